@@ -1,0 +1,133 @@
+// See element.h. f16 and bf16 are converted by hand: C17 has neither type, and gcc's _Float16 is missing on older targets.
+#include "kernels/element.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    size_t size;
+    double roundoff;
+} elements[ELEMENT_COUNT] = {
+    [ELEMENT_F32] = {"f32", 4, 0x1p-24}, [ELEMENT_F64] = {"f64", 8, 0x1p-53}, [ELEMENT_F16] = {"f16", 2, 0x1p-11},
+    [ELEMENT_BF16] = {"bf16", 2, 0x1p-8}, [ELEMENT_I8] = {"i8", 1, 0},        [ELEMENT_I32] = {"i32", 4, 0},
+    [ELEMENT_U32] = {"u32", 4, 0},       [ELEMENT_I64] = {"i64", 8, 0},
+};
+
+const char *element_name(enum element type)
+{
+    return (unsigned)type < ELEMENT_COUNT ? elements[type].name : "?";
+}
+
+int element_find(const char *name)
+{
+    for (int i = 0; name && i < ELEMENT_COUNT; i++)
+        if (!strcmp(name, elements[i].name)) return i;
+    return -1;
+}
+
+size_t element_size(enum element type)
+{
+    return elements[type].size;
+}
+
+bool element_is_float(enum element type)
+{
+    return elements[type].roundoff > 0;
+}
+
+double element_roundoff(enum element type)
+{
+    return elements[type].roundoff;
+}
+
+// Rounds a double to a binary float of `digits` significant bits whose smallest normal exponent is `lowest` (value in
+// [2^lowest, 2^(lowest+1))), ties to even. Overflow is left to the caller.
+static double round_to(double value, int digits, int lowest)
+{
+    if (value == 0 || !isfinite(value)) return value;
+    int exponent = ilogb(value);
+    if (exponent < lowest) exponent = lowest;
+    double unit = ldexp(1.0, exponent - (digits - 1));
+    return nearbyint(value / unit) * unit;
+}
+
+static uint16_t to_half(double value)
+{
+    uint16_t sign = signbit(value) ? 0x8000 : 0;
+    if (isnan(value)) return (uint16_t)(sign | 0x7e00);
+    double size = fabs(round_to(value, 11, -14));
+    if (size > 65504) return (uint16_t)(sign | 0x7c00);
+    if (size < 0x1p-14) return (uint16_t)(sign | (uint16_t)(size * 0x1p24));
+    int exponent = ilogb(size);
+    return (uint16_t)(sign | (exponent + 15) << 10 | ((int)(ldexp(size, 10 - exponent)) & 0x3ff));
+}
+
+static double from_half(uint16_t bits)
+{
+    int exponent = bits >> 10 & 31, mantissa = bits & 0x3ff;
+    double size;
+    if (exponent == 31)
+        size = mantissa ? NAN : INFINITY;
+    else
+        size = exponent ? ldexp(mantissa + 1024, exponent - 25) : ldexp(mantissa, -24);
+    return bits & 0x8000 ? -size : size;
+}
+
+static uint16_t to_bfloat(double value)
+{
+    // Rounding to 8 digits first makes the float exact, so that dropping its low half rounds nothing a second time.
+    float exact = (float)round_to(value, 8, -126);
+    uint32_t bits;
+    memcpy(&bits, &exact, sizeof bits);
+    return isnan(value) ? 0x7fc0 : (uint16_t)(bits >> 16);
+}
+
+void element_store(enum element type, double value, void *to)
+{
+    switch (type) {
+    case ELEMENT_F32: memcpy(to, &(float){(float)value}, 4); break;
+    case ELEMENT_F64: memcpy(to, &value, 8); break;
+    case ELEMENT_F16: memcpy(to, &(uint16_t){to_half(value)}, 2); break;
+    case ELEMENT_BF16: memcpy(to, &(uint16_t){to_bfloat(value)}, 2); break;
+    case ELEMENT_I8: memcpy(to, &(int8_t){(int8_t)value}, 1); break;
+    case ELEMENT_I32: memcpy(to, &(int32_t){(int32_t)value}, 4); break;
+    case ELEMENT_U32: memcpy(to, &(uint32_t){(uint32_t)value}, 4); break;
+    case ELEMENT_I64: memcpy(to, &(int64_t){(int64_t)value}, 8); break;
+    case ELEMENT_COUNT: break;
+    }
+}
+
+int64_t element_load_integer(enum element type, const void *from)
+{
+    int8_t byte;
+    int32_t word;
+    uint32_t natural;
+    int64_t wide;
+    switch (type) {
+    case ELEMENT_I8: memcpy(&byte, from, 1); return byte;
+    case ELEMENT_I32: memcpy(&word, from, 4); return word;
+    case ELEMENT_U32: memcpy(&natural, from, 4); return natural;
+    case ELEMENT_I64: memcpy(&wide, from, 8); return wide;
+    default: return (int64_t)element_load(type, from);
+    }
+}
+
+double element_load(enum element type, const void *from)
+{
+    float single;
+    double full;
+    uint16_t half;
+    uint32_t bits;
+    switch (type) {
+    case ELEMENT_F32: memcpy(&single, from, 4); return (double)single;
+    case ELEMENT_F64: memcpy(&full, from, 8); return full;
+    case ELEMENT_F16: memcpy(&half, from, 2); return from_half(half);
+    case ELEMENT_BF16:
+        memcpy(&half, from, 2);
+        bits = (uint32_t)half << 16;
+        memcpy(&single, &bits, 4);
+        return (double)single;
+    default: return (double)element_load_integer(type, from);
+    }
+}

@@ -1,0 +1,38 @@
+// The types of an array's elements and of a kernel's scalar arguments: the eight that a job file may name. Shared by the
+// driver (sizes, spelling) and the GPU worker (arguments, verification); knows neither CUDA nor the search.
+#ifndef SWEETSPOT_ELEMENT_H
+#define SWEETSPOT_ELEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum element {
+    ELEMENT_F32,
+    ELEMENT_F64,
+    ELEMENT_F16,
+    ELEMENT_BF16,
+    ELEMENT_I8,
+    ELEMENT_I32,
+    ELEMENT_U32,
+    ELEMENT_I64,
+    ELEMENT_COUNT
+};
+
+// "f32", "f64", ...; never NULL for a valid element.
+const char *element_name(enum element type);
+// The element of a name, or -1.
+int element_find(const char *name);
+// Bytes of one element.
+size_t element_size(enum element type);
+bool element_is_float(enum element type);
+// Unit roundoff (half the distance from 1 to the next number): 2^-24 for f32, 2^-53, 2^-11, 2^-8; 0 for integers.
+double element_roundoff(enum element type);
+
+// Writes `value`, rounded to nearest even (floats) or truncated (integers), as one element to `to`.
+void element_store(enum element type, double value, void *to);
+// Reads one element. i64 values beyond 2^53 lose bits; use element_load_integer for those.
+double element_load(enum element type, const void *from);
+int64_t element_load_integer(enum element type, const void *from);
+
+#endif

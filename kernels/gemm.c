@@ -1,0 +1,236 @@
+// Matrix product: C = alpha*op(A)*op(B) + beta*C, row-major, for f64, f32, f16, bf16 and for i8 into i32.
+//
+// What the check proves. The reference is computed in fp64 (cuBLAS's DGEMM on the inputs converted without loss, or the
+// loop below), and so is S = |alpha||A||B| + |beta||C|, element by element. In floating-point arithmetic of unit roundoff
+// u, *any* order of summation satisfies |computed - exact| <= gamma_K * S with gamma_K ~ K*u (Higham, Accuracy and
+// Stability of Numerical Algorithms, 2nd ed., section 3.5), and if rounding errors behave like independent random
+// variables, as they do on random data, c*sqrt(K)*u*S with overwhelming probability (Higham and Mary, A new approach to
+// probabilistic rounding error analysis, SIAM J. Sci. Comput. 41, 2019). We allow (2*sqrt(K) + 4)*u*S, plus the
+// rounding of the stored result when C's type is coarser than the accumulator's. Sequential summation of non-negative
+// data, the least favourable honest case, reaches about sqrt(K)*u*S in its worst element of 10^8; zero-mean data only
+// 2 to 3 u*S, whatever K.
+// So a kernel that passes has rounding errors and no others larger than the bound. What the bound rejects: with
+// inputs uniform in [-1,1], leaving out one term of one element's sum is seen with a probability of 98% at K=2048 and
+// 76% at K=16384 *for each element concerned*, and an error that touches a row, a column or a tile touches hundreds;
+// TF32 inputs (2^-11) exceed it 4-fold at K=2048 and barely at K=16384, so a job at larger K that must exclude TF32 should
+// set the tolerance below 1. S is exact, not the cheaper product of row and column norms, because for inputs with
+// structure the product of norms can be sqrt(K) times too generous. For integers the result must be equal: DGEMM of i8
+// values is exact, since |sum| < 2^53.
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/operation.h"
+
+enum { GEMM_M, GEMM_N, GEMM_K, GEMM_ALPHA, GEMM_BETA, GEMM_TRANSPOSE_A, GEMM_TRANSPOSE_B, GEMM_A, GEMM_B, GEMM_C };
+
+static const struct operation_role roles[] = {
+    [GEMM_M] = {"M", ROLE_SIZE, 0, "rows of C"},
+    [GEMM_N] = {"N", ROLE_SIZE, 0, "columns of C"},
+    [GEMM_K] = {"K", ROLE_SIZE, 0, "length of the sums"},
+    [GEMM_ALPHA] = {"alpha", ROLE_SCALAR, 1, "factor of the product"},
+    [GEMM_BETA] = {"beta", ROLE_SCALAR, 0, "factor of the old C; 0: C is not read"},
+    [GEMM_TRANSPOSE_A] = {"transpose_a", ROLE_SCALAR, 0, "1: A is stored K by M"},
+    [GEMM_TRANSPOSE_B] = {"transpose_b", ROLE_SCALAR, 0, "1: B is stored N by K"},
+    [GEMM_A] = {"A", ROLE_INPUT, 0, "M by K"},
+    [GEMM_B] = {"B", ROLE_INPUT, 0, "K by N"},
+    [GEMM_C] = {"C", ROLE_OUTPUT, 0, "M by N"},
+    {NULL, ROLE_SCALAR, 0, NULL},
+};
+
+// The product that a problem describes. C's shape decides M and N, A's K; sizes are only compared with them.
+static struct toolbox_gemm product(const struct operation_problem *p)
+{
+    const struct operand *a = &p->operand[GEMM_A], *c = &p->operand[GEMM_C];
+    bool transpose_a = p->value[GEMM_TRANSPOSE_A] != 0;
+    return (struct toolbox_gemm){
+        .transpose_a = transpose_a,
+        .transpose_b = p->value[GEMM_TRANSPOSE_B] != 0,
+        .m = c->rows,
+        .n = c->cols,
+        .k = transpose_a ? a->rows : a->cols,
+        .alpha = p->value[GEMM_ALPHA],
+        .beta = p->value[GEMM_BETA],
+        .a = *a,
+        .b = p->operand[GEMM_B],
+        .c = *c,
+    };
+}
+
+static int check(const struct operation_problem *p, struct error *err)
+{
+    struct toolbox_gemm g = product(p);
+    int64_t a_rows = g.transpose_a ? g.a.cols : g.a.rows;
+    int64_t b_rows = g.transpose_b ? g.b.cols : g.b.rows, b_cols = g.transpose_b ? g.b.rows : g.b.cols;
+    if (a_rows != g.m || b_rows != g.k || b_cols != g.n)
+        return error_set(err,
+                         "shapes do not fit: A %lldx%lld, B %lldx%lld, C %lldx%lld",
+                         (long long)g.a.rows,
+                         (long long)g.a.cols,
+                         (long long)g.b.rows,
+                         (long long)g.b.cols,
+                         (long long)g.c.rows,
+                         (long long)g.c.cols);
+    const int64_t sizes[] = {[GEMM_M] = g.m, [GEMM_N] = g.n, [GEMM_K] = g.k};
+    for (int i = GEMM_M; i <= GEMM_K; i++)
+        if (p->value[i] > 0 && p->value[i] != (double)sizes[i])
+            return error_set(err, "%s is %g, but the buffers' shapes say %lld", roles[i].name, p->value[i], (long long)sizes[i]);
+    if (g.a.type != g.b.type)
+        return error_set(err, "A is %s and B is %s: both must have one type", element_name(g.a.type), element_name(g.b.type));
+    bool floats = element_is_float(g.a.type);
+    if (floats != element_is_float(g.c.type) || (!floats && (g.a.type != ELEMENT_I8 || g.c.type != ELEMENT_I32)))
+        return error_set(err, "no product of %s into %s: floats into floats, or i8 into i32", element_name(g.a.type),
+                         element_name(g.c.type));
+    if (!floats && (g.alpha != nearbyint(g.alpha) || g.beta != nearbyint(g.beta)))
+        return error_set(err, "alpha and beta of an integer product must be integers");
+    return 0;
+}
+
+// Fills in what multiplies the scale; see the paragraph at the top.
+static void bound(const struct toolbox_gemm *g, struct operation_expected *expected)
+{
+    // f16 and bf16 products are accumulated in fp32 by every library and tensor core; a kernel that does not must say so
+    // with a larger tolerance.
+    bool narrow = g->a.type == ELEMENT_F16 || g->a.type == ELEMENT_BF16;
+    double u = narrow ? element_roundoff(ELEMENT_F32) : element_roundoff(g->a.type);
+    double stored = element_roundoff(g->c.type);
+    expected->per_scale = u * (2 * sqrt((double)g->k) + 4);
+    expected->per_value = stored > u ? stored * (1 + 0x1p-4) : 0;
+    // Results and products below the smallest normal number have an absolute error of half the smallest subnormal.
+    double smallest = g->c.type == ELEMENT_F64   ? DBL_TRUE_MIN
+                      : g->c.type == ELEMENT_F16 ? 0x1p-24
+                                                 : (double)FLT_TRUE_MIN;
+    expected->floor = smallest * (g->c.type == ELEMENT_F16 ? 1.0 : (double)g->k);
+}
+
+static int widened(const struct toolbox *tools, const struct operand *from, bool absolute, struct operand *to,
+                   struct error *err)
+{
+    *to = (struct operand){.type = ELEMENT_F64, .rows = from->rows, .cols = from->cols, .ld = from->cols, .device = to->device};
+    size_t bytes = (size_t)(from->rows * from->cols) * sizeof(double);
+    if (!to->device && tools->scratch(tools->self, bytes, &to->device, err)) return -1;
+    return tools->widen(tools->self, from, absolute, to->device, err);
+}
+
+static int reference(const struct toolbox *tools, const struct operation_problem *p, struct operation_expected *all,
+                     struct error *err)
+{
+    struct toolbox_gemm g = product(p), wide = g;
+    struct operation_expected *expected = &all[GEMM_C];
+    int64_t n = g.m * g.n;
+    bool exact = !element_is_float(g.c.type);
+    bound(&g, expected);
+
+    wide.a.device = wide.b.device = wide.c.device = 0;
+    if (widened(tools, &g.a, false, &wide.a, err) || widened(tools, &g.b, false, &wide.b, err)) return -1;
+    wide.c.device = exact ? 0 : expected->expected;
+    if (widened(tools, &g.c, false, &wide.c, err) || tools->gemm(tools->self, &wide, err)) return -1;
+    if (exact) return tools->to_integer(tools->self, wide.c.device, n, expected->expected, err);
+
+    wide.c.device = 0;
+    wide.alpha = fabs(g.alpha);
+    wide.beta = fabs(g.beta);
+    if (widened(tools, &g.a, true, &wide.a, err) || widened(tools, &g.b, true, &wide.b, err) ||
+        widened(tools, &g.c, true, &wide.c, err) || tools->gemm(tools->self, &wide, err))
+        return -1;
+    return tools->narrow_up(tools->self, wide.c.device, n, expected->scale, err);
+}
+
+// Dense fp64 copy, transposed if asked; NULL if there is no memory.
+static double *host_copy(const struct operand *from, bool transpose)
+{
+    double *to = malloc((size_t)(from->rows * from->cols) * sizeof *to);
+    size_t size = element_size(from->type);
+    const char *data = from->host;
+    for (int64_t i = 0; to && i < from->rows; i++)
+        for (int64_t j = 0; j < from->cols; j++)
+            to[transpose ? j * from->rows + i : i * from->cols + j] =
+                element_load(from->type, data + (size_t)(i * from->ld + j) * size);
+    return to;
+}
+
+static int cpu(const struct operation_problem *p, struct operation_expected *all, struct error *err)
+{
+    struct toolbox_gemm g = product(p);
+    struct operation_expected *expected = &all[GEMM_C];
+    double *a = host_copy(&g.a, g.transpose_a), *b = host_copy(&g.b, g.transpose_b), *c = NULL;
+    double *row = malloc((size_t)g.n * 2 * sizeof *row);
+    if (g.beta != 0) c = host_copy(&g.c, false);
+    int result = 0;
+    bound(&g, expected);
+    if (!a || !b || !row || (g.beta != 0 && !c)) {
+        result = error_set(err, "no memory for the reference");
+        goto out;
+    }
+    double *scale = row + g.n;
+    for (int64_t i = 0; i < g.m; i++) {
+        memset(row, 0, (size_t)g.n * 2 * sizeof *row);
+        for (int64_t k = 0; k < g.k; k++) {
+            double x = a[i * g.k + k];
+            const double *y = b + k * g.n;
+            for (int64_t j = 0; j < g.n; j++) {
+                row[j] += x * y[j];
+                scale[j] += fabs(x * y[j]);
+            }
+        }
+        for (int64_t j = 0; j < g.n; j++) {
+            double old = c ? c[i * g.n + j] : 0;
+            double value = g.alpha * row[j] + g.beta * old;
+            double size = fabs(g.alpha) * scale[j] + fabs(g.beta * old);
+            if (expected->host_exact) expected->host_exact[i * g.n + j] = (int64_t)value;
+            if (expected->host_expected) expected->host_expected[i * g.n + j] = value;
+            if (expected->host_scale) expected->host_scale[i * g.n + j] = (float)(size * (1 + 0x1p-22));
+        }
+    }
+out:
+    free(a);
+    free(b);
+    free(c);
+    free(row);
+    return result;
+}
+
+static int run_cublas(const struct toolbox *tools, const struct operation_problem *p, void *state, struct error *err)
+{
+    (void)state;
+    struct toolbox_gemm g = product(p);
+    return tools->gemm(tools->self, &g, err);
+}
+
+static int prepare_lt(const struct toolbox *tools, const struct operation_problem *p, void **state,
+                      char detail[OPERATION_DETAIL_MAX], struct error *err)
+{
+    struct toolbox_gemm g = product(p);
+    return tools->plan_gemm(tools->self, &g, 8, state, detail, err);
+}
+
+static int run_lt(const struct toolbox *tools, const struct operation_problem *p, void *state, struct error *err)
+{
+    struct toolbox_gemm g = product(p);
+    return tools->run_plan(tools->self, &g, state, err);
+}
+
+static void release_lt(const struct toolbox *tools, void *state)
+{
+    tools->plan_free(tools->self, state);
+}
+
+static const struct operation_baseline baselines[] = {
+    {"cublas", "cublasGemmEx, its own choice of algorithm; FP32 without TF32", true, NULL, run_cublas, NULL},
+    {"cublasLt", "the fastest of cublasLt's first 8 heuristics, 64 MiB of workspace", true, prepare_lt, run_lt, release_lt},
+    {NULL, NULL, false, NULL, NULL, NULL},
+};
+
+const struct operation operation_gemm = {
+    .name = "gemm",
+    .summary = "matrix product C = alpha*op(A)*op(B) + beta*C, row-major",
+    .bound = "u*(2*sqrt(K)+4) * (|alpha||A||B| + |beta||C|), element-wise against fp64 "
+             "(Higham 2002, section 3.5; Higham and Mary 2019)",
+    .roles = roles,
+    .check = check,
+    .deterministic = true,
+    .reference = reference,
+    .cpu = cpu,
+    .baselines = baselines,
+};

@@ -1,0 +1,142 @@
+// What a kernel computes, as data: an operation names the roles that a job's buffers, sizes and scalars play, gives the
+// reference result in higher precision, the scale against which errors are judged, and the libraries' own versions to
+// compare with. One file an operation, one line in operations.c.
+//
+// The driver links these files too (`check` looks up operations and roles) and the driver knows no CUDA; therefore an
+// operation reaches the GPU only through the table of functions, struct toolbox, that the worker hands in.
+#ifndef SWEETSPOT_OPERATION_H
+#define SWEETSPOT_OPERATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/element.h"
+#include "tuner/base/error.h"
+
+enum { OPERATION_ROLES_MAX = 16, OPERATION_DETAIL_MAX = 160 };
+
+enum role_kind {
+    ROLE_INPUT,  // buffer that is only read
+    ROLE_OUTPUT, // buffer that is written; read too if the job calls it inout
+    ROLE_SIZE,   // integer >= 1
+    ROLE_SCALAR, // number with a default
+};
+
+struct operation_role {
+    const char *name; // NULL ends a table of roles
+    enum role_kind kind;
+    double fallback; // of scalars
+    const char *summary;
+};
+
+// A row-major matrix (a vector is one row): element (i, j) lies at index i*ld + j.
+struct operand {
+    enum element type;
+    int64_t rows, cols, ld;
+    uint64_t device; // address on the GPU; 0 where only the host's copy exists
+    void *host;      // the host's copy, for cpu(); else NULL
+};
+
+// One problem, its members indexed like the operation's table of roles.
+struct operation_problem {
+    struct operand operand[OPERATION_ROLES_MAX]; // of buffer roles
+    double value[OPERATION_ROLES_MAX];           // of sizes and scalars
+};
+
+// The expected values of one output, and what an error in them is measured by. Both arrays are dense, rows*cols, of the
+// output's shape, on the device for reference(), on the host for cpu().
+//
+// Floating-point outputs: element x passes if  !(|x - expected| > allowed)  is meant and  |x - expected| <= allowed  is
+// what is tested (NaN fails), with
+//     allowed = tolerance * (per_scale*scale + per_value*|expected| + floor) + absolute + relative*|expected|
+// where tolerance, absolute and relative are the job's. Integer outputs: expected holds int64_t, and must be met exactly.
+struct operation_expected {
+    uint64_t expected; // double or int64_t
+    uint64_t scale;    // float; 0: no such term
+    double *host_expected;
+    int64_t *host_exact;
+    float *host_scale;
+    double per_scale, per_value, floor;
+};
+
+struct toolbox_gemm {
+    bool transpose_a, transpose_b;
+    int64_t m, n, k;
+    double alpha, beta;
+    struct operand a, b, c; // row-major; c = alpha*op(a)*op(b) + beta*c
+};
+
+// Sums that a reduction's reference needs, all in fp64.
+struct toolbox_sums {
+    double sum, sum_abs, sum_squares;
+    double fractional; // how many elements are no integers
+    int64_t exact;     // of integer elements: their sum modulo 2^64
+};
+
+// What the worker offers. Every function returns 0 or a negative code with a message; `self` is passed back.
+struct toolbox {
+    void *self;
+    // Device memory until the reference is done; the worker frees it.
+    int (*scratch)(void *self, size_t bytes, uint64_t *pointer, struct error *err);
+    // Dense fp64 copy of an operand, or of its absolute values.
+    int (*widen)(void *self, const struct operand *from, bool absolute, uint64_t to, struct error *err);
+    // float from double, rounded up; and int64_t from double.
+    int (*narrow_up)(void *self, uint64_t from, int64_t n, uint64_t to, struct error *err);
+    int (*to_integer)(void *self, uint64_t from, int64_t n, uint64_t to, struct error *err);
+    int (*sums)(void *self, const struct operand *from, struct toolbox_sums *sums, struct error *err);
+    int (*upload)(void *self, const void *from, size_t bytes, uint64_t to, struct error *err);
+    // cuBLAS. `gemm` runs what cublasGemmEx would (FP32 without TF32).
+    int (*gemm)(void *self, const struct toolbox_gemm *gemm, struct error *err);
+    // cublasLt: asks for `candidates` algorithms with 64 MiB of workspace, times each, keeps the fastest. `detail` gets a
+    // line for people. The plan is freed by plan_free.
+    int (*plan_gemm)(void *self, const struct toolbox_gemm *gemm, int candidates, void **plan,
+                     char detail[OPERATION_DETAIL_MAX], struct error *err);
+    int (*run_plan)(void *self, const struct toolbox_gemm *gemm, void *plan, struct error *err);
+    void (*plan_free)(void *self, void *plan);
+    // cublasAsumEx: the sum of absolute values.
+    int (*asum)(void *self, const struct operand *x, const struct operand *result, struct error *err);
+};
+
+struct operation_baseline {
+    const char *name; // NULL ends a table of baselines
+    const char *summary;
+    bool same_result; // computes what the operation computes, so that it is verified like a candidate
+    // Chooses and readies; *state is the baseline's own (NULL where it needs none), released with release(). Either may
+    // be NULL.
+    int (*prepare)(const struct toolbox *, const struct operation_problem *, void **state,
+                   char detail[OPERATION_DETAIL_MAX], struct error *);
+    // Enqueues one execution and does not wait.
+    int (*run)(const struct toolbox *, const struct operation_problem *, void *state, struct error *);
+    void (*release)(const struct toolbox *, void *state);
+};
+
+struct operation {
+    const char *name;
+    const char *summary;
+    const char *bound; // the error bound in words, with its source; shown by `check` and in reports
+    const struct operation_role *roles;
+    // Whether the problem's shapes, types and sizes fit together: 0, or -1 with what does not.
+    int (*check)(const struct operation_problem *, struct error *);
+    // Whether a kernel of this operation gives the same bits in every run. False where a usual implementation finishes
+    // with floating-point atomics; a job may say otherwise.
+    bool deterministic;
+    // Fills expected[role] of every output role; its `expected` and `scale` arrays are allocated by the caller, on the
+    // device (reference) or the host (cpu).
+    int (*reference)(const struct toolbox *, const struct operation_problem *, struct operation_expected *expected,
+                     struct error *);
+    int (*cpu)(const struct operation_problem *, struct operation_expected *expected, struct error *);
+    const struct operation_baseline *baselines;
+};
+
+// All operations, NULL at the end.
+extern const struct operation *const operations[];
+
+// The operation of a name, or NULL; then *nearest (if not NULL) is the most similar name, or NULL if none is similar.
+const struct operation *operation_find(const char *name, const char **nearest);
+// The index of a role, or -1.
+int operation_role(const struct operation *operation, const char *name);
+// A baseline, or NULL.
+const struct operation_baseline *operation_baseline(const struct operation *operation, const char *name);
+
+#endif

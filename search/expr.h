@@ -1,0 +1,58 @@
+// Integer expressions of a job file: constraints, launch geometry, buffer shapes, work.
+//
+// C's integer syntax on signed 64-bit values: + - * / % << >> & | ^ ~ ! < <= > >= == != && || ?: ( ),
+// decimal and 0x literals, true/false (1/0), the functions ceil_div(a,b), round_up(a,b), min(a,...), max(a,...),
+// abs(a), is_pow2(a), log2(a) (floor), and string literals "..." that may only be compared by == and != with a
+// string-valued name. Dotted names such as `device.max_shared` are ordinary names. && || ?: evaluate lazily.
+//
+// An expression is parsed once against a symbol table and then evaluated on an array of values; evaluation
+// allocates nothing. Division by zero and overflow are evaluation errors, with the place in the text.
+#ifndef SWEETSPOT_EXPR_H
+#define SWEETSPOT_EXPR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tuner/base/error.h"
+
+enum expr_type { EXPR_INT, EXPR_STRING };
+
+// The names that expressions may use. Slot i of the value array belongs to name i. The value of a name of type
+// EXPR_STRING is the id that symbols_intern() gave to its text. Grows by symbols_add.
+struct symbols;
+
+struct symbols *symbols_new(void);
+void symbols_free(struct symbols *);
+// Returns the slot (>= 0), or -1 with a message if the name is already there or is no C identifier (dots allowed).
+int symbols_add(struct symbols *, const char *name, enum expr_type type, struct error *);
+int symbols_find(const struct symbols *, const char *name); // slot, or -1
+size_t symbols_count(const struct symbols *);
+const char *symbols_name(const struct symbols *, int slot); // lives as long as the table
+enum expr_type symbols_type(const struct symbols *, int slot);
+// The known name nearest to `name` by edit distance (at most a third of its length apart), or NULL.
+const char *symbols_nearest(const struct symbols *, const char *name);
+int64_t symbols_intern(struct symbols *, const char *text);            // id of a string value
+const char *symbols_text(const struct symbols *, int64_t id);          // its text, or NULL
+
+struct expr;
+
+// Parses. On failure returns NULL with "expected ')' at column 12: 'A * (B + 1'", or "unknown name 'BLOK_M'; did you
+// mean 'BLOCK_M'?". The table must outlive the expression. Free with expr_free.
+struct expr *expr_parse(const char *text, struct symbols *, struct error *);
+void expr_free(struct expr *);
+const char *expr_text(const struct expr *); // the text as given
+
+// The value in *result, or -1 with a message ("division by zero at column 5: 'M / X'").
+int expr_eval(const struct expr *, const int64_t *values, int64_t *result, struct error *);
+
+// Slots that the expression reads, ascending, without repeats; the array belongs to the expression.
+const int *expr_slots(const struct expr *, size_t *count);
+
+// Writes the expression as C source. `name(user, slot)` gives the C text for a name (borrowed); functions come out as
+// `prefix##ceil_div(...)` etc. A string comparison comes out as 0 or 1 when `constant(user, slot, &value)` knows
+// both sides. Any subexpression whose names are all constant is folded. Returns a malloc'ed string, or NULL with a message.
+char *expr_to_c(const struct expr *, const char *prefix, const char *(*name)(void *user, int slot),
+                bool (*constant)(void *user, int slot, int64_t *value), void *user, struct error *);
+
+#endif

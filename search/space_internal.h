@@ -1,0 +1,62 @@
+// What the modules of the space share: space.c (the parts and the texts), space_build.c (constraints to diagram),
+// space_order.c (in which order), space_walk.c (neighbours, repair, sampling).
+#ifndef SWEETSPOT_SPACE_INTERNAL_H
+#define SWEETSPOT_SPACE_INTERNAL_H
+
+#include "search/diagram.h"
+#include "search/space.h"
+#include "search/space_graph.h"
+
+struct derived {
+    char *name;
+    int slot;
+    struct expr *expr;
+};
+
+struct constant {
+    int slot;
+    int64_t value;
+};
+
+struct space {
+    struct symbols *symbols;
+    struct parameter parameters[SPACE_MAX_PARAMETERS];
+    int slots[SPACE_MAX_PARAMETERS];
+    int count;
+    struct constant *constants;
+    size_t constant_count;
+    struct derived *derived;
+    size_t derived_count;
+    struct expr **constraints;
+    size_t constraint_count;
+
+    bool built;
+    // The diagram's levels: parameters with more than one value, in the order that makes it small.
+    int level_count;
+    int order[SPACE_MAX_PARAMETERS];  // level -> parameter
+    int level_of[SPACE_MAX_PARAMETERS]; // parameter -> level, -1 where it has one value
+    struct diagram diagram;
+};
+
+// A graph of some constraints with one root each, as it is built from a space.
+struct constraint_graph {
+    struct graph graph;
+    int *roots;            // constraint_count nodes that are 0 or 1
+    size_t root_count;
+};
+
+// Chooses the order of the parameters in `mask` (a subset, no single-valued ones) for these roots; returns how many.
+int space_order(const struct space *, const struct constraint_graph *, uint64_t mask, int *order);
+
+enum build_result { BUILD_FINE, BUILD_TOO_LARGE, BUILD_FAILED };
+
+// Builds the diagram of the constraints with the given numbers over the parameters in `mask`. BUILD_FAILED: a constraint failed to
+// evaluate on a configuration that no other constraint removes; *failed gets its number and `config` that configuration.
+enum build_result space_build_diagram(const struct space *, const int *constraints, size_t count, uint64_t mask, int *order,
+                                      struct diagram *, int *failed, uint16_t *config);
+// The same as a count only, where failing counts as not valid; negative when the diagram would be too large.
+double space_count_with(const struct space *, const int *constraints, size_t count, uint64_t mask);
+// The parameters (with more than one value) that the constraint depends on.
+uint64_t space_constraint_mask(const struct space *, size_t constraint);
+
+#endif

@@ -1,0 +1,22 @@
+// An error message on its way up: the lower layer writes what went wrong, upper layers put in front
+// where ("configs/sgemm.cfg:12: ..."). Functions that can fail return 0, or a negative code after
+// filling the struct that their caller owns. A candidate's failure is a trial's status, never an error.
+#ifndef SWEETSPOT_ERROR_H
+#define SWEETSPOT_ERROR_H
+
+#include <stdarg.h>
+
+enum { ERROR_MESSAGE_MAX = 2048 };
+
+struct error {
+    char message[ERROR_MESSAGE_MAX]; // one line without newline, NUL-terminated; "" when nothing failed
+};
+
+// Overwrites the message. Always returns -1, so that `return error_set(err, ...)` reads well.
+// `err` may be NULL: the message is dropped.
+int error_set(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// Puts "prefix: " in front of the message; cuts what no longer fits. Always returns -1.
+int error_prefix(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,48 @@
+// See hash.h. xxhash.h is compiled in: its code is in the header.
+#define XXH_INLINE_ALL
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#include <xxhash.h>
+#pragma GCC diagnostic pop
+
+#include "tuner/base/hash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/text.h"
+
+struct hash {
+    XXH3_state_t *state;
+};
+
+struct hash *hash_new(void)
+{
+    struct hash *h = memory_new(1, sizeof *h);
+    h->state = XXH3_createState();
+    if (!h->state) abort();
+    XXH3_128bits_reset(h->state);
+    return h;
+}
+
+void hash_bytes(struct hash *h, const void *data, size_t size)
+{
+    XXH3_128bits_update(h->state, data, size);
+}
+
+void hash_text(struct hash *h, const char *text)
+{
+    size_t size = text ? strlen(text) : 0;
+    hash_bytes(h, &size, sizeof size);
+    if (size) hash_bytes(h, text, size);
+}
+
+void hash_finish(struct hash *h, char out[HASH_TEXT_SIZE])
+{
+    XXH128_hash_t digest = XXH3_128bits_digest(h->state);
+    snprintf(out, HASH_TEXT_SIZE, "%016llx%016llx", (unsigned long long)digest.high64, (unsigned long long)digest.low64);
+    XXH3_freeState(h->state);
+    free(h);
+}

@@ -1,0 +1,66 @@
+// See json.h.
+#include "tuner/base/json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+double json_get_number(const json_t *object, const char *key, double fallback)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : fallback;
+}
+
+int64_t json_get_integer(const json_t *object, const char *key, int64_t fallback)
+{
+    const json_t *value = json_object_get(object, key);
+    if (json_is_integer(value)) return (int64_t)json_integer_value(value);
+    return json_is_real(value) ? (int64_t)json_real_value(value) : fallback;
+}
+
+bool json_get_bool(const json_t *object, const char *key, bool fallback)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_boolean(value) ? json_is_true(value) : fallback;
+}
+
+const char *json_get_string(const json_t *object, const char *key, const char *fallback)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_string(value) ? json_string_value(value) : fallback;
+}
+
+json_t *json_real_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *json_parse(const char *text, struct error *err)
+{
+    json_error_t why;
+    json_t *value = json_loads(text, JSON_REJECT_DUPLICATES, &why);
+    if (!value) error_set(err, "not JSON (%s): '%.80s'", why.text, text);
+    return value;
+}
+
+int json_write_line(int fd, const json_t *value, struct error *err)
+{
+    char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(9) | JSON_ENCODE_ANY);
+    if (!text) return error_set(err, "cannot encode JSON");
+    size_t length = strlen(text), done = 0;
+    text[length++] = '\n';
+    int result = 0;
+    while (done < length) {
+        ssize_t n = write(fd, text + done, length - done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            result = error_set(err, "cannot write: %s", strerror(errno));
+            break;
+        }
+        done += (size_t)n;
+    }
+    free(text);
+    return result;
+}

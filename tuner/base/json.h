@@ -1,0 +1,27 @@
+// JSON through jansson, included here and nowhere else. jansson's own types are used as they are: a wrapper around
+// every accessor would add names and no safety. What is here are readers that fall back to a default, and one-line I/O.
+#ifndef SWEETSPOT_JSON_H
+#define SWEETSPOT_JSON_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tuner/base/error.h"
+
+// Members of an object; `fallback` when `object` is no object, the member is missing or of another type.
+double json_get_number(const json_t *object, const char *key, double fallback);
+int64_t json_get_integer(const json_t *object, const char *key, int64_t fallback);
+bool json_get_bool(const json_t *object, const char *key, bool fallback);
+const char *json_get_string(const json_t *object, const char *key, const char *fallback); // borrowed
+
+// A real, or null for NaN and infinities (which JSON lacks). New reference.
+json_t *json_real_or_null(double value);
+
+// Parses one line. NULL with a message that quotes the beginning of the text.
+json_t *json_parse(const char *text, struct error *err);
+
+// Writes the value as one line with newline to a file descriptor, retrying short writes. Takes no reference.
+int json_write_line(int fd, const json_t *value, struct error *err);
+
+#endif

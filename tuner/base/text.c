@@ -1,0 +1,202 @@
+// See text.h.
+#include "tuner/base/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void out_of_memory(void)
+{
+    fputs("sweetspot: out of memory\n", stderr);
+    abort();
+}
+
+void *memory_new(size_t count, size_t size)
+{
+    void *p = calloc(count ? count : 1, size ? size : 1);
+    if (!p) out_of_memory();
+    return p;
+}
+
+void *memory_grow(void *old, size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size) out_of_memory();
+    void *p = realloc(old, count && size ? count * size : 1);
+    if (!p) out_of_memory();
+    return p;
+}
+
+char *text_copy(const char *text)
+{
+    char *copy = strdup(text);
+    if (!copy) out_of_memory();
+    return copy;
+}
+
+char *text_format(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = NULL;
+    if (vasprintf(&text, format, args) < 0) out_of_memory();
+    va_end(args);
+    return text;
+}
+
+size_t text_distance(const char *a, const char *b)
+{
+    enum { LONGEST = 63 };
+    size_t m = strlen(a), n = strlen(b);
+    if (m > LONGEST || n > LONGEST) return m > n ? m : n;
+    size_t rows[3][LONGEST + 1];
+    size_t *before = rows[0], *last = rows[1], *row = rows[2];
+    for (size_t j = 0; j <= n; j++) last[j] = j;
+    for (size_t i = 1; i <= m; i++) {
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
+            size_t best = last[j - 1] + (x != y);
+            if (last[j] + 1 < best) best = last[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) && y == tolower((unsigned char)a[i - 2]) &&
+                before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            row[j] = best;
+        }
+        size_t *oldest = before;
+        before = last;
+        last = row;
+        row = oldest;
+    }
+    return last[n];
+}
+
+const char *text_nearest(const char *word, const char *const *words)
+{
+    const char *nearest = NULL;
+    size_t limit = strlen(word) / 3, best = (limit ? limit : 1) + 1;
+    for (; *words; words++) {
+        size_t distance = text_distance(word, *words);
+        if (distance < best) {
+            best = distance;
+            nearest = *words;
+        }
+    }
+    return nearest;
+}
+
+int text_duration(const char *text, double *seconds)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"d", 86400}, {"h", 3600}, {"min", 60}, {"m", 60}, {"s", 1}};
+    double total = 0;
+    const char *p = text;
+    if (!*p) return -1;
+    while (*p) {
+        char *end;
+        if (!isdigit((unsigned char)*p) && *p != '.') return -1;
+        double value = strtod(p, &end);
+        if (end == p || !isfinite(value)) return -1;
+        if (!*end && p == text) { // a plain number
+            *seconds = value;
+            return 0;
+        }
+        size_t i = 0, count = sizeof units / sizeof *units;
+        while (i < count && strncmp(end, units[i].unit, strlen(units[i].unit))) i++;
+        if (i == count) return -1;
+        total += value * units[i].seconds;
+        p = end + strlen(units[i].unit);
+    }
+    *seconds = total;
+    return 0;
+}
+
+char *text_show_duration(double s, char *out, size_t size)
+{
+    if (!isfinite(s))
+        snprintf(out, size, "-");
+    else if (s < 1e-3)
+        snprintf(out, size, "%.4gus", s * 1e6);
+    else if (s < 1)
+        snprintf(out, size, "%.4gms", s * 1e3);
+    else if (s < 60)
+        snprintf(out, size, "%.3gs", s);
+    else if (s < 3600)
+        snprintf(out, size, "%dm%02ds", (int)(s / 60), (int)s % 60);
+    else
+        snprintf(out, size, "%ldh%02dm", (long)(s / 3600), (int)(s / 60) % 60);
+    return out;
+}
+
+char *text_join_path(const char *directory, const char *path)
+{
+    char *joined;
+    if (path[0] == '/') {
+        joined = text_copy(path);
+    } else if (directory[0] == '/') {
+        joined = text_format("%s/%s", directory, path);
+    } else {
+        char *here = getcwd(NULL, 0);
+        joined = text_format("%s/%s/%s", here ? here : ".", directory, path);
+        free(here);
+    }
+    // Drops "//", "/./" and "/x/..": by name, so that a file that does not exist yet has a path too.
+    char *out = joined;
+    for (const char *p = joined; *p;) {
+        while (*p == '/') p++;
+        const char *end = p;
+        while (*end && *end != '/') end++;
+        size_t n = (size_t)(end - p);
+        if (n == 2 && !strncmp(p, "..", 2)) {
+            while (out > joined && *--out != '/') {}
+        } else if (n && !(n == 1 && *p == '.')) {
+            *out++ = '/';
+            memmove(out, p, n);
+            out += n;
+        }
+        p = end;
+    }
+    if (out == joined) *out++ = '/';
+    *out = 0;
+    return joined;
+}
+
+char *text_directory(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash) return text_copy(".");
+    if (slash == path) return text_copy("/");
+    return text_format("%.*s", (int)(slash - path), path);
+}
+
+char *text_read_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file) return NULL;
+    size_t used = 0, room = 1 << 16;
+    char *text = memory_new(room, 1);
+    for (;;) {
+        used += fread(text + used, 1, room - used - 1, file);
+        if (used < room - 1) break;
+        room *= 2;
+        text = memory_grow(text, room, 1);
+    }
+    int failed = ferror(file) ? (errno ? errno : EIO) : 0;
+    fclose(file);
+    if (failed) {
+        free(text);
+        errno = failed;
+        return NULL;
+    }
+    text[used] = 0;
+    if (size) *size = used;
+    return text;
+}

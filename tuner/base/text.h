@@ -1,0 +1,33 @@
+// Small things with text that several layers need: nearest names, durations, formatted strings.
+#ifndef SWEETSPOT_TEXT_H
+#define SWEETSPOT_TEXT_H
+
+#include <stddef.h>
+
+// A malloc'ed formatted string; aborts when memory is out.
+char *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+// strdup that aborts when memory is out.
+char *text_copy(const char *text);
+// calloc and realloc that abort when memory is out.
+void *memory_new(size_t count, size_t size);
+void *memory_grow(void *old, size_t count, size_t size);
+
+// Edit distance (insert, delete, substitute, swap of neighbours: Damerau-Levenshtein, restricted), case-insensitive.
+size_t text_distance(const char *a, const char *b);
+// Of a NULL-terminated list the word nearest to `word`, at most a third of its length (but at least 1) away; or NULL.
+const char *text_nearest(const char *word, const char *const *words);
+
+// "8h", "90s", "1h30m", "250ms", "20us", "2d", or a plain number of seconds. 0 with *seconds set, or -1.
+int text_duration(const char *text, double *seconds);
+// The other way, short: "8h", "1h30m", "42s", "61.4us". Returns `out`.
+char *text_show_duration(double seconds, char *out, size_t size);
+
+// The absolute, normalised form of `path`, relative to `directory` unless it is absolute. malloc'ed. The file need not exist.
+char *text_join_path(const char *directory, const char *path);
+// The folder of a path ("." when it has none). malloc'ed.
+char *text_directory(const char *path);
+
+// The file's bytes with a NUL behind them, malloc'ed; NULL with errno set. *size may be NULL.
+char *text_read_file(const char *path, size_t *size);
+
+#endif

@@ -1,0 +1,31 @@
+// The commands of `sweetspot`: one file cmd_<name>.c each, one line each in the table of commands.c.
+#ifndef SWEETSPOT_COMMANDS_H
+#define SWEETSPOT_COMMANDS_H
+
+#include <stddef.h>
+
+struct command {
+    const char *name;
+    int (*run)(int argc, char **argv); // argv[0] is the command's name; returns an exit status (protocol.h)
+    const char *summary;               // one line for --help
+};
+
+extern const struct command commands[]; // ends with a NULL name, in the order of --help
+extern const size_t command_count;
+
+const struct command *command_find(const char *name);    // or NULL
+const char *command_nearest(const char *name);           // for "did you mean", or NULL
+
+int cmd_tune(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+int cmd_header(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_space(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_import(int argc, char **argv);
+int cmd_devices(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+
+#endif

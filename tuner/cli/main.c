@@ -1,0 +1,73 @@
+// sweetspot: finds the fastest configuration of a CUDA kernel. Here only the choice of the command.
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/cli/commands.h"
+
+#ifndef SWEETSPOT_VERSION
+#define SWEETSPOT_VERSION "0.1"
+#endif
+
+static void print_help(FILE *file)
+{
+    fprintf(file, "usage: sweetspot COMMAND [OPTION...] [ARGUMENT...]\n\n"
+                  "Finds the fastest configuration of a CUDA kernel, proves it correct, and writes it as a C header.\n\n"
+                  "Commands:\n");
+    for (const struct command *command = commands; command->name; command++)
+        fprintf(file, "  %-10s%s\n", command->name, command->summary);
+    fprintf(file, "\nOptions:\n"
+                  "  -h, --help      print this and exit\n"
+                  "      --version   print the version and exit\n\n"
+                  "sweetspot help COMMAND explains one of them.\n");
+}
+
+static int unknown_command(const char *name)
+{
+    const char *nearest = command_nearest(name);
+    fprintf(stderr, "sweetspot: unknown command '%s'", name);
+    if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
+    fprintf(stderr, "\nsweetspot --help lists the commands\n");
+    return EXIT_USAGE;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    bool help = !strcmp(name, "help");
+    if (!strcmp(name, "--help") || !strcmp(name, "-h") || (help && argc == 2)) {
+        print_help(stdout);
+        return EXIT_DONE;
+    }
+    if (!strcmp(name, "--version")) {
+        printf("sweetspot %s\n", SWEETSPOT_VERSION);
+        return EXIT_DONE;
+    }
+    if (name[0] == '-') {
+        fprintf(stderr, "sweetspot: unknown option '%s' (options of a command come after its name)\n"
+                        "sweetspot --help lists the commands\n", name);
+        return EXIT_USAGE;
+    }
+    if (help) name = argv[2];
+    const struct command *command = command_find(name);
+    if (!command) return unknown_command(name);
+    if (help) return command->run(2, (char *[]){argv[2], (char[]){"--help"}, NULL});
+    return command->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    int status = run(argc, argv);
+    // Results that did not reach the file or the pipe must not look like success.
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "sweetspot: cannot write the output: %s\n", strerror(errno));
+        if (status == EXIT_DONE) status = EXIT_ENVIRONMENT;
+    }
+    return status;
+}

@@ -1,0 +1,39 @@
+// What the commands that look at results begin with: the job file, its store, and the environment that a run used last.
+//
+// Functions here print their own messages on stderr and return 0 or the exit status that the command ends with.
+#ifndef SWEETSPOT_SESSION_H
+#define SWEETSPOT_SESSION_H
+
+#include <stdbool.h>
+
+#include "tuner/base/json.h"
+#include "tuner/job/job.h"
+#include "tuner/store/store.h"
+
+struct session {
+    struct job *job;
+    char *store_path;
+    struct store *store;
+    struct environment environment; // the one used last; current in the store. Lives as long as the store
+    json_t *device;                 // the newest "device" document, or NULL
+};
+
+// Reads a job file; prints every mistake as "file:line: text". EXIT_USAGE when there is one.
+int session_load_job(const char *path, struct job **out);
+
+// The store's path: `given`, or out/<job name>.db. The caller frees it.
+char *session_store_path(const struct job *, const char *given);
+
+// Loads the job, opens its store and makes the last environment current. EXIT_NOTHING with advice when there is no store or no run yet.
+// session_close releases all of it, also after a failure.
+int session_open(struct session *, const char *job_path, const char *store_path);
+void session_close(struct session *);
+
+// Sets the limits of the recorded device (H200's where unknown) and builds the job's search space.
+int session_build_space(struct session *);
+
+// The newest document of a kind as JSON, or NULL when there is none; the caller decrefs it. *when (may be NULL): Unix time.
+// A document that cannot be read is reported on stderr, and none for the caller.
+json_t *session_document(struct session *, const char *kind, double *when);
+
+#endif

@@ -1,0 +1,176 @@
+// See nvrtc.h. A cubin comes straight from NVRTC when the architecture is a real one (sm_90a, not compute_90a). Registers and spills
+// are read from ptxas's own words in the log (--ptxas-options=-v), the code's size from the cubin's .text section.
+#include "tuner/compile/nvrtc.h"
+
+#include <elf.h>
+#include <nvrtc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tuner/base/text.h"
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int nvrtc_version(char *out, size_t size, struct error *err)
+{
+    int major, minor;
+    if (nvrtcVersion(&major, &minor) != NVRTC_SUCCESS) return error_set(err, "NVRTC does not tell its version");
+    snprintf(out, size, "nvrtc %d.%d", major, minor);
+    return 0;
+}
+
+static int cancel_after(void *deadline, void *unused)
+{
+    (void)unused;
+    return now() > *(const double *)deadline;
+}
+
+// The size of section ".text.<symbol>", or -1.
+static int64_t code_bytes(const unsigned char *cubin, size_t size, const char *symbol)
+{
+    Elf64_Ehdr head;
+    if (size < sizeof head) return -1;
+    memcpy(&head, cubin, sizeof head);
+    if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_shentsize != sizeof(Elf64_Shdr) || head.e_shoff > size ||
+        head.e_shnum > (size - head.e_shoff) / sizeof(Elf64_Shdr) || head.e_shstrndx >= head.e_shnum)
+        return -1;
+    const unsigned char *table = cubin + head.e_shoff;
+    Elf64_Shdr names, section;
+    memcpy(&names, table + head.e_shstrndx * sizeof names, sizeof names);
+    if (names.sh_offset > size || names.sh_size > size - names.sh_offset) return -1;
+    char *wanted = text_format(".text.%s", symbol);
+    int64_t bytes = -1;
+    for (unsigned i = 0; i < head.e_shnum && bytes < 0; i++) {
+        memcpy(&section, table + i * sizeof section, sizeof section);
+        if (section.sh_name >= names.sh_size) continue;
+        const char *name = (const char *)cubin + names.sh_offset + section.sh_name;
+        if (!strncmp(name, wanted, names.sh_size - section.sh_name)) bytes = (int64_t)section.sh_size;
+    }
+    free(wanted);
+    return bytes;
+}
+
+static int64_t number_before(const char *line, const char *end, const char *words)
+{
+    const char *p = strstr(line, words);
+    if (!p || p >= end) return -1;
+    while (p > line && p[-1] == ' ') p--;
+    while (p > line && p[-1] >= '0' && p[-1] <= '9') p--;
+    return strtoll(p, NULL, 10);
+}
+
+// ptxas writes, for every entry:
+//   ptxas info    : Compiling entry function 'NAME' for 'sm_90a'
+//   ptxas info    : Function properties for NAME
+//       0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+//   ptxas info    : Used 128 registers, used 1 barriers, 33792 bytes smem, ...
+static void read_facts(const char *log, struct entry_facts *facts)
+{
+    char *start = text_format("entry function '%s'", facts->symbol);
+    const char *p = strstr(log, start);
+    free(start);
+    if (!p) return;
+    const char *end = strstr(p + 1, "Compiling entry function");
+    if (!end) end = p + strlen(p);
+    facts->stack = number_before(p, end, " bytes stack frame");
+    facts->spill_stores = number_before(p, end, " bytes spill stores");
+    facts->spill_loads = number_before(p, end, " bytes spill loads");
+    facts->registers = number_before(p, end, " registers");
+    facts->shared = number_before(p, end, " bytes smem");
+    if (facts->shared < 0 && facts->registers >= 0) facts->shared = 0;
+}
+
+// Lines of the log with a ptxas advisory or warning "C75xx" (wgmma serialised, setmaxnreg ignored).
+static char *read_warnings(const char *log)
+{
+    char *warnings = text_copy("");
+    for (const char *line = log; line && *line;) {
+        size_t length = strcspn(line, "\n");
+        char *text = text_format("%.*s", (int)length, line);
+        if (strstr(text, "(C75")) {
+            char *longer = text_format("%s%s%s", warnings, *warnings ? "\n" : "", text);
+            free(warnings);
+            warnings = longer;
+        }
+        free(text);
+        line += length;
+        line += *line == '\n';
+    }
+    return warnings;
+}
+
+static char *read_log(nvrtcProgram program)
+{
+    size_t size = 0;
+    if (nvrtcGetProgramLogSize(program, &size) != NVRTC_SUCCESS || !size) return text_copy("");
+    char *log = memory_new(size + 1, 1);
+    nvrtcGetProgramLog(program, log);
+    return log;
+}
+
+static int take_result(nvrtcProgram program, size_t entry_count, const char *const *entries, struct compilation *c, struct error *err)
+{
+    if (nvrtcGetCUBINSize(program, &c->cubin_size) != NVRTC_SUCCESS || !c->cubin_size)
+        return error_set(err, "NVRTC made no cubin: the architecture must be a real one such as sm_90a");
+    c->cubin = memory_new(c->cubin_size, 1);
+    if (nvrtcGetCUBIN(program, c->cubin) != NVRTC_SUCCESS) return error_set(err, "NVRTC does not hand out its cubin");
+    c->entries = memory_new(entry_count, sizeof *c->entries);
+    for (size_t i = 0; i < entry_count; i++) {
+        const char *symbol = NULL;
+        if (nvrtcGetLoweredName(program, entries[i], &symbol) != NVRTC_SUCCESS) return error_set(err, "no kernel '%s'", entries[i]);
+        struct entry_facts *facts = &c->entries[c->entry_count++];
+        *facts = (struct entry_facts){text_copy(entries[i]), text_copy(symbol), -1, -1, -1, -1, -1, -1};
+        read_facts(c->log, facts);
+        facts->code_bytes = code_bytes(c->cubin, c->cubin_size, symbol);
+    }
+    return 0;
+}
+
+int nvrtc_compile(const char *text, const char *name, size_t option_count, const char *const *options, size_t entry_count,
+                  const char *const *entries, double deadline, struct compilation *c, struct error *err)
+{
+    nvrtcProgram program;
+    double start = now(), limit = start + deadline;
+    int result = 0;
+    *c = (struct compilation){.result = COMPILE_FAILED};
+    nvrtcResult said = nvrtcCreateProgram(&program, text, name, 0, NULL, NULL);
+    if (said != NVRTC_SUCCESS) return error_set(err, "NVRTC: %s", nvrtcGetErrorString(said));
+    for (size_t i = 0; i < entry_count && said == NVRTC_SUCCESS; i++) said = nvrtcAddNameExpression(program, entries[i]);
+    if (said == NVRTC_SUCCESS && deadline > 0) nvrtcSetFlowCallback(program, cancel_after, &limit);
+    if (said == NVRTC_SUCCESS) said = nvrtcCompileProgram(program, (int)option_count, options);
+    c->seconds = now() - start;
+    c->log = read_log(program);
+    c->warnings = read_warnings(c->log);
+    if (said == NVRTC_SUCCESS) {
+        c->result = COMPILED;
+        result = take_result(program, entry_count, entries, c, err);
+    } else if (deadline > 0 && now() > limit) {
+        c->result = COMPILE_TIMED_OUT;
+    } else if (!*c->log) {
+        free(c->log);
+        c->log = text_copy(nvrtcGetErrorString(said));
+    }
+    nvrtcDestroyProgram(&program);
+    if (result) compilation_release(c);
+    return result;
+}
+
+void compilation_release(struct compilation *c)
+{
+    free(c->log);
+    free(c->warnings);
+    free(c->cubin);
+    for (size_t i = 0; i < c->entry_count; i++) {
+        free(c->entries[i].entry);
+        free(c->entries[i].symbol);
+    }
+    free(c->entries);
+    *c = (struct compilation){.result = COMPILE_FAILED};
+}

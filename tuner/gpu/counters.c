@@ -1,0 +1,566 @@
+// See counters.h. How CUPTI wants it, and what that costs (H200, CUDA 13.0, set `basic`: TIMES):
+//
+//     counters_open      a host object, which knows the chip's metrics and turns a list of them into a config image
+//     begin_session      a range profiler on the context: from here to end_session kernels are slower
+//     measure            an empty counter-data image, then for each pass: start, the stages each in a range of its own,
+//                        stop; then decode the passes into the image, and let the host object compute metrics from it
+//
+// User replay and user ranges: we launch every pass ourselves, after restoring the buffers, and one range holds whatever
+// a stage launches. (Kernel replay would save and restore all of the device's memory that a kernel may write.)
+//
+// A list with one unknown name spoils the host object for good: every later list is refused too. So each name is tried
+// in a host object of its own.
+#include "tuner/gpu/counters.h"
+
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_result.h>
+#include <cupti_target.h>
+#include <cupti_version.h>
+
+#include <assert.h>
+#include <dlfcn.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A parameter block of CUPTI's with its size set, as every call wants it: PARAMS(CUpti_X, .member = value).
+#define PARAMS(type, ...) \
+    (type##_Params) { .structSize = type##_Params_STRUCT_SIZE, __VA_ARGS__ }
+
+#define CUPTI_FUNCTIONS(F)                                                                                             \
+    F(cuptiGetResultString)                                                                                            \
+    F(cuptiProfilerInitialize)                                                                                         \
+    F(cuptiProfilerDeviceSupported)                                                                                    \
+    F(cuptiProfilerGetCounterAvailability)                                                                             \
+    F(cuptiDeviceGetChipName)                                                                                          \
+    F(cuptiProfilerHostInitialize)                                                                                     \
+    F(cuptiProfilerHostDeinitialize)                                                                                   \
+    F(cuptiProfilerHostGetBaseMetrics)                                                                                 \
+    F(cuptiProfilerHostGetMetricProperties)                                                                            \
+    F(cuptiProfilerHostConfigAddMetrics)                                                                               \
+    F(cuptiProfilerHostGetConfigImageSize)                                                                             \
+    F(cuptiProfilerHostGetConfigImage)                                                                                 \
+    F(cuptiProfilerHostGetNumOfPasses)                                                                                 \
+    F(cuptiProfilerHostEvaluateToGpuValues)                                                                            \
+    F(cuptiRangeProfilerEnable)                                                                                        \
+    F(cuptiRangeProfilerDisable)                                                                                       \
+    F(cuptiRangeProfilerSetConfig)                                                                                     \
+    F(cuptiRangeProfilerStart)                                                                                         \
+    F(cuptiRangeProfilerStop)                                                                                          \
+    F(cuptiRangeProfilerPushRange)                                                                                     \
+    F(cuptiRangeProfilerPopRange)                                                                                      \
+    F(cuptiRangeProfilerDecodeData)                                                                                    \
+    F(cuptiRangeProfilerGetCounterDataSize)                                                                            \
+    F(cuptiRangeProfilerCounterDataImageInitialize)                                                                    \
+    F(cuptiRangeProfilerGetCounterDataInfo)
+
+// The library, loaded once and never unloaded: it hooks itself into the driver.
+static struct {
+    void *library;
+#define MEMBER(name) __typeof__(name) *name;
+    CUPTI_FUNCTIONS(MEMBER)
+#undef MEMBER
+} cupti;
+
+typedef CUpti_Profiler_Host_Object host_object;
+
+struct plan {
+    host_object *host;  // knows the metrics of `names`
+    const char **names; // of the metrics that the chip has; `count` of them
+    size_t *columns;    // and their columns
+    size_t count;
+    uint8_t *image; // the config image
+    size_t image_size;
+    size_t passes;
+};
+
+struct counters {
+    CUcontext context;
+    char chip[32];
+    struct error reason;          // "" where counting works
+    char note[1024];              // "" where nothing is missing
+    const struct metric **metric; // the columns
+    size_t count;
+    uint8_t *availability; // CUPTI's word on what this device and user may count
+    struct plan plan;
+    double *row; // scratch: one value for each metric of the plan
+
+    CUpti_RangeProfiler_Object *session; // NULL where none is open
+    uint8_t *data;                       // counter-data image for `capacity` ranges, made for this session
+    size_t data_size;
+    size_t capacity;
+};
+
+static const char *result_text(CUptiResult result)
+{
+    const char *text = NULL;
+    if (cupti.cuptiGetResultString(result, &text) != CUPTI_SUCCESS || !text) return "unknown error";
+    return text;
+}
+
+// What to do about it, for the failures that a user can mend.
+static const char *advice(CUptiResult result)
+{
+    switch (result) {
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
+    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
+        return "; reading GPU counters is reserved to administrators here: run as root (in a container: with "
+               "CAP_SYS_ADMIN), or load the driver with `options nvidia NVreg_RestrictProfilingToAdminUsers=0` in "
+               "/etc/modprobe.d";
+    case CUPTI_ERROR_HARDWARE_BUSY:
+        return "; another profiler (ncu, nsys, DCGM) is using this device's counters";
+    case CUPTI_ERROR_INVALID_CHIP_NAME:
+        return "; a newer CUPTI may know this chip";
+    default:
+        return "";
+    }
+}
+
+static int fail(struct error *err, const char *function, CUptiResult result)
+{
+    return error_set(err, "%s: %s (%d)%s", function, result_text(result), (int)result, advice(result));
+}
+
+// For functions that return 0 or -1: leaves with CUPTI's message where the call fails.
+#define TRY(function, params)                                                    \
+    do {                                                                         \
+        CUptiResult result_ = cupti.function(params);                            \
+        if (result_ != CUPTI_SUCCESS) return fail(err, #function, result_);      \
+    } while (0)
+
+static void *open_library(void)
+{
+    char name[64];
+    snprintf(name, sizeof name, "libcupti.so.%d", CUPTI_API_VERSION / 10000);
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    const char *roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
+    const char *folders[] = {"lib64", "extras/CUPTI/lib64", "lib"};
+    for (size_t i = 0; i < 9 && !library; i++) {
+        char path[4096];
+        if (!roots[i / 3]) continue;
+        snprintf(path, sizeof path, "%s/%s/%s", roots[i / 3], folders[i % 3], name);
+        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    return library;
+}
+
+static int load_library(struct error *err)
+{
+    if (cupti.library) return 0;
+    void *library = open_library();
+    if (!library)
+        return error_set(err, "libcupti.so.%d not found: it comes with the CUDA toolkit; set CUDA_HOME or LD_LIBRARY_PATH",
+                         CUPTI_API_VERSION / 10000);
+    const char *missing = NULL;
+    void *symbol;
+#define LOAD(name)                                  \
+    symbol = dlsym(library, #name);                 \
+    memcpy(&cupti.name, &symbol, sizeof symbol);    \
+    if (!symbol) missing = #name;
+    CUPTI_FUNCTIONS(LOAD)
+#undef LOAD
+    if (missing) {
+        dlclose(library);
+        return error_set(err, "libcupti.so.%d is too old: it lacks %s", CUPTI_API_VERSION / 10000, missing);
+    }
+    cupti.library = library;
+    return 0;
+}
+
+// NULL `availability` stands for a device of which nothing is switched off.
+static int make_host(host_object **host, const char *chip, const uint8_t *availability, struct error *err)
+{
+    CUpti_Profiler_Host_Initialize_Params params =
+        PARAMS(CUpti_Profiler_Host_Initialize, .profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER, .pChipName = chip,
+               .pCounterAvailabilityImage = availability);
+    CUptiResult result = cupti.cuptiProfilerHostInitialize(&params);
+    if (result != CUPTI_SUCCESS) {
+        fail(err, "cuptiProfilerHostInitialize", result);
+        return error_prefix(err, "chip %s", chip);
+    }
+    *host = params.pHostObject;
+    return 0;
+}
+
+static void drop_host(host_object *host)
+{
+    if (host) cupti.cuptiProfilerHostDeinitialize(&PARAMS(CUpti_Profiler_Host_Deinitialize, .pHostObject = host));
+}
+
+static CUptiResult add_metrics(host_object *host, const char **names, size_t count)
+{
+    return cupti.cuptiProfilerHostConfigAddMetrics(
+        &PARAMS(CUpti_Profiler_Host_ConfigAddMetrics, .pHostObject = host, .ppMetricNames = names, .numMetrics = count));
+}
+
+// Whether the chip has every metric of the list.
+static int try_metrics(const char **names, size_t count, const char *chip, const uint8_t *availability, bool *known,
+                       struct error *err)
+{
+    host_object *host = NULL;
+    if (make_host(&host, chip, availability, err)) return -1;
+    *known = add_metrics(host, names, count) == CUPTI_SUCCESS;
+    drop_host(host);
+    return 0;
+}
+
+// Puts into names and columns those of the metrics that the chip has: nearly always all, so that is tried first.
+static int find_known(struct plan *plan, const struct metric *const *metric, size_t count, const char *chip,
+                      const uint8_t *availability, struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        plan->names[i] = metric[i]->name;
+        plan->columns[i] = i;
+    }
+    plan->count = count;
+    bool all;
+    if (try_metrics(plan->names, count, chip, availability, &all, err)) return -1;
+    if (all) return 0;
+
+    plan->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool known;
+        const char *name = metric[i]->name;
+        if (try_metrics(&name, 1, chip, availability, &known, err)) return -1;
+        if (!known) continue;
+        plan->names[plan->count] = name;
+        plan->columns[plan->count++] = i;
+    }
+    return 0;
+}
+
+static void plan_release(struct plan *plan)
+{
+    drop_host(plan->host);
+    free(plan->names);
+    free(plan->columns);
+    free(plan->image);
+    *plan = (struct plan){0};
+}
+
+// Fills `plan` with those metrics that the chip has. On failure the caller releases it.
+static int plan_make(struct plan *plan, const struct metric *const *metric, size_t count, const char *chip,
+                     const uint8_t *availability, struct error *err)
+{
+    plan->names = calloc(count + 1, sizeof *plan->names);
+    plan->columns = calloc(count + 1, sizeof *plan->columns);
+    if (!plan->names || !plan->columns) return error_set(err, "out of memory");
+    if (find_known(plan, metric, count, chip, availability, err)) return -1;
+    if (!plan->count) return error_set(err, "chip %s has none of the set's metrics", chip);
+
+    if (make_host(&plan->host, chip, availability, err)) return -1;
+    CUptiResult result = add_metrics(plan->host, plan->names, plan->count);
+    if (result != CUPTI_SUCCESS) return fail(err, "cuptiProfilerHostConfigAddMetrics", result);
+
+    CUpti_Profiler_Host_GetConfigImageSize_Params size =
+        PARAMS(CUpti_Profiler_Host_GetConfigImageSize, .pHostObject = plan->host);
+    TRY(cuptiProfilerHostGetConfigImageSize, &size);
+    plan->image_size = size.configImageSize;
+    plan->image = calloc(1, plan->image_size);
+    if (!plan->image) return error_set(err, "out of memory");
+    TRY(cuptiProfilerHostGetConfigImage,
+        &PARAMS(CUpti_Profiler_Host_GetConfigImage, .pHostObject = plan->host, .configImageSize = plan->image_size,
+                .pConfigImage = plan->image));
+    CUpti_Profiler_Host_GetNumOfPasses_Params passes = PARAMS(
+        CUpti_Profiler_Host_GetNumOfPasses, .configImageSize = plan->image_size, .pConfigImage = plan->image);
+    TRY(cuptiProfilerHostGetNumOfPasses, &passes);
+    plan->passes = passes.numOfPasses;
+    return 0;
+}
+
+// The metrics of `set` that are meant for `chip`; "" takes those meant for every chip. The caller frees the list.
+static const struct metric **select_metrics(const struct metric_set *set, const char *chip, size_t *count)
+{
+    size_t room = 0;
+    while (set->metrics[room].key) room++;
+    const struct metric **list = calloc(room + 1, sizeof *list);
+    if (!list) return NULL;
+    *count = 0;
+    for (size_t i = 0; i < room; i++)
+        if (metric_applies(&set->metrics[i], chip)) list[(*count)++] = &set->metrics[i];
+    return list;
+}
+
+static int probe_device(struct counters *c, int device, struct error *err)
+{
+    if (load_library(err)) return -1;
+    TRY(cuptiProfilerInitialize, &PARAMS(CUpti_Profiler_Initialize, .pPriv = NULL));
+
+    CUpti_Device_GetChipName_Params chip = PARAMS(CUpti_Device_GetChipName, .deviceIndex = (size_t)device);
+    TRY(cuptiDeviceGetChipName, &chip);
+    snprintf(c->chip, sizeof c->chip, "%s", chip.pChipName);
+
+    CUpti_Profiler_DeviceSupported_Params support =
+        PARAMS(CUpti_Profiler_DeviceSupported, .cuDevice = device, .api = CUPTI_PROFILER_RANGE_PROFILING);
+    TRY(cuptiProfilerDeviceSupported, &support);
+    if (support.isSupported != CUPTI_PROFILER_CONFIGURATION_SUPPORTED) {
+        const struct {
+            CUpti_Profiler_Support_Level level;
+            const char *why;
+        } causes[] = {
+            {support.architecture, "its architecture is too old"},
+            {support.sli, "SLI is on"},
+            {support.vGpu, "the virtual GPU's profiling is not enabled"},
+            {support.confidentialCompute, "confidential computing is on"},
+            {support.cmp, "it is a mining processor"},
+            {support.wsl, "this WSL does not support it"},
+        };
+        const char *why = "no reason given";
+        for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+            if (causes[i].level != CUPTI_PROFILER_CONFIGURATION_SUPPORTED) why = causes[i].why;
+        return error_set(err, "CUPTI cannot profile this device: %s", why);
+    }
+
+    // A user without permission learns it here.
+    CUpti_Profiler_GetCounterAvailability_Params image =
+        PARAMS(CUpti_Profiler_GetCounterAvailability, .ctx = c->context);
+    TRY(cuptiProfilerGetCounterAvailability, &image);
+    c->availability = calloc(1, image.counterAvailabilityImageSize);
+    if (!c->availability) return error_set(err, "out of memory");
+    image.pCounterAvailabilityImage = c->availability;
+    TRY(cuptiProfilerGetCounterAvailability, &image);
+    return 0;
+}
+
+static void write_note(struct counters *c)
+{
+    if (c->plan.count == c->count) return;
+    size_t length = (size_t)snprintf(c->note, sizeof c->note, "chip %s lacks", c->chip);
+    for (size_t column = 0, have = 0; column < c->count; column++) {
+        if (have < c->plan.count && c->plan.columns[have] == column) {
+            have++;
+        } else if (length < sizeof c->note) {
+            length += (size_t)snprintf(c->note + length, sizeof c->note - length, "%s %s (%s)",
+                                       column == have ? "" : ",", c->metric[column]->key, c->metric[column]->name);
+        }
+    }
+}
+
+int counters_open(struct counters **out, void *context, int device, const struct metric_set *set, struct error *err)
+{
+    struct counters *c = calloc(1, sizeof *c);
+    *out = c;
+    if (!c) return error_set(err, "out of memory");
+    c->context = context;
+
+    bool works = !probe_device(c, device, &c->reason);
+    c->metric = select_metrics(set, c->chip, &c->count);
+    c->row = calloc(c->count + 1, sizeof *c->row);
+    if (!c->metric || !c->row) {
+        counters_close(c);
+        *out = NULL;
+        return error_set(err, "out of memory");
+    }
+    works = works && !plan_make(&c->plan, c->metric, c->count, c->chip, c->availability, &c->reason);
+    if (works)
+        write_note(c);
+    else
+        plan_release(&c->plan);
+    return 0;
+}
+
+void counters_close(struct counters *c)
+{
+    if (!c) return;
+    counters_end_session(c, NULL);
+    plan_release(&c->plan);
+    free(c->metric);
+    free(c->availability);
+    free(c->row);
+    free(c);
+}
+
+const char *counters_reason(const struct counters *c) { return *c->reason.message ? c->reason.message : NULL; }
+const char *counters_note(const struct counters *c) { return *c->note ? c->note : NULL; }
+const char *counters_chip(const struct counters *c) { return c->chip; }
+size_t counters_count(const struct counters *c) { return c->count; }
+size_t counters_passes(const struct counters *c) { return c->plan.passes; }
+
+const struct metric *counters_metric(const struct counters *c, size_t column)
+{
+    assert(column < c->count);
+    return c->metric[column];
+}
+
+int counters_begin_session(struct counters *c, struct error *err)
+{
+    if (*c->reason.message || c->session) return 0;
+    CUpti_RangeProfiler_Enable_Params enable = PARAMS(CUpti_RangeProfiler_Enable, .ctx = c->context);
+    TRY(cuptiRangeProfilerEnable, &enable);
+    c->session = enable.pRangeProfilerObject;
+    return 0;
+}
+
+int counters_end_session(struct counters *c, struct error *err)
+{
+    if (!c->session) return 0;
+    CUpti_RangeProfiler_Disable_Params disable =
+        PARAMS(CUpti_RangeProfiler_Disable, .pRangeProfilerObject = c->session);
+    c->session = NULL;
+    free(c->data);
+    c->data = NULL;
+    c->capacity = 0;
+    TRY(cuptiRangeProfilerDisable, &disable);
+    return 0;
+}
+
+// An empty counter-data image for that many ranges, and the profiler set to fill it from the first pass on.
+static int prepare(struct counters *c, size_t ranges, struct error *err)
+{
+    if (c->capacity < ranges) {
+        CUpti_RangeProfiler_GetCounterDataSize_Params size =
+            PARAMS(CUpti_RangeProfiler_GetCounterDataSize, .pRangeProfilerObject = c->session,
+                   .pMetricNames = c->plan.names, .numMetrics = c->plan.count, .maxNumOfRanges = ranges,
+                   .maxNumRangeTreeNodes = (uint32_t)ranges);
+        TRY(cuptiRangeProfilerGetCounterDataSize, &size);
+        free(c->data);
+        c->capacity = 0;
+        c->data_size = size.counterDataSize;
+        c->data = calloc(1, c->data_size);
+        if (!c->data) return error_set(err, "out of memory");
+        c->capacity = ranges;
+    }
+    TRY(cuptiRangeProfilerCounterDataImageInitialize,
+        &PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize, .pRangeProfilerObject = c->session,
+                .counterDataSize = c->data_size, .pCounterData = c->data));
+    TRY(cuptiRangeProfilerSetConfig,
+        &PARAMS(CUpti_RangeProfiler_SetConfig, .pRangeProfilerObject = c->session, .configSize = c->plan.image_size,
+                .pConfig = c->plan.image, .counterDataImageSize = c->data_size, .pCounterDataImage = c->data,
+                .range = CUPTI_UserRange, .replayMode = CUPTI_UserReplay, .maxRangesPerPass = c->capacity,
+                .numNestingLevels = 1, .minNestingLevel = 1, .passIndex = 0, .targetNestingLevel = 1));
+    return 0;
+}
+
+static int launch_failed(struct error *err)
+{
+    error_set(err, "launch failed while counting");
+    return COUNTERS_LAUNCH_FAILED;
+}
+
+static int run_stages(struct counters *c, size_t stages, counters_launch *launch, void *user, struct error *err)
+{
+    for (size_t stage = 0; stage < stages; stage++) {
+        char name[24]; // zeros in front: CUPTI may return ranges in the order of their names
+        snprintf(name, sizeof name, "%08zu", stage);
+        TRY(cuptiRangeProfilerPushRange,
+            &PARAMS(CUpti_RangeProfiler_PushRange, .pRangeProfilerObject = c->session, .pRangeName = name));
+        int failed = launch(user, stage);
+        CUptiResult popped = cupti.cuptiRangeProfilerPopRange(
+            &PARAMS(CUpti_RangeProfiler_PopRange, .pRangeProfilerObject = c->session));
+        if (failed) return launch_failed(err);
+        if (popped != CUPTI_SUCCESS) return fail(err, "cuptiRangeProfilerPopRange", popped);
+    }
+    return 0;
+}
+
+static int run_passes(struct counters *c, size_t stages, counters_launch *launch, counters_reset *reset, void *user,
+                      struct error *err)
+{
+    bool all_done = false;
+    for (size_t pass = 0; !all_done; pass++) {
+        if (pass == c->plan.passes) return error_set(err, "CUPTI wants more than the %zu passes planned", pass);
+        if (reset && reset(user)) return launch_failed(err);
+        TRY(cuptiRangeProfilerStart, &PARAMS(CUpti_RangeProfiler_Start, .pRangeProfilerObject = c->session));
+        int status = run_stages(c, stages, launch, user, err);
+        CUpti_RangeProfiler_Stop_Params stop =
+            PARAMS(CUpti_RangeProfiler_Stop, .pRangeProfilerObject = c->session);
+        CUptiResult stopped = cupti.cuptiRangeProfilerStop(&stop);
+        if (status) return status;
+        if (stopped != CUPTI_SUCCESS) return fail(err, "cuptiRangeProfilerStop", stopped);
+        all_done = stop.isAllPassSubmitted;
+    }
+    return 0;
+}
+
+static int read_values(struct counters *c, size_t stages, double *values, struct error *err)
+{
+    CUpti_RangeProfiler_DecodeData_Params decode =
+        PARAMS(CUpti_RangeProfiler_DecodeData, .pRangeProfilerObject = c->session);
+    TRY(cuptiRangeProfilerDecodeData, &decode);
+    CUpti_RangeProfiler_GetCounterDataInfo_Params info = PARAMS(
+        CUpti_RangeProfiler_GetCounterDataInfo, .pCounterDataImage = c->data, .counterDataImageSize = c->data_size);
+    TRY(cuptiRangeProfilerGetCounterDataInfo, &info);
+    if (decode.numOfRangeDropped || info.numTotalRanges != stages)
+        return error_set(err, "CUPTI counted %zu of %zu ranges (%zu dropped)", info.numTotalRanges, stages,
+                         decode.numOfRangeDropped);
+    for (size_t stage = 0; stage < stages; stage++) {
+        TRY(cuptiProfilerHostEvaluateToGpuValues,
+            &PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues, .pHostObject = c->plan.host, .pCounterDataImage = c->data,
+                    .counterDataImageSize = c->data_size, .rangeIndex = stage, .ppMetricNames = c->plan.names,
+                    .numMetrics = c->plan.count, .pMetricValues = c->row));
+        for (size_t i = 0; i < c->plan.count; i++) values[stage * c->count + c->plan.columns[i]] = c->row[i];
+    }
+    return 0;
+}
+
+static void fill_nan(double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) values[i] = NAN;
+}
+
+int counters_measure(struct counters *c, size_t stages, counters_launch *launch, counters_reset *reset, void *user,
+                     double *values, struct error *err)
+{
+    assert(stages > 0);
+    fill_nan(values, stages * c->count);
+    if (*c->reason.message) return 0;
+    assert(c->session);
+
+    if (reset && reset(user)) return launch_failed(err);
+    for (size_t stage = 0; stage < stages; stage++)
+        if (launch(user, stage)) return launch_failed(err);
+
+    int status = prepare(c, stages, err);
+    if (!status) status = run_passes(c, stages, launch, reset, user, err);
+    if (!status) status = read_values(c, stages, values, err);
+    if (status) fill_nan(values, stages * c->count);
+    return status;
+}
+
+int counters_plan(const char *chip, const struct metric_set *set, size_t *passes, size_t *missing, struct error *err)
+{
+    if (load_library(err)) return -1;
+    size_t count = 0;
+    const struct metric **metric = select_metrics(set, chip, &count);
+    if (!metric) return error_set(err, "out of memory");
+    struct plan plan = {0};
+    int status = plan_make(&plan, metric, count, chip, NULL, err);
+    *passes = plan.passes;
+    *missing = count - plan.count;
+    plan_release(&plan);
+    free(metric);
+    return status;
+}
+
+static int list_kind(host_object *host, CUpti_MetricType type, const char *kind, counters_each *each, void *user,
+                     struct error *err)
+{
+    CUpti_Profiler_Host_GetBaseMetrics_Params base =
+        PARAMS(CUpti_Profiler_Host_GetBaseMetrics, .pHostObject = host, .metricType = type);
+    TRY(cuptiProfilerHostGetBaseMetrics, &base);
+    for (size_t i = 0; i < base.numMetrics; i++) {
+        CUpti_Profiler_Host_GetMetricProperties_Params about = PARAMS(
+            CUpti_Profiler_Host_GetMetricProperties, .pHostObject = host, .pMetricName = base.ppMetricNames[i]);
+        bool known = cupti.cuptiProfilerHostGetMetricProperties(&about) == CUPTI_SUCCESS;
+        each(user, base.ppMetricNames[i], kind, known && about.pDescription ? about.pDescription : "",
+             known && about.pDimUnit ? about.pDimUnit : "");
+    }
+    return 0;
+}
+
+int counters_list(const char *chip, counters_each *each, void *user, struct error *err)
+{
+    if (load_library(err)) return -1;
+    host_object *host = NULL;
+    if (make_host(&host, chip, NULL, err)) return -1;
+    int status = list_kind(host, CUPTI_METRIC_TYPE_COUNTER, "counter", each, user, err);
+    if (!status) status = list_kind(host, CUPTI_METRIC_TYPE_RATIO, "ratio", each, user, err);
+    if (!status) status = list_kind(host, CUPTI_METRIC_TYPE_THROUGHPUT, "throughput", each, user, err);
+    drop_host(host);
+    return status;
+}

@@ -1,0 +1,39 @@
+// The hardware counters that the program knows by name, grouped into sets: data only, no CUPTI.
+//
+// A metric has a key, the short name under which its value is stored, shown and exported, and the name by which CUPTI
+// and `ncu --metrics` know it. Keys go into the store, so a key never changes its meaning: a better metric gets a new
+// key. Where chips name the same thing differently, a set has one row for each name, with the same key and its chips.
+#ifndef SWEETSPOT_METRICS_H
+#define SWEETSPOT_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct metric {
+    const char *key;         // "icache_misses"; NULL ends a table
+    const char *name;        // CUPTI's, with its roll-up: "sm__icc_requests_lookup_miss.sum"
+    const char *unit;        // "requests", "%", "bytes"
+    const char *description; // one line
+    const char *chips;       // prefixes of chip names, separated by spaces ("GH GB10"); NULL: every chip
+};
+
+struct metric_set {
+    const char *name;    // "basic"
+    const char *summary; // one line, with the passes it takes on GH100
+    const struct metric *metrics;
+};
+
+// Every set, ended by NULL. A new one is a table, a descriptor and its place in this list.
+extern const struct metric_set *const metric_sets[];
+
+// NULL where no set has that name.
+const struct metric_set *metrics_find(const char *set_name);
+
+// Whether the metric is meant for a chip, given by CUPTI's name for it ("GH100"). Whether this CUPTI has it there is
+// another question: counters_open() tries each, and leaves out what is missing.
+bool metric_applies(const struct metric *metric, const char *chip);
+
+// The set's row with that key which applies to the chip; `chip` NULL takes the first. NULL where there is none.
+const struct metric *metrics_lookup(const struct metric_set *set, const char *key, const char *chip);
+
+#endif

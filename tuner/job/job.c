@@ -1,0 +1,263 @@
+// See job.h: names, values and the life of a loaded job. Reading is in job_load.c and job_launch.c.
+#include "tuner/job/job.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/text.h"
+#include "tuner/job/job_parts.h"
+
+static const struct {
+    const char *name;
+    size_t size;
+} data_types[TYPE_COUNT] = {{"f32", 4}, {"f64", 8}, {"f16", 2}, {"bf16", 2}, {"i8", 1}, {"i32", 4}, {"u32", 4}, {"i64", 8}};
+
+const char *data_type_name(enum data_type type)
+{
+    return data_types[type].name;
+}
+
+size_t data_type_size(enum data_type type)
+{
+    return data_types[type].size;
+}
+
+const char *direction_name(enum direction direction)
+{
+    static const char *const names[] = {"in", "out", "inout", "scratch"};
+    return names[direction];
+}
+
+const char *fill_kind_name(enum fill_kind kind)
+{
+    static const char *const names[] = {"uniform", "normal", "integer", "zero", "constant", "index", "npy"};
+    return names[kind];
+}
+
+const char *objective_name(enum objective objective)
+{
+    static const char *const names[] = {"geomean", "mean", "worst"};
+    return names[objective];
+}
+
+const struct device_limits device_limits_h200 = {
+    .sm_count = 132,
+    .max_shared = 232448,
+    .shared_per_sm = 233472,
+    .registers_per_sm = 65536,
+    .max_threads = 1024,
+    .threads_per_sm = 2048,
+    .blocks_per_sm = 32,
+    .warp_size = 32,
+    .l2_bytes = 62914560,
+    .memory_bytes = 150110339072,
+    .max_cluster = 8,
+    .compute = 90,
+};
+
+int job_set_limits(struct job *job, const struct device_limits *limits, struct error *err)
+{
+    const struct {
+        const char *name;
+        int64_t value;
+    } names[] = {
+        {"device.sm_count", limits->sm_count},
+        {"device.max_shared", limits->max_shared},
+        {"device.shared_per_sm", limits->shared_per_sm},
+        {"device.registers_per_sm", limits->registers_per_sm},
+        {"device.max_threads", limits->max_threads},
+        {"device.threads_per_sm", limits->threads_per_sm},
+        {"device.blocks_per_sm", limits->blocks_per_sm},
+        {"device.warp_size", limits->warp_size},
+        {"device.l2_bytes", limits->l2_bytes},
+        {"device.memory_bytes", limits->memory_bytes},
+        {"device.max_cluster", limits->max_cluster},
+        {"device.compute", limits->compute},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (space_set_constant(job->space, names[i].name, names[i].value, err)) return -1;
+    return 0;
+}
+
+static void free_stage(struct stage *s)
+{
+    free(s->name);
+    free(s->entry);
+    expr_free(s->when);
+    expr_free(s->shared);
+    for (int i = 0; i < 3; i++) {
+        expr_free(s->grid[i]);
+        expr_free(s->block[i]);
+        expr_free(s->cluster[i]);
+    }
+    for (size_t i = 0; i < s->argument_count; i++) {
+        free(s->arguments[i].name);
+        expr_free(s->arguments[i].value);
+    }
+    free(s->arguments);
+}
+
+static void free_reference(struct reference *r)
+{
+    free(r->operation);
+    free(r->by);
+    for (size_t i = 0; i < r->binding_count; i++) {
+        free(r->bindings[i].role);
+        free(r->bindings[i].name);
+    }
+    free(r->bindings);
+    free(r->library);
+    free(r->function);
+    free(r->source);
+    free_stage(&r->stage);
+    for (size_t i = 0; i < r->file_count; i++) {
+        free(r->files[i].buffer);
+        free(r->files[i].path);
+    }
+    free(r->files);
+}
+
+static void free_strings(char **list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) free(list[i]);
+    free(list);
+}
+
+void job_free(struct job *job)
+{
+    if (!job) return;
+    free(job->path);
+    free(job->directory);
+    free(job->name);
+    free(job->description);
+    free(job->source);
+    free_strings(job->includes, job->include_count);
+    free_strings(job->options, job->option_count);
+    free_strings(job->metrics, job->metric_count);
+    free_strings(job->size_names, job->size_count);
+    for (size_t i = 0; i < job->define_count; i++) {
+        free(job->defines[i].name);
+        free(job->defines[i].value);
+    }
+    free(job->defines);
+    free(job->constraint_lines);
+    for (size_t i = 0; i < job->derived_count; i++) expr_free(job->derived[i].value);
+    free(job->derived);
+    for (size_t i = 0; i < job->problem_count; i++) {
+        free(job->problems[i].name);
+        free(job->problems[i].sizes);
+    }
+    free(job->problems);
+    for (size_t i = 0; i < job->buffer_count; i++) {
+        struct buffer *b = &job->buffers[i];
+        free(b->name);
+        expr_free(b->rows);
+        expr_free(b->cols);
+        expr_free(b->ld);
+        free(b->fill.path);
+    }
+    free(job->buffers);
+    for (size_t i = 0; i < job->stage_count; i++) free_stage(&job->stages[i]);
+    free(job->stages);
+    free_reference(&job->reference);
+    expr_free(job->flops);
+    expr_free(job->bytes);
+    free(job->strategy);
+    free(job->strategy_options);
+    space_free(job->space);
+    symbols_free(job->symbols);
+    free(job);
+}
+
+int job_add_derived(struct job *job, const char *name, const char *text, struct error *err)
+{
+    struct expr *value = expr_parse(text, job->symbols, err); // before the name exists, so that it cannot mean itself
+    if (!value) return -1;
+    if (space_add_derived(job->space, name, text, err)) {
+        expr_free(value);
+        return -1;
+    }
+    job->derived = memory_grow(job->derived, job->derived_count + 1, sizeof *job->derived);
+    job->derived[job->derived_count].slot = symbols_find(job->symbols, name);
+    job->derived[job->derived_count++].value = value;
+    return 0;
+}
+
+int job_build_space(struct job *job, const struct device_limits *limits, struct error *err)
+{
+    int bad = -1;
+    if (job_set_limits(job, limits, err)) return error_prefix(err, "%s", job->path);
+    if (space_build(job->space, &bad, err)) {
+        if (bad >= 0) return error_prefix(err, "%s:%d", job->path, job->constraint_lines[bad]);
+        return error_prefix(err, "%s", job->path);
+    }
+    return 0;
+}
+
+int job_problem_values(const struct job *job, const uint16_t *config, size_t problem, int64_t *values, struct error *err)
+{
+    uint16_t first[SPACE_MAX_PARAMETERS];
+    if (!config) {
+        space_get(job->space, 0, first);
+        config = first;
+    }
+    if (space_values(job->space, config, values, err)) return -1;
+    for (size_t i = 0; i < job->size_count; i++)
+        values[symbols_find(job->symbols, job->size_names[i])] = job->problems[problem].sizes[i];
+    for (size_t i = 0; i < job->derived_count; i++) {
+        int slot = job->derived[i].slot;
+        if (expr_eval(job->derived[i].value, values, &values[slot], err))
+            return error_prefix(err, "derived name '%s'", symbols_name(job->symbols, slot));
+    }
+    return 0;
+}
+
+int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *err)
+{
+    int64_t total = 0, *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    int64_t result = job_problem_values(job, NULL, problem, values, err);
+    for (size_t i = 0; !result && i < job->buffer_count; i++) {
+        const struct buffer *b = &job->buffers[i];
+        int64_t rows = 1, cols = 0, ld, bytes;
+        if (expr_eval(b->cols, values, &cols, err) || (b->rows && expr_eval(b->rows, values, &rows, err))) {
+            result = error_prefix(err, "shape of buffer '%s'", b->name);
+            break;
+        }
+        ld = cols;
+        if (b->ld && expr_eval(b->ld, values, &ld, err)) {
+            result = error_prefix(err, "leading dimension of buffer '%s'", b->name);
+        } else if (rows < 0 || cols < 0 || ld < cols) {
+            result = error_set(err, "buffer '%s' of problem %s: %" PRId64 " rows of %" PRId64 " elements, %" PRId64 " apart", b->name,
+                               job->problems[problem].name, rows, cols, ld);
+        } else if (__builtin_mul_overflow(rows, ld, &bytes) || __builtin_mul_overflow(bytes, (int64_t)data_type_size(b->type), &bytes) ||
+                   __builtin_add_overflow(total, bytes, &total)) {
+            result = error_set(err, "buffer '%s' of problem %s is larger than any memory", b->name, job->problems[problem].name);
+        }
+    }
+    free(values);
+    return result ? -1 : total;
+}
+
+void job_defines(const struct job *job, const uint16_t *config, void (*define)(void *user, const char *name, const char *value), void *user)
+{
+    for (size_t i = 0; i < space_parameter_count(job->space); i++) {
+        const struct parameter *p = space_parameter(job->space, i);
+        int64_t value = p->values[config[i]];
+        char text[64];
+        if (p->kind == PARAMETER_STRING || p->kind == PARAMETER_REAL) {
+            define(user, p->name, symbols_text(job->symbols, value));
+            continue;
+        }
+        if (p->kind != PARAMETER_UNROLL)
+            snprintf(text, sizeof text, "%" PRId64, value);
+        else if (value > 1)
+            snprintf(text, sizeof text, "_Pragma(\"unroll %" PRId64 "\")", value);
+        else
+            snprintf(text, sizeof text, "%s", value ? "_Pragma(\"unroll\")" : "");
+        define(user, p->name, text);
+    }
+    for (size_t i = 0; i < job->define_count; i++) define(user, job->defines[i].name, job->defines[i].value);
+}

@@ -1,0 +1,184 @@
+// A tuning job: what one job file (libconfig) says, checked and with every expression parsed.
+//
+// job_load reads the file, reports every mistake it finds with file and line, and leaves a struct that the rest of the program
+// only reads. Expressions are bound to one symbol table: tuning parameters, derived names, device limits ("device.max_shared"),
+// and problem sizes ("M"). Names of problem sizes have the first problem's values while the space is built (constraints
+// see them), and each problem's own values when its launch geometry and arguments are worked out (job_problem_values).
+#ifndef SWEETSPOT_JOB_H
+#define SWEETSPOT_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "search/expr.h"
+#include "search/space.h"
+#include "tuner/base/error.h"
+
+enum { JOB_MAX_PROBLEMS = 64, JOB_MAX_STAGES = 8, JOB_MAX_ARGUMENTS = 64 };
+
+enum data_type { TYPE_F32, TYPE_F64, TYPE_F16, TYPE_BF16, TYPE_I8, TYPE_I32, TYPE_U32, TYPE_I64, TYPE_COUNT };
+const char *data_type_name(enum data_type type); // "f32", ...
+size_t data_type_size(enum data_type type);      // bytes
+
+enum direction { DIRECTION_IN, DIRECTION_OUT, DIRECTION_INOUT, DIRECTION_SCRATCH };
+const char *direction_name(enum direction direction);
+
+enum fill_kind { FILL_UNIFORM, FILL_NORMAL, FILL_INTEGER, FILL_ZERO, FILL_CONSTANT, FILL_INDEX, FILL_NPY };
+const char *fill_kind_name(enum fill_kind kind);
+
+struct fill {
+    enum fill_kind kind;
+    double low, high;  // uniform, integer: [low, high]; constant: low
+    char *path;        // npy: absolute
+};
+
+// A buffer of `shape` rows x columns elements (one dimension: one row), rows `ld` elements apart.
+struct buffer {
+    char *name;
+    enum data_type type;
+    struct expr *rows, *cols, *ld; // rows, ld may be NULL: 1, cols
+    enum direction direction;
+    struct fill fill;
+};
+
+// An argument of a launch: a buffer, or a scalar (an expression of integers, or a real constant).
+struct argument {
+    int buffer;             // index into job.buffers, or -1: scalar
+    char *name;             // of a scalar: its role in the reference ("alpha"); borrowed name of the buffer otherwise
+    enum data_type type;
+    struct expr *value;     // integer scalar
+    double real;            // where value is NULL
+};
+
+struct stage {
+    char *name;                      // shown; the entry's name unless given
+    char *entry;                     // C name or C++ name expression ("gemm<float, BLOCK_M>")
+    struct expr *when;               // NULL: always part of the candidate
+    struct expr *grid[3], *block[3], *cluster[3]; // NULL: 1
+    struct expr *shared;             // dynamic shared memory in bytes; NULL: 0
+    bool cooperative;
+    size_t argument_count;
+    struct argument *arguments;
+};
+
+struct problem {
+    char *name;              // "M=4096,N=4096,K=4096"
+    bool tune;               // measured; otherwise only verified (ragged sizes)
+    double weight;           // of the objective
+    size_t size_count;
+    int64_t *sizes;          // in the order of job.size_names
+};
+
+enum objective { OBJECTIVE_GEOMEAN, OBJECTIVE_MEAN, OBJECTIVE_WORST };
+const char *objective_name(enum objective objective);
+
+enum reference_kind { REFERENCE_NONE, REFERENCE_OPERATION, REFERENCE_KERNEL, REFERENCE_LIBRARY, REFERENCE_NPY };
+
+struct reference {
+    enum reference_kind kind;
+    char *operation;                 // kernels/ name
+    char *by;                        // "cublas" or "cpu"
+    size_t binding_count;            // role of the operation -> name in this job, where they differ
+    struct { char *role, *name; } *bindings;
+    char *library, *function;        // shared library (absolute) and its function
+    char *source;                    // kernel: absolute path of its template (the job's own unless given)
+    struct stage stage;              // kernel: entry, launch, arguments
+    size_t file_count;
+    struct { char *buffer, *path; } *files; // npy
+};
+
+struct measure_settings {
+    bool cold;               // L2 flushed before every launch
+    int64_t warmup;          // launches
+    int64_t min_samples, max_samples;
+    double precision;        // relative half-width of the median's 95% interval that is enough
+    double max_time;         // s, a problem
+    double graph_below;      // s: kernels shorter than this are timed inside a CUDA graph
+    double slow_factor;      // a first launch slower than this times the best is cut off
+    double timeout;          // s, a trial on the GPU
+    int64_t final_candidates, final_rounds;
+    double tie;              // relative difference that is a tie in the final
+    bool counters;
+};
+
+struct verify_settings {
+    bool enabled;
+    double tolerance;             // multiplies the operation's bound
+    double absolute, relative;    // the bound without an operation
+    bool deterministic;           // two runs must agree bit by bit
+    int64_t guard_bytes;
+};
+
+struct job {
+    char *path;              // the job file as given
+    char *directory;         // of the job file; relative paths start there
+    char *name, *description;
+    char *source;            // absolute path of the template
+    size_t include_count, option_count, define_count;
+    char **includes;         // absolute folders
+    char **options;          // for NVRTC, as given
+    struct { char *name, *value; } *defines;     // the same for all configurations
+    struct symbols *symbols;
+    struct space *space;     // parameters, derived names, constraints; built by job_build_space
+    int *constraint_lines;   // line of each constraint in the file
+    size_t derived_count;    // derived names, in order; the expressions are evaluated again for every problem
+    struct { int slot; struct expr *value; } *derived;
+    size_t size_count;       // problem sizes
+    char **size_names;
+    size_t problem_count;    // the tuned ones first, then those only verified
+    struct problem *problems;
+    size_t tuned_count;
+    enum objective objective;
+    size_t buffer_count;
+    struct buffer *buffers;
+    size_t stage_count;
+    struct stage *stages;
+    struct reference reference;
+    struct expr *flops, *bytes;   // work of a problem; NULL: unknown
+    double budget_time;           // s; 0: none
+    int64_t budget_evaluations;   // 0: none
+    char *strategy, *strategy_options;
+    uint64_t seed;
+    double compile_timeout;       // s
+    int64_t compile_workers;      // 0: one a core
+    struct measure_settings measure;
+    struct verify_settings verify;
+    size_t metric_count;          // counters besides the basic set
+    char **metrics;
+};
+
+// Limits of the device that expressions may use as device.<name>. Defaults: H200.
+struct device_limits {
+    int64_t sm_count, max_shared, shared_per_sm, registers_per_sm, max_threads, threads_per_sm, blocks_per_sm, warp_size,
+        l2_bytes, memory_bytes, max_cluster, compute;
+};
+extern const struct device_limits device_limits_h200;
+
+// Mistakes of a job file, in order of lines.
+struct mistakes {
+    size_t count;
+    struct { int line; char *text; } *list; // text without "file:line:"; line 0: the whole file
+};
+void mistakes_release(struct mistakes *);
+
+// Reads and checks a job file. 0, or -1 with every mistake in *mistakes (release it) and *out NULL. What needs the device (constraints on
+// its limits, memory) is checked by job_build_space.
+int job_load(const char *path, struct job **out, struct mistakes *);
+void job_free(struct job *);
+
+// Sets the device's limits and builds the space. -1 with a message that names file and line.
+int job_build_space(struct job *, const struct device_limits *, struct error *);
+
+// Values of all names for a configuration and a problem. Needs a built space; a NULL configuration stands for the first valid one
+// (for expressions that read no parameter: shapes, work). `values` has symbols_count(job->symbols) entries.
+int job_problem_values(const struct job *, const uint16_t *config, size_t problem, int64_t *values, struct error *);
+
+// Bytes of device memory that a problem's buffers take, without guards. -1 on overflow or a negative shape, with a message.
+int64_t job_problem_bytes(const struct job *, size_t problem, struct error *);
+
+// The macro definitions of a configuration, "NAME" and "value" pairs by callback, in the order of the parameters and then the job's own
+// defines. An unroll factor's value is pragma text: "", `_Pragma("unroll")`, `_Pragma("unroll n")`.
+void job_defines(const struct job *, const uint16_t *config, void (*define)(void *user, const char *name, const char *value), void *user);
+
+#endif

@@ -1,0 +1,387 @@
+// Reading launches, arguments and the reference of a job file: see job_load.c.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernels/operation.h"
+#include "tuner/base/text.h"
+#include "tuner/job/job_parts.h"
+
+static const char *const type_words[] = {"f32", "f64", "f16", "bf16", "i8", "i32", "u32", "i64", NULL};
+static const char *const direction_words[] = {"in", "out", "inout", "scratch", NULL};
+static const char *const fill_words[] = {"uniform", "normal", "integer", "zero", "constant", "index", "npy", NULL};
+
+static int find_buffer(const struct job *job, const char *name)
+{
+    for (size_t i = 0; i < job->buffer_count; i++)
+        if (!strcmp(job->buffers[i].name, name)) return (int)i;
+    return -1;
+}
+
+static void check_npy(struct reader *r, const struct node *n, const char *path)
+{
+    if (access(path, R_OK)) reader_mistake(r, n, "cannot read '%s'", path);
+}
+
+static struct fill load_fill(struct reader *r, const struct job *job, const struct node *argument, enum data_type type)
+{
+    static const char *const members[] = {"kind", "low", "high", "value", "path", NULL};
+    bool integers = type >= TYPE_I8;
+    struct fill fill = {.kind = integers ? FILL_INTEGER : FILL_UNIFORM, .low = integers ? 0 : -1, .high = integers ? 9 : 1};
+    const struct node *n = node_member(argument, "fill");
+    if (!n) return fill;
+    if (node_is_string(n)) {
+        size_t length = strlen(node_string(n));
+        if (length > 4 && !strcmp(node_string(n) + length - 4, ".npy")) {
+            fill.kind = FILL_NPY;
+            fill.path = text_join_path(job->directory, node_string(n));
+            check_npy(r, n, fill.path);
+        } else {
+            fill.kind = (enum fill_kind)reader_word(r, argument, "fill", fill_words, (int)fill.kind);
+            if (fill.kind == FILL_NPY || fill.kind == FILL_CONSTANT)
+                reader_mistake(r, n, "fill \"%s\" needs the long form: { kind = \"%s\"; %s = ...; }", node_string(n), node_string(n),
+                               fill.kind == FILL_NPY ? "path" : "value");
+        }
+    } else if (node_is_number(n)) {
+        fill.kind = FILL_CONSTANT;
+        fill.low = node_real(n);
+    } else if (node_is_group(n)) {
+        reader_check_members(r, n, "'fill'", members);
+        fill.kind = (enum fill_kind)reader_word(r, n, "kind", fill_words, (int)fill.kind);
+        fill.low = reader_number(r, n, "low", -1e300, 1e300, fill.low);
+        fill.high = reader_number(r, n, "high", -1e300, 1e300, fill.high);
+        if (fill.kind == FILL_CONSTANT) fill.low = reader_number(r, n, "value", -1e300, 1e300, 0);
+        if (fill.low > fill.high && fill.kind != FILL_CONSTANT) reader_mistake(r, n, "'low' is above 'high'");
+        const char *path = reader_string(r, n, "path", NULL);
+        if (fill.kind == FILL_NPY && path) {
+            fill.path = text_join_path(job->directory, path);
+            check_npy(r, n, fill.path);
+        } else if (fill.kind == FILL_NPY) {
+            reader_mistake(r, n, "fill \"npy\" needs 'path'");
+        }
+    } else {
+        reader_mistake(r, n, "'fill' must be a word, a number, the name of a .npy file, or a group");
+    }
+    return fill;
+}
+
+// Buffers are made once a job: a shape may read problem sizes and device limits only.
+static void check_fixed(struct reader *r, const struct job *job, const struct node *n, const struct expr *e, const char *buffer)
+{
+    size_t count = 0;
+    const int *slots = e ? expr_slots(e, &count) : NULL;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = symbols_name(job->symbols, slots[i]);
+        bool fixed = !strncmp(name, "device.", 7);
+        for (size_t k = 0; k < job->size_count; k++) fixed |= !strcmp(name, job->size_names[k]);
+        if (!fixed) reader_mistake(r, n, "the shape of buffer '%s' depends on '%s', which differs between configurations; give the largest it can need", buffer, name);
+    }
+}
+
+// Declares a buffer; its number, or -1 after a mistake.
+static int load_buffer(struct reader *r, struct job *job, const struct node *n, const char *name)
+{
+    static const char *const members[] = {"buffer", "type", "shape", "ld", "direction", "fill", NULL};
+    reader_check_members(r, n, "a buffer argument", members);
+    int known = find_buffer(job, name);
+    if (!node_member(n, "type") && !node_member(n, "shape")) {
+        if (known < 0) reader_mistake(r, n, "buffer '%s' needs 'type' and 'shape' where it is first named", name);
+        return known;
+    }
+    if (known >= 0) {
+        reader_mistake(r, n, "buffer '%s' is declared twice", name);
+        return known;
+    }
+    struct buffer b = {.type = (enum data_type)reader_word(r, n, "type", type_words, TYPE_F32)};
+    if (!node_member(n, "type")) reader_mistake(r, n, "buffer '%s' lacks 'type'", name);
+    b.direction = (enum direction)reader_word(r, n, "direction", direction_words, DIRECTION_IN);
+    b.fill = load_fill(r, job, n, b.type);
+    const struct node *shape = reader_sequence(r, n, "shape");
+    size_t dimensions = shape ? node_count(shape) : 0;
+    if (!dimensions) {
+        reader_mistake(r, n, "buffer '%s' needs 'shape', e.g. [\"M\", \"K\"]", name);
+        free(b.fill.path);
+        return -1;
+    }
+    b.cols = reader_expression(r, node_at(shape, dimensions - 1), job->symbols);
+    if (dimensions > 1) { // rows: the product of all dimensions but the last
+        char *text = text_copy("1");
+        for (size_t i = 0; i + 1 < dimensions; i++) {
+            const struct node *d = node_at(shape, i);
+            struct expr *each = reader_expression(r, d, job->symbols);
+            if (each) {
+                char *longer = i ? text_format("%s * (%s)", text, expr_text(each)) : text_copy(expr_text(each));
+                free(text);
+                text = longer;
+            }
+            expr_free(each);
+        }
+        b.rows = expr_parse(text, job->symbols, NULL);
+        free(text);
+    }
+    if (node_member(n, "ld")) b.ld = reader_expression(r, node_member(n, "ld"), job->symbols);
+    check_fixed(r, job, n, b.rows, name);
+    check_fixed(r, job, n, b.cols, name);
+    check_fixed(r, job, n, b.ld, name);
+    b.name = text_copy(name);
+    job->buffers = memory_grow(job->buffers, job->buffer_count + 1, sizeof *job->buffers);
+    job->buffers[job->buffer_count] = b;
+    return (int)job->buffer_count++;
+}
+
+static void load_scalar(struct reader *r, struct job *job, const struct node *n, struct argument *a)
+{
+    static const char *const members[] = {"scalar", "type", "value", NULL};
+    reader_check_members(r, n, "a scalar argument", members);
+    const char *name = node_string(node_member(n, "scalar"));
+    a->name = text_copy(name);
+    a->type = (enum data_type)reader_word(r, n, "type", type_words, TYPE_I32);
+    if (!node_member(n, "type")) reader_mistake(r, n, "scalar '%s' lacks 'type'", name);
+    const struct node *value = node_member(n, "value");
+    struct error err;
+    if (!value) {
+        a->value = expr_parse(name, job->symbols, &err);
+        if (!a->value) reader_mistake(r, n, "scalar '%s' needs 'value': %s", name, err.message);
+    } else if (node_is_number(value) && !node_is_integer(value)) {
+        a->real = node_real(value);
+        if (a->type >= TYPE_I8) reader_mistake(r, value, "scalar '%s' is of type %s, but its value is not an integer", name, type_words[a->type]);
+    } else {
+        a->value = reader_expression(r, value, job->symbols);
+    }
+}
+
+static void load_arguments(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
+{
+    const struct node *list = reader_sequence(r, owner, "arguments");
+    if (!node_member(owner, "arguments")) reader_mistake(r, node_line(owner) ? owner : NULL, "there are no 'arguments' for the kernel");
+    stage->arguments = memory_new(list ? node_count(list) : 0, sizeof *stage->arguments);
+    for (size_t i = 0; list && i < node_count(list); i++) {
+        const struct node *n = node_at(list, i), *buffer = node_member(n, "buffer"), *scalar = node_member(n, "scalar");
+        struct argument a = {.buffer = -1};
+        if (!node_is_group(n) || (buffer != NULL) == (scalar != NULL)) {
+            reader_mistake(r, n, "an argument must be { scalar = \"M\"; type = \"i32\"; } or { buffer = \"A\"; type = \"f32\"; shape = [...]; }");
+            continue;
+        }
+        if (!node_is_string(buffer ? buffer : scalar)) {
+            reader_mistake(r, n, "an argument's name must be a string");
+            continue;
+        }
+        if (stage->argument_count == JOB_MAX_ARGUMENTS) {
+            reader_mistake(r, n, "more than %d arguments", JOB_MAX_ARGUMENTS);
+            return;
+        }
+        if (buffer) {
+            a.buffer = load_buffer(r, job, n, node_string(buffer));
+            if (a.buffer < 0) continue;
+            a.type = job->buffers[a.buffer].type;
+            a.name = text_copy(job->buffers[a.buffer].name);
+        } else {
+            load_scalar(r, job, n, &a);
+        }
+        stage->arguments[stage->argument_count++] = a;
+    }
+}
+
+static void load_dimensions(struct reader *r, struct job *job, const struct node *launch, const char *name, struct expr *out[3])
+{
+    const struct node *list = node_member(launch, name);
+    if (!list) return;
+    if (!node_is_sequence(list)) {
+        out[0] = reader_expression(r, list, job->symbols);
+        return;
+    }
+    if (node_count(list) < 1 || node_count(list) > 3) reader_mistake(r, list, "'%s' must have one to three dimensions", name);
+    for (size_t i = 0; i < node_count(list) && i < 3; i++) out[i] = reader_expression(r, node_at(list, i), job->symbols);
+}
+
+static void load_launch(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
+{
+    static const char *const members[] = {"grid", "block", "cluster", "shared", "cooperative", NULL};
+    const struct node *launch = reader_group(r, owner, "launch");
+    if (!launch) {
+        reader_mistake(r, node_line(owner) ? owner : NULL, "there is no 'launch = { grid = [...]; block = [...]; };'");
+        return;
+    }
+    reader_check_members(r, launch, "'launch'", members);
+    if (!node_member(launch, "grid")) reader_mistake(r, launch, "'launch' lacks 'grid'");
+    if (!node_member(launch, "block")) reader_mistake(r, launch, "'launch' lacks 'block'");
+    load_dimensions(r, job, launch, "grid", stage->grid);
+    load_dimensions(r, job, launch, "block", stage->block);
+    load_dimensions(r, job, launch, "cluster", stage->cluster);
+    if (node_member(launch, "shared")) stage->shared = reader_expression(r, node_member(launch, "shared"), job->symbols);
+    stage->cooperative = reader_bool(r, launch, "cooperative", false);
+}
+
+static void load_stage(struct reader *r, struct job *job, const struct node *root, const struct node *n, struct stage *stage)
+{
+    static const char *const members[] = {"name", "entry", "when", "launch", "arguments", NULL};
+    const struct node *kernel = node_member(root, "kernel");
+    const struct node *owner = n ? n : root;
+    const char *entry = reader_string(r, n ? n : kernel, "entry", NULL);
+    if (n) reader_check_members(r, n, "a stage", members);
+    if (!entry && kernel && !node_member(n ? n : kernel, "entry"))
+        reader_mistake(r, n ? n : kernel, "'entry', the kernel's name, is missing");
+    if (n && node_member(n, "when")) stage->when = reader_expression(r, node_member(n, "when"), job->symbols);
+    load_launch(r, job, owner, stage);
+    load_arguments(r, job, owner, stage);
+    stage->entry = text_copy(entry ? entry : "");
+    stage->name = text_copy(n ? reader_string(r, n, "name", stage->entry) : stage->entry);
+}
+
+void load_launches(struct reader *r, struct job *job, const struct node *root)
+{
+    const struct node *stages = reader_sequence(r, root, "stages");
+    static const char *const kernel_only[] = {"launch", "arguments", NULL};
+    job->stage_count = stages ? node_count(stages) : 1;
+    if (stages && (!job->stage_count || job->stage_count > JOB_MAX_STAGES)) {
+        reader_mistake(r, stages, "'stages' must hold one to %d launches", JOB_MAX_STAGES);
+        job->stage_count = job->stage_count ? JOB_MAX_STAGES : 0;
+    }
+    job->stages = memory_new(job->stage_count, sizeof *job->stages);
+    for (size_t i = 0; i < job->stage_count; i++) {
+        const struct node *n = stages ? node_at(stages, i) : NULL;
+        if (n && !node_is_group(n))
+            reader_mistake(r, n, "a stage must be a group { entry = ...; launch = ...; arguments = ...; }");
+        else
+            load_stage(r, job, root, n, &job->stages[i]);
+    }
+    for (int i = 0; stages && kernel_only[i]; i++)
+        if (node_member(root, kernel_only[i]))
+            reader_mistake(r, node_member(root, kernel_only[i]), "with 'stages', '%s' belongs into each stage", kernel_only[i]);
+    // The dynamic shared memory of a single launch has a name that constraints can use.
+    if (job->stage_count == 1 && job->stages[0].shared && symbols_find(job->symbols, "shared_bytes") < 0) {
+        struct error err;
+        if (job_add_derived(job, "shared_bytes", expr_text(job->stages[0].shared), &err))
+            reader_mistake(r, node_member(node_member(root, "launch"), "shared"), "%s", err.message);
+    }
+    bool output = false;
+    for (size_t i = 0; i < job->buffer_count; i++)
+        output |= job->buffers[i].direction == DIRECTION_OUT || job->buffers[i].direction == DIRECTION_INOUT;
+    if (!output && job->buffer_count)
+        reader_mistake(r, node_member(root, "arguments"), "no buffer has direction \"out\" or \"inout\": nothing could be verified");
+}
+
+// The operation's roles must be there: buffers by name or binding, sizes and scalars among problem sizes and scalar arguments.
+static void check_roles(struct reader *r, struct job *job, const struct node *n, const struct operation *op)
+{
+    const char *names[JOB_MAX_ARGUMENTS + 1];
+    size_t count = 0;
+    for (size_t i = 0; i < job->buffer_count && count < JOB_MAX_ARGUMENTS; i++) names[count++] = job->buffers[i].name;
+    for (size_t s = 0; s < job->stage_count; s++)
+        for (size_t i = 0; i < job->stages[s].argument_count && count < JOB_MAX_ARGUMENTS; i++)
+            if (job->stages[s].arguments[i].buffer < 0) names[count++] = job->stages[s].arguments[i].name;
+    names[count] = NULL;
+    for (size_t k = 0; op->roles[k].name; k++) {
+        const struct role *role = &op->roles[k];
+        const char *bound = role->name;
+        for (size_t b = 0; b < job->reference.binding_count; b++)
+            if (!strcmp(job->reference.bindings[b].role, role->name)) bound = job->reference.bindings[b].name;
+        bool is_buffer = role->kind == ROLE_BUFFER_IN || role->kind == ROLE_BUFFER_OUT;
+        bool there = is_buffer ? find_buffer(job, bound) >= 0 : symbols_find(job->symbols, bound) >= 0;
+        for (size_t i = 0; !is_buffer && !there && i < count; i++) there = !strcmp(names[i], bound);
+        if (there || role->optional) continue;
+        const char *nearest = text_nearest(bound, names);
+        reader_mistake(r, n, "operation '%s' needs the %s '%s'%s%s%s; name it in 'reference' as %s = \"...\"", op->name,
+                       is_buffer ? "buffer" : "size or scalar", bound, nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "",
+                       role->name);
+    }
+    for (size_t b = 0; b < job->reference.binding_count; b++) {
+        size_t k = 0;
+        while (op->roles[k].name && strcmp(op->roles[k].name, job->reference.bindings[b].role)) k++;
+        if (!op->roles[k].name) reader_mistake(r, n, "operation '%s' has no role '%s'", op->name, job->reference.bindings[b].role);
+    }
+}
+
+static void load_operation(struct reader *r, struct job *job, const struct node *n)
+{
+    static const char *const by[] = {"cublas", "cpu", NULL};
+    const char *name = reader_string(r, n, "operation", NULL);
+    const struct operation *op = name ? operation_find(name) : NULL;
+    job->reference.kind = REFERENCE_OPERATION;
+    job->reference.operation = text_copy(name ? name : "");
+    job->reference.by = text_copy(by[reader_word(r, n, "by", by, 0)]);
+    for (size_t i = 0; i < node_count(n); i++) {
+        const struct node *member = node_at(n, i);
+        const char *role = node_name(member);
+        if (!strcmp(role, "operation") || !strcmp(role, "by")) continue;
+        if (!node_is_string(member)) {
+            reader_mistake(r, member, "'%s' must name a buffer, size or scalar", role);
+            continue;
+        }
+        job->reference.bindings = memory_grow(job->reference.bindings, job->reference.binding_count + 1, sizeof *job->reference.bindings);
+        job->reference.bindings[job->reference.binding_count].role = text_copy(role);
+        job->reference.bindings[job->reference.binding_count++].name = text_copy(node_string(member));
+    }
+    if (op) {
+        check_roles(r, job, n, op);
+    } else if (name) {
+        const char *nearest = operation_nearest(name);
+        reader_mistake(r, node_member(n, "operation"), "unknown operation '%s'%s%s%s", name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+                       nearest ? "'?" : "");
+    }
+}
+
+static void load_files(struct reader *r, struct job *job, const struct node *n)
+{
+    const struct node *files = reader_group(r, n, "files");
+    job->reference.kind = REFERENCE_NPY;
+    for (size_t i = 0; files && i < node_count(files); i++) {
+        const struct node *file = node_at(files, i);
+        if (!node_is_string(file) || find_buffer(job, node_name(file)) < 0) {
+            reader_mistake(r, file, "'files' must give a .npy file for an output buffer, e.g. { C = \"c.npy\"; }; there is no buffer '%s'",
+                           node_name(file));
+            continue;
+        }
+        job->reference.files = memory_grow(job->reference.files, job->reference.file_count + 1, sizeof *job->reference.files);
+        job->reference.files[job->reference.file_count].buffer = text_copy(node_name(file));
+        char *path = text_join_path(job->directory, node_string(file));
+        check_npy(r, file, path);
+        job->reference.files[job->reference.file_count++].path = path;
+    }
+}
+
+void load_reference(struct reader *r, struct job *job, const struct node *root)
+{
+    static const char *const kernel[] = {"kernel", "template", "launch", "arguments", NULL}, *const library[] = {"library", "function", NULL},
+                             *const files[] = {"files", NULL};
+    const struct node *n = reader_group(r, root, "reference");
+    if (!n) {
+        const struct node *verification = node_member(root, "verification"), *enabled = node_member(verification, "enabled");
+        if (!enabled || !node_is_bool(enabled) || node_bool(enabled))
+            reader_mistake(r, NULL, "there is no 'reference = { operation = ...; };' (or set verification.enabled = false, and trust the kernel)");
+        return;
+    }
+    int forms = (node_member(n, "operation") != NULL) + (node_member(n, "kernel") != NULL) + (node_member(n, "library") != NULL) +
+                (node_member(n, "files") != NULL);
+    if (forms != 1) {
+        reader_mistake(r, n, "'reference' needs exactly one of 'operation', 'kernel', 'library' and 'files'");
+    } else if (node_member(n, "operation")) {
+        load_operation(r, job, n);
+    } else if (node_member(n, "kernel")) {
+        reader_check_members(r, n, "'reference'", kernel);
+        const char *entry = reader_string(r, n, "kernel", ""), *source = reader_string(r, n, "template", NULL);
+        job->reference.kind = REFERENCE_KERNEL;
+        job->reference.source = source ? text_join_path(job->directory, source) : text_copy(job->source ? job->source : "");
+        if (source && access(job->reference.source, R_OK)) reader_mistake(r, node_member(n, "template"), "cannot read '%s'", source);
+        job->reference.stage.entry = text_copy(entry);
+        job->reference.stage.name = text_copy(entry);
+        load_launch(r, job, n, &job->reference.stage);
+        if (node_member(n, "arguments")) {
+            load_arguments(r, job, n, &job->reference.stage);
+        } else if (job->stage_count != 1) {
+            reader_mistake(r, n, "'reference' needs 'arguments', as the job has several stages");
+        } // otherwise the job's own arguments: job_reference_stage
+    } else if (node_member(n, "library")) {
+        reader_check_members(r, n, "'reference'", library);
+        job->reference.kind = REFERENCE_LIBRARY;
+        const char *path = reader_string(r, n, "library", "");
+        job->reference.library = text_join_path(job->directory, path);
+        job->reference.function = text_copy(reader_string(r, n, "function", ""));
+        if (!*job->reference.function) reader_mistake(r, n, "'reference' needs the library's 'function'");
+        if (access(job->reference.library, R_OK)) reader_mistake(r, node_member(n, "library"), "cannot read library '%s'", path);
+    } else {
+        reader_check_members(r, n, "'reference'", files);
+        load_files(r, job, n);
+    }
+}

@@ -1,0 +1,364 @@
+// Reading a job file into a struct job. Goes through the file once, top group by top group, in an order in which names are known
+// before expressions use them: device limits, problem sizes, parameters, derived names, then everything with expressions.
+// Every mistake is collected; nothing here stops at the first. Launches, arguments and the reference are in job_launch.c.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/text.h"
+#include "tuner/job/job_parts.h"
+
+static const char *const top_members[] = {
+    "name",   "description", "kernel", "parameters", "derived", "constraints",  "problems", "objective", "launch", "stages",
+    "arguments", "reference", "work",   "budget",     "search",  "verification", "measure",  "counters",  "compile", NULL};
+
+static void load_strings(struct reader *r, const struct node *group, const char *name, const char *directory, char ***list,
+                         size_t *count)
+{
+    const struct node *sequence = reader_sequence(r, group, name);
+    for (size_t i = 0; sequence && i < node_count(sequence); i++) {
+        const struct node *n = node_at(sequence, i);
+        if (!node_is_string(n)) {
+            reader_mistake(r, n, "'%s' must hold strings", name);
+            continue;
+        }
+        *list = memory_grow(*list, *count + 1, sizeof **list);
+        (*list)[(*count)++] = directory ? text_join_path(directory, node_string(n)) : text_copy(node_string(n));
+    }
+}
+
+static void load_defines(struct reader *r, struct job *job, const struct node *kernel)
+{
+    const struct node *defines = reader_group(r, kernel, "defines");
+    for (size_t i = 0; defines && i < node_count(defines); i++) {
+        const struct node *n = node_at(defines, i);
+        char *value = NULL;
+        if (node_is_string(n))
+            value = text_copy(node_string(n));
+        else if (node_is_integer(n))
+            value = text_format("%" PRId64, node_integer(n));
+        else if (node_is_number(n))
+            value = text_format("%.17g", node_real(n));
+        if (!value) {
+            reader_mistake(r, n, "the value of macro '%s' must be a string or a number", node_name(n));
+            continue;
+        }
+        job->defines = memory_grow(job->defines, job->define_count + 1, sizeof *job->defines);
+        job->defines[job->define_count].name = text_copy(node_name(n));
+        job->defines[job->define_count++].value = value;
+    }
+}
+
+static void load_kernel(struct reader *r, struct job *job, const struct node *root)
+{
+    static const char *const members[] = {"template", "entry", "include", "options", "defines", NULL};
+    const struct node *kernel = reader_group(r, root, "kernel");
+    if (!kernel) {
+        reader_mistake(r, NULL, "there is no 'kernel = { template = \"...\"; entry = \"...\"; };'");
+        return;
+    }
+    reader_check_members(r, kernel, "'kernel'", members);
+    const char *source = reader_string(r, kernel, "template", NULL);
+    if (source) {
+        job->source = text_join_path(job->directory, source);
+        if (access(job->source, R_OK))
+            reader_mistake(r, node_member(kernel, "template"), "cannot read template '%s' (looked for %s)", source, job->source);
+    } else if (!node_member(kernel, "template")) {
+        reader_mistake(r, kernel, "'kernel' lacks 'template'");
+    }
+    load_strings(r, kernel, "include", job->directory, &job->includes, &job->include_count);
+    load_strings(r, kernel, "options", NULL, &job->options, &job->option_count);
+    load_defines(r, job, kernel);
+}
+
+static void load_values(struct reader *r, struct job *job, const struct node *n, const char *name)
+{
+    static const char *const members[] = {"name", "values", "unroll", "range", NULL};
+    reader_check_members(r, n, "a parameter", members);
+    const struct node *list = node_member(n, "values");
+    enum parameter_kind kind = PARAMETER_INT;
+    int forms = (list != NULL) + (node_member(n, "unroll") != NULL) + (node_member(n, "range") != NULL);
+    if (forms != 1) {
+        reader_mistake(r, n, "parameter '%s' needs exactly one of 'values', 'unroll' and 'range'", name);
+        return;
+    }
+    if (node_member(n, "unroll")) {
+        list = node_member(n, "unroll");
+        kind = PARAMETER_UNROLL;
+    }
+    int64_t *values = NULL;
+    size_t count = 0;
+    if (node_member(n, "range")) { // [first, last] or [first, last, step]
+        const struct node *range = reader_sequence(r, n, "range");
+        size_t members_given = range ? node_count(range) : 0;
+        bool integers = members_given == 2 || members_given == 3;
+        for (size_t i = 0; integers && i < members_given; i++) integers = node_is_integer(node_at(range, i));
+        int64_t first = integers ? node_integer(node_at(range, 0)) : 0, last = integers ? node_integer(node_at(range, 1)) : 0;
+        int64_t step = integers && members_given == 3 ? node_integer(node_at(range, 2)) : 1;
+        if (!integers || step < 1 || last < first || (last - first) / step >= SPACE_MAX_VALUES) {
+            reader_mistake(r, node_member(n, "range"), "'range' of '%s' must be [first, last] or [first, last, step] with integers", name);
+            return;
+        }
+        for (int64_t v = first; v <= last; v += step) {
+            values = memory_grow(values, count + 1, sizeof *values);
+            values[count++] = v;
+        }
+    } else if (!node_is_sequence(list)) {
+        reader_mistake(r, list, "the values of '%s' must be a list", name);
+        return;
+    } else {
+        for (size_t i = 0; i < node_count(list); i++) {
+            const struct node *v = node_at(list, i);
+            values = memory_grow(values, count + 1, sizeof *values);
+            if (node_is_integer(v) && kind != PARAMETER_STRING) {
+                values[count++] = node_integer(v);
+                if (kind == PARAMETER_UNROLL && node_integer(v) < 0)
+                    reader_mistake(r, v, "unroll factor %" PRId64 " of '%s' is negative (0: no pragma, 1: `#pragma unroll`, n: `#pragma unroll n`)",
+                                   node_integer(v), name);
+            } else if (node_is_string(v) && kind != PARAMETER_UNROLL && (i == 0 || kind == PARAMETER_STRING)) {
+                kind = PARAMETER_STRING;
+                values[count++] = symbols_intern(job->symbols, node_string(v));
+            } else {
+                reader_mistake(r, v, "the values of '%s' must be %s", name,
+                               kind == PARAMETER_UNROLL ? "integers" : "all integers or all strings");
+            }
+        }
+    }
+    struct error err;
+    if (space_add_parameter(job->space, name, kind, values, count, &err)) reader_mistake(r, n, "%s", err.message);
+    free(values);
+}
+
+static void load_parameters(struct reader *r, struct job *job, const struct node *root)
+{
+    const struct node *list = reader_sequence(r, root, "parameters");
+    if (!node_member(root, "parameters")) reader_mistake(r, NULL, "there are no 'parameters' to tune");
+    if (list && !node_count(list)) reader_mistake(r, list, "'parameters' is empty: there is nothing to tune");
+    for (size_t i = 0; list && i < node_count(list); i++) {
+        const struct node *n = node_at(list, i);
+        const char *name = node_is_group(n) ? reader_string(r, n, "name", NULL) : NULL;
+        if (!node_is_group(n))
+            reader_mistake(r, n, "a parameter must be a group { name = ...; values = [...]; }");
+        else if (name)
+            load_values(r, job, n, name);
+        else if (!node_member(n, "name"))
+            reader_mistake(r, n, "a parameter without 'name'");
+    }
+    const struct node *derived = reader_group(r, root, "derived");
+    for (size_t i = 0; derived && i < node_count(derived); i++) {
+        const struct node *n = node_at(derived, i);
+        struct error err;
+        char *text = node_is_integer(n) ? text_format("%" PRId64, node_integer(n)) : node_is_string(n) ? text_copy(node_string(n)) : NULL;
+        if (!text)
+            reader_mistake(r, n, "derived name '%s' must be an expression", node_name(n));
+        else if (job_add_derived(job, node_name(n), text, &err))
+            reader_mistake(r, n, "%s", err.message);
+        free(text);
+    }
+}
+
+static void load_constraints(struct reader *r, struct job *job, const struct node *root)
+{
+    const struct node *list = reader_sequence(r, root, "constraints");
+    for (size_t i = 0; list && i < node_count(list); i++) {
+        const struct node *n = node_at(list, i);
+        struct error err;
+        if (!node_is_string(n)) {
+            reader_mistake(r, n, "a constraint must be a string");
+            continue;
+        }
+        int number = space_add_constraint(job->space, node_string(n), &err);
+        if (number < 0) {
+            reader_mistake(r, n, "%s", err.message);
+            continue;
+        }
+        job->constraint_lines = memory_grow(job->constraint_lines, (size_t)number + 1, sizeof *job->constraint_lines);
+        job->constraint_lines[number] = node_line(n);
+    }
+}
+
+// One problem: sizes by name, in the order of the first problem's. The first problem of the file declares the names.
+static void load_problem(struct reader *r, struct job *job, const struct node *n, bool tune)
+{
+    if (!node_is_group(n)) {
+        reader_mistake(r, n, "a problem must be a group { M = 1024; ... }");
+        return;
+    }
+    if (job->problem_count == JOB_MAX_PROBLEMS) {
+        reader_mistake(r, n, "more than %d problems", JOB_MAX_PROBLEMS);
+        return;
+    }
+    bool first = job->problem_count == 0;
+    struct problem p = {.tune = tune, .weight = reader_number(r, n, "weight", 0, 1e9, 1.0)};
+    const char *given = reader_string(r, n, "name", NULL);
+    for (size_t i = 0; i < node_count(n); i++) {
+        const struct node *size = node_at(n, i);
+        const char *name = node_name(size);
+        if (!strcmp(name, "weight") || !strcmp(name, "name")) continue;
+        if (!node_is_integer(size)) {
+            reader_mistake(r, size, "size '%s' must be an integer", name);
+            continue;
+        }
+        if (first) {
+            struct error err;
+            if (space_set_constant(job->space, name, node_integer(size), &err)) {
+                reader_mistake(r, size, "%s", err.message);
+                continue;
+            }
+            job->size_names = memory_grow(job->size_names, job->size_count + 1, sizeof *job->size_names);
+            job->size_names[job->size_count++] = text_copy(name);
+        }
+    }
+    p.size_count = job->size_count;
+    p.sizes = memory_new(p.size_count, sizeof *p.sizes);
+    char *label = text_copy("");
+    for (size_t i = 0; i < job->size_count; i++) {
+        const struct node *size = node_member(n, job->size_names[i]);
+        if (!size) {
+            reader_mistake(r, n, "this problem lacks size '%s', which the first problem has", job->size_names[i]);
+        } else if (node_is_integer(size)) {
+            p.sizes[i] = node_integer(size);
+        }
+        char *longer = text_format("%s%s%s=%" PRId64, label, i ? "," : "", job->size_names[i], p.sizes[i]);
+        free(label);
+        label = longer;
+    }
+    for (size_t i = 0; !first && i < node_count(n); i++) {
+        const char *name = node_name(node_at(n, i));
+        size_t k = 0;
+        while (k < job->size_count && strcmp(job->size_names[k], name)) k++;
+        if (k == job->size_count && strcmp(name, "weight") && strcmp(name, "name"))
+            reader_mistake(r, node_at(n, i), "the first problem has no size '%s'", name);
+    }
+    p.name = text_copy(given ? given : label);
+    free(label);
+    job->problems = memory_grow(job->problems, job->problem_count + 1, sizeof *job->problems);
+    job->problems[job->problem_count++] = p;
+    job->tuned_count += tune;
+}
+
+static void load_problems(struct reader *r, struct job *job, const struct node *root)
+{
+    const struct node *list = reader_sequence(r, root, "problems");
+    if (!node_member(root, "problems") || (list && !node_count(list)))
+        reader_mistake(r, list, "there are no 'problems = ( { M = 1024; ... } );' to tune for");
+    for (size_t i = 0; list && i < node_count(list); i++) load_problem(r, job, node_at(list, i), true);
+    const struct node *verification = node_member(root, "verification");
+    const struct node *ragged = verification ? reader_sequence(r, verification, "problems") : NULL;
+    for (size_t i = 0; ragged && i < node_count(ragged); i++) load_problem(r, job, node_at(ragged, i), false);
+}
+
+static void load_settings(struct reader *r, struct job *job, const struct node *root)
+{
+    static const char *const objectives[] = {"geomean", "mean", "worst", NULL}, *const caches[] = {"cold", "warm", NULL};
+    static const char *const work[] = {"flops", "bytes", NULL}, *const budget[] = {"time", "evaluations", NULL};
+    static const char *const search[] = {"strategy", "options", "seed", NULL};
+    static const char *const verification[] = {"enabled", "problems", "tolerance", "absolute", "relative", "deterministic", "guard_bytes", NULL};
+    static const char *const measure[] = {"cache", "warmup", "min_samples", "max_samples", "precision", "max_time", "graph_below",
+                                          "slow_factor", "timeout", "final", NULL};
+    static const char *const final[] = {"candidates", "rounds", "tie", NULL};
+    static const char *const counters[] = {"enabled", "metrics", NULL}, *const compile[] = {"timeout", "workers", NULL};
+    const struct node *g;
+
+    job->objective = (enum objective)reader_word(r, root, "objective", objectives, OBJECTIVE_GEOMEAN);
+    if ((g = reader_group(r, root, "work"))) {
+        reader_check_members(r, g, "'work'", work);
+        if (node_member(g, "flops")) job->flops = reader_expression(r, node_member(g, "flops"), job->symbols);
+        if (node_member(g, "bytes")) job->bytes = reader_expression(r, node_member(g, "bytes"), job->symbols);
+    }
+    if ((g = reader_group(r, root, "budget"))) reader_check_members(r, g, "'budget'", budget);
+    job->budget_time = reader_duration(r, g, "time", 0);
+    job->budget_evaluations = reader_integer(r, g, "evaluations", 0, INT64_MAX, 0);
+    if ((g = reader_group(r, root, "search"))) reader_check_members(r, g, "'search'", search);
+    job->strategy = text_copy(reader_string(r, g, "strategy", "default"));
+    job->strategy_options = text_copy(reader_string(r, g, "options", ""));
+    job->seed = (uint64_t)reader_integer(r, g, "seed", 0, INT64_MAX, 1);
+
+    if ((g = reader_group(r, root, "verification"))) reader_check_members(r, g, "'verification'", verification);
+    job->verify = (struct verify_settings){
+        .enabled = reader_bool(r, g, "enabled", true),
+        .tolerance = reader_number(r, g, "tolerance", 1e-6, 1e9, 1.0),
+        .absolute = reader_number(r, g, "absolute", 0, 1e300, 0),
+        .relative = reader_number(r, g, "relative", 0, 1e9, 0),
+        .deterministic = reader_bool(r, g, "deterministic", true),
+        .guard_bytes = reader_integer(r, g, "guard_bytes", 0, 1 << 30, 4096),
+    };
+    if ((g = reader_group(r, root, "measure"))) reader_check_members(r, g, "'measure'", measure);
+    const struct node *f = g ? reader_group(r, g, "final") : NULL;
+    if (f) reader_check_members(r, f, "'measure.final'", final);
+    job->measure = (struct measure_settings){
+        .cold = reader_word(r, g, "cache", caches, 0) == 0,
+        .warmup = reader_integer(r, g, "warmup", 0, 10000, 2),
+        .min_samples = reader_integer(r, g, "min_samples", 3, 100000, 7),
+        .max_samples = reader_integer(r, g, "max_samples", 3, 100000, 100),
+        .precision = reader_number(r, g, "precision", 1e-5, 1, 0.01),
+        .max_time = reader_duration(r, g, "max_time", 0.5),
+        .graph_below = reader_duration(r, g, "graph_below", 20e-6),
+        .slow_factor = reader_number(r, g, "slow_factor", 1, 1e9, 3),
+        .timeout = reader_duration(r, g, "timeout", 30),
+        .final_candidates = reader_integer(r, f, "candidates", 1, 100, 5),
+        .final_rounds = reader_integer(r, f, "rounds", 5, 10000, 40),
+        .tie = reader_number(r, f, "tie", 0, 0.5, 0.01),
+    };
+    if (job->measure.max_samples < job->measure.min_samples)
+        reader_mistake(r, node_member(g, "max_samples"), "'max_samples' is below 'min_samples'");
+    if ((g = reader_group(r, root, "counters"))) reader_check_members(r, g, "'counters'", counters);
+    job->measure.counters = reader_bool(r, g, "enabled", true);
+    if (g) load_strings(r, g, "metrics", NULL, &job->metrics, &job->metric_count);
+    if ((g = reader_group(r, root, "compile"))) reader_check_members(r, g, "'compile'", compile);
+    job->compile_timeout = reader_duration(r, g, "timeout", 60);
+    job->compile_workers = reader_integer(r, g, "workers", 0, 1024, 0);
+}
+
+// The job's name becomes file names and C identifiers.
+static void load_name(struct reader *r, struct job *job, const struct node *root)
+{
+    const char *name = reader_string(r, root, "name", NULL);
+    if (name) {
+        job->name = text_copy(name);
+        size_t good = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
+        if (!*name || name[good] || strlen(name) > 100)
+            reader_mistake(r, node_member(root, "name"), "name \"%s\" must be letters, digits, '_' and '-'", name);
+    } else {
+        const char *base = strrchr(job->path, '/');
+        job->name = text_copy(base ? base + 1 : job->path);
+        char *dot = strrchr(job->name, '.');
+        if (dot && dot > job->name) *dot = 0;
+    }
+    job->description = text_copy(reader_string(r, root, "description", ""));
+}
+
+int job_load(const char *path, struct job **out, struct mistakes *mistakes)
+{
+    *out = NULL;
+    struct reader *r = reader_open(path, mistakes);
+    if (!r) return -1;
+    struct job *job = memory_new(1, sizeof *job);
+    struct error err;
+    job->path = text_copy(path);
+    char *folder = text_directory(path);
+    job->directory = text_join_path(".", folder);
+    free(folder);
+    job->symbols = symbols_new();
+    job->space = space_new(job->symbols);
+    const struct node *root = reader_root(r);
+    reader_check_members(r, root, "the job file", top_members);
+    load_name(r, job, root);
+    if (job_set_limits(job, &device_limits_h200, &err)) reader_mistake(r, NULL, "%s", err.message);
+    load_kernel(r, job, root);
+    load_problems(r, job, root);
+    load_parameters(r, job, root);
+    load_launches(r, job, root);   // `shared_bytes` becomes known here, for constraints
+    load_constraints(r, job, root);
+    load_reference(r, job, root);
+    load_settings(r, job, root);
+    reader_close(r);
+    mistakes_sort(mistakes);
+    if (mistakes->count) {
+        job_free(job);
+        return -1;
+    }
+    *out = job;
+    return 0;
+}

@@ -1,0 +1,15 @@
+// Private to tuner/job: the parts of reading a job file that call each other across its files.
+#ifndef SWEETSPOT_JOB_PARTS_H
+#define SWEETSPOT_JOB_PARTS_H
+
+#include "tuner/job/reader.h"
+
+// Sets or resets the constants device.*.
+int job_set_limits(struct job *, const struct device_limits *, struct error *);
+// Adds a derived name to the space and to the job.
+int job_add_derived(struct job *, const char *name, const char *text, struct error *);
+// kernel.entry, launch, stages, arguments -> buffers and stages.
+void load_launches(struct reader *, struct job *, const struct node *root);
+void load_reference(struct reader *, struct job *, const struct node *root);
+
+#endif

@@ -1,0 +1,305 @@
+// See reader.h. A `struct node` is a config_setting_t under another name, so that no other file needs libconfig.
+#include "tuner/job/reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <libconfig.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/text.h"
+
+struct reader {
+    config_t config;
+    struct mistakes *mistakes;
+};
+
+static const config_setting_t *setting(const struct node *node)
+{
+    return (const config_setting_t *)node;
+}
+
+static const struct node *node(const config_setting_t *s)
+{
+    return (const struct node *)s;
+}
+
+static void add(struct mistakes *m, int line, const char *format, va_list args)
+{
+    char *text = NULL;
+    if (vasprintf(&text, format, args) < 0) abort();
+    m->list = memory_grow(m->list, m->count + 1, sizeof *m->list);
+    m->list[m->count].line = line;
+    m->list[m->count++].text = text;
+}
+
+void mistakes_add(struct mistakes *m, int line, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add(m, line, format, args);
+    va_end(args);
+}
+
+void reader_mistake(struct reader *r, const struct node *n, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add(r->mistakes, n ? node_line(n) : 0, format, args);
+    va_end(args);
+}
+
+// Insertion sort: stable, and the lists are short.
+void mistakes_sort(struct mistakes *m)
+{
+    for (size_t i = 1; i < m->count; i++)
+        for (size_t j = i; j > 0 && m->list[j - 1].line > m->list[j].line; j--) {
+            int line = m->list[j].line;
+            char *text = m->list[j].text;
+            m->list[j] = m->list[j - 1];
+            m->list[j - 1].line = line;
+            m->list[j - 1].text = text;
+        }
+}
+
+void mistakes_release(struct mistakes *m)
+{
+    for (size_t i = 0; i < m->count; i++) free(m->list[i].text);
+    free(m->list);
+    *m = (struct mistakes){0};
+}
+
+struct reader *reader_open(const char *path, struct mistakes *mistakes)
+{
+    struct reader *r = memory_new(1, sizeof *r);
+    r->mistakes = mistakes;
+    config_init(&r->config);
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        mistakes_add(mistakes, 0, "cannot open: %s", strerror(errno));
+        goto fail;
+    }
+    char *folder = text_directory(path);
+    config_set_include_dir(&r->config, folder);
+    free(folder);
+    int ok = config_read(&r->config, file);
+    fclose(file);
+    if (!ok) {
+        mistakes_add(mistakes, config_error_line(&r->config), "%s", config_error_text(&r->config));
+        goto fail;
+    }
+    return r;
+fail:
+    reader_close(r);
+    return NULL;
+}
+
+void reader_close(struct reader *r)
+{
+    if (!r) return;
+    config_destroy(&r->config);
+    free(r);
+}
+
+const struct node *reader_root(const struct reader *r)
+{
+    return node(config_root_setting(&r->config));
+}
+
+int node_line(const struct node *n)
+{
+    return (int)config_setting_source_line(setting(n));
+}
+
+const char *node_name(const struct node *n)
+{
+    return config_setting_name(setting(n));
+}
+
+bool node_is_group(const struct node *n)
+{
+    return config_setting_is_group(setting(n));
+}
+
+bool node_is_sequence(const struct node *n)
+{
+    return config_setting_is_array(setting(n)) || config_setting_is_list(setting(n));
+}
+
+bool node_is_string(const struct node *n)
+{
+    return config_setting_type(setting(n)) == CONFIG_TYPE_STRING;
+}
+
+bool node_is_integer(const struct node *n)
+{
+    int type = config_setting_type(setting(n));
+    return type == CONFIG_TYPE_INT || type == CONFIG_TYPE_INT64;
+}
+
+bool node_is_number(const struct node *n)
+{
+    return config_setting_is_number(setting(n));
+}
+
+bool node_is_bool(const struct node *n)
+{
+    return config_setting_type(setting(n)) == CONFIG_TYPE_BOOL;
+}
+
+size_t node_count(const struct node *n)
+{
+    return (size_t)config_setting_length(setting(n));
+}
+
+const struct node *node_at(const struct node *n, size_t i)
+{
+    return node(config_setting_get_elem(setting(n), (unsigned)i));
+}
+
+const struct node *node_member(const struct node *group, const char *name)
+{
+    return group && node_is_group(group) ? node(config_setting_get_member(setting(group), name)) : NULL;
+}
+
+const char *node_string(const struct node *n)
+{
+    return config_setting_get_string(setting(n));
+}
+
+int64_t node_integer(const struct node *n)
+{
+    return config_setting_get_int64(setting(n));
+}
+
+double node_real(const struct node *n)
+{
+    return node_is_integer(n) ? (double)node_integer(n) : config_setting_get_float(setting(n));
+}
+
+bool node_bool(const struct node *n)
+{
+    return config_setting_get_bool(setting(n));
+}
+
+void reader_check_members(struct reader *r, const struct node *group, const char *what, const char *const *known)
+{
+    for (size_t i = 0; i < node_count(group); i++) {
+        const struct node *member = node_at(group, i);
+        const char *name = node_name(member);
+        size_t k = 0;
+        while (known[k] && strcmp(known[k], name)) k++;
+        if (known[k]) continue;
+        const char *nearest = text_nearest(name, known);
+        if (nearest)
+            reader_mistake(r, member, "unknown setting '%s' in %s; did you mean '%s'?", name, what, nearest);
+        else
+            reader_mistake(r, member, "unknown setting '%s' in %s", name, what);
+    }
+}
+
+const char *reader_string(struct reader *r, const struct node *group, const char *name, const char *fallback)
+{
+    const struct node *n = node_member(group, name);
+    if (!n) return fallback;
+    if (node_is_string(n)) return node_string(n);
+    reader_mistake(r, n, "'%s' must be a string", name);
+    return fallback;
+}
+
+int64_t reader_integer(struct reader *r, const struct node *group, const char *name, int64_t low, int64_t high,
+                       int64_t fallback)
+{
+    const struct node *n = node_member(group, name);
+    if (!n) return fallback;
+    if (!node_is_integer(n)) {
+        reader_mistake(r, n, "'%s' must be an integer", name);
+        return fallback;
+    }
+    int64_t value = node_integer(n);
+    if (value >= low && value <= high) return value;
+    reader_mistake(r, n, "'%s' is %" PRId64 ", but must be between %" PRId64 " and %" PRId64, name, value, low, high);
+    return fallback;
+}
+
+double reader_number(struct reader *r, const struct node *group, const char *name, double low, double high, double fallback)
+{
+    const struct node *n = node_member(group, name);
+    if (!n) return fallback;
+    if (!node_is_number(n)) {
+        reader_mistake(r, n, "'%s' must be a number", name);
+        return fallback;
+    }
+    double value = node_real(n);
+    if (value >= low && value <= high) return value;
+    reader_mistake(r, n, "'%s' is %g, but must be between %g and %g", name, value, low, high);
+    return fallback;
+}
+
+bool reader_bool(struct reader *r, const struct node *group, const char *name, bool fallback)
+{
+    const struct node *n = node_member(group, name);
+    if (!n) return fallback;
+    if (node_is_bool(n)) return node_bool(n);
+    reader_mistake(r, n, "'%s' must be true or false", name);
+    return fallback;
+}
+
+double reader_duration(struct reader *r, const struct node *group, const char *name, double fallback)
+{
+    const struct node *n = node_member(group, name);
+    double seconds;
+    if (!n) return fallback;
+    if (node_is_number(n) && node_real(n) >= 0) return node_real(n);
+    if (node_is_string(n) && !text_duration(node_string(n), &seconds)) return seconds;
+    reader_mistake(r, n, "'%s' must be a time such as \"8h\", \"90s\" or \"20us\", or a number of seconds", name);
+    return fallback;
+}
+
+int reader_word(struct reader *r, const struct node *group, const char *name, const char *const *words, int fallback)
+{
+    const struct node *n = node_member(group, name);
+    if (!n) return fallback;
+    char list[256] = "";
+    for (int i = 0; words[i]; i++) {
+        if (node_is_string(n) && !strcmp(node_string(n), words[i])) return i;
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s\"%s\"", i ? ", " : "", words[i]);
+    }
+    reader_mistake(r, n, "'%s' must be one of %s", name, list);
+    return fallback;
+}
+
+const struct node *reader_group(struct reader *r, const struct node *group, const char *name)
+{
+    const struct node *n = node_member(group, name);
+    if (!n || node_is_group(n)) return n;
+    reader_mistake(r, n, "'%s' must be a group { ... }", name);
+    return NULL;
+}
+
+const struct node *reader_sequence(struct reader *r, const struct node *group, const char *name)
+{
+    const struct node *n = node_member(group, name);
+    if (!n || node_is_sequence(n)) return n;
+    reader_mistake(r, n, "'%s' must be a list ( ... ) or an array [ ... ]", name);
+    return NULL;
+}
+
+struct expr *reader_expression(struct reader *r, const struct node *n, struct symbols *symbols)
+{
+    struct error err;
+    struct expr *expression = NULL;
+    if (node_is_string(n)) {
+        expression = expr_parse(node_string(n), symbols, &err);
+    } else if (node_is_integer(n)) {
+        char text[32];
+        snprintf(text, sizeof text, "%" PRId64, node_integer(n));
+        expression = expr_parse(text, symbols, &err);
+    } else {
+        error_set(&err, "an expression must be a string or an integer");
+    }
+    if (!expression) reader_mistake(r, n, "%s", err.message);
+    return expression;
+}
