@@ -6,7 +6,8 @@
 // string-valued name. Dotted names such as `device.max_shared` are ordinary names. && || ?: evaluate lazily.
 //
 // An expression is parsed once against a symbol table and then evaluated on an array of values; evaluation
-// allocates nothing. Division by zero and overflow are evaluation errors, with the place in the text.
+// allocates nothing. Division by zero and overflow are evaluation errors, with the place in the text. The three lowest values of
+// int64_t count as overflow.
 #ifndef SWEETSPOT_EXPR_H
 #define SWEETSPOT_EXPR_H
 

@@ -2,8 +2,12 @@
 //
 // A configuration is an array of value *indices*, one uint16_t a parameter, in the order in which the parameters were added:
 // it names values, needs no allocation, and hashes and compares as plain bytes. Valid configurations are numbered
-// 0 .. space_size-1 in lexicographic order of a fixed, documented parameter order; the numbering is exact and needs
-// no table of all configurations (see space.c), so that spaces of 10^12 combinations can be counted, indexed and sampled.
+// 0 .. space_size-1 in lexicographic order of their value indices, the parameters taken in an order that is chosen for the space (and is
+// the same whenever the same space is built); the numbering is exact and needs no table of all configurations (see space_build.c and
+// diagram.h), so that spaces of 10^12 combinations can be counted, indexed and sampled.
+//
+// A configuration is valid when every constraint holds. A constraint that cannot be evaluated (x % 0) matters only on configurations
+// that no other constraint removes, whatever the order of the constraints; there it is an error of the space.
 #ifndef SWEETSPOT_SPACE_H
 #define SWEETSPOT_SPACE_H
 
@@ -42,7 +46,7 @@ int space_add_parameter(struct space *, const char *name, enum parameter_kind ki
                         struct error *);
 // A name that is the same for all configurations (device limit, problem size). Value array slot is set.
 int space_set_constant(struct space *, const char *name, int64_t value, struct error *);
-// A derived name: an expression over parameters, constants and earlier derived names.
+// A derived name: an expression over parameters, constants and earlier derived names. It must have a value for every valid configuration.
 int space_add_derived(struct space *, const char *name, const char *text, struct error *);
 // A constraint: a configuration is valid when every constraint is non-zero. Returns its number, or -1.
 int space_add_constraint(struct space *, const char *text, struct error *);
@@ -52,14 +56,19 @@ int space_add_constraint(struct space *, const char *text, struct error *);
 // number of the constraint to blame or -1.
 int space_build(struct space *, int *bad_constraint, struct error *);
 
+// Instead of constraints and space_build: the valid configurations are `count` given ones (a recorded space). `configs` holds them one after
+// another, in any order; copied. -1 with a message: none, one listed twice, an index that is out of range.
+int space_build_from_list(struct space *, const uint16_t *configs, size_t count, struct error *);
+
 size_t space_parameter_count(const struct space *);
 const struct parameter *space_parameter(const struct space *, size_t i);
 size_t space_constraint_count(const struct space *);
 const char *space_constraint_text(const struct space *, size_t i);
 double space_raw_size(const struct space *);      // product of the value counts
 uint64_t space_size(const struct space *);        // valid configurations (saturates at UINT64_MAX)
-// For each constraint, how many raw configurations it alone removes (a double: raw sizes may pass 2^64). Exact where its own
-// parameters span at most 2^26 combinations, otherwise estimated from samples (*exact false).
+// How many raw configurations the constraint alone removes (a double: raw sizes may pass 2^64), counting those on which it cannot be
+// evaluated. Counted by a diagram of its own, exact in practice; *exact (may be NULL) is false where that diagram would be too large and
+// the number is estimated from 100,000 random raw configurations.
 double space_removed_by(const struct space *, size_t constraint, bool *exact);
 
 void space_get(const struct space *, uint64_t index, uint16_t *config);         // index -> configuration

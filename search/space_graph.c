@@ -365,7 +365,8 @@ int graph_operation(struct graph *g, enum expr_op op, const int *operands, int c
     if (count == 2) {
         int known = decided(g, op, operands);
         if (known >= 0) return graph_constant(g, known);
-        // x != 0 and !!x of a truth value are that value.
+        if (op == OP_EQUAL && operands[0] == operands[1] && !g->nodes[operands[0]].may_fail) return graph_constant(g, 1);
+        // x != 0 of a truth value is that value.
         const struct graph_node *b = &g->nodes[operands[1]];
         if (op == OP_UNEQUAL && b->op == OP_CONSTANT && b->value == 0 && is_boolean(&g->nodes[operands[0]])) return operands[0];
     }
@@ -414,4 +415,13 @@ int graph_add(struct graph *g, const struct expr *e, int (*leaf)(void *user, int
     int root = nodes[e->count - 1];
     free(nodes);
     return root;
+}
+
+void graph_mark_live(struct graph *g, const int *roots, size_t count)
+{
+    for (int i = 0; i < g->count; i++) g->nodes[i].live = false;
+    for (size_t r = 0; r < count; r++) g->nodes[roots[r]].live = true;
+    for (int i = g->count - 1; i >= 0; i--)
+        for (int j = 0; g->nodes[i].live && j < g->nodes[i].count; j++)
+            g->nodes[g->operands[g->nodes[i].first + j]].live = true;
 }

@@ -20,6 +20,7 @@
 struct graph_node {
     enum expr_op op;       // OP_CONSTANT, OP_NAME (a parameter) or an operation; never OP_TEXT
     bool may_fail;
+    bool live;             // a root hangs on it; set by graph_mark_live
     int first, count;      // operands: graph.operands[first .. first+count-1]; more than two for sums and products
     int parameter;         // OP_NAME: its number
     int64_t value;         // OP_CONSTANT; MARK_FAILED where evaluation always fails
@@ -50,6 +51,9 @@ int graph_truth(struct graph *, int node);
 
 // Adds an expression; `leaf(user, slot)` gives the node of a name. Returns its node.
 int graph_add(struct graph *, const struct expr *, int (*leaf)(void *user, int slot), void *user);
+
+// Marks what the roots depend on: simplification leaves nodes that nobody uses.
+void graph_mark_live(struct graph *, const int *roots, size_t count);
 
 static inline bool graph_is_lazy(enum expr_op op)
 {

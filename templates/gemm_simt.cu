@@ -20,11 +20,11 @@
  *     |   2   |   3   |        | .. (4 x 8 lanes, then the pattern repeats right and down)
  *     +-------+-------+
  *
- * Shared memory is a ring of STAGES slots, A first, then B. Both are kept with K as the slow index, so that a lane reads its
- * fragments of row k with vector loads:
+ * Shared memory is a ring of STAGES slots, each a tile of A, then one of B. Both have K as the slow index, so that a lane reads
+ * its fragments of row k with vector loads:
  *
- *     slot of A:  BLOCK_K rows of BLOCK_M + PAD floats   (transposed while it is copied, see A_ASYNC)
- *     slot of B:  BLOCK_K rows of BLOCK_N floats
+ *     A:  BLOCK_K rows of BLOCK_M + PAD floats   (transposed while it is copied, see A_ASYNC)
+ *     B:  BLOCK_K rows of BLOCK_N floats
  *
  * Parameters (macros; each has a default, and the defaults together are a good configuration for 4096 x 4096 x 4096 on an H200)
  *
@@ -122,11 +122,11 @@ constexpr int LANE_COLS = 32 / LANE_ROWS;
 constexpr int THREAD_M = WARP_M / LANE_ROWS;
 constexpr int THREAD_N = WARP_N / LANE_COLS;
 
-/* Floats from one row of a slot to the next, and in a slot. */
+/* Floats from one row of a slot to the next, in A's part of a slot, and in a slot. */
 constexpr int A_ROW = BLOCK_M + PAD;
 constexpr int B_ROW = BLOCK_N;
 constexpr int A_SLOT = BLOCK_K * A_ROW;
-constexpr int B_SLOT = BLOCK_K * B_ROW;
+constexpr int SLOT = A_SLOT + BLOCK_K * B_ROW;
 
 /* Copying A: 8 consecutive k of a row (one 32-byte sector) are the unit, whatever the width, so that with PAD 4 the transposed
  * writes of a warp fall into 32 different banks. A pass of the block covers A_ROW_STEP rows by 8 * A_GROUP_STEP of K. */
@@ -219,6 +219,18 @@ __device__ __forceinline__ bool aligned(const float *p, int ld, int width)
     return (reinterpret_cast<unsigned long long>(p) % (4 * width)) == 0 && ld % width == 0;
 }
 
+/* Where a thread's i-th row and j-th column lie, counted from its first. */
+__device__ __forceinline__ int thread_row(int i) { return i / TILE_ROW_SIZE * (LANE_ROWS * TILE_ROW_SIZE) + i % TILE_ROW_SIZE; }
+__device__ __forceinline__ int thread_col(int j) { return j / TILE_COL_SIZE * (LANE_COLS * TILE_COL_SIZE) + j % TILE_COL_SIZE; }
+
+__device__ __forceinline__ int next_slot(int slot)
+{
+    if constexpr (STAGES <= 2)
+        return (STAGES - 1) * SLOT - slot;
+    else
+        return slot == (STAGES - 1) * SLOT ? 0 : slot + SLOT;
+}
+
 /* What a thread needs for row k of its product: one value per row and one per column of its tile. */
 struct fragments {
     float a[THREAD_M], b[THREAD_N];
@@ -250,16 +262,16 @@ __device__ __forceinline__ void multiply(float (&sum)[THREAD_M][THREAD_N], const
  * count. */
 struct copier {
     const float *a_from, *b_from;   /* this thread's first element of the next tile */
-    unsigned a_to, b_to;            /* this thread's first place in slot 0 */
+    unsigned a_to, b_to;            /* this thread's first place in the first slot */
     int lda, ldb;
     int rows_left, cols_left;       /* rows of A and columns of B from this thread's first one to the matrix's end */
     int k_left;                     /* values of k from this thread's next tile to the end, whole block */
     int k_checked;                  /* tiles are copied without tests while k_left >= k_checked */
-    int slot;
+    int slot, last_slot;            /* where the next tile goes, where the last one went: floats from the ring's start */
     float a_held[A_ASYNC ? 1 : A_ROW_PASSES * A_GROUP_PASSES * A_WIDTH];
 
     __device__ __forceinline__ void start(const float *A, int lda_, const float *B, int ldb_, int M, int N, int K, int row, int col,
-                                          float *shared_a, float *shared_b)
+                                          float *ring)
     {
         const int tid = threadIdx.x;
         const int a_k = tid % A_LANES * A_WIDTH + tid / A_LANES / BLOCK_M * 8, a_m = tid / A_LANES % BLOCK_M;
@@ -267,12 +279,12 @@ struct copier {
         lda = lda_, ldb = ldb_;
         a_from = A + (long long)(row + a_m) * lda + a_k;
         b_from = B + (long long)b_k * ldb + col + b_n;
-        a_to = shared_address(shared_a + a_k * A_ROW + a_m);
-        b_to = shared_address(shared_b + b_k * B_ROW + b_n);
+        a_to = shared_address(ring + a_k * A_ROW + a_m);
+        b_to = shared_address(ring + A_SLOT + b_k * B_ROW + b_n);
         rows_left = M - row - a_m;
         cols_left = N - col - b_n;
         k_left = K;
-        slot = 0;
+        slot = last_slot = 0;
         const bool inside = row + BLOCK_M <= M && col + BLOCK_N <= N && aligned(B, ldb, VECTOR) && aligned(A, lda, A_WIDTH);
         k_checked = inside ? BLOCK_K : 0x7fffffff;
     }
@@ -287,12 +299,13 @@ struct copier {
         a_from += BLOCK_K;
         b_from += (long long)BLOCK_K * ldb;
         k_left -= BLOCK_K;
-        slot = slot + 1 == STAGES ? 0 : slot + 1;
+        last_slot = slot;
+        slot = next_slot(slot);
     }
 
     __device__ __forceinline__ void copy_inside()
     {
-        const unsigned a_slot = a_to + slot * (4 * A_SLOT), b_slot = b_to + slot * (4 * B_SLOT);
+        const unsigned a_slot = a_to + 4 * slot, b_slot = b_to + 4 * slot;
 #pragma unroll
         for (int i = 0; i < A_ROW_PASSES; ++i)
 #pragma unroll
@@ -317,7 +330,7 @@ struct copier {
     {
         const int tid = threadIdx.x;
         const int a_k = tid % A_LANES * A_WIDTH + tid / A_LANES / BLOCK_M * 8, b_k = tid * VECTOR / BLOCK_N;
-        const unsigned a_slot = a_to + slot * (4 * A_SLOT), b_slot = b_to + slot * (4 * B_SLOT);
+        const unsigned a_slot = a_to + 4 * slot, b_slot = b_to + 4 * slot;
         if constexpr (A_ASYNC) {
 #pragma unroll 1
             for (int i = 0; i < A_ROW_PASSES; ++i)
@@ -350,13 +363,12 @@ struct copier {
     }
 
     /* A_ASYNC 0: stores the part of A that the last next() brought into registers. */
-    __device__ __forceinline__ void finish(float *shared_a)
+    __device__ __forceinline__ void finish(float *ring)
     {
         if constexpr (!A_ASYNC) {
             const int tid = threadIdx.x;
             const int a_k = tid % A_LANES * A_WIDTH + tid / A_LANES / BLOCK_M * 8, a_m = tid / A_LANES % BLOCK_M;
-            const int last = slot == 0 ? STAGES - 1 : slot - 1;
-            float *to = shared_a + last * A_SLOT + a_k * A_ROW + a_m;
+            float *const to = ring + last_slot + a_k * A_ROW + a_m;
 #pragma unroll
             for (int i = 0; i < A_ROW_PASSES; ++i)
 #pragma unroll
@@ -370,17 +382,17 @@ struct copier {
 
 /* Makes the next tile readable for the whole block, and starts the copy of the one STAGES - 1 further on into the slot that
  * was read last: the barrier says that everyone is through with it. */
-__device__ __forceinline__ void advance(copier &copy, float *shared_a)
+__device__ __forceinline__ void advance(copier &copy, float *ring)
 {
     if constexpr (STAGES == 1) {
         __syncthreads();
         copy.next();
-        copy.finish(shared_a);
+        copy.finish(ring);
         commit_copies();
         wait_for_copies<0>();
         __syncthreads();
     } else {
-        copy.finish(shared_a);
+        copy.finish(ring);
         wait_for_copies<larger(0, STAGES - 2)>();
         __syncthreads();
         copy.next();
@@ -400,8 +412,7 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt(int M, int N, int K, float alph
                                                  const float *__restrict__ B, int ldb, float beta, float *__restrict__ C, int ldc)
 {
     extern __shared__ float4 shared_memory[]; /* float4 for its alignment */
-    float *const shared_a = reinterpret_cast<float *>(shared_memory);
-    float *const shared_b = shared_a + STAGES * A_SLOT;
+    float *const ring = reinterpret_cast<float *>(shared_memory);
 
     /* Which tile of C. The last group of rows may be lower than RASTER. */
     const int blocks_n = (N + BLOCK_N - 1) / BLOCK_N;
@@ -423,32 +434,32 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt(int M, int N, int K, float alph
     const int thread_n = warp % WARPS_N * WARP_N + lane_n * TILE_COL_SIZE;
 
     copier copy;
-    copy.start(A, lda, B, ldb, M, N, K, row, col, shared_a, shared_b);
-#pragma unroll
+    copy.start(A, lda, B, ldb, M, N, K, row, col, ring);
+#pragma unroll 1
     for (int s = 0; s < STAGES - 1; ++s) {
         copy.next();
         commit_copies();
         if (s < STAGES - 2)
-            copy.finish(shared_a);
+            copy.finish(ring);
     }
 
     float sum[THREAD_M][THREAD_N] = {};
-    const float *const a_first = shared_a + thread_m, *const b_first = shared_b + thread_n;
+    const float *const a_first = ring + thread_m, *const b_first = ring + A_SLOT + thread_n;
+    const float *a_row = a_first, *b_row = b_first;
     int slot = 0;
 #if DOUBLE_BUFFER
     fragments now, next;
-    advance(copy, shared_a);
-    now.read(a_first, b_first);
+    advance(copy, ring);
+    now.read(a_row, b_row);
 #pragma unroll 1
-    for (int left = K; left > 0; left -= BLOCK_K) {
-        const float *a_row = a_first + slot * A_SLOT, *b_row = b_first + slot * B_SLOT;
+    while (copy.k_left > -STAGES * BLOCK_K) {
         UNROLL_K for (int k = 0; k < BLOCK_K; ++k)
         {
             a_row += A_ROW, b_row += B_ROW;
             if (k == BLOCK_K - 1) {
-                advance(copy, shared_a);
-                slot = slot + 1 == STAGES ? 0 : slot + 1;
-                a_row = a_first + slot * A_SLOT, b_row = b_first + slot * B_SLOT;
+                advance(copy, ring);
+                slot = next_slot(slot);
+                a_row = a_first + slot, b_row = b_first + slot;
             }
             next.read(a_row, b_row); /* past the last tile: a stale slot, never used */
             multiply(sum, now);
@@ -457,43 +468,55 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt(int M, int N, int K, float alph
     }
 #else
 #pragma unroll 1
-    for (int left = K; left > 0; left -= BLOCK_K) {
-        advance(copy, shared_a);
-        const float *a_row = a_first + slot * A_SLOT, *b_row = b_first + slot * B_SLOT;
+    while (copy.k_left > -(STAGES - 1) * BLOCK_K) {
+        advance(copy, ring);
         UNROLL_K for (int k = 0; k < BLOCK_K; ++k)
         {
             fragments now;
             now.read(a_row + k * A_ROW, b_row + k * B_ROW);
             multiply(sum, now);
         }
-        slot = slot + 1 == STAGES ? 0 : slot + 1;
+        slot = next_slot(slot);
+        a_row = a_first + slot, b_row = b_first + slot;
     }
 #endif
 
     constexpr int WIDTH = smaller(VECTOR, TILE_COL_SIZE);
-    const bool inside = row + BLOCK_M <= M && col + BLOCK_N <= N && aligned(C, ldc, WIDTH);
+    const int first_m = row + thread_m, first_n = col + thread_n;
+    if (row + BLOCK_M <= M && col + BLOCK_N <= N && aligned(C, ldc, WIDTH)) {
 #pragma unroll
-    for (int i = 0; i < THREAD_M; ++i) {
-        const int m = row + thread_m + i / TILE_ROW_SIZE * (LANE_ROWS * TILE_ROW_SIZE) + i % TILE_ROW_SIZE;
-        float *const c_row = C + (long long)m * ldc + col + thread_n;
-        const int cols_left = m < M ? N - col - thread_n : 0;
+        for (int i = 0; i < THREAD_M; ++i) {
+            float *const c_row = C + (long long)(first_m + thread_row(i)) * ldc + first_n;
 #pragma unroll
-        for (int j = 0; j < THREAD_N; j += WIDTH) {
-            const int n = j / TILE_COL_SIZE * (LANE_COLS * TILE_COL_SIZE) + j % TILE_COL_SIZE;
-            float out[WIDTH];
-            if (inside) {
+            for (int j = 0; j < THREAD_N; j += WIDTH) {
+                float out[WIDTH] = {};
                 if (beta != 0.0f)
-                    load<WIDTH>(out, c_row + n);
+                    load<WIDTH>(out, c_row + thread_col(j));
 #pragma unroll
                 for (int v = 0; v < WIDTH; ++v)
-                    out[v] = beta != 0.0f ? alpha * sum[i][j + v] + beta * out[v] : alpha * sum[i][j + v];
-                store<WIDTH>(c_row + n, out);
-            } else {
-#pragma unroll
-                for (int v = 0; v < WIDTH; ++v)
-                    if (n + v < cols_left)
-                        c_row[n + v] = beta != 0.0f ? alpha * sum[i][j + v] + beta * c_row[n + v] : alpha * sum[i][j + v];
+                    out[v] = alpha * sum[i][j + v] + beta * out[v];
+                store<WIDTH>(c_row + thread_col(j), out);
             }
         }
+        return;
+    }
+
+    /* At an edge, the first row is stored and the others move up by one: with a test for each element, this loop unrolled
+     * would be a third of the kernel's code and of its compile time. */
+#pragma unroll 1
+    for (int i = 0; i < THREAD_M; ++i) {
+        const int m = first_m + thread_row(i);
+        float *const c_row = C + (long long)m * ldc + first_n;
+#pragma unroll
+        for (int j = 0; j < THREAD_N; ++j)
+            if (m < M && first_n + thread_col(j) < N) {
+                const float old = beta != 0.0f ? c_row[thread_col(j)] : 0.0f;
+                c_row[thread_col(j)] = alpha * sum[0][j] + beta * old;
+            }
+#pragma unroll
+        for (int r = 1; r < THREAD_M; ++r)
+#pragma unroll
+            for (int j = 0; j < THREAD_N; ++j)
+                sum[r - 1][j] = sum[r][j];
     }
 }

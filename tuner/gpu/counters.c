@@ -1,15 +1,21 @@
-// See counters.h. How CUPTI wants it, and what that costs (H200, CUDA 13.0, set `basic`: TIMES):
+// See counters.h. How CUPTI wants it:
 //
 //     counters_open      a host object, which knows the chip's metrics and turns a list of them into a config image
-//     begin_session      a range profiler on the context: from here to end_session kernels are slower
-//     measure            an empty counter-data image, then for each pass: start, the stages each in a range of its own,
-//                        stop; then decode the passes into the image, and let the host object compute metrics from it
+//     begin_session      a range profiler on the context, and a counter-data image for MAX_RANGES ranges
+//     measure            for each pass: start; every candidate, each stage in a range of its own; stop. Then decode the
+//                        passes into the image, and let the host object compute metrics from it
 //
-// User replay and user ranges: we launch every pass ourselves, after restoring the buffers, and one range holds whatever
-// a stage launches. (Kernel replay would save and restore all of the device's memory that a kernel may write.)
+// User replay and user ranges: we launch every pass ourselves, after restoring the buffers, and one range holds
+// whatever a stage launches. (With kernel replay CUPTI would save and restore all memory that a kernel may write, and
+// a library call of several kernels would be several ranges.)
 //
-// A list with one unknown name spoils the host object for good: every later list is refused too. So each name is tried
-// in a host object of its own.
+// What it costs with set `basic` (H200, CUDA 13.0): opening 0.9 s for the first time in a process. A session 0.2 s,
+// most of it in its first pass, and 20 ms to close. A pass 15 ms (starting 11, stopping 4; DRAM and L2 counters are
+// what costs, an SM-only set takes 2.5), each range in it 0.9 ms. So candidates share passes: 32 ms a candidate alone,
+// 11 with four, 5.2 with sixteen, 3.7 with 64, of which 1 ms is the test kernels' own time.
+//
+// A list with one unknown name spoils the host object for good: every later list is refused too. So lists are tried in
+// host objects of their own.
 #include "tuner/gpu/counters.h"
 
 #include <cupti_profiler_host.h>
@@ -28,36 +34,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Candidates share a pass as long as they have no more stages than this together.
+enum { MAX_RANGES = 64 };
+
 // A parameter block of CUPTI's with its size set, as every call wants it: PARAMS(CUpti_X, .member = value).
 #define PARAMS(type, ...) \
     (type##_Params) { .structSize = type##_Params_STRUCT_SIZE, __VA_ARGS__ }
 
-#define CUPTI_FUNCTIONS(F)                                                                                             \
-    F(cuptiGetResultString)                                                                                            \
-    F(cuptiProfilerInitialize)                                                                                         \
-    F(cuptiProfilerDeviceSupported)                                                                                    \
-    F(cuptiProfilerGetCounterAvailability)                                                                             \
-    F(cuptiDeviceGetChipName)                                                                                          \
-    F(cuptiProfilerHostInitialize)                                                                                     \
-    F(cuptiProfilerHostDeinitialize)                                                                                   \
-    F(cuptiProfilerHostGetBaseMetrics)                                                                                 \
-    F(cuptiProfilerHostGetMetricProperties)                                                                            \
-    F(cuptiProfilerHostConfigAddMetrics)                                                                               \
-    F(cuptiProfilerHostGetConfigImageSize)                                                                             \
-    F(cuptiProfilerHostGetConfigImage)                                                                                 \
-    F(cuptiProfilerHostGetNumOfPasses)                                                                                 \
-    F(cuptiProfilerHostEvaluateToGpuValues)                                                                            \
-    F(cuptiRangeProfilerEnable)                                                                                        \
-    F(cuptiRangeProfilerDisable)                                                                                       \
-    F(cuptiRangeProfilerSetConfig)                                                                                     \
-    F(cuptiRangeProfilerStart)                                                                                         \
-    F(cuptiRangeProfilerStop)                                                                                          \
-    F(cuptiRangeProfilerPushRange)                                                                                     \
-    F(cuptiRangeProfilerPopRange)                                                                                      \
-    F(cuptiRangeProfilerDecodeData)                                                                                    \
-    F(cuptiRangeProfilerGetCounterDataSize)                                                                            \
-    F(cuptiRangeProfilerCounterDataImageInitialize)                                                                    \
+// clang-format off
+#define CUPTI_FUNCTIONS(F) \
+    F(cuptiGetResultString) F(cuptiProfilerInitialize) F(cuptiProfilerDeviceSupported) \
+    F(cuptiProfilerGetCounterAvailability) F(cuptiDeviceGetChipName) F(cuptiProfilerHostInitialize) \
+    F(cuptiProfilerHostDeinitialize) F(cuptiProfilerHostGetBaseMetrics) F(cuptiProfilerHostGetMetricProperties) \
+    F(cuptiProfilerHostConfigAddMetrics) F(cuptiProfilerHostGetConfigImageSize) \
+    F(cuptiProfilerHostGetConfigImage) F(cuptiProfilerHostGetNumOfPasses) \
+    F(cuptiProfilerHostEvaluateToGpuValues) F(cuptiRangeProfilerEnable) F(cuptiRangeProfilerDisable) \
+    F(cuptiRangeProfilerSetConfig) F(cuptiRangeProfilerStart) F(cuptiRangeProfilerStop) \
+    F(cuptiRangeProfilerPushRange) F(cuptiRangeProfilerPopRange) F(cuptiRangeProfilerDecodeData) \
+    F(cuptiRangeProfilerGetCounterDataSize) F(cuptiRangeProfilerCounterDataImageInitialize) \
     F(cuptiRangeProfilerGetCounterDataInfo)
+// clang-format on
 
 // The library, loaded once and never unloaded: it hooks itself into the driver.
 static struct {
@@ -91,9 +87,19 @@ struct counters {
     double *row; // scratch: one value for each metric of the plan
 
     CUpti_RangeProfiler_Object *session; // NULL where none is open
-    uint8_t *data;                       // counter-data image for `capacity` ranges, made for this session
+    uint8_t *data;                       // its counter-data image, for MAX_RANGES ranges
     size_t data_size;
-    size_t capacity;
+    bool spoilt; // a pass broke off: the profiler would go on with what it has, and return nonsense without an error
+};
+
+// What one counters_measure() works on.
+struct batch {
+    counters_launch *launch;
+    counters_reset *reset;
+    void *user;
+    const size_t *stages;    // of every candidate
+    size_t first, end;       // the candidates that share the passes under way
+    struct error *err;
 };
 
 static const char *result_text(CUptiResult result)
@@ -154,8 +160,8 @@ static int load_library(struct error *err)
     if (cupti.library) return 0;
     void *library = open_library();
     if (!library)
-        return error_set(err, "libcupti.so.%d not found: it comes with the CUDA toolkit; set CUDA_HOME or LD_LIBRARY_PATH",
-                         CUPTI_API_VERSION / 10000);
+        return error_set(err, "libcupti.so.%d not found: it is part of the CUDA toolkit; set CUDA_HOME or "
+                         "LD_LIBRARY_PATH", CUPTI_API_VERSION / 10000);
     const char *missing = NULL;
     void *symbol;
 #define LOAD(name)                                  \
@@ -194,8 +200,8 @@ static void drop_host(host_object *host)
 
 static CUptiResult add_metrics(host_object *host, const char **names, size_t count)
 {
-    return cupti.cuptiProfilerHostConfigAddMetrics(
-        &PARAMS(CUpti_Profiler_Host_ConfigAddMetrics, .pHostObject = host, .ppMetricNames = names, .numMetrics = count));
+    return cupti.cuptiProfilerHostConfigAddMetrics(&PARAMS(CUpti_Profiler_Host_ConfigAddMetrics, .pHostObject = host,
+                                                           .ppMetricNames = names, .numMetrics = count));
 }
 
 // Whether the chip has every metric of the list.
@@ -327,6 +333,77 @@ static int probe_device(struct counters *c, int device, struct error *err)
     return 0;
 }
 
+// The counter-data image cannot change its size, nor the profiler its number of ranges, while the session is open:
+// ranges beyond what the first pass was started with are lost without an error.
+static int make_data(struct counters *c, struct error *err)
+{
+    CUpti_RangeProfiler_GetCounterDataSize_Params size =
+        PARAMS(CUpti_RangeProfiler_GetCounterDataSize, .pRangeProfilerObject = c->session,
+               .pMetricNames = c->plan.names, .numMetrics = c->plan.count, .maxNumOfRanges = MAX_RANGES,
+               .maxNumRangeTreeNodes = MAX_RANGES);
+    TRY(cuptiRangeProfilerGetCounterDataSize, &size);
+    c->data_size = size.counterDataSize;
+    c->data = calloc(1, c->data_size);
+    return c->data ? 0 : error_set(err, "out of memory");
+}
+
+int counters_begin_session(struct counters *c, struct error *err)
+{
+    if (*c->reason.message || c->session) return 0;
+    CUpti_RangeProfiler_Enable_Params enable = PARAMS(CUpti_RangeProfiler_Enable, .ctx = c->context);
+    TRY(cuptiRangeProfilerEnable, &enable);
+    c->session = enable.pRangeProfilerObject;
+    c->spoilt = false;
+    int status = make_data(c, err);
+    if (status) counters_end_session(c, NULL);
+    return status;
+}
+
+int counters_end_session(struct counters *c, struct error *err)
+{
+    if (!c->session) return 0;
+    CUpti_RangeProfiler_Disable_Params disable =
+        PARAMS(CUpti_RangeProfiler_Disable, .pRangeProfilerObject = c->session);
+    CUptiResult result = cupti.cuptiRangeProfilerDisable(&disable);
+    c->session = NULL;
+    free(c->data);
+    c->data = NULL;
+    if (result != CUPTI_SUCCESS) return fail(err, "cuptiRangeProfilerDisable", result);
+    return 0;
+}
+
+// Empties the counter-data image, and sets the profiler to fill it from the first pass on.
+static int prepare(struct counters *c, struct error *err)
+{
+    TRY(cuptiRangeProfilerCounterDataImageInitialize,
+        &PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize, .pRangeProfilerObject = c->session,
+                .counterDataSize = c->data_size, .pCounterData = c->data));
+    TRY(cuptiRangeProfilerSetConfig,
+        &PARAMS(CUpti_RangeProfiler_SetConfig, .pRangeProfilerObject = c->session, .configSize = c->plan.image_size,
+                .pConfig = c->plan.image, .counterDataImageSize = c->data_size, .pCounterDataImage = c->data,
+                .range = CUPTI_UserRange, .replayMode = CUPTI_UserReplay, .maxRangesPerPass = MAX_RANGES,
+                .numNestingLevels = 1, .minNestingLevel = 1, .passIndex = 0, .targetNestingLevel = 1));
+    return 0;
+}
+
+// A session with nothing in it. Querying the device leaves it in a state in which kernels are slower, as in a session:
+// 62.0 us instead of 60.35; a session opened and closed puts that right. And whatever forbids counting shows at last
+// when a pass is started.
+static int try_session(struct counters *c, struct error *err)
+{
+    if (counters_begin_session(c, err)) return -1;
+    int status = prepare(c, err);
+    CUptiResult started = CUPTI_SUCCESS;
+    if (!status) {
+        started = cupti.cuptiRangeProfilerStart(
+            &PARAMS(CUpti_RangeProfiler_Start, .pRangeProfilerObject = c->session));
+        cupti.cuptiRangeProfilerStop(&PARAMS(CUpti_RangeProfiler_Stop, .pRangeProfilerObject = c->session));
+    }
+    counters_end_session(c, NULL);
+    if (started != CUPTI_SUCCESS) return fail(err, "cuptiRangeProfilerStart", started);
+    return status;
+}
+
 static void write_note(struct counters *c)
 {
     if (c->plan.count == c->count) return;
@@ -357,6 +434,7 @@ int counters_open(struct counters **out, void *context, int device, const struct
         return error_set(err, "out of memory");
     }
     works = works && !plan_make(&c->plan, c->metric, c->count, c->chip, c->availability, &c->reason);
+    works = works && !try_session(c, &c->reason);
     if (works)
         write_note(c);
     else
@@ -387,86 +465,51 @@ const struct metric *counters_metric(const struct counters *c, size_t column)
     return c->metric[column];
 }
 
-int counters_begin_session(struct counters *c, struct error *err)
+static int candidate_failed(struct batch *b, size_t candidate, const char *what)
 {
-    if (*c->reason.message || c->session) return 0;
-    CUpti_RangeProfiler_Enable_Params enable = PARAMS(CUpti_RangeProfiler_Enable, .ctx = c->context);
-    TRY(cuptiRangeProfilerEnable, &enable);
-    c->session = enable.pRangeProfilerObject;
-    return 0;
-}
-
-int counters_end_session(struct counters *c, struct error *err)
-{
-    if (!c->session) return 0;
-    CUpti_RangeProfiler_Disable_Params disable =
-        PARAMS(CUpti_RangeProfiler_Disable, .pRangeProfilerObject = c->session);
-    c->session = NULL;
-    free(c->data);
-    c->data = NULL;
-    c->capacity = 0;
-    TRY(cuptiRangeProfilerDisable, &disable);
-    return 0;
-}
-
-// An empty counter-data image for that many ranges, and the profiler set to fill it from the first pass on.
-static int prepare(struct counters *c, size_t ranges, struct error *err)
-{
-    if (c->capacity < ranges) {
-        CUpti_RangeProfiler_GetCounterDataSize_Params size =
-            PARAMS(CUpti_RangeProfiler_GetCounterDataSize, .pRangeProfilerObject = c->session,
-                   .pMetricNames = c->plan.names, .numMetrics = c->plan.count, .maxNumOfRanges = ranges,
-                   .maxNumRangeTreeNodes = (uint32_t)ranges);
-        TRY(cuptiRangeProfilerGetCounterDataSize, &size);
-        free(c->data);
-        c->capacity = 0;
-        c->data_size = size.counterDataSize;
-        c->data = calloc(1, c->data_size);
-        if (!c->data) return error_set(err, "out of memory");
-        c->capacity = ranges;
-    }
-    TRY(cuptiRangeProfilerCounterDataImageInitialize,
-        &PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize, .pRangeProfilerObject = c->session,
-                .counterDataSize = c->data_size, .pCounterData = c->data));
-    TRY(cuptiRangeProfilerSetConfig,
-        &PARAMS(CUpti_RangeProfiler_SetConfig, .pRangeProfilerObject = c->session, .configSize = c->plan.image_size,
-                .pConfig = c->plan.image, .counterDataImageSize = c->data_size, .pCounterDataImage = c->data,
-                .range = CUPTI_UserRange, .replayMode = CUPTI_UserReplay, .maxRangesPerPass = c->capacity,
-                .numNestingLevels = 1, .minNestingLevel = 1, .passIndex = 0, .targetNestingLevel = 1));
-    return 0;
-}
-
-static int launch_failed(struct error *err)
-{
-    error_set(err, "launch failed while counting");
+    error_set(b->err, "candidate %zu of the batch: %s failed while counting", candidate, what);
     return COUNTERS_LAUNCH_FAILED;
 }
 
-static int run_stages(struct counters *c, size_t stages, counters_launch *launch, void *user, struct error *err)
+static int run_in_range(struct counters *c, struct batch *b, size_t candidate, size_t stage, size_t range)
 {
-    for (size_t stage = 0; stage < stages; stage++) {
-        char name[24]; // zeros in front: CUPTI may return ranges in the order of their names
-        snprintf(name, sizeof name, "%08zu", stage);
-        TRY(cuptiRangeProfilerPushRange,
-            &PARAMS(CUpti_RangeProfiler_PushRange, .pRangeProfilerObject = c->session, .pRangeName = name));
-        int failed = launch(user, stage);
-        CUptiResult popped = cupti.cuptiRangeProfilerPopRange(
-            &PARAMS(CUpti_RangeProfiler_PopRange, .pRangeProfilerObject = c->session));
-        if (failed) return launch_failed(err);
-        if (popped != CUPTI_SUCCESS) return fail(err, "cuptiRangeProfilerPopRange", popped);
-    }
+    struct error *err = b->err;
+    char name[24]; // zeros in front, so that the order of names is the order of ranges
+    snprintf(name, sizeof name, "%06zu", range);
+    TRY(cuptiRangeProfilerPushRange,
+        &PARAMS(CUpti_RangeProfiler_PushRange, .pRangeProfilerObject = c->session, .pRangeName = name));
+    int failed = b->launch(b->user, candidate, stage);
+    CUptiResult popped = cupti.cuptiRangeProfilerPopRange(
+        &PARAMS(CUpti_RangeProfiler_PopRange, .pRangeProfilerObject = c->session));
+    if (failed) return candidate_failed(b, candidate, "launch");
+    if (popped != CUPTI_SUCCESS) return fail(err, "cuptiRangeProfilerPopRange", popped);
     return 0;
 }
 
-static int run_passes(struct counters *c, size_t stages, counters_launch *launch, counters_reset *reset, void *user,
-                      struct error *err)
+// Once outside any range, so that instruction caches hold this candidate and not the one before; once to be counted.
+static int run_candidate(struct counters *c, struct batch *b, size_t candidate, size_t range)
 {
+    if (b->reset && b->reset(b->user, candidate)) return candidate_failed(b, candidate, "reset");
+    for (size_t stage = 0; stage < b->stages[candidate]; stage++)
+        if (b->launch(b->user, candidate, stage)) return candidate_failed(b, candidate, "launch");
+    if (b->reset && b->reset(b->user, candidate)) return candidate_failed(b, candidate, "reset");
+    int status = 0;
+    for (size_t stage = 0; stage < b->stages[candidate] && !status; stage++)
+        status = run_in_range(c, b, candidate, stage, range + stage);
+    return status;
+}
+
+static int run_passes(struct counters *c, struct batch *b)
+{
+    struct error *err = b->err;
     bool all_done = false;
     for (size_t pass = 0; !all_done; pass++) {
         if (pass == c->plan.passes) return error_set(err, "CUPTI wants more than the %zu passes planned", pass);
-        if (reset && reset(user)) return launch_failed(err);
         TRY(cuptiRangeProfilerStart, &PARAMS(CUpti_RangeProfiler_Start, .pRangeProfilerObject = c->session));
-        int status = run_stages(c, stages, launch, user, err);
+        int status = 0;
+        size_t range = 0;
+        for (size_t i = b->first; i < b->end && !status; range += b->stages[i++])
+            status = run_candidate(c, b, i, range);
         CUpti_RangeProfiler_Stop_Params stop =
             PARAMS(CUpti_RangeProfiler_Stop, .pRangeProfilerObject = c->session);
         CUptiResult stopped = cupti.cuptiRangeProfilerStop(&stop);
@@ -477,7 +520,7 @@ static int run_passes(struct counters *c, size_t stages, counters_launch *launch
     return 0;
 }
 
-static int read_values(struct counters *c, size_t stages, double *values, struct error *err)
+static int read_values(struct counters *c, size_t ranges, double *values, struct error *err)
 {
     CUpti_RangeProfiler_DecodeData_Params decode =
         PARAMS(CUpti_RangeProfiler_DecodeData, .pRangeProfilerObject = c->session);
@@ -485,41 +528,49 @@ static int read_values(struct counters *c, size_t stages, double *values, struct
     CUpti_RangeProfiler_GetCounterDataInfo_Params info = PARAMS(
         CUpti_RangeProfiler_GetCounterDataInfo, .pCounterDataImage = c->data, .counterDataImageSize = c->data_size);
     TRY(cuptiRangeProfilerGetCounterDataInfo, &info);
-    if (decode.numOfRangeDropped || info.numTotalRanges != stages)
-        return error_set(err, "CUPTI counted %zu of %zu ranges (%zu dropped)", info.numTotalRanges, stages,
+    if (decode.numOfRangeDropped || info.numTotalRanges != ranges)
+        return error_set(err, "CUPTI counted %zu of %zu ranges (%zu dropped)", info.numTotalRanges, ranges,
                          decode.numOfRangeDropped);
-    for (size_t stage = 0; stage < stages; stage++) {
+    for (size_t range = 0; range < ranges; range++) {
         TRY(cuptiProfilerHostEvaluateToGpuValues,
             &PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues, .pHostObject = c->plan.host, .pCounterDataImage = c->data,
-                    .counterDataImageSize = c->data_size, .rangeIndex = stage, .ppMetricNames = c->plan.names,
+                    .counterDataImageSize = c->data_size, .rangeIndex = range, .ppMetricNames = c->plan.names,
                     .numMetrics = c->plan.count, .pMetricValues = c->row));
-        for (size_t i = 0; i < c->plan.count; i++) values[stage * c->count + c->plan.columns[i]] = c->row[i];
+        for (size_t i = 0; i < c->plan.count; i++) values[range * c->count + c->plan.columns[i]] = c->row[i];
     }
     return 0;
 }
 
-static void fill_nan(double *values, size_t count)
+static int measure_together(struct counters *c, struct batch *b, size_t ranges, double *values)
 {
-    for (size_t i = 0; i < count; i++) values[i] = NAN;
+    if (c->spoilt) counters_end_session(c, NULL);
+    if (counters_begin_session(c, b->err)) return COUNTERS_FAILED;
+    int status = prepare(c, b->err);
+    if (!status) status = run_passes(c, b);
+    if (!status) status = read_values(c, ranges, values, b->err);
+    c->spoilt = status;
+    return status;
 }
 
-int counters_measure(struct counters *c, size_t stages, counters_launch *launch, counters_reset *reset, void *user,
-                     double *values, struct error *err)
+int counters_measure(struct counters *c, size_t candidates, const size_t *stages, counters_launch *launch,
+                     counters_reset *reset, void *user, double *values, struct error *err)
 {
-    assert(stages > 0);
-    fill_nan(values, stages * c->count);
+    size_t rows = 0;
+    for (size_t i = 0; i < candidates; i++) rows += stages[i];
+    for (size_t i = 0; i < rows * c->count; i++) values[i] = NAN;
     if (*c->reason.message) return 0;
-    assert(c->session);
 
-    if (reset && reset(user)) return launch_failed(err);
-    for (size_t stage = 0; stage < stages; stage++)
-        if (launch(user, stage)) return launch_failed(err);
-
-    int status = prepare(c, stages, err);
-    if (!status) status = run_passes(c, stages, launch, reset, user, err);
-    if (!status) status = read_values(c, stages, values, err);
-    if (status) fill_nan(values, stages * c->count);
-    return status;
+    struct batch b = {.launch = launch, .reset = reset, .user = user, .stages = stages, .err = err};
+    while (b.end < candidates) {
+        size_t ranges = 0;
+        for (b.first = b.end; b.end < candidates && ranges + stages[b.end] <= MAX_RANGES; b.end++)
+            ranges += stages[b.end];
+        if (b.first == b.end) return error_set(err, "a candidate of more than %d stages cannot be counted", MAX_RANGES);
+        int status = measure_together(c, &b, ranges, values);
+        if (status) return status;
+        values += ranges * c->count;
+    }
+    return 0;
 }
 
 int counters_plan(const char *chip, const struct metric_set *set, size_t *passes, size_t *missing, struct error *err)

@@ -1,30 +1,32 @@
-// See metrics.h. What shares a set is decided by passes, since every pass launches the candidate once more. Pass
-// counts are CUPTI 13.0's own for GH100 (counters_plan() tells them without a GPU):
+// See metrics.h. What shares a set is decided by passes, since every pass launches all candidates once more, twice.
+// Pass counts are CUPTI 13.0's own for GH100 (counters_plan() tells them without a GPU); times are an H200's:
 //
 // - sm__icc_* competes for counters with sm__warps_active.avg.pct_of_peak_sustained_active: instruction cache and
 //   occupancy take two passes together. `basic` is what fits into those two. Four stall reasons besides
 //   no_instruction fit; a fifth would be a third pass, and so would bank conflicts of cp.async (op_ldgsts).
-// - What has _sass_ in its name is counted by patching the kernel's code, in a pass that nothing else can share: one
-//   pass for the whole `work` set, or a third one for `basic` if a single such metric moved there.
+// - What has _sass_ in its name is counted in patched code, in a pass that nothing else can share and in which a kernel
+//   is slower by itself: ffma_threads alone took `basic` from 3.7 to 4.6 ms a candidate; fma_instructions is free.
 // - The `throughput` metrics take 5 to 8 passes; no set has them.
 #include "tuner/gpu/metrics.h"
 
 #include <string.h>
 
 #define STALL(reason, what) \
-    {"stall_" #reason, "smsp__average_warps_issue_stalled_" #reason "_per_issue_active.ratio", "warps/issue", what, NULL}
+    {"stall_" #reason, "smsp__average_warps_issue_stalled_" #reason "_per_issue_active.ratio", "warps/issue", \
+     what, NULL}
 #define CONFLICTS "l1tex__data_bank_conflicts_pipe_lsu_mem_shared"
 #define SASS_THREADS(op) "smsp__sass_thread_inst_executed_op_" op "_pred_on.sum"
 #define SASS_WARPS(op) "smsp__sass_inst_executed_op_" op ".sum"
 
-#define STALL_NO_INSTRUCTION STALL(no_instruction, "warps waiting for an instruction fetch or an instruction-cache miss")
+#define STALL_NO_INSTRUCTION STALL(no_instruction, "warps waiting for an instruction fetch or a cache miss of it")
 #define STALL_LONG_SCOREBOARD STALL(long_scoreboard, "warps waiting for data from global, local or texture memory")
 #define STALL_SHORT_SCOREBOARD STALL(short_scoreboard, "warps waiting for data from shared memory or special functions")
 #define STALL_MIO_THROTTLE STALL(mio_throttle, "warps waiting for room in the queue of shared-memory instructions")
 #define STALL_BARRIER STALL(barrier, "warps waiting at a block's barrier")
 
 static const struct metric basic_metrics[] = {
-    {"icache_requests", "sm__icc_requests.sum", "requests", "requests to the multiprocessors' instruction caches", NULL},
+    {"icache_requests", "sm__icc_requests.sum", "requests",
+     "requests to the multiprocessors' instruction caches (none while a loop fits into the L0 caches)", NULL},
     {"icache_misses", "sm__icc_requests_lookup_miss.sum", "requests",
      "of these, misses (a fetch that waits for a line on its way counts too)", NULL},
     {"icache_l15_misses", "gcc__cache_requests_type_instruction_lookup_miss.sum", "requests",
@@ -44,10 +46,11 @@ static const struct metric basic_metrics[] = {
     {"l2_sectors", "lts__t_sectors.sum", "sectors", "sectors of 32 bytes that L2 looked up", NULL},
     {"instructions", "smsp__inst_issued.sum", "instructions", "warp instructions issued", NULL},
     {"fma_instructions", "sm__inst_executed_pipe_fma.sum", "instructions",
-     "warp instructions of the FMA pipes (FP32 add, multiply, fma; integer multiply)", NULL},
-    {"cycles_elapsed", "sm__cycles_elapsed.max", "cycles", "multiprocessor clock cycles from start to end", NULL},
+     "warp instructions of the FMA pipes: FP32 and packed FP16 add, multiply and fma, integer multiply-add", NULL},
     {"cycles_active", "sm__cycles_active.avg", "cycles",
      "cycles in which a multiprocessor had a warp, averaged over the multiprocessors", NULL},
+    {"cycles_active_max", "sm__cycles_active.max", "cycles",
+     "the same of the busiest multiprocessor: far above the average where the work is spread unevenly", NULL},
     {0},
 };
 

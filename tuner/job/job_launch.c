@@ -273,14 +273,14 @@ static void check_roles(struct reader *r, struct job *job, const struct node *n,
             if (job->stages[s].arguments[i].buffer < 0) names[count++] = job->stages[s].arguments[i].name;
     names[count] = NULL;
     for (size_t k = 0; op->roles[k].name; k++) {
-        const struct role *role = &op->roles[k];
+        const struct operation_role *role = &op->roles[k];
         const char *bound = role->name;
         for (size_t b = 0; b < job->reference.binding_count; b++)
             if (!strcmp(job->reference.bindings[b].role, role->name)) bound = job->reference.bindings[b].name;
-        bool is_buffer = role->kind == ROLE_BUFFER_IN || role->kind == ROLE_BUFFER_OUT;
+        bool is_buffer = role->kind == ROLE_INPUT || role->kind == ROLE_OUTPUT;
         bool there = is_buffer ? find_buffer(job, bound) >= 0 : symbols_find(job->symbols, bound) >= 0;
         for (size_t i = 0; !is_buffer && !there && i < count; i++) there = !strcmp(names[i], bound);
-        if (there || role->optional) continue;
+        if (there || role->kind == ROLE_SCALAR) continue; // a scalar has a default
         const char *nearest = text_nearest(bound, names);
         reader_mistake(r, n, "operation '%s' needs the %s '%s'%s%s%s; name it in 'reference' as %s = \"...\"", op->name,
                        is_buffer ? "buffer" : "size or scalar", bound, nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "",
@@ -297,7 +297,8 @@ static void load_operation(struct reader *r, struct job *job, const struct node 
 {
     static const char *const by[] = {"cublas", "cpu", NULL};
     const char *name = reader_string(r, n, "operation", NULL);
-    const struct operation *op = name ? operation_find(name) : NULL;
+    const char *nearest = NULL;
+    const struct operation *op = name ? operation_find(name, &nearest) : NULL;
     job->reference.kind = REFERENCE_OPERATION;
     job->reference.operation = text_copy(name ? name : "");
     job->reference.by = text_copy(by[reader_word(r, n, "by", by, 0)]);
@@ -316,7 +317,6 @@ static void load_operation(struct reader *r, struct job *job, const struct node 
     if (op) {
         check_roles(r, job, n, op);
     } else if (name) {
-        const char *nearest = operation_nearest(name);
         reader_mistake(r, node_member(n, "operation"), "unknown operation '%s'%s%s%s", name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
                        nearest ? "'?" : "");
     }

@@ -1,0 +1,173 @@
+# sweetspot: `make demo` tunes and compares, `make test` tests; each does all the set-up it needs. `make help` lists the rest.
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
+
+# CUDA: CUDA_HOME, else beside nvcc, else /usr/local/cuda. tools/… no pkg-config anywhere.
+CUDA_HOME ?= $(or $(patsubst %/bin/nvcc,%,$(realpath $(shell command -v nvcc 2>/dev/null))),/usr/local/cuda)
+CUDA_LIB := $(firstword $(wildcard $(CUDA_HOME)/lib64 $(CUDA_HOME)/targets/x86_64-linux/lib) $(CUDA_HOME)/lib64)
+
+BUILD := out/obj
+BIN := out/bin
+ifdef SANITIZE
+BUILD := out/obj-sanitize
+BIN := out/bin-sanitize
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
+
+CC ?= gcc
+WARNINGS := -Wall -Wextra -Wshadow -Wconversion $(if $(WERROR),-Werror)
+CFLAGS ?= -O2 -g
+override CFLAGS += -std=c17 -D_GNU_SOURCE $(WARNINGS) $(SANITIZERS) -I. -MMD -MP
+VENDOR := -isystem $(CUDA_HOME)/include
+LIBS := -lconfig -ljansson -lsqlite3 -lz -ldl -lm -lpthread
+
+BASE_SOURCES := $(wildcard tuner/base/*.c)
+COMPILE_SOURCES := $(wildcard tuner/compile/*.c)
+GPU_SOURCES := $(wildcard tuner/gpu/*.c)
+KERNEL_SOURCES := $(wildcard kernels/*.c)
+# The library of everything that needs no CUDA: the driver and the tests are made of it.
+LIBRARY_SOURCES := $(BASE_SOURCES) $(KERNEL_SOURCES) $(wildcard search/*.c) tuner/compile/source.c tuner/compile/cache.c \
+  $(wildcard tuner/job/*.c tuner/run/*.c tuner/store/*.c tuner/output/*.c) \
+  $(filter-out tuner/cli/main.c,$(wildcard tuner/cli/*.c))
+REPLAY_SOURCES := $(wildcard tuner/replay/*.c)
+# GPU worker parts that can be tested without a GPU.
+GPU_LIBRARY_SOURCES := $(filter-out tuner/gpu/main_gpu.c,$(GPU_SOURCES))
+TEST_SOURCES := $(wildcard tests/test_*.c)
+TEST_HELPER_SOURCES := $(filter-out $(TEST_SOURCES),$(wildcard tests/*.c))
+
+objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
+LIBRARY := $(BUILD)/libsweetspot.a
+GPU_LIBRARY := $(BUILD)/libgpu.a
+PROGRAMS := $(BIN)/sweetspot $(BIN)/sweetspot-compile $(BIN)/sweetspot-gpu $(BIN)/sweetspot-replay
+TESTS := $(patsubst tests/%.c,$(BIN)/%,$(TEST_SOURCES))
+TEST_HELPERS := $(patsubst tests/%.c,$(BIN)/%,$(TEST_HELPER_SOURCES))
+
+.PHONY: all
+all: setup
+	@$(MAKE) programs
+
+.PHONY: programs
+programs: $(PROGRAMS)
+
+# Set-up -----------------------------------------------------------------------------------------
+
+HEADERS := libconfig.h jansson.h sqlite3.h xxhash.h zlib.h cmocka.h
+PACKAGES := gcc libc6-dev libconfig-dev libjansson-dev libsqlite3-dev libxxhash-dev zlib1g-dev libcmocka-dev
+
+.PHONY: setup
+setup:
+	@mkdir -p out $(BUILD) $(BIN)
+	@CC="$(CC)" CUDA_HOME="$(CUDA_HOME)" CUDA_LIB="$(CUDA_LIB)" HEADERS="$(HEADERS)" PACKAGES="$(PACKAGES)" sh tests/setup.sh
+
+# Building ---------------------------------------------------------------------------------------
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	@echo "cc $<"
+	@$(CC) $(CFLAGS) $(EXTRA) -c $< -o $@
+
+$(call objects,$(GPU_SOURCES)): EXTRA = $(VENDOR)
+$(BUILD)/tuner/gpu/counters.o: EXTRA = $(VENDOR) -isystem tuner/gpu/cxx
+$(BUILD)/tuner/compile/nvrtc.o: EXTRA = $(VENDOR)
+$(BUILD)/tuner/compile/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
+$(BUILD)/tuner/run/embedded.o: kernels/support.cu
+
+$(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
+	@rm -f $@
+	@ar rcs $@ $^
+
+$(GPU_LIBRARY): $(call objects,$(GPU_LIBRARY_SOURCES))
+	@rm -f $@
+	@ar rcs $@ $^
+
+$(BIN)/sweetspot: $(BUILD)/tuner/cli/main.o $(LIBRARY)
+	@mkdir -p $(@D)
+	@echo "ld $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+$(BIN)/sweetspot-replay: $(call objects,$(REPLAY_SOURCES)) $(LIBRARY)
+	@mkdir -p $(@D)
+	@echo "ld $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+$(BIN)/sweetspot-compile: $(call objects,$(COMPILE_SOURCES) $(BASE_SOURCES))
+	@mkdir -p $(@D)
+	@echo "ld $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lnvrtc -ljansson -lm
+
+$(BIN)/sweetspot-gpu: $(BUILD)/tuner/gpu/main_gpu.o $(GPU_LIBRARY) $(call objects,$(KERNEL_SOURCES) $(BASE_SOURCES))
+	@mkdir -p $(@D)
+	@echo "ld $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -Wl,-rpath,$(CUDA_LIB) -ljansson -ldl -lm -lpthread
+
+# Tests ------------------------------------------------------------------------------------------
+
+$(TESTS): $(BIN)/%: $(BUILD)/tests/%.o $(GPU_LIBRARY) $(LIBRARY)
+	@mkdir -p $(@D)
+	@echo "ld $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -lcmocka $(LIBS)
+
+$(TEST_HELPERS): $(BIN)/%: $(BUILD)/tests/%.o $(LIBRARY)
+	@mkdir -p $(@D)
+	@echo "ld $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+.PHONY: test-programs
+test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS)
+
+.PHONY: test
+test: setup layers
+	@$(MAKE) test-programs
+	@BIN=$(BIN) sh tests/run.sh $(TESTS)
+
+# Unit tests under AddressSanitizer and UndefinedBehaviorSanitizer.
+.PHONY: test-sanitize
+test-sanitize:
+	@$(MAKE) SANITIZE=1 setup
+	@$(MAKE) SANITIZE=1 test-programs
+	@BIN=out/bin-sanitize sh tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(TESTS))
+
+# Tests that need a GPU: hostile kernels, counters against ncu, a whole tuning run.
+.PHONY: test-gpu
+test-gpu: setup
+	@$(MAKE) test-programs
+	@BIN=$(BIN) sh tests/gpu.sh
+
+# The layers of ARCHITECTURE.md, as includes.
+.PHONY: layers
+layers:
+	@sh tests/layers.sh
+
+# The demo ---------------------------------------------------------------------------------------
+
+DEMO_SPACE := tests/spaces/sgemm_2048_h200.json.gz
+
+.PHONY: demo
+demo: setup
+	@$(MAKE) programs
+	@BIN=$(BIN) SPACE=$(DEMO_SPACE) sh tests/demo.sh
+
+.PHONY: format
+format:
+	clang-format -i $(wildcard tuner/*/*.[ch] search/*.[ch] kernels/*.[ch] tests/*.[ch])
+
+.PHONY: clean
+clean:
+	rm -rf out/obj out/bin out/obj-sanitize out/bin-sanitize
+
+.PHONY: help
+help:
+	@echo 'make demo           set up, build, tune SGEMM (on the GPU, or on a recorded space), header, comparison'
+	@echo 'make test           set up, build, all tests that need no GPU'
+	@echo 'make test-sanitize  the same tests under AddressSanitizer and UBSan'
+	@echo 'make test-gpu       tests that need a GPU'
+	@echo 'make layers         check which folder includes what'
+	@echo 'make all | clean | format'
+	@echo 'WERROR=1 makes warnings errors; CUDA_HOME=... chooses the toolkit (now $(CUDA_HOME))'
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

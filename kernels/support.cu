@@ -1,0 +1,421 @@
+// The GPU worker's own kernels: filling buffers, checking what a candidate left in them, helping references, emptying the L2.
+// Compiled by sweetspot-compile like any candidate, loaded by tuner/gpu/support.c, which also holds the C side of struct
+// finding. Free of headers, because headers dominate NVRTC's time. All comparison happens here: a result is never copied
+// to the host, only its findings are.
+//
+// A kernel that works on elements exists once for each type: support_fill_f32, support_compare_bf16, ...
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long i64;
+
+struct f16 { u16 bits; };
+struct bf16 { u16 bits; };
+
+// What was found about one buffer in one run. All fields begin as zero, and places are kept complemented, so that the
+// lowest place is the highest value and atomicMax finds it.
+struct finding {
+    u64 bad;            // elements beyond the bound
+    u64 unwritten;      // of these, how many still hold the fill pattern
+    u64 worst;          // 27 bits of the largest error/allowed, then 37 bits of complemented index
+    u64 differ;         // elements that differ bitwise from the first run
+    u64 first_differ;   // complemented index of the first of them
+    u64 guard_bad;      // guard bytes overwritten
+    u64 guard_first;    // complemented offset, from the front guard's beginning, of the first of them
+    u64 checksum;
+    double sum_squares; // of error/scale
+    double max_scaled;  // largest error/scale
+    double got, want, allowed; // at the worst element
+    i64 place;          // its index, -1 if no element is off at all
+};
+static_assert(sizeof(finding) == 14 * 8, "tuner/gpu/support.h has the same struct");
+
+// A run of guard bytes: `rows` pieces of `bytes` bytes, `pitch` apart, `offset` bytes into the buffer's slot.
+struct region {
+    u64 address, rows, bytes, pitch, offset;
+    u64 buffer;
+};
+
+enum { PLACE_BITS = 37 };
+static const u64 place_mask = (1ull << PLACE_BITS) - 1;
+
+// splitmix64's finaliser (Steele, Lea, Flood, Fast splittable pseudorandom number generators, OOPSLA 2014).
+static __device__ u64 mix(u64 x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
+// ---- elements ------------------------------------------------------------------------------------------------------
+
+template <typename T> struct traits { static const bool floats = false; };
+template <> struct traits<float> { static const bool floats = true; };
+template <> struct traits<double> { static const bool floats = true; };
+template <> struct traits<f16> { static const bool floats = true; };
+template <> struct traits<bf16> { static const bool floats = true; };
+
+template <typename T> static __device__ double value(T x) { return (double)x; }
+template <> __device__ double value(f16 x)
+{
+    float f;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(x.bits));
+    return f;
+}
+template <> __device__ double value(bf16 x) { return __uint_as_float((u32)x.bits << 16); }
+
+template <typename T> static __device__ i64 integer(T x) { return (i64)x; }
+template <> __device__ i64 integer(f16) { return 0; }
+template <> __device__ i64 integer(bf16) { return 0; }
+
+template <typename T> static __device__ T element(double x) { return (T)x; }
+template <> __device__ f16 element(double x)
+{
+    f16 r;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r.bits) : "f"((float)x));
+    return r;
+}
+template <> __device__ bf16 element(double x)
+{
+    u32 bits = __float_as_uint((float)x);
+    bf16 r;
+    r.bits = (u16)((bits + 0x7fff + (bits >> 16 & 1)) >> 16); // to nearest even; fills are never NaN
+    return r;
+}
+
+template <int size> struct bits_of;
+template <> struct bits_of<1> { typedef u8 type; };
+template <> struct bits_of<2> { typedef u16 type; };
+template <> struct bits_of<4> { typedef u32 type; };
+template <> struct bits_of<8> { typedef u64 type; };
+template <typename T> static __device__ u64 raw(const T *at)
+{
+    return *(const typename bits_of<sizeof(T)>::type *)at;
+}
+
+// ---- filling -------------------------------------------------------------------------------------------------------
+
+enum { FILL_UNIFORM, FILL_NORMAL, FILL_INTEGER, FILL_CONSTANT, FILL_INDEX };
+
+// Element i depends on the seed and i alone, not on the leading dimension: two layouts of a matrix hold the same numbers.
+template <typename T>
+static __device__ void fill(T *to, i64 rows, i64 cols, i64 ld, int kind, double low, double high, u64 seed)
+{
+    i64 n = rows * cols, stride = (i64)gridDim.x * blockDim.x;
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
+        u64 random = mix(seed + (u64)i * 0x9e3779b97f4a7c15ull);
+        double x = low;
+        switch (kind) {
+        case FILL_UNIFORM: x = low + (high - low) * ((double)(random >> 40) * 0x1p-24); break;
+        case FILL_NORMAL: {
+            float radius = sqrtf(-2.0f * logf(((float)(random >> 40) + 1.0f) * 0x1p-24f));
+            x = radius * cospif(2.0f * (float)(random & 0xffffff) * 0x1p-24f); // Box and Muller 1958
+            break;
+        }
+        case FILL_INTEGER: x = low + (double)(i64)(random % (u64)(high - low + 1)); break;
+        case FILL_INDEX: x = (double)i; break;
+        }
+        i64 row = ld == cols ? 0 : i / cols;
+        to[i + row * (ld - cols)] = element<T>(x);
+    }
+}
+
+// Fills `rows` pieces of `bytes` bytes with a 16-bit pattern that starts at even addresses.
+extern "C" __global__ void support_pattern(u8 *base, i64 rows, i64 bytes, i64 pitch, u32 pattern)
+{
+    i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 row = blockIdx.y; row < rows; row += gridDim.y) {
+        u8 *piece = base + row * pitch;
+        for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < bytes; i += stride)
+            piece[i] = (u64)(piece + i) & 1 ? (u8)(pattern >> 8) : (u8)pattern;
+    }
+}
+
+// ---- checking ------------------------------------------------------------------------------------------------------
+
+// Sums over a block in shared memory; the result is valid in thread 0.
+template <typename T, typename F> static __device__ T block_reduce(T x, T *shared, F combine)
+{
+    __syncthreads();
+    shared[threadIdx.x] = x;
+    __syncthreads();
+    for (u32 half = blockDim.x / 2; half; half /= 2) {
+        if (threadIdx.x < half) shared[threadIdx.x] = combine(shared[threadIdx.x], shared[threadIdx.x + half]);
+        __syncthreads();
+    }
+    return shared[0];
+}
+
+// An order-independent checksum of `bytes` bytes at an 8-byte aligned address: the sum of hashes of (word, place).
+extern "C" __global__ void support_checksum(const u64 *words, i64 bytes, finding *to)
+{
+    __shared__ u64 shared[256];
+    u64 sum = 0;
+    i64 n = bytes / 8, stride = (i64)gridDim.x * blockDim.x, i = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    for (; i + 3 * stride < n; i += 4 * stride) {
+        u64 w[4];
+        for (int j = 0; j < 4; j++) w[j] = words[i + j * stride];
+        for (int j = 0; j < 4; j++) sum += mix(w[j] + (u64)(i + j * stride + 1) * 0x9e3779b97f4a7c15ull);
+    }
+    for (; i < n; i += stride) sum += mix(words[i] + (u64)(i + 1) * 0x9e3779b97f4a7c15ull);
+    if (blockIdx.x == 0 && threadIdx.x < bytes % 8)
+        sum += mix(((const u8 *)words)[n * 8 + threadIdx.x] + (u64)(n + 1 + threadIdx.x) * 0xd1342543de82ef95ull);
+    sum = block_reduce(sum, shared, [](u64 a, u64 b) { return a + b; });
+    if (threadIdx.x == 0) atomicAdd(&to->checksum, sum);
+}
+
+// Looks at every guard byte of a problem. One row of blocks (blockIdx.y) a region.
+extern "C" __global__ void support_guards(const region *regions, u32 pattern, finding *findings)
+{
+    const region r = regions[blockIdx.y];
+    u64 n = r.rows * r.bytes, stride = (u64)gridDim.x * blockDim.x;
+    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
+        u64 row = r.rows == 1 ? 0 : i / r.bytes;
+        u64 at = row * r.pitch + (i - row * r.bytes);
+        const u8 *byte = (const u8 *)(r.address + at);
+        u8 meant = (u64)byte & 1 ? (u8)(pattern >> 8) : (u8)pattern;
+        if (*byte != meant) {
+            atomicAdd(&findings[r.buffer].guard_bad, 1ull);
+            atomicMax(&findings[r.buffer].guard_first, ~(r.offset + at));
+        }
+    }
+}
+
+enum { PREVIOUS_NONE, PREVIOUS_STORE, PREVIOUS_COMPARE };
+enum { TILE = 2048 };
+
+// Compares an output with what is expected: fp64 values with a bound, or exact integers. With PREVIOUS_STORE the output is
+// copied to `previous` on the way, with PREVIOUS_COMPARE it must have the same bits as what lies there.
+//     allowed = per_scale*scale + per_value*|expected| + floor
+// `expected` may be null: then only bits are compared. `scale` may be null: then errors are relative to |expected|.
+template <typename T>
+static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale,
+                               double per_scale, double per_value, double floor, T *previous, int mode, u64 pattern,
+                               finding *to)
+{
+    __shared__ u64 shared[256];
+    u64 bad = 0, unwritten = 0, worst = 0, differ = 0, first = 0;
+    double squares = 0, largest = 0;
+    i64 tiles_per_row = (cols + TILE - 1) / TILE, tiles = rows * tiles_per_row;
+    for (i64 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        i64 row = tile / tiles_per_row, begin = (tile - row * tiles_per_row) * TILE;
+        i64 end = begin + TILE < cols ? begin + TILE : cols;
+#pragma unroll 4
+        for (i64 col = begin + threadIdx.x; col < end; col += blockDim.x) {
+            const T *at = out + row * ld + col;
+            i64 i = row * cols + col;
+            if (mode == PREVIOUS_STORE) previous[i] = *at;
+            if (mode == PREVIOUS_COMPARE && raw(at) != raw(previous + i)) {
+                differ++;
+                first = max(first, ~(u64)i);
+            }
+            if (!expected) continue;
+            bool good;
+            float ratio;
+            if (traits<T>::floats) {
+                double x = value(*at), want = ((const double *)expected)[i], size = fabs(want);
+                double unit = scale ? (double)scale[i] : size;
+                double error = x == want ? 0 : fabs(x - want);
+                double allowed = per_scale * unit + per_value * size + floor;
+                good = error <= allowed; // false for NaN
+                ratio = good ? (error == 0 ? 0.0f : (float)error / (float)allowed) : (float)(error / allowed);
+                if (!(ratio <= 3e38f)) ratio = __uint_as_float(0x7f800000);
+                double scaled = error == 0 ? 0 : (float)error / (float)unit;
+                if (!(scaled <= 1e300)) scaled = __longlong_as_double(0x7ff0000000000000ll);
+                squares += scaled * scaled;
+                if (scaled > largest) largest = scaled;
+            } else {
+                good = integer(*at) == ((const i64 *)expected)[i];
+                ratio = good ? 0.0f : __uint_as_float(0x7f800000);
+            }
+            if (!good) {
+                bad++;
+                if (sizeof(T) > 1 && raw(at) == (pattern & (~0ull >> (64 - 8 * sizeof(T))))) unwritten++;
+            }
+            u64 key = (u64)(__float_as_uint(ratio) >> 4) << PLACE_BITS | (place_mask - (u64)i);
+            if (ratio > 0 && key > worst) worst = key;
+        }
+    }
+    auto add = [](u64 a, u64 b) { return a + b; };
+    auto most = [](u64 a, u64 b) { return a > b ? a : b; };
+    worst = block_reduce(worst, shared, most);
+    bad = block_reduce(bad, shared, add);
+    if (bad) unwritten = block_reduce(unwritten, shared, add);
+    if (mode == PREVIOUS_COMPARE) {
+        differ = block_reduce(differ, shared, add);
+        if (differ) first = block_reduce(first, shared, most);
+    }
+    squares = block_reduce(squares, (double *)shared, [](double a, double b) { return a + b; });
+    largest = block_reduce(largest, (double *)shared, [](double a, double b) { return a >= b ? a : b; });
+    if (threadIdx.x) return;
+    if (worst) atomicMax(&to->worst, worst);
+    if (bad) atomicAdd(&to->bad, bad), atomicAdd(&to->unwritten, unwritten);
+    if (differ) atomicAdd(&to->differ, differ), atomicMax(&to->first_differ, first);
+    if (squares != 0) atomicAdd(&to->sum_squares, squares);
+    // Bits of non-negative doubles are ordered like the numbers.
+    if (largest != 0) atomicMax((u64 *)&to->max_scaled, (u64)__double_as_longlong(fabs(largest)));
+}
+
+// Looks the worst element up again, so that its values can be named. One thread.
+template <typename T>
+static __device__ void judge(const T *out, i64 cols, i64 ld, const void *expected, const float *scale, double per_scale,
+                             double per_value, double floor, finding *to)
+{
+    if (!to->worst) {
+        to->place = -1;
+        return;
+    }
+    i64 i = (i64)(place_mask - (to->worst & place_mask)), row = i / cols;
+    T x = out[row * ld + (i - row * cols)];
+    to->place = i;
+    if (traits<T>::floats) {
+        to->got = value(x);
+        to->want = ((const double *)expected)[i];
+        double size = fabs(to->want), unit = scale ? (double)scale[i] : size;
+        to->allowed = per_scale * unit + per_value * size + floor;
+    } else {
+        to->got = (double)integer(x);
+        to->want = (double)((const i64 *)expected)[i];
+        to->allowed = 0;
+    }
+}
+
+// ---- references ----------------------------------------------------------------------------------------------------
+
+// A dense copy in fp64 (absolute: of absolute values), or of integers in 64 bits.
+template <typename T>
+static __device__ void widen(const T *from, i64 rows, i64 cols, i64 ld, int absolute, int exact, void *to)
+{
+    i64 n = rows * cols, stride = (i64)gridDim.x * blockDim.x;
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
+        T x = from[ld == cols ? i : i + i / cols * (ld - cols)];
+        if (exact)
+            ((i64 *)to)[i] = integer(x);
+        else
+            ((double *)to)[i] = absolute ? fabs(value(x)) : value(x);
+    }
+}
+
+extern "C" __global__ void support_narrow_up(const double *from, i64 n, float *to)
+{
+    i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) to[i] = __double2float_ru(from[i]);
+}
+
+extern "C" __global__ void support_to_integer(const double *from, i64 n, i64 *to)
+{
+    i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) to[i] = __double2ll_rn(from[i]);
+}
+
+// The largest absolute value, by the order of bits of non-negative doubles. NaN counts as largest.
+extern "C" __global__ void support_max_abs(const double *from, i64 n, u64 *to)
+{
+    __shared__ u64 shared[256];
+    u64 largest = 0;
+    i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride)
+        largest = max(largest, (u64)__double_as_longlong(fabs(from[i])));
+    largest = block_reduce(largest, shared, [](u64 a, u64 b) { return a > b ? a : b; });
+    if (threadIdx.x == 0) atomicMax(to, largest);
+}
+
+struct sums {
+    double sum, sum_abs, sum_squares, fractional;
+    u64 exact;
+};
+
+// One partial result a block, joined by support_sums_join in a fixed order, so that a reference is reproducible.
+template <typename T> static __device__ void sum_up(const T *from, i64 rows, i64 cols, i64 ld, sums *partial)
+{
+    __shared__ u64 shared[256];
+    sums s = {};
+    i64 n = rows * cols, stride = (i64)gridDim.x * blockDim.x;
+#pragma unroll 4
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
+        T element = from[ld == cols ? i : i + i / cols * (ld - cols)];
+        double x = value(element);
+        s.sum += x;
+        s.sum_abs += fabs(x);
+        s.sum_squares += x * x;
+        s.fractional += x != floor(x);
+        s.exact += (u64)integer(element);
+    }
+    auto add = [](double a, double b) { return a + b; };
+    s.sum = block_reduce(s.sum, (double *)shared, add);
+    s.sum_abs = block_reduce(s.sum_abs, (double *)shared, add);
+    s.sum_squares = block_reduce(s.sum_squares, (double *)shared, add);
+    s.fractional = block_reduce(s.fractional, (double *)shared, add);
+    s.exact = block_reduce(s.exact, shared, [](u64 a, u64 b) { return a + b; });
+    if (threadIdx.x == 0) partial[blockIdx.x] = s;
+}
+
+// One thread: a thousand partial sums, once a job.
+extern "C" __global__ void support_sums_join(const sums *partial, int n, sums *to)
+{
+    sums s = {};
+    for (int i = 0; i < n; i++) {
+        s.sum += partial[i].sum;
+        s.sum_abs += partial[i].sum_abs;
+        s.sum_squares += partial[i].sum_squares;
+        s.fractional += partial[i].fractional;
+        s.exact += partial[i].exact;
+    }
+    *to = s;
+}
+
+// ---- the L2 cache --------------------------------------------------------------------------------------------------
+
+// Reads more than the L2 holds. Reading, unlike writing, leaves lines that need not be written back during the timed
+// kernel, and pushes out the ones that an earlier kernel wrote. `sink` is never written: no sum of zeros is 1.
+extern "C" __global__ void support_flush(const uint4 *data, i64 n, u32 *sink)
+{
+    u32 sum = 0;
+    i64 stride = (i64)gridDim.x * blockDim.x;
+#pragma unroll 4
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
+        uint4 x = data[i];
+        sum |= x.x | x.y | x.z | x.w;
+    }
+    if (sum == 1) *sink = sum;
+}
+
+#define TYPED(name, T)                                                                                                   \
+    extern "C" __global__ void support_fill_##name(T *to, i64 rows, i64 cols, i64 ld, int kind, double low, double high, \
+                                                   u64 seed)                                                             \
+    {                                                                                                                    \
+        fill<T>(to, rows, cols, ld, kind, low, high, seed);                                                              \
+    }                                                                                                                    \
+    extern "C" __global__ void __launch_bounds__(256)                                                                    \
+        support_compare_##name(const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale,       \
+                               double per_scale, double per_value, double floor, T *previous, int mode, u64 pattern,     \
+                               finding *to)                                                                              \
+    {                                                                                                                    \
+        compare<T>(out, rows, cols, ld, expected, scale, per_scale, per_value, floor, previous, mode, pattern, to);      \
+    }                                                                                                                    \
+    extern "C" __global__ void support_judge_##name(const T *out, i64 cols, i64 ld, const void *expected,                \
+                                                    const float *scale, double per_scale, double per_value,              \
+                                                    double floor, finding *to)                                           \
+    {                                                                                                                    \
+        judge<T>(out, cols, ld, expected, scale, per_scale, per_value, floor, to);                                       \
+    }                                                                                                                    \
+    extern "C" __global__ void support_widen_##name(const T *from, i64 rows, i64 cols, i64 ld, int absolute, int exact,  \
+                                                    void *to)                                                            \
+    {                                                                                                                    \
+        widen<T>(from, rows, cols, ld, absolute, exact, to);                                                             \
+    }                                                                                                                    \
+    extern "C" __global__ void support_sums_##name(const T *from, i64 rows, i64 cols, i64 ld, sums *partial)             \
+    {                                                                                                                    \
+        sum_up<T>(from, rows, cols, ld, partial);                                                                        \
+    }
+
+TYPED(f32, float)
+TYPED(f64, double)
+TYPED(f16, f16)
+TYPED(bf16, bf16)
+TYPED(i8, signed char)
+TYPED(i32, int)
+TYPED(u32, u32)
+TYPED(i64, i64)

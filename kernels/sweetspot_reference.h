@@ -1,0 +1,37 @@
+/*
+ * What a reference in a shared library looks like:   reference = { library = "mine.so"; function = "my_reference"; };
+ *
+ * The tuner calls the function on the CPU, once for each problem and set of data. Every input of the job comes in its
+ * own type and layout. Every output comes as a dense array (ld == cols) of doubles (type "f64"), or of 64-bit integers (type
+ * "i64") if the buffer holds integers, so that the reference can be more exact than the kernel; the function fills it in.
+ * An output that the kernel also reads (inout) holds its first contents on entry. C99 and C++; needs nothing else.
+ */
+#ifndef SWEETSPOT_REFERENCE_FUNCTION_H
+#define SWEETSPOT_REFERENCE_FUNCTION_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sweetspot_array {
+    const char *name; /* the buffer's name in the job file */
+    const char *type; /* "f32", "f64", "f16", "bf16", "i8", "i32", "u32", "i64" */
+    int output;       /* 1: to be filled in */
+    long long rows, cols, ld; /* row-major: element (i, j) is at i*ld + j */
+    void *data;
+};
+
+struct sweetspot_value {
+    const char *name; /* a size or a scalar: "M", "alpha" */
+    double value;
+};
+
+/* Returns 0, or anything else if it failed. */
+typedef int sweetspot_reference(int arrays, const struct sweetspot_array *array, int values,
+                                const struct sweetspot_value *value);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,141 @@
+// Greedy iterated local search: from a random configuration to a better neighbour as soon as one is found, and from a local
+// optimum, after a few random changes, on again (Lourenço, Martin and Stützle 2003). A local optimum that is worse than the last
+// one is given up with it; after some failed restarts the search begins at a new random configuration.
+//
+// Neighbours are proposed before the results of earlier ones are known, so that several may be outstanding; when the
+// neighbourhood is used up and results are awaited, random configurations near the best one fill the gap.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/strategy_kit.h"
+
+enum { KNOB_CHANGES, KNOB_PATIENCE, KNOB_COUNT };
+
+static const struct strategy_knob knobs[] = {
+    { "changes", 3, 1, 64, "parameters changed to leave a local optimum" },
+    { "patience", 12, 1, 1e6, "local optima without gain before a fresh start" },
+    { NULL, 0, 0, 0, NULL },
+};
+
+struct local_search {
+    const struct space *space;
+    struct history history;
+    struct random rng;
+    double knobs[KNOB_COUNT];
+    size_t width;
+    uint16_t *queue;            // neighbours of `current` still to be proposed, from the end
+    size_t queued;
+    uint16_t current[SPACE_MAX_PARAMETERS], base[SPACE_MAX_PARAMETERS];
+    double current_score, base_score;
+    bool started;               // `current` is set
+    int without_gain;
+};
+
+static int local_search_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
+{
+    struct local_search *l = state;
+    if (strategy_knobs(knobs, options->text, l->knobs, err) < 0) return -1;
+    l->space = space;
+    l->width = space_parameter_count(space);
+    history_init(&l->history, space);
+    random_seed(&l->rng, options->seed);
+    l->queue = malloc((kit_neighbour_room(space) + 1) * l->width * sizeof *l->queue);
+    if (!l->queue) abort();
+    l->current_score = l->base_score = INFINITY;
+    return 0;
+}
+
+static void move_to(struct local_search *l, const uint16_t *config, double score)
+{
+    memcpy(l->current, config, l->width * sizeof *config);
+    l->current_score = score;
+    l->started = true;
+    l->queued = space_neighbours(l->space, l->current, false, l->queue, kit_neighbour_room(l->space));
+    kit_shuffle(&l->rng, l->queue, l->queued, l->width);
+}
+
+static bool take_queued(struct local_search *l, uint16_t *config)
+{
+    while (l->queued > 0) {
+        l->queued--;
+        memcpy(config, l->queue + l->queued * l->width, l->width * sizeof *config);
+        if (history_find(&l->history, config) < 0) return true;
+    }
+    return false;
+}
+
+// A new configuration some changes away from `from`; false when none was found.
+static bool kick(struct local_search *l, const uint16_t *from, uint16_t *config)
+{
+    for (int attempt = 0; attempt < 32; attempt++) {
+        memcpy(config, from, l->width * sizeof *config);
+        kit_perturb(l->space, &l->rng, config, (int)l->knobs[KNOB_CHANGES] + attempt / 8);
+        if (history_find(&l->history, config) < 0) return true;
+    }
+    return false;
+}
+
+static bool propose(struct local_search *l, const uint16_t *config)
+{
+    history_propose(&l->history, config);
+    return true;
+}
+
+static bool local_search_ask(void *state, uint16_t *config)
+{
+    struct local_search *l = state;
+    if (l->started && take_queued(l, config)) return propose(l, config);
+    if (l->started && l->history.pending == 0) {
+        // A local optimum. Keep the better one of it and the last.
+        if (l->current_score < l->base_score) {
+            memcpy(l->base, l->current, sizeof l->base);
+            l->base_score = l->current_score;
+            l->without_gain = 0;
+        } else if (++l->without_gain >= (int)l->knobs[KNOB_PATIENCE]) {
+            l->base_score = INFINITY;
+            l->without_gain = 0;
+        }
+        l->started = false; // the next result is where the search goes on
+        l->current_score = INFINITY;
+    }
+    const uint16_t *from = isfinite(l->base_score) ? l->base : l->history.best >= 0 && l->history.pending > 0
+                               ? history_config(&l->history, (size_t)l->history.best) : NULL;
+    if (from && kick(l, from, config)) return propose(l, config);
+    return history_sample_new(&l->history, &l->rng, config) && propose(l, config);
+}
+
+static void local_search_tell(void *state, const struct observation *o)
+{
+    struct local_search *l = state;
+    size_t row = history_tell(&l->history, o);
+    double score = kit_score(&l->history, row);
+    if (score < l->current_score) move_to(l, o->config, score);
+}
+
+static void local_search_release(void *state)
+{
+    struct local_search *l = state;
+    free(l->queue);
+    history_release(&l->history);
+}
+
+const struct strategy_class strategy_local_search = {
+    .name = "local",
+    .summary = "greedy iterated local search",
+    .state_size = sizeof(struct local_search),
+    .init = local_search_init,
+    .ask = local_search_ask,
+    .tell = local_search_tell,
+    .release = local_search_release,
+};
+
+const struct strategy_class strategy_default = {
+    .name = "default",
+    .summary = "what to use unless you know better",
+    .state_size = sizeof(struct local_search),
+    .init = local_search_init,
+    .ask = local_search_ask,
+    .tell = local_search_tell,
+    .release = local_search_release,
+};

@@ -1,0 +1,47 @@
+// Uniform random search without repetition: the baseline that every other strategy is judged against.
+#include "search/history.h"
+#include "search/strategy.h"
+
+struct random_search {
+    struct history history;
+    struct random rng;
+};
+
+static int random_search_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
+{
+    struct random_search *r = state;
+    (void)err;
+    history_init(&r->history, space);
+    random_seed(&r->rng, options->seed);
+    return 0;
+}
+
+static bool random_search_ask(void *state, uint16_t *config)
+{
+    struct random_search *r = state;
+    if (!history_sample_new(&r->history, &r->rng, config)) return false;
+    history_propose(&r->history, config);
+    return true;
+}
+
+static void random_search_tell(void *state, const struct observation *o)
+{
+    struct random_search *r = state;
+    history_tell(&r->history, o);
+}
+
+static void random_search_release(void *state)
+{
+    struct random_search *r = state;
+    history_release(&r->history);
+}
+
+const struct strategy_class strategy_random = {
+    .name = "random",
+    .summary = "uniform random configurations, none twice",
+    .state_size = sizeof(struct random_search),
+    .init = random_search_init,
+    .ask = random_search_ask,
+    .tell = random_search_tell,
+    .release = random_search_release,
+};

@@ -1,0 +1,158 @@
+// The table of search strategies, and the instance that stands between the driver and a strategy (strategy.h): it drops repeated
+// proposals and counts what is outstanding.
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/history.h"
+#include "search/strategy.h"
+#include "search/strategy_kit.h"
+
+extern const struct strategy_class strategy_default, strategy_exhaustive, strategy_random, strategy_local_search;
+
+const struct strategy_class *const strategy_classes[] = {
+    &strategy_default,
+    &strategy_local_search,
+    &strategy_random,
+    &strategy_exhaustive,
+    NULL,
+};
+
+// How often in a row a strategy may propose what is known before a random configuration is taken instead.
+enum { MAX_REPEATS = 64 };
+
+struct strategy {
+    const struct strategy_class *class;
+    const struct space *space;
+    void *state;
+    struct history seen;
+    struct random rng;
+    bool last_ask_failed;
+};
+
+const struct strategy_class *strategy_find(const char *name)
+{
+    for (size_t i = 0; strategy_classes[i]; i++)
+        if (strcmp(strategy_classes[i]->name, name) == 0) return strategy_classes[i];
+    return NULL;
+}
+
+const char *strategy_nearest(const char *name)
+{
+    struct symbols *names = symbols_new();
+    for (size_t i = 0; strategy_classes[i]; i++) symbols_add(names, strategy_classes[i]->name, EXPR_INT, NULL);
+    const char *nearest = symbols_nearest(names, name);
+    const struct strategy_class *class = nearest ? strategy_find(nearest) : NULL;
+    symbols_free(names);
+    return class ? class->name : NULL;
+}
+
+int strategy_knobs(const struct strategy_knob *knobs, const char *text, double *values, struct error *err)
+{
+    for (size_t i = 0; knobs[i].name; i++) values[i] = knobs[i].value;
+    while (text && *text) {
+        size_t length = strcspn(text, "=,"), i = 0;
+        while (knobs[i].name && !(strlen(knobs[i].name) == length && memcmp(knobs[i].name, text, length) == 0)) i++;
+        if (!knobs[i].name) return error_set(err, "unknown option '%.*s' of the strategy", (int)length, text);
+        if (text[length] != '=') return error_set(err, "option '%s' needs a value", knobs[i].name);
+        const char *start = text + length + 1;
+        char *end;
+        errno = 0;
+        double value = strtod(start, &end);
+        if (end == start || (*end && *end != ',') || errno || !isfinite(value))
+            return error_set(err, "option '%s': '%.*s' is no number", knobs[i].name, (int)strcspn(start, ","), start);
+        if (value < knobs[i].low || value > knobs[i].high)
+            return error_set(err, "option '%s' must be from %g to %g", knobs[i].name, knobs[i].low, knobs[i].high);
+        values[i] = value;
+        text = *end ? end + 1 : end;
+    }
+    return 0;
+}
+
+struct strategy *strategy_new(const struct strategy_class *class, const struct space *space,
+                              const struct strategy_options *options, struct error *err)
+{
+    struct strategy *s = calloc(1, sizeof *s);
+    if (!s) abort();
+    s->class = class;
+    s->space = space;
+    s->state = calloc(1, class->state_size ? class->state_size : 1);
+    if (!s->state) abort();
+    random_seed(&s->rng, options->seed ^ 0x5eed5eed5eed5eedu);
+    history_init(&s->seen, space);
+    if (class->init(s->state, space, options, err) < 0) {
+        history_release(&s->seen);
+        free(s->state);
+        free(s);
+        return NULL;
+    }
+    return s;
+}
+
+void strategy_free(struct strategy *s)
+{
+    if (!s) return;
+    if (s->class->release) s->class->release(s->state);
+    history_release(&s->seen);
+    free(s->state);
+    free(s);
+}
+
+bool strategy_ask(struct strategy *s, uint16_t *config)
+{
+    bool fresh = false;
+    s->last_ask_failed = false;
+    for (int i = 0; i < MAX_REPEATS && !fresh; i++) {
+        if (!s->class->ask(s->state, config)) {
+            s->last_ask_failed = true;
+            return false;
+        }
+        fresh = history_find(&s->seen, config) < 0 && space_is_valid(s->space, config);
+    }
+    if (!fresh && !history_sample_new(&s->seen, &s->rng, config)) {
+        s->last_ask_failed = true;
+        return false;
+    }
+    history_propose(&s->seen, config);
+    return true;
+}
+
+void strategy_tell(struct strategy *s, const struct observation *o)
+{
+    // What another version of the space calls a configuration may not exist in this one.
+    if (!space_is_valid(s->space, o->config)) return;
+    history_tell(&s->seen, o);
+    s->last_ask_failed = false;
+    s->class->tell(s->state, o);
+}
+
+void strategy_compiled(struct strategy *s, const uint16_t *config, const struct static_facts *facts)
+{
+    if (s->class->compiled) s->class->compiled(s->state, config, facts);
+}
+
+int strategy_choose(struct strategy *s, size_t count, const uint16_t *const *configs, const struct static_facts *facts)
+{
+    if (count == 0) return -1;
+    if (!s->class->choose) return 0;
+    int chosen = s->class->choose(s->state, count, configs, facts);
+    assert(chosen >= -1 && chosen < (int)count);
+    return chosen;
+}
+
+size_t strategy_outstanding(const struct strategy *s)
+{
+    return s->seen.pending;
+}
+
+bool strategy_exhausted(const struct strategy *s)
+{
+    return s->last_ask_failed && s->seen.pending == 0;
+}
+
+bool strategy_seen(const struct strategy *s, const uint16_t *config)
+{
+    return history_find(&s->seen, config) >= 0;
+}

@@ -1,0 +1,45 @@
+// See strategy_kit.h. (strategy_knobs is in strategies.c.)
+#include "search/strategy_kit.h"
+
+#include <math.h>
+#include <string.h>
+
+size_t kit_neighbour_room(const struct space *space)
+{
+    size_t room = 0;
+    for (size_t i = 0; i < space_parameter_count(space); i++) room += space_parameter(space, i)->count - 1;
+    return room;
+}
+
+void kit_shuffle(struct random *rng, uint16_t *configs, size_t count, size_t width)
+{
+    uint16_t swap[SPACE_MAX_PARAMETERS];
+    size_t size = width * sizeof *configs;
+    for (size_t i = count; i > 1; i--) {
+        size_t j = random_below(rng, i);
+        if (j == i - 1) continue;
+        memcpy(swap, configs + j * width, size);
+        memcpy(configs + j * width, configs + (i - 1) * width, size);
+        memcpy(configs + (i - 1) * width, swap, size);
+    }
+}
+
+void kit_perturb(const struct space *space, struct random *rng, uint16_t *config, int changes)
+{
+    size_t free_parameters[SPACE_MAX_PARAMETERS], count = 0;
+    for (size_t i = 0; i < space_parameter_count(space); i++)
+        if (space_parameter(space, i)->count > 1) free_parameters[count++] = i;
+    for (int c = 0; c < changes && count > 0; c++) {
+        size_t pick = random_below(rng, count), i = free_parameters[pick];
+        // Any value but the present one.
+        uint16_t value = (uint16_t)random_below(rng, space_parameter(space, i)->count - 1);
+        config[i] = (uint16_t)(value + (value >= config[i]));
+        free_parameters[pick] = free_parameters[--count];
+    }
+    space_repair(space, rng, config);
+}
+
+double kit_score(const struct history *h, size_t row)
+{
+    return h->outcomes[row] == OUTCOME_OK || h->outcomes[row] == OUTCOME_SLOW ? h->objectives[row] : INFINITY;
+}

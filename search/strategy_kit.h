@@ -1,0 +1,28 @@
+// What several strategies use.
+#ifndef SWEETSPOT_STRATEGY_KIT_H
+#define SWEETSPOT_STRATEGY_KIT_H
+
+#include "search/history.h"
+#include "search/strategy.h"
+
+// An option of a strategy that a user may set ("key=value,..."). Tables end with a NULL name.
+struct strategy_knob {
+    const char *name;
+    double value;       // default
+    double low, high;
+    const char *summary;
+};
+
+// Values in the order of the table. -1 with a message: unknown option, no number, out of range.
+int strategy_knobs(const struct strategy_knob *, const char *text, double *values, struct error *);
+
+// An upper bound of what space_neighbours can return: the room to give it.
+size_t kit_neighbour_room(const struct space *);
+// Fisher and Yates' shuffle of `count` configurations of `width` indices.
+void kit_shuffle(struct random *, uint16_t *configs, size_t count, size_t width);
+// Changes `changes` parameters with more than one value at random and repairs the result.
+void kit_perturb(const struct space *, struct random *, uint16_t *config, int changes);
+// How good a row is for ranking: its objective, +infinity for a failure.
+double kit_score(const struct history *, size_t row);
+
+#endif

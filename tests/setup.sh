@@ -1,0 +1,42 @@
+#!/bin/sh
+# Checks what the build needs, installs Debian packages where it may, and says exactly what to do where it may not.
+# Called by the Makefile with CC, CUDA_HOME, CUDA_LIB, HEADERS and PACKAGES.
+set -u
+
+missing=
+if ! command -v "${CC%% *}" >/dev/null 2>&1; then
+    missing=" $CC"
+else
+    for header in $HEADERS; do
+        # cmocka.h and zlib.h want these before them.
+        printf '#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <%s>\n' "$header" |
+            $CC -x c -fsyntax-only - 2>/dev/null || missing="$missing $header"
+    done
+fi
+if [ -n "$missing" ]; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        echo "installing:$missing" >&2
+        export DEBIAN_FRONTEND=noninteractive
+        # shellcheck disable=SC2086
+        if ! { apt-get update -q && apt-get install -y -q --no-install-recommends $PACKAGES; } >out/setup.log 2>&1; then
+            tail -5 out/setup.log >&2
+            echo "setup: apt-get failed (out/setup.log)" >&2
+            exit 3
+        fi
+    else
+        echo "setup: missing:$missing. Run this, then make again:" >&2
+        echo "    sudo apt-get install -y $PACKAGES" >&2
+        exit 3
+    fi
+fi
+
+if [ ! -f "$CUDA_HOME/include/nvrtc.h" ] || [ ! -e "$CUDA_LIB/libnvrtc.so" ]; then
+    echo "setup: no CUDA Toolkit with NVRTC in '$CUDA_HOME'. Install CUDA 12.8 or newer, or set CUDA_HOME=/path/to/cuda" >&2
+    exit 3
+fi
+version=$(sed -n 's/^#define CUDA_VERSION *\([0-9]*\).*/\1/p' "$CUDA_HOME/include/cuda.h" 2>/dev/null)
+if [ "${version:-0}" -lt 12080 ]; then
+    echo "setup: the CUDA Toolkit in '$CUDA_HOME' is too old (CUDA_VERSION ${version:-unknown}); 12.8 or newer is needed for CUPTI's range profiler" >&2
+    exit 3
+fi
+exit 0

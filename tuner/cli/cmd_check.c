@@ -1,0 +1,161 @@
+// sweetspot check: is this job file sound. Every mistake with file and line; the space; each problem's memory; and, with --compile, whether candidates compile
+// (for any architecture, with no GPU).
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernels/operation.h"
+#include "search/random.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/commands.h"
+#include "tuner/cli/options.h"
+#include "tuner/cli/session.h"
+#include "tuner/run/request.h"
+#include "tuner/run/worker.h"
+
+enum { MAX_WORKERS = 64 };
+
+struct sample {
+    uint64_t index;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+};
+
+static void print_compiled(const struct job *job, const struct sample *s, const json_t *answer)
+{
+    char text[2048];
+    space_format(job->space, s->config, text, sizeof text);
+    const char *status = json_get_string(answer, "status", "?");
+    if (strcmp(status, "ok")) {
+        printf("%s  %s\n    %.400s\n", status, text, json_get_string(answer, "reason", ""));
+        return;
+    }
+    size_t i;
+    json_t *entry;
+    json_array_foreach(json_object_get(answer, "entries"), i, entry)
+    {
+        printf("ok  %3" PRId64 " registers  %4" PRId64 " bytes spilled  %6" PRId64 " code bytes  %5.2f s  %s  %s\n", json_get_integer(entry, "registers", -1),
+               json_get_integer(entry, "spill_loads", 0) + json_get_integer(entry, "spill_stores", 0), json_get_integer(entry, "code_bytes", -1),
+               json_get_number(answer, "seconds", 0), json_get_string(entry, "entry", "?"), text);
+    }
+    json_array_foreach(json_object_get(answer, "warnings"), i, entry) printf("    %s\n", json_string_value(entry));
+}
+
+// Compiles `count` random configurations (all of a small space), one worker a core. Returns how many do not compile, or -1.
+static int64_t compile_samples(const struct job *job, int64_t count, const char *arch, const char *cache, struct error *err)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t workers = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (size_t)cores;
+    uint64_t total = space_size(job->space);
+    uint64_t samples = (uint64_t)count < total ? (uint64_t)count : total, sent = 0, done = 0;
+    struct worker pool[MAX_WORKERS];
+    struct sample current[MAX_WORKERS];
+    bool busy[MAX_WORKERS] = {false};
+    struct random random;
+    int64_t failed = 0;
+    char *program = worker_program("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"), *argv[] = {program, NULL};
+    random_seed(&random, job->seed);
+    for (size_t i = 0; i < workers; i++) pool[i] = (struct worker){.to = -1, .from = -1, .errors = -1};
+    for (size_t i = 0; i < workers && i < samples; i++) {
+        if (worker_start(&pool[i], "compiler", argv, NULL, err)) {
+            failed = -1;
+            goto out;
+        }
+    }
+    while (done < samples) {
+        struct pollfd p[3 * MAX_WORKERS];
+        int n = 0;
+        for (size_t i = 0; i < workers && i < samples; i++) {
+            if (!busy[i] && sent < samples) {
+                current[i].index = samples == total ? sent : random_below(&random, total);
+                space_get(job->space, current[i].index, current[i].config);
+                worker_send(&pool[i], request_compile(job, current[i].config, arch, NULL, cache));
+                busy[i] = true;
+                sent++;
+            }
+            n += worker_poll(&pool[i], p + n);
+        }
+        poll(p, (nfds_t)n, 1000);
+        for (size_t i = 0; i < workers && i < samples; i++) {
+            json_t *answer;
+            int dead = worker_io(&pool[i], err), got = worker_receive(&pool[i], &answer, err);
+            if (got > 0) {
+                print_compiled(job, &current[i], answer);
+                failed += strcmp(json_get_string(answer, "status", ""), "ok") != 0;
+                json_decref(answer);
+                busy[i] = false;
+                done++;
+            } else if (got < 0 || dead) {
+                failed = -1;
+                goto out;
+            }
+        }
+    }
+out:
+    for (size_t i = 0; i < workers; i++) worker_release(&pool[i]);
+    free(program);
+    return failed;
+}
+
+static int check_problems(const struct job *job, struct error *err)
+{
+    for (size_t p = 0; p < job->problem_count; p++) {
+        int64_t bytes = job_problem_bytes(job, p, err);
+        if (bytes < 0) return error_prefix(err, "%s", job->path);
+        printf("problem %-32s %s, %.4g MiB of buffers\n", job->problems[p].name, p < job->tuned_count ? "tuned" : "verified", (double)bytes / (1 << 20));
+        if (bytes > device_limits_h200.memory_bytes)
+            return error_set(err, "%s: the buffers of problem %s take %.1f GiB; an H200 has %.1f", job->path, job->problems[p].name, (double)bytes / (1 << 30),
+                             (double)device_limits_h200.memory_bytes / (1 << 30));
+    }
+    json_t *request = request_job(job, device_limits_h200.memory_bytes, NULL, 1, err);
+    if (!request) return error_prefix(err, "%s", job->path);
+    json_decref(request);
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    space_get(job->space, 0, config);
+    json_t *problems = request_problems(job, config, NULL, false, NULL, NULL, err);
+    if (!problems) return error_prefix(err, "%s: first configuration", job->path);
+    json_decref(problems);
+    return 0;
+}
+
+int cmd_check(int argc, char **argv)
+{
+    const char *path = NULL, *arch = "sm_90a", *cache = NULL;
+    int64_t compile = 0;
+    const struct option_spec specs[] = {
+        OPTION_JOB(&path),
+        {.name = "compile", .letter = 'c', .integer = &compile, .shown = "N", .help = "compile N random configurations, all of a smaller space (none)"},
+        {.name = "arch", .string = &arch, .shown = "ARCH", .help = "architecture to compile for (sm_90a)"},
+        {.name = "cache", .string = &cache, .shown = "FOLDER", .help = "compile cache (out/cache)"},
+        OPTION_END,
+    };
+    int status = options_parse(specs, "Checks a job file: every mistake with file and line, the space, the memory its problems need. Needs no GPU.", argc, argv);
+    if (status >= 0) return status;
+    struct job *job;
+    struct error err;
+    status = session_load_job(path, &job);
+    if (status) return status;
+    if (job_build_space(job, &device_limits_h200, &err)) {
+        fprintf(stderr, "%s\n", err.message);
+        job_free(job);
+        return EXIT_USAGE;
+    }
+    printf("%s: job '%s', %zu parameters, %" PRIu64 " valid configurations of %.0f\n", path, job->name, space_parameter_count(job->space), space_size(job->space),
+           space_raw_size(job->space));
+    if (check_problems(job, &err)) {
+        fprintf(stderr, "%s\n", err.message);
+        status = EXIT_USAGE;
+    }
+    const struct operation *op = job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
+    if (op) printf("verified against %s by %s; bound: %s\n", op->name, job->reference.by, op->bound);
+    if (!status && compile > 0) {
+        int64_t failed = compile_samples(job, compile, arch, cache ? cache : "out/cache", &err);
+        if (failed < 0) fprintf(stderr, "sweetspot: %s\n", err.message);
+        status = failed < 0 ? EXIT_ENVIRONMENT : failed ? EXIT_NOTHING : 0;
+    }
+    if (!status) printf("no mistakes found\n");
+    job_free(job);
+    return status;
+}

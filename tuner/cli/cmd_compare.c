@@ -1,0 +1,299 @@
+// sweetspot compare: the winner of the newest final against every baseline that ran in it, from the rounds' paired times.
+//
+// Nothing here is measured: what the store holds is read and put side by side. The "ceilings" document, where there is one, gives what the device
+// can do at most: {"flops_per_second":..,"bytes_per_second":..}; the percentage is the time that the problem's work needs at the
+// slower of the two over the time taken.
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/commands.h"
+#include "tuner/cli/options.h"
+#include "tuner/cli/session.h"
+#include "tuner/output/final.h"
+#include "tuner/output/table.h"
+
+// From this many operations a byte on, a problem's rate is shown in operations, below it in bytes (both in csv and json). Every
+// device of the last ten years does more than this many a byte that it reads.
+static const double balance = 8;
+
+struct comparison {
+    struct session session;
+    struct final final;
+    const struct final_entry *winner;
+    struct { double flops, bytes, floor; } *work; // a tuned problem; floor: s at the ceilings; NaN unknown
+    char *config;                                 // of the winner
+};
+
+static double evaluate(const struct expr *expression, const int64_t *values)
+{
+    int64_t result;
+    return expression && !expr_eval(expression, values, &result, NULL) && result > 0 ? (double)result : (double)NAN;
+}
+
+static int read_work(struct comparison *c)
+{
+    const struct job *job = c->session.job;
+    struct error err = {""};
+    json_t *ceilings = session_document(&c->session, "ceilings", NULL);
+    double flops_per_second = json_get_number(ceilings, "flops_per_second", NAN);
+    double bytes_per_second = json_get_number(ceilings, "bytes_per_second", NAN);
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    int result = 0;
+    json_decref(ceilings);
+    c->work = memory_new(job->tuned_count, sizeof *c->work);
+    for (size_t p = 0; p < job->tuned_count && !result; p++) {
+        if (job_problem_values(job, NULL, p, values, &err)) {
+            fprintf(stderr, "%s: %s\n", job->path, err.message);
+            result = EXIT_USAGE;
+        }
+        c->work[p].flops = evaluate(job->flops, values);
+        c->work[p].bytes = evaluate(job->bytes, values);
+        c->work[p].floor = fmax(c->work[p].flops / flops_per_second, c->work[p].bytes / bytes_per_second); // fmax skips a NaN
+    }
+    free(values);
+    return result;
+}
+
+static int read_final(struct comparison *c, const char *job_path)
+{
+    struct error err = {""};
+    struct trial trial;
+    json_t *document = session_document(&c->session, "final", NULL);
+    if (!document) {
+        fprintf(stderr,
+                "sweetspot: the winner of %s has not been decided in a final yet; a run ends with one: sweetspot tune %s (it goes on where it "
+                "stopped)\n",
+                c->session.job->name, job_path);
+        return EXIT_NOTHING;
+    }
+    int status = final_read(&c->final, document, c->session.job->tuned_count, &err);
+    json_decref(document);
+    if (!status) status = store_get(c->session.store, c->final.winner, &trial, &err);
+    if (status) {
+        fprintf(stderr, "sweetspot: %s: %s\n", c->session.store_path, status > 0 ? "the final's winner is not among the trials" : err.message);
+        return EXIT_NOTHING;
+    }
+    c->winner = final_winner(&c->final);
+    c->config = text_copy(trial.config);
+    return 0;
+}
+
+static bool is_baseline(const struct final_entry *entry)
+{
+    return !entry->trial;
+}
+
+static void print_table(const struct comparison *c)
+{
+    const struct environment *environment = &c->session.environment;
+    const struct final *final = &c->final;
+    const struct job *job = c->session.job;
+    char text[96], other[32];
+    printf("%s on %s (driver %s, %s), final of %s, %" PRId64 " rounds%s\n", job->name, environment->device, environment->driver,
+           environment->compiler, show_moment(final->when, text, sizeof text), final->rounds, final->replayed ? ", replayed from a recording" : "");
+    printf("winner: trial %" PRId64 "  %s\n", final->winner, c->config);
+    for (size_t i = 0; i < final->tie_count; i++) {
+        struct trial trial;
+        bool known = !store_get(c->session.store, final->ties[i], &trial, NULL);
+        printf("%s trial %" PRId64 "  %s\n", i ? "       " : "tie with", final->ties[i], known ? trial.config : "");
+    }
+    // Titles depend on the baselines: at most two columns each.
+    const char **titles = memory_new(2 * final->entry_count + 7, sizeof *titles);
+    char **made = memory_new(2 * final->entry_count, sizeof *made);
+    size_t count = 0, made_count = 0;
+    titles[count++] = "problem";
+    titles[count++] = ">tuned";
+    for (size_t i = 0; i < final->entry_count; i++) {
+        if (!is_baseline(&final->entries[i])) continue;
+        titles[count++] = made[made_count++] = text_format(">%s", final->entries[i].name);
+        titles[count++] = made[made_count++] = text_format(">ratio to %s", final->entries[i].name);
+    }
+    titles[count++] = ">rate";
+    titles[count++] = ">of ceiling";
+    struct table *table = table_new(titles);
+    for (size_t p = 0; p < job->tuned_count; p++) {
+        const struct final_problem *ours = &c->winner->problems[p];
+        double time = ours->time.value, flops = c->work[p].flops, bytes = c->work[p].bytes, share = 100 * c->work[p].floor / time;
+        table_cell(table, "%s", job->problems[p].name);
+        table_cell(table, "%s", show_interval(&ours->time, text, sizeof text));
+        for (size_t i = 0; i < final->entry_count; i++) {
+            const struct final_entry *entry = &final->entries[i];
+            if (!is_baseline(entry)) continue;
+            table_cell(table, "%s", isfinite(entry->problems[p].time.value) ? show_time(entry->problems[p].time.value, other, sizeof other) : "");
+            table_cell(table, "%s", show_ratio(&entry->problems[p].ratio, text, sizeof text));
+        }
+        if (isfinite(flops / time) && !(flops / bytes < balance)) table_cell(table, "%.2f TFLOP/s", flops / time / 1e12);
+        else if (isfinite(bytes / time)) table_cell(table, "%.0f GB/s", bytes / time / 1e9);
+        else table_cell(table, "%s", "");
+        if (isfinite(share)) table_cell(table, "%.1f%%", share);
+        else table_cell(table, "%s", "");
+    }
+    if (job->tuned_count > 1) {
+        table_cell(table, "geometric mean");
+        table_cell(table, "%s", "");
+        for (size_t i = 0; i < final->entry_count; i++) {
+            if (!is_baseline(&final->entries[i])) continue;
+            table_cell(table, "%s", "");
+            table_cell(table, "%s", show_ratio(&final->entries[i].ratio, text, sizeof text));
+        }
+        table_cell(table, "%s", "");
+        table_cell(table, "%s", "");
+    }
+    printf("\n");
+    table_print(table, stdout);
+    table_free(table);
+    for (size_t i = 0; i < made_count; i++) free(made[i]);
+    free(made);
+    free(titles);
+    printf("\nRatio: the baseline's time over the tuned one's, above 1 the tuned kernel is faster; median of paired rounds with its 95%% interval.\n");
+}
+
+static void print_errors(const struct comparison *c)
+{
+    const struct job *job = c->session.job;
+    struct table *table = table_new((const char *[]){"error against fp64", "problem", ">largest", ">root mean square", NULL});
+    bool any = false;
+    for (size_t i = 0; i < c->final.entry_count; i++) {
+        const struct final_entry *entry = &c->final.entries[i];
+        if (!is_baseline(entry) && entry != c->winner) continue;
+        for (size_t p = 0; p < job->tuned_count; p++) {
+            const struct final_problem *problem = &entry->problems[p];
+            if (isnan(problem->error_max) && isnan(problem->error_rms)) continue;
+            table_cell(table, "%s", entry == c->winner ? "tuned" : entry->name);
+            table_cell(table, "%s", job->problems[p].name);
+            if (isnan(problem->error_max)) table_cell(table, "%s", "");
+            else table_cell(table, "%.2e", problem->error_max);
+            if (isnan(problem->error_rms)) table_cell(table, "%s", "");
+            else table_cell(table, "%.2e", problem->error_rms);
+            any = true;
+        }
+    }
+    if (any) {
+        printf("\n");
+        table_print(table, stdout);
+    }
+    table_free(table);
+}
+
+static void csv_number(struct table *table, double value)
+{
+    if (isfinite(value)) table_cell(table, "%.9g", value);
+    else table_cell(table, "%s", "");
+}
+
+// One line a problem and entry, so that the columns are the same for every job.
+static void print_csv(const struct comparison *c)
+{
+    const struct job *job = c->session.job;
+    struct table *table = table_new((const char *[]){"problem", "entry", "trial", "winner", "status", "time", "time_low", "time_high", "rounds", "ratio",
+                                                     "ratio_low", "ratio_high", "flops_per_second", "bytes_per_second", "ceiling_percent",
+                                                     "error_max", "error_rms", NULL});
+    for (size_t p = 0; p < job->tuned_count; p++) {
+        for (size_t i = 0; i < c->final.entry_count; i++) {
+            const struct final_entry *entry = &c->final.entries[i];
+            const struct final_problem *problem = &entry->problems[p];
+            double time = problem->time.value;
+            table_cell(table, "%s", job->problems[p].name);
+            table_cell(table, "%s", entry->name);
+            if (entry->trial) table_cell(table, "%" PRId64, entry->trial);
+            else table_cell(table, "%s", "");
+            table_cell(table, "%d", entry == c->winner);
+            table_cell(table, "%s", entry->ok ? "ok" : entry->reason[0] ? entry->reason : "failed");
+            const double numbers[] = {time, problem->time.low, problem->time.high};
+            for (size_t k = 0; k < 3; k++) csv_number(table, numbers[k]);
+            table_cell(table, "%zu", problem->rounds);
+            const double more[] = {problem->ratio.value,  problem->ratio.low,           problem->ratio.high, c->work[p].flops / time,
+                                   c->work[p].bytes / time, 100 * c->work[p].floor / time, problem->error_max, problem->error_rms};
+            for (size_t k = 0; k < sizeof more / sizeof *more; k++) csv_number(table, more[k]);
+        }
+    }
+    table_print_csv(table, stdout);
+    table_free(table);
+}
+
+static json_t *json_interval(const struct interval *interval)
+{
+    return json_pack("[o, o, o]", json_real_or_null(interval->value), json_real_or_null(interval->low), json_real_or_null(interval->high));
+}
+
+static void print_json(const struct comparison *c)
+{
+    const struct environment *environment = &c->session.environment;
+    const struct job *job = c->session.job;
+    json_t *ties = json_array(), *problems = json_array(), *overall = json_object();
+    for (size_t i = 0; i < c->final.tie_count; i++) json_array_append_new(ties, json_integer(c->final.ties[i]));
+    for (size_t p = 0; p < job->tuned_count; p++) {
+        json_t *entries = json_array();
+        for (size_t i = 0; i < c->final.entry_count; i++) {
+            const struct final_entry *entry = &c->final.entries[i];
+            const struct final_problem *problem = &entry->problems[p];
+            double time = problem->time.value;
+            json_array_append_new(
+                entries, json_pack("{s:s, s:o, s:b, s:b, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "name", entry->name, "trial",
+                                   entry->trial ? json_integer(entry->trial) : json_null(), "winner", entry == c->winner, "ok", entry->ok,
+                                   "reason", entry->reason, "time", json_interval(&problem->time), "rounds", (json_int_t)problem->rounds,
+                                   "ratio", json_interval(&problem->ratio), "flops_per_second", json_real_or_null(c->work[p].flops / time),
+                                   "bytes_per_second", json_real_or_null(c->work[p].bytes / time), "ceiling_percent",
+                                   json_real_or_null(100 * c->work[p].floor / time), "error_max", json_real_or_null(problem->error_max),
+                                   "error_rms", json_real_or_null(problem->error_rms)));
+        }
+        json_array_append_new(problems, json_pack("{s:s, s:o}", "problem", job->problems[p].name, "entries", entries));
+    }
+    for (size_t i = 0; i < c->final.entry_count; i++)
+        if (is_baseline(&c->final.entries[i]))
+            json_object_set_new(overall, c->final.entries[i].name, json_interval(&c->final.entries[i].ratio));
+    json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:f, s:I, s:b, s:I, s:s, s:o, s:o, s:o}", "job", job->name, "device", environment->device,
+                             "driver", environment->driver, "compiler", environment->compiler, "when", c->final.when, "rounds",
+                             (json_int_t)c->final.rounds, "replayed", c->final.replayed, "winner", (json_int_t)c->final.winner, "configuration",
+                             c->config, "ties", ties, "problems", problems, "geometric_mean_ratio", overall);
+    json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    putchar('\n');
+    json_decref(root);
+}
+
+static void warn_failed(const struct comparison *c)
+{
+    for (size_t i = 0; i < c->final.entry_count; i++) {
+        const struct final_entry *entry = &c->final.entries[i];
+        if (is_baseline(entry) && !entry->ok)
+            fprintf(stderr, "sweetspot: no time of %s: %s\n", entry->name, entry->reason[0] ? entry->reason : "it failed in the final");
+    }
+}
+
+int cmd_compare(int argc, char **argv)
+{
+    struct {
+        const char *job, *store;
+        int format;
+    } o = {0};
+    const struct option_spec specs[] = {OPTION_JOB(&o.job), OPTION_STORE(&o.store), OPTION_FORMAT(&o.format), OPTION_END};
+    int status = options_parse(specs,
+                               "Compares the winner with the baselines that ran beside it in the newest final: times, ratios with their 95% "
+                               "intervals, rates, and errors against a computation in double precision. Exit status 1 when there is no final yet.",
+                               argc, argv);
+    if (status >= 0) return status;
+    struct comparison c = {0};
+    if ((status = session_open(&c.session, o.job, o.store)) || (status = session_build_space(&c.session)) ||
+        (status = read_final(&c, o.job)) || (status = read_work(&c)))
+        goto out;
+    warn_failed(&c);
+    if (o.format == FORMAT_CSV) {
+        print_csv(&c);
+    } else if (o.format == FORMAT_JSON) {
+        print_json(&c);
+    } else {
+        print_table(&c);
+        print_errors(&c);
+    }
+out:
+    free(c.work);
+    free(c.config);
+    final_release(&c.final);
+    session_close(&c.session);
+    return status;
+}

@@ -1,0 +1,201 @@
+// sweetspot header: the winner as a C header (output/header.h), merged with what an older header says of other devices; and the check whether a
+// header still belongs to its template.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/commands.h"
+#include "tuner/cli/options.h"
+#include "tuner/cli/session.h"
+#include "tuner/compile/source.h"
+#include "tuner/output/header.h"
+#include "tuner/output/header_section.h"
+
+struct options {
+    const char *job, *store, *output, *check;
+    bool hash, force;
+};
+
+static int fail(int status, const struct error *err)
+{
+    fprintf(stderr, "sweetspot: %s\n", err->message);
+    return status;
+}
+
+static int present_hash(const struct job *job, char hash[HASH_TEXT_SIZE])
+{
+    struct error err = {""};
+    return source_hash(job->source, job->includes, job->include_count, hash, NULL, &err) ? fail(EXIT_USAGE, &err) : 0;
+}
+
+static int print_hash(const struct job *job)
+{
+    char hash[HASH_TEXT_SIZE], number[32];
+    int status = present_hash(job, hash);
+    if (!status) printf("%s\n", header_hash_number(hash, number));
+    return status;
+}
+
+// A line a section; EXIT_NOTHING when one was tuned on another template than there is now.
+static int check_header(const struct job *job, const char *path)
+{
+    struct error err = {""};
+    char hash[HASH_TEXT_SIZE];
+    int status = present_hash(job, hash);
+    if (status) return status;
+    json_t *sections = header_read(path, &err);
+    const json_t *section;
+    size_t i;
+    if (!sections) return fail(EXIT_USAGE, &err);
+    if (!json_array_size(sections)) {
+        fprintf(stderr, "sweetspot: there is no header '%s'\n", path);
+        status = EXIT_USAGE;
+    }
+    json_array_foreach(sections, i, section) {
+        bool other_job = strcmp(json_get_string(section, "job", ""), job->name) != 0;
+        bool same = !other_job && !strcmp(json_get_string(section, "source_hash", ""), hash);
+        printf("%s: %s: %s\n", path, json_get_string(section, "device", "?"),
+               same ? "the template is the one that was tuned" : other_job ? "is the header of another job" : "the template has changed since it was tuned");
+        if (!same) status = EXIT_NOTHING;
+    }
+    json_decref(sections);
+    return status;
+}
+
+static int take_first(void *user, const struct trial *trial)
+{
+    *(int64_t *)user = trial->id;
+    return 0;
+}
+
+// The winner of the newest final, else the best of the search. *final: release it when *decided.
+static int find_winner(struct session *session, struct final *final, bool *decided, int64_t *winner)
+{
+    struct error err = {""};
+    json_t *document = session_document(session, "final", NULL);
+    *winner = 0;
+    *decided = document && !final_read(final, document, session->job->tuned_count, &err);
+    if (document && !*decided) {
+        fprintf(stderr, "sweetspot: %s; the best of the search is taken instead\n", err.message);
+        final_release(final);
+    }
+    json_decref(document);
+    if (*decided) {
+        *winner = final->winner;
+        return 0;
+    }
+    if (store_each(session->store, true, 1, take_first, winner, &err) < 0) return fail(EXIT_ENVIRONMENT, &err);
+    if (*winner) return 0;
+    fprintf(stderr, "sweetspot: no configuration of %s has been measured and verified yet\n", session->job->name);
+    return EXIT_NOTHING;
+}
+
+// Configurations that are tied with the winner, NULL-terminated and malloc'ed.
+static char **tied_configurations(struct session *session, const struct final *final)
+{
+    char **ties = memory_new(final->tie_count + 1, sizeof *ties);
+    size_t count = 0;
+    for (size_t i = 0; i < final->tie_count; i++) {
+        struct trial trial;
+        if (!store_get(session->store, final->ties[i], &trial, NULL)) ties[count++] = text_copy(trial.config);
+    }
+    return ties;
+}
+
+static json_t *make_section(struct session *session, int *status)
+{
+    struct error err = {""};
+    struct final final = {0};
+    struct trial trial;
+    json_t *section = NULL;
+    bool decided = false;
+    int64_t winner;
+    char *prefix = header_prefix(session->job->name), **ties = NULL;
+    *status = find_winner(session, &final, &decided, &winner);
+    if (*status) goto out;
+    ties = tied_configurations(session, &final); // before the winner: the store keeps one trial at a time
+    int found = store_get(session->store, winner, &trial, &err);
+    if (found > 0) error_set(&err, "the winner of the final is not in the store");
+    if (!found)
+        section = header_section(session->job, &session->environment, &trial, decided ? &final : NULL, (const char *const *)ties, prefix, &err);
+    if (!section) *status = fail(found ? EXIT_ENVIRONMENT : EXIT_USAGE, &err);
+    else if (!decided) fprintf(stderr, "sweetspot: not decided in a final yet: the header says so; sweetspot tune goes on to one\n");
+out:
+    for (char **tie = ties; tie && *tie; tie++) free(*tie);
+    free(ties);
+    free(prefix);
+    final_release(&final);
+    return section;
+}
+
+static int write_header(const struct options *o, struct session *session, const char *path)
+{
+    struct error err = {""};
+    char hash[HASH_TEXT_SIZE];
+    int status = session_build_space(session);
+    if (status) return status;
+    json_t *section = make_section(session, &status), *sections = NULL;
+    if (!section) goto out;
+    sections = header_read(path, &err);
+    if (!sections || header_merge(sections, section, &err)) {
+        if (!o->force) {
+            fprintf(stderr, "sweetspot: %s; it is left as it is (--force writes over it, or give another --output)\n", err.message);
+            status = EXIT_USAGE;
+            goto out;
+        }
+        json_decref(sections);
+        sections = json_pack("[O]", section);
+    }
+    if (header_write(path, sections, &err)) {
+        status = fail(strstr(err.message, "defined twice") ? EXIT_USAGE : EXIT_ENVIRONMENT, &err);
+        goto out;
+    }
+    printf("%s\n", path);
+    if (!present_hash(session->job, hash) && strcmp(hash, session->environment.source_hash) != 0)
+        fprintf(stderr, "sweetspot: the template has changed since it was tuned; the header is for the older one\n");
+    if (json_array_size(sections) > 1) fprintf(stderr, "sweetspot: the header holds %zu devices\n", json_array_size(sections));
+out:
+    json_decref(section);
+    json_decref(sections);
+    return status;
+}
+
+int cmd_header(int argc, char **argv)
+{
+    struct options o = {0};
+    const struct option_spec specs[] = {
+        OPTION_JOB(&o.job),
+        OPTION_STORE(&o.store),
+        {.name = "output", .letter = 'o', .string = &o.output, .shown = "FILE", .help = "the header to write (out/include/<job name>_best.h)"},
+        {.name = "check", .string = &o.check, .shown = "FILE", .help = "only say whether the template is still the one FILE was tuned on; exit status 1 when it is not"},
+        {.name = "hash", .flag = &o.hash, .help = "only print the template's present hash, for -DSWEETSPOT_SOURCE_HASH="},
+        {.name = "force", .flag = &o.force, .help = "write over a file that is no header of this job"},
+        OPTION_END,
+    };
+    int status = options_parse(specs,
+                               "Writes the winner of the newest final as a C header that stands alone: parameters, launch geometry as functions of the problem's "
+                               "sizes, and what the result is worth. Without a final the best of the search is written, and marked as such. What "
+                               "the file says of other devices is kept.",
+                               argc, argv);
+    if (status >= 0) return status;
+    struct session session = {0};
+    if (o.hash || o.check) {
+        status = session_load_job(o.job, &session.job);
+        if (!status) status = o.hash ? print_hash(session.job) : check_header(session.job, o.check);
+        session_close(&session);
+        return status;
+    }
+    status = session_open(&session, o.job, o.store);
+    if (!status) {
+        char *identifier = header_identifier(session.job->name);
+        char *path = o.output ? text_copy(o.output) : text_format("out/include/%s_best.h", identifier);
+        status = write_header(&o, &session, path);
+        free(path);
+        free(identifier);
+    }
+    session_close(&session);
+    return status;
+}

@@ -1,0 +1,105 @@
+// sweetspot space: how big is it, and what do the constraints remove.
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tuner/base/json.h"
+#include "tuner/base/protocol.h"
+#include "tuner/cli/commands.h"
+#include "tuner/cli/options.h"
+#include "tuner/cli/session.h"
+
+static void print_value(const struct job *job, const struct parameter *p, size_t i)
+{
+    if (p->kind == PARAMETER_STRING || p->kind == PARAMETER_REAL)
+        printf("%s", symbols_text(job->symbols, p->values[i]));
+    else
+        printf("%" PRId64, p->values[i]);
+}
+
+static void print_table(const struct job *job)
+{
+    const struct space *s = job->space;
+    static const char *const kinds[] = {"", "  (no order)", "  (unroll: 0 no pragma, 1 full, n)", "  (real)"};
+    printf("parameters\n");
+    for (size_t i = 0; i < space_parameter_count(s); i++) {
+        const struct parameter *p = space_parameter(s, i);
+        printf("  %-18s %3zu  ", p->name, p->count);
+        for (size_t k = 0; k < p->count; k++) {
+            if (k) putchar(' ');
+            print_value(job, p, k);
+        }
+        printf("%s\n", kinds[p->kind]);
+    }
+    double raw = space_raw_size(s);
+    uint64_t valid = space_size(s);
+    printf("raw size    %.0f\nvalid size  %" PRIu64 "  (%.3g%%)\n", raw, valid, 100 * (double)valid / raw);
+    if (space_constraint_count(s)) printf("constraints, and what each alone removes of the raw size\n");
+    for (size_t i = 0; i < space_constraint_count(s); i++) {
+        bool exact;
+        double removed = space_removed_by(s, i, &exact);
+        printf("  %s%14.0f  %5.1f%%  line %d: %s\n", exact ? " " : "~", removed, 100 * removed / raw, job->constraint_lines[i], space_constraint_text(s, i));
+    }
+}
+
+static void print_json(const struct job *job)
+{
+    const struct space *s = job->space;
+    json_t *parameters = json_array(), *constraints = json_array();
+    for (size_t i = 0; i < space_parameter_count(s); i++) {
+        const struct parameter *p = space_parameter(s, i);
+        json_t *values = json_array();
+        for (size_t k = 0; k < p->count; k++)
+            json_array_append_new(values, p->kind == PARAMETER_STRING || p->kind == PARAMETER_REAL ? json_string(symbols_text(job->symbols, p->values[k]))
+                                                                                                  : json_integer(p->values[k]));
+        json_array_append_new(parameters, json_pack("{s:s, s:o}", "name", p->name, "values", values));
+    }
+    for (size_t i = 0; i < space_constraint_count(s); i++) {
+        bool exact;
+        double removed = space_removed_by(s, i, &exact);
+        json_array_append_new(constraints, json_pack("{s:s, s:i, s:f, s:b}", "text", space_constraint_text(s, i), "line", job->constraint_lines[i], "removes", removed,
+                                                     "exact", (int)exact));
+    }
+    json_t *all = json_pack("{s:s, s:o, s:f, s:I, s:o}", "job", job->name, "parameters", parameters, "raw", space_raw_size(s), "valid", (json_int_t)space_size(s),
+                            "constraints", constraints);
+    json_dumpf(all, stdout, JSON_INDENT(1));
+    putchar('\n');
+    json_decref(all);
+}
+
+static void print_csv(const struct job *job)
+{
+    const struct space *s = job->space;
+    printf("what,name,count,line\nraw,,%.0f,\nvalid,,%" PRIu64 ",\n", space_raw_size(s), space_size(s));
+    for (size_t i = 0; i < space_parameter_count(s); i++) printf("parameter,%s,%zu,\n", space_parameter(s, i)->name, space_parameter(s, i)->count);
+    for (size_t i = 0; i < space_constraint_count(s); i++) {
+        bool exact;
+        double removed = space_removed_by(s, i, &exact);
+        printf("removed,\"%s\",%.0f,%d\n", space_constraint_text(s, i), removed, job->constraint_lines[i]);
+    }
+}
+
+int cmd_space(int argc, char **argv)
+{
+    const char *path = NULL;
+    int format = FORMAT_TABLE;
+    const struct option_spec specs[] = {OPTION_JOB(&path), OPTION_FORMAT(&format), OPTION_END};
+    int status = options_parse(specs, "Prints a job's search space: parameters, raw and valid size, and how many configurations each constraint removes.", argc, argv);
+    if (status >= 0) return status;
+    struct job *job;
+    struct error err;
+    status = session_load_job(path, &job);
+    if (status) return status;
+    if (job_build_space(job, &device_limits_h200, &err)) {
+        fprintf(stderr, "%s\n", err.message);
+        status = EXIT_USAGE;
+    } else if (format == FORMAT_TABLE) {
+        print_table(job);
+    } else if (format == FORMAT_JSON) {
+        print_json(job);
+    } else {
+        print_csv(job);
+    }
+    job_free(job);
+    return status;
+}

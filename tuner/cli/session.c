@@ -1,0 +1,109 @@
+// See session.h.
+#include "tuner/cli/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+
+int session_load_job(const char *path, struct job **out)
+{
+    struct mistakes mistakes = {0};
+    if (!job_load(path, out, &mistakes)) return 0;
+    for (size_t i = 0; i < mistakes.count; i++) {
+        if (mistakes.list[i].line > 0) fprintf(stderr, "%s:%d: %s\n", path, mistakes.list[i].line, mistakes.list[i].text);
+        else fprintf(stderr, "%s: %s\n", path, mistakes.list[i].text);
+    }
+    mistakes_release(&mistakes);
+    *out = NULL;
+    return EXIT_USAGE;
+}
+
+char *session_store_path(const struct job *job, const char *given)
+{
+    return given ? text_copy(given) : text_format("out/%s.db", job->name);
+}
+
+int session_open(struct session *session, const char *job_path, const char *store_path)
+{
+    struct error err = {""};
+    *session = (struct session){0};
+    int status = session_load_job(job_path, &session->job);
+    if (status) return status;
+    session->store_path = session_store_path(session->job, store_path);
+    if (access(session->store_path, F_OK)) {
+        fprintf(stderr, "sweetspot: nothing is known of %s yet: there is no store '%s'; begin with: sweetspot tune %s\n",
+                session->job->name, session->store_path, job_path);
+        return EXIT_NOTHING;
+    }
+    int known = store_open(&session->store, session->store_path, false, &err) ? -1
+                                                                             : store_last_environment(session->store, &session->environment, &err);
+    if (known < 0) {
+        fprintf(stderr, "sweetspot: %s\n", err.message);
+        return EXIT_ENVIRONMENT;
+    }
+    if (known > 0) {
+        fprintf(stderr, "sweetspot: the store '%s' has no run yet; begin with: sweetspot tune %s\n", session->store_path, job_path);
+        return EXIT_NOTHING;
+    }
+    if (strcmp(session->environment.job, session->job->name) != 0) {
+        fprintf(stderr, "sweetspot: the store '%s' is that of the job '%s', not of '%s'\n", session->store_path, session->environment.job,
+                session->job->name);
+        return EXIT_USAGE;
+    }
+    session->device = session_document(session, "device", NULL);
+    return 0;
+}
+
+void session_close(struct session *session)
+{
+    json_decref(session->device);
+    store_close(session->store);
+    free(session->store_path);
+    job_free(session->job);
+    *session = (struct session){0};
+}
+
+int session_build_space(struct session *session)
+{
+    struct error err = {""};
+    struct device_limits limits = device_limits_h200;
+    const json_t *device = json_object_get(session->device, "device");
+    const struct {
+        const char *key;
+        int64_t *value;
+    } keys[] = {
+        {"sm_count", &limits.sm_count},
+        {"max_shared", &limits.max_shared},
+        {"shared_per_sm", &limits.shared_per_sm},
+        {"registers_per_sm", &limits.registers_per_sm},
+        {"max_threads", &limits.max_threads},
+        {"threads_per_sm", &limits.threads_per_sm},
+        {"blocks_per_sm", &limits.blocks_per_sm},
+        {"warp_size", &limits.warp_size},
+        {"l2_bytes", &limits.l2_bytes},
+        {"memory_bytes", &limits.memory_bytes},
+        {"max_cluster", &limits.max_cluster},
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) *keys[i].value = json_get_integer(device, keys[i].key, *keys[i].value);
+    sscanf(session->environment.arch, "sm_%" SCNd64, &limits.compute);
+    if (!job_build_space(session->job, &limits, &err)) return 0;
+    fprintf(stderr, "%s\n", err.message);
+    return EXIT_USAGE;
+}
+
+json_t *session_document(struct session *session, const char *kind, double *when)
+{
+    struct error err = {""};
+    const char *text;
+    json_t *document = NULL;
+    int found = store_get_document(session->store, kind, &text, when, &err);
+    if (!found) document = json_parse(text, &err);
+    if (found < 0 || (!found && !document))
+        fprintf(stderr, "sweetspot: cannot read the %s document of '%s': %s\n", kind, session->store_path, err.message);
+    return document;
+}

@@ -1,0 +1,342 @@
+// See blas.h. cuBLAS is column-major: the row-major C = A*B is asked for as its transpose, C' = B'*A'.
+#include "tuner/gpu/blas.h"
+
+#include <cublasLt.h>
+#include <cublas_v2.h>
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT(x) #x
+#define NAME(x) TEXT(x)
+
+#define CUBLAS_FUNCTIONS(X)                                                                                              \
+    X(cublasCreate) X(cublasDestroy) X(cublasSetStream) X(cublasSetWorkspace) X(cublasGetProperty)                       \
+    X(cublasSetPointerMode) X(cublasGemmEx_64) X(cublasAsumEx_64) X(cublasGetStatusString)
+#define LT_FUNCTIONS(X)                                                                                                  \
+    X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtMatmul) X(cublasLtMatmulAlgoGetHeuristic)                             \
+    X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute)                           \
+    X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy) X(cublasLtMatmulPreferenceCreate)                       \
+    X(cublasLtMatmulPreferenceDestroy) X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulAlgoConfigGetAttribute)
+
+static struct {
+#define DECLARE(f) __typeof__(f) *f;
+    CUBLAS_FUNCTIONS(DECLARE)
+    LT_FUNCTIONS(DECLARE)
+#undef DECLARE
+} lib;
+
+enum { WORKSPACE = 64 << 20, HEURISTICS_MAX = 32 };
+
+struct blas {
+    struct cuda *cuda;
+    cublasHandle_t handle;
+    cublasLtHandle_t lt;
+    uint64_t workspace;
+    char version[32];
+};
+
+struct blas_plan {
+    cublasLtMatmulDesc_t description;
+    cublasLtMatrixLayout_t a, b, c; // in cuBLAS's order: a is our B
+    cublasLtMatmulAlgo_t algorithm;
+};
+
+static int fail(struct error *err, cublasStatus_t status, const char *what)
+{
+    return error_set(err, "%s: %s", what, lib.cublasGetStatusString(status));
+}
+
+static void *open_library(const char *stem, struct error *err)
+{
+    const char *home = getenv("CUDA_HOME");
+    char path[512];
+    for (int major = 13; major >= 12; major--) {
+        snprintf(path, sizeof path, "%s.so.%d", stem, major);
+        void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+        if (library) return library;
+        for (int i = 0; i < 2; i++) {
+            snprintf(path, sizeof path, "%s/lib64/%s.so.%d", i == 0 && home ? home : "/usr/local/cuda", stem, major);
+            library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+            if (library) return library;
+        }
+    }
+    error_set(err, "%s.so.13 and .12 cannot be opened (%s); install the CUDA toolkit's cuBLAS or set CUDA_HOME", stem, dlerror());
+    return NULL;
+}
+
+static int load(struct error *err)
+{
+    void *lt = open_library("libcublasLt", err), *blas = lt ? open_library("libcublas", err) : NULL;
+    if (!blas) return -1;
+#define FIND(library, f)                                                                                                 \
+    *(void **)&lib.f = dlsym(library, NAME(f));                                                                          \
+    if (!lib.f) return error_set(err, "this cuBLAS is too old: it has no %s", NAME(f));
+#define FIND_BLAS(f) FIND(blas, f)
+#define FIND_LT(f) FIND(lt, f)
+    CUBLAS_FUNCTIONS(FIND_BLAS)
+    LT_FUNCTIONS(FIND_LT)
+    return 0;
+}
+
+int blas_open(struct blas **out, struct cuda *cuda, struct error *err)
+{
+    *out = NULL;
+    // An environment must not turn FP32 products into TF32 ones, or fp64 references into emulated ones.
+    unsetenv("NVIDIA_TF32_OVERRIDE");
+    unsetenv("CUBLAS_EMULATE_SINGLE_PRECISION");
+    unsetenv("CUBLAS_EMULATE_DOUBLE_PRECISION");
+    unsetenv("CUBLAS_EMULATION_STRATEGY");
+    if (load(err)) return -1;
+    struct blas *b = calloc(1, sizeof *b);
+    if (!b) return error_set(err, "out of memory");
+    b->cuda = cuda;
+    cublasStatus_t s;
+    int major = 0, minor = 0, patch = 0;
+    if (cuda_alloc(cuda, WORKSPACE, &b->workspace, err)) goto out;
+    if ((s = lib.cublasCreate(&b->handle)) || (s = lib.cublasLtCreate(&b->lt)) ||
+        (s = lib.cublasSetStream(b->handle, cuda_stream(cuda))) ||
+        (s = lib.cublasSetWorkspace(b->handle, (void *)b->workspace, WORKSPACE))) {
+        fail(err, s, "cuBLAS does not start");
+        goto out;
+    }
+    lib.cublasGetProperty(MAJOR_VERSION, &major);
+    lib.cublasGetProperty(MINOR_VERSION, &minor);
+    lib.cublasGetProperty(PATCH_LEVEL, &patch);
+    snprintf(b->version, sizeof b->version, "%d.%d.%d", major, minor, patch);
+    *out = b;
+    return 0;
+out:
+    blas_close(b);
+    return -1;
+}
+
+void blas_close(struct blas *b)
+{
+    if (!b) return;
+    if (b->lt) lib.cublasLtDestroy(b->lt);
+    if (b->handle) lib.cublasDestroy(b->handle);
+    cuda_free(b->cuda, b->workspace);
+    free(b);
+}
+
+const char *blas_version(const struct blas *b)
+{
+    return b->version;
+}
+
+// How one of our products looks to cuBLAS.
+struct kind {
+    cudaDataType_t in, out, scale;
+    cublasComputeType_t compute;
+    union {
+        double f64;
+        float f32;
+        int32_t i32;
+    } alpha, beta;
+};
+
+static int data_type(enum element type, cudaDataType_t *out)
+{
+    switch (type) {
+    case ELEMENT_F64: *out = CUDA_R_64F; return 0;
+    case ELEMENT_F32: *out = CUDA_R_32F; return 0;
+    case ELEMENT_F16: *out = CUDA_R_16F; return 0;
+    case ELEMENT_BF16: *out = CUDA_R_16BF; return 0;
+    case ELEMENT_I8: *out = CUDA_R_8I; return 0;
+    case ELEMENT_I32: *out = CUDA_R_32I; return 0;
+    default: return -1;
+    }
+}
+
+static int describe(const struct toolbox_gemm *g, struct kind *k, struct error *err)
+{
+    if (g->a.type != g->b.type || data_type(g->a.type, &k->in) || data_type(g->c.type, &k->out))
+        return error_set(err, "cuBLAS has no product of %s and %s into %s", element_name(g->a.type), element_name(g->b.type),
+                         element_name(g->c.type));
+    if (g->a.type == ELEMENT_F64) {
+        k->scale = CUDA_R_64F;
+        k->compute = CUBLAS_COMPUTE_64F;
+        k->alpha.f64 = g->alpha;
+        k->beta.f64 = g->beta;
+    } else if (g->a.type == ELEMENT_I8) {
+        k->scale = CUDA_R_32I;
+        k->compute = CUBLAS_COMPUTE_32I;
+        k->alpha.i32 = (int32_t)g->alpha;
+        k->beta.i32 = (int32_t)g->beta;
+    } else {
+        k->scale = CUDA_R_32F;
+        k->compute = CUBLAS_COMPUTE_32F;
+        k->alpha.f32 = (float)g->alpha;
+        k->beta.f32 = (float)g->beta;
+    }
+    return 0;
+}
+
+int blas_gemm(struct blas *b, const struct toolbox_gemm *g, struct error *err)
+{
+    struct kind k;
+    if (describe(g, &k, err)) return -1;
+    cublasStatus_t s = lib.cublasGemmEx_64(b->handle,
+                                           g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
+                                           g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N,
+                                           g->n, g->m, g->k, &k.alpha,
+                                           (const void *)g->b.device, k.in, g->b.ld,
+                                           (const void *)g->a.device, k.in, g->a.ld, &k.beta,
+                                           (void *)g->c.device, k.out, g->c.ld, k.compute, CUBLAS_GEMM_DEFAULT);
+    return s ? fail(err, s, "cublasGemmEx") : 0;
+}
+
+static int run(struct blas *b, const struct toolbox_gemm *g, const struct kind *k, const struct blas_plan *p,
+               const cublasLtMatmulAlgo_t *algorithm, struct error *err)
+{
+    cublasStatus_t s = lib.cublasLtMatmul(b->lt, p->description, &k->alpha, (const void *)g->b.device, p->a,
+                                          (const void *)g->a.device, p->b, &k->beta, (const void *)g->c.device, p->c,
+                                          (void *)g->c.device, p->c, algorithm, (void *)b->workspace, WORKSPACE,
+                                          cuda_stream(b->cuda));
+    return s ? fail(err, s, "cublasLtMatmul") : 0;
+}
+
+// Median of three timed runs after one for warming up; of one run where a run takes longer than 50 ms.
+static int time_algorithm(struct blas *b, const struct toolbox_gemm *g, const struct kind *k, const struct blas_plan *p,
+                          const cublasLtMatmulAlgo_t *algorithm, struct cuda_event *event[2], double *seconds,
+                          struct error *err)
+{
+    double best[3];
+    int failed;
+    if ((failed = run(b, g, k, p, algorithm, err)) || (failed = cuda_sync(b->cuda, err))) return failed;
+    for (int i = 0; i < 3; i++) {
+        if ((failed = cuda_event_record(b->cuda, event[0], err)) || (failed = run(b, g, k, p, algorithm, err)) ||
+            (failed = cuda_event_record(b->cuda, event[1], err)) || (failed = cuda_sync(b->cuda, err)) ||
+            (failed = cuda_event_seconds(b->cuda, event[0], event[1], &best[i], err)))
+            return failed;
+        if (best[i] > 0.05) {
+            *seconds = best[i];
+            return 0;
+        }
+    }
+    double high = best[0] > best[1] ? best[0] : best[1], low = best[0] + best[1] - high;
+    *seconds = best[2] > high ? high : best[2] < low ? low : best[2];
+    return 0;
+}
+
+static int algorithm_number(const cublasLtMatmulAlgo_t *algorithm, cublasLtMatmulAlgoConfigAttributes_t which)
+{
+    int32_t value = -1;
+    size_t written;
+    lib.cublasLtMatmulAlgoConfigGetAttribute(algorithm, which, &value, sizeof value, &written);
+    return value;
+}
+
+static int choose(struct blas *b, const struct toolbox_gemm *g, const struct kind *k, struct blas_plan *p, int candidates,
+                  char *detail, struct error *err)
+{
+    cublasLtMatmulHeuristicResult_t found[HEURISTICS_MAX];
+    cublasLtMatmulPreference_t preference = NULL;
+    struct cuda_event *event[2] = {NULL, NULL};
+    int count = 0, best = -1, failed = -1;
+    double least = 0;
+    size_t workspace = WORKSPACE;
+    cublasStatus_t s;
+    if (candidates > HEURISTICS_MAX) candidates = HEURISTICS_MAX;
+    if ((s = lib.cublasLtMatmulPreferenceCreate(&preference)) ||
+        (s = lib.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
+                                                      sizeof workspace)) ||
+        (s = lib.cublasLtMatmulAlgoGetHeuristic(b->lt, p->description, p->a, p->b, p->c, p->c, preference, candidates,
+                                                found, &count))) {
+        fail(err, s, "cublasLt's heuristics");
+        goto out;
+    }
+    if (cuda_event_create(b->cuda, &event[0], err) || cuda_event_create(b->cuda, &event[1], err)) goto out;
+    for (int i = 0; i < count; i++) {
+        double seconds;
+        if (found[i].state) continue;
+        failed = time_algorithm(b, g, k, p, &found[i].algo, event, &seconds, err);
+        if (failed == CUDA_CRASHED) goto out;
+        if (!failed && (best < 0 || seconds < least)) {
+            best = i;
+            least = seconds;
+        }
+    }
+    failed = -1;
+    if (best < 0) {
+        error_set(err, "none of cublasLt's %d algorithms runs", count);
+        goto out;
+    }
+    p->algorithm = found[best].algo;
+    snprintf(detail, OPERATION_DETAIL_MAX, "heuristic %d of %d: algorithm %d, tile %d, stages %d, split-K %d", best + 1, count,
+             algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_ID), algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID),
+             algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID),
+             algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM));
+    failed = 0;
+out:
+    cuda_event_destroy(b->cuda, event[0]);
+    cuda_event_destroy(b->cuda, event[1]);
+    if (preference) lib.cublasLtMatmulPreferenceDestroy(preference);
+    return failed;
+}
+
+int blas_plan_gemm(struct blas *b, const struct toolbox_gemm *g, int candidates, struct blas_plan **out,
+                   char detail[OPERATION_DETAIL_MAX], struct error *err)
+{
+    struct kind k;
+    *out = NULL;
+    if (describe(g, &k, err)) return -1;
+    struct blas_plan *p = calloc(1, sizeof *p);
+    if (!p) return error_set(err, "out of memory");
+    cublasOperation_t first = g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, second = g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasStatus_t s;
+    if ((s = lib.cublasLtMatmulDescCreate(&p->description, k.compute, k.scale)) ||
+        (s = lib.cublasLtMatmulDescSetAttribute(p->description, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first)) ||
+        (s = lib.cublasLtMatmulDescSetAttribute(p->description, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second)) ||
+        (s = lib.cublasLtMatrixLayoutCreate(&p->a, k.in, (uint64_t)g->b.cols, (uint64_t)g->b.rows, g->b.ld)) ||
+        (s = lib.cublasLtMatrixLayoutCreate(&p->b, k.in, (uint64_t)g->a.cols, (uint64_t)g->a.rows, g->a.ld)) ||
+        (s = lib.cublasLtMatrixLayoutCreate(&p->c, k.out, (uint64_t)g->c.cols, (uint64_t)g->c.rows, g->c.ld))) {
+        fail(err, s, "cublasLt");
+        goto out;
+    }
+    int failed = choose(b, g, &k, p, candidates, detail, err);
+    if (!failed) {
+        *out = p;
+        return 0;
+    }
+    blas_plan_free(b, p);
+    return failed;
+out:
+    blas_plan_free(b, p);
+    return -1;
+}
+
+int blas_run_plan(struct blas *b, const struct toolbox_gemm *g, const struct blas_plan *p, struct error *err)
+{
+    struct kind k;
+    if (describe(g, &k, err)) return -1;
+    return run(b, g, &k, p, &p->algorithm, err);
+}
+
+void blas_plan_free(struct blas *b, struct blas_plan *p)
+{
+    (void)b;
+    if (!p) return;
+    if (p->a) lib.cublasLtMatrixLayoutDestroy(p->a);
+    if (p->b) lib.cublasLtMatrixLayoutDestroy(p->b);
+    if (p->c) lib.cublasLtMatrixLayoutDestroy(p->c);
+    if (p->description) lib.cublasLtMatmulDescDestroy(p->description);
+    free(p);
+}
+
+int blas_asum(struct blas *b, const struct operand *x, const struct operand *result, struct error *err)
+{
+    cudaDataType_t in, out;
+    if (x->ld != x->cols && x->rows > 1) return error_set(err, "cublasAsumEx needs dense data");
+    if (!element_is_float(x->type) || data_type(x->type, &in) || data_type(result->type, &out))
+        return error_set(err, "cublasAsumEx has no %s into %s", element_name(x->type), element_name(result->type));
+    cublasStatus_t s = lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_DEVICE);
+    if (!s)
+        s = lib.cublasAsumEx_64(b->handle, x->rows * x->cols, (const void *)x->device, in, 1, (void *)result->device, out,
+                                x->type == ELEMENT_F64 ? CUDA_R_64F : CUDA_R_32F);
+    lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_HOST);
+    return s ? fail(err, s, "cublasAsumEx") : 0;
+}

@@ -1,0 +1,33 @@
+// cuBLAS and cublasLt: the references' matrix products and the baselines. The only module that includes their headers. Both
+// libraries are opened at run time, when first needed (they take 0.5 s and several hundred MiB to load), so that the
+// worker runs without them; then references by cuBLAS and these baselines are unavailable, and say why.
+#ifndef SWEETSPOT_GPU_BLAS_H
+#define SWEETSPOT_GPU_BLAS_H
+
+#include "kernels/operation.h"
+#include "tuner/gpu/cuda.h"
+
+struct blas;
+struct blas_plan;
+
+// Opens both libraries on the context's stream, with a workspace of 64 MiB. The caller closes.
+int blas_open(struct blas **out, struct cuda *, struct error *err);
+void blas_close(struct blas *); // NULL is fine
+// "13.0.2", of the opened library; lives as long as it.
+const char *blas_version(const struct blas *);
+
+// Row-major products, enqueued. FP32 is computed without TF32; f16 and bf16 accumulate in FP32.
+int blas_gemm(struct blas *, const struct toolbox_gemm *, struct error *err);
+
+// Asks cublasLt for its best `candidates` algorithms, runs each, and keeps the fastest. Waits. `detail` says which. With
+// beta != 0, C is changed by it.
+int blas_plan_gemm(struct blas *, const struct toolbox_gemm *, int candidates, struct blas_plan **out,
+                   char detail[OPERATION_DETAIL_MAX], struct error *err);
+// The plan's product on this problem's addresses, which may differ from those planned with.
+int blas_run_plan(struct blas *, const struct toolbox_gemm *, const struct blas_plan *, struct error *err);
+void blas_plan_free(struct blas *, struct blas_plan *); // NULL is fine
+
+// *result = sum of |x|, x dense.
+int blas_asum(struct blas *, const struct operand *x, const struct operand *result, struct error *err);
+
+#endif

@@ -1,0 +1,93 @@
+// The CUDA driver: device, context, memory, modules, launches, events, graphs. The only module that includes <cuda.h>, and
+// it opens libcuda at run time, so that the worker starts, and can say what is missing, on a machine without a driver.
+//
+// One context (the device's primary one, which cuBLAS and CUPTI share) and one stream. Device memory is a uint64_t.
+//
+// Failures are of four kinds, because what must happen next differs: CUDA_FAILED (ours or the machine's), CUDA_MEMORY
+// (ask for less), CUDA_REFUSED (this kernel cannot be launched like that; the context is fine) and CUDA_CRASHED (a kernel
+// destroyed the context: every later call fails, the process must be replaced).
+#ifndef SWEETSPOT_GPU_CUDA_H
+#define SWEETSPOT_GPU_CUDA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tuner/base/error.h"
+
+enum { CUDA_FAILED = -1, CUDA_MEMORY = -2, CUDA_REFUSED = -3, CUDA_CRASHED = -4 };
+
+struct cuda;
+struct cuda_module;
+struct cuda_kernel; // lives as long as its module
+struct cuda_event;
+struct cuda_graph;
+
+struct cuda_info {
+    char name[128], arch[16], uuid[48], cuda[16]; // "NVIDIA H200", "sm_90a", "GPU-...", "13.0"
+    int ordinal;
+    int sm_count, max_shared, shared_per_sm, reserved_shared, registers_per_sm, max_threads, threads_per_sm, blocks_per_sm,
+        warp_size, l2_bytes, max_cluster, clock_mhz, memory_bus_bits;
+    uint64_t memory_bytes, memory_free;
+};
+
+// Opens a device by ordinal ("0") or UUID ("GPU-..."). Fails with the reason and the way to mend it. The caller closes.
+int cuda_open(struct cuda **out, const char *device, struct error *err);
+void cuda_close(struct cuda *); // NULL is fine
+void cuda_info(const struct cuda *, struct cuda_info *);
+// For cuBLAS and CUPTI: the CUstream and the CUcontext.
+void *cuda_stream(const struct cuda *);
+void *cuda_context(const struct cuda *);
+
+int cuda_alloc(struct cuda *, size_t bytes, uint64_t *pointer, struct error *err);
+void cuda_free(struct cuda *, uint64_t pointer); // 0 is fine; waits for the device
+// Page-locked host memory, so that copies to it are asynchronous.
+int cuda_host_alloc(struct cuda *, size_t bytes, void **pointer, struct error *err);
+void cuda_host_free(struct cuda *, void *pointer);
+
+// All enqueued. upload() of pageable memory may return only when the source has been read.
+int cuda_upload(struct cuda *, uint64_t to, const void *from, size_t bytes, struct error *err);
+int cuda_download(struct cuda *, void *to, uint64_t from, size_t bytes, struct error *err);
+int cuda_copy(struct cuda *, uint64_t to, uint64_t from, size_t bytes, struct error *err);
+int cuda_fill16(struct cuda *, uint64_t to, uint16_t pattern, size_t count, struct error *err);
+int cuda_zero(struct cuda *, uint64_t to, size_t bytes, struct error *err);
+// Waits for everything enqueued; CUDA_CRASHED with CUDA's words if a kernel failed.
+int cuda_sync(struct cuda *, struct error *err);
+
+// A cubin in memory. CUDA_REFUSED if it cannot be loaded on this device.
+int cuda_module_load(struct cuda *, const void *image, struct cuda_module **out, struct error *err);
+void cuda_module_unload(struct cuda *, struct cuda_module *); // NULL is fine
+int cuda_module_kernel(struct cuda *, struct cuda_module *, const char *symbol, struct cuda_kernel **out, struct error *err);
+
+struct cuda_kernel_info {
+    int registers, local_bytes, static_shared, max_threads;
+};
+int cuda_kernel_info(struct cuda *, const struct cuda_kernel *, struct cuda_kernel_info *, struct error *err);
+
+struct cuda_geometry {
+    unsigned grid[3], block[3], cluster[3]; // cluster 1,1,1: none
+    unsigned shared;                        // dynamic, bytes
+    bool cooperative;
+};
+
+// Allows the kernel the shared memory and the cluster that it will be launched with; CUDA_REFUSED with the limit that is
+// exceeded. Once for a kernel and its largest geometry, before launches.
+int cuda_kernel_allow(struct cuda *, struct cuda_kernel *, const struct cuda_geometry *, struct error *err);
+// Blocks of this geometry that fit on one multiprocessor.
+int cuda_kernel_occupancy(struct cuda *, struct cuda_kernel *, const struct cuda_geometry *, int *blocks, struct error *err);
+// Enqueues; `args` as for cuLaunchKernel.
+int cuda_launch(struct cuda *, struct cuda_kernel *, const struct cuda_geometry *, void **args, struct error *err);
+
+int cuda_event_create(struct cuda *, struct cuda_event **out, struct error *err);
+void cuda_event_destroy(struct cuda *, struct cuda_event *);
+int cuda_event_record(struct cuda *, struct cuda_event *, struct error *err);
+// Seconds between two events that have both happened.
+int cuda_event_seconds(struct cuda *, struct cuda_event *from, struct cuda_event *to, double *seconds, struct error *err);
+
+// What is enqueued between the two calls becomes a graph instead of being executed.
+int cuda_capture_begin(struct cuda *, struct error *err);
+int cuda_capture_end(struct cuda *, struct cuda_graph **out, struct error *err); // *out NULL on failure
+int cuda_graph_launch(struct cuda *, struct cuda_graph *, struct error *err);
+void cuda_graph_free(struct cuda *, struct cuda_graph *); // NULL is fine
+
+#endif

@@ -1,0 +1,131 @@
+// See npy.h. The header is a Python literal; it is searched for its three keys, as every writer prints it the same way.
+#include "tuner/gpu/npy.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/gpu/file.h"
+
+// What follows "'key':" in the header, without leading blanks; NULL if there is no such key.
+static const char *value_of(const char *header, const char *key)
+{
+    char quoted[32];
+    snprintf(quoted, sizeof quoted, "'%s'", key);
+    const char *at = strstr(header, quoted);
+    if (!at || !(at = strchr(at + strlen(quoted), ':'))) return NULL;
+    at++;
+    while (*at == ' ') at++;
+    return at;
+}
+
+static int parse_type(struct npy *npy, const char *text, const char *path, struct error *err)
+{
+    if (!text || (*text != '\'' && *text != '"')) return error_set(err, "'%s': structured types are not supported", path);
+    char order = text[1];
+    npy->kind = text[2];
+    npy->size = (size_t)strtoul(text + 3, NULL, 10);
+    bool known = (npy->kind == 'f' && (npy->size == 2 || npy->size == 4 || npy->size == 8)) ||
+                 (strchr("iu", npy->kind) && npy->kind && (npy->size == 1 || npy->size == 2 || npy->size == 4 || npy->size == 8)) ||
+                 (npy->kind == 'b' && npy->size == 1);
+    if (!known) return error_set(err, "'%s': elements of type '%.6s' are not supported", path, text + 1);
+    if (order == '>' && npy->size > 1) return error_set(err, "'%s' is big-endian", path);
+    return 0;
+}
+
+static int parse_shape(struct npy *npy, const char *text, const char *path, struct error *err)
+{
+    if (!text || *text != '(') return error_set(err, "'%s' has no shape", path);
+    npy->count = 1;
+    for (text++; *text && *text != ')';) {
+        char *end;
+        unsigned long long n = strtoull(text, &end, 10);
+        if (end == text) return error_set(err, "'%s' has a strange shape", path);
+        if (npy->dimensions == NPY_DIMENSIONS_MAX) return error_set(err, "'%s' has too many dimensions", path);
+        npy->shape[npy->dimensions++] = (size_t)n;
+        if (__builtin_mul_overflow(npy->count, (size_t)n, &npy->count)) return error_set(err, "'%s' has a strange shape", path);
+        for (text = end; *text == ',' || *text == ' ' || *text == 'L'; text++) {}
+    }
+    return 0;
+}
+
+int npy_read(struct npy *npy, const char *path, struct error *err)
+{
+    memset(npy, 0, sizeof *npy);
+    char *content;
+    size_t size, begin, length, bytes;
+    int result = file_read(path, &content, &size, err);
+    const unsigned char *data = (const unsigned char *)content;
+    npy->memory = content;
+    if (result) return result;
+    if (size < 12 || memcmp(data, "\x93NUMPY", 6) || data[6] < 1 || data[6] > 3) return error_set(err, "'%s' is no .npy file", path);
+    length = (size_t)data[8] | (size_t)data[9] << 8;
+    begin = 10;
+    if (data[6] > 1) {
+        length |= (size_t)data[10] << 16 | (size_t)data[11] << 24;
+        begin = 12;
+    }
+    if (length > size - begin) return error_set(err, "'%s' is cut off", path);
+    char *header = malloc(length + 1);
+    if (!header) return error_set(err, "out of memory");
+    memcpy(header, data + begin, length);
+    header[length] = '\0';
+    const char *order = value_of(header, "fortran_order");
+    npy->fortran = order && !strncmp(order, "True", 4);
+    result = parse_type(npy, value_of(header, "descr"), path, err);
+    if (!result) result = parse_shape(npy, value_of(header, "shape"), path, err);
+    free(header);
+    if (result) return result;
+    npy->data = data + begin + length;
+    if (__builtin_mul_overflow(npy->count, npy->size, &bytes) || bytes > size - begin - length)
+        return error_set(err, "'%s' is cut off: %zu elements of %zu bytes do not fit", path, npy->count, npy->size);
+    return 0;
+}
+
+void npy_release(struct npy *npy)
+{
+    free(npy->memory);
+    memset(npy, 0, sizeof *npy);
+}
+
+// Where element i of C order lies.
+static const unsigned char *locate(const struct npy *npy, size_t i)
+{
+    if (!npy->fortran) return npy->data + i * npy->size;
+    size_t at = 0, stride = npy->count;
+    for (size_t d = npy->dimensions; d-- > 0;) {
+        stride /= npy->shape[d];
+        at += i % npy->shape[d] * stride;
+        i /= npy->shape[d];
+    }
+    return npy->data + at * npy->size;
+}
+
+int64_t npy_integer(const struct npy *npy, size_t i)
+{
+    const unsigned char *at = locate(npy, i);
+    if (npy->kind == 'f') return (int64_t)npy_number(npy, i);
+    uint64_t bits = 0;
+    memcpy(&bits, at, npy->size);
+    unsigned unused = 64 - 8 * (unsigned)npy->size;
+    return npy->kind == 'i' ? (int64_t)(bits << unused) >> unused : (int64_t)bits;
+}
+
+double npy_number(const struct npy *npy, size_t i)
+{
+    const unsigned char *at = locate(npy, i);
+    if (npy->kind != 'f') return npy->kind == 'u' ? (double)(uint64_t)npy_integer(npy, i) : (double)npy_integer(npy, i);
+    return element_load(npy->size == 2 ? ELEMENT_F16 : npy->size == 4 ? ELEMENT_F32 : ELEMENT_F64, at);
+}
+
+void npy_element(const struct npy *npy, size_t i, enum element type, void *to)
+{
+    int64_t exact;
+    if (type == ELEMENT_I64 && npy->kind != 'f') {
+        exact = npy_integer(npy, i);
+        memcpy(to, &exact, sizeof exact);
+    } else {
+        element_store(type, npy_number(npy, i), to);
+    }
+}

@@ -1,0 +1,30 @@
+// Reader of NumPy's .npy files, versions 1.0 to 3.0 (numpy.lib.format): little-endian f2, f4, f8, i1, i4, u4, i8 and, as
+// numbers that convert, bool, u1, i2, u2, u8; C or Fortran order.
+#ifndef SWEETSPOT_GPU_NPY_H
+#define SWEETSPOT_GPU_NPY_H
+
+#include <stddef.h>
+
+#include "kernels/element.h"
+#include "tuner/base/error.h"
+
+enum { NPY_DIMENSIONS_MAX = 8 };
+
+struct npy {
+    char kind;    // 'f', 'i', 'u' or 'b'
+    size_t size;  // bytes of an element
+    size_t dimensions, shape[NPY_DIMENSIONS_MAX], count; // count: product of the shape
+    bool fortran; // first dimension varies fastest
+    void *memory; // owned
+    const unsigned char *data;
+};
+
+// The caller releases, also after a failure.
+int npy_read(struct npy *, const char *path, struct error *err);
+void npy_release(struct npy *);
+// Element number i in C order as double, as integer, or stored as one of ours.
+double npy_number(const struct npy *, size_t i);
+int64_t npy_integer(const struct npy *, size_t i);
+void npy_element(const struct npy *, size_t i, enum element type, void *to);
+
+#endif

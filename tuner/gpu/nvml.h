@@ -1,0 +1,28 @@
+// NVML: the clock, the temperature and why a device is running slower than it could. Optional: without libnvidia-ml.so.1,
+// or without permission, nvml_open gives NULL and every reading is "unknown". Its functions are declared here, because
+// nvml.h is not part of every toolkit installation.
+#ifndef SWEETSPOT_GPU_NVML_H
+#define SWEETSPOT_GPU_NVML_H
+
+#include <stdbool.h>
+
+struct nvml;
+
+struct nvml_reading {
+    int clock_mhz;   // of the SMs; 0: unknown
+    int temperature; // degrees Celsius; 0: unknown
+    bool hot;        // slowed down by heat, by the power supply or by the board
+    bool capped;     // slowed down to keep the power limit
+};
+
+// NULL where NVML does not work. The caller closes.
+struct nvml *nvml_open(const char *device_uuid);
+void nvml_close(struct nvml *); // NULL is fine
+const char *nvml_driver(const struct nvml *); // "580.159.04", or "" (also for NULL)
+int nvml_max_clock(const struct nvml *);      // MHz of the SMs; 0: unknown
+// All zero for NULL.
+struct nvml_reading nvml_read(struct nvml *);
+// Only the reasons and the clock, which is quicker.
+struct nvml_reading nvml_read_quickly(struct nvml *);
+
+#endif

@@ -1,0 +1,144 @@
+// See pipeline.h.
+#include "tuner/gpu/pipeline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/gpu/file.h"
+
+static void read_triple(const json_t *object, const char *key, unsigned out[3])
+{
+    const json_t *array = json_object_get(object, key);
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *value = json_array_get(array, i);
+        json_int_t n = json_is_integer(value) ? json_integer_value(value) : 1;
+        out[i] = n < 0 || n > UINT32_MAX ? 0 : (unsigned)n; // a zero size is refused at launch
+    }
+}
+
+static int read_argument(struct pipeline_stage *s, const struct problem *problem, const json_t *from, struct error *err)
+{
+    unsigned i = s->count;
+    const char *buffer = json_get_string(from, "buffer", NULL), *scalar = json_get_string(from, "scalar", NULL);
+    if (i == PIPELINE_ARGUMENTS_MAX) return error_set(err, "more than %d arguments", PIPELINE_ARGUMENTS_MAX);
+    if (buffer) {
+        int found = buffers_find(&problem->buffers, buffer);
+        if (found < 0) return error_set(err, "argument %u: no buffer '%s'", i, buffer);
+        s->value[i] = problem->buffers.list[found].view.device;
+        s->pointer[i] = true;
+    } else {
+        int type = element_find(scalar);
+        const json_t *value = json_object_get(from, "value");
+        if (type < 0 || !json_is_number(value)) return error_set(err, "argument %u is neither buffer nor scalar", i);
+        if (type == ELEMENT_I64 && json_is_integer(value))
+            s->value[i] = (uint64_t)json_integer_value(value);
+        else
+            element_store((enum element)type, json_number_value(value), &s->value[i]);
+    }
+    s->count++;
+    return 0;
+}
+
+static int read_stage(struct pipeline *p, struct pipeline_part *part, const struct problem *problem, const json_t *from,
+                      struct error *err)
+{
+    if (part->count == PIPELINE_STAGES_MAX) return error_set(err, "more than %d stages", PIPELINE_STAGES_MAX);
+    struct pipeline_stage *s = &part->stage[part->count];
+    const char *symbol = json_get_string(from, "symbol", "");
+    size_t i;
+    json_t *each;
+    read_triple(from, "grid", s->geometry.grid);
+    read_triple(from, "block", s->geometry.block);
+    read_triple(from, "cluster", s->geometry.cluster);
+    int64_t shared = json_get_integer(from, "shared", 0);
+    s->geometry.shared = shared < 0 || shared > INT32_MAX ? INT32_MAX : (unsigned)shared;
+    s->geometry.cooperative = json_get_bool(from, "cooperative", false);
+    json_array_foreach(json_object_get(from, "args"), i, each)
+    {
+        if (read_argument(s, problem, each, err)) return -1;
+    }
+    for (i = 0; i < 3; i++)
+        if (!s->geometry.grid[i] || !s->geometry.block[i] || !s->geometry.cluster[i]) {
+            error_set(err, "a grid, block or cluster of size 0 or beyond 2^32");
+            return CUDA_REFUSED;
+        }
+    int failed;
+    if ((failed = cuda_module_kernel(p->cuda, p->module, symbol, &s->kernel, err)) ||
+        (failed = cuda_kernel_allow(p->cuda, s->kernel, &s->geometry, err)) ||
+        (failed = cuda_kernel_info(p->cuda, s->kernel, &s->info, err)) ||
+        (failed = cuda_kernel_occupancy(p->cuda, s->kernel, &s->geometry, &s->blocks_per_sm, err)))
+        return failed;
+    struct cuda_info info;
+    cuda_info(p->cuda, &info);
+    unsigned threads = s->geometry.block[0] * s->geometry.block[1] * s->geometry.block[2], warp = (unsigned)info.warp_size;
+    unsigned warps = (threads + warp - 1) / warp;
+    s->occupancy = (double)s->blocks_per_sm * warps * warp / info.threads_per_sm;
+    part->count++;
+    return 0;
+}
+
+int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *candidate, struct error *err)
+{
+    memset(p, 0, sizeof *p);
+    p->cuda = w->cuda;
+    p->problem_count = w->problem_count;
+    p->parts = calloc(w->problem_count, sizeof *p->parts);
+    char *image = NULL;
+    int failed = -1;
+    if (!p->parts) return error_set(err, "out of memory");
+    for (size_t i = 0; i < w->problem_count; i++) p->parts[i].cuda = w->cuda;
+    if (file_read(json_get_string(candidate, "cubin", ""), &image, NULL, err)) return -1;
+    failed = cuda_module_load(p->cuda, image, &p->module, err);
+    free(image);
+    if (failed) return failed;
+    size_t i, j;
+    json_t *each, *stage;
+    json_array_foreach(json_object_get(candidate, "problems"), i, each)
+    {
+        int64_t number = json_get_integer(each, "problem", (int64_t)i);
+        if (number < 0 || (size_t)number >= w->problem_count) return error_set(err, "no problem %lld", (long long)number);
+        json_array_foreach(json_object_get(each, "stages"), j, stage)
+        {
+            failed = read_stage(p, &p->parts[number], &w->problems[number], stage, err);
+            if (failed) {
+                error_prefix(err, "problem %s, stage %zu", w->problems[number].name, j);
+                return failed;
+            }
+        }
+    }
+    return 0;
+}
+
+void pipeline_release(struct pipeline *p)
+{
+    if (p->cuda) cuda_module_unload(p->cuda, p->module);
+    free(p->parts);
+    memset(p, 0, sizeof *p);
+}
+
+int pipeline_enqueue_stage(struct pipeline_part *part, unsigned stage, int64_t shift, struct error *err)
+{
+    struct pipeline_stage *s = &part->stage[stage];
+    uint64_t value[PIPELINE_ARGUMENTS_MAX];
+    void *args[PIPELINE_ARGUMENTS_MAX];
+    for (unsigned i = 0; i < s->count; i++) {
+        value[i] = s->pointer[i] ? s->value[i] + (uint64_t)shift : s->value[i];
+        args[i] = &value[i];
+    }
+    return cuda_launch(part->cuda, s->kernel, &s->geometry, args, err);
+}
+
+int pipeline_enqueue(void *self, int64_t shift, struct error *err)
+{
+    struct pipeline_part *part = self;
+    int failed = 0;
+    for (unsigned i = 0; i < part->count && !failed; i++) failed = pipeline_enqueue_stage(part, i, shift, err);
+    return failed;
+}
+
+struct work pipeline_work(struct pipeline *p, size_t problem)
+{
+    return (struct work){pipeline_enqueue, &p->parts[problem]};
+}

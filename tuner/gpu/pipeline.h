@@ -1,0 +1,46 @@
+// A candidate on the device: a loaded cubin and, for each problem, the launches ("stages") that compute it.
+#ifndef SWEETSPOT_GPU_PIPELINE_H
+#define SWEETSPOT_GPU_PIPELINE_H
+
+#include "tuner/base/json.h"
+#include "tuner/gpu/measure.h"
+#include "tuner/gpu/workload.h"
+
+enum { PIPELINE_STAGES_MAX = 8, PIPELINE_ARGUMENTS_MAX = 64 };
+
+struct pipeline_stage {
+    struct cuda_kernel *kernel;
+    struct cuda_geometry geometry;
+    unsigned count;
+    uint64_t value[PIPELINE_ARGUMENTS_MAX]; // each argument's bytes, at the beginning
+    bool pointer[PIPELINE_ARGUMENTS_MAX];   // whether it is a buffer's address
+    struct cuda_kernel_info info;
+    int blocks_per_sm;
+    double occupancy; // theoretical: resident warps over what the multiprocessor can hold
+};
+
+struct pipeline_part {
+    struct cuda *cuda;
+    unsigned count; // 0: the candidate has nothing for this problem
+    struct pipeline_stage stage[PIPELINE_STAGES_MAX];
+};
+
+struct pipeline {
+    struct cuda *cuda;
+    struct cuda_module *module;
+    size_t problem_count;
+    struct pipeline_part *parts; // by problem of the workload
+};
+
+// Reads "cubin" and "problems" of a candidate and makes it ready to launch. CUDA_REFUSED: this candidate cannot be
+// launched. The caller releases, also after a failure.
+int pipeline_open(struct pipeline *, const struct workload *, const json_t *candidate, struct error *err);
+void pipeline_release(struct pipeline *);
+
+// Launches one problem's stages in order; `shift` is added to every buffer's address.
+int pipeline_enqueue(void *part, int64_t shift, struct error *err);
+// One stage alone.
+int pipeline_enqueue_stage(struct pipeline_part *, unsigned stage, int64_t shift, struct error *err);
+struct work pipeline_work(struct pipeline *, size_t problem);
+
+#endif

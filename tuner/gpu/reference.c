@@ -1,0 +1,338 @@
+// See reference.h.
+#include "tuner/gpu/reference.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/sweetspot_reference.h"
+#include "tuner/gpu/npy.h"
+#include "tuner/gpu/pipeline.h"
+
+enum { ALIGNMENT = 1024 };
+
+static size_t round_up(size_t n)
+{
+    return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static const json_t *asked(const struct workload *w)
+{
+    return json_object_get(w->request, "reference");
+}
+
+static size_t elements(const struct buffer *b)
+{
+    return (size_t)b->view.rows * (size_t)b->view.cols;
+}
+
+bool reference_is_fixed(const struct workload *w)
+{
+    return !strcmp(json_get_string(asked(w), "kind", "none"), "npy");
+}
+
+int reference_bind(struct workload *w, struct problem *p, struct error *err)
+{
+    const json_t *names = json_object_get(asked(w), "buffers");
+    const struct operation_role *role = w->operation->roles;
+    for (int i = 0; role[i].name; i++) {
+        if (role[i].kind == ROLE_SIZE || role[i].kind == ROLE_SCALAR) {
+            p->operation.value[i] = json_get_number(p->roles, role[i].name, role[i].fallback);
+            continue;
+        }
+        const char *name = json_get_string(names, role[i].name, role[i].name);
+        int found = buffers_find(&p->buffers, name);
+        if (found < 0) return error_set(err, "%s needs a buffer for its role %s", w->operation->name, role[i].name);
+        const struct buffer *b = &p->buffers.list[found];
+        if (buffer_is_output(b) != (role[i].kind == ROLE_OUTPUT))
+            return error_set(err, "buffer %s has the wrong direction for the role %s of %s", name, role[i].name, w->operation->name);
+        p->operation.operand[i] = b->view;
+    }
+    if (w->operation->check(&p->operation, err)) return error_prefix(err, "%s, problem %s", w->operation->name, p->name);
+    return 0;
+}
+
+int reference_prepare(struct workload *w, struct problem *p, struct error *err)
+{
+    size_t total = 0;
+    bool none = !strcmp(json_get_string(asked(w), "kind", "none"), "none");
+    for (int pass = 0; pass < 2; pass++) {
+        uint64_t at = p->results;
+        for (size_t i = 0; i < p->buffers.count; i++) {
+            const struct buffer *b = &p->buffers.list[i];
+            if (!buffer_is_output(b)) continue;
+            size_t n = elements(b), dense = round_up(n * element_size(b->view.type));
+            size_t expected = none ? 0 : round_up(n * 8);
+            size_t scale = w->operation && element_is_float(b->view.type) ? round_up(n * sizeof(float)) : 0;
+            if (pass) {
+                p->bound[i].expected = expected ? at : 0;
+                p->bound[i].scale = scale ? at + expected : 0;
+                p->previous[i] = w->verify.deterministic ? at + expected + scale : 0;
+            }
+            size_t mine = expected + scale + (w->verify.deterministic ? dense : 0);
+            at += mine;
+            if (!pass) total += mine;
+        }
+        if (pass) break;
+        int failed = total ? cuda_alloc(w->cuda, total, &p->results, err) : 0;
+        if (failed) return failed;
+    }
+    return 0;
+}
+
+// ---- by operation ----------------------------------------------------------------------------------------------------
+
+// Where an output of the operation is kept: the buffer that plays the role.
+static int buffer_of_role(const struct problem *p, int role)
+{
+    for (size_t i = 0; i < p->buffers.count; i++)
+        if (p->buffers.list[i].view.device == p->operation.operand[role].device) return (int)i;
+    return -1;
+}
+
+static void set_bound(const struct workload *w, struct bound *b, const struct operation_expected *from)
+{
+    const struct verify_settings *v = &w->verify;
+    b->per_scale = v->tolerance * from->per_scale;
+    b->per_value = v->tolerance * from->per_value + v->relative;
+    b->floor = v->tolerance * from->floor + v->absolute;
+}
+
+static int download(struct workload *w, const struct buffer *b, void **to, struct error *err)
+{
+    int failed;
+    *to = malloc(b->bytes);
+    if (!*to) return error_set(err, "out of memory");
+    if ((failed = cuda_download(w->cuda, *to, b->view.device, b->bytes, err)) || (failed = cuda_sync(w->cuda, err))) return failed;
+    return 0;
+}
+
+static int upload(struct workload *w, uint64_t to, const void *from, size_t bytes, struct error *err)
+{
+    int failed = cuda_upload(w->cuda, to, from, bytes, err);
+    return failed ? failed : cuda_sync(w->cuda, err);
+}
+
+static int by_cpu(struct workload *w, struct problem *p, struct operation_expected *expected, struct error *err)
+{
+    struct operation_problem host = p->operation;
+    const struct operation_role *role = w->operation->roles;
+    int failed = 0;
+    for (int i = 0; role[i].name && !failed; i++) {
+        if (role[i].kind != ROLE_INPUT && role[i].kind != ROLE_OUTPUT) continue;
+        const struct buffer *b = &p->buffers.list[buffer_of_role(p, i)];
+        failed = download(w, b, &host.operand[i].host, err);
+        if (failed || role[i].kind != ROLE_OUTPUT) continue;
+        size_t n = elements(b);
+        void *values = malloc(n * 8);
+        if (element_is_float(b->view.type)) {
+            expected[i].host_expected = values;
+            expected[i].host_scale = malloc(n * sizeof(float));
+        } else {
+            expected[i].host_exact = values;
+        }
+        if (!values || (expected[i].host_expected && !expected[i].host_scale)) failed = error_set(err, "out of memory");
+    }
+    if (!failed) failed = w->operation->cpu(&host, expected, err);
+    for (int i = 0; role[i].name; i++) {
+        struct operation_expected *e = &expected[i];
+        void *values = e->host_expected ? (void *)e->host_expected : (void *)e->host_exact;
+        if (role[i].kind == ROLE_OUTPUT && values && !failed) {
+            size_t n = elements(&p->buffers.list[buffer_of_role(p, i)]);
+            failed = upload(w, e->expected, values, n * 8, err);
+            if (!failed && e->host_scale) failed = upload(w, e->scale, e->host_scale, n * sizeof(float), err);
+        }
+        if (role[i].kind == ROLE_INPUT || role[i].kind == ROLE_OUTPUT) free(host.operand[i].host);
+        free(values);
+        free(e->host_scale);
+    }
+    return failed;
+}
+
+static int by_operation(struct workload *w, struct problem *p, struct error *err)
+{
+    struct operation_expected expected[OPERATION_ROLES_MAX] = {0};
+    const struct operation_role *role = w->operation->roles;
+    for (int i = 0; role[i].name; i++) {
+        if (role[i].kind != ROLE_OUTPUT) continue;
+        const struct bound *b = &p->bound[buffer_of_role(p, i)];
+        expected[i].expected = b->expected;
+        expected[i].scale = b->scale;
+    }
+    bool cpu = !strcmp(json_get_string(asked(w), "by", "cublas"), "cpu");
+    int failed = cpu ? by_cpu(w, p, expected, err) : w->operation->reference(&w->toolbox, &p->operation, expected, err);
+    int ended = cuda_sync(w->cuda, failed ? NULL : err); // temporaries may be freed only now
+    toolbox_free_scratch(w);
+    if (failed || ended) return ended ? ended : failed;
+    for (int i = 0; role[i].name; i++)
+        if (role[i].kind == ROLE_OUTPUT) set_bound(w, &p->bound[buffer_of_role(p, i)], &expected[i]);
+    return 0;
+}
+
+// ---- by another kernel, a library, files -------------------------------------------------------------------------------
+
+// For references that bring no bound of their own.
+static int plain_bounds(struct workload *w, struct problem *p, struct error *err)
+{
+    const struct verify_settings *v = &w->verify;
+    for (size_t i = 0; i < p->buffers.count; i++) {
+        const struct buffer *b = &p->buffers.list[i];
+        if (!buffer_is_output(b)) continue;
+        p->bound[i].per_scale = 0;
+        p->bound[i].scale = 0;
+        p->bound[i].per_value = v->relative;
+        p->bound[i].floor = v->absolute;
+        if (v->relative > 0 || v->absolute > 0 || !element_is_float(b->view.type)) continue;
+        double largest;
+        int failed = support_max_abs(w->support, p->bound[i].expected, (int64_t)elements(b), &largest, err);
+        if (failed) return failed;
+        p->bound[i].floor = v->tolerance * 64 * element_roundoff(b->view.type) * largest;
+    }
+    return 0;
+}
+
+static int by_kernel(struct workload *w, size_t number, struct error *err)
+{
+    struct problem *p = &w->problems[number];
+    struct pipeline pipeline;
+    int failed = pipeline_open(&pipeline, w, asked(w), err);
+    if (!failed && !pipeline.parts[number].count) failed = error_set(err, "the reference has no stages for problem %s", p->name);
+    if (!failed) failed = buffers_reset(&p->buffers, BUFFERS_GUARD, err);
+    if (!failed) failed = pipeline_enqueue(&pipeline.parts[number], 0, err);
+    for (size_t i = 0; i < p->buffers.count && !failed; i++) {
+        const struct buffer *b = &p->buffers.list[i];
+        if (buffer_is_output(b))
+            failed = support_widen(w->support, &b->view, false, !element_is_float(b->view.type), p->bound[i].expected, err);
+    }
+    int ended = cuda_sync(w->cuda, failed ? NULL : err);
+    if (!failed) failed = ended;
+    if (failed) error_prefix(err, "the reference kernel");
+    if (failed != CUDA_CRASHED) pipeline_release(&pipeline);
+    return failed;
+}
+
+static int by_library(struct workload *w, struct problem *p, struct error *err)
+{
+    const char *path = json_get_string(asked(w), "path", ""), *name = json_get_string(asked(w), "function", "");
+    struct sweetspot_array array[BUFFERS_MAX] = {{0}};
+    struct sweetspot_value value[OPERATION_ROLES_MAX * 2] = {{0}};
+    int count = 0, values = 0, failed = 0;
+    // Never closed: a library may have started threads, or registered what runs at exit.
+    void *library = dlopen(path, RTLD_NOW);
+    if (!library) return error_set(err, "cannot open the reference library: %s", dlerror());
+    sweetspot_reference *function;
+    *(void **)&function = dlsym(library, name);
+    if (!function) return error_set(err, "%s has no function '%s'", path, name);
+    const char *key;
+    json_t *each;
+    json_object_foreach((json_t *)(uintptr_t)p->roles, key, each)
+    {
+        if (values < OPERATION_ROLES_MAX * 2 && json_is_number(each))
+            value[values++] = (struct sweetspot_value){key, json_number_value(each)};
+    }
+    failed = buffers_reset(&p->buffers, 0, err);
+    for (size_t i = 0; i < p->buffers.count && !failed; i++) {
+        const struct buffer *b = &p->buffers.list[i];
+        if (b->direction == DIRECTION_SCRATCH) continue;
+        struct sweetspot_array *a = &array[count++];
+        *a = (struct sweetspot_array){b->name, element_name(b->view.type), 0, b->view.rows, b->view.cols, b->view.ld, NULL};
+        void *own;
+        failed = download(w, b, &own, err);
+        a->data = own;
+        if (failed || !buffer_is_output(b)) continue;
+        bool floats = element_is_float(b->view.type);
+        size_t size = element_size(b->view.type);
+        a->output = 1;
+        a->type = floats ? "f64" : "i64";
+        a->ld = a->cols;
+        a->data = calloc(elements(b), 8);
+        for (int64_t r = 0; r < a->rows && a->data && b->direction == DIRECTION_INOUT; r++)
+            for (int64_t c = 0; c < a->cols; c++) {
+                const char *from = (const char *)own + (size_t)(r * b->view.ld + c) * size;
+                if (floats)
+                    ((double *)a->data)[r * a->cols + c] = element_load(b->view.type, from);
+                else
+                    ((int64_t *)a->data)[r * a->cols + c] = element_load_integer(b->view.type, from);
+            }
+        free(own);
+        if (!a->data) failed = error_set(err, "out of memory");
+    }
+    if (!failed && function(count, array, values, value)) failed = error_set(err, "%s in %s reports failure", name, path);
+    for (int i = 0; i < count; i++) {
+        int found = buffers_find(&p->buffers, array[i].name);
+        if (array[i].output && !failed)
+            failed = upload(w, p->bound[found].expected, array[i].data, elements(&p->buffers.list[found]) * 8, err);
+        free(array[i].data);
+    }
+    return failed;
+}
+
+static int by_files(struct workload *w, size_t number, struct error *err)
+{
+    struct problem *p = &w->problems[number];
+    // One set of files for all problems, or a list with a set for each.
+    const json_t *files = json_object_get(asked(w), "files");
+    if (json_is_array(files)) files = json_array_get(files, number);
+    for (size_t i = 0; i < p->buffers.count; i++) {
+        const struct buffer *b = &p->buffers.list[i];
+        if (!buffer_is_output(b)) continue;
+        const char *path = json_get_string(files, b->name, NULL);
+        if (!path) return error_set(err, "problem %s: no file with the expected values of %s", p->name, b->name);
+        struct npy npy;
+        size_t n = elements(b);
+        void *values = malloc(n * 8);
+        int failed = values ? npy_read(&npy, path, err) : error_set(err, "out of memory");
+        if (!failed && npy.count != n)
+            failed = error_set(err, "%s has %zu elements, %s has %zu", path, npy.count, b->name, n);
+        for (size_t j = 0; j < n && !failed; j++) {
+            if (element_is_float(b->view.type))
+                ((double *)values)[j] = npy_number(&npy, j);
+            else
+                ((int64_t *)values)[j] = npy_integer(&npy, j);
+        }
+        if (!failed) failed = upload(w, p->bound[i].expected, values, n * 8, err);
+        if (values) npy_release(&npy);
+        free(values);
+        if (failed) return failed;
+    }
+    return 0;
+}
+
+// The checksums by which damage to expected values is noticed later.
+static int take_checksums(struct workload *w, size_t number, struct error *err)
+{
+    struct problem *p = &w->problems[number];
+    struct finding *findings = w->findings[number];
+    int failed = cuda_zero(w->cuda, p->buffers.findings, sizeof w->findings[0], err);
+    for (size_t i = 0; i < p->buffers.count && !failed; i++) {
+        size_t n = elements(&p->buffers.list[i]);
+        uint64_t to = p->buffers.findings + i * sizeof(struct finding);
+        if (p->bound[i].expected) failed = support_checksum(w->support, p->bound[i].expected, n * 8, to, err);
+        if (!failed && p->bound[i].scale) failed = support_checksum(w->support, p->bound[i].scale, n * sizeof(float), to, err);
+    }
+    if (failed || (failed = cuda_download(w->cuda, findings, p->buffers.findings, sizeof w->findings[0], err)) ||
+        (failed = cuda_sync(w->cuda, err)))
+        return failed;
+    for (size_t i = 0; i < p->buffers.count; i++) p->checksum[i] = findings[i].checksum;
+    return 0;
+}
+
+int reference_compute(struct workload *w, size_t number, struct error *err)
+{
+    struct problem *p = &w->problems[number];
+    const char *kind = json_get_string(asked(w), "kind", "none");
+    int failed;
+    if (!strcmp(kind, "operation")) {
+        failed = by_operation(w, p, err);
+    } else if (!strcmp(kind, "none")) {
+        failed = 0;
+    } else {
+        failed = !strcmp(kind, "kernel")    ? by_kernel(w, number, err)
+                 : !strcmp(kind, "library") ? by_library(w, p, err)
+                 : !strcmp(kind, "npy")     ? by_files(w, number, err)
+                                            : error_set(err, "unknown reference '%s'", kind);
+        if (!failed) failed = plain_bounds(w, p, err);
+    }
+    return failed ? failed : take_checksums(w, number, err);
+}

@@ -1,0 +1,21 @@
+// Where expected values come from: an operation (by cuBLAS or on the CPU), another kernel, a function in a shared library,
+// .npy files, or nowhere. Each computes a problem's expected outputs from its inputs as they lie on the device, and
+// decides what error is allowed.
+//
+// An operation brings its own bound. Elsewhere the job's absolute and relative errors apply; if it gives none, an absolute
+// error of 64 unit roundoffs of the largest expected value, which suits results of moderate sums and no more.
+#ifndef SWEETSPOT_GPU_REFERENCE_H
+#define SWEETSPOT_GPU_REFERENCE_H
+
+#include "tuner/gpu/workload.h"
+
+// Allocates what the problem's outputs need. The memory belongs to the problem.
+int reference_prepare(struct workload *, struct problem *, struct error *err);
+// Computes the expected values of one problem and takes their checksums. Waits.
+int reference_compute(struct workload *, size_t problem, struct error *err);
+// Whether expected values are fixed, so that the inputs must not be filled from another seed.
+bool reference_is_fixed(const struct workload *);
+// The operation's view of a problem: operands and values by role.
+int reference_bind(struct workload *, struct problem *, struct error *err);
+
+#endif

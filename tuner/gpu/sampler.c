@@ -1,0 +1,73 @@
+// See sampler.h.
+#include "tuner/gpu/sampler.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tuner/base/stats.h"
+
+enum { SMALLEST_BATCH = 4 };
+static const double clearly_slower = 1.1;
+
+void sampler_begin(struct sampler *s, const struct measure_settings *settings, double cutoff)
+{
+    memset(s, 0, sizeof *s);
+    s->settings = *settings;
+    s->cutoff = cutoff;
+    if (s->settings.max_samples > SAMPLER_MAX) s->settings.max_samples = SAMPLER_MAX;
+    if (s->settings.max_samples < 1) s->settings.max_samples = 1;
+    if (s->settings.min_samples < 1) s->settings.min_samples = 1;
+    if (s->settings.min_samples > s->settings.max_samples) s->settings.min_samples = s->settings.max_samples;
+}
+
+void sampler_screen(struct sampler *s, double time)
+{
+    if (!(s->cutoff > 0) || time <= s->cutoff) return;
+    s->slow = true;
+    if (s->count == 0) s->times[s->count++] = time;
+}
+
+size_t sampler_wanted(const struct sampler *s)
+{
+    const struct measure_settings *set = &s->settings;
+    size_t most = (size_t)set->max_samples, least = (size_t)set->min_samples;
+    if (s->slow || s->count >= most) return 0;
+    if (s->count < least) return least - s->count;
+    if (s->spent >= set->max_time) return 0;
+    double low, high, median = stats_median(s->times, s->count);
+    stats_median_interval(s->times, s->count, &low, &high);
+    double width = (high - low) / 2 / median;
+    if (width <= set->precision) return 0;
+    if (s->cutoff > 0 && set->slow_factor > 0 && low > clearly_slower * s->cutoff / set->slow_factor) return 0;
+    // The width shrinks with the square root of the count. At most as many again as there are: widths of few samples are
+    // themselves uncertain.
+    double wish = (double)s->count * (pow(width / set->precision, 2) - 1);
+    size_t n = wish < SMALLEST_BATCH ? SMALLEST_BATCH : wish > (double)s->count ? s->count : (size_t)wish;
+    double left = (set->max_time - s->spent) / (s->spent / (double)s->count + 1e-9);
+    if ((double)n > left) n = left < 1 ? 1 : (size_t)left;
+    return n < most - s->count ? n : most - s->count;
+}
+
+void sampler_add(struct sampler *s, const double *times, size_t n, double spent, bool throttled)
+{
+    s->spent += spent;
+    if (throttled && s->dropped < SAMPLER_RETAKES) {
+        s->dropped++;
+        return;
+    }
+    if (throttled) s->throttled = true;
+    for (size_t i = 0; i < n && s->count < SAMPLER_MAX; i++) s->times[s->count++] = times[i];
+    if (s->cutoff > 0 && s->count && stats_median(s->times, s->count) > s->cutoff) s->slow = true;
+}
+
+void sampler_result(const struct sampler *s, struct measurement *m)
+{
+    memset(m, 0, sizeof *m);
+    m->time = stats_median(s->times, s->count);
+    stats_median_interval(s->times, s->count, &m->low, &m->high);
+    m->count = s->count;
+    m->slow = s->slow;
+    m->throttled = s->throttled;
+    m->shown_count = s->count < SAMPLER_SHOWN ? s->count : SAMPLER_SHOWN;
+    for (size_t i = 0; i < m->shown_count; i++) m->shown[i] = s->times[i * s->count / m->shown_count];
+}

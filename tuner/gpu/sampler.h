@@ -1,0 +1,54 @@
+// When to stop sampling: the decisions of a measurement without the measuring, so that they can be tested with made-up
+// clocks. Samples arrive in batches; after each the sampler says how many more it wants.
+//
+// It wants min_samples, and then more until the 95% interval of the median is narrower than the precision asked for, the
+// samples or the time are used up, or the candidate is clearly slower than the best one: its interval lies above 1.1 times
+// the incumbent's time, and knowing it to 1% would tell nobody anything.
+#ifndef SWEETSPOT_GPU_SAMPLER_H
+#define SWEETSPOT_GPU_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { SAMPLER_MAX = 1024, SAMPLER_SHOWN = 10, SAMPLER_RETAKES = 3 };
+
+struct measure_settings {
+    bool cold;                 // L2 flushed before every launch
+    int warmup;                // launches
+    int min_samples, max_samples;
+    double precision;          // relative half-width of the interval that is enough
+    double max_time;           // s, for one problem
+    double graph_below;        // s; shorter kernels are timed many at once, in a CUDA graph
+    double slow_factor;        // cutoff / slow_factor is the incumbent's time
+};
+
+struct measurement {
+    double time, low, high; // s; median and its 95% interval
+    size_t count;
+    double shown[SAMPLER_SHOWN]; // some of the samples, in the order taken
+    size_t shown_count;
+    bool slow;      // cut off: beyond the cutoff
+    bool throttled; // some samples were taken while the device was slowed down, even after retaking
+};
+
+struct sampler {
+    struct measure_settings settings;
+    double cutoff; // s; 0: none
+    double times[SAMPLER_MAX];
+    size_t count;
+    double spent;  // s of GPU time
+    int dropped;   // batches
+    bool slow, throttled;
+};
+
+void sampler_begin(struct sampler *, const struct measure_settings *, double cutoff);
+// A first, single time: marks the candidate slow if it is beyond the cutoff.
+void sampler_screen(struct sampler *, double time);
+// How many samples to take next; 0: done.
+size_t sampler_wanted(const struct sampler *);
+// A batch that took `spent` seconds. A batch taken while throttled is dropped, unless that has happened too often: heat does
+// not pass in a moment, and a candidate cannot be measured forever.
+void sampler_add(struct sampler *, const double *times, size_t n, double spent, bool throttled);
+void sampler_result(const struct sampler *, struct measurement *);
+
+#endif

@@ -1,0 +1,217 @@
+// See support.h. Kernels are looked up by name when first needed and kept: loading all eight types' would cost a start
+// of the worker some milliseconds for nothing.
+#include "tuner/gpu/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 256, PARTIALS = 1024 };
+
+enum kernel_name { FILL, COMPARE, JUDGE, WIDEN, SUMS, TYPED_COUNT };
+static const char *const typed_names[TYPED_COUNT] = {"fill", "compare", "judge", "widen", "sums"};
+
+enum { PATTERN, CHECKSUM, GUARDS, NARROW_UP, TO_INTEGER, MAX_ABS, SUMS_JOIN, FLUSH, PLAIN_COUNT };
+static const char *const plain_names[PLAIN_COUNT] = {
+    "pattern", "checksum", "guards", "narrow_up", "to_integer", "max_abs", "sums_join", "flush",
+};
+
+struct sums {
+    double sum, sum_abs, sum_squares, fractional;
+    uint64_t exact;
+};
+
+struct support {
+    struct cuda *cuda;
+    struct cuda_module *module;
+    struct cuda_kernel *typed[TYPED_COUNT][ELEMENT_COUNT], *plain[PLAIN_COUNT];
+    unsigned wide;         // blocks of a grid that fills the device
+    uint64_t flush, small; // memory read by a flush; partial sums and single results
+    size_t flush_bytes;
+};
+
+int support_open(struct support **out, struct cuda *cuda, const void *image, struct error *err)
+{
+    struct support *s = calloc(1, sizeof *s);
+    struct cuda_info info;
+    int result = -1;
+    *out = NULL;
+    if (!s) return error_set(err, "out of memory");
+    cuda_info(cuda, &info);
+    s->cuda = cuda;
+    s->wide = (unsigned)info.sm_count * 8;
+    // Twice the L2: with less, a hashed cache with a policy other than strict LRU keeps some lines.
+    s->flush_bytes = 2 * (size_t)(info.l2_bytes > 0 ? info.l2_bytes : 64 << 20);
+    if ((result = cuda_module_load(cuda, image, &s->module, err)) ||
+        (result = cuda_alloc(cuda, s->flush_bytes, &s->flush, err)) ||
+        (result = cuda_alloc(cuda, (PARTIALS + 1) * sizeof(struct sums), &s->small, err)) ||
+        (result = cuda_zero(cuda, s->flush, s->flush_bytes, err))) {
+        error_prefix(err, "support kernels");
+        support_close(s);
+        return result;
+    }
+    *out = s;
+    return 0;
+}
+
+void support_close(struct support *s)
+{
+    if (!s) return;
+    cuda_free(s->cuda, s->flush);
+    cuda_free(s->cuda, s->small);
+    cuda_module_unload(s->cuda, s->module);
+    free(s);
+}
+
+static int find(struct support *s, struct cuda_kernel **kernel, const char *name, const char *type, struct error *err)
+{
+    char symbol[64];
+    if (*kernel) return 0;
+    snprintf(symbol, sizeof symbol, "support_%s%s%s", name, type ? "_" : "", type ? type : "");
+    return cuda_module_kernel(s->cuda, s->module, symbol, kernel, err);
+}
+
+static int launch(struct support *s, struct cuda_kernel *kernel, unsigned x, unsigned y, unsigned block, void **args,
+                  struct error *err)
+{
+    struct cuda_geometry g = {.grid = {x, y, 1}, .block = {block, 1, 1}, .cluster = {1, 1, 1}};
+    return cuda_launch(s->cuda, kernel, &g, args, err);
+}
+
+static int launch_typed(struct support *s, enum kernel_name name, enum element type, unsigned blocks, unsigned block,
+                        void **args, struct error *err)
+{
+    struct cuda_kernel **kernel = &s->typed[name][type];
+    int result = find(s, kernel, typed_names[name], element_name(type), err);
+    return result ? result : launch(s, *kernel, blocks, 1, block, args, err);
+}
+
+static int launch_plain(struct support *s, int name, unsigned x, unsigned y, unsigned block, void **args, struct error *err)
+{
+    int result = find(s, &s->plain[name], plain_names[name], NULL, err);
+    return result ? result : launch(s, s->plain[name], x, y, block, args, err);
+}
+
+// Blocks for n elements, `each` of them a thread; no more than fill the device a few times.
+static unsigned blocks_for(const struct support *s, int64_t n, int each)
+{
+    int64_t blocks = (n + (int64_t)BLOCK * each - 1) / ((int64_t)BLOCK * each);
+    if (blocks < 1) blocks = 1;
+    return blocks < (int64_t)s->wide ? (unsigned)blocks : s->wide;
+}
+
+int support_fill(struct support *s, const struct operand *to, enum fill_kind kind, double low, double high, uint64_t seed,
+                 struct error *err)
+{
+    struct operand o = *to;
+    int number = kind;
+    void *args[] = {&o.device, &o.rows, &o.cols, &o.ld, &number, &low, &high, &seed};
+    return launch_typed(s, FILL, o.type, blocks_for(s, o.rows * o.cols, 4), BLOCK, args, err);
+}
+
+int support_pattern(struct support *s, uint64_t address, int64_t rows, int64_t bytes, int64_t pitch, uint16_t pattern,
+                    struct error *err)
+{
+    if (rows <= 0 || bytes <= 0) return 0;
+    if (rows == 1 && bytes % 2 == 0 && address % 2 == 0)
+        return cuda_fill16(s->cuda, address, pattern, (size_t)bytes / 2, err);
+    uint32_t wide = pattern;
+    void *args[] = {&address, &rows, &bytes, &pitch, &wide};
+    unsigned x = blocks_for(s, bytes, 4), y = rows < 4096 ? (unsigned)rows : 4096;
+    return launch_plain(s, PATTERN, x, y, BLOCK, args, err);
+}
+
+int support_checksum(struct support *s, uint64_t address, size_t bytes, uint64_t finding, struct error *err)
+{
+    int64_t n = (int64_t)bytes;
+    void *args[] = {&address, &n, &finding};
+    return launch_plain(s, CHECKSUM, blocks_for(s, n / 8, 4), 1, BLOCK, args, err);
+}
+
+int support_guards(struct support *s, uint64_t regions, size_t count, uint16_t pattern, uint64_t findings, struct error *err)
+{
+    if (!count) return 0;
+    uint32_t wide = pattern;
+    void *args[] = {&regions, &wide, &findings};
+    return launch_plain(s, GUARDS, 16, (unsigned)count, BLOCK, args, err);
+}
+
+int support_compare(struct support *s, const struct operand *out, const struct bound *bound, uint64_t previous,
+                    enum previous_mode mode, uint16_t pattern, uint64_t finding, struct error *err)
+{
+    struct operand o = *out;
+    struct bound b = *bound;
+    int number = previous ? (int)mode : PREVIOUS_NONE;
+    uint64_t wide = pattern * 0x0001000100010001ull;
+    if (o.ld == o.cols) { // one long row: full tiles, however narrow the matrix is
+        o.cols *= o.rows;
+        o.ld = o.cols;
+        o.rows = 1;
+    }
+    void *args[] = {&o.device,     &o.rows,  &o.cols,   &o.ld,   &b.expected, &b.scale, &b.per_scale,
+                    &b.per_value, &b.floor, &previous, &number, &wide,       &finding};
+    int64_t tiles = o.rows * ((o.cols + 2047) / 2048);
+    return launch_typed(s, COMPARE, o.type, tiles < (int64_t)s->wide ? (unsigned)tiles : s->wide, BLOCK, args, err);
+}
+
+int support_judge(struct support *s, const struct operand *out, const struct bound *bound, uint64_t finding,
+                  struct error *err)
+{
+    struct operand o = *out;
+    struct bound b = *bound;
+    void *args[] = {&o.device, &o.cols, &o.ld, &b.expected, &b.scale, &b.per_scale, &b.per_value, &b.floor, &finding};
+    return launch_typed(s, JUDGE, o.type, 1, 1, args, err);
+}
+
+int support_widen(struct support *s, const struct operand *from, bool absolute, bool exact, uint64_t to, struct error *err)
+{
+    struct operand o = *from;
+    int magnitude = absolute, integers = exact;
+    void *args[] = {&o.device, &o.rows, &o.cols, &o.ld, &magnitude, &integers, &to};
+    return launch_typed(s, WIDEN, o.type, blocks_for(s, o.rows * o.cols, 4), BLOCK, args, err);
+}
+
+int support_narrow_up(struct support *s, uint64_t from, int64_t n, uint64_t to, struct error *err)
+{
+    void *args[] = {&from, &n, &to};
+    return launch_plain(s, NARROW_UP, blocks_for(s, n, 4), 1, BLOCK, args, err);
+}
+
+int support_to_integer(struct support *s, uint64_t from, int64_t n, uint64_t to, struct error *err)
+{
+    void *args[] = {&from, &n, &to};
+    return launch_plain(s, TO_INTEGER, blocks_for(s, n, 4), 1, BLOCK, args, err);
+}
+
+int support_max_abs(struct support *s, uint64_t from, int64_t n, double *result, struct error *err)
+{
+    void *args[] = {&from, &n, &s->small};
+    int failed;
+    if ((failed = cuda_zero(s->cuda, s->small, sizeof *result, err)) ||
+        (failed = launch_plain(s, MAX_ABS, blocks_for(s, n, 4), 1, BLOCK, args, err)) ||
+        (failed = cuda_download(s->cuda, result, s->small, sizeof *result, err)) || (failed = cuda_sync(s->cuda, err)))
+        return failed;
+    return 0;
+}
+
+int support_sums(struct support *s, const struct operand *from, struct toolbox_sums *sums, struct error *err)
+{
+    struct operand o = *from;
+    uint64_t partials = s->small + sizeof(struct sums);
+    int count = PARTIALS, failed;
+    struct sums got;
+    void *args[] = {&o.device, &o.rows, &o.cols, &o.ld, &partials}, *join[] = {&partials, &count, &s->small};
+    if ((failed = launch_typed(s, SUMS, o.type, PARTIALS, BLOCK, args, err)) ||
+        (failed = launch_plain(s, SUMS_JOIN, 1, 1, 1, join, err)) ||
+        (failed = cuda_download(s->cuda, &got, s->small, sizeof got, err)) || (failed = cuda_sync(s->cuda, err)))
+        return failed;
+    *sums = (struct toolbox_sums){got.sum, got.sum_abs, got.sum_squares, got.fractional, (int64_t)got.exact};
+    return 0;
+}
+
+int support_flush(struct support *s, struct error *err)
+{
+    int64_t n = (int64_t)(s->flush_bytes / 16);
+    void *args[] = {&s->flush, &n, &s->small};
+    return launch_plain(s, FLUSH, s->wide, 1, BLOCK, args, err);
+}

@@ -1,0 +1,61 @@
+// The worker's own kernels (kernels/support.cu) as functions: everything is enqueued on the context's stream, nothing
+// waits. Structs finding and region have the layout of their namesakes there.
+#ifndef SWEETSPOT_GPU_SUPPORT_H
+#define SWEETSPOT_GPU_SUPPORT_H
+
+#include <stdint.h>
+
+#include "kernels/operation.h"
+#include "tuner/gpu/cuda.h"
+
+// What was found about one buffer in one run; see support.cu. Complemented places: ~x, and 0 for none.
+struct finding {
+    uint64_t bad, unwritten, worst, differ, first_differ, guard_bad, guard_first, checksum;
+    double sum_squares, max_scaled, got, want, allowed;
+    int64_t place;
+};
+
+// A run of guard bytes: `rows` pieces of `bytes` bytes, `pitch` apart, `offset` bytes into the slot of `buffer`.
+struct region {
+    uint64_t address, rows, bytes, pitch, offset, buffer;
+};
+
+enum fill_kind { FILL_UNIFORM, FILL_NORMAL, FILL_INTEGER, FILL_CONSTANT, FILL_INDEX, FILL_NPY };
+
+// allowed error = per_scale*scale + per_value*|expected| + floor; see operation.h.
+struct bound {
+    uint64_t expected, scale; // 0: nothing to compare with; no scale
+    double per_scale, per_value, floor;
+};
+
+enum previous_mode { PREVIOUS_NONE, PREVIOUS_STORE, PREVIOUS_COMPARE };
+
+struct support;
+
+// `image` is support.cu's cubin. Allocates the memory that the L2 is flushed with. The caller closes.
+int support_open(struct support **out, struct cuda *, const void *image, struct error *err);
+void support_close(struct support *); // NULL is fine
+
+int support_fill(struct support *, const struct operand *, enum fill_kind, double low, double high, uint64_t seed,
+                 struct error *err);
+int support_pattern(struct support *, uint64_t address, int64_t rows, int64_t bytes, int64_t pitch, uint16_t pattern,
+                    struct error *err);
+// Adds to the finding at `finding` (a device address).
+int support_checksum(struct support *, uint64_t address, size_t bytes, uint64_t finding, struct error *err);
+int support_guards(struct support *, uint64_t regions, size_t count, uint16_t pattern, uint64_t findings, struct error *err);
+// `previous`: dense memory for a copy of the output, for the modes that need it. `pattern` is what the output was filled with.
+int support_compare(struct support *, const struct operand *, const struct bound *, uint64_t previous, enum previous_mode,
+                    uint16_t pattern, uint64_t finding, struct error *err);
+// After the last compare into a finding: names the worst element.
+int support_judge(struct support *, const struct operand *, const struct bound *, uint64_t finding, struct error *err);
+// Dense fp64 copy (of absolute values), or with `exact` of 64-bit integers.
+int support_widen(struct support *, const struct operand *, bool absolute, bool exact, uint64_t to, struct error *err);
+int support_narrow_up(struct support *, uint64_t from, int64_t n, uint64_t to, struct error *err);
+int support_to_integer(struct support *, uint64_t from, int64_t n, uint64_t to, struct error *err);
+// These two wait for their result.
+int support_max_abs(struct support *, uint64_t from, int64_t n, double *result, struct error *err);
+int support_sums(struct support *, const struct operand *, struct toolbox_sums *, struct error *err);
+// Evicts everything from the L2.
+int support_flush(struct support *, struct error *err);
+
+#endif

@@ -1,0 +1,177 @@
+// See verify.h.
+#include "tuner/gpu/verify.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// NaN in every floating-point type, and unlike the guards.
+static const uint16_t pattern[] = {[VERIFY_FIRST] = 0xfffb, [VERIFY_SECOND] = 0x7ff9};
+
+int verify_begin(struct workload *w, struct error *err)
+{
+    int failed = 0;
+    for (size_t k = 0; k < w->problem_count && !failed; k++)
+        failed = cuda_zero(w->cuda, w->problems[k].buffers.findings, sizeof w->findings[0], err);
+    return failed;
+}
+
+static int compare(struct workload *w, struct problem *p, enum previous_mode mode, uint16_t filled, struct error *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < p->buffers.count && !failed; i++) {
+        const struct buffer *b = &p->buffers.list[i];
+        if (buffer_is_output(b))
+            failed = support_compare(w->support, &b->view, &p->bound[i], p->previous[i], mode, filled,
+                                     p->buffers.findings + i * sizeof(struct finding), err);
+    }
+    return failed;
+}
+
+int verify_run(struct workload *w, size_t problem, const struct work *work, enum verify_pass pass, struct error *err)
+{
+    struct problem *p = &w->problems[problem];
+    int failed;
+    if ((failed = buffers_reset(&p->buffers, pattern[pass], err)) ||
+        (failed = cuda_event_record(w->cuda, w->events[2 * problem], err)) ||
+        (failed = work->enqueue(work->self, 0, err)) ||
+        (failed = cuda_event_record(w->cuda, w->events[2 * problem + 1], err)))
+        return failed;
+    return compare(w, p, pass == VERIFY_FIRST ? PREVIOUS_STORE : PREVIOUS_COMPARE, pattern[pass], err);
+}
+
+int verify_leftovers(struct workload *w, size_t problem, struct error *err)
+{
+    struct problem *p = &w->problems[problem];
+    return p->buffers.inout ? 0 : compare(w, p, PREVIOUS_COMPARE, pattern[VERIFY_FIRST], err);
+}
+
+int verify_end(struct workload *w, struct error *err)
+{
+    int failed = 0;
+    for (size_t k = 0; k < w->problem_count && !failed; k++) {
+        struct problem *p = &w->problems[k];
+        for (size_t i = 0; i < p->buffers.count && !failed; i++)
+            if (buffer_is_output(&p->buffers.list[i]) && p->bound[i].expected)
+                failed = support_judge(w->support, &p->buffers.list[i].view, &p->bound[i],
+                                       p->buffers.findings + i * sizeof(struct finding), err);
+        if (!failed) failed = buffers_check(&p->buffers, err);
+        if (!failed)
+            failed = cuda_download(w->cuda, w->findings[k], p->buffers.findings, p->buffers.count * sizeof(struct finding), err);
+    }
+    struct cuda_event *last = w->events[2 * w->problem_count];
+    if (!failed) failed = cuda_event_record(w->cuda, last, err);
+    int ended = cuda_sync(w->cuda, failed ? NULL : err);
+    if (failed || ended) return ended ? ended : failed;
+    double seconds;
+    if (!cuda_event_seconds(w->cuda, w->events[0], last, &seconds, err)) measure_add_busy(w->measure, seconds);
+    return 0;
+}
+
+int verify_time(const struct workload *w, size_t problem, double *seconds, struct error *err)
+{
+    return cuda_event_seconds(w->cuda, w->events[2 * problem], w->events[2 * problem + 1], seconds, err);
+}
+
+// "C[12, 7]", or "x[7]" of a vector.
+static void place_words(const struct buffer *b, int64_t place, char out[128])
+{
+    int64_t row = place / b->view.cols, col = place % b->view.cols;
+    if (b->view.rows == 1)
+        snprintf(out, 128, "%s[%lld]", b->name, (long long)col);
+    else
+        snprintf(out, 128, "%s[%lld, %lld]", b->name, (long long)row, (long long)col);
+}
+
+static void stray_words(const struct buffer *b, const struct finding *f, char reason[512])
+{
+    uint64_t offset = ~f->guard_first;
+    int64_t size = (int64_t)element_size(b->view.type), at = (int64_t)offset - (int64_t)b->front;
+    unsigned long long bytes = f->guard_bad;
+    if (at < 0)
+        snprintf(reason, 512, "wrote %llu bytes outside %s, the first %lld bytes before its beginning", bytes, b->name, (long long)-at);
+    else if (at >= (int64_t)b->bytes)
+        snprintf(reason, 512, "wrote %llu bytes outside %s, the first %lld bytes past its end", bytes, b->name,
+                 (long long)(at - (int64_t)b->bytes));
+    else
+        snprintf(reason, 512, "wrote %llu bytes outside %s, the first into the padding of row %lld, column %lld of %lld", bytes, b->name,
+                 (long long)(at / size / b->view.ld), (long long)(at / size % b->view.ld), (long long)b->view.cols);
+}
+
+static void wrong_words(const struct buffer *b, const struct finding *f, char reason[512])
+{
+    char place[128], unwritten[64] = "";
+    int64_t n = b->view.rows * b->view.cols;
+    place_words(b, f->place < 0 ? 0 : f->place, place);
+    if (f->unwritten) snprintf(unwritten, sizeof unwritten, ", %llu of them never written", (unsigned long long)f->unwritten);
+    snprintf(reason, 512, "%s is %.9g, expected %.9g (allowed error %.3g); %llu of %lld elements are wrong%s", place, f->got, f->want,
+             f->allowed, (unsigned long long)f->bad, (long long)n, unwritten);
+}
+
+// The findings on one buffer; returns the status they call for.
+static enum trial_status judge_buffer(const struct workload *w, const struct buffer *b, const struct finding *f, char reason[512])
+{
+    char place[128];
+    if (f->guard_bad) {
+        stray_words(b, f, reason);
+        return STATUS_OUT_OF_BOUNDS;
+    }
+    if (b->direction == DIRECTION_IN && f->checksum != b->checksum) {
+        snprintf(reason, 512, "changed %s, which is an input", b->name);
+        return STATUS_WRONG;
+    }
+    if (f->differ && w->verify.deterministic) {
+        place_words(b, (int64_t)~f->first_differ, place);
+        snprintf(reason, 512, "two runs on the same data differ in %llu elements, the first is %s%s", (unsigned long long)f->differ,
+                 place, f->bad ? "; some are wrong too" : "");
+        return STATUS_NONDETERMINISTIC;
+    }
+    if (f->bad) {
+        wrong_words(b, f, reason);
+        return STATUS_WRONG;
+    }
+    return STATUS_OK;
+}
+
+static int severity(enum trial_status status)
+{
+    return status == STATUS_OUT_OF_BOUNDS ? 3 : status == STATUS_NONDETERMINISTIC ? 2 : status == STATUS_WRONG ? 1 : 0;
+}
+
+static double ratio_of(const struct finding *f)
+{
+    if (!f->worst) return 0;
+    return fabs(f->got - f->want) / f->allowed; // NaN or infinite where nothing is allowed
+}
+
+enum trial_status verify_judge(const struct workload *w, size_t problem, struct verify_result *result, char reason[512])
+{
+    const struct problem *p = &w->problems[problem];
+    enum trial_status status = STATUS_OK;
+    uint64_t worst = 0;
+    *result = (struct verify_result){.row = -1, .col = -1};
+    reason[0] = '\0';
+    for (size_t i = 0; i < p->buffers.count; i++) {
+        const struct buffer *b = &p->buffers.list[i];
+        const struct finding *f = &w->findings[problem][i];
+        char words[512];
+        enum trial_status mine = judge_buffer(w, b, f, words);
+        if (severity(mine) > severity(status)) {
+            status = mine;
+            strcpy(reason, words);
+        }
+        if (!buffer_is_output(b)) continue;
+        double n = (double)(b->view.rows * b->view.cols), rms = sqrt(f->sum_squares / n);
+        if (f->max_scaled > result->error_max) result->error_max = f->max_scaled;
+        if (rms > result->error_rms) result->error_rms = rms;
+        result->bad += f->bad;
+        if (f->worst <= worst) continue;
+        worst = f->worst;
+        result->error = ratio_of(f);
+        result->row = f->place / b->view.cols;
+        result->col = f->place % b->view.cols;
+        result->got = f->got;
+        result->want = f->want;
+    }
+    return status;
+}

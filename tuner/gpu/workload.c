@@ -1,0 +1,181 @@
+// See workload.h.
+#include "tuner/gpu/workload.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/gpu/file.h"
+#include "tuner/gpu/reference.h"
+
+int machine_blas(struct machine *m, struct error *err)
+{
+    return m->blas ? 0 : blas_open(&m->blas, m->cuda, err);
+}
+
+static void read_settings(struct workload *w)
+{
+    const json_t *verify = json_object_get(w->request, "verify"), *measure = json_object_get(w->request, "measure");
+    w->verify = (struct verify_settings){
+        .tolerance = json_get_number(verify, "tolerance", 1),
+        .absolute = json_get_number(verify, "absolute", 0),
+        .relative = json_get_number(verify, "relative", 0),
+        .deterministic = json_get_bool(verify, "deterministic", true),
+        .guard_bytes = (size_t)json_get_integer(verify, "guard_bytes", 4096),
+    };
+    w->measure_settings = (struct measure_settings){
+        .cold = strcmp(json_get_string(measure, "cache", "cold"), "warm") != 0,
+        .warmup = (int)json_get_integer(measure, "warmup", 2),
+        .min_samples = (int)json_get_integer(measure, "min_samples", 5),
+        .max_samples = (int)json_get_integer(measure, "max_samples", 50),
+        .precision = json_get_number(measure, "precision", 0.01),
+        .max_time = json_get_number(measure, "max_time", 0.2),
+        .graph_below = json_get_number(measure, "graph_below", 20e-6),
+        .slow_factor = json_get_number(measure, "slow_factor", 3),
+    };
+    w->seed = (uint64_t)json_get_integer(w->request, "seed", 1);
+}
+
+// Says before allocating what would not fit: a buffer's size is a mistake in the job file, and deserves a clear message.
+static int check_memory(const struct workload *w, const json_t *problems, struct error *err)
+{
+    struct cuda_info info;
+    size_t i, total = 0;
+    json_t *each;
+    cuda_info(w->cuda, &info);
+    json_array_foreach(problems, i, each)
+    {
+        size_t bytes = buffers_bytes(json_object_get(each, "buffers"), w->verify.guard_bytes, err);
+        if (!bytes) return error_prefix(err, "problem %s", json_get_string(each, "name", "?"));
+        total += bytes;
+        if (bytes > info.memory_bytes || total > info.memory_bytes)
+            return error_set(err, "the buffers of problem %s need %.1f GiB (%.1f GiB with those before it), the device has %.1f",
+                             json_get_string(each, "name", "?"), (double)bytes / 0x1p30, (double)total / 0x1p30,
+                             (double)info.memory_bytes / 0x1p30);
+    }
+    return 0;
+}
+
+static int open_problem(struct workload *w, struct problem *p, const json_t *from, struct error *err)
+{
+    strncpy(p->name, json_get_string(from, "name", "?"), sizeof p->name - 1);
+    p->tune = json_get_bool(from, "tune", true);
+    p->roles = json_object_get(from, "roles");
+    int failed = buffers_open(&p->buffers, w->cuda, w->support, json_object_get(from, "buffers"), w->verify.guard_bytes, err);
+    if (!failed && w->operation) failed = reference_bind(w, p, err);
+    if (!failed) failed = reference_prepare(w, p, err);
+    return failed;
+}
+
+static int open_support(struct workload *w, struct error *err)
+{
+    char *image;
+    if (file_read(json_get_string(w->request, "support", ""), &image, NULL, err)) return error_prefix(err, "support kernels");
+    int failed = support_open(&w->support, w->cuda, image, err);
+    free(image);
+    return failed;
+}
+
+int workload_open(struct workload *w, struct machine *machine, json_t *request, struct error *err)
+{
+    const json_t *problems = json_object_get(request, "problems"), *reference = json_object_get(request, "reference");
+    const char *nearest;
+    int failed;
+    memset(w, 0, sizeof *w);
+    w->machine = machine;
+    w->cuda = machine->cuda;
+    w->request = json_incref(request);
+    toolbox_init(&w->toolbox, w);
+    read_settings(w);
+    size_t count = json_array_size(problems);
+    if (count < 1 || count > WORKLOAD_PROBLEMS_MAX) return error_set(err, "%zu problems; 1 to %d are possible", count, WORKLOAD_PROBLEMS_MAX);
+    if (!strcmp(json_get_string(reference, "kind", "none"), "operation")) {
+        const char *name = json_get_string(reference, "name", "");
+        w->operation = operation_find(name, &nearest);
+        if (!w->operation) return error_set(err, "no operation '%s'%s%s", name, nearest ? "; did you mean " : "", nearest ? nearest : "");
+    }
+    w->problems = calloc(count, sizeof *w->problems);
+    if (!w->problems) return error_set(err, "out of memory");
+    void *findings = NULL;
+    if ((failed = check_memory(w, problems, err)) || (failed = open_support(w, err)) ||
+        (failed = measure_open(&w->measure, w->cuda, w->support, machine->nvml, &w->measure_settings, err)) ||
+        (failed = cuda_host_alloc(w->cuda, count * sizeof *w->findings, &findings, err)))
+        return failed;
+    w->findings = findings;
+    w->events = calloc(2 * count + 1, sizeof *w->events);
+    if (!w->events) return error_set(err, "out of memory");
+    for (size_t i = 0; i < 2 * count + 1; i++)
+        if ((failed = cuda_event_create(w->cuda, &w->events[i], err))) return failed;
+    for (w->problem_count = 0; w->problem_count < count;) {
+        struct problem *p = &w->problems[w->problem_count++];
+        if ((failed = open_problem(w, p, json_array_get(problems, w->problem_count - 1), err)))
+            return error_prefix(err, "problem %s", p->name), failed;
+        w->tuned_count += p->tune;
+    }
+    return workload_fill(w, w->seed, err);
+}
+
+void workload_release(struct workload *w)
+{
+    for (size_t i = 0; w->events && i < 2 * json_array_size(json_object_get(w->request, "problems")) + 1; i++)
+        cuda_event_destroy(w->cuda, w->events[i]);
+    free(w->events);
+    for (size_t i = 0; i < w->problem_count; i++) {
+        buffers_release(&w->problems[i].buffers);
+        cuda_free(w->cuda, w->problems[i].results);
+    }
+    free(w->problems);
+    if (w->cuda) {
+        toolbox_free_scratch(w);
+        cuda_host_free(w->cuda, w->findings);
+    }
+    measure_close(w->measure);
+    support_close(w->support);
+    json_decref(w->request);
+    memset(w, 0, sizeof *w);
+}
+
+int workload_fill(struct workload *w, uint64_t seed, struct error *err)
+{
+    w->seed = seed;
+    for (size_t i = 0; i < w->problem_count; i++) {
+        struct problem *p = &w->problems[i];
+        int failed = buffers_fill(&p->buffers, seed * 0x9e3779b97f4a7c15u + i, err);
+        if (!failed) failed = reference_compute(w, i, err);
+        if (failed) {
+            error_prefix(err, "problem %s", p->name);
+            return failed;
+        }
+    }
+    return 0;
+}
+
+int workload_mend(struct workload *w, bool *damaged, struct error *err)
+{
+    int failed = 0;
+    *damaged = false;
+    // Two rounds over the same findings: what is filled in, then what is expected.
+    for (int round = 0; round < 2 && !failed; round++) {
+        for (size_t k = 0; k < w->problem_count && !failed; k++) {
+            struct problem *p = &w->problems[k];
+            failed = cuda_zero(w->cuda, p->buffers.findings, sizeof w->findings[0], err);
+            if (!failed && round == 0) failed = buffers_check(&p->buffers, err);
+            for (size_t i = 0; i < p->buffers.count && !failed && round == 1; i++) {
+                size_t n = (size_t)(p->buffers.list[i].view.rows * p->buffers.list[i].view.cols);
+                uint64_t to = p->buffers.findings + i * sizeof(struct finding);
+                if (p->bound[i].expected) failed = support_checksum(w->support, p->bound[i].expected, n * 8, to, err);
+                if (!failed && p->bound[i].scale) failed = support_checksum(w->support, p->bound[i].scale, n * sizeof(float), to, err);
+            }
+            if (!failed) failed = cuda_download(w->cuda, w->findings[k], p->buffers.findings, sizeof w->findings[0], err);
+        }
+        if (!failed) failed = cuda_sync(w->cuda, err);
+        for (size_t k = 0; k < w->problem_count && !failed; k++) {
+            const struct problem *p = &w->problems[k];
+            for (size_t i = 0; i < p->buffers.count; i++) {
+                const struct buffer *b = &p->buffers.list[i];
+                uint64_t sum = round ? p->checksum[i] : b->direction == DIRECTION_IN ? b->checksum : 0;
+                if (w->findings[k][i].checksum != sum || w->findings[k][i].guard_bad) *damaged = true;
+            }
+        }
+    }
+    return !failed && *damaged ? workload_fill(w, w->seed, err) : failed;
+}

@@ -1,0 +1,249 @@
+// See final.h.
+#include "tuner/output/final.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tuner/base/stats.h"
+#include "tuner/base/text.h"
+
+static const struct interval unknown = {NAN, NAN, NAN};
+
+// The times of one problem of an entry, one a round, NaN where there is none; NULL when the entry has none. Caller frees.
+static double *read_times(const json_t *entry, size_t problem, size_t *count)
+{
+    size_t i;
+    const json_t *item;
+    *count = 0;
+    json_array_foreach(json_object_get(entry, "problems"), i, item) {
+        if (json_get_integer(item, "problem", (int64_t)i) != (int64_t)problem) continue;
+        const json_t *list = json_object_get(item, "times");
+        if (!json_array_size(list)) return NULL;
+        double *times = memory_new(json_array_size(list), sizeof *times);
+        for (*count = 0; *count < json_array_size(list); ++*count) {
+            const json_t *time = json_array_get(list, *count);
+            times[*count] = json_is_number(time) && json_number_value(time) > 0 ? json_number_value(time) : (double)NAN;
+        }
+        return times;
+    }
+    return NULL;
+}
+
+static const json_t *find_problem(const json_t *entry, size_t problem)
+{
+    size_t i;
+    const json_t *item;
+    json_array_foreach(json_object_get(entry, "problems"), i, item) {
+        if (json_get_integer(item, "problem", (int64_t)i) == (int64_t)problem) return item;
+    }
+    return NULL;
+}
+
+static struct interval median_of(const double *times, size_t count, size_t *used)
+{
+    struct interval median = unknown;
+    double *kept = memory_new(count, sizeof *kept);
+    *used = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(times[i])) kept[(*used)++] = times[i];
+    if (*used) {
+        stats_median_interval(kept, *used, &median.low, &median.high);
+        median.value = stats_median(kept, *used);
+    }
+    free(kept);
+    return median;
+}
+
+// Paired over the rounds in which both have a time.
+static struct interval ratio_of(const double *theirs, const double *ours, size_t count, uint64_t seed)
+{
+    struct interval ratio = unknown;
+    double *a = memory_new(count, sizeof *a), *b = memory_new(count, sizeof *b);
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(theirs[i]) && !isnan(ours[i])) a[used] = theirs[i], b[used++] = ours[i];
+    if (used) stats_paired_ratio(a, b, used, seed, &ratio.value, &ratio.low, &ratio.high);
+    free(a);
+    free(b);
+    return ratio;
+}
+
+static void read_entry(struct final_entry *entry, const json_t *from, size_t problem_count)
+{
+    *entry = (struct final_entry){
+        .name = text_copy(json_get_string(from, "name", "?")),
+        .trial = json_get_integer(from, "trial", 0),
+        .ok = !strcmp(json_get_string(from, "status", "ok"), "ok"),
+        .reason = text_copy(json_get_string(from, "reason", "")),
+        .error = json_get_number(from, "error", NAN),
+        .problems = memory_new(problem_count, sizeof *entry->problems),
+        .ratio = unknown,
+    };
+    for (size_t p = 0; p < problem_count; p++) {
+        const json_t *problem = find_problem(from, p);
+        entry->problems[p] = (struct final_problem){
+            .time = unknown,
+            .ratio = unknown,
+            .error_max = json_get_number(problem, "error_max", NAN),
+            .error_rms = json_get_number(problem, "error_rms", NAN),
+        };
+        size_t count;
+        double *times = read_times(from, p, &count);
+        if (times && entry->ok) entry->problems[p].time = median_of(times, count, &entry->problems[p].rounds);
+        free(times);
+    }
+}
+
+// Ratios of one baseline to the winner: a problem at a time, and over all of them as the geometric mean within each round.
+static void compare(struct final_entry *entry, const json_t *theirs, const json_t *ours, size_t problem_count, uint64_t seed)
+{
+    double *logs = NULL, *ones = NULL;
+    size_t rounds = 0;
+    bool complete = true;
+    for (size_t p = 0; p < problem_count; p++) {
+        size_t n, m;
+        double *a = read_times(theirs, p, &n), *b = read_times(ours, p, &m);
+        size_t common = n < m ? n : m;
+        if (a && b && common) {
+            entry->problems[p].ratio = ratio_of(a, b, common, seed + p);
+            if (!logs) {
+                rounds = common;
+                logs = memory_new(rounds, sizeof *logs);
+                ones = memory_new(rounds, sizeof *ones);
+            }
+            if (common < rounds) rounds = common;
+            for (size_t i = 0; i < rounds; i++) logs[i] += log(a[i] / b[i]) / (double)problem_count; // NaN stays NaN
+        } else {
+            complete = false;
+        }
+        free(a);
+        free(b);
+    }
+    for (size_t i = 0; i < rounds; i++) logs[i] = exp(logs[i]), ones[i] = 1;
+    if (complete && rounds) entry->ratio = problem_count == 1 ? entry->problems[0].ratio : ratio_of(logs, ones, rounds, seed);
+    free(logs);
+    free(ones);
+}
+
+int final_read(struct final *final, const json_t *document, size_t problem_count, struct error *err)
+{
+    const json_t *entries = json_object_get(document, "entries"), *ties = json_object_get(document, "ties"), *winner = NULL, *item;
+    size_t i;
+    *final = (struct final){
+        .when = json_get_number(document, "when", 0),
+        .seed = json_get_integer(document, "seed", 0),
+        .rounds = json_get_integer(document, "rounds", 0),
+        .winner = json_get_integer(document, "winner", 0),
+        .replayed = json_get_bool(document, "replayed", false),
+        .problem_count = problem_count,
+    };
+    if (!json_is_array(entries)) return error_set(err, "the final has no entries");
+    final->entries = memory_new(json_array_size(entries), sizeof *final->entries);
+    json_array_foreach(entries, i, item) {
+        read_entry(&final->entries[final->entry_count++], item, problem_count);
+        if (final->winner && json_get_integer(item, "trial", 0) == final->winner) winner = item;
+    }
+    if (!winner) return error_set(err, "the final has no winner");
+    for (i = 0; i < final->entry_count; i++)
+        if (!final->entries[i].trial && final->entries[i].ok)
+            compare(&final->entries[i], json_array_get(entries, i), winner, problem_count, (uint64_t)final->seed);
+    final->ties = memory_new(json_array_size(ties), sizeof *final->ties);
+    json_array_foreach(ties, i, item) {
+        if (json_is_integer(item) && json_integer_value(item) != final->winner) final->ties[final->tie_count++] = json_integer_value(item);
+    }
+    return 0;
+}
+
+void final_release(struct final *final)
+{
+    for (size_t i = 0; i < final->entry_count; i++) {
+        free(final->entries[i].name);
+        free(final->entries[i].reason);
+        free(final->entries[i].problems);
+    }
+    free(final->entries);
+    free(final->ties);
+    *final = (struct final){0};
+}
+
+const struct final_entry *final_winner(const struct final *final)
+{
+    for (size_t i = 0; i < final->entry_count; i++)
+        if (final->entries[i].trial == final->winner) return &final->entries[i];
+    return NULL;
+}
+
+double objective_of(const struct job *job, const double *times)
+{
+    double sum = 0, weights = 0, worst = 0;
+    for (size_t p = 0; p < job->tuned_count; p++) {
+        double weight = job->problems[p].weight;
+        if (!(times[p] > 0)) return NAN;
+        sum += weight * (job->objective == OBJECTIVE_GEOMEAN ? log(times[p]) : times[p]);
+        weights += weight;
+        worst = fmax(worst, times[p]);
+    }
+    if (job->objective == OBJECTIVE_WORST) return worst;
+    return job->objective == OBJECTIVE_GEOMEAN ? exp(sum / weights) : sum / weights;
+}
+
+static double unit_of(double seconds, const char **name)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+    size_t i = 0;
+    while (i < 3 && seconds < units[i].seconds) i++;
+    *name = units[i].name;
+    return units[i].seconds;
+}
+
+// Four digits; enough for what is measured to a thousandth at best.
+static int decimals(double value)
+{
+    return value < 10 ? 3 : value < 100 ? 2 : value < 1000 ? 1 : 0;
+}
+
+const char *show_time(double seconds, char *out, size_t size)
+{
+    const char *unit;
+    if (!isfinite(seconds)) {
+        snprintf(out, size, "-");
+        return out;
+    }
+    double scale = unit_of(seconds, &unit);
+    snprintf(out, size, "%.*f %s", decimals(seconds / scale), seconds / scale, unit);
+    return out;
+}
+
+const char *show_interval(const struct interval *time, char *out, size_t size)
+{
+    const char *unit;
+    *out = 0;
+    if (!isfinite(time->value)) return out;
+    double scale = unit_of(time->value, &unit);
+    int digits = decimals(time->value / scale);
+    if (isfinite(time->low) && isfinite(time->high))
+        snprintf(out, size, "%.*f %s [%.*f, %.*f]", digits, time->value / scale, unit, digits, time->low / scale, digits, time->high / scale);
+    else snprintf(out, size, "%.*f %s", digits, time->value / scale, unit);
+    return out;
+}
+
+const char *show_ratio(const struct interval *ratio, char *out, size_t size)
+{
+    *out = 0;
+    if (isfinite(ratio->value)) snprintf(out, size, "%.3f [%.3f, %.3f]", ratio->value, ratio->low, ratio->high);
+    return out;
+}
+
+const char *show_moment(double when, char *out, size_t size)
+{
+    time_t seconds = (time_t)when;
+    struct tm parts;
+    if (!(when > 0) || !localtime_r(&seconds, &parts) || !strftime(out, size, "%Y-%m-%d %H:%M", &parts)) snprintf(out, size, "-");
+    return out;
+}

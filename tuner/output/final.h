@@ -1,0 +1,64 @@
+// What a final decided: the stored document ("final"), read, checked, and turned into medians, intervals and paired ratios.
+//
+// The winner is compared with every baseline of the same final, round by round: rounds in which either has no time are left out. A ratio is
+// the baseline's time over the winner's: above 1 the winner is faster. Intervals are 95%.
+#ifndef SWEETSPOT_FINAL_H
+#define SWEETSPOT_FINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tuner/base/error.h"
+#include "tuner/base/json.h"
+#include "tuner/job/job.h"
+
+struct interval {
+    double value, low, high; // NaN: unknown
+};
+
+struct final_problem {       // of one entry, in the order of the job's tuned problems
+    struct interval time;    // s, median
+    struct interval ratio;   // of a baseline: its time over the winner's
+    double error_max, error_rms; // against fp64, relative to the bound's scale; NaN where not known
+    size_t rounds;           // as many as have a time
+};
+
+struct final_entry {
+    char *name;              // "17", "cublas"
+    int64_t trial;           // 0: a baseline
+    bool ok;
+    char *reason;            // why not
+    double error;            // worst element over its bound; NaN
+    struct final_problem *problems;
+    struct interval ratio;   // of a baseline: geometric mean over the problems
+};
+
+struct final {
+    double when;             // Unix time
+    int64_t seed, rounds, winner;
+    bool replayed;
+    size_t problem_count, entry_count, tie_count;
+    struct final_entry *entries;
+    int64_t *ties;           // trials that cannot be told from the winner
+};
+
+// Reads a "final" document of a job with that many tuned problems. -1 with a message when the document is not of that form or the winner has
+// no entry. Release with final_release, also after a failure.
+int final_read(struct final *, const json_t *document, size_t problem_count, struct error *);
+void final_release(struct final *);
+const struct final_entry *final_winner(const struct final *); // never NULL after final_read
+
+// The job's objective of its tuned problems' times (s); NaN when one is unknown.
+double objective_of(const struct job *, const double *times);
+
+// "2.810 ms"; "-" for NaN. Writes into `out` and returns it.
+const char *show_time(double seconds, char *out, size_t size);
+// "0.964 [0.961, 0.967]"; "" for NaN.
+const char *show_ratio(const struct interval *, char *out, size_t size);
+// A whole time with its interval in one unit: "2.810 ms [2.801, 2.822]"; "" for NaN.
+const char *show_interval(const struct interval *, char *out, size_t size);
+// "2026-11-21 02:10", local time.
+const char *show_moment(double when, char *out, size_t size);
+
+#endif

@@ -1,0 +1,132 @@
+// See header.h: reading a header back, merging, and writing it in one step. Its text is made in header_render.c.
+#include "tuner/output/header.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tuner/base/text.h"
+#include "tuner/output/header_section.h"
+
+static const char mark[] = "/* sweetspot-section ";
+
+char *header_identifier(const char *job)
+{
+    char *name = text_format("%s%s", isdigit((unsigned char)job[0]) || !job[0] ? "k_" : "", job);
+    for (char *p = name; *p; p++)
+        if (!isalnum((unsigned char)*p) || (unsigned char)*p > 127) *p = '_';
+    return name;
+}
+
+char *header_prefix(const char *job)
+{
+    char *name = header_identifier(job), *prefix = text_format("%s_fn_", name);
+    free(name);
+    return prefix;
+}
+
+const char *header_hash_number(const char *source_hash, char out[32])
+{
+    size_t digits = strspn(source_hash, "0123456789abcdef");
+    if (digits > 16) digits = 16;
+    snprintf(out, 32, "0x%.*s", (int)digits, digits ? source_hash : "0");
+    if (!digits) strcpy(out, "0x0");
+    return out;
+}
+
+json_t *header_read(const char *path, struct error *err)
+{
+    char *text = text_read_file(path, NULL);
+    if (!text && (errno == ENOENT || errno == ENOTDIR)) return json_array();
+    if (!text) {
+        error_set(err, "cannot read '%s': %s", path, strerror(errno));
+        return NULL;
+    }
+    json_t *sections = json_array();
+    int line = 0;
+    for (char *at = text, *next; sections && at; at = next) {
+        next = strchr(at, '\n');
+        if (next) *next++ = 0;
+        line++;
+        if (strncmp(at, mark, strlen(mark)) != 0) continue;
+        char *end = strstr(at, " */");
+        if (end) *end = 0;
+        json_t *section = json_parse(at + strlen(mark), err);
+        int64_t version = json_get_integer(section, "version", 0);
+        if (section && version == HEADER_SECTION_VERSION) {
+            json_array_append_new(sections, section);
+            continue;
+        }
+        if (section) error_set(err, "a section of version %lld, this sweetspot writes version %d", (long long)version, HEADER_SECTION_VERSION);
+        error_prefix(err, "%s:%d", path, line);
+        json_decref(section);
+        json_decref(sections);
+        sections = NULL;
+    }
+    free(text);
+    if (sections && !json_array_size(sections)) {
+        error_set(err, "'%s' was not written by sweetspot", path);
+        json_decref(sections);
+        return NULL;
+    }
+    return sections;
+}
+
+int header_merge(json_t *sections, json_t *section, struct error *err)
+{
+    const char *device = json_get_string(section, "device", "");
+    for (size_t i = json_array_size(sections); i-- > 0;) {
+        const json_t *old = json_array_get(sections, i);
+        if (!strcmp(json_get_string(old, "device", ""), device)) {
+            json_array_remove(sections, i);
+            continue;
+        }
+        if (strcmp(json_get_string(old, "job", ""), json_get_string(section, "job", "")) != 0)
+            return error_set(err, "the header is that of another job, '%s'", json_get_string(old, "job", ""));
+        if (!json_equal(json_object_get(old, "sizes"), json_object_get(section, "sizes")))
+            return error_set(err, "the header's section for %s has other problem sizes than the job has now", json_get_string(old, "device", ""));
+    }
+    json_array_insert(sections, 0, section);
+    return 0;
+}
+
+// Creates the folders of a path, like mkdir -p.
+static int make_folders(const char *path, struct error *err)
+{
+    char *folder = text_copy(path);
+    int result = 0;
+    for (char *slash = strchr(folder + 1, '/'); slash && !result; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        if (mkdir(folder, 0777) && errno != EEXIST) result = error_set(err, "cannot create the folder '%s': %s", folder, strerror(errno));
+        *slash = '/';
+    }
+    free(folder);
+    return result;
+}
+
+int header_write(const char *path, const json_t *sections, struct error *err)
+{
+    char *temporary = text_format("%s.new-%ld", path, (long)getpid());
+    FILE *file = NULL;
+    int result = make_folders(path, err);
+    if (result) goto out;
+    file = fopen(temporary, "we");
+    if (!file) {
+        result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
+        goto out;
+    }
+    result = header_render(file, sections, err);
+    bool written = !ferror(file) && !fflush(file) && !fsync(fileno(file)); // or a power failure leaves an empty header
+    written = !fclose(file) && written;
+    file = NULL;
+    if (!result && (!written || rename(temporary, path))) result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
+out:
+    if (file) fclose(file);
+    if (result) unlink(temporary);
+    free(temporary);
+    return result;
+}

@@ -1,0 +1,235 @@
+// See header_section.h.
+//
+// Launch expressions become C over the problem's sizes alone: parameters and device limits are folded into numbers, and a derived name that
+// depends on a size is written out in its place.
+#include "tuner/output/header_section.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/text.h"
+
+struct folding {
+    const struct job *job;
+    const char *prefix;
+    const int64_t *values;  // of the configuration and the first problem
+    bool *varies;           // by slot: a size, or derived from one
+    char **text;            // by slot: C text of those
+};
+
+static const char *name_text(void *user, int slot)
+{
+    const struct folding *f = user;
+    return f->text[slot];
+}
+
+static bool constant_value(void *user, int slot, int64_t *value)
+{
+    const struct folding *f = user;
+    *value = f->values[slot];
+    return !f->varies[slot];
+}
+
+static char *to_c(const struct folding *f, const struct expr *expression, struct error *err)
+{
+    return expr_to_c(expression, f->prefix, name_text, constant_value, (void *)f, err);
+}
+
+static int folding_init(struct folding *f, const struct job *job, const uint16_t *config, const char *prefix, struct error *err)
+{
+    size_t count = symbols_count(job->symbols);
+    int64_t *values = memory_new(count, sizeof *values);
+    *f = (struct folding){.job = job, .prefix = prefix, .values = values, .varies = memory_new(count, sizeof *f->varies),
+                          .text = memory_new(count, sizeof *f->text)};
+    if (job_problem_values(job, config, 0, values, err)) return -1;
+    for (size_t i = 0; i < job->size_count; i++) {
+        int slot = symbols_find(job->symbols, job->size_names[i]);
+        f->varies[slot] = true;
+        f->text[slot] = text_format("size_%s", job->size_names[i]);
+    }
+    for (size_t i = 0; i < job->derived_count; i++) { // in order: each may use the ones before
+        size_t read;
+        int slot = job->derived[i].slot;
+        const int *slots = expr_slots(job->derived[i].value, &read);
+        for (size_t k = 0; k < read; k++) f->varies[slot] |= f->varies[slots[k]];
+        if (!f->varies[slot]) continue;
+        char *inner = to_c(f, job->derived[i].value, err);
+        if (!inner) return -1;
+        f->text[slot] = text_format("(%s)", inner);
+        free(inner);
+    }
+    return 0;
+}
+
+static void folding_release(struct folding *f)
+{
+    for (size_t i = 0; f->text && i < symbols_count(f->job->symbols); i++) free(f->text[i]);
+    free(f->text);
+    free(f->varies);
+    free((void *)f->values);
+}
+
+// Sets member `key` to the expression's C text ("absent" where there is none). -1 with a message.
+static int set_c(json_t *object, const char *key, const struct folding *f, const struct expr *expression, const char *absent, struct error *err)
+{
+    char *text = expression ? to_c(f, expression, err) : text_copy(absent);
+    if (!text) return error_prefix(err, "cannot write '%s' as C", expr_text(expression));
+    json_object_set_new(object, key, json_string(text));
+    free(text);
+    return 0;
+}
+
+static json_t *three_c(const struct folding *f, struct expr *const *expressions, struct error *err)
+{
+    json_t *list = json_array(), *holder = json_object();
+    for (int i = 0; i < 3; i++) {
+        if (set_c(holder, "c", f, expressions[i], "1", err)) {
+            json_decref(list);
+            list = NULL;
+            break;
+        }
+        json_array_append(list, json_object_get(holder, "c"));
+    }
+    json_decref(holder);
+    return list;
+}
+
+static json_t *stage_section(const struct folding *f, const struct stage *stage, const struct trial *trial, struct error *err)
+{
+    json_t *object = json_pack("{s:s, s:s, s:b}", "name", stage->name, "entry", stage->entry, "cooperative", stage->cooperative);
+    json_t *grid = three_c(f, stage->grid, err), *block = grid ? three_c(f, stage->block, err) : NULL,
+           *cluster = block ? three_c(f, stage->cluster, err) : NULL;
+    json_object_set_new(object, "grid", grid);
+    json_object_set_new(object, "block", block);
+    json_object_set_new(object, "cluster", cluster);
+    if (!cluster || set_c(object, "shared", f, stage->shared, "0", err) || set_c(object, "when", f, stage->when, "1", err)) {
+        json_decref(object);
+        return NULL;
+    }
+    for (size_t i = 0; i < trial->stage_count; i++) {
+        const struct trial_stage *figures = &trial->stages[i];
+        if (strcmp(figures->name, stage->name) != 0) continue;
+        json_object_set_new(object, "registers", json_integer(figures->registers));
+        json_object_set_new(object, "spills",
+                            json_integer(figures->spill_loads < 0 || figures->spill_stores < 0 ? -1 : figures->spill_loads + figures->spill_stores));
+        json_object_set_new(object, "shared_static", json_integer(figures->shared_static));
+        json_object_set_new(object, "code_bytes", json_integer(figures->code_bytes));
+        json_object_set_new(object, "occupancy", json_real_or_null(figures->occupancy));
+        break;
+    }
+    return object;
+}
+
+static json_t *parameter_section(const struct job *job, const struct parameter *parameter, int64_t value)
+{
+    bool text = parameter->kind == PARAMETER_STRING || parameter->kind == PARAMETER_REAL;
+    return json_pack("{s:s, s:s, s:o}", "name", parameter->name, "kind", text ? "text" : parameter->kind == PARAMETER_UNROLL ? "unroll" : "integer", "value",
+                     text ? json_string(symbols_text(job->symbols, value)) : json_integer(value));
+}
+
+static json_t *json_interval(struct interval interval)
+{
+    return json_pack("[o, o, o]", json_real_or_null(interval.value), json_real_or_null(interval.low), json_real_or_null(interval.high));
+}
+
+// The trial's own figures of a tuned problem, or NULL when it has none of that name.
+static const struct trial_problem *find_problem(const struct trial *trial, const char *name)
+{
+    for (size_t i = 0; i < trial->problem_count; i++)
+        if (!strcmp(trial->problems[i].name, name)) return &trial->problems[i];
+    return NULL;
+}
+
+static int add_problems(json_t *section, const struct job *job, const struct trial *trial, const struct final *final, struct error *err)
+{
+    json_t *problems = json_array(), *verified = json_array();
+    json_object_set_new(section, "problems", problems);
+    json_object_set_new(section, "verified", verified);
+    double times[JOB_MAX_PROBLEMS], worst = final ? final_winner(final)->error : (double)NAN;
+    for (size_t p = 0; p < job->tuned_count; p++) {
+        const struct trial_problem *measured = find_problem(trial, job->problems[p].name);
+        if (!measured || !measured->tuned)
+            return error_set(err, "trial %lld has no time for the problem %s: the job file has changed since", (long long)trial->id, job->problems[p].name);
+        struct interval time = final ? final_winner(final)->problems[p].time : (struct interval){measured->time, measured->low, measured->high};
+        json_t *sizes = json_array();
+        times[p] = time.value;
+        for (size_t i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_integer(job->problems[p].sizes[i]));
+        json_array_append_new(problems, json_pack("{s:s, s:o, s:o}", "name", measured->name, "sizes", sizes, "time", json_interval(time)));
+    }
+    for (size_t i = 0; i < trial->problem_count; i++) {
+        if (isnan(trial->problems[i].error)) continue;
+        json_array_append_new(verified, json_string(trial->problems[i].name));
+        worst = fmax(worst, trial->problems[i].error);
+    }
+    json_object_set_new(section, "error", json_real_or_null(worst));
+    json_object_set_new(section, "seconds", json_real_or_null(objective_of(job, times)));
+    return 0;
+}
+
+static void add_final(json_t *section, const struct final *final, const char *const *ties)
+{
+    json_t *ratios = json_array(), *tied = json_array();
+    for (size_t i = 0; final && i < final->entry_count; i++) {
+        const struct final_entry *entry = &final->entries[i];
+        if (!entry->trial && isfinite(entry->ratio.value))
+            json_array_append_new(ratios, json_pack("{s:s, s:o}", "name", entry->name, "ratio", json_interval(entry->ratio)));
+    }
+    for (; ties && *ties; ties++) json_array_append_new(tied, json_string(*ties));
+    json_object_set_new(section, "final", json_boolean(final != NULL));
+    json_object_set_new(section, "rounds", json_integer(final ? final->rounds : 0));
+    json_object_set_new(section, "replayed", json_boolean(final && final->replayed));
+    json_object_set_new(section, "ratios", ratios);
+    json_object_set_new(section, "ties", tied);
+}
+
+static int add_launches(json_t *section, const struct job *job, const struct trial *trial, const char *prefix, struct error *err)
+{
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    struct folding f = {0};
+    json_t *parameters = json_array(), *defines = json_array(), *stages = json_array(), *sizes = json_array();
+    json_object_set_new(section, "sizes", sizes);
+    json_object_set_new(section, "parameters", parameters);
+    json_object_set_new(section, "defines", defines);
+    json_object_set_new(section, "stages", stages);
+    if (space_parse(job->space, trial->config, config, err))
+        return error_prefix(err, "trial %lld is not of this search space: the job file has changed since", (long long)trial->id);
+    int result = folding_init(&f, job, config, prefix, err);
+    for (size_t i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_string(job->size_names[i]));
+    for (size_t i = 0; i < space_parameter_count(job->space); i++) {
+        const struct parameter *parameter = space_parameter(job->space, i);
+        json_array_append_new(parameters, parameter_section(job, parameter, parameter->values[config[i]]));
+    }
+    for (size_t i = 0; i < job->define_count; i++)
+        json_array_append_new(defines, json_pack("{s:s, s:s}", "name", job->defines[i].name, "value", job->defines[i].value ? job->defines[i].value : ""));
+    for (size_t i = 0; i < job->stage_count && !result; i++) {
+        json_t *stage = stage_section(&f, &job->stages[i], trial, err);
+        if (stage) json_array_append_new(stages, stage);
+        else result = error_prefix(err, "stage '%s'", job->stages[i].name);
+    }
+    folding_release(&f);
+    return result;
+}
+
+json_t *header_section(const struct job *job, const struct environment *environment, const struct trial *trial, const struct final *final,
+                       const char *const *ties, const char *prefix, struct error *err)
+{
+    const char *slash = strrchr(job->source, '/');
+    json_t *section = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s}", "version", HEADER_SECTION_VERSION, "job", job->name, "template",
+                                slash ? slash + 1 : job->source, "source_hash", environment->source_hash, "device", environment->device, "arch",
+                                environment->arch, "driver", environment->driver, "compiler", environment->compiler, "when",
+                                (json_int_t)(final ? final->when : trial->finished), "trial", (json_int_t)trial->id, "configuration", trial->config);
+    json_t *counters = json_array();
+    for (size_t i = 0; i < trial->counter_count; i++) {
+        const struct trial_counter *c = &trial->counters[i];
+        if (!isnan(c->value))
+            json_array_append_new(counters, json_pack("{s:s, s:i, s:i, s:f}", "key", c->key, "problem", c->problem, "stage", c->stage, "value", c->value));
+    }
+    json_object_set_new(section, "counters", counters);
+    add_final(section, final, ties);
+    if (add_problems(section, job, trial, final, err) || add_launches(section, job, trial, prefix, err)) {
+        json_decref(section);
+        return NULL;
+    }
+    return section;
+}

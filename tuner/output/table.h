@@ -1,0 +1,26 @@
+// A table of texts, printed aligned for people or as CSV for programs.
+//
+//     struct table *t = table_new((const char *[]){"problem", ">time", NULL});
+//     table_cell(t, "M=%d", 4096);
+//     table_cell(t, "%s", "2.81 ms");      // row by row; the last cell of a row begins the next
+//     table_print(t, stdout);
+//     table_free(t);
+//
+// A column whose title begins with '>' is aligned to the right (numbers); the sign is not printed. In the aligned form an empty cell is a dash
+// and a column without any content is left out; CSV has all columns.
+#ifndef SWEETSPOT_TABLE_H
+#define SWEETSPOT_TABLE_H
+
+#include <stdio.h>
+
+struct table;
+
+struct table *table_new(const char *const *titles); // NULL-terminated; copied
+void table_free(struct table *);
+void table_cell(struct table *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void table_print(const struct table *, FILE *);
+void table_print_csv(const struct table *, FILE *); // RFC 4180: quotes where a cell has a comma, quote or newline
+// One CSV field, quoted where it must be.
+void csv_print(const char *text, FILE *);
+
+#endif

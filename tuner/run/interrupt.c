@@ -1,0 +1,27 @@
+// See interrupt.h. The third signal is the system's default again, so that nothing here can keep the program from ending.
+#include "tuner/run/interrupt.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+static volatile sig_atomic_t count;
+
+static void on_signal(int number)
+{
+    if (++count >= 2) signal(number, SIG_DFL);
+}
+
+void interrupt_watch(void)
+{
+    struct sigaction action = {.sa_handler = on_signal}; // no SA_RESTART: poll must return
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+int interrupt_count(void)
+{
+    return count;
+}

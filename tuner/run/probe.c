@@ -1,0 +1,45 @@
+// See probe.h.
+#include "tuner/run/probe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/run/worker.h"
+
+enum { PROBE_TIMEOUT = 120 };
+
+static json_t *ask_new(const char *variable, const char *program, char *environment[], json_t *request, struct error *err)
+{
+    struct worker w = {.to = -1, .from = -1, .errors = -1};
+    char *path = worker_program(variable, program), *argv[] = {path, NULL};
+    json_t *answer = NULL;
+    if (worker_start(&w, program, argv, environment, err))
+        json_decref(request);
+    else
+        answer = worker_ask(&w, request, PROBE_TIMEOUT, err);
+    worker_stop(&w, 2);
+    worker_release(&w);
+    free(path);
+    return answer;
+}
+
+json_t *probe_gpu(int index, struct error *err)
+{
+    char variable[64], *environment[] = {variable, NULL};
+    snprintf(variable, sizeof variable, "SWEETSPOT_DEVICE=%d", index);
+    json_t *answer = ask_new("SWEETSPOT_GPU_WORKER", "sweetspot-gpu", environment, json_pack("{s:s}", "op", "hello"), err);
+    if (answer && !json_object_get(answer, "device")) {
+        error_set(err, "%s", json_get_string(answer, "reason", "the GPU worker does not tell its device"));
+        json_decref(answer);
+        return NULL;
+    }
+    return answer;
+}
+
+json_t *probe_compiler(json_t *request, struct error *err)
+{
+    return ask_new("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile", NULL, request, err);
+}

@@ -1,0 +1,13 @@
+// One question to a worker that is started for it: what `devices` and `doctor` know.
+#ifndef SWEETSPOT_PROBE_H
+#define SWEETSPOT_PROBE_H
+
+#include "tuner/base/error.h"
+#include "tuner/base/json.h"
+
+// The GPU worker's answer to hello. NULL with its reason when it cannot work (no driver, no device, no permission).
+json_t *probe_gpu(int index, struct error *);
+// The compiler's answer to a request (takes the reference).
+json_t *probe_compiler(json_t *request, struct error *);
+
+#endif

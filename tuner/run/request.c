@@ -1,0 +1,343 @@
+// See request.h.
+#include "tuner/run/request.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/operation.h"
+#include "tuner/base/text.h"
+
+int compiled_read(const json_t *answer, struct compiled *c, struct error *err)
+{
+    const json_t *entries = json_object_get(answer, "entries"), *warnings = json_object_get(answer, "warnings");
+    const char *cubin = json_get_string(answer, "cubin", NULL);
+    *c = (struct compiled){0};
+    if (!cubin || !json_is_array(entries)) return error_set(err, "a compile answer without cubin or entries");
+    c->cubin = text_copy(cubin);
+    c->cached = json_get_bool(answer, "cached", false);
+    c->seconds = json_get_number(answer, "seconds", 0);
+    c->warnings = text_copy(json_is_string(json_array_get(warnings, 0)) ? json_string_value(json_array_get(warnings, 0)) : "");
+    c->entry_count = json_array_size(entries);
+    c->entries = memory_new(c->entry_count, sizeof *c->entries);
+    for (size_t i = 0; i < c->entry_count; i++) {
+        const json_t *e = json_array_get(entries, i);
+        c->entries[i] = (struct compiled_entry){
+            .entry = text_copy(json_get_string(e, "entry", "")),
+            .symbol = text_copy(json_get_string(e, "symbol", "")),
+            .registers = json_get_integer(e, "registers", -1),
+            .spill_loads = json_get_integer(e, "spill_loads", -1),
+            .spill_stores = json_get_integer(e, "spill_stores", -1),
+            .shared = json_get_integer(e, "shared", -1),
+            .stack = json_get_integer(e, "stack", -1),
+            .code_bytes = json_get_integer(e, "code_bytes", -1),
+        };
+    }
+    return 0;
+}
+
+void compiled_release(struct compiled *c)
+{
+    free(c->cubin);
+    free(c->warnings);
+    for (size_t i = 0; i < c->entry_count; i++) {
+        free(c->entries[i].entry);
+        free(c->entries[i].symbol);
+    }
+    free(c->entries);
+    *c = (struct compiled){0};
+}
+
+const struct compiled_entry *compiled_find(const struct compiled *c, const char *entry)
+{
+    for (size_t i = 0; i < c->entry_count; i++)
+        if (!strcmp(c->entries[i].entry, entry)) return &c->entries[i];
+    return NULL;
+}
+
+static void define(void *defines, const char *name, const char *value)
+{
+    json_object_set_new(defines, name, json_string(value));
+}
+
+json_t *request_compile(const struct job *job, const uint16_t *config, const char *arch, const char *source_hash, const char *cache)
+{
+    json_t *defines = json_object(), *include = json_array(), *options = json_array(), *entries = json_array();
+    if (config) {
+        job_defines(job, config, define, defines);
+        for (size_t i = 0; i < job->stage_count; i++) {
+            size_t same = 0; // stages may share an entry
+            while (same < i && strcmp(job->stages[same].entry, job->stages[i].entry)) same++;
+            if (same == i) json_array_append_new(entries, json_string(job->stages[i].entry));
+        }
+    } else {
+        for (size_t i = 0; i < job->define_count; i++) define(defines, job->defines[i].name, job->defines[i].value);
+        json_array_append_new(entries, json_string(job->reference.stage.entry));
+    }
+    char *folder = text_directory(config ? job->source : job->reference.source);
+    json_array_append_new(include, json_string(folder));
+    free(folder);
+    for (size_t i = 0; i < job->include_count; i++) json_array_append_new(include, json_string(job->includes[i]));
+    for (size_t i = 0; i < job->option_count; i++) json_array_append_new(options, json_string(job->options[i]));
+    json_t *request = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:f}", "op", "compile", "arch", arch, "source",
+                                config ? job->source : job->reference.source, "include", include, "options", options, "entries", entries, "defines",
+                                defines, "cache", cache, "deadline", job->compile_timeout);
+    if (source_hash) json_object_set_new(request, "source_hash", json_string(source_hash));
+    return request;
+}
+
+static json_t *describe_fill(const struct fill *f)
+{
+    json_t *fill = json_pack("{s:s}", "kind", fill_kind_name(f->kind));
+    if (f->kind == FILL_CONSTANT) json_object_set_new(fill, "value", json_real(f->low));
+    if (f->kind == FILL_UNIFORM || f->kind == FILL_INTEGER) {
+        json_object_set_new(fill, "low", json_real(f->low));
+        json_object_set_new(fill, "high", json_real(f->high));
+    }
+    if (f->path) json_object_set_new(fill, "path", json_string(f->path));
+    return fill;
+}
+
+static json_t *describe_buffers(const struct job *job, const int64_t *values, struct error *err)
+{
+    json_t *buffers = json_array();
+    for (size_t i = 0; i < job->buffer_count; i++) {
+        const struct buffer *b = &job->buffers[i];
+        int64_t rows = 1, cols, ld;
+        if (expr_eval(b->cols, values, &cols, err) || (b->rows && expr_eval(b->rows, values, &rows, err))) goto fail;
+        ld = cols;
+        if (b->ld && expr_eval(b->ld, values, &ld, err)) goto fail;
+        json_array_append_new(buffers, json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o}", "name", b->name, "type", data_type_name(b->type), "rows",
+                                                 (json_int_t)rows, "cols", (json_int_t)cols, "ld", (json_int_t)ld, "direction",
+                                                 direction_name(b->direction), "fill", describe_fill(&b->fill)));
+    }
+    return buffers;
+fail:
+    json_decref(buffers);
+    return NULL;
+}
+
+// The value of a size or scalar role: a scalar argument of that name, or any name expressions know.
+static json_t *role_value(const struct job *job, const char *name, const int64_t *values)
+{
+    for (size_t s = 0; s < job->stage_count; s++)
+        for (size_t i = 0; i < job->stages[s].argument_count; i++) {
+            const struct argument *a = &job->stages[s].arguments[i];
+            int64_t value;
+            if (a->buffer >= 0 || strcmp(a->name, name)) continue;
+            if (!a->value) return json_real(a->real);
+            if (!expr_eval(a->value, values, &value, NULL)) return json_integer(value);
+        }
+    int slot = symbols_find(job->symbols, name);
+    return slot >= 0 ? json_integer(values[slot]) : NULL;
+}
+
+static const char *bound_name(const struct job *job, const char *role)
+{
+    for (size_t i = 0; i < job->reference.binding_count; i++)
+        if (!strcmp(job->reference.bindings[i].role, role)) return job->reference.bindings[i].name;
+    return role;
+}
+
+static json_t *describe_roles(const struct job *job, const int64_t *values)
+{
+    json_t *roles = json_object();
+    const struct operation *op = job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
+    for (size_t k = 0; op && op->roles[k].name; k++) {
+        if (op->roles[k].kind == ROLE_INPUT || op->roles[k].kind == ROLE_OUTPUT) continue;
+        json_t *value = role_value(job, bound_name(job, op->roles[k].name), values);
+        if (value) json_object_set_new(roles, op->roles[k].name, value);
+    }
+    return roles;
+}
+
+int request_stage_used(const struct job *job, size_t stage, const int64_t *values, struct error *err)
+{
+    int64_t used = 1;
+    if (job->stages[stage].when && expr_eval(job->stages[stage].when, values, &used, err)) return -1;
+    return used != 0;
+}
+
+static int evaluate3(struct expr *const e[3], const int64_t *values, int64_t out[3], struct error *err)
+{
+    for (int i = 0; i < 3; i++) {
+        out[i] = 1;
+        if (e[i] && expr_eval(e[i], values, &out[i], err)) return -1;
+    }
+    return 0;
+}
+
+static json_t *describe_argument(const struct job *job, const struct argument *a, const int64_t *values, struct error *err)
+{
+    if (a->buffer >= 0) return json_pack("{s:s}", "buffer", job->buffers[a->buffer].name);
+    int64_t value;
+    if (!a->value) return json_pack("{s:s, s:f}", "scalar", data_type_name(a->type), "value", a->real);
+    if (expr_eval(a->value, values, &value, err)) return NULL;
+    return json_pack("{s:s, s:I}", "scalar", data_type_name(a->type), "value", (json_int_t)value);
+}
+
+static json_t *describe_stage(const struct job *job, const struct stage *s, const char *symbol, const int64_t *values, struct launch_shape *shape,
+                              struct error *err)
+{
+    shape->shared = 0;
+    if (evaluate3(s->grid, values, shape->grid, err) || evaluate3(s->block, values, shape->block, err) ||
+        evaluate3(s->cluster, values, shape->cluster, err) || (s->shared && expr_eval(s->shared, values, &shape->shared, err))) {
+        error_prefix(err, "launch of '%s'", s->name);
+        return NULL;
+    }
+    json_t *arguments = json_array();
+    for (size_t i = 0; i < s->argument_count; i++) {
+        json_t *a = describe_argument(job, &s->arguments[i], values, err);
+        if (!a) {
+            error_prefix(err, "argument '%s'", s->arguments[i].name);
+            json_decref(arguments);
+            return NULL;
+        }
+        json_array_append_new(arguments, a);
+    }
+    const int64_t *g = shape->grid, *b = shape->block, *c = shape->cluster;
+    return json_pack("{s:s, s:[I,I,I], s:[I,I,I], s:[I,I,I], s:I, s:b, s:o}", "symbol", symbol, "grid", (json_int_t)g[0], (json_int_t)g[1],
+                     (json_int_t)g[2], "block", (json_int_t)b[0], (json_int_t)b[1], (json_int_t)b[2], "cluster", (json_int_t)c[0],
+                     (json_int_t)c[1], (json_int_t)c[2], "shared", (json_int_t)shape->shared, "cooperative", (int)s->cooperative, "args", arguments);
+}
+
+static const char *symbol_of(const struct compiled *c, const char *entry)
+{
+    const struct compiled_entry *e = c ? compiled_find(c, entry) : NULL;
+    return e ? e->symbol : entry;
+}
+
+json_t *request_problems(const struct job *job, const uint16_t *config, const struct compiled *compiled, bool tuned_only, struct planned_launch *launches,
+                         size_t *launch_count, struct error *err)
+{
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    json_t *problems = json_array();
+    size_t count = 0, last = tuned_only ? job->tuned_count : job->problem_count;
+    for (size_t p = 0; p < last; p++) {
+        json_t *stages = json_array();
+        json_array_append_new(problems, json_pack("{s:i, s:o}", "problem", (int)p, "stages", stages));
+        if (job_problem_values(job, config, p, values, err)) goto fail;
+        for (size_t s = 0; s < job->stage_count; s++) {
+            struct launch_shape shape;
+            int used = request_stage_used(job, s, values, err);
+            if (used < 0) goto fail;
+            if (!used) continue;
+            json_t *stage = describe_stage(job, &job->stages[s], symbol_of(compiled, job->stages[s].entry), values, &shape, err);
+            if (!stage) goto fail;
+            json_array_append_new(stages, stage);
+            if (launches) launches[count] = (struct planned_launch){(int)p, (int)s, shape};
+            count++;
+        }
+    }
+    free(values);
+    if (launch_count) *launch_count = count;
+    return problems;
+fail:
+    free(values);
+    json_decref(problems);
+    return NULL;
+}
+
+static json_t *describe_reference(const struct job *job, const struct compiled *reference, struct error *err)
+{
+    const struct reference *r = &job->reference;
+    json_t *out, *map = json_object();
+    switch (r->kind) {
+    case REFERENCE_OPERATION: {
+        const struct operation *op = operation_find(r->operation, NULL);
+        for (size_t k = 0; op && op->roles[k].name; k++)
+            if (op->roles[k].kind == ROLE_INPUT || op->roles[k].kind == ROLE_OUTPUT)
+                json_object_set_new(map, op->roles[k].name, json_string(bound_name(job, op->roles[k].name)));
+        return json_pack("{s:s, s:s, s:s, s:o}", "kind", "operation", "name", r->operation, "by", r->by, "buffers", map);
+    }
+    case REFERENCE_KERNEL: {
+        int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+        json_t *problems = json_array();
+        struct stage stage = r->stage;
+        if (!stage.argument_count) { // the job's own
+            stage.arguments = job->stages[0].arguments;
+            stage.argument_count = job->stages[0].argument_count;
+        }
+        for (size_t p = 0; p < job->problem_count; p++) {
+            struct launch_shape shape;
+            json_t *one = job_problem_values(job, NULL, p, values, err) ? NULL : describe_stage(job, &stage, symbol_of(reference, stage.entry), values, &shape, err);
+            if (!one) {
+                error_prefix(err, "reference kernel");
+                free(values);
+                json_decref(problems);
+                json_decref(map);
+                return NULL;
+            }
+            json_array_append_new(problems, json_pack("{s:i, s:[o]}", "problem", (int)p, "stages", one));
+        }
+        free(values);
+        json_decref(map);
+        return json_pack("{s:s, s:s, s:o}", "kind", "kernel", "cubin", reference ? reference->cubin : "", "problems", problems);
+    }
+    case REFERENCE_LIBRARY:
+        out = json_pack("{s:s, s:s, s:s}", "kind", "library", "path", r->library, "function", r->function);
+        break;
+    case REFERENCE_NPY:
+        for (size_t i = 0; i < r->file_count; i++) json_object_set_new(map, r->files[i].buffer, json_string(r->files[i].path));
+        return json_pack("{s:s, s:o}", "kind", "npy", "files", map);
+    default:
+        out = json_pack("{s:s}", "kind", "none");
+    }
+    json_decref(map);
+    return out;
+}
+
+static json_t *describe_problem(const struct job *job, size_t p, int64_t memory, int64_t *values, struct error *err)
+{
+    const struct problem *problem = &job->problems[p];
+    int64_t flops = 0, bytes = 0, needed = job_problem_bytes(job, p, err);
+    if (needed < 0) return NULL;
+    if (memory > 0 && needed > memory) {
+        error_set(err, "the buffers of problem %s take %.1f GiB; the device has %.1f", problem->name, (double)needed / (1 << 30), (double)memory / (1 << 30));
+        return NULL;
+    }
+    if (job_problem_values(job, NULL, p, values, err)) return NULL;
+    if ((job->flops && expr_eval(job->flops, values, &flops, err)) || (job->bytes && expr_eval(job->bytes, values, &bytes, err))) {
+        error_prefix(err, "work of problem %s", problem->name);
+        return NULL;
+    }
+    json_t *buffers = describe_buffers(job, values, err), *sizes = json_object();
+    if (!buffers) {
+        json_decref(sizes);
+        return NULL;
+    }
+    for (size_t i = 0; i < job->size_count; i++) json_object_set_new(sizes, job->size_names[i], json_integer(problem->sizes[i]));
+    return json_pack("{s:s, s:b, s:f, s:o, s:o, s:I, s:I, s:o}", "name", problem->name, "tune", (int)problem->tune, "weight", problem->weight, "sizes",
+                     sizes, "roles", describe_roles(job, values), "flops", (json_int_t)flops, "bytes", (json_int_t)bytes, "buffers", buffers);
+}
+
+json_t *request_job(const struct job *job, int64_t memory, const struct compiled *reference, uint64_t seed, struct error *err)
+{
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    json_t *problems = json_array(), *baselines = json_array(), *how = NULL;
+    for (size_t p = 0; p < job->problem_count; p++) {
+        json_t *problem = describe_problem(job, p, memory, values, err);
+        if (!problem) goto fail;
+        json_array_append_new(problems, problem);
+    }
+    how = describe_reference(job, reference, err);
+    if (!how) goto fail;
+    const struct operation *op = job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
+    for (size_t i = 0; op && op->baselines && op->baselines[i].name; i++) json_array_append_new(baselines, json_string(op->baselines[i].name));
+    const struct measure_settings *m = &job->measure;
+    const struct verify_settings *v = &job->verify;
+    json_t *verify = json_pack("{s:b, s:f, s:f, s:f, s:b, s:I}", "enabled", (int)v->enabled, "tolerance", v->tolerance, "absolute", v->absolute,
+                               "relative", v->relative, "deterministic", (int)v->deterministic, "guard_bytes", (json_int_t)v->guard_bytes);
+    json_t *measure = json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "cache", m->cold ? "cold" : "warm", "warmup", (json_int_t)m->warmup,
+                                "min_samples", (json_int_t)m->min_samples, "max_samples", (json_int_t)m->max_samples, "precision", m->precision,
+                                "max_time", m->max_time, "graph_below", m->graph_below, "slow_factor", m->slow_factor);
+    free(values);
+    return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "op", "job", "seed", (json_int_t)seed, "problems", problems, "reference", how, "verify",
+                     verify, "measure", measure, "baselines", baselines);
+fail:
+    free(values);
+    json_decref(problems);
+    json_decref(baselines);
+    json_decref(how);
+    return NULL;
+}

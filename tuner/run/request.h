@@ -1,0 +1,50 @@
+// A job and its configurations as the workers' requests (protocol.h): expressions evaluated, names resolved, all numbers concrete.
+#ifndef SWEETSPOT_REQUEST_H
+#define SWEETSPOT_REQUEST_H
+
+#include "tuner/base/json.h"
+#include "tuner/job/job.h"
+#include "tuner/run/admit.h"
+
+// One kernel entry's name in the cubin and ptxas's figures, from a compile answer.
+struct compiled_entry {
+    char *entry, *symbol;
+    int64_t registers, spill_loads, spill_stores, shared, stack, code_bytes; // -1 unknown
+};
+
+struct compiled {
+    char *cubin;              // path
+    bool cached;
+    double seconds;
+    char *warnings;           // lines; ""
+    size_t entry_count;
+    struct compiled_entry *entries;
+};
+
+// Reads a compile answer with status "ok". -1 when it is not of the protocol's form.
+int compiled_read(const json_t *answer, struct compiled *, struct error *);
+void compiled_release(struct compiled *);
+const struct compiled_entry *compiled_find(const struct compiled *, const char *entry); // or NULL
+
+// {"op":"compile"} for one configuration, or (config NULL) for the reference's kernel.
+json_t *request_compile(const struct job *, const uint16_t *config, const char *arch, const char *source_hash, const char *cache);
+
+// {"op":"job"} without "support" and "counters"; NULL with a message when a shape cannot be worked out or a problem does not fit `memory` bytes.
+json_t *request_job(const struct job *, int64_t memory, const struct compiled *reference, uint64_t seed, struct error *);
+
+// One launch of a candidate on one problem, worked out.
+struct planned_launch {
+    int problem, stage;
+    struct launch_shape shape;
+};
+enum { REQUEST_MAX_LAUNCHES = JOB_MAX_PROBLEMS * JOB_MAX_STAGES };
+
+// The "problems" array of a trial (all problems) or a count (tuned ones only), with the launches' shapes in `launches` (REQUEST_MAX_LAUNCHES entries;
+// may be NULL). NULL with a message when an expression fails for this configuration.
+json_t *request_problems(const struct job *, const uint16_t *config, const struct compiled *, bool tuned_only, struct planned_launch *launches,
+                         size_t *launch_count, struct error *);
+
+// Whether stage s is part of this configuration (its `when`). 1, 0, or -1 with a message.
+int request_stage_used(const struct job *, size_t stage, const int64_t *values, struct error *);
+
+#endif

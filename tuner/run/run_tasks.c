@@ -1,0 +1,299 @@
+// Tasks and what becomes of them: see run.h.
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/run/run.h"
+
+void run_fail(struct run *r, int exit_status, const struct error *why)
+{
+    if (r->fatal) return;
+    r->fatal = true;
+    r->fatal_status = exit_status;
+    r->failure = *why;
+}
+
+struct task *run_add_task(struct run *r, const uint16_t *config, enum task_purpose purpose)
+{
+    struct task *t = memory_new(1, sizeof *t);
+    char text[RUN_CONFIG_TEXT];
+    memcpy(t->config, config, space_parameter_count(r->job->space) * sizeof *config);
+    space_format(r->job->space, config, text, sizeof text);
+    t->text = text_copy(text);
+    t->purpose = purpose;
+    t->facts = (struct static_facts){NAN, NAN, NAN, NAN, NAN};
+    t->objective = NAN;
+    if (r->task_count == r->task_room) {
+        r->task_room = 2 * r->task_room + 64;
+        r->tasks = memory_grow(r->tasks, r->task_room, sizeof(struct task *));
+    }
+    r->tasks[r->task_count++] = t;
+    return t;
+}
+
+void run_drop_task(struct run *r, struct task *t)
+{
+    size_t i = 0;
+    while (i < r->task_count && r->tasks[i] != t) i++;
+    if (i < r->task_count) {
+        memmove(&r->tasks[i], &r->tasks[i + 1], (r->task_count - i - 1) * sizeof(struct task *));
+        r->task_count--;
+    }
+    compiled_release(&t->compiled);
+    json_decref(t->problems);
+    free(t->launches);
+    free(t->text);
+    free(t);
+}
+
+size_t run_count_tasks(const struct run *r, enum task_state state)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->task_count; i++) n += r->tasks[i]->state == state;
+    return n;
+}
+
+struct task *run_first_task(const struct run *r, enum task_state state)
+{
+    for (size_t i = 0; i < r->task_count; i++)
+        if (r->tasks[i]->state == state) return r->tasks[i];
+    return NULL;
+}
+
+double run_objective(const struct run *r, const double *times)
+{
+    const struct job *job = r->job;
+    double sum = 0, weights = 0, worst = 0;
+    for (size_t p = 0; p < job->tuned_count; p++) {
+        double w = job->problems[p].weight;
+        if (!(times[p] > 0)) return NAN;
+        sum += w * (job->objective == OBJECTIVE_GEOMEAN ? log(times[p]) : times[p]);
+        weights += w;
+        if (w * times[p] > worst) worst = w * times[p];
+    }
+    if (job->objective == OBJECTIVE_WORST) return worst;
+    return job->objective == OBJECTIVE_GEOMEAN ? exp(sum / weights) : sum / weights;
+}
+
+static enum outcome outcome_of(enum trial_status status)
+{
+    switch (status) {
+    case STATUS_OK:
+        return OUTCOME_OK;
+    case STATUS_SLOW:
+        return OUTCOME_SLOW;
+    case STATUS_PRUNED:
+        return OUTCOME_PRUNED;
+    default:
+        return OUTCOME_INVALID;
+    }
+}
+
+static void note_best(struct run *r, double objective, const double *times, const char *text, int64_t trial)
+{
+    if (!(objective < r->best)) return;
+    bool first = !isfinite(r->best);
+    char shown[32], ratio[48] = "";
+    r->best = objective;
+    memcpy(r->best_times, times, r->job->tuned_count * sizeof *times);
+    snprintf(r->best_text, sizeof r->best_text, "%s", text);
+    r->best_trial = trial;
+    if (isfinite(r->baseline)) snprintf(ratio, sizeof ratio, ", %.3f of %s", r->baseline / objective, r->baseline_name);
+    run_log(r, "%s %s%s (trial %" PRId64 "): %s", first ? "first result:" : "new best:", text_show_duration(objective, shown, sizeof shown), ratio, trial, text);
+}
+
+static void tell(struct run *r, const uint16_t *config, enum trial_status status, double objective, struct static_facts facts)
+{
+    struct observation o = {.config = config, .outcome = outcome_of(status), .objective = objective, .facts = facts};
+    if (o.outcome != OUTCOME_OK && o.outcome != OUTCOME_SLOW) o.objective = NAN;
+    strategy_tell(r->strategy, &o);
+    r->evaluations++;
+    r->counts[status]++;
+}
+
+static void read_times(const struct run *r, const json_t *answer, struct trial_problem *problems, double *times)
+{
+    const struct job *job = r->job;
+    for (size_t p = 0; p < job->problem_count; p++)
+        problems[p] = (struct trial_problem){.name = job->problems[p].name, .tuned = job->problems[p].tune, .time = NAN, .low = NAN, .high = NAN, .error = NAN};
+    for (size_t p = 0; p < job->tuned_count; p++) times[p] = NAN;
+    size_t i, k;
+    json_t *value, *sample;
+    json_array_foreach(json_object_get(answer, "problems"), i, value)
+    {
+        int64_t p = json_get_integer(value, "problem", -1);
+        if (p < 0 || p >= (int64_t)job->problem_count) continue;
+        problems[p].time = json_get_number(value, "time", NAN);
+        problems[p].low = json_get_number(value, "low", NAN);
+        problems[p].high = json_get_number(value, "high", NAN);
+        problems[p].samples_taken = json_get_integer(value, "count", 0);
+        problems[p].error = json_get_number(value, "error", NAN);
+        json_array_foreach(json_object_get(value, "samples"), k, sample)
+        {
+            if (problems[p].sample_count < STORE_MAX_SAMPLES && json_is_number(sample)) problems[p].samples[problems[p].sample_count++] = json_number_value(sample);
+        }
+        if (p < (int64_t)job->tuned_count) times[p] = problems[p].time;
+    }
+}
+
+// One row a stage that this configuration uses, from its launch on the first problem.
+static size_t describe_stages(const struct run *r, const struct task *t, const json_t *answer, struct trial_stage *stages)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < t->launch_count; i++) {
+        const struct planned_launch *l = &t->launches[i];
+        if (l->problem != 0) continue;
+        const struct stage *s = &r->job->stages[l->stage];
+        const struct compiled_entry *e = compiled_find(&t->compiled, s->entry);
+        struct trial_stage *out = &stages[count++];
+        *out = (struct trial_stage){.name = s->name, .registers = -1, .spill_loads = -1, .spill_stores = -1, .shared_static = -1,
+                                    .shared_dynamic = l->shape.shared, .stack = -1, .code_bytes = -1, .occupancy = NAN,
+                                    .warnings = t->compiled.warnings ? t->compiled.warnings : ""};
+        if (!e) continue;
+        out->registers = e->registers;
+        out->spill_loads = e->spill_loads;
+        out->spill_stores = e->spill_stores;
+        out->shared_static = e->shared;
+        out->stack = e->stack;
+        out->code_bytes = e->code_bytes;
+        out->occupancy = theoretical_occupancy(&r->limits, l->shape.block[0] * l->shape.block[1] * l->shape.block[2], e->registers,
+                                               l->shape.shared + (e->shared > 0 ? e->shared : 0));
+        size_t k;
+        json_t *seen; // the driver's own figure, where the kernel was loaded
+        json_array_foreach(json_object_get(answer, "stages"), k, seen)
+        {
+            if (json_get_integer(seen, "problem", -1) == 0 && json_get_integer(seen, "stage", -1) == (int64_t)count - 1)
+                out->occupancy = json_get_number(seen, "occupancy", out->occupancy);
+        }
+    }
+    return count;
+}
+
+void run_commit(struct run *r, struct task *t, enum trial_status status, const char *reason, const json_t *answer)
+{
+    struct trial_problem problems[JOB_MAX_PROBLEMS];
+    struct trial_stage stages[JOB_MAX_STAGES];
+    double times[JOB_MAX_PROBLEMS];
+    struct error err;
+    read_times(r, answer, problems, times);
+    double objective = status == STATUS_OK || status == STATUS_SLOW ? run_objective(r, times) : NAN;
+    if (status == STATUS_OK && !isfinite(objective)) {
+        status = STATUS_CRASHED;
+        reason = "the worker called it ok but gave no time";
+    }
+    struct trial trial = {
+        .config = t->text,
+        .status = status,
+        .reason = reason ? reason : "",
+        .objective = objective,
+        .compile_seconds = t->compiled.seconds,
+        .compile_cached = t->compiled.cached,
+        .gpu_busy = json_get_number(answer, "busy", 0),
+        .gpu_wall = json_get_number(answer, "wall", 0),
+        .device_id = r->uuid,
+        .clock_mhz = json_get_number(answer, "clock_mhz", NAN),
+        .temperature = json_get_number(answer, "temperature", NAN),
+        .counted = status != STATUS_OK || !r->metric_count,
+        .problem_count = answer ? r->job->problem_count : 0,
+        .problems = problems,
+        .stage_count = describe_stages(r, t, answer, stages),
+        .stages = stages,
+    };
+    if (store_add(r->store, &trial, &err)) {
+        run_fail(r, EXIT_ENVIRONMENT, &err);
+        return;
+    }
+    t->trial = trial.id;
+    t->objective = objective;
+    r->new_trials++;
+    r->compile_seconds += t->compiled.cached ? 0 : t->compiled.seconds;
+    r->cache_hits += t->compiled.cached;
+    r->gpu_busy += trial.gpu_busy;
+    r->gpu_wall += trial.gpu_wall;
+    if (isfinite(trial.clock_mhz)) r->clock_mhz = trial.clock_mhz;
+    if (isfinite(trial.temperature)) r->temperature = trial.temperature;
+    tell(r, t->config, status, objective, t->facts);
+    if (status == STATUS_OK) note_best(r, objective, times, t->text, trial.id);
+    if (status != STATUS_OK && status != STATUS_SLOW && (r->counts[status] <= 3 || status == STATUS_CRASHED || status == STATUS_TIMEOUT))
+        run_log(r, "trial %" PRId64 " %s: %.300s (%s)", trial.id, status_name(status), trial.reason, t->text);
+    if (trial.counted)
+        run_drop_task(r, t);
+    else
+        t->state = TASK_COUNTABLE;
+}
+
+void run_commit_counters(struct run *r, struct task *t, const json_t *answer)
+{
+    struct trial_counter *counters = NULL;
+    size_t count = 0, i, k;
+    json_t *launch, *value;
+    struct error err;
+    json_array_foreach(json_object_get(answer, "counters"), i, launch)
+    {
+        json_array_foreach(json_object_get(launch, "values"), k, value)
+        {
+            if (k >= r->metric_count || !json_is_number(value)) continue;
+            counters = memory_grow(counters, count + 1, sizeof *counters);
+            counters[count++] = (struct trial_counter){(int)json_get_integer(launch, "problem", 0), (int)json_get_integer(launch, "stage", 0), r->metrics[k],
+                                                       json_number_value(value)};
+        }
+    }
+    if (store_add_counters(r->store, t->trial, counters, count, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
+    free(counters);
+    run_drop_task(r, t);
+}
+
+struct static_facts run_stored_facts(const struct trial *trial)
+{
+    struct static_facts f = {NAN, NAN, NAN, NAN, NAN};
+    for (size_t i = 0; i < trial->stage_count; i++) {
+        const struct trial_stage *s = &trial->stages[i];
+        if (s->registers < 0) continue;
+        int64_t shared = (s->shared_static > 0 ? s->shared_static : 0) + s->shared_dynamic;
+        f.registers = fmax(f.registers, (double)s->registers); // fmax drops NaN
+        f.spill_bytes = fmax(f.spill_bytes, (double)(s->spill_loads + s->spill_stores));
+        f.shared_bytes = fmax(f.shared_bytes, (double)shared);
+        f.code_bytes = fmax(f.code_bytes, (double)s->code_bytes);
+        f.occupancy = fmin(f.occupancy, s->occupancy);
+    }
+    return f;
+}
+
+static void tell_trial(struct run *r, const uint16_t *config, const struct trial *trial)
+{
+    double times[JOB_MAX_PROBLEMS];
+    for (size_t p = 0; p < r->job->tuned_count; p++) times[p] = p < trial->problem_count ? trial->problems[p].time : NAN;
+    tell(r, config, trial->status, trial->objective, run_stored_facts(trial));
+    if (trial->status == STATUS_OK) note_best(r, trial->objective, times, trial->config, trial->id);
+}
+
+void run_tell_known(struct run *r, struct task *t)
+{
+    struct trial trial;
+    struct error err;
+    int found = store_find(r->store, t->text, &trial, &err);
+    if (found < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
+    if (!found) tell_trial(r, t->config, &trial);
+    run_drop_task(r, t);
+}
+
+static int tell_stored(void *user, const struct trial *trial)
+{
+    struct run *r = user;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    // A trial whose values the job file no longer has, or whose configuration is no longer valid, sleeps.
+    if (!space_parse(r->job->space, trial->config, config, NULL) && space_index(r->job->space, config) >= 0) tell_trial(r, config, trial);
+    return 0;
+}
+
+int run_tell_stored(struct run *r)
+{
+    struct error err;
+    if (store_each(r->store, false, 0, tell_stored, r, &err) >= 0) return 0;
+    run_fail(r, EXIT_ENVIRONMENT, &err);
+    return -1;
+}

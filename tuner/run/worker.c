@@ -1,0 +1,304 @@
+// See worker.h.
+#include "tuner/run/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tuner/base/text.h"
+#include "tuner/run/interrupt.h"
+
+enum { LONGEST_LINE = 256 << 20 }; // a worker that writes more than this without a newline talks nonsense
+
+double clock_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+char *worker_program(const char *variable, const char *name)
+{
+    const char *given = getenv(variable);
+    if (given && *given) return text_copy(given);
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0) return text_copy(name);
+    self[n] = 0;
+    char *folder = text_directory(self), *path = text_format("%s/%s", folder, name);
+    free(folder);
+    return path;
+}
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+}
+
+static void close_pipes(struct worker *w)
+{
+    close_fd(&w->to);
+    close_fd(&w->from);
+    close_fd(&w->errors);
+}
+
+bool worker_running(const struct worker *w)
+{
+    return w->pid > 0;
+}
+
+int worker_start(struct worker *w, const char *name, char *const argv[], char *const environment[], struct error *err)
+{
+    int in[2] = {-1, -1}, out[2] = {-1, -1}, errors[2] = {-1, -1};
+    w->name = name;
+    w->to = w->from = w->errors = -1;
+    w->input_size = w->output_size = w->stderr_size = 0;
+    w->last_words[0] = 0;
+    if (access(argv[0], X_OK)) return error_set(err, "cannot run '%s': %s", argv[0], strerror(errno));
+    if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(errors, O_CLOEXEC)) {
+        error_set(err, "cannot make a pipe: %s", strerror(errno));
+        goto fail;
+    }
+    pid_t driver = getpid(), pid = fork();
+    if (pid < 0) {
+        error_set(err, "cannot start '%s': %s", argv[0], strerror(errno));
+        goto fail;
+    }
+    if (!pid) {
+        // A worker dies with its driver, and Ctrl-C on the terminal is the driver's business alone.
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != driver) _exit(127);
+        setpgid(0, 0);
+        dup2(in[0], STDIN_FILENO);
+        dup2(out[1], STDOUT_FILENO);
+        dup2(errors[1], STDERR_FILENO);
+        signal(SIGINT, SIG_DFL);
+        signal(SIGPIPE, SIG_DFL);
+        for (; environment && *environment; environment++) putenv(*environment);
+        execv(argv[0], argv);
+        fprintf(stderr, "cannot run '%s': %s\n", argv[0], strerror(errno));
+        _exit(127);
+    }
+    close(in[0]);
+    close(out[1]);
+    close(errors[1]);
+    w->pid = pid;
+    w->to = in[1];
+    w->from = out[0];
+    w->errors = errors[0];
+    for (int i = 0; i < 3; i++) {
+        int fd = i == 0 ? w->to : i == 1 ? w->from : w->errors;
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    }
+    return 0;
+fail:
+    for (int i = 0; i < 2; i++) {
+        close_fd(&in[i]);
+        close_fd(&out[i]);
+        close_fd(&errors[i]);
+    }
+    return -1;
+}
+
+int64_t worker_send(struct worker *w, json_t *request)
+{
+    int64_t id = ++w->next_id;
+    json_object_set_new(request, "id", json_integer(id));
+    char *text = json_dumps(request, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    json_decref(request);
+    size_t length = strlen(text);
+    if (w->output_size + length + 1 > w->output_room) {
+        w->output_room = 2 * (w->output_size + length + 1);
+        w->output = memory_grow(w->output, w->output_room, 1);
+    }
+    memcpy(w->output + w->output_size, text, length);
+    w->output_size += length;
+    w->output[w->output_size++] = '\n';
+    free(text);
+    return id;
+}
+
+int worker_poll(const struct worker *w, struct pollfd *p)
+{
+    int n = 0;
+    if (w->from >= 0) p[n++] = (struct pollfd){.fd = w->from, .events = POLLIN};
+    if (w->errors >= 0) p[n++] = (struct pollfd){.fd = w->errors, .events = POLLIN};
+    if (w->to >= 0 && w->output_size) p[n++] = (struct pollfd){.fd = w->to, .events = POLLOUT};
+    return n;
+}
+
+static void read_stderr(struct worker *w)
+{
+    char bytes[4096];
+    ssize_t n;
+    while (w->errors >= 0 && (n = read(w->errors, bytes, sizeof bytes)) != 0) {
+        if (n < 0) {
+            if (errno == EINTR) continue;
+            break;
+        }
+        for (ssize_t i = 0; i < n; i++) {
+            if (bytes[i] != '\n' && w->stderr_size < sizeof w->stderr_line - 1) w->stderr_line[w->stderr_size++] = bytes[i];
+            if (bytes[i] != '\n') continue;
+            w->stderr_line[w->stderr_size] = 0;
+            w->stderr_size = 0;
+            if (w->stderr_line[0]) memcpy(w->last_words, w->stderr_line, sizeof w->last_words);
+            if (w->chatter && w->stderr_line[0]) w->chatter(w->chatter_user, w, w->stderr_line);
+        }
+    }
+}
+
+static void write_output(struct worker *w)
+{
+    size_t done = 0;
+    while (w->to >= 0 && done < w->output_size) {
+        ssize_t n = write(w->to, w->output + done, w->output_size - done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) break; // full, or its reader is gone: then its stdout ends too
+        done += (size_t)n;
+    }
+    memmove(w->output, w->output + done, w->output_size - done);
+    w->output_size -= done;
+}
+
+// 1 as long as the pipe is open.
+static int read_input(struct worker *w)
+{
+    while (w->from >= 0) {
+        if (w->input_size + 65536 > w->input_room) {
+            if (w->input_size > LONGEST_LINE) return 0;
+            w->input_room = 2 * w->input_room + 65536;
+            w->input = memory_grow(w->input, w->input_room, 1);
+        }
+        ssize_t n = read(w->from, w->input + w->input_size, w->input_room - w->input_size);
+        if (n > 0)
+            w->input_size += (size_t)n;
+        else if (n == 0)
+            return 0;
+        else if (errno != EINTR)
+            return errno == EAGAIN || errno == EWOULDBLOCK;
+    }
+    return 0;
+}
+
+static void describe_death(const struct worker *w, struct error *err)
+{
+    int status = w->exit_status;
+    char how[96];
+    if (WIFSIGNALED(status))
+        snprintf(how, sizeof how, "was killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        snprintf(how, sizeof how, "ended with status %d", WEXITSTATUS(status));
+    error_set(err, "worker '%s' %s%s%s", w->name, how, w->last_words[0] ? ": " : "", w->last_words);
+}
+
+int worker_io(struct worker *w, struct error *err)
+{
+    if (!w->pid) return error_set(err, "worker '%s' is not running", w->name);
+    write_output(w);
+    read_stderr(w);
+    if (read_input(w)) return 0;
+    // stdout has ended: give it a moment to die by itself, so that its own exit status is seen, then make sure.
+    for (int i = 0; i < 200 && !waitpid(w->pid, &w->exit_status, WNOHANG); i++) {
+        if (i == 199) {
+            kill(w->pid, SIGKILL);
+            waitpid(w->pid, &w->exit_status, 0);
+        }
+        usleep(1000);
+    }
+    w->pid = 0;
+    read_stderr(w);
+    describe_death(w, err);
+    close_pipes(w);
+    return -1;
+}
+
+int worker_receive(struct worker *w, json_t **answer, struct error *err)
+{
+    char *end = w->input_size ? memchr(w->input, '\n', w->input_size) : NULL;
+    if (!end) return 0;
+    *end = 0;
+    size_t used = (size_t)(end - w->input) + 1;
+    *answer = json_parse(w->input, err);
+    if (*answer && !json_is_object(*answer)) {
+        error_set(err, "no JSON object: '%.80s'", w->input);
+        json_decref(*answer);
+        *answer = NULL;
+    }
+    memmove(w->input, w->input + used, w->input_size - used);
+    w->input_size -= used;
+    if (*answer) return 1;
+    return error_prefix(err, "worker '%s'", w->name);
+}
+
+void worker_kill(struct worker *w)
+{
+    if (w->pid) {
+        kill(w->pid, SIGKILL);
+        while (waitpid(w->pid, &w->exit_status, 0) < 0 && errno == EINTR) {}
+        w->pid = 0;
+        read_stderr(w);
+        close_pipes(w);
+    }
+    w->input_size = w->output_size = 0;
+}
+
+void worker_stop(struct worker *w, double seconds)
+{
+    if (!w->pid) return;
+    close_fd(&w->to);
+    double limit = clock_now() + seconds;
+    while (clock_now() < limit && !waitpid(w->pid, &w->exit_status, WNOHANG)) {
+        read_stderr(w);
+        usleep(2000);
+    }
+    if (clock_now() < limit) w->pid = 0;
+    worker_kill(w);
+    close_pipes(w);
+}
+
+void worker_release(struct worker *w)
+{
+    worker_kill(w);
+    free(w->input);
+    free(w->output);
+    *w = (struct worker){.to = -1, .from = -1, .errors = -1};
+}
+
+json_t *worker_ask(struct worker *w, json_t *request, double seconds, struct error *err)
+{
+    int64_t id = worker_send(w, request);
+    double limit = clock_now() + seconds;
+    bool dead = false;
+    for (;;) {
+        json_t *answer;
+        int got = worker_receive(w, &answer, err);
+        if (got < 0) return NULL;
+        if (got && json_get_integer(answer, "id", -1) == id && !json_object_get(answer, "progress")) return answer;
+        if (got) {
+            json_decref(answer);
+            continue;
+        }
+        if (dead) return NULL; // err says how it died
+        if (interrupt_count()) {
+            error_set(err, "interrupted");
+            return NULL;
+        }
+        double left = limit - clock_now();
+        if (left <= 0) {
+            error_set(err, "worker '%s' did not answer within %.0f s", w->name, seconds);
+            return NULL;
+        }
+        struct pollfd p[3];
+        int n = worker_poll(w, p);
+        poll(p, (nfds_t)n, left > 1 ? 1000 : (int)(left * 1000) + 1);
+        if (worker_io(w, err)) dead = true;
+    }
+}

@@ -1,0 +1,414 @@
+// The store: opening, locking, environments and documents. Trials are in store_trials.c, the schema in store_schema.c.
+//
+// Invariant: outside a call no transaction is open and no statement is half-way, so that a reader never holds the log back and a
+// kill -9 between calls finds nothing to undo. synchronous is NORMAL: in WAL mode a commit is then a write() without fsync, which is all that
+// the death of a process can threaten (the page cache survives it), and costs 0.1 ms with all its rows where FULL waits milliseconds for the disk.
+#include "tuner/store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tuner/base/text.h"
+#include "tuner/store/store_internal.h"
+
+enum { BUSY_MS = 10000 };
+
+static const char *const statement_text[STATEMENT_COUNT] = {
+    [STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
+    [STATEMENT_COMMIT] = "COMMIT",
+    [STATEMENT_ROLLBACK] = "ROLLBACK",
+    [STATEMENT_ADD_TRIAL] =
+        "INSERT INTO trials (environment, config, status, reason, objective, compile_seconds, compile_cached, gpu_busy, gpu_wall,"
+        " device_id, clock_mhz, temperature, counted, finished) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [STATEMENT_ADD_PROBLEM] = "INSERT INTO trial_problems VALUES (?,?,?,?,?,?,?,?,?,?)",
+    [STATEMENT_ADD_STAGE] = "INSERT INTO trial_stages VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+    [STATEMENT_ADD_COUNTER] = "INSERT OR REPLACE INTO trial_counters VALUES (?,?,?,?,?)",
+    [STATEMENT_SET_COUNTED] = "UPDATE trials SET counted = 1 WHERE id = ?",
+    [STATEMENT_FIND] = "SELECT * FROM trials WHERE environment = ? AND config = ?",
+    [STATEMENT_GET] = "SELECT * FROM trials WHERE id = ?",
+    [STATEMENT_PROBLEMS] = "SELECT * FROM trial_problems WHERE trial = ? ORDER BY position",
+    [STATEMENT_STAGES] = "SELECT * FROM trial_stages WHERE trial = ? ORDER BY position",
+    [STATEMENT_COUNTERS] = "SELECT * FROM trial_counters WHERE trial = ? ORDER BY problem, stage, key",
+    [STATEMENT_IDS] = "SELECT id FROM trials WHERE environment = ? ORDER BY id LIMIT ?",
+    [STATEMENT_BEST_IDS] = "SELECT id FROM trials WHERE environment = ? AND status = 'ok' AND objective IS NOT NULL"
+                           " ORDER BY objective, id LIMIT ?",
+    [STATEMENT_COUNTS] = "SELECT status, count(*) FROM trials WHERE environment = ? GROUP BY status",
+    [STATEMENT_UNCOUNTED] = "SELECT id FROM trials WHERE environment = ? AND status = 'ok' AND counted = 0 ORDER BY id LIMIT ?",
+    [STATEMENT_PUT_DOCUMENT] = "INSERT INTO documents (environment, kind, written, json) VALUES (nullif(?,0),?,?,?)",
+    [STATEMENT_DOCUMENTS] = "SELECT written, json FROM documents WHERE kind = ? AND (environment = ? OR environment IS NULL)"
+                            " ORDER BY id DESC LIMIT ?",
+};
+
+struct piece {
+    struct piece *next;
+    _Alignas(max_align_t) unsigned char bytes[];
+};
+
+void *pieces_new(struct pieces *pieces, size_t size)
+{
+    struct piece *piece = memory_new(1, sizeof *piece + size);
+    piece->next = pieces->first;
+    pieces->first = piece;
+    return piece->bytes;
+}
+
+const char *pieces_copy(struct pieces *pieces, const char *text)
+{
+    if (!text) return "";
+    size_t size = strlen(text) + 1;
+    return memcpy(pieces_new(pieces, size), text, size);
+}
+
+void pieces_release(struct pieces *pieces)
+{
+    while (pieces->first) {
+        struct piece *next = pieces->first->next;
+        free(pieces->first);
+        pieces->first = next;
+    }
+}
+
+// errno of the failure: of the connection or, where SQLite noted none, of the write-ahead log's file.
+static int system_error(sqlite3 *db)
+{
+    int why = sqlite3_system_errno(db);
+    sqlite3_file *log = NULL;
+    if (!why && sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK && log && log->pMethods)
+        log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &why);
+    return why;
+}
+
+int store_failed(struct store *store, struct error *err)
+{
+    int code = sqlite3_errcode(store->db) & 0xff;
+    int why = code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? system_error(store->db) : 0;
+    if (code == SQLITE_IOERR && (why == ENOSPC || why == EDQUOT || why == EFBIG)) code = SQLITE_FULL;
+    switch (code) {
+    case SQLITE_FULL:
+        return error_set(err, "the disk is full: nothing more can be stored in '%s'; what it holds is safe", store->path);
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+        return error_set(err, "cannot %s the store '%s': %s", code == SQLITE_IOERR ? "read or write" : "open", store->path,
+                         why ? strerror(why) : sqlite3_errmsg(store->db));
+    case SQLITE_READONLY:
+        return error_set(err, "cannot write the store '%s': it is read-only", store->path);
+    case SQLITE_BUSY:
+        return error_set(err, "the store '%s' has been locked by another program for %d s", store->path, BUSY_MS / 1000);
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return error_set(err, "the store '%s' is damaged (%s); it is left as it is: `sqlite3 FILE .recover` may save what it holds",
+                         store->path, sqlite3_errmsg(store->db));
+    default: return error_set(err, "store '%s': %s", store->path, sqlite3_errmsg(store->db));
+    }
+}
+
+sqlite3_stmt *store_statement(struct store *store, enum statement which, struct error *err)
+{
+    sqlite3_stmt **statement = &store->statements[which];
+    if (!*statement &&
+        sqlite3_prepare_v3(store->db, statement_text[which], -1, SQLITE_PREPARE_PERSISTENT, statement, NULL) != SQLITE_OK) {
+        store_failed(store, err);
+        return NULL;
+    }
+    sqlite3_reset(*statement);
+    sqlite3_clear_bindings(*statement);
+    return *statement;
+}
+
+int store_run(struct store *store, sqlite3_stmt *statement, struct error *err)
+{
+    int result = sqlite3_step(statement) == SQLITE_DONE ? 0 : store_failed(store, err);
+    sqlite3_reset(statement);
+    return result;
+}
+
+int store_begin(struct store *store, struct error *err)
+{
+    sqlite3_stmt *begin = store_statement(store, STATEMENT_BEGIN, err);
+    return begin ? store_run(store, begin, err) : -1;
+}
+
+int store_end(struct store *store, int status, struct error *err)
+{
+    if (!status) {
+        sqlite3_stmt *commit = store_statement(store, STATEMENT_COMMIT, err);
+        status = commit ? store_run(store, commit, err) : -1;
+    }
+    if (status && !sqlite3_get_autocommit(store->db)) { // SQLite itself rolls back when the disk is full
+        sqlite3_stmt *rollback = store_statement(store, STATEMENT_ROLLBACK, NULL);
+        if (rollback) store_run(store, rollback, NULL);
+    }
+    return status;
+}
+
+// A file: URI for a store that cannot be written: without a log to read, it cannot change under us either (immutable), and
+// SQLite then needs no shared-memory file beside it. NULL when the store can be written.
+static char *read_only_uri(const char *path)
+{
+    char *folder = text_directory(path), *log = text_format("%s-wal", path), *uri = NULL;
+    if (access(path, W_OK) || access(folder, W_OK)) {
+        size_t used = 0;
+        char *escaped = memory_new(3 * strlen(path) + 1, 1);
+        for (const char *p = path; *p; p++) {
+            bool plain = !strchr("%?#", *p);
+            if (plain) escaped[used++] = *p;
+            else used += (size_t)sprintf(escaped + used, "%%%02X", (unsigned)(unsigned char)*p);
+        }
+        uri = text_format("file:%s?%s", escaped, access(log, F_OK) ? "immutable=1" : "mode=ro");
+        free(escaped);
+    }
+    free(log);
+    free(folder);
+    return uri;
+}
+
+// Reads every page and the order of the rows: 0.12 s for 40 MB, 50,000 trials. A night's run must not end in page 2 of a store
+// whose page 5,000 is rubbish.
+static int check_damage(struct store *store, struct error *err)
+{
+    sqlite3_stmt *check = NULL;
+    int result = -1;
+    if (sqlite3_prepare_v2(store->db, "PRAGMA quick_check(1)", -1, &check, NULL) != SQLITE_OK || sqlite3_step(check) != SQLITE_ROW) {
+        store_failed(store, err);
+    } else {
+        const char *answer = (const char *)sqlite3_column_text(check, 0);
+        if (answer && !strcmp(answer, "ok")) result = 0;
+        else
+            error_set(err, "the store '%s' is damaged (%s); it is left as it is: `sqlite3 FILE .recover` may save what it holds",
+                      store->path, answer ? answer : "no answer");
+    }
+    sqlite3_finalize(check);
+    return result;
+}
+
+int store_open(struct store **out, const char *path, bool create, struct error *err)
+{
+    struct store *store = memory_new(1, sizeof *store);
+    char *uri = NULL;
+    int result = -1;
+    *store = (struct store){.path = text_copy(path), .lock_path = text_format("%s.lock", path), .lock = -1};
+    if (create && store_create(path, err)) goto out;
+    if (store_inspect(path, err)) goto out;
+    if (!create) uri = read_only_uri(path);
+    if (sqlite3_open_v2(uri ? uri : path, &store->db, uri ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE, NULL) !=
+        SQLITE_OK) {
+        if (store->db) store_failed(store, err);
+        else error_set(err, "out of memory");
+        goto out;
+    }
+    // Until it is known to be sound, closing must not move the log into the file.
+    sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_extended_result_codes(store->db, 0);
+    sqlite3_busy_timeout(store->db, BUSY_MS);
+    if (check_damage(store, err)) goto out;
+    if (sqlite3_exec(store->db, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", NULL, NULL, NULL) != SQLITE_OK) {
+        store_failed(store, err);
+        goto out;
+    }
+    sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+    result = 0;
+out:
+    free(uri);
+    if (result) {
+        store_close(store);
+        store = NULL;
+    }
+    *out = store;
+    return result;
+}
+
+void store_close(struct store *store)
+{
+    if (!store) return;
+    for (size_t i = 0; i < STATEMENT_COUNT; i++) sqlite3_finalize(store->statements[i]);
+    sqlite3_close(store->db);
+    if (store->lock >= 0) close(store->lock);
+    pieces_release(&store->found);
+    pieces_release(&store->document);
+    pieces_release(&store->session);
+    free(store->lock_path);
+    free(store->path);
+    free(store);
+}
+
+int store_lock(struct store *store, struct error *err)
+{
+    if (store->lock >= 0) return 0;
+    int fd = open(store->lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) return error_set(err, "cannot open '%s': %s", store->lock_path, strerror(errno));
+    for (int attempt = 0; attempt < 10; attempt++) { // the holder may go between two calls
+        struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        if (!fcntl(fd, F_SETLK, &whole)) {
+            if (ftruncate(fd, 0) || dprintf(fd, "%ld\n", (long)getpid()) < 0) {} // for people who look; the lock itself needs no content
+            store->lock = fd;
+            return 0;
+        }
+        if (errno != EACCES && errno != EAGAIN) {
+            error_set(err, "cannot lock '%s': %s", store->lock_path, strerror(errno));
+            close(fd);
+            return -1;
+        }
+        if (fcntl(fd, F_GETLK, &whole) || whole.l_type == F_UNLCK) continue;
+        close(fd);
+        if (whole.l_pid > 0)
+            return error_set(err, "the store '%s' is being tuned by process %ld", store->path, (long)whole.l_pid);
+        break; // in another container or on another machine
+    }
+    return error_set(err, "the store '%s' is being tuned by another process", store->path);
+}
+
+long store_holder(struct store *store)
+{
+    // Closing any descriptor of the file would drop our own lock (POSIX), hence the first line.
+    if (store->lock >= 0) return (long)getpid();
+    int fd = open(store->lock_path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    long pid = !fcntl(fd, F_GETLK, &whole) && whole.l_type != F_UNLCK ? (long)whole.l_pid : 0;
+    close(fd);
+    return pid;
+}
+
+static int prepare(struct store *store, const char *text, sqlite3_stmt **statement, struct error *err)
+{
+    return sqlite3_prepare_v2(store->db, text, -1, statement, NULL) == SQLITE_OK ? 0 : store_failed(store, err);
+}
+
+// Row of an environment, or 0; *used: its place in time.
+static int find_environment(struct store *store, const char *key, int64_t *row, bool *last, struct error *err)
+{
+    sqlite3_stmt *query = NULL;
+    if (prepare(store, "SELECT id, used = (SELECT max(used) FROM environments) FROM environments WHERE key = ?", &query, err)) return -1;
+    sqlite3_bind_text(query, 1, key, -1, SQLITE_STATIC);
+    int result = 0, step = sqlite3_step(query);
+    *row = 0;
+    if (step == SQLITE_ROW) {
+        *row = sqlite3_column_int64(query, 0);
+        *last = sqlite3_column_int(query, 1);
+    } else if (step != SQLITE_DONE) {
+        result = store_failed(store, err);
+    }
+    sqlite3_finalize(query);
+    return result;
+}
+
+int store_use_environment(struct store *store, const struct environment *environment, struct error *err)
+{
+    int64_t row;
+    bool last = false;
+    if (find_environment(store, environment->key, &row, &last, err)) return -1;
+    if (!last) {
+        sqlite3_stmt *change = NULL;
+        const char *const columns[] = {environment->key,      environment->job,    environment->source_hash, environment->entry,
+                                       environment->compiler, environment->device, environment->arch,        environment->driver,
+                                       environment->problems, environment->settings};
+        if (prepare(store,
+                    "INSERT INTO environments (key, job, source_hash, entry, compiler, device, arch, driver, problems, settings, used)"
+                    " VALUES (?,?,?,?,?,?,?,?,?,?, (SELECT coalesce(max(used), 0) + 1 FROM environments))"
+                    " ON CONFLICT (key) DO UPDATE SET used = excluded.used",
+                    &change, err))
+            return -1;
+        for (int i = 0; i < 10; i++) sqlite3_bind_text(change, i + 1, columns[i] ? columns[i] : "", -1, SQLITE_STATIC);
+        int result = store_run(store, change, err);
+        sqlite3_finalize(change);
+        if (result || find_environment(store, environment->key, &row, &last, err)) return -1;
+    }
+    store->environment = row;
+    return 0;
+}
+
+int store_last_environment(struct store *store, struct environment *environment, struct error *err)
+{
+    sqlite3_stmt *query = NULL;
+    if (prepare(store,
+                "SELECT id, key, job, source_hash, entry, compiler, device, arch, driver, problems, settings FROM environments"
+                " ORDER BY used DESC LIMIT 1",
+                &query, err))
+        return -1;
+    int result, step = sqlite3_step(query);
+    if (step == SQLITE_ROW) {
+        const char *text[10];
+        for (int i = 0; i < 10; i++) text[i] = pieces_copy(&store->session, (const char *)sqlite3_column_text(query, i + 1));
+        store->environment = sqlite3_column_int64(query, 0);
+        *environment = (struct environment){text[0], text[1], text[2], text[3], text[4], text[5], text[6], text[7], text[8], text[9]};
+        result = 0;
+    } else {
+        *environment = (struct environment){"", "", "", "", "", "", "", "", "", ""};
+        result = step == SQLITE_DONE ? 1 : store_failed(store, err);
+    }
+    sqlite3_finalize(query);
+    return result;
+}
+
+int store_put_document(struct store *store, const char *kind, const char *json, struct error *err)
+{
+    sqlite3_stmt *put = store_statement(store, STATEMENT_PUT_DOCUMENT, err);
+    if (!put) return -1;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    sqlite3_bind_int64(put, 1, store->environment);
+    sqlite3_bind_text(put, 2, kind, -1, SQLITE_STATIC);
+    sqlite3_bind_double(put, 3, (double)now.tv_sec + 1e-9 * (double)now.tv_nsec);
+    sqlite3_bind_text(put, 4, json, -1, SQLITE_STATIC);
+    return store_run(store, put, err);
+}
+
+// Documents are few and small: read whole, so that visit may use the store.
+int store_each_document(struct store *store, const char *kind, int64_t limit, int (*visit)(void *user, double when, const char *json),
+                        void *user, struct error *err)
+{
+    struct found {
+        struct found *next;
+        double when;
+        const char *json;
+    } *first = NULL, **end = &first;
+    struct pieces memory = {NULL};
+    sqlite3_stmt *query = store_statement(store, STATEMENT_DOCUMENTS, err);
+    if (!query) return -1;
+    sqlite3_bind_text(query, 1, kind, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(query, 2, store->environment);
+    sqlite3_bind_int64(query, 3, limit ? limit : -1);
+    int step, result = 0;
+    while ((step = sqlite3_step(query)) == SQLITE_ROW) {
+        struct found *found = pieces_new(&memory, sizeof *found);
+        found->when = sqlite3_column_double(query, 0);
+        found->json = pieces_copy(&memory, (const char *)sqlite3_column_text(query, 1));
+        *end = found;
+        end = &found->next;
+    }
+    if (step != SQLITE_DONE) result = store_failed(store, err);
+    sqlite3_reset(query);
+    sqlite3_clear_bindings(query);
+    for (; first && !result; first = first->next) result = visit(user, first->when, first->json);
+    pieces_release(&memory);
+    return result;
+}
+
+struct newest {
+    struct pieces *memory;
+    const char *json;
+    double when;
+};
+
+static int keep_document(void *user, double when, const char *json)
+{
+    struct newest *newest = user;
+    newest->json = pieces_copy(newest->memory, json);
+    newest->when = when;
+    return 0;
+}
+
+int store_get_document(struct store *store, const char *kind, const char **json, double *when, struct error *err)
+{
+    pieces_release(&store->document);
+    struct newest newest = {.memory = &store->document};
+    if (store_each_document(store, kind, 1, keep_document, &newest, err)) return -1;
+    *json = newest.json;
+    if (when) *when = newest.when;
+    return newest.json ? 0 : 1;
+}

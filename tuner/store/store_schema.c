@@ -1,0 +1,163 @@
+// The store's file: its schema, how it is created, and how a file is recognised before SQLite touches it.
+//
+//     environments --< trials --< trial_problems     one row a problem: time, interval, samples, error
+//          |              |-----< trial_stages       one row a launch: registers, spills, occupancy
+//          |              `-----< trial_counters     one row a problem, stage and counter
+//          `---------< documents                     finals, baselines, runs, devices: JSON
+//
+// Times are seconds, moments Unix times, sizes bytes; NULL is unknown. Statuses, counters and kinds are words, configurations
+// "BLOCK_M=128,REDUCTION=shuffle", so that a store can be read with the sqlite3 shell and outlives every renumbering here.
+//
+// Invariant: a store's file is either absent or complete. It is written under a temporary name and linked to its own, so that neither
+// kill -9 nor a full disk leaves half a schema behind, and its first page carries version and application id before the first
+// WAL exists: store_inspect may trust the main file alone.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tuner/base/text.h"
+#include "tuner/store/store_internal.h"
+
+enum { APPLICATION_ID = 0x73777370, HEADER_SIZE = 100 }; // "swsp"
+
+static const char schema[] =
+    "CREATE TABLE environments ("
+    " id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE," // key: hash of the columns from job to settings
+    " job TEXT NOT NULL, source_hash TEXT NOT NULL, entry TEXT NOT NULL, compiler TEXT NOT NULL, device TEXT NOT NULL,"
+    " arch TEXT NOT NULL, driver TEXT NOT NULL, problems TEXT NOT NULL, settings TEXT NOT NULL,"
+    " used INTEGER NOT NULL);" // rises with every change of the environment: the greatest is the last one used
+    "CREATE TABLE trials ("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT, environment INTEGER NOT NULL REFERENCES environments(id),"
+    " config TEXT NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL, objective REAL,"
+    " compile_seconds REAL, compile_cached INTEGER NOT NULL, gpu_busy REAL, gpu_wall REAL, device_id TEXT NOT NULL,"
+    " clock_mhz REAL, temperature REAL, counted INTEGER NOT NULL, finished REAL NOT NULL,"
+    " UNIQUE (environment, config));"
+    "CREATE INDEX trials_uncounted ON trials (environment, id) WHERE status = 'ok' AND counted = 0;"
+    "CREATE TABLE trial_problems ("
+    " trial INTEGER NOT NULL REFERENCES trials(id), position INTEGER NOT NULL, name TEXT NOT NULL, tuned INTEGER NOT NULL,"
+    " time REAL, low REAL, high REAL, samples TEXT NOT NULL, samples_taken INTEGER NOT NULL, error REAL,"
+    " PRIMARY KEY (trial, position)) WITHOUT ROWID;"
+    "CREATE TABLE trial_stages ("
+    " trial INTEGER NOT NULL REFERENCES trials(id), position INTEGER NOT NULL, name TEXT NOT NULL, registers INTEGER,"
+    " spill_loads INTEGER, spill_stores INTEGER, shared_static INTEGER, shared_dynamic INTEGER, stack INTEGER,"
+    " code_bytes INTEGER, occupancy REAL, warnings TEXT NOT NULL,"
+    " PRIMARY KEY (trial, position)) WITHOUT ROWID;"
+    "CREATE TABLE trial_counters ("
+    " trial INTEGER NOT NULL REFERENCES trials(id), problem INTEGER NOT NULL, stage INTEGER NOT NULL, key TEXT NOT NULL,"
+    " value REAL, PRIMARY KEY (trial, problem, stage, key)) WITHOUT ROWID;"
+    "CREATE TABLE documents ("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT, environment INTEGER REFERENCES environments(id)," // NULL: of the whole store
+    " kind TEXT NOT NULL, written REAL NOT NULL, json TEXT NOT NULL);"
+    "CREATE INDEX documents_by_kind ON documents (kind, id);";
+
+static int write_schema(const char *path, struct error *err)
+{
+    sqlite3 *db = NULL;
+    char *text = text_format("PRAGMA synchronous = FULL; BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d; %s COMMIT;"
+                             "PRAGMA journal_mode = WAL;",
+                             APPLICATION_ID, STORE_VERSION, schema);
+    int result = 0;
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK ||
+        sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK) {
+        int why = db ? sqlite3_system_errno(db) : 0;
+        bool full = db && (sqlite3_errcode(db) & 0xff) == SQLITE_FULL;
+        result = error_set(err, "%s", full ? "disk full" : why ? strerror(why) : db ? sqlite3_errmsg(db) : "out of memory");
+    }
+    sqlite3_close(db);
+    free(text);
+    return result;
+}
+
+// Gives the file its final name, unless another process was faster. Folders without hard links have renameat2.
+static int publish(const char *temporary, const char *path, struct error *err)
+{
+    if (!link(temporary, path) || errno == EEXIST) return 0;
+    if (!renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) || errno == EEXIST) return 0;
+    return error_set(err, "%s", strerror(errno));
+}
+
+int store_create(const char *path, struct error *err)
+{
+    if (!access(path, F_OK)) return 0;
+    char *folder = text_directory(path), *temporary = text_format("%s.new-%ld", path, (long)getpid());
+    int result = -1;
+    if (mkdir(folder, 0777) && errno != EEXIST) {
+        error_set(err, "cannot create the folder '%s': %s", folder, strerror(errno));
+        goto out;
+    }
+    int fd = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); // for errno's word, which SQLite hides
+    if (fd < 0) {
+        error_set(err, "cannot create the store '%s': %s", path, strerror(errno));
+        goto out;
+    }
+    close(fd);
+    result = write_schema(temporary, err);
+    if (!result) result = publish(temporary, path, err);
+    if (result) error_prefix(err, "cannot create the store '%s'", path);
+    static const char *const remains[] = {"", "-journal", "-wal", "-shm"};
+    for (size_t i = 0; i < sizeof remains / sizeof *remains; i++) {
+        char *name = text_format("%s%s", temporary, remains[i]);
+        unlink(name);
+        free(name);
+    }
+out:
+    free(temporary);
+    free(folder);
+    return result;
+}
+
+static uint32_t big_endian(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+// The write-ahead log has commits that are not in the main file yet: a tuner runs, or was killed.
+static bool has_log(const char *path)
+{
+    char *log = text_format("%s-wal", path);
+    struct stat info;
+    bool has = !stat(log, &info) && info.st_size > 0;
+    free(log);
+    return has;
+}
+
+int store_inspect(const char *path, struct error *err)
+{
+    // SQLite's file format, section 1.3: 16 page size, 28 pages, 60 user_version, 68 application_id.
+    unsigned char header[HEADER_SIZE];
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) return error_set(err, "there is no store '%s'", path);
+    if (fd < 0 || fstat(fd, &info)) {
+        error_set(err, "cannot open the store '%s': %s", path, strerror(errno));
+        if (fd >= 0) close(fd);
+        return -1;
+    }
+    if (!S_ISREG(info.st_mode)) {
+        close(fd);
+        return error_set(err, "'%s' is no file", path);
+    }
+    ssize_t length = pread(fd, header, sizeof header, 0);
+    close(fd);
+    if (length < (ssize_t)sizeof header || memcmp(header, "SQLite format 3", 16) != 0)
+        return error_set(err, "'%s' is not a sweetspot store%s; it is left as it is", path, length ? "" : " (it is empty)");
+    if (big_endian(header + 68) != APPLICATION_ID)
+        return error_set(err, "'%s' is the database of another program, not a sweetspot store; it is left as it is", path);
+    uint32_t version = big_endian(header + 60);
+    if (version != STORE_VERSION)
+        return error_set(err,
+                         "the store '%s' has version %u, this sweetspot reads version %d; it is left as it is: use the sweetspot that "
+                         "wrote it, or another --store",
+                         path, (unsigned)version, STORE_VERSION);
+    uint64_t page = (uint64_t)header[16] << 8 | header[17];
+    if (page == 1) page = 65536;
+    uint64_t wanted = page * big_endian(header + 28);
+    if ((uint64_t)info.st_size < wanted && !has_log(path))
+        return error_set(err, "the store '%s' is damaged: it has %lld of %llu bytes; it is left as it is", path, (long long)info.st_size,
+                         (unsigned long long)wanted);
+    return 0;
+}
