@@ -329,8 +329,8 @@ static void plan_level(struct plan *plan, int l, int parameter)
             lp->leaf = i;
         } else if ((n->mask & bit) && first <= l) {
             lp->touched[lp->touched_count++] = i;
-            if (plan->is_root[i]) lp->roots[lp->root_count++] = i;
         }
+        if ((n->mask & bit) && plan->is_root[i] && first <= l) lp->roots[lp->root_count++] = i;
         // A root that may fail is remembered to the end.
         bool used = plan->last_use[i] > l || (plan->is_root[i] && (last > l || n->may_fail));
         if (first <= l && used) lp->layout[lp->layout_count++] = i;

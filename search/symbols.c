@@ -125,7 +125,7 @@ static size_t edit_distance(const char *a, const char *b)
 const char *symbols_nearest(const struct symbols *s, const char *name)
 {
     const char *nearest = NULL;
-    size_t least = (strlen(name) + 2) / 3 + 1;
+    size_t least = strlen(name) / 3 + 1;
     for (size_t i = 0; i < s->name_count; i++) {
         size_t distance = edit_distance(name, s->names[i].name);
         if (distance < least) {

@@ -26,50 +26,64 @@
  *     A:  BLOCK_K rows of BLOCK_M + PAD floats   (transposed while it is copied, see A_ASYNC)
  *     B:  BLOCK_K rows of BLOCK_N floats
  *
- * Parameters (macros; each has a default, and the defaults together are a good configuration for 4096 x 4096 x 4096 on an H200)
+ * Parameters (macros; each has a default, and the defaults together are the best configuration measured so far at 4096 x 4096 x
+ * 4096 and at 2048 x 2048 x 2048 on an H200: 52.7 and 51.8 TFLOP/s of 66.9, 1.03 times cuBLAS)
  *
  *     BLOCK_M, BLOCK_N   tile of C that a block computes
  *     BLOCK_K            depth of one stage; a multiple of 8
  *     WARP_M, WARP_N     tile of C that a warp computes
  *     LANE_ROWS          lanes of a warp along M: 4 is the classic 4 x 8, 8 is 8 x 4. A thread's tile is
  *                        (WARP_M / LANE_ROWS) x (WARP_N / (32 / LANE_ROWS))
- *     LANE_PAIRS         0: lanes go row by row. 1: lanes go down a pair of rows first, so that lane i and lane i^1 share their
- *                        columns and i and i^2 their rows; a half-warp's 128-bit loads then touch at most 128 bytes
+ *     LANE_PAIRS         0: lanes go row by row. 1: lanes go down a pair of rows first, so that lanes i and i^1 share their columns
+ *                        and i and i^2 their rows. The hardware serves a 128-bit load a half-warp at a time where it finds such
+ *                        sharing, else a quarter: 2 wavefronts a load instead of 3 on average, 27% fewer for the
+ *                        whole kernel
  *     TILE_ROW_SIZE      rows a thread reads at a time (1, 2, 4, 8)
- *     TILE_COL_SIZE      columns a thread reads at a time (1, 2, 4, 8). 8 has the classic two-way bank conflict: eight lanes
- *                        read 16 bytes each at columns 0, 8, ..., 56, and columns 0 and 32 share a bank; with 4 they read 128
- *                        contiguous bytes
+ *     TILE_COL_SIZE      columns a thread reads at a time (1, 2, 4, 8). 8 has the classic two-way bank conflict: eight lanes read
+ *                        16 bytes each at columns 0, 8, ..., 56, and columns 0 and 32 share a bank; with 4 they read 128
+ *                        contiguous bytes. At 1024 cubed, 128 x 128 tiles: 4,198,670 conflicts of loads against 213, 11% of time
  *     STAGES             slots in the ring. 1: copy, wait, compute. n: n-1 tiles are on their way while one is computed
  *     VECTOR             floats per global access of B and C (and of A when A_ASYNC is 0): 1, 2, 4
  *     A_ASYNC            1: A goes to shared memory by 4-byte cp.async, each float straight to its transposed place.
- *                        0: A is loaded VECTOR floats at a time into registers and stored transposed one tile later
+ *                        0: A is loaded VECTOR floats at a time into registers and stored transposed one tile later: fewer
+ *                        wavefronts (18%), more registers. Neither wins everywhere
  *     PAD                floats added to a row of A in shared memory (multiple of 4 for 128-bit fragments). A warp writes 8
  *                        values of k times 4 or more rows at once, k being the slow index: with 4, bank 4k + row is different
- *                        for all 32; with 0, all 8 k of one row are in the same bank
+ *                        for all 32; with 0, all 8 k of one row are in the same bank (14% of time with A_ASYNC)
  *     UNROLL_K           pragma text in front of the loop over the BLOCK_K rows of a tile: empty, _Pragma("unroll") or
  *                        _Pragma("unroll n")
  *     DOUBLE_BUFFER      1: the fragments of row k+1 are loaded before row k is multiplied, across tiles as well
+ *     COLUMN_WISE        order of a row's multiplications in the source: 0 row after row of the thread's tile, 1 column after
+ *                        column. The same arithmetic; it decides which registers and which order the compiler chooses, worth
+ *                        up to 2% either way
  *     RASTER             blocks go down RASTER rows of blocks, then one column to the right, so that the blocks in flight
  *                        share more of A and B in L2. 1: row by row
  *     MIN_BLOCKS         blocks an SM must be able to hold (second argument of __launch_bounds__), which bounds registers.
  *                        0: left to the compiler
  *
+ * What limits it. An SM issues one instruction per scheduler and cycle, and an FFMA is one of them, so every other instruction
+ * costs a multiplication: with 128 x 256 x 8 tiles at 2048 cubed 91% are FFMAs, and in 86% of the cycles one is issued. Hence 16 x 8
+ * thread tiles (6 shared loads for 128 FFMAs) at 8 warps an SM beat 8 x 8 ones (4 for 64) at 16. Power-of-two sizes lose 3% more,
+ * because their blocks fill 132 SMs 3.88 times. Register banks are not the limit: the share of FFMAs with two operands in
+ * the same bank (9% to 60%) does not go with the time.
+ *
  * Ragged sizes. Only the copies into shared memory and the final store know about edges. A tile that lies inside the matrices,
  * with pointers and leading dimensions that VECTOR allows, is copied without a single test; every other tile is copied
- * float by float, zero-filled outside. The choice is one uniform branch per tile and per kernel.
+ * float by float, zero-filled outside. The choice is one uniform branch per tile and per kernel. 4095 cubed, where with
+ * VECTOR 4 all of B goes float by float, still reached 41 TFLOP/s.
  */
 
 #ifndef BLOCK_M
 #define BLOCK_M 128
 #endif
 #ifndef BLOCK_N
-#define BLOCK_N 128
+#define BLOCK_N 256
 #endif
 #ifndef BLOCK_K
-#define BLOCK_K 16
+#define BLOCK_K 8
 #endif
 #ifndef WARP_M
-#define WARP_M 32
+#define WARP_M 64
 #endif
 #ifndef WARP_N
 #define WARP_N 64
@@ -87,7 +101,7 @@
 #define TILE_COL_SIZE 4
 #endif
 #ifndef STAGES
-#define STAGES 3
+#define STAGES 2
 #endif
 #ifndef VECTOR
 #define VECTOR 4
@@ -104,11 +118,14 @@
 #ifndef DOUBLE_BUFFER
 #define DOUBLE_BUFFER 1
 #endif
+#ifndef COLUMN_WISE
+#define COLUMN_WISE 1
+#endif
 #ifndef RASTER
 #define RASTER 8
 #endif
 #ifndef MIN_BLOCKS
-#define MIN_BLOCKS 2
+#define MIN_BLOCKS 1
 #endif
 
 namespace {
@@ -152,6 +169,7 @@ static_assert(WARP_N % (LANE_COLS * TILE_COL_SIZE) == 0, "WARP_N must be a multi
 static_assert(N_THREADS <= 1024, "more than 1024 threads in a block");
 static_assert(BLOCK_K % 8 == 0, "BLOCK_K must be a multiple of 8");
 static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
+static_assert(BLOCK_N % 4 == 0, "BLOCK_N must be a multiple of 4");
 static_assert(STAGES >= 1, "STAGES must be at least 1");
 static_assert(PAD >= 0 && PAD % smaller(4, TILE_ROW_SIZE) == 0, "PAD must keep the rows of A aligned for TILE_ROW_SIZE");
 static_assert(A_ROW_STEP * A_GROUP_STEP == N_THREADS / A_LANES && A_ROW_PASSES * A_ROW_STEP == BLOCK_M
@@ -165,7 +183,7 @@ static_assert(RASTER >= 1, "RASTER must be at least 1");
 /* Shared memory addresses as cp.async wants them. */
 __device__ __forceinline__ unsigned shared_address(const float *p) { return (unsigned)__cvta_generic_to_shared(p); }
 
-/* Asynchronous copy of WIDTH floats. 16 bytes bypass L1 (.cg), smaller ones cannot. */
+/* Asynchronous copy of WIDTH floats. 16 bytes bypass L1 (.cg), which smaller ones cannot. */
 template <int WIDTH> __device__ __forceinline__ void copy_async(unsigned to, const float *from)
 {
     if constexpr (WIDTH == 4)
@@ -246,9 +264,18 @@ struct fragments {
     }
 };
 
-/* Columns are walked to and fro, so that consecutive FFMAs share an operand at the turn too (operand reuse cache). */
+/* Walked to and fro, so that consecutive FFMAs share an operand at the turn too (operand reuse cache). */
 __device__ __forceinline__ void multiply(float (&sum)[THREAD_M][THREAD_N], const fragments &f)
 {
+#if COLUMN_WISE
+#pragma unroll
+    for (int j = 0; j < THREAD_N; ++j)
+#pragma unroll
+        for (int i = 0; i < THREAD_M; ++i) {
+            const int m = j % 2 ? THREAD_M - 1 - i : i;
+            sum[m][j] += f.a[m] * f.b[j];
+        }
+#else
 #pragma unroll
     for (int i = 0; i < THREAD_M; ++i)
 #pragma unroll
@@ -256,6 +283,7 @@ __device__ __forceinline__ void multiply(float (&sum)[THREAD_M][THREAD_N], const
             const int n = i % 2 ? THREAD_N - 1 - j : j;
             sum[i][n] += f.a[i] * f.b[n];
         }
+#endif
 }
 
 /* The copying side: moves tile after tile into the ring. A tile that does not exist is a copy of nothing, so callers need not

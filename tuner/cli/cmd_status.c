@@ -190,8 +190,9 @@ static void print_table(const struct status *status)
         separator = ", ";
     }
     printf("%s\n", total ? "" : "none");
-    printf("%-15s%" PRId64 " evaluations in %s, %zu runs\n", "spent", status->evaluations,
-           text_show_duration(status->seconds, text, sizeof text), json_array_size(status->runs));
+    size_t runs = json_array_size(status->runs);
+    printf("%-15s%" PRId64 " evaluations in %s, %zu run%s\n", "spent", status->evaluations,
+           text_show_duration(status->seconds, text, sizeof text), runs, runs == 1 ? "" : "s");
     print_best(status);
     const json_t *final = json_object_get(report, "final");
     if (final)

@@ -1,6 +1,7 @@
 // See reader.h. A `struct node` is a config_setting_t under another name, so that no other file needs libconfig.
 #include "tuner/job/reader.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <libconfig.h>
@@ -71,21 +72,55 @@ void mistakes_release(struct mistakes *m)
     *m = (struct mistakes){0};
 }
 
+// libconfig cuts an integer beyond 32 bits silently unless it ends in L. This writes the L where it is missing. malloc'ed.
+static char *lengthen_integers(const char *text)
+{
+    char *out = memory_new(2 * strlen(text) + 1, 1), *to = out;
+    for (const char *p = text; *p;) {
+        size_t n = 1;
+        if (*p == '"') {
+            while (p[n] && p[n] != '"') n += p[n] == '\\' && p[n + 1] ? 2 : 1;
+            n += p[n] == '"';
+        } else if (*p == '#' || (*p == '/' && p[1] == '/')) {
+            n = strcspn(p, "\n");
+        } else if (*p == '/' && p[1] == '*') {
+            const char *end = strstr(p + 2, "*/");
+            n = end ? (size_t)(end - p) + 2 : strlen(p);
+        } else if (isalnum((unsigned char)*p) || *p == '_' || *p == '.') {
+            while (isalnum((unsigned char)p[n]) || p[n] == '_' || p[n] == '.') n++;
+            if (strspn(p, "0123456789") == n && (n > 10 || (n == 10 && strncmp(p, "2147483647", 10) > 0))) {
+                memcpy(to, p, n);
+                to += n;
+                p += n;
+                *to++ = 'L';
+                continue;
+            }
+        }
+        memcpy(to, p, n);
+        to += n;
+        p += n;
+    }
+    *to = 0;
+    return out;
+}
+
 struct reader *reader_open(const char *path, struct mistakes *mistakes)
 {
     struct reader *r = memory_new(1, sizeof *r);
     r->mistakes = mistakes;
     config_init(&r->config);
-    FILE *file = fopen(path, "r");
-    if (!file) {
-        mistakes_add(mistakes, 0, "cannot open: %s", strerror(errno));
+    char *text = text_read_file(path, NULL);
+    if (!text) {
+        mistakes_add(mistakes, 0, "cannot read: %s", strerror(errno));
         goto fail;
     }
     char *folder = text_directory(path);
     config_set_include_dir(&r->config, folder);
     free(folder);
-    int ok = config_read(&r->config, file);
-    fclose(file);
+    char *longer = lengthen_integers(text);
+    int ok = config_read_string(&r->config, longer);
+    free(longer);
+    free(text);
     if (!ok) {
         mistakes_add(mistakes, config_error_line(&r->config), "%s", config_error_text(&r->config));
         goto fail;

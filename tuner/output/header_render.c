@@ -178,6 +178,19 @@ static void comment_section(struct renderer *r, const json_t *section)
     free(date);
 }
 
+// The section as JSON in a comment that nothing inside can end or open: a star beside a slash is written as its number.
+static void put_section(FILE *file, const json_t *section)
+{
+    char *text = json_dumps(section, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));
+    fputs("/* sweetspot-section ", file);
+    for (const char *p = text; *p; p++) {
+        if (*p == '*' && (p[1] == '/' || (p > text && p[-1] == '/'))) fputs("\\u002a", file);
+        else fputc(*p, file);
+    }
+    fputs(" */\n", file);
+    free(text);
+}
+
 static void put_opening(struct renderer *r)
 {
     const json_t *first = json_array_get(r->sections, 0);
@@ -201,10 +214,7 @@ static void put_opening(struct renderer *r)
             "#ifndef SWEETSPOT_%1$s_BEST_H\n#define SWEETSPOT_%1$s_BEST_H\n\n",
             r->upper, r->lower);
     json_array_foreach(r->sections, i, section) {
-        // Escaped slashes: no text inside can end the comment.
-        char *text = json_dumps(section, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ESCAPE_SLASH | JSON_REAL_PRECISION(9));
-        fprintf(f, "/* sweetspot-section %s */\n", text);
-        free(text);
+        put_section(f, section);
     }
     fputc('\n', f);
 }
@@ -336,12 +346,12 @@ static void put_arguments(struct renderer *r, const char *first)
     if (!*first && !json_array_size(r->sizes)) fputs("void", r->file);
 }
 
+// "size_M, size_N" after `first`; nothing where there are no sizes.
 static void put_sizes(struct renderer *r, const char *first)
 {
     const json_t *size;
     size_t i;
-    fputs(first, r->file);
-    json_array_foreach(r->sizes, i, size) fprintf(r->file, "%ssize_%s", i || *first ? ", " : "", json_string_value(size));
+    json_array_foreach(r->sizes, i, size) fprintf(r->file, "%ssize_%s", i ? ", " : first, json_string_value(size));
 }
 
 static void put_helpers(struct renderer *r)
@@ -356,7 +366,7 @@ static void put_helpers(struct renderer *r)
             "%1$s_FUNCTION long long %2$s_fn_is_pow2(long long a) { return a > 0 && (a & (a - 1)) == 0; }\n"
             "%1$s_FUNCTION long long %2$s_fn_log2(long long a) { long long n = 0; while (a >>= 1) n++; return n; }\n\n"
             "/* One launch. used: 0 where this stage is not part of the configuration. The sections are numbered in the order of this file. */\n"
-            "struct %2$s_geometry { unsigned grid[3], block[3], cluster[3], shared_bytes; int cooperative, used; };\n\n",
+            "struct %2$s_launch { unsigned grid[3], block[3], cluster[3], shared_bytes; int cooperative, used; };\n\n",
             r->upper, r->lower);
 }
 
@@ -392,9 +402,9 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
     const json_t *section, *size;
     size_t i;
     FILE *f = r->file;
-    fprintf(f, "%s_FUNCTION struct %s_geometry %sgeometry_on(", r->upper, r->lower, prefix);
+    fprintf(f, "%s_FUNCTION struct %s_launch %sgeometry_on(", r->upper, r->lower, prefix);
     put_arguments(r, "int section");
-    fprintf(f, ")\n{\n    struct %s_geometry g;\n", r->lower);
+    fprintf(f, ")\n{\n    struct %s_launch g;\n", r->lower);
     json_array_foreach(r->sizes, i, size) fprintf(f, "    (void)size_%s;\n", json_string_value(size));
     fputs("    switch (section) {\n", f);
     json_array_foreach(r->sections, i, section) {
@@ -408,10 +418,10 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
     fputs("    default:\n", f);
     for (int k = 0; k < 9; k++) fprintf(f, "        g.%s[%d] = 0;\n", k < 3 ? "grid" : k < 6 ? "block" : "cluster", k % 3);
     fputs("        g.shared_bytes = 0;\n        g.cooperative = 0;\n        g.used = 0;\n        break;\n    }\n    return g;\n}\n", f);
-    fprintf(f, "%s_FUNCTION struct %s_geometry %sgeometry(", r->upper, r->lower, prefix);
+    fprintf(f, "%s_FUNCTION struct %s_launch %sgeometry(", r->upper, r->lower, prefix);
     put_arguments(r, "");
     fprintf(f, ") { return %sgeometry_on(%s_SECTION", prefix, r->upper);
-    put_sizes(r, json_array_size(r->sizes) ? ", " : "");
+    put_sizes(r, ", ");
     fputs("); }\n", f);
     for (i = 0; i < sizeof parts / sizeof *parts; i++) {
         fprintf(f, "%s_FUNCTION unsigned %s%s(", r->upper, prefix, parts[i].name);

@@ -60,16 +60,27 @@ static void define(void *defines, const char *name, const char *value)
     json_object_set_new(defines, name, json_string(value));
 }
 
+// The entries of the stages that this configuration uses for any problem, each once: a stage's kernel need not exist where it is not used.
+static void add_entries(const struct job *job, const uint16_t *config, json_t *entries)
+{
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    for (size_t i = 0; i < job->stage_count; i++) {
+        bool used = !job->stages[i].when;
+        for (size_t p = 0; p < job->problem_count && !used; p++)
+            used = job_problem_values(job, config, p, values, NULL) || request_stage_used(job, i, values, NULL) != 0;
+        size_t same = 0; // stages may share an entry
+        while (same < json_array_size(entries) && strcmp(json_string_value(json_array_get(entries, same)), job->stages[i].entry)) same++;
+        if (used && same == json_array_size(entries)) json_array_append_new(entries, json_string(job->stages[i].entry));
+    }
+    free(values);
+}
+
 json_t *request_compile(const struct job *job, const uint16_t *config, const char *arch, const char *source_hash, const char *cache)
 {
     json_t *defines = json_object(), *include = json_array(), *options = json_array(), *entries = json_array();
     if (config) {
         job_defines(job, config, define, defines);
-        for (size_t i = 0; i < job->stage_count; i++) {
-            size_t same = 0; // stages may share an entry
-            while (same < i && strcmp(job->stages[same].entry, job->stages[i].entry)) same++;
-            if (same == i) json_array_append_new(entries, json_string(job->stages[i].entry));
-        }
+        add_entries(job, config, entries);
     } else {
         for (size_t i = 0; i < job->define_count; i++) define(defines, job->defines[i].name, job->defines[i].value);
         json_array_append_new(entries, json_string(job->reference.stage.entry));

@@ -1,0 +1,97 @@
+// Running the real programs from a test: each test gets a folder of its own under out/, and sees exit status, stdout and stderr.
+#ifndef SWEETSPOT_E2E_H
+#define SWEETSPOT_E2E_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tuner/base/text.h"
+
+struct outcome_of_command {
+    int status;      // exit status, or 128 + signal
+    char *out, *err; // malloc'ed
+};
+
+// The folder of this test program's own executable: the programs lie beside it.
+static inline const char *e2e_bin(void)
+{
+    static char path[4096];
+    if (!*path) {
+        ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+        assert_true(n > 0);
+        path[n] = 0;
+        *strrchr(path, '/') = 0;
+    }
+    return path;
+}
+
+// A fresh empty folder "out/test/<name>"; the path is malloc'ed.
+static inline char *e2e_folder(const char *name)
+{
+    char *folder = text_format("out/test/%s.%ld", name, (long)getpid()), *command = text_format("rm -rf '%s' && mkdir -p '%s'", folder, folder);
+    assert_int_equal(system(command), 0);
+    free(command);
+    return folder;
+}
+
+static inline void e2e_remove(char *folder)
+{
+    char *command = text_format("rm -rf '%s'", folder);
+    assert_int_equal(system(command), 0);
+    free(command);
+    free(folder);
+}
+
+// Runs a shell command line with $BIN set, its output caught in files of the folder.
+static inline struct outcome_of_command e2e_run(const char *folder, const char *format, ...)
+{
+    va_list args;
+    char *line = NULL, *out = text_format("%s/stdout", folder), *err = text_format("%s/stderr", folder);
+    va_start(args, format);
+    assert_true(vasprintf(&line, format, args) >= 0);
+    va_end(args);
+    char *command = text_format("export BIN='%s'; { %s\n} >'%s' 2>'%s' </dev/null", e2e_bin(), line, out, err);
+    int status = system(command);
+    struct outcome_of_command result = {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), text_read_file(out, NULL), text_read_file(err, NULL)};
+    free(command);
+    free(line);
+    free(out);
+    free(err);
+    assert_non_null(result.out);
+    assert_non_null(result.err);
+    return result;
+}
+
+static inline void e2e_done(struct outcome_of_command *r)
+{
+    free(r->out);
+    free(r->err);
+}
+
+static inline void e2e_write(const char *folder, const char *name, const char *text)
+{
+    char *path = text_format("%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    free(path);
+}
+
+static inline void e2e_expect(const char *text, const char *part)
+{
+    if (!strstr(text, part)) fail_msg("expected '%s' in:\n%s", part, text);
+}
+
+#endif

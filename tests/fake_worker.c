@@ -1,0 +1,164 @@
+// A scripted worker for tests of the driver: speaks the compiler's and the GPU worker's part of the protocol and misbehaves as the configuration's
+// MODE says. Times are a function of the parameter X alone. Every measured configuration is appended to the file $FAKE_LOG, so that a test can see
+// what was measured, and how often.
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/json.h"
+
+static bool mode_is(const json_t *object, const char *mode)
+{
+    const char *config = json_get_string(object, "config", ""), *found = strstr(config, "MODE=");
+    size_t length = strlen(mode);
+    return found && !strncmp(found + 5, mode, length) && (found[5 + length] == ',' || !found[5 + length]);
+}
+
+static int x_of(const json_t *object)
+{
+    const char *found = strstr(json_get_string(object, "config", ""), "X=");
+    return found ? atoi(found + 2) : 0;
+}
+
+static double time_of(const json_t *object)
+{
+    int x = x_of(object);
+    return 1e-3 * (1 + 0.01 * (x - 7) * (x - 7)); // best: X=7
+}
+
+static void note(const json_t *object)
+{
+    const char *path = getenv("FAKE_LOG");
+    FILE *file = path ? fopen(path, "a") : NULL;
+    if (!file) return;
+    fprintf(file, "%s\n", json_get_string(object, "config", ""));
+    fclose(file);
+}
+
+static json_t *hello(void)
+{
+    const char *refuse = getenv("FAKE_ENVIRONMENT");
+    if (refuse) return json_pack("{s:s, s:s, s:s}", "compiler", "fake 1.0", "status", "environment", "reason", refuse);
+    return json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:i, s:I, s:I}, s:{s:b, s:s}}", "compiler", "fake 1.0", "device", "name", "Fake GPU", "arch", "sm_90a", "uuid",
+                     "GPU-fake", "driver", "1.2.3", "sm_count", 132, "memory_bytes", (json_int_t)1 << 34, "memory_free", (json_int_t)1 << 33, "counters", "available",
+                     (int)!getenv("FAKE_NO_COUNTERS"), "reason", "ERR_NVGPUCTRPERM: no permission");
+}
+
+static json_t *compile(const json_t *request)
+{
+    if (mode_is(request, "compile_error")) return json_pack("{s:s, s:s}", "status", "compile_error", "reason", "x.cu(3): error: expected a ';'");
+    if (mode_is(request, "compile_timeout")) return json_pack("{s:s, s:s}", "status", "compile_timeout", "reason", "still compiling at the deadline");
+    if (mode_is(request, "compile_crash")) raise(SIGSEGV);
+    if (mode_is(request, "compile_hang")) pause();
+    if (mode_is(request, "compile_nonsense")) return json_pack("[s]", "what?");
+    bool huge = mode_is(request, "registers");
+    size_t i;
+    json_t *entry, *entries = json_array();
+    json_array_foreach(json_object_get(request, "entries"), i, entry)
+    {
+        json_array_append_new(entries, json_pack("{s:O, s:O, s:i, s:i, s:i, s:i, s:i, s:i}", "entry", entry, "symbol", entry, "registers", huge ? 255 : 32, "spill_loads", 0,
+                                                 "spill_stores", 0, "shared", 0, "stack", 0, "code_bytes", 1000 + x_of(request)));
+    }
+    return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o}", "status", "ok", "cubin", "/fake.cubin", "cached", 0, "seconds", 0.001, "warnings", "entries", entries);
+}
+
+static json_t *job(void)
+{
+    json_t *metrics = getenv("FAKE_NO_COUNTERS") ? json_array() : json_pack("[s,s]", "icache_misses", "occupancy");
+    return json_pack("{s:s, s:[{s:s, s:[{s:f, s:f, s:f}]}], s:o, s:[]}", "status", "ok", "baselines", "name", "cublas", "problems", "time", 1.1e-3, "low", 1.0e-3, "high",
+                     1.2e-3, "metrics", metrics, "missing");
+}
+
+static json_t *problems_of(const json_t *request)
+{
+    json_t *problems = json_array();
+    for (size_t p = 0; p < json_array_size(json_object_get(request, "problems")); p++) {
+        double t = time_of(request);
+        json_array_append_new(problems, json_pack("{s:i, s:f, s:f, s:f, s:[f,f,f], s:i, s:f, s:i}", "problem", (int)p, "time", t, "low", 0.99 * t, "high", 1.01 * t, "samples", t,
+                                                  0.99 * t, 1.01 * t, "count", 3, "error", 0.1, "bad", 0));
+    }
+    return problems;
+}
+
+static json_t *trial(const json_t *request)
+{
+    static const char *const plain[] = {"wrong", "out_of_bounds", "nondeterministic", "launch_error", "slow"};
+    note(request);
+    if (mode_is(request, "abort")) abort();
+    if (mode_is(request, "exit")) exit(0);
+    if (mode_is(request, "hang")) pause();
+    if (mode_is(request, "late")) sleep(3);
+    if (mode_is(request, "nonsense")) {
+        printf("%%$ this is no answer\n");
+        fflush(stdout);
+        return NULL;
+    }
+    if (mode_is(request, "other_word")) return json_pack("{s:s}", "status", "excellent");
+    if (mode_is(request, "no_time")) return json_pack("{s:s, s:[]}", "status", "ok", "problems");
+    if (mode_is(request, "says_crashed"))
+        return json_pack("{s:s, s:s}", "status", "crashed", "reason", "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered");
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (mode_is(request, plain[i])) return json_pack("{s:s, s:s, s:o}", "status", plain[i], "reason", "scripted", "problems", problems_of(request));
+    if (getenv("FAKE_DELAY")) usleep((useconds_t)atoi(getenv("FAKE_DELAY")));
+    return json_pack("{s:s, s:o, s:f, s:f, s:f, s:f}", "status", "ok", "problems", problems_of(request), "busy", 0.01, "wall", 0.02, "clock_mhz", 1980.0, "temperature", 40.0);
+}
+
+static json_t *count(const json_t *request)
+{
+    json_t *trials = json_array(), *one;
+    size_t i;
+    json_array_foreach(json_object_get(request, "trials"), i, one)
+    {
+        if (mode_is(one, "count_crash")) abort();
+        json_array_append_new(trials, json_pack("{s:O, s:[{s:i, s:i, s:[f,f]}]}", "trial", json_object_get(one, "trial"), "counters", "problem", 0, "stage", 0, "values",
+                                                100.0 + x_of(one), 50.0));
+    }
+    return json_pack("{s:s, s:o, s:f}", "status", "ok", "trials", trials, "wall", 0.1);
+}
+
+static json_t *final(const json_t *request)
+{
+    json_t *entries = json_array(), *one;
+    size_t i, rounds = (size_t)json_get_integer(request, "rounds", 10);
+    json_array_foreach(json_object_get(request, "candidates"), i, one)
+    {
+        if (mode_is(one, "final_crash")) abort();
+        json_t *times = json_array();
+        for (size_t k = 0; k < rounds; k++) json_array_append_new(times, json_real(time_of(one) * (1 + 0.001 * (double)(k % 5))));
+        bool wrong = mode_is(one, "final_wrong");
+        json_array_append_new(entries, json_pack("{s:s, s:O, s:s, s:s, s:f, s:[{s:i, s:o}]}", "name", "candidate", "trial", json_object_get(one, "trial"), "status",
+                                                 wrong ? "wrong" : "ok", "reason", wrong ? "scripted" : "", "error", 0.1, "problems", "problem", 0, "times", times));
+    }
+    json_t *times = json_array();
+    for (size_t k = 0; k < rounds; k++) json_array_append_new(times, json_real(1.1e-3));
+    json_array_append_new(entries, json_pack("{s:s, s:i, s:s, s:[{s:i, s:o}]}", "name", "cublas", "trial", 0, "status", "ok", "problems", "problem", 0, "times", times));
+    return json_pack("{s:s, s:o}", "status", "ok", "entries", entries);
+}
+
+int main(void)
+{
+    char *line = NULL;
+    size_t room = 0;
+    while (getline(&line, &room, stdin) > 0) {
+        struct error err;
+        json_t *request = json_parse(line, &err), *answer;
+        const char *op = json_get_string(request, "op", "");
+        answer = !strcmp(op, "hello")     ? hello()
+                 : !strcmp(op, "compile") ? compile(request)
+                 : !strcmp(op, "job")     ? job()
+                 : !strcmp(op, "trial")   ? trial(request)
+                 : !strcmp(op, "count")   ? count(request)
+                 : !strcmp(op, "final")   ? final(request)
+                                          : json_pack("{s:s}", "status", "error");
+        if (answer) {
+            if (json_is_object(answer)) json_object_set(answer, "id", json_object_get(request, "id"));
+            json_write_line(STDOUT_FILENO, answer, &err);
+        }
+        json_decref(answer);
+        json_decref(request);
+    }
+    free(line);
+    return 0;
+}

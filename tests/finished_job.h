@@ -1,0 +1,189 @@
+// For tests: a job that has been tuned, as far as its files show. A folder with a template, a job file of two problems, and a store
+// with trials, baselines, runs and, where wanted, a final. And a way to run a command and see what it prints.
+#ifndef SWEETSPOT_TESTS_FINISHED_JOB_H
+#define SWEETSPOT_TESTS_FINISHED_JOB_H
+
+#include <fcntl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tuner/base/json.h"
+#include "tuner/base/text.h"
+#include "tuner/compile/source.h"
+#include "tuner/store/store.h"
+
+struct finished {
+    char folder[64];
+    char *job, *store, *template, *header; // paths
+};
+
+static const char finished_job_text[] =
+    "name = \"mini-gemm\";\n"
+    "kernel = { template = \"mini.cu\"; entry = \"mini\"; defines = { ALPHA = 2; }; };\n"
+    "parameters = (\n"
+    "  { name = \"BLOCK_M\"; values = [64, 128, 256]; },\n"
+    "  { name = \"UNROLL_K\"; unroll = [0, 1, 4]; },\n"
+    "  { name = \"REDUCTION\"; values = [\"shuffle\", \"shared\"]; }\n"
+    ");\n"
+    "derived = { TILES = \"ceil_div(M, BLOCK_M) * ceil_div(N, 64)\"; BYTES = \"BLOCK_M * 4 * 64\"; };\n"
+    "constraints = ( \"BYTES <= device.max_shared\" );\n"
+    "problems = ( { M = 4096; N = 4096; }, { M = 1000; N = 77; } );\n"
+    "launch = { grid = [ \"min(TILES, device.sm_count * 8)\", \"REDUCTION == \\\"shuffle\\\" ? 1 : ceil_div(N, 2)\" ]; block = [ \"BLOCK_M\" ];\n"
+    "           cluster = [ 2 ]; shared = \"BYTES + 16\"; };\n"
+    "arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; }, { buffer = \"y\"; type = \"f32\"; shape = [1]; direction = \"out\"; } );\n"
+    "reference = { kernel = \"mini_naive\"; launch = { grid = [1]; block = [1]; }; };\n"
+    "work = { flops = \"2*M*N\"; bytes = \"4*M*N\"; };\n";
+
+static inline void finished_write(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static inline void finished_make(struct finished *f)
+{
+    strcpy(f->folder, "/tmp/sweetspot-finished-XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    f->job = text_format("%s/mini.cfg", f->folder);
+    f->store = text_format("%s/mini.db", f->folder);
+    f->template = text_format("%s/mini.cu", f->folder);
+    f->header = text_format("%s/include/mini_best.h", f->folder);
+    finished_write(f->job, finished_job_text);
+    finished_write(f->template, "extern \"C\" __global__ void mini(const float *x, float *y) { y[0] = x[0]; }\n"
+                                "extern \"C\" __global__ void mini_naive(const float *x, float *y) { y[0] = x[0]; }\n");
+}
+
+static inline void finished_remove(struct finished *f)
+{
+    char *command = text_format("rm -rf '%s'", f->folder);
+    assert_int_equal(system(command), 0);
+    free(command);
+    free(f->job);
+    free(f->store);
+    free(f->template);
+    free(f->header);
+}
+
+// Trials 1 to 3 on a device; 2 is the fastest of the search, 3 is wrong.
+static inline void finished_trials(const struct finished *f, const char *device, const char *arch)
+{
+    struct error err = {""};
+    struct store *store;
+    char hash[HASH_TEXT_SIZE], *key = text_format("key of %s", device);
+    if (source_hash(f->template, NULL, 0, hash, NULL, &err)) fail_msg("%s", err.message);
+    struct environment environment = {.key = key, .job = "mini-gemm", .source_hash = hash, .compiler = "nvrtc 13.0", .device = device, .arch = arch, .driver = "580.1"};
+    if (store_open(&store, f->store, true, &err) || store_use_environment(store, &environment, &err)) fail_msg("%s", err.message);
+    static const struct {
+        const char *config;
+        enum trial_status status;
+        double time;
+    } trials[] = {{"BLOCK_M=64,UNROLL_K=4,REDUCTION=shared", STATUS_OK, 2e-3},
+                  {"BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle", STATUS_OK, 1e-3},
+                  {"BLOCK_M=256,UNROLL_K=0,REDUCTION=shuffle", STATUS_WRONG, NAN}};
+    for (size_t i = 0; i < 3; i++) {
+        double t = trials[i].time;
+        struct trial_problem problems[2] = {{"M=4096,N=4096", true, t, 0.99 * t, 1.01 * t, 1, {t}, 20, 0.125},
+                                            {"M=1000,N=77", true, t / 100, 0.99 * t / 100, 1.01 * t / 100, 1, {t / 100}, 20, 0.25}};
+        struct trial_stage stage = {"mini", 40, 0, 8, 0, 1024, 0, 4096, 0.5, ""};
+        struct trial_counter counters[2] = {{0, 0, "bank_conflicts", 12}, {1, 0, "bank_conflicts", 3}};
+        struct trial trial = {.config = trials[i].config, .status = trials[i].status, .reason = "", .objective = t / 10, .finished = 1790000000.0, .problem_count = 2,
+                              .problems = problems, .stage_count = 1, .stages = &stage, .counter_count = 2, .counters = counters};
+        if (store_add(store, &trial, &err)) fail_msg("%s", err.message);
+    }
+    char *hello = text_format("{\"device\":{\"name\":\"%s\",\"arch\":\"%s\",\"sm_count\":132,\"max_shared\":232448}}", device, arch);
+    assert_int_equal(store_put_document(store, "device", hello, &err), 0);
+    assert_int_equal(store_put_document(store, "baselines",
+                                        "{\"baselines\":[{\"name\":\"cublas\",\"problems\":[{\"time\":0.0011},{\"time\":0.000011}]}]}", &err), 0);
+    assert_int_equal(store_put_document(store, "run", "{\"started\":1789999000,\"ended\":1789999090,\"strategy\":\"random\",\"evaluations\":3,\"new\":3,"
+                                                      "\"search_seconds\":90,\"stopped_by\":\"budget\"}", &err), 0);
+    store_close(store);
+    free(hello);
+    free(key);
+}
+
+// A final in which trial 1 wins (fresh data), 2 ties, cuBLAS takes 0.9 times our time on the first problem and 1.6 times on the second, in
+// every round although the rounds themselves vary, and cublasLt failed.
+static inline void finished_final(const struct finished *f)
+{
+    struct error err = {""};
+    struct store *store;
+    struct environment environment;
+    json_t *entries = json_array();
+    static const struct {
+        const char *name;
+        int trial;
+        double first, second;
+    } list[] = {{"1", 1, 1e-3, 1e-5}, {"2", 2, 1.005e-3, 1.002e-5}, {"cublas", 0, 0.9e-3, 1.6e-5}};
+    for (size_t i = 0; i < 3; i++) {
+        json_t *times[2] = {json_array(), json_array()};
+        for (int round = 0; round < 40; round++) {
+            double wobble = 1 + 0.1 * (round % 7);
+            json_array_append_new(times[0], json_real(list[i].first * wobble));
+            json_array_append_new(times[1], round == 5 && i == 0 ? json_null() : json_real(list[i].second * wobble));
+        }
+        json_t *problems = json_pack("[{s:i, s:o, s:f, s:f}, {s:i, s:o}, {s:i}]", "problem", 0, "times", times[0], "error_max", 1e-6, "error_rms", 1e-7, "problem", 1,
+                                     "times", times[1], "problem", 2);
+        json_array_append_new(entries, json_pack("{s:s, s:o, s:s, s:f, s:o}", "name", list[i].name, "trial", list[i].trial ? json_integer(list[i].trial) : json_null(),
+                                                 "status", "ok", "error", 0.5, "problems", problems));
+    }
+    json_array_append_new(entries, json_pack("{s:s, s:s, s:s, s:[]}", "name", "cublasLt", "status", "launch_error", "reason", "no heuristic", "problems"));
+    json_t *document = json_pack("{s:f, s:i, s:i, s:i, s:[i, i], s:b, s:o}", "when", 1790000100.0, "seed", 7, "rounds", 40, "winner", 1, "ties", 1, 2, "replayed", 0,
+                                 "entries", entries);
+    char *text = json_dumps(document, JSON_COMPACT);
+    if (store_open(&store, f->store, false, &err) || store_last_environment(store, &environment, &err) || store_put_document(store, "final", text, &err))
+        fail_msg("%s", err.message);
+    store_close(store);
+    free(text);
+    json_decref(document);
+}
+
+// Runs a command with up to six arguments after its name; *out and *err get what it printed (malloc'ed; may be NULL). Returns its exit status.
+static inline int finished_run(int (*command)(int, char **), char **out, char **err, const char *name, ...)
+{
+    char *argv[8] = {(char *)name}, paths[2][64] = {"/tmp/sweetspot-out-XXXXXX", "/tmp/sweetspot-err-XXXXXX"};
+    int argc = 1, saved[2], status;
+    va_list args;
+    va_start(args, name);
+    while (argc < 7 && (argv[argc] = va_arg(args, char *))) argc++;
+    va_end(args);
+    argv[argc] = NULL;
+    fflush(stdout);
+    fflush(stderr);
+    for (int i = 0; i < 2; i++) {
+        int fd = mkstemp(paths[i]);
+        assert_true(fd >= 0);
+        saved[i] = dup(i + 1);
+        dup2(fd, i + 1);
+        close(fd);
+    }
+    status = command(argc, argv);
+    fflush(stdout);
+    fflush(stderr);
+    for (int i = 0; i < 2; i++) {
+        char **to = i ? err : out;
+        dup2(saved[i], i + 1);
+        close(saved[i]);
+        if (to) *to = text_read_file(paths[i], NULL);
+        unlink(paths[i]);
+    }
+    return status;
+}
+
+// Fails with the whole text when `part` is not in it.
+static inline void assert_contains(const char *text, const char *part)
+{
+    if (!strstr(text, part)) fail_msg("'%s' is not in:\n%s", part, text);
+}
+
+#endif

@@ -1,0 +1,213 @@
+// compare and status: what they say of a job follows from its store, in all three formats, and without a final they say how to get one.
+#include "tests/finished_job.h"
+
+#include "tuner/cli/commands.h"
+#include "tuner/output/final.h"
+#include "tuner/output/table.h"
+
+static struct finished job;
+
+static int setup(void **state)
+{
+    (void)state;
+    finished_make(&job);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    finished_remove(&job);
+    return 0;
+}
+
+static void without_a_store_or_a_final_it_says_how_to_get_one(void **state)
+{
+    (void)state;
+    char *err;
+    assert_int_equal(finished_run(cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
+    assert_contains(err, "there is no store");
+    assert_contains(err, "sweetspot tune");
+    free(err);
+    struct store *store;
+    assert_int_equal(store_open(&store, job.store, true, NULL), 0);
+    store_close(store);
+    assert_int_equal(finished_run(cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
+    assert_contains(err, "no run yet");
+    free(err);
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    assert_int_equal(finished_run(cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
+    assert_contains(err, "not been decided in a final");
+    assert_contains(err, "sweetspot tune");
+    free(err);
+}
+
+static void the_table_has_times_ratios_and_their_intervals(void **state)
+{
+    (void)state;
+    char *out, *err;
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    assert_int_equal(finished_run(cmd_compare, &out, &err, "compare", job.job, "--store", job.store, NULL), 0);
+    static const char *const parts[] = {
+        "mini-gemm on NVIDIA H200 (driver 580.1, nvrtc 13.0)", "40 rounds",
+        "winner: trial 1  BLOCK_M=64,UNROLL_K=4,REDUCTION=shared",
+        "tie with trial 2  BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle",
+        "ratio to cublas",
+        "M=4096,N=4096",
+        "1.300 ms",              // the median round
+        "0.900 [0.900, 0.900]",  // paired: the wobble of the rounds cancels
+        "1.600 [1.600, 1.600]",
+        "geometric mean",
+        "1.200 [1.200, 1.200]",  // sqrt(0.9 * 1.6)
+        "GB/s",                  // half an operation a byte
+        "1.00e-06",
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) assert_contains(out, parts[i]);
+    assert_contains(err, "no time of cublasLt: no heuristic");
+    assert_null(strstr(out, "of ceiling")); // none was measured: the column is left out
+    free(out);
+    free(err);
+}
+
+static void csv_has_one_line_a_problem_and_entry(void **state)
+{
+    (void)state;
+    char *out;
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    assert_int_equal(finished_run(cmd_compare, &out, NULL, "compare", job.job, "--format=csv", "-s", job.store, NULL), 0);
+    int lines = 0;
+    for (const char *p = out; (p = strchr(p, '\n')); p++) lines++;
+    assert_int_equal(lines, 1 + 2 * 4);
+    assert_contains(out, "problem,entry,trial,winner,status,time,time_low,time_high,rounds,ratio,");
+    assert_contains(out, "\n\"M=4096,N=4096\",1,1,1,ok,0.0013,");
+    assert_contains(out, "\n\"M=1000,N=77\",cublas,,0,ok,");
+    assert_contains(out, ",1.6,1.6,1.6,");
+    assert_contains(out, "cublasLt,,0,no heuristic,,,,0,,,");
+    free(out);
+}
+
+static void json_is_json_with_the_same_figures(void **state)
+{
+    (void)state;
+    char *out;
+    struct error err = {""};
+    struct store *store;
+    struct environment environment;
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    assert_int_equal(store_open(&store, job.store, false, &err), 0);
+    assert_int_equal(store_last_environment(store, &environment, &err), 0);
+    // 4096 x 4096: 67 MB at 134 GB/s take 0.5 ms, the work of 33.6 MFLOP at 1 TFLOP/s 0.03 ms
+    assert_int_equal(store_put_document(store, "ceilings", "{\"bytes_per_second\":134217728000,\"flops_per_second\":1e12}", &err), 0);
+    store_close(store);
+    assert_int_equal(finished_run(cmd_compare, &out, NULL, "compare", job.job, "--format=json", "--store", job.store, NULL), 0);
+    json_t *root = json_parse(out, &err), *problem, *entry;
+    assert_non_null(root);
+    assert_string_equal(json_get_string(root, "device", ""), "NVIDIA H200");
+    assert_int_equal(json_get_integer(root, "winner", 0), 1);
+    assert_int_equal(json_array_size(json_object_get(root, "ties")), 1);
+    problem = json_array_get(json_object_get(root, "problems"), 0);
+    entry = json_array_get(json_object_get(problem, "entries"), 0);
+    assert_true(fabs(json_get_number(entry, "ceiling_percent", 0) - 100 * 0.0005 / 0.0013) < 0.01);
+    assert_true(fabs(json_get_number(entry, "bytes_per_second", 0) - 4 * 4096.0 * 4096 / 0.0013) < 1e6);
+    problem = json_array_get(json_object_get(root, "problems"), 1);
+    entry = json_array_get(json_object_get(problem, "entries"), 0);
+    assert_int_equal(json_get_integer(entry, "rounds", 0), 39); // one round has no time
+    double overall = json_number_value(json_array_get(json_object_get(json_object_get(root, "geometric_mean_ratio"), "cublas"), 0));
+    assert_true(fabs(overall - 1.2) < 1e-6);
+    json_decref(root);
+    free(out);
+}
+
+static void a_final_that_makes_no_sense_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *document, *message;
+    } cases[] = {
+        {"{}", "no entries"},
+        {"{\"entries\":[],\"winner\":1}", "no winner"},
+        {"{\"entries\":[{\"trial\":2,\"name\":\"2\",\"problems\":[]}],\"winner\":1}", "no winner"},
+        {"{\"entries\":[1,null,\"x\"],\"winner\":1}", "no winner"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct final final;
+        struct error err = {""};
+        json_t *document = json_parse(cases[i].document, &err);
+        assert_int_equal(final_read(&final, document, 2, &err), -1);
+        assert_contains(err.message, cases[i].message);
+        final_release(&final);
+        json_decref(document);
+    }
+}
+
+static void status_shows_what_was_done_and_how_to_go_on(void **state)
+{
+    (void)state;
+    char *out, *err;
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    assert_int_equal(finished_run(cmd_status, &out, &err, "status", job.job, "--store", job.store, NULL), 0);
+    static const char *const parts[] = {
+        "3 of 18 configurations (16.7%): 2 ok, 1 wrong",
+        "trial 2",
+        "BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle",
+        "1.000 ms [0.990, 1.010]",
+        "against cublas",
+        "ratio 1.100",
+        "3 evaluations in 1m30s, 1 run\n",
+        "stopped by budget",
+        "sweetspot tune ",
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) assert_contains(out, parts[i]);
+    assert_null(strstr(out, "the template has changed"));
+    free(out);
+    free(err);
+    finished_write(job.template, "// another kernel\n");
+    assert_int_equal(finished_run(cmd_status, &out, NULL, "status", job.job, "--store", job.store, "--format", "json", NULL), 0);
+    json_t *root = json_parse(out, NULL);
+    assert_true(json_get_bool(root, "source_changed", false));
+    assert_int_equal(json_get_integer(root, "tuned_by_process", -1), 0);
+    assert_int_equal(json_get_integer(json_object_get(root, "trials"), "wrong", 0), 1);
+    json_decref(root);
+    free(out);
+    assert_int_equal(finished_run(cmd_status, &out, NULL, "status", job.job, "--store", job.store, "--format", "csv", NULL), 0);
+    assert_contains(out, "\ntrials_total,3\n");
+    free(out);
+}
+
+static void cells_are_aligned_by_what_a_terminal_shows_and_quoted_for_programs(void **state)
+{
+    (void)state;
+    char text[512] = "";
+    struct table *table = table_new((const char *[]){"name", ">n", "empty", "last", NULL});
+    const char *const cells[] = {"a", "1", "", "x,y", "µs", "1000", "", "say \"so\""};
+    for (size_t i = 0; i < 8; i++) table_cell(table, "%s", cells[i]);
+    FILE *file = fmemopen(text, sizeof text, "w");
+    table_print(table, file);
+    table_print_csv(table, file);
+    fclose(file);
+    table_free(table);
+    assert_string_equal(text, "name     n  last\n"
+                              "a        1  x,y\n"
+                              "µs    1000  say \"so\"\n"
+                              "name,n,empty,last\n"
+                              "a,1,,\"x,y\"\n"
+                              "µs,1000,,\"say \"\"so\"\"\"\n");
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(without_a_store_or_a_final_it_says_how_to_get_one),
+        CASE(the_table_has_times_ratios_and_their_intervals),
+        CASE(csv_has_one_line_a_problem_and_entry),
+        CASE(json_is_json_with_the_same_figures),
+        CASE(a_final_that_makes_no_sense_is_refused),
+        CASE(status_shows_what_was_done_and_how_to_go_on),
+        CASE(cells_are_aligned_by_what_a_terminal_shows_and_quoted_for_programs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

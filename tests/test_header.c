@@ -1,0 +1,287 @@
+// The header: it stands alone in C, C++ and CUDA, computes the job's launch geometry, keeps other devices, and notices a changed template.
+#include "tests/finished_job.h"
+
+#include "tuner/cli/commands.h"
+#include "tuner/output/header.h"
+
+static struct finished job;
+
+static int setup(void **state)
+{
+    (void)state;
+    finished_make(&job);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    finished_remove(&job);
+    return 0;
+}
+
+static char *make_header(void)
+{
+    char *out, *err;
+    int status = finished_run(cmd_header, &out, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL);
+    if (status) fail_msg("status %d: %s", status, err);
+    assert_contains(out, job.header);
+    free(out);
+    free(err);
+    char *text = text_read_file(job.header, NULL);
+    assert_non_null(text);
+    return text;
+}
+
+// Compiles a program that includes the header, and runs it. Whatever the compiler prints is a failure. Returns its exit status, or -1 when
+// there is no such compiler.
+static int compile_and_run(const char *compiler, const char *suffix, const char *program)
+{
+    char *source = text_format("%s/program.%s", job.folder, suffix), *output = NULL;
+    char *probe = text_format("command -v %.*s >/dev/null 2>&1", (int)strcspn(compiler, " "), compiler);
+    int status = -1;
+    if (!system(probe)) {
+        finished_write(source, program);
+        char *command = text_format("cd %s && %s -I. -o program %s >messages 2>&1", job.folder, compiler, source);
+        status = system(command);
+        free(command);
+        char *messages = text_format("%s/messages", job.folder);
+        output = text_read_file(messages, NULL);
+        if (status || *output) fail_msg("%s: %s", compiler, output);
+        free(messages);
+        command = text_format("%s/program", job.folder);
+        status = system(command);
+        status = WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+        free(command);
+    }
+    free(output);
+    free(probe);
+    free(source);
+    return status;
+}
+
+static const char c99[] = "gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror";
+static const char cpp[] = "g++ -std=c++11 -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror";
+
+// Sizes are taken by macros of the most unfriendly names on purpose. Each wrong answer has its own exit status.
+static const char geometry_program[] =
+    "#define M 1\n#define N 1\n#define grid 1\n#define size 1\n"
+    "#undef grid\n#undef size\n"
+    "#include \"include/mini_best.h\"\n"
+    "#undef M\n#undef N\n"
+    "int main(void)\n{\n"
+    "    const struct mini_gemm_result *row; int count;\n"
+    "    if (MINI_GEMM_BLOCK_M != 64 || MINI_GEMM_UNROLL_K != 4) return 1;\n"
+    "    if (mini_gemm_grid_x(4096, 4096) != 1056) return 2;           /* min(64 * 64, 132 * 8) */\n"
+    "    if (mini_gemm_grid_x(65, 1) != 2 || mini_gemm_grid_y(65, 7) != 4 || mini_gemm_grid_z(65, 7) != 1) return 3;\n"
+    "    if (mini_gemm_block_x(1, 1) != 64 || mini_gemm_block_y(1, 1) != 1) return 4;\n"
+    "    if (mini_gemm_shared_bytes(1, 1) != 64 * 4 * 64 + 16) return 5;\n"
+    "    if (mini_gemm_cluster_x(1, 1) != 2 || mini_gemm_cluster_z(1, 1) != 1) return 6;\n"
+    "    if (!mini_gemm_geometry(1, 1).used || mini_gemm_geometry(1, 1).cooperative) return 7;\n"
+    "    if (mini_gemm_geometry_on(-1, 1, 1).used) return 8;\n"
+    "    if (mini_gemm_section_of(\"NVIDIA H200\", 0) != 0 || mini_gemm_section_of(\"NVIDIA H100\", 90) != 0) return 9;\n"
+    "    if (mini_gemm_section_of(\"NVIDIA A100\", 80) != -1) return 10;\n"
+    "    row = mini_gemm_nearest(0, 900, 90);\n"
+    "    if (!row || row->size[0] != 1000 || mini_gemm_nearest(0, 1 << 20, 1 << 20)->size[0] != 4096 || mini_gemm_nearest(7, 1, 1)) return 11;\n"
+    "    if (mini_gemm_results(&count)[0].seconds < 1.2e-3 || count != 2) return 12;\n"
+    "    if (!MINI_GEMM_DECIDED_IN_FINAL || MINI_GEMM_FINAL_ROUNDS != 40 || MINI_GEMM_COMPUTE != 90) return 13;\n"
+    "    if (MINI_GEMM_RATIO_CUBLAS < 1.19 || MINI_GEMM_RATIO_CUBLAS_HIGH > 1.21 || MINI_GEMM_ERROR != 0.5) return 14;\n"
+    "    if (MINI_GEMM_REGISTERS != 40 || MINI_GEMM_SPILL_BYTES != 8 || MINI_GEMM_COUNTER_BANK_CONFLICTS_PROBLEM_1 != 3) return 15;\n"
+    "    if (MINI_GEMM_VERIFIED_PROBLEMS != 2 || MINI_GEMM_SOURCE_HASH == 0) return 16;\n"
+    "    if (MINI_GEMM_REDUCTION[2] != 'a') return 17;                  /* \"shared\" */\n"
+    "    return 0;\n}\n";
+
+static void it_compiles_without_warnings_and_computes_the_launch(void **state)
+{
+    (void)state;
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    free(make_header());
+    assert_int_equal(compile_and_run(c99, "c", geometry_program), 0);
+    assert_int_equal(compile_and_run(cpp, "cpp", geometry_program), 0);
+    int clang = compile_and_run("clang -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror", "c", geometry_program);
+    assert_true(clang == 0 || clang == -1);
+}
+
+static void it_compiles_as_cuda(void **state)
+{
+    (void)state;
+    static const char program[] = "#include \"include/mini_best.h\"\n"
+                                  "__global__ void kernel(unsigned *out, long long m) { *out = mini_gemm_grid_x(m, 1) + mini_gemm_geometry(m, 1).block[0]; }\n"
+                                  "int main() { return mini_gemm_section_of(\"NVIDIA H200\", 0) + (mini_gemm_block_x(1, 1) == 64 ? 0 : 1); }\n";
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    free(make_header());
+    if (compile_and_run("nvcc -std=c++17 -arch=sm_90 -Werror all-warnings", "cu", program) == -1) skip();
+}
+
+static void on_request_the_parameters_have_the_templates_own_names(void **state)
+{
+    (void)state;
+    static const char program[] = "#define TEXT_(...) #__VA_ARGS__\n#define TEXT(...) TEXT_(__VA_ARGS__)\n"
+                                  "#include \"include/mini_best.h\"\n"
+                                  "#ifdef BLOCK_M\n#error too early\n#endif\n"
+                                  "#define MINI_GEMM_DEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n#include \"include/mini_best.h\"\n"
+                                  "int printf(const char *, ...);\n"
+                                  "int main(void) { printf(\"%s|%s|%s|%s\\n\", TEXT(BLOCK_M), TEXT(UNROLL_K), TEXT(REDUCTION), TEXT(ALPHA)); return ALPHA; }\n";
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    char *text = make_header();
+    assert_contains(text, "#define UNROLL_K _Pragma(\"unroll 4\")\n");
+    assert_contains(text, "#define REDUCTION shuffle\n");
+    free(text);
+    assert_int_equal(compile_and_run("gcc -std=c99 -Wall -Wextra -Wno-unknown-pragmas", "c", program), 2);
+}
+
+static void without_a_final_it_says_that_none_decided(void **state)
+{
+    (void)state;
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    char *text = make_header();
+    assert_contains(text, "NOT decided in a final");
+    assert_contains(text, "#define MINI_GEMM_DECIDED_IN_FINAL 0\n");
+    assert_contains(text, "#define MINI_GEMM_BLOCK_M 128\n"); // the best of the search
+    free(text);
+    finished_final(&job);
+    text = make_header();
+    assert_null(strstr(text, "NOT decided"));
+    assert_contains(text, "#define MINI_GEMM_BLOCK_M 64\n"); // the final's winner
+    assert_contains(text, "tied with BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle\n");
+    assert_contains(text, "1.200 [1.200, 1.200] times the speed of cublas\n");
+    assert_contains(text, "verified on M=4096,N=4096; M=1000,N=77; largest error 0.5 of what is allowed\n");
+    free(text);
+}
+
+static void a_header_for_a_new_device_is_merged_into_the_old_one(void **state)
+{
+    (void)state;
+    static const char program[] = "#include \"include/mini_best.h\"\n"
+                                  "int main(void)\n{\n"
+                                  "    int h200 = mini_gemm_section_of(\"NVIDIA H200\", 90), a100 = mini_gemm_section_of(\"NVIDIA A100\", 80), count;\n"
+                                  "    mini_gemm_results(&count);\n"
+                                  "    if (h200 == a100 || h200 < 0 || a100 < 0 || count != 4) return 1;\n"
+                                  "    if (mini_gemm_geometry_on(h200, 1, 1).block[0] != 64 || mini_gemm_geometry_on(a100, 1, 1).block[0] != 128) return 2;\n"
+                                  "    return MINI_GEMM_BLOCK_M == 64 ? 10 : MINI_GEMM_BLOCK_M == 128 && MINI_GEMM_COMPUTE == 80 ? 20 : 30;\n}\n";
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    free(make_header());
+    finished_trials(&job, "NVIDIA A100", "sm_80"); // becomes the last environment; has no final
+    char *both = make_header();
+    assert_int_equal(compile_and_run(c99, "c", program), 20); // the newest is the default
+    char *chosen = text_format("%s -DMINI_GEMM_DEVICE_NVIDIA_H200", c99);
+    assert_int_equal(compile_and_run(chosen, "c", program), 10);
+    assert_int_equal(compile_and_run(cpp, "cpp", program), 20);
+    free(chosen);
+    char *again = make_header(); // replaces its own section only
+    assert_string_equal(both, again);
+    free(both);
+    free(again);
+}
+
+static void a_file_that_is_no_header_of_this_job_is_left_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"int precious;\n", "was not written by sweetspot"},
+        {"/* sweetspot-section {\"version\":1,\"job\":\"other\",\"device\":\"X\",\"sizes\":[\"M\",\"N\"]} */\n", "another job, 'other'"},
+        {"/* sweetspot-section {\"version\":1,\"job\":\"mini-gemm\",\"device\":\"X\",\"sizes\":[\"M\"]} */\n", "other problem sizes"},
+        {"/* sweetspot-section {\"version\":9} */\n", "version 9"},
+        {"/* sweetspot-section {\"version\": */\n", "mini_best.h:1: not JSON"},
+    };
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    char *folder = text_directory(job.header);
+    assert_int_equal(mkdir(folder, 0777), 0);
+    free(folder);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *err;
+        finished_write(job.header, cases[i].text);
+        assert_int_equal(finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL), 2);
+        assert_contains(err, cases[i].message);
+        assert_contains(err, "--force");
+        free(err);
+        char *text = text_read_file(job.header, NULL);
+        assert_string_equal(text, cases[i].text);
+        free(text);
+        assert_int_equal(finished_run(cmd_header, NULL, NULL, "header", job.job, "--store", job.store, "--force", "-o", job.header, NULL), 0);
+        text = text_read_file(job.header, NULL);
+        assert_contains(text, "#define MINI_GEMM_BLOCK_M 128\n");
+        free(text);
+    }
+}
+
+static void a_changed_template_is_noticed(void **state)
+{
+    (void)state;
+    char *out, *err;
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    free(make_header());
+    assert_int_equal(finished_run(cmd_header, &out, NULL, "header", job.job, "--check", job.header, NULL), 0);
+    assert_contains(out, "is the one that was tuned");
+    free(out);
+    // The number that the build passes is the header's own as long as nothing has changed.
+    assert_int_equal(finished_run(cmd_header, &out, NULL, "header", job.job, "--hash", NULL), 0);
+    out[strcspn(out, "\n")] = 0;
+    char *same = text_format("%s -DSWEETSPOT_SOURCE_HASH=%s", c99, out);
+    assert_int_equal(compile_and_run(same, "c", "#include \"include/mini_best.h\"\nint main(void) { return 0; }\n"), 0);
+    free(same);
+    free(out);
+    finished_write(job.template, "// another kernel\n");
+    assert_int_equal(finished_run(cmd_header, &out, NULL, "header", job.job, "--check", job.header, NULL), 1);
+    assert_contains(out, "the template has changed");
+    free(out);
+    assert_int_equal(finished_run(cmd_header, &out, NULL, "header", job.job, "--hash", NULL), 0);
+    out[strcspn(out, "\n")] = 0;
+    char *command = text_format("echo '#include \"%s\"' | gcc -x c -fsyntax-only -DSWEETSPOT_SOURCE_HASH=%s - 2>&1 | grep -q '#error.*template has changed' && echo 1", job.header, out);
+    FILE *pipe = popen(command, "r");
+    assert_int_equal(fgetc(pipe), '1');
+    pclose(pipe);
+    free(command);
+    free(out);
+    assert_int_equal(finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL), 0);
+    assert_contains(err, "the template has changed since it was tuned");
+    free(err);
+}
+
+static void what_would_break_the_header_is_refused_or_made_harmless(void **state)
+{
+    (void)state;
+    struct error err = {""};
+    static const char *const jobs[] = {"{\"job\":\"a\",\"device\":\"D\",\"sizes\":[],\"parameters\":[{\"name\":\"DEVICE\",\"value\":1}],\"problems\":[{}]}",
+                                       "{\"job\":\"a\",\"device\":\"D\",\"sizes\":[],\"parameters\":[{\"name\":\"X\",\"value\":1},{\"name\":\"x\",\"value\":1}],\"problems\":[{}]}"};
+    for (size_t i = 0; i < 2; i++) {
+        json_t *section = json_parse(jobs[i], &err), *sections = json_pack("[o]", section);
+        err.message[0] = 0;
+        assert_int_equal(header_write(job.header, sections, &err), -1);
+        assert_contains(err.message, "would be defined twice");
+        assert_int_equal(access(job.header, F_OK), -1); // and nothing is left behind
+        json_decref(sections);
+    }
+    json_t *section = json_parse("{\"version\":1,\"job\":\"3 */ x\",\"device\":\"*/ \\\"evil\\\" \\\\ /*/ ?" "?/\",\"driver\":\"a*/b\",\"sizes\":[],\"problems\":[{\"name\":\"*/\"}],"
+                                 "\"stages\":[{\"name\":\"s\"}],\"verified\":[\"*/\"],\"ties\":[\"/*\"],\"configuration\":\"*/\"}",
+                                 &err);
+    assert_non_null(section);
+    json_t *sections = json_pack("[o]", section);
+    assert_int_equal(header_write(job.header, sections, &err), 0);
+    assert_int_equal(compile_and_run(c99, "c", "#include \"include/mini_best.h\"\nint main(void) { return K_3____X_DEVICE[0] == '*' && k_3____x_grid_x() == 1 ? 5 : 6; }\n"), 5);
+    json_t *back = header_read(job.header, &err);
+    assert_true(json_equal(sections, back));
+    json_decref(back);
+    json_decref(sections);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(it_compiles_without_warnings_and_computes_the_launch),
+        CASE(it_compiles_as_cuda),
+        CASE(on_request_the_parameters_have_the_templates_own_names),
+        CASE(without_a_final_it_says_that_none_decided),
+        CASE(a_header_for_a_new_device_is_merged_into_the_old_one),
+        CASE(a_file_that_is_no_header_of_this_job_is_left_alone),
+        CASE(a_changed_template_is_noticed),
+        CASE(what_would_break_the_header_is_refused_or_made_harmless),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

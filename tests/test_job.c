@@ -1,0 +1,224 @@
+// Job files: every mistake with its line, the nearest name for a misspelt one, exit status 2; and the shipped jobs are sound.
+#include "tests/e2e.h"
+
+#include "tuner/job/job.h"
+
+// A sound job, line by line; a case replaces one line (from 1) and expects mistakes.
+static const char *const sound[] = {
+    /* 1 */ "name = \"t\";",
+    /* 2 */ "kernel = { template = \"x.cu\"; entry = \"x\"; };",
+    /* 3 */ "parameters = ( { name = \"BLOCK\"; values = [32, 64]; }, { name = \"KIND\"; values = [\"a\", \"b\"]; }, { name = \"U\"; unroll = [0, 1, 4]; } );",
+    /* 4 */ "derived = { DOUBLE = \"2 * BLOCK\"; };",
+    /* 5 */ "constraints = ( \"DOUBLE <= 128\", \"KIND == \\\"a\\\" || BLOCK == 32\" );",
+    /* 6 */ "problems = ( { N = 1000; } );",
+    /* 7 */ "launch = { grid = [ \"ceil_div(N, BLOCK)\" ]; block = [ \"BLOCK\" ]; shared = \"4 * BLOCK\"; };",
+    /* 8 */ "arguments = ( { scalar = \"N\"; type = \"i32\"; }, { buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; }, { buffer = \"r\"; type = \"f32\"; shape = [1]; direction = \"out\"; } );",
+    /* 9 */ "reference = { operation = \"sum\"; result = \"r\"; n = \"N\"; };",
+    /* 10 */ "work = { bytes = \"4 * N\"; };",
+    /* 11 */ "budget = { time = \"1h\"; };",
+    /* 12 */ "measure = { cache = \"cold\"; };",
+    /* 13 */ "verification = { problems = ( { N = 7; } ); };",
+};
+enum { LINES = sizeof sound / sizeof *sound };
+
+static const struct {
+    int line;                // replaced
+    const char *text;
+    int at;                  // line of the mistake
+    const char *expected;    // part of its text
+} mistakes_table[] = {
+    {2, "kernal = { };", 2, "unknown setting 'kernal' in the job file; did you mean 'kernel'?"},
+    {2, "kernel = { template = \"nosuch.cu\"; entry = \"x\"; };", 2, "cannot read template 'nosuch.cu'"},
+    {2, "kernel = { entry = \"x\"; };", 2, "lacks 'template'"},
+    {2, "kernel = { template = \"x.cu\"; };", 2, "'entry', the kernel's name, is missing"},
+    {2, "kernel = { template = 5; entry = \"x\"; };", 2, "'template' must be a string"},
+    {3, "parameters = ();", 3, "nothing to tune"},
+    {3, "parameters = ( { name = \"BLOCK\"; values = [32, 32]; } );", 3, "has the value 32 twice"},
+    {3, "parameters = ( { name = \"BLOCK\"; values = []; } );", 3, "has no values"},
+    {3, "parameters = ( { name = \"BLOCK\"; values = [1]; }, { name = \"BLOCK\"; values = [2]; } );", 3, "'BLOCK' is already taken"},
+    {3, "parameters = ( { name = \"BLOCK\"; values = (32, \"x\"); } );", 3, "all integers or all strings"},
+    {3, "parameters = ( { name = \"BLOCK\"; unroll = [-1]; } );", 3, "unroll factor -1"},
+    {3, "parameters = ( { name = \"BLOCK\"; values = [1]; unroll = [1]; } );", 3, "exactly one of"},
+    {3, "parameters = ( { name = \"BLOCK\"; range = [5, 1]; } );", 3, "must be [first, last]"},
+    {3, "parameters = ( { values = [1]; } );", 3, "without 'name'"},
+    {4, "derived = { DOUBLE = \"2 * BLOK\"; };", 4, "did you mean 'BLOCK'?"},
+    {5, "constraints = ( \"DUOBLE <= 128\" );", 5, "unknown name 'DUOBLE'; did you mean 'DOUBLE'?"},
+    {5, "constraints = ( \"BLOCK *\" );", 5, "unexpected end"},
+    {5, "constraints = ( \"KIND > \\\"a\\\"\" );", 5, "string"},
+    {6, "problems = ();", 6, "no 'problems"},
+    {6, "problems = ( { N = 1.5; } );", 6, "size 'N' must be an integer"},
+    {6, "problems = ( { N = 1; }, { N = 2; M = 3; } );", 6, "the first problem has no size 'M'"},
+    {6, "problems = ( { N = 1; M = 3; }, { N = 2; } );", 6, "lacks size 'M'"},
+    {7, "launch = { grid = [1]; };", 7, "lacks 'block'"},
+    {7, "launch = { grid = [1]; block = [1]; clustre = [1]; };", 7, "did you mean 'cluster'?"},
+    {7, "launch = { grid = [1, 1, 1, 1]; block = [1]; };", 7, "one to three dimensions"},
+    {8, "arguments = ( { buffer = \"r\"; type = \"f33\"; shape = [1]; direction = \"out\"; } );", 8, "'type' must be one of"},
+    {8, "arguments = ( { buffer = \"r\"; type = \"f32\"; shape = [1]; direction = \"sideways\"; } );", 8, "'direction' must be one of"},
+    {8, "arguments = ( { buffer = \"r\"; type = \"f32\"; shape = [\"BLOCK\"]; direction = \"out\"; } );", 8, "differs between configurations"},
+    {8, "arguments = ( { scalar = \"q\"; type = \"i32\"; } );", 8, "needs 'value'"},
+    {8, "arguments = ( { scalar = \"N\"; type = \"i32\"; value = 1.5; } );", 8, "is not an integer"},
+    {8, "arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; } );", 8, "nothing could be verified"},
+    {9, "reference = { operation = \"smu\"; };", 9, "unknown operation 'smu'; did you mean 'sum'?"},
+    {9, "reference = { operation = \"sum\"; n = \"N\"; };", 9, "needs the buffer 'result'"},
+    {9, "reference = { operation = \"sum\"; result = \"r\"; n = \"N\"; rsult = \"r\"; };", 9, "has no role 'rsult'"},
+    {9, "reference = { files = { q = \"x.npy\"; }; };", 9, "there is no buffer 'q'"},
+    {9, "reference = { };", 9, "exactly one of"},
+    {9, "budget2 = { };", 0, "there is no 'reference"},
+    {11, "budget = { time = \"8 hours\"; };", 11, "must be a time such as"},
+    {11, "budget = { evaluations = -1; };", 11, "must be between"},
+    {12, "measure = { cache = \"tepid\"; };", 12, "must be one of \"cold\", \"warm\""},
+    {12, "measure = { precision = 7; };", 12, "must be between"},
+    {12, "measure = { min_samples = 50; max_samples = 10; };", 12, "below 'min_samples'"},
+    {12, "measure = { cache = \"cold\" ", 14, "syntax error"},
+    {13, "verification = { problems = ( { M = 7; } ); };", 13, "lacks size 'N'"},
+};
+
+static char *write_job(const char *folder, int line, const char *text)
+{
+    char *all = text_copy("");
+    for (int i = 0; i < LINES; i++) {
+        char *longer = text_format("%s%s\n", all, i + 1 == line ? text : sound[i]);
+        free(all);
+        all = longer;
+    }
+    e2e_write(folder, "job.cfg", all);
+    e2e_write(folder, "x.cu", "\n");
+    free(all);
+    return text_format("%s/job.cfg", folder);
+}
+
+static void a_sound_job_loads_and_its_space_is_built(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("sound"), *path = write_job(folder, 0, NULL);
+    struct job *job;
+    struct mistakes m = {0};
+    struct error err;
+    int result = job_load(path, &job, &m);
+    for (size_t i = 0; i < m.count; i++) print_message("%d: %s\n", m.list[i].line, m.list[i].text);
+    assert_int_equal(result, 0);
+    if (job_build_space(job, &device_limits_h200, &err)) fail_msg("%s", err.message);
+    assert_int_equal(space_size(job->space), 9); // (32 with a or b, 64 with a) times three unroll factors
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    uint16_t config[3] = {1, 0, 2};
+    assert_int_equal(job_problem_values(job, config, 1, values, &err), 0);
+    assert_int_equal(values[symbols_find(job->symbols, "N")], 7);
+    assert_int_equal(values[symbols_find(job->symbols, "DOUBLE")], 128);
+    assert_int_equal(values[symbols_find(job->symbols, "shared_bytes")], 256);
+    assert_int_equal(job_problem_bytes(job, 0, &err), 4004);
+    free(values);
+    job_free(job);
+    free(path);
+    e2e_remove(folder);
+}
+
+static void check_define(void *user, const char *name, const char *value)
+{
+    char **all = user, *longer = text_format("%s%s=%s|", *all, name, value);
+    free(*all);
+    *all = longer;
+}
+
+static void unroll_factors_become_pragmas(void **state)
+{
+    (void)state;
+    static const char *const expected[] = {"BLOCK=32|KIND=a|U=|", "BLOCK=32|KIND=a|U=_Pragma(\"unroll\")|", "BLOCK=32|KIND=a|U=_Pragma(\"unroll 4\")|"};
+    char *folder = e2e_folder("unroll"), *path = write_job(folder, 0, NULL);
+    struct job *job;
+    struct mistakes m = {0};
+    assert_int_equal(job_load(path, &job, &m), 0);
+    for (uint16_t i = 0; i < 3; i++) {
+        uint16_t config[3] = {0, 0, i};
+        char *all = text_copy("");
+        job_defines(job, config, check_define, &all);
+        assert_string_equal(all, expected[i]);
+        free(all);
+    }
+    job_free(job);
+    free(path);
+    e2e_remove(folder);
+}
+
+static void every_mistake_is_reported_with_its_line(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("mistakes");
+    for (size_t i = 0; i < sizeof mistakes_table / sizeof *mistakes_table; i++) {
+        char *path = write_job(folder, mistakes_table[i].line, mistakes_table[i].text);
+        struct job *job;
+        struct mistakes m = {0};
+        bool found = false;
+        assert_int_equal(job_load(path, &job, &m), -1);
+        assert_null(job);
+        for (size_t k = 0; k < m.count; k++) found |= m.list[k].line == mistakes_table[i].at && strstr(m.list[k].text, mistakes_table[i].expected);
+        if (!found) {
+            for (size_t k = 0; k < m.count; k++) print_message("%d: %s\n", m.list[k].line, m.list[k].text);
+            fail_msg("'%s' at line %d is not reported for: %s", mistakes_table[i].expected, mistakes_table[i].at, mistakes_table[i].text);
+        }
+        mistakes_release(&m);
+        free(path);
+    }
+    e2e_remove(folder);
+}
+
+static void several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("several");
+    e2e_write(folder, "job.cfg", "kernel = { template = \"no.cu\"; };\nparameters = ( { name = \"A\"; values = [1]; } );\nconstraints = ( \"B\" );\nproblems = ( { N = 1; } );\nlaunch = { };\n");
+    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg", folder);
+    assert_int_equal(r.status, 2);
+    static const char *const expected[] = {"job.cfg:1: cannot read template", "job.cfg:1: 'entry'", "job.cfg:3: unknown name 'B'", "job.cfg:5: 'launch' lacks 'grid'"};
+    const char *at = r.err;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        at = strstr(at, expected[i]);
+        if (!at) fail_msg("'%s' is missing or out of order in:\n%s", expected[i], r.err);
+    }
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void what_only_the_built_space_shows_is_reported_with_its_line(void **state)
+{
+    (void)state;
+    static const struct {
+        int line;
+        const char *text, *expected;
+    } cases[] = {
+        {5, "constraints = ( \"DOUBLE <= 128\", \"BLOCK / (BLOCK - 32) == 2\" );", "job.cfg:5: "},
+        {5, "constraints = ( \"BLOCK > 1000\" );", "job.cfg:5: "},
+        {6, "problems = ( { N = 100000000000; } );", "GiB"},
+    };
+    char *folder = e2e_folder("built");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        free(write_job(folder, cases[i].line, cases[i].text));
+        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg", folder);
+        assert_int_equal(r.status, 2);
+        e2e_expect(r.err, cases[i].expected);
+        e2e_done(&r);
+    }
+    e2e_remove(folder);
+}
+
+static void the_shipped_jobs_are_sound(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("shipped");
+    struct outcome_of_command r = e2e_run(folder, "n=0; for job in configs/*.cfg; do $BIN/sweetspot check $job || exit 1; n=$((n+1)); done; echo jobs $n; test $n -ge 3");
+    if (r.status) fail_msg("%s", r.err);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sound_job_loads_and_its_space_is_built),
+        cmocka_unit_test(unroll_factors_become_pragmas),
+        cmocka_unit_test(every_mistake_is_reported_with_its_line),
+        cmocka_unit_test(several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2),
+        cmocka_unit_test(what_only_the_built_space_shows_is_reported_with_its_line),
+        cmocka_unit_test(the_shipped_jobs_are_sound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

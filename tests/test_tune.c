@@ -1,0 +1,341 @@
+// The driver against a scripted worker (fake_worker.c) that crashes, hangs, answers late, answers nonsense: the run completes, every candidate
+// has its right status and reason, and none of the bad ones can win.
+#include "tests/e2e.h"
+
+#include <signal.h>
+#include <time.h>
+
+#include "tuner/base/json.h"
+#include "tuner/base/protocol.h"
+#include "tuner/store/store.h"
+
+// A job over X and MODE; the template is an empty file.
+static const char job_text[] = "name = \"fake\";\n"
+                               "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                               "parameters = ( { name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; } );\n"
+                               "problems = ( { N = 1024; } );\n"
+                               "launch = { grid = [\"N\"]; block = [%s]; };\n"
+                               "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+                               "verification = { enabled = false; };\n"
+                               "measure = { timeout = \"1s\"; final = { candidates = 3; rounds = 10; }; };\n"
+                               "compile = { timeout = \"1s\"; workers = 2; };\n"
+                               "search = { strategy = \"exhaustive\"; };\n";
+
+static void write_job(const char *folder, const char *xs, const char *modes, const char *block)
+{
+    char *text = text_format(job_text, xs, modes, block);
+    e2e_write(folder, "job.cfg", text);
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");
+    free(text);
+}
+
+#define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
+#define SWEETSPOT FAKE "$BIN/sweetspot "
+
+static struct outcome_of_command run_tune(const char *folder, const char *before, const char *options)
+{
+    return e2e_run(folder, "export FAKE_LOG='%s/measured'; %s " SWEETSPOT "tune %s/job.cfg --store %s/job.db -q %s", folder, before, folder, folder, options);
+}
+
+static struct store *open_store(const char *folder)
+{
+    char *path = text_format("%s/job.db", folder);
+    struct store *store;
+    struct error err;
+    struct environment e;
+    if (store_open(&store, path, false, &err)) fail_msg("%s", err.message);
+    assert_int_equal(store_last_environment(store, &e, &err), 0);
+    assert_int_equal(store_use_environment(store, &e, &err), 0);
+    free(path);
+    return store;
+}
+
+static const struct {
+    const char *mode;
+    enum trial_status status;
+    const char *reason; // part of it
+} modes[] = {
+    {"good", STATUS_OK, ""},
+    {"abort", STATUS_CRASHED, "signal 6"},
+    {"exit", STATUS_CRASHED, "ended with status 0"},
+    {"hang", STATUS_TIMEOUT, "no answer within 1 s"},
+    {"late", STATUS_TIMEOUT, "no answer within 1 s"},
+    {"nonsense", STATUS_CRASHED, "not JSON"},
+    {"other_word", STATUS_CRASHED, "excellent"},
+    {"no_time", STATUS_CRASHED, "gave no time"},
+    {"says_crashed", STATUS_CRASHED, "ILLEGAL_ADDRESS"},
+    {"wrong", STATUS_WRONG, "scripted"},
+    {"out_of_bounds", STATUS_OUT_OF_BOUNDS, "scripted"},
+    {"nondeterministic", STATUS_NONDETERMINISTIC, "scripted"},
+    {"launch_error", STATUS_LAUNCH_ERROR, "scripted"},
+    {"slow", STATUS_SLOW, "scripted"},
+    {"compile_error", STATUS_COMPILE_ERROR, "x.cu(3): error"},
+    {"compile_timeout", STATUS_COMPILE_TIMEOUT, "deadline"},
+    {"compile_crash", STATUS_COMPILE_ERROR, "signal 11"},
+    {"compile_nonsense", STATUS_COMPILE_ERROR, "no JSON object"},
+    {"registers", STATUS_PRUNED, "255 registers"},
+};
+
+static void every_misbehaviour_has_its_status_and_reason_and_cannot_win(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("modes"), list[1024] = "";
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) sprintf(list + strlen(list), "%s\"%s\"", i ? ", " : "", modes[i].mode);
+    // X=7 would be the fastest, and all but "good" have it; "good" must win all the same with whatever X there is.
+    write_job(folder, "7", list, "512");
+    struct outcome_of_command r = run_tune(folder, "", "");
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_expect(r.out, "MODE=good");
+    struct store *store = open_store(folder);
+    struct error err;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        char *config = text_format("X=7,MODE=%s", modes[i].mode);
+        struct trial t;
+        if (store_find(store, config, &t, &err)) fail_msg("%s is not in the store", config);
+        if (t.status != modes[i].status || !strstr(t.reason, modes[i].reason))
+            fail_msg("%s is %s (%s), expected %s (%s)", config, status_name(t.status), t.reason, status_name(modes[i].status), modes[i].reason);
+        free(config);
+    }
+    store_close(store);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void a_hanging_compiler_is_killed_and_replaced(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("compile_hang");
+    write_job(folder, "1, 2", "\"compile_hang\", \"good\"", "32");
+    time_t start = time(NULL);
+    struct outcome_of_command r = run_tune(folder, "", "");
+    assert_int_equal(r.status, 0);
+    assert_true(time(NULL) - start < 40);
+    struct store *store = open_store(folder);
+    struct error err;
+    struct trial t;
+    assert_int_equal(store_find(store, "X=1,MODE=compile_hang", &t, &err), 0);
+    assert_int_equal(t.status, STATUS_COMPILE_TIMEOUT);
+    assert_int_equal(store_find(store, "X=2,MODE=good", &t, &err), 0);
+    assert_int_equal(t.status, STATUS_OK);
+    store_close(store);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void counters_are_kept_for_all_but_the_candidate_that_kills_the_worker(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("counts");
+    write_job(folder, "1, 2, 3", "\"good\", \"count_crash\"", "32");
+    struct outcome_of_command r = run_tune(folder, "", "--no-final");
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    struct store *store = open_store(folder);
+    struct error err;
+    for (int x = 1; x <= 3; x++) {
+        char *config = text_format("X=%d,MODE=good", x);
+        struct trial t;
+        assert_int_equal(store_find(store, config, &t, &err), 0);
+        assert_true(t.counted);
+        assert_int_equal(t.counter_count, 2);
+        assert_true(t.counters[0].value == 100 + x);
+        free(config);
+        config = text_format("X=%d,MODE=count_crash", x);
+        assert_int_equal(store_find(store, config, &t, &err), 0);
+        assert_true(t.counted);
+        assert_int_equal(t.counter_count, 0);
+        free(config);
+    }
+    store_close(store);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void a_finalist_that_is_wrong_on_fresh_data_does_not_win(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("final_wrong");
+    write_job(folder, "6, 7", "\"final_wrong\", \"good\"", "32");
+    struct outcome_of_command r = run_tune(folder, "", "");
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.out, "X=7,MODE=good");
+    e2e_expect(r.out, "times cublas");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winner(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("final_crash");
+    write_job(folder, "6, 7", "\"final_crash\", \"good\"", "32");
+    struct outcome_of_command r = run_tune(folder, "", "");
+    assert_int_equal(r.status, EXIT_NOTHING);
+    e2e_expect(r.err, "no decided winner");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void nothing_valid_is_exit_status_1(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("nothing");
+    write_job(folder, "1, 2, 3", "\"wrong\", \"compile_error\"", "32");
+    struct outcome_of_command r = run_tune(folder, "", "");
+    assert_int_equal(r.status, EXIT_NOTHING);
+    e2e_expect(r.err, "no valid result: compile_error 3  wrong 3");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void a_second_run_measures_nothing_twice(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("twice"), *measured = text_format("%s/measured", folder);
+    write_job(folder, "1, 2, 3, 4, 5, 6, 7, 8", "\"good\", \"wrong\"", "32");
+    for (int i = 0; i < 3; i++) {
+        struct outcome_of_command r = run_tune(folder, "", i ? "" : "-n 5");
+        if (r.status) fail_msg("status %d: %s", r.status, r.err);
+        e2e_done(&r);
+    }
+    size_t lines = 0;
+    char *text = text_read_file(measured, NULL);
+    for (const char *p = text; *p; p++) lines += *p == '\n';
+    assert_int_equal(lines, 16);
+    free(text);
+    free(measured);
+    e2e_remove(folder);
+}
+
+static void a_changed_template_makes_new_trials_and_changing_it_back_finds_the_old_ones(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("changed"), *measured = text_format("%s/measured", folder);
+    const size_t expected[] = {4, 8, 8};
+    static const char *const sources[] = {"// one\n", "// two\n", "// one\n"};
+    write_job(folder, "1, 2, 3, 4", "\"good\"", "32");
+    for (int i = 0; i < 3; i++) {
+        e2e_write(folder, "x.cu", sources[i]);
+        struct outcome_of_command r = run_tune(folder, "", "");
+        assert_int_equal(r.status, 0);
+        e2e_done(&r);
+        size_t lines = 0;
+        char *text = text_read_file(measured, NULL);
+        for (const char *p = text; *p; p++) lines += *p == '\n';
+        assert_int_equal(lines, expected[i]);
+        free(text);
+    }
+    free(measured);
+    e2e_remove(folder);
+}
+
+static void a_second_tuner_is_refused_with_the_pid_of_the_first(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("second");
+    write_job(folder, "1, 2, 3, 4, 5, 6, 7, 8", "\"good\"", "32");
+    struct outcome_of_command r = e2e_run(folder,
+                                          "export FAKE_DELAY=500000\n"
+                                          "job=%s/job.cfg store=%s/job.db\n" FAKE "$BIN/sweetspot tune $job --store $store -q & first=$!\n"
+                                          "sleep 1.5\n" FAKE "$BIN/sweetspot tune $job --store $store -q; status=$?\n"
+                                          "kill -INT $first; wait $first; echo \"first $first second $status\"",
+                                          folder, folder);
+    int first = 0, second = 0;
+    const char *line = strstr(r.out, "first ");
+    assert_non_null(line);
+    assert_int_equal(sscanf(line, "first %d second %d", &first, &second), 2);
+    assert_int_equal(second, EXIT_ENVIRONMENT);
+    char *pid = text_format("%d", first);
+    e2e_expect(r.err, pid);
+    free(pid);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("interrupt"), *measured = text_format("%s/measured", folder);
+    write_job(folder, "1, 2, 3, 4, 5, 6, 7, 8", "\"good\"", "32");
+    struct outcome_of_command r = e2e_run(folder,
+                                          "export FAKE_DELAY=300000 FAKE_LOG=%s\n" FAKE "$BIN/sweetspot tune %s/job.cfg --store %s/job.db -q & first=$!\n"
+                                          "sleep 1; kill -INT $first; wait $first; echo status $?",
+                                          measured, folder, folder);
+    e2e_expect(r.out, "status 0");
+    e2e_expect(r.err, "To go on: sweetspot tune");
+    e2e_done(&r);
+    struct store *store = open_store(folder);
+    int64_t counts[STATUS_COUNT];
+    struct error err;
+    assert_int_equal(store_counts(store, counts, &err), 0);
+    store_close(store);
+    size_t lines = 0;
+    char *text = text_read_file(measured, NULL);
+    for (const char *p = text; *p; p++) lines += *p == '\n';
+    free(text);
+    assert_true(counts[STATUS_OK] >= 1 && counts[STATUS_OK] < 8);
+    assert_int_equal(lines, counts[STATUS_OK]); // whatever was begun was committed
+    free(measured);
+    e2e_remove(folder);
+}
+
+static void a_machine_that_cannot_is_exit_status_3_with_the_reason(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("environment");
+    write_job(folder, "1", "\"good\"", "32");
+    struct outcome_of_command r = run_tune(folder, "FAKE_ENVIRONMENT='no CUDA driver: install it'", "");
+    assert_int_equal(r.status, EXIT_ENVIRONMENT);
+    e2e_expect(r.err, "no CUDA driver: install it");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void without_counters_tuning_goes_on_with_one_warning(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("no_counters");
+    write_job(folder, "1, 2", "\"good\"", "32");
+    struct outcome_of_command r = run_tune(folder, "FAKE_NO_COUNTERS=1", "");
+    assert_int_equal(r.status, 0);
+    const char *first = strstr(r.err, "warning: no hardware counters: ERR_NVGPUCTRPERM");
+    assert_non_null(first);
+    assert_null(strstr(first + strlen("warning: no hardware counters"), "no hardware counters"));
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void a_full_disk_or_an_unwritable_folder_is_a_clear_error(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("unwritable");
+    write_job(folder, "1, 2", "\"good\"", "32");
+    e2e_write(folder, "file", "not a folder\n");
+    struct outcome_of_command r = e2e_run(folder, SWEETSPOT "tune %s/job.cfg --store %s/file/job.db -q", folder, folder);
+    assert_int_equal(r.status, EXIT_ENVIRONMENT);
+    e2e_expect(r.err, "cannot");
+    e2e_done(&r);
+    r = e2e_run(folder, SWEETSPOT "tune %s/job.cfg --store /proc/nothing/job.db -q", folder);
+    assert_int_equal(r.status, EXIT_ENVIRONMENT);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_misbehaviour_has_its_status_and_reason_and_cannot_win),
+        cmocka_unit_test(a_hanging_compiler_is_killed_and_replaced),
+        cmocka_unit_test(counters_are_kept_for_all_but_the_candidate_that_kills_the_worker),
+        cmocka_unit_test(a_finalist_that_is_wrong_on_fresh_data_does_not_win),
+        cmocka_unit_test(a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winner),
+        cmocka_unit_test(nothing_valid_is_exit_status_1),
+        cmocka_unit_test(a_second_run_measures_nothing_twice),
+        cmocka_unit_test(a_changed_template_makes_new_trials_and_changing_it_back_finds_the_old_ones),
+        cmocka_unit_test(a_second_tuner_is_refused_with_the_pid_of_the_first),
+        cmocka_unit_test(ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume),
+        cmocka_unit_test(a_machine_that_cannot_is_exit_status_3_with_the_reason),
+        cmocka_unit_test(without_counters_tuning_goes_on_with_one_warning),
+        cmocka_unit_test(a_full_disk_or_an_unwritable_folder_is_a_clear_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+// See baselines.h.
+#include "tuner/gpu/baselines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/gpu/examine.h"
+#include "tuner/gpu/verify.h"
+
+static int enqueue(void *self, int64_t shift, struct error *err)
+{
+    struct baseline_part *part = self;
+    struct operation_problem p = part->problem->operation;
+    const struct operation_role *role = part->workload->operation->roles;
+    for (int i = 0; role[i].name; i++)
+        if (p.operand[i].device) p.operand[i].device += (uint64_t)shift;
+    return part->about->run(&part->workload->toolbox, &p, part->state, err);
+}
+
+struct work baseline_work(struct baseline *b, size_t problem)
+{
+    return (struct work){enqueue, &b->parts[problem]};
+}
+
+static int prepare(struct baseline *b, struct workload *w, struct error *err)
+{
+    b->parts = calloc(w->problem_count, sizeof *b->parts);
+    if (!b->parts) return error_set(err, "out of memory");
+    if (!b->about) return error_set(err, "the job's reference has no baseline '%s'", b->name);
+    for (size_t k = 0; k < w->problem_count; k++) {
+        struct baseline_part *part = &b->parts[k];
+        *part = (struct baseline_part){w, b->about, &w->problems[k], NULL, false};
+        if (!w->problems[k].tune) continue;
+        if (b->about->prepare) {
+            int failed = b->about->prepare(&w->toolbox, &w->problems[k].operation, &part->state, b->detail, err);
+            if (failed) return failed;
+        }
+        part->ready = true;
+        struct work work = baseline_work(b, k);
+        int failed = work.enqueue(work.self, 0, err);
+        if (!failed) failed = cuda_sync(w->cuda, err);
+        if (failed) return failed;
+    }
+    return 0;
+}
+
+int baselines_open(struct baselines *all, struct workload *w, const json_t *names, struct error *err)
+{
+    size_t i;
+    json_t *each;
+    memset(all, 0, sizeof *all);
+    all->workload = w;
+    json_array_foreach(names, i, each)
+    {
+        if (all->count == BASELINES_MAX || !json_is_string(each)) continue;
+        struct baseline *b = &all->list[all->count++];
+        struct error why = {""};
+        strncpy(b->name, json_string_value(each), sizeof b->name - 1);
+        b->about = w->operation ? operation_baseline(w->operation, b->name) : NULL;
+        int failed = prepare(b, w, &why);
+        if (failed) strcpy(b->reason, why.message);
+        if (failed == CUDA_CRASHED) {
+            *err = why;
+            return error_prefix(err, "baseline %s", b->name), failed;
+        }
+    }
+    return 0;
+}
+
+void baselines_release(struct baselines *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        struct baseline *b = &all->list[i];
+        for (size_t k = 0; b->parts && k < all->workload->problem_count; k++)
+            if (b->parts[k].state && b->about->release) b->about->release(&all->workload->toolbox, b->parts[k].state);
+        free(b->parts);
+    }
+    memset(all, 0, sizeof *all);
+}
+
+struct baseline *baselines_find(struct baselines *all, const char *name)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (!strcmp(all->list[i].name, name)) return &all->list[i];
+    return NULL;
+}
+
+// One baseline on one problem: timed, and compared like a candidate if it computes the same thing.
+static int measure(struct baselines *all, struct baseline *b, size_t k, json_t *to, struct error *err)
+{
+    struct workload *w = all->workload;
+    struct work work = baseline_work(b, k);
+    struct measurement times;
+    int failed = measure_work(w->measure, &work, &w->problems[k].buffers, 0, 0, &times, err);
+    if (failed) return failed;
+    examine_times(to, &times);
+    if (!b->about->same_result) return 0;
+    struct verify_result result;
+    char reason[512];
+    if ((failed = verify_begin(w, err)) || (failed = verify_run(w, k, &work, VERIFY_FIRST, err)) || (failed = verify_end(w, err)))
+        return failed;
+    // Problems that did not run have no findings of this pass: only this one is judged.
+    enum trial_status status = verify_judge(w, k, &result, reason);
+    json_object_set_new(to, "status", json_string(status_name(status)));
+    json_object_set_new(to, "reason", json_string(reason));
+    json_object_set_new(to, "error", json_real_or_null(result.error));
+    json_object_set_new(to, "error_max", json_real_or_null(result.error_max));
+    json_object_set_new(to, "error_rms", json_real_or_null(result.error_rms));
+    return 0;
+}
+
+json_t *baselines_measure(struct baselines *all, struct error *err)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < all->count; i++) {
+        struct baseline *b = &all->list[i];
+        json_t *problems = json_array(), *one = json_object();
+        for (size_t k = 0; k < all->workload->problem_count && !b->reason[0]; k++) {
+            if (!all->workload->problems[k].tune) continue;
+            json_t *times = json_pack("{s:I}", "problem", (json_int_t)k);
+            json_array_append_new(problems, times);
+            struct error why = {""};
+            int failed = measure(all, b, k, times, &why);
+            if (failed) strcpy(b->reason, why.message);
+            if (failed == CUDA_CRASHED) {
+                *err = why;
+                json_decref(problems);
+                json_decref(one);
+                json_decref(array);
+                return NULL;
+            }
+        }
+        if (b->reason[0]) json_array_clear(problems);
+        json_object_set_new(one, "name", json_string(b->name));
+        json_object_set_new(one, "problems", problems);
+        json_object_set_new(one, "detail", json_string(b->detail));
+        json_object_set_new(one, "reason", json_string(b->reason));
+        json_object_set_new(one, "same_result", json_boolean(b->about && b->about->same_result));
+        json_array_append_new(array, one);
+    }
+    return array;
+}

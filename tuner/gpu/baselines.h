@@ -1,0 +1,43 @@
+// The libraries' own versions of an operation, made ready for each tuned problem: entries of the final, and the figures that
+// progress is shown against.
+#ifndef SWEETSPOT_GPU_BASELINES_H
+#define SWEETSPOT_GPU_BASELINES_H
+
+#include "tuner/base/json.h"
+#include "tuner/gpu/workload.h"
+
+enum { BASELINES_MAX = 8 };
+
+struct baseline_part {
+    struct workload *workload;
+    const struct operation_baseline *about;
+    struct problem *problem;
+    void *state; // the baseline's own
+    bool ready;
+};
+
+struct baseline {
+    char name[64];
+    const struct operation_baseline *about; // NULL: unknown
+    char reason[ERROR_MESSAGE_MAX];         // why it is not available; "" if it is
+    char detail[OPERATION_DETAIL_MAX];
+    struct baseline_part *parts; // by problem
+};
+
+struct baselines {
+    struct workload *workload;
+    size_t count;
+    struct baseline list[BASELINES_MAX];
+};
+
+// Prepares the named baselines. One that does not work is kept with its reason; this fails only if the context is lost.
+// The caller releases.
+int baselines_open(struct baselines *, struct workload *, const json_t *names, struct error *err);
+void baselines_release(struct baselines *);
+struct baseline *baselines_find(struct baselines *, const char *name);
+// Only of a part that is ready.
+struct work baseline_work(struct baseline *, size_t problem);
+// Measures every baseline on the tuned problems; the "baselines" of the answer to "job". NULL after a failure.
+json_t *baselines_measure(struct baselines *, struct error *err);
+
+#endif

@@ -1,0 +1,198 @@
+// sweetspot-gpu: owns one device's CUDA context, and verifies, times and counts candidates for the driver, as protocol.h says.
+// Candidates are other people's kernels: one of them may destroy the context or never end. A lost context is answered and
+// then this process exits; a kernel that never ends is the driver's to notice, which kills the process.
+//
+//     sweetspot-gpu [--device N|GPU-uuid]
+//
+// Answers go to what was standard output at the start. Standard output itself becomes standard error, because a kernel's printf, or a
+// reference library's, would otherwise end up between the answers.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/json.h"
+#include "tuner/base/protocol.h"
+#include "tuner/gpu/baselines.h"
+#include "tuner/gpu/counting.h"
+#include "tuner/gpu/cuda.h"
+#include "tuner/gpu/examine.h"
+#include "tuner/gpu/final.h"
+#include "tuner/gpu/nvml.h"
+#include "tuner/gpu/workload.h"
+
+struct worker {
+    int out; // the protocol's file descriptor
+    const char *device;
+    struct machine machine;
+    struct counting *counting;
+    struct workload workload;
+    struct baselines baselines;
+    bool has_job;
+    const json_t *id; // of the request being answered
+};
+
+static int open_machine(struct worker *w, struct error *err)
+{
+    struct cuda_info info;
+    if (w->machine.cuda) return 0;
+    if (cuda_open(&w->machine.cuda, w->device, err)) return -1;
+    cuda_info(w->machine.cuda, &info);
+    w->machine.nvml = nvml_open(info.uuid);
+    return 0;
+}
+
+static json_t *device_json(const struct worker *w)
+{
+    struct cuda_info i;
+    cuda_info(w->machine.cuda, &i);
+    json_t *d = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i}", "name", i.name, "arch", i.arch, "uuid", i.uuid, "ordinal", i.ordinal,
+                          "sm_count", i.sm_count, "max_shared", i.max_shared, "shared_per_sm", i.shared_per_sm, "reserved_shared",
+                          i.reserved_shared);
+    int clock = nvml_max_clock(w->machine.nvml);
+    json_t *more = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:s, s:s}", "registers_per_sm", i.registers_per_sm,
+                             "max_registers", 255, "max_threads", i.max_threads, "threads_per_sm", i.threads_per_sm, "blocks_per_sm",
+                             i.blocks_per_sm, "warp_size", i.warp_size, "l2_bytes", i.l2_bytes, "max_cluster", i.max_cluster, "clock_mhz",
+                             clock ? clock : i.clock_mhz, "memory_bus_bits", i.memory_bus_bits, "memory_bytes",
+                             (json_int_t)i.memory_bytes, "memory_free", (json_int_t)i.memory_free, "driver",
+                             nvml_driver(w->machine.nvml), "cuda", i.cuda);
+    json_object_update(d, more);
+    json_decref(more);
+    return d;
+}
+
+// CUPTI stays hooked into the driver once it is loaded, and makes launches half a microsecond longer, so it is loaded before
+// anything is timed or, with "counters": false, not at all.
+static int hello(struct worker *w, const json_t *request, json_t *answer, struct error *err)
+{
+    bool count = json_get_bool(request, "counters", true);
+    if (!w->counting && count && counting_open(&w->counting, &w->machine, NULL, err)) return -1;
+    json_object_set_new(answer, "status", json_string("ok"));
+    json_object_set_new(answer, "device", device_json(w));
+    // Loading cuBLAS takes half a second, so its version is told only where a job has needed it.
+    json_object_set_new(answer, "libraries",
+                        w->machine.blas ? json_pack("{s:s}", "cublas", blas_version(w->machine.blas)) : json_object());
+    json_object_set_new(answer, "nvml", json_boolean(w->machine.nvml != NULL));
+    if (w->counting) json_object_set_new(answer, "counters", counting_describe(w->counting));
+    return 0;
+}
+
+static void forget_job(struct worker *w)
+{
+    baselines_release(&w->baselines);
+    workload_release(&w->workload);
+    w->has_job = false;
+}
+
+static int set_job(struct worker *w, json_t *request, json_t *answer, struct error *err)
+{
+    const json_t *names = json_object_get(request, "counters");
+    int failed = 0;
+    if (w->has_job) forget_job(w);
+    if (json_is_array(names) && !(w->counting && counting_is_for(w->counting, names))) {
+        counting_close(w->counting);
+        w->counting = NULL;
+        failed = counting_open(&w->counting, &w->machine, names, err);
+        if (failed) return failed;
+    }
+    w->has_job = true;
+    failed = workload_open(&w->workload, &w->machine, request, err);
+    if (!failed) failed = baselines_open(&w->baselines, &w->workload, json_object_get(request, "baselines"), err);
+    // Baselines leave their results in the outputs; whoever uses outputs next resets them first.
+    json_t *measured = failed ? NULL : baselines_measure(&w->baselines, err);
+    if (!failed && !measured) failed = CUDA_CRASHED;
+    if (failed) {
+        if (failed != CUDA_CRASHED) forget_job(w);
+        return failed;
+    }
+    json_object_set_new(answer, "status", json_string("ok"));
+    json_object_set_new(answer, "baselines", measured);
+    json_object_set_new(answer, "libraries",
+                        w->machine.blas ? json_pack("{s:s}", "cublas", blas_version(w->machine.blas)) : json_object());
+    json_object_set_new(answer, "metrics", w->counting ? counting_keys(w->counting) : json_array());
+    json_object_set_new(answer, "missing", w->counting ? counting_missing(w->counting) : json_array());
+    return 0;
+}
+
+static void tell_progress(void *user, double share)
+{
+    struct worker *w = user;
+    json_t *line = json_object();
+    json_object_set(line, "id", (json_t *)(uintptr_t)w->id);
+    json_object_set_new(line, "progress", json_real(share));
+    json_write_line(w->out, line, NULL);
+    json_decref(line);
+}
+
+// Answers one request. CUDA_CRASHED: the process must end.
+static int serve(struct worker *w, json_t *request, json_t *answer, struct error *err)
+{
+    const char *op = json_get_string(request, "op", "");
+    if (!strcmp(op, "hello")) return hello(w, request, answer, err);
+    if (!strcmp(op, "job")) return set_job(w, request, answer, err);
+    bool known = !strcmp(op, "trial") || !strcmp(op, "count") || !strcmp(op, "final");
+    if (!known) return error_set(err, "unknown request '%s'", op);
+    if (!w->has_job) return error_set(err, "no job yet");
+    if (!strcmp(op, "trial")) return examine(&w->workload, request, answer, err);
+    if (!strcmp(op, "final")) return final_run(&w->workload, &w->baselines, request, answer, tell_progress, w, err);
+    if (!w->counting && counting_open(&w->counting, &w->machine, NULL, err)) return -1;
+    return counting_run(w->counting, &w->workload, request, answer, err);
+}
+
+// Reads, serves and answers one line. Returns the exit status once the process must end, else -1.
+static int handle(struct worker *w, const char *line)
+{
+    struct error err = {""};
+    json_t *request = json_parse(line, &err), *answer = json_object();
+    int status = -1, failed;
+    w->id = json_object_get(request, "id");
+    if (w->id) json_object_set(answer, "id", (json_t *)(uintptr_t)w->id);
+    if (request && open_machine(w, &err)) {
+        json_object_set_new(answer, "status", json_string(PROTOCOL_ENVIRONMENT));
+        status = EXIT_ENVIRONMENT;
+    } else {
+        failed = request ? serve(w, request, answer, &err) : -1;
+        if (failed == CUDA_CRASHED) {
+            status = EXIT_NOTHING;
+            if (!json_object_get(answer, "status")) json_object_set_new(answer, "status", json_string(status_name(STATUS_CRASHED)));
+        } else if (failed) {
+            json_object_set_new(answer, "status", json_string("error"));
+        }
+    }
+    if (*err.message && !json_object_get(answer, "reason")) json_object_set_new(answer, "reason", json_string(err.message));
+    if (json_write_line(w->out, answer, &err)) status = EXIT_NOTHING; // nobody listens any more
+    json_decref(answer);
+    json_decref(request);
+    w->id = NULL;
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct worker w = {0};
+    for (int i = 1; i < argc; i++) {
+        if (!strcmp(argv[i], "--device") && i + 1 < argc) {
+            w.device = argv[++i];
+        } else {
+            fprintf(stderr, "usage: sweetspot-gpu [--device N|GPU-uuid]   (requests on standard input, see protocol.h)\n");
+            return EXIT_USAGE;
+        }
+    }
+    w.out = dup(STDOUT_FILENO);
+    if (w.out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return EXIT_ENVIRONMENT;
+    char *line = NULL;
+    size_t room = 0;
+    int status = -1;
+    while (status < 0 && getline(&line, &room, stdin) > 0) {
+        if (line[strspn(line, " \t\r\n")]) status = handle(&w, line);
+    }
+    free(line);
+    // A lost context cannot be taken apart in order; the system does it faster than the driver would fail.
+    if (status >= 0) _exit(status);
+    if (w.has_job) forget_job(&w);
+    counting_close(w.counting);
+    blas_close(w.machine.blas);
+    nvml_close(w.machine.nvml);
+    cuda_close(w.machine.cuda);
+    return EXIT_DONE;
+}
