@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "tuner/base/text.h"
+
 extern const struct operation operation_gemm, operation_sum;
 
 const struct operation *const operations[] = {
@@ -11,39 +13,15 @@ const struct operation *const operations[] = {
     NULL,
 };
 
-// Levenshtein distance of two short names; names longer than the table count as far away.
-static size_t distance(const char *a, const char *b)
-{
-    enum { LONGEST = 32 };
-    size_t row[LONGEST + 1], n = strlen(a), m = strlen(b);
-    if (n > LONGEST || m > LONGEST) return LONGEST;
-    for (size_t j = 0; j <= m; j++) row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t best = corner + (a[i - 1] != b[j - 1]);
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            corner = row[j];
-            row[j] = best;
-        }
-    }
-    return row[m];
-}
-
 const struct operation *operation_find(const char *name, const char **nearest)
 {
-    size_t least = strlen(name) / 2 + 1; // further than half its letters is no likeness
-    if (nearest) *nearest = NULL;
+    enum { NAMES_MAX = 64 };
+    const char *names[NAMES_MAX + 1] = {NULL};
     for (int i = 0; operations[i]; i++) {
         if (!strcmp(name, operations[i]->name)) return operations[i];
-        size_t d = distance(name, operations[i]->name);
-        if (nearest && d <= least) {
-            least = d;
-            *nearest = operations[i]->name;
-        }
+        if (i < NAMES_MAX) names[i] = operations[i]->name;
     }
+    if (nearest) *nearest = text_nearest(name, names);
     return NULL;
 }
 

@@ -15,7 +15,7 @@
 #include "search/space_plan.h"
 
 // Past this many edges (6 bytes each) the constraints tie the parameters together too closely for an index.
-enum { MAX_EDGES = 12 * 1000 * 1000 };
+enum { MAX_EDGES = 4 * 1000 * 1000 };
 
 // The states of one level while they are found.
 struct state_table {

@@ -12,12 +12,11 @@
 enum { ENTRIES_MAX = MEASURE_BATCH, RETAKES = 5, ROUNDS_MAX = 10000 };
 
 struct entry {
-    char name[64];
     int64_t trial; // -1: a baseline
     struct pipeline pipeline;
     struct baseline *baseline;
     enum trial_status status;
-    char reason[ERROR_MESSAGE_MAX];
+    struct error reason;
     struct verify_result results[WORKLOAD_PROBLEMS_MAX];
     struct measure_plan plan;
     double *times; // [round] of the problem being measured
@@ -62,7 +61,7 @@ static bool takes_part(const struct entry *e, size_t problem)
 static void disqualify(struct entry *e, enum trial_status status, const char *reason)
 {
     e->status = status;
-    strncpy(e->reason, reason, sizeof e->reason - 1);
+    error_set(&e->reason, "%s", reason);
 }
 
 static int enter(struct final *f, struct baselines *baselines, const json_t *request, struct error *err)
@@ -78,8 +77,6 @@ static int enter(struct final *f, struct baselines *baselines, const json_t *req
         struct entry *e = &f->entries[f->count++];
         struct error why = {""};
         e->trial = json_get_integer(each, "trial", 0);
-        error_set(&why, "%lld", (long long)e->trial);
-        strncpy(e->name, why.message, sizeof e->name - 1);
         int failed = pipeline_open(&e->pipeline, f->w, each, &why);
         if (failed == CUDA_CRASHED) return *err = why, failed;
         if (failed) disqualify(e, STATUS_LAUNCH_ERROR, why.message);
@@ -89,7 +86,6 @@ static int enter(struct final *f, struct baselines *baselines, const json_t *req
         struct baseline *b = baselines_find(baselines, json_is_string(each) ? json_string_value(each) : "");
         if (!b) continue;
         struct entry *e = &f->entries[f->count++];
-        strncpy(e->name, b->name, sizeof e->name - 1);
         e->trial = -1;
         e->baseline = b;
         if (b->reason[0]) disqualify(e, STATUS_LAUNCH_ERROR, b->reason);
@@ -205,10 +201,10 @@ static json_t *entries_json(struct final *f)
         for (size_t k = 0; k < f->w->problem_count; k++)
             if (!(e->results[k].error <= worst)) worst = e->results[k].error;
         json_t *one = json_object();
-        json_object_set_new(one, "name", json_string(e->name));
+        json_object_set_new(one, "name", e->baseline ? json_string(e->baseline->name) : json_sprintf("%lld", (long long)e->trial));
         json_object_set_new(one, "trial", e->baseline ? json_null() : json_integer(e->trial));
         json_object_set_new(one, "status", json_string(status_name(e->status)));
-        json_object_set_new(one, "reason", json_string(e->reason));
+        json_object_set_new(one, "reason", json_string(e->reason.message));
         json_object_set_new(one, "detail", json_string(e->baseline ? e->baseline->detail : ""));
         json_object_set_new(one, "error", json_real_or_null(worst));
         json_object_set(one, "problems", e->problems);

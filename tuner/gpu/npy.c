@@ -1,12 +1,13 @@
 // See npy.h. The header is a Python literal; it is searched for its three keys, as every writer prints it the same way.
 #include "tuner/gpu/npy.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/gpu/file.h"
+#include "tuner/base/text.h"
 
 // What follows "'key':" in the header, without leading blanks; NULL if there is no such key.
 static const char *value_of(const char *header, const char *key)
@@ -53,12 +54,9 @@ static int parse_shape(struct npy *npy, const char *text, const char *path, stru
 int npy_read(struct npy *npy, const char *path, struct error *err)
 {
     memset(npy, 0, sizeof *npy);
-    char *content;
-    size_t size, begin, length, bytes;
-    int result = file_read(path, &content, &size, err);
-    const unsigned char *data = (const unsigned char *)content;
-    npy->memory = content;
-    if (result) return result;
+    size_t size = 0, begin, length, bytes;
+    const unsigned char *data = npy->memory = text_read_file(path, &size);
+    if (!data) return error_set(err, "cannot read '%s': %s", path, strerror(errno));
     if (size < 12 || memcmp(data, "\x93NUMPY", 6) || data[6] < 1 || data[6] > 3) return error_set(err, "'%s' is no .npy file", path);
     length = (size_t)data[8] | (size_t)data[9] << 8;
     begin = 10;
@@ -73,7 +71,7 @@ int npy_read(struct npy *npy, const char *path, struct error *err)
     header[length] = '\0';
     const char *order = value_of(header, "fortran_order");
     npy->fortran = order && !strncmp(order, "True", 4);
-    result = parse_type(npy, value_of(header, "descr"), path, err);
+    int result = parse_type(npy, value_of(header, "descr"), path, err);
     if (!result) result = parse_shape(npy, value_of(header, "shape"), path, err);
     free(header);
     if (result) return result;

@@ -2,11 +2,10 @@
 #include "tuner/gpu/pipeline.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/gpu/file.h"
+#include "tuner/base/text.h"
 
 static void read_triple(const json_t *object, const char *key, unsigned out[3])
 {
@@ -85,11 +84,12 @@ int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *ca
     p->cuda = w->cuda;
     p->problem_count = w->problem_count;
     p->parts = calloc(w->problem_count, sizeof *p->parts);
-    char *image = NULL;
+    const char *cubin = json_get_string(candidate, "cubin", "");
     int failed = -1;
     if (!p->parts) return error_set(err, "out of memory");
     for (size_t i = 0; i < w->problem_count; i++) p->parts[i].cuda = w->cuda;
-    if (file_read(json_get_string(candidate, "cubin", ""), &image, NULL, err)) return -1;
+    char *image = text_read_file(cubin, NULL);
+    if (!image) return error_set(err, "cannot read '%s': %s", cubin, strerror(errno));
     failed = cuda_module_load(p->cuda, image, &p->module, err);
     free(image);
     if (failed) return failed;

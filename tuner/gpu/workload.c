@@ -1,10 +1,11 @@
 // See workload.h.
 #include "tuner/gpu/workload.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/gpu/file.h"
+#include "tuner/base/text.h"
 #include "tuner/gpu/reference.h"
 
 int machine_blas(struct machine *m, struct error *err)
@@ -68,8 +69,9 @@ static int open_problem(struct workload *w, struct problem *p, const json_t *fro
 
 static int open_support(struct workload *w, struct error *err)
 {
-    char *image;
-    if (file_read(json_get_string(w->request, "support", ""), &image, NULL, err)) return error_prefix(err, "support kernels");
+    const char *path = json_get_string(w->request, "support", "");
+    char *image = text_read_file(path, NULL);
+    if (!image) return error_set(err, "cannot read the support kernels '%s': %s", path, strerror(errno));
     int failed = support_open(&w->support, w->cuda, image, err);
     free(image);
     return failed;

@@ -75,6 +75,7 @@ static void check_fixed(struct reader *r, const struct job *job, const struct no
         const char *name = symbols_name(job->symbols, slots[i]);
         bool fixed = !strncmp(name, "device.", 7);
         for (size_t k = 0; k < job->size_count; k++) fixed |= !strcmp(name, job->size_names[k]);
+        for (size_t k = 0; k < job->define_count; k++) fixed |= !strcmp(name, job->defines[k].name);
         if (!fixed) reader_mistake(r, n, "the shape of buffer '%s' depends on '%s', which differs between configurations; give the largest it can need", buffer, name);
     }
 }

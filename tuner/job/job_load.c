@@ -34,12 +34,15 @@ static void load_defines(struct reader *r, struct job *job, const struct node *k
     for (size_t i = 0; defines && i < node_count(defines); i++) {
         const struct node *n = node_at(defines, i);
         char *value = NULL;
-        if (node_is_string(n))
+        if (node_is_string(n)) {
             value = text_copy(node_string(n));
-        else if (node_is_integer(n))
+        } else if (node_is_integer(n)) { // expressions know it too
+            struct error err;
             value = text_format("%" PRId64, node_integer(n));
-        else if (node_is_number(n))
+            if (space_set_constant(job->space, node_name(n), node_integer(n), &err)) reader_mistake(r, n, "%s", err.message);
+        } else if (node_is_number(n)) {
             value = text_format("%.17g", node_real(n));
+        }
         if (!value) {
             reader_mistake(r, n, "the value of macro '%s' must be a string or a number", node_name(n));
             continue;

@@ -316,6 +316,9 @@ static void put_macros(struct renderer *r)
     static const char *const taken[] = {"SECTION", "FUNCTION", "DEFINE_PARAMETERS", "PARAMETERS_DEFINED"};
     const json_t *section;
     size_t i;
+    fprintf(r->file,
+            "/* SECONDS: median; over several problems the job's objective. RATIO_x: x's time over ours. LOW, HIGH: 95%% intervals. ERROR: the largest\n"
+            " * error over what is allowed. A text parameter is a string here and its bare words under its own name. */\n");
     json_array_foreach(r->sections, i, section) {
         char *device = device_macro(section), *macro = text_format("DEVICE_%s", device);
         r->macros = json_object();
@@ -379,16 +382,30 @@ static const json_t *find_stage(const json_t *section, const char *name)
     return NULL;
 }
 
+static bool is_number(const char *text)
+{
+    return *text && !text[strspn(text, "0123456789")];
+}
+
+static void put_unsigned(FILE *file, const char *text)
+{
+    fprintf(file, is_number(text) ? "%s;\n" : "(unsigned)(%s);\n", text);
+}
+
 static void put_case(struct renderer *r, const json_t *stage)
 {
     static const char *const arrays[] = {"grid", "block", "cluster"};
+    const char *when = json_get_string(stage, "when", "1");
     for (size_t k = 0; k < 3; k++)
         for (size_t d = 0; d < 3; d++) {
             const json_t *text = json_array_get(json_object_get(stage, arrays[k]), d);
-            fprintf(r->file, "        g.%s[%zu] = (unsigned)(%s);\n", arrays[k], d, json_is_string(text) ? json_string_value(text) : "1");
+            fprintf(r->file, "        g.%s[%zu] = ", arrays[k], d);
+            put_unsigned(r->file, json_is_string(text) ? json_string_value(text) : "1");
         }
-    fprintf(r->file, "        g.shared_bytes = (unsigned)(%s);\n        g.cooperative = %d;\n        g.used = (%s) != 0;\n        break;\n",
-            json_get_string(stage, "shared", "0"), json_get_bool(stage, "cooperative", false), json_get_string(stage, "when", "1"));
+    fputs("        g.shared_bytes = ", r->file);
+    put_unsigned(r->file, json_get_string(stage, "shared", "0"));
+    fprintf(r->file, "        g.cooperative = %d;\n", json_get_bool(stage, "cooperative", false));
+    fprintf(r->file, is_number(when) ? "        g.used = %s;\n        break;\n" : "        g.used = (%s) != 0;\n        break;\n", when);
 }
 
 // The geometry of one stage in all sections, and the short functions for the chosen section.

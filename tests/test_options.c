@@ -1,0 +1,238 @@
+// Options: one table drives parsing and --help; and the manual page says the same as --help does.
+#include "tests/finished_job.h"
+
+#include "tuner/cli/commands.h"
+#include "tuner/cli/options.h"
+
+struct given {
+    const char *job, *more, *store;
+    bool flag, quiet;
+    int64_t number;
+    double time, factor;
+    int format;
+    struct option_list list;
+};
+
+static struct given given;
+
+// A command that takes one of everything.
+static int try(int argc, char **argv)
+{
+    given = (struct given){.number = 7, .time = 1, .factor = 0.5};
+    const struct option_spec specs[] = {
+        OPTION_JOB(&given.job),
+        {.name = "MORE", .positional = true, .optional = true, .string = &given.more, .help = "another one"},
+        OPTION_STORE(&given.store),
+        OPTION_FORMAT(&given.format),
+        {.name = "flag", .letter = 'g', .flag = &given.flag, .help = "a flag"},
+        {.name = "quiet", .letter = 'q', .flag = &given.quiet, .help = "another flag"},
+        {.name = "number", .letter = 'n', .integer = &given.number, .low = 1, .high = 100, .shown = "N", .help = "a number (7)"},
+        {.name = "time", .letter = 't', .seconds = &given.time, .shown = "TIME", .help = "a duration (1s)"},
+        {.name = "factor", .real = &given.factor, .shown = "X", .help = "a factor (0.5)"},
+        {.name = "add", .list = &given.list, .shown = "TEXT", .help = "may be repeated, and is explained by a text that is longer than what fits on one line of the terminal"},
+        OPTION_END,
+    };
+    return options_parse(specs, "Tries everything.\nA second paragraph.", argc, argv);
+}
+
+#define RUN(...) finished_run(try, &out, &err, "try", __VA_ARGS__, NULL)
+
+static void every_form_of_an_option_is_read(void **state)
+{
+    (void)state;
+    char *out, *err;
+    assert_int_equal(RUN("a.cfg"), -1);
+    assert_string_equal(given.job, "a.cfg");
+    assert_true(given.number == 7 && given.time == 1 && !given.flag && given.format == FORMAT_TABLE && !given.more && !given.store);
+    assert_int_equal(RUN("--number", "8", "a.cfg", "--time=1h30m", "-gq", "--factor=2.5"), -1);
+    assert_true(given.number == 8 && given.time == 5400 && given.flag && given.quiet && given.factor == 2.5);
+    assert_int_equal(RUN("-n9", "-qt", "90s", "-fjson", "x"), -1);
+    assert_true(given.number == 9 && given.time == 90 && given.quiet && !given.flag && given.format == FORMAT_JSON);
+    assert_int_equal(RUN("--number=1", "--number=100", "--store=", "--", "-x", "--flag"), -1);
+    assert_true(given.number == 100 && !given.flag);
+    assert_string_equal(given.store, "");
+    assert_string_equal(given.job, "-x");
+    assert_string_equal(given.more, "--flag");
+    assert_int_equal(RUN("-", "--add", "one", "--add=two"), -1);
+    assert_string_equal(given.job, "-");
+    assert_int_equal(given.list.count, 2);
+    assert_string_equal(given.list.items[1], "two");
+}
+
+static void every_mistake_is_named_and_ends_with_status_2(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words[3], *message;
+    } cases[] = {
+        {{NULL}, "JOB is missing"},
+        {{"a", "b", "c"}, "'c' is one argument too many"},
+        {{"a", "--flga"}, "unknown option '--flga'; did you mean '--flag'?"},
+        {{"a", "--stroe=x"}, "unknown option '--stroe'; did you mean '--store'?"},
+        {{"a", "--something-else"}, "unknown option '--something-else'\n"},
+        {{"a", "--hepl"}, "did you mean '--help'?"},
+        {{"a", "-x"}, "unknown option '-x'"},
+        {{"a", "-gx"}, "unknown option '-x'"},
+        {{"a", "--flag=1"}, "--flag takes no value"},
+        {{"a", "--number"}, "--number needs a value: N"},
+        {{"a", "-n"}, "--number needs a value: N"},
+        {{"a", "--format"}, "--format needs a value: table|csv|json"},
+        {{"a", "--number=0"}, "--number needs a whole number from 1 to 100, not '0'"},
+        {{"a", "--number=101"}, "from 1 to 100, not '101'"},
+        {{"a", "--number=5x"}, "not '5x'"},
+        {{"a", "--number="}, "not ''"},
+        {{"a", "--number=99999999999999999999"}, "not '99999999999999999999'"},
+        {{"a", "--factor=nan"}, "--factor needs a number, not 'nan'"},
+        {{"a", "--time=8x"}, "--time needs a duration such as 90s, 8h or 1h30m, not '8x'"},
+        {{"a", "--time=-1"}, "not '-1'"},
+        {{"a", "--format=jsn"}, "--format cannot be 'jsn'; did you mean 'json'?"},
+        {{"a", "--format=yaml"}, "it is one of table, csv, json"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *out, *err;
+        assert_int_equal(RUN(cases[i].words[0], cases[i].words[1], cases[i].words[2]), 2);
+        assert_contains(err, cases[i].message);
+        assert_contains(err, "sweetspot try --help");
+        assert_string_equal(out, "");
+        free(out);
+        free(err);
+    }
+}
+
+static void help_is_made_of_the_same_table(void **state)
+{
+    (void)state;
+    char *out, *err;
+    static const char expected[] =
+        "usage: sweetspot try [OPTION...] JOB [MORE]\n\n"
+        "Tries everything.\nA second paragraph.\n\n"
+        "Arguments:\n"
+        "  JOB                     job file (configs/NAME.cfg)\n"
+        "  MORE                    another one\n\n"
+        "Options:\n"
+        "  -s, --store FILE        the job's database (out/<job name>.db)\n"
+        "  -f, --format table|csv|json\n"
+        "                          how results are printed (table)\n"
+        "  -g, --flag              a flag\n"
+        "  -q, --quiet             another flag\n"
+        "  -n, --number N          a number (7)\n"
+        "  -t, --time TIME         a duration (1s)\n"
+        "      --factor X          a factor (0.5)\n"
+        "      --add TEXT          may be repeated, and is explained by a text that is longer than what fits on\n"
+        "                          one line of the terminal\n"
+        "  -h, --help              print this and exit\n";
+    static const char *const ways[] = {"--help", "-h", "-gh"};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(RUN(ways[i], "--not-looked-at"), 0);
+        assert_string_equal(out, expected);
+        assert_string_equal(err, "");
+        free(out);
+        free(err);
+    }
+}
+
+// The options of a text, "-t, --time" or "--no-final", one a line and sorted as they come, by their marks: in --help lines of two blanks and a
+// dash, in the manual page ".It Fl t , Fl -time".
+static char *options_of_help(const char *help)
+{
+    char *list = text_copy("");
+    for (const char *line = help; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
+        char letter = 0, name[64] = "";
+        if (sscanf(line, "  -%c, --%63[a-z-]", &letter, name) != 2 && sscanf(line, "      --%63[a-z-]", name) != 1) continue;
+        if (strncmp(line, "  ", 2) != 0 || !strcmp(name, "help")) continue;
+        char *longer = letter ? text_format("%s-%c --%s\n", list, letter, name) : text_format("%s--%s\n", list, name);
+        free(list);
+        list = longer;
+    }
+    return list;
+}
+
+static char *options_of_manual(const char *manual, const char *command)
+{
+    char *list = text_copy(""), *title = text_format("\n.Ss %s", command);
+    const char *section = strstr(manual, title);
+    while (section && section[strlen(title)] != '\n' && section[strlen(title)] != ' ') section = strstr(section + 1, title);
+    const char *end = section ? strstr(section + 1, "\n.S") : NULL;
+    for (const char *line = section ? section + 1 : NULL; line && line < end; line = strchr(line, '\n') + 1) {
+        char letter = 0, name[64] = "";
+        if (sscanf(line, ".It Fl %c , Fl -%63[a-z-]", &letter, name) != 2) {
+            letter = 0;
+            if (sscanf(line, ".It Fl -%63[a-z-]", name) != 1) continue;
+        }
+        char *longer = letter ? text_format("%s-%c --%s\n", list, letter, name) : text_format("%s--%s\n", list, name);
+        free(list);
+        list = longer;
+    }
+    free(title);
+    if (!section) {
+        free(list);
+        return NULL;
+    }
+    return list;
+}
+
+static void the_manual_page_has_exactly_the_commands_and_options_of_help(void **state)
+{
+    (void)state;
+    char *manual = text_read_file("docs/sweetspot.1", NULL);
+    assert_non_null(manual); // tests run in the project's folder
+    size_t sections = 0;
+    for (const char *p = manual; (p = strstr(p, "\n.Ss ")); p++) sections++;
+    assert_int_equal(sections, command_count);
+    for (const struct command *command = commands; command->name; command++) {
+        char *out, *usage = text_format("usage: sweetspot %s [OPTION...]", command->name);
+        assert_int_equal(finished_run(command->run, &out, NULL, command->name, "--help", NULL), 0);
+        assert_contains(out, usage);
+        char *there = options_of_manual(manual, command->name), *here = options_of_help(out);
+        if (!there) fail_msg("the manual page lacks %s", command->name);
+        if (strcmp(there, here) != 0) fail_msg("%s: the manual page has\n%sand --help has\n%s", command->name, there, here);
+        free(there);
+        free(here);
+        free(out);
+        free(usage);
+    }
+    free(manual);
+}
+
+static void no_command_has_two_options_of_one_name_or_letter(void **state)
+{
+    (void)state;
+    for (const struct command *command = commands; command->name; command++) {
+        char *out, letters[64] = "";
+        assert_int_equal(finished_run(command->run, &out, NULL, command->name, "--help", NULL), 0);
+        char *list = options_of_help(out);
+        for (char *line = strtok(list, "\n"), seen[2048] = "\n"; line; line = strtok(NULL, "\n")) {
+            char *name = text_format("\n%s\n", strstr(line, "--"));
+            if (strstr(seen, name) || (line[1] != '-' && strchr(letters, line[1]))) fail_msg("%s has %s twice", command->name, line);
+            strcat(seen, name + 1);
+            if (line[1] != '-') strncat(letters, line + 1, 1);
+            free(name);
+        }
+        free(list);
+        free(out);
+    }
+}
+
+static void a_misspelt_command_has_a_nearest_one(void **state)
+{
+    (void)state;
+    assert_string_equal(command_nearest("tnue"), "tune");
+    assert_string_equal(command_nearest("compair"), "compare");
+    assert_null(command_nearest("zzzzzz"));
+    assert_ptr_equal(command_find("tune")->run, cmd_tune);
+    assert_null(command_find("tun"));
+    assert_null(commands[command_count].name);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_form_of_an_option_is_read),
+        cmocka_unit_test(every_mistake_is_named_and_ends_with_status_2),
+        cmocka_unit_test(help_is_made_of_the_same_table),
+        cmocka_unit_test(the_manual_page_has_exactly_the_commands_and_options_of_help),
+        cmocka_unit_test(no_command_has_two_options_of_one_name_or_letter),
+        cmocka_unit_test(a_misspelt_command_has_a_nearest_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
