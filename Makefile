@@ -72,7 +72,7 @@ $(BUILD)/%.o: %.c
 	@$(CC) $(CFLAGS) $(EXTRA) -c $< -o $@
 
 $(call objects,$(GPU_SOURCES)): EXTRA = $(VENDOR)
-$(BUILD)/tuner/gpu/counters.o: EXTRA = $(VENDOR) -isystem tuner/gpu/cxx
+$(BUILD)/tuner/gpu/counters.o: EXTRA = -Ituner/gpu/cxx $(VENDOR)
 $(BUILD)/tuner/compile/nvrtc.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compile/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
 $(BUILD)/tuner/run/embedded.o: kernels/support.cu

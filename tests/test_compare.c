@@ -1,6 +1,9 @@
 // compare and status: what they say of a job follows from its store, in all three formats, and without a final they say how to get one.
 #include "tests/finished_job.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+
 #include "tuner/cli/commands.h"
 #include "tuner/output/final.h"
 #include "tuner/output/table.h"
@@ -177,6 +180,54 @@ static void status_shows_what_was_done_and_how_to_go_on(void **state)
     free(out);
 }
 
+static void status_names_the_process_that_tunes(void **state)
+{
+    (void)state;
+    int ready[2];
+    char *out, byte = 0, line[64];
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (!child) {
+        struct store *store;
+        bool locked = !store_open(&store, job.store, true, NULL) && !store_lock(store, NULL);
+        if (write(ready[1], locked ? "y" : "n", 1) == 1) pause();
+        _exit(1);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_int_equal(byte, 'y');
+    assert_int_equal(finished_run(cmd_status, &out, NULL, "status", job.job, "--store", job.store, NULL), 0);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(ready[0]);
+    close(ready[1]);
+    snprintf(line, sizeof line, "process %ld is tuning it now", (long)child);
+    assert_contains(out, line);
+    free(out);
+}
+
+static void what_is_not_this_jobs_store_is_refused(void **state)
+{
+    (void)state;
+    char *err, *changed = text_copy(finished_job_text), *other = text_format("%s/other.cfg", job.folder);
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    memcpy(strstr(changed, "mini-gemm"), "mini-conv", 9);
+    finished_write(other, changed);
+    assert_int_equal(finished_run(cmd_status, NULL, &err, "status", other, "--store", job.store, NULL), 2);
+    assert_contains(err, "is that of the job 'mini-gemm', not of 'mini-conv'");
+    free(err);
+    finished_write(job.store, "this is a text");
+    assert_int_equal(finished_run(cmd_status, NULL, &err, "status", job.job, "--store", job.store, NULL), 3);
+    assert_contains(err, "is not a sweetspot store");
+    free(err);
+    finished_write(job.job, "name = 1;\n");
+    assert_int_equal(finished_run(cmd_status, NULL, &err, "status", job.job, "--store", job.store, NULL), 2);
+    assert_contains(err, "mini.cfg:1: ");
+    free(err);
+    free(changed);
+    free(other);
+}
+
 static void cells_are_aligned_by_what_a_terminal_shows_and_quoted_for_programs(void **state)
 {
     (void)state;
@@ -207,6 +258,8 @@ int main(void)
         CASE(json_is_json_with_the_same_figures),
         CASE(a_final_that_makes_no_sense_is_refused),
         CASE(status_shows_what_was_done_and_how_to_go_on),
+        CASE(status_names_the_process_that_tunes),
+        CASE(what_is_not_this_jobs_store_is_refused),
         CASE(cells_are_aligned_by_what_a_terminal_shows_and_quoted_for_programs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -360,7 +360,9 @@ static void put_sizes(struct renderer *r, const char *first)
 static void put_helpers(struct renderer *r)
 {
     fprintf(r->file,
-            "#ifdef __CUDACC__\n#define %1$s_FUNCTION static inline __host__ __device__\n#else\n#define %1$s_FUNCTION static inline\n#endif\n\n"
+            "#if defined(__CUDACC_RTC__)\n#define %1$s_FUNCTION static inline __host__ __device__ __attribute__((unused))\n"
+            "#elif defined(__CUDACC__)\n#define %1$s_FUNCTION static inline __host__ __device__\n"
+            "#else\n#define %1$s_FUNCTION static inline\n#endif\n\n"
             "%1$s_FUNCTION long long %2$s_fn_ceil_div(long long a, long long b) { return a / b + (a %% b != 0 && (a < 0) == (b < 0)); }\n"
             "%1$s_FUNCTION long long %2$s_fn_round_up(long long a, long long b) { return %2$s_fn_ceil_div(a, b) * b; }\n"
             "%1$s_FUNCTION long long %2$s_fn_min(long long a, long long b) { return a < b ? a : b; }\n"

@@ -176,7 +176,7 @@ static char *join_entry(const struct run *r)
 static int open_store(struct run *r, struct error *err)
 {
     char *entry = join_entry(r), *problems = json_dumps(json_object_get(r->job_request, "problems"), JSON_COMPACT | JSON_SORT_KEYS);
-    json_t *parts = json_pack("{s:O, s:O, s:O, s:b}", "reference", json_object_get(r->job_request, "reference"), "verify", json_object_get(r->job_request, "verify"),
+    json_t *parts = json_pack("{s:o, s:O, s:O, s:b}", "reference", json_deep_copy(json_object_get(r->job_request, "reference")), "verify", json_object_get(r->job_request, "verify"),
                               "cache", json_object_get(json_object_get(r->job_request, "measure"), "cache"), "replay", (int)r->replay);
     json_object_del(json_object_get(parts, "reference"), "cubin"); // a path
     char *settings = json_dumps(parts, JSON_COMPACT | JSON_SORT_KEYS), key[HASH_TEXT_SIZE];
