@@ -38,7 +38,7 @@ REPLAY_SOURCES := $(wildcard tuner/replay/*.c)
 # GPU worker parts that can be tested without a GPU.
 GPU_LIBRARY_SOURCES := $(filter-out tuner/gpu/main_gpu.c,$(GPU_SOURCES))
 TEST_SOURCES := $(wildcard tests/test_*.c)
-TEST_HELPER_SOURCES := $(filter-out $(TEST_SOURCES),$(wildcard tests/*.c))
+TEST_HELPER_SOURCES := $(filter-out $(TEST_SOURCES) tests/reference_library.c,$(wildcard tests/*.c))
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 LIBRARY := $(BUILD)/libsweetspot.a
@@ -117,8 +117,12 @@ $(TEST_HELPERS): $(BIN)/%: $(BUILD)/tests/%.o $(LIBRARY)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
+$(BIN)/reference_library.so: tests/reference_library.c
+	@mkdir -p $(@D)
+	@$(CC) $(CFLAGS) -fPIC -shared $< -o $@
+
 .PHONY: test-programs
-test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS)
+test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 
 .PHONY: test
 test: setup layers
@@ -136,7 +140,7 @@ test-sanitize:
 .PHONY: test-gpu
 test-gpu: setup
 	@$(MAKE) test-programs
-	@BIN=$(BIN) sh tests/gpu.sh
+	@SWEETSPOT_GPU_REQUIRED=1 BIN=$(BIN) sh tests/run.sh $(filter $(BIN)/test_gpu%,$(TESTS))
 
 # The layers of ARCHITECTURE.md, as includes.
 .PHONY: layers

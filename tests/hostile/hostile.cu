@@ -22,11 +22,11 @@
  *     NANS                    writes NaN to every tenth element                     wrong             nan
  *     OFF_BY_ONE              y[i] gets the value of element i+1                    wrong
  *     ONE_WRONG               one element is off by 1e-3                            wrong             1 of n elements
- *     RACE                    sums into y[0] in whatever order, results differ      nondeterministic  two runs differ
+ *     RACE                    all blocks add to y[0] in whatever order              nondeterministic  two runs differ
  *     TOO_MUCH_SHARED         launched with 300,000 bytes of shared memory          launch_error      bytes of shared memory
  *     TOO_MANY_THREADS        launched with 2048 threads a block                    launch_error      threads a block
  *     MODIFIES_INPUT          right, and then doubles x[5]                          wrong             changed x
- *     WORKS_ONCE              right in its first launch only (keeps a counter)      wrong or nondeterministic
+ *     WORKS_ONCE              right in its first launch only (keeps a counter)      nondeterministic  two runs differ
  *     DOES_NOT_COMPILE        a syntax error                                        compile_error     hostile.cu(line): error
  *     COMPILES_SLOWLY         a template that takes minutes                         compile_timeout
  */
@@ -121,8 +121,7 @@ extern "C" __global__ void hostile(int n, float a, float *x, const float *y0, fl
     y[i] = value;
 #if MODE == RACE
     // Element 0 is right up to rounding, which depends on who came first.
-    __threadfence();
-    if (i > 0) atomicAdd(y, (i & 1 ? 1.0f : -1.0f) * 1.1e-7f * (float)(i % 13));
+    if (threadIdx.x == 0 && blockIdx.x > 0) atomicAdd(y, (blockIdx.x & 1 ? 1.1e-7f : -1.1e-7f) * (float)(blockIdx.x % 13));
 #elif MODE == MODIFIES_INPUT
     if (i == 5) x[5] = 2 * x[5];
 #endif

@@ -63,7 +63,7 @@ static void *open_library(const char *stem, struct error *err)
             if (library) return library;
         }
     }
-    error_set(err, "%s.so.13 and .12 cannot be opened (%s); install the CUDA toolkit's cuBLAS or set CUDA_HOME", stem, dlerror());
+    error_set(err, "%s.so.13 and .12 cannot be opened (%s); install the CUDA toolkit's cuBLAS, set CUDA_HOME, or say by = \"cpu\"", stem, dlerror());
     return NULL;
 }
 

@@ -27,6 +27,8 @@ struct trial {
     struct verify_result results[WORKLOAD_PROBLEMS_MAX];
     double first[WORKLOAD_PROBLEMS_MAX]; // s; time of the verified run
     bool timed[WORKLOAD_PROBLEMS_MAX], judged;
+    json_t *phases; // wall seconds of each phase
+    double last;    // when the last phase ended
 };
 
 static double now(void)
@@ -34,6 +36,14 @@ static double now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// Ends a phase.
+static void mark(struct trial *t, const char *phase)
+{
+    double time = now();
+    json_object_set_new(t->phases, phase, json_real(time - t->last));
+    t->last = time;
 }
 
 // Verdicts on all problems: the gravest decides.
@@ -101,11 +111,14 @@ static int run(struct trial *t, struct error *err)
 {
     int failed;
     if (t->verify && (failed = pass(t, VERIFY_FIRST, err))) return failed;
+    mark(t, "verify");
     // A wrong result that changes from run to run is a race, and saying so helps more than saying "wrong".
-    bool race = t->verify && t->status == STATUS_WRONG && t->w->verify.deterministic;
-    if (race) return pass(t, VERIFY_SECOND, err);
+    if (t->status == STATUS_WRONG && t->w->verify.deterministic && verify_inputs_intact(t->w))
+        return pass(t, VERIFY_AGAIN, err);
     if (t->status == STATUS_OK && (failed = measure(t, err))) return failed;
-    if (t->status == STATUS_OK && t->verify) return pass(t, VERIFY_SECOND, err);
+    mark(t, "measure");
+    if (t->status == STATUS_OK && t->verify && (failed = pass(t, VERIFY_SECOND, err))) return failed;
+    mark(t, "again");
     return 0;
 }
 
@@ -165,6 +178,7 @@ static void answer_with(const struct trial *t, json_t *answer)
     json_object_set_new(answer, "clock_mhz", json_integer(reading.clock_mhz));
     json_object_set_new(answer, "temperature", json_integer(reading.temperature));
     json_object_set_new(answer, "throttled", json_boolean(throttled));
+    json_object_set(answer, "phases", t->phases);
 }
 
 static int attempt(struct trial *t, const json_t *request, json_t *answer, struct error *err)
@@ -174,7 +188,10 @@ static int attempt(struct trial *t, const json_t *request, json_t *answer, struc
     t->reason[0] = '\0';
     t->cutoff = json_object_get(request, "cutoff");
     t->verify = json_get_bool(request, "verify", true);
+    t->last = now();
+    t->phases = json_object();
     int failed = pipeline_open(&t->pipeline, t->w, request, &why);
+    mark(t, "load");
     if (!failed) failed = run(t, &why);
     if (failed == CUDA_REFUSED || failed == CUDA_CRASHED || failed == CUDA_MEMORY) {
         t->status = failed == CUDA_CRASHED ? STATUS_CRASHED : STATUS_LAUNCH_ERROR;
@@ -186,6 +203,9 @@ static int attempt(struct trial *t, const json_t *request, json_t *answer, struc
     if (!failed || failed == CUDA_CRASHED) answer_with(t, answer);
     // The module of a crashed context cannot be unloaded, nor can anything else.
     if (failed != CUDA_CRASHED) pipeline_release(&t->pipeline);
+    mark(t, "unload");
+    json_decref(t->phases);
+    t->phases = NULL;
     return failed;
 }
 

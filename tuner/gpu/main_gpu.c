@@ -144,7 +144,7 @@ static int handle(struct worker *w, const char *line)
 {
     struct error err = {""};
     json_t *request = json_parse(line, &err), *answer = json_object();
-    int status = -1, failed;
+    int status = -1, failed = 0;
     w->id = json_object_get(request, "id");
     if (w->id) json_object_set(answer, "id", (json_t *)(uintptr_t)w->id);
     if (request && open_machine(w, &err)) {
@@ -159,7 +159,7 @@ static int handle(struct worker *w, const char *line)
             json_object_set_new(answer, "status", json_string("error"));
         }
     }
-    if (*err.message && !json_object_get(answer, "reason")) json_object_set_new(answer, "reason", json_string(err.message));
+    if ((failed || status >= 0) && !json_object_get(answer, "reason")) json_object_set_new(answer, "reason", json_string(err.message));
     if (json_write_line(w->out, answer, &err)) status = EXIT_NOTHING; // nobody listens any more
     json_decref(answer);
     json_decref(request);

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 // A graph should run for at least this long, so that an event's resolution and cost vanish in it.
 static const double graph_time = 300e-6;
@@ -18,7 +19,7 @@ struct measure {
     struct cuda_event *event[2 * MEASURE_BATCH];
     struct nvml_reading reading;
     size_t l2_bytes;
-    double busy;
+    double busy, told; // told: when the temperature was read
 };
 
 int measure_open(struct measure **out, struct cuda *cuda, struct support *support, struct nvml *nvml,
@@ -114,6 +115,20 @@ static int execute(struct measure *m, const struct measure_plan *plan, struct er
     return plan->graph ? cuda_graph_launch(m->cuda, plan->graph, err) : plan->work.enqueue(plan->work.self, 0, err);
 }
 
+// The temperature changes slowly, and asking for it takes time.
+static void read_state(struct measure *m)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    int temperature = m->reading.temperature;
+    bool due = (double)t.tv_sec - m->told >= 1;
+    m->reading = due ? nvml_read(m->nvml) : nvml_read_quickly(m->nvml);
+    if (due)
+        m->told = (double)t.tv_sec;
+    else
+        m->reading.temperature = temperature;
+}
+
 int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t n, double *times, struct error *err)
 {
     int failed;
@@ -127,7 +142,7 @@ int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t
             (failed = cuda_event_record(m->cuda, m->event[2 * i + 1], err)))
             return failed;
     }
-    m->reading = nvml_read_quickly(m->nvml);
+    read_state(m);
     if ((failed = cuda_sync(m->cuda, err))) return failed;
     double all;
     if ((failed = cuda_event_seconds(m->cuda, m->event[0], m->event[2 * n - 1], &all, err))) return failed;
@@ -152,7 +167,8 @@ int measure_work(struct measure *m, const struct work *work, struct buffers *buf
     for (int i = 0; i < MEASURE_BATCH; i++) plans[i] = &plan;
     // A first launch pays for loading the kernel; what it says is only good for work far from every threshold.
     bool doubtful = !(first > 2 * set->graph_below && first > 20e-6) || (cutoff > 0 && first > cutoff);
-    for (int i = doubtful ? 1 : 0; i < set->warmup && !failed; i++) failed = work->enqueue(work->self, 0, err);
+    // The verified run (first) was a launch for warming up, and so is the doubtful case's single sample.
+    for (int i = (first > 0) + doubtful; i < set->warmup && !failed; i++) failed = work->enqueue(work->self, 0, err);
     if (!failed && doubtful) failed = measure_samples(m, plans, 1, &estimate, err);
     if (failed) return failed;
     if (doubtful) sampler_screen(&sampler, estimate);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 // NaN in every floating-point type, and unlike the guards.
-static const uint16_t pattern[] = {[VERIFY_FIRST] = 0xfffb, [VERIFY_SECOND] = 0x7ff9};
+static const uint16_t pattern[] = {[VERIFY_FIRST] = 0xfffb, [VERIFY_SECOND] = 0x7ff9, [VERIFY_AGAIN] = 0xfffb};
 
 int verify_begin(struct workload *w, struct error *err)
 {
@@ -71,6 +71,16 @@ int verify_end(struct workload *w, struct error *err)
 int verify_time(const struct workload *w, size_t problem, double *seconds, struct error *err)
 {
     return cuda_event_seconds(w->cuda, w->events[2 * problem], w->events[2 * problem + 1], seconds, err);
+}
+
+bool verify_inputs_intact(const struct workload *w)
+{
+    for (size_t k = 0; k < w->problem_count; k++) {
+        const struct buffers *all = &w->problems[k].buffers;
+        for (size_t i = 0; i < all->count; i++)
+            if (all->list[i].direction == DIRECTION_IN && w->findings[k][i].checksum != all->list[i].checksum) return false;
+    }
+    return true;
 }
 
 // "C[12, 7]", or "x[7]" of a vector.

@@ -3,7 +3,7 @@
 //     outputs filled with a NaN pattern -> launch -> outputs against expected values, element by element, on the device
 //     ... for all problems, then:  guards and inputs of all problems, findings to the host, one synchronisation
 //
-// A trial makes two passes, before and after timing, with different patterns. What proves what: an element that was not
+// A trial makes two passes, before and after timing, with different fill patterns. What proves what: an element that was not
 // written keeps a NaN (or, in an integer, a number that differs between the passes), which no bound admits; a stray write hits
 // a guard, an input (checksum) or a result; a stray read near a buffer finds NaN and poisons what is computed from it; a race
 // shows as different bits in the two passes. Guards and inputs are looked at after all problems have run, since a launch for one
@@ -14,7 +14,8 @@
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/workload.h"
 
-enum verify_pass { VERIFY_FIRST, VERIFY_SECOND };
+// AGAIN is like FIRST, but compares with it bitwise: for telling a race from a plain mistake.
+enum verify_pass { VERIFY_FIRST, VERIFY_SECOND, VERIFY_AGAIN };
 
 struct verify_result {
     double error;      // worst error over allowed; NaN, infinite: beyond every bound
@@ -34,6 +35,8 @@ int verify_leftovers(struct workload *, size_t problem, struct error *err);
 int verify_end(struct workload *, struct error *err);
 // The verdict on one problem; `reason` (512 bytes) is for people, and empty for STATUS_OK.
 enum trial_status verify_judge(const struct workload *, size_t problem, struct verify_result *, char reason[512]);
+// Whether the findings say that no input was changed.
+bool verify_inputs_intact(const struct workload *);
 // The time between a problem's two events of the last pass.
 int verify_time(const struct workload *, size_t problem, double *seconds, struct error *err);
 

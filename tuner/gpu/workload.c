@@ -17,6 +17,7 @@ static void read_settings(struct workload *w)
 {
     const json_t *verify = json_object_get(w->request, "verify"), *measure = json_object_get(w->request, "measure");
     w->verify = (struct verify_settings){
+        .enabled = json_get_bool(verify, "enabled", true),
         .tolerance = json_get_number(verify, "tolerance", 1),
         .absolute = json_get_number(verify, "absolute", 0),
         .relative = json_get_number(verify, "relative", 0),

@@ -24,6 +24,7 @@ struct machine {
 int machine_blas(struct machine *, struct error *err);
 
 struct verify_settings {
+    bool enabled;
     double tolerance, absolute, relative;
     bool deterministic;
     size_t guard_bytes;

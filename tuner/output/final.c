@@ -197,7 +197,7 @@ static double unit_of(double seconds, const char **name)
         double seconds;
     } units[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
     size_t i = 0;
-    while (i < 3 && seconds < units[i].seconds) i++;
+    while (i < 3 && seconds < 0.99995 * units[i].seconds) i++; // what would be shown as 1000 is 1 of the next unit
     *name = units[i].name;
     return units[i].seconds;
 }
@@ -205,7 +205,7 @@ static double unit_of(double seconds, const char **name)
 // Four digits; enough for what is measured to a thousandth at best.
 static int decimals(double value)
 {
-    return value < 10 ? 3 : value < 100 ? 2 : value < 1000 ? 1 : 0;
+    return value < 9.9995 ? 3 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0;
 }
 
 const char *show_time(double seconds, char *out, size_t size)

@@ -522,7 +522,7 @@ static void put_results(struct renderer *r)
             "    for (i = 0; i < count; i++) {\n"
             "        for (k = 0; device[k] && device[k] == results[i].device[k]; k++) { }\n"
             "        if (device[k] == results[i].device[k]) return results[i].section;\n"
-            "        if (found < 0 && compute == results[i].compute) found = results[i].section;\n"
+            "        if (found < 0 && compute > 0 && compute == results[i].compute) found = results[i].section;\n"
             "    }\n    return found;\n}\n\n"
             "/* The row of a section whose problem is nearest by the ratios of its sizes; a null pointer where there is none. */\n"
             "static inline const struct %1$s_result *%1$s_nearest(",

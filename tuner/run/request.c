@@ -159,6 +159,14 @@ static json_t *describe_roles(const struct job *job, const int64_t *values)
         json_t *value = role_value(job, bound_name(job, op->roles[k].name), values);
         if (value) json_object_set_new(roles, op->roles[k].name, value);
     }
+    if (job->reference.kind != REFERENCE_LIBRARY) return roles;
+    // A user's function gets every size and scalar under its own name.
+    for (size_t i = 0; i < job->size_count; i++) json_object_set_new(roles, job->size_names[i], role_value(job, job->size_names[i], values));
+    for (size_t st = 0; st < job->stage_count; st++)
+        for (size_t i = 0; i < job->stages[st].argument_count; i++) {
+            const struct argument *a = &job->stages[st].arguments[i];
+            if (a->buffer < 0) json_object_set_new(roles, a->name, role_value(job, a->name, values));
+        }
     return roles;
 }
 

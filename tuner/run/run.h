@@ -145,7 +145,7 @@ void run_check_gpu_deadlines(struct run *, double now);
 bool run_gpus_idle(const struct run *);
 
 // run_compile.c: likewise for compilers.
-void run_dispatch_compilers(struct run *);
+bool run_dispatch_compilers(struct run *);                    // true after a known task was passed on: ask before anything else
 void run_handle_compiler(struct run *, struct compile_slot *);
 void run_compiler_died(struct run *, struct compile_slot *, const char *why);
 void run_check_compile_deadlines(struct run *, double now);

@@ -26,7 +26,7 @@ static void pass_known(struct run *r, struct task *t)
     }
 }
 
-void run_dispatch_compilers(struct run *r)
+bool run_dispatch_compilers(struct run *r)
 {
     for (size_t i = 0; i < r->compile_count && !r->fatal; i++) {
         struct compile_slot *slot = &r->compilers[i];
@@ -34,13 +34,13 @@ void run_dispatch_compilers(struct run *r)
         if (!t) continue;
         if (t->known) {
             pass_known(r, t);
-            return;
+            return true;
         }
         if (!worker_running(&slot->worker)) {
             struct error err;
             if (run_start_compiler(r, i, &err)) {
                 run_fail(r, EXIT_ENVIRONMENT, &err);
-                return;
+                return false;
             }
         }
         json_t *request = request_compile(r->job, t->config, r->arch, r->source_hash, r->options->cache);
@@ -50,6 +50,7 @@ void run_dispatch_compilers(struct run *r)
         slot->deadline = clock_now() + r->job->compile_timeout + DEADLINE_GRACE;
         slot->id = worker_send(&slot->worker, request);
     }
+    return false;
 }
 
 // A compiled task's launches, facts and whether they fit. False after it was committed as a failure.

@@ -113,19 +113,19 @@ static void wait_and_handle(struct run *r, int timeout_ms)
     }
 }
 
-// Something to do at once without waiting for a worker: in lockstep, a task that the store knows.
-static bool can_go_on(const struct run *r)
+// Nothing is under way, so nothing would wake poll: there is something to do at once.
+static bool nothing_under_way(const struct run *r)
 {
-    for (size_t i = 0; i < r->task_count; i++)
-        if (r->tasks[i]->known) return run_gpus_idle(r) && !run_count_tasks(r, TASK_COMPILING);
-    return false;
+    for (size_t i = 0; i < r->gpu_count; i++)
+        if (r->gpus[i].queued || r->gpus[i].state != GPU_READY) return false;
+    return !run_count_tasks(r, TASK_COMPILING);
 }
 
 static void step(struct run *r)
 {
-    run_dispatch_compilers(r);
+    if (run_dispatch_compilers(r)) return;
     run_dispatch_gpus(r);
-    wait_and_handle(r, can_go_on(r) ? 0 : 200);
+    wait_and_handle(r, nothing_under_way(r) ? 0 : 200);
     double now = clock_now();
     run_check_gpu_deadlines(r, now);
     run_check_compile_deadlines(r, now);

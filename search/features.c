@@ -1,0 +1,95 @@
+// See features.h.
+#include "search/features.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count ? count : 1, size);
+    if (!memory) abort();
+    return memory;
+}
+
+// The numbers behind a parameter's values: the values, or their ranks where they are reals or unroll factors.
+static double number_of(const struct parameter *p, size_t i)
+{
+    return p->kind == PARAMETER_INT ? (double)p->values[i] : (double)i;
+}
+
+static double twos(int64_t value)
+{
+    if (value == 0) return 0;
+    int n = __builtin_ctzll((unsigned long long)value);
+    return n > 6 ? 1 : n / 6.0;
+}
+
+static size_t coordinates(const struct parameter *p)
+{
+    if (p->count == 1) return 0;
+    if (p->kind == PARAMETER_STRING) return p->count == 2 ? 1 : p->count;
+    if (p->kind != PARAMETER_INT) return 1;
+    // A second one where some large value is no power of two.
+    bool mixed = false;
+    for (size_t i = 0; i < p->count; i++) mixed |= p->values[i] > 16 && (p->values[i] & (p->values[i] - 1)) != 0;
+    return mixed ? 2 : 1;
+}
+
+static void fill(const struct parameter *p, size_t width, float *table)
+{
+    if (p->kind == PARAMETER_STRING) {
+        for (size_t i = 0; i < p->count; i++) {
+            if (width == 1) table[i] = (float)i;
+            else table[i * width + i] = 0.7f;
+        }
+        return;
+    }
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < p->count; i++) {
+        low = fmin(low, number_of(p, i));
+        high = fmax(high, number_of(p, i));
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        double value = number_of(p, i), rank = 0;
+        for (size_t j = 0; j < p->count; j++) rank += number_of(p, j) < value;
+        rank /= (double)(p->count - 1);
+        double shift = low >= 1 ? 0 : 1 - low;
+        double logarithm = log((value + shift) / (low + shift)) / log((high + shift) / (low + shift));
+        table[i * width] = (float)(0.5 * rank + 0.5 * logarithm);
+        if (width > 1) table[i * width + 1] = (float)twos(p->values[i]);
+    }
+}
+
+void features_init(struct features *f, const struct space *space)
+{
+    f->parameter_count = space_parameter_count(space);
+    f->first = allocate(f->parameter_count + 1, sizeof *f->first);
+    f->table = allocate(f->parameter_count, sizeof *f->table);
+    f->count = 0;
+    for (size_t i = 0; i < f->parameter_count; i++) {
+        const struct parameter *p = space_parameter(space, i);
+        size_t width = coordinates(p);
+        f->first[i] = f->count;
+        f->table[i] = allocate(p->count * width, sizeof **f->table);
+        if (width) fill(p, width, f->table[i]);
+        f->count += width;
+    }
+    f->first[f->parameter_count] = f->count;
+}
+
+void features_release(struct features *f)
+{
+    for (size_t i = 0; i < f->parameter_count; i++) free(f->table[i]);
+    free(f->table);
+    free(f->first);
+}
+
+void features_of(const struct features *f, const uint16_t *config, float *out)
+{
+    for (size_t i = 0; i < f->parameter_count; i++) {
+        size_t width = f->first[i + 1] - f->first[i];
+        if (width) memcpy(out + f->first[i], f->table[i] + config[i] * width, width * sizeof *out);
+    }
+}

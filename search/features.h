@@ -1,0 +1,24 @@
+// Configurations as points of the unit cube, for models: what the numbers of a space mean on a GPU.
+//
+// An ordered parameter becomes one coordinate, half its rank and half its logarithm (sizes act by ratio). Where its values are not all
+// powers of two, how often two divides them becomes a second one: alignment matters and is invisible in the size. A string becomes
+// one coordinate a value.
+#ifndef SWEETSPOT_FEATURES_H
+#define SWEETSPOT_FEATURES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "search/space.h"
+
+struct features {
+    size_t parameter_count, count;        // count: coordinates
+    size_t *first;                        // of a parameter: its first coordinate; parameter_count + 1 entries
+    float **table;                        // table[p][value * (first[p+1] - first[p]) + i]
+};
+
+void features_init(struct features *, const struct space *);
+void features_release(struct features *);
+void features_of(const struct features *, const uint16_t *config, float *out);
+
+#endif

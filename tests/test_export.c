@@ -1,0 +1,143 @@
+// export and import: what the store holds comes back from the recorded space, in a file as on standard output.
+#include "tests/finished_job.h"
+
+#include "tuner/cli/commands.h"
+#include "tuner/store/recorded.h"
+
+static struct finished job;
+
+static int setup(void **state)
+{
+    (void)state;
+    finished_make(&job);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    finished_remove(&job);
+    return 0;
+}
+
+static void an_export_holds_everything_that_a_search_would_be_told(void **state)
+{
+    (void)state;
+    struct error err = {""};
+    char *path = text_format("%s/mini.json.gz", job.folder), *message;
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    assert_int_equal(finished_run(cmd_export, NULL, &message, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
+    assert_contains(message, "3 configurations in ");
+    free(message);
+    struct recorded *r = recorded_read(path, &err);
+    if (!r) fail_msg("%s", err.message);
+    assert_string_equal(r->job, "mini-gemm");
+    assert_string_equal(recorded_device_name(r), "NVIDIA H200");
+    assert_int_equal(r->problem_count, 2);
+    assert_string_equal(r->problems[1].name, "M=1000,N=77");
+    assert_int_equal(r->problems[1].size_values[1], 77);
+    assert_true(r->problems[1].flops == 2 * 1000 * 77 && r->problems[1].bytes == 4 * 1000 * 77);
+    assert_int_equal(r->parameter_count, 3);
+    assert_int_equal(r->parameters[1].kind, PARAMETER_UNROLL);
+    assert_int_equal(r->parameters[0].count, 3); // also values that no trial has
+    assert_string_equal(r->parameters[2].texts[1], "shared");
+    assert_int_equal(r->constraint_count, 1);
+    assert_int_equal(r->metric_count, 1);
+    assert_int_equal(r->trial_count, 3);
+    assert_int_equal(r->best, 1);
+    const struct recorded_trial *first = &r->trials[0], *wrong = &r->trials[2];
+    assert_true(fabs(first->problems[0].time / 2e-3 - 1) < 1e-6 && fabs(first->problems[1].high / (1.01 * 2e-5) - 1) < 1e-6);
+    assert_true(fabs(first->objective / 2e-4 - 1) < 1e-6);
+    assert_int_equal(first->problems[0].sample_count, 1);
+    assert_true(first->facts.registers == 40 && first->facts.spill_bytes == 8 && first->facts.shared_bytes == 1024 && first->facts.code_bytes == 4096);
+    assert_true(first->facts.occupancy == 0.5);
+    assert_true(first->counters[0] == 12); // of the first problem
+    assert_int_equal(wrong->status, STATUS_WRONG);
+    assert_true(isnan(wrong->objective));
+    assert_int_equal(r->configs[3 * 2 + 0], 2); // BLOCK_M=256
+    assert_int_equal(r->baseline_count, 1);
+    assert_true(r->baselines[0].problems[0].time == 0.0011);
+    const json_t *entry = json_array_get(json_object_get(json_array_get(r->finals, 0), "entries"), 1);
+    assert_string_equal(json_get_string(entry, "configuration", ""), "BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle");
+    recorded_free(r);
+    free(path);
+}
+
+static void standard_output_gets_the_same_as_a_file(void **state)
+{
+    (void)state;
+    char *path = text_format("%s/mini.json", job.folder), *out;
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    assert_int_equal(finished_run(cmd_export, NULL, NULL, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
+    assert_int_equal(finished_run(cmd_export, &out, NULL, "export", job.job, "--store", job.store, NULL), 0);
+    char *file = text_read_file(path, NULL);
+    assert_string_equal(out, file);
+    assert_contains(out, "\"sweetspot-space\"");
+    free(file);
+    free(out);
+    free(path);
+}
+
+static void an_import_says_what_is_there_and_writes_our_format(void **state)
+{
+    (void)state;
+    char *path = text_format("%s/mini.json", job.folder), *again = text_format("%s/again.json.gz", job.folder), *out, *err;
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    assert_int_equal(finished_run(cmd_export, NULL, NULL, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
+    assert_int_equal(finished_run(cmd_import, &out, &err, "import", path, "--output", again, NULL), 0);
+    static const char *const parts[] = {"mini-gemm on NVIDIA H200", "3, 18 combinations", "configurations  3: 2 ok, 1 wrong\n", "failures        1\n",
+                                        "best            100.0 us (median 150.0 us)\n                BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle\n"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) assert_contains(out, parts[i]);
+    assert_contains(err, again);
+    free(out);
+    free(err);
+    struct recorded *a = recorded_read(path, NULL), *b = recorded_read(again, NULL);
+    assert_non_null(a);
+    assert_non_null(b);
+    assert_int_equal(a->trial_count, b->trial_count);
+    assert_memory_equal(a->configs, b->configs, 3 * 3 * sizeof *a->configs);
+    assert_true(a->trials[1].objective == b->trials[1].objective);
+    recorded_free(a);
+    recorded_free(b);
+    free(path);
+    free(again);
+}
+
+static void what_cannot_be_exported_or_imported_is_named(void **state)
+{
+    (void)state;
+    char *err, *path = text_format("%s/bad.json", job.folder);
+    finished_write(path, "{\"format\": ");
+    assert_int_equal(finished_run(cmd_import, NULL, &err, "import", path, NULL), 2);
+    assert_contains(err, "bad.json");
+    free(err);
+    assert_int_equal(finished_run(cmd_import, NULL, &err, "import", "/no/such/file", NULL), 2);
+    assert_contains(err, "/no/such/file");
+    free(err);
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    assert_int_equal(finished_run(cmd_export, NULL, &err, "export", job.job, "--store", job.store, "--output", "/dev/null/x.json", NULL), 3);
+    assert_contains(err, "/dev/null/x.json");
+    free(err);
+    struct store *store;
+    struct environment fresh = {.key = "fresh", .job = "mini-gemm", .arch = "sm_90a", .device = "NVIDIA H200"};
+    assert_int_equal(store_open(&store, job.store, false, NULL), 0);
+    assert_int_equal(store_use_environment(store, &fresh, NULL), 0);
+    store_close(store);
+    assert_int_equal(finished_run(cmd_export, NULL, &err, "export", job.job, "--store", job.store, NULL), 1);
+    assert_contains(err, "there is no trial to export yet");
+    free(err);
+    free(path);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(an_export_holds_everything_that_a_search_would_be_told),
+        CASE(standard_output_gets_the_same_as_a_file),
+        CASE(an_import_says_what_is_there_and_writes_our_format),
+        CASE(what_cannot_be_exported_or_imported_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

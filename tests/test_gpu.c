@@ -1,0 +1,339 @@
+// Tests that need a GPU: hostile kernels, every kind of reference, counters against ncu, kill and resume. Skipped, and counted as skipped, where there is no
+// GPU; with SWEETSPOT_GPU_REQUIRED set (make test-gpu) its absence is a failure.
+#include "tests/e2e.h"
+
+#include <math.h>
+
+#include "tuner/base/json.h"
+#include "tuner/base/protocol.h"
+#include "tuner/store/store.h"
+
+static bool have_gpu(void)
+{
+    static int known = -1;
+    if (known < 0) {
+        char *command = text_format("'%s/sweetspot' devices >/dev/null 2>&1", e2e_bin());
+        known = system(command) == 0;
+        free(command);
+    }
+    if (!known && getenv("SWEETSPOT_GPU_REQUIRED")) fail_msg("no GPU can be used here: see sweetspot doctor");
+    return known;
+}
+
+#define NEEDS_GPU()   \
+    do {              \
+        (void)state;  \
+        if (!have_gpu()) skip(); \
+    } while (0)
+
+static struct store *open_store(const char *path)
+{
+    struct store *store;
+    struct error err;
+    struct environment e;
+    if (store_open(&store, path, false, &err)) fail_msg("%s", err.message);
+    assert_int_equal(store_last_environment(store, &e, &err), 0);
+    assert_int_equal(store_use_environment(store, &e, &err), 0);
+    return store;
+}
+
+static const struct {
+    const char *mode;
+    enum trial_status status, or_else;
+    const char *reason;
+} hostile[] = {
+    {"CORRECT", STATUS_OK, STATUS_OK, ""},
+    {"SLOW", STATUS_SLOW, STATUS_SLOW, ""},
+    {"HANG", STATUS_TIMEOUT, STATUS_TIMEOUT, "hangs"},
+    {"TRAP", STATUS_CRASHED, STATUS_CRASHED, "CUDA"},
+    {"ASSERT_ADDRESS", STATUS_CRASHED, STATUS_CRASHED, "CUDA"},
+    {"READ_FAR", STATUS_CRASHED, STATUS_CRASHED, "CUDA"},
+    {"READ_PAST", STATUS_WRONG, STATUS_WRONG, "nan"},
+    {"WRITE_FAR", STATUS_CRASHED, STATUS_CRASHED, "CUDA"},
+    {"WRITE_PAST", STATUS_OUT_OF_BOUNDS, STATUS_OUT_OF_BOUNDS, "y"},
+    {"WRITE_BEFORE", STATUS_OUT_OF_BOUNDS, STATUS_OUT_OF_BOUNDS, "y"},
+    {"PARTIAL", STATUS_WRONG, STATUS_WRONG, ""},
+    {"NOTHING", STATUS_WRONG, STATUS_WRONG, ""},
+    {"NANS", STATUS_WRONG, STATUS_WRONG, ""},
+    {"OFF_BY_ONE", STATUS_WRONG, STATUS_WRONG, ""},
+    {"ONE_WRONG", STATUS_WRONG, STATUS_WRONG, ""},
+    {"RACE", STATUS_NONDETERMINISTIC, STATUS_NONDETERMINISTIC, ""},
+    {"TOO_MUCH_SHARED", STATUS_PRUNED, STATUS_PRUNED, "shared memory"},
+    {"TOO_MANY_THREADS", STATUS_PRUNED, STATUS_PRUNED, "2048"},
+    {"MODIFIES_INPUT", STATUS_WRONG, STATUS_WRONG, "x"},
+    {"WORKS_ONCE", STATUS_WRONG, STATUS_NONDETERMINISTIC, ""},
+    {"DOES_NOT_COMPILE", STATUS_COMPILE_ERROR, STATUS_COMPILE_ERROR, "hostile.cu"},
+    {"COMPILES_SLOWLY", STATUS_COMPILE_TIMEOUT, STATUS_COMPILE_TIMEOUT, ""},
+};
+
+static void every_hostile_kernel_has_its_status_and_the_correct_one_wins(void **state)
+{
+    NEEDS_GPU();
+    char *folder = e2e_folder("hostile"), *path = text_format("%s/h.db", folder);
+    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot tune tests/jobs/hostile.cfg --store %s -q", path);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_expect(r.out, "MODE=CORRECT");
+    e2e_done(&r);
+    struct store *store = open_store(path);
+    struct error err;
+    int bad = 0;
+    for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+        char *config = text_format("MODE=%s", hostile[i].mode);
+        struct trial t;
+        if (store_find(store, config, &t, &err)) fail_msg("%s is not in the store", config);
+        print_message("%-18s %-16s %.120s\n", hostile[i].mode, status_name(t.status), t.reason);
+        bad += (t.status != hostile[i].status && t.status != hostile[i].or_else) || !strstr(t.reason, hostile[i].reason);
+        free(config);
+    }
+    assert_int_equal(bad, 0);
+    store_close(store);
+    free(path);
+    e2e_remove(folder);
+}
+
+// Writes y = a*x + y's expected values and its inputs as .npy files.
+static void write_npy(const char *folder, const char *name, const float *values, size_t n)
+{
+    char *path = text_format("%s/%s", folder, name), header[128];
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    int used = snprintf(header, sizeof header, "{'descr': '<f4', 'fortran_order': False, 'shape': (%zu,), }", n);
+    memset(header + used, ' ', sizeof header - (size_t)used);
+    header[117] = '\n'; // magic 6, version 2, length 2: 10 + 118 = 128
+    fwrite("\x93NUMPY\x01\x00\x76\x00", 1, 10, file);
+    fwrite(header, 1, 118, file);
+    fwrite(values, sizeof *values, n, file);
+    fclose(file);
+    free(path);
+}
+
+static void run_reference(const char *name, const char *reference, int expected_status)
+{
+    enum { N = 100003 };
+    char *folder = e2e_folder(name), *root = text_join_path(".", "."), *bin = text_join_path(".", e2e_bin());
+    float *x = memory_new(N, sizeof *x), *y = memory_new(N, sizeof *y), *z = memory_new(N, sizeof *z);
+    for (int i = 0; i < N; i++) {
+        x[i] = (float)sin(i);
+        y[i] = (float)cos(i);
+        z[i] = 2.5f * x[i] + y[i];
+    }
+    write_npy(folder, "x.npy", x, N);
+    write_npy(folder, "y.npy", y, N);
+    write_npy(folder, "z.npy", z, N);
+    char *how = strcmp(reference, "library") == 0         ? text_format("{ library = \"%s/reference_library.so\"; function = \"axpy_reference\"; }", bin)
+                : strcmp(reference, "wrong library") == 0 ? text_format("{ library = \"%s/reference_library.so\"; function = \"axpy_wrong_reference\"; }", bin)
+                                                          : text_copy(reference);
+    char *job = text_format("name = \"r\";\nkernel = { template = \"%s/templates/axpy.cu\"; entry = \"axpy\"; };\n"
+                            "parameters = ( { name = \"VECTOR\"; values = [1, 2, 4]; } );\nproblems = ( { N = %d; } );\n"
+                            "launch = { grid = [512]; block = [128]; };\n"
+                            "arguments = ( { scalar = \"N\"; type = \"i64\"; }, { scalar = \"a\"; type = \"f32\"; value = 2.5; },\n"
+                            "  { buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; fill = \"x.npy\"; },\n"
+                            "  { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"inout\"; fill = \"y.npy\"; } );\n"
+                            "reference = %s;\nverification = { relative = 1e-6; absolute = 1e-6; };\nsearch = { strategy = \"exhaustive\"; };\n",
+                            root, N, how);
+    e2e_write(folder, "job.cfg", job);
+    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot tune %s/job.cfg --store %s/r.db -q --no-counters", folder, folder);
+    if (r.status != expected_status) fail_msg("%s: status %d: %s", name, r.status, r.err);
+    if (expected_status) e2e_expect(r.err, "wrong 3");
+    e2e_done(&r);
+    free(how);
+    free(job);
+    free(x);
+    free(y);
+    free(z);
+    free(root);
+    free(bin);
+    e2e_remove(folder);
+}
+
+static void a_function_in_a_shared_library_is_a_reference(void **state)
+{
+    NEEDS_GPU();
+    run_reference("library", "library", 0);
+}
+
+static void a_reference_that_expects_something_else_finds_every_candidate_wrong(void **state)
+{
+    NEEDS_GPU();
+    run_reference("wrong", "wrong library", EXIT_NOTHING);
+}
+
+static void npy_files_are_a_reference(void **state)
+{
+    NEEDS_GPU();
+    run_reference("npy", "{ files = { y = \"z.npy\"; }; }", 0);
+}
+
+static void a_naive_kernel_is_a_reference(void **state)
+{
+    NEEDS_GPU();
+    run_reference("kernel", "{ kernel = \"axpy_naive\"; launch = { grid = [\"ceil_div(N, 256)\"]; block = [256]; }; }", 0);
+}
+
+static void the_cpu_and_cublas_agree_on_what_is_right(void **state)
+{
+    NEEDS_GPU();
+    char *folder = e2e_folder("cpu");
+    struct outcome_of_command r = e2e_run(
+        folder, "sed 's/M = 2048; N = 2048; K = 2048/M = 300; N = 200; K = 100/; s/operation = \"gemm\"/operation = \"gemm\"; by = \"cpu\"/; s|\\.\\./templates|'$PWD'/templates|' "
+                "configs/sgemm_2048.cfg >%s/job.cfg && $BIN/sweetspot tune %s/job.cfg --store %s/c.db -q --no-counters -n 8",
+        folder, folder, folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void killed_and_resumed_on_the_gpu_nothing_is_lost(void **state)
+{
+    NEEDS_GPU();
+    char *folder = e2e_folder("killed"), *path = text_format("%s/k.db", folder);
+    struct outcome_of_command r = e2e_run(folder,
+                                          "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final & pid=$!; sleep 6; kill -9 $pid; wait $pid; sleep 0.5\n"
+                                          "$BIN/sweetspot status configs/sgemm_2048.cfg --store %s --format json >%s/before\n"
+                                          "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final --time 3s",
+                                          path, path, folder, path);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    struct error err;
+    char *before = text_format("%s/before", folder), *text = text_read_file(before, NULL);
+    json_t *status = json_parse(text, &err);
+    assert_non_null(status);
+    struct store *store = open_store(path);
+    int64_t counts[STATUS_COUNT], all = 0;
+    assert_int_equal(store_counts(store, counts, &err), 0);
+    for (int i = 0; i < STATUS_COUNT; i++) all += counts[i];
+    assert_true(all > 20);
+    int64_t left[8];
+    assert_int_equal(store_uncounted(store, left, 8, &err), 0); // the resumed run counted what the killed one had not
+    store_close(store);
+    json_decref(status);
+    free(text);
+    free(before);
+    free(path);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+// What ncu says of a kernel: the median over its launches of one metric, from `ncu --csv`. NaN when it is not there.
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double ncu_value(const char *csv, const char *metric)
+{
+    double values[64];
+    size_t n = 0;
+    char *wanted = text_format("\"%s\"", metric);
+    for (const char *line = csv; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
+        size_t length = strcspn(line, "\n");
+        char *text = text_format("%.*s", (int)length, line), *found = strstr(text, wanted), *last = strrchr(text, '"');
+        if (found && last && n < 64) {
+            *last = 0;
+            char *value = strrchr(text, '"') + 1, digits[64];
+            size_t k = 0;
+            for (; *value && k < 63; value++)
+                if (*value != ',') digits[k++] = *value;
+            digits[k] = 0;
+            values[n++] = atof(digits);
+        }
+        free(text);
+    }
+    free(wanted);
+    if (!n) return NAN;
+    qsort(values, n, sizeof *values, by_value);
+    return values[n / 2];
+}
+
+static const struct {
+    const char *key, *metric;
+    double tolerance, floor; // relative; and an absolute difference that is nothing
+} checked[] = {
+    {"bank_conflicts_load", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 0.02, 1000},
+    {"bank_conflicts_store", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 0.02, 1000},
+    {"icache_requests", "sm__icc_requests.sum", 0.02, 20000},
+    {"dram_bytes", "dram__bytes.sum", 0.05, 1e6},
+    {"instructions", "smsp__inst_executed.sum", 0.02, 0},
+};
+
+static double counter(struct store *store, const char *key, char config[1024])
+{
+    struct trial t;
+    struct error err;
+    int64_t id = 1;
+    while (store_get(store, id, &t, &err) && id < 100) id++;
+    assert_true(id < 100);
+    snprintf(config, 1024, "%s", t.config);
+    for (size_t i = 0; i < t.counter_count; i++)
+        if (!strcmp(t.counters[i].key, key)) return t.counters[i].value;
+    return NAN;
+}
+
+// One configuration at a time: a job with single values is tuned with our counters, and then again with the GPU worker under ncu.
+static void compare_with_ncu(int tile_col, int block_k)
+{
+    char *folder = e2e_folder("ncu"), config[1024];
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s && sed -e 's|\\.\\./templates|'$OLDPWD'/templates|' -e 's/\"TILE_COL_SIZE\"; values = \\[4, 8\\]/\"TILE_COL_SIZE\"; values = [%d]/' "
+        "-e 's/\"BLOCK_M\";       values = .*;/\"BLOCK_M\"; values = [128]; },/' -e 's/\"BLOCK_N\";       values = .*;/\"BLOCK_N\"; values = [128]; },/' "
+        "-e 's/\"BLOCK_K\";       values = .*;/\"BLOCK_K\"; values = [%d]; },/' -e 's/\"A_ASYNC\";       values = .*;/\"A_ASYNC\"; values = [0]; },/' "
+        "-e 's/\"LANE_PAIRS\";    values = .*;/\"LANE_PAIRS\"; values = [0]; },/' -e 's/\"STAGES\";        values = .*;/\"STAGES\"; values = [2]; },/' "
+        "-e 's/\"DOUBLE_BUFFER\"; values = .*;/\"DOUBLE_BUFFER\"; values = [1]; },/' -e 's/\"COLUMN_WISE\";   values = .*;/\"COLUMN_WISE\"; values = [1]; },/' "
+        "-e 's/unroll = .*;/unroll = [1]; },/' -e 's/\"WARP_M\";        values = .*;/\"WARP_M\"; values = [32]; },/' -e 's/\"MIN_BLOCKS\";    values = .*}/\"MIN_BLOCKS\"; values = [2]; }/' "
+        "$OLDPWD/configs/sgemm_2048.cfg >job.cfg && cd - >/dev/null\n"
+        "echo 'measure = { timeout = \"300s\"; };' >>%s/job.cfg\n"
+        "$BIN/sweetspot tune %s/job.cfg --store %s/n.db -q --no-final -n 1 || exit 7\n"
+        "export CSV=$PWD/%s/ncu.csv REAL=$PWD/$BIN\ncase $BIN in /*) REAL=$BIN;; esac\n"
+        "cat >%s/worker <<'EOF'\n#!/bin/sh\n"
+        "exec ncu --clock-control none --cache-control none --csv --log-file $CSV -k regex:gemm_simt --launch-skip 4 --launch-count 5 --metrics "
+        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum,sm__icc_requests.sum,dram__bytes.sum,smsp__inst_executed.sum "
+        "$REAL/sweetspot-gpu\nEOF\nchmod +x %s/worker\n"
+        "SWEETSPOT_GPU_WORKER=$PWD/%s/worker $BIN/sweetspot tune %s/job.cfg --store %s/m.db -q --no-final --no-counters -n 1; sleep 2; cat $CSV",
+        folder, tile_col, block_k, folder, folder, folder, folder, folder, folder, folder, folder, folder);
+    if (!strstr(r.out, "sm__icc_requests.sum")) fail_msg("no answer from ncu: status %d\n%.2000s\n%.2000s", r.status, r.out, r.err);
+    char *path = text_format("%s/n.db", folder);
+    struct store *store = open_store(path);
+    int bad = 0;
+    for (size_t i = 0; i < sizeof checked / sizeof *checked; i++) {
+        double ours = counter(store, checked[i].key, config), theirs = ncu_value(r.out, checked[i].metric);
+        double difference = fabs(ours - theirs), relative = theirs > 0 ? difference / theirs : 0;
+        bool good = difference <= checked[i].floor || relative <= checked[i].tolerance;
+        print_message("TILE_COL_SIZE %d BLOCK_K %2d  %-22s ours %15.0f  ncu %15.0f  %6.2f%%%s\n", tile_col, block_k, checked[i].key, ours, theirs, 100 * relative, good ? "" : "  BAD");
+        bad += !good;
+    }
+    double conflicts = counter(store, "bank_conflicts_load", config);
+    if (tile_col == 8)
+        assert_true(conflicts > 1e6);
+    else
+        assert_true(conflicts < 1000);
+    store_close(store);
+    free(path);
+    e2e_done(&r);
+    e2e_remove(folder);
+    assert_int_equal(bad, 0);
+}
+
+static void counters_agree_with_ncu_and_show_the_conflicts_of_tile_col_size_8(void **state)
+{
+    NEEDS_GPU();
+    if (system("command -v ncu >/dev/null 2>&1")) skip();
+    compare_with_ncu(8, 8);
+    compare_with_ncu(4, 8);
+    compare_with_ncu(4, 16);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_hostile_kernel_has_its_status_and_the_correct_one_wins),
+        cmocka_unit_test(a_function_in_a_shared_library_is_a_reference),
+        cmocka_unit_test(a_reference_that_expects_something_else_finds_every_candidate_wrong),
+        cmocka_unit_test(npy_files_are_a_reference),
+        cmocka_unit_test(a_naive_kernel_is_a_reference),
+        cmocka_unit_test(the_cpu_and_cublas_agree_on_what_is_right),
+        cmocka_unit_test(killed_and_resumed_on_the_gpu_nothing_is_lost),
+        cmocka_unit_test(counters_agree_with_ncu_and_show_the_conflicts_of_tile_col_size_8),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+// The statistics of measured times (tuner/base/stats.c) and the decisions when to stop sampling (tuner/gpu/sampler.c), on made-up clocks.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tuner/base/stats.h"
+#include "tuner/gpu/sampler.h"
+
+static const struct measure_settings settings = {
+    .cold = true,
+    .warmup = 2,
+    .min_samples = 7,
+    .max_samples = 50,
+    .precision = 0.01,
+    .max_time = 0.2,
+    .graph_below = 20e-6,
+    .slow_factor = 3,
+};
+
+// A reproducible number in [0, 1).
+static double noise(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) * 0x1p-53;
+}
+
+static void the_median_of_odd_and_even_counts(void **state)
+{
+    (void)state;
+    const double odd[] = {3, 1, 2}, even[] = {4, 1, 3, 2};
+    assert_true(stats_median(odd, 3) == 2);
+    assert_true(stats_median(even, 4) == 2.5);
+    assert_true(odd[0] == 3); // left as it was
+    assert_true(isnan(stats_median(odd, 0)));
+}
+
+static void the_interval_has_the_ranks_of_the_textbook(void **state)
+{
+    (void)state;
+    // Ranks k for 95% from tables of the sign test: n = 6, 10, 20, 30, 50, 100.
+    static const struct { size_t n, k; } table[] = {{6, 1}, {8, 1}, {9, 2}, {10, 2}, {20, 6}, {30, 10}, {50, 18}, {100, 40}};
+    double x[100], low, high;
+    for (size_t i = 0; i < 100; i++) x[i] = (double)(i + 1);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        stats_median_interval(x, table[i].n, &low, &high);
+        assert_true(low == (double)table[i].k);
+        assert_true(high == (double)(table[i].n - table[i].k + 1));
+    }
+}
+
+static void the_interval_of_few_samples_is_all_of_them(void **state)
+{
+    (void)state;
+    const double x[] = {5, 1, 4, 2, 3};
+    double low, high;
+    stats_median_interval(x, 5, &low, &high);
+    assert_true(low == 1 && high == 5);
+    stats_median_interval(x, 1, &low, &high);
+    assert_true(low == 5 && high == 5);
+}
+
+static void the_interval_covers_the_median_in_nearly_95_of_100_draws(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    int covered = 0, trials = 4000;
+    for (int t = 0; t < trials; t++) {
+        double x[25], low, high;
+        for (int i = 0; i < 25; i++) x[i] = pow(noise(&seed), 3); // skewed; median 1/8
+        stats_median_interval(x, 25, &low, &high);
+        covered += low <= 0.125 && 0.125 <= high;
+    }
+    assert_true(covered > trials * 0.94 && covered < trials * 0.975); // 95.7% for n = 25
+}
+
+static void a_paired_ratio_is_immune_to_drift_that_both_share(void **state)
+{
+    (void)state;
+    uint64_t seed = 2;
+    double a[40], b[40], ratio, low, high;
+    for (int i = 0; i < 40; i++) {
+        double drift = 1 + i * 0.05;
+        a[i] = 0.98 * drift * (1 + 0.002 * noise(&seed));
+        b[i] = drift * (1 + 0.002 * noise(&seed));
+    }
+    stats_paired_ratio(a, b, 40, 1, &ratio, &low, &high);
+    assert_true(fabs(ratio - 0.98) < 0.001);
+    assert_true(low <= ratio && ratio <= high && high < 0.982 && low > 0.978);
+    double again[3];
+    stats_paired_ratio(a, b, 40, 1, &again[0], &again[1], &again[2]);
+    assert_true(again[1] == low && again[2] == high); // the same seed, the same interval
+}
+
+// Feeds a sampler from a clock until it is content; returns the number of batches.
+static int feed(struct sampler *s, double time, double spread, uint64_t seed)
+{
+    int batches = 0;
+    double x[SAMPLER_MAX];
+    for (size_t n; (n = sampler_wanted(s)) > 0 && batches < 1000; batches++) {
+        double spent = 0;
+        for (size_t i = 0; i < n; i++) spent += x[i] = time * (1 + spread * noise(&seed));
+        sampler_add(s, x, n, spent, false);
+    }
+    return batches;
+}
+
+static void a_steady_clock_needs_one_batch(void **state)
+{
+    (void)state;
+    struct sampler s;
+    struct measurement m;
+    sampler_begin(&s, &settings, 0);
+    assert_int_equal(feed(&s, 1e-3, 0.002, 1), 1);
+    sampler_result(&s, &m);
+    assert_int_equal(m.count, 7);
+    assert_int_equal(m.shown_count, 7);
+    assert_true(m.low <= m.time && m.time <= m.high && !m.slow && !m.throttled);
+}
+
+static void a_noisy_clock_gets_more_samples_but_no_more_than_allowed(void **state)
+{
+    (void)state;
+    struct sampler s;
+    sampler_begin(&s, &settings, 0);
+    feed(&s, 1e-3, 0.05, 1);
+    assert_true(s.count > 7);
+    sampler_begin(&s, &settings, 0);
+    feed(&s, 1e-3, 2.0, 1);
+    assert_int_equal(s.count, 50);
+}
+
+static void the_time_allowed_ends_sampling(void **state)
+{
+    (void)state;
+    struct sampler s;
+    sampler_begin(&s, &settings, 0);
+    feed(&s, 0.05, 1.0, 1);
+    assert_int_equal(s.count, 7); // min_samples are taken in any case
+}
+
+static void beyond_the_cutoff_one_time_is_enough(void **state)
+{
+    (void)state;
+    struct sampler s;
+    struct measurement m;
+    sampler_begin(&s, &settings, 3e-3);
+    sampler_screen(&s, 2.9e-3);
+    assert_true(sampler_wanted(&s) > 0);
+    sampler_screen(&s, 3.1e-3);
+    assert_int_equal(sampler_wanted(&s), 0);
+    sampler_result(&s, &m);
+    assert_true(m.slow && m.count == 1 && m.time == 3.1e-3);
+}
+
+static void a_clear_loser_is_not_measured_to_the_end(void **state)
+{
+    (void)state;
+    struct sampler loser, rival;
+    sampler_begin(&loser, &settings, 3e-3); // the incumbent takes 1 ms
+    feed(&loser, 1.5e-3, 0.1, 3);
+    sampler_begin(&rival, &settings, 3e-3);
+    feed(&rival, 1.0e-3, 0.1, 3);
+    assert_int_equal(loser.count, 7);
+    assert_false(loser.slow);
+    assert_true(rival.count > 7);
+}
+
+static void throttled_batches_are_taken_again_but_not_forever(void **state)
+{
+    (void)state;
+    struct sampler s;
+    struct measurement m;
+    const double x[7] = {1, 1, 1, 1, 1, 1, 1};
+    sampler_begin(&s, &settings, 0);
+    sampler_add(&s, x, 7, 1e-3, true);
+    assert_int_equal(s.count, 0);
+    assert_int_equal(sampler_wanted(&s), 7);
+    sampler_add(&s, x, 7, 1e-3, false);
+    sampler_result(&s, &m);
+    assert_false(m.throttled);
+    sampler_begin(&s, &settings, 0);
+    for (int i = 0; i <= SAMPLER_RETAKES; i++) sampler_add(&s, x, 7, 1e-3, true);
+    sampler_result(&s, &m);
+    assert_true(m.count == 7 && m.throttled);
+}
+
+static void strange_settings_are_made_sensible(void **state)
+{
+    (void)state;
+    struct measure_settings strange = settings;
+    struct sampler s;
+    strange.min_samples = 0;
+    strange.max_samples = 100000;
+    sampler_begin(&s, &strange, 0);
+    assert_int_equal(sampler_wanted(&s), 1);
+    feed(&s, 1e-9, 3.0, 5);
+    assert_true(s.count <= SAMPLER_MAX);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_median_of_odd_and_even_counts),
+        cmocka_unit_test(the_interval_has_the_ranks_of_the_textbook),
+        cmocka_unit_test(the_interval_of_few_samples_is_all_of_them),
+        cmocka_unit_test(the_interval_covers_the_median_in_nearly_95_of_100_draws),
+        cmocka_unit_test(a_paired_ratio_is_immune_to_drift_that_both_share),
+        cmocka_unit_test(a_steady_clock_needs_one_batch),
+        cmocka_unit_test(a_noisy_clock_gets_more_samples_but_no_more_than_allowed),
+        cmocka_unit_test(the_time_allowed_ends_sampling),
+        cmocka_unit_test(beyond_the_cutoff_one_time_is_enough),
+        cmocka_unit_test(a_clear_loser_is_not_measured_to_the_end),
+        cmocka_unit_test(throttled_batches_are_taken_again_but_not_forever),
+        cmocka_unit_test(strange_settings_are_made_sensible),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

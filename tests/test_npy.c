@@ -1,0 +1,161 @@
+// The reader of .npy files (tuner/gpu/npy.c), on files written here byte by byte.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tuner/gpu/npy.h"
+
+static char path[] = "/tmp/sweetspot-npy-XXXXXX";
+
+static int set_up(void **state)
+{
+    (void)state;
+    int fd = mkstemp(path);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+// Writes a file as numpy does: magic, version, length, header padded to 64 bytes, data.
+static void write_npy(int version, const char *descr, const char *order, const char *shape, const void *data, size_t bytes)
+{
+    char header[256];
+    int n = snprintf(header, sizeof header, "{'descr': %s, 'fortran_order': %s, 'shape': %s, }", descr, order, shape);
+    size_t before = version == 1 ? 10 : 12, length = (before + (size_t)n + 1 + 63) / 64 * 64 - before;
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    fwrite("\x93NUMPY", 1, 6, f);
+    fputc(version, f);
+    fputc(0, f);
+    for (size_t i = 0; i < (version == 1 ? 2 : 4); i++) fputc((int)(length >> (8 * i) & 255), f);
+    fwrite(header, 1, (size_t)n, f);
+    for (size_t i = (size_t)n; i + 1 < length; i++) fputc(' ', f);
+    fputc('\n', f);
+    fwrite(data, 1, bytes, f);
+    fclose(f);
+}
+
+static void every_type_is_read(void **state)
+{
+    (void)state;
+    static const double f8[] = {1.5, -2};
+    static const float f4[] = {1.5, -2};
+    static const uint16_t f2[] = {0x3e00, 0xc000};
+    static const int8_t i1[] = {7, -2};
+    static const int32_t i4[] = {7, -2};
+    static const uint32_t u4[] = {7, 4294967294u};
+    static const int64_t i8[] = {7, -9007199254740993};
+    static const struct {
+        const char *descr;
+        const void *data;
+        size_t bytes;
+        double first, second;
+    } table[] = {
+        {"'<f8'", f8, sizeof f8, 1.5, -2}, {"'<f4'", f4, sizeof f4, 1.5, -2}, {"'<f2'", f2, sizeof f2, 1.5, -2},
+        {"'|i1'", i1, sizeof i1, 7, -2},   {"'<i4'", i4, sizeof i4, 7, -2},   {"'<u4'", u4, sizeof u4, 7, 4294967294.0},
+        {"'<i8'", i8, sizeof i8, 7, -9007199254740992.0},
+    };
+    for (int version = 1; version <= 3; version++)
+        for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+            struct npy npy;
+            struct error err = {""};
+            write_npy(version, table[i].descr, "False", "(2,)", table[i].data, table[i].bytes);
+            assert_int_equal(npy_read(&npy, path, &err), 0);
+            assert_int_equal(npy.count, 2);
+            assert_true(npy_number(&npy, 0) == table[i].first);
+            assert_true(npy_number(&npy, 1) == table[i].second);
+            npy_release(&npy);
+        }
+}
+
+static void large_integers_lose_no_bits(void **state)
+{
+    (void)state;
+    const int64_t data[] = {9007199254740993};
+    int64_t stored = 0;
+    struct npy npy;
+    write_npy(1, "'<i8'", "False", "(1,)", data, sizeof data);
+    assert_int_equal(npy_read(&npy, path, NULL), 0);
+    assert_true(npy_integer(&npy, 0) == data[0]);
+    npy_element(&npy, 0, ELEMENT_I64, &stored);
+    assert_true(stored == data[0]);
+    npy_release(&npy);
+}
+
+static void fortran_order_is_turned_around(void **state)
+{
+    (void)state;
+    // A 2x3 matrix {{0,1,2},{3,4,5}} with its columns one after the other.
+    const float data[] = {0, 3, 1, 4, 2, 5};
+    struct npy npy;
+    write_npy(1, "'<f4'", "True", "(2, 3)", data, sizeof data);
+    assert_int_equal(npy_read(&npy, path, NULL), 0);
+    for (size_t i = 0; i < 6; i++) assert_true(npy_number(&npy, i) == (double)i);
+    npy_release(&npy);
+}
+
+static void a_scalar_has_one_element(void **state)
+{
+    (void)state;
+    const double data[] = {42};
+    struct npy npy;
+    write_npy(2, "'<f8'", "False", "()", data, sizeof data);
+    assert_int_equal(npy_read(&npy, path, NULL), 0);
+    assert_int_equal(npy.count, 1);
+    assert_true(npy_number(&npy, 0) == 42);
+    npy_release(&npy);
+}
+
+static void what_cannot_be_read_is_refused_with_the_file_s_name(void **state)
+{
+    (void)state;
+    const double data[] = {1, 2};
+    static const struct { const char *descr, *shape, *says; } table[] = {
+        {"'<f8'", "(3,)", "cut off"},        {"'>f8'", "(2,)", "big-endian"},      {"'<c16'", "(1,)", "not supported"},
+        {"[('a', '<f8')]", "(2,)", "not supported"}, {"'<f8'", "(x,)", "strange shape"},
+        {"'<f8'", "(4294967296, 4294967296, 2)", "strange shape"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct npy npy;
+        struct error err = {""};
+        write_npy(1, table[i].descr, "False", table[i].shape, data, sizeof data);
+        assert_int_not_equal(npy_read(&npy, path, &err), 0);
+        assert_non_null(strstr(err.message, table[i].says));
+        assert_non_null(strstr(err.message, path));
+        npy_release(&npy);
+    }
+    struct npy npy;
+    struct error err = {""};
+    assert_int_not_equal(npy_read(&npy, "/nonexistent.npy", &err), 0);
+    assert_non_null(strstr(err.message, "cannot read '/nonexistent.npy'"));
+    npy_release(&npy);
+    FILE *f = fopen(path, "wb");
+    fputs("PK\x03\x04 an .npz is not an .npy", f);
+    fclose(f);
+    assert_int_not_equal(npy_read(&npy, path, &err), 0);
+    assert_non_null(strstr(err.message, "is no .npy file"));
+    npy_release(&npy);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_type_is_read),
+        cmocka_unit_test(large_integers_lose_no_bits),
+        cmocka_unit_test(fortran_order_is_turned_around),
+        cmocka_unit_test(a_scalar_has_one_element),
+        cmocka_unit_test(what_cannot_be_read_is_refused_with_the_file_s_name),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,370 @@
+// The operations (kernels/*.c) without a GPU: references on the CPU against the simplest loops, and bounds that accept what
+// honest kernels compute and reject what is off by one term.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/operation.h"
+
+static double noise(uint64_t *state) // uniform in [-1, 1)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) * 0x1p-52 - 1;
+}
+
+static double positive(uint64_t *state)
+{
+    return fabs(noise(state));
+}
+
+static double integers(uint64_t *state)
+{
+    return floor(noise(state) * 8);
+}
+
+static double large_integers(uint64_t *state)
+{
+    return floor(noise(state) * 0x1p31);
+}
+
+// A matrix with its memory; padding holds NaN.
+static struct operand matrix(enum element type, int64_t rows, int64_t cols, int64_t ld, double (*fill)(uint64_t *), uint64_t seed)
+{
+    struct operand m = {.type = type, .rows = rows, .cols = cols, .ld = ld};
+    size_t size = element_size(type);
+    m.host = malloc((size_t)(rows * ld) * size);
+    assert_non_null(m.host);
+    for (int64_t i = 0; i < rows * ld; i++)
+        element_store(type, i % ld < cols ? fill(&seed) : element_is_float(type) ? NAN : 77, (char *)m.host + (size_t)i * size);
+    return m;
+}
+
+static double at(const struct operand *m, int64_t i, int64_t j)
+{
+    return element_load(m->type, (const char *)m->host + (size_t)(i * m->ld + j) * element_size(m->type));
+}
+
+struct result {
+    struct operation_problem problem;
+    struct operation_expected expected[OPERATION_ROLES_MAX];
+    int out; // role of the output
+};
+
+// Allocates the output's expected values and runs the CPU reference.
+static void compute(const struct operation *op, struct result *r)
+{
+    struct error err = {""};
+    const struct operand *o = &r->problem.operand[r->out];
+    struct operation_expected *e = &r->expected[r->out];
+    size_t n = (size_t)(o->rows * o->cols);
+    if (element_is_float(o->type)) {
+        e->host_expected = malloc(n * sizeof(double));
+        e->host_scale = malloc(n * sizeof(float));
+    } else {
+        e->host_exact = malloc(n * sizeof(int64_t));
+    }
+    assert_int_equal(op->check(&r->problem, &err), 0);
+    assert_int_equal(op->cpu(&r->problem, r->expected, &err), 0);
+}
+
+static void release(struct result *r)
+{
+    for (int i = 0; i < OPERATION_ROLES_MAX; i++) free(r->problem.operand[i].host);
+    free(r->expected[r->out].host_expected);
+    free(r->expected[r->out].host_scale);
+    free(r->expected[r->out].host_exact);
+}
+
+static double allowed(const struct operation_expected *e, size_t i)
+{
+    return e->per_scale * (double)e->host_scale[i] + e->per_value * fabs(e->host_expected[i]) + e->floor;
+}
+
+static struct result gemm_problem(enum element in, enum element out, int64_t m, int64_t n, int64_t k, bool ta, bool tb, double alpha,
+                                  double beta, double (*fill)(uint64_t *))
+{
+    const struct operation *op = operation_find("gemm", NULL);
+    struct result r;
+    memset(&r, 0, sizeof r);
+    r.out = operation_role(op, "C");
+    r.problem.value[operation_role(op, "M")] = (double)m;
+    r.problem.value[operation_role(op, "K")] = (double)k;
+    r.problem.value[operation_role(op, "alpha")] = alpha;
+    r.problem.value[operation_role(op, "beta")] = beta;
+    r.problem.value[operation_role(op, "transpose_a")] = ta;
+    r.problem.value[operation_role(op, "transpose_b")] = tb;
+    r.problem.operand[operation_role(op, "A")] = ta ? matrix(in, k, m, m + 3, fill, 1) : matrix(in, m, k, k + 3, fill, 1);
+    r.problem.operand[operation_role(op, "B")] = tb ? matrix(in, n, k, k + 1, fill, 2) : matrix(in, k, n, n + 1, fill, 2);
+    r.problem.operand[r.out] = matrix(out, m, n, n + 5, fill, 3);
+    return r;
+}
+
+static void the_product_agrees_with_three_loops(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("gemm", NULL);
+    static const enum element types[] = {ELEMENT_F64, ELEMENT_F32, ELEMENT_F16, ELEMENT_BF16};
+    for (int variant = 0; variant < 32; variant++) {
+        bool ta = variant & 1, tb = variant & 2, with_c = variant & 4;
+        struct result r = gemm_problem(types[variant / 8], types[variant / 8], 7, 5, 11, ta, tb, 1.5, with_c ? -0.5 : 0, noise);
+        const struct operand *a = &r.problem.operand[operation_role(op, "A")], *b = &r.problem.operand[operation_role(op, "B")];
+        compute(op, &r);
+        for (int64_t i = 0; i < 7; i++)
+            for (int64_t j = 0; j < 5; j++) {
+                double sum = 0, size = 0;
+                for (int64_t k = 0; k < 11; k++) {
+                    double term = (ta ? at(a, k, i) : at(a, i, k)) * (tb ? at(b, j, k) : at(b, k, j));
+                    sum += term;
+                    size += fabs(term);
+                }
+                double old = with_c ? at(&r.problem.operand[r.out], i, j) : 0;
+                const struct operation_expected *e = &r.expected[r.out];
+                double scale = 1.5 * size + 0.5 * fabs(old);
+                assert_true(fabs(e->host_expected[i * 5 + j] - (1.5 * sum - 0.5 * old)) < 1e-12);
+                assert_true(fabs((double)e->host_scale[i * 5 + j] - scale) < 1e-5);
+                assert_true((double)e->host_scale[i * 5 + j] >= scale); // rounded up
+            }
+        release(&r);
+    }
+}
+
+static void an_integer_product_is_exact(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("gemm", NULL);
+    struct result r = gemm_problem(ELEMENT_I8, ELEMENT_I32, 4, 3, 50, false, true, 2, 1, integers);
+    const struct operand *a = &r.problem.operand[operation_role(op, "A")], *b = &r.problem.operand[operation_role(op, "B")];
+    compute(op, &r);
+    for (int64_t i = 0; i < 4; i++)
+        for (int64_t j = 0; j < 3; j++) {
+            int64_t sum = 0;
+            for (int64_t k = 0; k < 50; k++) sum += (int64_t)at(a, i, k) * (int64_t)at(b, j, k);
+            assert_true(r.expected[r.out].host_exact[i * 3 + j] == 2 * sum + (int64_t)at(&r.problem.operand[r.out], i, j));
+        }
+    release(&r);
+}
+
+// Single-precision products in the least favourable order, one term after the other, with signed and with non-negative data.
+static void the_bound_of_a_product_accepts_rounding_and_rejects_a_missing_term(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("gemm", NULL);
+    double (*const fills[])(uint64_t *) = {noise, positive};
+    for (int f = 0; f < 2; f++) {
+        const int64_t m = 24, n = 20, k = 2048;
+        struct result r = gemm_problem(ELEMENT_F32, ELEMENT_F32, m, n, k, false, false, 1, 0, fills[f]);
+        const struct operand *a = &r.problem.operand[operation_role(op, "A")], *b = &r.problem.operand[operation_role(op, "B")];
+        const struct operation_expected *e = &r.expected[r.out];
+        int rejected = 0;
+        compute(op, &r);
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t j = 0; j < n; j++) {
+                float sum = 0, without = 0;
+                for (int64_t l = 0; l < k; l++) {
+                    without = sum;
+                    sum += (float)at(a, i, l) * (float)at(b, l, j); // not fused: two roundings a term
+                }
+                size_t place = (size_t)(i * n + j);
+                assert_true(fabs((double)sum - e->host_expected[place]) <= allowed(e, place));
+                rejected += !(fabs((double)without - e->host_expected[place]) <= allowed(e, place));
+            }
+        assert_true(rejected > 0.95 * (double)(m * n));
+        release(&r);
+    }
+}
+
+static void a_product_s_shapes_must_fit(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("gemm", NULL);
+    struct error err = {""};
+    struct result r = gemm_problem(ELEMENT_F32, ELEMENT_F32, 4, 3, 2, false, false, 1, 0, noise);
+    r.problem.value[operation_role(op, "M")] = 5;
+    assert_int_equal(op->check(&r.problem, &err), -1);
+    assert_non_null(strstr(err.message, "M is 5"));
+    r.problem.value[operation_role(op, "M")] = 4;
+    r.problem.operand[operation_role(op, "B")].rows = 3;
+    assert_int_equal(op->check(&r.problem, &err), -1);
+    assert_non_null(strstr(err.message, "shapes do not fit"));
+    release(&r);
+    r = gemm_problem(ELEMENT_F32, ELEMENT_I32, 4, 3, 2, false, false, 1, 0, integers);
+    assert_int_equal(op->check(&r.problem, &err), -1);
+    assert_non_null(strstr(err.message, "f32 into i32"));
+    release(&r);
+}
+
+static struct result sum_problem(enum element in, enum element out, int64_t rows, int64_t cols, double (*fill)(uint64_t *))
+{
+    const struct operation *op = operation_find("sum", NULL);
+    struct result r;
+    memset(&r, 0, sizeof r);
+    r.out = operation_role(op, "result");
+    r.problem.operand[operation_role(op, "x")] = matrix(in, rows, cols, rows > 1 ? cols + 1 : cols, fill, 4);
+    r.problem.operand[r.out] = matrix(out, 1, 1, 1, integers, 5);
+    return r;
+}
+
+static void the_sum_agrees_with_a_loop(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("sum", NULL);
+    struct result r = sum_problem(ELEMENT_F32, ELEMENT_F32, 13, 77, noise);
+    double sum = 0, squares = 0;
+    compute(op, &r);
+    for (int64_t i = 0; i < 13; i++)
+        for (int64_t j = 0; j < 77; j++) {
+            double x = at(&r.problem.operand[operation_role(op, "x")], i, j);
+            sum += x;
+            squares += x * x;
+        }
+    assert_true(fabs(*r.expected[r.out].host_expected - sum) < 1e-10);
+    assert_true(fabs((double)*r.expected[r.out].host_scale - sqrt(squares)) < 1e-4);
+    release(&r);
+}
+
+static void the_bound_of_a_sum_accepts_every_shape_of_kernel_and_rejects_a_missing_element(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("sum", NULL);
+    double (*const fills[])(uint64_t *) = {noise, positive};
+    const int64_t n = 1000003;
+    for (int f = 0; f < 2; f++) {
+        struct result r = sum_problem(ELEMENT_F32, ELEMENT_F32, 1, n, fills[f]);
+        const float *x = r.problem.operand[operation_role(op, "x")].host;
+        const struct operation_expected *e = &r.expected[r.out];
+        compute(op, &r);
+        float strided = 0, blocked = 0;
+        for (int64_t thread = 0; thread < 8192; thread++) { // a chain in each of 8192 threads
+            float part = 0;
+            for (int64_t i = thread; i < n; i += 8192) part += x[i];
+            strided += part;
+        }
+        for (int64_t start = 0; start < n; start += 1024) { // one addition a block of 1024
+            float part = 0;
+            for (int64_t i = start; i < n && i < start + 1024; i++) part += x[i];
+            blocked += part;
+        }
+        assert_true(fabs((double)strided - *e->host_expected) <= allowed(e, 0));
+        assert_true(fabs((double)blocked - *e->host_expected) <= allowed(e, 0));
+        int rejected = 0, tried = 0;
+        for (int64_t i = 0; i < n; i += 997, tried++) rejected += !(fabs((double)x[i]) <= allowed(e, 0));
+        if (f == 0) assert_true(rejected > 0.99 * tried);
+        assert_true(allowed(e, 0) < 1024 * 0.5 / 10); // a missing block is seen with any data
+        release(&r);
+    }
+}
+
+static void a_sum_that_cannot_round_must_be_exact(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("sum", NULL);
+    struct result r = sum_problem(ELEMENT_F32, ELEMENT_F32, 1, 1000003, integers);
+    compute(op, &r);
+    assert_true(allowed(&r.expected[r.out], 0) == 0);
+    release(&r);
+    r = sum_problem(ELEMENT_F32, ELEMENT_F32, 1, 1000003, noise);
+    compute(op, &r);
+    assert_true(allowed(&r.expected[r.out], 0) > 0);
+    release(&r);
+}
+
+static void an_integer_sum_wraps_like_its_type(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("sum", NULL);
+    static const enum element outs[] = {ELEMENT_I32, ELEMENT_U32, ELEMENT_I64};
+    for (int k = 0; k < 3; k++) {
+        struct result r = sum_problem(ELEMENT_I32, outs[k], 1, 10001, large_integers);
+        const int32_t *x = r.problem.operand[operation_role(op, "x")].host;
+        int64_t sum = 0;
+        compute(op, &r);
+        for (int i = 0; i < 10001; i++) sum += x[i];
+        int64_t want = k == 0 ? (int32_t)sum : k == 1 ? (int64_t)(uint32_t)sum : sum;
+        assert_true(*r.expected[r.out].host_exact == want);
+        release(&r);
+    }
+}
+
+static void elements_survive_storing_and_loading(void **state)
+{
+    (void)state;
+    static const struct {
+        enum element type;
+        double in, out;
+    } table[] = {
+        {ELEMENT_F16, 1.0, 1.0},
+        {ELEMENT_F16, 65504, 65504},
+        {ELEMENT_F16, 65519, 65504},
+        {ELEMENT_F16, 65520, INFINITY},
+        {ELEMENT_F16, 0x1p-24, 0x1p-24},
+        {ELEMENT_F16, 0x1p-25, 0},
+        {ELEMENT_F16, 0x1.8p-24, 0x1p-23},
+        {ELEMENT_F16, 0x1.ffcp-15, 0x1p-14}, // rounds up into the normal numbers
+        {ELEMENT_F16, 1 + 0x1p-11, 1},
+        {ELEMENT_F16, 1 + 0x1.8p-10, 1 + 0x1p-9},
+        {ELEMENT_BF16, 1 + 0x1p-8, 1},
+        {ELEMENT_BF16, 1 + 0x1.8p-7, 1 + 0x1p-6},
+        {ELEMENT_BF16, INFINITY, INFINITY},
+        {ELEMENT_F32, 0.1, 0x1.99999ap-4},
+        {ELEMENT_I8, -128, -128},
+        {ELEMENT_U32, 4294967295.0, 4294967295.0},
+        {ELEMENT_I64, -0x1p60, -0x1p60},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        char bytes[8];
+        element_store(table[i].type, table[i].in, bytes);
+        assert_true(element_load(table[i].type, bytes) == table[i].out);
+    }
+    for (int bits = 0; bits < 65536; bits++) { // every f16 and bf16 comes back as it was
+        uint16_t from = (uint16_t)bits, to;
+        double half = element_load(ELEMENT_F16, &from), bfloat = element_load(ELEMENT_BF16, &from);
+        element_store(ELEMENT_F16, half, &to);
+        assert_true(isnan(half) || to == from);
+        element_store(ELEMENT_BF16, bfloat, &to);
+        assert_true(isnan(bfloat) || to == from);
+    }
+}
+
+static void names_are_found_and_misspelt_ones_get_a_proposal(void **state)
+{
+    (void)state;
+    const char *nearest = NULL;
+    assert_null(operation_find("gem", &nearest));
+    assert_string_equal(nearest, "gemm");
+    assert_null(operation_find("convolution", &nearest));
+    assert_null(nearest);
+    for (int i = 0; operations[i]; i++) {
+        assert_ptr_equal(operation_find(operations[i]->name, NULL), operations[i]);
+        assert_non_null(operations[i]->bound);
+        int roles = 0;
+        while (operations[i]->roles[roles].name) roles++;
+        assert_true(roles <= OPERATION_ROLES_MAX);
+    }
+    assert_int_equal(operation_role(operation_find("sum", NULL), "nothing"), -1);
+    assert_non_null(operation_baseline(operation_find("gemm", NULL), "cublasLt"));
+    for (int i = 0; i < ELEMENT_COUNT; i++) assert_int_equal(element_find(element_name((enum element)i)), i);
+    assert_int_equal(element_find("fp32"), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_product_agrees_with_three_loops),
+        cmocka_unit_test(an_integer_product_is_exact),
+        cmocka_unit_test(the_bound_of_a_product_accepts_rounding_and_rejects_a_missing_term),
+        cmocka_unit_test(a_product_s_shapes_must_fit),
+        cmocka_unit_test(the_sum_agrees_with_a_loop),
+        cmocka_unit_test(the_bound_of_a_sum_accepts_every_shape_of_kernel_and_rejects_a_missing_element),
+        cmocka_unit_test(a_sum_that_cannot_round_must_be_exact),
+        cmocka_unit_test(an_integer_sum_wraps_like_its_type),
+        cmocka_unit_test(elements_survive_storing_and_loading),
+        cmocka_unit_test(names_are_found_and_misspelt_ones_get_a_proposal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,87 @@
+// See gzip.h.
+#include "tuner/base/gzip.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static const size_t most_bytes = (size_t)4 << 30;
+
+static const char *reason(gzFile file, int saved)
+{
+    int code = Z_OK;
+    const char *text = gzerror(file, &code);
+    if (code == Z_BUF_ERROR) return "the file is cut off";
+    if (code == Z_ERRNO || code == Z_OK || !text || !*text) return strerror(saved);
+    return text;
+}
+
+char *gzip_read_file(const char *path, size_t *size, struct error *err)
+{
+    gzFile file = gzopen(path, "rb");
+    if (!file) {
+        error_set(err, "cannot open '%s': %s", path, strerror(errno ? errno : ENOMEM));
+        return NULL;
+    }
+    gzbuffer(file, 1 << 18);
+    size_t used = 0, room = 1 << 20;
+    char *data = malloc(room);
+    if (!data) abort();
+    for (;;) {
+        if (room - used < 1 << 18) {
+            room *= 2;
+            char *larger = realloc(data, room);
+            if (!larger) abort();
+            data = larger;
+        }
+        errno = 0;
+        int n = gzread(file, data + used, (unsigned)(room - used - 1 < 1 << 30 ? room - used - 1 : 1 << 30));
+        int saved = errno, code = Z_OK;
+        if (n > 0) used += (size_t)n;
+        // A gzip file without its end reads as data followed by Z_BUF_ERROR.
+        if (n == 0) gzerror(file, &code);
+        if (n < 0 || code == Z_BUF_ERROR || used > most_bytes) {
+            error_set(err, "cannot read '%s': %s", path, used > most_bytes ? "too large" : reason(file, saved));
+            free(data);
+            gzclose(file);
+            return NULL;
+        }
+        if (n == 0) break;
+    }
+    gzclose(file);
+    data[used] = 0;
+    if (size) *size = used;
+    return data;
+}
+
+int gzip_write_file(const char *path, const char *data, size_t size, struct error *err)
+{
+    size_t length = strlen(path);
+    bool packed = length > 3 && strcmp(path + length - 3, ".gz") == 0;
+    char *temporary = malloc(length + 32);
+    if (!temporary) abort();
+    snprintf(temporary, length + 32, "%s.%ld.tmp", path, (long)getpid());
+    gzFile file = gzopen(temporary, packed ? "wb9" : "wbT");
+    if (!file) {
+        error_set(err, "cannot write '%s': %s", path, strerror(errno ? errno : ENOMEM));
+        free(temporary);
+        return -1;
+    }
+    int result = 0;
+    for (size_t done = 0; done < size && result == 0;) {
+        unsigned n = size - done < 1 << 30 ? (unsigned)(size - done) : 1 << 30;
+        if (gzwrite(file, data + done, n) != (int)n) result = error_set(err, "cannot write '%s': %s", path, reason(file, errno));
+        done += n;
+    }
+    if (gzclose(file) != Z_OK && result == 0) result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
+    if (result == 0 && rename(temporary, path) < 0) result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
+    if (result < 0) unlink(temporary);
+    free(temporary);
+    return result;
+}

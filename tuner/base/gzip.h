@@ -1,0 +1,16 @@
+// Whole files, gzip or plain: read by what they contain, written by their name. The one module that includes zlib.
+#ifndef SWEETSPOT_GZIP_H
+#define SWEETSPOT_GZIP_H
+
+#include <stddef.h>
+
+#include "tuner/base/error.h"
+
+// The file's bytes, unpacked if they are gzip, with a NUL behind them. malloc'ed; *size may be NULL. NULL with a message: cannot be
+// read, is damaged or cut off, or is larger than 4 GiB when unpacked.
+char *gzip_read_file(const char *path, size_t *size, struct error *);
+
+// Writes a file under a temporary name beside it and renames it, packed when `path` ends in ".gz". -1 with a message.
+int gzip_write_file(const char *path, const char *data, size_t size, struct error *);
+
+#endif

@@ -1,0 +1,98 @@
+// sweetspot import: reads a recorded space in any format that recorded.h knows, says what is in it, and writes it in ours.
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/cli/commands.h"
+#include "tuner/cli/options.h"
+#include "tuner/output/final.h"
+#include "tuner/store/recorded.h"
+
+static void print_configuration(const struct recorded *r, size_t trial)
+{
+    const uint16_t *config = r->configs + trial * r->parameter_count;
+    for (size_t i = 0; i < r->parameter_count; i++) {
+        const struct recorded_parameter *p = &r->parameters[i];
+        printf("%s%s=", i ? "," : "", p->name);
+        if (p->integers) printf("%" PRId64, p->integers[config[i]]);
+        else printf("%s", p->texts[config[i]]);
+    }
+    putchar('\n');
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_objective(const struct recorded *r)
+{
+    double *times = malloc((r->trial_count + 1) * sizeof *times), median = NAN;
+    size_t count = 0;
+    if (!times) return median;
+    for (size_t i = 0; i < r->trial_count; i++)
+        if (r->trials[i].status == STATUS_OK) times[count++] = r->trials[i].objective;
+    qsort(times, count, sizeof *times, compare_numbers);
+    if (count) median = (times[(count - 1) / 2] + times[count / 2]) / 2;
+    free(times);
+    return median;
+}
+
+static void print_summary(const struct recorded *r)
+{
+    size_t counts[STATUS_COUNT] = {0};
+    char best[32], median[32];
+    double raw = 1;
+    for (size_t i = 0; i < r->trial_count; i++) counts[r->trials[i].status]++;
+    for (size_t i = 0; i < r->parameter_count; i++) raw *= (double)r->parameters[i].count;
+    printf("job             %s on %s\n", r->job[0] ? r->job : "(unnamed)", recorded_device_name(r)[0] ? recorded_device_name(r) : "an unknown device");
+    printf("parameters      %zu, %.0f combinations\n", r->parameter_count, raw);
+    printf("configurations  %zu:", r->trial_count);
+    const char *separator = "";
+    for (int s = 0; s < STATUS_COUNT; s++) {
+        if (!counts[s]) continue;
+        printf("%s %zu %s", separator, counts[s], status_name((enum trial_status)s));
+        separator = ",";
+    }
+    printf("\nfailures        %zu\n", r->trial_count - counts[STATUS_OK] - counts[STATUS_SLOW]);
+    printf("counters        %zu\n", r->metric_count);
+    if (r->best < 0) {
+        printf("best            none worked\n");
+        return;
+    }
+    printf("best            %s (median %s)\n                ", show_time(r->trials[r->best].objective, best, sizeof best),
+           show_time(median_objective(r), median, sizeof median));
+    print_configuration(r, (size_t)r->best);
+}
+
+int cmd_import(int argc, char **argv)
+{
+    const char *input = NULL, *output = NULL;
+    const struct option_spec specs[] = {
+        {.name = "FILE", .positional = true, .string = &input, .help = "Kernel Tuner cache, T4 results, or our own JSON; may be packed"},
+        {.name = "output", .letter = 'o', .string = &output, .shown = "FILE", .help = "the file to write, packed when its name ends in .gz (none)"},
+        OPTION_END,
+    };
+    int status = options_parse(specs, "Converts a recorded space of another tuner into our JSON, and prints what is in it.", argc, argv);
+    if (status >= 0) return status;
+    struct error err = {""};
+    struct recorded *recorded = recorded_read(input, &err);
+    if (!recorded) {
+        fprintf(stderr, "sweetspot: %s\n", err.message);
+        return EXIT_USAGE;
+    }
+    print_summary(recorded);
+    status = recorded->best < 0 ? EXIT_NOTHING : EXIT_DONE;
+    if (output && recorded_write(recorded, output, &err)) {
+        fprintf(stderr, "sweetspot: %s\n", err.message);
+        status = EXIT_ENVIRONMENT;
+    } else if (output) {
+        fprintf(stderr, "sweetspot: written to %s\n", output);
+    }
+    recorded_free(recorded);
+    return status;
+}

@@ -1,0 +1,114 @@
+// sweetspot replay: runs search strategies on recorded spaces and compares them (bench.h).
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/commands.h"
+#include "tuner/cli/options.h"
+#include "tuner/output/bench.h"
+
+enum { MAX_STRATEGIES = 64 };
+
+// "default,random" or "all". Returns the count, or -1 with a message.
+static int choose_strategies(const char *text, const struct strategy_class **chosen, struct error *err)
+{
+    int count = 0;
+    if (strcmp(text, "all") == 0) {
+        for (; strategy_classes[count] && count < MAX_STRATEGIES; count++) chosen[count] = strategy_classes[count];
+        return count;
+    }
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, ",");
+        char *name = text_format("%.*s", (int)length, at);
+        const struct strategy_class *class = strategy_find(name);
+        const char *nearest = strategy_nearest(name);
+        if (!class) {
+            error_set(err, "unknown strategy '%s'%s%s%s", name, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+            free(name);
+            return -1;
+        }
+        free(name);
+        if (count < MAX_STRATEGIES) chosen[count++] = class;
+        at += length + (at[length] == ',');
+    }
+    return count > 0 ? count : error_set(err, "no strategy given");
+}
+
+static int parse_budgets(const char *text, struct bench_options *o, struct error *err)
+{
+    for (const char *at = text; *at;) {
+        char *end;
+        long long budget = strtoll(at, &end, 10);
+        if (end == at || (*end && *end != ',') || budget < 1 || budget > 1000000)
+            return error_set(err, "--budgets: '%s' is no list of numbers of evaluations", text);
+        if (o->budget_count == BENCH_MAX_BUDGETS) return error_set(err, "--budgets: at most %d", BENCH_MAX_BUDGETS);
+        if (o->budget_count && budget <= o->budgets[o->budget_count - 1]) return error_set(err, "--budgets: must ascend");
+        o->budgets[o->budget_count++] = budget;
+        at = *end ? end + 1 : end;
+    }
+    return o->budget_count ? 0 : error_set(err, "--budgets: empty");
+}
+
+int cmd_replay(int argc, char **argv)
+{
+    const char *strategy = "default", *budgets = "25,50,100,200";
+    int format = FORMAT_TABLE;
+    struct bench_options o = { .seeds = 60, .first_seed = 1, .ahead = 1 };
+    bool quick = false;
+    struct option_list paths = { 0 };
+    const struct option_spec specs[] = {
+        { .name = "FILE", .positional = true, .list = &paths, .help = "recorded spaces: ours, Kernel Tuner caches, T4; gzip or plain" },
+        { .name = "strategy", .letter = 'S', .string = &strategy, .shown = "NAMES", .help = "strategies, separated by commas, or all (default)" },
+        { .name = "budgets", .letter = 'b', .string = &budgets, .shown = "LIST", .help = "report after so many unique evaluations (25,50,100,200)" },
+        { .name = "seeds", .letter = 'n', .integer = &o.seeds, .low = 1, .high = 100000, .shown = "N", .help = "runs of each strategy on each file (60)" },
+        { .name = "first-seed", .integer = &o.first_seed, .shown = "N", .help = "seed of the first run (1)" },
+        { .name = "ahead", .integer = &o.ahead, .low = 1, .high = 1024, .shown = "N", .help = "candidates compiled ahead, among which the strategy chooses (1)" },
+        { .name = "set", .string = &o.text, .shown = "KEY=VALUE,...", .help = "options of the strategy" },
+        { .name = "no-score", .flag = &quick, .help = "leave out the methodology score, which needs longer runs" },
+        { .name = "jobs", .letter = 'j', .integer = &o.processes, .shown = "N", .help = "processes (one a core)" },
+        OPTION_FORMAT(&format),
+        OPTION_END,
+    };
+    int status = options_parse(specs, "Runs search strategies on recorded spaces and tells how near to the optimum they come.", argc, argv);
+    if (status >= 0) return status;
+
+    struct error err;
+    const struct strategy_class *chosen[MAX_STRATEGIES];
+    int count = choose_strategies(strategy, chosen, &err);
+    if (count < 0 || parse_budgets(budgets, &o, &err) < 0) {
+        fprintf(stderr, "sweetspot replay: %s\n", err.message);
+        return EXIT_USAGE;
+    }
+    status = EXIT_DONE;
+    struct recorded *files[OPTIONS_MAX_LIST] = { NULL };
+    for (size_t i = 0; i < paths.count; i++) {
+        files[i] = recorded_read(paths.items[i], &err);
+        if (files[i]) continue;
+        fprintf(stderr, "sweetspot replay: %s\n", err.message);
+        status = EXIT_USAGE;
+    }
+    if (status == EXIT_DONE) {
+        struct bench bench;
+        o.strategy_count = (size_t)count;
+        o.strategies = chosen;
+        o.file_count = paths.count;
+        o.paths = paths.items;
+        o.files = (const struct recorded *const *)files;
+        o.score = !quick;
+        o.progress = isatty(STDERR_FILENO);
+        if (bench_run(&bench, &o, &err) < 0) {
+            fprintf(stderr, "sweetspot replay: %s\n", err.message);
+            status = EXIT_NOTHING;
+        } else {
+            if (format == FORMAT_JSON) bench_print_json(&bench, stdout);
+            else if (format == FORMAT_CSV) bench_print_csv(&bench, stdout);
+            else bench_print_table(&bench, stdout);
+            bench_release(&bench);
+        }
+    }
+    for (size_t i = 0; i < paths.count; i++) recorded_free(files[i]);
+    return status;
+}

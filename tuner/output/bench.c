@@ -1,0 +1,362 @@
+// Running strategies against recorded spaces; see bench.h. The figures are printed by bench_print.c.
+//
+// The runs (strategy x file x seed) are dealt out to forked processes through a counter in shared memory, and their curves come back
+// through shared memory: strategies need not be safe for threads, and a run is the same whoever does it.
+//
+// Methodology score (Willemsen et al., "A methodology for comparing optimization algorithms for auto-tuning", 2024), with
+// unique evaluations as the cost: the baseline B(t) is the expected best of t random draws; the budget ends at the first t where B has
+// come 95% of the way from the median of the valid configurations to the optimum; the score is the mean over t = 1 .. cutoff
+// of (B(t) - F(t)) / (B(t) - optimum), F(t) being the mean best over the seeds that have found anything. 1 is the optimum at
+// once, 0 is random search, less than 0 is worse than that.
+#include "tuner/output/bench.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tuner/base/text.h"
+
+enum { MAX_PROCESSES = 512 };
+
+// What the processes share.
+struct board {
+    atomic_long next;          // run to be taken
+    atomic_long done;
+    atomic_int failed;
+    struct error error;        // of the first that failed
+};
+
+struct runs {
+    const struct bench_options *o;
+    int64_t *length;           // evaluations of a run, a file
+    size_t *offset;            // of a file's first curve in `best`
+    size_t total;              // runs
+    struct board *board;
+    double *best;              // best time so far after each evaluation, curve after curve; infinity while there is none
+    double *seconds;           // per proposal, a run
+    size_t mapped;
+};
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_of(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare_doubles);
+    double low = values[(count - 1) / 2], high = values[count / 2];
+    return low == high ? low : (low + high) / 2;
+}
+
+void bench_random_curve(const double *sorted, size_t valid, size_t total, double *result, size_t count)
+{
+    for (size_t k = 1; k <= count; k++) {
+        // P(best is sorted[i]) = P(no better one drawn) - P(none up to it drawn), where the chance that k draws miss the i best is
+        // the product over j < i of (total - k - j) / (total - j).
+        double miss = 1, sum = 0, certain = 0;
+        for (size_t i = 0; i < valid && miss > 1e-12; i++) {
+            double next = k + i >= total ? 0 : miss * (double)(total - k - i) / (double)(total - i);
+            sum += (miss - next) * sorted[i];
+            certain += miss - next;
+            miss = next;
+        }
+        result[k - 1] = sum / certain;
+    }
+}
+
+static double *sorted_times(const struct recorded *r, size_t *count)
+{
+    double *times = memory_new(r->trial_count, sizeof *times);
+    *count = 0;
+    for (size_t i = 0; i < r->trial_count; i++)
+        if (r->trials[i].status == STATUS_OK) times[(*count)++] = r->trials[i].objective;
+    qsort(times, *count, sizeof *times, compare_doubles);
+    return times;
+}
+
+// The evaluations after which random search is expected 95% of the way from the median to the optimum.
+static int64_t cutoff_of(const struct recorded *r)
+{
+    size_t valid, low = 1, high = r->trial_count;
+    double *times = sorted_times(r, &valid), value;
+    double target = times[valid / 2] - 0.95 * (times[valid / 2] - times[0]);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        // The curve at one place only.
+        double miss = 1, sum = 0, certain = 0;
+        for (size_t i = 0; i < valid && miss > 1e-12; i++) {
+            double next = middle + i >= r->trial_count ? 0 : miss * (double)(r->trial_count - middle - i) / (double)(r->trial_count - i);
+            sum += (miss - next) * times[i];
+            certain += miss - next;
+            miss = next;
+        }
+        value = sum / certain;
+        if (value <= target) high = middle;
+        else low = middle + 1;
+    }
+    free(times);
+    return (int64_t)low;
+}
+
+// One run: fills the curve of `length` evaluations.
+static int run_one(const struct bench_options *o, const struct strategy_class *class, const struct recorded *r, uint64_t seed,
+                   double *curve, int64_t length, double *seconds, struct error *err)
+{
+    struct strategy_options options = { .seed = seed, .budget = (uint64_t)length, .text = o->text };
+    double start = cpu_seconds(), best = INFINITY;
+    struct strategy *s = strategy_new(class, r->space, &options, err);
+    if (!s) return error_prefix(err, "strategy '%s'", class->name);
+    size_t width = r->parameter_count, waiting = 0;
+    uint16_t *configs = memory_new((size_t)o->ahead * width, sizeof *configs);
+    struct static_facts *facts = memory_new((size_t)o->ahead, sizeof *facts);
+    const uint16_t **pointers = memory_new((size_t)o->ahead, sizeof *pointers);
+    int64_t done = 0;
+    int result = 0;
+    while (done < length && result == 0) {
+        while (waiting < (size_t)o->ahead && strategy_ask(s, configs + waiting * width)) {
+            int64_t trial = recorded_find(r, configs + waiting * width);
+            if (trial < 0) {
+                result = error_set(err, "strategy '%s' proposed a configuration that is not valid", class->name);
+                break;
+            }
+            facts[waiting] = r->trials[trial].facts;
+            strategy_compiled(s, configs + waiting * width, &facts[waiting]);
+            waiting++;
+        }
+        if (waiting == 0 || result < 0) break;
+        for (size_t i = 0; i < waiting; i++) pointers[i] = configs + i * width;
+        int chosen = o->ahead > 1 ? strategy_choose(s, waiting, pointers, facts) : 0;
+        size_t at = chosen < 0 ? 0 : (size_t)chosen;
+        struct observation observation = recorded_observation(r, (size_t)recorded_find(r, pointers[at]));
+        strategy_tell(s, &observation);
+        waiting--;
+        memmove(configs + at * width, configs + (at + 1) * width, (waiting - at) * width * sizeof *configs);
+        memmove(facts + at, facts + at + 1, (waiting - at) * sizeof *facts);
+        if (observation.outcome == OUTCOME_OK && observation.objective < best) best = observation.objective;
+        curve[done++] = best;
+    }
+    strategy_free(s);
+    *seconds = (cpu_seconds() - start) / (double)(done ? done : 1);
+    for (; done < length; done++) curve[done] = best; // the space is exhausted
+    free(configs);
+    free(facts);
+    free(pointers);
+    return result;
+}
+
+static double *curve_of(const struct runs *runs, size_t strategy, size_t file, size_t seed)
+{
+    size_t seeds = (size_t)runs->o->seeds;
+    return runs->best + runs->offset[file] + (strategy * seeds + seed) * (size_t)runs->length[file];
+}
+
+static size_t run_number(const struct runs *runs, size_t strategy, size_t file, size_t seed)
+{
+    return (strategy * runs->o->file_count + file) * (size_t)runs->o->seeds + seed;
+}
+
+static void work(const struct runs *runs)
+{
+    const struct bench_options *o = runs->o;
+    size_t seeds = (size_t)o->seeds;
+    for (;;) {
+        size_t run = (size_t)atomic_fetch_add(&runs->board->next, 1);
+        if (run >= runs->total || atomic_load(&runs->board->failed)) return;
+        size_t seed = run % seeds, file = run / seeds % o->file_count, strategy = run / seeds / o->file_count;
+        struct error err = { "" };
+        if (run_one(o, o->strategies[strategy], o->files[file], (uint64_t)o->first_seed + seed, curve_of(runs, strategy, file, seed),
+                    runs->length[file], &runs->seconds[run], &err) < 0) {
+            int none = 0;
+            if (atomic_compare_exchange_strong(&runs->board->failed, &none, 1)) runs->board->error = err;
+            return;
+        }
+        atomic_fetch_add(&runs->board->done, 1);
+    }
+}
+
+static int run_all(const struct runs *runs, struct error *err)
+{
+    pid_t children[MAX_PROCESSES];
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    int64_t wanted = runs->o->processes > 0 ? runs->o->processes : cores > 0 ? cores : 1;
+    if (wanted > MAX_PROCESSES) wanted = MAX_PROCESSES;
+    if ((size_t)wanted > runs->total) wanted = (int64_t)runs->total;
+    int count = 0, status, result = 0;
+    fflush(NULL);
+    for (; count < wanted; count++) {
+        pid_t child = fork();
+        if (child == 0) {
+            work(runs);
+            _exit(0);
+        }
+        if (child < 0) break;
+        children[count] = child;
+    }
+    if (count == 0) work(runs); // no processes to be had: do it here
+    for (int left = count; left > 0;) {
+        struct timespec pause = { 0, 200 * 1000 * 1000 };
+        nanosleep(&pause, NULL);
+        for (int i = 0; i < count; i++) {
+            if (children[i] <= 0 || waitpid(children[i], &status, WNOHANG) != children[i]) continue;
+            children[i] = 0;
+            left--;
+            if (WIFSIGNALED(status)) result = error_set(err, "a process of the bench died of signal %d", WTERMSIG(status));
+        }
+        if (runs->o->progress)
+            fprintf(stderr, "\rreplay: %ld of %zu runs ", atomic_load(&runs->board->done), runs->total);
+    }
+    if (runs->o->progress) fprintf(stderr, "\r%40s\r", "");
+    if (result == 0 && atomic_load(&runs->board->failed)) {
+        *err = runs->board->error;
+        result = -1;
+    }
+    return result;
+}
+
+static double score_of(const struct runs *runs, size_t strategy, size_t file, int64_t cutoff)
+{
+    const struct recorded *r = runs->o->files[file];
+    size_t valid;
+    double *times = sorted_times(r, &valid), *baseline = memory_new((size_t)cutoff, sizeof *baseline), sum = 0;
+    bench_random_curve(times, valid, r->trial_count, baseline, (size_t)cutoff);
+    int64_t points = 0;
+    for (int64_t t = 0; t < cutoff; t++) {
+        double best = 0;
+        int found = 0;
+        for (int64_t seed = 0; seed < runs->o->seeds; seed++) {
+            double value = curve_of(runs, strategy, file, (size_t)seed)[t];
+            if (!isfinite(value)) continue;
+            best += value;
+            found++;
+        }
+        if (!found || !(baseline[t] > times[0])) continue;
+        sum += (baseline[t] - best / found) / (baseline[t] - times[0]);
+        points++;
+    }
+    free(times);
+    free(baseline);
+    return points ? sum / (double)points : NAN;
+}
+
+static void evaluate_cell(struct bench *b, const struct runs *runs, size_t strategy, size_t file)
+{
+    const struct bench_options *o = &b->options;
+    struct bench_cell *cell = &b->cells[strategy * o->file_count + file];
+    size_t seeds = (size_t)o->seeds;
+    int64_t last = o->budgets[o->budget_count - 1];
+    double optimum = b->optimum[file], *quality = memory_new(3 * seeds, sizeof *quality);
+    double *to_95 = quality + seeds, *to_99 = to_95 + seeds;
+    for (size_t i = 0; i < o->budget_count; i++) {
+        double sum = 0, near = 0;
+        for (size_t seed = 0; seed < seeds; seed++) {
+            quality[seed] = optimum / curve_of(runs, strategy, file, seed)[o->budgets[i] - 1];
+            sum += quality[seed];
+            near += quality[seed] >= 0.99;
+        }
+        cell->mean[i] = sum / (double)seeds;
+        cell->within_1_percent[i] = near / (double)seeds;
+        cell->median[i] = median_of(quality, seeds);
+    }
+    for (size_t seed = 0; seed < seeds; seed++) {
+        const double *curve = curve_of(runs, strategy, file, seed);
+        int64_t t95 = 0, t99 = 0;
+        while (t95 < last && optimum / curve[t95] < 0.95) t95++;
+        while (t99 < last && optimum / curve[t99] < 0.99) t99++;
+        to_95[seed] = t95 < last ? (double)t95 + 1 : INFINITY;
+        to_99[seed] = t99 < last ? (double)t99 + 1 : INFINITY;
+        cell->seconds_per_proposal += runs->seconds[run_number(runs, strategy, file, seed)] / (double)seeds;
+    }
+    cell->to_95 = median_of(to_95, seeds);
+    cell->to_99 = median_of(to_99, seeds);
+    cell->score = o->score ? score_of(runs, strategy, file, b->cutoff[file]) : NAN;
+    free(quality);
+}
+
+static void evaluate_overall(struct bench *b, size_t strategy)
+{
+    const struct bench_options *o = &b->options;
+    struct bench_cell *all = &b->overall[strategy];
+    double n = (double)o->file_count;
+    for (size_t file = 0; file < o->file_count; file++) {
+        const struct bench_cell *cell = &b->cells[strategy * o->file_count + file];
+        for (size_t i = 0; i < o->budget_count; i++) {
+            all->mean[i] += cell->mean[i] / n;
+            all->median[i] += cell->median[i] / n;
+            all->within_1_percent[i] += cell->within_1_percent[i] / n;
+        }
+        all->to_95 += cell->to_95 / n;
+        all->to_99 += cell->to_99 / n;
+        all->score += cell->score / n;
+        all->seconds_per_proposal += cell->seconds_per_proposal / n;
+    }
+}
+
+int bench_run(struct bench *b, const struct bench_options *options, struct error *err)
+{
+    *b = (struct bench){ .options = *options };
+    const struct bench_options *o = &b->options;
+    for (size_t f = 0; f < o->file_count; f++)
+        if (o->files[f]->best < 0) return error_set(err, "%s: no configuration is valid", o->paths[f]);
+    b->optimum = memory_new(o->file_count, sizeof *b->optimum);
+    b->cutoff = memory_new(o->file_count, sizeof *b->cutoff);
+    b->cells = memory_new(o->strategy_count * o->file_count, sizeof *b->cells);
+    b->overall = memory_new(o->strategy_count, sizeof *b->overall);
+
+    struct runs runs = { .o = o, .total = o->strategy_count * o->file_count * (size_t)o->seeds };
+    runs.length = memory_new(o->file_count, sizeof *runs.length);
+    runs.offset = memory_new(o->file_count, sizeof *runs.offset);
+    size_t doubles = 0;
+    for (size_t f = 0; f < o->file_count; f++) {
+        b->optimum[f] = o->files[f]->trials[o->files[f]->best].objective;
+        b->cutoff[f] = o->score ? cutoff_of(o->files[f]) : 0;
+        runs.length[f] = o->budgets[o->budget_count - 1];
+        if (b->cutoff[f] > runs.length[f]) runs.length[f] = b->cutoff[f];
+        runs.offset[f] = doubles;
+        doubles += o->strategy_count * (size_t)o->seeds * (size_t)runs.length[f];
+    }
+    size_t head = (sizeof *runs.board + 63) / 64 * 64;
+    runs.mapped = head + (doubles + runs.total) * sizeof(double);
+    void *memory = mmap(NULL, runs.mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int result;
+    if (memory == MAP_FAILED) {
+        result = error_set(err, "no memory for the results: %s", strerror(errno));
+    } else {
+        runs.board = memory;
+        runs.best = (double *)((char *)memory + head);
+        runs.seconds = runs.best + doubles;
+        result = run_all(&runs, err);
+        for (size_t s = 0; s < o->strategy_count && result == 0; s++) {
+            for (size_t f = 0; f < o->file_count; f++) evaluate_cell(b, &runs, s, f);
+            evaluate_overall(b, s);
+        }
+        munmap(memory, runs.mapped);
+    }
+    free(runs.length);
+    free(runs.offset);
+    if (result < 0) bench_release(b);
+    return result;
+}
+
+void bench_release(struct bench *b)
+{
+    free(b->optimum);
+    free(b->cutoff);
+    free(b->cells);
+    free(b->overall);
+    *b = (struct bench){ 0 };
+}
