@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
-ifeq ($(filter -j%,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
 endif
 
@@ -43,6 +43,7 @@ TEST_HELPER_SOURCES := $(filter-out $(TEST_SOURCES) tests/reference_library.c,$(
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 LIBRARY := $(BUILD)/libsweetspot.a
 GPU_LIBRARY := $(BUILD)/libgpu.a
+BASE_LIBRARY := $(BUILD)/libbase.a
 PROGRAMS := $(BIN)/sweetspot $(BIN)/sweetspot-compile $(BIN)/sweetspot-gpu $(BIN)/sweetspot-replay
 TESTS := $(patsubst tests/%.c,$(BIN)/%,$(TEST_SOURCES))
 TEST_HELPERS := $(patsubst tests/%.c,$(BIN)/%,$(TEST_HELPER_SOURCES))
@@ -77,6 +78,10 @@ $(BUILD)/tuner/compile/nvrtc.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compile/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
 $(BUILD)/tuner/run/embedded.o: kernels/support.cu
 
+$(BASE_LIBRARY): $(call objects,$(BASE_SOURCES))
+	@rm -f $@
+	@ar rcs $@ $^
+
 $(LIBRARY): $(call objects,$(LIBRARY_SOURCES))
 	@rm -f $@
 	@ar rcs $@ $^
@@ -95,12 +100,12 @@ $(BIN)/sweetspot-replay: $(call objects,$(REPLAY_SOURCES)) $(LIBRARY)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
 
-$(BIN)/sweetspot-compile: $(call objects,$(COMPILE_SOURCES) $(BASE_SOURCES))
+$(BIN)/sweetspot-compile: $(call objects,$(COMPILE_SOURCES)) $(BASE_LIBRARY)
 	@mkdir -p $(@D)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lnvrtc -ljansson -lm
 
-$(BIN)/sweetspot-gpu: $(BUILD)/tuner/gpu/main_gpu.o $(GPU_LIBRARY) $(call objects,$(KERNEL_SOURCES) $(BASE_SOURCES))
+$(BIN)/sweetspot-gpu: $(BUILD)/tuner/gpu/main_gpu.o $(GPU_LIBRARY) $(call objects,$(KERNEL_SOURCES)) $(BASE_LIBRARY)
 	@mkdir -p $(@D)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -Wl,-rpath,$(CUDA_LIB) -ljansson -ldl -lm -lpthread

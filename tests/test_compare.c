@@ -146,6 +146,23 @@ static void a_final_that_makes_no_sense_is_refused(void **state)
     }
 }
 
+static void a_final_about_other_problems_is_not_compared(void **state)
+{
+    (void)state;
+    char *err, *changed = text_copy(finished_job_text);
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    memcpy(strstr(changed, "N = 77"), "N = 78", 6);
+    finished_write(job.job, changed);
+    free(changed);
+    assert_int_equal(finished_run(cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
+    assert_contains(err, "other problems than");
+    free(err);
+    assert_int_equal(finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL), 2);
+    assert_contains(err, "the job file has changed since");
+    free(err);
+}
+
 static void status_shows_what_was_done_and_how_to_go_on(void **state)
 {
     (void)state;
@@ -257,6 +274,7 @@ int main(void)
         CASE(csv_has_one_line_a_problem_and_entry),
         CASE(json_is_json_with_the_same_figures),
         CASE(a_final_that_makes_no_sense_is_refused),
+        CASE(a_final_about_other_problems_is_not_compared),
         CASE(status_shows_what_was_done_and_how_to_go_on),
         CASE(status_names_the_process_that_tunes),
         CASE(what_is_not_this_jobs_store_is_refused),

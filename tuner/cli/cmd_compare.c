@@ -78,6 +78,12 @@ static int read_final(struct comparison *c, const char *job_path)
         fprintf(stderr, "sweetspot: %s: %s\n", c->session.store_path, status > 0 ? "the final's winner is not among the trials" : err.message);
         return EXIT_NOTHING;
     }
+    for (size_t p = 0; p < c->session.job->tuned_count; p++) {
+        const char *name = c->session.job->problems[p].name;
+        if (p < trial.problem_count && trial.problems[p].tuned && !strcmp(trial.problems[p].name, name)) continue;
+        fprintf(stderr, "sweetspot: the final was about other problems than %s now has (%s): tune it again\n", c->session.job->path, name);
+        return EXIT_NOTHING;
+    }
     c->winner = final_winner(&c->final);
     c->config = text_copy(trial.config);
     return 0;
@@ -90,12 +96,12 @@ static bool is_baseline(const struct final_entry *entry)
 
 static void print_table(const struct comparison *c)
 {
-    const struct environment *environment = &c->session.environment;
     const struct final *final = &c->final;
     const struct job *job = c->session.job;
-    char text[96], other[32];
-    printf("%s on %s (driver %s, %s), final of %s, %" PRId64 " rounds%s\n", job->name, environment->device, environment->driver,
-           environment->compiler, show_moment(final->when, text, sizeof text), final->rounds, final->replayed ? ", replayed from a recording" : "");
+    char text[96], other[32], *device = session_device(&c->session);
+    printf("%s on %s, final of %s, %" PRId64 " round%s%s\n", job->name, device, show_moment(final->when, text, sizeof text), final->rounds,
+           final->rounds == 1 ? "" : "s", final->replayed ? ", replayed from a recording" : "");
+    free(device);
     printf("winner: trial %" PRId64 "  %s\n", final->winner, c->config);
     for (size_t i = 0; i < final->tie_count; i++) {
         struct trial trial;

@@ -176,14 +176,15 @@ static void print_runs(const struct status *status)
 
 static void print_table(const struct status *status)
 {
-    const struct environment *environment = &status->session.environment;
     const json_t *report = status->report, *value;
     const char *key, *separator = "";
     char text[64];
     int64_t total = json_get_integer(report, "trials_total", 0);
     double size = json_get_number(report, "configurations", NAN);
     printf("%-15s%s\n%-15s%s\n", "job", status->session.job->name, "store", status->session.store_path);
-    printf("%-15s%s (driver %s, %s)\n", "device", environment->device, environment->driver, environment->compiler);
+    char *device = session_device(&status->session);
+    printf("%-15s%s\n", "device", device);
+    free(device);
     printf("%-15s%" PRId64 " of %.0f configurations (%.1f%%): ", "trials", total, size, 100 * (double)total / size);
     json_object_foreach(json_object_get(report, "trials"), key, value) {
         printf("%s%" PRId64 " %s", separator, (int64_t)json_integer_value(value), key);

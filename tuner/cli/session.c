@@ -68,6 +68,12 @@ void session_close(struct session *session)
     *session = (struct session){0};
 }
 
+char *session_device(const struct session *session)
+{
+    const struct environment *e = &session->environment;
+    return text_format("%s (%s%s%s%s)", e->device, *e->driver ? "driver " : "", e->driver, *e->driver ? ", " : "", e->compiler);
+}
+
 int session_build_space(struct session *session)
 {
     struct error err = {""};

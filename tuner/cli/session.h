@@ -29,6 +29,9 @@ char *session_store_path(const struct job *, const char *given);
 int session_open(struct session *, const char *job_path, const char *store_path);
 void session_close(struct session *);
 
+// "NVIDIA H200 (driver 580.159.04, nvrtc 13.0)", as far as it is known; malloc'ed.
+char *session_device(const struct session *);
+
 // Sets the limits of the recorded device (H200's where unknown) and builds the job's search space.
 int session_build_space(struct session *);
 

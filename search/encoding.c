@@ -1,5 +1,5 @@
-// See features.h.
-#include "search/features.h"
+// See encoding.h.
+#include "search/encoding.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -62,7 +62,7 @@ static void fill(const struct parameter *p, size_t width, float *table)
     }
 }
 
-void features_init(struct features *f, const struct space *space)
+void encoding_init(struct encoding *f, const struct space *space)
 {
     f->parameter_count = space_parameter_count(space);
     f->first = allocate(f->parameter_count + 1, sizeof *f->first);
@@ -79,14 +79,14 @@ void features_init(struct features *f, const struct space *space)
     f->first[f->parameter_count] = f->count;
 }
 
-void features_release(struct features *f)
+void encoding_release(struct encoding *f)
 {
     for (size_t i = 0; i < f->parameter_count; i++) free(f->table[i]);
     free(f->table);
     free(f->first);
 }
 
-void features_of(const struct features *f, const uint16_t *config, float *out)
+void encoding_of(const struct encoding *f, const uint16_t *config, float *out)
 {
     for (size_t i = 0; i < f->parameter_count; i++) {
         size_t width = f->first[i + 1] - f->first[i];

@@ -1,0 +1,224 @@
+// The header's inline functions: the launch geometry of every stage in every section, and what was measured as a table with its selectors.
+//
+// They include nothing, allocate nothing, and are written for the strictest warnings of C99, C++11 and CUDA: no structure has the name of a
+// function (C++ warns of that), no argument goes unused, and nothing is converted without a cast.
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/text.h"
+#include "tuner/output/header_parts.h"
+
+// "long long size_M, long long size_N", after `first` ("int section"); "void" when there is nothing.
+static void put_arguments(struct renderer *r, const char *first)
+{
+    const json_t *size;
+    size_t i;
+    fputs(first, r->file);
+    json_array_foreach(r->sizes, i, size) fprintf(r->file, "%slong long size_%s", i || *first ? ", " : "", json_string_value(size));
+    if (!*first && !json_array_size(r->sizes)) fputs("void", r->file);
+}
+
+// "size_M, size_N" after `first`; nothing where there are no sizes.
+static void put_sizes(struct renderer *r, const char *first)
+{
+    const json_t *size;
+    size_t i;
+    json_array_foreach(r->sizes, i, size) fprintf(r->file, "%ssize_%s", i ? ", " : first, json_string_value(size));
+}
+
+static void put_helpers(struct renderer *r)
+{
+    fprintf(r->file,
+            "#if defined(__CUDACC_RTC__)\n#define %1$s_FUNCTION static inline __host__ __device__ __attribute__((unused))\n"
+            "#elif defined(__CUDACC__)\n#define %1$s_FUNCTION static inline __host__ __device__\n"
+            "#else\n#define %1$s_FUNCTION static inline\n#endif\n\n"
+            "%1$s_FUNCTION long long %2$s_fn_ceil_div(long long a, long long b) { return a / b + (a %% b != 0 && (a < 0) == (b < 0)); }\n"
+            "%1$s_FUNCTION long long %2$s_fn_round_up(long long a, long long b) { return %2$s_fn_ceil_div(a, b) * b; }\n"
+            "%1$s_FUNCTION long long %2$s_fn_min(long long a, long long b) { return a < b ? a : b; }\n"
+            "%1$s_FUNCTION long long %2$s_fn_max(long long a, long long b) { return a > b ? a : b; }\n"
+            "%1$s_FUNCTION long long %2$s_fn_abs(long long a) { return a < 0 ? -a : a; }\n"
+            "%1$s_FUNCTION long long %2$s_fn_is_pow2(long long a) { return a > 0 && (a & (a - 1)) == 0; }\n"
+            "%1$s_FUNCTION long long %2$s_fn_log2(long long a) { long long n = 0; while (a >>= 1) n++; return n; }\n\n"
+            "/* One launch. used: 0 where this stage is not part of the configuration. The sections are numbered in the order of this file. */\n"
+            "struct %2$s_launch { unsigned grid[3], block[3], cluster[3], shared_bytes; int cooperative, used; };\n\n",
+            r->upper, r->lower);
+}
+
+static const json_t *find_stage(const json_t *section, const char *name)
+{
+    const json_t *stage;
+    size_t i;
+    json_array_foreach(json_object_get(section, "stages"), i, stage)
+        if (!strcmp(json_get_string(stage, "name", ""), name)) return stage;
+    return NULL;
+}
+
+static bool is_number(const char *text)
+{
+    return *text && !text[strspn(text, "0123456789")];
+}
+
+static void put_unsigned(FILE *file, const char *text)
+{
+    fprintf(file, is_number(text) ? "%s;\n" : "(unsigned)(%s);\n", text);
+}
+
+static void put_case(struct renderer *r, const json_t *stage)
+{
+    static const char *const arrays[] = {"grid", "block", "cluster"};
+    const char *when = json_get_string(stage, "when", "1");
+    for (size_t k = 0; k < 3; k++)
+        for (size_t d = 0; d < 3; d++) {
+            const json_t *text = json_array_get(json_object_get(stage, arrays[k]), d);
+            fprintf(r->file, "        g.%s[%zu] = ", arrays[k], d);
+            put_unsigned(r->file, json_is_string(text) ? json_string_value(text) : "1");
+        }
+    fputs("        g.shared_bytes = ", r->file);
+    put_unsigned(r->file, json_get_string(stage, "shared", "0"));
+    fprintf(r->file, "        g.cooperative = %d;\n", json_get_bool(stage, "cooperative", false));
+    fprintf(r->file, is_number(when) ? "        g.used = %s;\n        break;\n" : "        g.used = (%s) != 0;\n        break;\n", when);
+}
+
+// The geometry of one stage in all sections, and the short functions for the chosen section.
+static void put_stage(struct renderer *r, const char *name, const char *prefix)
+{
+    static const struct {
+        const char *name, *member;
+    } parts[] = {{"grid_x", "grid[0]"},       {"grid_y", "grid[1]"},       {"grid_z", "grid[2]"},       {"block_x", "block[0]"},
+                 {"block_y", "block[1]"},     {"block_z", "block[2]"},     {"cluster_x", "cluster[0]"}, {"cluster_y", "cluster[1]"},
+                 {"cluster_z", "cluster[2]"}, {"shared_bytes", "shared_bytes"}};
+    const json_t *section, *size;
+    size_t i;
+    FILE *f = r->file;
+    fprintf(f, "%s_FUNCTION struct %s_launch %sgeometry_on(", r->upper, r->lower, prefix);
+    put_arguments(r, "int section");
+    fprintf(f, ")\n{\n    struct %s_launch g;\n", r->lower);
+    json_array_foreach(r->sizes, i, size) fprintf(f, "    (void)size_%s;\n", json_string_value(size));
+    fputs("    switch (section) {\n", f);
+    json_array_foreach(r->sections, i, section) {
+        const json_t *stage = find_stage(section, name);
+        if (!stage) continue;
+        fprintf(f, "    case %zu: /* ", i);
+        put_comment(f, json_get_string(section, "device", "?"));
+        fputs(" */\n", f);
+        put_case(r, stage);
+    }
+    fputs("    default:\n", f);
+    for (int k = 0; k < 9; k++) fprintf(f, "        g.%s[%d] = 0;\n", k < 3 ? "grid" : k < 6 ? "block" : "cluster", k % 3);
+    fputs("        g.shared_bytes = 0;\n        g.cooperative = 0;\n        g.used = 0;\n        break;\n    }\n    return g;\n}\n", f);
+    fprintf(f, "%s_FUNCTION struct %s_launch %sgeometry(", r->upper, r->lower, prefix);
+    put_arguments(r, "");
+    fprintf(f, ") { return %sgeometry_on(%s_SECTION", prefix, r->upper);
+    put_sizes(r, ", ");
+    fputs("); }\n", f);
+    for (i = 0; i < sizeof parts / sizeof *parts; i++) {
+        fprintf(f, "%s_FUNCTION unsigned %s%s(", r->upper, prefix, parts[i].name);
+        put_arguments(r, "");
+        fprintf(f, ") { return %sgeometry(", prefix);
+        put_sizes(r, "");
+        fprintf(f, ").%s; }\n", parts[i].member);
+    }
+    fputc('\n', f);
+}
+
+// Every stage that any section has, once.
+static void put_geometry(struct renderer *r)
+{
+    const json_t *section, *stage;
+    size_t i, k;
+    json_t *seen = json_object();
+    bool several = false;
+    json_array_foreach(r->sections, i, section) several |= stage_count(section) > 1;
+    json_array_foreach(r->sections, i, section) {
+        json_array_foreach(json_object_get(section, "stages"), k, stage) {
+            const char *name = json_get_string(stage, "name", "?");
+            if (json_object_get(seen, name)) continue;
+            json_object_set_new(seen, name, json_true());
+            char *identifier = header_identifier(name);
+            bool plain = !several && json_object_size(seen) == 1; // another section's only stage may have another name
+            char *prefix = plain ? text_format("%s_", r->lower) : text_format("%s_%s_", r->lower, identifier);
+            put_stage(r, name, prefix);
+            free(prefix);
+            free(identifier);
+        }
+    }
+    json_decref(seen);
+}
+
+static double known(double value)
+{
+    return isfinite(value) ? value : 0;
+}
+
+static void put_result_rows(struct renderer *r)
+{
+    const json_t *section, *problem, *size;
+    size_t i, k, d;
+    json_array_foreach(r->sections, i, section) {
+        char *device = literal(json_get_string(section, "device", ""));
+        json_array_foreach(json_object_get(section, "problems"), k, problem) {
+            char *name = literal(json_get_string(problem, "name", ""));
+            struct interval time = interval_at(problem, "time");
+            fprintf(r->file, "        {%s, %d, %zu, %s, {", device, compute_of(section), i, name);
+            json_array_foreach(json_object_get(problem, "sizes"), d, size) fprintf(r->file, "%s%" PRId64, d ? ", " : "", (int64_t)json_integer_value(size));
+            if (!json_array_size(r->sizes)) fputc('0', r->file);
+            fprintf(r->file, "}, %.9g, %.9g, %.9g},\n", known(time.value), known(time.low), known(time.high));
+            free(name);
+        }
+        free(device);
+    }
+}
+
+static void put_results(struct renderer *r)
+{
+    size_t sizes = json_array_size(r->sizes), i;
+    const json_t *size;
+    FILE *f = r->file;
+    fprintf(f,
+            "#ifndef __CUDACC_RTC__ /* on the host only */\n"
+            "/* What was measured: one row a device and problem. size: in the order of the functions' arguments; seconds: median and its 95%%\n"
+            " * interval, 0 where unknown. */\n"
+            "struct %1$s_result { const char *device; int compute, section; const char *problem; long long size[%2$zu]; double seconds, low, high; };\n\n"
+            "static inline const struct %1$s_result *%1$s_results(int *count)\n{\n    static const struct %1$s_result results[] = {\n",
+            r->lower, sizes ? sizes : 1);
+    put_result_rows(r);
+    fprintf(f,
+            "    };\n    *count = (int)(sizeof results / sizeof results[0]);\n    return results;\n}\n\n"
+            "/* The section for a device by its name (cudaDeviceProp.name), else by its compute capability (10 * major + minor); -1: none. */\n"
+            "static inline int %1$s_section_of(const char *device, int compute)\n{\n"
+            "    int count, i, k, found = -1;\n"
+            "    const struct %1$s_result *results = %1$s_results(&count);\n"
+            "    for (i = 0; i < count; i++) {\n"
+            "        for (k = 0; device[k] && device[k] == results[i].device[k]; k++) { }\n"
+            "        if (device[k] == results[i].device[k]) return results[i].section;\n"
+            "        if (found < 0 && compute > 0 && compute == results[i].compute) found = results[i].section;\n"
+            "    }\n    return found;\n}\n\n"
+            "/* The row of a section whose problem is nearest by the ratios of its sizes; a null pointer where there is none. */\n"
+            "static inline const struct %1$s_result *%1$s_nearest(",
+            r->lower);
+    put_arguments(r, "int section");
+    fprintf(f, ")\n{\n    int count, i%s;\n    double least = 0;\n", sizes ? ", d" : "");
+    fprintf(f, "    const struct %1$s_result *results = %1$s_results(&count), *nearest = 0;\n", r->lower);
+    if (sizes) {
+        fprintf(f, "    double size[%zu];\n", sizes);
+        json_array_foreach(r->sizes, i, size) fprintf(f, "    size[%zu] = (double)size_%s;\n", i, json_string_value(size));
+    }
+    fprintf(f, "    for (i = 0; i < count; i++) {\n        double distance = 1;\n        if (results[i].section != section) continue;\n");
+    if (sizes)
+        fprintf(f,
+                "        for (d = 0; d < %zu; d++) {\n"
+                "            double there = (double)results[i].size[d];\n"
+                "            distance *= there > size[d] ? there / (size[d] > 1 ? size[d] : 1) : size[d] / (there > 1 ? there : 1);\n        }\n",
+                sizes);
+    fprintf(f, "        if (!nearest || distance < least) {\n            nearest = &results[i];\n            least = distance;\n        }\n    }\n"
+               "    return nearest;\n}\n#endif\n\n");
+}
+
+void header_functions(struct renderer *r)
+{
+    put_helpers(r);
+    put_geometry(r);
+    put_results(r);
+}

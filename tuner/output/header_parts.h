@@ -1,0 +1,32 @@
+// What the two files that make the header's text share: header_render.c (comment, sections, macros) and header_functions.c.
+#ifndef SWEETSPOT_HEADER_PARTS_H
+#define SWEETSPOT_HEADER_PARTS_H
+
+#include <stdbool.h>
+
+#include "tuner/output/final.h"
+#include "tuner/output/header.h"
+
+struct renderer {
+    FILE *file;
+    const json_t *sections, *sizes;
+    char *lower, *upper;  // sgemm, SGEMM
+    json_t *macros;       // of the section at work: a set, so that none is defined twice
+    bool failed;
+    struct error *err;
+};
+
+// Writes text inside a comment: what would end or open one is taken apart.
+void put_comment(FILE *, const char *text);
+// The text as a C string literal; malloc'ed.
+char *literal(const char *text);
+// The array [value, low, high] of a member.
+struct interval interval_at(const json_t *object, const char *key);
+// Of a section: 90 for "sm_90a", 0 unknown.
+int compute_of(const json_t *section);
+size_t stage_count(const json_t *section);
+
+// Launch geometry and results as inline functions.
+void header_functions(struct renderer *);
+
+#endif
