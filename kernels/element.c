@@ -9,9 +9,8 @@ static const struct {
     size_t size;
     double roundoff;
 } elements[ELEMENT_COUNT] = {
-    [ELEMENT_F32] = {"f32", 4, 0x1p-24}, [ELEMENT_F64] = {"f64", 8, 0x1p-53}, [ELEMENT_F16] = {"f16", 2, 0x1p-11},
-    [ELEMENT_BF16] = {"bf16", 2, 0x1p-8}, [ELEMENT_I8] = {"i8", 1, 0},        [ELEMENT_I32] = {"i32", 4, 0},
-    [ELEMENT_U32] = {"u32", 4, 0},       [ELEMENT_I64] = {"i64", 8, 0},
+    [ELEMENT_F32] = {"f32", 4, 0x1p-24}, [ELEMENT_F64] = {"f64", 8, 0x1p-53}, [ELEMENT_F16] = {"f16", 2, 0x1p-11}, [ELEMENT_BF16] = {"bf16", 2, 0x1p-8},
+    [ELEMENT_I8] = {"i8", 1, 0},         [ELEMENT_I32] = {"i32", 4, 0},       [ELEMENT_U32] = {"u32", 4, 0},       [ELEMENT_I64] = {"i64", 8, 0},
 };
 
 const char *element_name(enum element type)
@@ -86,15 +85,32 @@ static uint16_t to_bfloat(double value)
 void element_store(enum element type, double value, void *to)
 {
     switch (type) {
-    case ELEMENT_F32: memcpy(to, &(float){(float)value}, 4); break;
-    case ELEMENT_F64: memcpy(to, &value, 8); break;
-    case ELEMENT_F16: memcpy(to, &(uint16_t){to_half(value)}, 2); break;
-    case ELEMENT_BF16: memcpy(to, &(uint16_t){to_bfloat(value)}, 2); break;
-    case ELEMENT_I8: memcpy(to, &(int8_t){(int8_t)value}, 1); break;
-    case ELEMENT_I32: memcpy(to, &(int32_t){(int32_t)value}, 4); break;
-    case ELEMENT_U32: memcpy(to, &(uint32_t){(uint32_t)value}, 4); break;
-    case ELEMENT_I64: memcpy(to, &(int64_t){(int64_t)value}, 8); break;
-    case ELEMENT_COUNT: break;
+    case ELEMENT_F32:
+        memcpy(to, &(float){(float)value}, 4);
+        break;
+    case ELEMENT_F64:
+        memcpy(to, &value, 8);
+        break;
+    case ELEMENT_F16:
+        memcpy(to, &(uint16_t){to_half(value)}, 2);
+        break;
+    case ELEMENT_BF16:
+        memcpy(to, &(uint16_t){to_bfloat(value)}, 2);
+        break;
+    case ELEMENT_I8:
+        memcpy(to, &(int8_t){(int8_t)value}, 1);
+        break;
+    case ELEMENT_I32:
+        memcpy(to, &(int32_t){(int32_t)value}, 4);
+        break;
+    case ELEMENT_U32:
+        memcpy(to, &(uint32_t){(uint32_t)value}, 4);
+        break;
+    case ELEMENT_I64:
+        memcpy(to, &(int64_t){(int64_t)value}, 8);
+        break;
+    case ELEMENT_COUNT:
+        break;
     }
 }
 
@@ -105,11 +121,20 @@ int64_t element_load_integer(enum element type, const void *from)
     uint32_t natural;
     int64_t wide;
     switch (type) {
-    case ELEMENT_I8: memcpy(&byte, from, 1); return byte;
-    case ELEMENT_I32: memcpy(&word, from, 4); return word;
-    case ELEMENT_U32: memcpy(&natural, from, 4); return natural;
-    case ELEMENT_I64: memcpy(&wide, from, 8); return wide;
-    default: return (int64_t)element_load(type, from);
+    case ELEMENT_I8:
+        memcpy(&byte, from, 1);
+        return byte;
+    case ELEMENT_I32:
+        memcpy(&word, from, 4);
+        return word;
+    case ELEMENT_U32:
+        memcpy(&natural, from, 4);
+        return natural;
+    case ELEMENT_I64:
+        memcpy(&wide, from, 8);
+        return wide;
+    default:
+        return (int64_t)element_load(type, from);
     }
 }
 
@@ -120,14 +145,21 @@ double element_load(enum element type, const void *from)
     uint16_t half;
     uint32_t bits;
     switch (type) {
-    case ELEMENT_F32: memcpy(&single, from, 4); return (double)single;
-    case ELEMENT_F64: memcpy(&full, from, 8); return full;
-    case ELEMENT_F16: memcpy(&half, from, 2); return from_half(half);
+    case ELEMENT_F32:
+        memcpy(&single, from, 4);
+        return (double)single;
+    case ELEMENT_F64:
+        memcpy(&full, from, 8);
+        return full;
+    case ELEMENT_F16:
+        memcpy(&half, from, 2);
+        return from_half(half);
     case ELEMENT_BF16:
         memcpy(&half, from, 2);
         bits = (uint32_t)half << 16;
         memcpy(&single, &bits, 4);
         return (double)single;
-    default: return (double)element_load_integer(type, from);
+    default:
+        return (double)element_load_integer(type, from);
     }
 }

@@ -5,17 +5,18 @@
 // u, *any* order of summation satisfies |computed - exact| <= gamma_K * S with gamma_K ~ K*u (Higham, Accuracy and
 // Stability of Numerical Algorithms, 2nd ed., section 3.5), and if rounding errors behave like independent random
 // variables, as they do on random data, c*sqrt(K)*u*S with overwhelming probability (Higham and Mary, A new approach to
-// probabilistic rounding error analysis, SIAM J. Sci. Comput. 41, 2019). We allow (2*sqrt(K) + 4)*u*S, plus the
-// rounding of the stored result when C's type is coarser than the accumulator's. Sequential summation of non-negative
-// data, the least favourable honest case, reaches about sqrt(K)*u*S in its worst element of 10^8; zero-mean data only
-// 2 to 3 u*S, whatever K.
-// So a kernel that passes has rounding errors and no others larger than the bound. What the bound rejects: with
-// inputs uniform in [-1,1], leaving out one term of one element's sum is seen with a probability of 98% at K=2048 and
-// 76% at K=16384 *for each element concerned*, and an error that touches a row, a column or a tile touches hundreds;
-// TF32 inputs (2^-11) exceed it 4-fold at K=2048 and barely at K=16384, so a job at larger K that must exclude TF32 should
-// set the tolerance below 1. S is exact, not the cheaper product of row and column norms, because for inputs with
-// structure the product of norms can be sqrt(K) times too generous. For integers the result must be equal: DGEMM of i8
-// values is exact, since |sum| < 2^53.
+// probabilistic rounding error analysis, SIAM J. Sci. Comput. 41, 2019). We allow (2*sqrt(K) + 4)*u*S, plus the rounding
+// of the stored result when C's type is coarser than the accumulator's. Sequential summation of non-negative data, the
+// least favourable honest case, reaches about sqrt(K)*u*S in its worst element of 10^8; zero-mean data 2 to 6 u*S
+// (seen on an H200: 6.2 at K=2048, 7.1 at K=16384).
+//
+// So a kernel that passes has rounding errors, and no others larger than the bound. What the bound rejects: with inputs
+// uniform in [-1,1], leaving out one term of one element's sum is seen with a probability of 98% at K=2048 and 76% at
+// K=16384 *for each element concerned*, and a mistake that touches a row, a column or a tile touches hundreds. TF32 inputs
+// (2^-11) exceed it 4-fold at K=2048 and barely at K=16384, so a job at larger K that must exclude TF32 should set the
+// tolerance below 1. S is exact, not the cheaper product of row and column norms, because for inputs with structure that
+// product can be sqrt(K) times too generous. For f64 the reference is no more exact than the kernel; the bound has room for
+// both errors. For integers the result must be equal: DGEMM of i8 values is exact, since |sum| < 2^53.
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -64,24 +65,16 @@ static int check(const struct operation_problem *p, struct error *err)
     int64_t a_rows = g.transpose_a ? g.a.cols : g.a.rows;
     int64_t b_rows = g.transpose_b ? g.b.cols : g.b.rows, b_cols = g.transpose_b ? g.b.rows : g.b.cols;
     if (a_rows != g.m || b_rows != g.k || b_cols != g.n)
-        return error_set(err,
-                         "shapes do not fit: A %lldx%lld, B %lldx%lld, C %lldx%lld",
-                         (long long)g.a.rows,
-                         (long long)g.a.cols,
-                         (long long)g.b.rows,
-                         (long long)g.b.cols,
-                         (long long)g.c.rows,
-                         (long long)g.c.cols);
+        return error_set(err, "shapes do not fit: A %lldx%lld, B %lldx%lld, C %lldx%lld", (long long)g.a.rows, (long long)g.a.cols, (long long)g.b.rows,
+                         (long long)g.b.cols, (long long)g.c.rows, (long long)g.c.cols);
     const int64_t sizes[] = {[GEMM_M] = g.m, [GEMM_N] = g.n, [GEMM_K] = g.k};
     for (int i = GEMM_M; i <= GEMM_K; i++)
         if (p->value[i] > 0 && p->value[i] != (double)sizes[i])
             return error_set(err, "%s is %g, but the buffers' shapes say %lld", roles[i].name, p->value[i], (long long)sizes[i]);
-    if (g.a.type != g.b.type)
-        return error_set(err, "A is %s and B is %s: both must have one type", element_name(g.a.type), element_name(g.b.type));
+    if (g.a.type != g.b.type) return error_set(err, "A is %s and B is %s: both must have one type", element_name(g.a.type), element_name(g.b.type));
     bool floats = element_is_float(g.a.type);
     if (floats != element_is_float(g.c.type) || (!floats && (g.a.type != ELEMENT_I8 || g.c.type != ELEMENT_I32)))
-        return error_set(err, "no product of %s into %s: floats into floats, or i8 into i32", element_name(g.a.type),
-                         element_name(g.c.type));
+        return error_set(err, "no product of %s into %s: floats into floats, or i8 into i32", element_name(g.a.type), element_name(g.c.type));
     if (!floats && (g.alpha != nearbyint(g.alpha) || g.beta != nearbyint(g.beta)))
         return error_set(err, "alpha and beta of an integer product must be integers");
     return 0;
@@ -98,14 +91,11 @@ static void bound(const struct toolbox_gemm *g, struct operation_expected *expec
     expected->per_scale = u * (2 * sqrt((double)g->k) + 4);
     expected->per_value = stored > u ? stored * (1 + 0x1p-4) : 0;
     // Results and products below the smallest normal number have an absolute error of half the smallest subnormal.
-    double smallest = g->c.type == ELEMENT_F64   ? DBL_TRUE_MIN
-                      : g->c.type == ELEMENT_F16 ? 0x1p-24
-                                                 : (double)FLT_TRUE_MIN;
+    double smallest = g->c.type == ELEMENT_F64 ? DBL_TRUE_MIN : g->c.type == ELEMENT_F16 ? 0x1p-24 : (double)FLT_TRUE_MIN;
     expected->floor = smallest * (g->c.type == ELEMENT_F16 ? 1.0 : (double)g->k);
 }
 
-static int widened(const struct toolbox *tools, const struct operand *from, bool absolute, struct operand *to,
-                   struct error *err)
+static int widened(const struct toolbox *tools, const struct operand *from, bool absolute, struct operand *to, struct error *err)
 {
     *to = (struct operand){.type = ELEMENT_F64, .rows = from->rows, .cols = from->cols, .ld = from->cols, .device = to->device};
     size_t bytes = (size_t)(from->rows * from->cols) * sizeof(double);
@@ -113,8 +103,7 @@ static int widened(const struct toolbox *tools, const struct operand *from, bool
     return tools->widen(tools->self, from, absolute, to->device, err);
 }
 
-static int reference(const struct toolbox *tools, const struct operation_problem *p, struct operation_expected *all,
-                     struct error *err)
+static int reference(const struct toolbox *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
 {
     struct toolbox_gemm g = product(p), wide = g;
     struct operation_expected *expected = &all[GEMM_C];
@@ -131,8 +120,8 @@ static int reference(const struct toolbox *tools, const struct operation_problem
     wide.c.device = 0;
     wide.alpha = fabs(g.alpha);
     wide.beta = fabs(g.beta);
-    if (widened(tools, &g.a, true, &wide.a, err) || widened(tools, &g.b, true, &wide.b, err) ||
-        widened(tools, &g.c, true, &wide.c, err) || tools->gemm(tools->self, &wide, err))
+    if (widened(tools, &g.a, true, &wide.a, err) || widened(tools, &g.b, true, &wide.b, err) || widened(tools, &g.c, true, &wide.c, err) ||
+        tools->gemm(tools->self, &wide, err))
         return -1;
     return tools->narrow_up(tools->self, wide.c.device, n, expected->scale, err);
 }
@@ -145,8 +134,7 @@ static double *host_copy(const struct operand *from, bool transpose)
     const char *data = from->host;
     for (int64_t i = 0; to && i < from->rows; i++)
         for (int64_t j = 0; j < from->cols; j++)
-            to[transpose ? j * from->rows + i : i * from->cols + j] =
-                element_load(from->type, data + (size_t)(i * from->ld + j) * size);
+            to[transpose ? j * from->rows + i : i * from->cols + j] = element_load(from->type, data + (size_t)(i * from->ld + j) * size);
     return to;
 }
 
@@ -198,8 +186,7 @@ static int run_cublas(const struct toolbox *tools, const struct operation_proble
     return tools->gemm(tools->self, &g, err);
 }
 
-static int prepare_lt(const struct toolbox *tools, const struct operation_problem *p, void **state,
-                      char detail[OPERATION_DETAIL_MAX], struct error *err)
+static int prepare_lt(const struct toolbox *tools, const struct operation_problem *p, void **state, char detail[OPERATION_DETAIL_MAX], struct error *err)
 {
     struct toolbox_gemm g = product(p);
     return tools->plan_gemm(tools->self, &g, 8, state, detail, err);

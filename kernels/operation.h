@@ -90,8 +90,7 @@ struct toolbox {
     int (*gemm)(void *self, const struct toolbox_gemm *gemm, struct error *err);
     // cublasLt: asks for `candidates` algorithms with 64 MiB of workspace, times each, keeps the fastest. `detail` gets a
     // line for people. The plan is freed by plan_free.
-    int (*plan_gemm)(void *self, const struct toolbox_gemm *gemm, int candidates, void **plan,
-                     char detail[OPERATION_DETAIL_MAX], struct error *err);
+    int (*plan_gemm)(void *self, const struct toolbox_gemm *gemm, int candidates, void **plan, char detail[OPERATION_DETAIL_MAX], struct error *err);
     int (*run_plan)(void *self, const struct toolbox_gemm *gemm, void *plan, struct error *err);
     void (*plan_free)(void *self, void *plan);
     // cublasAsumEx: the sum of absolute values.
@@ -104,8 +103,7 @@ struct operation_baseline {
     bool same_result; // computes what the operation computes, so that it is verified like a candidate
     // Chooses and readies; *state is the baseline's own (NULL where it needs none), released with release(). Either may
     // be NULL.
-    int (*prepare)(const struct toolbox *, const struct operation_problem *, void **state,
-                   char detail[OPERATION_DETAIL_MAX], struct error *);
+    int (*prepare)(const struct toolbox *, const struct operation_problem *, void **state, char detail[OPERATION_DETAIL_MAX], struct error *);
     // Enqueues one execution and does not wait.
     int (*run)(const struct toolbox *, const struct operation_problem *, void *state, struct error *);
     void (*release)(const struct toolbox *, void *state);
@@ -123,8 +121,7 @@ struct operation {
     bool deterministic;
     // Fills expected[role] of every output role; its `expected` and `scale` arrays are allocated by the caller, on the
     // device (reference) or the host (cpu).
-    int (*reference)(const struct toolbox *, const struct operation_problem *, struct operation_expected *expected,
-                     struct error *);
+    int (*reference)(const struct toolbox *, const struct operation_problem *, struct operation_expected *expected, struct error *);
     int (*cpu)(const struct operation_problem *, struct operation_expected *expected, struct error *);
     const struct operation_baseline *baselines;
 };

@@ -54,15 +54,18 @@ static float bound(const struct operation_problem *p, const struct toolbox_sums 
 static int64_t wrapped(enum element type, int64_t exact)
 {
     switch (type) {
-    case ELEMENT_I8: return (int8_t)exact;
-    case ELEMENT_I32: return (int32_t)exact;
-    case ELEMENT_U32: return (uint32_t)exact;
-    default: return exact;
+    case ELEMENT_I8:
+        return (int8_t)exact;
+    case ELEMENT_I32:
+        return (int32_t)exact;
+    case ELEMENT_U32:
+        return (uint32_t)exact;
+    default:
+        return exact;
     }
 }
 
-static int reference(const struct toolbox *tools, const struct operation_problem *p, struct operation_expected *all,
-                     struct error *err)
+static int reference(const struct toolbox *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
 {
     struct operation_expected *expected = &all[SUM_RESULT];
     struct toolbox_sums sums;
@@ -111,8 +114,7 @@ static int run_asum(const struct toolbox *tools, const struct operation_problem 
 }
 
 static const struct operation_baseline baselines[] = {
-    {"cublas_asum", "cublasAsumEx: the sum of absolute values, which reads the same bytes; no library has a plain sum", false,
-     NULL, run_asum, NULL},
+    {"cublas_asum", "cublasAsumEx: the sum of absolute values, which reads the same bytes; no library has a plain sum", false, NULL, run_asum, NULL},
     {NULL, NULL, false, NULL, NULL, NULL},
 };
 

@@ -108,8 +108,16 @@ static __device__ void fill(T *to, i64 rows, i64 cols, i64 ld, int kind, double 
         u64 random = mix(seed + (u64)i * 0x9e3779b97f4a7c15ull);
         double x = low;
         switch (kind) {
-        case FILL_UNIFORM: x = low + (high - low) * ((double)(random >> 40) * 0x1p-24); break;
+        // As many bits as the type holds: rounding up to `high` is then impossible, and f64 has no trailing zeros.
+        case FILL_UNIFORM:
+            x = low + (high - low) * (sizeof(T) == 8 ? (double)(random >> 11) * 0x1p-53 : (double)(random >> 40) * 0x1p-24);
+            break;
         case FILL_NORMAL: {
+            if (sizeof(T) == 8) {
+                double radius = sqrt(-2.0 * log(((double)(random >> 11) + 1.0) * 0x1p-53));
+                x = radius * cospi((double)(mix(random) >> 11) * 0x1p-52);
+                break;
+            }
             float radius = sqrtf(-2.0f * logf(((float)(random >> 40) + 1.0f) * 0x1p-24f));
             x = radius * cospif(2.0f * (float)(random & 0xffffff) * 0x1p-24f); // Box and Muller 1958
             break;
@@ -379,6 +387,40 @@ extern "C" __global__ void support_flush(const uint4 *data, i64 n, u32 *sink)
         uint4 x = data[i];
         sum |= x.x | x.y | x.z | x.w;
     }
+    if (sum == 1) *sink = sum;
+}
+
+// ---- ceilings ------------------------------------------------------------------------------------------------------
+
+// Nothing but FP32 multiply-adds: 16 independent chains a thread, 64 * loops of them each. `sink` is never written: the
+// values stay finite and are never exactly -1.
+extern "C" __global__ void __launch_bounds__(256) support_ceiling_fma(float a, float b, int loops, float *sink)
+{
+    float x[16];
+#pragma unroll
+    for (int i = 0; i < 16; i++) x[i] = (float)(threadIdx.x + i);
+    for (int loop = 0; loop < loops; loop++) {
+#pragma unroll
+        for (int step = 0; step < 64; step++)
+#pragma unroll
+            for (int i = 0; i < 16; i++) x[i] = x[i] * a + b;
+    }
+    float sum = 0;
+#pragma unroll
+    for (int i = 0; i < 16; i++) sum += x[i];
+    if (sum == -1.0f) *sink = sum;
+}
+
+// Reads n vectors, each once: a block takes 8 * 512 consecutive ones, so that every thread has 8 loads in flight.
+extern "C" __global__ void __launch_bounds__(512) support_ceiling_read(const uint4 *data, i64 n, u32 *sink)
+{
+    uint4 x[8];
+    u32 sum = 0;
+    i64 first = (i64)blockIdx.x * (8 * 512) + threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < 8; i++) x[i] = first + i * 512 < n ? __ldcs(&data[first + i * 512]) : uint4{0, 0, 0, 0};
+#pragma unroll
+    for (int i = 0; i < 8; i++) sum |= x[i].x | x[i].y | x[i].z | x[i].w;
     if (sum == 1) *sink = sum;
 }
 

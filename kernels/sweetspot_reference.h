@@ -14,9 +14,9 @@ extern "C" {
 #endif
 
 struct sweetspot_array {
-    const char *name; /* the buffer's name in the job file */
-    const char *type; /* "f32", "f64", "f16", "bf16", "i8", "i32", "u32", "i64" */
-    int output;       /* 1: to be filled in */
+    const char *name;         /* the buffer's name in the job file */
+    const char *type;         /* "f32", "f64", "f16", "bf16", "i8", "i32", "u32", "i64" */
+    int output;               /* 1: to be filled in */
     long long rows, cols, ld; /* row-major: element (i, j) is at i*ld + j */
     void *data;
 };
@@ -27,8 +27,7 @@ struct sweetspot_value {
 };
 
 /* Returns 0, or anything else if it failed. */
-typedef int sweetspot_reference(int arrays, const struct sweetspot_array *array, int values,
-                                const struct sweetspot_value *value);
+typedef int sweetspot_reference(int arrays, const struct sweetspot_array *array, int values, const struct sweetspot_value *value);
 
 #ifdef __cplusplus
 }

@@ -275,13 +275,11 @@ static void compare_with_ncu(int tile_col, int block_k)
     char *folder = e2e_folder("ncu"), config[1024];
     struct outcome_of_command r = e2e_run(
         folder,
-        "cd %s && sed -e 's|\\.\\./templates|'$OLDPWD'/templates|' -e 's/\"TILE_COL_SIZE\"; values = \\[4, 8\\]/\"TILE_COL_SIZE\"; values = [%d]/' "
-        "-e 's/\"BLOCK_M\";       values = .*;/\"BLOCK_M\"; values = [128]; },/' -e 's/\"BLOCK_N\";       values = .*;/\"BLOCK_N\"; values = [128]; },/' "
-        "-e 's/\"BLOCK_K\";       values = .*;/\"BLOCK_K\"; values = [%d]; },/' -e 's/\"A_ASYNC\";       values = .*;/\"A_ASYNC\"; values = [0]; },/' "
-        "-e 's/\"LANE_PAIRS\";    values = .*;/\"LANE_PAIRS\"; values = [0]; },/' -e 's/\"STAGES\";        values = .*;/\"STAGES\"; values = [2]; },/' "
-        "-e 's/\"DOUBLE_BUFFER\"; values = .*;/\"DOUBLE_BUFFER\"; values = [1]; },/' -e 's/\"COLUMN_WISE\";   values = .*;/\"COLUMN_WISE\"; values = [1]; },/' "
-        "-e 's/unroll = .*;/unroll = [1]; },/' -e 's/\"WARP_M\";        values = .*;/\"WARP_M\"; values = [32]; },/' -e 's/\"MIN_BLOCKS\";    values = .*}/\"MIN_BLOCKS\"; values = [2]; }/' "
-        "$OLDPWD/configs/sgemm_2048.cfg >job.cfg && cd - >/dev/null\n"
+        "{ sed -e '/^parameters = (/,/^);/d' -e \"s|\\.\\./templates|$PWD/templates|\" configs/sgemm_2048.cfg; cat <<'EOF'\n"
+        "parameters = ( { name = \"BLOCK_M\"; values = [128]; }, { name = \"BLOCK_N\"; values = [128]; }, { name = \"BLOCK_K\"; values = [%d]; },\n"
+        "  { name = \"WARP_M\"; values = [32]; }, { name = \"LANE_PAIRS\"; values = [0]; }, { name = \"TILE_COL_SIZE\"; values = [%d]; },\n"
+        "  { name = \"STAGES\"; values = [2]; }, { name = \"A_ASYNC\"; values = [0]; }, { name = \"UNROLL_K\"; unroll = [1]; },\n"
+        "  { name = \"DOUBLE_BUFFER\"; values = [1]; }, { name = \"COLUMN_WISE\"; values = [1]; }, { name = \"MIN_BLOCKS\"; values = [2]; } );\nEOF\n} >%s/job.cfg\n"
         "echo 'measure = { timeout = \"300s\"; };' >>%s/job.cfg\n"
         "$BIN/sweetspot tune %s/job.cfg --store %s/n.db -q --no-final -n 1 || exit 7\n"
         "export CSV=$PWD/%s/ncu.csv REAL=$PWD/$BIN\ncase $BIN in /*) REAL=$BIN;; esac\n"
@@ -290,7 +288,7 @@ static void compare_with_ncu(int tile_col, int block_k)
         "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum,sm__icc_requests.sum,dram__bytes.sum,smsp__inst_executed.sum "
         "$REAL/sweetspot-gpu\nEOF\nchmod +x %s/worker\n"
         "SWEETSPOT_GPU_WORKER=$PWD/%s/worker $BIN/sweetspot tune %s/job.cfg --store %s/m.db -q --no-final --no-counters -n 1; sleep 2; cat $CSV",
-        folder, tile_col, block_k, folder, folder, folder, folder, folder, folder, folder, folder, folder);
+        block_k, tile_col, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder);
     if (!strstr(r.out, "sm__icc_requests.sum")) fail_msg("no answer from ncu: status %d\n%.2000s\n%.2000s", r.status, r.out, r.err);
     char *path = text_format("%s/n.db", folder);
     struct store *store = open_store(path);

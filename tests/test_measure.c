@@ -42,7 +42,9 @@ static void the_interval_has_the_ranks_of_the_textbook(void **state)
 {
     (void)state;
     // Ranks k for 95% from tables of the sign test: n = 6, 10, 20, 30, 50, 100.
-    static const struct { size_t n, k; } table[] = {{6, 1}, {8, 1}, {9, 2}, {10, 2}, {20, 6}, {30, 10}, {50, 18}, {100, 40}};
+    static const struct {
+        size_t n, k;
+    } table[] = {{6, 1}, {8, 1}, {9, 2}, {10, 2}, {20, 6}, {30, 10}, {50, 18}, {100, 40}};
     double x[100], low, high;
     for (size_t i = 0; i < 100; i++) x[i] = (double)(i + 1);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -186,6 +188,9 @@ static void throttled_batches_are_taken_again_but_not_forever(void **state)
     for (int i = 0; i <= SAMPLER_RETAKES; i++) sampler_add(&s, x, 7, 1e-3, true);
     sampler_result(&s, &m);
     assert_true(m.count == 7 && m.throttled);
+    sampler_begin(&s, &settings, 0);
+    sampler_add(&s, x, 7, 3 * settings.max_time, true); // too long to be taken again
+    assert_int_equal(s.count, 7);
 }
 
 static void strange_settings_are_made_sensible(void **state)

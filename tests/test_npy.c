@@ -62,8 +62,12 @@ static void every_type_is_read(void **state)
         size_t bytes;
         double first, second;
     } table[] = {
-        {"'<f8'", f8, sizeof f8, 1.5, -2}, {"'<f4'", f4, sizeof f4, 1.5, -2}, {"'<f2'", f2, sizeof f2, 1.5, -2},
-        {"'|i1'", i1, sizeof i1, 7, -2},   {"'<i4'", i4, sizeof i4, 7, -2},   {"'<u4'", u4, sizeof u4, 7, 4294967294.0},
+        {"'<f8'", f8, sizeof f8, 1.5, -2},
+        {"'<f4'", f4, sizeof f4, 1.5, -2},
+        {"'<f2'", f2, sizeof f2, 1.5, -2},
+        {"'|i1'", i1, sizeof i1, 7, -2},
+        {"'<i4'", i4, sizeof i4, 7, -2},
+        {"'<u4'", u4, sizeof u4, 7, 4294967294.0},
         {"'<i8'", i8, sizeof i8, 7, -9007199254740992.0},
     };
     for (int version = 1; version <= 3; version++)
@@ -121,10 +125,12 @@ static void what_cannot_be_read_is_refused_with_the_file_s_name(void **state)
 {
     (void)state;
     const double data[] = {1, 2};
-    static const struct { const char *descr, *shape, *says; } table[] = {
-        {"'<f8'", "(3,)", "cut off"},        {"'>f8'", "(2,)", "big-endian"},      {"'<c16'", "(1,)", "not supported"},
-        {"[('a', '<f8')]", "(2,)", "not supported"}, {"'<f8'", "(x,)", "strange shape"},
-        {"'<f8'", "(4294967296, 4294967296, 2)", "strange shape"},
+    static const struct {
+        const char *descr, *shape, *says;
+    } table[] = {
+        {"'<f8'", "(3,)", "cut off"},        {"'>f8'", "(2,)", "big-endian"},
+        {"'<c16'", "(1,)", "not supported"}, {"[('a', '<f8')]", "(2,)", "not supported"},
+        {"'<f8'", "(x,)", "strange shape"},  {"'<f8'", "(4294967296, 4294967296, 2)", "strange shape"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct npy npy;

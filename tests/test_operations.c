@@ -86,8 +86,8 @@ static double allowed(const struct operation_expected *e, size_t i)
     return e->per_scale * (double)e->host_scale[i] + e->per_value * fabs(e->host_expected[i]) + e->floor;
 }
 
-static struct result gemm_problem(enum element in, enum element out, int64_t m, int64_t n, int64_t k, bool ta, bool tb, double alpha,
-                                  double beta, double (*fill)(uint64_t *))
+static struct result gemm_problem(enum element in, enum element out, int64_t m, int64_t n, int64_t k, bool ta, bool tb, double alpha, double beta,
+                                  double (*fill)(uint64_t *))
 {
     const struct operation *op = operation_find("gemm", NULL);
     struct result r;

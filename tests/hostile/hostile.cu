@@ -1,6 +1,6 @@
 /*
  * Kernels that misbehave, one for each way in which a candidate can fail: y[i] = a*x[i] + y0[i] for i < n, sabotaged as MODE says.
- * One job file enumerates the modes; the worker must survive each of them, and none but CORRECT, FAST_CORRECT and SLOW may be found right.
+ * One job file enumerates the modes; the worker must survive each of them, and none but CORRECT and SLOW may be found right.
  *
  *     buffers   x (in), y0 (in), y (out), n floats each; guards of 4096 bytes
  *     launch    grid ceil_div(n, 256), block 256, shared as the table says (0 where it says nothing)
@@ -23,12 +23,14 @@
  *     OFF_BY_ONE              y[i] gets the value of element i+1                    wrong
  *     ONE_WRONG               one element is off by 1e-3                            wrong             1 of n elements
  *     RACE                    all blocks add to y[0] in whatever order              nondeterministic  two runs differ
- *     TOO_MUCH_SHARED         launched with 300,000 bytes of shared memory          launch_error      bytes of shared memory
- *     TOO_MANY_THREADS        launched with 2048 threads a block                    launch_error      threads a block
+ *     TOO_MUCH_SHARED         launched with 300,000 bytes of shared memory          launch_error *    bytes of shared memory
+ *     TOO_MANY_THREADS        launched with 2048 threads a block                    launch_error *    threads a block
  *     MODIFIES_INPUT          right, and then doubles x[5]                          wrong             changed x
  *     WORKS_ONCE              right in its first launch only (keeps a counter)      nondeterministic  two runs differ
  *     DOES_NOT_COMPILE        a syntax error                                        compile_error     hostile.cu(line): error
  *     COMPILES_SLOWLY         a template that takes minutes                         compile_timeout
+ *
+ *     * by the worker; the driver prunes these before they reach it
  */
 
 #define CORRECT 0

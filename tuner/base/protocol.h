@@ -15,12 +15,12 @@
 //   {"id":2,"status":"source_changed"}. "text" may stand for "source": the program itself (the worker's support kernels).
 //
 // sweetspot-gpu
-//   {"id":1,"op":"hello"}
-//   <- {"id":1,"device":{"name":"NVIDIA H200","arch":"sm_90a","uuid":"GPU-...","sm_count":132,"max_shared":232448,
+//   {"id":1,"op":"hello"}                  with "counters":false CUPTI is not loaded (0.9 s; it makes every later launch 0.5 us longer)
+//   <- {"id":1,"status":"ok","device":{"name":"NVIDIA H200","arch":"sm_90a","uuid":"GPU-...","sm_count":132,"max_shared":232448,
 //        "shared_per_sm":233472,"reserved_shared":1024,"registers_per_sm":65536,"max_registers":255,"max_threads":1024,
 //        "threads_per_sm":2048,"blocks_per_sm":32,"warp_size":32,"l2_bytes":62914560,"memory_bytes":...,"memory_free":...,
 //        "max_cluster":8,"clock_mhz":1980,"memory_bus_bits":...,"driver":"580.159.04","cuda":"13.0"},
-//       "libraries":{"cublas":"13.0.2"},"nvml":true,
+//       "libraries":{"cublas":"13.0.2"} or {"missing":"why not"},"nvml":true,
 //       "counters":{"available":true,"chip":"gh100","reason":"","metrics":[{"key":"icache_misses","metric":"sm__...","unit":"..."}],
 //                   "missing":["..."]}}
 //   <- {"id":1,"status":"environment","reason":"no CUDA driver: ..."}          what keeps this machine from working at all
@@ -31,12 +31,14 @@
 //                   {"kind":"constant","value":1}|{"kind":"index"}|{"kind":"npy","path":"x.npy"}}]}, {... "tune":false: only verified}],
 //    "reference":{"kind":"operation","name":"gemm","by":"cublas"|"cpu","buffers":{"A":"A","B":"B","C":"C"}} |
 //                {"kind":"kernel","cubin":"...","problems":[{"stages":[STAGE..]}..]} |
-//                {"kind":"library","path":"x.so","function":"f"} | {"kind":"npy","files":{"C":"c.npy"}} | {"kind":"none"},
-//    "verify":{"tolerance":1.0,"absolute":0,"relative":0,"deterministic":true,"guard_bytes":4096},
+//                {"kind":"library","path":"x.so","function":"f"} | {"kind":"none"} |
+//                {"kind":"npy","files":{"C":"c.npy"} or a list with such an object for each problem},
+//    "verify":{"enabled":true,"tolerance":1.0,"absolute":0,"relative":0,"deterministic":true,"guard_bytes":4096},
 //    "measure":{"cache":"cold"|"warm","warmup":2,"min_samples":5,"max_samples":50,"precision":0.01,"max_time":0.2,"graph_below":2e-5,
 //               "slow_factor":3.0},
-//    "counters":["metric name", ...],"baselines":["cublas","cublasLt"]}
-//   <- {"id":2,"status":"ok","baselines":[{"name":"cublas","problems":[TIMES per tuned problem],"detail":"algo ..."}],"metrics":["the keys
+//    "counters":[metrics or metric sets besides "basic"] | null for none,"baselines":["cublas","cublasLt"]}
+//   <- {"id":2,"status":"ok","baselines":[{"name":"cublas","problems":[TIMES per tuned problem, with "problem" and, if "same_result",
+//       "status","reason","error","error_max","error_rms"],"detail":"algo ...","same_result":true,"reason":why it is not available}],"metrics":["the keys
 //       that "count" will answer, in order"],"missing":["..."]}
 //   <- {"id":2,"status":"error","reason":"buffer A of problem ... needs 160 GiB, the device has 139"}
 //   {"id":3,"op":"trial","cubin":"...","cutoff":[per tuned problem: seconds beyond which it is slow; null = none],
@@ -46,19 +48,23 @@
 //   <- {"id":3,"status":"ok"|"slow"|"wrong"|"out_of_bounds"|"nondeterministic"|"launch_error"|"crashed","reason":"",
 //       "problems":[{"problem":0,"time":..,"low":..,"high":..,"samples":[..at most 10 of them..],"count":25,"error":..worst error over bound..,
 //                    "worst":[i,j],"bad":0,"got":..,"want":..}, ...],
-//       "stages":[{"problem":0,"stage":0,"occupancy":0.25,"local_bytes":0,"blocks_per_sm":1}],
+//       "stages":[{"problem":0,"stage":0,"occupancy":0.25,"local_bytes":0,"blocks_per_sm":1,"registers":128}],
+//       "phases":{"load":..,"verify":..,"measure":..,"again":..,"unload":..}: wall seconds of each,
 //       "busy":..seconds in which the GPU executed our kernels..,"wall":..,"clock_mhz":1980,"temperature":40,"throttled":false}
 //     TIMES = {"time":median,"low":..,"high":..,"samples":[..],"count":n}       (low, high: 95% interval of the median)
 //     After "crashed" (sticky error) the worker says so and exits; the driver starts another and repeats "job".
 //   {"id":4,"op":"count","trials":[{"trial":17,"cubin":"..","problems":[..as above, tuned ones only..]}, ..]}
-//   <- {"id":4,"trials":[{"trial":17,"counters":[{"problem":0,"stage":0,"values":[..in the order of "metrics"; null = none..]}],"reason":""},..],
-//       "busy":..,"wall":..}
+//   <- {"id":4,"status":"ok","passes":2,"trials":[{"trial":17,"counters":[{"problem":0,"stage":0,"values":[..in the order of "metrics"; null = none..]}],"reason":""},..],
+//       "busy":null,"wall":..}         after "crashed", "trial" says whose fault it was; the same in "final"
+//   {"id":4,"op":"ceilings"}
+//   <- {"id":4,"status":"ok","flops_per_second":6.6e13,"bytes_per_second":4.5e12}      measured: FP32 multiply-adds, reading memory
 //   {"id":5,"op":"final","seed":7,"rounds":40,"candidates":[{"trial":17,"cubin":..,"problems":[..all..]}],"baselines":["cublas","cublasLt"]}
 //   <- {"id":5,"progress":0.25} any number of these, then
-//   <- {"id":5,"status":"ok","entries":[{"name":"17"|"cublas"|..,"trial":17,"status":"ok","reason":"","error":..worst error over bound..,
+//   <- {"id":5,"status":"ok","entries":[{"name":"17"|"cublas"|..,"trial":17,"status":"ok","reason":"","detail":"","error":..worst error over bound..,
 //        "problems":[{"problem":0,"times":[one a round, rounds aligned between entries],"error_max":..,"error_rms":..against fp64, relative to
 //        the bound's scale..}]}],"busy":..,"wall":..}
-//     Fresh data from the seed; every entry verified on it; random order in every round.
+//     Fresh data from the seed; every entry verified on it; random order in every round. "trial" of a baseline is null.
+//   <- {"id":n,"status":"error","reason":".."}     to any request that makes no sense, or cannot be met; the worker stays
 #ifndef SWEETSPOT_PROTOCOL_H
 #define SWEETSPOT_PROTOCOL_H
 

@@ -59,7 +59,7 @@ static int64_t compile_samples(const struct job *job, int64_t count, const char 
     random_seed(&random, job->seed);
     for (size_t i = 0; i < workers; i++) pool[i] = (struct worker){.to = -1, .from = -1, .errors = -1};
     for (size_t i = 0; i < workers && i < samples; i++) {
-        if (worker_start(&pool[i], "compiler", argv, NULL, err)) {
+        if (worker_start(&pool[i], "compiler", argv, err)) {
             failed = -1;
             goto out;
         }

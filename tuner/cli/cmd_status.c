@@ -71,7 +71,7 @@ static void add_baselines(struct status *status)
         double times[JOB_MAX_PROBLEMS];
         for (size_t p = 0; p < status->session.job->tuned_count; p++)
             times[p] = json_get_number(json_array_get(json_object_get(baseline, "problems"), p), "time", NAN);
-        double time = objective_of(status->session.job, times);
+        double time = job_objective(status->session.job, times);
         json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "name", json_get_string(baseline, "name", "?"), "objective",
                                               json_real_or_null(time), "ratio", json_real_or_null(time / best)));
     }

@@ -97,8 +97,7 @@ static int measure(struct baselines *all, struct baseline *b, size_t k, json_t *
     if (!b->about->same_result) return 0;
     struct verify_result result;
     char reason[512];
-    if ((failed = verify_begin(w, err)) || (failed = verify_run(w, k, &work, VERIFY_FIRST, err)) || (failed = verify_end(w, err)))
-        return failed;
+    if ((failed = verify_begin(w, err)) || (failed = verify_run(w, k, &work, VERIFY_FIRST, err)) || (failed = verify_end(w, err))) return failed;
     // Problems that did not run have no findings of this pass: only this one is judged.
     enum trial_status status = verify_judge(w, k, &result, reason);
     json_object_set_new(to, "status", json_string(status_name(status)));

@@ -12,14 +12,15 @@
 #define TEXT(x) #x
 #define NAME(x) TEXT(x)
 
-#define CUBLAS_FUNCTIONS(X)                                                                                              \
-    X(cublasCreate) X(cublasDestroy) X(cublasSetStream) X(cublasSetWorkspace) X(cublasGetProperty)                       \
-    X(cublasSetPointerMode) X(cublasGemmEx_64) X(cublasAsumEx_64) X(cublasGetStatusString)
-#define LT_FUNCTIONS(X)                                                                                                  \
-    X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtMatmul) X(cublasLtMatmulAlgoGetHeuristic)                             \
-    X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute)                           \
-    X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy) X(cublasLtMatmulPreferenceCreate)                       \
-    X(cublasLtMatmulPreferenceDestroy) X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulAlgoConfigGetAttribute)
+#define CUBLAS_FUNCTIONS(X)                                                                                                                      \
+    X(cublasCreate)                                                                                                                              \
+    X(cublasDestroy) X(cublasSetStream) X(cublasSetWorkspace) X(cublasGetProperty) X(cublasSetPointerMode) X(cublasGemmEx_64) X(cublasAsumEx_64) \
+        X(cublasGetStatusString)
+#define LT_FUNCTIONS(X)                                                                                                                  \
+    X(cublasLtCreate)                                                                                                                    \
+    X(cublasLtDestroy) X(cublasLtMatmul) X(cublasLtMatmulAlgoGetHeuristic) X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy)      \
+        X(cublasLtMatmulDescSetAttribute) X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy) X(cublasLtMatmulPreferenceCreate) \
+            X(cublasLtMatmulPreferenceDestroy) X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulAlgoConfigGetAttribute)
 
 static struct {
 #define DECLARE(f) __typeof__(f) *f;
@@ -69,15 +70,27 @@ static void *open_library(const char *stem, struct error *err)
 
 static int load(struct error *err)
 {
+    if (lib.cublasLtMatmulAlgoConfigGetAttribute) return 0; // the last to be found
     void *lt = open_library("libcublasLt", err), *blas = lt ? open_library("libcublas", err) : NULL;
     if (!blas) return -1;
-#define FIND(library, f)                                                                                                 \
-    *(void **)&lib.f = dlsym(library, NAME(f));                                                                          \
+#define FIND(library, f)                        \
+    *(void **)&lib.f = dlsym(library, NAME(f)); \
     if (!lib.f) return error_set(err, "this cuBLAS is too old: it has no %s", NAME(f));
 #define FIND_BLAS(f) FIND(blas, f)
 #define FIND_LT(f) FIND(lt, f)
     CUBLAS_FUNCTIONS(FIND_BLAS)
     LT_FUNCTIONS(FIND_LT)
+    return 0;
+}
+
+int blas_probe(char version[32], struct error *err)
+{
+    int major = 0, minor = 0, patch = 0;
+    if (load(err)) return -1;
+    lib.cublasGetProperty(MAJOR_VERSION, &major);
+    lib.cublasGetProperty(MINOR_VERSION, &minor);
+    lib.cublasGetProperty(PATCH_LEVEL, &patch);
+    snprintf(version, 32, "%d.%d.%d", major, minor, patch);
     return 0;
 }
 
@@ -89,23 +102,16 @@ int blas_open(struct blas **out, struct cuda *cuda, struct error *err)
     unsetenv("CUBLAS_EMULATE_SINGLE_PRECISION");
     unsetenv("CUBLAS_EMULATE_DOUBLE_PRECISION");
     unsetenv("CUBLAS_EMULATION_STRATEGY");
-    if (load(err)) return -1;
     struct blas *b = calloc(1, sizeof *b);
     if (!b) return error_set(err, "out of memory");
     b->cuda = cuda;
     cublasStatus_t s;
-    int major = 0, minor = 0, patch = 0;
-    if (cuda_alloc(cuda, WORKSPACE, &b->workspace, err)) goto out;
-    if ((s = lib.cublasCreate(&b->handle)) || (s = lib.cublasLtCreate(&b->lt)) ||
-        (s = lib.cublasSetStream(b->handle, cuda_stream(cuda))) ||
+    if (blas_probe(b->version, err) || cuda_alloc(cuda, WORKSPACE, &b->workspace, err)) goto out;
+    if ((s = lib.cublasCreate(&b->handle)) || (s = lib.cublasLtCreate(&b->lt)) || (s = lib.cublasSetStream(b->handle, cuda_stream(cuda))) ||
         (s = lib.cublasSetWorkspace(b->handle, (void *)b->workspace, WORKSPACE))) {
         fail(err, s, "cuBLAS does not start");
         goto out;
     }
-    lib.cublasGetProperty(MAJOR_VERSION, &major);
-    lib.cublasGetProperty(MINOR_VERSION, &minor);
-    lib.cublasGetProperty(PATCH_LEVEL, &patch);
-    snprintf(b->version, sizeof b->version, "%d.%d.%d", major, minor, patch);
     *out = b;
     return 0;
 out:
@@ -141,21 +147,33 @@ struct kind {
 static int data_type(enum element type, cudaDataType_t *out)
 {
     switch (type) {
-    case ELEMENT_F64: *out = CUDA_R_64F; return 0;
-    case ELEMENT_F32: *out = CUDA_R_32F; return 0;
-    case ELEMENT_F16: *out = CUDA_R_16F; return 0;
-    case ELEMENT_BF16: *out = CUDA_R_16BF; return 0;
-    case ELEMENT_I8: *out = CUDA_R_8I; return 0;
-    case ELEMENT_I32: *out = CUDA_R_32I; return 0;
-    default: return -1;
+    case ELEMENT_F64:
+        *out = CUDA_R_64F;
+        return 0;
+    case ELEMENT_F32:
+        *out = CUDA_R_32F;
+        return 0;
+    case ELEMENT_F16:
+        *out = CUDA_R_16F;
+        return 0;
+    case ELEMENT_BF16:
+        *out = CUDA_R_16BF;
+        return 0;
+    case ELEMENT_I8:
+        *out = CUDA_R_8I;
+        return 0;
+    case ELEMENT_I32:
+        *out = CUDA_R_32I;
+        return 0;
+    default:
+        return -1;
     }
 }
 
 static int describe(const struct toolbox_gemm *g, struct kind *k, struct error *err)
 {
     if (g->a.type != g->b.type || data_type(g->a.type, &k->in) || data_type(g->c.type, &k->out))
-        return error_set(err, "cuBLAS has no product of %s and %s into %s", element_name(g->a.type), element_name(g->b.type),
-                         element_name(g->c.type));
+        return error_set(err, "cuBLAS has no product of %s and %s into %s", element_name(g->a.type), element_name(g->b.type), element_name(g->c.type));
     if (g->a.type == ELEMENT_F64) {
         k->scale = CUDA_R_64F;
         k->compute = CUBLAS_COMPUTE_64F;
@@ -179,30 +197,24 @@ int blas_gemm(struct blas *b, const struct toolbox_gemm *g, struct error *err)
 {
     struct kind k;
     if (describe(g, &k, err)) return -1;
-    cublasStatus_t s = lib.cublasGemmEx_64(b->handle,
-                                           g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
-                                           g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N,
-                                           g->n, g->m, g->k, &k.alpha,
-                                           (const void *)g->b.device, k.in, g->b.ld,
-                                           (const void *)g->a.device, k.in, g->a.ld, &k.beta,
+    cublasStatus_t s = lib.cublasGemmEx_64(b->handle, g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, g->n, g->m, g->k,
+                                           &k.alpha, (const void *)g->b.device, k.in, g->b.ld, (const void *)g->a.device, k.in, g->a.ld, &k.beta,
                                            (void *)g->c.device, k.out, g->c.ld, k.compute, CUBLAS_GEMM_DEFAULT);
     return s ? fail(err, s, "cublasGemmEx") : 0;
 }
 
-static int run(struct blas *b, const struct toolbox_gemm *g, const struct kind *k, const struct blas_plan *p,
-               const cublasLtMatmulAlgo_t *algorithm, struct error *err)
+static int run(struct blas *b, const struct toolbox_gemm *g, const struct kind *k, const struct blas_plan *p, const cublasLtMatmulAlgo_t *algorithm,
+               struct error *err)
 {
-    cublasStatus_t s = lib.cublasLtMatmul(b->lt, p->description, &k->alpha, (const void *)g->b.device, p->a,
-                                          (const void *)g->a.device, p->b, &k->beta, (const void *)g->c.device, p->c,
-                                          (void *)g->c.device, p->c, algorithm, (void *)b->workspace, WORKSPACE,
-                                          cuda_stream(b->cuda));
+    cublasStatus_t s =
+        lib.cublasLtMatmul(b->lt, p->description, &k->alpha, (const void *)g->b.device, p->a, (const void *)g->a.device, p->b, &k->beta,
+                           (const void *)g->c.device, p->c, (void *)g->c.device, p->c, algorithm, (void *)b->workspace, WORKSPACE, cuda_stream(b->cuda));
     return s ? fail(err, s, "cublasLtMatmul") : 0;
 }
 
 // Median of three timed runs after one for warming up; of one run where a run takes longer than 50 ms.
-static int time_algorithm(struct blas *b, const struct toolbox_gemm *g, const struct kind *k, const struct blas_plan *p,
-                          const cublasLtMatmulAlgo_t *algorithm, struct cuda_event *event[2], double *seconds,
-                          struct error *err)
+static int time_algorithm(struct blas *b, const struct toolbox_gemm *g, const struct kind *k, const struct blas_plan *p, const cublasLtMatmulAlgo_t *algorithm,
+                          struct cuda_event *event[2], double *seconds, struct error *err)
 {
     double best[3];
     int failed;
@@ -230,8 +242,7 @@ static int algorithm_number(const cublasLtMatmulAlgo_t *algorithm, cublasLtMatmu
     return value;
 }
 
-static int choose(struct blas *b, const struct toolbox_gemm *g, const struct kind *k, struct blas_plan *p, int candidates,
-                  char *detail, struct error *err)
+static int choose(struct blas *b, const struct toolbox_gemm *g, const struct kind *k, struct blas_plan *p, int candidates, char *detail, struct error *err)
 {
     cublasLtMatmulHeuristicResult_t found[HEURISTICS_MAX];
     cublasLtMatmulPreference_t preference = NULL;
@@ -242,10 +253,8 @@ static int choose(struct blas *b, const struct toolbox_gemm *g, const struct kin
     cublasStatus_t s;
     if (candidates > HEURISTICS_MAX) candidates = HEURISTICS_MAX;
     if ((s = lib.cublasLtMatmulPreferenceCreate(&preference)) ||
-        (s = lib.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
-                                                      sizeof workspace)) ||
-        (s = lib.cublasLtMatmulAlgoGetHeuristic(b->lt, p->description, p->a, p->b, p->c, p->c, preference, candidates,
-                                                found, &count))) {
+        (s = lib.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace)) ||
+        (s = lib.cublasLtMatmulAlgoGetHeuristic(b->lt, p->description, p->a, p->b, p->c, p->c, preference, candidates, found, &count))) {
         fail(err, s, "cublasLt's heuristics");
         goto out;
     }
@@ -268,8 +277,7 @@ static int choose(struct blas *b, const struct toolbox_gemm *g, const struct kin
     p->algorithm = found[best].algo;
     snprintf(detail, OPERATION_DETAIL_MAX, "heuristic %d of %d: algorithm %d, tile %d, stages %d, split-K %d", best + 1, count,
              algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_ID), algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID),
-             algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID),
-             algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM));
+             algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID), algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM));
     failed = 0;
 out:
     cuda_event_destroy(b->cuda, event[0]);
@@ -278,8 +286,7 @@ out:
     return failed;
 }
 
-int blas_plan_gemm(struct blas *b, const struct toolbox_gemm *g, int candidates, struct blas_plan **out,
-                   char detail[OPERATION_DETAIL_MAX], struct error *err)
+int blas_plan_gemm(struct blas *b, const struct toolbox_gemm *g, int candidates, struct blas_plan **out, char detail[OPERATION_DETAIL_MAX], struct error *err)
 {
     struct kind k;
     *out = NULL;

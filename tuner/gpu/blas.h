@@ -13,6 +13,8 @@ struct blas_plan;
 // Opens both libraries on the context's stream, with a workspace of 64 MiB. The caller closes.
 int blas_open(struct blas **out, struct cuda *, struct error *err);
 void blas_close(struct blas *); // NULL is fine
+// Whether the libraries are there, and their version: "13.0.2". Loads them, but starts nothing.
+int blas_probe(char version[32], struct error *err);
 // "13.0.2", of the opened library; lives as long as it.
 const char *blas_version(const struct blas *);
 
@@ -21,8 +23,7 @@ int blas_gemm(struct blas *, const struct toolbox_gemm *, struct error *err);
 
 // Asks cublasLt for its best `candidates` algorithms, runs each, and keeps the fastest. Waits. `detail` says which. With
 // beta != 0, C is changed by it.
-int blas_plan_gemm(struct blas *, const struct toolbox_gemm *, int candidates, struct blas_plan **out,
-                   char detail[OPERATION_DETAIL_MAX], struct error *err);
+int blas_plan_gemm(struct blas *, const struct toolbox_gemm *, int candidates, struct blas_plan **out, char detail[OPERATION_DETAIL_MAX], struct error *err);
 // The plan's product on this problem's addresses, which may differ from those planned with.
 int blas_run_plan(struct blas *, const struct toolbox_gemm *, const struct blas_plan *, struct error *err);
 void blas_plan_free(struct blas *, struct blas_plan *); // NULL is fine

@@ -104,14 +104,12 @@ static int guard_regions(struct buffers *s, size_t guard, struct error *err)
     }
     s->region_count = n;
     int failed;
-    if ((failed = cuda_alloc(s->cuda, sizeof regions, &s->regions, err)) ||
-        (failed = cuda_upload(s->cuda, s->regions, regions, n * sizeof *regions, err)))
+    if ((failed = cuda_alloc(s->cuda, sizeof regions, &s->regions, err)) || (failed = cuda_upload(s->cuda, s->regions, regions, n * sizeof *regions, err)))
         return failed;
     return cuda_sync(s->cuda, err);
 }
 
-int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, const json_t *list, size_t guard_bytes,
-                 struct error *err)
+int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, const json_t *list, size_t guard_bytes, struct error *err)
 {
     size_t i, offset = 0;
     json_t *each;
@@ -136,8 +134,7 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
         }
     }
     s->arena_bytes = offset;
-    if ((failed = cuda_alloc(cuda, s->arena_bytes, &s->arena, err)) ||
-        (s->origin_bytes && (failed = cuda_alloc(cuda, s->origin_bytes, &s->origins, err))) ||
+    if ((failed = cuda_alloc(cuda, s->arena_bytes, &s->arena, err)) || (s->origin_bytes && (failed = cuda_alloc(cuda, s->origin_bytes, &s->origins, err))) ||
         (failed = cuda_alloc(cuda, BUFFERS_MAX * sizeof(struct finding), &s->findings, err)))
         return failed;
     uint64_t origin = s->origins;
@@ -182,8 +179,7 @@ static int fill_from_file(struct buffers *s, const struct buffer *b, struct erro
     char *row = NULL;
     int failed = -1;
     if (npy.count != (size_t)(v->rows * v->cols)) {
-        error_set(err, "%s has %zu elements, buffer %s has %lldx%lld", b->path, npy.count, b->name, (long long)v->rows,
-                  (long long)v->cols);
+        error_set(err, "%s has %zu elements, buffer %s has %lldx%lld", b->path, npy.count, b->name, (long long)v->rows, (long long)v->cols);
         goto out;
     }
     if (!(row = malloc(row_bytes))) {
@@ -212,8 +208,7 @@ int buffers_fill(struct buffers *s, uint64_t seed, struct error *err)
 {
     int failed;
     struct finding findings[BUFFERS_MAX];
-    if ((failed = cuda_fill16(s->cuda, s->arena, BUFFERS_GUARD, s->arena_bytes / 2, err)) ||
-        (failed = cuda_zero(s->cuda, s->findings, sizeof findings, err)))
+    if ((failed = cuda_fill16(s->cuda, s->arena, BUFFERS_GUARD, s->arena_bytes / 2, err)) || (failed = cuda_zero(s->cuda, s->findings, sizeof findings, err)))
         return failed;
     for (size_t i = 0; i < s->count; i++) {
         struct buffer *b = &s->list[i];
@@ -225,8 +220,7 @@ int buffers_fill(struct buffers *s, uint64_t seed, struct error *err)
         (failed = cuda_sync(s->cuda, err)))
         return failed;
     for (size_t i = 0; i < s->count; i++) s->list[i].checksum = findings[i].checksum;
-    for (unsigned i = 0; i < s->clone_count && !failed; i++)
-        failed = cuda_copy(s->cuda, s->clones + i * s->arena_bytes, s->arena, s->arena_bytes, err);
+    for (unsigned i = 0; i < s->clone_count && !failed; i++) failed = cuda_copy(s->cuda, s->clones + i * s->arena_bytes, s->arena, s->arena_bytes, err);
     return failed;
 }
 
@@ -244,8 +238,7 @@ int buffers_reset(struct buffers *s, uint16_t pattern, struct error *err)
         else if (b->direction == DIRECTION_SCRATCH && b->filled && b->fill == FILL_CONSTANT)
             failed = fill(s, b, 0, err);
         else
-            failed = support_pattern(s->support, v->device, dense ? 1 : v->rows, dense ? v->rows * v->cols * size : v->cols * size,
-                                     v->ld * size, pattern, err);
+            failed = support_pattern(s->support, v->device, dense ? 1 : v->rows, dense ? v->rows * v->cols * size : v->cols * size, v->ld * size, pattern, err);
     }
     return failed;
 }
@@ -255,8 +248,7 @@ int buffers_check(struct buffers *s, struct error *err)
     int failed = support_guards(s->support, s->regions, s->region_count, BUFFERS_GUARD, s->findings, err);
     for (size_t i = 0; i < s->count && !failed; i++)
         if (s->list[i].direction == DIRECTION_IN)
-            failed = support_checksum(s->support, s->list[i].view.device, s->list[i].bytes,
-                                      s->findings + i * sizeof(struct finding), err);
+            failed = support_checksum(s->support, s->list[i].view.device, s->list[i].bytes, s->findings + i * sizeof(struct finding), err);
     return failed;
 }
 
@@ -267,8 +259,7 @@ int buffers_clone(struct buffers *s, unsigned copies, struct error *err)
     s->clones = 0;
     s->clone_count = 0;
     int failed = cuda_alloc(s->cuda, (copies - 1) * s->arena_bytes, &s->clones, err);
-    for (unsigned i = 0; i + 1 < copies && !failed; i++)
-        failed = cuda_copy(s->cuda, s->clones + i * s->arena_bytes, s->arena, s->arena_bytes, err);
+    for (unsigned i = 0; i + 1 < copies && !failed; i++) failed = cuda_copy(s->cuda, s->clones + i * s->arena_bytes, s->arena, s->arena_bytes, err);
     if (!failed) s->clone_count = copies - 1;
     return failed;
 }

@@ -27,13 +27,13 @@ struct buffer {
     enum direction direction;
     enum fill_kind fill;
     double low, high;
-    char *path;         // of an npy fill; owned
-    bool filled;        // scratch: the fill was asked for, so it is repeated before every verified run
-    uint64_t slot;      // address of the front guard
-    size_t front;       // bytes of the front guard
-    size_t bytes;       // of all rows with their padding
-    uint64_t origin;    // inout: pristine copy
-    uint64_t checksum;  // in: of the data as filled
+    char *path;        // of an npy fill; owned
+    bool filled;       // scratch: the fill was asked for, so it is repeated before every verified run
+    uint64_t slot;     // address of the front guard
+    size_t front;      // bytes of the front guard
+    size_t bytes;      // of all rows with their padding
+    uint64_t origin;   // inout: pristine copy
+    uint64_t checksum; // in: of the data as filled
 };
 
 struct buffers {

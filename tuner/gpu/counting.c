@@ -71,8 +71,7 @@ int counting_open(struct counting **out, const struct machine *machine, const js
     c->names = all_names(names);
     cuda_info(machine->cuda, &info);
     int failed = collect(c, err);
-    if (!failed && c->metrics)
-        failed = counters_open(&c->counters, cuda_context(machine->cuda), info.ordinal, &c->set, err);
+    if (!failed && c->metrics) failed = counters_open(&c->counters, cuda_context(machine->cuda), info.ordinal, &c->set, err);
     if (failed) {
         counting_close(c);
         return failed;
@@ -101,8 +100,7 @@ bool counting_is_for(const struct counting *c, const json_t *names)
 json_t *counting_keys(const struct counting *c)
 {
     json_t *keys = json_array();
-    for (size_t i = 0; c->counters && i < counters_count(c->counters); i++)
-        json_array_append_new(keys, json_string(counters_metric(c->counters, i)->key));
+    for (size_t i = 0; c->counters && i < counters_count(c->counters); i++) json_array_append_new(keys, json_string(counters_metric(c->counters, i)->key));
     return keys;
 }
 
@@ -118,18 +116,17 @@ json_t *counting_describe(const struct counting *c)
     json_t *metrics = json_array();
     for (size_t i = 0; c->counters && i < counters_count(c->counters); i++) {
         const struct metric *m = counters_metric(c->counters, i);
-        json_array_append_new(metrics, json_pack("{s:s, s:s, s:s, s:s}", "key", m->key, "metric", m->name, "unit", m->unit, "description",
-                                                 m->description));
+        json_array_append_new(metrics, json_pack("{s:s, s:s, s:s, s:s}", "key", m->key, "metric", m->name, "unit", m->unit, "description", m->description));
     }
-    return json_pack("{s:b, s:s, s:s, s:o, s:o}", "available", reason == NULL, "chip", c->counters ? counters_chip(c->counters) : "",
-                     "reason", reason ? reason : "", "metrics", metrics, "missing", counting_missing(c));
+    return json_pack("{s:b, s:s, s:s, s:o, s:o}", "available", reason == NULL, "chip", c->counters ? counters_chip(c->counters) : "", "reason",
+                     reason ? reason : "", "metrics", metrics, "missing", counting_missing(c));
 }
 
 // One candidate on one problem: what counters_measure calls a candidate.
 struct unit {
     size_t trial, problem; // index in the request, in the workload
     struct pipeline_part *part;
-    double *values;        // its rows; NULL until counted
+    double *values; // its rows; NULL until counted
 };
 
 struct batch {

@@ -12,16 +12,15 @@
 #define NAME(x) TEXT(x)
 
 // Older spellings with the same meaning for drivers before the header's: only cuEventElapsedTime needs one.
-#define FUNCTIONS(X)                                                                                                     \
-    X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGetCount) X(cuDeviceGet)             \
-    X(cuDeviceGetName) X(cuDeviceGetUuid) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain)        \
-    X(cuDevicePrimaryCtxRelease) X(cuDevicePrimaryCtxSetFlags) X(cuCtxSetCurrent) X(cuMemGetInfo) X(cuMemAlloc)          \
-    X(cuMemFree) X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync)       \
-    X(cuMemsetD16Async) X(cuMemsetD8Async) X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize)                   \
-    X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncGetAttribute) X(cuFuncSetAttribute)             \
-    X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuLaunchKernelEx) X(cuEventCreate) X(cuEventDestroy)                \
-    X(cuEventRecord) X(cuEventElapsedTime) X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiate)           \
-    X(cuGraphLaunch) X(cuGraphDestroy) X(cuGraphExecDestroy)
+#define FUNCTIONS(X)                                                                                                                                          \
+    X(cuInit)                                                                                                                                                 \
+    X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGetCount) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceGetUuid)                      \
+        X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuDevicePrimaryCtxSetFlags) X(cuCtxSetCurrent) \
+            X(cuMemGetInfo) X(cuMemAlloc) X(cuMemFree) X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync)      \
+                X(cuMemsetD16Async) X(cuMemsetD8Async) X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuModuleLoadData) X(cuModuleUnload)      \
+                    X(cuModuleGetFunction) X(cuFuncGetAttribute) X(cuFuncSetAttribute) X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuLaunchKernelEx)     \
+                        X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventElapsedTime) X(cuStreamBeginCapture) X(cuStreamEndCapture)               \
+                            X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphDestroy) X(cuGraphExecDestroy)
 
 static struct {
 #define DECLARE(f) __typeof__(f) *f;
@@ -53,7 +52,8 @@ static const char *result_words(CUresult r)
 static int result_kind(CUresult r)
 {
     switch (r) {
-    case CUDA_ERROR_OUT_OF_MEMORY: return CUDA_MEMORY;
+    case CUDA_ERROR_OUT_OF_MEMORY:
+        return CUDA_MEMORY;
     case CUDA_ERROR_INVALID_VALUE:
     case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
     case CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE:
@@ -64,7 +64,8 @@ static int result_kind(CUresult r)
     case CUDA_ERROR_NOT_SUPPORTED:
     case CUDA_ERROR_INVALID_PTX:
     case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
-    case CUDA_ERROR_SHARED_OBJECT_INIT_FAILED: return CUDA_REFUSED;
+    case CUDA_ERROR_SHARED_OBJECT_INIT_FAILED:
+        return CUDA_REFUSED;
     case CUDA_ERROR_ILLEGAL_ADDRESS:
     case CUDA_ERROR_LAUNCH_TIMEOUT:
     case CUDA_ERROR_ASSERT:
@@ -78,8 +79,10 @@ static int result_kind(CUresult r)
     case CUDA_ERROR_ECC_UNCORRECTABLE:
     case CUDA_ERROR_CONTAINED:
     case CUDA_ERROR_TENSOR_MEMORY_LEAK:
-    case CUDA_ERROR_UNKNOWN: return CUDA_CRASHED;
-    default: return CUDA_FAILED;
+    case CUDA_ERROR_UNKNOWN:
+        return CUDA_CRASHED;
+    default:
+        return CUDA_FAILED;
     }
 }
 
@@ -92,11 +95,10 @@ static int fail(struct error *err, CUresult r, const char *what)
 static int load_driver(struct error *err)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    if (!library)
-        return error_set(err, "no CUDA driver (libcuda.so.1): %s; install NVIDIA's driver, 525 or newer", dlerror());
-#define FIND(f)                                                                                                          \
-    *(void **)&driver.f = dlsym(library, NAME(f));                                                                       \
-    if (!driver.f) *(void **)&driver.f = dlsym(library, #f);                                                             \
+    if (!library) return error_set(err, "no CUDA driver (libcuda.so.1): %s; install NVIDIA's driver, 525 or newer", dlerror());
+#define FIND(f)                                              \
+    *(void **)&driver.f = dlsym(library, NAME(f));           \
+    if (!driver.f) *(void **)&driver.f = dlsym(library, #f); \
     if (!driver.f) return error_set(err, "the CUDA driver is too old: it has no %s; install 525 or newer", NAME(f));
     FUNCTIONS(FIND)
 #undef FIND
@@ -113,8 +115,8 @@ static int attribute(const struct cuda *c, CUdevice_attribute which)
 static void uuid_words(const CUuuid *uuid, char out[48])
 {
     const unsigned char *b = (const unsigned char *)uuid->bytes;
-    snprintf(out, 48, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4],
-             b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+    snprintf(out, 48, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9],
+             b[10], b[11], b[12], b[13], b[14], b[15]);
 }
 
 static int find_device(struct cuda *c, const char *wanted, struct error *err)
@@ -132,6 +134,7 @@ static int find_device(struct cuda *c, const char *wanted, struct error *err)
         uuid_words(&uuid, c->info.uuid);
         if (by_number ? ordinal == i : !strcmp(wanted, c->info.uuid)) {
             c->info.ordinal = i;
+            c->info.device_count = count;
             return 0;
         }
     }
@@ -173,8 +176,7 @@ int cuda_open(struct cuda **out, const char *device, struct error *err)
     *out = NULL;
     if (load_driver(err)) return -1;
     CUresult r = driver.cuInit(0);
-    if (r == CUDA_ERROR_NO_DEVICE)
-        return error_set(err, "no CUDA device is visible; look at nvidia-smi and CUDA_VISIBLE_DEVICES");
+    if (r == CUDA_ERROR_NO_DEVICE) return error_set(err, "no CUDA device is visible; look at nvidia-smi and CUDA_VISIBLE_DEVICES");
     if (r) {
         fail(err, r, "the CUDA driver does not start");
         return error_prefix(err, "look at nvidia-smi and dmesg");
@@ -182,8 +184,7 @@ int cuda_open(struct cuda **out, const char *device, struct error *err)
     int version = 0;
     driver.cuDriverGetVersion(&version);
     if (version < OLDEST_DRIVER)
-        return error_set(err, "the driver speaks CUDA %d.%d, 12.0 is needed: install driver 525 or newer", version / 1000,
-                         version % 1000 / 10);
+        return error_set(err, "the driver speaks CUDA %d.%d, 12.0 is needed: install driver 525 or newer", version / 1000, version % 1000 / 10);
     struct cuda *c = calloc(1, sizeof *c);
     if (!c) return error_set(err, "out of memory");
     if (find_device(c, device, err)) goto out;
@@ -238,8 +239,8 @@ int cuda_alloc(struct cuda *c, size_t bytes, uint64_t *pointer, struct error *er
     if (r == CUDA_ERROR_OUT_OF_MEMORY) {
         size_t available = 0, total = 0;
         driver.cuMemGetInfo(&available, &total);
-        error_set(err, "cannot allocate %.2f GiB on the device: %.2f of its %.2f GiB are free", (double)bytes / 0x1p30,
-                  (double)available / 0x1p30, (double)total / 0x1p30);
+        error_set(err, "cannot allocate %.2f GiB on the device: %.2f of its %.2f GiB are free", (double)bytes / 0x1p30, (double)available / 0x1p30,
+                  (double)total / 0x1p30);
         return CUDA_MEMORY;
     }
     return r ? fail(err, r, "cannot allocate device memory") : 0;
@@ -317,8 +318,7 @@ void cuda_module_unload(struct cuda *c, struct cuda_module *module)
     if (module) driver.cuModuleUnload((CUmodule)module);
 }
 
-int cuda_module_kernel(struct cuda *c, struct cuda_module *module, const char *symbol, struct cuda_kernel **out,
-                       struct error *err)
+int cuda_module_kernel(struct cuda *c, struct cuda_module *module, const char *symbol, struct cuda_kernel **out, struct error *err)
 {
     (void)c;
     CUfunction function = NULL;
@@ -355,28 +355,25 @@ int cuda_kernel_allow(struct cuda *c, struct cuda_kernel *kernel, const struct c
     if (result) return result;
     const struct cuda_info *device = &c->info;
     if (g->shared > (unsigned)device->max_shared || (int)g->shared + info.static_shared > device->max_shared) {
-        error_set(err, "needs %lld bytes of shared memory (%d of them static), the device has %d a block",
-                  (long long)g->shared + info.static_shared, info.static_shared, device->max_shared);
+        error_set(err, "needs %lld bytes of shared memory (%d of them static), the device has %d a block", (long long)g->shared + info.static_shared,
+                  info.static_shared, device->max_shared);
         return CUDA_REFUSED;
     }
     if (volume(g->block) > (unsigned)info.max_threads) {
-        error_set(err, "%u threads a block; with %d registers a thread, or its launch bounds, the kernel allows %d",
-                  volume(g->block), info.registers, info.max_threads);
+        error_set(err, "%u threads a block; with %d registers a thread, or its launch bounds, the kernel allows %d", volume(g->block), info.registers,
+                  info.max_threads);
         return CUDA_REFUSED;
     }
     CUfunction f = (CUfunction)kernel;
     CUresult r = CUDA_SUCCESS;
     int allowed = 0; // by an earlier geometry of the same kernel; never lowered
     driver.cuFuncGetAttribute(&allowed, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, f);
-    if ((int)g->shared > allowed)
-        r = driver.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)g->shared);
-    if (!r && volume(g->cluster) > 8)
-        r = driver.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+    if ((int)g->shared > allowed) r = driver.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)g->shared);
+    if (!r && volume(g->cluster) > 8) r = driver.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
     return r ? fail(err, r, "cannot set the kernel's attributes") : 0;
 }
 
-int cuda_kernel_occupancy(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, int *blocks,
-                          struct error *err)
+int cuda_kernel_occupancy(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, int *blocks, struct error *err)
 {
     (void)c;
     CUresult r = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (CUfunction)kernel, (int)volume(g->block), g->shared);
@@ -412,8 +409,8 @@ int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_ge
     CUresult r = driver.cuLaunchKernelEx(&config, (CUfunction)kernel, args, NULL);
     if (!r) return 0;
     int kind = fail(err, r, "cannot launch");
-    error_prefix(err, "grid %ux%ux%u, block %ux%ux%u, cluster %ux%ux%u, %u bytes of shared memory", g->grid[0], g->grid[1],
-                 g->grid[2], g->block[0], g->block[1], g->block[2], g->cluster[0], g->cluster[1], g->cluster[2], g->shared);
+    error_prefix(err, "grid %ux%ux%u, block %ux%ux%u, cluster %ux%ux%u, %u bytes of shared memory", g->grid[0], g->grid[1], g->grid[2], g->block[0],
+                 g->block[1], g->block[2], g->cluster[0], g->cluster[1], g->cluster[2], g->shared);
     return kind;
 }
 

@@ -80,8 +80,7 @@ static int pass(struct trial *t, enum verify_pass which, struct error *err)
         return ended ? ended : failed;
     }
     if ((failed = verify_end(w, err))) return failed;
-    for (size_t k = 0; k < w->problem_count && !failed && which == VERIFY_FIRST; k++)
-        failed = verify_time(w, k, &t->first[k], err);
+    for (size_t k = 0; k < w->problem_count && !failed && which == VERIFY_FIRST; k++) failed = verify_time(w, k, &t->first[k], err);
     judge(t);
     return failed;
 }
@@ -113,8 +112,7 @@ static int run(struct trial *t, struct error *err)
     if (t->verify && (failed = pass(t, VERIFY_FIRST, err))) return failed;
     mark(t, "verify");
     // A wrong result that changes from run to run is a race, and saying so helps more than saying "wrong".
-    if (t->status == STATUS_WRONG && t->w->verify.deterministic && verify_inputs_intact(t->w))
-        return pass(t, VERIFY_AGAIN, err);
+    if (t->status == STATUS_WRONG && t->w->verify.deterministic && verify_inputs_intact(t->w)) return pass(t, VERIFY_AGAIN, err);
     if (t->status == STATUS_OK && (failed = measure(t, err))) return failed;
     mark(t, "measure");
     if (t->status == STATUS_OK && t->verify && (failed = pass(t, VERIFY_SECOND, err))) return failed;
@@ -159,9 +157,8 @@ static json_t *stages_json(const struct trial *t)
     for (size_t k = 0; t->pipeline.parts && k < t->w->problem_count; k++)
         for (unsigned i = 0; i < t->pipeline.parts[k].count; i++) {
             const struct pipeline_stage *s = &t->pipeline.parts[k].stage[i];
-            json_array_append_new(array, json_pack("{s:I, s:i, s:f, s:i, s:i, s:i}", "problem", (json_int_t)k, "stage", (int)i, "occupancy",
-                                                   s->occupancy, "blocks_per_sm", s->blocks_per_sm, "local_bytes",
-                                                   s->info.local_bytes, "registers", s->info.registers));
+            json_array_append_new(array, json_pack("{s:I, s:i, s:f, s:i, s:i, s:i}", "problem", (json_int_t)k, "stage", (int)i, "occupancy", s->occupancy,
+                                                   "blocks_per_sm", s->blocks_per_sm, "local_bytes", s->info.local_bytes, "registers", s->info.registers));
         }
     return array;
 }

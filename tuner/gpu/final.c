@@ -185,9 +185,9 @@ static int race(struct final *f, size_t problem, double done, double share, stru
         json_t *list = json_array();
         measure_plan_free(w->measure, &e->plan);
         for (size_t round = 0; round < f->rounds; round++) json_array_append_new(list, json_real_or_null(e->times[round]));
-        json_array_append_new(e->problems, json_pack("{s:I, s:o, s:o, s:o}", "problem", (json_int_t)problem, "times", list, "error_max",
-                                                     json_real_or_null(e->results[problem].error_max), "error_rms",
-                                                     json_real_or_null(e->results[problem].error_rms)));
+        json_array_append_new(e->problems,
+                              json_pack("{s:I, s:o, s:o, s:o}", "problem", (json_int_t)problem, "times", list, "error_max",
+                                        json_real_or_null(e->results[problem].error_max), "error_rms", json_real_or_null(e->results[problem].error_rms)));
     }
     return failed;
 }
@@ -213,8 +213,8 @@ static json_t *entries_json(struct final *f)
     return array;
 }
 
-int final_run(struct workload *w, struct baselines *baselines, const json_t *request, json_t *answer,
-              void (*progress)(void *user, double share), void *user, struct error *err)
+int final_run(struct workload *w, struct baselines *baselines, const json_t *request, json_t *answer, void (*progress)(void *user, double share), void *user,
+              struct error *err)
 {
     double begin = now();
     int64_t rounds = json_get_integer(request, "rounds", 40);

@@ -12,7 +12,7 @@
 
 // Fills `answer` as protocol.h says for "final". `progress` is called now and then with the share that is done. Negative
 // codes as of examine().
-int final_run(struct workload *, struct baselines *, const json_t *request, json_t *answer,
-              void (*progress)(void *user, double share), void *user, struct error *err);
+int final_run(struct workload *, struct baselines *, const json_t *request, json_t *answer, void (*progress)(void *user, double share), void *user,
+              struct error *err);
 
 #endif

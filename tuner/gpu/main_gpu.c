@@ -14,6 +14,7 @@
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/baselines.h"
+#include "tuner/gpu/ceilings.h"
 #include "tuner/gpu/counting.h"
 #include "tuner/gpu/cuda.h"
 #include "tuner/gpu/examine.h"
@@ -46,19 +47,24 @@ static json_t *device_json(const struct worker *w)
 {
     struct cuda_info i;
     cuda_info(w->machine.cuda, &i);
-    json_t *d = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i}", "name", i.name, "arch", i.arch, "uuid", i.uuid, "ordinal", i.ordinal,
-                          "sm_count", i.sm_count, "max_shared", i.max_shared, "shared_per_sm", i.shared_per_sm, "reserved_shared",
-                          i.reserved_shared);
+    json_t *d = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i}", "name", i.name, "arch", i.arch, "uuid", i.uuid, "ordinal", i.ordinal, "sm_count",
+                          i.sm_count, "max_shared", i.max_shared, "shared_per_sm", i.shared_per_sm, "reserved_shared", i.reserved_shared);
     int clock = nvml_max_clock(w->machine.nvml);
-    json_t *more = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:s, s:s}", "registers_per_sm", i.registers_per_sm,
-                             "max_registers", 255, "max_threads", i.max_threads, "threads_per_sm", i.threads_per_sm, "blocks_per_sm",
-                             i.blocks_per_sm, "warp_size", i.warp_size, "l2_bytes", i.l2_bytes, "max_cluster", i.max_cluster, "clock_mhz",
-                             clock ? clock : i.clock_mhz, "memory_bus_bits", i.memory_bus_bits, "memory_bytes",
-                             (json_int_t)i.memory_bytes, "memory_free", (json_int_t)i.memory_free, "driver",
-                             nvml_driver(w->machine.nvml), "cuda", i.cuda);
+    json_t *more =
+        json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:s, s:s}", "registers_per_sm", i.registers_per_sm, "max_registers", 255,
+                  "max_threads", i.max_threads, "threads_per_sm", i.threads_per_sm, "blocks_per_sm", i.blocks_per_sm, "warp_size", i.warp_size, "l2_bytes",
+                  i.l2_bytes, "max_cluster", i.max_cluster, "clock_mhz", clock ? clock : i.clock_mhz, "memory_bus_bits", i.memory_bus_bits, "memory_bytes",
+                  (json_int_t)i.memory_bytes, "memory_free", (json_int_t)i.memory_free, "driver", nvml_driver(w->machine.nvml), "cuda", i.cuda);
     json_object_update(d, more);
     json_decref(more);
     return d;
+}
+
+static json_t *libraries_json(void)
+{
+    char version[32];
+    struct error missing = {""};
+    return blas_probe(version, &missing) ? json_pack("{s:s}", "missing", missing.message) : json_pack("{s:s}", "cublas", version);
 }
 
 // CUPTI stays hooked into the driver once it is loaded, and makes launches half a microsecond longer, so it is loaded before
@@ -68,10 +74,11 @@ static int hello(struct worker *w, const json_t *request, json_t *answer, struct
     bool count = json_get_bool(request, "counters", true);
     if (!w->counting && count && counting_open(&w->counting, &w->machine, NULL, err)) return -1;
     json_object_set_new(answer, "status", json_string("ok"));
+    struct cuda_info info;
+    cuda_info(w->machine.cuda, &info);
+    json_object_set_new(answer, "device_count", json_integer(info.device_count));
     json_object_set_new(answer, "device", device_json(w));
-    // Loading cuBLAS takes half a second, so its version is told only where a job has needed it.
-    json_object_set_new(answer, "libraries",
-                        w->machine.blas ? json_pack("{s:s}", "cublas", blas_version(w->machine.blas)) : json_object());
+    json_object_set_new(answer, "libraries", libraries_json());
     json_object_set_new(answer, "nvml", json_boolean(w->machine.nvml != NULL));
     if (w->counting) json_object_set_new(answer, "counters", counting_describe(w->counting));
     return 0;
@@ -107,8 +114,6 @@ static int set_job(struct worker *w, json_t *request, json_t *answer, struct err
     }
     json_object_set_new(answer, "status", json_string("ok"));
     json_object_set_new(answer, "baselines", measured);
-    json_object_set_new(answer, "libraries",
-                        w->machine.blas ? json_pack("{s:s}", "cublas", blas_version(w->machine.blas)) : json_object());
     json_object_set_new(answer, "metrics", w->counting ? counting_keys(w->counting) : json_array());
     json_object_set_new(answer, "missing", w->counting ? counting_missing(w->counting) : json_array());
     return 0;
@@ -130,9 +135,10 @@ static int serve(struct worker *w, json_t *request, json_t *answer, struct error
     const char *op = json_get_string(request, "op", "");
     if (!strcmp(op, "hello")) return hello(w, request, answer, err);
     if (!strcmp(op, "job")) return set_job(w, request, answer, err);
-    bool known = !strcmp(op, "trial") || !strcmp(op, "count") || !strcmp(op, "final");
+    bool known = !strcmp(op, "trial") || !strcmp(op, "count") || !strcmp(op, "final") || !strcmp(op, "ceilings");
     if (!known) return error_set(err, "unknown request '%s'", op);
     if (!w->has_job) return error_set(err, "no job yet");
+    if (!strcmp(op, "ceilings")) return ceilings_measure(&w->workload, answer, err);
     if (!strcmp(op, "trial")) return examine(&w->workload, request, answer, err);
     if (!strcmp(op, "final")) return final_run(&w->workload, &w->baselines, request, answer, tell_progress, w, err);
     if (!w->counting && counting_open(&w->counting, &w->machine, NULL, err)) return -1;

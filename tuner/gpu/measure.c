@@ -22,8 +22,8 @@ struct measure {
     double busy, told; // told: when the temperature was read
 };
 
-int measure_open(struct measure **out, struct cuda *cuda, struct support *support, struct nvml *nvml,
-                 const struct measure_settings *settings, struct error *err)
+int measure_open(struct measure **out, struct cuda *cuda, struct support *support, struct nvml *nvml, const struct measure_settings *settings,
+                 struct error *err)
 {
     struct measure *m = calloc(1, sizeof *m);
     struct cuda_info info;
@@ -77,8 +77,7 @@ static unsigned copies_needed(const struct measure *m, const struct buffers *buf
     return copies <= GRAPH_MOST ? (unsigned)copies : 0;
 }
 
-int measure_plan(struct measure *m, const struct work *work, struct buffers *buffers, double estimate,
-                 struct measure_plan *out, struct error *err)
+int measure_plan(struct measure *m, const struct work *work, struct buffers *buffers, double estimate, struct measure_plan *out, struct error *err)
 {
     *out = (struct measure_plan){.work = *work, .repeats = 1};
     if (estimate >= m->settings.graph_below) return 0;
@@ -91,8 +90,7 @@ int measure_plan(struct measure *m, const struct work *work, struct buffers *buf
     repeats = (repeats + copies - 1) / copies * copies;
     int failed = cuda_capture_begin(m->cuda, err);
     if (failed) return failed;
-    for (unsigned i = 0; i < repeats && !failed; i++)
-        failed = work->enqueue(work->self, buffers_clone_shift(buffers, i % copies), err);
+    for (unsigned i = 0; i < repeats && !failed; i++) failed = work->enqueue(work->self, buffers_clone_shift(buffers, i % copies), err);
     struct error dropped;
     int ended = cuda_capture_end(m->cuda, &out->graph, failed ? &dropped : err);
     if (failed || ended) { // what cannot be captured is timed one by one
@@ -154,8 +152,7 @@ int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t
     return 0;
 }
 
-int measure_work(struct measure *m, const struct work *work, struct buffers *buffers, double first, double cutoff,
-                 struct measurement *out, struct error *err)
+int measure_work(struct measure *m, const struct work *work, struct buffers *buffers, double first, double cutoff, struct measurement *out, struct error *err)
 {
     const struct measure_settings *set = &m->settings;
     struct measure_plan plan = {.work = *work, .repeats = 1};

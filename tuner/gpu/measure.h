@@ -26,8 +26,7 @@ struct measure_plan {
 
 struct measure;
 
-int measure_open(struct measure **out, struct cuda *, struct support *, struct nvml *, const struct measure_settings *,
-                 struct error *err);
+int measure_open(struct measure **out, struct cuda *, struct support *, struct nvml *, const struct measure_settings *, struct error *err);
 void measure_close(struct measure *); // NULL is fine
 
 // GPU seconds spent since the last call.
@@ -38,15 +37,13 @@ void measure_add_busy(struct measure *, double seconds);
 struct nvml_reading measure_reading(const struct measure *);
 
 // Decides by `estimate` (s) how the work is timed. `buffers` is the memory that it works on.
-int measure_plan(struct measure *, const struct work *, struct buffers *buffers, double estimate, struct measure_plan *out,
-                 struct error *err);
+int measure_plan(struct measure *, const struct work *, struct buffers *buffers, double estimate, struct measure_plan *out, struct error *err);
 void measure_plan_free(struct measure *, struct measure_plan *);
 
 // Takes n <= MEASURE_BATCH samples, of plans[0], plans[1], ... in this order, and waits. times[i] is seconds for one execution.
 int measure_samples(struct measure *, struct measure_plan *const *plans, size_t n, double *times, struct error *err);
 
 // A whole measurement. `first`: a time already seen, or 0. `cutoff`: s, 0 for none. Fails only if the device does.
-int measure_work(struct measure *, const struct work *, struct buffers *, double first, double cutoff, struct measurement *out,
-                 struct error *err);
+int measure_work(struct measure *, const struct work *, struct buffers *, double first, double cutoff, struct measurement *out, struct error *err);
 
 #endif

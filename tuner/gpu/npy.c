@@ -46,7 +46,8 @@ static int parse_shape(struct npy *npy, const char *text, const char *path, stru
         if (npy->dimensions == NPY_DIMENSIONS_MAX) return error_set(err, "'%s' has too many dimensions", path);
         npy->shape[npy->dimensions++] = (size_t)n;
         if (__builtin_mul_overflow(npy->count, (size_t)n, &npy->count)) return error_set(err, "'%s' has a strange shape", path);
-        for (text = end; *text == ',' || *text == ' ' || *text == 'L'; text++) {}
+        for (text = end; *text == ',' || *text == ' ' || *text == 'L'; text++) {
+        }
     }
     return 0;
 }

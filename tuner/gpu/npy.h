@@ -11,11 +11,11 @@
 enum { NPY_DIMENSIONS_MAX = 8 };
 
 struct npy {
-    char kind;    // 'f', 'i', 'u' or 'b'
-    size_t size;  // bytes of an element
+    char kind;                                           // 'f', 'i', 'u' or 'b'
+    size_t size;                                         // bytes of an element
     size_t dimensions, shape[NPY_DIMENSIONS_MAX], count; // count: product of the shape
-    bool fortran; // first dimension varies fastest
-    void *memory; // owned
+    bool fortran;                                        // first dimension varies fastest
+    void *memory;                                        // owned
     const unsigned char *data;
 };
 

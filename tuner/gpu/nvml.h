@@ -17,7 +17,7 @@ struct nvml_reading {
 
 // NULL where NVML does not work. The caller closes.
 struct nvml *nvml_open(const char *device_uuid);
-void nvml_close(struct nvml *); // NULL is fine
+void nvml_close(struct nvml *);               // NULL is fine
 const char *nvml_driver(const struct nvml *); // "580.159.04", or "" (also for NULL)
 int nvml_max_clock(const struct nvml *);      // MHz of the SMs; 0: unknown
 // All zero for NULL.

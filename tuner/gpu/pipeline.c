@@ -40,8 +40,7 @@ static int read_argument(struct pipeline_stage *s, const struct problem *problem
     return 0;
 }
 
-static int read_stage(struct pipeline *p, struct pipeline_part *part, const struct problem *problem, const json_t *from,
-                      struct error *err)
+static int read_stage(struct pipeline *p, struct pipeline_part *part, const struct problem *problem, const json_t *from, struct error *err)
 {
     if (part->count == PIPELINE_STAGES_MAX) return error_set(err, "more than %d stages", PIPELINE_STAGES_MAX);
     struct pipeline_stage *s = &part->stage[part->count];
@@ -64,8 +63,7 @@ static int read_stage(struct pipeline *p, struct pipeline_part *part, const stru
             return CUDA_REFUSED;
         }
     int failed;
-    if ((failed = cuda_module_kernel(p->cuda, p->module, symbol, &s->kernel, err)) ||
-        (failed = cuda_kernel_allow(p->cuda, s->kernel, &s->geometry, err)) ||
+    if ((failed = cuda_module_kernel(p->cuda, p->module, symbol, &s->kernel, err)) || (failed = cuda_kernel_allow(p->cuda, s->kernel, &s->geometry, err)) ||
         (failed = cuda_kernel_info(p->cuda, s->kernel, &s->info, err)) ||
         (failed = cuda_kernel_occupancy(p->cuda, s->kernel, &s->geometry, &s->blocks_per_sm, err)))
         return failed;

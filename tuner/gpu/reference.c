@@ -202,8 +202,7 @@ static int by_kernel(struct workload *w, size_t number, struct error *err)
     if (!failed) failed = pipeline_enqueue(&pipeline.parts[number], 0, err);
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct buffer *b = &p->buffers.list[i];
-        if (buffer_is_output(b))
-            failed = support_widen(w->support, &b->view, false, !element_is_float(b->view.type), p->bound[i].expected, err);
+        if (buffer_is_output(b)) failed = support_widen(w->support, &b->view, false, !element_is_float(b->view.type), p->bound[i].expected, err);
     }
     int ended = cuda_sync(w->cuda, failed ? NULL : err);
     if (!failed) failed = ended;
@@ -228,8 +227,7 @@ static int by_library(struct workload *w, struct problem *p, struct error *err)
     json_t *each;
     json_object_foreach((json_t *)(uintptr_t)p->roles, key, each)
     {
-        if (values < OPERATION_ROLES_MAX * 2 && json_is_number(each))
-            value[values++] = (struct sweetspot_value){key, json_number_value(each)};
+        if (values < OPERATION_ROLES_MAX * 2 && json_is_number(each)) value[values++] = (struct sweetspot_value){key, json_number_value(each)};
     }
     failed = buffers_reset(&p->buffers, 0, err);
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
@@ -261,8 +259,7 @@ static int by_library(struct workload *w, struct problem *p, struct error *err)
     if (!failed && function(count, array, values, value)) failed = error_set(err, "%s in %s reports failure", name, path);
     for (int i = 0; i < count; i++) {
         int found = buffers_find(&p->buffers, array[i].name);
-        if (array[i].output && !failed)
-            failed = upload(w, p->bound[found].expected, array[i].data, elements(&p->buffers.list[found]) * 8, err);
+        if (array[i].output && !failed) failed = upload(w, p->bound[found].expected, array[i].data, elements(&p->buffers.list[found]) * 8, err);
         free(array[i].data);
     }
     return failed;
@@ -283,8 +280,7 @@ static int by_files(struct workload *w, size_t number, struct error *err)
         size_t n = elements(b);
         void *values = malloc(n * 8);
         int failed = values ? npy_read(&npy, path, err) : error_set(err, "out of memory");
-        if (!failed && npy.count != n)
-            failed = error_set(err, "%s has %zu elements, %s has %zu", path, npy.count, b->name, n);
+        if (!failed && npy.count != n) failed = error_set(err, "%s has %zu elements, %s has %zu", path, npy.count, b->name, n);
         for (size_t j = 0; j < n && !failed; j++) {
             if (element_is_float(b->view.type))
                 ((double *)values)[j] = npy_number(&npy, j);
@@ -311,8 +307,7 @@ static int take_checksums(struct workload *w, size_t number, struct error *err)
         if (p->bound[i].expected) failed = support_checksum(w->support, p->bound[i].expected, n * 8, to, err);
         if (!failed && p->bound[i].scale) failed = support_checksum(w->support, p->bound[i].scale, n * sizeof(float), to, err);
     }
-    if (failed || (failed = cuda_download(w->cuda, findings, p->buffers.findings, sizeof w->findings[0], err)) ||
-        (failed = cuda_sync(w->cuda, err)))
+    if (failed || (failed = cuda_download(w->cuda, findings, p->buffers.findings, sizeof w->findings[0], err)) || (failed = cuda_sync(w->cuda, err)))
         return failed;
     for (size_t i = 0; i < p->buffers.count; i++) p->checksum[i] = findings[i].checksum;
     return 0;

@@ -51,7 +51,7 @@ size_t sampler_wanted(const struct sampler *s)
 void sampler_add(struct sampler *s, const double *times, size_t n, double spent, bool throttled)
 {
     s->spent += spent;
-    if (throttled && s->dropped < SAMPLER_RETAKES) {
+    if (throttled && s->dropped < SAMPLER_RETAKES && s->spent < 2 * s->settings.max_time) {
         s->dropped++;
         return;
     }

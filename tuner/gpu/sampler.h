@@ -13,13 +13,13 @@
 enum { SAMPLER_MAX = 1024, SAMPLER_SHOWN = 10, SAMPLER_RETAKES = 3 };
 
 struct measure_settings {
-    bool cold;                 // L2 flushed before every launch
-    int warmup;                // launches
+    bool cold;  // L2 flushed before every launch
+    int warmup; // launches
     int min_samples, max_samples;
-    double precision;          // relative half-width of the interval that is enough
-    double max_time;           // s, for one problem
-    double graph_below;        // s; shorter kernels are timed many at once, in a CUDA graph
-    double slow_factor;        // cutoff / slow_factor is the incumbent's time
+    double precision;   // relative half-width of the interval that is enough
+    double max_time;    // s, for one problem
+    double graph_below; // s; shorter kernels are timed many at once, in a CUDA graph
+    double slow_factor; // cutoff / slow_factor is the incumbent's time
 };
 
 struct measurement {
@@ -36,8 +36,8 @@ struct sampler {
     double cutoff; // s; 0: none
     double times[SAMPLER_MAX];
     size_t count;
-    double spent;  // s of GPU time
-    int dropped;   // batches
+    double spent; // s of GPU time
+    int dropped;  // batches
     bool slow, throttled;
 };
 
@@ -46,8 +46,8 @@ void sampler_begin(struct sampler *, const struct measure_settings *, double cut
 void sampler_screen(struct sampler *, double time);
 // How many samples to take next; 0: done.
 size_t sampler_wanted(const struct sampler *);
-// A batch that took `spent` seconds. A batch taken while throttled is dropped, unless that has happened too often: heat does
-// not pass in a moment, and a candidate cannot be measured forever.
+// A batch that took `spent` seconds. A batch taken while throttled is dropped, unless that has happened too often or has
+// taken twice the time allowed: heat does not pass in a moment, and a candidate cannot be measured forever.
 void sampler_add(struct sampler *, const double *times, size_t n, double spent, bool throttled);
 void sampler_result(const struct sampler *, struct measurement *);
 

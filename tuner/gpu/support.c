@@ -11,9 +11,9 @@ enum { BLOCK = 256, PARTIALS = 1024 };
 enum kernel_name { FILL, COMPARE, JUDGE, WIDEN, SUMS, TYPED_COUNT };
 static const char *const typed_names[TYPED_COUNT] = {"fill", "compare", "judge", "widen", "sums"};
 
-enum { PATTERN, CHECKSUM, GUARDS, NARROW_UP, TO_INTEGER, MAX_ABS, SUMS_JOIN, FLUSH, PLAIN_COUNT };
+enum { PATTERN, CHECKSUM, GUARDS, NARROW_UP, TO_INTEGER, MAX_ABS, SUMS_JOIN, FLUSH, CEILING_FMA, CEILING_READ, PLAIN_COUNT };
 static const char *const plain_names[PLAIN_COUNT] = {
-    "pattern", "checksum", "guards", "narrow_up", "to_integer", "max_abs", "sums_join", "flush",
+    "pattern", "checksum", "guards", "narrow_up", "to_integer", "max_abs", "sums_join", "flush", "ceiling_fma", "ceiling_read",
 };
 
 struct sums {
@@ -42,10 +42,8 @@ int support_open(struct support **out, struct cuda *cuda, const void *image, str
     s->wide = (unsigned)info.sm_count * 8;
     // Twice the L2: with less, a hashed cache with a policy other than strict LRU keeps some lines.
     s->flush_bytes = 2 * (size_t)(info.l2_bytes > 0 ? info.l2_bytes : 64 << 20);
-    if ((result = cuda_module_load(cuda, image, &s->module, err)) ||
-        (result = cuda_alloc(cuda, s->flush_bytes, &s->flush, err)) ||
-        (result = cuda_alloc(cuda, (PARTIALS + 1) * sizeof(struct sums), &s->small, err)) ||
-        (result = cuda_zero(cuda, s->flush, s->flush_bytes, err))) {
+    if ((result = cuda_module_load(cuda, image, &s->module, err)) || (result = cuda_alloc(cuda, s->flush_bytes, &s->flush, err)) ||
+        (result = cuda_alloc(cuda, (PARTIALS + 1) * sizeof(struct sums), &s->small, err)) || (result = cuda_zero(cuda, s->flush, s->flush_bytes, err))) {
         error_prefix(err, "support kernels");
         support_close(s);
         return result;
@@ -71,15 +69,13 @@ static int find(struct support *s, struct cuda_kernel **kernel, const char *name
     return cuda_module_kernel(s->cuda, s->module, symbol, kernel, err);
 }
 
-static int launch(struct support *s, struct cuda_kernel *kernel, unsigned x, unsigned y, unsigned block, void **args,
-                  struct error *err)
+static int launch(struct support *s, struct cuda_kernel *kernel, unsigned x, unsigned y, unsigned block, void **args, struct error *err)
 {
     struct cuda_geometry g = {.grid = {x, y, 1}, .block = {block, 1, 1}, .cluster = {1, 1, 1}};
     return cuda_launch(s->cuda, kernel, &g, args, err);
 }
 
-static int launch_typed(struct support *s, enum kernel_name name, enum element type, unsigned blocks, unsigned block,
-                        void **args, struct error *err)
+static int launch_typed(struct support *s, enum kernel_name name, enum element type, unsigned blocks, unsigned block, void **args, struct error *err)
 {
     struct cuda_kernel **kernel = &s->typed[name][type];
     int result = find(s, kernel, typed_names[name], element_name(type), err);
@@ -100,8 +96,7 @@ static unsigned blocks_for(const struct support *s, int64_t n, int each)
     return blocks < (int64_t)s->wide ? (unsigned)blocks : s->wide;
 }
 
-int support_fill(struct support *s, const struct operand *to, enum fill_kind kind, double low, double high, uint64_t seed,
-                 struct error *err)
+int support_fill(struct support *s, const struct operand *to, enum fill_kind kind, double low, double high, uint64_t seed, struct error *err)
 {
     struct operand o = *to;
     int number = kind;
@@ -109,12 +104,10 @@ int support_fill(struct support *s, const struct operand *to, enum fill_kind kin
     return launch_typed(s, FILL, o.type, blocks_for(s, o.rows * o.cols, 4), BLOCK, args, err);
 }
 
-int support_pattern(struct support *s, uint64_t address, int64_t rows, int64_t bytes, int64_t pitch, uint16_t pattern,
-                    struct error *err)
+int support_pattern(struct support *s, uint64_t address, int64_t rows, int64_t bytes, int64_t pitch, uint16_t pattern, struct error *err)
 {
     if (rows <= 0 || bytes <= 0) return 0;
-    if (rows == 1 && bytes % 2 == 0 && address % 2 == 0)
-        return cuda_fill16(s->cuda, address, pattern, (size_t)bytes / 2, err);
+    if (rows == 1 && bytes % 2 == 0 && address % 2 == 0) return cuda_fill16(s->cuda, address, pattern, (size_t)bytes / 2, err);
     uint32_t wide = pattern;
     void *args[] = {&address, &rows, &bytes, &pitch, &wide};
     unsigned x = blocks_for(s, bytes, 4), y = rows < 4096 ? (unsigned)rows : 4096;
@@ -136,8 +129,8 @@ int support_guards(struct support *s, uint64_t regions, size_t count, uint16_t p
     return launch_plain(s, GUARDS, 16, (unsigned)count, BLOCK, args, err);
 }
 
-int support_compare(struct support *s, const struct operand *out, const struct bound *bound, uint64_t previous,
-                    enum previous_mode mode, uint16_t pattern, uint64_t finding, struct error *err)
+int support_compare(struct support *s, const struct operand *out, const struct bound *bound, uint64_t previous, enum previous_mode mode, uint16_t pattern,
+                    uint64_t finding, struct error *err)
 {
     struct operand o = *out;
     struct bound b = *bound;
@@ -148,14 +141,12 @@ int support_compare(struct support *s, const struct operand *out, const struct b
         o.ld = o.cols;
         o.rows = 1;
     }
-    void *args[] = {&o.device,     &o.rows,  &o.cols,   &o.ld,   &b.expected, &b.scale, &b.per_scale,
-                    &b.per_value, &b.floor, &previous, &number, &wide,       &finding};
+    void *args[] = {&o.device, &o.rows, &o.cols, &o.ld, &b.expected, &b.scale, &b.per_scale, &b.per_value, &b.floor, &previous, &number, &wide, &finding};
     int64_t tiles = o.rows * ((o.cols + 2047) / 2048);
     return launch_typed(s, COMPARE, o.type, tiles < (int64_t)s->wide ? (unsigned)tiles : s->wide, BLOCK, args, err);
 }
 
-int support_judge(struct support *s, const struct operand *out, const struct bound *bound, uint64_t finding,
-                  struct error *err)
+int support_judge(struct support *s, const struct operand *out, const struct bound *bound, uint64_t finding, struct error *err)
 {
     struct operand o = *out;
     struct bound b = *bound;
@@ -187,8 +178,7 @@ int support_max_abs(struct support *s, uint64_t from, int64_t n, double *result,
 {
     void *args[] = {&from, &n, &s->small};
     int failed;
-    if ((failed = cuda_zero(s->cuda, s->small, sizeof *result, err)) ||
-        (failed = launch_plain(s, MAX_ABS, blocks_for(s, n, 4), 1, BLOCK, args, err)) ||
+    if ((failed = cuda_zero(s->cuda, s->small, sizeof *result, err)) || (failed = launch_plain(s, MAX_ABS, blocks_for(s, n, 4), 1, BLOCK, args, err)) ||
         (failed = cuda_download(s->cuda, result, s->small, sizeof *result, err)) || (failed = cuda_sync(s->cuda, err)))
         return failed;
     return 0;
@@ -201,8 +191,7 @@ int support_sums(struct support *s, const struct operand *from, struct toolbox_s
     int count = PARTIALS, failed;
     struct sums got;
     void *args[] = {&o.device, &o.rows, &o.cols, &o.ld, &partials}, *join[] = {&partials, &count, &s->small};
-    if ((failed = launch_typed(s, SUMS, o.type, PARTIALS, BLOCK, args, err)) ||
-        (failed = launch_plain(s, SUMS_JOIN, 1, 1, 1, join, err)) ||
+    if ((failed = launch_typed(s, SUMS, o.type, PARTIALS, BLOCK, args, err)) || (failed = launch_plain(s, SUMS_JOIN, 1, 1, 1, join, err)) ||
         (failed = cuda_download(s->cuda, &got, s->small, sizeof got, err)) || (failed = cuda_sync(s->cuda, err)))
         return failed;
     *sums = (struct toolbox_sums){got.sum, got.sum_abs, got.sum_squares, got.fractional, (int64_t)got.exact};
@@ -214,4 +203,20 @@ int support_flush(struct support *s, struct error *err)
     int64_t n = (int64_t)(s->flush_bytes / 16);
     void *args[] = {&s->flush, &n, &s->small};
     return launch_plain(s, FLUSH, s->wide, 1, BLOCK, args, err);
+}
+
+int support_ceiling_fma(struct support *s, int loops, double *flops, struct error *err)
+{
+    float a = 0.999f, b = 0.001f;
+    void *args[] = {&a, &b, &loops, &s->small};
+    *flops = 2.0 * 16 * 64 * loops * BLOCK * s->wide;
+    return launch_plain(s, CEILING_FMA, s->wide, 1, BLOCK, args, err);
+}
+
+int support_ceiling_read(struct support *s, uint64_t from, size_t bytes, struct error *err)
+{
+    enum { EACH = 8 * 512 };
+    int64_t n = (int64_t)(bytes / 16);
+    void *args[] = {&from, &n, &s->small};
+    return launch_plain(s, CEILING_READ, (unsigned)((n + EACH - 1) / EACH), 1, 512, args, err);
 }

@@ -36,16 +36,14 @@ struct support;
 int support_open(struct support **out, struct cuda *, const void *image, struct error *err);
 void support_close(struct support *); // NULL is fine
 
-int support_fill(struct support *, const struct operand *, enum fill_kind, double low, double high, uint64_t seed,
-                 struct error *err);
-int support_pattern(struct support *, uint64_t address, int64_t rows, int64_t bytes, int64_t pitch, uint16_t pattern,
-                    struct error *err);
+int support_fill(struct support *, const struct operand *, enum fill_kind, double low, double high, uint64_t seed, struct error *err);
+int support_pattern(struct support *, uint64_t address, int64_t rows, int64_t bytes, int64_t pitch, uint16_t pattern, struct error *err);
 // Adds to the finding at `finding` (a device address).
 int support_checksum(struct support *, uint64_t address, size_t bytes, uint64_t finding, struct error *err);
 int support_guards(struct support *, uint64_t regions, size_t count, uint16_t pattern, uint64_t findings, struct error *err);
 // `previous`: dense memory for a copy of the output, for the modes that need it. `pattern` is what the output was filled with.
-int support_compare(struct support *, const struct operand *, const struct bound *, uint64_t previous, enum previous_mode,
-                    uint16_t pattern, uint64_t finding, struct error *err);
+int support_compare(struct support *, const struct operand *, const struct bound *, uint64_t previous, enum previous_mode, uint16_t pattern, uint64_t finding,
+                    struct error *err);
 // After the last compare into a finding: names the worst element.
 int support_judge(struct support *, const struct operand *, const struct bound *, uint64_t finding, struct error *err);
 // Dense fp64 copy (of absolute values), or with `exact` of 64-bit integers.
@@ -57,5 +55,8 @@ int support_max_abs(struct support *, uint64_t from, int64_t n, double *result, 
 int support_sums(struct support *, const struct operand *, struct toolbox_sums *, struct error *err);
 // Evicts everything from the L2.
 int support_flush(struct support *, struct error *err);
+// What the device can do at most. FP32 multiply-adds alone: *flops is the launch's number of operations, two for each. Reading alone.
+int support_ceiling_fma(struct support *, int loops, double *flops, struct error *err);
+int support_ceiling_read(struct support *, uint64_t from, size_t bytes, struct error *err);
 
 #endif

@@ -52,8 +52,7 @@ static int gemm(void *self, const struct toolbox_gemm *g, struct error *err)
     return blas_gemm(w->machine->blas, g, err);
 }
 
-static int plan_gemm(void *self, const struct toolbox_gemm *g, int candidates, void **plan,
-                     char detail[OPERATION_DETAIL_MAX], struct error *err)
+static int plan_gemm(void *self, const struct toolbox_gemm *g, int candidates, void **plan, char detail[OPERATION_DETAIL_MAX], struct error *err)
 {
     struct workload *w = self;
     struct blas_plan *made = NULL;

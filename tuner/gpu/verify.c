@@ -11,8 +11,7 @@ static const uint16_t pattern[] = {[VERIFY_FIRST] = 0xfffb, [VERIFY_SECOND] = 0x
 int verify_begin(struct workload *w, struct error *err)
 {
     int failed = cuda_event_record(w->cuda, w->events[0], err); // where the pass begins, even without the first problem
-    for (size_t k = 0; k < w->problem_count && !failed; k++)
-        failed = cuda_zero(w->cuda, w->problems[k].buffers.findings, sizeof w->findings[0], err);
+    for (size_t k = 0; k < w->problem_count && !failed; k++) failed = cuda_zero(w->cuda, w->problems[k].buffers.findings, sizeof w->findings[0], err);
     return failed;
 }
 
@@ -22,8 +21,7 @@ static int compare(struct workload *w, struct problem *p, enum previous_mode mod
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct buffer *b = &p->buffers.list[i];
         if (buffer_is_output(b))
-            failed = support_compare(w->support, &b->view, &p->bound[i], p->previous[i], mode, filled,
-                                     p->buffers.findings + i * sizeof(struct finding), err);
+            failed = support_compare(w->support, &b->view, &p->bound[i], p->previous[i], mode, filled, p->buffers.findings + i * sizeof(struct finding), err);
     }
     return failed;
 }
@@ -32,10 +30,8 @@ int verify_run(struct workload *w, size_t problem, const struct work *work, enum
 {
     struct problem *p = &w->problems[problem];
     int failed;
-    if ((failed = buffers_reset(&p->buffers, pattern[pass], err)) ||
-        (failed = cuda_event_record(w->cuda, w->events[2 * problem], err)) ||
-        (failed = work->enqueue(work->self, 0, err)) ||
-        (failed = cuda_event_record(w->cuda, w->events[2 * problem + 1], err)))
+    if ((failed = buffers_reset(&p->buffers, pattern[pass], err)) || (failed = cuda_event_record(w->cuda, w->events[2 * problem], err)) ||
+        (failed = work->enqueue(work->self, 0, err)) || (failed = cuda_event_record(w->cuda, w->events[2 * problem + 1], err)))
         return failed;
     return compare(w, p, pass == VERIFY_FIRST ? PREVIOUS_STORE : PREVIOUS_COMPARE, pattern[pass], err);
 }
@@ -53,11 +49,9 @@ int verify_end(struct workload *w, struct error *err)
         struct problem *p = &w->problems[k];
         for (size_t i = 0; i < p->buffers.count && !failed; i++)
             if (buffer_is_output(&p->buffers.list[i]) && p->bound[i].expected)
-                failed = support_judge(w->support, &p->buffers.list[i].view, &p->bound[i],
-                                       p->buffers.findings + i * sizeof(struct finding), err);
+                failed = support_judge(w->support, &p->buffers.list[i].view, &p->bound[i], p->buffers.findings + i * sizeof(struct finding), err);
         if (!failed) failed = buffers_check(&p->buffers, err);
-        if (!failed)
-            failed = cuda_download(w->cuda, w->findings[k], p->buffers.findings, p->buffers.count * sizeof(struct finding), err);
+        if (!failed) failed = cuda_download(w->cuda, w->findings[k], p->buffers.findings, p->buffers.count * sizeof(struct finding), err);
     }
     struct cuda_event *last = w->events[2 * w->problem_count];
     if (!failed) failed = cuda_event_record(w->cuda, last, err);
@@ -93,6 +87,13 @@ static void place_words(const struct buffer *b, int64_t place, char out[128])
         snprintf(out, 128, "%s[%lld, %lld]", b->name, (long long)row, (long long)col);
 }
 
+// printf shows the sign of a NaN, which means nothing here.
+static const char *number_words(double x, char out[32])
+{
+    snprintf(out, 32, "%.9g", x);
+    return isnan(x) ? "nan" : out;
+}
+
 static void stray_words(const struct buffer *b, const struct finding *f, char reason[512])
 {
     uint64_t offset = ~f->guard_first;
@@ -101,8 +102,7 @@ static void stray_words(const struct buffer *b, const struct finding *f, char re
     if (at < 0)
         snprintf(reason, 512, "wrote %llu bytes outside %s, the first %lld bytes before its beginning", bytes, b->name, (long long)-at);
     else if (at >= (int64_t)b->bytes)
-        snprintf(reason, 512, "wrote %llu bytes outside %s, the first %lld bytes past its end", bytes, b->name,
-                 (long long)(at - (int64_t)b->bytes));
+        snprintf(reason, 512, "wrote %llu bytes outside %s, the first %lld bytes past its end", bytes, b->name, (long long)(at - (int64_t)b->bytes));
     else
         snprintf(reason, 512, "wrote %llu bytes outside %s, the first into the padding of row %lld, column %lld of %lld", bytes, b->name,
                  (long long)(at / size / b->view.ld), (long long)(at / size % b->view.ld), (long long)b->view.cols);
@@ -116,11 +116,11 @@ static uint64_t at_most(uint64_t count, int64_t n)
 
 static void wrong_words(const struct buffer *b, const struct finding *f, char reason[512])
 {
-    char place[128], unwritten[64] = "";
+    char place[128], got[32], unwritten[64] = "";
     int64_t n = b->view.rows * b->view.cols;
     place_words(b, f->place < 0 ? 0 : f->place, place);
     if (f->unwritten) snprintf(unwritten, sizeof unwritten, ", %llu of them never written", (unsigned long long)at_most(f->unwritten, n));
-    snprintf(reason, 512, "%s is %.9g, expected %.9g (allowed error %.3g); %llu of %lld elements are wrong%s", place, f->got, f->want,
+    snprintf(reason, 512, "%s is %s, expected %.9g (allowed error %.3g); %llu of %lld elements are wrong%s", place, number_words(f->got, got), f->want,
              f->allowed, (unsigned long long)at_most(f->bad, n), (long long)n, unwritten);
 }
 
@@ -138,8 +138,8 @@ static enum trial_status judge_buffer(const struct workload *w, const struct buf
     }
     if (f->differ && w->verify.deterministic) {
         place_words(b, (int64_t)~f->first_differ, place);
-        snprintf(reason, 512, "two runs on the same data differ in %llu elements, the first is %s%s", (unsigned long long)f->differ,
-                 place, f->bad ? "; some are wrong too" : "");
+        snprintf(reason, 512, "two runs on the same data differ, first in %s (%llu elements)%s", place,
+                 (unsigned long long)at_most(f->differ, b->view.rows * b->view.cols), f->bad ? "; some are wrong too" : "");
         return STATUS_NONDETERMINISTIC;
     }
     if (f->bad) {

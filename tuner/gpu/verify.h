@@ -18,9 +18,9 @@
 enum verify_pass { VERIFY_FIRST, VERIFY_SECOND, VERIFY_AGAIN };
 
 struct verify_result {
-    double error;      // worst error over allowed; NaN, infinite: beyond every bound
-    int64_t row, col;  // where; -1 if nothing is off at all
-    uint64_t bad;      // elements beyond the bound
+    double error;     // worst error over allowed; NaN, infinite: beyond every bound
+    int64_t row, col; // where; -1 if nothing is off at all
+    uint64_t bad;     // elements beyond the bound
     double got, want;
     double error_max, error_rms; // relative to the bound's scale (or to |expected| where there is none)
 };

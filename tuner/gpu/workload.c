@@ -51,8 +51,7 @@ static int check_memory(const struct workload *w, const json_t *problems, struct
         total += bytes;
         if (bytes > info.memory_bytes || total > info.memory_bytes)
             return error_set(err, "the buffers of problem %s need %.1f GiB (%.1f GiB with those before it), the device has %.1f",
-                             json_get_string(each, "name", "?"), (double)bytes / 0x1p30, (double)total / 0x1p30,
-                             (double)info.memory_bytes / 0x1p30);
+                             json_get_string(each, "name", "?"), (double)bytes / 0x1p30, (double)total / 0x1p30, (double)info.memory_bytes / 0x1p30);
     }
     return 0;
 }
@@ -110,8 +109,7 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
         if ((failed = cuda_event_create(w->cuda, &w->events[i], err))) return failed;
     for (w->problem_count = 0; w->problem_count < count;) {
         struct problem *p = &w->problems[w->problem_count++];
-        if ((failed = open_problem(w, p, json_array_get(problems, w->problem_count - 1), err)))
-            return error_prefix(err, "problem %s", p->name), failed;
+        if ((failed = open_problem(w, p, json_array_get(problems, w->problem_count - 1), err))) return error_prefix(err, "problem %s", p->name), failed;
         w->tuned_count += p->tune;
     }
     return workload_fill(w, w->seed, err);
@@ -119,8 +117,7 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
 
 void workload_release(struct workload *w)
 {
-    for (size_t i = 0; w->events && i < 2 * json_array_size(json_object_get(w->request, "problems")) + 1; i++)
-        cuda_event_destroy(w->cuda, w->events[i]);
+    for (size_t i = 0; w->events && i < 2 * json_array_size(json_object_get(w->request, "problems")) + 1; i++) cuda_event_destroy(w->cuda, w->events[i]);
     free(w->events);
     for (size_t i = 0; i < w->problem_count; i++) {
         buffers_release(&w->problems[i].buffers);

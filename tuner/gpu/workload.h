@@ -32,14 +32,14 @@ struct verify_settings {
 
 struct problem {
     char name[256];
-    bool tune; // timed; otherwise only verified
+    bool tune;           // timed; otherwise only verified
     const json_t *roles; // sizes and scalars of the operation, by role; borrowed from the request kept in the workload
     struct buffers buffers;
     // By buffer; meaningful for outputs.
     struct bound bound[BUFFERS_MAX];
-    uint64_t previous[BUFFERS_MAX];  // dense copy of the first run's output; 0: not kept
-    uint64_t checksum[BUFFERS_MAX];  // of the expected values and scales
-    uint64_t results;                // the allocation that these lie in
+    uint64_t previous[BUFFERS_MAX];     // dense copy of the first run's output; 0: not kept
+    uint64_t checksum[BUFFERS_MAX];     // of the expected values and scales
+    uint64_t results;                   // the allocation that these lie in
     struct operation_problem operation; // where the reference is an operation
 };
 
@@ -58,7 +58,7 @@ struct workload {
     json_t *request;                         // the job as asked for
     const struct operation *operation;       // NULL: the reference is another
     struct toolbox toolbox;
-    uint64_t scratch[WORKLOAD_SCRATCH_MAX];  // of the reference being computed
+    uint64_t scratch[WORKLOAD_SCRATCH_MAX]; // of the reference being computed
     size_t scratch_count;
 };
 

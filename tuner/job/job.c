@@ -261,3 +261,17 @@ void job_defines(const struct job *job, const uint16_t *config, void (*define)(v
     }
     for (size_t i = 0; i < job->define_count; i++) define(user, job->defines[i].name, job->defines[i].value);
 }
+
+double job_objective(const struct job *job, const double *times)
+{
+    double sum = 0, weights = 0, worst = 0;
+    for (size_t p = 0; p < job->tuned_count; p++) {
+        double w = job->problems[p].weight;
+        if (!(times[p] > 0)) return NAN;
+        sum += w * (job->objective == OBJECTIVE_GEOMEAN ? log(times[p]) : times[p]);
+        weights += w;
+        if (w * times[p] > worst) worst = w * times[p];
+    }
+    if (job->objective == OBJECTIVE_WORST) return worst;
+    return job->objective == OBJECTIVE_GEOMEAN ? exp(sum / weights) : sum / weights;
+}

@@ -177,6 +177,10 @@ int job_problem_values(const struct job *, const uint16_t *config, size_t proble
 // Bytes of device memory that a problem's buffers take, without guards. -1 on overflow or a negative shape, with a message.
 int64_t job_problem_bytes(const struct job *, size_t problem, struct error *);
 
+// The objective (s, lower is better) of the tuned problems' times (s): their weighted geometric mean, weighted mean, or the largest weighted one.
+// NaN when a time is unknown.
+double job_objective(const struct job *, const double *times);
+
 // The macro definitions of a configuration, "NAME" and "value" pairs by callback, in the order of the parameters and then the job's own
 // defines. An unroll factor's value is pragma text: "", `_Pragma("unroll")`, `_Pragma("unroll n")`.
 void job_defines(const struct job *, const uint16_t *config, void (*define)(void *user, const char *name, const char *value), void *user);

@@ -223,6 +223,14 @@ static int add_final(void *user, double when, const char *text)
     return 0;
 }
 
+// The device's measured ceilings travel with its limits.
+static void add_ceilings(struct recorded *r, struct store *store)
+{
+    const char *text;
+    json_t *ceilings = store_get_document(store, "ceilings", &text, NULL, NULL) ? NULL : json_parse(text, NULL);
+    if (ceilings) json_object_set_new(r->device, "ceilings", ceilings);
+}
+
 struct recorded *export_recorded(const struct job *job, struct store *store, const struct environment *environment, const json_t *device, size_t *skipped,
                                  struct error *err)
 {
@@ -233,7 +241,8 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
     r->job = text_copy(job->name);
     r->objective = text_copy(job->objective == OBJECTIVE_WORST ? "worst" : "geomean"); // a mean has no word there
     json_t *limits = json_object_get(device, "device");
-    r->device = limits ? json_incref(limits) : json_pack("{s:s, s:s}", "name", environment->device, "arch", environment->arch);
+    r->device = limits ? json_deep_copy(limits) : json_pack("{s:s, s:s}", "name", environment->device, "arch", environment->arch);
+    add_ceilings(r, store);
     r->environment = json_pack("{s:s, s:s, s:s, s:s, s:s}", "compiler", environment->compiler, "driver", environment->driver, "arch", environment->arch,
                                "source_hash", environment->source_hash, "key", environment->key);
     set_problems(r, job);

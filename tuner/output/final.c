@@ -176,20 +176,6 @@ const struct final_entry *final_winner(const struct final *final)
     return NULL;
 }
 
-double objective_of(const struct job *job, const double *times)
-{
-    double sum = 0, weights = 0, worst = 0;
-    for (size_t p = 0; p < job->tuned_count; p++) {
-        double weight = job->problems[p].weight;
-        if (!(times[p] > 0)) return NAN;
-        sum += weight * (job->objective == OBJECTIVE_GEOMEAN ? log(times[p]) : times[p]);
-        weights += weight;
-        worst = fmax(worst, times[p]);
-    }
-    if (job->objective == OBJECTIVE_WORST) return worst;
-    return job->objective == OBJECTIVE_GEOMEAN ? exp(sum / weights) : sum / weights;
-}
-
 static double unit_of(double seconds, const char **name)
 {
     static const struct {

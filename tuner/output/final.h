@@ -49,9 +49,6 @@ int final_read(struct final *, const json_t *document, size_t problem_count, str
 void final_release(struct final *);
 const struct final_entry *final_winner(const struct final *); // never NULL after final_read
 
-// The job's objective of its tuned problems' times (s); NaN when one is unknown.
-double objective_of(const struct job *, const double *times);
-
 // "2.810 ms"; "-" for NaN. Writes into `out` and returns it.
 const char *show_time(double seconds, char *out, size_t size);
 // "0.964 [0.961, 0.967]"; "" for NaN.

@@ -163,7 +163,7 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
         worst = fmax(worst, trial->problems[i].error);
     }
     json_object_set_new(section, "error", json_real_or_null(worst));
-    json_object_set_new(section, "seconds", json_real_or_null(objective_of(job, times)));
+    json_object_set_new(section, "seconds", json_real_or_null(job_objective(job, times)));
     return 0;
 }
 

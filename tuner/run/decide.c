@@ -86,7 +86,7 @@ static size_t read_rounds(const struct run *r, const json_t *entry, double **out
         double times[JOB_MAX_PROBLEMS];
         for (size_t p = 0; p < r->job->tuned_count; p++)
             times[p] = json_number_value(json_array_get(json_object_get(json_array_get(problems, p), "times"), i));
-        (*out)[i] = run_objective(r, times);
+        (*out)[i] = job_objective(r->job, times);
     }
     return rounds;
 }
@@ -195,7 +195,7 @@ void run_final_finish(struct run *r)
     if (winner) {
         json_t *document = json_pack("{s:f, s:I, s:I, s:I, s:O, s:b, s:O}", "when", (double)time(NULL), "seed", (json_int_t)(r->seed + 1000003), "rounds",
                                      (json_int_t)winner->rounds, "winner", (json_int_t)winner->trial, "ties", ties, "replayed", (int)r->replay, "entries", list);
-        char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(9));
+        char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
         struct error err;
         if (store_put_document(r->store, "final", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
         free(text);

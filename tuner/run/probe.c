@@ -11,12 +11,12 @@
 
 enum { PROBE_TIMEOUT = 120 };
 
-static json_t *ask_new(const char *variable, const char *program, char *environment[], json_t *request, struct error *err)
+static json_t *ask_new(const char *variable, const char *program, char *device, json_t *request, struct error *err)
 {
     struct worker w = {.to = -1, .from = -1, .errors = -1};
-    char *path = worker_program(variable, program), *argv[] = {path, NULL};
+    char *path = worker_program(variable, program), *argv[] = {path, device ? "--device" : NULL, device, NULL};
     json_t *answer = NULL;
-    if (worker_start(&w, program, argv, environment, err))
+    if (worker_start(&w, program, argv, err))
         json_decref(request);
     else
         answer = worker_ask(&w, request, PROBE_TIMEOUT, err);
@@ -28,9 +28,9 @@ static json_t *ask_new(const char *variable, const char *program, char *environm
 
 json_t *probe_gpu(int index, struct error *err)
 {
-    char variable[64], *environment[] = {variable, NULL};
-    snprintf(variable, sizeof variable, "SWEETSPOT_DEVICE=%d", index);
-    json_t *answer = ask_new("SWEETSPOT_GPU_WORKER", "sweetspot-gpu", environment, json_pack("{s:s}", "op", "hello"), err);
+    char device[16];
+    snprintf(device, sizeof device, "%d", index);
+    json_t *answer = ask_new("SWEETSPOT_GPU_WORKER", "sweetspot-gpu", device, json_pack("{s:s}", "op", "hello"), err);
     if (answer && !json_object_get(answer, "device")) {
         error_set(err, "%s", json_get_string(answer, "reason", "the GPU worker does not tell its device"));
         json_decref(answer);

@@ -291,7 +291,7 @@ static json_t *describe_reference(const struct job *job, const struct compiled *
         }
         free(values);
         json_decref(map);
-        return json_pack("{s:s, s:s, s:o}", "kind", "kernel", "cubin", reference ? reference->cubin : "", "problems", problems);
+        return json_pack("{s:s, s:s, s:o}", "kind", "kernel", "cubin", reference && reference->cubin ? reference->cubin : "", "problems", problems);
     }
     case REFERENCE_LIBRARY:
         out = json_pack("{s:s, s:s, s:s}", "kind", "library", "path", r->library, "function", r->function);

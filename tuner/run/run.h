@@ -65,7 +65,7 @@ struct gpu_request {
 
 struct gpu_slot {
     struct worker worker;
-    char name[32], environment[64];
+    char name[32], device[32];
     enum gpu_state state;
     int64_t setup_id;
     double deadline;                // of the set-up or of the head of the queue
@@ -160,7 +160,6 @@ void run_tell_known(struct run *, struct task *);
 struct static_facts run_stored_facts(const struct trial *);
 int run_tell_stored(struct run *);                           // all trials of the store, at the start of a live run
 void run_commit_counters(struct run *, struct task *, const json_t *counters);
-double run_objective(const struct run *, const double *times);  // of the tuned problems' times
 void run_fail(struct run *, int exit_status, const struct error *); // ends the run
 
 // decide.c: the final.

@@ -29,19 +29,20 @@ int run_start_compiler(struct run *r, size_t i, struct error *err)
     snprintf(slot->name, sizeof slot->name, "compiler %zu", i);
     slot->worker.chatter = on_chatter;
     slot->worker.chatter_user = r;
-    return worker_start(&slot->worker, slot->name, argv, NULL, err);
+    return worker_start(&slot->worker, slot->name, argv, err);
 }
 
 int run_start_gpu(struct run *r, size_t i, struct error *err)
 {
     struct gpu_slot *slot = &r->gpus[i];
-    char *argv[] = {r->gpu_program, r->replay ? r->replay_file : NULL, NULL}, *environment[] = {slot->environment, NULL};
+    char *argv[] = {r->gpu_program, r->replay ? r->replay_file : "--device", r->replay ? NULL : slot->device, NULL};
+    bool counters = r->options->counters && r->job->measure.counters;
     slot->worker.chatter = on_chatter;
     slot->worker.chatter_user = r;
-    if (worker_start(&slot->worker, slot->name, argv, r->replay ? NULL : environment, err)) return -1;
+    if (worker_start(&slot->worker, slot->name, argv, err)) return -1;
     slot->state = GPU_HELLO;
     slot->queued = 0;
-    slot->setup_id = worker_send(&slot->worker, json_pack("{s:s}", "op", "hello"));
+    slot->setup_id = worker_send(&slot->worker, json_pack("{s:s, s:b}", "op", "hello", "counters", (int)counters));
     slot->deadline = clock_now() + SETUP_TIMEOUT;
     return 0;
 }
@@ -71,7 +72,7 @@ static int choose_devices(struct run *r, struct error *err)
         if (end == p || index < 0 || (*end && *end != ',')) return error_set(err, "--device must be a number, a list such as 0,1, or replay:FILE, not '%s'", device);
         struct gpu_slot *slot = &r->gpus[r->gpu_count];
         snprintf(slot->name, sizeof slot->name, "gpu %ld", index);
-        snprintf(slot->environment, sizeof slot->environment, "SWEETSPOT_DEVICE=%ld", index);
+        snprintf(slot->device, sizeof slot->device, "%ld", index);
         if (!*end) {
             r->gpu_count++;
             break;
@@ -104,8 +105,7 @@ static int meet_workers(struct run *r, struct error *err)
     if (!answer) return EXIT_ENVIRONMENT;
     snprintf(r->compiler, sizeof r->compiler, "%s", json_get_string(answer, "compiler", "?"));
     json_decref(answer);
-    // run_start_gpu has sent hello already; another one is answered alike.
-    r->hello = worker_ask(&r->gpus[0].worker, json_pack("{s:s}", "op", "hello"), HELLO_TIMEOUT, err);
+    r->hello = worker_wait(&r->gpus[0].worker, r->gpus[0].setup_id, HELLO_TIMEOUT, err);
     if (!r->hello) return EXIT_ENVIRONMENT;
     const json_t *device = json_object_get(r->hello, "device");
     if (!device) {
@@ -236,7 +236,7 @@ static void read_baselines(struct run *r)
         double times[JOB_MAX_PROBLEMS];
         const json_t *problems = json_object_get(value, "problems");
         for (size_t p = 0; p < r->job->tuned_count; p++) times[p] = json_get_number(json_array_get(problems, p), "time", NAN);
-        double objective = run_objective(r, times);
+        double objective = job_objective(r->job, times);
         char shown[32];
         if (!isfinite(objective)) {
             run_message(r, "baseline %s: not available%s%s", json_get_string(value, "name", "?"), json_object_get(value, "reason") ? ": " : "",
@@ -255,6 +255,25 @@ static void read_baselines(struct run *r)
     if (store_put_document(r->store, "baselines", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
     free(text);
     json_decref(document);
+}
+
+// What the device can do at most: measured once an environment.
+static void measure_ceilings(struct run *r)
+{
+    const char *known;
+    struct error err;
+    if (store_get_document(r->store, "ceilings", &known, NULL, &err) != 1) return;
+    json_t *answer = worker_ask(&r->gpus[0].worker, json_pack("{s:s}", "op", "ceilings"), SETUP_TIMEOUT, &err);
+    if (answer && json_object_get(answer, "flops_per_second")) {
+        run_log(r, "ceilings: %.3g FP32 operations/s, %.4g bytes/s read", json_get_number(answer, "flops_per_second", NAN), json_get_number(answer, "bytes_per_second", NAN));
+        json_object_del(answer, "id");
+        char *text = json_dumps(answer, JSON_COMPACT);
+        if (store_put_document(r->store, "ceilings", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
+        free(text);
+    } else {
+        run_log(r, "no ceilings: %s", answer ? json_get_string(answer, "reason", "no reason given") : err.message);
+    }
+    json_decref(answer);
 }
 
 static int make_strategy(struct run *r, struct error *err)
@@ -325,6 +344,7 @@ int run_setup(struct run *r)
         if (run_start_gpu(r, i, err)) return EXIT_ENVIRONMENT;
     read_metrics(r);
     read_baselines(r);
+    measure_ceilings(r);
     if (resume_counts(r)) return EXIT_ENVIRONMENT;
     return r->fatal ? r->fatal_status : 0;
 }

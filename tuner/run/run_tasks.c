@@ -64,21 +64,6 @@ struct task *run_first_task(const struct run *r, enum task_state state)
     return NULL;
 }
 
-double run_objective(const struct run *r, const double *times)
-{
-    const struct job *job = r->job;
-    double sum = 0, weights = 0, worst = 0;
-    for (size_t p = 0; p < job->tuned_count; p++) {
-        double w = job->problems[p].weight;
-        if (!(times[p] > 0)) return NAN;
-        sum += w * (job->objective == OBJECTIVE_GEOMEAN ? log(times[p]) : times[p]);
-        weights += w;
-        if (w * times[p] > worst) worst = w * times[p];
-    }
-    if (job->objective == OBJECTIVE_WORST) return worst;
-    return job->objective == OBJECTIVE_GEOMEAN ? exp(sum / weights) : sum / weights;
-}
-
 static enum outcome outcome_of(enum trial_status status)
 {
     switch (status) {
@@ -180,7 +165,7 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
     double times[JOB_MAX_PROBLEMS];
     struct error err;
     read_times(r, answer, problems, times);
-    double objective = status == STATUS_OK || status == STATUS_SLOW ? run_objective(r, times) : NAN;
+    double objective = status == STATUS_OK || status == STATUS_SLOW ? job_objective(r->job, times) : NAN;
     if (status == STATUS_OK && !isfinite(objective)) {
         status = STATUS_CRASHED;
         reason = "the worker called it ok but gave no time";

@@ -174,7 +174,7 @@ static void put_run(struct run *r)
                                  clock_now() - r->search_started, "gpu_busy", r->gpu_busy, "compile_seconds", r->compile_seconds, "cache_hits", (json_int_t)r->cache_hits);
     json_object_set_new(document, "gpu_wall", json_real(r->gpu_wall));
     json_object_set_new(document, "count_wall", json_real(r->count_wall));
-    char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
     struct error err;
     if (store_put_document(r->store, "run", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
     free(text);

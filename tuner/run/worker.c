@@ -55,7 +55,7 @@ bool worker_running(const struct worker *w)
     return w->pid > 0;
 }
 
-int worker_start(struct worker *w, const char *name, char *const argv[], char *const environment[], struct error *err)
+int worker_start(struct worker *w, const char *name, char *const argv[], struct error *err)
 {
     int in[2] = {-1, -1}, out[2] = {-1, -1}, errors[2] = {-1, -1};
     w->name = name;
@@ -82,7 +82,6 @@ int worker_start(struct worker *w, const char *name, char *const argv[], char *c
         dup2(errors[1], STDERR_FILENO);
         signal(SIGINT, SIG_DFL);
         signal(SIGPIPE, SIG_DFL);
-        for (; environment && *environment; environment++) putenv(*environment);
         execv(argv[0], argv);
         fprintf(stderr, "cannot run '%s': %s\n", argv[0], strerror(errno));
         _exit(127);
@@ -274,7 +273,11 @@ void worker_release(struct worker *w)
 
 json_t *worker_ask(struct worker *w, json_t *request, double seconds, struct error *err)
 {
-    int64_t id = worker_send(w, request);
+    return worker_wait(w, worker_send(w, request), seconds, err);
+}
+
+json_t *worker_wait(struct worker *w, int64_t id, double seconds, struct error *err)
+{
     double limit = clock_now() + seconds;
     bool dead = false;
     for (;;) {

@@ -32,8 +32,8 @@ struct worker {
     void *chatter_user;
 };
 
-// Starts argv[0] (NULL-terminated argv) with extra environment "NAME=value" strings (NULL-terminated, may be NULL).
-int worker_start(struct worker *, const char *name, char *const argv[], char *const environment[], struct error *);
+// Starts argv[0] (NULL-terminated argv).
+int worker_start(struct worker *, const char *name, char *const argv[], struct error *);
 bool worker_running(const struct worker *);
 
 // Queues a request (takes the reference), gives it the next id, which is returned. Written when the pipe takes it.
@@ -55,6 +55,8 @@ void worker_release(struct worker *); // kills, frees
 
 // A blocking exchange for set-up time: sends (takes the reference) and waits for the answer with its id. NULL with a message.
 json_t *worker_ask(struct worker *, json_t *request, double seconds, struct error *);
+// Likewise for a request that was sent already.
+json_t *worker_wait(struct worker *, int64_t id, double seconds, struct error *);
 
 // Seconds on a monotonic clock.
 double clock_now(void);
