@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include "tuner/cli/commands.h"
-#include "tuner/output/final.h"
+#include "tuner/output/finals.h"
 #include "tuner/output/table.h"
 
 static struct finished job;

@@ -14,7 +14,7 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/session.h"
-#include "tuner/output/final.h"
+#include "tuner/output/finals.h"
 #include "tuner/output/table.h"
 
 // From this many operations a byte on, a problem's rate is shown in operations, below it in bytes (both in csv and json). Every

@@ -8,7 +8,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/output/final.h"
+#include "tuner/output/finals.h"
 #include "tuner/store/recorded.h"
 
 static void print_configuration(const struct recorded *r, size_t trial)

@@ -13,7 +13,7 @@
 #include "tuner/cli/options.h"
 #include "tuner/cli/session.h"
 #include "tuner/compile/source.h"
-#include "tuner/output/final.h"
+#include "tuner/output/finals.h"
 #include "tuner/output/table.h"
 
 enum { RUNS_SHOWN = 3 };

@@ -12,15 +12,16 @@
 #define TEXT(x) #x
 #define NAME(x) TEXT(x)
 
-#define CUBLAS_FUNCTIONS(X)                                                                                                                      \
-    X(cublasCreate)                                                                                                                              \
-    X(cublasDestroy) X(cublasSetStream) X(cublasSetWorkspace) X(cublasGetProperty) X(cublasSetPointerMode) X(cublasGemmEx_64) X(cublasAsumEx_64) \
-        X(cublasGetStatusString)
-#define LT_FUNCTIONS(X)                                                                                                                  \
-    X(cublasLtCreate)                                                                                                                    \
-    X(cublasLtDestroy) X(cublasLtMatmul) X(cublasLtMatmulAlgoGetHeuristic) X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy)      \
-        X(cublasLtMatmulDescSetAttribute) X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy) X(cublasLtMatmulPreferenceCreate) \
-            X(cublasLtMatmulPreferenceDestroy) X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulAlgoConfigGetAttribute)
+// clang-format off
+#define CUBLAS_FUNCTIONS(X) \
+    X(cublasCreate) X(cublasDestroy) X(cublasSetStream) X(cublasSetWorkspace) X(cublasGetProperty) \
+    X(cublasSetPointerMode) X(cublasGemmEx_64) X(cublasAsumEx_64) X(cublasGetStatusString)
+#define LT_FUNCTIONS(X) \
+    X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtMatmul) X(cublasLtMatmulAlgoGetHeuristic) \
+    X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) \
+    X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy) X(cublasLtMatmulPreferenceCreate) \
+    X(cublasLtMatmulPreferenceDestroy) X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulAlgoConfigGetAttribute)
+// clang-format on
 
 static struct {
 #define DECLARE(f) __typeof__(f) *f;

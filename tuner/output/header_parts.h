@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "tuner/output/final.h"
+#include "tuner/output/finals.h"
 #include "tuner/output/header.h"
 
 struct renderer {

@@ -15,7 +15,7 @@
 
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
-#include "tuner/output/final.h"
+#include "tuner/output/finals.h"
 #include "tuner/store/store.h"
 
 enum { HEADER_SECTION_VERSION = 1 };

@@ -1,5 +1,5 @@
-// See final.h.
-#include "tuner/output/final.h"
+// See finals.h.
+#include "tuner/output/finals.h"
 
 #include <math.h>
 #include <stdio.h>

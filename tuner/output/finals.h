@@ -2,8 +2,8 @@
 //
 // The winner is compared with every baseline of the same final, round by round: rounds in which either has no time are left out. A ratio is
 // the baseline's time over the winner's: above 1 the winner is faster. Intervals are 95%.
-#ifndef SWEETSPOT_FINAL_H
-#define SWEETSPOT_FINAL_H
+#ifndef SWEETSPOT_FINALS_H
+#define SWEETSPOT_FINALS_H
 
 #include <stdbool.h>
 #include <stddef.h>
