@@ -31,6 +31,6 @@ only 'xxhash\.h' tuner/base/hash.c
 only 'zlib\.h' tuner/base/gzip.c tuner/store/recorded.c
 only 'nvrtc\.h' tuner/compile/nvrtc.c
 only 'cuda\.h' tuner/gpu/cuda.c tuner/gpu/counters.c
-only 'cupti[a-z_]*\.h' tuner/gpu/counters.c
+only 'cupti[a-z_]*\.h' tuner/gpu/cupti_library.c tuner/gpu/counters.c tuner/gpu/sass.c tuner/gpu/sampling.c
 only 'cublas[A-Za-z_0-9]*\.h' tuner/gpu/blas.c
 exit $status

@@ -56,6 +56,13 @@
 //   {"id":4,"op":"count","trials":[{"trial":17,"cubin":"..","problems":[..as above, tuned ones only..]}, ..]}
 //   <- {"id":4,"status":"ok","passes":2,"trials":[{"trial":17,"counters":[{"problem":0,"stage":0,"values":[..in the order of "metrics"; null = none..]}],"reason":""},..],
 //       "busy":null,"wall":..}         after "crashed", "trial" says whose fault it was; the same in "final"
+//   {"id":4,"op":"profile","cubin":"..","problems":[{"problem":0,"stages":[STAGE..]}],"samples":true}      one problem; "samples": sample PCs too
+//   <- {"id":4,"status":"ok","stages":[{"symbol":"..","code_bytes":..,"dropped_samples":0,"totals":COLUMNS,
+//        "lines":[{"directory":"..","file":"gemm_simt.cu","line":263,"self":COLUMNS,"total":COLUMNS,"stalls":{"long_scoreboard":17,..}},..]},..],
+//       "reasons":["what could not be counted, and why"],"phases":{"count":..,"sample":..},"wall":..}
+//     COLUMNS = {"instructions":..,"threads":..,"shared_wavefronts":..,"shared_ideal":..,"global_sectors":..,"global_ideal":..,"local_sectors":..,
+//     "samples":..}, those that the chip has. "self": the line's own instructions, which sum up to "totals"; "total": and those of the functions
+//     inlined there. "stalls" are the total's samples by reason; "selected" is a warp that issued. The line 0 of no file: unknown to the line table.
 //   {"id":4,"op":"ceilings"}
 //   <- {"id":4,"status":"ok","flops_per_second":6.6e13,"bytes_per_second":4.5e12}      measured: FP32 multiply-adds, reading memory
 //   {"id":5,"op":"final","seed":7,"rounds":40,"candidates":[{"trial":17,"cubin":..,"problems":[..all..]}],"baselines":["cublas","cublasLt"]}

@@ -23,16 +23,16 @@
 #include <cupti_range_profiler.h>
 #include <cupti_result.h>
 #include <cupti_target.h>
-#include <cupti_version.h>
 
 #include <assert.h>
-#include <dlfcn.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "tuner/gpu/cupti_library.h"
 
 // Candidates share a pass as long as they have no more stages than this together.
 enum { MAX_RANGES = 64 };
@@ -43,7 +43,7 @@ enum { MAX_RANGES = 64 };
 
 // clang-format off
 #define CUPTI_FUNCTIONS(F) \
-    F(cuptiGetResultString) F(cuptiProfilerInitialize) F(cuptiProfilerDeviceSupported) \
+    F(cuptiProfilerInitialize) F(cuptiProfilerDeviceSupported) \
     F(cuptiProfilerGetCounterAvailability) F(cuptiDeviceGetChipName) F(cuptiProfilerHostInitialize) \
     F(cuptiProfilerHostDeinitialize) F(cuptiProfilerHostGetBaseMetrics) F(cuptiProfilerHostGetMetricProperties) \
     F(cuptiProfilerHostConfigAddMetrics) F(cuptiProfilerHostGetConfigImageSize) \
@@ -55,9 +55,8 @@ enum { MAX_RANGES = 64 };
     F(cuptiRangeProfilerGetCounterDataInfo)
 // clang-format on
 
-// The library, loaded once and never unloaded: it hooks itself into the driver.
 static struct {
-    void *library;
+    bool loaded;
 #define MEMBER(name) __typeof__(name) *name;
     CUPTI_FUNCTIONS(MEMBER)
 #undef MEMBER
@@ -102,34 +101,9 @@ struct batch {
     struct error *err;
 };
 
-static const char *result_text(CUptiResult result)
-{
-    const char *text = NULL;
-    if (cupti.cuptiGetResultString(result, &text) != CUPTI_SUCCESS || !text) return "unknown error";
-    return text;
-}
-
-// What to do about it, for the failures that a user can mend.
-static const char *advice(CUptiResult result)
-{
-    switch (result) {
-    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
-    case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
-        return "; reading GPU counters is reserved to administrators here: run as root (in a container: with "
-               "CAP_SYS_ADMIN), or load the driver with `options nvidia NVreg_RestrictProfilingToAdminUsers=0` in "
-               "/etc/modprobe.d";
-    case CUPTI_ERROR_HARDWARE_BUSY:
-        return "; another profiler (ncu, nsys, DCGM) is using this device's counters";
-    case CUPTI_ERROR_INVALID_CHIP_NAME:
-        return "; a newer CUPTI may know this chip";
-    default:
-        return "";
-    }
-}
-
 static int fail(struct error *err, const char *function, CUptiResult result)
 {
-    return error_set(err, "%s: %s (%d)%s", function, result_text(result), (int)result, advice(result));
+    return cupti_library_fail(err, function, (int)result);
 }
 
 // For functions that return 0 or -1: leaves with CUPTI's message where the call fails.
@@ -139,42 +113,18 @@ static int fail(struct error *err, const char *function, CUptiResult result)
         if (result_ != CUPTI_SUCCESS) return fail(err, #function, result_);      \
     } while (0)
 
-static void *open_library(void)
-{
-    char name[64];
-    snprintf(name, sizeof name, "libcupti.so.%d", CUPTI_API_VERSION / 10000);
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    const char *roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
-    const char *folders[] = {"lib64", "extras/CUPTI/lib64", "lib"};
-    for (size_t i = 0; i < 9 && !library; i++) {
-        char path[4096];
-        if (!roots[i / 3]) continue;
-        snprintf(path, sizeof path, "%s/%s/%s", roots[i / 3], folders[i % 3], name);
-        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    }
-    return library;
-}
-
 static int load_library(struct error *err)
 {
-    if (cupti.library) return 0;
-    void *library = open_library();
-    if (!library)
-        return error_set(err, "libcupti.so.%d not found: it is part of the CUDA toolkit; set CUDA_HOME or "
-                         "LD_LIBRARY_PATH", CUPTI_API_VERSION / 10000);
-    const char *missing = NULL;
-    void *symbol;
-#define LOAD(name)                                  \
-    symbol = dlsym(library, #name);                 \
-    memcpy(&cupti.name, &symbol, sizeof symbol);    \
-    if (!symbol) missing = #name;
+#define NAME(name) #name,
+    static const char *const names[] = {CUPTI_FUNCTIONS(NAME)};
+#undef NAME
+    void *found[sizeof names / sizeof *names], **next = found;
+    if (cupti.loaded) return 0;
+    if (cupti_library_find(names, found, sizeof names / sizeof *names, err)) return -1;
+#define LOAD(name) memcpy(&cupti.name, next++, sizeof *next);
     CUPTI_FUNCTIONS(LOAD)
 #undef LOAD
-    if (missing) {
-        dlclose(library);
-        return error_set(err, "libcupti.so.%d is too old: it lacks %s", CUPTI_API_VERSION / 10000, missing);
-    }
-    cupti.library = library;
+    cupti.loaded = true;
     return 0;
 }
 

@@ -1,5 +1,5 @@
-// Hardware counters of a candidate's launches, by CUPTI's range profiler. The only module that includes CUPTI; it opens
-// libcupti at run time, so the worker starts and tunes where there is none.
+// Hardware counters of a candidate's launches, by CUPTI's range profiler. libcupti is opened at run time
+// (cupti_library.h), so the worker starts and tunes where there is none.
 //
 // Where counters cannot be had (no library, no permission, a chip that this CUPTI does not know), counters_open()
 // succeeds all the same: counters_reason() then says why, and every other function does nothing and reports success,

@@ -2,6 +2,7 @@
 #include "tuner/gpu/counting.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -35,6 +36,19 @@ static int add(struct counting *c, size_t *count, const struct metric *metric, s
     return 0;
 }
 
+static int add_set(struct counting *c, size_t *count, const struct metric_set *set, struct error *err)
+{
+    int failed = 0;
+    for (const char *name = set->includes; name && *name && !failed; name += strspn(name, " ")) {
+        char one[32];
+        snprintf(one, sizeof one, "%.*s", (int)strcspn(name, " "), name);
+        name += strcspn(name, " ");
+        failed = add_set(c, count, metrics_find(one), err);
+    }
+    for (size_t i = 0; set->metrics[i].key && !failed; i++) failed = add(c, count, &set->metrics[i], err);
+    return failed;
+}
+
 static int collect(struct counting *c, struct error *err)
 {
     size_t count = 0, i;
@@ -45,11 +59,11 @@ static int collect(struct counting *c, struct error *err)
         const struct metric_set *set = metrics_find(name);
         const struct metric single = {name, name, "", "asked for by name", NULL};
         int failed = 0;
-        for (size_t j = 0; set && set->metrics[j].key && !failed; j++) failed = add(c, &count, &set->metrics[j], err);
+        if (set) failed = add_set(c, &count, set, err);
         if (!set && *name) failed = add(c, &count, &single, err);
         if (failed) return failed;
     }
-    c->set = (struct metric_set){"job", "the job's metrics", c->metrics};
+    c->set = (struct metric_set){"job", "the job's metrics", c->metrics, NULL};
     return 0;
 }
 

@@ -20,6 +20,7 @@
 #include "tuner/gpu/examine.h"
 #include "tuner/gpu/final.h"
 #include "tuner/gpu/nvml.h"
+#include "tuner/gpu/profiling.h"
 #include "tuner/gpu/workload.h"
 
 struct worker {
@@ -135,11 +136,12 @@ static int serve(struct worker *w, json_t *request, json_t *answer, struct error
     const char *op = json_get_string(request, "op", "");
     if (!strcmp(op, "hello")) return hello(w, request, answer, err);
     if (!strcmp(op, "job")) return set_job(w, request, answer, err);
-    bool known = !strcmp(op, "trial") || !strcmp(op, "count") || !strcmp(op, "final") || !strcmp(op, "ceilings");
+    bool known = !strcmp(op, "trial") || !strcmp(op, "count") || !strcmp(op, "final") || !strcmp(op, "ceilings") || !strcmp(op, "profile");
     if (!known) return error_set(err, "unknown request '%s'", op);
     if (!w->has_job) return error_set(err, "no job yet");
     if (!strcmp(op, "ceilings")) return ceilings_measure(&w->workload, answer, err);
     if (!strcmp(op, "trial")) return examine(&w->workload, request, answer, err);
+    if (!strcmp(op, "profile")) return profiling_run(&w->workload, request, answer, err);
     if (!strcmp(op, "final")) return final_run(&w->workload, &w->baselines, request, answer, tell_progress, w, err);
     if (!w->counting && counting_open(&w->counting, &w->machine, NULL, err)) return -1;
     return counting_run(w->counting, &w->workload, request, answer, err);

@@ -21,6 +21,7 @@ struct metric_set {
     const char *name;    // "basic"
     const char *summary; // one line, with the passes it takes on GH100
     const struct metric *metrics;
+    const char *includes; // names of sets that are part of it, separated by spaces; NULL: none
 };
 
 // Every set, ended by NULL. A new one is a table, a descriptor and its place in this list.
