@@ -1,5 +1,5 @@
-// See sass.h. The SASS metrics of cupti_sass_metrics.h: set a list of metrics for the device, enable (kernels are patched at their first launch),
-// launch, flush what was counted, disable, unset. Metrics that the chip lacks are left out, and their columns say so.
+// See sass.h. The SASS metrics of cupti_sass_metrics.h: set a list of metrics for the device, then for each measurement enable (kernels are patched
+// at their first launch), launch, flush what was counted, disable. Metrics that the chip lacks are left out, and their columns say so.
 #include "tuner/gpu/sass.h"
 
 #include <cupti_profiler_target.h>
@@ -20,7 +20,7 @@
 // clang-format off
 #define CUPTI_FUNCTIONS(F) \
     F(cuptiProfilerInitialize) F(cuptiDeviceGetChipName) F(cuptiSassMetricsGetProperties) F(cuptiSassMetricsSetConfig) \
-    F(cuptiSassMetricsUnsetConfig) F(cuptiSassMetricsEnable) F(cuptiSassMetricsDisable) \
+    F(cuptiSassMetricsEnable) F(cuptiSassMetricsDisable) \
     F(cuptiSassMetricsGetDataProperties) F(cuptiSassMetricsFlushData)
 // clang-format on
 
@@ -51,6 +51,7 @@ struct metrics {
     enum sass_column column[SASS_COLUMNS];
     CUpti_SassMetrics_Config config[SASS_COLUMNS];
 };
+static struct metrics configured; // on the process's one device; count 0: not yet
 
 void sass_listing_init(struct sass_listing *l, size_t code_bytes)
 {
@@ -146,33 +147,22 @@ static int count_enabled(CUcontext context, const struct metrics *m, const char 
     return failed;
 }
 
-static int count(CUcontext context, int device, struct metrics *m, const char *symbol, sass_launch *launch, void *user, struct sass_listing *out,
-                 struct error *err)
+// Once in a process: after a first unset, CUPTI 13.0 refuses every further list ("out of memory").
+static int configure(int device, struct error *err)
 {
-    CUpti_SassMetricsSetConfig_Params set = {.structSize = CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE, .numOfMetricConfig = m->count, .pConfigs = m->config,
-                                             .deviceIndex = (uint32_t)device};
-    TRY(cuptiSassMetricsSetConfig, &set);
-    int failed = count_enabled(context, m, symbol, launch, user, out, err);
-    if (failed == SASS_LAUNCH_FAILED) return failed;
-    CUptiResult result =
-        cupti.cuptiSassMetricsUnsetConfig(&(CUpti_SassMetricsUnsetConfig_Params){.structSize = CUpti_SassMetricsUnsetConfig_Params_STRUCT_SIZE, .deviceIndex = (uint32_t)device});
-    if (!failed && result != CUPTI_SUCCESS) failed = cupti_library_fail(err, "cuptiSassMetricsUnsetConfig", (int)result);
-    for (size_t i = 0; i < m->count && !failed; i++) out->known[m->column[i]] = true;
-    return failed;
+    if (configured.count) return 0;
+    struct metrics m;
+    if (find_metrics(device, &m, err)) return -1;
+    TRY(cuptiSassMetricsSetConfig, (&(CUpti_SassMetricsSetConfig_Params){.structSize = CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE, .numOfMetricConfig = m.count,
+                                                                        .pConfigs = m.config, .deviceIndex = (uint32_t)device}));
+    configured = m;
+    return 0;
 }
 
 int sass_measure(void *context, int device, const char *symbol, sass_launch *launch, void *user, struct sass_listing *out, struct error *err)
 {
-    struct metrics all;
-    if (load(err) || find_metrics(device, &all, err)) return SASS_FAILED;
-    int failed = count(context, device, &all, symbol, launch, user, out, err);
-    if (failed != SASS_FAILED || all.count == 1) return failed;
-    // Not all together: then each by itself.
-    failed = 0;
-    for (size_t i = 0; i < out->count; i++) memset(out->list[i].value, 0, SASS_SAMPLES * sizeof *out->list[i].value);
-    for (size_t i = 0; i < all.count && !failed; i++) {
-        struct metrics one = {.count = 1, .column = {all.column[i]}, .config = {all.config[i]}};
-        failed = count(context, device, &one, symbol, launch, user, out, err);
-    }
+    if (load(err) || configure(device, err)) return SASS_FAILED;
+    int failed = count_enabled(context, &configured, symbol, launch, user, out, err);
+    for (size_t i = 0; i < configured.count && !failed; i++) out->known[configured.column[i]] = true;
     return failed;
 }

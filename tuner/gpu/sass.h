@@ -52,7 +52,7 @@ enum { SASS_FAILED = -1, SASS_LAUNCH_FAILED = -2 };
 typedef int sass_launch(void *user);
 
 // Counts what the instructions of the kernel `symbol` do in one launch. `context` is the CUcontext of `device` (the driver's ordinal), current.
-// Takes 0.1 to 0.3 s, most of it patching; where CUPTI cannot count all metrics together, as often as there are metrics. 0, or SASS_...
+// Takes 20 ms with a kernel of 0.4 ms (H200). 0, or SASS_... One device in a process.
 int sass_measure(void *context, int device, const char *symbol, sass_launch *, void *user, struct sass_listing *, struct error *err);
 
 // The other module. To be opened before the kernel's module is loaded; samples while `launch` runs, every 2^period cycles (5 to 31).
