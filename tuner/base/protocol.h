@@ -54,6 +54,7 @@
 //     TIMES = {"time":median,"low":..,"high":..,"samples":[..],"count":n}       (low, high: 95% interval of the median)
 //     After "crashed" (sticky error) the worker says so and exits; the driver starts another and repeats "job".
 //   {"id":4,"op":"count","trials":[{"trial":17,"cubin":"..","problems":[..as above, tuned ones only..]}, ..]}
+//     A trial may be {"trial":"cublas","baseline":"cublas"}: what the library launches for a problem is one stage.
 //   <- {"id":4,"status":"ok","passes":2,"trials":[{"trial":17,"counters":[{"problem":0,"stage":0,"values":[..in the order of "metrics"; null = none..]}],"reason":""},..],
 //       "busy":null,"wall":..}         after "crashed", "trial" says whose fault it was; the same in "final"
 //   {"id":4,"op":"profile","cubin":"..","problems":[{"problem":0,"stages":[STAGE..]}],"samples":true}      one problem; "samples": sample PCs too

@@ -139,13 +139,20 @@ json_t *counting_describe(const struct counting *c)
 // One candidate on one problem: what counters_measure calls a candidate.
 struct unit {
     size_t trial, problem; // index in the request, in the workload
-    struct pipeline_part *part;
-    double *values; // its rows; NULL until counted
+    struct pipeline_part *part; // NULL: a baseline
+    struct work baseline;       // then this
+    double *values;             // its rows; NULL until counted
 };
+
+static size_t stage_count(const struct unit *u)
+{
+    return u->part ? u->part->count : 1;
+}
 
 struct batch {
     struct counting *c;
     struct workload *w;
+    struct baselines *baselines;
     size_t trial_count, unit_count, first; // first: the unit that counters_measure calls candidate 0
     struct pipeline *pipelines;            // by trial
     struct error *reasons;                 // by trial; "" while nothing is wrong
@@ -168,7 +175,7 @@ static int launch(void *user, size_t candidate, size_t stage)
 {
     struct batch *b = user;
     struct unit *u = &b->units[b->first + candidate];
-    int failed = pipeline_enqueue_stage(u->part, (unsigned)stage, 0, &b->why);
+    int failed = u->part ? pipeline_enqueue_stage(u->part, (unsigned)stage, 0, &b->why) : u->baseline.enqueue(u->baseline.self, 0, &b->why);
     if (!failed) failed = cuda_sync(b->w->cuda, &b->why);
     return note(b, b->first + candidate, failed);
 }
@@ -195,12 +202,18 @@ static int load(struct batch *b, const json_t *trials, struct error *err)
     if (!b->pipelines || !b->reasons || !b->units) return error_set(err, "out of memory");
     json_array_foreach(trials, i, each)
     {
+        const char *name = json_get_string(each, "baseline", NULL);
+        struct baseline *baseline = name ? baselines_find(b->baselines, name) : NULL;
+        if (name && (!baseline || *baseline->reason)) error_set(&b->reasons[i], "%s", baseline ? baseline->reason : "the job has no such baseline");
+        for (size_t k = 0; name && !*b->reasons[i].message && k < w->problem_count; k++)
+            if (w->problems[k].tune && baseline->parts[k].ready) b->units[b->unit_count++] = (struct unit){i, k, NULL, baseline_work(baseline, k), NULL}, rows++;
+        if (name) continue;
         int failed = pipeline_open(&b->pipelines[i], w, each, &b->reasons[i]);
         if (failed == CUDA_CRASHED) return *err = b->reasons[i], failed;
         for (size_t k = 0; k < w->problem_count && !failed; k++) {
             struct pipeline_part *part = &b->pipelines[i].parts[k];
             if (!w->problems[k].tune || !part->count) continue;
-            b->units[b->unit_count++] = (struct unit){i, k, part, NULL};
+            b->units[b->unit_count++] = (struct unit){.trial = i, .problem = k, .part = part};
             rows += part->count;
         }
     }
@@ -215,7 +228,7 @@ static int count_units(struct batch *b, size_t from, size_t n, double *values, b
     size_t *stages = calloc(n + 1, sizeof *stages);
     *good = false;
     if (!stages) return error_set(err, "out of memory");
-    for (size_t i = 0; i < n; i++) stages[i] = b->units[from + i].part->count;
+    for (size_t i = 0; i < n; i++) stages[i] = stage_count(&b->units[from + i]);
     b->first = from;
     b->failed = 0;
     struct error why = {""};
@@ -243,7 +256,7 @@ static int count_all(struct batch *b, struct error *err)
         struct unit *u = &b->units[i];
         if (!*b->reasons[u->trial].message && (failed = count_units(b, i, 1, values, &good, err))) return failed;
         if (!good) b->reasons[u->trial] = b->why;
-        values += u->part->count * counters_count(b->c->counters);
+        values += stage_count(u) * counters_count(b->c->counters);
     }
     return 0;
 }
@@ -255,7 +268,7 @@ static json_t *trial_json(const struct batch *b, size_t trial)
     for (size_t i = 0; i < b->unit_count; i++) {
         const struct unit *u = &b->units[i];
         if (u->trial != trial || !u->values) continue;
-        for (unsigned s = 0; s < u->part->count; s++) {
+        for (size_t s = 0; s < stage_count(u); s++) {
             json_t *row = json_array();
             for (size_t j = 0; j < columns; j++) json_array_append_new(row, json_real_or_null(u->values[s * columns + j]));
             json_array_append_new(list, json_pack("{s:I, s:i, s:o}", "problem", (json_int_t)u->problem, "stage", (int)s, "values", row));
@@ -264,12 +277,12 @@ static json_t *trial_json(const struct batch *b, size_t trial)
     return list;
 }
 
-int counting_run(struct counting *c, struct workload *w, const json_t *request, json_t *answer, struct error *err)
+int counting_run(struct counting *c, struct workload *w, struct baselines *baselines, const json_t *request, json_t *answer, struct error *err)
 {
     double begin = now();
     const json_t *trials = json_object_get(request, "trials");
     const char *missing = c->counters ? counters_reason(c->counters) : "no counters asked for";
-    struct batch b = {.c = c, .w = w};
+    struct batch b = {.c = c, .w = w, .baselines = baselines};
     struct error why = {""}, unused;
     json_t *entries = json_array(), *trial;
     int failed = 0;

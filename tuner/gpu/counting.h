@@ -4,6 +4,7 @@
 #define SWEETSPOT_GPU_COUNTING_H
 
 #include "tuner/base/json.h"
+#include "tuner/gpu/baselines.h"
 #include "tuner/gpu/workload.h"
 
 struct counting;
@@ -20,6 +21,6 @@ json_t *counting_describe(const struct counting *);
 json_t *counting_keys(const struct counting *);
 json_t *counting_missing(const struct counting *);
 // Fills `answer` as protocol.h says for "count". Negative codes as of examine().
-int counting_run(struct counting *, struct workload *, const json_t *request, json_t *answer, struct error *err);
+int counting_run(struct counting *, struct workload *, struct baselines *, const json_t *request, json_t *answer, struct error *err);
 
 #endif

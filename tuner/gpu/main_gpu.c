@@ -144,7 +144,7 @@ static int serve(struct worker *w, json_t *request, json_t *answer, struct error
     if (!strcmp(op, "profile")) return profiling_run(&w->workload, request, answer, err);
     if (!strcmp(op, "final")) return final_run(&w->workload, &w->baselines, request, answer, tell_progress, w, err);
     if (!w->counting && counting_open(&w->counting, &w->machine, NULL, err)) return -1;
-    return counting_run(w->counting, &w->workload, request, answer, err);
+    return counting_run(w->counting, &w->workload, &w->baselines, request, answer, err);
 }
 
 // Reads, serves and answers one line. Returns the exit status once the process must end, else -1.

@@ -132,6 +132,8 @@ struct run {
 
 // run_setup.c: workers' first words, device, support kernels, store, environment, job. 0 or an exit status with r->failure filled.
 int run_setup(struct run *);
+int run_meet(struct run *);                                  // its first half: workers, device, space
+int run_prepare_job(struct run *);                           // and then: support kernels, reference, the job's request
 void run_release(struct run *);
 int run_start_compiler(struct run *, size_t i, struct error *);
 int run_start_gpu(struct run *, size_t i, struct error *);   // sends hello; the loop goes on from there

@@ -309,7 +309,7 @@ static int resume_counts(struct run *r)
     return n < 0 ? -1 : 0;
 }
 
-int run_setup(struct run *r)
+int run_meet(struct run *r)
 {
     struct error *err = &r->failure;
     struct job *job = r->job;
@@ -322,12 +322,27 @@ int run_setup(struct run *r)
     if (!status) status = meet_workers(r, err);
     if (!status && job_build_space(job, &r->limits, err)) status = EXIT_USAGE;
     if (!status && source_hash(job->source, job->includes, job->include_count, r->source_hash, NULL, err)) status = EXIT_USAGE;
-    if (!status) status = make_strategy(r, err);
-    if (!status) status = compile_helpers(r, err);
-    if (!status && !(r->job_request = request_job(job, r->memory, &r->reference, r->seed, err))) {
-        error_prefix(err, "%s", job->path);
+    return status;
+}
+
+int run_prepare_job(struct run *r)
+{
+    struct error *err = &r->failure;
+    int status = compile_helpers(r, err);
+    if (!status && !(r->job_request = request_job(r->job, r->memory, &r->reference, r->seed, err))) {
+        error_prefix(err, "%s", r->job->path);
         status = EXIT_USAGE;
     }
+    return status;
+}
+
+int run_setup(struct run *r)
+{
+    struct error *err = &r->failure;
+    struct job *job = r->job;
+    int status = run_meet(r);
+    if (!status) status = make_strategy(r, err);
+    if (!status) status = run_prepare_job(r);
     if (!status) status = open_store(r, err);
     if (status) return status;
     run_log(r, "tuning '%s' on %s (driver %s, %s), %zu compilers, strategy %s, seed %llu, store %s", job->name, r->device_name, r->driver, r->compiler, r->compile_count,

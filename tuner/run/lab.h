@@ -1,0 +1,44 @@
+// One candidate at a time, looked at closely: a compiler and a GPU worker with a job set up, and blocking questions to them. For the commands that
+// explain (profile, limiter), as tune.h is for the one that searches. Nothing is stored.
+#ifndef SWEETSPOT_LAB_H
+#define SWEETSPOT_LAB_H
+
+#include "tuner/base/json.h"
+#include "tuner/job/job.h"
+#include "tuner/run/request.h"
+
+struct lab;
+
+struct lab_options {
+    const char *device;     // "0"
+    const char *cache;      // folder of the compile cache
+    const char *metrics;    // a metric set besides the basic one ("full"); NULL: no counters
+    bool baselines;         // measure them too
+};
+
+struct lab_candidate {
+    char *config;           // canonical text
+    struct compiled compiled;
+    json_t *problems;       // all of them, as a request wants them
+    size_t launch_count;
+    struct planned_launch *launches;
+};
+
+// Starts the workers and sets up the job. Returns 0 or an exit status with a message; *out is NULL then. Builds the job's space. The caller closes.
+int lab_open(struct lab **out, struct job *, const struct lab_options *, struct error *);
+void lab_close(struct lab *); // NULL is fine
+
+const struct device_limits *lab_limits(const struct lab *);
+const json_t *lab_hello(const struct lab *); // what the GPU worker says of the device
+const json_t *lab_job(const struct lab *);   // its answer to the job: "metrics", "missing", "baselines"
+
+// Compiles a configuration, with `defines` (name -> text; may be NULL) added, and checks that it can be launched. 0; 1 when the candidate is to
+// blame, with its status' word and reason in the message ("compile_error: ..."); or -1. The caller releases, also after a failure.
+int lab_compile(struct lab *, const uint16_t *config, const json_t *defines, struct lab_candidate *, struct error *);
+void lab_candidate_release(struct lab_candidate *);
+
+// Asks the GPU worker (takes the reference). NULL with a message: it died, was late, or says that the request failed; it is of no use afterwards.
+// A candidate's own failure ("wrong") is an answer.
+json_t *lab_ask(struct lab *, json_t *request, struct error *);
+
+#endif
