@@ -57,6 +57,9 @@
 //     A trial may be {"trial":"cublas","baseline":"cublas"}: what the library launches for a problem is one stage.
 //   <- {"id":4,"status":"ok","passes":2,"trials":[{"trial":17,"counters":[{"problem":0,"stage":0,"values":[..in the order of "metrics"; null = none..]}],"reason":""},..],
 //       "busy":null,"wall":..}         after "crashed", "trial" says whose fault it was; the same in "final"
+//   {"id":4,"op":"metrics","chip":"GH100"}                   needs CUPTI, but no GPU and no job
+//   <- {"id":4,"status":"ok","chip":"GH100","metrics":[{"name":"sm__icc_requests","kind":"counter","unit":"..","description":".."},..],
+//       "sets":[{"name":"basic","summary":"..","metrics":[{"key":"icache_misses","metric":"sm__....sum"},..]},..]}
 //   {"id":4,"op":"profile","cubin":"..","problems":[{"problem":0,"stages":[STAGE..]}],"samples":true}      one problem; "samples": sample PCs too
 //   <- {"id":4,"status":"ok","stages":[{"symbol":"..","code_bytes":..,"dropped_samples":0,"totals":COLUMNS,
 //        "lines":[{"directory":"..","file":"gemm_simt.cu","line":263,"self":COLUMNS,"total":COLUMNS,"stalls":{"long_scoreboard":17,..}},..]},..],

@@ -20,6 +20,8 @@ int cmd_tune(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_header(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_profile(int argc, char **argv);
+int cmd_metrics(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_space(int argc, char **argv);
 int cmd_replay(int argc, char **argv);

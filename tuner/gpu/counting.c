@@ -316,3 +316,40 @@ int counting_run(struct counting *c, struct workload *w, struct baselines *basel
     free(b.values);
     return failed;
 }
+
+static void list_metric(void *list, const char *name, const char *kind, const char *description, const char *unit)
+{
+    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", name, "kind", kind, "unit", unit, "description", description));
+}
+
+static void list_set(json_t *list, const struct metric_set *set, const char *chip)
+{
+    for (const char *name = set->includes; name && *name; name += strspn(name, " ")) {
+        char one[32];
+        snprintf(one, sizeof one, "%.*s", (int)strcspn(name, " "), name);
+        name += strcspn(name, " ");
+        list_set(list, metrics_find(one), chip);
+    }
+    for (const struct metric *m = set->metrics; m->key; m++)
+        if (metric_applies(m, chip)) json_array_append_new(list, json_pack("{s:s, s:s}", "key", m->key, "metric", m->name));
+}
+
+int counting_list(const char *chip, json_t *answer, struct error *err)
+{
+    json_t *metrics = json_array(), *sets = json_array();
+    int failed = counters_list(chip, list_metric, metrics, err);
+    for (size_t i = 0; metric_sets[i] && !failed; i++) {
+        json_t *list = json_array();
+        list_set(list, metric_sets[i], chip);
+        json_array_append_new(sets, json_pack("{s:s, s:s, s:o}", "name", metric_sets[i]->name, "summary", metric_sets[i]->summary, "metrics", list));
+    }
+    if (!failed) {
+        json_object_set_new(answer, "status", json_string("ok"));
+        json_object_set_new(answer, "chip", json_string(chip));
+        json_object_set(answer, "metrics", metrics);
+        json_object_set(answer, "sets", sets);
+    }
+    json_decref(metrics);
+    json_decref(sets);
+    return failed;
+}

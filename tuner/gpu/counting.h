@@ -23,4 +23,7 @@ json_t *counting_missing(const struct counting *);
 // Fills `answer` as protocol.h says for "count". Negative codes as of examine().
 int counting_run(struct counting *, struct workload *, struct baselines *, const json_t *request, json_t *answer, struct error *err);
 
+// The answer to "metrics": what CUPTI knows of a chip, and the sets. Needs no device.
+int counting_list(const char *chip, json_t *answer, struct error *err);
+
 #endif

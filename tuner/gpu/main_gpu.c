@@ -134,6 +134,7 @@ static void tell_progress(void *user, double share)
 static int serve(struct worker *w, json_t *request, json_t *answer, struct error *err)
 {
     const char *op = json_get_string(request, "op", "");
+    if (!strcmp(op, "metrics")) return counting_list(json_get_string(request, "chip", ""), answer, err);
     if (!strcmp(op, "hello")) return hello(w, request, answer, err);
     if (!strcmp(op, "job")) return set_job(w, request, answer, err);
     bool known = !strcmp(op, "trial") || !strcmp(op, "count") || !strcmp(op, "final") || !strcmp(op, "ceilings") || !strcmp(op, "profile");
@@ -155,7 +156,8 @@ static int handle(struct worker *w, const char *line)
     int status = -1, failed = 0;
     w->id = json_object_get(request, "id");
     if (w->id) json_object_set(answer, "id", (json_t *)(uintptr_t)w->id);
-    if (request && open_machine(w, &err)) {
+    bool needs_device = strcmp(json_get_string(request, "op", ""), "metrics") != 0;
+    if (request && needs_device && open_machine(w, &err)) {
         json_object_set_new(answer, "status", json_string(PROTOCOL_ENVIRONMENT));
         status = EXIT_ENVIRONMENT;
     } else {

@@ -60,6 +60,7 @@ void lab_close(struct lab *lab)
 
 const struct device_limits *lab_limits(const struct lab *lab) { return &lab->run.limits; }
 const json_t *lab_hello(const struct lab *lab) { return lab->run.hello; }
+const json_t *lab_request(const struct lab *lab) { return lab->run.job_request; }
 const json_t *lab_job(const struct lab *lab) { return lab->run.job_answer; }
 
 static int admit(struct lab *lab, const struct lab_candidate *c, struct error *err)

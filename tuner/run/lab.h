@@ -30,6 +30,7 @@ void lab_close(struct lab *); // NULL is fine
 
 const struct device_limits *lab_limits(const struct lab *);
 const json_t *lab_hello(const struct lab *); // what the GPU worker says of the device
+const json_t *lab_request(const struct lab *); // the job as the worker was told it: "problems" with their "flops" and "bytes"
 const json_t *lab_job(const struct lab *);   // its answer to the job: "metrics", "missing", "baselines"
 
 // Compiles a configuration, with `defines` (name -> text; may be NULL) added, and checks that it can be launched. 0; 1 when the candidate is to

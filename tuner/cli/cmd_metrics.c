@@ -1,0 +1,119 @@
+// sweetspot metrics: the hardware counters that exist on a chip, and which of them the program knows by a short key. Needs CUPTI, but no GPU.
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/commands.h"
+#include "tuner/cli/options.h"
+#include "tuner/output/table.h"
+#include "tuner/run/probe.h"
+
+static bool matches(const char *pattern, const char *name, const char *keys)
+{
+    if (!pattern) return true;
+    if (strpbrk(pattern, "*?[")) return !fnmatch(pattern, name, 0);
+    return strstr(name, pattern) || strstr(keys, pattern);
+}
+
+// The keys under which the sets have a metric, with the roll-ups that they use: "icache_misses (.sum)".
+static void keys_of(const json_t *sets, const char *name, char *out, size_t size)
+{
+    size_t length = strlen(name), i, k;
+    json_t *set, *metric;
+    *out = 0;
+    json_array_foreach(json_object_get(sets, "sets"), i, set)
+    {
+        json_array_foreach(json_object_get(set, "metrics"), k, metric)
+        {
+            const char *full = json_get_string(metric, "metric", ""), *key = json_get_string(metric, "key", "");
+            size_t used = strlen(out);
+            char one[128];
+            if (strncmp(full, name, length) || full[length] != '.') continue;
+            snprintf(one, sizeof one, "%s (%s)", key, full + length);
+            if (!strstr(out, one)) snprintf(out + used, size - used, "%s%s", used ? " " : "", one);
+        }
+    }
+}
+
+static void print_sets(const json_t *answer)
+{
+    size_t i;
+    json_t *set;
+    struct table *table = table_new((const char *[]){"set", ">metrics", "what it has", NULL});
+    json_array_foreach(json_object_get(answer, "sets"), i, set)
+    {
+        table_cell(table, "%s", json_get_string(set, "name", ""));
+        table_cell(table, "%zu", json_array_size(json_object_get(set, "metrics")));
+        table_cell(table, "%s", json_get_string(set, "summary", ""));
+    }
+    printf("Metric sets (counters = { metrics = [\"stalls\", ...]; } in a job file adds sets or single names to the basic one):\n");
+    table_print(table, stdout);
+    table_free(table);
+    printf("\n");
+}
+
+static int print_metrics(const json_t *answer, const char *pattern, int format)
+{
+    size_t i, count = 0;
+    json_t *metric, *kept = json_array();
+    struct table *table = table_new((const char *[]){"metric", "kind", "unit", "key", "description", NULL});
+    json_array_foreach(json_object_get(answer, "metrics"), i, metric)
+    {
+        char keys[1024];
+        const char *name = json_get_string(metric, "name", "");
+        keys_of(answer, name, keys, sizeof keys);
+        if (!matches(pattern, name, keys)) continue;
+        count++;
+        json_object_set_new(metric, "keys", json_string(keys));
+        json_array_append(kept, metric);
+        table_cell(table, "%s", name);
+        table_cell(table, "%s", json_get_string(metric, "kind", ""));
+        table_cell(table, "%s", json_get_string(metric, "unit", ""));
+        table_cell(table, "%s", keys);
+        table_cell(table, "%.90s", json_get_string(metric, "description", ""));
+    }
+    if (format == FORMAT_JSON) {
+        json_dumpf(kept, stdout, JSON_INDENT(1));
+        putchar('\n');
+    } else if (format == FORMAT_CSV) {
+        table_print_csv(table, stdout);
+    } else if (count) {
+        if (!pattern) print_sets(answer);
+        table_print(table, stdout);
+    }
+    table_free(table);
+    json_decref(kept);
+    if (!count) fprintf(stderr, "sweetspot: no metric of %s matches '%s'\n", json_get_string(answer, "chip", "?"), pattern ? pattern : "");
+    return count ? EXIT_DONE : EXIT_NOTHING;
+}
+
+int cmd_metrics(int argc, char **argv)
+{
+    const char *chip = NULL, *pattern = NULL;
+    int format = FORMAT_TABLE;
+    struct error err = {""};
+    const struct option_spec specs[] = {
+        {.name = "PATTERN", .positional = true, .optional = true, .string = &pattern, .help = "part of a metric's name or key, or a pattern with * and ?"},
+        {.name = "chip", .letter = 'c', .string = &chip, .shown = "NAME", .help = "the chip, GH100 for instance (the GPU here)"},
+        OPTION_FORMAT(&format),
+        OPTION_END,
+    };
+    int status = options_parse(specs, "Lists the hardware counters that a chip has, by base name: a roll-up such as .sum or .avg.per_cycle_active completes it.", argc, argv);
+    if (status >= 0) return status;
+    json_t *hello = chip ? NULL : probe_gpu(0, &err);
+    if (!chip) chip = json_get_string(json_object_get(hello, "counters"), "chip", "");
+    if (!*chip) {
+        fprintf(stderr, "sweetspot: no GPU tells its chip (%s): name one with --chip, GH100 for instance\n", *err.message ? err.message : "no counters");
+        json_decref(hello);
+        return EXIT_ENVIRONMENT;
+    }
+    json_t *answer = probe_metrics(chip, &err);
+    status = answer ? print_metrics(answer, pattern, format) : EXIT_ENVIRONMENT;
+    if (!answer) fprintf(stderr, "sweetspot: %s\n", err.message);
+    json_decref(answer);
+    json_decref(hello);
+    return status;
+}

@@ -1,0 +1,235 @@
+// The rules of findings.h, one function each, and their table. Thresholds stand where they are used: each is a share of the time below which a
+// finding would be noise. A rule returns false as soon as a figure that it needs is unknown: comparisons with NaN are false.
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/output/findings_parts.h"
+#include "tuner/output/profile.h"
+
+#define SAY(text, ...) snprintf(text, sizeof text, __VA_ARGS__)
+
+static double share(const struct scene *s, const char *reason) { return profile_share(s->stage, reason); }
+static double least(double a, double b) { return isnan(a) ? b : isnan(b) ? a : fmin(a, b); }
+
+// What every unit but one is busy with, of peak, 0..1: a change that relieves the one gains no more than until the next is at its limit.
+static double next_limit(const struct scene *s, const char *relieved)
+{
+    static const char *const units[] = {"issue_active", "pipe_fma", "pipe_alu", "pipe_fp64", "pipe_xu", "pipe_tensor", "l1_throughput", "l2_throughput", "dram_throughput"};
+    double highest = scene_issue(s);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        double one = scene_number(s, units[i]) / 100;
+        if (strcmp(units[i], relieved) && one > highest) highest = one;
+    }
+    return highest;
+}
+
+static bool bank_conflicts(const struct scene *s, struct finding *f)
+{
+    struct profile_blame blame;
+    double extra = scene_number(s, "shared_wavefronts") - scene_number(s, "shared_ideal");
+    if (isnan(extra)) extra = scene_number(s, "bank_conflicts_load") + scene_number(s, "bank_conflicts_store");
+    double cycles = extra / (double)s->limits->sm_count / scene_number(s, "cycles_active");
+    if (!(cycles > 0.02)) return false;
+    bool named = profile_blame(s->stage, EXCESS_SHARED, &blame, 1) > 0;
+    char *text = named && s->job ? profile_source(s->job->source, blame.line) : NULL;
+    if (named)
+        SAY(f->seen, "line %" PRId64 " needs %.2f times the ideal number of shared-memory wavefronts, and bank conflicts take %.0f%% of all cycles%s%.120s", json_get_integer(blame.line, "line", 0), blame.ratio,
+            100 * cycles, text && *text ? ": " : "", text ? text : "");
+    else
+        SAY(f->seen, "bank conflicts take the shared memory's banks for %.0f%% of all cycles", 100 * cycles);
+    SAY(f->why, "threads of a warp that want different words of one bank are served one after another, and the warps behind them wait");
+    f->gain = least(least(cycles, 1 - next_limit(s, "l1_throughput")), share(s, "short_scoreboard") + share(s, "mio_throttle"));
+    bool proposed = (text && propose_named(s, f, text, "makes that line's accesses narrower or spreads them over other banks")) ||
+                    propose_step(s, f, "TILE_COL|TILE_ROW", -1, "makes neighbouring threads read neighbouring banks") ||
+                    propose_step(s, f, "PAD|SWIZZLE", 1, "shifts the rows against each other");
+    if (!proposed) SAY(f->advice, "pad the rows by one access width, or swizzle");
+    free(text);
+    return true;
+}
+
+static bool uncoalesced(const struct scene *s, struct finding *f)
+{
+    struct profile_blame blame;
+    double ratio = scene_number(s, "global_sectors") / scene_number(s, "global_ideal");
+    if (!(ratio > 1.1)) return false;
+    bool named = profile_blame(s->stage, EXCESS_GLOBAL, &blame, 1) > 0;
+    double busy = fmax(scene_number(s, "memory_throughput"), scene_number(s, "dram_throughput")) / 100;
+    if (named) SAY(f->seen, "line %" PRId64 " moves %.2f times the sectors that its data needs; the whole kernel %.2f times", json_get_integer(blame.line, "line", 0), blame.ratio, ratio);
+    else SAY(f->seen, "global memory moves %.2f times the sectors that the data needs", ratio);
+    SAY(f->why, "memory comes in sectors of 32 bytes: threads of a warp that do not read neighbouring words move bytes that nobody wants; a high memory throughput "
+                "is then no sign of health%s", busy > 0.6 ? ", and the memory is busy here" : "");
+    f->gain = (1 - 1 / ratio) * (busy > 0 ? fmin(busy, 1) : 1);
+    char *text = named && s->job ? profile_source(s->job->source, blame.line) : NULL;
+    bool proposed = (text && propose_named(s, f, text, "changes what that line reads together")) || propose_step(s, f, "STRIDE", -1, "brings the threads' words together");
+    if (!proposed) SAY(f->advice, "let consecutive threads read consecutive words, from an aligned start");
+    free(text);
+    return true;
+}
+
+static double by_occupancy(const struct scene *s, const struct launch_shape *l)
+{
+    int64_t threads = l->block[0] * l->block[1] * l->block[2];
+    double registers = scene_number(s, "registers"), fixed = scene_number(s, "shared_static");
+    return theoretical_occupancy(s->limits, threads, registers > 0 ? (int64_t)registers : 0, l->shared + (fixed > 0 ? (int64_t)fixed : 0));
+}
+
+static bool low_occupancy(const struct scene *s, struct finding *f)
+{
+    static const struct {
+        const char *key, *words;
+    } limits[] = {{"limit_registers", "registers"}, {"limit_shared", "shared memory"}, {"limit_warps", "the number of warps"}, {"limit_blocks", "the number of blocks"}};
+    double theory = json_get_number(json_object_get(s->stage, "facts"), "occupancy", NAN), issue = scene_issue(s), fewest = INFINITY;
+    double waits = share(s, "long_scoreboard") + share(s, "short_scoreboard");
+    const char *cause = "?";
+    if (!(theory < 0.5) || !(issue < 0.6) || waits < 0.2) return false;
+    for (size_t i = 0; i < 4; i++) {
+        double one = scene_number(s, limits[i].key);
+        if (one < fewest) fewest = one, cause = limits[i].words;
+    }
+    SAY(f->seen, "a multiprocessor holds %.0f%% of the warps it could, as %s allow%s, and issues in %.0f%% of its cycles", 100 * theory, cause, *cause == 'r' ? "" : "s", 100 * issue);
+    SAY(f->why, "with few warps there is often none that is not waiting for data");
+    f->gain = least(1 - issue / 0.9, 0.5 * waits);
+    bool proposed = propose_launch(s, f, by_occupancy, "lets more warps fit") || (*cause == 'r' && propose_step(s, f, "MIN_BLOCKS", 1, "makes the compiler use fewer registers"));
+    if (!proposed) SAY(f->advice, "%s", *cause == 'r' ? "fewer registers: smaller tiles a thread, or __launch_bounds__" : "smaller blocks or less shared memory a block");
+    return true;
+}
+
+static bool spills(const struct scene *s, struct finding *f)
+{
+    double bytes = scene_number(s, "spill_loads") + scene_number(s, "spill_stores");
+    double sectors = scene_number(s, "local_load_sectors") + scene_number(s, "local_store_sectors"), global = scene_number(s, "global_sectors");
+    if (!(bytes > 0)) return false;
+    SAY(f->seen, "the compiler spills registers: %.0f bytes of loads and stores%s", bytes, sectors > 0 ? ", and local memory is used while the kernel runs" : ", but hardly outside the hot path");
+    SAY(f->why, "what is spilt goes through the L1 cache to memory and back");
+    f->gain = sectors > 0 && global > 0 ? fmin(sectors / (sectors + global), 0.5) : NAN;
+    if (!propose_step(s, f, "MIN_BLOCKS", -1, "leaves each thread more registers") && !propose_step(s, f, "<unroll>", -1, "keeps fewer values alive"))
+        SAY(f->advice, "smaller tiles a thread, or a weaker __launch_bounds__");
+    return true;
+}
+
+static double by_waves(const struct scene *s, const struct launch_shape *l)
+{
+    int64_t threads = l->block[0] * l->block[1] * l->block[2], blocks = l->grid[0] * l->grid[1] * l->grid[2];
+    double registers = scene_number(s, "registers");
+    int64_t fit = blocks_per_sm(s->limits, threads, registers > 0 ? (int64_t)registers : 0, l->shared);
+    double waves = fit ? (double)blocks / (double)(fit * s->limits->sm_count) : 0;
+    return waves > 0 ? waves / ceil(waves) : 0;
+}
+
+static bool tail_effect(const struct scene *s, struct finding *f)
+{
+    double waves = scene_number(s, "waves"), average = scene_number(s, "cycles_active"), longest = scene_number(s, "cycles_active_max");
+    double idle = 1 - waves / ceil(waves), measured = 1 - average / longest;
+    if (!(waves < 8) || !(idle > 0.1) || measured < 0.03) return false;
+    SAY(f->seen, "the grid fills the device %.2f times%s", waves, waves < 1 ? ": it leaves multiprocessors empty" : ": in the last round most of them wait");
+    SAY(f->why, "blocks come in waves, and a last wave that is nearly empty takes as long as a full one");
+    f->gain = least(idle, isnan(measured) ? idle : fmax(measured, 0.02));
+    if (!propose_launch(s, f, by_waves, "makes the grid nearer to a whole number of waves")) SAY(f->advice, "a block size that gives a whole number of waves, or a persistent grid");
+    return true;
+}
+
+static bool instruction_cache(const struct scene *s, struct finding *f)
+{
+    double time = share(s, "no_instruction"), code = scene_number(s, "code_bytes"), misses = scene_number(s, "icache_misses"), requests = scene_number(s, "icache_requests");
+    // Of the basic set there is the stall itself: warps waiting for an instruction, for each one issued.
+    if (isnan(time)) time = scene_number(s, "stall_no_instruction") * scene_issue(s) / (scene_number(s, "occupancy") / 100 * (double)s->limits->threads_per_sm / 128);
+    if (!(time > 0.05)) return false;
+    SAY(f->seen, "warps wait for instructions %.0f%% of their time%s%.0f%s", 100 * time, code > 0 ? "; the code has " : "", code > 0 ? code : 0, code > 0 ? " bytes" : "");
+    SAY(f->why, "the hot code does not fit the instruction caches (%.0f%% of requests miss), all the less as warps drift apart", requests > 0 ? 100 * misses / requests : 0);
+    f->gain = time;
+    if (!propose_step(s, f, "<unroll>|UNROLL", -1, "makes the code shorter")) SAY(f->advice, "less unrolling");
+    return true;
+}
+
+static bool latency(const struct scene *s, struct finding *f)
+{
+    double issue = scene_issue(s), waits = share(s, "long_scoreboard"), dram = scene_number(s, "dram_throughput"), memory = scene_number(s, "memory_throughput");
+    if (!(issue < 0.5) || !(waits > 0.3) || !(dram < 70) || memory > 80) return false;
+    SAY(f->seen, "warps wait for global memory %.0f%% of their time, while device memory is only %.0f%% busy", 100 * waits, dram);
+    SAY(f->why, "too few loads are in flight to fill the memory's latency");
+    f->gain = least(waits, 1 - fmax(issue, fmax(dram, memory) / 100));
+    bool proposed = propose_step(s, f, "STAGES|PREFETCH|DEPTH", 1, "keeps more loads in flight") || propose_step(s, f, "<unroll>|UNROLL|VECTOR|ITEMS|PER_THREAD", 1, "gives each thread more independent loads") ||
+                    propose_launch(s, f, by_occupancy, "lets more warps fit");
+    if (!proposed) SAY(f->advice, "more independent loads before the first use: unroll, prefetch, or wider accesses");
+    return true;
+}
+
+static bool divergence(const struct scene *s, struct finding *f)
+{
+    struct profile_blame blame;
+    double threads = scene_number(s, "threads_per_instruction");
+    if (isnan(threads)) threads = scene_number(s, "threads") / scene_number(s, "instructions");
+    if (!(threads < 29)) return false;
+    bool named = profile_blame(s->stage, EXCESS_DIVERGENCE, &blame, 1) > 0;
+    char *text = named && s->job ? profile_source(s->job->source, blame.line) : NULL;
+    SAY(f->seen, "an instruction is executed for %.1f of a warp's 32 threads", threads);
+    if (named) SAY(f->seen, "an instruction is executed for %.1f of a warp's 32 threads, worst at line %" PRId64 "%s%.120s", threads, json_get_integer(blame.line, "line", 0), text && *text ? ": " : "", text ? text : "");
+    SAY(f->why, "the branches of a warp run one after another, each for its own threads");
+    f->gain = (1 - threads / 32) * fmin(1, scene_issue(s) / 0.9);
+    if (!(text && propose_named(s, f, text, "changes that branch")) && !propose_step(s, f, "BRANCH|DIVERGE", -1, "removes the branch"))
+        SAY(f->advice, "select with arithmetic instead of branching, or sort the work so that a warp's threads agree");
+    free(text);
+    return true;
+}
+
+static bool one_pipe(const struct scene *s, struct finding *f)
+{
+    static const struct {
+        const char *key, *words;
+    } pipes[] = {{"pipe_fma", "the FMA pipes"}, {"pipe_alu", "the ALU pipe"}, {"pipe_fp64", "the FP64 pipe"}, {"pipe_xu", "the special-function pipe"},
+                 {"pipe_tensor", "the tensor pipe"}, {"pipe_lsu", "the load-store pipe"}};
+    size_t busiest = 0;
+    for (size_t i = 1; i < sizeof pipes / sizeof *pipes; i++)
+        if (scene_number(s, pipes[i].key) > scene_number(s, pipes[busiest].key)) busiest = i;
+    double busy = scene_number(s, pipes[busiest].key);
+    if (!(busy > 80)) return false;
+    SAY(f->seen, "%s are busy in %.0f%% of the cycles", pipes[busiest].words, busy);
+    SAY(f->why, "nothing makes the kernel faster than the pipe allows, but fewer instructions for it");
+    f->gain = 1 - busy / 100;
+    return true;
+}
+
+static bool at_roofline(const struct scene *s, struct finding *f)
+{
+    const json_t *ceilings = json_object_get(s->profile, "ceilings");
+    double time = json_get_number(s->profile, "time", NAN), flops = json_get_number(s->profile, "flops", 0), bytes = json_get_number(s->profile, "bytes", 0);
+    double compute = flops / json_get_number(ceilings, "flops_per_second", NAN), memory = bytes / json_get_number(ceilings, "bytes_per_second", NAN);
+    double reached = fmax(compute, memory) / time;
+    if (!(reached > 0.85)) return false;
+    SAY(f->seen, "the job's work takes %.0f%% of the time at the device's measured ceiling for %s", 100 * reached, memory > compute ? "memory" : "FP32 arithmetic");
+    SAY(f->why, "this is the roofline: the algorithm would have to do less");
+    f->gain = fmax(1 - reached, 0);
+    return true;
+}
+
+static bool imbalance(const struct scene *s, struct finding *f)
+{
+    double average = scene_number(s, "cycles_active"), longest = scene_number(s, "cycles_active_max"), waves = scene_number(s, "waves");
+    double lost = 1 - average / longest;
+    if (!(lost > 0.15) || (waves < 8 && waves != floor(waves))) return false; // else it is the tail
+    SAY(f->seen, "the busiest multiprocessor works %.0f%% longer than the average one", 100 * (longest / average - 1));
+    SAY(f->why, "the kernel lasts as long as its slowest part");
+    SAY(f->advice, "smaller blocks, or work handed out as multiprocessors become free");
+    f->gain = lost;
+    return true;
+}
+
+static bool barriers(const struct scene *s, struct finding *f)
+{
+    double time = share(s, "barrier");
+    if (!(time > 0.15)) return false;
+    SAY(f->seen, "warps wait at barriers %.0f%% of their time", 100 * time);
+    SAY(f->why, "a barrier lasts until the slowest warp of the block has come");
+    f->gain = 0.5 * time;
+    if (!propose_step(s, f, "STAGES", 1, "lets the copies run further ahead of the barrier") && !propose_step(s, f, "BLOCK_K|TILE_K", 1, "needs fewer barriers"))
+        SAY(f->advice, "smaller blocks, or fewer barriers for the same work");
+    return true;
+}
+
+const struct rule finding_rules[] = {
+    {"bank_conflicts", bank_conflicts}, {"uncoalesced", uncoalesced}, {"low_occupancy", low_occupancy},   {"spills", spills},       {"tail_effect", tail_effect},
+    {"instruction_cache", instruction_cache}, {"latency", latency},   {"divergence", divergence},         {"one_pipe", one_pipe},   {"at_roofline", at_roofline},
+    {"imbalance", imbalance},           {"barriers", barriers},       {NULL, NULL},
+};

@@ -1,0 +1,180 @@
+// See profile.h. What is derived from a profile's numbers; profile_print.c prints.
+#include "tuner/output/profile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/text.h"
+
+double profile_number(const json_t *stage, const char *key)
+{
+    static const char *const places[] = {"counters", "facts", "totals"};
+    for (size_t i = 0; i < 3; i++) {
+        double value = json_get_number(json_object_get(stage, places[i]), key, NAN);
+        if (!isnan(value)) return value;
+    }
+    return NAN;
+}
+
+const json_t *profile_main_stage(const json_t *profile)
+{
+    const json_t *stages = json_object_get(profile, "stages"), *longest = json_array_get(stages, 0);
+    for (size_t i = 1; i < json_array_size(stages); i++) {
+        const json_t *stage = json_array_get(stages, i);
+        if (profile_number(stage, "duration") > profile_number(longest, "duration")) longest = stage;
+    }
+    return longest;
+}
+
+static const struct {
+    const char *reason, *words;
+} reasons[] = {
+    {"selected", "issuing instructions"},
+    {"not_selected", "ready, while another warp issued"},
+    {"long_scoreboard", "waiting for data from global or local memory"},
+    {"short_scoreboard", "waiting for data from shared memory or special functions"},
+    {"mio_throttle", "waiting for room in the shared-memory instruction queue"},
+    {"lg_throttle", "waiting for room in the global-memory instruction queue"},
+    {"tex_throttle", "waiting for room in the texture instruction queue"},
+    {"barrier", "waiting at a barrier"},
+    {"math_pipe_throttle", "waiting for an arithmetic pipe"},
+    {"wait", "waiting for a fixed-latency result"},
+    {"no_instruction", "waiting for instructions"},
+    {"dispatch_stall", "held back by the dispatcher"},
+    {"branch_resolving", "waiting for a branch target"},
+    {"imc_miss", "waiting for an immediate constant"},
+    {"membar", "waiting at a memory fence"},
+    {"drain", "waiting for stores at the end"},
+    {"sleeping", "asleep"},
+    {"gmma", "waiting for wgmma"},
+};
+enum { REASONS = sizeof reasons / sizeof *reasons };
+
+const char *profile_reason_words(const char *reason)
+{
+    for (size_t i = 0; i < REASONS; i++)
+        if (!strcmp(reasons[i].reason, reason)) return reasons[i].words;
+    return reason;
+}
+
+// Warps that stand so, for each instruction issued. One of them is the one that issues.
+static double waiting(const json_t *stage, const char *reason)
+{
+    char key[64];
+    if (!strcmp(reason, "selected")) return 1;
+    snprintf(key, sizeof key, "stall_%s", reason);
+    return profile_number(stage, key);
+}
+
+static double all_waiting(const json_t *stage)
+{
+    double sum = 0;
+    // With the basic set alone some reasons are missing, and shares of what is there would be too large.
+    if (isnan(waiting(stage, "wait")) || isnan(waiting(stage, "not_selected"))) return NAN;
+    for (size_t i = 0; i < REASONS; i++) {
+        double one = waiting(stage, reasons[i].reason);
+        if (!isnan(one)) sum += one;
+    }
+    return sum;
+}
+
+double profile_share(const json_t *stage, const char *reason) { return waiting(stage, reason) / all_waiting(stage); }
+
+static int by_share(const void *a, const void *b)
+{
+    double x = ((const struct profile_share *)a)->share, y = ((const struct profile_share *)b)->share;
+    return (x < y) - (x > y);
+}
+
+size_t profile_shares(const json_t *stage, struct profile_share *out, size_t max)
+{
+    struct profile_share all[REASONS];
+    size_t count = 0;
+    double sum = all_waiting(stage);
+    for (size_t i = 0; i < REASONS && !isnan(sum); i++) {
+        double one = waiting(stage, reasons[i].reason);
+        if (one > 0) all[count++] = (struct profile_share){reasons[i].reason, one / sum};
+    }
+    qsort(all, count, sizeof *all, by_share);
+    if (count > max) count = max;
+    memcpy(out, all, count * sizeof *all);
+    return count;
+}
+
+// What a line has too much of, and how much it has.
+static double excess_of(const json_t *columns, enum profile_excess what, double *amount)
+{
+    double ideal;
+    switch (what) {
+    case EXCESS_SHARED:
+        *amount = json_get_number(columns, "shared_wavefronts", 0);
+        ideal = json_get_number(columns, "shared_ideal", *amount);
+        break;
+    case EXCESS_GLOBAL:
+        *amount = json_get_number(columns, "global_sectors", 0);
+        ideal = json_get_number(columns, "global_ideal", *amount);
+        break;
+    default:
+        *amount = 32 * json_get_number(columns, "instructions", 0);
+        ideal = json_get_number(columns, "threads", *amount);
+    }
+    return fmax(*amount - ideal, 0);
+}
+
+static int by_score(const void *a, const void *b)
+{
+    const struct profile_blame *x = a, *y = b;
+    double p = x->excess * (1 - 1 / x->ratio), q = y->excess * (1 - 1 / y->ratio);
+    return (p < q) - (p > q);
+}
+
+size_t profile_blame(const json_t *stage, enum profile_excess what, struct profile_blame *out, size_t max)
+{
+    const json_t *lines = json_object_get(stage, "lines"), *line;
+    size_t i, count = 0, kept = 0;
+    double all, left;
+    left = excess_of(json_object_get(stage, "totals"), what, &all);
+    struct profile_blame *list = memory_new(json_array_size(lines) + 1, sizeof *list);
+    json_array_foreach((json_t *)(uintptr_t)lines, i, line)
+    {
+        double amount, excess = excess_of(json_object_get(line, "total"), what, &amount);
+        if (excess > 0.01 * all) list[count++] = (struct profile_blame){line, excess, excess / all, amount / (amount - excess)};
+    }
+    qsort(list, count, sizeof *list, by_score);
+    // Each line taken explains its excess; a line around it or within it would explain the same once more.
+    for (i = 0; i < count && kept < max && left > 0.01 * all; i++) {
+        if (list[i].excess > left * 1.001) continue;
+        out[kept++] = list[i];
+        left -= list[i].excess;
+    }
+    free(list);
+    return kept;
+}
+
+static char *read_line(const char *path, int64_t number)
+{
+    char *text = text_read_file(path, NULL), *line = text, *result = NULL;
+    while (line && --number > 0) line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL;
+    if (line && !number) {
+        line += strspn(line, " \t");
+        size_t length = strcspn(line, "\r\n");
+        while (length && (line[length - 1] == ' ' || line[length - 1] == '\t')) length--;
+        result = text_format("%.*s", (int)length, line);
+    }
+    free(text);
+    return result;
+}
+
+char *profile_source(const char *source, const json_t *line)
+{
+    const char *file = json_get_string(line, "file", ""), *base = strrchr(source, '/');
+    int64_t number = json_get_integer(line, "line", 0);
+    char *folder = text_directory(source), *beside = text_join_path(folder, file), *result = NULL;
+    // The compiler was given the template by name; for anything else it wrote a path, or one relative to the template.
+    if (*file && !strcmp(base ? base + 1 : source, file)) result = read_line(source, number);
+    if (!result && *file) result = read_line(beside, number);
+    free(folder);
+    free(beside);
+    return result ? result : text_copy("");
+}

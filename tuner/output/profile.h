@@ -1,0 +1,47 @@
+// A profile (tuner/run/explain.h) read and printed: sections of figures in the order in which people read them, two profiles side by side, where the
+// time goes, and the source lines that cost most.
+#ifndef SWEETSPOT_PROFILE_H
+#define SWEETSPOT_PROFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tuner/base/json.h"
+
+// A number of one stage: a counter, a fact, or a total over the lines ("counters", then "facts", then "totals"); NaN where it is not known.
+double profile_number(const json_t *stage, const char *key);
+
+// The stage that takes longest, or the only one; NULL where there is none.
+const json_t *profile_main_stage(const json_t *profile);
+
+// Where the time goes: by what a warp waits for (the stalls' shares of the time, which sum up to it). Writes at most `max` entries, largest first;
+// returns how many. Empty without the set `stalls`.
+struct profile_share {
+    const char *reason; // "short_scoreboard"; "selected" is issuing
+    double share;       // 0..1
+};
+enum { PROFILE_SHARES = 20 };
+size_t profile_shares(const json_t *stage, struct profile_share *out, size_t max);
+double profile_share(const json_t *stage, const char *reason); // 0..1; NaN unknown
+const char *profile_reason_words(const char *reason);          // "waiting for data from shared memory"
+
+// The source line to blame for what two columns differ by: SHARED (wavefronts against ideal), GLOBAL (sectors against ideal), DIVERGENCE (active
+// threads against 32 an instruction). Of nested lines the one where the excess is most concentrated. NULL when there is no excess worth naming.
+enum profile_excess { EXCESS_SHARED, EXCESS_GLOBAL, EXCESS_DIVERGENCE, EXCESS_COUNT };
+struct profile_blame {
+    const json_t *line;
+    double excess, share; // of the column's total over the kernel
+    double ratio;         // this line's amount over its ideal
+};
+// Fills `out` with at most `max` lines, worst first; lines that repeat another one's excess (the function around it) are left out.
+size_t profile_blame(const json_t *stage, enum profile_excess, struct profile_blame *out, size_t max);
+
+// The text of a source line, without the blanks around it; "" where it cannot be read. `source` is the template; other files are looked for beside it.
+// malloc'ed.
+char *profile_source(const char *source, const json_t *line);
+
+// Prints all sections. `against` may be NULL.
+void profile_print(FILE *, const json_t *profile, const json_t *against, const char *source);
+
+#endif

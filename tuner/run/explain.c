@@ -1,0 +1,234 @@
+// See explain.h.
+#include "tuner/run/explain.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/run/worker.h"
+
+enum { UNLIMITED = 1 << 20 };
+
+json_t *explain_facts(const struct device_limits *d, const struct launch_shape *l, int64_t registers, int64_t shared_static)
+{
+    int64_t threads = l->block[0] * l->block[1] * l->block[2], blocks = l->grid[0] * l->grid[1] * l->grid[2];
+    int64_t shared = l->shared + (shared_static > 0 ? shared_static : 0), fit = blocks_per_sm(d, threads, registers, shared);
+    // One limit at a time: the others set out of reach.
+    struct device_limits by_registers = *d, by_shared = *d, by_warps = *d;
+    by_registers.blocks_per_sm = by_shared.blocks_per_sm = by_warps.blocks_per_sm = UNLIMITED;
+    by_registers.threads_per_sm = by_shared.threads_per_sm = (int64_t)UNLIMITED * d->warp_size;
+    by_registers.shared_per_sm = by_warps.shared_per_sm = INT64_MAX / 2;
+    json_t *facts = json_pack("{s:I, s:I, s:I, s:I, s:I}", "registers", (json_int_t)registers, "shared_static", (json_int_t)(shared_static > 0 ? shared_static : 0),
+                              "shared_dynamic", (json_int_t)l->shared, "threads", (json_int_t)threads, "blocks", (json_int_t)blocks);
+    json_t *more = json_pack("{s:I, s:f, s:f, s:I, s:I, s:I, s:I}", "blocks_per_sm", (json_int_t)fit, "occupancy", theoretical_occupancy(d, threads, registers, shared),
+                             "waves", fit ? (double)blocks / (double)(fit * d->sm_count) : NAN, "limit_registers",
+                             (json_int_t)blocks_per_sm(&by_registers, threads, registers, 0), "limit_shared", (json_int_t)blocks_per_sm(&by_shared, threads, 0, shared),
+                             "limit_warps", (json_int_t)blocks_per_sm(&by_warps, threads, 0, 0), "limit_blocks", (json_int_t)d->blocks_per_sm);
+    if (more) json_object_update(facts, more);
+    json_decref(more);
+    return facts;
+}
+
+static json_t *new_document(struct lab *lab, const struct job *job, size_t problem, const char *name)
+{
+    const json_t *asked = json_array_get(json_object_get(lab_request(lab), "problems"), problem);
+    json_t *device = json_deep_copy(json_object_get(lab_hello(lab), "device"));
+    json_object_set_new(device, "compute", json_integer((json_int_t)lab_limits(lab)->compute));
+    return json_pack("{s:s, s:s, s:f, s:f, s:o, s:n, s:[], s:[], s:{}}", "name", name, "problem", job->problems[problem].name, "flops",
+                     (double)json_get_integer(asked, "flops", 0), "bytes", (double)json_get_integer(asked, "bytes", 0), "device", device, "ceilings", "stages", "notes",
+                     "seconds");
+}
+
+static void note(json_t *document, const char *text)
+{
+    json_t *notes = json_object_get(document, "notes");
+    size_t i;
+    json_t *each;
+    json_array_foreach(notes, i, each)
+    {
+        if (!strcmp(json_string_value(each), text)) return;
+    }
+    if (*text) json_array_append_new(notes, json_string(text));
+}
+
+static void set_time(json_t *document, const json_t *times)
+{
+    static const char *const members[] = {"time", "low", "high"};
+    for (size_t i = 0; i < 3; i++) json_object_set_new(document, members[i], json_real_or_null(json_get_number(times, members[i], NAN)));
+}
+
+static void set_seconds(json_t *document, const char *what, double since)
+{
+    json_object_set_new(json_object_get(document, "seconds"), what, json_real(clock_now() - since));
+}
+
+// The counters of one trial into the stages; `answer` is that to "count".
+static void set_counters(struct lab *lab, json_t *document, const json_t *answer)
+{
+    const json_t *trial = json_array_get(json_object_get(answer, "trials"), 0), *keys = json_object_get(lab_job(lab), "metrics");
+    json_t *stages = json_object_get(document, "stages"), *row, *missing;
+    size_t i, k;
+    note(document, json_get_string(trial, "reason", ""));
+    json_array_foreach(json_object_get(lab_job(lab), "missing"), i, missing)
+    {
+        note(document, json_string_value(missing));
+    }
+    json_array_foreach(json_object_get(trial, "counters"), i, row)
+    {
+        json_t *counters = json_object(), *value, *stage = json_array_get(stages, (size_t)json_get_integer(row, "stage", 0));
+        json_array_foreach(json_object_get(row, "values"), k, value)
+        {
+            json_object_set(counters, json_string_value(json_array_get(keys, k)), value);
+        }
+        if (!stage || json_object_set(stage, "counters", counters)) note(document, "counters of a stage that does not exist");
+        json_decref(counters);
+    }
+}
+
+static void add_stages(struct lab *lab, const struct job *job, const struct lab_candidate *c, size_t problem, json_t *document)
+{
+    for (size_t i = 0; i < c->launch_count; i++) {
+        const struct planned_launch *l = &c->launches[i];
+        if ((size_t)l->problem != problem) continue;
+        const struct stage *stage = &job->stages[l->stage];
+        const struct compiled_entry *e = compiled_find(&c->compiled, stage->entry);
+        json_t *facts = explain_facts(lab_limits(lab), &l->shape, e->registers, e->shared);
+        json_object_set_new(facts, "spill_loads", json_integer((json_int_t)e->spill_loads));
+        json_object_set_new(facts, "spill_stores", json_integer((json_int_t)e->spill_stores));
+        json_object_set_new(facts, "stack", json_integer((json_int_t)e->stack));
+        json_object_set_new(facts, "code_bytes", json_integer((json_int_t)e->code_bytes));
+        const int64_t *g = l->shape.grid, *b = l->shape.block, *k = l->shape.cluster;
+        json_array_append_new(json_object_get(document, "stages"),
+                              json_pack("{s:s, s:{s:[I,I,I], s:[I,I,I], s:[I,I,I]}, s:o}", "name", stage->name, "launch", "grid", (json_int_t)g[0], (json_int_t)g[1],
+                                        (json_int_t)g[2], "block", (json_int_t)b[0], (json_int_t)b[1], (json_int_t)b[2], "cluster", (json_int_t)k[0], (json_int_t)k[1],
+                                        (json_int_t)k[2], "facts", facts));
+    }
+}
+
+static int add_trial(struct lab *lab, const struct job *job, const struct lab_candidate *c, size_t problem, json_t *document, struct error *err)
+{
+    json_t *cutoff = json_array();
+    for (size_t i = 0; i < job->tuned_count; i++) json_array_append_new(cutoff, json_null());
+    json_t *answer = lab_ask(lab, json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "op", "trial", "cubin", c->compiled.cubin, "config", c->config, "cutoff", cutoff, "problems",
+                                            c->problems, "verify", 1), err);
+    if (!answer) return -1;
+    const char *status = json_get_string(answer, "status", "crashed");
+    size_t i;
+    json_t *times;
+    json_object_set_new(document, "status", json_string(status));
+    json_object_set_new(document, "reason", json_string(json_get_string(answer, "reason", "")));
+    json_object_set_new(document, "clock_mhz", json_real_or_null(json_get_number(answer, "clock_mhz", NAN)));
+    json_array_foreach(json_object_get(answer, "problems"), i, times)
+    {
+        if (json_get_integer(times, "problem", -1) == (int64_t)problem) set_time(document, times);
+    }
+    if (!strcmp(status, status_name(STATUS_NONDETERMINISTIC)))
+        note(document, "two runs of this candidate differ: counters that are taken in several passes, each a run of its own, need not fit together");
+    json_decref(answer);
+    return 0;
+}
+
+static int add_lines(struct lab *lab, const struct lab_candidate *c, const json_t *part, json_t *document, struct error *err)
+{
+    json_t *answer = lab_ask(lab, json_pack("{s:s, s:s, s:s, s:[O], s:b}", "op", "profile", "cubin", c->compiled.cubin, "config", c->config, "problems", part, "samples", 1), err);
+    size_t i;
+    json_t *stage, *reason;
+    if (!answer) return -1;
+    json_array_foreach(json_object_get(answer, "stages"), i, stage)
+    {
+        json_t *to = json_array_get(json_object_get(document, "stages"), i);
+        json_object_set(to, "totals", json_object_get(stage, "totals"));
+        json_object_set(to, "lines", json_object_get(stage, "lines"));
+        if (json_get_integer(stage, "dropped_samples", 0)) note(document, "the sampling buffer overflowed: shares of samples are of those that were kept");
+    }
+    json_array_foreach(json_object_get(answer, "reasons"), i, reason)
+    {
+        note(document, json_string_value(reason));
+    }
+    json_decref(answer);
+    return 0;
+}
+
+static bool worth_counting(const json_t *document)
+{
+    int status = status_find(json_get_string(document, "status", ""));
+    return status == STATUS_OK || status == STATUS_SLOW || status == STATUS_NONDETERMINISTIC;
+}
+
+json_t *explain_candidate(struct lab *lab, const struct job *job, const uint16_t *config, size_t problem, const char *name, struct error *err)
+{
+    struct lab_candidate c;
+    json_t *document = new_document(lab, job, problem, name), *answer;
+    double begin = clock_now();
+    int failed = lab_compile(lab, config, NULL, &c, err);
+    json_object_set_new(document, "config", json_string(c.config));
+    if (failed > 0) { // its own fault
+        char status[32];
+        snprintf(status, sizeof status, "%.*s", (int)strcspn(err->message, ":"), err->message);
+        json_object_set_new(document, "status", json_string(status));
+        json_object_set_new(document, "reason", json_string(err->message));
+        lab_candidate_release(&c);
+        return document;
+    }
+    set_seconds(document, "compile", begin);
+    if (!failed) {
+        add_stages(lab, job, &c, problem, document);
+        begin = clock_now();
+        failed = add_trial(lab, job, &c, problem, document, err);
+        set_seconds(document, "trial", begin);
+    }
+    if (!failed && worth_counting(document)) {
+        json_t *part = json_array_get(c.problems, problem);
+        begin = clock_now();
+        answer = lab_ask(lab, json_pack("{s:s, s:[{s:i, s:s, s:s, s:[O]}]}", "op", "count", "trials", "trial", 1, "cubin", c.compiled.cubin, "config", c.config, "problems", part), err);
+        failed = answer ? 0 : -1;
+        if (answer) set_counters(lab, document, answer);
+        json_decref(answer);
+        set_seconds(document, "count", begin);
+        begin = clock_now();
+        if (!failed) failed = add_lines(lab, &c, part, document, err);
+        set_seconds(document, "lines", begin);
+    }
+    lab_candidate_release(&c);
+    if (!failed) return document;
+    json_decref(document);
+    return NULL;
+}
+
+json_t *explain_baseline(struct lab *lab, const struct job *job, const char *baseline, size_t problem, struct error *err)
+{
+    size_t i;
+    json_t *each, *document = NULL, *answer;
+    json_array_foreach(json_object_get(lab_job(lab), "baselines"), i, each)
+    {
+        if (strcmp(json_get_string(each, "name", ""), baseline)) continue;
+        if (!json_array_size(json_object_get(each, "problems"))) {
+            error_set(err, "baseline %s: not available: %s", baseline, json_get_string(each, "reason", "no reason given"));
+            return NULL;
+        }
+        document = new_document(lab, job, problem, baseline);
+        json_object_set_new(document, "config", json_string(json_get_string(each, "detail", "")));
+        json_object_set_new(document, "status", json_string("ok"));
+        json_object_set_new(document, "reason", json_string(""));
+        set_time(document, json_array_get(json_object_get(each, "problems"), problem));
+    }
+    if (!document) {
+        error_set(err, "the job's reference has no baseline '%s'", baseline);
+        return NULL;
+    }
+    json_array_append_new(json_object_get(document, "stages"), json_pack("{s:s, s:{}, s:{}}", "name", baseline, "launch", "facts"));
+    answer = lab_ask(lab, json_pack("{s:s, s:[{s:s, s:s}]}", "op", "count", "trials", "trial", baseline, "baseline", baseline), err);
+    if (answer) {
+        json_t *rows = json_object_get(json_array_get(json_object_get(answer, "trials"), 0), "counters"); // one a tuned problem
+        for (i = json_array_size(rows); i-- > 0;)
+            if (json_get_integer(json_array_get(rows, i), "problem", 0) != (int64_t)problem) json_array_remove(rows, i);
+        set_counters(lab, document, answer);
+    } else {
+        json_decref(document);
+        document = NULL;
+    }
+    json_decref(answer);
+    return document;
+}

@@ -1,0 +1,27 @@
+// All that is known of one candidate, or of a baseline, on one problem: the profile, a JSON document that reports and rules read
+// (tuner/output/profile.h). Measured, nothing judged here.
+//
+//   {"name":"trial 17","config":"BLOCK_M=..","problem":"M=2048,..","status":"ok","reason":"",
+//    "time":..s,"low":..,"high":..,"clock_mhz":..,"flops":..,"bytes":..,
+//    "device":{what hello says, and "compute"},"ceilings":{..} or null,
+//    "stages":[{"name":"gemm_simt","launch":{"grid":[..],"block":[..],"cluster":[..]},
+//               "facts":{"registers":..,"spill_loads":..,"spill_stores":..,"shared_static":..,"shared_dynamic":..,"stack":..,"code_bytes":..,
+//                        "threads":..,"blocks":..,"blocks_per_sm":..,"occupancy":0..1,"waves":..,
+//                        "limit_registers":..,"limit_shared":..,"limit_warps":..,"limit_blocks":..},
+//               "counters":{"icache_misses":..},"totals":{..},"lines":[..as of the worker's "profile"..]}],
+//    "notes":["what could not be had, and why"],"seconds":{"compile":..,"trial":..,"count":..,"lines":..}}
+#ifndef SWEETSPOT_EXPLAIN_H
+#define SWEETSPOT_EXPLAIN_H
+
+#include "tuner/run/lab.h"
+
+// A new document. Its "status" is the trial's; with another than ok, slow or nondeterministic there is nothing but "reason". NULL with a message when
+// a worker failed.
+json_t *explain_candidate(struct lab *, const struct job *, const uint16_t *config, size_t problem, const char *name, struct error *);
+// Of a baseline that the lab has measured: time and counters. NULL with the reason when there is none of that name or it does not work.
+json_t *explain_baseline(struct lab *, const struct job *, const char *baseline, size_t problem, struct error *);
+
+// The facts of one launch: what the compiler and the occupancy calculator say. New reference.
+json_t *explain_facts(const struct device_limits *, const struct launch_shape *, int64_t registers, int64_t shared_static);
+
+#endif
