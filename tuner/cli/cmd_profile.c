@@ -169,7 +169,7 @@ static int read_subject(struct profiling *p, const char *text, struct subject *s
         snprintf(s->name, sizeof s->name, "trial %lld", id);
         return trial_config(p, id, &s->config);
     }
-    snprintf(s->name, sizeof s->name, "%.*s", NAME_SIZE - 1, text);
+    snprintf(s->name, sizeof s->name, "%.*s", NAME_SIZE - 1, strchr(text, '=') ? "candidate" : text);
     if (!strchr(text, '=')) {
         s->baseline = text;
         return 0;

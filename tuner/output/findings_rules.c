@@ -122,7 +122,12 @@ static bool tail_effect(const struct scene *s, struct finding *f)
 {
     double waves = scene_number(s, "waves"), average = scene_number(s, "cycles_active"), longest = scene_number(s, "cycles_active_max");
     double idle = 1 - waves / ceil(waves), measured = 1 - average / longest;
-    if (!(waves < 8) || !(idle > 0.1) || measured < 0.03) return false;
+    if (!(waves < 8) || !(idle > 0.1) || (waves > 1 && measured < 0.03)) return false;
+    if (waves < 1) { // nothing runs longer than the rest, but there could be more of it
+        idle = least(idle, 1 - next_limit(s, ""));
+        measured = NAN;
+        if (idle < 0.1) return false;
+    }
     SAY(f->seen, "the grid fills the device %.2f times%s", waves, waves < 1 ? ": it leaves multiprocessors empty" : ": in the last round most of them wait");
     SAY(f->why, "blocks come in waves, and a last wave that is nearly empty takes as long as a full one");
     f->gain = least(idle, isnan(measured) ? idle : fmax(measured, 0.02));

@@ -42,8 +42,9 @@ static double achieved(const struct view *v) { return json_get_number(json_objec
 static double tail(const struct view *v)
 {
     double waves = number(v, "waves");
-    return waves > 0 ? 100 * (1 - waves / ceil(waves)) : (double)NAN;
+    return waves > 1 ? 100 * (1 - waves / ceil(waves)) : (double)NAN;
 }
+static double unfilled(const struct view *v) { return number(v, "waves") < 1 ? 100 * (1 - number(v, "waves")) : (double)NAN; }
 static double miss_rate(const struct view *v) { return number(v, "icache_requests") > 0 ? 100 * number(v, "icache_misses") / number(v, "icache_requests") : 0 * number(v, "icache_requests"); }
 static double fetch_share(const struct view *v) { return 100 * profile_share(v->stage, "no_instruction"); }
 static double conflict_ratio(const struct view *v) { return known(number(v, "shared_wavefronts") / number(v, "shared_ideal")); }
@@ -82,6 +83,7 @@ static const struct figure figures[] = {
     {NULL, "blocks a multiprocessor", NUMBER, NULL, per_sm, NULL},
     {NULL, "waves", NUMBER, "waves", NULL, NULL},
     {NULL, "idle in the last wave (tail)", PERCENT, NULL, tail, NULL},
+    {NULL, "room that the grid leaves empty", PERCENT, NULL, unfilled, NULL},
     {"Occupancy", "theoretical", PERCENT, NULL, theoretical, NULL},
     {NULL, "achieved", PERCENT, NULL, achieved, NULL},
     {NULL, "blocks that fit one multiprocessor", WHOLE, "blocks_per_sm", NULL, NULL},
@@ -286,7 +288,7 @@ static void print_blame(FILE *out, const json_t *stage, const char *source)
         if (count) fprintf(out, "\n%s\n", kinds[k].title);
         for (size_t i = 0; i < count; i++) {
             char *text = profile_source(source, blamed[i].line);
-            fprintf(out, "  %s:%" PRId64 "  %.2f times %s, %.1f%% of all too much  %.110s\n", json_get_string(blamed[i].line, "file", "?"),
+            fprintf(out, "  %s:%" PRId64 "  %.2f times %s; %.1f%% of the kernel's are its excess  %.110s\n", json_get_string(blamed[i].line, "file", "?"),
                     json_get_integer(blamed[i].line, "line", 0), blamed[i].ratio, kinds[k].ideal, 100 * blamed[i].share, text);
             free(text);
         }

@@ -13,6 +13,7 @@ enum { JOB_TIMEOUT = 600, ASK_TIMEOUT = 600 };
 struct lab {
     struct run run;
     struct tune_options options;
+    char *device, *cache;
 };
 
 static json_t *job_request(const struct lab *lab, const struct lab_options *o)
@@ -29,8 +30,10 @@ int lab_open(struct lab **out, struct job *job, const struct lab_options *o, str
     struct lab *lab = memory_new(1, sizeof *lab);
     struct run *r = &lab->run;
     *out = NULL;
+    lab->device = text_copy(o->device);
+    lab->cache = text_copy(o->cache);
     // The worker opens CUPTI when the job names metrics; its hello need not, which would cost as much again.
-    lab->options = (struct tune_options){.device = o->device, .cache = o->cache, .workers = 1, .seed = -1, .counters = false, .quiet = true};
+    lab->options = (struct tune_options){.device = lab->device, .cache = lab->cache, .workers = 1, .seed = -1, .counters = false, .quiet = true};
     r->job = job;
     r->options = &lab->options;
     int status = strncmp(o->device, "replay:", 7) ? 0 : EXIT_USAGE;
@@ -55,6 +58,8 @@ void lab_close(struct lab *lab)
 {
     if (!lab) return;
     run_release(&lab->run);
+    free(lab->device);
+    free(lab->cache);
     free(lab);
 }
 
