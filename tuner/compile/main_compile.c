@@ -157,6 +157,7 @@ int main(void)
     struct error err;
     char version[64], *line = NULL;
     size_t room = 0;
+    setenv("CUDA_CACHE_DISABLE", "1", 1); // NVRTC 13 keeps a cache of its own, and what it answers from there comes without ptxas's figures
     if (nvrtc_version(version, sizeof version, &err)) {
         fprintf(stderr, "sweetspot-compile: %s\n", err.message);
         return EXIT_ENVIRONMENT;

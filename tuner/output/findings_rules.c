@@ -138,8 +138,6 @@ static bool tail_effect(const struct scene *s, struct finding *f)
 static bool instruction_cache(const struct scene *s, struct finding *f)
 {
     double time = share(s, "no_instruction"), code = scene_number(s, "code_bytes"), misses = scene_number(s, "icache_misses"), requests = scene_number(s, "icache_requests");
-    // Of the basic set there is the stall itself: warps waiting for an instruction, for each one issued.
-    if (isnan(time)) time = scene_number(s, "stall_no_instruction") * scene_issue(s) / (scene_number(s, "occupancy") / 100 * (double)s->limits->threads_per_sm / 128);
     if (!(time > 0.05)) return false;
     SAY(f->seen, "warps wait for instructions %.0f%% of their time%s%.0f%s", 100 * time, code > 0 ? "; the code has " : "", code > 0 ? code : 0, code > 0 ? " bytes" : "");
     SAY(f->why, "the hot code does not fit the instruction caches (%.0f%% of requests miss), all the less as warps drift apart", requests > 0 ? 100 * misses / requests : 0);

@@ -2,6 +2,7 @@
 #include "tuner/output/profile.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,8 +71,11 @@ static double waiting(const json_t *stage, const char *reason)
 static double all_waiting(const json_t *stage)
 {
     double sum = 0;
-    // With the basic set alone some reasons are missing, and shares of what is there would be too large.
-    if (isnan(waiting(stage, "wait")) || isnan(waiting(stage, "not_selected"))) return NAN;
+    // With the basic set alone some reasons are missing; but all of them together are the warps that a scheduler holds, for each issue.
+    if (isnan(waiting(stage, "wait")) || isnan(waiting(stage, "not_selected"))) {
+        double issue = profile_number(stage, "instructions") / profile_number(stage, "cycles_active") / profile_number(stage, "schedulers");
+        return json_get_number(json_object_get(stage, "counters"), "occupancy", NAN) / 100 * profile_number(stage, "scheduler_warps") / issue;
+    }
     for (size_t i = 0; i < REASONS; i++) {
         double one = waiting(stage, reasons[i].reason);
         if (!isnan(one)) sum += one;
@@ -92,7 +96,8 @@ size_t profile_shares(const json_t *stage, struct profile_share *out, size_t max
     struct profile_share all[REASONS];
     size_t count = 0;
     double sum = all_waiting(stage);
-    for (size_t i = 0; i < REASONS && !isnan(sum); i++) {
+    bool every = !isnan(waiting(stage, "wait")) && !isnan(waiting(stage, "not_selected"));
+    for (size_t i = 0; i < REASONS && every; i++) {
         double one = waiting(stage, reasons[i].reason);
         if (one > 0) all[count++] = (struct profile_share){reasons[i].reason, one / sum};
     }

@@ -7,7 +7,7 @@
 //    "stages":[{"name":"gemm_simt","launch":{"grid":[..],"block":[..],"cluster":[..]},
 //               "facts":{"registers":..,"spill_loads":..,"spill_stores":..,"shared_static":..,"shared_dynamic":..,"stack":..,"code_bytes":..,
 //                        "threads":..,"blocks":..,"blocks_per_sm":..,"occupancy":0..1,"waves":..,
-//                        "limit_registers":..,"limit_shared":..,"limit_warps":..,"limit_blocks":..},
+//                        "limit_registers":..,"limit_shared":..,"limit_warps":..,"limit_blocks":..,"schedulers":..,"scheduler_warps":..},
 //               "counters":{"icache_misses":..},"totals":{..},"lines":[..as of the worker's "profile"..]}],
 //    "notes":["what could not be had, and why"],"seconds":{"compile":..,"trial":..,"count":..,"lines":..}}
 #ifndef SWEETSPOT_EXPLAIN_H
