@@ -109,7 +109,7 @@ struct run {
     // the story so far
     double started, search_started, paused_until;
     int64_t evaluations, new_trials, counts[STATUS_COUNT], cache_hits;
-    double compile_seconds, gpu_busy, gpu_wall, count_wall;
+    double compile_seconds, gpu_busy, gpu_wall, count_wall, count_busy; // s; count_busy is an estimate: events would be counted too
     double best;                    // objective; INFINITY
     double best_times[JOB_MAX_PROBLEMS];
     char best_text[RUN_CONFIG_TEXT];

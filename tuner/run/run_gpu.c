@@ -197,7 +197,7 @@ static void take_trial(struct run *r, struct task *t, const json_t *answer)
 static void take_counts(struct run *r, struct gpu_request *q, const json_t *answer)
 {
     r->count_wall += json_get_number(answer, "wall", 0);
-    r->gpu_busy += json_get_number(answer, "busy", 0);
+    double passes = json_get_number(answer, "passes", 0);
     for (size_t i = 0; i < q->task_count; i++) {
         size_t k;
         json_t *one, *mine = NULL;
@@ -205,6 +205,7 @@ static void take_counts(struct run *r, struct gpu_request *q, const json_t *answ
         {
             if (json_get_integer(one, "trial", -1) == q->tasks[i]->trial) mine = one;
         }
+        if (isfinite(q->tasks[i]->objective)) r->count_busy += 2 * passes * q->tasks[i]->objective; // a pass: one launch to warm up, one counted
         const char *reason = json_get_string(mine, "reason", "");
         if (*reason) run_log(r, "trial %" PRId64 " counters: %s", q->tasks[i]->trial, reason);
         run_commit_counters(r, q->tasks[i], mine);

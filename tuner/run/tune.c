@@ -174,6 +174,7 @@ static void put_run(struct run *r)
                                  clock_now() - r->search_started, "gpu_busy", r->gpu_busy, "compile_seconds", r->compile_seconds, "cache_hits", (json_int_t)r->cache_hits);
     json_object_set_new(document, "gpu_wall", json_real(r->gpu_wall));
     json_object_set_new(document, "count_wall", json_real(r->count_wall));
+    json_object_set_new(document, "count_busy", json_real(r->count_busy));
     char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
     struct error err;
     if (store_put_document(r->store, "run", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
@@ -185,8 +186,10 @@ static void report(struct run *r)
 {
     double seconds = clock_now() - r->search_started;
     char shown[32];
-    run_message(r, "%" PRId64 " new trials in %s (%.1f a second), %" PRId64 " in all; GPU executing %.0f%% of the time; %" PRId64 " from the compile cache", r->new_trials,
-                text_show_duration(seconds, shown, sizeof shown), (double)r->new_trials / seconds, r->evaluations, 100 * r->gpu_busy / seconds, r->cache_hits);
+    char busy[64] = "";
+    if (!r->replay) snprintf(busy, sizeof busy, "; GPU executing %.0f%% of the time", 100 * (r->gpu_busy + r->count_busy) / seconds);
+    run_message(r, "%" PRId64 " new trials in %s (%.1f a second), %" PRId64 " in all%s; %" PRId64 " from the compile cache", r->new_trials,
+                text_show_duration(seconds, shown, sizeof shown), (double)r->new_trials / seconds, r->evaluations, busy, r->cache_hits);
     for (int s = 0; s < STATUS_COUNT; s++)
         if (r->counts[s]) run_log(r, "%s: %" PRId64, status_name((enum trial_status)s), r->counts[s]);
 }
