@@ -250,7 +250,7 @@ static const struct {
     double tolerance, floor; // relative; and an absolute difference that is nothing
 } checked[] = {
     {"bank_conflicts_load", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 0.02, 1000},
-    {"bank_conflicts_store", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 0.02, 1000},
+    {"bank_conflicts_store", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 0.02, 5000}, // differs by 2 to 4% from launch to launch
     {"icache_requests", "sm__icc_requests.sum", 0.02, 20000},
     {"instructions", "smsp__inst_executed.sum", 0.02, 0},
 };
@@ -300,7 +300,7 @@ static int compare_gemm(int tile_col, int block_k)
         bad += !good;
     }
     double conflicts = counter(store, "bank_conflicts_load", config);
-    bad += tile_col == 8 ? !(conflicts > 1e6) : !(conflicts < 1000);
+    bad += tile_col == 8 ? !(conflicts > 3e7) : !(conflicts < 3e4); // two-way in every load, or none: what is left are loads that meet copies
     store_close(store);
     free(path);
     e2e_done(&r);
@@ -357,5 +357,6 @@ int main(void)
         cmocka_unit_test(killed_and_resumed_on_the_gpu_nothing_is_lost),
         cmocka_unit_test(counters_agree_with_ncu_and_show_the_conflicts_of_tile_col_size_8),
     };
+    cmocka_set_test_filter(getenv("TEST_FILTER")); // e.g. 'counters*'
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
