@@ -228,19 +228,17 @@ static size_t add_neighbours(struct surrogate *s, const uint16_t *config)
 
 static void add_best_neighbours(struct surrogate *s)
 {
-    size_t top[TOP], count = 0;
+    struct scored top[TOP + 1];
+    size_t count = 0;
     for (size_t i = 0; i < s->row_count; i++) {
-        double score = kit_score(s->history, s->rows[i]);
-        if (!isfinite(score)) continue;
-        size_t at = count < TOP ? count++ : TOP - 1;
-        if (at == TOP - 1 && count == TOP && kit_score(s->history, top[at]) <= score && i >= TOP) continue;
-        while (at > 0 && kit_score(s->history, top[at - 1]) > score) {
-            top[at] = top[at - 1];
-            at--;
-        }
-        top[at] = s->rows[i];
+        struct scored one = { kit_score(s->history, s->rows[i]), s->rows[i] };
+        if (!isfinite(one.score)) continue;
+        size_t at = count;
+        for (; at > 0 && compare_scored(&one, &top[at - 1]) < 0; at--) top[at] = top[at - 1];
+        top[at] = one;
+        if (count < TOP) count++;
     }
-    for (size_t i = 0; i < count; i++) add_neighbours(s, history_config(s->history, top[i]));
+    for (size_t i = 0; i < count; i++) add_neighbours(s, history_config(s->history, top[i].row));
 }
 
 double surrogate_propose(struct surrogate *s, struct random *rng, uint16_t *config)

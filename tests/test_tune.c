@@ -278,6 +278,22 @@ static void ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume(void **sta
     e2e_remove(folder);
 }
 
+static void a_second_ctrl_c_stops_at_once(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("interrupt2");
+    write_job(folder, "1, 2, 3", "\"good\"", "32");
+    time_t start = time(NULL);
+    struct outcome_of_command r = e2e_run(folder,
+                                          "sed -i 's/timeout = \"1s\"; final/timeout = \"60s\"; final/' %s/job.cfg; export FAKE_DELAY=20000000\n" FAKE
+                                          "$BIN/sweetspot tune %s/job.cfg --store %s/job.db -q & first=$!\n"
+                                          "sleep 1; kill -INT $first; sleep 0.5; kill -INT $first; wait $first; echo status $?",
+                                          folder, folder, folder);
+    assert_true(time(NULL) - start < 10);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 static void a_machine_that_cannot_is_exit_status_3_with_the_reason(void **state)
 {
     (void)state;
@@ -333,6 +349,7 @@ int main(void)
         cmocka_unit_test(a_changed_template_makes_new_trials_and_changing_it_back_finds_the_old_ones),
         cmocka_unit_test(a_second_tuner_is_refused_with_the_pid_of_the_first),
         cmocka_unit_test(ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume),
+        cmocka_unit_test(a_second_ctrl_c_stops_at_once),
         cmocka_unit_test(a_machine_that_cannot_is_exit_status_3_with_the_reason),
         cmocka_unit_test(without_counters_tuning_goes_on_with_one_warning),
         cmocka_unit_test(a_full_disk_or_an_unwritable_folder_is_a_clear_error),

@@ -64,6 +64,7 @@ struct stage {
 
 struct problem {
     char *name;              // "M=4096,N=4096,K=4096"
+    int line;                // in the job file
     bool tune;               // measured; otherwise only verified (ragged sizes)
     double weight;           // of the objective
     size_t size_count;

@@ -193,7 +193,7 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
         return;
     }
     bool first = job->problem_count == 0;
-    struct problem p = {.tune = tune, .weight = reader_number(r, n, "weight", 0, 1e9, 1.0)};
+    struct problem p = {.tune = tune, .line = node_line(n), .weight = reader_number(r, n, "weight", 0, 1e9, 1.0)};
     const char *given = reader_string(r, n, "name", NULL);
     for (size_t i = 0; i < node_count(n); i++) {
         const struct node *size = node_at(n, i);

@@ -324,10 +324,7 @@ int run_setup(struct run *r)
     if (!status && source_hash(job->source, job->includes, job->include_count, r->source_hash, NULL, err)) status = EXIT_USAGE;
     if (!status) status = make_strategy(r, err);
     if (!status) status = compile_helpers(r, err);
-    if (!status && !(r->job_request = request_job(job, r->memory, &r->reference, r->seed, err))) {
-        error_prefix(err, "%s", job->path);
-        status = EXIT_USAGE;
-    }
+    if (!status && !(r->job_request = request_job(job, r->memory, &r->reference, r->seed, err))) status = EXIT_USAGE;
     if (!status) status = open_store(r, err);
     if (status) return status;
     run_log(r, "tuning '%s' on %s (driver %s, %s), %zu compilers, strategy %s, seed %llu, store %s", job->name, r->device_name, r->driver, r->compiler, r->compile_count,
