@@ -228,6 +228,28 @@ static void a_changed_template_makes_new_trials_and_changing_it_back_finds_the_o
     e2e_remove(folder);
 }
 
+static void winners_under_an_older_source_are_measured_first_under_the_new_one(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("starts"), *measured = text_format("%s/measured", folder);
+    write_job(folder, "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12", "\"good\"", "32");
+    struct outcome_of_command r = run_tune(folder, "", "--no-final");
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    unlink(measured);
+    e2e_write(folder, "x.cu", "// changed\n");
+    r = run_tune(folder, "", "--no-final -n 3");
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    char *text = text_read_file(measured, NULL);
+    assert_non_null(text);
+    assert_int_equal(strncmp(text, "X=7,MODE=good\n", 14), 0); // the best of before, although the strategy would begin with X=1
+    assert_null(strstr(text, "X=1,"));
+    free(text);
+    free(measured);
+    e2e_remove(folder);
+}
+
 static void a_second_tuner_is_refused_with_the_pid_of_the_first(void **state)
 {
     (void)state;
@@ -347,6 +369,7 @@ int main(void)
         cmocka_unit_test(nothing_valid_is_exit_status_1),
         cmocka_unit_test(a_second_run_measures_nothing_twice),
         cmocka_unit_test(a_changed_template_makes_new_trials_and_changing_it_back_finds_the_old_ones),
+        cmocka_unit_test(winners_under_an_older_source_are_measured_first_under_the_new_one),
         cmocka_unit_test(a_second_tuner_is_refused_with_the_pid_of_the_first),
         cmocka_unit_test(ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume),
         cmocka_unit_test(a_second_ctrl_c_stops_at_once),

@@ -35,6 +35,7 @@ int cmd_tune(int argc, char **argv)
         {.name = "device", .letter = 'd', .string = &o.device, .shown = "DEVICE", .help = "GPU number, list such as 0,1, or replay:FILE of a recorded space (0)"},
         {.name = "strategy", .string = &o.strategy, .shown = "NAME", .help = "search strategy (the job's, or default)"},
         {.name = "strategy-options", .string = &o.strategy_options, .shown = "TEXT", .help = "key=value,... for the strategy"},
+        {.name = "start-from", .string = &o.start_from, .shown = "FILE", .help = "measure the best configurations of this recorded space first (none)"},
         {.name = "seed", .integer = &o.seed, .shown = "N", .help = "seed of the search and of the data (the job's, or 1)"},
         {.name = "workers", .letter = 'j', .integer = &o.workers, .low = 1, .high = 1024, .shown = "N", .help = "compilers at once (one a core)"},
         OPTION_STORE(&store),
@@ -58,6 +59,7 @@ int cmd_tune(int argc, char **argv)
     char *store_path = session_store_path(job, store), *folder = text_directory(store_path);
     char *log_path = text_format("%s/%s.log", folder, job->name), *cache_path = cache ? text_copy(cache) : text_format("%s/cache", folder);
     o.store_path = store_path;
+    o.store_given = store != NULL;
     o.log_path = log_path;
     o.cache = cache_path;
     status = make_folder_of(store_path);

@@ -26,11 +26,11 @@
 enum {
     RUN_MAX_GPUS = 16,
     RUN_GPU_QUEUE = 2,      // requests a GPU worker holds, so that it never waits for the driver
-    RUN_COUNT_BATCH = 48,   // candidates counted in one profiler session
+    RUN_COUNT_BATCH = 96,   // candidates counted in one profiler session, whose opening costs as much as counting 30 of them
     RUN_LOCKSTEP_WINDOW = 8,
     RUN_MAX_COUNTERS = 64,
     RUN_CONFIG_TEXT = 2048,
-    RUN_MAX_FINAL = 100,
+    RUN_MAX_STARTS = 20,
 };
 
 enum task_state { TASK_QUEUED, TASK_COMPILING, TASK_READY, TASK_ON_GPU, TASK_COUNTABLE, TASK_COUNTING, TASK_FINAL, TASK_DONE };
@@ -105,7 +105,8 @@ struct run {
     struct compile_slot *compilers;
     size_t task_count, task_room;
     struct task **tasks;            // alive, in order of asking
-    size_t known_count;             // trials of this environment in the store at the start
+    size_t start_count, start_next; // configurations to measure before the strategy is asked: winners of earlier jobs
+    uint16_t starts[RUN_MAX_STARTS][SPACE_MAX_PARAMETERS];
     // the story so far
     double started, search_started, paused_until;
     int64_t evaluations, new_trials, counts[STATUS_COUNT], cache_hits;
@@ -159,6 +160,7 @@ void run_commit(struct run *, struct task *, enum trial_status, const char *reas
 void run_tell_known(struct run *, struct task *);
 struct static_facts run_stored_facts(const struct trial *);
 int run_tell_stored(struct run *);                           // all trials of the store, at the start of a live run
+void run_collect_starts(struct run *);                       // run_starts.c: from the store's other environments and --start-from
 void run_commit_counters(struct run *, struct task *, const json_t *counters);
 void run_fail(struct run *, int exit_status, const struct error *); // ends the run
 

@@ -342,6 +342,7 @@ int run_setup(struct run *r)
     read_metrics(r);
     read_baselines(r);
     measure_ceilings(r);
+    run_collect_starts(r);
     if (resume_counts(r)) return EXIT_ENVIRONMENT;
     return r->fatal ? r->fatal_status : 0;
 }

@@ -23,10 +23,10 @@ static size_t outstanding(const struct run *r)
     return n;
 }
 
-// As many as keep every compiler busy and a few compiled candidates to choose from before each GPU.
+// As many as keep every compiler busy, also for the second in which the GPU counts a batch, and leave compiled candidates to choose from.
 static size_t window(const struct run *r)
 {
-    return r->lockstep ? RUN_LOCKSTEP_WINDOW : r->compile_count + 4 * r->gpu_count + 4;
+    return r->lockstep ? RUN_LOCKSTEP_WINDOW : 2 * r->compile_count + 8 * r->gpu_count;
 }
 
 static void end_asking(struct run *r, const char *why)
@@ -65,6 +65,14 @@ static void check_budget(struct run *r)
     }
 }
 
+static bool under_way(const struct run *r, const uint16_t *config)
+{
+    size_t bytes = space_parameter_count(r->job->space) * sizeof *config;
+    for (size_t i = 0; i < r->task_count; i++)
+        if (r->tasks[i]->purpose == TASK_TRIAL && r->tasks[i]->state <= TASK_ON_GPU && !memcmp(r->tasks[i]->config, config, bytes)) return true;
+    return false;
+}
+
 static void ask(struct run *r)
 {
     while (!r->ask_ended && !r->fatal && outstanding(r) < window(r)) {
@@ -73,10 +81,14 @@ static void ask(struct run *r)
             if (!outstanding(r)) end_asking(r, "evaluations are used up");
             return;
         }
-        if (!strategy_ask(r->strategy, config)) {
+        if (r->start_next < r->start_count) {
+            memcpy(config, r->starts[r->start_next++], sizeof config);
+            if (strategy_seen(r->strategy, config)) continue;
+        } else if (!strategy_ask(r->strategy, config)) {
             if (!outstanding(r)) end_asking(r, strategy_exhausted(r->strategy) ? "the strategy has nothing more to propose" : "no proposals");
             return;
         }
+        if (under_way(r, config)) continue; // a start that the strategy now proposes: its result is told all the same
         struct task *t = run_add_task(r, config, TASK_TRIAL);
         struct trial trial;
         struct error err;
@@ -205,7 +217,9 @@ static int finish(struct run *r)
     if (interrupt_count()) {
         char shown[32];
         if (isfinite(r->best)) fprintf(stderr, "best so far %s: %s\n", text_show_duration(r->best, shown, sizeof shown), r->best_text);
-        fprintf(stderr, "stopped; everything finished is in %s. To go on: sweetspot tune %s\n", r->options->store_path, path);
+        fprintf(stderr, "stopped; everything finished is in %s. To go on: sweetspot tune %s%s%s%s%s\n", r->options->store_path, path,
+                strcmp(r->options->device, "0") ? " --device " : "", strcmp(r->options->device, "0") ? r->options->device : "",
+                r->options->store_given ? " --store " : "", r->options->store_given ? r->options->store_path : "");
     }
     if (!isfinite(r->best)) {
         fprintf(stderr, "no valid result: ");
