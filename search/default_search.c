@@ -6,7 +6,7 @@
 
 enum { KNOB_INITIAL, KNOB_SPREAD, KNOB_COUNT };
 static const struct strategy_knob knobs[] = {
-    { "initial", 8, 1, 1000, "configurations measured before the model is asked" },
+    { "initial", 6, 1, 1000, "configurations measured before the model is asked" },
     { "spread", 1, 0, 1000, "random configurations among which each initial one is the farthest from the others" },
     { NULL, 0, 0, 0, NULL },
 };
@@ -61,7 +61,7 @@ static bool default_ask(void *state, uint16_t *config)
         return true;
     }
     surrogate_learn(&s->model, s->told, &s->rng);
-    if (surrogate_propose(&s->model, &s->rng, config) < 0 && !history_sample_new(&s->history, &s->rng, config)) return false;
+    if (surrogate_propose(&s->model, config) < 0 && !history_sample_new(&s->history, &s->rng, config)) return false;
     history_propose(&s->history, config);
     return true;
 }

@@ -14,7 +14,7 @@
 #endif
 
 // The kernel as a table over the squared distance: sqrt and exp for every pair would be most of the cost of a prediction.
-enum { TABLE_SIZE = 4096, FEW_DIMENSIONS = 64 };
+enum { TABLE_SIZE = 4096, CHUNK = 256 };
 static const double table_range = 64;   // from here on the kernel (below 1.4e-5) counts as 0
 
 struct gp {
@@ -27,6 +27,10 @@ struct gp {
     double *inverse;       // 1 / length scale^2
     double signal, noise;
     float table[TABLE_SIZE + 2];
+    double *solved;        // U'^-1 y
+    // The pool: its points, and V = U'^-1 k(points, pool), a row a point that is known, of which `pool_rows` are up to date.
+    float *pool, *pool_kernel;
+    size_t pool_count, pool_rows;
     // for fitting
     double *work, *kernel, *gradient, *slope, *step;
 };
@@ -76,6 +80,7 @@ struct gp *gp_new(size_t dimensions, size_t max_points)
     g->kernel = allocate(matrix, sizeof *g->kernel);
     g->weights = allocate(max_points, sizeof *g->weights);
     g->column = allocate(max_points, sizeof *g->column);
+    g->solved = allocate(max_points, sizeof *g->solved);
     for (size_t i = 0; i < dimensions; i++) g->theta[i] = prior_scale(g);
     g->theta[dimensions + 1] = log(1e-3);
     for (int i = 0; i < TABLE_SIZE + 2; i++) g->table[i] = (float)matern(table_range * i * i / ((double)TABLE_SIZE * TABLE_SIZE));
@@ -97,6 +102,9 @@ void gp_free(struct gp *g)
     free(g->kernel);
     free(g->weights);
     free(g->column);
+    free(g->solved);
+    free(g->pool);
+    free(g->pool_kernel);
     free(g);
 }
 
@@ -108,6 +116,7 @@ size_t gp_count(const struct gp *g)
 void gp_clear(struct gp *g)
 {
     g->count = 0;
+    g->pool_rows = 0;
 }
 
 static double distance(const struct gp *g, const float *a, const float *b)
@@ -172,6 +181,7 @@ static void find_weights(struct gp *g, const double *targets, size_t n)
 {
     memcpy(g->weights, targets, n * sizeof *targets);
     solve_forward(g, g->factor, g->weights, n);
+    memcpy(g->solved, g->weights, n * sizeof *g->solved);
     for (size_t i = n; i-- > 0;) {
         const double *row = g->factor + i * g->room;
         double v = g->weights[i];
@@ -257,6 +267,7 @@ void gp_fit(struct gp *g, const double *targets, int steps, size_t most)
         use_theta(g);
     }
     factorise(g, g->count);
+    g->pool_rows = 0;
 }
 
 void gp_condition(struct gp *g, const double *targets)
@@ -264,37 +275,105 @@ void gp_condition(struct gp *g, const double *targets)
     find_weights(g, targets, g->count);
 }
 
+// The kernel (of unit signal) between one known point and `count` others.
+static void kernel_row(const struct gp *g, const float *scaled, const float *b, const float *points, size_t count, float *out)
+{
+    size_t d = g->dimensions;
+    float step = (float)(TABLE_SIZE / sqrt(table_range));
+    for (size_t i = 0; i < count; i++) {
+        const float *a = points + i * d;
+        float squared = 0;
+        for (size_t m = 0; m < d; m++) {
+            float difference = a[m] - b[m];
+            squared += difference * difference * scaled[m];
+        }
+        // The table is over the distance, so that its steps are fine where the kernel falls.
+        float at = sqrtf(squared) * step;
+        int cell = at < TABLE_SIZE ? (int)at : TABLE_SIZE;
+        out[i] = at < TABLE_SIZE ? g->table[cell] + (at - (float)cell) * (g->table[cell + 1] - g->table[cell]) : 0;
+    }
+}
+
+void gp_pool(struct gp *g, const float *points, size_t count)
+{
+    if (count > g->pool_count || !g->pool) {
+        free(g->pool);
+        free(g->pool_kernel);
+        g->pool = allocate(count * g->dimensions, sizeof *g->pool);
+        g->pool_kernel = allocate(count * g->room, sizeof *g->pool_kernel);
+    }
+    memcpy(g->pool, points, count * g->dimensions * sizeof *points);
+    g->pool_count = count;
+    g->pool_rows = 0;
+}
+
+// Brings the rows of V up to date, a chunk of the pool at a time so that its rows stay in the cache.
+static void extend_pool(struct gp *g)
+{
+    size_t d = g->dimensions, n = g->count;
+    float *scaled = allocate(d, sizeof *scaled);
+    for (size_t m = 0; m < d; m++) scaled[m] = (float)g->inverse[m];
+    for (size_t first = 0; first < g->pool_count && g->pool_rows < n; first += CHUNK) {
+        size_t width = g->pool_count - first < CHUNK ? g->pool_count - first : CHUNK;
+        float *chunk = g->pool_kernel + first * g->room; // room rows of `width`
+        for (size_t k = g->pool_rows; k < n; k++) {
+            float *row = chunk + k * width, signal = (float)g->signal, f = (float)(1 / g->factor[k * g->room + k]);
+            kernel_row(g, scaled, g->points + k * d, g->pool + first * d, width, row);
+            for (size_t i = 0; i < width; i++) row[i] *= signal;
+            for (size_t j = 0; j < k; j++) {
+                const float *other = chunk + j * width;
+                float u = (float)g->factor[j * g->room + k];
+                for (size_t i = 0; i < width; i++) row[i] -= u * other[i];
+            }
+            for (size_t i = 0; i < width; i++) row[i] *= f;
+        }
+    }
+    g->pool_rows = n;
+    free(scaled);
+}
+
+void gp_pool_moments(struct gp *g, double *mean, double *variance)
+{
+    extend_pool(g);
+    for (size_t first = 0; first < g->pool_count; first += CHUNK) {
+        size_t width = g->pool_count - first < CHUNK ? g->pool_count - first : CHUNK;
+        const float *chunk = g->pool_kernel + first * g->room;
+        float sum[CHUNK] = { 0 }, squares[CHUNK] = { 0 };
+        for (size_t k = 0; k < g->count; k++) {
+            const float *row = chunk + k * width;
+            float y = (float)g->solved[k];
+            for (size_t i = 0; i < width; i++) {
+                sum[i] += y * row[i];
+                squares[i] += row[i] * row[i];
+            }
+        }
+        for (size_t i = 0; i < width; i++) {
+            mean[first + i] = (double)sum[i];
+            variance[first + i] = fmax(g->signal - (double)squares[i], 1e-6 * g->signal);
+        }
+    }
+}
+
 void gp_means(const struct gp *g, const float *points, size_t count, double *mean, double *bound)
 {
     size_t d = g->dimensions;
-    float inverse[FEW_DIMENSIONS], step = (float)(TABLE_SIZE / sqrt(table_range));
-    float *scales = inverse;
-    if (d > FEW_DIMENSIONS) scales = allocate(d, sizeof *scales);
-    for (size_t m = 0; m < d; m++) scales[m] = (float)g->inverse[m];
-    for (size_t i = 0; i < count; i++) {
-        const float *a = points + i * d;
-        double sum = 0;
-        float most = 0;
-        for (size_t j = 0; j < g->count; j++) {
-            const float *b = g->points + j * d;
-            float squared = 0;
-            for (size_t m = 0; m < d; m++) {
-                float difference = a[m] - b[m];
-                squared += difference * difference * scales[m];
-            }
-            // The table is over the distance, so that its steps are fine where the kernel falls.
-            float at = sqrtf(squared) * step;
-            if (at >= TABLE_SIZE) continue;
-            int cell = (int)at;
-            float k = g->table[cell] + (at - (float)cell) * (g->table[cell + 1] - g->table[cell]);
-            sum += (double)k * g->weights[j];
-            most = k > most ? k : most;
+    float *scaled = allocate(d + count, sizeof *scaled), *row = scaled + d;
+    for (size_t m = 0; m < d; m++) scaled[m] = (float)g->inverse[m];
+    for (size_t i = 0; i < count; i++) mean[i] = bound[i] = 0;
+    for (size_t j = 0; j < g->count; j++) {
+        kernel_row(g, scaled, g->points + j * d, points, count, row);
+        for (size_t i = 0; i < count; i++) {
+            double k = (double)row[i];
+            mean[i] += k * g->weights[j];
+            bound[i] = k > bound[i] ? k : bound[i];
         }
-        mean[i] = g->signal * sum;
-        double k = g->signal * (double)most;
+    }
+    for (size_t i = 0; i < count; i++) {
+        double k = g->signal * bound[i];
+        mean[i] *= g->signal;
         bound[i] = g->signal - k * k / (g->signal + g->noise + least_noise);
     }
-    if (scales != inverse) free(scales);
+    free(scaled);
 }
 
 double gp_variance(struct gp *g, const float *point)

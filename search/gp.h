@@ -23,6 +23,11 @@ void gp_fit(struct gp *, const double *targets, int steps, size_t most);
 // Takes the targets for what follows.
 void gp_condition(struct gp *, const double *targets);
 
+// A pool of candidates whose means and variances are all wanted again and again: what a new point changes is computed once, which makes a
+// question cost n a candidate. gp_pool takes (copies) `count` points; gp_pool_moments writes all means and variances.
+void gp_pool(struct gp *, const float *points, size_t count);
+void gp_pool_moments(struct gp *, double *mean, double *variance);
+
 // The function's mean at `count` points; bound[i] is at least its variance there (what the most related point alone leaves).
 void gp_means(const struct gp *, const float *points, size_t count, double *mean, double *bound);
 // Its variance (without noise) at one point.

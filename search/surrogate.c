@@ -13,8 +13,8 @@ enum {
     BEST_ROWS = 120,       // of a longer history: this many of the best, the rest at random
     FIT_ROWS = 120,        // rows that the hyperparameters are fitted to
     TOP = 5,               // rows whose neighbours are candidates
-    RANDOM_CANDIDATES = 700,
-    CLIMBS = 4, CLIMB_ROUNDS = 8,
+    POOL = 4000,           // random candidates; spaces up to this size are looked through whole
+    MAX_NEIGHBOURS = 2000,
 };
 
 static const double compression = 0.5; // e-folds above the best from which on a target grows only logarithmically
@@ -35,8 +35,11 @@ void surrogate_init(struct surrogate *s, const struct space *space, const struct
     s->rows = allocate(MAX_ROWS + SPARE_ROWS, sizeof *s->rows);
     s->points = allocate((MAX_ROWS + SPARE_ROWS) * d, sizeof *s->points);
     s->targets = allocate(MAX_ROWS + SPARE_ROWS, sizeof *s->targets);
-    s->candidate_room = RANDOM_CANDIDATES + TOP * (kit_neighbour_room(space) + 1);
-    if (s->candidate_room > 4000) s->candidate_room = 4000;
+    s->candidate_room = TOP * kit_neighbour_room(space) + 1;
+    if (s->candidate_room > MAX_NEIGHBOURS) s->candidate_room = MAX_NEIGHBOURS;
+    s->pool = allocate(POOL * s->width, sizeof *s->pool);
+    s->pool_mean = allocate(POOL, sizeof *s->pool_mean);
+    s->pool_variance = allocate(POOL, sizeof *s->pool_variance);
     s->configs = allocate(s->candidate_room * s->width, sizeof *s->configs);
     s->encoded = allocate(s->candidate_room * d, sizeof *s->encoded);
     s->mean = allocate(s->candidate_room, sizeof *s->mean);
@@ -51,6 +54,9 @@ void surrogate_release(struct surrogate *s)
     free(s->rows);
     free(s->points);
     free(s->targets);
+    free(s->pool);
+    free(s->pool_mean);
+    free(s->pool_variance);
     free(s->configs);
     free(s->encoded);
     free(s->mean);
@@ -129,6 +135,22 @@ static bool is_pending(const struct surrogate *s, size_t i)
     return s->history->outcomes[s->rows[i]] == ROW_PENDING;
 }
 
+static void renew_pool(struct surrogate *s, struct random *rng)
+{
+    uint64_t size = space_size(s->space);
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    float *points = allocate(POOL * d, sizeof *points);
+    s->pool_count = size < POOL ? (size_t)size : POOL;
+    for (size_t i = 0; i < s->pool_count; i++) {
+        uint16_t *config = s->pool + i * s->width;
+        if (size <= POOL) space_get(s->space, i, config);
+        else space_sample(s->space, rng, config);
+        encoding_of(&s->encoding, config, points + i * d);
+    }
+    gp_pool(s->gp, points, s->pool_count);
+    free(points);
+}
+
 void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
 {
     size_t d = s->encoding.count ? s->encoding.count : 1;
@@ -150,6 +172,7 @@ void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
     if (fit) {
         gp_fit(s->gp, s->targets, s->told_at_fit == 0 ? 20 : 5, FIT_ROWS);
         s->told_at_fit = told;
+        renew_pool(s, rng);
     }
     gp_condition(s->gp, s->targets);
     // What is awaited is taken for what the model expects, so that the next proposal goes elsewhere.
@@ -241,42 +264,25 @@ static void add_best_neighbours(struct surrogate *s)
     for (size_t i = 0; i < count; i++) add_neighbours(s, history_config(s->history, top[i].row));
 }
 
-double surrogate_propose(struct surrogate *s, struct random *rng, uint16_t *config)
+double surrogate_propose(struct surrogate *s, uint16_t *config)
 {
-    uint64_t size = space_size(s->space);
-    s->candidate_count = 0;
-    if (size <= RANDOM_CANDIDATES) {
-        for (uint64_t i = 0; i < size; i++) space_get(s->space, i, s->configs + s->candidate_count++ * s->width);
-    } else {
+    double best = -1;
+    const uint16_t *chosen = NULL;
+    gp_pool_moments(s->gp, s->pool_mean, s->pool_variance);
+    for (size_t i = 0; i < s->pool_count; i++) {
+        double promise = expected_improvement(s->best_target, s->pool_mean[i], s->pool_variance[i]);
+        const uint16_t *candidate = s->pool + i * s->width;
+        if (promise <= best || history_find(s->history, candidate) >= 0) continue;
+        best = promise;
+        chosen = candidate;
+    }
+    if (space_size(s->space) > POOL) {
+        s->candidate_count = 0;
         add_best_neighbours(s);
-        for (size_t i = 0; i < RANDOM_CANDIDATES && s->candidate_count < s->candidate_room; i++)
-            space_sample(s->space, rng, s->configs + s->candidate_count++ * s->width);
+        rate(s, 0);
+        int64_t neighbour = best_candidate(s, 0, &best);
+        if (neighbour >= 0) chosen = s->configs + (size_t)neighbour * s->width;
     }
-    rate(s, 0);
-    // Climb from the best few; each climb begins at the best candidate that no climb has begun at.
-    double best_promise = -1;
-    uint16_t starts[CLIMBS][SPACE_MAX_PARAMETERS];
-    double promises[CLIMBS];
-    int start_count = 0;
-    for (; start_count < CLIMBS; start_count++) {
-        double promise = -1;
-        int64_t start = best_candidate(s, 0, &promise);
-        if (start < 0) break;
-        memcpy(starts[start_count], s->configs + (size_t)start * s->width, s->width * sizeof *config);
-        promises[start_count] = promise;
-    }
-    for (int c = 0; c < start_count; c++) {
-        for (int round = 0; round < CLIMB_ROUNDS && size > RANDOM_CANDIDATES; round++) {
-            s->candidate_count = 0;
-            add_neighbours(s, starts[c]);
-            rate(s, 0);
-            int64_t next = best_candidate(s, 0, &promises[c]);
-            if (next < 0) break;
-            memcpy(starts[c], s->configs + (size_t)next * s->width, s->width * sizeof *config);
-        }
-        if (promises[c] <= best_promise) continue;
-        best_promise = promises[c];
-        memcpy(config, starts[c], s->width * sizeof *config);
-    }
-    return best_promise;
+    if (chosen) memcpy(config, chosen, s->width * sizeof *config);
+    return best;
 }

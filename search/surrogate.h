@@ -24,7 +24,11 @@ struct surrogate {
     size_t known;                    // rows of the history looked at so far
     size_t told_at_fit;              // told results at the last fit
     double best_target;              // the target of the best row
-    // Candidates.
+    // The pool: random configurations, renewed at every fit (all of a small space), with what the GP says of them.
+    uint16_t *pool;
+    size_t pool_count;
+    double *pool_mean, *pool_variance;
+    // Candidates besides the pool.
     uint16_t *configs;
     size_t candidate_count, candidate_room;
     float *encoded;
@@ -38,8 +42,8 @@ void surrogate_release(struct surrogate *);
 void surrogate_learn(struct surrogate *, size_t told, struct random *);
 // Expected improvement of one configuration, in units of the targets' standard deviation.
 double surrogate_promise(struct surrogate *, const uint16_t *config);
-// The new configuration (without a row) of the highest expected improvement that was found among the neighbours of the best rows, random
-// ones, and by climbing from the best of these. Returns its expected improvement, or -1 when nothing new was found.
-double surrogate_propose(struct surrogate *, struct random *, uint16_t *config);
+// The new configuration (without a row) of the highest expected improvement among the pool and the neighbours of the best rows. Returns its
+// expected improvement, or -1 when nothing new was found.
+double surrogate_propose(struct surrogate *, uint16_t *config);
 
 #endif
