@@ -27,11 +27,16 @@ int cmd_tune(int argc, char **argv)
 {
     const char *path = NULL, *store = NULL, *cache = NULL;
     bool no_counters = false, no_final = false;
-    struct tune_options o = {.device = "0", .time = -1, .evaluations = -1, .seed = -1};
+    int64_t patience = -1;
+    struct tune_options o = {.device = "0", .time = -1, .evaluations = -1, .seed = -1, .stop = {.target = -1, .noise = -1}};
     const struct option_spec specs[] = {
         OPTION_JOB(&path),
         {.name = "time", .letter = 't', .seconds = &o.time, .shown = "TIME", .help = "search for this long: 90s, 8h, 1h30m (the job's budget)"},
         {.name = "evaluations", .letter = 'n', .integer = &o.evaluations, .shown = "N", .help = "stop after N configurations, earlier runs included (the job's budget)"},
+        {.name = "patience", .integer = &patience, .shown = "N", .help = "stop after N configurations without gain (the job's, or never)"},
+        {.name = "target", .seconds = &o.stop.target, .shown = "TIME", .help = "stop when a candidate is as fast as this: 330us (the job's, or never)"},
+        {.name = "noise", .real = &o.stop.noise, .low = 0, .high = 1, .shown = "SHARE",
+         .help = "stop when the second half of the search gained less than this share (the job's, or never)"},
         {.name = "device", .letter = 'd', .string = &o.device, .shown = "DEVICE", .help = "GPU number, list such as 0,1, or replay:FILE of a recorded space (0)"},
         {.name = "strategy", .string = &o.strategy, .shown = "NAME", .help = "search strategy (the job's, or default)"},
         {.name = "strategy-options", .string = &o.strategy_options, .shown = "TEXT", .help = "key=value,... for the strategy"},
@@ -54,6 +59,9 @@ int cmd_tune(int argc, char **argv)
     if (status) return status;
     if (o.time < 0) o.time = job->budget_time;
     if (o.evaluations < 0) o.evaluations = job->budget_evaluations;
+    o.stop.patience = patience < 0 ? job->stop.patience : (uint64_t)patience;
+    if (o.stop.target < 0) o.stop.target = job->stop.target;
+    if (o.stop.noise < 0) o.stop.noise = job->stop.noise;
     o.counters = !no_counters;
     o.final = !no_final;
     char *store_path = session_store_path(job, store), *folder = text_directory(store_path);

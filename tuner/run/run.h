@@ -118,6 +118,7 @@ struct run {
     double baseline;                // objective of the first baseline; NAN
     char baseline_name[32];
     double clock_mhz, temperature;
+    struct stop stop;
     bool ask_ended;                 // budget spent, space exhausted, or interrupted
     const char *stopped_by;
     bool fatal;                     // `failure` says why the run ends

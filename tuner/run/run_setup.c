@@ -355,6 +355,7 @@ void run_release(struct run *r)
     while (r->task_count) run_drop_task(r, r->tasks[r->task_count - 1]);
     free(r->tasks);
     strategy_free(r->strategy);
+    stop_release(&r->stop);
     store_close(r->store);
     compiled_release(&r->support);
     compiled_release(&r->reference);

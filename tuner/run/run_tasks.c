@@ -96,6 +96,7 @@ static void tell(struct run *r, const uint16_t *config, enum trial_status status
     struct observation o = {.config = config, .outcome = outcome_of(status), .objective = objective, .facts = facts};
     if (o.outcome != OUTCOME_OK && o.outcome != OUTCOME_SLOW) o.objective = NAN;
     strategy_tell(r->strategy, &o);
+    stop_tell(&r->stop, o.outcome == OUTCOME_OK ? o.objective : NAN);
     r->evaluations++;
     r->counts[status]++;
 }

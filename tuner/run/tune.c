@@ -62,6 +62,9 @@ static void check_budget(struct run *r)
     } else if (r->options->time > 0 && clock_now() - r->search_started >= r->options->time) {
         end_asking(r, "time is up");
         drop_unmeasured(r);
+    } else if (stop_reason(&r->stop)) {
+        end_asking(r, stop_reason(&r->stop));
+        drop_unmeasured(r);
     }
 }
 
@@ -249,6 +252,7 @@ int tune(struct job *job, const struct tune_options *options)
         free(r);
         return EXIT_ENVIRONMENT;
     }
+    stop_init(&r->stop, &options->stop);
     interrupt_watch();
     int status = run_setup(r);
     if (status) {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "search/stop.h"
 #include "tuner/base/error.h"
 #include "tuner/job/job.h"
 
@@ -16,6 +17,7 @@ struct tune_options {
     const char *cache;        // folder of the compile cache
     double time;              // s from the start of the search; 0: no limit
     int64_t evaluations;      // in all, earlier runs included; 0: no limit
+    struct stop_rules stop;
     int64_t workers;          // compilers; 0: one a core
     const char *start_from;   // a recorded space whose best configurations are measured first; NULL: none
     const char *strategy;     // NULL: the job's
