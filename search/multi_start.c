@@ -20,9 +20,8 @@ struct multi_start {
 static int multi_start_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
 {
     struct multi_start *m = state;
-    static const struct strategy_knob none[] = {{ NULL, 0, 0, 0, NULL }};
-    double unused[1];
-    if (strategy_knobs(none, options->text, unused, err) < 0) return -1;
+    static const struct strategy_knob none[] = { { NULL, 0, 0, 0, NULL } };
+    if (strategy_knobs(none, options->text, NULL, err) < 0) return -1;
     m->space = space;
     m->width = space_parameter_count(space);
     history_init(&m->history, space);
