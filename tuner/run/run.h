@@ -50,6 +50,7 @@ struct task {
     bool known;                     // its result is in the store already
     bool alone;                     // to be counted alone: it may have killed a worker
     double objective;
+    const char *device_id;          // uuid of the GPU that measured it; the slot's
 };
 
 enum gpu_state { GPU_DOWN, GPU_HELLO, GPU_JOB, GPU_READY };
@@ -65,7 +66,7 @@ struct gpu_request {
 
 struct gpu_slot {
     struct worker worker;
-    char name[32], device[32];
+    char name[32], device[32], uuid[80];
     enum gpu_state state;
     int64_t setup_id;
     double deadline;                // of the set-up or of the head of the queue
@@ -96,7 +97,7 @@ struct run {
     struct device_limits limits;
     int64_t memory;
     json_t *hello, *job_request, *job_answer;
-    char compiler[64], arch[32], source_hash[33], device_name[128], driver[64], uuid[80];
+    char compiler[64], arch[32], source_hash[33], device_name[128], driver[64];
     struct compiled support, reference;
     size_t metric_count;
     char *metrics[RUN_MAX_COUNTERS];

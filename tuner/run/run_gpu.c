@@ -59,6 +59,7 @@ static void send_trial(struct run *r, struct gpu_slot *slot, struct task *t)
     struct task **tasks = memory_new(1, sizeof(struct task *));
     tasks[0] = t;
     t->state = TASK_ON_GPU;
+    t->device_id = slot->uuid;
     push(slot, REQUEST_TRIAL, worker_send(&slot->worker, request), r->job->measure.timeout, tasks, 1);
 }
 
@@ -217,7 +218,12 @@ static void take_setup(struct run *r, struct gpu_slot *slot, const json_t *answe
 {
     struct error err;
     const char *status = json_get_string(answer, "status", "ok");
-    if (slot->state == GPU_HELLO && json_object_get(answer, "device")) {
+    const json_t *device = json_object_get(answer, "device");
+    if (slot->state == GPU_HELLO && device && strcmp(json_get_string(device, "name", ""), r->device_name)) {
+        error_set(&err, "%s is a %s, but the first is a %s: GPUs of one run must be alike", slot->name, json_get_string(device, "name", "?"), r->device_name);
+        run_fail(r, EXIT_USAGE, &err);
+    } else if (slot->state == GPU_HELLO && device) {
+        snprintf(slot->uuid, sizeof slot->uuid, "%s", json_get_string(device, "uuid", ""));
         slot->state = GPU_JOB;
         slot->setup_id = worker_send(&slot->worker, run_job_request(r));
     } else if (slot->state == GPU_JOB && !strcmp(status, "ok")) {

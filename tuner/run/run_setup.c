@@ -115,7 +115,7 @@ static int meet_workers(struct run *r, struct error *err)
     snprintf(r->device_name, sizeof r->device_name, "%s", json_get_string(device, "name", "?"));
     snprintf(r->arch, sizeof r->arch, "%s", json_get_string(device, "arch", "?"));
     snprintf(r->driver, sizeof r->driver, "%s", json_get_string(device, "driver", ""));
-    snprintf(r->uuid, sizeof r->uuid, "%s", json_get_string(device, "uuid", ""));
+    snprintf(r->gpus[0].uuid, sizeof r->gpus[0].uuid, "%s", json_get_string(device, "uuid", ""));
     r->limits = device_limits_h200;
     read_limits(device, &r->limits);
     r->memory = json_get_integer(device, "memory_free", r->limits.memory_bytes);

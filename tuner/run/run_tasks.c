@@ -180,7 +180,7 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
         .compile_cached = t->compiled.cached,
         .gpu_busy = json_get_number(answer, "busy", 0),
         .gpu_wall = json_get_number(answer, "wall", 0),
-        .device_id = r->uuid,
+        .device_id = t->device_id ? t->device_id : "",
         .clock_mhz = json_get_number(answer, "clock_mhz", NAN),
         .temperature = json_get_number(answer, "temperature", NAN),
         .counted = status != STATUS_OK || !r->metric_count,
