@@ -1,6 +1,6 @@
 // Every valid configuration once, in the order of the space's numbering.
 #include "search/history.h"
-#include "search/strategy.h"
+#include "search/strategy_kit.h"
 
 struct exhaustive {
     const struct space *space;
@@ -11,8 +11,8 @@ struct exhaustive {
 static int exhaustive_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
 {
     struct exhaustive *e = state;
-    (void)options;
-    (void)err;
+    static const struct strategy_knob none[] = { { NULL, 0, 0, 0, NULL } };
+    if (strategy_knobs(none, options->text, NULL, err) < 0) return -1;
     e->space = space;
     history_init(&e->known, space);
     return 0;

@@ -1,24 +1,41 @@
 // See gp.h.
+//
+// The factor is kept as the upper triangle U with U'U = K, row-major, so that every inner loop below runs along a row and adds a
+// multiple of it: loops that the compiler turns into vector code (hence O3, and hence no sums in inner loops).
 #include "search/gp.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 16 };
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
+// The kernel as a table over the squared distance: sqrt and exp for every pair would be most of the cost of a prediction.
+enum { TABLE_SIZE = 4096, CHUNK = 256 };
+static const double table_range = 64;   // from here on the kernel (below 1.4e-5) counts as 0
 
 struct gp {
     size_t dimensions, room, count;
-    float *points;
-    double *targets;
-    double *theta;         // log length scales, then log signal variance, log noise variance
-    double *step, *slope, *last_slope;
-    double *factor;        // lower triangle of the Cholesky factor, row-major, `room` columns
+    float *points;         // room x dimensions
+    double *theta;         // log length scales, log signal variance, log noise variance
+    double *factor;        // U, room x room
     double *weights;       // K^-1 y
-    double *work;          // room x room
-    double *gradient;
-    double *row;           // BATCH x room
+    double *column;        // room
+    double *inverse;       // 1 / length scale^2
+    double signal, noise;
+    float table[TABLE_SIZE + 2];
+    double *solved;        // U'^-1 y
+    // The pool: its points, and V = U'^-1 k(points, pool), a row a point that is known, of which `pool_rows` are up to date.
+    float *pool, *pool_kernel;
+    size_t pool_count, pool_rows;
+    // for fitting
+    double *work, *kernel, *gradient, *slope, *step;
 };
+
+static const double least_noise = 1e-6;
 
 static void *allocate(size_t count, size_t size)
 {
@@ -27,26 +44,47 @@ static void *allocate(size_t count, size_t size)
     return memory;
 }
 
+static double matern(double squared)
+{
+    double r = sqrt(3 * squared);
+    return (1 + r) * exp(-r);
+}
+
+static void use_theta(struct gp *g)
+{
+    size_t d = g->dimensions;
+    for (size_t i = 0; i < d; i++) g->inverse[i] = exp(-2 * g->theta[i]);
+    g->signal = exp(g->theta[d]);
+    g->noise = exp(g->theta[d + 1]);
+}
+
+static double prior_scale(const struct gp *g)
+{
+    return log(0.5 * sqrt((double)g->dimensions));
+}
+
 struct gp *gp_new(size_t dimensions, size_t max_points)
 {
     struct gp *g = allocate(1, sizeof *g);
+    size_t matrix = max_points * max_points;
     g->dimensions = dimensions;
     g->room = max_points;
     g->points = allocate(max_points * dimensions, sizeof *g->points);
-    g->targets = allocate(max_points, sizeof *g->targets);
     g->theta = allocate(dimensions + 2, sizeof *g->theta);
-    g->step = allocate(dimensions + 2, sizeof *g->step);
-    g->slope = allocate(dimensions + 2, sizeof *g->slope);
-    g->last_slope = allocate(dimensions + 2, sizeof *g->last_slope);
+    g->inverse = allocate(dimensions, sizeof *g->inverse);
     g->gradient = allocate(dimensions + 2, sizeof *g->gradient);
-    g->factor = allocate(max_points * max_points, sizeof *g->factor);
-    g->work = allocate(max_points * max_points, sizeof *g->work);
+    g->slope = allocate(dimensions + 2, sizeof *g->slope);
+    g->step = allocate(dimensions + 2, sizeof *g->step);
+    g->factor = allocate(matrix, sizeof *g->factor);
+    g->work = allocate(matrix, sizeof *g->work);
+    g->kernel = allocate(matrix, sizeof *g->kernel);
     g->weights = allocate(max_points, sizeof *g->weights);
-    g->row = allocate(max_points * BATCH, sizeof *g->row);
-    for (size_t i = 0; i < dimensions; i++) g->theta[i] = log(0.5 * sqrt((double)dimensions));
-    g->theta[dimensions] = 0;
+    g->column = allocate(max_points, sizeof *g->column);
+    g->solved = allocate(max_points, sizeof *g->solved);
+    for (size_t i = 0; i < dimensions; i++) g->theta[i] = prior_scale(g);
     g->theta[dimensions + 1] = log(1e-3);
-    for (size_t i = 0; i < dimensions + 2; i++) g->step[i] = 0.2;
+    for (int i = 0; i < TABLE_SIZE + 2; i++) g->table[i] = (float)matern(table_range * i * i / ((double)TABLE_SIZE * TABLE_SIZE));
+    use_theta(g);
     return g;
 }
 
@@ -54,213 +92,296 @@ void gp_free(struct gp *g)
 {
     if (!g) return;
     free(g->points);
-    free(g->targets);
     free(g->theta);
-    free(g->step);
-    free(g->slope);
-    free(g->last_slope);
+    free(g->inverse);
     free(g->gradient);
+    free(g->slope);
+    free(g->step);
     free(g->factor);
     free(g->work);
+    free(g->kernel);
     free(g->weights);
-    free(g->row);
+    free(g->column);
+    free(g->solved);
+    free(g->pool);
+    free(g->pool_kernel);
     free(g);
 }
 
-void gp_set_points(struct gp *g, const float *points, const double *targets, size_t count)
+size_t gp_count(const struct gp *g)
 {
-    g->count = count < g->room ? count : g->room;
-    memcpy(g->points, points, g->count * g->dimensions * sizeof *points);
-    memcpy(g->targets, targets, g->count * sizeof *targets);
+    return g->count;
 }
 
-static double matern(double r2)
+void gp_clear(struct gp *g)
 {
-    double r = sqrt(5 * r2);
-    return (1 + r + r * r / 3) * exp(-r);
+    g->count = 0;
+    g->pool_rows = 0;
 }
 
-static void inverse_scales(const struct gp *g, double *inverse)
-{
-    for (size_t i = 0; i < g->dimensions; i++) inverse[i] = exp(-2 * g->theta[i]);
-}
-
-static double distance2(const struct gp *g, const float *a, const float *b, const double *inverse)
+static double distance(const struct gp *g, const float *a, const float *b)
 {
     double sum = 0;
     for (size_t i = 0; i < g->dimensions; i++) {
         double d = (double)a[i] - (double)b[i];
-        sum += d * d * inverse[i];
+        sum += d * d * g->inverse[i];
     }
     return sum;
 }
 
-// Cholesky factor of the kernel matrix of the first n points, then the weights. False when it is not positive definite.
-static bool factorise(struct gp *g, size_t n)
+// x = U'^-1 x for the first n rows.
+static void solve_forward(const struct gp *g, const double *factor, double *x, size_t n)
 {
-    double inverse[256];
-    size_t stride = g->room;
-    double signal = exp(g->theta[g->dimensions]), noise = exp(g->theta[g->dimensions + 1]) + 1e-6;
-    inverse_scales(g, inverse);
-    for (size_t i = 0; i < n; i++) {
-        const float *a = g->points + i * g->dimensions;
-        double *row = g->factor + i * stride;
-        for (size_t j = 0; j < i; j++) row[j] = signal * matern(distance2(g, a, g->points + j * g->dimensions, inverse));
-        row[i] = signal + noise;
+    for (size_t k = 0; k < n; k++) {
+        const double *row = factor + k * g->room;
+        double f = x[k] /= row[k];
+        for (size_t j = k + 1; j < n; j++) x[j] -= f * row[j];
     }
-    for (size_t i = 0; i < n; i++) {
-        double *li = g->factor + i * stride;
-        for (size_t j = 0; j <= i; j++) {
-            const double *lj = g->factor + j * stride;
-            double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-            size_t k = 0;
-            for (; k + 4 <= j; k += 4) {
-                s0 += li[k] * lj[k];
-                s1 += li[k + 1] * lj[k + 1];
-                s2 += li[k + 2] * lj[k + 2];
-                s3 += li[k + 3] * lj[k + 3];
-            }
-            for (; k < j; k++) s0 += li[k] * lj[k];
-            double v = li[j] - (s0 + s1 + s2 + s3);
-            if (i == j) {
-                if (!(v > 1e-12)) return false;
-                li[i] = sqrt(v);
-            } else {
-                li[j] = v / lj[j];
-            }
-        }
-    }
-    for (size_t i = 0; i < n; i++) {
-        double v = g->targets[i];
-        for (size_t j = 0; j < i; j++) v -= g->factor[i * stride + j] * g->weights[j];
-        g->weights[i] = v / g->factor[i * stride + i];
-    }
-    for (size_t i = n; i-- > 0;) {
-        double v = g->weights[i];
-        for (size_t j = i + 1; j < n; j++) v -= g->factor[j * stride + i] * g->weights[j];
-        g->weights[i] = v / g->factor[i * stride + i];
-    }
-    return true;
 }
 
-// Gradient of the log posterior over theta, with the first n points.
-static void find_gradient(struct gp *g, size_t n)
+void gp_add(struct gp *g, const float *point)
+{
+    assert(g->count < g->room);
+    size_t n = g->count;
+    for (size_t j = 0; j < n; j++) g->column[j] = g->signal * matern(distance(g, point, g->points + j * g->dimensions));
+    solve_forward(g, g->factor, g->column, n);
+    double rest = g->signal + g->noise + least_noise;
+    for (size_t j = 0; j < n; j++) {
+        g->factor[j * g->room + n] = g->column[j];
+        rest -= g->column[j] * g->column[j];
+    }
+    g->factor[n * g->room + n] = sqrt(fmax(rest, least_noise));
+    memcpy(g->points + n * g->dimensions, point, g->dimensions * sizeof *point);
+    g->count++;
+}
+
+// Factorises the kernel matrix of the first n points; fills g->kernel with it too.
+static void factorise(struct gp *g, size_t n)
+{
+    size_t stride = g->room;
+    for (size_t i = 0; i < n; i++) {
+        double *row = g->factor + i * stride, *kept = g->kernel + i * stride;
+        const float *a = g->points + i * g->dimensions;
+        row[i] = kept[i] = g->signal + g->noise + least_noise;
+        for (size_t j = i + 1; j < n; j++) row[j] = kept[j] = g->signal * matern(distance(g, a, g->points + j * g->dimensions));
+    }
+    for (size_t k = 0; k < n; k++) {
+        double *row = g->factor + k * stride;
+        double pivot = sqrt(fmax(row[k], least_noise));
+        row[k] = pivot;
+        for (size_t j = k + 1; j < n; j++) row[j] /= pivot;
+        for (size_t i = k + 1; i < n; i++) {
+            double f = row[i], *other = g->factor + i * stride;
+            for (size_t j = i; j < n; j++) other[j] -= f * row[j];
+        }
+    }
+}
+
+static void find_weights(struct gp *g, const double *targets, size_t n)
+{
+    memcpy(g->weights, targets, n * sizeof *targets);
+    solve_forward(g, g->factor, g->weights, n);
+    memcpy(g->solved, g->weights, n * sizeof *g->solved);
+    for (size_t i = n; i-- > 0;) {
+        const double *row = g->factor + i * g->room;
+        double v = g->weights[i];
+        for (size_t j = i + 1; j < n; j++) v -= row[j] * g->weights[j];
+        g->weights[i] = v / row[i];
+    }
+}
+
+// The upper triangle of K^-1 into `out`, from the inverse of U' (whose row i goes into `inverse`, then is used up).
+static void invert(const struct gp *g, double *out, double *inverse, size_t n)
+{
+    size_t stride = g->room;
+    // Row i of L^-1, L = U': L^-1[i][.] = (e_i - sum over k < i of U[k][i] L^-1[k][.]) / U[i][i].
+    for (size_t i = 0; i < n; i++) memset(out + i * stride + i, 0, (n - i) * sizeof *out);
+    for (size_t i = 0; i < n; i++) {
+        double *row = inverse + i * stride, f = 1 / g->factor[i * stride + i];
+        memset(row, 0, (i + 1) * sizeof *row);
+        for (size_t k = 0; k < i; k++) {
+            double u = g->factor[k * stride + i];
+            const double *other = inverse + k * stride;
+            for (size_t j = 0; j <= k; j++) row[j] -= u * other[j];
+        }
+        row[i] = 1;
+        for (size_t j = 0; j <= i; j++) row[j] *= f;
+        // K^-1 is the sum over i of the products of that row with itself.
+        for (size_t a = 0; a <= i; a++) {
+            double v = row[a], *target = out + a * stride;
+            for (size_t b = a; b <= i; b++) target[b] += v * row[b];
+        }
+    }
+}
+
+// Gradient of the log posterior of theta: half the trace of (w w' - K^-1) dK/dtheta, and the priors.
+static void find_gradient(struct gp *g, const double *targets, size_t n)
 {
     size_t d = g->dimensions, stride = g->room;
-    double inverse[256], signal = exp(g->theta[d]), noise = exp(g->theta[d + 1]);
-    inverse_scales(g, inverse);
-    memset(g->gradient, 0, (d + 2) * sizeof *g->gradient);
-    // work = K^-1, from the inverse of the factor
-    double *linv = g->work;
+    double *gradient = g->gradient;
+    factorise(g, n);
+    find_weights(g, targets, n);
+    double *inverse = allocate(n * stride, sizeof *inverse);
+    invert(g, g->work, inverse, n);
+    free(inverse);
+    memset(gradient, 0, (d + 2) * sizeof *gradient);
     for (size_t i = 0; i < n; i++) {
-        linv[i * stride + i] = 1 / g->factor[i * stride + i];
-        for (size_t j = 0; j < i; j++) linv[i * stride + j] = 0;
-        for (size_t k = 0; k < i; k++) {
-            double f = g->factor[i * stride + k] * linv[i * stride + i];
-            for (size_t j = 0; j <= k; j++) linv[i * stride + j] -= f * linv[k * stride + j];
-        }
-    }
-    // For every pair: (weights weights' - K^-1) times dK/dtheta, half of it.
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j <= i; j++) {
-            double kinv = 0;
-            for (size_t k = i; k < n; k++) kinv += linv[k * stride + i] * linv[k * stride + j];
-            double w = g->weights[i] * g->weights[j] - kinv;
-            if (i == j) {
-                g->gradient[d] += 0.5 * w * signal;
-                g->gradient[d + 1] += 0.5 * w * noise;
-                continue;
-            }
-            const float *a = g->points + i * d, *b = g->points + j * d;
-            double r2 = distance2(g, a, b, inverse), r = sqrt(5 * r2), e = exp(-r);
-            g->gradient[d] += w * signal * (1 + r + r * r / 3) * e;
-            // dk/dlog l_m = signal * 5/3 (1 + r) e^-r * (delta_m / l_m)^2
-            double common = w * signal * 5.0 / 3.0 * (1 + r) * e;
+        const float *a = g->points + i * d;
+        double own = g->weights[i] * g->weights[i] - g->work[i * stride + i];
+        gradient[d] += 0.5 * own * g->signal;
+        gradient[d + 1] += 0.5 * own * g->noise;
+        for (size_t j = i + 1; j < n; j++) {
+            const float *b = g->points + j * d;
+            double w = g->weights[i] * g->weights[j] - g->work[i * stride + j], r = sqrt(3 * distance(g, a, b));
+            gradient[d] += w * g->kernel[i * stride + j];
+            // dk / dlog l_m = signal * 3 e^-r (difference / l_m)^2
+            double common = w * g->signal * 3 * exp(-r);
             for (size_t m = 0; m < d; m++) {
-                double delta = (double)a[m] - (double)b[m];
-                g->gradient[m] += common * delta * delta * inverse[m];
+                double difference = (double)a[m] - (double)b[m];
+                gradient[m] += common * difference * difference * g->inverse[m];
             }
         }
     }
-    // Priors: length scales log-normal around what keeps neighbours related, the signal near the targets' variance, little noise.
-    double centre = log(0.5 * sqrt((double)d));
-    for (size_t m = 0; m < d; m++) g->gradient[m] -= (g->theta[m] - centre) / (1.0 * 1.0);
-    g->gradient[d] -= g->theta[d] / (1.0 * 1.0);
-    g->gradient[d + 1] -= (g->theta[d + 1] - log(1e-3)) / (1.5 * 1.5);
+    // Priors, normal in the logarithms: scales that keep neighbours related, a signal near the targets' variance, little noise.
+    for (size_t m = 0; m < d; m++) gradient[m] -= g->theta[m] - prior_scale(g);
+    gradient[d] -= g->theta[d];
+    gradient[d + 1] -= (g->theta[d + 1] - log(1e-3)) / 2.25;
 }
 
-void gp_update(struct gp *g)
-{
-    while (!factorise(g, g->count)) g->theta[g->dimensions + 1] += 1;
-}
-
-void gp_fit(struct gp *g, int steps, size_t most)
+void gp_fit(struct gp *g, const double *targets, int steps, size_t most)
 {
     size_t d = g->dimensions, n = g->count < most ? g->count : most;
-    memset(g->last_slope, 0, (d + 2) * sizeof *g->last_slope);
+    memset(g->slope, 0, (d + 2) * sizeof *g->slope);
     for (size_t i = 0; i < d + 2; i++) g->step[i] = 0.15;
     for (int s = 0; s < steps; s++) {
-        if (!factorise(g, n)) {
-            g->theta[d + 1] += 1;
-            continue;
-        }
-        find_gradient(g, n);
+        find_gradient(g, targets, n);
         for (size_t i = 0; i < d + 2; i++) {
             double slope = g->gradient[i];
-            if (slope * g->last_slope[i] > 0) g->step[i] = fmin(g->step[i] * 1.3, 0.7);
-            else if (slope * g->last_slope[i] < 0) g->step[i] = fmax(g->step[i] * 0.5, 0.005);
-            g->theta[i] += slope > 0 ? g->step[i] : -g->step[i];
-            g->last_slope[i] = slope;
-            double low = i < d ? log(0.03) : i == d ? log(0.05) : log(1e-6), high = i < d ? log(50) : i == d ? log(20) : log(0.5);
-            g->theta[i] = fmin(fmax(g->theta[i], low), high);
+            if (slope * g->slope[i] > 0) g->step[i] = fmin(g->step[i] * 1.3, 0.7);
+            else if (slope * g->slope[i] < 0) g->step[i] = fmax(g->step[i] * 0.5, 0.005);
+            g->slope[i] = slope;
+            double low = i < d ? log(0.03) : i == d ? log(0.05) : log(1e-6);
+            double high = i < d ? log(50) : i == d ? log(20) : log(0.5);
+            g->theta[i] = fmin(fmax(g->theta[i] + (slope > 0 ? g->step[i] : -g->step[i]), low), high);
         }
+        use_theta(g);
     }
-    gp_update(g);
+    factorise(g, g->count);
+    g->pool_rows = 0;
 }
 
-void gp_predict(struct gp *g, const float *points, size_t count, double *mean, double *variance)
+void gp_condition(struct gp *g, const double *targets)
 {
-    double inverse[256], signal = exp(g->theta[g->dimensions]);
-    size_t n = g->count, stride = g->room;
-    inverse_scales(g, inverse);
-    for (size_t first = 0; first < count; first += BATCH) {
-        size_t batch = count - first < BATCH ? count - first : BATCH;
-        double sums[BATCH] = { 0 }, means[BATCH] = { 0 };
-        for (size_t j = 0; j < n; j++) {
-            double *v = g->row + j * BATCH;
-            for (size_t c = 0; c < BATCH; c++) {
-                const float *point = points + (first + (c < batch ? c : 0)) * g->dimensions;
-                v[c] = signal * matern(distance2(g, point, g->points + j * g->dimensions, inverse));
-                means[c] += v[c] * g->weights[j];
-            }
+    find_weights(g, targets, g->count);
+}
+
+// The kernel (of unit signal) between one known point and `count` others.
+static void kernel_row(const struct gp *g, const float *scaled, const float *b, const float *points, size_t count, float *out)
+{
+    size_t d = g->dimensions;
+    float step = (float)(TABLE_SIZE / sqrt(table_range));
+    for (size_t i = 0; i < count; i++) {
+        const float *a = points + i * d;
+        float squared = 0;
+        for (size_t m = 0; m < d; m++) {
+            float difference = a[m] - b[m];
+            squared += difference * difference * scaled[m];
         }
-        for (size_t j = 0; j < n && variance; j++) {
-            double *v = g->row + j * BATCH;
-            const double *l = g->factor + j * stride;
-            for (size_t k = 0; k < j; k++) {
-                const double *u = g->row + k * BATCH;
-                double f = l[k];
-                for (size_t c = 0; c < BATCH; c++) v[c] -= f * u[c];
-            }
-            double f = 1 / l[j];
-            for (size_t c = 0; c < BATCH; c++) {
-                v[c] *= f;
-                sums[c] += v[c] * v[c];
-            }
-        }
-        for (size_t c = 0; c < batch; c++) {
-            mean[first + c] = means[c];
-            if (variance) variance[first + c] = fmax(signal - sums[c], 1e-9);
-        }
+        // The table is over the distance, so that its steps are fine where the kernel falls.
+        float at = sqrtf(squared) * step;
+        int cell = at < TABLE_SIZE ? (int)at : TABLE_SIZE;
+        out[i] = at < TABLE_SIZE ? g->table[cell] + (at - (float)cell) * (g->table[cell + 1] - g->table[cell]) : 0;
     }
 }
 
-double gp_length_scale(const struct gp *g, size_t dimension)
+void gp_pool(struct gp *g, const float *points, size_t count)
 {
-    return exp(g->theta[dimension]);
+    if (count > g->pool_count || !g->pool) {
+        free(g->pool);
+        free(g->pool_kernel);
+        g->pool = allocate(count * g->dimensions, sizeof *g->pool);
+        g->pool_kernel = allocate(count * g->room, sizeof *g->pool_kernel);
+    }
+    memcpy(g->pool, points, count * g->dimensions * sizeof *points);
+    g->pool_count = count;
+    g->pool_rows = 0;
 }
 
-double gp_noise(const struct gp *g)
+// Brings the rows of V up to date, a chunk of the pool at a time so that its rows stay in the cache.
+static void extend_pool(struct gp *g)
 {
-    return exp(g->theta[g->dimensions + 1]);
+    size_t d = g->dimensions, n = g->count;
+    float *scaled = allocate(d, sizeof *scaled);
+    for (size_t m = 0; m < d; m++) scaled[m] = (float)g->inverse[m];
+    for (size_t first = 0; first < g->pool_count && g->pool_rows < n; first += CHUNK) {
+        size_t width = g->pool_count - first < CHUNK ? g->pool_count - first : CHUNK;
+        float *chunk = g->pool_kernel + first * g->room; // room rows of `width`
+        for (size_t k = g->pool_rows; k < n; k++) {
+            float *row = chunk + k * width, signal = (float)g->signal, f = (float)(1 / g->factor[k * g->room + k]);
+            kernel_row(g, scaled, g->points + k * d, g->pool + first * d, width, row);
+            for (size_t i = 0; i < width; i++) row[i] *= signal;
+            for (size_t j = 0; j < k; j++) {
+                const float *other = chunk + j * width;
+                float u = (float)g->factor[j * g->room + k];
+                for (size_t i = 0; i < width; i++) row[i] -= u * other[i];
+            }
+            for (size_t i = 0; i < width; i++) row[i] *= f;
+        }
+    }
+    g->pool_rows = n;
+    free(scaled);
+}
+
+void gp_pool_moments(struct gp *g, double *mean, double *variance)
+{
+    extend_pool(g);
+    for (size_t first = 0; first < g->pool_count; first += CHUNK) {
+        size_t width = g->pool_count - first < CHUNK ? g->pool_count - first : CHUNK;
+        const float *chunk = g->pool_kernel + first * g->room;
+        float sum[CHUNK] = { 0 }, squares[CHUNK] = { 0 };
+        for (size_t k = 0; k < g->count; k++) {
+            const float *row = chunk + k * width;
+            float y = (float)g->solved[k];
+            for (size_t i = 0; i < width; i++) {
+                sum[i] += y * row[i];
+                squares[i] += row[i] * row[i];
+            }
+        }
+        for (size_t i = 0; i < width; i++) {
+            mean[first + i] = (double)sum[i];
+            variance[first + i] = fmax(g->signal - (double)squares[i], 1e-6 * g->signal);
+        }
+    }
+}
+
+void gp_means(const struct gp *g, const float *points, size_t count, double *mean, double *bound)
+{
+    size_t d = g->dimensions;
+    float *scaled = allocate(d + count, sizeof *scaled), *row = scaled + d;
+    for (size_t m = 0; m < d; m++) scaled[m] = (float)g->inverse[m];
+    for (size_t i = 0; i < count; i++) mean[i] = bound[i] = 0;
+    for (size_t j = 0; j < g->count; j++) {
+        kernel_row(g, scaled, g->points + j * d, points, count, row);
+        for (size_t i = 0; i < count; i++) {
+            double k = (double)row[i];
+            mean[i] += k * g->weights[j];
+            bound[i] = k > bound[i] ? k : bound[i];
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        double k = g->signal * bound[i];
+        mean[i] *= g->signal;
+        bound[i] = g->signal - k * k / (g->signal + g->noise + least_noise);
+    }
+    free(scaled);
+}
+
+double gp_variance(struct gp *g, const float *point)
+{
+    size_t n = g->count;
+    double rest = g->signal;
+    for (size_t j = 0; j < n; j++) g->column[j] = g->signal * matern(distance(g, point, g->points + j * g->dimensions));
+    solve_forward(g, g->factor, g->column, n);
+    for (size_t j = 0; j < n; j++) rest -= g->column[j] * g->column[j];
+    return fmax(rest, 1e-9);
 }

@@ -1,5 +1,6 @@
-// Gaussian-process regression on points of the unit cube (Rasmussen and Williams 2006): Matérn 5/2 kernel with one length
-// scale a dimension, zero mean, noise. Meant for some hundred points.
+// Gaussian-process regression on points of the unit cube (Rasmussen and Williams 2006, algorithm 2.1): Matérn 3/2 kernel with one
+// length scale a dimension, zero mean, noise. Times over tuning parameters are rough: 3/2 did clearly better than 5/2 and 1/2.
+// Meant for some hundred points: adding one costs n^2, fitting n^3 a step, a mean n, a variance n^2.
 #ifndef SWEETSPOT_GP_H
 #define SWEETSPOT_GP_H
 
@@ -8,21 +9,28 @@
 
 struct gp;
 
-// Room for `max_points` points of `dimensions` features.
+// Room for `max_points` points of `dimensions` (at least 1) coordinates.
 struct gp *gp_new(size_t dimensions, size_t max_points);
 void gp_free(struct gp *);
 
-// Takes the points (count rows of `dimensions` floats) and targets, which should have mean 0 and variance near 1. Copies.
-void gp_set_points(struct gp *, const float *points, const double *targets, size_t count);
-// Moves the hyperparameters `steps` gradient steps (Rprop) up the posterior of the length scales, the signal's variance and the noise, going on
-// from where they are, with at most `most` of the points. Then factorises for all of them.
-void gp_fit(struct gp *, int steps, size_t most);
-// Only factorises, with the hyperparameters as they are.
-void gp_update(struct gp *);
+size_t gp_count(const struct gp *);
+void gp_clear(struct gp *);                       // forgets the points, keeps the hyperparameters
+void gp_add(struct gp *, const float *point);     // copies; there must be room
 
-// Mean and variance of the function (without noise) at `count` points.
-void gp_predict(struct gp *, const float *points, size_t count, double *mean, double *variance);
-double gp_length_scale(const struct gp *, size_t dimension);
-double gp_noise(const struct gp *);
+// Moves the hyperparameters `steps` steps (Rprop: Riedmiller and Braun 1993) up the posterior of length scales, signal and
+// noise, going on from where they are, with the first `most` points. Targets (one a point) should have mean 0 and variance near 1.
+void gp_fit(struct gp *, const double *targets, int steps, size_t most);
+// Takes the targets for what follows.
+void gp_condition(struct gp *, const double *targets);
+
+// A pool of candidates whose means and variances are all wanted again and again: what a new point changes is computed once, which makes a
+// question cost n a candidate. gp_pool takes (copies) `count` points; gp_pool_moments writes all means and variances.
+void gp_pool(struct gp *, const float *points, size_t count);
+void gp_pool_moments(struct gp *, double *mean, double *variance);
+
+// The function's mean at `count` points; bound[i] is at least its variance there (what the most related point alone leaves).
+void gp_means(const struct gp *, const float *points, size_t count, double *mean, double *bound);
+// Its variance (without noise) at one point.
+double gp_variance(struct gp *, const float *point);
 
 #endif

@@ -129,13 +129,3 @@ const struct strategy_class strategy_local_search = {
     .tell = local_search_tell,
     .release = local_search_release,
 };
-
-const struct strategy_class strategy_default = {
-    .name = "default",
-    .summary = "what to use unless you know better",
-    .state_size = sizeof(struct local_search),
-    .init = local_search_init,
-    .ask = local_search_ask,
-    .tell = local_search_tell,
-    .release = local_search_release,
-};

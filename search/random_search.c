@@ -1,6 +1,6 @@
 // Uniform random search without repetition: the baseline that every other strategy is judged against.
 #include "search/history.h"
-#include "search/strategy.h"
+#include "search/strategy_kit.h"
 
 struct random_search {
     struct history history;
@@ -10,7 +10,8 @@ struct random_search {
 static int random_search_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
 {
     struct random_search *r = state;
-    (void)err;
+    static const struct strategy_knob none[] = { { NULL, 0, 0, 0, NULL } };
+    if (strategy_knobs(none, options->text, NULL, err) < 0) return -1;
     history_init(&r->history, space);
     random_seed(&r->rng, options->seed);
     return 0;

@@ -2,6 +2,7 @@
 #include "search/strategy_kit.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 size_t kit_neighbour_room(const struct space *space)
@@ -42,4 +43,26 @@ void kit_perturb(const struct space *space, struct random *rng, uint16_t *config
 double kit_score(const struct history *h, size_t row)
 {
     return h->outcomes[row] == OUTCOME_OK || h->outcomes[row] == OUTCOME_SLOW ? h->objectives[row] : INFINITY;
+}
+
+void kit_own(struct kit_owners *o, size_t row, int owner)
+{
+    if (row >= o->room) {
+        size_t room = 2 * row + 64;
+        o->list = realloc(o->list, room * sizeof *o->list);
+        if (!o->list) abort();
+        memset(o->list + o->room, 0, (room - o->room) * sizeof *o->list);
+        o->room = room;
+    }
+    o->list[row] = owner + 1;
+}
+
+int kit_owner(const struct kit_owners *o, size_t row)
+{
+    return row < o->room ? o->list[row] - 1 : -1;
+}
+
+void kit_owners_release(struct kit_owners *o)
+{
+    free(o->list);
 }

@@ -25,4 +25,13 @@ void kit_perturb(const struct space *, struct random *, uint16_t *config, int ch
 // How good a row is for ranking: its objective, +infinity for a failure.
 double kit_score(const struct history *, size_t row);
 
+// To whom a row of the history belongs (a member of a population). Zeroed: empty.
+struct kit_owners {
+    int *list; // by row: owner + 1, 0 for none
+    size_t room;
+};
+void kit_own(struct kit_owners *, size_t row, int owner);
+int kit_owner(const struct kit_owners *, size_t row); // or -1
+void kit_owners_release(struct kit_owners *);
+
 #endif

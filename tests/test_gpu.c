@@ -250,9 +250,8 @@ static const struct {
     double tolerance, floor; // relative; and an absolute difference that is nothing
 } checked[] = {
     {"bank_conflicts_load", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 0.02, 1000},
-    {"bank_conflicts_store", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 0.02, 1000},
+    {"bank_conflicts_store", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 0.02, 5000}, // differs by 2 to 4% from launch to launch
     {"icache_requests", "sm__icc_requests.sum", 0.02, 20000},
-    {"dram_bytes", "dram__bytes.sum", 0.05, 1e6},
     {"instructions", "smsp__inst_executed.sum", 0.02, 0},
 };
 
@@ -265,12 +264,12 @@ static double counter(struct store *store, const char *key, char config[1024])
     assert_true(id < 100);
     snprintf(config, 1024, "%s", t.config);
     for (size_t i = 0; i < t.counter_count; i++)
-        if (!strcmp(t.counters[i].key, key)) return t.counters[i].value;
+        if (!strcmp(t.counters[i].key, key) && isfinite(t.counters[i].value)) return t.counters[i].value;
     return NAN;
 }
 
 // One configuration at a time: a job with single values is tuned with our counters, and then again with the GPU worker under ncu.
-static void compare_with_ncu(int tile_col, int block_k)
+static int compare_gemm(int tile_col, int block_k)
 {
     char *folder = e2e_folder("ncu"), config[1024];
     struct outcome_of_command r = e2e_run(
@@ -286,7 +285,7 @@ static void compare_with_ncu(int tile_col, int block_k)
         "cat >%s/worker <<'EOF'\n#!/bin/sh\n"
         "exec ncu --clock-control none --cache-control none --csv --log-file $CSV -k regex:gemm_simt --launch-skip 4 --launch-count 5 --metrics "
         "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum,sm__icc_requests.sum,dram__bytes.sum,smsp__inst_executed.sum "
-        "$REAL/sweetspot-gpu\nEOF\nchmod +x %s/worker\n"
+        "$REAL/sweetspot-gpu \"$@\"\nEOF\nchmod +x %s/worker\n"
         "SWEETSPOT_GPU_WORKER=$PWD/%s/worker $BIN/sweetspot tune %s/job.cfg --store %s/m.db -q --no-final --no-counters -n 1; sleep 2; cat $CSV",
         block_k, tile_col, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder);
     if (!strstr(r.out, "sm__icc_requests.sum")) fail_msg("no answer from ncu: status %d\n%.2000s\n%.2000s", r.status, r.out, r.err);
@@ -301,24 +300,49 @@ static void compare_with_ncu(int tile_col, int block_k)
         bad += !good;
     }
     double conflicts = counter(store, "bank_conflicts_load", config);
-    if (tile_col == 8)
-        assert_true(conflicts > 1e6);
-    else
-        assert_true(conflicts < 1000);
+    bad += tile_col == 8 ? !(conflicts > 3e7) : !(conflicts < 3e4); // two-way in every load, or none: what is left are loads that meet copies
     store_close(store);
     free(path);
     e2e_done(&r);
     e2e_remove(folder);
-    assert_int_equal(bad, 0);
+    return bad;
+}
+
+// Memory traffic of a kernel that streams 4 GiB, so that what the caches held before is nothing.
+static int compare_sum(void)
+{
+    char *folder = e2e_folder("ncu_sum"), config[1024];
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "{ sed -e '/^parameters = (/,/^);/d' -e \"s|\\.\\./templates|$PWD/templates|\" configs/sum.cfg; cat <<'EOF'\n"
+        "parameters = ( { name = \"BLOCK_SIZE\"; values = [512]; }, { name = \"ITEMS\"; values = [8]; }, { name = \"VECTOR\"; values = [4]; }, { name = \"UNROLL\"; unroll = [1]; },\n"
+        "  { name = \"BLOCKS_PER_SM\"; values = [0]; }, { name = \"REDUCTION\"; values = [\"shuffle\"]; }, { name = \"FINISH\"; values = [\"last_block\"]; } );\nEOF\n} >%s/job.cfg\n"
+        "sed -i 's/measure = {/measure = { timeout = \"300s\";/' %s/job.cfg\n"
+        "$BIN/sweetspot tune %s/job.cfg --store %s/n.db -q --no-final -n 1 || exit 7\n"
+        "export CSV=$PWD/%s/ncu.csv REAL=$PWD/$BIN\ncase $BIN in /*) REAL=$BIN;; esac\n"
+        "cat >%s/worker <<'EOF'\n#!/bin/sh\n"
+        "exec ncu --clock-control none --cache-control none --csv --log-file $CSV -k regex:reduce_sum --launch-skip 8 --launch-count 5 --metrics dram__bytes.sum $REAL/sweetspot-gpu \"$@\"\n"
+        "EOF\nchmod +x %s/worker\n"
+        "SWEETSPOT_GPU_WORKER=$PWD/%s/worker $BIN/sweetspot tune %s/job.cfg --store %s/m.db -q --no-final --no-counters -n 1; sleep 2; cat $CSV",
+        folder, folder, folder, folder, folder, folder, folder, folder, folder, folder);
+    if (!strstr(r.out, "dram__bytes.sum")) fail_msg("no answer from ncu: status %d\n%.2000s\n%.2000s", r.status, r.out, r.err);
+    char *path = text_format("%s/n.db", folder);
+    struct store *store = open_store(path);
+    double ours = counter(store, "dram_bytes", config), theirs = ncu_value(r.out, "dram__bytes.sum"), relative = fabs(ours - theirs) / theirs;
+    print_message("sum of 4 GiB                  dram_bytes             ours %15.0f  ncu %15.0f  %6.2f%%\n", ours, theirs, 100 * relative);
+    store_close(store);
+    free(path);
+    e2e_done(&r);
+    e2e_remove(folder);
+    return !(relative <= 0.05);
 }
 
 static void counters_agree_with_ncu_and_show_the_conflicts_of_tile_col_size_8(void **state)
 {
     NEEDS_GPU();
     if (system("command -v ncu >/dev/null 2>&1")) skip();
-    compare_with_ncu(8, 8);
-    compare_with_ncu(4, 8);
-    compare_with_ncu(4, 16);
+    int bad = compare_gemm(8, 8) + compare_gemm(4, 8) + compare_gemm(4, 16) + compare_sum();
+    assert_int_equal(bad, 0);
 }
 
 int main(void)
@@ -333,5 +357,6 @@ int main(void)
         cmocka_unit_test(killed_and_resumed_on_the_gpu_nothing_is_lost),
         cmocka_unit_test(counters_agree_with_ncu_and_show_the_conflicts_of_tile_col_size_8),
     };
+    cmocka_set_test_filter(getenv("TEST_FILTER")); // e.g. 'counters*'
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,7 +187,8 @@ static void what_only_the_built_space_shows_is_reported_with_its_line(void **sta
     } cases[] = {
         {5, "constraints = ( \"DOUBLE <= 128\", \"BLOCK / (BLOCK - 32) == 2\" );", "job.cfg:5: "},
         {5, "constraints = ( \"BLOCK > 1000\" );", "job.cfg:5: "},
-        {6, "problems = ( { N = 100000000000; } );", "GiB"},
+        {6, "problems = ( { N = 100000000000; } );", "job.cfg:6: the buffers of problem N=100000000000 take 372.5 GiB"},
+        {13, "verification = { problems = ( { N = -7; } ); };", "job.cfg:13: buffer 'x'"},
     };
     char *folder = e2e_folder("built");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -196,6 +196,26 @@ static void exhaustive_replay_finds_the_recorded_optimum_and_all_commands_work_o
     e2e_remove(folder);
 }
 
+static void stop_rules_end_a_run_and_the_reason_is_kept(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options, *reason;
+    } cases[] = {
+        {"--patience 20", "no gain for as long"}, {"--target 1.5ms", "the target is reached"}, {"--noise 0.5", "below the noise"}, {"-n 30", "evaluations are used up"},
+    };
+    char *folder = e2e_folder("stop");
+    write_space(folder);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct outcome_of_command r = e2e_run(folder, "rm -f %s/r.db; " TUNE " %s && $BIN/sweetspot status %s/job.cfg --store %s/r.db", folder, folder, folder, folder, "r.db", 0,
+                                              "random", cases[i].options, folder, folder);
+        if (r.status) fail_msg("status %d: %s", r.status, r.err);
+        e2e_expect(r.out, cases[i].reason);
+        e2e_done(&r);
+    }
+    e2e_remove(folder);
+}
+
 static void a_recorded_file_that_is_missing_or_broken_is_a_clear_error(void **state)
 {
     (void)state;
@@ -218,6 +238,7 @@ int main(void)
         cmocka_unit_test(the_same_seed_gives_the_same_run),
         cmocka_unit_test(killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_ends_the_same),
         cmocka_unit_test(exhaustive_replay_finds_the_recorded_optimum_and_all_commands_work_on_the_store),
+        cmocka_unit_test(stop_rules_end_a_run_and_the_reason_is_kept),
         cmocka_unit_test(a_recorded_file_that_is_missing_or_broken_is_a_clear_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -228,6 +228,28 @@ static void a_changed_template_makes_new_trials_and_changing_it_back_finds_the_o
     e2e_remove(folder);
 }
 
+static void winners_under_an_older_source_are_measured_first_under_the_new_one(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("starts"), *measured = text_format("%s/measured", folder);
+    write_job(folder, "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12", "\"good\"", "32");
+    struct outcome_of_command r = run_tune(folder, "", "--no-final");
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    unlink(measured);
+    e2e_write(folder, "x.cu", "// changed\n");
+    r = run_tune(folder, "", "--no-final -n 3");
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    char *text = text_read_file(measured, NULL);
+    assert_non_null(text);
+    assert_int_equal(strncmp(text, "X=7,MODE=good\n", 14), 0); // the best of before, although the strategy would begin with X=1
+    assert_null(strstr(text, "X=1,"));
+    free(text);
+    free(measured);
+    e2e_remove(folder);
+}
+
 static void a_second_tuner_is_refused_with_the_pid_of_the_first(void **state)
 {
     (void)state;
@@ -275,6 +297,22 @@ static void ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume(void **sta
     assert_true(counts[STATUS_OK] >= 1 && counts[STATUS_OK] < 8);
     assert_int_equal(lines, counts[STATUS_OK]); // whatever was begun was committed
     free(measured);
+    e2e_remove(folder);
+}
+
+static void a_second_ctrl_c_stops_at_once(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("interrupt2");
+    write_job(folder, "1, 2, 3", "\"good\"", "32");
+    time_t start = time(NULL);
+    struct outcome_of_command r = e2e_run(folder,
+                                          "sed -i 's/timeout = \"1s\"; final/timeout = \"60s\"; final/' %s/job.cfg; export FAKE_DELAY=20000000\n" FAKE
+                                          "$BIN/sweetspot tune %s/job.cfg --store %s/job.db -q & first=$!\n"
+                                          "sleep 1; kill -INT $first; sleep 0.5; kill -INT $first; wait $first; echo status $?",
+                                          folder, folder, folder);
+    assert_true(time(NULL) - start < 10);
+    e2e_done(&r);
     e2e_remove(folder);
 }
 
@@ -331,8 +369,10 @@ int main(void)
         cmocka_unit_test(nothing_valid_is_exit_status_1),
         cmocka_unit_test(a_second_run_measures_nothing_twice),
         cmocka_unit_test(a_changed_template_makes_new_trials_and_changing_it_back_finds_the_old_ones),
+        cmocka_unit_test(winners_under_an_older_source_are_measured_first_under_the_new_one),
         cmocka_unit_test(a_second_tuner_is_refused_with_the_pid_of_the_first),
         cmocka_unit_test(ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume),
+        cmocka_unit_test(a_second_ctrl_c_stops_at_once),
         cmocka_unit_test(a_machine_that_cannot_is_exit_status_3_with_the_reason),
         cmocka_unit_test(without_counters_tuning_goes_on_with_one_warning),
         cmocka_unit_test(a_full_disk_or_an_unwritable_folder_is_a_clear_error),

@@ -103,14 +103,11 @@ static int check_problems(const struct job *job, struct error *err)
 {
     for (size_t p = 0; p < job->problem_count; p++) {
         int64_t bytes = job_problem_bytes(job, p, err);
-        if (bytes < 0) return error_prefix(err, "%s", job->path);
+        if (bytes < 0) return error_prefix(err, "%s:%d", job->path, job->problems[p].line);
         printf("problem %-32s %s, %.4g MiB of buffers\n", job->problems[p].name, p < job->tuned_count ? "tuned" : "verified", (double)bytes / (1 << 20));
-        if (bytes > device_limits_h200.memory_bytes)
-            return error_set(err, "%s: the buffers of problem %s take %.1f GiB; an H200 has %.1f", job->path, job->problems[p].name, (double)bytes / (1 << 30),
-                             (double)device_limits_h200.memory_bytes / (1 << 30));
     }
     json_t *request = request_job(job, device_limits_h200.memory_bytes, NULL, 1, err);
-    if (!request) return error_prefix(err, "%s", job->path);
+    if (!request) return -1;
     json_decref(request);
     uint16_t config[SPACE_MAX_PARAMETERS];
     space_get(job->space, 0, config);

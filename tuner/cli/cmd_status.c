@@ -153,7 +153,7 @@ static void print_best(const struct status *status)
     }
     json_array_foreach(json_object_get(status->report, "baselines"), i, baseline) {
         double ratio = json_get_number(baseline, "ratio", NAN);
-        printf("against %-7s", json_get_string(baseline, "name", ""));
+        printf("against %-8s ", json_get_string(baseline, "name", ""));
         printf(isfinite(ratio) ? "%s, ratio %.3f (the search's times, not paired)\n" : "%s\n",
                show_time(json_get_number(baseline, "objective", NAN), time, sizeof time), ratio);
     }

@@ -27,14 +27,20 @@ int cmd_tune(int argc, char **argv)
 {
     const char *path = NULL, *store = NULL, *cache = NULL;
     bool no_counters = false, no_final = false;
-    struct tune_options o = {.device = "0", .time = -1, .evaluations = -1, .seed = -1};
+    int64_t patience = -1;
+    struct tune_options o = {.device = "0", .time = -1, .evaluations = -1, .seed = -1, .stop = {.target = -1, .noise = -1}};
     const struct option_spec specs[] = {
         OPTION_JOB(&path),
         {.name = "time", .letter = 't', .seconds = &o.time, .shown = "TIME", .help = "search for this long: 90s, 8h, 1h30m (the job's budget)"},
         {.name = "evaluations", .letter = 'n', .integer = &o.evaluations, .shown = "N", .help = "stop after N configurations, earlier runs included (the job's budget)"},
+        {.name = "patience", .integer = &patience, .shown = "N", .help = "stop after N configurations without gain (the job's, or never)"},
+        {.name = "target", .seconds = &o.stop.target, .shown = "TIME", .help = "stop when a candidate is as fast as this: 330us (the job's, or never)"},
+        {.name = "noise", .real = &o.stop.noise, .low = 0, .high = 1, .shown = "SHARE",
+         .help = "stop when the second half of the search gained less than this share (the job's, or never)"},
         {.name = "device", .letter = 'd', .string = &o.device, .shown = "DEVICE", .help = "GPU number, list such as 0,1, or replay:FILE of a recorded space (0)"},
         {.name = "strategy", .string = &o.strategy, .shown = "NAME", .help = "search strategy (the job's, or default)"},
         {.name = "strategy-options", .string = &o.strategy_options, .shown = "TEXT", .help = "key=value,... for the strategy"},
+        {.name = "start-from", .string = &o.start_from, .shown = "FILE", .help = "measure the best configurations of this recorded space first (none)"},
         {.name = "seed", .integer = &o.seed, .shown = "N", .help = "seed of the search and of the data (the job's, or 1)"},
         {.name = "workers", .letter = 'j', .integer = &o.workers, .low = 1, .high = 1024, .shown = "N", .help = "compilers at once (one a core)"},
         OPTION_STORE(&store),
@@ -53,11 +59,15 @@ int cmd_tune(int argc, char **argv)
     if (status) return status;
     if (o.time < 0) o.time = job->budget_time;
     if (o.evaluations < 0) o.evaluations = job->budget_evaluations;
+    o.stop.patience = patience < 0 ? job->stop.patience : (uint64_t)patience;
+    if (o.stop.target < 0) o.stop.target = job->stop.target;
+    if (o.stop.noise < 0) o.stop.noise = job->stop.noise;
     o.counters = !no_counters;
     o.final = !no_final;
     char *store_path = session_store_path(job, store), *folder = text_directory(store_path);
     char *log_path = text_format("%s/%s.log", folder, job->name), *cache_path = cache ? text_copy(cache) : text_format("%s/cache", folder);
     o.store_path = store_path;
+    o.store_given = store != NULL;
     o.log_path = log_path;
     o.cache = cache_path;
     status = make_folder_of(store_path);

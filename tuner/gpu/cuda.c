@@ -31,7 +31,8 @@ static struct {
 #undef DECLARE
 } driver;
 
-enum { OLDEST_DRIVER = 12000 };
+// Cubins of a toolkit need a driver of the same major version.
+enum { OLDEST_DRIVER = CUDA_VERSION / 1000 * 1000 };
 
 struct cuda {
     CUdevice device;
@@ -98,11 +99,11 @@ static int fail(struct error *err, CUresult r, const char *what)
 static int load_driver(struct error *err)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    if (!library) return error_set(err, "no CUDA driver (libcuda.so.1): %s; install NVIDIA's driver, 525 or newer", dlerror());
+    if (!library) return error_set(err, "no CUDA driver (libcuda.so.1): %s; install NVIDIA's driver for CUDA %d or newer", dlerror(), CUDA_VERSION / 1000);
 #define FIND(f)                                              \
     *(void **)&driver.f = dlsym(library, NAME(f));           \
     if (!driver.f) *(void **)&driver.f = dlsym(library, #f); \
-    if (!driver.f) return error_set(err, "the CUDA driver is too old: it has no %s; install 525 or newer", NAME(f));
+    if (!driver.f) return error_set(err, "the CUDA driver is too old: it has no %s; install the one for CUDA %d or newer", NAME(f), CUDA_VERSION / 1000);
     FUNCTIONS(FIND)
 #undef FIND
     return 0;
@@ -187,7 +188,8 @@ int cuda_open(struct cuda **out, const char *device, struct error *err)
     int version = 0;
     driver.cuDriverGetVersion(&version);
     if (version < OLDEST_DRIVER)
-        return error_set(err, "the driver speaks CUDA %d.%d, 12.0 is needed: install driver 525 or newer", version / 1000, version % 1000 / 10);
+        return error_set(err, "the driver speaks CUDA %d.%d, but this program was built with CUDA %d: install a newer driver", version / 1000,
+                         version % 1000 / 10, CUDA_VERSION / 1000);
     struct cuda *c = calloc(1, sizeof *c);
     if (!c) return error_set(err, "out of memory");
     if (find_device(c, device, err)) goto out;

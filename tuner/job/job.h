@@ -13,6 +13,7 @@
 
 #include "search/expr.h"
 #include "search/space.h"
+#include "search/stop.h"
 #include "tuner/base/error.h"
 
 enum { JOB_MAX_PROBLEMS = 64, JOB_MAX_STAGES = 8, JOB_MAX_ARGUMENTS = 64 };
@@ -64,6 +65,7 @@ struct stage {
 
 struct problem {
     char *name;              // "M=4096,N=4096,K=4096"
+    int line;                // in the job file
     bool tune;               // measured; otherwise only verified (ragged sizes)
     double weight;           // of the objective
     size_t size_count;
@@ -138,6 +140,7 @@ struct job {
     struct expr *flops, *bytes;   // work of a problem; NULL: unknown
     double budget_time;           // s; 0: none
     int64_t budget_evaluations;   // 0: none
+    struct stop_rules stop;       // other reasons to end
     char *strategy, *strategy_options;
     uint64_t seed;
     double compile_timeout;       // s

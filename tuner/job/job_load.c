@@ -193,7 +193,7 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
         return;
     }
     bool first = job->problem_count == 0;
-    struct problem p = {.tune = tune, .weight = reader_number(r, n, "weight", 0, 1e9, 1.0)};
+    struct problem p = {.tune = tune, .line = node_line(n), .weight = reader_number(r, n, "weight", 0, 1e9, 1.0)};
     const char *given = reader_string(r, n, "name", NULL);
     for (size_t i = 0; i < node_count(n); i++) {
         const struct node *size = node_at(n, i);
@@ -255,7 +255,7 @@ static void load_problems(struct reader *r, struct job *job, const struct node *
 static void load_settings(struct reader *r, struct job *job, const struct node *root)
 {
     static const char *const objectives[] = {"geomean", "mean", "worst", NULL}, *const caches[] = {"cold", "warm", NULL};
-    static const char *const work[] = {"flops", "bytes", NULL}, *const budget[] = {"time", "evaluations", NULL};
+    static const char *const work[] = {"flops", "bytes", NULL}, *const budget[] = {"time", "evaluations", "patience", "target", "noise", NULL};
     static const char *const search[] = {"strategy", "options", "seed", NULL};
     static const char *const verification[] = {"enabled", "problems", "tolerance", "absolute", "relative", "deterministic", "guard_bytes", NULL};
     static const char *const measure[] = {"cache", "warmup", "min_samples", "max_samples", "precision", "max_time", "graph_below",
@@ -273,6 +273,9 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     if ((g = reader_group(r, root, "budget"))) reader_check_members(r, g, "'budget'", budget);
     job->budget_time = reader_duration(r, g, "time", 0);
     job->budget_evaluations = reader_integer(r, g, "evaluations", 0, INT64_MAX, 0);
+    job->stop.patience = (uint64_t)reader_integer(r, g, "patience", 0, INT64_MAX, 0);
+    job->stop.target = reader_duration(r, g, "target", 0);
+    job->stop.noise = reader_number(r, g, "noise", 0, 1, 0);
     if ((g = reader_group(r, root, "search"))) reader_check_members(r, g, "'search'", search);
     job->strategy = text_copy(reader_string(r, g, "strategy", "default"));
     job->strategy_options = text_copy(reader_string(r, g, "options", ""));

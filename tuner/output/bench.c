@@ -216,6 +216,7 @@ static int run_all(const struct runs *runs, struct error *err)
             children[i] = 0;
             left--;
             if (WIFSIGNALED(status)) result = error_set(err, "a process of the bench died of signal %d", WTERMSIG(status));
+            else if (WEXITSTATUS(status)) result = error_set(err, "a process of the bench ended with status %d", WEXITSTATUS(status));
         }
         if (runs->o->progress)
             fprintf(stderr, "\rreplay: %ld of %zu runs ", atomic_load(&runs->board->done), runs->total);

@@ -281,7 +281,7 @@ static json_t *describe_reference(const struct job *job, const struct compiled *
             struct launch_shape shape;
             json_t *one = job_problem_values(job, NULL, p, values, err) ? NULL : describe_stage(job, &stage, symbol_of(reference, stage.entry), values, &shape, err);
             if (!one) {
-                error_prefix(err, "reference kernel");
+                error_prefix(err, "%s: reference kernel", job->path);
                 free(values);
                 json_decref(problems);
                 json_decref(map);
@@ -310,18 +310,21 @@ static json_t *describe_problem(const struct job *job, size_t p, int64_t memory,
 {
     const struct problem *problem = &job->problems[p];
     int64_t flops = 0, bytes = 0, needed = job_problem_bytes(job, p, err);
-    if (needed < 0) return NULL;
-    if (memory > 0 && needed > memory) {
+    if (needed > memory && memory > 0) {
         error_set(err, "the buffers of problem %s take %.1f GiB; the device has %.1f", problem->name, (double)needed / (1 << 30), (double)memory / (1 << 30));
+        needed = -1;
+    }
+    if (needed < 0 || job_problem_values(job, NULL, p, values, err)) {
+        error_prefix(err, "%s:%d", job->path, problem->line);
         return NULL;
     }
-    if (job_problem_values(job, NULL, p, values, err)) return NULL;
     if ((job->flops && expr_eval(job->flops, values, &flops, err)) || (job->bytes && expr_eval(job->bytes, values, &bytes, err))) {
-        error_prefix(err, "work of problem %s", problem->name);
+        error_prefix(err, "%s:%d: work of this problem", job->path, problem->line);
         return NULL;
     }
     json_t *buffers = describe_buffers(job, values, err), *sizes = json_object();
     if (!buffers) {
+        error_prefix(err, "%s:%d", job->path, problem->line);
         json_decref(sizes);
         return NULL;
     }

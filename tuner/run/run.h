@@ -26,11 +26,11 @@
 enum {
     RUN_MAX_GPUS = 16,
     RUN_GPU_QUEUE = 2,      // requests a GPU worker holds, so that it never waits for the driver
-    RUN_COUNT_BATCH = 48,   // candidates counted in one profiler session
+    RUN_COUNT_BATCH = 96,   // candidates counted in one profiler session, whose opening costs as much as counting 30 of them
     RUN_LOCKSTEP_WINDOW = 8,
     RUN_MAX_COUNTERS = 64,
     RUN_CONFIG_TEXT = 2048,
-    RUN_MAX_FINAL = 100,
+    RUN_MAX_STARTS = 20,
 };
 
 enum task_state { TASK_QUEUED, TASK_COMPILING, TASK_READY, TASK_ON_GPU, TASK_COUNTABLE, TASK_COUNTING, TASK_FINAL, TASK_DONE };
@@ -50,6 +50,7 @@ struct task {
     bool known;                     // its result is in the store already
     bool alone;                     // to be counted alone: it may have killed a worker
     double objective;
+    const char *device_id;          // uuid of the GPU that measured it; the slot's
 };
 
 enum gpu_state { GPU_DOWN, GPU_HELLO, GPU_JOB, GPU_READY };
@@ -65,7 +66,7 @@ struct gpu_request {
 
 struct gpu_slot {
     struct worker worker;
-    char name[32], device[32];
+    char name[32], device[32], uuid[80];
     enum gpu_state state;
     int64_t setup_id;
     double deadline;                // of the set-up or of the head of the queue
@@ -96,7 +97,7 @@ struct run {
     struct device_limits limits;
     int64_t memory;
     json_t *hello, *job_request, *job_answer;
-    char compiler[64], arch[32], source_hash[33], device_name[128], driver[64], uuid[80];
+    char compiler[64], arch[32], source_hash[33], device_name[128], driver[64];
     struct compiled support, reference;
     size_t metric_count;
     char *metrics[RUN_MAX_COUNTERS];
@@ -105,11 +106,12 @@ struct run {
     struct compile_slot *compilers;
     size_t task_count, task_room;
     struct task **tasks;            // alive, in order of asking
-    size_t known_count;             // trials of this environment in the store at the start
+    size_t start_count, start_next; // configurations to measure before the strategy is asked: winners of earlier jobs
+    uint16_t starts[RUN_MAX_STARTS][SPACE_MAX_PARAMETERS];
     // the story so far
     double started, search_started, paused_until;
     int64_t evaluations, new_trials, counts[STATUS_COUNT], cache_hits;
-    double compile_seconds, gpu_busy, gpu_wall, count_wall;
+    double compile_seconds, gpu_busy, gpu_wall, count_wall, count_busy; // s; count_busy is an estimate: events would be counted too
     double best;                    // objective; INFINITY
     double best_times[JOB_MAX_PROBLEMS];
     char best_text[RUN_CONFIG_TEXT];
@@ -117,6 +119,7 @@ struct run {
     double baseline;                // objective of the first baseline; NAN
     char baseline_name[32];
     double clock_mhz, temperature;
+    struct stop stop;
     bool ask_ended;                 // budget spent, space exhausted, or interrupted
     const char *stopped_by;
     bool fatal;                     // `failure` says why the run ends
@@ -161,6 +164,7 @@ void run_commit(struct run *, struct task *, enum trial_status, const char *reas
 void run_tell_known(struct run *, struct task *);
 struct static_facts run_stored_facts(const struct trial *);
 int run_tell_stored(struct run *);                           // all trials of the store, at the start of a live run
+void run_collect_starts(struct run *);                       // run_starts.c: from the store's other environments and --start-from
 void run_commit_counters(struct run *, struct task *, const json_t *counters);
 void run_fail(struct run *, int exit_status, const struct error *); // ends the run
 

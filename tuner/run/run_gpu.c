@@ -59,6 +59,7 @@ static void send_trial(struct run *r, struct gpu_slot *slot, struct task *t)
     struct task **tasks = memory_new(1, sizeof(struct task *));
     tasks[0] = t;
     t->state = TASK_ON_GPU;
+    t->device_id = slot->uuid;
     push(slot, REQUEST_TRIAL, worker_send(&slot->worker, request), r->job->measure.timeout, tasks, 1);
 }
 
@@ -197,7 +198,7 @@ static void take_trial(struct run *r, struct task *t, const json_t *answer)
 static void take_counts(struct run *r, struct gpu_request *q, const json_t *answer)
 {
     r->count_wall += json_get_number(answer, "wall", 0);
-    r->gpu_busy += json_get_number(answer, "busy", 0);
+    double passes = json_get_number(answer, "passes", 0);
     for (size_t i = 0; i < q->task_count; i++) {
         size_t k;
         json_t *one, *mine = NULL;
@@ -205,6 +206,7 @@ static void take_counts(struct run *r, struct gpu_request *q, const json_t *answ
         {
             if (json_get_integer(one, "trial", -1) == q->tasks[i]->trial) mine = one;
         }
+        if (isfinite(q->tasks[i]->objective)) r->count_busy += 2 * passes * q->tasks[i]->objective; // a pass: one launch to warm up, one counted
         const char *reason = json_get_string(mine, "reason", "");
         if (*reason) run_log(r, "trial %" PRId64 " counters: %s", q->tasks[i]->trial, reason);
         run_commit_counters(r, q->tasks[i], mine);
@@ -216,7 +218,12 @@ static void take_setup(struct run *r, struct gpu_slot *slot, const json_t *answe
 {
     struct error err;
     const char *status = json_get_string(answer, "status", "ok");
-    if (slot->state == GPU_HELLO && json_object_get(answer, "device")) {
+    const json_t *device = json_object_get(answer, "device");
+    if (slot->state == GPU_HELLO && device && strcmp(json_get_string(device, "name", ""), r->device_name)) {
+        error_set(&err, "%s is a %s, but the first is a %s: GPUs of one run must be alike", slot->name, json_get_string(device, "name", "?"), r->device_name);
+        run_fail(r, EXIT_USAGE, &err);
+    } else if (slot->state == GPU_HELLO && device) {
+        snprintf(slot->uuid, sizeof slot->uuid, "%s", json_get_string(device, "uuid", ""));
         slot->state = GPU_JOB;
         slot->setup_id = worker_send(&slot->worker, run_job_request(r));
     } else if (slot->state == GPU_JOB && !strcmp(status, "ok")) {

@@ -115,7 +115,7 @@ static int meet_workers(struct run *r, struct error *err)
     snprintf(r->device_name, sizeof r->device_name, "%s", json_get_string(device, "name", "?"));
     snprintf(r->arch, sizeof r->arch, "%s", json_get_string(device, "arch", "?"));
     snprintf(r->driver, sizeof r->driver, "%s", json_get_string(device, "driver", ""));
-    snprintf(r->uuid, sizeof r->uuid, "%s", json_get_string(device, "uuid", ""));
+    snprintf(r->gpus[0].uuid, sizeof r->gpus[0].uuid, "%s", json_get_string(device, "uuid", ""));
     r->limits = device_limits_h200;
     read_limits(device, &r->limits);
     r->memory = json_get_integer(device, "memory_free", r->limits.memory_bytes);
@@ -329,10 +329,7 @@ int run_prepare_job(struct run *r)
 {
     struct error *err = &r->failure;
     int status = compile_helpers(r, err);
-    if (!status && !(r->job_request = request_job(r->job, r->memory, &r->reference, r->seed, err))) {
-        error_prefix(err, "%s", r->job->path);
-        status = EXIT_USAGE;
-    }
+    if (!status && !(r->job_request = request_job(r->job, r->memory, &r->reference, r->seed, err))) status = EXIT_USAGE;
     return status;
 }
 
@@ -360,6 +357,7 @@ int run_setup(struct run *r)
     read_metrics(r);
     read_baselines(r);
     measure_ceilings(r);
+    run_collect_starts(r);
     if (resume_counts(r)) return EXIT_ENVIRONMENT;
     return r->fatal ? r->fatal_status : 0;
 }
@@ -372,6 +370,7 @@ void run_release(struct run *r)
     while (r->task_count) run_drop_task(r, r->tasks[r->task_count - 1]);
     free(r->tasks);
     strategy_free(r->strategy);
+    stop_release(&r->stop);
     store_close(r->store);
     compiled_release(&r->support);
     compiled_release(&r->reference);

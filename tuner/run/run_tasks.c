@@ -96,6 +96,7 @@ static void tell(struct run *r, const uint16_t *config, enum trial_status status
     struct observation o = {.config = config, .outcome = outcome_of(status), .objective = objective, .facts = facts};
     if (o.outcome != OUTCOME_OK && o.outcome != OUTCOME_SLOW) o.objective = NAN;
     strategy_tell(r->strategy, &o);
+    stop_tell(&r->stop, o.outcome == OUTCOME_OK ? o.objective : NAN);
     r->evaluations++;
     r->counts[status]++;
 }
@@ -179,7 +180,7 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
         .compile_cached = t->compiled.cached,
         .gpu_busy = json_get_number(answer, "busy", 0),
         .gpu_wall = json_get_number(answer, "wall", 0),
-        .device_id = r->uuid,
+        .device_id = t->device_id ? t->device_id : "",
         .clock_mhz = json_get_number(answer, "clock_mhz", NAN),
         .temperature = json_get_number(answer, "temperature", NAN),
         .counted = status != STATUS_OK || !r->metric_count,

@@ -23,10 +23,10 @@ static size_t outstanding(const struct run *r)
     return n;
 }
 
-// As many as keep every compiler busy and a few compiled candidates to choose from before each GPU.
+// As many as keep every compiler busy, also for the second in which the GPU counts a batch, and leave compiled candidates to choose from.
 static size_t window(const struct run *r)
 {
-    return r->lockstep ? RUN_LOCKSTEP_WINDOW : r->compile_count + 4 * r->gpu_count + 4;
+    return r->lockstep ? RUN_LOCKSTEP_WINDOW : 2 * r->compile_count + 8 * r->gpu_count;
 }
 
 static void end_asking(struct run *r, const char *why)
@@ -62,7 +62,18 @@ static void check_budget(struct run *r)
     } else if (r->options->time > 0 && clock_now() - r->search_started >= r->options->time) {
         end_asking(r, "time is up");
         drop_unmeasured(r);
+    } else if (stop_reason(&r->stop)) {
+        end_asking(r, stop_reason(&r->stop));
+        drop_unmeasured(r);
     }
+}
+
+static bool under_way(const struct run *r, const uint16_t *config)
+{
+    size_t bytes = space_parameter_count(r->job->space) * sizeof *config;
+    for (size_t i = 0; i < r->task_count; i++)
+        if (r->tasks[i]->purpose == TASK_TRIAL && r->tasks[i]->state <= TASK_ON_GPU && !memcmp(r->tasks[i]->config, config, bytes)) return true;
+    return false;
 }
 
 static void ask(struct run *r)
@@ -73,10 +84,14 @@ static void ask(struct run *r)
             if (!outstanding(r)) end_asking(r, "evaluations are used up");
             return;
         }
-        if (!strategy_ask(r->strategy, config)) {
+        if (r->start_next < r->start_count) {
+            memcpy(config, r->starts[r->start_next++], sizeof config);
+            if (strategy_seen(r->strategy, config)) continue;
+        } else if (!strategy_ask(r->strategy, config)) {
             if (!outstanding(r)) end_asking(r, strategy_exhausted(r->strategy) ? "the strategy has nothing more to propose" : "no proposals");
             return;
         }
+        if (under_way(r, config)) continue; // a start that the strategy now proposes: its result is told all the same
         struct task *t = run_add_task(r, config, TASK_TRIAL);
         struct trial trial;
         struct error err;
@@ -174,6 +189,7 @@ static void put_run(struct run *r)
                                  clock_now() - r->search_started, "gpu_busy", r->gpu_busy, "compile_seconds", r->compile_seconds, "cache_hits", (json_int_t)r->cache_hits);
     json_object_set_new(document, "gpu_wall", json_real(r->gpu_wall));
     json_object_set_new(document, "count_wall", json_real(r->count_wall));
+    json_object_set_new(document, "count_busy", json_real(r->count_busy));
     char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
     struct error err;
     if (store_put_document(r->store, "run", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
@@ -185,8 +201,10 @@ static void report(struct run *r)
 {
     double seconds = clock_now() - r->search_started;
     char shown[32];
-    run_message(r, "%" PRId64 " new trials in %s (%.1f a second), %" PRId64 " in all; GPU executing %.0f%% of the time; %" PRId64 " from the compile cache", r->new_trials,
-                text_show_duration(seconds, shown, sizeof shown), (double)r->new_trials / seconds, r->evaluations, 100 * r->gpu_busy / seconds, r->cache_hits);
+    char busy[64] = "";
+    if (!r->replay) snprintf(busy, sizeof busy, "; GPU executing %.0f%% of the time", 100 * (r->gpu_busy + r->count_busy) / seconds);
+    run_message(r, "%" PRId64 " new trials in %s (%.1f a second), %" PRId64 " in all%s; %" PRId64 " from the compile cache", r->new_trials,
+                text_show_duration(seconds, shown, sizeof shown), (double)r->new_trials / seconds, r->evaluations, busy, r->cache_hits);
     for (int s = 0; s < STATUS_COUNT; s++)
         if (r->counts[s]) run_log(r, "%s: %" PRId64, status_name((enum trial_status)s), r->counts[s]);
 }
@@ -202,7 +220,9 @@ static int finish(struct run *r)
     if (interrupt_count()) {
         char shown[32];
         if (isfinite(r->best)) fprintf(stderr, "best so far %s: %s\n", text_show_duration(r->best, shown, sizeof shown), r->best_text);
-        fprintf(stderr, "stopped; everything finished is in %s. To go on: sweetspot tune %s\n", r->options->store_path, path);
+        fprintf(stderr, "stopped; everything finished is in %s. To go on: sweetspot tune %s%s%s%s%s\n", r->options->store_path, path,
+                strcmp(r->options->device, "0") ? " --device " : "", strcmp(r->options->device, "0") ? r->options->device : "",
+                r->options->store_given ? " --store " : "", r->options->store_given ? r->options->store_path : "");
     }
     if (!isfinite(r->best)) {
         fprintf(stderr, "no valid result: ");
@@ -232,6 +252,7 @@ int tune(struct job *job, const struct tune_options *options)
         free(r);
         return EXIT_ENVIRONMENT;
     }
+    stop_init(&r->stop, &options->stop);
     interrupt_watch();
     int status = run_setup(r);
     if (status) {

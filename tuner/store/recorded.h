@@ -21,7 +21,7 @@
 //
 // Columns: every parameter's name (required; the cell is the value itself), "status" (a word of protocol.h; missing: ok if there is a
 // time), "reason" (text), "time", "low", "high" (s; the estimate and its 95% interval), "samples" (array of s), the compiler's facts "registers",
-// "spill_bytes", "shared_bytes", "code_bytes", "occupancy" (0..1), "compile_seconds", and the metrics' keys (of the first problem). With more than one
+// "spill_bytes", "shared_bytes", "code_bytes", "theoretical_occupancy" (0..1), "compile_seconds", and the metrics' keys (of the first problem). With more than one
 // problem the cells of time, low and high are arrays with one number a problem, samples an array of arrays. Unknown columns are passed over.
 // A trial that says ok or slow but whose time is absent, a string, not positive or above 1e19 counts as launch_error.
 //

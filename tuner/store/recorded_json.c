@@ -18,7 +18,7 @@ static const struct { const char *name; size_t offset; } number_columns[] = {
     { "spill_bytes", offsetof(struct recorded_trial, facts.spill_bytes) },
     { "shared_bytes", offsetof(struct recorded_trial, facts.shared_bytes) },
     { "code_bytes", offsetof(struct recorded_trial, facts.code_bytes) },
-    { "occupancy", offsetof(struct recorded_trial, facts.occupancy) },
+    { "theoretical_occupancy", offsetof(struct recorded_trial, facts.occupancy) },
     { "compile_seconds", offsetof(struct recorded_trial, compile_seconds) },
 };
 enum { NUMBER_COLUMNS = sizeof number_columns / sizeof *number_columns };

@@ -38,6 +38,10 @@ static const char *const statement_text[STATEMENT_COUNT] = {
     [STATEMENT_BEST_IDS] = "SELECT id FROM trials WHERE environment = ? AND status = 'ok' AND objective IS NOT NULL"
                            " ORDER BY objective, id LIMIT ?",
     [STATEMENT_COUNTS] = "SELECT status, count(*) FROM trials WHERE environment = ? GROUP BY status",
+    [STATEMENT_ELSEWHERE] = "SELECT config, device FROM (SELECT t.config, e.device, e.used,"
+                            " row_number() OVER (PARTITION BY t.environment ORDER BY t.objective) AS place"
+                            " FROM trials t JOIN environments e ON e.id = t.environment WHERE t.environment <> ? AND t.status = 'ok')"
+                            " ORDER BY place, used DESC LIMIT ?",
     [STATEMENT_UNCOUNTED] = "SELECT id FROM trials WHERE environment = ? AND status = 'ok' AND counted = 0 ORDER BY id LIMIT ?",
     [STATEMENT_PUT_DOCUMENT] = "INSERT INTO documents (environment, kind, written, json) VALUES (nullif(?,0),?,?,?)",
     [STATEMENT_DOCUMENTS] = "SELECT written, json FROM documents WHERE kind = ? AND (environment = ? OR environment IS NULL)"

@@ -111,6 +111,9 @@ int store_get(struct store *, int64_t id, struct trial *, struct error *); // by
 // Calls visit for every trial of the current environment: in order of id, or best objective first (`best`: only status ok); at most `limit`, 0 = all.
 // Stops early when visit returns non-zero, and returns that. The trial lives during the call of visit, which may use the store.
 int store_each(struct store *, bool best, int64_t limit, int (*visit)(void *user, const struct trial *), void *user, struct error *);
+// Calls visit for the best trials of the store's other environments (another device, problem or version of the source): first the best of each, then
+// the second best ..., at most `limit`. A start for a search: to be measured again, never trusted. Strings live during the call.
+int store_each_elsewhere(struct store *, int64_t limit, int (*visit)(void *user, const char *config, const char *device), void *user, struct error *);
 // Number of trials by status in the current environment.
 int store_counts(struct store *, int64_t counts[STATUS_COUNT], struct error *);
 // Ids of ok trials that still lack counters, ascending; returns how many were written (at most max) or -1.

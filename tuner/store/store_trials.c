@@ -358,6 +358,20 @@ int store_each(struct store *store, bool best, int64_t limit, int (*visit)(void 
     return result;
 }
 
+int store_each_elsewhere(struct store *store, int64_t limit, int (*visit)(void *user, const char *config, const char *device), void *user, struct error *err)
+{
+    sqlite3_stmt *query = store_statement(store, STATEMENT_ELSEWHERE, err);
+    if (!query) return -1;
+    sqlite3_bind_int64(query, 1, store->environment);
+    sqlite3_bind_int64(query, 2, limit);
+    int step, stopped = 0;
+    while ((step = sqlite3_step(query)) == SQLITE_ROW && !stopped)
+        stopped = visit(user, (const char *)sqlite3_column_text(query, 0), (const char *)sqlite3_column_text(query, 1));
+    int result = step == SQLITE_DONE || stopped ? stopped : store_failed(store, err);
+    sqlite3_reset(query);
+    return result;
+}
+
 int store_counts(struct store *store, int64_t counts[STATUS_COUNT], struct error *err)
 {
     memset(counts, 0, STATUS_COUNT * sizeof *counts);

@@ -1,0 +1,91 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "search/strategy_kit.h"
+#include "search/surrogate.h"
+
+enum { KNOB_INITIAL, KNOB_SPREAD, KNOB_COUNT };
+static const struct strategy_knob knobs[] = {
+    { "initial", 6, 1, 1000, "configurations measured before the model is asked" },
+    { "spread", 1, 0, 1000, "random configurations among which each initial one is the farthest from the others" },
+    { NULL, 0, 0, 0, NULL },
+};
+
+struct default_search {
+    const struct space *space;
+    struct history history;
+    struct surrogate model;
+    struct random rng;
+    double knobs[KNOB_COUNT];
+    size_t width, told;
+};
+
+static int default_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
+{
+    struct default_search *s = state;
+    if (strategy_knobs(knobs, options->text, s->knobs, err) < 0) return -1;
+    s->space = space;
+    s->width = space_parameter_count(space);
+    history_init(&s->history, space);
+    surrogate_init(&s->model, space, &s->history);
+    random_seed(&s->rng, options->seed);
+    return 0;
+}
+
+static double nearest(const struct default_search *s, const uint16_t *config)
+{
+    float a[512], b[512];
+    double least = INFINITY;
+    encoding_of(&s->model.encoding, config, a);
+    for (size_t i = 0; i < s->history.count; i++) {
+        double sum = 0;
+        encoding_of(&s->model.encoding, history_config(&s->history, i), b);
+        for (size_t m = 0; m < s->model.encoding.count; m++) sum += (double)(a[m] - b[m]) * (double)(a[m] - b[m]);
+        least = fmin(least, sum);
+    }
+    return least;
+}
+
+static bool default_ask(void *state, uint16_t *config)
+{
+    struct default_search *s = state;
+    if (s->history.count < (size_t)s->knobs[KNOB_INITIAL] || s->history.best < 0) {
+        uint16_t trial[SPACE_MAX_PARAMETERS];
+        double most = -1;
+        for (int i = 0; i < (int)s->knobs[KNOB_SPREAD] || i == 0; i++) {
+            if (!history_sample_new(&s->history, &s->rng, trial)) return false;
+            double d = nearest(s, trial);
+            if (d > most) { most = d; memcpy(config, trial, s->width * sizeof *config); }
+        }
+        history_propose(&s->history, config);
+        return true;
+    }
+    surrogate_learn(&s->model, s->told, &s->rng);
+    if (surrogate_propose(&s->model, config) < 0 && !history_sample_new(&s->history, &s->rng, config)) return false;
+    history_propose(&s->history, config);
+    return true;
+}
+
+static void default_tell(void *state, const struct observation *o)
+{
+    struct default_search *s = state;
+    history_tell(&s->history, o);
+    s->told++;
+}
+
+static void default_release(void *state)
+{
+    struct default_search *s = state;
+    surrogate_release(&s->model);
+    history_release(&s->history);
+}
+
+const struct strategy_class strategy_default = {
+    .name = "default",
+    .summary = "what to use unless you know better",
+    .state_size = sizeof(struct default_search),
+    .init = default_init,
+    .ask = default_ask,
+    .tell = default_tell,
+    .release = default_release,
+};

@@ -1,0 +1,89 @@
+// Latin hypercube sampling without end (McKay, Beckman and Conover 1979): rounds of `round` configurations in which every parameter's values are spread
+// evenly, each stratum used once; then the next round. Constraints bend a round: an invalid combination is repaired to a valid one nearby.
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/strategy_kit.h"
+
+enum { KNOB_ROUND, KNOB_COUNT };
+static const struct strategy_knob knobs[] = {
+    { "round", 32, 2, 10000, "configurations of a round" },
+    { NULL, 0, 0, 0, NULL },
+};
+
+struct latin_hypercube {
+    const struct space *space;
+    struct history history;
+    struct random rng;
+    double knobs[KNOB_COUNT];
+    size_t width, round, next;
+    size_t *strata; // round after round of a parameter's shuffled strata: [parameter][place]
+};
+
+static int latin_hypercube_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
+{
+    struct latin_hypercube *l = state;
+    if (strategy_knobs(knobs, options->text, l->knobs, err) < 0) return -1;
+    l->space = space;
+    l->width = space_parameter_count(space);
+    l->round = l->next = (size_t)l->knobs[KNOB_ROUND];
+    history_init(&l->history, space);
+    random_seed(&l->rng, options->seed);
+    l->strata = malloc(l->width * l->round * sizeof *l->strata);
+    if (!l->strata) abort();
+    return 0;
+}
+
+static void begin_round(struct latin_hypercube *l)
+{
+    for (size_t p = 0; p < l->width; p++) {
+        size_t *strata = l->strata + p * l->round;
+        for (size_t i = 0; i < l->round; i++) strata[i] = i;
+        for (size_t i = l->round; i > 1; i--) {
+            size_t k = (size_t)random_below(&l->rng, i), kept = strata[i - 1];
+            strata[i - 1] = strata[k];
+            strata[k] = kept;
+        }
+    }
+    l->next = 0;
+}
+
+static bool latin_hypercube_ask(void *state, uint16_t *config)
+{
+    struct latin_hypercube *l = state;
+    if (l->next == l->round) begin_round(l);
+    size_t place = l->next++;
+    for (size_t p = 0; p < l->width; p++) {
+        size_t count = space_parameter(l->space, p)->count;
+        double at = ((double)l->strata[p * l->round + place] + random_unit(&l->rng)) / (double)l->round;
+        size_t index = (size_t)(at * (double)count);
+        config[p] = (uint16_t)(index < count ? index : count - 1);
+    }
+    space_repair(l->space, &l->rng, config);
+    if (history_find(&l->history, config) >= 0 && !history_sample_new(&l->history, &l->rng, config)) return false;
+    history_propose(&l->history, config);
+    return true;
+}
+
+static void latin_hypercube_tell(void *state, const struct observation *o)
+{
+    struct latin_hypercube *l = state;
+    history_tell(&l->history, o);
+}
+
+static void latin_hypercube_release(void *state)
+{
+    struct latin_hypercube *l = state;
+    free(l->strata);
+    history_release(&l->history);
+}
+
+const struct strategy_class strategy_latin_hypercube = {
+    .name = "latin_hypercube",
+    .summary = "evenly spread configurations, round after round",
+    .state_size = sizeof(struct latin_hypercube),
+    .init = latin_hypercube_init,
+    .ask = latin_hypercube_ask,
+    .tell = latin_hypercube_tell,
+    .release = latin_hypercube_release,
+};

@@ -1,0 +1,288 @@
+// See surrogate.h.
+#include "search/surrogate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/strategy_kit.h"
+
+enum {
+    MAX_ROWS = 220,        // rows learnt at a fit; more are chosen from
+    SPARE_ROWS = 40,       // that may come until the next fit
+    BEST_ROWS = 120,       // of a longer history: this many of the best, the rest at random
+    FIT_ROWS = 120,        // rows that the hyperparameters are fitted to
+    TOP = 5,               // rows whose neighbours are candidates
+    POOL = 4000,           // random candidates; spaces up to this size are looked through whole
+    MAX_NEIGHBOURS = 2000,
+};
+
+static const double compression = 0.5; // e-folds above the best from which on a target grows only logarithmically
+
+static void *allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count ? count : 1, size);
+    if (!memory) abort();
+    return memory;
+}
+
+void surrogate_init(struct surrogate *s, const struct space *space, const struct history *history)
+{
+    *s = (struct surrogate){ .space = space, .history = history, .width = space_parameter_count(space) };
+    encoding_init(&s->encoding, space);
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    s->gp = gp_new(d, MAX_ROWS + SPARE_ROWS);
+    s->rows = allocate(MAX_ROWS + SPARE_ROWS, sizeof *s->rows);
+    s->points = allocate((MAX_ROWS + SPARE_ROWS) * d, sizeof *s->points);
+    s->targets = allocate(MAX_ROWS + SPARE_ROWS, sizeof *s->targets);
+    s->candidate_room = TOP * kit_neighbour_room(space) + 1;
+    if (s->candidate_room > MAX_NEIGHBOURS) s->candidate_room = MAX_NEIGHBOURS;
+    s->pool = allocate(POOL * s->width, sizeof *s->pool);
+    s->pool_mean = allocate(POOL, sizeof *s->pool_mean);
+    s->pool_variance = allocate(POOL, sizeof *s->pool_variance);
+    s->configs = allocate(s->candidate_room * s->width, sizeof *s->configs);
+    s->encoded = allocate(s->candidate_room * d, sizeof *s->encoded);
+    s->mean = allocate(s->candidate_room, sizeof *s->mean);
+    s->bound = allocate(s->candidate_room, sizeof *s->bound);
+    s->promise = allocate(s->candidate_room, sizeof *s->promise);
+}
+
+void surrogate_release(struct surrogate *s)
+{
+    encoding_release(&s->encoding);
+    gp_free(s->gp);
+    free(s->rows);
+    free(s->points);
+    free(s->targets);
+    free(s->pool);
+    free(s->pool_mean);
+    free(s->pool_variance);
+    free(s->configs);
+    free(s->encoded);
+    free(s->mean);
+    free(s->bound);
+    free(s->promise);
+}
+
+// Learning -----------------------------------------------------------------------------------------
+
+static void add_row(struct surrogate *s, size_t row)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    float *point = s->points + s->row_count * d;
+    encoding_of(&s->encoding, history_config(s->history, row), point);
+    s->rows[s->row_count++] = row;
+}
+
+struct scored {
+    double score;
+    size_t row;
+};
+
+static int compare_scored(const void *a, const void *b)
+{
+    const struct scored *x = a, *y = b;
+    if (x->score != y->score) return x->score < y->score ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+// Of a history that is too long: the best rows and a sample of the others.
+static void choose_rows(struct surrogate *s, struct random *rng)
+{
+    size_t count = s->history->count;
+    struct scored *order = allocate(count, sizeof *order);
+    for (size_t i = 0; i < count; i++) order[i] = (struct scored){ kit_score(s->history, i), i };
+    qsort(order, count, sizeof *order, compare_scored);
+    for (size_t i = 0; i < MAX_ROWS; i++) {
+        if (i >= BEST_ROWS) {
+            size_t j = i + random_below(rng, count - i);
+            struct scored swap = order[i];
+            order[i] = order[j];
+            order[j] = swap;
+        }
+        add_row(s, order[i].row);
+    }
+    free(order);
+}
+
+// Standardised targets of all rows; returns the best one's. Rows that are awaited get 0, the mean.
+static void find_targets(struct surrogate *s)
+{
+    const struct history *h = s->history;
+    double best = h->best >= 0 ? log(h->objectives[h->best]) : 0, worst = 0, sum = 0, squares = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < s->row_count; i++) {
+        double y = log(kit_score(h, s->rows[i])) - best;
+        y = isfinite(y) ? compression * log1p(fmax(y, 0) / compression) : NAN;
+        if (y > worst) worst = y;
+        s->targets[i] = y;
+    }
+    if (worst == 0) worst = 1;
+    for (size_t i = 0; i < s->row_count; i++) {
+        if (h->outcomes[s->rows[i]] == ROW_PENDING) continue;
+        if (isnan(s->targets[i])) s->targets[i] = worst;
+        sum += s->targets[i];
+        squares += s->targets[i] * s->targets[i];
+        n++;
+    }
+    double mean = sum / (double)n, deviation = sqrt(fmax(squares / (double)n - mean * mean, 1e-8));
+    for (size_t i = 0; i < s->row_count; i++) s->targets[i] = isnan(s->targets[i]) ? 0 : (s->targets[i] - mean) / deviation;
+    s->best_target = (0 - mean) / deviation;
+}
+
+static bool is_pending(const struct surrogate *s, size_t i)
+{
+    return s->history->outcomes[s->rows[i]] == ROW_PENDING;
+}
+
+static void renew_pool(struct surrogate *s, struct random *rng)
+{
+    uint64_t size = space_size(s->space);
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    float *points = allocate(POOL * d, sizeof *points);
+    s->pool_count = size < POOL ? (size_t)size : POOL;
+    for (size_t i = 0; i < s->pool_count; i++) {
+        uint16_t *config = s->pool + i * s->width;
+        if (size <= POOL) space_get(s->space, i, config);
+        else space_sample(s->space, rng, config);
+        encoding_of(&s->encoding, config, points + i * d);
+    }
+    gp_pool(s->gp, points, s->pool_count);
+    free(points);
+}
+
+void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    // Often while little is known, seldom when it costs more and changes less.
+    size_t every = told < 60 ? 5 : told < 150 ? 10 : 20;
+    bool fit = s->told_at_fit == 0 || told >= s->told_at_fit + every || s->row_count + (s->history->count - s->known) > MAX_ROWS + SPARE_ROWS;
+    if (fit) {
+        s->row_count = 0;
+        gp_clear(s->gp);
+        if (s->history->count <= MAX_ROWS)
+            for (size_t i = 0; i < s->history->count; i++) add_row(s, i);
+        else choose_rows(s, rng);
+    } else {
+        for (size_t i = s->known; i < s->history->count; i++) add_row(s, i);
+    }
+    s->known = s->history->count;
+    for (size_t i = gp_count(s->gp); i < s->row_count; i++) gp_add(s->gp, s->points + i * d);
+    find_targets(s);
+    if (fit) {
+        gp_fit(s->gp, s->targets, s->told_at_fit == 0 ? 20 : 5, FIT_ROWS);
+        s->told_at_fit = told;
+        renew_pool(s, rng);
+    }
+    gp_condition(s->gp, s->targets);
+    // What is awaited is taken for what the model expects, so that the next proposal goes elsewhere.
+    bool pending = false;
+    for (size_t i = 0; i < s->row_count; i++) {
+        double mean, bound;
+        if (!is_pending(s, i)) continue;
+        gp_means(s->gp, s->points + i * d, 1, &mean, &bound);
+        s->targets[i] = mean;
+        pending = true;
+    }
+    if (pending) gp_condition(s->gp, s->targets);
+}
+
+// Promise ------------------------------------------------------------------------------------------
+
+static double expected_improvement(double best, double mean, double variance)
+{
+    double deviation = sqrt(fmax(variance, 1e-12)), z = (best - mean) / deviation;
+    if (z < -12) return 0;
+    return deviation * (z * 0.5 * erfc(-z * 0.7071067811865476) + 0.3989422804014327 * exp(-0.5 * z * z));
+}
+
+double surrogate_promise(struct surrogate *s, const uint16_t *config)
+{
+    double mean, bound;
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    float *point = s->encoded + (s->candidate_room - 1) * d;
+    encoding_of(&s->encoding, config, point);
+    gp_means(s->gp, point, 1, &mean, &bound);
+    return expected_improvement(s->best_target, mean, gp_variance(s->gp, point));
+}
+
+// Drops what is known from the candidates from `first` on, and computes an upper bound of the others' promise.
+static void rate(struct surrogate *s, size_t first)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1, kept = first;
+    for (size_t i = first; i < s->candidate_count; i++) {
+        uint16_t *config = s->configs + i * s->width;
+        if (history_find(s->history, config) >= 0) continue;
+        if (kept < i) memcpy(s->configs + kept * s->width, config, s->width * sizeof *config);
+        encoding_of(&s->encoding, config, s->encoded + kept * d);
+        kept++;
+    }
+    s->candidate_count = kept;
+    gp_means(s->gp, s->encoded + first * d, kept - first, s->mean + first, s->bound + first);
+    for (size_t i = first; i < kept; i++) s->promise[i] = expected_improvement(s->best_target, s->mean[i], s->bound[i]);
+}
+
+// The best of the candidates from `first` on, except below `*promise`; exact variances are computed only as far as the bounds leave it
+// open. Returns it, or -1, and its promise.
+static int64_t best_candidate(struct surrogate *s, size_t first, double *promise)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    int64_t best = -1;
+    for (;;) {
+        size_t top = first;
+        for (size_t i = first; i < s->candidate_count; i++)
+            if (s->promise[i] > s->promise[top]) top = i;
+        if (top >= s->candidate_count || s->promise[top] <= *promise) return best;
+        double exact = expected_improvement(s->best_target, s->mean[top], gp_variance(s->gp, s->encoded + top * d));
+        s->promise[top] = -1;
+        if (exact <= *promise) continue;
+        *promise = exact;
+        best = (int64_t)top;
+    }
+}
+
+static size_t add_neighbours(struct surrogate *s, const uint16_t *config)
+{
+    size_t found = space_neighbours(s->space, config, false, s->configs + s->candidate_count * s->width,
+                                    s->candidate_room - s->candidate_count);
+    s->candidate_count += found;
+    return found;
+}
+
+static void add_best_neighbours(struct surrogate *s)
+{
+    struct scored top[TOP + 1];
+    size_t count = 0;
+    for (size_t i = 0; i < s->row_count; i++) {
+        struct scored one = { kit_score(s->history, s->rows[i]), s->rows[i] };
+        if (!isfinite(one.score)) continue;
+        size_t at = count;
+        for (; at > 0 && compare_scored(&one, &top[at - 1]) < 0; at--) top[at] = top[at - 1];
+        top[at] = one;
+        if (count < TOP) count++;
+    }
+    for (size_t i = 0; i < count; i++) add_neighbours(s, history_config(s->history, top[i].row));
+}
+
+double surrogate_propose(struct surrogate *s, uint16_t *config)
+{
+    double best = -1;
+    const uint16_t *chosen = NULL;
+    gp_pool_moments(s->gp, s->pool_mean, s->pool_variance);
+    for (size_t i = 0; i < s->pool_count; i++) {
+        double promise = expected_improvement(s->best_target, s->pool_mean[i], s->pool_variance[i]);
+        const uint16_t *candidate = s->pool + i * s->width;
+        if (promise <= best || history_find(s->history, candidate) >= 0) continue;
+        best = promise;
+        chosen = candidate;
+    }
+    if (space_size(s->space) > POOL) {
+        s->candidate_count = 0;
+        add_best_neighbours(s);
+        rate(s, 0);
+        int64_t neighbour = best_candidate(s, 0, &best);
+        if (neighbour >= 0) chosen = s->configs + (size_t)neighbour * s->width;
+    }
+    if (chosen) memcpy(config, chosen, s->width * sizeof *config);
+    return best;
+}

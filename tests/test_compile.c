@@ -1,0 +1,179 @@
+// The compiler (NVRTC, no GPU needed) driven by hand over its protocol, and the shipped templates for two architectures.
+#include "tests/e2e.h"
+
+#include <sys/time.h>
+
+#include "tuner/base/json.h"
+
+static const char source[] = "#include \"part.h\"\n"
+                             "#ifndef N\n#define N 4\n#endif\n"
+                             "template <int n> __global__ void scale(float *x) { UNROLL for (int i = 0; i < n * PART; i++) x[i] *= 2; }\n"
+                             "extern \"C\" __global__ void plain(float *x) { __shared__ float s[64]; s[threadIdx.x] = x[0]; __syncthreads(); x[1] = s[3]; }\n";
+
+static json_t *ask(const char *folder, const char *request, double *seconds)
+{
+    struct timeval from, to;
+    struct error err;
+    e2e_write(folder, "request", request);
+    gettimeofday(&from, NULL);
+    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot-compile <'%s/request'", folder);
+    gettimeofday(&to, NULL);
+    if (seconds) *seconds = (double)(to.tv_sec - from.tv_sec) + 1e-6 * (double)(to.tv_usec - from.tv_usec);
+    json_t *answer = json_parse(r.out, &err);
+    if (!answer) fail_msg("%s (stderr: %s)", err.message, r.err);
+    e2e_done(&r);
+    return answer;
+}
+
+static json_t *compile(const char *folder, const char *rest)
+{
+    char *request = text_format("{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/x.cu\",\"include\":[\"%s\"],\"cache\":\"%s/cache\",\"deadline\":60,%s}\n", folder, folder,
+                                folder, rest);
+    json_t *answer = ask(folder, request, NULL);
+    free(request);
+    return answer;
+}
+
+static void write_source(const char *folder)
+{
+    e2e_write(folder, "x.cu", source);
+    e2e_write(folder, "part.h", "#define PART 2\n");
+}
+
+static void expect_status(json_t *answer, const char *status)
+{
+    if (strcmp(json_get_string(answer, "status", ""), status))
+        fail_msg("status %s, expected %s: %s", json_get_string(answer, "status", ""), status, json_get_string(answer, "reason", ""));
+}
+
+static void entries_have_symbols_and_what_ptxas_says(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("entries");
+    write_source(folder);
+    json_t *answer = compile(folder, "\"entries\":[\"plain\",\"scale<N>\"],\"defines\":{\"N\":\"8\",\"UNROLL\":\"_Pragma(\\\"unroll 4\\\")\"}");
+    expect_status(answer, "ok");
+    const json_t *entries = json_object_get(answer, "entries"), *plain = json_array_get(entries, 0), *scale = json_array_get(entries, 1);
+    assert_string_equal(json_get_string(plain, "symbol", ""), "plain");
+    assert_int_equal(json_get_integer(plain, "shared", -1), 256);
+    assert_string_equal(json_get_string(scale, "symbol", ""), "_Z5scaleILi8EEvPf");
+    assert_true(json_get_integer(scale, "registers", -1) > 0);
+    assert_true(json_get_integer(scale, "code_bytes", -1) > 0);
+    assert_int_equal(json_get_integer(scale, "spill_loads", -1), 0);
+    json_decref(answer);
+    e2e_remove(folder);
+}
+
+static void unroll_pragmas_reach_the_compiler(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("pragma");
+    int64_t bytes[2];
+    static const char *const pragmas[] = {"_Pragma(\\\"unroll 1\\\")", "_Pragma(\\\"unroll\\\")"};
+    write_source(folder);
+    for (int i = 0; i < 2; i++) {
+        char *rest = text_format("\"entries\":[\"scale<64>\"],\"defines\":{\"UNROLL\":\"%s\"}", pragmas[i]);
+        json_t *answer = compile(folder, rest);
+        expect_status(answer, "ok");
+        bytes[i] = json_get_integer(json_array_get(json_object_get(answer, "entries"), 0), "code_bytes", -1);
+        json_decref(answer);
+        free(rest);
+    }
+    assert_true(bytes[0] > 0 && bytes[1] > 4 * bytes[0]);
+    e2e_remove(folder);
+}
+
+static void the_same_request_comes_from_the_cache_until_an_included_file_changes(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("cache");
+    static const bool expected[] = {false, true, false, true};
+    write_source(folder);
+    for (int i = 0; i < 4; i++) {
+        if (i == 2) e2e_write(folder, "part.h", "#define PART 3\n");
+        if (i == 3) e2e_write(folder, "part.h", "#define PART 2\n");
+        json_t *answer = compile(folder, "\"entries\":[\"scale<4>\"],\"defines\":{\"UNROLL\":\"\"}");
+        expect_status(answer, "ok");
+        assert_int_equal(json_get_bool(answer, "cached", false), expected[i]);
+        assert_int_equal(access(json_get_string(answer, "cubin", ""), R_OK), 0);
+        json_decref(answer);
+    }
+    e2e_remove(folder);
+}
+
+static void errors_name_the_line_and_a_missing_kernel_is_one(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("errors");
+    write_source(folder);
+    json_t *answer = compile(folder, "\"entries\":[\"scale<4>\"],\"defines\":{\"UNROLL\":\"what\"}");
+    expect_status(answer, "compile_error");
+    e2e_expect(json_get_string(answer, "reason", ""), "x.cu(5): error");
+    json_decref(answer);
+    answer = compile(folder, "\"entries\":[\"nosuch\"],\"defines\":{\"UNROLL\":\"\"}");
+    expect_status(answer, "compile_error");
+    e2e_expect(json_get_string(answer, "reason", ""), "nosuch");
+    json_decref(answer);
+    answer = compile(folder, "\"entries\":[\"plain\"],\"source_hash\":\"00000000000000000000000000000000\",\"defines\":{\"UNROLL\":\"\"}");
+    expect_status(answer, "source_changed");
+    json_decref(answer);
+    e2e_remove(folder);
+}
+
+static void a_compile_is_cancelled_at_its_deadline(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("deadline"), *text = text_copy("extern \\\"C\\\" __global__ void k(float *x) { ");
+    for (int i = 0; i < 2000; i++) {
+        char *longer = text_format("%sx[%d] = x[%d] * x[%d] + sinf(x[%d]); ", text, i, i + 1, (i * 7) % 2000, (i * 13) % 2000);
+        free(text);
+        text = longer;
+    }
+    char *request = text_format("{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"text\":\"%s }\",\"entries\":[\"k\"],\"deadline\":0.2}\n", text);
+    double seconds;
+    json_t *answer = ask(folder, request, &seconds);
+    expect_status(answer, "compile_timeout");
+    assert_true(seconds < 10);
+    json_decref(answer);
+    free(request);
+    free(text);
+    e2e_remove(folder);
+}
+
+static void nonsense_is_answered(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("nonsense");
+    static const char *const requests[] = {"{\"id\":1,\"op\":\"dance\"}\n", "no json\n", "{\"id\":1,\"op\":\"compile\"}\n", "{\"id\":1,\"op\":\"compile\",\"source\":\"/nosuch.cu\"}\n"};
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        json_t *answer = ask(folder, requests[i], NULL);
+        expect_status(answer, "error");
+        json_decref(answer);
+    }
+    e2e_remove(folder);
+}
+
+static void the_shipped_templates_compile_for_hopper_and_ampere(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("templates");
+    struct outcome_of_command r = e2e_run(folder, "for job in configs/*.cfg; do for arch in sm_90a sm_80; do $BIN/sweetspot check $job --compile 3 --arch $arch --cache %s/cache || exit 1; done; done",
+                                          folder);
+    if (r.status) fail_msg("status %d\n%.3000s\n%.1000s", r.status, r.out, r.err);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(entries_have_symbols_and_what_ptxas_says),
+        cmocka_unit_test(unroll_pragmas_reach_the_compiler),
+        cmocka_unit_test(the_same_request_comes_from_the_cache_until_an_included_file_changes),
+        cmocka_unit_test(errors_name_the_line_and_a_missing_kernel_is_one),
+        cmocka_unit_test(a_compile_is_cancelled_at_its_deadline),
+        cmocka_unit_test(nonsense_is_answered),
+        cmocka_unit_test(the_shipped_templates_compile_for_hopper_and_ampere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

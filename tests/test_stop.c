@@ -1,0 +1,95 @@
+// Stop rules.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "search/stop.h"
+
+static void without_rules_a_search_never_stops(void **state)
+{
+    (void)state;
+    struct stop s;
+    stop_init(&s, &(struct stop_rules){0});
+    for (int i = 0; i < 10000; i++) {
+        stop_tell(&s, i % 3 ? 1.0 : NAN);
+        assert_null(stop_reason(&s));
+    }
+    stop_release(&s);
+}
+
+static void failures_alone_never_stop_a_search(void **state)
+{
+    (void)state;
+    struct stop s;
+    stop_init(&s, &(struct stop_rules){.patience = 5, .target = 1, .noise = 0.01});
+    for (int i = 0; i < 1000; i++) stop_tell(&s, NAN);
+    assert_null(stop_reason(&s));
+    stop_release(&s);
+}
+
+static void patience_counts_evaluations_since_the_last_gain(void **state)
+{
+    (void)state;
+    struct stop s;
+    stop_init(&s, &(struct stop_rules){.patience = 10});
+    stop_tell(&s, 5);
+    for (int i = 0; i < 8; i++) stop_tell(&s, 6);
+    stop_tell(&s, 4); // a gain, just in time
+    for (int i = 0; i < 9; i++) {
+        stop_tell(&s, i % 2 ? 4 : NAN); // equal is no gain
+        assert_null(stop_reason(&s));
+    }
+    stop_tell(&s, 9);
+    assert_string_equal(stop_reason(&s), "no gain for as long as patience allows");
+    stop_release(&s);
+}
+
+static void a_target_is_reached_by_equality_too(void **state)
+{
+    (void)state;
+    struct stop s;
+    stop_init(&s, &(struct stop_rules){.target = 2.0});
+    stop_tell(&s, 2.1);
+    assert_null(stop_reason(&s));
+    stop_tell(&s, 2.0);
+    assert_string_equal(stop_reason(&s), "the target is reached");
+    stop_release(&s);
+}
+
+static void gains_below_the_noise_stop_and_gains_above_it_do_not(void **state)
+{
+    (void)state;
+    struct stop s;
+    stop_init(&s, &(struct stop_rules){.noise = 0.01});
+    for (int i = 0; i < 400; i++) { // two percent gained at every doubling
+        stop_tell(&s, pow(0.98, log2(i + 1.0)));
+        assert_null(stop_reason(&s));
+    }
+    for (int i = 0; i < 450; i++) stop_tell(&s, 1);
+    assert_string_equal(stop_reason(&s), "the expected gain is below the noise");
+    stop_release(&s);
+    stop_init(&s, &(struct stop_rules){.noise = 0.01});
+    for (int i = 0; i < STOP_NOISE_LEAST - 1; i++) {
+        stop_tell(&s, 1);
+        assert_null(stop_reason(&s)); // too early to say
+    }
+    stop_release(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_rules_a_search_never_stops),
+        cmocka_unit_test(failures_alone_never_stop_a_search),
+        cmocka_unit_test(patience_counts_evaluations_since_the_last_gain),
+        cmocka_unit_test(a_target_is_reached_by_equality_too),
+        cmocka_unit_test(gains_below_the_noise_stop_and_gains_above_it_do_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

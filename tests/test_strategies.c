@@ -1,0 +1,270 @@
+// The contract of search/strategy.h, for every strategy of the table, on synthetic landscapes with fixed seeds.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "search/strategy.h"
+
+enum { SIDE = 8, LEVELS = 3, MOST_OUTSTANDING = 16 };
+
+struct bench {
+    struct symbols *symbols;
+    struct space *space;
+};
+
+static struct bench make_space(int64_t side, const char *constraint)
+{
+    struct bench b = {symbols_new(), NULL};
+    struct error err;
+    int64_t values[64];
+    b.space = space_new(b.symbols);
+    for (int64_t i = 0; i < side; i++) values[i] = i;
+    assert_int_equal(space_add_parameter(b.space, "X", PARAMETER_INT, values, (size_t)side, &err), 0);
+    assert_int_equal(space_add_parameter(b.space, "Y", PARAMETER_INT, values, (size_t)side, &err), 0);
+    int64_t words[LEVELS] = {symbols_intern(b.symbols, "a"), symbols_intern(b.symbols, "b"), symbols_intern(b.symbols, "c")};
+    assert_int_equal(space_add_parameter(b.space, "Z", PARAMETER_STRING, words, side > 1 ? LEVELS : 1, &err), 0);
+    if (constraint) assert_int_equal(space_add_constraint(b.space, constraint, &err), 0);
+    if (space_build(b.space, NULL, &err)) fail_msg("%s", err.message);
+    return b;
+}
+
+static void free_space(struct bench *b)
+{
+    space_free(b->space);
+    symbols_free(b->symbols);
+}
+
+// A bowl with ripples; every 7th configuration fails, or all but one in a hundred.
+static struct observation result(const uint16_t *c, bool mostly_failing)
+{
+    unsigned mix = c[0] * 7u + c[1] * 3u + c[2] * 5u;
+    double x = c[0] - 5.0, y = c[1] - 2.0;
+    bool fails = mostly_failing ? (c[0] * 31u + c[1] * 17u + c[2]) % 100 != 0 : mix % 7 == 3;
+    struct observation o = {.config = c, .outcome = fails ? (mix % 2 ? OUTCOME_INVALID : OUTCOME_PRUNED) : OUTCOME_OK, .facts = {32 + mix % 9, 0, 1024, 4096, 0.5}};
+    o.objective = fails ? NAN : 1e-3 * (1 + 0.05 * x * x + 0.08 * y * y + 0.02 * (mix % 5) + (c[2] == 1 ? 0 : 0.1));
+    return o;
+}
+
+// Runs until `evaluations` are told or the strategy is done, `ahead` proposals outstanding, results told in order or in reverse. Returns the number told, the best in *best, and
+// the sequence of proposals as a hash in *trace. Asserts that every proposal is valid and new.
+static size_t run(const struct strategy_class *class, const struct space *space, uint64_t seed, size_t evaluations, size_t ahead, bool backwards, bool mostly_failing, double *best,
+                  uint64_t *trace)
+{
+    struct strategy_options options = {.seed = seed, .budget = evaluations};
+    struct error err;
+    struct strategy *s = strategy_new(class, space, &options, &err);
+    if (!s) fail_msg("%s: %s", class->name, err.message);
+    uint16_t waiting[MOST_OUTSTANDING][SPACE_MAX_PARAMETERS];
+    size_t outstanding = 0, told = 0, asked = 0, refused = 0;
+    *best = INFINITY;
+    *trace = 14695981039346656037u;
+    while (told < evaluations) {
+        while (outstanding < ahead && asked < evaluations) {
+            uint16_t config[SPACE_MAX_PARAMETERS];
+            if (!strategy_ask(s, config)) break;
+            if (!space_is_valid(space, config)) fail_msg("%s proposes an invalid configuration", class->name);
+            for (size_t i = 0; i < outstanding; i++)
+                if (!memcmp(waiting[i], config, 3 * sizeof *config)) fail_msg("%s proposes a configuration that is outstanding", class->name);
+            for (int i = 0; i < 3; i++) *trace = (*trace ^ config[i]) * 1099511628211u;
+            memcpy(waiting[outstanding++], config, sizeof config);
+            asked++;
+        }
+        assert_int_equal(strategy_outstanding(s), outstanding);
+        if (!outstanding) {
+            if (strategy_exhausted(s) || ++refused > 3) break;
+            continue;
+        }
+        size_t pick = backwards ? outstanding - 1 : 0;
+        uint16_t config[SPACE_MAX_PARAMETERS];
+        memcpy(config, waiting[pick], sizeof config);
+        memmove(waiting[pick], waiting[pick + 1], (outstanding - pick - 1) * sizeof waiting[0]);
+        outstanding--;
+        struct observation o = result(config, mostly_failing);
+        strategy_compiled(s, config, &o.facts);
+        strategy_tell(s, &o);
+        assert_true(strategy_seen(s, config));
+        if (o.objective < *best) *best = o.objective;
+        told++;
+    }
+    strategy_free(s);
+    return told;
+}
+
+#define FOR_EACH(class) for (const struct strategy_class *const *at = strategy_classes, *class = *at; (class = *at); at++)
+
+static void every_strategy_proposes_each_configuration_of_a_small_space_exactly_once(void **state)
+{
+    (void)state;
+    struct bench b = make_space(SIDE, "X + Y != 9");
+    FOR_EACH(class)
+    {
+        double best;
+        uint64_t trace;
+        size_t told = run(class, b.space, 3, 100000, 4, false, false, &best, &trace);
+        if (told != space_size(b.space)) fail_msg("%s proposed %zu of %zu", class->name, told, (size_t)space_size(b.space));
+    }
+    free_space(&b);
+}
+
+static void the_same_seed_gives_the_same_proposals_and_another_seed_others(void **state)
+{
+    (void)state;
+    struct bench b = make_space(32, NULL);
+    FOR_EACH(class)
+    {
+        double best;
+        uint64_t one, again, other;
+        run(class, b.space, 1, 60, 3, false, false, &best, &one);
+        run(class, b.space, 1, 60, 3, false, false, &best, &again);
+        run(class, b.space, 2, 60, 3, false, false, &best, &other);
+        if (one != again) fail_msg("%s is not reproducible", class->name);
+        if (one == other && strcmp(class->name, "exhaustive")) fail_msg("%s does not look at its seed", class->name);
+    }
+    free_space(&b);
+}
+
+static void results_may_come_in_reverse_order(void **state)
+{
+    (void)state;
+    struct bench b = make_space(SIDE, NULL);
+    FOR_EACH(class)
+    {
+        double best;
+        uint64_t trace;
+        size_t told = run(class, b.space, 5, 100, MOST_OUTSTANDING, true, false, &best, &trace);
+        if (told != 100) fail_msg("%s stopped after %zu", class->name, told);
+    }
+    free_space(&b);
+}
+
+static void a_space_where_nearly_all_fails_is_searched_to_its_end(void **state)
+{
+    (void)state;
+    struct bench b = make_space(SIDE, NULL);
+    FOR_EACH(class)
+    {
+        double best;
+        uint64_t trace;
+        size_t told = run(class, b.space, 7, 100000, 2, false, true, &best, &trace);
+        if (told != space_size(b.space)) fail_msg("%s gave up after %zu", class->name, told);
+        if (!isfinite(best)) fail_msg("%s found nothing valid", class->name);
+    }
+    free_space(&b);
+}
+
+static void a_space_of_one_is_proposed_once(void **state)
+{
+    (void)state;
+    struct bench b = make_space(1, NULL);
+    FOR_EACH(class)
+    {
+        double best;
+        uint64_t trace;
+        assert_int_equal(run(class, b.space, 1, 50, 4, false, false, &best, &trace), 1);
+    }
+    free_space(&b);
+}
+
+static void results_that_were_not_asked_for_are_taken_and_not_proposed_again(void **state)
+{
+    (void)state;
+    struct bench b = make_space(SIDE, NULL);
+    FOR_EACH(class)
+    {
+        struct strategy_options options = {.seed = 9};
+        struct error err;
+        struct strategy *s = strategy_new(class, b.space, &options, &err);
+        assert_non_null(s);
+        uint16_t config[SPACE_MAX_PARAMETERS];
+        uint64_t size = space_size(b.space);
+        for (uint64_t i = 0; i < size; i += 2) { // every other one was measured by an earlier run
+            space_get(b.space, i, config);
+            struct observation o = result(config, false);
+            strategy_tell(s, &o);
+        }
+        for (uint64_t i = 0; i < size / 2; i++) {
+            if (!strategy_ask(s, config)) fail_msg("%s stops after %zu of %zu", class->name, (size_t)i, (size_t)size / 2);
+            assert_int_equal(space_index(b.space, config) % 2, 1);
+            struct observation o = result(config, false);
+            strategy_tell(s, &o);
+        }
+        assert_false(strategy_ask(s, config));
+        assert_true(strategy_exhausted(s));
+        strategy_free(s);
+    }
+    free_space(&b);
+}
+
+// Mean over seeds of the best after 60 of 3,072 configurations. All but the two that do not look at results must beat random search.
+static void strategies_that_look_at_results_beat_random_search(void **state)
+{
+    (void)state;
+    enum { SEEDS = 30 };
+    struct bench b = make_space(32, NULL);
+    double random_mean = 0;
+    for (int pass = 0; pass < 2; pass++)
+        FOR_EACH(class)
+        {
+            bool blind = !strcmp(class->name, "random") || !strcmp(class->name, "exhaustive") || !strcmp(class->name, "latin_hypercube");
+            if (pass == 0 ? strcmp(class->name, "random") : blind || !strcmp(class->name, "multi_start")) continue; // steepest descent has no time in 60
+            double sum = 0;
+            for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+                double best;
+                uint64_t trace;
+                run(class, b.space, seed, 60, 1, false, false, &best, &trace);
+                sum += best;
+            }
+            if (pass == 0)
+                random_mean = sum / SEEDS;
+            else if (!(sum / SEEDS < random_mean))
+                fail_msg("%s: mean best %g, random %g", class->name, sum / SEEDS, random_mean);
+        }
+    free_space(&b);
+}
+
+static void unknown_options_are_errors_that_name_them(void **state)
+{
+    (void)state;
+    struct bench b = make_space(4, NULL);
+    FOR_EACH(class)
+    {
+        struct strategy_options options = {.seed = 1, .text = "nosuch=3"};
+        struct error err = {""};
+        struct strategy *s = strategy_new(class, b.space, &options, &err);
+        if (s) fail_msg("%s takes option 'nosuch'", class->name);
+        assert_non_null(strstr(err.message, "nosuch"));
+    }
+    free_space(&b);
+}
+
+static void names_are_found_and_the_nearest_is_proposed(void **state)
+{
+    (void)state;
+    assert_string_equal(strategy_classes[0]->name, "default");
+    FOR_EACH(class) assert_ptr_equal(strategy_find(class->name), class);
+    assert_null(strategy_find("nosuch"));
+    assert_string_equal(strategy_nearest("randon"), "random");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_strategy_proposes_each_configuration_of_a_small_space_exactly_once),
+        cmocka_unit_test(the_same_seed_gives_the_same_proposals_and_another_seed_others),
+        cmocka_unit_test(results_may_come_in_reverse_order),
+        cmocka_unit_test(a_space_where_nearly_all_fails_is_searched_to_its_end),
+        cmocka_unit_test(a_space_of_one_is_proposed_once),
+        cmocka_unit_test(results_that_were_not_asked_for_are_taken_and_not_proposed_again),
+        cmocka_unit_test(strategies_that_look_at_results_beat_random_search),
+        cmocka_unit_test(unknown_options_are_errors_that_name_them),
+        cmocka_unit_test(names_are_found_and_the_nearest_is_proposed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,71 @@
+// Where a search may begin: about twenty winners of earlier jobs, for another device, problem or version of the source. They are measured like any
+// proposal, never trusted; the strategy is told of them as of results it did not ask for.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/run/run.h"
+#include "tuner/store/recorded.h"
+
+static void add_start(struct run *r, const char *text)
+{
+    const struct space *space = r->job->space;
+    size_t bytes = space_parameter_count(space) * sizeof(uint16_t);
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    if (r->start_count == RUN_MAX_STARTS || space_parse(space, text, config, NULL) || space_index(space, config) < 0) return;
+    for (size_t i = 0; i < r->start_count; i++)
+        if (!memcmp(r->starts[i], config, bytes)) return;
+    memcpy(r->starts[r->start_count++], config, bytes);
+}
+
+static int visit(void *user, const char *config, const char *device)
+{
+    (void)device;
+    add_start(user, config);
+    return 0;
+}
+
+struct ranked {
+    double objective;
+    size_t trial;
+};
+
+static int by_objective(const void *a, const void *b)
+{
+    double x = ((const struct ranked *)a)->objective, y = ((const struct ranked *)b)->objective;
+    return (x > y) - (x < y);
+}
+
+static void add_recorded(struct run *r, const char *path)
+{
+    struct error err;
+    struct recorded *recorded = recorded_read(path, &err);
+    if (!recorded) {
+        run_fail(r, EXIT_USAGE, &err);
+        return;
+    }
+    struct ranked *ranked = memory_new(recorded->trial_count, sizeof *ranked);
+    size_t count = 0;
+    for (size_t i = 0; i < recorded->trial_count; i++)
+        if (recorded->trials[i].status == STATUS_OK) ranked[count++] = (struct ranked){recorded->trials[i].objective, i};
+    qsort(ranked, count, sizeof *ranked, by_objective);
+    size_t before = r->start_count;
+    for (size_t i = 0; i < count && i < RUN_MAX_STARTS; i++) {
+        char text[RUN_CONFIG_TEXT];
+        space_format(recorded->space, recorded->configs + ranked[i].trial * recorded->parameter_count, text, sizeof text);
+        add_start(r, text);
+    }
+    if (r->start_count == before) run_message(r, "warning: none of the best configurations in '%s' is one of this job", path);
+    free(ranked);
+    recorded_free(recorded);
+}
+
+void run_collect_starts(struct run *r)
+{
+    struct error err;
+    if (r->options->start_from) add_recorded(r, r->options->start_from);
+    if (store_each_elsewhere(r->store, 4 * RUN_MAX_STARTS, visit, r, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
+    if (r->start_count) run_log(r, "the search begins with %zu winners of earlier jobs", r->start_count);
+}
