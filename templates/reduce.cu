@@ -42,8 +42,14 @@
  *                     or `shared`, a tree in shared memory with a barrier a level
  *     FINISH          how blocks' sums are added: `last_block`, the block that finishes last adds all (deterministic);
  *                     `two_pass`, another launch adds them (deterministic); `atomic`, each block adds to the output
+ *
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: every load, and instead of adding a float its bits
+ * are collected, two floats an instruction; 2 arithmetic alone: the additions, of a number that is not loaded.
  */
 
+#ifndef SWEETSPOT_VARIANT
+#define SWEETSPOT_VARIANT 0
+#endif
 #ifndef BLOCK_SIZE
 #define BLOCK_SIZE 1024
 #endif
@@ -166,22 +172,40 @@ reduce_sum(const float *__restrict__ x, long long n, float *partial, float *out,
     const long long chunks = (n - head) / CHUNK;
 
     float sum[VECTOR] = {};
+#if SWEETSPOT_VARIANT == 1
+    unsigned seen = 0;
+#elif SWEETSPOT_VARIANT == 2
+    const float given = (float)n;
+#endif
     const float *from = x + head + blockIdx.x * CHUNK + tid * VECTOR;
     UNROLL for (long long c = blockIdx.x; c < chunks; c += gridDim.x)
     {
         float held[ITEMS][VECTOR];
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i)
+#if SWEETSPOT_VARIANT == 2
+#pragma unroll
+            for (int v = 0; v < VECTOR; ++v)
+                held[i][v] = given;
+#else
             load<VECTOR>(held[i], from + i * (BLOCK_SIZE * VECTOR));
+#endif
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i)
 #pragma unroll
             for (int v = 0; v < VECTOR; ++v)
+#if SWEETSPOT_VARIANT == 1
+                seen |= __float_as_uint(held[i][v]);
+#else
                 sum[v] += held[i][v];
+#endif
         from += gridDim.x * CHUNK;
     }
 
     float total = 0.0f;
+#if SWEETSPOT_VARIANT == 1
+    total = __uint_as_float(seen);
+#endif
 #pragma unroll
     for (int v = 0; v < VECTOR; ++v)
         total += sum[v];

@@ -10,6 +10,7 @@ const struct command commands[] = {
     {"header", cmd_header, "write the winner as a C header"},
     {"compare", cmd_compare, "the winner against the baselines, with confidence intervals"},
     {"profile", cmd_profile, "why a candidate is fast or slow: counters, source lines, findings"},
+    {"limiter", cmd_limiter, "whether memory, arithmetic or latency limits a candidate"},
     {"status", cmd_status, "how far a job is, and its best so far"},
     {"check", cmd_check, "report every mistake of a job file"},
     {"space", cmd_space, "size of the search space, and what each constraint removes"},

@@ -2,6 +2,7 @@
 #include "tuner/run/explain.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -108,12 +109,27 @@ static void add_stages(struct lab *lab, const struct job *job, const struct lab_
     }
 }
 
-static int add_trial(struct lab *lab, const struct job *job, const struct lab_candidate *c, size_t problem, json_t *document, struct error *err)
+// The dynamic shared memory of the problem's launches, raised until no more than so many blocks fit.
+static void pad_shared(struct lab *lab, const struct job *job, struct lab_candidate *c, size_t problem, int64_t blocks)
+{
+    const struct device_limits *d = lab_limits(lab);
+    json_t *stages = json_object_get(json_array_get(c->problems, problem), "stages");
+    for (size_t i = 0, k = 0; i < c->launch_count; i++) {
+        struct launch_shape *l = &c->launches[i].shape;
+        const struct compiled_entry *e = compiled_find(&c->compiled, job->stages[c->launches[i].stage].entry);
+        if ((size_t)c->launches[i].problem != problem) continue;
+        int64_t threads = l->block[0] * l->block[1] * l->block[2], fixed = e->shared > 0 ? e->shared : 0;
+        while (blocks_per_sm(d, threads, e->registers, l->shared + fixed) > blocks && l->shared + fixed + 1024 <= d->max_shared) l->shared += 1024;
+        json_object_set_new(json_array_get(stages, k++), "shared", json_integer((json_int_t)l->shared));
+    }
+}
+
+static int add_trial(struct lab *lab, const struct job *job, const struct lab_candidate *c, size_t problem, bool verify, json_t *document, struct error *err)
 {
     json_t *cutoff = json_array();
     for (size_t i = 0; i < job->tuned_count; i++) json_array_append_new(cutoff, json_null());
     json_t *answer = lab_ask(lab, json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "op", "trial", "cubin", c->compiled.cubin, "config", c->config, "cutoff", cutoff, "problems",
-                                            c->problems, "verify", 1), err);
+                                            c->problems, "verify", (int)verify), err);
     if (!answer) return -1;
     const char *status = json_get_string(answer, "status", "crashed");
     size_t i;
@@ -160,10 +176,18 @@ static bool worth_counting(const json_t *document)
 
 json_t *explain_candidate(struct lab *lab, const struct job *job, const uint16_t *config, size_t problem, const char *name, struct error *err)
 {
+    return explain_variant(lab, job, config, problem, name, 0, 0, err);
+}
+
+json_t *explain_variant(struct lab *lab, const struct job *job, const uint16_t *config, size_t problem, const char *name, int variant, int64_t blocks, struct error *err)
+{
     struct lab_candidate c;
-    json_t *document = new_document(lab, job, problem, name), *answer;
+    char text[16];
+    snprintf(text, sizeof text, "%d", variant);
+    json_t *document = new_document(lab, job, problem, name), *answer, *defines = variant ? json_pack("{s:s}", "SWEETSPOT_VARIANT", text) : NULL;
     double begin = clock_now();
-    int failed = lab_compile(lab, config, NULL, &c, err);
+    int failed = lab_compile(lab, config, defines, &c, err);
+    json_decref(defines);
     json_object_set_new(document, "config", json_string(c.config));
     if (failed > 0) { // its own fault
         char status[32];
@@ -175,9 +199,10 @@ json_t *explain_candidate(struct lab *lab, const struct job *job, const uint16_t
     }
     set_seconds(document, "compile", begin);
     if (!failed) {
+        if (blocks) pad_shared(lab, job, &c, problem, blocks);
         add_stages(lab, job, &c, problem, document);
         begin = clock_now();
-        failed = add_trial(lab, job, &c, problem, document, err);
+        failed = add_trial(lab, job, &c, problem, !variant, document, err);
         set_seconds(document, "trial", begin);
     }
     if (!failed && worth_counting(document)) {

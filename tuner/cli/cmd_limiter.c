@@ -1,0 +1,126 @@
+// sweetspot limiter: a candidate whole, its memory traffic alone, its arithmetic alone, at the same occupancy; and what the three times say.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/chooser.h"
+#include "tuner/cli/commands.h"
+#include "tuner/cli/options.h"
+#include "tuner/output/limiter.h"
+#include "tuner/output/profile.h"
+#include "tuner/run/explain.h"
+
+enum { VARIANTS = 3 }; // as SWEETSPOT_VARIANT counts: the kernel, memory alone, arithmetic alone
+
+struct limiting {
+    const char *job, *store, *trial, *device, *cache;
+    int64_t problem;
+    int format;
+    struct chooser chooser;
+    struct subject subject;
+    struct lab *lab;
+    json_t *profiles[VARIANTS];
+};
+
+static int complain(int status, const struct error *err)
+{
+    fprintf(stderr, "sweetspot: %s\n", err->message);
+    return status;
+}
+
+static int check_template(const struct job *job)
+{
+    char *text = text_read_file(job->source, NULL);
+    bool known = text && strstr(text, "SWEETSPOT_VARIANT");
+    free(text);
+    if (known) return 0;
+    fprintf(stderr, "sweetspot: %s knows no variants: its text must leave out the arithmetic where SWEETSPOT_VARIANT is 1 and the memory traffic where it is 2 "
+                    "(templates/reduce.cu shows how)\n", job->source);
+    return EXIT_USAGE;
+}
+
+static int measure(struct limiting *l)
+{
+    static const char *const names[VARIANTS] = {NULL, "memory only", "math only"};
+    const struct job *job = l->chooser.session.job;
+    struct error err = {""};
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    int64_t blocks = 0;
+    if (chooser_config(&l->chooser, &l->subject, config, &err)) return complain(EXIT_USAGE, &err);
+    json_t *ceilings = lab_ask(l->lab, json_pack("{s:s}", "op", "ceilings"), &err);
+    int status = 0;
+    for (int v = 0; v < VARIANTS && !status; v++) {
+        json_t *p = explain_variant(l->lab, job, config, (size_t)l->problem - 1, v ? names[v] : l->subject.name, v, blocks, &err);
+        l->profiles[v] = p;
+        if (!p) {
+            status = complain(EXIT_NOTHING, &err);
+        } else if (!json_object_get(p, "time")) {
+            fprintf(stderr, "sweetspot: %s: %s\n", v ? names[v] : l->subject.name, json_get_string(p, "reason", "it failed"));
+            status = EXIT_NOTHING;
+        } else {
+            json_object_set(p, "ceilings", ceilings);
+            if (!v) blocks = (int64_t)profile_number(profile_main_stage(p), "blocks_per_sm");
+        }
+    }
+    json_decref(ceilings);
+    return status;
+}
+
+static int limiter(struct limiting *l)
+{
+    struct error err = {""};
+    int status = check_template(l->chooser.session.job);
+    if (!status) status = chooser_read(&l->chooser, l->trial ? l->trial : "best", &l->subject);
+    if (!status && l->subject.baseline) {
+        fprintf(stderr, "sweetspot: %s has no source to take apart; name a trial or NAME=value,...\n", l->subject.baseline);
+        status = EXIT_USAGE;
+    }
+    if (!status && l->problem > (int64_t)l->chooser.session.job->tuned_count) {
+        fprintf(stderr, "sweetspot: %s has %zu problems that are tuned\n", l->job, l->chooser.session.job->tuned_count);
+        status = EXIT_USAGE;
+    }
+    if (status) return status;
+    struct lab_options options = {.device = l->device, .cache = l->cache ? l->cache : "out/cache", .metrics = "full"};
+    status = lab_open(&l->lab, l->chooser.session.job, &options, &err);
+    if (status) return complain(status, &err);
+    status = measure(l);
+    if (status) return status;
+    if (l->format == 0) {
+        limiter_print(stdout, l->profiles[0], l->profiles[1], l->profiles[2]);
+        return 0;
+    }
+    json_t *all = limiter_json(l->profiles[0], l->profiles[1], l->profiles[2]);
+    static const char *const keys[VARIANTS] = {"kernel", "memory_only", "math_only"};
+    for (int v = 0; v < VARIANTS; v++) json_object_set(all, keys[v], l->profiles[v]);
+    json_dumpf(all, stdout, JSON_INDENT(1));
+    putchar('\n');
+    json_decref(all);
+    return 0;
+}
+
+int cmd_limiter(int argc, char **argv)
+{
+    static const char *const formats[] = {"table", "json", NULL};
+    struct limiting l = {.device = "0", .problem = 1};
+    const struct option_spec specs[] = {
+        OPTION_JOB(&l.job),
+        {.name = "trial", .letter = 't', .string = &l.trial, .shown = "WHICH", .help = "a trial's number, best, runner-up, or NAME=value,... with the rest as in the best (best)"},
+        {.name = "problem", .letter = 'p', .integer = &l.problem, .low = 1, .high = JOB_MAX_PROBLEMS, .shown = "N", .help = "which of the job's problems (1)"},
+        {.name = "device", .letter = 'd', .string = &l.device, .shown = "N", .help = "the GPU (0)"},
+        OPTION_STORE(&l.store),
+        {.name = "cache", .string = &l.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
+        {.name = "format", .letter = 'f', .choice = &l.format, .choices = formats, .help = "how results are printed (table)"},
+        OPTION_END,
+    };
+    int status = options_parse(specs, "Says what limits a candidate: times it whole, with its memory traffic alone and with its arithmetic alone, at the same occupancy.", argc, argv);
+    if (status >= 0) return status;
+    status = chooser_open(&l.chooser, l.job, l.store);
+    if (!status) status = limiter(&l);
+    lab_close(l.lab);
+    for (int v = 0; v < VARIANTS; v++) json_decref(l.profiles[v]);
+    free(l.subject.config);
+    chooser_close(&l.chooser);
+    return status;
+}
