@@ -140,7 +140,7 @@ int chooser_read(struct chooser *c, const char *text, struct subject *s)
         snprintf(s->name, sizeof s->name, "trial %lld", id);
         return trial_config(c, id, &s->config);
     }
-    snprintf(s->name, sizeof s->name, "%.*s", NAME_SIZE - 1, strchr(text, '=') ? "candidate" : text);
+    snprintf(s->name, sizeof s->name, "%.*s", (int)sizeof s->name - 1, strchr(text, '=') ? "candidate" : text);
     if (!strchr(text, '=')) {
         s->baseline = text;
         return 0;
