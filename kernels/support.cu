@@ -424,6 +424,75 @@ extern "C" __global__ void __launch_bounds__(512) support_ceiling_read(const uin
     if (sum == 1) *sink = sum;
 }
 
+// The same in FP64.
+extern "C" __global__ void __launch_bounds__(256) support_ceiling_fp64(double a, double b, int loops, double *sink)
+{
+    double x[16];
+#pragma unroll
+    for (int i = 0; i < 16; i++) x[i] = (double)(threadIdx.x + i);
+    for (int loop = 0; loop < loops; loop++) {
+#pragma unroll
+        for (int step = 0; step < 64; step++)
+#pragma unroll
+            for (int i = 0; i < 16; i++) x[i] = x[i] * a + b;
+    }
+    double sum = 0;
+#pragma unroll
+    for (int i = 0; i < 16; i++) sum += x[i];
+    if (sum == -1.0) *sink = sum;
+}
+
+// Copies n vectors, each read and written once, as support_ceiling_read reads them.
+extern "C" __global__ void __launch_bounds__(512) support_ceiling_copy(const uint4 *data, i64 n, uint4 *to)
+{
+    uint4 x[8];
+    i64 first = (i64)blockIdx.x * (8 * 512) + threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < 8; i++) x[i] = first + i * 512 < n ? __ldcs(&data[first + i * 512]) : uint4{0, 0, 0, 0};
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        if (first + i * 512 < n) __stcs(&to[first + i * 512], x[i]);
+}
+
+// Reads n vectors `loops` times, past the L1 (.cg): the L2's bandwidth where they fit there. Every block reads all of them, each
+// from a start of its own, so that the blocks do not ask for the same lines at the same time.
+extern "C" __global__ void __launch_bounds__(512) support_ceiling_l2(const uint4 *data, i64 n, int loops, u32 *sink)
+{
+    u32 sum = 0;
+    i64 at = ((i64)blockIdx.x * 65537 * 512 + threadIdx.x) % n;
+    for (int loop = 0; loop < loops; loop++) {
+        uint4 x[8];
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            x[i] = __ldcg(&data[at]);
+            at += 512;
+            if (at >= n) at -= n;
+        }
+#pragma unroll
+        for (int i = 0; i < 8; i++) sum |= x[i].x | x[i].y | x[i].z | x[i].w;
+    }
+    if (sum == 1) *sink = sum;
+}
+
+// Reads shared memory, 16 bytes a thread and access, without bank conflicts. The address depends on what was read, in a way that the
+// compiler cannot see through: all of it is zero.
+extern "C" __global__ void __launch_bounds__(512) support_ceiling_shared(int loops, u32 *sink)
+{
+    __shared__ uint4 data[2048];
+    for (int i = threadIdx.x; i < 2048; i += blockDim.x) data[i] = uint4{0, 0, 0, 0};
+    __syncthreads();
+    u32 sum = 0;
+    for (int loop = 0; loop < loops; loop++) {
+        uint4 x[8];
+        int first = (threadIdx.x + sum + loop * 32) % 2048;
+#pragma unroll
+        for (int i = 0; i < 8; i++) x[i] = data[(first + i * 256) % 2048];
+#pragma unroll
+        for (int i = 0; i < 8; i++) sum |= x[i].x | x[i].y | x[i].z | x[i].w;
+    }
+    if (sum == 1) *sink = sum;
+}
+
 #define TYPED(name, T)                                                                                                   \
     extern "C" __global__ void support_fill_##name(T *to, i64 rows, i64 cols, i64 ld, int kind, double low, double high, \
                                                    u64 seed)                                                             \

@@ -3,53 +3,82 @@
 
 #include <math.h>
 
-enum { LAUNCHES = 12, LOOPS = 64 };
+enum { LAUNCHES = 12, LOOPS = 64, L2_LOOPS = 256, SHARED_LOOPS = 1024 };
 
-struct reading {
-    struct support *support;
-    uint64_t memory; // 0: the multiply-adds
-    size_t bytes;
-    double flops;
+struct ground {
+    struct workload *w;
+    uint64_t memory; // `bytes` of it
+    size_t bytes, l2_bytes;
 };
 
-static int enqueue(struct reading *r, struct error *err)
+// One launch; *amount: operations or bytes.
+typedef int ceiling_launch(struct ground *, double *amount, struct error *err);
+
+static int fp32(struct ground *g, double *amount, struct error *err) { return support_ceiling_fma(g->w->support, LOOPS, amount, err); }
+static int fp64(struct ground *g, double *amount, struct error *err) { return support_ceiling_fp64(g->w->support, LOOPS, amount, err); }
+static int shared(struct ground *g, double *amount, struct error *err) { return support_ceiling_shared(g->w->support, SHARED_LOOPS, amount, err); }
+
+static int read(struct ground *g, double *amount, struct error *err)
 {
-    return r->memory ? support_ceiling_read(r->support, r->memory, r->bytes, err) : support_ceiling_fma(r->support, LOOPS, &r->flops, err);
+    *amount = (double)g->bytes;
+    return support_ceiling_read(g->w->support, g->memory, g->bytes, err);
 }
 
-static int fastest(struct workload *w, struct reading *r, double *seconds, struct error *err)
+static int copy(struct ground *g, double *amount, struct error *err)
 {
+    return support_ceiling_copy(g->w->support, g->memory, g->memory + g->bytes / 2, g->bytes / 2, amount, err);
+}
+
+// A quarter of the L2, which is made of two halves that keep copies of each other's lines.
+static int l2(struct ground *g, double *amount, struct error *err)
+{
+    return support_ceiling_l2(g->w->support, g->memory, g->l2_bytes / 4, L2_LOOPS, amount, err);
+}
+
+static const struct {
+    const char *key;
+    ceiling_launch *launch;
+} ceilings[] = {
+    {"flops_per_second", fp32},           {"bytes_per_second", read},     {"fp64_flops_per_second", fp64},
+    {"copy_bytes_per_second", copy},      {"l2_bytes_per_second", l2},    {"shared_bytes_per_second", shared},
+};
+
+static int fastest(struct ground *g, ceiling_launch *launch, double *rate, struct error *err)
+{
+    struct cuda *cuda = g->w->cuda;
     struct cuda_event *from = NULL, *to = NULL;
-    int failed = cuda_event_create(w->cuda, &from, err);
-    if (!failed) failed = cuda_event_create(w->cuda, &to, err);
-    *seconds = INFINITY;
+    double seconds = INFINITY, amount = 0;
+    int failed = cuda_event_create(cuda, &from, err);
+    if (!failed) failed = cuda_event_create(cuda, &to, err);
     for (int i = 0; i < LAUNCHES && !failed; i++) {
         double one;
-        failed = cuda_event_record(w->cuda, from, err);
-        if (!failed) failed = enqueue(r, err);
-        if (!failed) failed = cuda_event_record(w->cuda, to, err);
-        if (!failed) failed = cuda_sync(w->cuda, err);
-        if (!failed) failed = cuda_event_seconds(w->cuda, from, to, &one, err);
-        if (!failed && i >= 2 && one < *seconds) *seconds = one; // the first ones warm up
+        failed = cuda_event_record(cuda, from, err);
+        if (!failed) failed = launch(g, &amount, err);
+        if (!failed) failed = cuda_event_record(cuda, to, err);
+        if (!failed) failed = cuda_sync(cuda, err);
+        if (!failed) failed = cuda_event_seconds(cuda, from, to, &one, err);
+        if (!failed && i >= 2 && one < seconds) seconds = one; // the first ones warm up
     }
-    if (from) cuda_event_destroy(w->cuda, from);
-    if (to) cuda_event_destroy(w->cuda, to);
+    if (from) cuda_event_destroy(cuda, from);
+    if (to) cuda_event_destroy(cuda, to);
+    *rate = amount / seconds;
     return failed;
 }
 
 int ceilings_measure(struct workload *w, json_t *answer, struct error *err)
 {
-    struct reading fma = {.support = w->support}, read = {.support = w->support, .bytes = (size_t)2 << 30};
-    double seconds;
-    int failed = fastest(w, &fma, &seconds, err);
-    if (failed) return failed;
-    json_object_set_new(answer, "flops_per_second", json_real(fma.flops / seconds));
-    while ((failed = cuda_alloc(w->cuda, read.bytes, &read.memory, err)) == CUDA_MEMORY && read.bytes > (size_t)64 << 20) read.bytes /= 2;
-    if (!failed) failed = cuda_zero(w->cuda, read.memory, read.bytes, err);
-    if (!failed) failed = fastest(w, &read, &seconds, err);
-    if (failed != CUDA_CRASHED && read.memory) cuda_free(w->cuda, read.memory);
-    if (failed) return failed;
-    json_object_set_new(answer, "bytes_per_second", json_real((double)read.bytes / seconds));
-    json_object_set_new(answer, "status", json_string("ok"));
-    return 0;
+    struct cuda_info info;
+    cuda_info(w->cuda, &info);
+    struct ground g = {.w = w, .bytes = (size_t)2 << 30, .l2_bytes = info.l2_bytes > 0 ? (size_t)info.l2_bytes : (size_t)4 << 20};
+    int failed;
+    while ((failed = cuda_alloc(w->cuda, g.bytes, &g.memory, err)) == CUDA_MEMORY && g.bytes > (size_t)64 << 20) g.bytes /= 2;
+    if (!failed) failed = cuda_zero(w->cuda, g.memory, g.bytes, err);
+    for (size_t i = 0; i < sizeof ceilings / sizeof *ceilings && !failed; i++) {
+        double rate;
+        failed = fastest(&g, ceilings[i].launch, &rate, err);
+        if (!failed) json_object_set_new(answer, ceilings[i].key, json_real(rate));
+    }
+    if (failed != CUDA_CRASHED && g.memory) cuda_free(w->cuda, g.memory);
+    if (!failed) json_object_set_new(answer, "status", json_string("ok"));
+    return failed;
 }

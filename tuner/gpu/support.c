@@ -11,9 +11,10 @@ enum { BLOCK = 256, PARTIALS = 1024 };
 enum kernel_name { FILL, COMPARE, JUDGE, WIDEN, SUMS, TYPED_COUNT };
 static const char *const typed_names[TYPED_COUNT] = {"fill", "compare", "judge", "widen", "sums"};
 
-enum { PATTERN, CHECKSUM, GUARDS, NARROW_UP, TO_INTEGER, MAX_ABS, SUMS_JOIN, FLUSH, CEILING_FMA, CEILING_READ, PLAIN_COUNT };
+enum { PATTERN, CHECKSUM, GUARDS, NARROW_UP, TO_INTEGER, MAX_ABS, SUMS_JOIN, FLUSH, CEILING_FMA, CEILING_READ, CEILING_FP64, CEILING_COPY, CEILING_L2, CEILING_SHARED, PLAIN_COUNT };
 static const char *const plain_names[PLAIN_COUNT] = {
-    "pattern", "checksum", "guards", "narrow_up", "to_integer", "max_abs", "sums_join", "flush", "ceiling_fma", "ceiling_read",
+    "pattern", "checksum", "guards", "narrow_up", "to_integer", "max_abs", "sums_join", "flush", "ceiling_fma", "ceiling_read", "ceiling_fp64", "ceiling_copy",
+    "ceiling_l2", "ceiling_shared",
 };
 
 struct sums {
@@ -219,4 +220,38 @@ int support_ceiling_read(struct support *s, uint64_t from, size_t bytes, struct 
     int64_t n = (int64_t)(bytes / 16);
     void *args[] = {&from, &n, &s->small};
     return launch_plain(s, CEILING_READ, (unsigned)((n + EACH - 1) / EACH), 1, 512, args, err);
+}
+
+int support_ceiling_fp64(struct support *s, int loops, double *amount, struct error *err)
+{
+    double a = 0.999, b = 0.001;
+    void *args[] = {&a, &b, &loops, &s->small};
+    *amount = 2.0 * 16 * 64 * loops * BLOCK * s->wide;
+    return launch_plain(s, CEILING_FP64, s->wide, 1, BLOCK, args, err);
+}
+
+int support_ceiling_copy(struct support *s, uint64_t from, uint64_t to, size_t bytes, double *amount, struct error *err)
+{
+    enum { EACH = 8 * 512 };
+    int64_t n = (int64_t)(bytes / 16);
+    void *args[] = {&from, &n, &to};
+    *amount = 2.0 * 16 * (double)n;
+    return launch_plain(s, CEILING_COPY, (unsigned)((n + EACH - 1) / EACH), 1, 512, args, err);
+}
+
+int support_ceiling_l2(struct support *s, uint64_t from, size_t bytes, int loops, double *amount, struct error *err)
+{
+    int64_t n = (int64_t)(bytes / 16);
+    unsigned blocks = s->wide / 2; // 4 of 512 threads fill a multiprocessor
+    void *args[] = {&from, &n, &loops, &s->small};
+    *amount = 16.0 * 8 * loops * 512 * blocks;
+    return launch_plain(s, CEILING_L2, blocks, 1, 512, args, err);
+}
+
+int support_ceiling_shared(struct support *s, int loops, double *amount, struct error *err)
+{
+    unsigned blocks = s->wide / 2;
+    void *args[] = {&loops, &s->small};
+    *amount = 16.0 * 8 * loops * 512 * blocks;
+    return launch_plain(s, CEILING_SHARED, blocks, 1, 512, args, err);
 }

@@ -58,5 +58,10 @@ int support_flush(struct support *, struct error *err);
 // What the device can do at most. FP32 multiply-adds alone: *flops is the launch's number of operations, two for each. Reading alone.
 int support_ceiling_fma(struct support *, int loops, double *flops, struct error *err);
 int support_ceiling_read(struct support *, uint64_t from, size_t bytes, struct error *err);
+// The other ones; *amount: operations, or bytes moved (a copy counts what it reads and what it writes). `bytes` of the L2's should fit into it.
+int support_ceiling_fp64(struct support *, int loops, double *amount, struct error *err);
+int support_ceiling_copy(struct support *, uint64_t from, uint64_t to, size_t bytes, double *amount, struct error *err);
+int support_ceiling_l2(struct support *, uint64_t from, size_t bytes, int loops, double *amount, struct error *err);
+int support_ceiling_shared(struct support *, int loops, double *amount, struct error *err);
 
 #endif

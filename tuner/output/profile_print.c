@@ -35,6 +35,16 @@ static double byte_rate(const struct view *v) { return known(number(v, "dram_byt
 static double of_flop_ceiling(const struct view *v) { return 100 * flop_rate(v) / ceiling(v, "flops_per_second"); }
 static double of_byte_ceiling(const struct view *v) { return 100 * byte_rate(v) / ceiling(v, "bytes_per_second"); }
 static double intensity(const struct view *v) { return known(top(v, "flops") / number(v, "dram_bytes")); }
+// What the device could do at the kernel's own number of operations for a byte: the lower of the two roofs.
+static double roofline(const struct view *v)
+{
+    double flops = ceiling(v, "flops_per_second"), bytes = intensity(v) * ceiling(v, "bytes_per_second");
+    return isnan(bytes) ? bytes : fmin(flops, bytes);
+}
+static double of_roofline(const struct view *v) { return 100 * flop_rate(v) / roofline(v); }
+// A wavefront is 128 bytes of the banks; a sector 32 bytes.
+static double of_shared_ceiling(const struct view *v) { return known(100 * 128 * number(v, "shared_wavefronts") / top(v, "time") / ceiling(v, "shared_bytes_per_second")); }
+static double of_l2_ceiling(const struct view *v) { return known(100 * 32 * number(v, "l2_sectors") / top(v, "time") / ceiling(v, "l2_bytes_per_second")); }
 static double theoretical(const struct view *v) { return 100 * json_get_number(json_object_get(v->stage, "facts"), "occupancy", NAN); }
 static double achieved(const struct view *v) { return json_get_number(json_object_get(v->stage, "counters"), "occupancy", NAN); }
 
@@ -69,6 +79,10 @@ static const struct figure figures[] = {
     {NULL, "device memory, bytes moved", RATE, NULL, byte_rate, NULL},
     {NULL, "  of the measured ceiling", PERCENT, NULL, of_byte_ceiling, NULL},
     {NULL, "operations for a byte moved", NUMBER, NULL, intensity, NULL},
+    {NULL, "roofline at that intensity", RATE, NULL, roofline, NULL},
+    {NULL, "  reached", PERCENT, NULL, of_roofline, NULL},
+    {NULL, "shared memory, of the measured ceiling", PERCENT, NULL, of_shared_ceiling, NULL},
+    {NULL, "L2, of the measured ceiling", PERCENT, NULL, of_l2_ceiling, NULL},
     {"Pipes", "FMA", PERCENT, "pipe_fma", NULL, NULL},
     {NULL, "ALU", PERCENT, "pipe_alu", NULL, NULL},
     {NULL, "FP64", PERCENT, "pipe_fp64", NULL, NULL},
@@ -159,7 +173,7 @@ static const char *show(const struct figure *f, const struct view *v, double val
     if (f->form == WHOLE) snprintf(out, size, "%.0f", value);
     if (f->form == COUNT) scaled(value, "", 1000, out, size);
     if (f->form == BYTES) scaled(value, "B", 1024, out, size);
-    if (f->form == RATE) scaled(value, f->value == flop_rate ? "FLOP/s" : "B/s", 1000, out, size);
+    if (f->form == RATE) scaled(value, f->value != byte_rate ? "FLOP/s" : "B/s", 1000, out, size);
     return out;
 }
 
