@@ -121,6 +121,14 @@ static json_t *count(const json_t *request)
     return json_pack("{s:s, s:o, s:f}", "status", "ok", "trials", trials, "wall", 0.1);
 }
 
+static json_t *profile(const json_t *request)
+{
+    if (mode_is(request, "profile_crash")) abort();
+    return json_pack("{s:s, s:[{s:s, s:i, s:{s:f, s:f}, s:[{s:s, s:s, s:i, s:{s:f, s:f}, s:{s:f, s:f}, s:{s:i}}]}], s:[]}", "status", "ok", "stages", "symbol", "x", "code_bytes",
+                     4096, "totals", "shared_wavefronts", 2e8, "shared_ideal", 1e8, "lines", "directory", "", "file", "x.cu", "line", 1, "self", "shared_wavefronts", 2e8,
+                     "shared_ideal", 1e8, "total", "shared_wavefronts", 2e8, "shared_ideal", 1e8, "stalls", "barrier", 3, "reasons");
+}
+
 static json_t *final(const json_t *request)
 {
     json_t *entries = json_array(), *one;
@@ -154,6 +162,8 @@ int main(void)
                  : !strcmp(op, "trial")   ? trial(request)
                  : !strcmp(op, "count")   ? count(request)
                  : !strcmp(op, "final")   ? final(request)
+                 : !strcmp(op, "profile") ? profile(request)
+                 : !strcmp(op, "ceilings") ? json_pack("{s:s, s:f, s:f}", "status", "ok", "flops_per_second", 6e13, "bytes_per_second", 4e12)
                                           : json_pack("{s:s}", "status", "error");
         if (answer) {
             if (json_is_object(answer)) json_object_set(answer, "id", json_object_get(request, "id"));

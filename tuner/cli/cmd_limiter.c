@@ -49,15 +49,15 @@ static int measure(struct limiting *l)
     uint16_t config[SPACE_MAX_PARAMETERS];
     int64_t blocks = 0;
     if (chooser_config(&l->chooser, &l->subject, config, &err)) return complain(EXIT_USAGE, &err);
-    json_t *ceilings = lab_ask(l->lab, json_pack("{s:s}", "op", "ceilings"), &err);
+    json_t *ceilings = lab_ask(l->lab, json_pack("{s:s}", "op", "ceilings"), LAB_PATIENCE, &err);
     int status = 0;
     for (int v = 0; v < VARIANTS && !status; v++) {
         json_t *p = explain_variant(l->lab, job, config, (size_t)l->problem - 1, v ? names[v] : l->subject.name, v, blocks, &err);
         l->profiles[v] = p;
         if (!p) {
             status = complain(EXIT_NOTHING, &err);
-        } else if (!json_object_get(p, "time")) {
-            fprintf(stderr, "sweetspot: %s: %s\n", v ? names[v] : l->subject.name, json_get_string(p, "reason", "it failed"));
+        } else if (!explain_worked(p)) {
+            fprintf(stderr, "sweetspot: %s: %s: %s\n", v ? names[v] : l->subject.name, json_get_string(p, "status", "?"), json_get_string(p, "reason", ""));
             status = EXIT_NOTHING;
         } else {
             json_object_set(p, "ceilings", ceilings);

@@ -41,8 +41,8 @@ static int make_profile(struct profiling *p, const struct subject *s, json_t *ce
     *out = s->baseline ? explain_baseline(p->lab, p->chooser.session.job, s->baseline, problem, &err) : explain_candidate(p->lab, p->chooser.session.job, config, problem, s->name, &err);
     if (!*out) return complain(EXIT_NOTHING, &err);
     json_object_set(*out, "ceilings", ceilings);
-    if (json_object_get(*out, "time")) return 0;
-    fprintf(stderr, "sweetspot: %s (%s) cannot be profiled: %s\n", s->name, json_get_string(*out, "config", ""), json_get_string(*out, "reason", "it failed"));
+    if (explain_worked(*out)) return 0;
+    fprintf(stderr, "sweetspot: %s (%s) cannot be profiled: %s: %s\n", s->name, json_get_string(*out, "config", ""), json_get_string(*out, "status", "?"), json_get_string(*out, "reason", ""));
     return EXIT_NOTHING;
 }
 
@@ -100,7 +100,7 @@ static int profile(struct profiling *p)
     status = lab_open(&p->lab, p->chooser.session.job, &options, &err);
     free(cache);
     if (status) return complain(status, &err);
-    ceilings = lab_ask(p->lab, json_pack("{s:s}", "op", "ceilings"), &err);
+    ceilings = lab_ask(p->lab, json_pack("{s:s}", "op", "ceilings"), LAB_PATIENCE, &err);
     status = make_profile(p, &p->subject, ceilings, &ours);
     if (!status && p->o.against) status = make_profile(p, &p->other, ceilings, &theirs);
     if (!status) status = show(p, ours, theirs);

@@ -30,7 +30,8 @@ static bool bank_conflicts(const struct scene *s, struct finding *f)
     struct profile_blame blame;
     double extra = scene_number(s, "shared_wavefronts") - scene_number(s, "shared_ideal");
     if (isnan(extra)) extra = scene_number(s, "bank_conflicts_load") + scene_number(s, "bank_conflicts_store");
-    double cycles = extra / (double)s->limits->sm_count / scene_number(s, "cycles_active");
+    double active = scene_number(s, "cycles_active"), elapsed = json_get_number(s->profile, "time", NAN) * 1e6 * json_get_number(s->profile, "clock_mhz", NAN);
+    double cycles = extra / (double)s->limits->sm_count / (isnan(active) ? elapsed : active);
     if (!(cycles > 0.02)) return false;
     bool named = profile_blame(s->stage, EXCESS_SHARED, &blame, 1) > 0;
     char *text = named && s->job ? profile_source(s->job->source, blame.line) : NULL;

@@ -129,7 +129,7 @@ static int add_trial(struct lab *lab, const struct job *job, const struct lab_ca
     json_t *cutoff = json_array();
     for (size_t i = 0; i < job->tuned_count; i++) json_array_append_new(cutoff, json_null());
     json_t *answer = lab_ask(lab, json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "op", "trial", "cubin", c->compiled.cubin, "config", c->config, "cutoff", cutoff, "problems",
-                                            c->problems, "verify", (int)verify), err);
+                                            c->problems, "verify", (int)verify), job->measure.timeout, err);
     if (!answer) return -1;
     const char *status = json_get_string(answer, "status", "crashed");
     size_t i;
@@ -149,7 +149,7 @@ static int add_trial(struct lab *lab, const struct job *job, const struct lab_ca
 
 static int add_lines(struct lab *lab, const struct lab_candidate *c, const json_t *part, json_t *document, struct error *err)
 {
-    json_t *answer = lab_ask(lab, json_pack("{s:s, s:s, s:s, s:[O], s:b}", "op", "profile", "cubin", c->compiled.cubin, "config", c->config, "problems", part, "samples", 1), err);
+    json_t *answer = lab_ask(lab, json_pack("{s:s, s:s, s:s, s:[O], s:b}", "op", "profile", "cubin", c->compiled.cubin, "config", c->config, "problems", part, "samples", 1), LAB_PATIENCE, err);
     size_t i;
     json_t *stage, *reason;
     if (!answer) return -1;
@@ -168,7 +168,7 @@ static int add_lines(struct lab *lab, const struct lab_candidate *c, const json_
     return 0;
 }
 
-static bool worth_counting(const json_t *document)
+bool explain_worked(const json_t *document)
 {
     int status = status_find(json_get_string(document, "status", ""));
     return status == STATUS_OK || status == STATUS_SLOW || status == STATUS_NONDETERMINISTIC;
@@ -193,7 +193,8 @@ json_t *explain_variant(struct lab *lab, const struct job *job, const uint16_t *
         char status[32];
         snprintf(status, sizeof status, "%.*s", (int)strcspn(err->message, ":"), err->message);
         json_object_set_new(document, "status", json_string(status));
-        json_object_set_new(document, "reason", json_string(err->message));
+        const char *rest = err->message + strlen(status);
+        json_object_set_new(document, "reason", json_string(rest + strspn(rest, ": ")));
         lab_candidate_release(&c);
         return document;
     }
@@ -205,10 +206,10 @@ json_t *explain_variant(struct lab *lab, const struct job *job, const uint16_t *
         failed = add_trial(lab, job, &c, problem, !variant, document, err);
         set_seconds(document, "trial", begin);
     }
-    if (!failed && worth_counting(document)) {
+    if (!failed && explain_worked(document)) {
         json_t *part = json_array_get(c.problems, problem);
         begin = clock_now();
-        answer = lab_ask(lab, json_pack("{s:s, s:[{s:i, s:s, s:s, s:[O]}]}", "op", "count", "trials", "trial", 1, "cubin", c.compiled.cubin, "config", c.config, "problems", part), err);
+        answer = lab_ask(lab, json_pack("{s:s, s:[{s:i, s:s, s:s, s:[O]}]}", "op", "count", "trials", "trial", 1, "cubin", c.compiled.cubin, "config", c.config, "problems", part), LAB_PATIENCE, err);
         failed = answer ? 0 : -1;
         if (answer) set_counters(lab, document, answer);
         json_decref(answer);
@@ -245,7 +246,7 @@ json_t *explain_baseline(struct lab *lab, const struct job *job, const char *bas
         return NULL;
     }
     json_array_append_new(json_object_get(document, "stages"), json_pack("{s:s, s:{}, s:{}}", "name", baseline, "launch", "facts"));
-    answer = lab_ask(lab, json_pack("{s:s, s:[{s:s, s:s}]}", "op", "count", "trials", "trial", baseline, "baseline", baseline), err);
+    answer = lab_ask(lab, json_pack("{s:s, s:[{s:s, s:s}]}", "op", "count", "trials", "trial", baseline, "baseline", baseline), LAB_PATIENCE, err);
     if (answer) {
         json_t *rows = json_object_get(json_array_get(json_object_get(answer, "trials"), 0), "counters"); // one a tuned problem
         for (i = json_array_size(rows); i-- > 0;)

@@ -13,7 +13,12 @@
 #ifndef SWEETSPOT_EXPLAIN_H
 #define SWEETSPOT_EXPLAIN_H
 
+#include <stdbool.h>
+
 #include "tuner/run/lab.h"
+
+// Whether the candidate ran and can be explained: ok, slow or nondeterministic.
+bool explain_worked(const json_t *profile);
 
 // A new document. Its "status" is the trial's; with another than ok, slow or nondeterministic there is nothing but "reason". NULL with a message when
 // a worker failed.

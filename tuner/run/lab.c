@@ -8,7 +8,7 @@
 #include "tuner/base/text.h"
 #include "tuner/run/run.h"
 
-enum { JOB_TIMEOUT = 600, ASK_TIMEOUT = 600 };
+enum { JOB_TIMEOUT = 600 };
 
 struct lab {
     struct run run;
@@ -118,9 +118,9 @@ void lab_candidate_release(struct lab_candidate *c)
     *c = (struct lab_candidate){0};
 }
 
-json_t *lab_ask(struct lab *lab, json_t *request, struct error *err)
+json_t *lab_ask(struct lab *lab, json_t *request, double seconds, struct error *err)
 {
-    json_t *answer = worker_ask(&lab->run.gpus[0].worker, request, ASK_TIMEOUT, err);
+    json_t *answer = worker_ask(&lab->run.gpus[0].worker, request, seconds, err);
     if (!answer || strcmp(json_get_string(answer, "status", ""), "error")) return answer;
     error_set(err, "%s", json_get_string(answer, "reason", "the GPU worker failed"));
     json_decref(answer);

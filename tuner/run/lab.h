@@ -40,6 +40,7 @@ void lab_candidate_release(struct lab_candidate *);
 
 // Asks the GPU worker (takes the reference). NULL with a message: it died, was late, or says that the request failed; it is of no use afterwards.
 // A candidate's own failure ("wrong") is an answer.
-json_t *lab_ask(struct lab *, json_t *request, struct error *);
+json_t *lab_ask(struct lab *, json_t *request, double seconds, struct error *);
+enum { LAB_PATIENCE = 600 }; // seconds, for requests that have no limit of their own
 
 #endif

@@ -1,0 +1,326 @@
+// Profiles without a GPU: line tables of real cubins, recorded profiles of the classic bank conflict, and the commands against a scripted worker.
+#include "tests/e2e.h"
+
+#include <math.h>
+
+#include "tuner/base/json.h"
+#include "tuner/base/protocol.h"
+#include "tuner/gpu/linetable.h"
+#include "tuner/output/findings.h"
+#include "tuner/output/limiter.h"
+#include "tuner/output/profile.h"
+
+// The loads of one helper, called from two lines: 5 and 9, of a function that is inlined at line 12.
+static const char inlined[] = "template <int N> __device__ __forceinline__ void load(float *to, const float *from)\n" // 1
+                              "{\n"                                                                                   // 2
+                              "    for (int i = 0; i < N; i++) to[i] = __ldg(from + 64 * i);\n"                       // 3
+                              "}\n"                                                                                   // 4
+                              "__device__ __forceinline__ void first(float *to, const float *a) { load<2>(to, a); }\n" // 5
+                              "__device__ __forceinline__ void second(float *to, const float *b)\n"                   // 6
+                              "{\n"                                                                                   // 7
+                              "    to += 2;\n"                                                                        // 8
+                              "    load<2>(to, b);\n"                                                                 // 9
+                              "}\n"                                                                                   // 10
+                              "extern \"C\" __global__ void k(const float *a, const float *b, float *c)\n{\n"         // 11, 12
+                              "    float x[4];\n"                                                                     // 13
+                              "    first(x, a + threadIdx.x);\n"                                                      // 14
+                              "    second(x, b + threadIdx.x);\n"                                                     // 15
+                              "    c[threadIdx.x] = x[0] + x[1] * x[2] + x[3];\n"                                     // 16
+                              "}\n";
+
+static char *compile_inlined(char *folder, size_t *size)
+{
+    e2e_write(folder, "inlined.cu", inlined);
+    struct outcome_of_command r = e2e_run(folder, "echo '{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/inlined.cu\",\"include\":[],\"entries\":[\"k\"],\"options\":[],"
+                                                  "\"defines\":{},\"cache\":\"%s/cache\",\"deadline\":60}' | $BIN/sweetspot-compile", folder, folder);
+    struct error err;
+    json_t *answer = json_parse(r.out, &err);
+    char *cubin = answer ? text_read_file(json_get_string(answer, "cubin", ""), size) : NULL;
+    if (!cubin) fail_msg("no cubin: %s%s", r.out, r.err);
+    json_decref(answer);
+    e2e_done(&r);
+    return cubin;
+}
+
+static void a_line_table_follows_inlined_calls_outwards(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("linetable");
+    size_t size, helper[17] = {0}, all = 0;
+    char *cubin = compile_inlined(folder, &size);
+    struct linetable *table;
+    struct error err;
+    if (linetable_read(&table, cubin, size, "k", &err)) fail_msg("%s", err.message);
+    for (size_t at = 0; at < linetable_code_bytes(table); at += 16) {
+        struct source_place places[LINETABLE_DEPTH];
+        size_t depth = linetable_find(table, at, places);
+        if (!depth) continue;
+        all++;
+        assert_string_equal(places[0].file, "inlined.cu");
+        if (places[0].line != 3) continue;
+        assert_int_equal(depth, 3); // the load, its call, the call of that
+        assert_true((places[1].line == 5 && places[2].line == 14) || (places[1].line == 9 && places[2].line == 15));
+        helper[places[1].line]++;
+    }
+    assert_true(helper[5] >= 1 && helper[9] >= 1);
+    assert_true(all > 10);
+    linetable_free(table);
+    if (!linetable_read(&table, cubin, size, "nobody", &err)) fail_msg("a kernel that is not there was found");
+    e2e_expect(err.message, "no kernel 'nobody'");
+    free(cubin);
+    e2e_remove(folder);
+}
+
+static void a_damaged_cubin_is_refused_or_read_but_never_a_crash(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("damaged");
+    size_t size;
+    char *cubin = compile_inlined(folder, &size), *copy = memory_new(size, 1);
+    struct linetable *table;
+    struct error err;
+    for (size_t cut = 0; cut < size; cut += 1 + size / 397) {
+        char *part = memory_new(cut + 1, 1); // so that a sanitizer sees every byte too far
+        memcpy(part, cubin, cut);
+        if (!linetable_read(&table, part, cut, "k", &err)) linetable_free(table);
+        free(part);
+    }
+    unsigned random = 1;
+    for (int round = 0; round < 2000; round++) {
+        memcpy(copy, cubin, size);
+        for (int i = 0; i < 8; i++) {
+            random = random * 1103515245 + 12345;
+            copy[(random >> 8) % size] = (char)random;
+        }
+        struct source_place places[LINETABLE_DEPTH];
+        if (linetable_read(&table, copy, size, "k", &err)) continue;
+        for (size_t at = 0; at < 4096; at += 16) linetable_find(table, at, places);
+        linetable_free(table);
+    }
+    assert_int_equal(linetable_read(&table, "hello", 5, "k", &err), -1);
+    free(copy);
+    free(cubin);
+    e2e_remove(folder);
+}
+
+static json_t *recorded(int tile_col)
+{
+    struct error err;
+    char *path = text_format("tests/profiles/sgemm_2048_h200_tile_col_%d.json", tile_col), *text = text_read_file(path, NULL);
+    json_t *document = text ? json_parse(text, &err) : NULL;
+    if (!document) fail_msg("%s: %s", path, text ? err.message : "cannot be read");
+    free(text);
+    free(path);
+    return document;
+}
+
+static void the_line_that_loads_b_is_named_with_tile_col_size_8_and_clean_with_4(void **state)
+{
+    (void)state;
+    struct profile_blame blame[4];
+    json_t *eight = recorded(8), *four = recorded(4);
+    const json_t *stage = profile_main_stage(json_object_get(eight, "profile"));
+    assert_true(profile_blame(stage, EXCESS_SHARED, blame, 4) >= 1);
+    e2e_expect(json_get_string(blame[0].line, "text", ""), "load<TILE_COL_SIZE>(b + ");
+    assert_true(fabs(blame[0].ratio - 2) < 0.01);
+    assert_int_equal(profile_blame(profile_main_stage(json_object_get(four, "profile")), EXCESS_SHARED, blame, 4), 0);
+    json_decref(eight);
+    json_decref(four);
+}
+
+static void the_sum_over_lines_is_the_kernels_total(void **state)
+{
+    (void)state;
+    for (int tile_col = 4; tile_col <= 8; tile_col += 4) {
+        json_t *document = recorded(tile_col), *value, *line;
+        const json_t *stage = profile_main_stage(json_object_get(document, "profile"));
+        const char *key;
+        size_t i;
+        json_object_foreach(json_object_get(stage, "totals"), key, value)
+        {
+            double sum = 0, total = json_number_value(value);
+            json_array_foreach(json_object_get(stage, "lines"), i, line) sum += json_get_number(json_object_get(line, "self"), key, 0);
+            assert_true(fabs(sum - total) <= 1e-6 * total);
+        }
+        // and what CUPTI's patched code counts is what the hardware counts
+        double executed = profile_number(stage, "executed"), instructions = profile_number(stage, "instructions");
+        assert_true(fabs(json_get_number(json_object_get(stage, "totals"), "instructions", NAN) / executed - 1) < 0.01);
+        assert_true(fabs(instructions / executed - 1) < 0.01);
+        json_decref(document);
+    }
+}
+
+static void the_recorded_conflict_is_a_finding_that_proposes_tile_col_size_4(void **state)
+{
+    (void)state;
+    struct job *job;
+    struct mistakes mistakes;
+    struct error err;
+    struct finding list[FINDINGS_MAX];
+    json_t *eight = recorded(8), *four = recorded(4);
+    if (job_load("configs/sgemm_2048.cfg", &job, &mistakes) || job_build_space(job, &device_limits_h200, &err)) fail_msg("the job does not load");
+    assert_true(findings_make(json_object_get(eight, "profile"), job, &device_limits_h200, list) >= 1);
+    assert_string_equal(list[0].rule, "bank_conflicts");
+    e2e_expect(list[0].advice, "TILE_COL_SIZE=4");
+    double gain = 1 - json_get_number(json_object_get(four, "profile"), "time", NAN) / json_get_number(json_object_get(eight, "profile"), "time", NAN);
+    assert_true(list[0].gain >= gain); // a bound
+    size_t count = findings_make(json_object_get(four, "profile"), job, &device_limits_h200, list);
+    for (size_t i = 0; i < count; i++) assert_string_not_equal(list[i].rule, "bank_conflicts");
+    job_free(job);
+    json_decref(eight);
+    json_decref(four);
+}
+
+static void shares_of_the_time_sum_up_to_all_of_it(void **state)
+{
+    (void)state;
+    json_t *document = recorded(8);
+    struct profile_share shares[PROFILE_SHARES];
+    double sum = 0;
+    size_t count = profile_shares(profile_main_stage(json_object_get(document, "profile")), shares, PROFILE_SHARES);
+    for (size_t i = 0; i < count; i++) sum += shares[i].share;
+    assert_true(count > 5 && fabs(sum - 1) < 1e-9);
+    assert_string_equal(shares[0].reason, "short_scoreboard");
+    json_decref(document);
+}
+
+static void three_times_say_what_limits_a_kernel(void **state)
+{
+    (void)state;
+    double overlap;
+    assert_int_equal(limiter_judge(10, 9.8, 3, &overlap), LIMITER_MEMORY);
+    assert_true(overlap > 0.9);
+    assert_int_equal(limiter_judge(10, 3, 9.8, NULL), LIMITER_MATH);
+    assert_int_equal(limiter_judge(10, 9.5, 9.6, NULL), LIMITER_BALANCED);
+    assert_int_equal(limiter_judge(19, 9.5, 9.6, &overlap), LIMITER_LATENCY);
+    assert_true(overlap < 0.1);
+    assert_int_equal(limiter_judge(13, 9, 4, NULL), LIMITER_LATENCY);
+    assert_int_equal(limiter_judge(NAN, 9, 4, NULL), LIMITER_UNKNOWN);
+    assert_int_equal(limiter_judge(1, 0, 4, NULL), LIMITER_UNKNOWN);
+}
+
+static void write_job(const char *folder)
+{
+    e2e_write(folder, "job.cfg", "name = \"fake\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                                 "parameters = ( { name = \"X\"; values = [1, 2, 7]; }, { name = \"MODE\"; values = [\"good\", \"wrong\", \"compile_error\", \"nondeterministic\", "
+                                 "\"hang\", \"abort\", \"profile_crash\", \"registers\"]; } );\n"
+                                 "constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\nproblems = ( { N = 1024; } );\nlaunch = { grid = [\"N\"]; block = [512]; };\n"
+                                 "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\nverification = { enabled = false; };\n"
+                                 "measure = { timeout = \"1s\"; };\nsearch = { strategy = \"exhaustive\"; };\n");
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X\n");
+}
+
+#define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker $BIN/sweetspot "
+
+static const struct {
+    const char *before, *options;
+    int status;
+    const char *out, *err; // parts of it
+} cases[] = {
+    {"", "profile -t X=2,MODE=good", 0, "Findings", ""},
+    {"", "profile -t X=2,MODE=good", 0, "1. bank_conflicts: line 1 needs 2.00 times", ""},
+    {"", "profile -t X=2,MODE=good", 0, "X=1 makes that line's accesses", ""},
+    {"", "profile -t X=2,MODE=good -a X=1,MODE=good", 0, "against candidate", ""},
+    {"", "profile -t X=2,MODE=good -f json", 0, "\"rule\": \"bank_conflicts\"", ""},
+    {"", "profile", 1, "", "nothing has been measured of fake yet"},
+    {"", "profile -t 17", 1, "", "nothing has been measured of fake yet"},
+    {"", "profile -t Y=2", 2, "", "no parameter 'Y'"},
+    {"", "profile -t X=3", 2, "", "X cannot be 3; its values are 1, 2, 7"},
+    {"", "profile -t X=7,MODE=wrong", 2, "", "constraints exclude X=7,MODE=wrong"},
+    {"", "profile -t X=1,MODE=good -p 2", 2, "", "1 problems"},
+    {"", "profile -t X=1,MODE=good -d replay:x", 2, "", "needs a GPU"},
+    {"", "profile -t X=1,MODE=wrong", 1, "", "cannot be profiled: wrong: scripted"},
+    {"", "profile -t X=1,MODE=compile_error", 1, "", "cannot be profiled: compile_error: x.cu(3): error"},
+    {"", "profile -t X=1,MODE=registers", 1, "", "cannot be profiled: pruned: "},
+    {"", "profile -t X=1,MODE=hang", 1, "", "within 1 s"},
+    {"", "profile -t X=1,MODE=abort", 1, "", "signal 6"},
+    {"", "profile -t X=1,MODE=profile_crash", 1, "", "signal 6"},
+    {"", "profile -t X=1,MODE=nondeterministic", 0, "two runs of this candidate differ", ""},
+    {"", "profile -t X=1,MODE=good -a nolibrary", 1, "", "no baseline 'nolibrary'"},
+    {"", "profile -t X=1,MODE=good -a cublas", 0, "against cublas", ""},
+    {"export FAKE_ENVIRONMENT='no CUDA driver';", "profile -t X=1,MODE=good", 3, "", "no CUDA driver"},
+    {"", "limiter -t X=1,MODE=good", 2, "", "knows no variants"},
+    {"", "limiter -t cublas", 2, "", "knows no variants"},
+};
+
+static void the_commands_say_what_is_wrong(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("profile");
+    write_job(folder);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char command[16];
+        const char *rest = strchr(cases[i].options, ' ');
+        snprintf(command, sizeof command, "%.*s", rest ? (int)(rest - cases[i].options) : 15, cases[i].options);
+        struct outcome_of_command r = e2e_run(folder, "%s " FAKE "%s %s/job.cfg --cache %s/cache %s", cases[i].before, command, folder, folder, rest ? rest : "");
+        if (r.status != cases[i].status) fail_msg("%s: status %d\n%s\n%s", cases[i].options, r.status, r.out, r.err);
+        e2e_expect(r.out, cases[i].out);
+        e2e_expect(r.err, cases[i].err);
+        e2e_done(&r);
+    }
+    e2e_remove(folder);
+}
+
+static void the_best_and_the_runner_up_come_from_the_store(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("best");
+    write_job(folder);
+    struct outcome_of_command r = e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_done(&r);
+    r = e2e_run(folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -a runner-up", folder, folder, folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_expect(r.out, "X=7,MODE=good"); // the fake's fastest
+    e2e_expect(r.out, "against trial ");
+    e2e_expect(r.out, "X=2,MODE=");
+    e2e_done(&r);
+    r = e2e_run(folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -t X=1", folder, folder, folder);
+    e2e_expect(r.out, "X=1,MODE=good"); // the rest as in the best
+    e2e_done(&r);
+    r = e2e_run(folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -t 999", folder, folder, folder);
+    assert_int_equal(r.status, 2);
+    e2e_expect(r.err, "no trial 999");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void metrics_are_listed_without_a_gpu(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("metrics");
+    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot metrics --chip GH100 icache");
+    if (r.status == EXIT_ENVIRONMENT && strstr(r.err, "libcupti")) skip();
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_expect(r.out, "sm__icc_requests_lookup_miss");
+    e2e_expect(r.out, "icache_misses (.sum)");
+    e2e_done(&r);
+    r = e2e_run(folder, "$BIN/sweetspot metrics --chip GH100 'dram__bytes*' -f csv");
+    e2e_expect(r.out, "dram__bytes_read,counter,");
+    e2e_done(&r);
+    r = e2e_run(folder, "$BIN/sweetspot metrics --chip GH100 nothing_like_it");
+    assert_int_equal(r.status, EXIT_NOTHING);
+    e2e_done(&r);
+    r = e2e_run(folder, "$BIN/sweetspot metrics --chip XX999");
+    assert_int_equal(r.status, EXIT_ENVIRONMENT);
+    e2e_expect(r.err, "a newer CUPTI may know this chip");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_line_table_follows_inlined_calls_outwards),
+        cmocka_unit_test(a_damaged_cubin_is_refused_or_read_but_never_a_crash),
+        cmocka_unit_test(the_line_that_loads_b_is_named_with_tile_col_size_8_and_clean_with_4),
+        cmocka_unit_test(the_sum_over_lines_is_the_kernels_total),
+        cmocka_unit_test(the_recorded_conflict_is_a_finding_that_proposes_tile_col_size_4),
+        cmocka_unit_test(shares_of_the_time_sum_up_to_all_of_it),
+        cmocka_unit_test(three_times_say_what_limits_a_kernel),
+        cmocka_unit_test(the_commands_say_what_is_wrong),
+        cmocka_unit_test(the_best_and_the_runner_up_come_from_the_store),
+        cmocka_unit_test(metrics_are_listed_without_a_gpu),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
