@@ -16,6 +16,7 @@
 struct options {
     const char *job, *store, *trial, *against, *device, *cache;
     int64_t problem;
+    bool no_counters;
     int format;
 };
 
@@ -77,7 +78,7 @@ static int show(const struct profiling *p, json_t *profile, json_t *against)
         putchar('\n');
         json_decref(all);
     }
-    if (json_object_get(profile_main_stage(profile), "counters")) return EXIT_DONE;
+    if (p->o.no_counters || json_object_get(profile_main_stage(profile), "counters")) return EXIT_DONE;
     const json_t *notes = json_object_get(profile, "notes");
     fprintf(stderr, "sweetspot: no hardware counters: %s\n", json_array_size(notes) ? json_string_value(json_array_get(notes, 0)) : "unknown reason");
     return EXIT_ENVIRONMENT;
@@ -96,7 +97,7 @@ static int profile(struct profiling *p)
     if (!status && p->o.against) status = chooser_read(&p->chooser, p->o.against, &p->other);
     if (status) return status;
     char *cache = p->o.cache ? text_copy(p->o.cache) : text_copy("out/cache");
-    struct lab_options options = {.device = p->o.device, .cache = cache, .metrics = "full", .baselines = p->subject.baseline || p->other.baseline};
+    struct lab_options options = {.device = p->o.device, .cache = cache, .metrics = p->o.no_counters ? NULL : "full", .baselines = p->subject.baseline || p->other.baseline};
     status = lab_open(&p->lab, p->chooser.session.job, &options, &err);
     free(cache);
     if (status) return complain(status, &err);
@@ -120,6 +121,7 @@ int cmd_profile(int argc, char **argv)
         {.name = "against", .letter = 'a', .string = &p.o.against, .shown = "WHICH", .help = "compare with another one, likewise"},
         {.name = "problem", .letter = 'p', .integer = &p.o.problem, .low = 1, .high = JOB_MAX_PROBLEMS, .shown = "N", .help = "which of the job's problems (1)"},
         {.name = "device", .letter = 'd', .string = &p.o.device, .shown = "N", .help = "the GPU (0)"},
+        {.name = "no-counters", .flag = &p.o.no_counters, .help = "take no hardware counters: times, launch and occupancy alone"},
         OPTION_STORE(&p.o.store),
         {.name = "cache", .string = &p.o.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
         {.name = "format", .letter = 'f', .choice = &p.o.format, .choices = formats, .help = "how results are printed (table)"},

@@ -206,7 +206,7 @@ json_t *explain_variant(struct lab *lab, const struct job *job, const uint16_t *
         failed = add_trial(lab, job, &c, problem, !variant, document, err);
         set_seconds(document, "trial", begin);
     }
-    if (!failed && explain_worked(document)) {
+    if (!failed && explain_worked(document) && lab_counts(lab)) {
         json_t *part = json_array_get(c.problems, problem);
         begin = clock_now();
         answer = lab_ask(lab, json_pack("{s:s, s:[{s:i, s:s, s:s, s:[O]}]}", "op", "count", "trials", "trial", 1, "cubin", c.compiled.cubin, "config", c.config, "problems", part), LAB_PATIENCE, err);
@@ -246,6 +246,7 @@ json_t *explain_baseline(struct lab *lab, const struct job *job, const char *bas
         return NULL;
     }
     json_array_append_new(json_object_get(document, "stages"), json_pack("{s:s, s:{}, s:{}}", "name", baseline, "launch", "facts"));
+    if (!lab_counts(lab)) return document;
     answer = lab_ask(lab, json_pack("{s:s, s:[{s:s, s:s}]}", "op", "count", "trials", "trial", baseline, "baseline", baseline), LAB_PATIENCE, err);
     if (answer) {
         json_t *rows = json_object_get(json_array_get(json_object_get(answer, "trials"), 0), "counters"); // one a tuned problem

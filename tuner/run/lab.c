@@ -14,6 +14,7 @@ struct lab {
     struct run run;
     struct tune_options options;
     char *device, *cache;
+    bool counts;
 };
 
 static json_t *job_request(const struct lab *lab, const struct lab_options *o)
@@ -32,6 +33,7 @@ int lab_open(struct lab **out, struct job *job, const struct lab_options *o, str
     *out = NULL;
     lab->device = text_copy(o->device);
     lab->cache = text_copy(o->cache);
+    lab->counts = o->metrics != NULL;
     // The worker opens CUPTI when the job names metrics; its hello need not, which would cost as much again.
     lab->options = (struct tune_options){.device = lab->device, .cache = lab->cache, .workers = 1, .seed = -1, .counters = false, .quiet = true};
     r->job = job;
@@ -63,6 +65,7 @@ void lab_close(struct lab *lab)
     free(lab);
 }
 
+bool lab_counts(const struct lab *lab) { return lab->counts; }
 const struct device_limits *lab_limits(const struct lab *lab) { return &lab->run.limits; }
 const json_t *lab_hello(const struct lab *lab) { return lab->run.hello; }
 const json_t *lab_request(const struct lab *lab) { return lab->run.job_request; }

@@ -28,6 +28,7 @@ struct lab_candidate {
 int lab_open(struct lab **out, struct job *, const struct lab_options *, struct error *);
 void lab_close(struct lab *); // NULL is fine
 
+bool lab_counts(const struct lab *); // whether it was opened with metrics
 const struct device_limits *lab_limits(const struct lab *);
 const json_t *lab_hello(const struct lab *); // what the GPU worker says of the device
 const json_t *lab_request(const struct lab *); // the job as the worker was told it: "problems" with their "flops" and "bytes"

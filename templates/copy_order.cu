@@ -1,0 +1,44 @@
+/*
+ * copy_order.cu: y = x, to show what the order of a thread's elements does.
+ *
+ * A block copies BLOCK_SIZE * ITEMS consecutive floats, each thread ITEMS of them:
+ *
+ *     ORDER coalesced   element tid + i * BLOCK_SIZE: a warp's 32 floats lie side by side, 4 sectors of 32 bytes an access
+ *     ORDER strided     element tid * ITEMS + i: a warp's floats lie ITEMS apart, up to 32 sectors an access, of which it uses one float each.
+ *                       The others are asked for again by the next accesses; the L1 has kept some of them
+ *
+ * grid ceil_div(n, BLOCK_SIZE * ITEMS), block BLOCK_SIZE. Any n.
+ */
+#ifndef BLOCK_SIZE
+#define BLOCK_SIZE 256
+#endif
+#ifndef ITEMS
+#define ITEMS 4
+#endif
+#ifndef ORDER
+#define ORDER coalesced
+#endif
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define ORDER_coalesced 1
+#define ORDER_strided 2
+#define ORDER_IS JOIN(ORDER_, ORDER)
+#if ORDER_IS == 0
+#error "ORDER must be coalesced or strided"
+#endif
+
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) copy_order(const float *__restrict__ x, float *__restrict__ y, long long n)
+{
+    const long long first = (long long)blockIdx.x * (BLOCK_SIZE * ITEMS);
+#pragma unroll
+    for (int i = 0; i < ITEMS; ++i) {
+        const long long at = first + (ORDER_IS == ORDER_coalesced ? threadIdx.x + i * BLOCK_SIZE : threadIdx.x * ITEMS + i);
+        if (at < n) y[at] = x[at];
+    }
+}
+
+extern "C" __global__ void copy_naive(const float *x, float *y, long long n)
+{
+    const long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at < n) y[at] = x[at];
+}

@@ -1,0 +1,56 @@
+/*
+ * windowed_sum.cu: y[i] = the sum of x[j] over |j - i| <= RADIUS, zero outside, to show whether staging in shared memory pays where the L1 cache
+ * already does the same job.
+ *
+ *     STAGING shared   a block brings its BLOCK_SIZE + 2 * RADIUS elements to shared memory first
+ *     STAGING none     every thread reads its 2 * RADIUS + 1 elements from global memory, most of them from the L1
+ *
+ * Both add in the same order. grid ceil_div(n, BLOCK_SIZE), block BLOCK_SIZE. Any n, RADIUS <= BLOCK_SIZE.
+ */
+#ifndef BLOCK_SIZE
+#define BLOCK_SIZE 256
+#endif
+#ifndef RADIUS
+#define RADIUS 7
+#endif
+#ifndef STAGING
+#define STAGING none
+#endif
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define STAGING_none 1
+#define STAGING_shared 2
+#define STAGING_IS JOIN(STAGING_, STAGING)
+#if STAGING_IS == 0
+#error "STAGING must be none or shared"
+#endif
+static_assert(RADIUS <= BLOCK_SIZE, "RADIUS must not exceed BLOCK_SIZE");
+
+__device__ __forceinline__ float element(const float *x, long long at, long long n) { return at >= 0 && at < n ? __ldg(x + at) : 0.0f; }
+
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) windowed_sum(const float *__restrict__ x, float *__restrict__ y, long long n)
+{
+    const int tid = threadIdx.x;
+    const long long at = (long long)blockIdx.x * BLOCK_SIZE + tid;
+    float sum = 0.0f;
+#if STAGING_IS == STAGING_shared
+    __shared__ float stage[BLOCK_SIZE + 2 * RADIUS];
+    stage[tid] = element(x, at - RADIUS, n);
+    if (tid < 2 * RADIUS) stage[tid + BLOCK_SIZE] = element(x, at - RADIUS + BLOCK_SIZE, n);
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k <= 2 * RADIUS; ++k) sum += stage[tid + k];
+#else
+#pragma unroll
+    for (int k = -RADIUS; k <= RADIUS; ++k) sum += element(x, at + k, n);
+#endif
+    if (at < n) y[at] = sum;
+}
+
+extern "C" __global__ void windowed_sum_naive(const float *x, float *y, long long n)
+{
+    const long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0.0f;
+    for (int k = -RADIUS; k <= RADIUS; ++k) sum += element(x, at + k, n);
+    if (at < n) y[at] = sum;
+}

@@ -1,0 +1,227 @@
+// What `profile` and `limiter` say, on a GPU: counters against ncu on eight kernels, source lines, times. Skipped like test_gpu.c.
+#include "tests/e2e.h"
+
+#include <math.h>
+#include <time.h>
+
+#include "tuner/base/json.h"
+#include "tuner/base/protocol.h"
+#include "tuner/output/profile.h"
+
+static bool have_gpu(void)
+{
+    static int known = -1;
+    if (known < 0) {
+        char *command = text_format("'%s/sweetspot' devices >/dev/null 2>&1", e2e_bin());
+        known = system(command) == 0;
+        free(command);
+    }
+    if (!known && getenv("SWEETSPOT_GPU_REQUIRED")) fail_msg("no GPU can be used here: see sweetspot doctor");
+    return known;
+}
+
+#define NEEDS_GPU()   \
+    do {              \
+        (void)state;  \
+        if (!have_gpu()) skip(); \
+    } while (0)
+
+#define SGEMM "BLOCK_M=128,BLOCK_N=128,BLOCK_K=8,WARP_M=32,LANE_PAIRS=0,STAGES=2,A_ASYNC=0,UNROLL_K=1,DOUBLE_BUFFER=1,COLUMN_WISE=1,MIN_BLOCKS=2"
+
+static const struct {
+    const char *job, *kernel, *config;
+} kernels[] = {
+    {"sgemm_2048", "gemm_simt", SGEMM ",TILE_COL_SIZE=8"},
+    {"sgemm_2048", "gemm_simt", SGEMM ",TILE_COL_SIZE=4"},
+    {"sum", "reduce_sum", "BLOCK_SIZE=256,ITEMS=4,VECTOR=4,UNROLL=0,BLOCKS_PER_SM=8,REDUCTION=shuffle,FINISH=last_block"},
+    {"copy_order", "copy_order", "BLOCK_SIZE=256,ITEMS=8,ORDER=coalesced"},
+    {"copy_order", "copy_order", "BLOCK_SIZE=256,ITEMS=8,ORDER=strided"},
+    {"branch", "branch", "BLOCK_SIZE=256,BRANCH=1"},
+    {"coarsening", "coarsening", "BLOCK_SIZE=256,FACTOR=4,UNROLL=0"},
+    {"windowed_sum", "windowed_sum", "BLOCK_SIZE=256,STAGING=shared"},
+    {"windowed_sum", "windowed_sum", "BLOCK_SIZE=256,STAGING=none"},
+};
+
+static const struct {
+    const char *key, *metric;
+    double tolerance, floor; // relative; and an absolute difference that is nothing
+} checked[] = {
+    {"executed", "smsp__inst_executed.sum", 0.02, 0},
+    {"fma_instructions", "sm__inst_executed_pipe_fma.sum", 0.02, 0},
+    {"bank_conflicts_load", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 0.02, 20000},
+    {"shared_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 0.02, 20000},
+    {"global_load_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 0.02, 0},
+    {"global_store_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 0.02, 100},
+    {"threads_per_instruction", "smsp__thread_inst_executed_per_inst_executed.ratio", 0.02, 0},
+    {"occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", 0.02, 0.5},
+    {"dram_read_bytes", "dram__bytes_read.sum", 0.05, 1e6},
+    {"duration", "gpu__time_duration.sum", 0.05, 2000},
+};
+enum { CHECKED = sizeof checked / sizeof *checked };
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// What ncu says of a kernel: the median over its launches of one metric, from `ncu --csv`. NaN when it is not there.
+static double ncu_value(const char *csv, const char *metric)
+{
+    double values[64];
+    size_t n = 0;
+    char *wanted = text_format("\"%s\"", metric);
+    for (const char *line = csv; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
+        char *text = text_format("%.*s", (int)strcspn(line, "\n"), line), *found = strstr(text, wanted), *last = strrchr(text, '"');
+        if (found && last && n < 64) {
+            *last = 0;
+            char digits[64];
+            size_t k = 0;
+            for (const char *value = strrchr(text, '"') + 1; *value && k < 63; value++)
+                if (*value != ',') digits[k++] = *value;
+            digits[k] = 0;
+            values[n++] = atof(digits);
+        }
+        free(text);
+    }
+    free(wanted);
+    if (!n) return NAN;
+    qsort(values, n, sizeof *values, by_value);
+    return values[n / 2];
+}
+
+static json_t *run_profile(const char *folder, const char *command, const char *job, const char *config)
+{
+    struct error err;
+    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot %s configs/%s.cfg --cache out/cache -t %s -f json", command, job, config);
+    if (r.status) fail_msg("%s of %s %s: status %d: %s", command, job, config, r.status, r.err);
+    json_t *document = json_parse(r.out, &err);
+    if (!document) fail_msg("%s", err.message);
+    e2e_done(&r);
+    return document;
+}
+
+// One kernel by our counters, and then launched the same way with the GPU worker under ncu.
+static int compare_with_ncu(const char *folder, const char *job, const char *kernel, const char *config)
+{
+    json_t *document = run_profile(folder, "profile", job, config);
+    const json_t *stages = json_object_get(json_object_get(document, "profile"), "stages"), *stage = profile_main_stage(json_object_get(document, "profile"));
+    char *metrics = text_copy("");
+    int bad = 0;
+    for (size_t i = 0; i < CHECKED; i++) {
+        char *longer = text_format("%s%s%s", metrics, i ? "," : "", checked[i].metric);
+        free(metrics);
+        metrics = longer;
+    }
+    assert_true(json_array_size(stages) >= 1);
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "rm -f %s/ncu.csv; cat >%s/worker <<EOF\n#!/bin/sh\nexec ncu --clock-control none --cache-control all --print-units base --csv --log-file %s/ncu.csv -k %s --launch-skip 3 --launch-count 3 "
+        "--metrics %s $BIN/sweetspot-gpu \"\\$@\"\nEOF\nchmod +x %s/worker\n"
+        "SWEETSPOT_GPU_WORKER=$PWD/%s/worker $BIN/sweetspot profile configs/%s.cfg --cache out/cache -t %s --no-counters >/dev/null; cat %s/ncu.csv",
+        folder, folder, folder, kernel, metrics, folder, folder, job, config, folder);
+    free(metrics);
+    if (!strstr(r.out, checked[0].metric)) fail_msg("no answer from ncu for %s\n%.1500s\n%.1500s", config, r.out, r.err);
+    for (size_t i = 0; i < CHECKED; i++) {
+        double ours = profile_number(stage, checked[i].key), theirs = ncu_value(r.out, checked[i].metric);
+        double difference = fabs(ours - theirs), relative = theirs > 0 ? difference / theirs : 0;
+        bool good = difference <= checked[i].floor || relative <= checked[i].tolerance;
+        print_message("%-12s %-24s ours %16.6g  ncu %16.6g  %6.2f%%%s\n", kernel, checked[i].key, ours, theirs, 100 * relative, good ? "" : "  BAD");
+        bad += !good;
+    }
+    e2e_done(&r);
+    json_decref(document);
+    return bad;
+}
+
+static void counters_agree_with_ncu_on_nine_kernels(void **state)
+{
+    NEEDS_GPU();
+    if (system("command -v ncu >/dev/null 2>&1")) skip();
+    char *folder = e2e_folder("ncu-profile");
+    int bad = 0;
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        print_message("-- %s %s\n", kernels[i].job, kernels[i].config);
+        bad += compare_with_ncu(folder, kernels[i].job, kernels[i].kernel, kernels[i].config);
+    }
+    e2e_remove(folder);
+    assert_int_equal(bad, 0);
+}
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_conflict(void **state)
+{
+    NEEDS_GPU();
+    char *folder = e2e_folder("gpu-profile");
+    for (int tile_col = 4; tile_col <= 8; tile_col += 4) {
+        char *config = text_format("%s,TILE_COL_SIZE=%d", SGEMM, tile_col);
+        json_decref(run_profile(folder, "profile", "sgemm_2048", config)); // fills the compile cache
+        double begin = seconds_now();
+        json_t *document = run_profile(folder, "profile", "sgemm_2048", config), *value, *line;
+        double taken = seconds_now() - begin;
+        const json_t *stage = profile_main_stage(json_object_get(document, "profile"));
+        struct profile_blame blame[2];
+        const char *key;
+        size_t i;
+        print_message("TILE_COL_SIZE %d: %.2f s\n", tile_col, taken);
+        assert_true(taken < 5);
+        if (tile_col == 8) {
+            assert_true(profile_blame(stage, EXCESS_SHARED, blame, 2) >= 1);
+            e2e_expect(json_get_string(blame[0].line, "text", ""), "load<TILE_COL_SIZE>(b + ");
+            assert_true(fabs(blame[0].ratio - 2) < 0.02);
+        } else {
+            assert_int_equal(profile_blame(stage, EXCESS_SHARED, blame, 2), 0);
+        }
+        json_object_foreach(json_object_get(stage, "totals"), key, value)
+        {
+            double sum = 0, total = json_number_value(value);
+            json_array_foreach(json_object_get(stage, "lines"), i, line) sum += json_get_number(json_object_get(line, "self"), key, 0);
+            assert_true(fabs(sum - total) <= 0.01 * total);
+        }
+        assert_true(profile_number(stage, "samples") > 1000);
+        assert_true(fabs(json_get_number(json_object_get(stage, "totals"), "instructions", NAN) / profile_number(stage, "executed") - 1) < 0.01);
+        json_decref(document);
+        free(config);
+    }
+    e2e_remove(folder);
+}
+
+static const struct {
+    const char *job, *config, *limiter;
+} limits[] = {
+    {"sgemm_2048", SGEMM ",TILE_COL_SIZE=4", "math-bound"},
+    {"sum", "BLOCK_SIZE=256,ITEMS=4,VECTOR=4,UNROLL=0,BLOCKS_PER_SM=8,REDUCTION=shuffle,FINISH=last_block", "memory-bound"},
+};
+
+static void limiters_are_what_everyone_knows(void **state)
+{
+    NEEDS_GPU();
+    char *folder = e2e_folder("gpu-limiter");
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        json_t *document = run_profile(folder, "limiter", limits[i].job, limits[i].config);
+        for (size_t k = 0; k < json_array_size(json_object_get(document, "warnings")); k++)
+            print_message("%s: %s\n", limits[i].job, json_string_value(json_array_get(json_object_get(document, "warnings"), k)));
+        print_message("%s: %s, whole %.3g s, memory %.3g s, math %.3g s\n", limits[i].job, json_get_string(document, "limiter", "?"),
+                      json_get_number(json_object_get(document, "kernel"), "time", NAN), json_get_number(json_object_get(document, "memory_only"), "time", NAN),
+                      json_get_number(json_object_get(document, "math_only"), "time", NAN));
+        assert_string_equal(json_get_string(document, "limiter", ""), limits[i].limiter);
+        json_decref(document);
+    }
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_conflict),
+        cmocka_unit_test(limiters_are_what_everyone_knows),
+        cmocka_unit_test(counters_agree_with_ncu_on_nine_kernels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
