@@ -59,6 +59,7 @@ static bool has_word(const char *name, const char *words)
 static int next_value(const struct parameter *p, size_t now, int direction)
 {
     int best = -1;
+    if (p->kind == PARAMETER_STRING) return p->count < 2 ? -1 : now ? 0 : 1; // these have no order: another one
     if (p->kind != PARAMETER_INT && p->kind != PARAMETER_UNROLL) return -1;
     for (size_t i = 0; i < p->count; i++) {
         bool further = direction > 0 ? p->values[i] > p->values[now] : p->values[i] < p->values[now];

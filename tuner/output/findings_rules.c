@@ -63,7 +63,7 @@ static bool uncoalesced(const struct scene *s, struct finding *f)
                 "is then no sign of health%s", busy > 0.6 ? ", and the memory is busy here" : "");
     f->gain = (1 - 1 / ratio) * (busy > 0 ? fmin(busy, 1) : 1);
     char *text = named && s->job ? profile_source(s->job->source, blame.line) : NULL;
-    bool proposed = (text && propose_named(s, f, text, "changes what that line reads together")) || propose_step(s, f, "STRIDE", -1, "brings the threads' words together");
+    bool proposed = (text && propose_named(s, f, text, "changes what that line reads together")) || propose_step(s, f, "STRIDE|ORDER|LAYOUT", -1, "brings the threads' words together");
     if (!proposed) SAY(f->advice, "let consecutive threads read consecutive words, from an aligned start");
     free(text);
     return true;

@@ -8,7 +8,7 @@
 #include "tuner/base/text.h"
 #include "tuner/run/run.h"
 
-enum { JOB_TIMEOUT = 600 };
+enum { JOB_TIMEOUT = 600, STOP_PATIENCE = 5 };
 
 struct lab {
     struct run run;
@@ -59,6 +59,7 @@ int lab_open(struct lab **out, struct job *job, const struct lab_options *o, str
 void lab_close(struct lab *lab)
 {
     if (!lab) return;
+    for (size_t i = 0; i < lab->run.gpu_count; i++) worker_stop(&lab->run.gpus[i].worker, STOP_PATIENCE); // a tool around it may have something to write
     run_release(&lab->run);
     free(lab->device);
     free(lab->cache);
