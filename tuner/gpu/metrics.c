@@ -111,7 +111,7 @@ static const struct metric work_metrics[] = {
 
 // What `profile` shows, besides the sets that `full` includes.
 static const struct metric full_metrics[] = {
-    {"duration", "gpu__time_duration.sum", "ns", "time of the launch while it was counted", NULL},
+    {"duration", "gpu__time_duration.sum", "ns", "time of the launch while it was counted, with some 11 us of the range around it", NULL},
     {"sm_throughput", "sm__throughput.avg.pct_of_peak_sustained_elapsed", "%",
      "the busiest unit of the multiprocessors, of what it can do at most", NULL},
     {"memory_throughput", "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "%",
