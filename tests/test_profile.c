@@ -171,6 +171,21 @@ static void the_recorded_conflict_is_a_finding_that_proposes_tile_col_size_4(voi
     json_decref(four);
 }
 
+static void a_place_under_the_roofline_is_data(void **state)
+{
+    (void)state;
+    json_t *document = recorded(4), *profile = json_object_get(document, "profile"), *place = profile_roofline(profile);
+    const json_t *ceilings = json_object_get(profile, "ceilings");
+    double rate = json_get_number(profile, "flops", NAN) / json_get_number(profile, "time", NAN), flat = json_get_number(ceilings, "flops_per_second", NAN);
+    char text[64];
+    assert_true(fabs(json_get_number(place, "flops_per_second", NAN) / rate - 1) < 1e-9);
+    assert_true(json_get_number(place, "roof", NAN) == flat); // far to the right of the ridge
+    assert_true(fabs(json_get_number(place, "reached", NAN) - rate / flat) < 1e-9);
+    assert_string_equal(profile_occupancy_limit(profile_main_stage(profile), text, sizeof text), "registers");
+    json_decref(place);
+    json_decref(document);
+}
+
 static void shares_of_the_time_sum_up_to_all_of_it(void **state)
 {
     (void)state;
@@ -238,6 +253,8 @@ static const struct {
     {"", "profile -t X=1,MODE=nondeterministic", 0, "two runs of this candidate differ", ""},
     {"", "profile -t X=1,MODE=good -a nolibrary", 1, "", "no baseline 'nolibrary'"},
     {"", "profile -t X=1,MODE=good -a cublas", 0, "against cublas", ""},
+    {"export FAKE_NO_COUNTERS=1;", "profile -t X=1,MODE=good", 3, "limited by", "no hardware counters: ERR_NVGPUCTRPERM"},
+    {"", "profile -t X=1,MODE=good --no-counters", 0, "theoretical", ""},
     {"export FAKE_ENVIRONMENT='no CUDA driver';", "profile -t X=1,MODE=good", 3, "", "no CUDA driver"},
     {"", "limiter -t X=1,MODE=good", 2, "", "knows no variants"},
     {"", "limiter -t cublas", 2, "", "knows no variants"},
@@ -316,6 +333,7 @@ int main(void)
         cmocka_unit_test(the_line_that_loads_b_is_named_with_tile_col_size_8_and_clean_with_4),
         cmocka_unit_test(the_sum_over_lines_is_the_kernels_total),
         cmocka_unit_test(the_recorded_conflict_is_a_finding_that_proposes_tile_col_size_4),
+        cmocka_unit_test(a_place_under_the_roofline_is_data),
         cmocka_unit_test(shares_of_the_time_sum_up_to_all_of_it),
         cmocka_unit_test(three_times_say_what_limits_a_kernel),
         cmocka_unit_test(the_commands_say_what_is_wrong),

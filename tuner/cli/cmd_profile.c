@@ -73,6 +73,8 @@ static int show(const struct profiling *p, json_t *profile, json_t *against)
     } else {
         add_text(profile, job->source);
         if (against) add_text(against, job->source);
+        json_object_set_new(profile, "roofline", profile_roofline(profile));
+        if (against) json_object_set_new(against, "roofline", profile_roofline(against));
         json_t *all = json_pack("{s:O, s:O?, s:o}", "profile", profile, "against", against, "findings", findings_json(findings, count, job));
         json_dumpf(all, stdout, JSON_INDENT(1));
         putchar('\n');

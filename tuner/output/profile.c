@@ -157,6 +157,29 @@ size_t profile_blame(const json_t *stage, enum profile_excess what, struct profi
     return kept;
 }
 
+json_t *profile_roofline(const json_t *profile)
+{
+    const json_t *ceilings = json_object_get(profile, "ceilings");
+    double rate = json_get_number(profile, "flops", NAN) / json_get_number(profile, "time", NAN);
+    double intensity = json_get_number(profile, "flops", NAN) / profile_number(profile_main_stage(profile), "dram_bytes");
+    double slope = intensity * json_get_number(ceilings, "bytes_per_second", NAN), flat = json_get_number(ceilings, "flops_per_second", NAN);
+    double roof = isnan(slope) || isnan(flat) ? (double)NAN : fmin(slope, flat);
+    return json_pack("{s:o, s:o, s:o, s:o}", "operations_per_byte", json_real_or_null(intensity), "flops_per_second", json_real_or_null(rate), "roof", json_real_or_null(roof),
+                     "reached", json_real_or_null(rate / roof));
+}
+
+const char *profile_occupancy_limit(const json_t *stage, char *out, size_t size)
+{
+    static const char *const names[][2] = {{"limit_registers", "registers"}, {"limit_shared", "shared memory"}, {"limit_warps", "warps"}, {"limit_blocks", "blocks"}};
+    double fewest = INFINITY;
+    size_t used = 0;
+    for (size_t i = 0; i < 4; i++) fewest = fmin(fewest, profile_number(stage, names[i][0]));
+    *out = 0;
+    for (size_t i = 0; i < 4 && used < size; i++)
+        if (profile_number(stage, names[i][0]) <= fewest) used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", names[i][1]);
+    return out;
+}
+
 static char *read_line(const char *path, int64_t number)
 {
     char *text = text_read_file(path, NULL), *line = text, *result = NULL;

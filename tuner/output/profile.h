@@ -41,6 +41,12 @@ size_t profile_blame(const json_t *stage, enum profile_excess, struct profile_bl
 // malloc'ed.
 char *profile_source(const char *source, const json_t *line);
 
+// The place under the roofline: {"operations_per_byte":..,"flops_per_second":..,"roof":..,"reached":0..1}, of the bytes that device memory moved in the
+// main stage; null where a figure is missing. New reference.
+json_t *profile_roofline(const json_t *profile);
+// What keeps more blocks off a multiprocessor: "registers", "shared memory", "warps", "blocks", or several; "" unknown. Writes into `out`, returns it.
+const char *profile_occupancy_limit(const json_t *stage, char *out, size_t size);
+
 // Prints all sections. `against` may be NULL.
 void profile_print(FILE *, const json_t *profile, const json_t *against, const char *source);
 

@@ -14,7 +14,7 @@ struct view {
     const json_t *profile, *stage;
 };
 
-enum form { COUNT, PERCENT, BYTES, RATE, NUMBER, WHOLE, SHAPE };
+enum form { COUNT, PERCENT, BYTES, RATE, NUMBER, WHOLE, SHAPE, LIMIT };
 
 struct figure {
     const char *section, *label; // a section begins where its name stands
@@ -101,6 +101,7 @@ static const struct figure figures[] = {
     {"Occupancy", "theoretical", PERCENT, NULL, theoretical, NULL},
     {NULL, "achieved", PERCENT, NULL, achieved, NULL},
     {NULL, "blocks that fit one multiprocessor", WHOLE, "blocks_per_sm", NULL, NULL},
+    {NULL, "limited by", LIMIT, NULL, NULL, NULL},
     {NULL, "  as registers allow", WHOLE, "limit_registers", NULL, NULL},
     {NULL, "  as shared memory allows", WHOLE, "limit_shared", NULL, NULL},
     {NULL, "  as warps allow", WHOLE, "limit_warps", NULL, NULL},
@@ -167,6 +168,7 @@ static const char *show(const struct figure *f, const struct view *v, double val
         if (strcmp(f->shape, "cluster") || a[0] * a[1] * a[2] > 1) snprintf(out, size, a[2] > 1 ? "%lld x %lld x %lld" : a[1] > 1 ? "%lld x %lld" : "%lld", a[0], a[1], a[2]);
         return out;
     }
+    if (f->form == LIMIT) return profile_occupancy_limit(v->stage, out, size);
     if (isnan(value)) return out;
     if (f->form == PERCENT) snprintf(out, size, "%.1f%%", value);
     if (f->form == NUMBER) snprintf(out, size, "%.2f", value);
