@@ -307,7 +307,12 @@ static void metrics_are_listed_without_a_gpu(void **state)
     (void)state;
     char *folder = e2e_folder("metrics");
     struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot metrics --chip GH100 icache");
-    if (r.status == EXIT_ENVIRONMENT && strstr(r.err, "libcupti")) skip();
+    // No CUPTI here; or a sanitizer, with which CUPTI does not load its own libraries.
+    if (r.status == EXIT_ENVIRONMENT && (strstr(r.err, "libcupti") || strstr(r.err, "sanitizer"))) {
+        e2e_done(&r);
+        e2e_remove(folder);
+        skip();
+    }
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_expect(r.out, "sm__icc_requests_lookup_miss");
     e2e_expect(r.out, "icache_misses (.sum)");

@@ -37,9 +37,9 @@ struct linetable {
 struct image {
     const uint8_t *bytes;
     size_t size;
-    const Elf64_Shdr *sections;
+    Elf64_Shdr *sections; // a copy: in a damaged file they may lie anywhere
     size_t section_count;
-    const char *names;
+    const char *names;    // of the sections, ends with a zero
 };
 
 // A range of bytes being read; reading past its end yields zeros and sets `bad`.
@@ -104,19 +104,22 @@ static bool inside(const struct image *image, uint64_t offset, uint64_t size)
 
 static int open_image(struct image *image, const void *cubin, size_t size, struct error *err)
 {
-    const Elf64_Ehdr *head = cubin;
+    Elf64_Ehdr head;
     *image = (struct image){.bytes = cubin, .size = size};
-    if (size < sizeof *head || memcmp(head->e_ident, ELFMAG, SELFMAG) || head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_shentsize != sizeof(Elf64_Shdr) ||
-        head->e_shstrndx >= head->e_shnum || !inside(image, head->e_shoff, (uint64_t)head->e_shnum * sizeof(Elf64_Shdr)))
+    if (size < sizeof head) return error_set(err, "not a cubin");
+    memcpy(&head, cubin, sizeof head);
+    if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_shentsize != sizeof(Elf64_Shdr) ||
+        head.e_shstrndx >= head.e_shnum || !inside(image, head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr)))
         return error_set(err, "not a cubin");
-    image->sections = (const Elf64_Shdr *)(const void *)(image->bytes + head->e_shoff);
-    image->section_count = head->e_shnum;
+    image->sections = memory_new(head.e_shnum, sizeof *image->sections);
+    memcpy(image->sections, image->bytes + head.e_shoff, head.e_shnum * sizeof *image->sections);
+    image->section_count = head.e_shnum;
     for (size_t i = 0; i < image->section_count; i++)
         if (image->sections[i].sh_type != SHT_NOBITS && !inside(image, image->sections[i].sh_offset, image->sections[i].sh_size))
             return error_set(err, "a truncated cubin");
-    const Elf64_Shdr *names = &image->sections[head->e_shstrndx];
+    const Elf64_Shdr *names = &image->sections[head.e_shstrndx];
     image->names = (const char *)image->bytes + names->sh_offset;
-    if (!names->sh_size || image->names[names->sh_size - 1]) return error_set(err, "not a cubin");
+    if (names->sh_type == SHT_NOBITS || !names->sh_size || image->names[names->sh_size - 1]) return error_set(err, "not a cubin");
     for (size_t i = 0; i < image->section_count; i++)
         if (image->sections[i].sh_name >= names->sh_size) return error_set(err, "not a cubin");
     return 0;
@@ -141,11 +144,14 @@ static uint32_t relocated(const struct image *image, uint64_t offset)
         size_t entry = with_addend ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
         if (s->sh_link >= image->section_count) continue;
         const Elf64_Shdr *symbols = &image->sections[s->sh_link];
-        for (size_t i = 0; s->sh_type != SHT_NULL && i < s->sh_size / entry; i++) {
-            const Elf64_Rel *r = (const void *)(image->bytes + s->sh_offset + i * entry);
-            size_t symbol = ELF64_R_SYM(r->r_info);
-            if (r->r_offset != offset || symbol >= symbols->sh_size / sizeof(Elf64_Sym)) continue;
-            return ((const Elf64_Sym *)(const void *)(image->bytes + symbols->sh_offset))[symbol].st_shndx;
+        for (size_t i = 0; s->sh_type != SHT_NULL && s->sh_type != SHT_NOBITS && i < s->sh_size / entry; i++) {
+            Elf64_Rel r;
+            Elf64_Sym found;
+            memcpy(&r, image->bytes + s->sh_offset + i * entry, sizeof r);
+            size_t symbol = ELF64_R_SYM(r.r_info);
+            if (r.r_offset != offset || symbols->sh_type == SHT_NOBITS || symbol >= symbols->sh_size / sizeof found) continue;
+            memcpy(&found, image->bytes + symbols->sh_offset + symbol * sizeof found, sizeof found);
+            return found.st_shndx;
         }
     }
     return 0;
@@ -275,10 +281,14 @@ int linetable_read(struct linetable **out, const void *cubin, size_t size, const
 {
     struct image image;
     *out = NULL;
-    if (open_image(&image, cubin, size, err)) return -1;
-    uint32_t code = find_section(&image, ".text.", symbol), lines = find_section(&image, "", ".debug_line");
-    if (!code) return error_set(err, "the cubin has no kernel '%s'", symbol);
-    if (!lines) return error_set(err, "the cubin has no line table: compile with -lineinfo");
+    int failed = open_image(&image, cubin, size, err);
+    uint32_t code = failed ? 0 : find_section(&image, ".text.", symbol), lines = failed ? 0 : find_section(&image, "", ".debug_line");
+    if (!failed && !code) failed = error_set(err, "the cubin has no kernel '%s'", symbol);
+    if (!failed && (!lines || image.sections[lines].sh_type == SHT_NOBITS)) failed = error_set(err, "the cubin has no line table: compile with -lineinfo");
+    if (failed) {
+        free(image.sections);
+        return failed;
+    }
     struct linetable *t = memory_new(1, sizeof *t);
     t->section = code;
     t->code_bytes = image.sections[code].sh_size;
@@ -296,6 +306,7 @@ int linetable_read(struct linetable **out, const void *cubin, size_t size, const
         if (t->rows[i].section == code && t->rows[i].file < t->file_count) t->sorted[t->sorted_count++] = (uint32_t)i;
     sorting = t->rows;
     qsort(t->sorted, t->sorted_count, sizeof *t->sorted, by_address);
+    free(image.sections);
     *out = t;
     return 0;
 }
