@@ -28,7 +28,7 @@ enum {
     RUN_GPU_QUEUE = 2,      // requests a GPU worker holds, so that it never waits for the driver
     RUN_COUNT_BATCH = 96,   // candidates counted in one profiler session, whose opening costs as much as counting 30 of them
     RUN_LOCKSTEP_WINDOW = 8,
-    RUN_MAX_COUNTERS = 64,
+    RUN_MAX_COUNTERS = 128,
     RUN_CONFIG_TEXT = 2048,
     RUN_MAX_STARTS = 20,
 };
