@@ -1,0 +1,124 @@
+// Figures of BENCHMARKS.md that need no GPU:
+//
+//     out/bin/bench_search spaces                       build times of tests/spaces/constrained.json against Kernel Tuner's, counts checked
+//     out/bin/bench_search proposals JOB STRATEGY N     time of one proposal on a job's space, on a synthetic landscape, one outstanding
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "search/strategy.h"
+#include "tuner/base/json.h"
+#include "tuner/job/job.h"
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double build_once(const json_t *one, uint64_t *size)
+{
+    struct symbols *symbols = symbols_new();
+    struct space *space = space_new(symbols);
+    struct error err;
+    const char *name;
+    json_t *list, *item;
+    size_t j;
+    double start = now();
+    json_object_foreach((json_t *)(uintptr_t)json_object_get(one, "parameters"), name, list)
+    {
+        int64_t values[256];
+        json_array_foreach(list, j, item) values[j] = json_integer_value(item);
+        space_add_parameter(space, name, PARAMETER_INT, values, json_array_size(list), &err);
+    }
+    json_array_foreach(json_object_get(one, "constraints"), j, item) space_add_constraint(space, json_string_value(item), &err);
+    if (space_build(space, NULL, &err)) fprintf(stderr, "%s\n", err.message);
+    double seconds = now() - start;
+    *size = space_size(space);
+    space_free(space);
+    symbols_free(symbols);
+    return seconds;
+}
+
+static int spaces(void)
+{
+    json_t *all = json_load_file("tests/spaces/constrained.json", 0, NULL), *one;
+    size_t i;
+    int wrong = !all;
+    printf("%-22s %14s %10s %12s %14s %8s\n", "space", "raw", "valid", "ours (s)", "Kernel Tuner", "ratio");
+    json_array_foreach(all, i, one)
+    {
+        double best = INFINITY, theirs = json_get_number(one, "kernel_tuner_seconds", NAN);
+        uint64_t size = 0;
+        for (int k = 0; k < 5; k++) best = fmin(best, build_once(one, &size));
+        wrong += (int64_t)size != json_get_integer(one, "valid", -1);
+        printf("%-22s %14.0f %10" PRIu64 " %12.6f %14.3f %8.0f%s\n", json_get_string(one, "name", "?"), json_get_number(one, "raw", NAN), size, best, theirs, theirs / best,
+               (int64_t)size != json_get_integer(one, "valid", -1) ? "  WRONG COUNT" : "");
+    }
+    json_decref(all);
+    return wrong != 0;
+}
+
+// Smooth in every parameter, with a pseudo-random ripple of a few percent; one in ten fails.
+static struct observation landscape(const struct space *space, const uint16_t *config)
+{
+    double time = 1e-3;
+    uint64_t mix = 88172645463325252u;
+    for (size_t p = 0; p < space_parameter_count(space); p++) {
+        double count = (double)space_parameter(space, p)->count, at = count > 1 ? config[p] / (count - 1) - 0.6 : 0;
+        time *= 1 + 0.5 * at * at;
+        mix = (mix ^ config[p]) * 1099511628211u;
+        mix ^= mix >> 29;
+    }
+    bool fails = mix % 10 == 0;
+    struct observation o = {.config = config, .outcome = fails ? OUTCOME_INVALID : OUTCOME_OK, .objective = fails ? NAN : time * (1 + 0.03 * (double)(mix >> 11 & 1023) / 1023),
+                            .facts = {64, 0, 32768, 16384, 0.25}};
+    return o;
+}
+
+static int proposals(const char *path, const char *name, long count)
+{
+    struct job *job;
+    struct mistakes mistakes = {0};
+    struct error err;
+    if (job_load(path, &job, &mistakes) || job_build_space(job, &device_limits_h200, &err)) {
+        fprintf(stderr, "%s: not a sound job\n", path);
+        return 2;
+    }
+    const struct strategy_class *class = strategy_find(name);
+    struct strategy_options options = {.seed = 1};
+    struct strategy *s = class ? strategy_new(class, job->space, &options, &err) : NULL;
+    if (!s) return 2;
+    double spent = 0, longest = 0, best = INFINITY;
+    long done = 0;
+    for (; done < count; done++) {
+        uint16_t config[SPACE_MAX_PARAMETERS];
+        double start = now();
+        if (!strategy_ask(s, config)) break;
+        double asked = now();
+        struct observation o = landscape(job->space, config);
+        double told = now();
+        strategy_tell(s, &o);
+        double one = asked - start + now() - told;
+        spent += one;
+        longest = fmax(longest, one);
+        if (o.objective < best) best = o.objective;
+    }
+    printf("%s: %" PRIu64 " valid configurations, %s, %ld proposals: %.3f ms each on average, %.1f ms the longest; best %g\n", path, space_size(job->space), name, done,
+           1e3 * spent / (double)done, 1e3 * longest, best);
+    strategy_free(s);
+    job_free(job);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && !strcmp(argv[1], "spaces")) return spaces();
+    if (argc == 5 && !strcmp(argv[1], "proposals")) return proposals(argv[2], argv[3], atol(argv[4]));
+    fprintf(stderr, "usage: bench_search spaces | bench_search proposals JOB STRATEGY N\n");
+    return 2;
+}
