@@ -1,6 +1,5 @@
-// Simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983): a walk over neighbours that always takes a better one and sometimes a worse one, by Metropolis's rule
-// on the relative difference, ever more rarely as the temperature falls geometrically over the budget. With several proposals outstanding each is judged against
-// where the walk stands when its result comes.
+// Simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983) over the neighbourhood graph. Energies are logarithms of times, so that the
+// temperature is a ratio; it falls geometrically over the budget. Steps onto known configurations cost nothing and are taken at once.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,20 +7,25 @@
 #include "search/strategy_kit.h"
 
 enum { KNOB_HOT, KNOB_COLD, KNOB_LENGTH, KNOB_COUNT };
+
 static const struct strategy_knob knobs[] = {
-    { "hot", 0.3, 1e-6, 100, "first temperature, as a relative difference" },
+    { "hot", 0.5, 1e-6, 100, "first temperature, in e-folds of the time" },
     { "cold", 0.005, 1e-9, 100, "last temperature" },
-    { "length", 0, 0, 1e9, "results from first to last, 0: the budget, or 500" },
+    { "length", 0, 0, 1e9, "evaluations until it is cold; 0: the budget, or 200" },
     { NULL, 0, 0, 0, NULL },
 };
+
+enum { FREE_STEPS = 200 };
 
 struct annealing {
     const struct space *space;
     struct history history;
     struct random rng;
-    double knobs[KNOB_COUNT], score;
-    uint16_t *neighbours, current[SPACE_MAX_PARAMETERS];
+    double knobs[KNOB_COUNT];
     size_t width, told;
+    uint16_t *neighbours;
+    uint16_t current[SPACE_MAX_PARAMETERS];
+    double energy;
     bool started;
 };
 
@@ -29,30 +33,43 @@ static int annealing_init(void *state, const struct space *space, const struct s
 {
     struct annealing *a = state;
     if (strategy_knobs(knobs, options->text, a->knobs, err) < 0) return -1;
-    if (a->knobs[KNOB_LENGTH] <= 0) a->knobs[KNOB_LENGTH] = options->budget ? (double)options->budget : 500;
+    if (a->knobs[KNOB_LENGTH] == 0) a->knobs[KNOB_LENGTH] = options->budget ? (double)options->budget : 200;
     a->space = space;
     a->width = space_parameter_count(space);
-    history_init(&a->history, space);
-    random_seed(&a->rng, options->seed);
     a->neighbours = malloc((kit_neighbour_room(space) + 1) * a->width * sizeof *a->neighbours);
     if (!a->neighbours) abort();
+    history_init(&a->history, space);
+    random_seed(&a->rng, options->seed);
     return 0;
+}
+
+// Metropolis' rule.
+static void consider(struct annealing *a, const uint16_t *config, double score)
+{
+    double progress = fmin((double)a->told / a->knobs[KNOB_LENGTH], 1);
+    double temperature = a->knobs[KNOB_HOT] * pow(a->knobs[KNOB_COLD] / a->knobs[KNOB_HOT], progress), energy = log(score);
+    if (a->started && !(energy <= a->energy || random_unit(&a->rng) < exp((a->energy - energy) / temperature))) return;
+    if (!isfinite(energy)) return;
+    memcpy(a->current, config, a->width * sizeof *config);
+    a->energy = energy;
+    a->started = true;
 }
 
 static bool annealing_ask(void *state, uint16_t *config)
 {
     struct annealing *a = state;
-    if (a->started) {
+    for (int step = 0; a->started && step < FREE_STEPS; step++) {
         size_t count = space_neighbours(a->space, a->current, false, a->neighbours, kit_neighbour_room(a->space));
-        kit_shuffle(&a->rng, a->neighbours, count, a->width);
-        for (size_t i = 0; i < count; i++) {
-            if (history_find(&a->history, a->neighbours + i * a->width) >= 0) continue;
-            memcpy(config, a->neighbours + i * a->width, a->width * sizeof *config);
+        if (count == 0) break;
+        memcpy(config, a->neighbours + random_below(&a->rng, count) * a->width, a->width * sizeof *config);
+        int64_t row = history_find(&a->history, config);
+        if (row < 0) {
             history_propose(&a->history, config);
             return true;
         }
+        if (a->history.outcomes[row] != ROW_PENDING) consider(a, config, kit_score(&a->history, (size_t)row));
     }
-    if (!history_sample_new(&a->history, &a->rng, config)) return false; // the start, or all neighbours are known: a jump
+    if (!history_sample_new(&a->history, &a->rng, config)) return false;
     history_propose(&a->history, config);
     return true;
 }
@@ -60,14 +77,8 @@ static bool annealing_ask(void *state, uint16_t *config)
 static void annealing_tell(void *state, const struct observation *o)
 {
     struct annealing *a = state;
-    double score = kit_score(&a->history, history_tell(&a->history, o));
-    double done = fmin(1, (double)a->told++ / a->knobs[KNOB_LENGTH]);
-    double temperature = a->knobs[KNOB_HOT] * pow(a->knobs[KNOB_COLD] / a->knobs[KNOB_HOT], done);
-    if (!isfinite(score)) return;
-    if (a->started && score > a->score && random_unit(&a->rng) >= exp(-(score - a->score) / (temperature * a->score))) return;
-    memcpy(a->current, o->config, a->width * sizeof *o->config);
-    a->score = score;
-    a->started = true;
+    a->told++;
+    consider(a, o->config, kit_score(&a->history, history_tell(&a->history, o)));
 }
 
 static void annealing_release(void *state)
@@ -79,7 +90,7 @@ static void annealing_release(void *state)
 
 const struct strategy_class strategy_annealing = {
     .name = "annealing",
-    .summary = "simulated annealing over neighbours",
+    .summary = "simulated annealing",
     .state_size = sizeof(struct annealing),
     .init = annealing_init,
     .ask = annealing_ask,

@@ -6,8 +6,8 @@
 
 enum { KNOB_INITIAL, KNOB_SPREAD, KNOB_COUNT };
 static const struct strategy_knob knobs[] = {
-    { "initial", 6, 1, 1000, "configurations measured before the model is asked" },
-    { "spread", 1, 0, 1000, "random configurations among which each initial one is the farthest from the others" },
+    { "initial", 12, 1, 1000, "configurations measured before the model is asked" },
+    { "spread", 30, 0, 1000, "random configurations among which each initial one is the farthest from the others" },
     { NULL, 0, 0, 0, NULL },
 };
 

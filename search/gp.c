@@ -60,7 +60,7 @@ static void use_theta(struct gp *g)
 
 static double prior_scale(const struct gp *g)
 {
-    return log(0.5 * sqrt((double)g->dimensions));
+    return log(sqrt((double)g->dimensions));
 }
 
 struct gp *gp_new(size_t dimensions, size_t max_points)

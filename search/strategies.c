@@ -10,11 +10,12 @@
 #include "search/strategy.h"
 #include "search/strategy_kit.h"
 
-extern const struct strategy_class strategy_default, strategy_exhaustive, strategy_random, strategy_local_search, strategy_latin_hypercube, strategy_multi_start,
+extern const struct strategy_class strategy_default, strategy_trees, strategy_exhaustive, strategy_random, strategy_local_search, strategy_latin_hypercube, strategy_multi_start,
     strategy_annealing, strategy_genetic, strategy_differential, strategy_particle_swarm;
 
 const struct strategy_class *const strategy_classes[] = {
     &strategy_default,
+    &strategy_trees,
     &strategy_local_search,
     &strategy_multi_start,
     &strategy_annealing,

@@ -40,6 +40,22 @@ void kit_perturb(const struct space *space, struct random *rng, uint16_t *config
     space_repair(space, rng, config);
 }
 
+bool kit_propose(struct history *h, struct random *rng, uint16_t *config)
+{
+    uint16_t near[SPACE_MAX_PARAMETERS];
+    size_t size = h->width * sizeof *config;
+    bool found = history_find(h, config) < 0;
+    for (int attempt = 0; attempt < 24 && !found; attempt++) {
+        memcpy(near, config, size);
+        kit_perturb(h->space, rng, near, 1 + attempt / 8);
+        found = history_find(h, near) < 0;
+        if (found) memcpy(config, near, size);
+    }
+    if (!found && !history_sample_new(h, rng, config)) return false;
+    history_propose(h, config);
+    return true;
+}
+
 double kit_score(const struct history *h, size_t row)
 {
     return h->outcomes[row] == OUTCOME_OK || h->outcomes[row] == OUTCOME_SLOW ? h->objectives[row] : INFINITY;

@@ -22,6 +22,8 @@ size_t kit_neighbour_room(const struct space *);
 void kit_shuffle(struct random *, uint16_t *configs, size_t count, size_t width);
 // Changes `changes` parameters with more than one value at random and repairs the result.
 void kit_perturb(const struct space *, struct random *, uint16_t *config, int changes);
+// Proposes `config`, or if it has a row already a new configuration near it, or any new one. False when none is left.
+bool kit_propose(struct history *, struct random *, uint16_t *config);
 // How good a row is for ranking: its objective, +infinity for a failure.
 double kit_score(const struct history *, size_t row);
 
