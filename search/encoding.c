@@ -26,10 +26,10 @@ static double twos(int64_t value)
     return n > 6 ? 1 : n / 6.0;
 }
 
-static size_t coordinates(const struct parameter *p)
+static size_t ordinal_coordinates(const struct parameter *p)
 {
     if (p->count == 1) return 0;
-    if (p->kind == PARAMETER_STRING) return p->count == 2 ? 1 : p->count;
+    if (p->kind == PARAMETER_STRING) return p->count == 2 ? 1 : 0;
     if (p->kind != PARAMETER_INT) return 1;
     // A second one where some large value is no power of two.
     bool mixed = false;
@@ -39,13 +39,6 @@ static size_t coordinates(const struct parameter *p)
 
 static void fill(const struct parameter *p, size_t width, float *table)
 {
-    if (p->kind == PARAMETER_STRING) {
-        for (size_t i = 0; i < p->count; i++) {
-            if (width == 1) table[i] = (float)i;
-            else table[i * width + i] = 0.7f;
-        }
-        return;
-    }
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < p->count; i++) {
         low = fmin(low, number_of(p, i));
@@ -66,17 +59,19 @@ void encoding_init(struct encoding *f, const struct space *space)
 {
     f->parameter_count = space_parameter_count(space);
     f->first = allocate(f->parameter_count + 1, sizeof *f->first);
+    f->nominal = allocate(f->parameter_count, sizeof *f->nominal);
     f->table = allocate(f->parameter_count, sizeof *f->table);
-    f->count = 0;
+    f->ordinal = 0;
     for (size_t i = 0; i < f->parameter_count; i++) {
         const struct parameter *p = space_parameter(space, i);
-        size_t width = coordinates(p);
-        f->first[i] = f->count;
+        size_t width = ordinal_coordinates(p);
+        f->first[i] = f->ordinal;
         f->table[i] = allocate(p->count * width, sizeof **f->table);
         if (width) fill(p, width, f->table[i]);
-        f->count += width;
+        f->ordinal += width;
     }
-    f->first[f->parameter_count] = f->count;
+    f->first[f->parameter_count] = f->count = f->ordinal;
+    for (size_t i = 0; i < f->parameter_count; i++) f->nominal[i] = space_parameter(space, i)->count > 2 ? f->count++ : SIZE_MAX;
 }
 
 void encoding_release(struct encoding *f)
@@ -84,6 +79,7 @@ void encoding_release(struct encoding *f)
     for (size_t i = 0; i < f->parameter_count; i++) free(f->table[i]);
     free(f->table);
     free(f->first);
+    free(f->nominal);
 }
 
 void encoding_of(const struct encoding *f, const uint16_t *config, float *out)
@@ -91,5 +87,14 @@ void encoding_of(const struct encoding *f, const uint16_t *config, float *out)
     for (size_t i = 0; i < f->parameter_count; i++) {
         size_t width = f->first[i + 1] - f->first[i];
         if (width) memcpy(out + f->first[i], f->table[i] + config[i] * width, width * sizeof *out);
+        if (f->nominal[i] != SIZE_MAX) out[f->nominal[i]] = (float)config[i];
     }
+}
+
+double encoding_distance(const struct encoding *f, const float *a, const float *b, double nominal)
+{
+    double sum = 0;
+    for (size_t i = 0; i < f->ordinal; i++) sum += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
+    for (size_t i = f->ordinal; i < f->count; i++) sum += a[i] != b[i] ? nominal : 0;
+    return sum;
 }

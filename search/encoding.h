@@ -1,8 +1,10 @@
-// Configurations as points of the unit cube, for models: what the numbers of a space mean on a GPU.
+// Configurations as points, for models: what the numbers of a space mean on a GPU.
 //
-// An ordered parameter becomes one coordinate, half its rank and half its logarithm (sizes act by ratio). Where its values are not all
-// powers of two, how often two divides them becomes a second one: alignment matters and is invisible in the size. A string becomes
-// one coordinate a value.
+// An ordered parameter becomes a coordinate from 0 to 1, half its rank and half its logarithm (sizes act by ratio). Where its values are not
+// all powers of two, how often two divides them becomes another one: alignment matters and is invisible in the size. These are the
+// ordinal coordinates. Every parameter with more than two values also has a nominal coordinate, its value's index, of which only
+// equality means anything: a tile of 3 may be good where 2 and 4 are not. (On recorded spaces it halved the runs that miss the optimum.)
+// A string has nothing but that; two values need but one coordinate.
 #ifndef SWEETSPOT_ENCODING_H
 #define SWEETSPOT_ENCODING_H
 
@@ -12,13 +14,16 @@
 #include "search/space.h"
 
 struct encoding {
-    size_t parameter_count, count;        // count: coordinates
-    size_t *first;                        // of a parameter: its first coordinate; parameter_count + 1 entries
-    float **table;                        // table[p][value * (first[p+1] - first[p]) + i]
+    size_t parameter_count;
+    size_t ordinal, count;      // coordinates: the first `ordinal` of them are ordinal, the others nominal
+    size_t *first, *nominal;    // of a parameter: its first ordinal coordinate (parameter_count + 1 entries), its nominal one or SIZE_MAX
+    float **table;              // table[p][value * (first[p+1] - first[p]) + i]
 };
 
 void encoding_init(struct encoding *, const struct space *);
 void encoding_release(struct encoding *);
 void encoding_of(const struct encoding *, const uint16_t *config, float *out);
+// Squared distance of two encoded configurations; a nominal coordinate that differs counts as `nominal`.
+double encoding_distance(const struct encoding *, const float *a, const float *b, double nominal);
 
 #endif

@@ -18,7 +18,7 @@ enum { TABLE_SIZE = 4096, CHUNK = 256 };
 static const double table_range = 64;   // from here on the kernel (below 1.4e-5) counts as 0
 
 struct gp {
-    size_t dimensions, room, count;
+    size_t dimensions, ordinal, room, count; // the first `ordinal` dimensions are ordinal
     float *points;         // room x dimensions
     double *theta;         // log length scales, log signal variance, log noise variance
     double *factor;        // U, room x room
@@ -58,16 +58,19 @@ static void use_theta(struct gp *g)
     g->noise = exp(g->theta[d + 1]);
 }
 
-static double prior_scale(const struct gp *g)
+// The prior's centre of a log length scale: a change across one whole range, or to another value, keeps configurations well related.
+static double prior_scale(const struct gp *g, size_t dimension)
 {
-    return log(sqrt((double)g->dimensions));
+    return 0.5 * log((double)(g->ordinal ? g->ordinal : 1)) + (dimension >= g->ordinal ? 0.5 : 0);
 }
 
-struct gp *gp_new(size_t dimensions, size_t max_points)
+struct gp *gp_new(size_t ordinal, size_t nominal, size_t max_points)
 {
     struct gp *g = allocate(1, sizeof *g);
+    size_t dimensions = ordinal + nominal;
     size_t matrix = max_points * max_points;
     g->dimensions = dimensions;
+    g->ordinal = ordinal;
     g->room = max_points;
     g->points = allocate(max_points * dimensions, sizeof *g->points);
     g->theta = allocate(dimensions + 2, sizeof *g->theta);
@@ -81,7 +84,7 @@ struct gp *gp_new(size_t dimensions, size_t max_points)
     g->weights = allocate(max_points, sizeof *g->weights);
     g->column = allocate(max_points, sizeof *g->column);
     g->solved = allocate(max_points, sizeof *g->solved);
-    for (size_t i = 0; i < dimensions; i++) g->theta[i] = prior_scale(g);
+    for (size_t i = 0; i < dimensions; i++) g->theta[i] = prior_scale(g, i);
     g->theta[dimensions + 1] = log(1e-3);
     for (int i = 0; i < TABLE_SIZE + 2; i++) g->table[i] = (float)matern(table_range * i * i / ((double)TABLE_SIZE * TABLE_SIZE));
     use_theta(g);
@@ -119,13 +122,17 @@ void gp_clear(struct gp *g)
     g->pool_rows = 0;
 }
 
+// Squared difference of one dimension.
+static double difference(const struct gp *g, const float *a, const float *b, size_t dimension)
+{
+    double d = (double)a[dimension] - (double)b[dimension];
+    return dimension < g->ordinal ? d * d : d != 0;
+}
+
 static double distance(const struct gp *g, const float *a, const float *b)
 {
     double sum = 0;
-    for (size_t i = 0; i < g->dimensions; i++) {
-        double d = (double)a[i] - (double)b[i];
-        sum += d * d * g->inverse[i];
-    }
+    for (size_t i = 0; i < g->dimensions; i++) sum += difference(g, a, b, i) * g->inverse[i];
     return sum;
 }
 
@@ -236,14 +243,11 @@ static void find_gradient(struct gp *g, const double *targets, size_t n)
             gradient[d] += w * g->kernel[i * stride + j];
             // dk / dlog l_m = signal * 3 e^-r (difference / l_m)^2
             double common = w * g->signal * 3 * exp(-r);
-            for (size_t m = 0; m < d; m++) {
-                double difference = (double)a[m] - (double)b[m];
-                gradient[m] += common * difference * difference * g->inverse[m];
-            }
+            for (size_t m = 0; m < d; m++) gradient[m] += common * difference(g, a, b, m) * g->inverse[m];
         }
     }
     // Priors, normal in the logarithms: scales that keep neighbours related, a signal near the targets' variance, little noise.
-    for (size_t m = 0; m < d; m++) gradient[m] -= g->theta[m] - prior_scale(g);
+    for (size_t m = 0; m < d; m++) gradient[m] -= g->theta[m] - prior_scale(g, m);
     gradient[d] -= g->theta[d];
     gradient[d + 1] -= (g->theta[d + 1] - log(1e-3)) / 2.25;
 }
@@ -283,10 +287,11 @@ static void kernel_row(const struct gp *g, const float *scaled, const float *b, 
     for (size_t i = 0; i < count; i++) {
         const float *a = points + i * d;
         float squared = 0;
-        for (size_t m = 0; m < d; m++) {
-            float difference = a[m] - b[m];
-            squared += difference * difference * scaled[m];
+        for (size_t m = 0; m < g->ordinal; m++) {
+            float apart = a[m] - b[m];
+            squared += apart * apart * scaled[m];
         }
+        for (size_t m = g->ordinal; m < d; m++) squared += a[m] != b[m] ? scaled[m] : 0;
         // The table is over the distance, so that its steps are fine where the kernel falls.
         float at = sqrtf(squared) * step;
         int cell = at < TABLE_SIZE ? (int)at : TABLE_SIZE;

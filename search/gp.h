@@ -1,5 +1,5 @@
-// Gaussian-process regression on points of the unit cube (Rasmussen and Williams 2006, algorithm 2.1): Matérn 3/2 kernel with one
-// length scale a dimension, zero mean, noise. Times over tuning parameters are rough: 3/2 did clearly better than 5/2 and 1/2.
+// Gaussian-process regression (Rasmussen and Williams 2006, algorithm 2.1): Matérn 3/2 kernel with one length scale a dimension, zero mean,
+// noise. Ordinal dimensions run from 0 to 1; of nominal ones only equality counts (a distance of 0 or 1). Times over tuning parameters are rough: 3/2 did clearly better than 5/2 and 1/2.
 // Meant for some hundred points: adding one costs n^2, fitting n^3 a step, a mean n, a variance n^2.
 #ifndef SWEETSPOT_GP_H
 #define SWEETSPOT_GP_H
@@ -9,8 +9,8 @@
 
 struct gp;
 
-// Room for `max_points` points of `dimensions` (at least 1) coordinates.
-struct gp *gp_new(size_t dimensions, size_t max_points);
+// Room for `max_points` points of `ordinal` and then `nominal` coordinates.
+struct gp *gp_new(size_t ordinal, size_t nominal, size_t max_points);
 void gp_free(struct gp *);
 
 size_t gp_count(const struct gp *);

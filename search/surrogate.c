@@ -31,7 +31,7 @@ void surrogate_init(struct surrogate *s, const struct space *space, const struct
     *s = (struct surrogate){ .space = space, .history = history, .width = space_parameter_count(space) };
     encoding_init(&s->encoding, space);
     size_t d = s->encoding.count ? s->encoding.count : 1;
-    s->gp = gp_new(d, MAX_ROWS + SPARE_ROWS);
+    s->gp = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, MAX_ROWS + SPARE_ROWS);
     s->rows = allocate(MAX_ROWS + SPARE_ROWS, sizeof *s->rows);
     s->points = allocate((MAX_ROWS + SPARE_ROWS) * d, sizeof *s->points);
     s->targets = allocate(MAX_ROWS + SPARE_ROWS, sizeof *s->targets);
