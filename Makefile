@@ -76,6 +76,8 @@ $(call objects,$(GPU_SOURCES)): EXTRA = $(VENDOR)
 $(BUILD)/tuner/gpu/counters.o: EXTRA = -Ituner/gpu/cxx $(VENDOR)
 $(BUILD)/tuner/compile/nvrtc.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compile/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
+# Loops over a pool of candidates are all that a proposal costs: vectorised.
+$(BUILD)/search/gp.o: EXTRA = -O3
 $(BUILD)/tuner/run/embedded.o: kernels/support.cu
 
 $(BASE_LIBRARY): $(call objects,$(BASE_SOURCES))
