@@ -199,7 +199,7 @@ static bool at_roofline(const struct scene *s, struct finding *f)
 {
     const json_t *ceilings = json_object_get(s->profile, "ceilings");
     double time = json_get_number(s->profile, "time", NAN), flops = json_get_number(s->profile, "flops", 0), bytes = json_get_number(s->profile, "bytes", 0);
-    double compute = flops / json_get_number(ceilings, "flops_per_second", NAN), memory = bytes / json_get_number(ceilings, "bytes_per_second", NAN);
+    double compute = scene_number(s, "pipe_tensor") > 1 ? 0 : flops / json_get_number(ceilings, "flops_per_second", NAN), memory = bytes / json_get_number(ceilings, "bytes_per_second", NAN);
     double reached = fmax(compute, memory) / time;
     if (!(reached > 0.85)) return false;
     SAY(f->seen, "the job's work takes %.0f%% of the time at the device's measured ceiling for %s", 100 * reached, memory > compute ? "memory" : "FP32 arithmetic");

@@ -1,6 +1,7 @@
 // See profile.h. Every figure is a row of a table: how it is called, how it is written, and where it comes from. A row without a value is left out.
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,12 +33,18 @@ static double known(double value) { return value > 0 ? value : (double)NAN; }
 
 static double flop_rate(const struct view *v) { return known(top(v, "flops") / top(v, "time")); }
 static double byte_rate(const struct view *v) { return known(number(v, "dram_bytes") / top(v, "time")); }
-static double of_flop_ceiling(const struct view *v) { return 100 * flop_rate(v) / ceiling(v, "flops_per_second"); }
+// The ceiling of FP32 arithmetic says nothing about a kernel that multiplies by tensor instructions.
+static bool by_tensor(const struct view *v) { return profile_uses_tensor(v->stage); }
+static double bf16_ceiling(const struct view *v) { return by_tensor(v) ? ceiling(v, "tensor_bf16_flops_per_second") : (double)NAN; }
+static double tf32_ceiling(const struct view *v) { return by_tensor(v) ? ceiling(v, "tensor_tf32_flops_per_second") : (double)NAN; }
+static double fp64_ceiling(const struct view *v) { return by_tensor(v) ? ceiling(v, "tensor_fp64_flops_per_second") : (double)NAN; }
+static double of_flop_ceiling(const struct view *v) { return by_tensor(v) ? (double)NAN : 100 * flop_rate(v) / ceiling(v, "flops_per_second"); }
 static double of_byte_ceiling(const struct view *v) { return 100 * byte_rate(v) / ceiling(v, "bytes_per_second"); }
 static double intensity(const struct view *v) { return known(top(v, "flops") / number(v, "dram_bytes")); }
 // What the device could do at the kernel's own number of operations for a byte: the lower of the two roofs.
 static double roofline(const struct view *v)
 {
+    if (by_tensor(v)) return NAN;
     double flops = ceiling(v, "flops_per_second"), bytes = intensity(v) * ceiling(v, "bytes_per_second");
     return isnan(bytes) ? bytes : fmin(flops, bytes);
 }
@@ -89,6 +96,9 @@ static const struct figure figures[] = {
     {NULL, "load and store", PERCENT, "pipe_lsu", NULL, NULL},
     {NULL, "special functions", PERCENT, "pipe_xu", NULL, NULL},
     {NULL, "tensor", PERCENT, "pipe_tensor", NULL, NULL},
+    {NULL, "  bf16 by mma.sync (wgmma reaches more)", RATE, NULL, bf16_ceiling, NULL},
+    {NULL, "  tf32 by mma.sync (wgmma reaches more)", RATE, NULL, tf32_ceiling, NULL},
+    {NULL, "  FP64 by mma.sync", RATE, NULL, fp64_ceiling, NULL},
     {NULL, "uniform", PERCENT, "pipe_uniform", NULL, NULL},
     {"Launch", "grid", SHAPE, NULL, NULL, "grid"},
     {NULL, "block", SHAPE, NULL, NULL, "block"},
