@@ -544,6 +544,21 @@ struct tf32_mma {
     }
 };
 
+#if __CUDA_ARCH__ >= 900 // m8n8k4 goes no faster there than the FP64 pipe: 33.2 TFLOP/s on H200
+struct fp64_mma {
+    enum { A = 8, B = 4, C = 4 };
+    using in = double;
+    using out = double;
+    static __device__ double operand(u32 bits) { return (double)(int)bits * 0x1p-31; }
+    static __device__ void multiply(double (&c)[4], const double (&a)[8], const double (&b)[4])
+    {
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, "
+                     "{%0, %1, %2, %3};"
+                     : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+                     : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+    }
+};
+#else
 struct fp64_mma {
     enum { A = 1, B = 1, C = 2 };
     using in = double;
@@ -554,6 +569,7 @@ struct fp64_mma {
         asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" : "+d"(c[0]), "+d"(c[1]) : "d"(a[0]), "d"(b[0]));
     }
 };
+#endif
 #define TENSOR_CEILING(M) tensor_ceiling<M>(loops, sink)
 #else
 #define TENSOR_CEILING(M) (void)loops, (void)sink

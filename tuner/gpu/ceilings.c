@@ -10,6 +10,7 @@ struct ground {
     struct workload *w;
     uint64_t memory; // `bytes` of it
     size_t bytes, l2_bytes;
+    int compute; // 90 of sm_90a
 };
 
 // One launch; *amount: operations or bytes.
@@ -19,9 +20,9 @@ static int fp32(struct ground *g, double *amount, struct error *err) { return su
 static int fp64(struct ground *g, double *amount, struct error *err) { return support_ceiling_fp64(g->w->support, LOOPS, amount, err); }
 static int shared(struct ground *g, double *amount, struct error *err) { return support_ceiling_shared(g->w->support, SHARED_LOOPS, amount, err); }
 
-static int bf16(struct ground *g, double *amount, struct error *err) { return support_ceiling_tensor(g->w->support, CEILING_BF16, LOOPS, amount, err); }
-static int tf32(struct ground *g, double *amount, struct error *err) { return support_ceiling_tensor(g->w->support, CEILING_TF32, LOOPS, amount, err); }
-static int fp64_tensor(struct ground *g, double *amount, struct error *err) { return support_ceiling_tensor(g->w->support, CEILING_FP64_TENSOR, LOOPS, amount, err); }
+static int bf16(struct ground *g, double *amount, struct error *err) { return support_ceiling_tensor(g->w->support, CEILING_BF16, g->compute, LOOPS, amount, err); }
+static int tf32(struct ground *g, double *amount, struct error *err) { return support_ceiling_tensor(g->w->support, CEILING_TF32, g->compute, LOOPS, amount, err); }
+static int fp64_tensor(struct ground *g, double *amount, struct error *err) { return support_ceiling_tensor(g->w->support, CEILING_FP64_TENSOR, g->compute, LOOPS, amount, err); }
 
 static int read(struct ground *g, double *amount, struct error *err)
 {
@@ -85,13 +86,13 @@ int ceilings_measure(struct workload *w, json_t *answer, struct error *err)
     struct cuda_info info;
     cuda_info(w->cuda, &info);
     struct ground g = {.w = w, .bytes = (size_t)2 << 30, .l2_bytes = info.l2_bytes > 0 ? (size_t)info.l2_bytes : (size_t)4 << 20};
-    int failed, compute = 0;
-    sscanf(info.arch, "sm_%d", &compute);
+    int failed;
+    sscanf(info.arch, "sm_%d", &g.compute);
     while ((failed = cuda_alloc(w->cuda, g.bytes, &g.memory, err)) == CUDA_MEMORY && g.bytes > (size_t)64 << 20) g.bytes /= 2;
     if (!failed) failed = cuda_zero(w->cuda, g.memory, g.bytes, err);
     for (size_t i = 0; i < sizeof ceilings / sizeof *ceilings && !failed; i++) {
         double rate;
-        if (compute < ceilings[i].compute) continue;
+        if (g.compute < ceilings[i].compute) continue;
         failed = fastest(&g, ceilings[i].launch, &rate, err);
         if (!failed) json_object_set_new(answer, ceilings[i].key, json_real(rate));
     }

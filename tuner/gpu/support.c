@@ -257,9 +257,9 @@ int support_ceiling_shared(struct support *s, int loops, double *amount, struct 
     return launch_plain(s, CEILING_SHARED, blocks, 1, 512, args, err);
 }
 
-int support_ceiling_tensor(struct support *s, enum ceiling_tensor kind, int loops, double *amount, struct error *err)
+int support_ceiling_tensor(struct support *s, enum ceiling_tensor kind, int compute, int loops, double *amount, struct error *err)
 {
-    static const double each[CEILING_TENSORS] = {2.0 * 16 * 8 * 16, 2.0 * 16 * 8 * 8, 2.0 * 8 * 8 * 4}; // of one instruction of a warp
+    const double each[CEILING_TENSORS] = {2.0 * 16 * 8 * 16, 2.0 * 16 * 8 * 8, compute >= 90 ? 2.0 * 16 * 8 * 16 : 2.0 * 8 * 8 * 4}; // an instruction of a warp
     void *args[] = {&loops, &s->small};
     *amount = each[kind] * 8 * 16 * loops * (BLOCK / 32) * s->wide;
     return launch_plain(s, CEILING_TENSOR + (int)kind, s->wide, 1, BLOCK, args, err);

@@ -164,7 +164,8 @@ static bool divergence(const struct scene *s, struct finding *f)
 {
     struct profile_blame blame;
     double threads = scene_number(s, "threads_per_instruction");
-    if (isnan(threads)) threads = scene_number(s, "threads") / scene_number(s, "instructions");
+    const json_t *totals = json_object_get(s->stage, "totals"); // of the facts, "threads" are the block's
+    if (isnan(threads)) threads = json_get_number(totals, "threads", NAN) / json_get_number(totals, "instructions", NAN);
     if (!(threads < 29)) return false;
     bool named = profile_blame(s->stage, EXCESS_DIVERGENCE, &blame, 1) > 0;
     char *text = named && s->job ? profile_source(s->job->source, blame.line) : NULL;
