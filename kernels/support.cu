@@ -502,7 +502,9 @@ template <typename M> static __device__ void tensor_ceiling(int loops, float *si
     typename M::in a[M::A], b[M::B];
     typename M::out c[8][M::C] = {};
     u32 seed = threadIdx.x * 2654435761u + blockIdx.x;
+#pragma unroll
     for (int i = 0; i < M::A; i++) a[i] = M::operand(seed = seed * 1664525u + 1013904223u);
+#pragma unroll
     for (int i = 0; i < M::B; i++) b[i] = M::operand(seed = seed * 1664525u + 1013904223u);
     for (int loop = 0; loop < loops; loop++) {
 #pragma unroll

@@ -191,6 +191,38 @@ static void a_place_under_the_roofline_is_data(void **state)
     json_decref(document);
 }
 
+static char *printed(const json_t *profile)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    profile_print(out, profile, NULL, "templates/gemm_simt.cu");
+    fclose(out);
+    return text;
+}
+
+static void tensor_ceilings_are_shown_to_kernels_that_use_the_pipe_alone(void **state)
+{
+    (void)state;
+    json_t *document = recorded(4), *profile = json_object_get(document, "profile"), *place;
+    json_object_set_new(json_object_get(profile, "ceilings"), "tensor_bf16_flops_per_second", json_real(6.3e14));
+    char *text = printed(profile);
+    assert_null(strstr(text, "by mma.sync"));
+    e2e_expect(text, "roofline at that intensity");
+    free(text);
+    json_object_set_new(json_object_get((json_t *)(uintptr_t)profile_main_stage(profile), "counters"), "pipe_tensor", json_real(60));
+    text = printed(profile);
+    e2e_expect(text, "bf16 by mma.sync (wgmma reaches more)         630.0 TFLOP/s");
+    assert_null(strstr(text, "tf32 by mma.sync")); // not measured
+    assert_null(strstr(text, "roofline at that intensity")); // that of FP32 is none for it
+    free(text);
+    place = profile_roofline(profile);
+    assert_true(json_is_null(json_object_get(place, "roof")));
+    json_decref(place);
+    json_decref(document);
+}
+
 static void shares_of_the_time_sum_up_to_all_of_it(void **state)
 {
     (void)state;
@@ -453,6 +485,7 @@ int main(void)
         cmocka_unit_test(the_sum_over_lines_is_the_kernels_total),
         cmocka_unit_test(the_recorded_conflict_is_a_finding_that_proposes_tile_col_size_4),
         cmocka_unit_test(a_place_under_the_roofline_is_data),
+        cmocka_unit_test(tensor_ceilings_are_shown_to_kernels_that_use_the_pipe_alone),
         cmocka_unit_test(shares_of_the_time_sum_up_to_all_of_it),
         cmocka_unit_test(three_times_say_what_limits_a_kernel),
         cmocka_unit_test(the_commands_say_what_is_wrong),

@@ -292,8 +292,10 @@ static void print_lines(FILE *out, const json_t *stage, const char *source)
     for (size_t i = 0; i < count && i < LINES_SHOWN; i++) {
         const json_t *self = json_object_get(order[i], "self");
         char *text = profile_source(source, order[i]);
-        fprintf(out, "  %5" PRId64 " %7.1f%% %7.1f%%  %-18s %.100s\n", json_get_integer(order[i], "line", 0), 100 * json_get_number(self, "samples", 0) / samples,
-                100 * json_get_number(self, "instructions", 0) / instructions, main_stall(order[i]), text);
+        char sampled[16] = "-", executed[16] = "-";
+        if (samples > 0) snprintf(sampled, sizeof sampled, "%.1f%%", 100 * json_get_number(self, "samples", 0) / samples);
+        if (instructions > 0) snprintf(executed, sizeof executed, "%.1f%%", 100 * json_get_number(self, "instructions", 0) / instructions);
+        fprintf(out, "  %5" PRId64 " %8s %8s  %-18s %.100s\n", json_get_integer(order[i], "line", 0), sampled, executed, main_stall(order[i]), text);
         free(text);
     }
     free(order);
