@@ -74,6 +74,7 @@ $(BUILD)/%.o: %.c
 
 $(call objects,$(GPU_SOURCES)): EXTRA = $(VENDOR)
 $(BUILD)/tuner/gpu/counters.o: EXTRA = -Ituner/gpu/cxx $(VENDOR)
+$(BUILD)/tests/test_profile.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compile/nvrtc.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compile/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
 # Loops over a pool of candidates are all that a proposal costs: vectorised.

@@ -493,6 +493,94 @@ extern "C" __global__ void __launch_bounds__(512) support_ceiling_shared(int loo
     if (sum == 1) *sink = sum;
 }
 
+// Nothing but mma.sync on registers: 8 independent accumulators a warp, 16 * loops instructions on each, of operands of either sign so that
+// the sums stay small. `sink` is never written. wgmma, which reads shared memory, goes further on sm_90a; mma.sync is what every
+// architecture from sm_80 has. On an older one the kernels are empty, and are not launched.
+#if __CUDA_ARCH__ >= 800
+template <typename M> static __device__ void tensor_ceiling(int loops, float *sink)
+{
+    typename M::in a[M::A], b[M::B];
+    typename M::out c[8][M::C] = {};
+    u32 seed = threadIdx.x * 2654435761u + blockIdx.x;
+#pragma unroll
+    for (int i = 0; i < M::A; i++) a[i] = M::operand(seed = seed * 1664525u + 1013904223u);
+#pragma unroll
+    for (int i = 0; i < M::B; i++) b[i] = M::operand(seed = seed * 1664525u + 1013904223u);
+    for (int loop = 0; loop < loops; loop++) {
+#pragma unroll
+        for (int step = 0; step < 16; step++)
+#pragma unroll
+            for (int chain = 0; chain < 8; chain++) M::multiply(c[chain], a, b);
+    }
+    typename M::out sum = 0;
+#pragma unroll
+    for (int chain = 0; chain < 8; chain++)
+#pragma unroll
+        for (int i = 0; i < M::C; i++) sum += c[chain][i];
+    if (sum == (typename M::out)1.2345e-33) *sink = (float)sum;
+}
+
+struct bf16_mma {
+    enum { A = 4, B = 2, C = 4 };
+    using in = u32;
+    using out = float;
+    static __device__ u32 operand(u32 bits) { return (bits & 0x807f807fu) | 0x3f003f00u; } // two of [0.5, 1), either sign
+    static __device__ void multiply(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
+    {
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
+};
+
+struct tf32_mma {
+    enum { A = 4, B = 2, C = 4 };
+    using in = u32;
+    using out = float;
+    static __device__ u32 operand(u32 bits) { return (bits & 0x807fe000u) | 0x3f000000u; }
+    static __device__ void multiply(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
+    {
+        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
+};
+
+#if __CUDA_ARCH__ >= 900 // m8n8k4 goes no faster there than the FP64 pipe: 33.2 TFLOP/s on H200
+struct fp64_mma {
+    enum { A = 8, B = 4, C = 4 };
+    using in = double;
+    using out = double;
+    static __device__ double operand(u32 bits) { return (double)(int)bits * 0x1p-31; }
+    static __device__ void multiply(double (&c)[4], const double (&a)[8], const double (&b)[4])
+    {
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, "
+                     "{%0, %1, %2, %3};"
+                     : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+                     : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+    }
+};
+#else
+struct fp64_mma {
+    enum { A = 1, B = 1, C = 2 };
+    using in = double;
+    using out = double;
+    static __device__ double operand(u32 bits) { return (double)(int)bits * 0x1p-31; }
+    static __device__ void multiply(double (&c)[2], const double (&a)[1], const double (&b)[1])
+    {
+        asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" : "+d"(c[0]), "+d"(c[1]) : "d"(a[0]), "d"(b[0]));
+    }
+};
+#endif
+#define TENSOR_CEILING(M) tensor_ceiling<M>(loops, sink)
+#else
+#define TENSOR_CEILING(M) (void)loops, (void)sink
+#endif
+
+extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_bf16(int loops, float *sink) { TENSOR_CEILING(bf16_mma); }
+extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_tf32(int loops, float *sink) { TENSOR_CEILING(tf32_mma); }
+extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_fp64(int loops, float *sink) { TENSOR_CEILING(fp64_mma); }
+
 #define TYPED(name, T)                                                                                                   \
     extern "C" __global__ void support_fill_##name(T *to, i64 rows, i64 cols, i64 ld, int kind, double low, double high, \
                                                    u64 seed)                                                             \

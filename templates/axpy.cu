@@ -3,7 +3,13 @@
  *
  * Parameters: VECTOR floats an access (1, 2, 4); GRID stride (a grid-stride loop) or once (a vector a thread, grid large enough); UNROLL pragma text in
  * front of the grid-stride loop. A last incomplete vector is done float by float. x and y must be aligned to VECTOR floats.
+ *
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the loads and the store, of both operands' bits together; 2 arithmetic
+ * alone: the multiply-adds, of numbers that are not loaded, and a store behind a condition that never holds.
  */
+#ifndef SWEETSPOT_VARIANT
+#define SWEETSPOT_VARIANT 0
+#endif
 #ifndef VECTOR
 #define VECTOR 4
 #endif
@@ -30,10 +36,27 @@ struct alignas(4 * VECTOR) vector {
 __device__ __forceinline__ void axpy_one(long long i, long long n, float a, const float *x, float *y)
 {
     if ((i + 1) * VECTOR <= n) {
+#if SWEETSPOT_VARIANT == 2
+        vector from, to;
+#pragma unroll
+        for (int k = 0; k < VECTOR; ++k) from.v[k] = to.v[k] = __int_as_float((int)i + k);
+#else
         const vector from = reinterpret_cast<const vector *>(x)[i];
         vector to = reinterpret_cast<vector *>(y)[i];
+#endif
 #pragma unroll
-        for (int k = 0; k < VECTOR; ++k) to.v[k] += a * from.v[k];
+        for (int k = 0; k < VECTOR; ++k)
+#if SWEETSPOT_VARIANT == 1
+            to.v[k] = __int_as_float(__float_as_int(to.v[k]) | __float_as_int(from.v[k]));
+#else
+            to.v[k] += a * from.v[k];
+#endif
+#if SWEETSPOT_VARIANT == 2
+        bool never = true;
+#pragma unroll
+        for (int k = 0; k < VECTOR; ++k) never &= to.v[k] == -1.2345e30f;
+        if (!never || n != -i) return;
+#endif
         reinterpret_cast<vector *>(y)[i] = to;
     } else {
         for (long long k = i * VECTOR; k < n; ++k) y[k] += a * x[k];

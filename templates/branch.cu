@@ -6,7 +6,13 @@
  *     BRANCH 0   the coefficients are selected by arithmetic, and there is one loop
  *
  * The results are the same bit by bit. grid ceil_div(n, BLOCK_SIZE), block BLOCK_SIZE. Any n.
+ *
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the load and the store, with one multiply-add instead of `steps`; 2
+ * arithmetic alone: the multiply-adds, of a number that is not loaded, and a store behind a condition that never holds.
  */
+#ifndef SWEETSPOT_VARIANT
+#define SWEETSPOT_VARIANT 0
+#endif
 #ifndef BLOCK_SIZE
 #define BLOCK_SIZE 256
 #endif
@@ -17,10 +23,28 @@
 /* `steps` is an argument, so that neither loop is unrolled away. */
 __device__ __forceinline__ float iterate(float value, float a, float b, int steps)
 {
+#if SWEETSPOT_VARIANT == 1
+    (void)steps;
+    return value * a + b;
+#else
 #pragma unroll 4
     for (int i = 0; i < steps; ++i) value = value * a + b;
     return value;
+#endif
 }
+
+#if SWEETSPOT_VARIANT == 1
+#define SIDE(name) asm volatile("// " name ::: "memory") /* keeps the stores of the two sides apart, as the loops do */
+#else
+#define SIDE(name)
+#endif
+#if SWEETSPOT_VARIANT == 2
+#define FROM __int_as_float((int)at)
+#define TO(value) if (const float result = (value); result == -1.0f) y[at] = result
+#else
+#define FROM x[at]
+#define TO(value) y[at] = (value)
+#endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) branch(const float *__restrict__ x, float *__restrict__ y, long long n, int steps)
 {
@@ -28,12 +52,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) branch(const float *__r
     if (at >= n) return;
     const bool odd = at % 2;
 #if BRANCH
-    if (odd)
-        y[at] = iterate(x[at], 0.75f, 0.25f, steps);
-    else
-        y[at] = iterate(x[at], 0.5f, 0.5f, steps);
+    if (odd) {
+        TO(iterate(FROM, 0.75f, 0.25f, steps));
+        SIDE("odd");
+    } else {
+        TO(iterate(FROM, 0.5f, 0.5f, steps));
+        SIDE("even");
+    }
 #else
-    y[at] = iterate(x[at], odd ? 0.75f : 0.5f, odd ? 0.25f : 0.5f, steps);
+    TO(iterate(FROM, odd ? 0.75f : 0.5f, odd ? 0.25f : 0.5f, steps));
 #endif
 }
 

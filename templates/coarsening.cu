@@ -3,7 +3,13 @@
  *
  * grid ceil_div(n, BLOCK_SIZE * FACTOR), block BLOCK_SIZE; a thread's elements lie a whole grid apart, so every access is coalesced. UNROLL is pragma
  * text in front of the loop. Any n, any grid.
+ *
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the loads and the store, of both operands' bits together; 2 arithmetic
+ * alone: an addition an element, of a number that is not loaded, and a store behind a condition that never holds.
  */
+#ifndef SWEETSPOT_VARIANT
+#define SWEETSPOT_VARIANT 0
+#endif
 #ifndef BLOCK_SIZE
 #define BLOCK_SIZE 256
 #endif
@@ -14,8 +20,20 @@
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) coarsening(const float *__restrict__ x, const float *__restrict__ y, float *__restrict__ z, long long n)
 {
     const long long step = (long long)gridDim.x * BLOCK_SIZE;
+    const long long first = (long long)blockIdx.x * BLOCK_SIZE + threadIdx.x;
+#if SWEETSPOT_VARIANT == 1
     UNROLL
-    for (long long i = (long long)blockIdx.x * BLOCK_SIZE + threadIdx.x; i < n; i += step) z[i] = x[i] + y[i];
+    for (long long i = first; i < n; i += step) z[i] = __int_as_float(__float_as_int(x[i]) | __float_as_int(y[i]));
+#elif SWEETSPOT_VARIANT == 2
+    const float given = __int_as_float((int)threadIdx.x);
+    float sum = given;
+    UNROLL
+    for (long long i = first; i < n; i += step) sum += given;
+    if (sum == -1.0f) z[first] = sum;
+#else
+    UNROLL
+    for (long long i = first; i < n; i += step) z[i] = x[i] + y[i];
+#endif
 }
 
 extern "C" __global__ void coarsening_naive(const float *x, const float *y, float *z, long long n)

@@ -8,7 +8,13 @@
  *                       The others are asked for again by the next accesses; the L1 has kept some of them
  *
  * grid ceil_div(n, BLOCK_SIZE * ITEMS), block BLOCK_SIZE. Any n.
+ *
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the same, since a copy has no arithmetic but that of its addresses; 2
+ * that arithmetic alone: addresses and tests, no load, and a store behind a condition that never holds.
  */
+#ifndef SWEETSPOT_VARIANT
+#define SWEETSPOT_VARIANT 0
+#endif
 #ifndef BLOCK_SIZE
 #define BLOCK_SIZE 256
 #endif
@@ -33,7 +39,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) copy_order(const float 
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
         const long long at = first + (ORDER_IS == ORDER_coalesced ? threadIdx.x + i * BLOCK_SIZE : threadIdx.x * ITEMS + i);
+#if SWEETSPOT_VARIANT == 2
+        if (at < n && at == -n) y[at] = 0.0f;
+#else
         if (at < n) y[at] = x[at];
+#endif
     }
 }
 

@@ -6,7 +6,14 @@
  *     STAGING none     every thread reads its 2 * RADIUS + 1 elements from global memory, most of them from the L1
  *
  * Both add in the same order. grid ceil_div(n, BLOCK_SIZE), block BLOCK_SIZE. Any n, RADIUS <= BLOCK_SIZE.
+ *
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: every load from global memory, their bits collected instead of added
+ * (staged: one element goes through shared memory and back), and the store; 2 arithmetic alone: the additions, of a number that is not loaded or of what
+ * was put into shared memory without loading, and a store behind a condition that never holds.
  */
+#ifndef SWEETSPOT_VARIANT
+#define SWEETSPOT_VARIANT 0
+#endif
 #ifndef BLOCK_SIZE
 #define BLOCK_SIZE 256
 #endif
@@ -26,6 +33,16 @@
 #endif
 static_assert(RADIUS <= BLOCK_SIZE, "RADIUS must not exceed BLOCK_SIZE");
 
+/* The sum of two elements, or what takes its place. */
+__device__ __forceinline__ float add(float a, float b)
+{
+#if SWEETSPOT_VARIANT == 1
+    return __int_as_float(__float_as_int(a) | __float_as_int(b));
+#else
+    return a + b;
+#endif
+}
+
 __device__ __forceinline__ float element(const float *x, long long at, long long n) { return at >= 0 && at < n ? __ldg(x + at) : 0.0f; }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) windowed_sum(const float *__restrict__ x, float *__restrict__ y, long long n)
@@ -33,21 +50,34 @@ extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) windowed_sum(const floa
     const int tid = threadIdx.x;
     const long long at = (long long)blockIdx.x * BLOCK_SIZE + tid;
     float sum = 0.0f;
+#if SWEETSPOT_VARIANT == 2
+    const float given = __int_as_float(tid);
+#define LOAD(value) given
+#else
+#define LOAD(value) (value)
+#endif
 #if STAGING_IS == STAGING_shared
     __shared__ float stage[BLOCK_SIZE + 2 * RADIUS];
-    stage[tid] = element(x, at - RADIUS, n);
-    if (tid < 2 * RADIUS) stage[tid + BLOCK_SIZE] = element(x, at - RADIUS + BLOCK_SIZE, n);
+    stage[tid] = LOAD(element(x, at - RADIUS, n));
+    if (tid < 2 * RADIUS) stage[tid + BLOCK_SIZE] = LOAD(element(x, at - RADIUS + BLOCK_SIZE, n));
     __syncthreads();
+#if SWEETSPOT_VARIANT == 1
+    sum = stage[tid];
+#else
 #pragma unroll
     for (int k = 0; k <= 2 * RADIUS; ++k) sum += stage[tid + k];
+#endif
 #else
     if (at >= RADIUS && at + RADIUS < n) { /* all but the ends: no test for each element */
 #pragma unroll
-        for (int k = -RADIUS; k <= RADIUS; ++k) sum += __ldg(x + at + k);
+        for (int k = -RADIUS; k <= RADIUS; ++k) sum = add(sum, LOAD(__ldg(x + at + k)));
     } else {
 #pragma unroll 1
-        for (int k = -RADIUS; k <= RADIUS; ++k) sum += element(x, at + k, n);
+        for (int k = -RADIUS; k <= RADIUS; ++k) sum = add(sum, LOAD(element(x, at + k, n)));
     }
+#endif
+#if SWEETSPOT_VARIANT == 2
+    if (sum != -1.0f) return;
 #endif
     if (at < n) y[at] = sum;
 }

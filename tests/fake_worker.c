@@ -25,17 +25,20 @@ static int x_of(const json_t *object)
 static double time_of(const json_t *object)
 {
     int x = x_of(object);
+    if (getenv("FAKE_TIME")) return atof(getenv("FAKE_TIME"));
     return 1e-3 * (1 + 0.01 * (x - 7) * (x - 7)); // best: X=7
 }
 
-static void note(const json_t *object)
+static void note_text(const char *text)
 {
     const char *path = getenv("FAKE_LOG");
     FILE *file = path ? fopen(path, "a") : NULL;
     if (!file) return;
-    fprintf(file, "%s\n", json_get_string(object, "config", ""));
+    fprintf(file, "%s\n", text);
     fclose(file);
 }
+
+static void note(const json_t *object) { note_text(json_get_string(object, "config", "")); }
 
 static json_t *hello(void)
 {
@@ -67,11 +70,22 @@ static json_t *compile(const json_t *request)
     return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o}", "status", "ok", "cubin", "/fake.cubin", "cached", 0, "seconds", 0.001, "warnings", "entries", entries);
 }
 
-static json_t *job(void)
+// With the set `full`: the metrics named besides it, which have values too.
+static json_t *named;
+
+static json_t *job(const json_t *request)
 {
-    json_t *metrics = getenv("FAKE_NO_COUNTERS") ? json_array() : json_pack("[s,s]", "icache_misses", "occupancy");
-    return json_pack("{s:s, s:[{s:s, s:[{s:f, s:f, s:f}]}], s:o, s:[]}", "status", "ok", "baselines", "name", "cublas", "problems", "time", 1.1e-3, "low", 1.0e-3, "high",
-                     1.2e-3, "metrics", metrics, "missing");
+    json_t *metrics = getenv("FAKE_NO_COUNTERS") ? json_array() : json_pack("[s,s]", "icache_misses", "occupancy"), *missing = json_array(), *asked = json_object_get(request, "counters");
+    if (!strcmp(json_is_string(json_array_get(asked, 0)) ? json_string_value(json_array_get(asked, 0)) : "", "full") && json_array_size(metrics)) {
+        json_decref(named);
+        named = json_deep_copy(asked);
+        json_array_remove(named, 0);
+        json_array_append_new(metrics, json_string("executed"));
+        json_array_extend(metrics, named);
+    }
+    if (getenv("FAKE_MISSING")) json_array_append_new(missing, json_string(getenv("FAKE_MISSING")));
+    return json_pack("{s:s, s:[{s:s, s:[{s:f, s:f, s:f}]}], s:o, s:o}", "status", "ok", "baselines", "name", "cublas", "problems", "time", 1.1e-3, "low", 1.0e-3, "high",
+                     1.2e-3, "metrics", metrics, "missing", missing);
 }
 
 static json_t *problems_of(const json_t *request)
@@ -116,11 +130,13 @@ static json_t *count(const json_t *request)
     {
         if (mode_is(one, "count_crash")) abort();
         if (getenv("FAKE_NO_COUNTERS")) {
-            json_array_append_new(trials, json_pack("{s:O, s:[], s:s}", "trial", json_object_get(one, "trial"), "counters", "reason", "ERR_NVGPUCTRPERM: no permission"));
+            json_array_append_new(trials, json_pack("{s:O, s:[], s:s}", "trial", json_object_get(one, "trial"), "counters", "reason", getenv("FAKE_NO_COUNTERS")));
             continue;
         }
-        json_array_append_new(trials, json_pack("{s:O, s:[{s:i, s:i, s:[f,f]}]}", "trial", json_object_get(one, "trial"), "counters", "problem", 0, "stage", 0, "values",
-                                                100.0 + x_of(one), 50.0));
+        json_t *values = json_pack("[f,f]", 100.0 + x_of(one), 50.0);
+        if (named) json_array_append_new(values, json_real(mode_is(one, "irreproducible") ? 3e8 : 2e8));
+        for (size_t k = 0; k < json_array_size(named); k++) json_array_append_new(values, json_real(7));
+        json_array_append_new(trials, json_pack("{s:O, s:[{s:i, s:i, s:o}]}", "trial", json_object_get(one, "trial"), "counters", "problem", 0, "stage", 0, "values", values));
     }
     return json_pack("{s:s, s:o, s:f}", "status", "ok", "trials", trials, "wall", 0.1);
 }
@@ -128,8 +144,8 @@ static json_t *count(const json_t *request)
 static json_t *profile(const json_t *request)
 {
     if (mode_is(request, "profile_crash")) abort();
-    return json_pack("{s:s, s:[{s:s, s:i, s:{s:f, s:f}, s:[{s:s, s:s, s:i, s:{s:f, s:f}, s:{s:f, s:f}, s:{s:i}}]}], s:[]}", "status", "ok", "stages", "symbol", "x", "code_bytes",
-                     4096, "totals", "shared_wavefronts", 2e8, "shared_ideal", 1e8, "lines", "directory", "", "file", "x.cu", "line", 1, "self", "shared_wavefronts", 2e8,
+    return json_pack("{s:s, s:[{s:s, s:i, s:{s:f, s:f, s:f, s:f}, s:[{s:s, s:s, s:i, s:{s:f, s:f}, s:{s:f, s:f}, s:{s:i}}]}], s:[]}", "status", "ok", "stages", "symbol", "x", "code_bytes",
+                     4096, "totals", "instructions", 2e8, "threads", 64e8, "shared_wavefronts", 2e8, "shared_ideal", 1e8, "lines", "directory", "", "file", "x.cu", "line", 1, "self", "shared_wavefronts", 2e8,
                      "shared_ideal", 1e8, "total", "shared_wavefronts", 2e8, "shared_ideal", 1e8, "stalls", "barrier", 3, "reasons");
 }
 
@@ -152,6 +168,13 @@ static json_t *final(const json_t *request)
     return json_pack("{s:s, s:o}", "status", "ok", "entries", entries);
 }
 
+// Noted where $FAKE_LOG_CEILINGS is set: how often they were measured.
+static json_t *ceilings(void)
+{
+    if (getenv("FAKE_LOG_CEILINGS")) note_text("ceilings");
+    return json_pack("{s:s, s:f, s:f}", "status", "ok", "flops_per_second", 6e13, "bytes_per_second", 4e12);
+}
+
 int main(void)
 {
     char *line = NULL;
@@ -162,12 +185,12 @@ int main(void)
         const char *op = json_get_string(request, "op", "");
         answer = !strcmp(op, "hello")     ? hello()
                  : !strcmp(op, "compile") ? compile(request)
-                 : !strcmp(op, "job")     ? job()
+                 : !strcmp(op, "job")     ? job(request)
                  : !strcmp(op, "trial")   ? trial(request)
                  : !strcmp(op, "count")   ? count(request)
                  : !strcmp(op, "final")   ? final(request)
                  : !strcmp(op, "profile") ? profile(request)
-                 : !strcmp(op, "ceilings") ? json_pack("{s:s, s:f, s:f}", "status", "ok", "flops_per_second", 6e13, "bytes_per_second", 4e12)
+                 : !strcmp(op, "ceilings") ? ceilings()
                                           : json_pack("{s:s}", "status", "error");
         if (answer) {
             if (json_is_object(answer)) json_object_set(answer, "id", json_object_get(request, "id"));

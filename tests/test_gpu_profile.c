@@ -198,7 +198,26 @@ static const struct {
 } limits[] = {
     {"sgemm_2048", SGEMM ",TILE_COL_SIZE=4", "math-bound"},
     {"sum", "BLOCK_SIZE=256,ITEMS=4,VECTOR=4,UNROLL=0,BLOCKS_PER_SM=8,REDUCTION=shuffle,FINISH=last_block", "memory-bound"},
+    {"copy_order", "BLOCK_SIZE=256,ITEMS=8,ORDER=coalesced", "memory-bound"},
+    {"coarsening", "BLOCK_SIZE=256,FACTOR=4,UNROLL=0", "memory-bound"},
+    {"example", "BLOCK_SIZE=256,VECTOR=4,UNROLL=0,GRID=once", NULL},
+    {"branch", "BLOCK_SIZE=256,BRANCH=1", NULL},
+    {"branch", "BLOCK_SIZE=256,BRANCH=0", NULL},
+    {"windowed_sum", "BLOCK_SIZE=256,STAGING=none", NULL},
+    {"windowed_sum", "BLOCK_SIZE=256,STAGING=shared", NULL},
 };
+
+// Of the variants at least this must hold: one moves what the kernel moves, the other nothing.
+static void check_traffic(const json_t *document)
+{
+    static const char *const names[] = {"kernel", "memory_only", "math_only"};
+    double sectors[3];
+    for (size_t i = 0; i < 3; i++) sectors[i] = profile_number(profile_main_stage(json_object_get(document, names[i])), "global_sectors");
+    print_message("  sectors %.4g, memory only %.4g, math only %.4g; stored %.4g\n", sectors[0], sectors[1], sectors[2],
+                  profile_number(profile_main_stage(json_object_get(document, names[0])), "global_store_sectors"));
+    assert_true(fabs(sectors[1] / sectors[0] - 1) < 0.02);
+    assert_true(sectors[2] < 0.02 * sectors[0]);
+}
 
 static void limiters_are_what_everyone_knows(void **state)
 {
@@ -211,9 +230,59 @@ static void limiters_are_what_everyone_knows(void **state)
         print_message("%s: %s, whole %.3g s, memory %.3g s, math %.3g s\n", limits[i].job, json_get_string(document, "limiter", "?"),
                       json_get_number(json_object_get(document, "kernel"), "time", NAN), json_get_number(json_object_get(document, "memory_only"), "time", NAN),
                       json_get_number(json_object_get(document, "math_only"), "time", NAN));
-        assert_string_equal(json_get_string(document, "limiter", ""), limits[i].limiter);
+        if (limits[i].limiter) assert_string_equal(json_get_string(document, "limiter", ""), limits[i].limiter);
+        check_traffic(document);
         json_decref(document);
     }
+    e2e_remove(folder);
+}
+
+static void a_tiny_kernel_has_sane_figures_and_a_warning(void **state)
+{
+    NEEDS_GPU();
+    char *folder = e2e_folder("gpu-tiny");
+    struct error err;
+    struct outcome_of_command r = e2e_run(folder,
+        "sed \"s#N = 67108864#N = 8192#; s#\\.\\./templates#$PWD/templates#\" configs/copy_order.cfg >%s/tiny.cfg; "
+        "$BIN/sweetspot profile %s/tiny.cfg --cache out/cache -t BLOCK_SIZE=256,ITEMS=1,ORDER=coalesced -f json", folder, folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    json_t *document = json_parse(r.out, &err);
+    const json_t *profile = json_object_get(document, "profile"), *stage = profile_main_stage(profile), *notes = json_object_get(profile, "notes");
+    double time = json_get_number(profile, "time", NAN);
+    bool warned = false;
+    for (size_t i = 0; i < json_array_size(notes); i++) {
+        print_message("note: %s\n", json_string_value(json_array_get(notes, i)));
+        warned |= strstr(json_string_value(json_array_get(notes, i)), "launch overhead dominates") != NULL;
+        assert_null(strstr(json_string_value(json_array_get(notes, i)), "not reproducible"));
+    }
+    print_message("%.2f us\n", 1e6 * time);
+    assert_true(time > 0.5e-6 && time < 5e-6);
+    assert_true(warned);
+    assert_true(profile_number(stage, "global_load_sectors") == 8192 / 8);
+    assert_true(profile_number(stage, "global_store_sectors") == 8192 / 8);
+    assert_true(fabs(json_get_number(json_object_get(stage, "totals"), "instructions", NAN) / profile_number(stage, "executed") - 1) < 0.01);
+    json_decref(document);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+// What is known of every device with tensor cores: bf16 is faster than tf32, both than FP32 without them.
+static void tensor_ceilings_are_in_their_order(void **state)
+{
+    NEEDS_GPU();
+    char *folder = e2e_folder("gpu-ceilings");
+    json_t *document = run_profile(folder, "profile", "copy_order", "BLOCK_SIZE=256,ITEMS=8,ORDER=coalesced"), *value;
+    const json_t *ceilings = json_object_get(json_object_get(document, "profile"), "ceilings");
+    const char *key;
+    json_object_foreach((json_t *)(uintptr_t)ceilings, key, value)
+    {
+        if (json_is_number(value)) print_message("%-30s %.4g\n", key, json_number_value(value));
+    }
+    double bf16 = json_get_number(ceilings, "tensor_bf16_flops_per_second", NAN), tf32 = json_get_number(ceilings, "tensor_tf32_flops_per_second", NAN);
+    assert_true(bf16 > 1.5 * tf32);
+    assert_true(tf32 > 1.5 * json_get_number(ceilings, "flops_per_second", NAN));
+    assert_true(json_get_number(ceilings, "tensor_fp64_flops_per_second", NAN) > 0);
+    json_decref(document);
     e2e_remove(folder);
 }
 
@@ -221,6 +290,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_conflict),
+        cmocka_unit_test(a_tiny_kernel_has_sane_figures_and_a_warning),
+        cmocka_unit_test(tensor_ceilings_are_in_their_order),
         cmocka_unit_test(limiters_are_what_everyone_knows),
         cmocka_unit_test(counters_agree_with_ncu_on_nine_kernels),
     };

@@ -3,12 +3,17 @@
 
 #include <math.h>
 
+#include <cupti_result.h>
+
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
+#include "tuner/gpu/cupti_library.h"
 #include "tuner/gpu/linetable.h"
 #include "tuner/output/findings.h"
 #include "tuner/output/limiter.h"
 #include "tuner/output/profile.h"
+#include "tuner/run/explain.h"
+#include "tuner/store/store.h"
 
 // The loads of one helper, called from two lines: 5 and 9, of a function that is inlined at line 12.
 static const char inlined[] = "template <int N> __device__ __forceinline__ void load(float *to, const float *from)\n" // 1
@@ -186,6 +191,38 @@ static void a_place_under_the_roofline_is_data(void **state)
     json_decref(document);
 }
 
+static char *printed(const json_t *profile)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    profile_print(out, profile, NULL, "templates/gemm_simt.cu");
+    fclose(out);
+    return text;
+}
+
+static void tensor_ceilings_are_shown_to_kernels_that_use_the_pipe_alone(void **state)
+{
+    (void)state;
+    json_t *document = recorded(4), *profile = json_object_get(document, "profile"), *place;
+    json_object_set_new(json_object_get(profile, "ceilings"), "tensor_bf16_flops_per_second", json_real(6.3e14));
+    char *text = printed(profile);
+    assert_null(strstr(text, "by mma.sync"));
+    e2e_expect(text, "roofline at that intensity");
+    free(text);
+    json_object_set_new(json_object_get((json_t *)(uintptr_t)profile_main_stage(profile), "counters"), "pipe_tensor", json_real(60));
+    text = printed(profile);
+    e2e_expect(text, "bf16 by mma.sync (wgmma reaches more)         630.0 TFLOP/s");
+    assert_null(strstr(text, "tf32 by mma.sync")); // not measured
+    assert_null(strstr(text, "roofline at that intensity")); // that of FP32 is none for it
+    free(text);
+    place = profile_roofline(profile);
+    assert_true(json_is_null(json_object_get(place, "roof")));
+    json_decref(place);
+    json_decref(document);
+}
+
 static void shares_of_the_time_sum_up_to_all_of_it(void **state)
 {
     (void)state;
@@ -218,10 +255,10 @@ static void write_job(const char *folder)
 {
     e2e_write(folder, "job.cfg", "name = \"fake\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\n"
                                  "parameters = ( { name = \"X\"; values = [1, 2, 7]; }, { name = \"MODE\"; values = [\"good\", \"wrong\", \"compile_error\", \"nondeterministic\", "
-                                 "\"hang\", \"abort\", \"profile_crash\", \"registers\"]; } );\n"
+                                 "\"hang\", \"abort\", \"profile_crash\", \"registers\", \"irreproducible\"]; } );\n"
                                  "constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\nproblems = ( { N = 1024; } );\nlaunch = { grid = [\"N\"]; block = [512]; };\n"
                                  "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\nverification = { enabled = false; };\n"
-                                 "measure = { timeout = \"1s\"; };\nsearch = { strategy = \"exhaustive\"; };\n");
+                                 "measure = { timeout = \"1s\"; };\ncounters = { metrics = [\"dram__cycles.avg\"]; };\nsearch = { strategy = \"exhaustive\"; };\n");
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X\n");
 }
 
@@ -253,11 +290,17 @@ static const struct {
     {"", "profile -t X=1,MODE=nondeterministic", 0, "two runs of this candidate differ", ""},
     {"", "profile -t X=1,MODE=good -a nolibrary", 1, "", "no baseline 'nolibrary'"},
     {"", "profile -t X=1,MODE=good -a cublas", 0, "against cublas", ""},
-    {"export FAKE_NO_COUNTERS=1;", "profile -t X=1,MODE=good", 3, "limited by", "no hardware counters: ERR_NVGPUCTRPERM"},
+    {"export FAKE_NO_COUNTERS='ERR_NVGPUCTRPERM: no permission';", "profile -t X=1,MODE=good", 3, "limited by", "no hardware counters: ERR_NVGPUCTRPERM"},
+    {"export FAKE_MISSING='chip GH100 lacks x_misses (sm__x.sum)';", "profile -t X=1,MODE=good", 0, "note: chip GH100 lacks x_misses (sm__x.sum)", ""},
+    {"", "profile -t X=1,MODE=good -f json", 0, "\"dram__cycles.avg\": 7", ""},
+    {"", "profile -t X=1,MODE=irreproducible", 0, "x is not reproducible between passes: it executed 3e+08 instructions in one launch and 2e+08 in another", ""},
+    {"export FAKE_TIME=2e-6;", "profile -t X=1,MODE=good", 0, "the kernel takes 2.00 us: launch overhead dominates", ""},
+    {"export FAKE_TIME=20;", "profile -t X=1,MODE=good", 0, "20.0", "counting a kernel of 20 s: every pass launches it twice, about 34 minutes in all; at most 110"},
+    {"", "profile -t X=1,MODE=hang", 1, "", "measure.timeout of the job is too short"},
     {"", "profile -t X=1,MODE=good --no-counters", 0, "theoretical", ""},
     {"export FAKE_ENVIRONMENT='no CUDA driver';", "profile -t X=1,MODE=good", 3, "", "no CUDA driver"},
-    {"", "limiter -t X=1,MODE=good", 2, "", "knows no variants"},
-    {"", "limiter -t cublas", 2, "", "knows no variants"},
+    {"", "limiter -t X=1,MODE=good", 1, "", "knows no variants"},
+    {"", "limiter -t cublas", 1, "", "knows no variants"},
 };
 
 static void the_commands_say_what_is_wrong(void **state)
@@ -302,6 +345,109 @@ static void the_best_and_the_runner_up_come_from_the_store(void **state)
     e2e_remove(folder);
 }
 
+static void a_reproducible_long_kernel_has_no_such_notes(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("clean");
+    write_job(folder);
+    struct outcome_of_command r = e2e_run(folder, FAKE "profile %s/job.cfg --cache %s/cache -t X=1,MODE=good", folder, folder);
+    assert_int_equal(r.status, 0);
+    assert_null(strstr(r.out, "not reproducible"));
+    assert_null(strstr(r.out, "launch overhead"));
+    assert_null(strstr(r.err, "counting a kernel"));
+    e2e_done(&r);
+    e2e_remove(folder);
+    assert_true(explain_patience(20) > 20 * 2 * 100);
+    assert_true(explain_patience(NAN) == explain_patience(0) && explain_patience(0) >= 60);
+}
+
+static void a_failed_trial_is_told_with_its_stored_reason(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("failed");
+    bool seen = false;
+    write_job(folder);
+    struct outcome_of_command r = e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_done(&r);
+    for (int trial = 1; trial < 20 && !seen; trial++) {
+        r = e2e_run(folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -t %d", folder, folder, folder, trial);
+        seen = strstr(r.err, "MODE=wrong) failed when it was tried: wrong: scripted") != NULL;
+        if (seen) assert_int_equal(r.status, 1);
+        e2e_done(&r);
+    }
+    assert_true(seen);
+    e2e_remove(folder);
+}
+
+static int log_lines(const char *folder, const char *word)
+{
+    struct outcome_of_command r = e2e_run(folder, "grep -c %s %s/log", word, folder);
+    int count = atoi(r.out);
+    e2e_done(&r);
+    return count;
+}
+
+static void ceilings_are_measured_once_and_kept_in_the_store(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("ceilings");
+    write_job(folder);
+    struct outcome_of_command r = e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder);
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    for (int round = 0; round < 2; round++) { // tune kept them
+        r = e2e_run(folder, "export FAKE_LOG=%s/log FAKE_LOG_CEILINGS=1; " FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -f json", folder, folder, folder, folder);
+        assert_int_equal(r.status, 0);
+        e2e_expect(r.out, "\"flops_per_second\": 60000000000000");
+        e2e_done(&r);
+    }
+    assert_int_equal(log_lines(folder, "ceilings"), 0);
+    struct store *store;
+    struct environment environment;
+    struct error err;
+    char *path = text_format("%s/job.db", folder);
+    assert_int_equal(store_open(&store, path, false, &err), 0);
+    assert_int_equal(store_last_environment(store, &environment, &err), 0);
+    assert_int_equal(store_put_document(store, "ceilings", "{}", &err), 0); // as of a version that knew none
+    store_close(store);
+    free(path);
+    for (int round = 0; round < 2; round++) {
+        r = e2e_run(folder, "export FAKE_LOG=%s/log FAKE_LOG_CEILINGS=1; " FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -f json", folder, folder, folder, folder);
+        assert_int_equal(r.status, 0);
+        e2e_expect(r.out, "\"flops_per_second\": 60000000000000");
+        e2e_done(&r);
+        assert_int_equal(log_lines(folder, "ceilings"), 1); // measured by the first, kept for the second
+    }
+    e2e_remove(folder);
+}
+
+static void what_forbids_counters_is_told_with_the_way_to_mend_it(void **state)
+{
+    (void)state;
+    static const struct {
+        int result;
+        const char *words;
+    } failures[] = {
+        {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "NVreg_RestrictProfilingToAdminUsers=0"},
+        {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, "NVreg_RestrictProfilingToAdminUsers=0"},
+        {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, "virtual GPU whose counters are not passed through"},
+        {CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED, "slice of a GPU (MIG)"},
+        {CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED, "confidential computing is on"},
+        {CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED, "WSL passes no counters"},
+        {CUPTI_ERROR_NOT_SUPPORTED, "has no such counters"},
+        {CUPTI_ERROR_HARDWARE_BUSY, "another profiler"},
+    };
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
+        struct error err;
+        char number[16];
+        snprintf(number, sizeof number, "(%d)", failures[i].result);
+        assert_int_equal(cupti_library_fail(&err, "cuptiSomething", failures[i].result), -1);
+        e2e_expect(err.message, failures[i].words);
+        e2e_expect(err.message, number);
+    }
+}
+
 static void metrics_are_listed_without_a_gpu(void **state)
 {
     (void)state;
@@ -339,10 +485,15 @@ int main(void)
         cmocka_unit_test(the_sum_over_lines_is_the_kernels_total),
         cmocka_unit_test(the_recorded_conflict_is_a_finding_that_proposes_tile_col_size_4),
         cmocka_unit_test(a_place_under_the_roofline_is_data),
+        cmocka_unit_test(tensor_ceilings_are_shown_to_kernels_that_use_the_pipe_alone),
         cmocka_unit_test(shares_of_the_time_sum_up_to_all_of_it),
         cmocka_unit_test(three_times_say_what_limits_a_kernel),
         cmocka_unit_test(the_commands_say_what_is_wrong),
         cmocka_unit_test(the_best_and_the_runner_up_come_from_the_store),
+        cmocka_unit_test(a_reproducible_long_kernel_has_no_such_notes),
+        cmocka_unit_test(a_failed_trial_is_told_with_its_stored_reason),
+        cmocka_unit_test(ceilings_are_measured_once_and_kept_in_the_store),
+        cmocka_unit_test(what_forbids_counters_is_told_with_the_way_to_mend_it),
         cmocka_unit_test(metrics_are_listed_without_a_gpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,8 +69,9 @@
 //     inlined there. "stalls" are the total's samples by reason; "selected" is a warp that issued. The line 0 of no file: unknown to the line table.
 //   {"id":4,"op":"ceilings"}
 //   <- {"id":4,"status":"ok","flops_per_second":6.6e13,"bytes_per_second":4.5e12,"fp64_flops_per_second":..,"copy_bytes_per_second":..,
-//       "l2_bytes_per_second":..,"shared_bytes_per_second":..}      measured: FP32 multiply-adds, reading memory, FP64 multiply-adds, copying (read
-//       and written bytes), reading the L2, reading shared memory
+//       "l2_bytes_per_second":..,"shared_bytes_per_second":..,"tensor_bf16_flops_per_second":..,"tensor_tf32_flops_per_second":..,
+//       "tensor_fp64_flops_per_second":..}      measured: FP32 multiply-adds, reading memory, FP64 multiply-adds, copying (read and written bytes),
+//       reading the L2, reading shared memory; the tensor pipe by mma.sync, from sm_80 on (wgmma reaches more on sm_90a)
 //   {"id":5,"op":"final","seed":7,"rounds":40,"candidates":[{"trial":17,"cubin":..,"problems":[..all..]}],"baselines":["cublas","cublasLt"]}
 //   <- {"id":5,"progress":0.25} any number of these, then
 //   <- {"id":5,"status":"ok","entries":[{"name":"17"|"cublas"|..,"trial":17,"status":"ok","reason":"","detail":"","error":..worst error over bound..,

@@ -39,6 +39,10 @@ static int trial_config(struct chooser *c, int64_t id, char **config)
         fprintf(stderr, "sweetspot: %s has no trial %" PRId64 " (sweetspot status %s lists them)\n", c->session.store_path, id, c->job_path);
         return EXIT_USAGE;
     }
+    if (trial.status != STATUS_OK && trial.status != STATUS_SLOW && trial.status != STATUS_NONDETERMINISTIC) {
+        fprintf(stderr, "sweetspot: trial %" PRId64 " (%s) failed when it was tried: %s: %s\n", id, trial.config, status_name(trial.status), trial.reason);
+        return EXIT_NOTHING;
+    }
     *config = text_copy(trial.config);
     return 0;
 }
@@ -160,6 +164,27 @@ int chooser_config(const struct chooser *c, const struct subject *s, uint16_t *c
     char text[2048];
     space_format(job->space, config, text, sizeof text);
     return error_set(err, "the job's constraints exclude %s", text);
+}
+
+void chooser_say(const char *text) { fprintf(stderr, "sweetspot: %s\n", text); }
+
+json_t *chooser_ceilings(struct chooser *c, struct lab *lab)
+{
+    struct session *s = &c->session;
+    struct error err = {""};
+    // A store may have been filled on another device.
+    bool same = s->store && !strcmp(s->environment.device, json_get_string(json_object_get(lab_hello(lab), "device"), "name", ""));
+    json_t *known = same ? session_document(s, "ceilings", NULL) : NULL;
+    if (json_object_get(known, "flops_per_second")) return known;
+    json_decref(known);
+    json_t *measured = lab_ask(lab, json_pack("{s:s}", "op", "ceilings"), LAB_PATIENCE, &err);
+    if (!measured) fprintf(stderr, "sweetspot: no ceilings: %s\n", err.message);
+    if (!measured || !same || !json_object_get(measured, "flops_per_second")) return measured;
+    json_object_del(measured, "id");
+    char *text = json_dumps(measured, JSON_COMPACT);
+    if (store_put_document(s->store, "ceilings", text, &err)) fprintf(stderr, "sweetspot: the ceilings are not kept: %s\n", err.message);
+    free(text);
+    return measured;
 }
 
 void chooser_close(struct chooser *c)

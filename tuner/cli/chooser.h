@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "tuner/cli/session.h"
+#include "tuner/run/lab.h"
 
 struct chooser {
     const char *job_path, *store_path;
@@ -32,5 +33,12 @@ int chooser_read(struct chooser *, const char *text, struct subject *);
 // The subject's configuration: its parameters, and the best's (or the first valid one's) for those that it does not name. The job's space must have been
 // built. -1 with a message when the constraints exclude it.
 int chooser_config(const struct chooser *, const struct subject *, uint16_t *config, struct error *);
+
+// The device's ceilings: the store's, where it has them of this device; else measured, and put into the store where there is one. NULL when the worker
+// failed. New reference.
+json_t *chooser_ceilings(struct chooser *, struct lab *);
+
+// For lab_options.say: a line on stderr.
+void chooser_say(const char *text);
 
 #endif

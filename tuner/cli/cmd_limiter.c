@@ -38,7 +38,7 @@ static int check_template(const struct job *job)
     if (known) return 0;
     fprintf(stderr, "sweetspot: %s knows no variants: its text must leave out the arithmetic where SWEETSPOT_VARIANT is 1 and the memory traffic where it is 2 "
                     "(templates/reduce.cu shows how)\n", job->source);
-    return EXIT_USAGE;
+    return EXIT_NOTHING;
 }
 
 static int measure(struct limiting *l)
@@ -49,7 +49,7 @@ static int measure(struct limiting *l)
     uint16_t config[SPACE_MAX_PARAMETERS];
     int64_t blocks = 0;
     if (chooser_config(&l->chooser, &l->subject, config, &err)) return complain(EXIT_USAGE, &err);
-    json_t *ceilings = lab_ask(l->lab, json_pack("{s:s}", "op", "ceilings"), LAB_PATIENCE, &err);
+    json_t *ceilings = chooser_ceilings(&l->chooser, l->lab);
     int status = 0;
     for (int v = 0; v < VARIANTS && !status; v++) {
         json_t *p = explain_variant(l->lab, job, config, (size_t)l->problem - 1, v ? names[v] : l->subject.name, v, blocks, &err);
@@ -82,7 +82,7 @@ static int limiter(struct limiting *l)
         status = EXIT_USAGE;
     }
     if (status) return status;
-    struct lab_options options = {.device = l->device, .cache = l->cache ? l->cache : "out/cache", .metrics = "full"};
+    struct lab_options options = {.device = l->device, .cache = l->cache ? l->cache : "out/cache", .metrics = "full", .say = chooser_say};
     status = lab_open(&l->lab, l->chooser.session.job, &options, &err);
     if (status) return complain(status, &err);
     status = measure(l);

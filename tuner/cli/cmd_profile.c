@@ -1,6 +1,6 @@
 // sweetspot profile: why one candidate is as fast as it is, or why it differs from another one.
 //
-// The candidate is compiled, verified, timed and counted anew: nothing is stored, and nothing of it comes from the store but which configuration it is.
+// The candidate is compiled, verified, timed and counted anew; which configuration it is comes from the store. What the device can do at most is kept there.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -99,11 +99,12 @@ static int profile(struct profiling *p)
     if (!status && p->o.against) status = chooser_read(&p->chooser, p->o.against, &p->other);
     if (status) return status;
     char *cache = p->o.cache ? text_copy(p->o.cache) : text_copy("out/cache");
-    struct lab_options options = {.device = p->o.device, .cache = cache, .metrics = p->o.no_counters ? NULL : "full", .baselines = p->subject.baseline || p->other.baseline};
+    struct lab_options options = {.device = p->o.device, .cache = cache, .metrics = p->o.no_counters ? NULL : "full", .baselines = p->subject.baseline || p->other.baseline,
+                                  .say = chooser_say};
     status = lab_open(&p->lab, p->chooser.session.job, &options, &err);
     free(cache);
     if (status) return complain(status, &err);
-    ceilings = lab_ask(p->lab, json_pack("{s:s}", "op", "ceilings"), LAB_PATIENCE, &err);
+    ceilings = chooser_ceilings(&p->chooser, p->lab);
     status = make_profile(p, &p->subject, ceilings, &ours);
     if (!status && p->o.against) status = make_profile(p, &p->other, ceilings, &theirs);
     if (!status) status = show(p, ours, theirs);

@@ -2,6 +2,7 @@
 #include "tuner/gpu/ceilings.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { LAUNCHES = 12, LOOPS = 64, L2_LOOPS = 256, SHARED_LOOPS = 1024 };
 
@@ -9,6 +10,7 @@ struct ground {
     struct workload *w;
     uint64_t memory; // `bytes` of it
     size_t bytes, l2_bytes;
+    int compute; // 90 of sm_90a
 };
 
 // One launch; *amount: operations or bytes.
@@ -17,6 +19,10 @@ typedef int ceiling_launch(struct ground *, double *amount, struct error *err);
 static int fp32(struct ground *g, double *amount, struct error *err) { return support_ceiling_fma(g->w->support, LOOPS, amount, err); }
 static int fp64(struct ground *g, double *amount, struct error *err) { return support_ceiling_fp64(g->w->support, LOOPS, amount, err); }
 static int shared(struct ground *g, double *amount, struct error *err) { return support_ceiling_shared(g->w->support, SHARED_LOOPS, amount, err); }
+
+static int bf16(struct ground *g, double *amount, struct error *err) { return support_ceiling_tensor(g->w->support, CEILING_BF16, g->compute, LOOPS, amount, err); }
+static int tf32(struct ground *g, double *amount, struct error *err) { return support_ceiling_tensor(g->w->support, CEILING_TF32, g->compute, LOOPS, amount, err); }
+static int fp64_tensor(struct ground *g, double *amount, struct error *err) { return support_ceiling_tensor(g->w->support, CEILING_FP64_TENSOR, g->compute, LOOPS, amount, err); }
 
 static int read(struct ground *g, double *amount, struct error *err)
 {
@@ -35,12 +41,22 @@ static int l2(struct ground *g, double *amount, struct error *err)
     return support_ceiling_l2(g->w->support, g->memory, g->l2_bytes / 4, L2_LOOPS, amount, err);
 }
 
+enum { ANY = 0, TENSOR = 80 };
+
 static const struct {
     const char *key;
     ceiling_launch *launch;
+    int compute; // the device must have
 } ceilings[] = {
-    {"flops_per_second", fp32},           {"bytes_per_second", read},     {"fp64_flops_per_second", fp64},
-    {"copy_bytes_per_second", copy},      {"l2_bytes_per_second", l2},    {"shared_bytes_per_second", shared},
+    {"flops_per_second", fp32, ANY},
+    {"bytes_per_second", read, ANY},
+    {"fp64_flops_per_second", fp64, ANY},
+    {"copy_bytes_per_second", copy, ANY},
+    {"l2_bytes_per_second", l2, ANY},
+    {"shared_bytes_per_second", shared, ANY},
+    {"tensor_bf16_flops_per_second", bf16, TENSOR},
+    {"tensor_tf32_flops_per_second", tf32, TENSOR},
+    {"tensor_fp64_flops_per_second", fp64_tensor, TENSOR},
 };
 
 static int fastest(struct ground *g, ceiling_launch *launch, double *rate, struct error *err)
@@ -71,10 +87,12 @@ int ceilings_measure(struct workload *w, json_t *answer, struct error *err)
     cuda_info(w->cuda, &info);
     struct ground g = {.w = w, .bytes = (size_t)2 << 30, .l2_bytes = info.l2_bytes > 0 ? (size_t)info.l2_bytes : (size_t)4 << 20};
     int failed;
+    sscanf(info.arch, "sm_%d", &g.compute);
     while ((failed = cuda_alloc(w->cuda, g.bytes, &g.memory, err)) == CUDA_MEMORY && g.bytes > (size_t)64 << 20) g.bytes /= 2;
     if (!failed) failed = cuda_zero(w->cuda, g.memory, g.bytes, err);
     for (size_t i = 0; i < sizeof ceilings / sizeof *ceilings && !failed; i++) {
         double rate;
+        if (g.compute < ceilings[i].compute) continue;
         failed = fastest(&g, ceilings[i].launch, &rate, err);
         if (!failed) json_object_set_new(answer, ceilings[i].key, json_real(rate));
     }

@@ -11,10 +11,11 @@ enum { BLOCK = 256, PARTIALS = 1024 };
 enum kernel_name { FILL, COMPARE, JUDGE, WIDEN, SUMS, TYPED_COUNT };
 static const char *const typed_names[TYPED_COUNT] = {"fill", "compare", "judge", "widen", "sums"};
 
-enum { PATTERN, CHECKSUM, GUARDS, NARROW_UP, TO_INTEGER, MAX_ABS, SUMS_JOIN, FLUSH, CEILING_FMA, CEILING_READ, CEILING_FP64, CEILING_COPY, CEILING_L2, CEILING_SHARED, PLAIN_COUNT };
+enum { PATTERN, CHECKSUM, GUARDS, NARROW_UP, TO_INTEGER, MAX_ABS, SUMS_JOIN, FLUSH, CEILING_FMA, CEILING_READ, CEILING_FP64, CEILING_COPY, CEILING_L2, CEILING_SHARED,
+       CEILING_TENSOR, PLAIN_COUNT = CEILING_TENSOR + CEILING_TENSORS };
 static const char *const plain_names[PLAIN_COUNT] = {
     "pattern", "checksum", "guards", "narrow_up", "to_integer", "max_abs", "sums_join", "flush", "ceiling_fma", "ceiling_read", "ceiling_fp64", "ceiling_copy",
-    "ceiling_l2", "ceiling_shared",
+    "ceiling_l2", "ceiling_shared", "ceiling_tensor_bf16", "ceiling_tensor_tf32", "ceiling_tensor_fp64",
 };
 
 struct sums {
@@ -254,4 +255,12 @@ int support_ceiling_shared(struct support *s, int loops, double *amount, struct 
     void *args[] = {&loops, &s->small};
     *amount = 16.0 * 8 * loops * 512 * blocks;
     return launch_plain(s, CEILING_SHARED, blocks, 1, 512, args, err);
+}
+
+int support_ceiling_tensor(struct support *s, enum ceiling_tensor kind, int compute, int loops, double *amount, struct error *err)
+{
+    const double each[CEILING_TENSORS] = {2.0 * 16 * 8 * 16, 2.0 * 16 * 8 * 8, compute >= 90 ? 2.0 * 16 * 8 * 16 : 2.0 * 8 * 8 * 4}; // an instruction of a warp
+    void *args[] = {&loops, &s->small};
+    *amount = each[kind] * 8 * 16 * loops * (BLOCK / 32) * s->wide;
+    return launch_plain(s, CEILING_TENSOR + (int)kind, s->wide, 1, BLOCK, args, err);
 }

@@ -164,7 +164,8 @@ static bool divergence(const struct scene *s, struct finding *f)
 {
     struct profile_blame blame;
     double threads = scene_number(s, "threads_per_instruction");
-    if (isnan(threads)) threads = scene_number(s, "threads") / scene_number(s, "instructions");
+    const json_t *totals = json_object_get(s->stage, "totals"); // of the facts, "threads" are the block's
+    if (isnan(threads)) threads = json_get_number(totals, "threads", NAN) / json_get_number(totals, "instructions", NAN);
     if (!(threads < 29)) return false;
     bool named = profile_blame(s->stage, EXCESS_DIVERGENCE, &blame, 1) > 0;
     char *text = named && s->job ? profile_source(s->job->source, blame.line) : NULL;
@@ -199,7 +200,7 @@ static bool at_roofline(const struct scene *s, struct finding *f)
 {
     const json_t *ceilings = json_object_get(s->profile, "ceilings");
     double time = json_get_number(s->profile, "time", NAN), flops = json_get_number(s->profile, "flops", 0), bytes = json_get_number(s->profile, "bytes", 0);
-    double compute = flops / json_get_number(ceilings, "flops_per_second", NAN), memory = bytes / json_get_number(ceilings, "bytes_per_second", NAN);
+    double compute = scene_number(s, "pipe_tensor") > 1 ? 0 : flops / json_get_number(ceilings, "flops_per_second", NAN), memory = bytes / json_get_number(ceilings, "bytes_per_second", NAN);
     double reached = fmax(compute, memory) / time;
     if (!(reached > 0.85)) return false;
     SAY(f->seen, "the job's work takes %.0f%% of the time at the device's measured ceiling for %s", 100 * reached, memory > compute ? "memory" : "FP32 arithmetic");

@@ -28,6 +28,8 @@ const json_t *profile_main_stage(const json_t *profile)
     return longest;
 }
 
+bool profile_uses_tensor(const json_t *stage) { return profile_number(stage, "pipe_tensor") > 1; }
+
 static const struct {
     const char *reason, *words;
 } reasons[] = {
@@ -163,7 +165,7 @@ json_t *profile_roofline(const json_t *profile)
     double rate = json_get_number(profile, "flops", NAN) / json_get_number(profile, "time", NAN);
     double intensity = json_get_number(profile, "flops", NAN) / profile_number(profile_main_stage(profile), "dram_bytes");
     double slope = intensity * json_get_number(ceilings, "bytes_per_second", NAN), flat = json_get_number(ceilings, "flops_per_second", NAN);
-    double roof = isnan(slope) || isnan(flat) ? (double)NAN : fmin(slope, flat);
+    double roof = isnan(slope) || isnan(flat) || profile_uses_tensor(profile_main_stage(profile)) ? (double)NAN : fmin(slope, flat);
     return json_pack("{s:o, s:o, s:o, s:o}", "operations_per_byte", json_real_or_null(intensity), "flops_per_second", json_real_or_null(rate), "roof", json_real_or_null(roof),
                      "reached", json_real_or_null(rate / roof));
 }

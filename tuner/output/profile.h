@@ -3,6 +3,7 @@
 #ifndef SWEETSPOT_PROFILE_H
 #define SWEETSPOT_PROFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,6 +15,9 @@ double profile_number(const json_t *stage, const char *key);
 
 // The stage that takes longest, or the only one; NULL where there is none.
 const json_t *profile_main_stage(const json_t *profile);
+
+// Whether the stage multiplies by tensor instructions, so that the ceiling of FP32 arithmetic is none for it.
+bool profile_uses_tensor(const json_t *stage);
 
 // Where the time goes: by what a warp waits for (the stalls' shares of the time, which sum up to it). Writes at most `max` entries, largest first;
 // returns how many. Empty without the set `stalls`.
@@ -42,7 +46,7 @@ size_t profile_blame(const json_t *stage, enum profile_excess, struct profile_bl
 char *profile_source(const char *source, const json_t *line);
 
 // The place under the roofline: {"operations_per_byte":..,"flops_per_second":..,"roof":..,"reached":0..1}, of the bytes that device memory moved in the
-// main stage; null where a figure is missing. New reference.
+// main stage; null where a figure is missing, "roof" also of a kernel of tensor instructions. New reference.
 json_t *profile_roofline(const json_t *profile);
 // What keeps more blocks off a multiprocessor: "registers", "shared memory", "warps", "blocks", or several; "" unknown. Writes into `out`, returns it.
 const char *profile_occupancy_limit(const json_t *stage, char *out, size_t size);

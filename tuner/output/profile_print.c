@@ -1,6 +1,7 @@
 // See profile.h. Every figure is a row of a table: how it is called, how it is written, and where it comes from. A row without a value is left out.
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,12 +33,18 @@ static double known(double value) { return value > 0 ? value : (double)NAN; }
 
 static double flop_rate(const struct view *v) { return known(top(v, "flops") / top(v, "time")); }
 static double byte_rate(const struct view *v) { return known(number(v, "dram_bytes") / top(v, "time")); }
-static double of_flop_ceiling(const struct view *v) { return 100 * flop_rate(v) / ceiling(v, "flops_per_second"); }
+// The ceiling of FP32 arithmetic says nothing about a kernel that multiplies by tensor instructions.
+static bool by_tensor(const struct view *v) { return profile_uses_tensor(v->stage); }
+static double bf16_ceiling(const struct view *v) { return by_tensor(v) ? ceiling(v, "tensor_bf16_flops_per_second") : (double)NAN; }
+static double tf32_ceiling(const struct view *v) { return by_tensor(v) ? ceiling(v, "tensor_tf32_flops_per_second") : (double)NAN; }
+static double fp64_ceiling(const struct view *v) { return by_tensor(v) ? ceiling(v, "tensor_fp64_flops_per_second") : (double)NAN; }
+static double of_flop_ceiling(const struct view *v) { return by_tensor(v) ? (double)NAN : 100 * flop_rate(v) / ceiling(v, "flops_per_second"); }
 static double of_byte_ceiling(const struct view *v) { return 100 * byte_rate(v) / ceiling(v, "bytes_per_second"); }
 static double intensity(const struct view *v) { return known(top(v, "flops") / number(v, "dram_bytes")); }
 // What the device could do at the kernel's own number of operations for a byte: the lower of the two roofs.
 static double roofline(const struct view *v)
 {
+    if (by_tensor(v)) return NAN;
     double flops = ceiling(v, "flops_per_second"), bytes = intensity(v) * ceiling(v, "bytes_per_second");
     return isnan(bytes) ? bytes : fmin(flops, bytes);
 }
@@ -89,6 +96,9 @@ static const struct figure figures[] = {
     {NULL, "load and store", PERCENT, "pipe_lsu", NULL, NULL},
     {NULL, "special functions", PERCENT, "pipe_xu", NULL, NULL},
     {NULL, "tensor", PERCENT, "pipe_tensor", NULL, NULL},
+    {NULL, "  bf16 by mma.sync (wgmma reaches more)", RATE, NULL, bf16_ceiling, NULL},
+    {NULL, "  tf32 by mma.sync (wgmma reaches more)", RATE, NULL, tf32_ceiling, NULL},
+    {NULL, "  FP64 by mma.sync", RATE, NULL, fp64_ceiling, NULL},
     {NULL, "uniform", PERCENT, "pipe_uniform", NULL, NULL},
     {"Launch", "grid", SHAPE, NULL, NULL, "grid"},
     {NULL, "block", SHAPE, NULL, NULL, "block"},
@@ -282,8 +292,10 @@ static void print_lines(FILE *out, const json_t *stage, const char *source)
     for (size_t i = 0; i < count && i < LINES_SHOWN; i++) {
         const json_t *self = json_object_get(order[i], "self");
         char *text = profile_source(source, order[i]);
-        fprintf(out, "  %5" PRId64 " %7.1f%% %7.1f%%  %-18s %.100s\n", json_get_integer(order[i], "line", 0), 100 * json_get_number(self, "samples", 0) / samples,
-                100 * json_get_number(self, "instructions", 0) / instructions, main_stall(order[i]), text);
+        char sampled[16] = "-", executed[16] = "-";
+        if (samples > 0) snprintf(sampled, sizeof sampled, "%.1f%%", 100 * json_get_number(self, "samples", 0) / samples);
+        if (instructions > 0) snprintf(executed, sizeof executed, "%.1f%%", 100 * json_get_number(self, "instructions", 0) / instructions);
+        fprintf(out, "  %5" PRId64 " %8s %8s  %-18s %.100s\n", json_get_integer(order[i], "line", 0), sampled, executed, main_stall(order[i]), text);
         free(text);
     }
     free(order);

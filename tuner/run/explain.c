@@ -130,6 +130,10 @@ static int add_trial(struct lab *lab, const struct job *job, const struct lab_ca
     for (size_t i = 0; i < job->tuned_count; i++) json_array_append_new(cutoff, json_null());
     json_t *answer = lab_ask(lab, json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "op", "trial", "cubin", c->compiled.cubin, "config", c->config, "cutoff", cutoff, "problems",
                                             c->problems, "verify", (int)verify), job->measure.timeout, err);
+    if (!answer && strstr(err->message, "did not answer")) {
+        struct error why = *err;
+        error_set(err, "%.400s: the kernel hangs, or measure.timeout of the job is too short for it", why.message);
+    }
     if (!answer) return -1;
     const char *status = json_get_string(answer, "status", "crashed");
     size_t i;
@@ -147,9 +151,48 @@ static int add_trial(struct lab *lab, const struct job *job, const struct lab_ca
     return 0;
 }
 
+double explain_patience(double time)
+{
+    enum { LAUNCHES = 300 }; // `full` takes some 40 passes of two launches; an own list of metrics more
+    return LAB_PATIENCE + (time > 0 ? LAUNCHES * time : 0);
+}
+
+// Counting a kernel of seconds takes minutes.
+static void announce(struct lab *lab, double time)
+{
+    char text[160];
+    if (!(time > 0.5)) return;
+    snprintf(text, sizeof text, "counting a kernel of %.3g s: every pass launches it twice, about %.0f minutes in all; at most %.0f", time, ceil(100 * time / 60),
+             ceil(explain_patience(time) / 60));
+    lab_say(lab, text);
+}
+
+// What the figures cannot say.
+static void judge_counters(json_t *document)
+{
+    json_t *stages = json_object_get(document, "stages"), *stage;
+    size_t i;
+    char text[400];
+    json_array_foreach(stages, i, stage)
+    {
+        // The same instructions, counted by the hardware in one launch and by patched code in another.
+        double hardware = json_get_number(json_object_get(stage, "counters"), "executed", NAN), patched = json_get_number(json_object_get(stage, "totals"), "instructions", NAN);
+        if (!(fabs(hardware - patched) > 0.01 * fmax(hardware, patched))) continue;
+        snprintf(text, sizeof text, "%s is not reproducible between passes: it executed %.6g instructions in one launch and %.6g in another; figures of different "
+                 "passes, and source lines against the kernel's total, need not fit together", json_get_string(stage, "name", "the kernel"), hardware, patched);
+        note(document, text);
+    }
+    double time = json_get_number(document, "time", NAN);
+    if (time < 5e-6) {
+        snprintf(text, sizeof text, "the kernel takes %.2f us: launch overhead dominates (starting and ending a grid takes some 2 us whatever it does); percentages "
+                 "of peak and of ceilings say little", 1e6 * time);
+        note(document, text);
+    }
+}
+
 static int add_lines(struct lab *lab, const struct lab_candidate *c, const json_t *part, json_t *document, struct error *err)
 {
-    json_t *answer = lab_ask(lab, json_pack("{s:s, s:s, s:s, s:[O], s:b}", "op", "profile", "cubin", c->compiled.cubin, "config", c->config, "problems", part, "samples", 1), LAB_PATIENCE, err);
+    json_t *answer = lab_ask(lab, json_pack("{s:s, s:s, s:s, s:[O], s:b}", "op", "profile", "cubin", c->compiled.cubin, "config", c->config, "problems", part, "samples", 1), explain_patience(json_get_number(document, "time", NAN)), err);
     size_t i;
     json_t *stage, *reason;
     if (!answer) return -1;
@@ -208,8 +251,10 @@ json_t *explain_variant(struct lab *lab, const struct job *job, const uint16_t *
     }
     if (!failed && explain_worked(document) && lab_counts(lab)) {
         json_t *part = json_array_get(c.problems, problem);
+        double time = json_get_number(document, "time", NAN);
+        announce(lab, time);
         begin = clock_now();
-        answer = lab_ask(lab, json_pack("{s:s, s:[{s:i, s:s, s:s, s:[O]}]}", "op", "count", "trials", "trial", 1, "cubin", c.compiled.cubin, "config", c.config, "problems", part), LAB_PATIENCE, err);
+        answer = lab_ask(lab, json_pack("{s:s, s:[{s:i, s:s, s:s, s:[O]}]}", "op", "count", "trials", "trial", 1, "cubin", c.compiled.cubin, "config", c.config, "problems", part), explain_patience(time), err);
         failed = answer ? 0 : -1;
         if (answer) set_counters(lab, document, answer);
         json_decref(answer);
@@ -218,6 +263,7 @@ json_t *explain_variant(struct lab *lab, const struct job *job, const uint16_t *
         if (!failed) failed = add_lines(lab, &c, part, document, err);
         set_seconds(document, "lines", begin);
     }
+    if (!failed && explain_worked(document)) judge_counters(document);
     lab_candidate_release(&c);
     if (!failed) return document;
     json_decref(document);
@@ -247,7 +293,7 @@ json_t *explain_baseline(struct lab *lab, const struct job *job, const char *bas
     }
     json_array_append_new(json_object_get(document, "stages"), json_pack("{s:s, s:{}, s:{}}", "name", baseline, "launch", "facts"));
     if (!lab_counts(lab)) return document;
-    answer = lab_ask(lab, json_pack("{s:s, s:[{s:s, s:s}]}", "op", "count", "trials", "trial", baseline, "baseline", baseline), LAB_PATIENCE, err);
+    answer = lab_ask(lab, json_pack("{s:s, s:[{s:s, s:s}]}", "op", "count", "trials", "trial", baseline, "baseline", baseline), explain_patience(json_get_number(document, "time", NAN)), err);
     if (answer) {
         json_t *rows = json_object_get(json_array_get(json_object_get(answer, "trials"), 0), "counters"); // one a tuned problem
         for (i = json_array_size(rows); i-- > 0;)

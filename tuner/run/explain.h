@@ -29,6 +29,9 @@ json_t *explain_variant(struct lab *, const struct job *, const uint16_t *config
 // Of a baseline that the lab has measured: time and counters. NULL with the reason when there is none of that name or it does not work.
 json_t *explain_baseline(struct lab *, const struct job *, const char *baseline, size_t problem, struct error *);
 
+// Seconds to wait for the counters of a kernel that takes so long: every pass launches it twice.
+double explain_patience(double time);
+
 // The facts of one launch: what the compiler and the occupancy calculator say. New reference.
 json_t *explain_facts(const struct device_limits *, const struct launch_shape *, int64_t registers, int64_t shared_static);
 

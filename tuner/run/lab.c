@@ -15,13 +15,16 @@ struct lab {
     struct tune_options options;
     char *device, *cache;
     bool counts;
+    void (*say)(const char *text);
 };
 
 static json_t *job_request(const struct lab *lab, const struct lab_options *o)
 {
     json_t *request = json_deep_copy(lab->run.job_request);
     if (lab->run.support.cubin) json_object_set_new(request, "support", json_string(lab->run.support.cubin));
-    json_object_set_new(request, "counters", o->metrics ? json_pack("[s]", o->metrics) : json_null());
+    json_t *names = o->metrics ? json_pack("[s]", o->metrics) : json_null();
+    for (size_t i = 0; o->metrics && i < lab->run.job->metric_count; i++) json_array_append_new(names, json_string(lab->run.job->metrics[i]));
+    json_object_set_new(request, "counters", names);
     if (!o->baselines) json_object_set_new(request, "baselines", json_array());
     return request;
 }
@@ -34,6 +37,7 @@ int lab_open(struct lab **out, struct job *job, const struct lab_options *o, str
     lab->device = text_copy(o->device);
     lab->cache = text_copy(o->cache);
     lab->counts = o->metrics != NULL;
+    lab->say = o->say;
     // The worker opens CUPTI when the job names metrics; its hello need not, which would cost as much again.
     lab->options = (struct tune_options){.device = lab->device, .cache = lab->cache, .workers = 1, .seed = -1, .counters = false, .quiet = true};
     r->job = job;
@@ -64,6 +68,11 @@ void lab_close(struct lab *lab)
     free(lab->device);
     free(lab->cache);
     free(lab);
+}
+
+void lab_say(const struct lab *lab, const char *text)
+{
+    if (lab->say) lab->say(text);
 }
 
 bool lab_counts(const struct lab *lab) { return lab->counts; }

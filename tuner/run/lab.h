@@ -1,5 +1,5 @@
 // One candidate at a time, looked at closely: a compiler and a GPU worker with a job set up, and blocking questions to them. For the commands that
-// explain (profile, limiter), as tune.h is for the one that searches. Nothing is stored.
+// explain (profile, limiter), as tune.h is for the one that searches. Nothing is stored. Of counters it takes the given set and what the job names.
 #ifndef SWEETSPOT_LAB_H
 #define SWEETSPOT_LAB_H
 
@@ -14,6 +14,7 @@ struct lab_options {
     const char *cache;      // folder of the compile cache
     const char *metrics;    // a metric set besides the basic one ("full"); NULL: no counters
     bool baselines;         // measure them too
+    void (*say)(const char *text); // told what takes long; NULL: nobody
 };
 
 struct lab_candidate {
@@ -28,6 +29,7 @@ struct lab_candidate {
 int lab_open(struct lab **out, struct job *, const struct lab_options *, struct error *);
 void lab_close(struct lab *); // NULL is fine
 
+void lab_say(const struct lab *, const char *text);
 bool lab_counts(const struct lab *); // whether it was opened with metrics
 const struct device_limits *lab_limits(const struct lab *);
 const json_t *lab_hello(const struct lab *); // what the GPU worker says of the device
