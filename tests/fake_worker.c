@@ -106,7 +106,7 @@ static json_t *trial(const json_t *request)
     if (mode_is(request, "abort")) abort();
     if (mode_is(request, "exit")) exit(0);
     if (mode_is(request, "hang")) pause();
-    if (mode_is(request, "late")) sleep(3);
+    if (mode_is(request, "late")) sleep(4);
     if (mode_is(request, "nonsense")) {
         printf("%%$ this is no answer\n");
         fflush(stdout);

@@ -17,7 +17,7 @@ static const char job_text[] = "name = \"fake\";\n"
                                "launch = { grid = [\"N\"]; block = [%s]; };\n"
                                "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
                                "verification = { enabled = false; };\n"
-                               "measure = { timeout = \"1s\"; final = { candidates = 3; rounds = 10; }; };\n"
+                               "measure = { timeout = \"2s\"; final = { candidates = 3; rounds = 10; }; };\n"
                                "compile = { timeout = \"1s\"; workers = 2; };\n"
                                "search = { strategy = \"exhaustive\"; };\n";
 
@@ -58,8 +58,8 @@ static const struct {
     {"good", STATUS_OK, ""},
     {"abort", STATUS_CRASHED, "signal 6"},
     {"exit", STATUS_CRASHED, "ended with status 0"},
-    {"hang", STATUS_TIMEOUT, "no answer within 1 s"},
-    {"late", STATUS_TIMEOUT, "no answer within 1 s"},
+    {"hang", STATUS_TIMEOUT, "no answer within 2 s"},
+    {"late", STATUS_TIMEOUT, "no answer within 2 s"},
     {"nonsense", STATUS_CRASHED, "not JSON"},
     {"other_word", STATUS_CRASHED, "excellent"},
     {"no_time", STATUS_CRASHED, "gave no time"},
@@ -307,7 +307,7 @@ static void a_second_ctrl_c_stops_at_once(void **state)
     write_job(folder, "1, 2, 3", "\"good\"", "32");
     time_t start = time(NULL);
     struct outcome_of_command r = e2e_run(folder,
-                                          "sed -i 's/timeout = \"1s\"; final/timeout = \"60s\"; final/' %s/job.cfg; export FAKE_DELAY=20000000\n" FAKE
+                                          "sed -i 's/timeout = \"2s\"; final/timeout = \"60s\"; final/' %s/job.cfg; export FAKE_DELAY=20000000\n" FAKE
                                           "$BIN/sweetspot tune %s/job.cfg --store %s/job.db -q & first=$!\n"
                                           "sleep 1; kill -INT $first; sleep 0.5; kill -INT $first; wait $first; echo status $?",
                                           folder, folder, folder);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { LAUNCHES = 12, LOOPS = 64, L2_LOOPS = 256, SHARED_LOOPS = 1024 };
+enum { LAUNCHES = 12, WARM_UP_LAUNCHES = 200, LOOPS = 64, L2_LOOPS = 256, SHARED_LOOPS = 1024 };
 
 struct ground {
     struct workload *w;
@@ -99,4 +99,15 @@ int ceilings_measure(struct workload *w, json_t *answer, struct error *err)
     if (failed != CUDA_CRASHED && g.memory) cuda_free(w->cuda, g.memory);
     if (!failed) json_object_set_new(answer, "status", json_string("ok"));
     return failed;
+}
+
+int ceilings_warm_up(struct workload *w, struct error *err)
+{
+    double unused;
+    int failed = 0;
+    for (int i = 0; i < WARM_UP_LAUNCHES && !failed; i++) {
+        failed = support_ceiling_fma(w->support, LOOPS, &unused, err);
+        if (!failed) failed = support_flush(w->support, err);
+    }
+    return failed ? failed : cuda_sync(w->cuda, err);
 }

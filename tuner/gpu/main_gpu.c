@@ -105,6 +105,7 @@ static int set_job(struct worker *w, json_t *request, json_t *answer, struct err
     }
     w->has_job = true;
     failed = workload_open(&w->workload, &w->machine, request, err);
+    if (!failed) failed = ceilings_warm_up(&w->workload, err);
     if (!failed) failed = baselines_open(&w->baselines, &w->workload, json_object_get(request, "baselines"), err);
     // Baselines leave their results in the outputs; whoever uses outputs next resets them first.
     json_t *measured = failed ? NULL : baselines_measure(&w->baselines, err);
