@@ -26,28 +26,25 @@ static void *allocate(size_t count, size_t size)
     return memory;
 }
 
-void surrogate_init(struct surrogate *s, const struct space *space, const struct history *history, bool with_facts)
+void surrogate_init(struct surrogate *s, const struct space *space, const struct history *history)
 {
-    *s = (struct surrogate){ .space = space, .history = history, .facts = with_facts ? SURROGATE_FACTS : 0 };
-    size_t rows = MAX_ROWS + SPARE_ROWS, width = space_parameter_count(space);
+    *s = (struct surrogate){ .space = space, .history = history, .width = space_parameter_count(space) };
     encoding_init(&s->encoding, space);
-    s->dimensions = s->facts + s->encoding.count;
-    s->gp = gp_new(s->facts + s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, rows);
-    s->rows = allocate(rows, sizeof *s->rows);
-    s->points = allocate(rows * s->dimensions, sizeof *s->points);
-    s->targets = allocate(rows, sizeof *s->targets);
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    s->gp = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, MAX_ROWS + SPARE_ROWS);
+    s->rows = allocate(MAX_ROWS + SPARE_ROWS, sizeof *s->rows);
+    s->points = allocate((MAX_ROWS + SPARE_ROWS) * d, sizeof *s->points);
+    s->targets = allocate(MAX_ROWS + SPARE_ROWS, sizeof *s->targets);
     s->candidate_room = TOP * kit_neighbour_room(space) + 1;
     if (s->candidate_room > MAX_NEIGHBOURS) s->candidate_room = MAX_NEIGHBOURS;
-    if (with_facts) s->candidate_room = 1;
-    s->configs = allocate(s->candidate_room * width, sizeof *s->configs);
-    s->encoded = allocate(s->candidate_room * s->dimensions, sizeof *s->encoded);
+    s->pool = allocate(POOL * s->width, sizeof *s->pool);
+    s->pool_mean = allocate(POOL, sizeof *s->pool_mean);
+    s->pool_variance = allocate(POOL, sizeof *s->pool_variance);
+    s->configs = allocate(s->candidate_room * s->width, sizeof *s->configs);
+    s->encoded = allocate(s->candidate_room * d, sizeof *s->encoded);
     s->mean = allocate(s->candidate_room, sizeof *s->mean);
     s->bound = allocate(s->candidate_room, sizeof *s->bound);
     s->promise = allocate(s->candidate_room, sizeof *s->promise);
-    if (with_facts) return;
-    s->pool = allocate(POOL * width, sizeof *s->pool);
-    s->pool_mean = allocate(POOL, sizeof *s->pool_mean);
-    s->pool_variance = allocate(POOL, sizeof *s->pool_variance);
 }
 
 void surrogate_release(struct surrogate *s)
@@ -69,28 +66,11 @@ void surrogate_release(struct surrogate *s)
 
 // Learning -----------------------------------------------------------------------------------------
 
-static double unit(double x)
+static void add_row(struct surrogate *s, size_t row)
 {
-    return x > 0 ? fmin(x, 1) : 0; // NaN too: unknown
-}
-
-// The point of a configuration; `facts` may be NULL where they are unknown.
-static void encode(const struct surrogate *s, const uint16_t *config, const struct static_facts *facts, float *point)
-{
-    for (size_t i = 0; i < s->facts; i++) point[i] = 0;
-    if (s->facts && facts) {
-        point[0] = (float)unit(facts->registers / 255);
-        point[1] = (float)unit(log1p(facts->spill_bytes) / 10);
-        point[2] = (float)unit(facts->shared_bytes / 232448);
-        point[3] = (float)unit((log(facts->code_bytes) - 6) / 8);
-        point[4] = (float)unit(facts->occupancy);
-    }
-    encoding_of(&s->encoding, config, point + s->facts);
-}
-
-static void add_row(struct surrogate *s, size_t row, const struct static_facts *facts)
-{
-    encode(s, history_config(s->history, row), facts ? &facts[row] : NULL, s->points + s->row_count * s->dimensions);
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    float *point = s->points + s->row_count * d;
+    encoding_of(&s->encoding, history_config(s->history, row), point);
     s->rows[s->row_count++] = row;
 }
 
@@ -106,11 +86,12 @@ static int compare_scored(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-// Of too many rows: the best and a sample of the others.
-static void choose_rows(struct surrogate *s, const size_t *rows, size_t count, const struct static_facts *facts, struct random *rng)
+// Of a history that is too long: the best rows and a sample of the others.
+static void choose_rows(struct surrogate *s, struct random *rng)
 {
+    size_t count = s->history->count;
     struct scored *order = allocate(count, sizeof *order);
-    for (size_t i = 0; i < count; i++) order[i] = (struct scored){ kit_score(s->history, rows[i]), rows[i] };
+    for (size_t i = 0; i < count; i++) order[i] = (struct scored){ kit_score(s->history, i), i };
     qsort(order, count, sizeof *order, compare_scored);
     for (size_t i = 0; i < MAX_ROWS; i++) {
         if (i >= BEST_ROWS) {
@@ -119,7 +100,7 @@ static void choose_rows(struct surrogate *s, const size_t *rows, size_t count, c
             order[i] = order[j];
             order[j] = swap;
         }
-        add_row(s, order[i].row, facts);
+        add_row(s, order[i].row);
     }
     free(order);
 }
@@ -157,39 +138,41 @@ static bool is_pending(const struct surrogate *s, size_t i)
 static void renew_pool(struct surrogate *s, struct random *rng)
 {
     uint64_t size = space_size(s->space);
-    size_t width = s->encoding.parameter_count;
-    float *points = allocate(POOL * s->dimensions, sizeof *points);
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    float *points = allocate(POOL * d, sizeof *points);
     s->pool_count = size < POOL ? (size_t)size : POOL;
     for (size_t i = 0; i < s->pool_count; i++) {
-        uint16_t *config = s->pool + i * width;
+        uint16_t *config = s->pool + i * s->width;
         if (size <= POOL) space_get(s->space, i, config);
         else space_sample(s->space, rng, config);
-        encode(s, config, NULL, points + i * s->dimensions);
+        encoding_of(&s->encoding, config, points + i * d);
     }
     gp_pool(s->gp, points, s->pool_count);
     free(points);
 }
 
-void surrogate_learn(struct surrogate *s, const size_t *rows, size_t count, size_t told, const struct static_facts *facts, struct random *rng)
+void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
 {
+    size_t d = s->encoding.count ? s->encoding.count : 1;
     // Often while little is known, seldom when it costs more and changes less.
     size_t every = told < 60 ? 5 : told < 150 ? 10 : 20;
-    bool fit = s->told_at_fit == 0 || told >= s->told_at_fit + every || s->row_count + (count - s->known) > MAX_ROWS + SPARE_ROWS;
+    bool fit = s->told_at_fit == 0 || told >= s->told_at_fit + every || s->row_count + (s->history->count - s->known) > MAX_ROWS + SPARE_ROWS;
     if (fit) {
         s->row_count = 0;
         gp_clear(s->gp);
-        if (count > MAX_ROWS) choose_rows(s, rows, count, facts, rng);
-        for (size_t i = 0; i < count && count <= MAX_ROWS; i++) add_row(s, rows[i], facts);
+        if (s->history->count <= MAX_ROWS)
+            for (size_t i = 0; i < s->history->count; i++) add_row(s, i);
+        else choose_rows(s, rng);
     } else {
-        for (size_t i = s->known; i < count; i++) add_row(s, rows[i], facts);
+        for (size_t i = s->known; i < s->history->count; i++) add_row(s, i);
     }
-    s->known = count;
-    for (size_t i = gp_count(s->gp); i < s->row_count; i++) gp_add(s->gp, s->points + i * s->dimensions);
+    s->known = s->history->count;
+    for (size_t i = gp_count(s->gp); i < s->row_count; i++) gp_add(s->gp, s->points + i * d);
     find_targets(s);
     if (fit) {
         gp_fit(s->gp, s->targets, s->told_at_fit == 0 ? 20 : 5, FIT_ROWS);
         s->told_at_fit = told;
-        if (s->pool) renew_pool(s, rng);
+        renew_pool(s, rng);
     }
     gp_condition(s->gp, s->targets);
     // What is awaited is taken for what the model expects, so that the next proposal goes elsewhere.
@@ -197,7 +180,7 @@ void surrogate_learn(struct surrogate *s, const size_t *rows, size_t count, size
     for (size_t i = 0; i < s->row_count; i++) {
         double mean, bound;
         if (!is_pending(s, i)) continue;
-        gp_means(s->gp, s->points + i * s->dimensions, 1, &mean, &bound);
+        gp_means(s->gp, s->points + i * d, 1, &mean, &bound);
         s->targets[i] = mean;
         pending = true;
     }
@@ -213,23 +196,25 @@ static double expected_improvement(double best, double mean, double variance)
     return deviation * (z * 0.5 * erfc(-z * 0.7071067811865476) + 0.3989422804014327 * exp(-0.5 * z * z));
 }
 
-double surrogate_promise(struct surrogate *s, const uint16_t *config, const struct static_facts *facts)
+double surrogate_promise(struct surrogate *s, const uint16_t *config)
 {
     double mean, bound;
-    encode(s, config, facts, s->encoded);
-    gp_means(s->gp, s->encoded, 1, &mean, &bound);
-    return expected_improvement(s->best_target, mean, gp_variance(s->gp, s->encoded));
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    float *point = s->encoded + (s->candidate_room - 1) * d;
+    encoding_of(&s->encoding, config, point);
+    gp_means(s->gp, point, 1, &mean, &bound);
+    return expected_improvement(s->best_target, mean, gp_variance(s->gp, point));
 }
 
 // Drops what is known from the candidates from `first` on, and computes an upper bound of the others' promise.
 static void rate(struct surrogate *s, size_t first)
 {
-    size_t d = s->dimensions, width = s->encoding.parameter_count, kept = first;
+    size_t d = s->encoding.count ? s->encoding.count : 1, kept = first;
     for (size_t i = first; i < s->candidate_count; i++) {
-        uint16_t *config = s->configs + i * width;
+        uint16_t *config = s->configs + i * s->width;
         if (history_find(s->history, config) >= 0) continue;
-        if (kept < i) memcpy(s->configs + kept * width, config, width * sizeof *config);
-        encode(s, config, NULL, s->encoded + kept * d);
+        if (kept < i) memcpy(s->configs + kept * s->width, config, s->width * sizeof *config);
+        encoding_of(&s->encoding, config, s->encoded + kept * d);
         kept++;
     }
     s->candidate_count = kept;
@@ -241,7 +226,7 @@ static void rate(struct surrogate *s, size_t first)
 // open. Returns it, or -1, and its promise.
 static int64_t best_candidate(struct surrogate *s, size_t first, double *promise)
 {
-    size_t d = s->dimensions;
+    size_t d = s->encoding.count ? s->encoding.count : 1;
     int64_t best = -1;
     for (;;) {
         size_t top = first;
@@ -256,10 +241,12 @@ static int64_t best_candidate(struct surrogate *s, size_t first, double *promise
     }
 }
 
-static void add_neighbours(struct surrogate *s, const uint16_t *config)
+static size_t add_neighbours(struct surrogate *s, const uint16_t *config)
 {
-    s->candidate_count += space_neighbours(s->space, config, false, s->configs + s->candidate_count * s->encoding.parameter_count,
-                                           s->candidate_room - s->candidate_count);
+    size_t found = space_neighbours(s->space, config, false, s->configs + s->candidate_count * s->width,
+                                    s->candidate_room - s->candidate_count);
+    s->candidate_count += found;
+    return found;
 }
 
 static void add_best_neighbours(struct surrogate *s)
@@ -281,11 +268,10 @@ double surrogate_propose(struct surrogate *s, uint16_t *config)
 {
     double best = -1;
     const uint16_t *chosen = NULL;
-    size_t width = s->encoding.parameter_count;
     gp_pool_moments(s->gp, s->pool_mean, s->pool_variance);
     for (size_t i = 0; i < s->pool_count; i++) {
         double promise = expected_improvement(s->best_target, s->pool_mean[i], s->pool_variance[i]);
-        const uint16_t *candidate = s->pool + i * width;
+        const uint16_t *candidate = s->pool + i * s->width;
         if (promise <= best || history_find(s->history, candidate) >= 0) continue;
         best = promise;
         chosen = candidate;
@@ -295,8 +281,8 @@ double surrogate_propose(struct surrogate *s, uint16_t *config)
         add_best_neighbours(s);
         rate(s, 0);
         int64_t neighbour = best_candidate(s, 0, &best);
-        if (neighbour >= 0) chosen = s->configs + (size_t)neighbour * width;
+        if (neighbour >= 0) chosen = s->configs + (size_t)neighbour * s->width;
     }
-    if (chosen) memcpy(config, chosen, width * sizeof *config);
+    if (chosen) memcpy(config, chosen, s->width * sizeof *config);
     return best;
 }
