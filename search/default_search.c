@@ -1,3 +1,5 @@
+// What a user gets without asking: Bayesian optimisation. A few configurations that lie far from each other, then always the one of which
+// the model (surrogate.h) expects the greatest improvement.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +8,7 @@
 
 enum { KNOB_INITIAL, KNOB_SPREAD, KNOB_COUNT };
 static const struct strategy_knob knobs[] = {
-    { "initial", 12, 1, 1000, "configurations measured before the model is asked" },
+    { "initial", 8, 1, 1000, "configurations measured before the model is asked" },
     { "spread", 30, 0, 1000, "random configurations among which each initial one is the farthest from the others" },
     { NULL, 0, 0, 0, NULL },
 };

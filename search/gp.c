@@ -29,13 +29,16 @@ struct gp {
     float table[TABLE_SIZE + 2];
     double *solved;        // U'^-1 y
     // The pool: its points, and V = U'^-1 k(points, pool), a row a point that is known, of which `pool_rows` are up to date.
-    float *pool, *pool_kernel;
+    float *pool, *pool_kernel;  // each chunk of the pool lies dimension by dimension
     size_t pool_count, pool_rows;
     // for fitting
     double *work, *kernel, *gradient, *slope, *step;
 };
 
 static const double least_noise = 1e-6;
+
+// The additive part's share of the signal.
+static const double additive = 0.5;
 
 static void *allocate(size_t count, size_t size)
 {
@@ -129,11 +132,16 @@ static double difference(const struct gp *g, const float *a, const float *b, siz
     return dimension < g->ordinal ? d * d : d != 0;
 }
 
-static double distance(const struct gp *g, const float *a, const float *b)
+// The kernel at unit signal.
+static double related(const struct gp *g, const float *a, const float *b)
 {
-    double sum = 0;
-    for (size_t i = 0; i < g->dimensions; i++) sum += difference(g, a, b, i) * g->inverse[i];
-    return sum;
+    double sum = 0, alone = 0;
+    for (size_t i = 0; i < g->dimensions; i++) {
+        double q = difference(g, a, b, i) * g->inverse[i];
+        sum += q;
+        alone += 1 / (1 + q);
+    }
+    return (1 - additive) * matern(sum) + additive * alone / (double)g->dimensions;
 }
 
 // x = U'^-1 x for the first n rows.
@@ -150,7 +158,7 @@ void gp_add(struct gp *g, const float *point)
 {
     assert(g->count < g->room);
     size_t n = g->count;
-    for (size_t j = 0; j < n; j++) g->column[j] = g->signal * matern(distance(g, point, g->points + j * g->dimensions));
+    for (size_t j = 0; j < n; j++) g->column[j] = g->signal * related(g, point, g->points + j * g->dimensions);
     solve_forward(g, g->factor, g->column, n);
     double rest = g->signal + g->noise + least_noise;
     for (size_t j = 0; j < n; j++) {
@@ -170,7 +178,7 @@ static void factorise(struct gp *g, size_t n)
         double *row = g->factor + i * stride, *kept = g->kernel + i * stride;
         const float *a = g->points + i * g->dimensions;
         row[i] = kept[i] = g->signal + g->noise + least_noise;
-        for (size_t j = i + 1; j < n; j++) row[j] = kept[j] = g->signal * matern(distance(g, a, g->points + j * g->dimensions));
+        for (size_t j = i + 1; j < n; j++) row[j] = kept[j] = g->signal * related(g, a, g->points + j * g->dimensions);
     }
     for (size_t k = 0; k < n; k++) {
         double *row = g->factor + k * stride;
@@ -239,11 +247,15 @@ static void find_gradient(struct gp *g, const double *targets, size_t n)
         gradient[d + 1] += 0.5 * own * g->noise;
         for (size_t j = i + 1; j < n; j++) {
             const float *b = g->points + j * d;
-            double w = g->weights[i] * g->weights[j] - g->work[i * stride + j], r = sqrt(3 * distance(g, a, b));
+            double w = g->weights[i] * g->weights[j] - g->work[i * stride + j], sum = 0;
             gradient[d] += w * g->kernel[i * stride + j];
-            // dk / dlog l_m = signal * 3 e^-r (difference / l_m)^2
-            double common = w * g->signal * 3 * exp(-r);
-            for (size_t m = 0; m < d; m++) gradient[m] += common * difference(g, a, b, m) * g->inverse[m];
+            for (size_t m = 0; m < d; m++) sum += difference(g, a, b, m) * g->inverse[m];
+            // With q = (difference / l)^2: dk / dlog l is 3 e^-r q of Matérn's part, 2 q / (1 + q)^2 of the additive one.
+            double common = (1 - additive) * 3 * exp(-sqrt(3 * sum)), share = additive * 2 / (double)d;
+            for (size_t m = 0; m < d; m++) {
+                double q = difference(g, a, b, m) * g->inverse[m];
+                gradient[m] += w * g->signal * q * (common + share / ((1 + q) * (1 + q)));
+            }
         }
     }
     // Priors, normal in the logarithms: scales that keep neighbours related, a signal near the targets' variance, little noise.
@@ -279,24 +291,36 @@ void gp_condition(struct gp *g, const double *targets)
     find_weights(g, targets, g->count);
 }
 
-// The kernel (of unit signal) between one known point and `count` others.
+// The kernel at unit signal between one known point and `count` (at most CHUNK) others, which lie dimension by dimension.
 static void kernel_row(const struct gp *g, const float *scaled, const float *b, const float *points, size_t count, float *out)
 {
     size_t d = g->dimensions;
-    float step = (float)(TABLE_SIZE / sqrt(table_range));
-    for (size_t i = 0; i < count; i++) {
-        const float *a = points + i * d;
-        float squared = 0;
-        for (size_t m = 0; m < g->ordinal; m++) {
-            float apart = a[m] - b[m];
-            squared += apart * apart * scaled[m];
+    float step = (float)(TABLE_SIZE / sqrt(table_range)), share = (float)(additive / (double)d), rest = (float)(1 - additive);
+    float sum[CHUNK] = { 0 }, alone[CHUNK] = { 0 };
+    for (size_t m = 0; m < d; m++) {
+        const float *a = points + m * count;
+        float weight = scaled[m], own = b[m];
+        bool ordinal = m < g->ordinal;
+        for (size_t i = 0; i < count; i++) {
+            float apart = a[i] - own, q = (ordinal ? apart * apart : apart != 0) * weight;
+            sum[i] += q;
+            alone[i] += 1 / (1 + q);
         }
-        for (size_t m = g->ordinal; m < d; m++) squared += a[m] != b[m] ? scaled[m] : 0;
-        // The table is over the distance, so that its steps are fine where the kernel falls.
-        float at = sqrtf(squared) * step;
-        int cell = at < TABLE_SIZE ? (int)at : TABLE_SIZE;
-        out[i] = at < TABLE_SIZE ? g->table[cell] + (at - (float)cell) * (g->table[cell + 1] - g->table[cell]) : 0;
     }
+    for (size_t i = 0; i < count; i++) {
+        // The table is over the distance, so that its steps are fine where the kernel falls.
+        float at = sqrtf(sum[i]) * step;
+        int cell = at < TABLE_SIZE ? (int)at : TABLE_SIZE;
+        float product = at < TABLE_SIZE ? g->table[cell] + (at - (float)cell) * (g->table[cell + 1] - g->table[cell]) : 0;
+        out[i] = rest * product + share * alone[i];
+    }
+}
+
+// Lays `count` points out dimension by dimension.
+static void turn(const struct gp *g, const float *points, size_t count, float *out)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t m = 0; m < g->dimensions; m++) out[m * count + i] = points[i * g->dimensions + m];
 }
 
 void gp_pool(struct gp *g, const float *points, size_t count)
@@ -307,7 +331,8 @@ void gp_pool(struct gp *g, const float *points, size_t count)
         g->pool = allocate(count * g->dimensions, sizeof *g->pool);
         g->pool_kernel = allocate(count * g->room, sizeof *g->pool_kernel);
     }
-    memcpy(g->pool, points, count * g->dimensions * sizeof *points);
+    for (size_t first = 0; first < count; first += CHUNK)
+        turn(g, points + first * g->dimensions, count - first < CHUNK ? count - first : CHUNK, g->pool + first * g->dimensions);
     g->pool_count = count;
     g->pool_rows = 0;
 }
@@ -362,21 +387,26 @@ void gp_pool_moments(struct gp *g, double *mean, double *variance)
 void gp_means(const struct gp *g, const float *points, size_t count, double *mean, double *bound)
 {
     size_t d = g->dimensions;
-    float *scaled = allocate(d + count, sizeof *scaled), *row = scaled + d;
+    float *scaled = allocate(d + d * CHUNK, sizeof *scaled), *turned = scaled + d, row[CHUNK];
     for (size_t m = 0; m < d; m++) scaled[m] = (float)g->inverse[m];
-    for (size_t i = 0; i < count; i++) mean[i] = bound[i] = 0;
-    for (size_t j = 0; j < g->count; j++) {
-        kernel_row(g, scaled, g->points + j * d, points, count, row);
-        for (size_t i = 0; i < count; i++) {
-            double k = (double)row[i];
-            mean[i] += k * g->weights[j];
-            bound[i] = k > bound[i] ? k : bound[i];
+    for (size_t first = 0; first < count; first += CHUNK) {
+        size_t width = count - first < CHUNK ? count - first : CHUNK;
+        double *means = mean + first, *bounds = bound + first;
+        turn(g, points + first * d, width, turned);
+        for (size_t i = 0; i < width; i++) means[i] = bounds[i] = 0;
+        for (size_t j = 0; j < g->count; j++) {
+            kernel_row(g, scaled, g->points + j * d, turned, width, row);
+            for (size_t i = 0; i < width; i++) {
+                double k = (double)row[i];
+                means[i] += k * g->weights[j];
+                bounds[i] = k > bounds[i] ? k : bounds[i];
+            }
         }
-    }
-    for (size_t i = 0; i < count; i++) {
-        double k = g->signal * bound[i];
-        mean[i] *= g->signal;
-        bound[i] = g->signal - k * k / (g->signal + g->noise + least_noise);
+        for (size_t i = 0; i < width; i++) {
+            double k = g->signal * bounds[i];
+            means[i] *= g->signal;
+            bounds[i] = g->signal - k * k / (g->signal + g->noise + least_noise);
+        }
     }
     free(scaled);
 }
@@ -385,7 +415,7 @@ double gp_variance(struct gp *g, const float *point)
 {
     size_t n = g->count;
     double rest = g->signal;
-    for (size_t j = 0; j < n; j++) g->column[j] = g->signal * matern(distance(g, point, g->points + j * g->dimensions));
+    for (size_t j = 0; j < n; j++) g->column[j] = g->signal * related(g, point, g->points + j * g->dimensions);
     solve_forward(g, g->factor, g->column, n);
     for (size_t j = 0; j < n; j++) rest -= g->column[j] * g->column[j];
     return fmax(rest, 1e-9);

@@ -19,6 +19,10 @@ enum {
 
 static const double compression = 0.5; // e-folds above the best from which on a target grows only logarithmically
 
+// By how much the model's standard deviations are widened: the hyperparameters are the likeliest ones, not all likely ones, and a model that is
+// so sure of itself looks too little elsewhere.
+static const double caution = 1.5;
+
 static void *allocate(size_t count, size_t size)
 {
     void *memory = calloc(count ? count : 1, size);
@@ -155,7 +159,7 @@ void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
 {
     size_t d = s->encoding.count ? s->encoding.count : 1;
     // Often while little is known, seldom when it costs more and changes less.
-    size_t every = told < 60 ? 5 : told < 150 ? 10 : 20;
+    size_t every = told < 40 ? 1 : told < 60 ? 5 : told < 150 ? 10 : 20;
     bool fit = s->told_at_fit == 0 || told >= s->told_at_fit + every || s->row_count + (s->history->count - s->known) > MAX_ROWS + SPARE_ROWS;
     if (fit) {
         s->row_count = 0;
@@ -191,7 +195,7 @@ void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
 
 static double expected_improvement(double best, double mean, double variance)
 {
-    double deviation = sqrt(fmax(variance, 1e-12)), z = (best - mean) / deviation;
+    double deviation = caution * sqrt(fmax(variance, 1e-12)), z = (best - mean) / deviation;
     if (z < -12) return 0;
     return deviation * (z * 0.5 * erfc(-z * 0.7071067811865476) + 0.3989422804014327 * exp(-0.5 * z * z));
 }
