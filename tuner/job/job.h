@@ -97,6 +97,7 @@ struct measure_settings {
     double precision;        // relative half-width of the median's 95% interval that is enough
     double max_time;         // s, a problem
     double graph_below;      // s: kernels shorter than this are timed inside a CUDA graph
+    double rest;             // s the device idles before each sample that is timed alone
     double slow_factor;      // a first launch slower than this times the best is cut off
     double timeout;          // s, a trial on the GPU
     int64_t final_candidates, final_rounds;

@@ -258,7 +258,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     static const char *const work[] = {"flops", "bytes", NULL}, *const budget[] = {"time", "evaluations", "patience", "target", "noise", NULL};
     static const char *const search[] = {"strategy", "options", "seed", NULL};
     static const char *const verification[] = {"enabled", "problems", "tolerance", "absolute", "relative", "deterministic", "guard_bytes", NULL};
-    static const char *const measure[] = {"cache", "warmup", "min_samples", "max_samples", "precision", "max_time", "graph_below",
+    static const char *const measure[] = {"cache", "warmup", "min_samples", "max_samples", "precision", "max_time", "graph_below", "rest",
                                           "slow_factor", "timeout", "final", NULL};
     static const char *const final[] = {"candidates", "rounds", "tie", NULL};
     static const char *const counters[] = {"enabled", "metrics", NULL}, *const compile[] = {"timeout", "workers", NULL};
@@ -301,6 +301,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
         .precision = reader_number(r, g, "precision", 1e-5, 1, 0.01),
         .max_time = reader_duration(r, g, "max_time", 0.5),
         .graph_below = reader_duration(r, g, "graph_below", 20e-6),
+        .rest = reader_duration(r, g, "rest", 0),
         .slow_factor = reader_number(r, g, "slow_factor", 1, 1e9, 3),
         .timeout = reader_duration(r, g, "timeout", 30),
         .final_candidates = reader_integer(r, f, "candidates", 1, 100, 5),
