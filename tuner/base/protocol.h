@@ -34,7 +34,7 @@
 //                {"kind":"library","path":"x.so","function":"f"} | {"kind":"none"} |
 //                {"kind":"npy","files":{"C":"c.npy"} or a list with such an object for each problem},
 //    "verify":{"enabled":true,"tolerance":1.0,"absolute":0,"relative":0,"deterministic":true,"guard_bytes":4096},
-//    "measure":{"cache":"cold"|"warm","warmup":2,"min_samples":5,"max_samples":50,"precision":0.01,"max_time":0.2,"graph_below":2e-5,"rest":0,
+//    "measure":{"cache":"cold"|"warm","warmup":2,"min_samples":5,"max_samples":50,"precision":0.01,"max_time":0.2,"graph_below":2e-5,"rest":0,"each":false,
 //               "slow_factor":3.0},
 //    "counters":[metrics or metric sets besides "basic"] | null for none,"baselines":["cublas","cublasLt"]}
 //   <- {"id":2,"status":"ok","baselines":[{"name":"cublas","problems":[TIMES per tuned problem, with "problem" and, if "same_result",

@@ -88,7 +88,7 @@ static int pass(struct trial *t, enum verify_pass which, struct error *err)
 static int measure(struct trial *t, struct error *err)
 {
     struct workload *w = t->w;
-    size_t tuned = 0;
+    size_t tuned = 0, slow = 0;
     for (size_t k = 0; k < w->problem_count && t->status == STATUS_OK; k++) {
         if (!w->problems[k].tune) continue;
         const json_t *limit = json_array_get(t->cutoff, tuned++);
@@ -97,7 +97,8 @@ static int measure(struct trial *t, struct error *err)
         int failed = measure_work(w->measure, &work, &w->problems[k].buffers, t->first[k], cutoff, &t->times[k], err);
         if (failed) return failed;
         t->timed[k] = true;
-        if (!t->times[k].slow) continue;
+        slow += t->times[k].slow;
+        if (!t->times[k].slow || (w->measure_settings.each && slow < w->tuned_count)) continue;
         t->status = STATUS_SLOW;
         struct error words = {""};
         error_set(&words, "problem %s: %.4g s, the limit is %.4g s", w->problems[k].name, t->times[k].time, cutoff);

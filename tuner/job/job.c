@@ -39,7 +39,7 @@ const char *fill_kind_name(enum fill_kind kind)
 
 const char *objective_name(enum objective objective)
 {
-    static const char *const names[] = {"geomean", "mean", "worst"};
+    static const char *const names[] = {"geomean", "mean", "worst", "each"};
     return names[objective];
 }
 
@@ -265,13 +265,14 @@ void job_defines(const struct job *job, const uint16_t *config, void (*define)(v
 double job_objective(const struct job *job, const double *times)
 {
     double sum = 0, weights = 0, worst = 0;
+    bool logarithmic = job->objective == OBJECTIVE_GEOMEAN || job->objective == OBJECTIVE_EACH;
     for (size_t p = 0; p < job->tuned_count; p++) {
         double w = job->problems[p].weight;
         if (!(times[p] > 0)) return NAN;
-        sum += w * (job->objective == OBJECTIVE_GEOMEAN ? log(times[p]) : times[p]);
+        sum += w * (logarithmic ? log(times[p]) : times[p]);
         weights += w;
         if (w * times[p] > worst) worst = w * times[p];
     }
     if (job->objective == OBJECTIVE_WORST) return worst;
-    return job->objective == OBJECTIVE_GEOMEAN ? exp(sum / weights) : sum / weights;
+    return logarithmic ? exp(sum / weights) : sum / weights;
 }

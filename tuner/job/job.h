@@ -68,11 +68,12 @@ struct problem {
     int line;                // in the job file
     bool tune;               // measured; otherwise only verified (ragged sizes)
     double weight;           // of the objective
+    bool held;               // objective each: measured, but held back from the choice of the kernels, to judge it by
     size_t size_count;
     int64_t *sizes;          // in the order of job.size_names
 };
 
-enum objective { OBJECTIVE_GEOMEAN, OBJECTIVE_MEAN, OBJECTIVE_WORST };
+enum objective { OBJECTIVE_GEOMEAN, OBJECTIVE_MEAN, OBJECTIVE_WORST, OBJECTIVE_EACH };
 const char *objective_name(enum objective objective);
 
 enum reference_kind { REFERENCE_NONE, REFERENCE_OPERATION, REFERENCE_KERNEL, REFERENCE_LIBRARY, REFERENCE_NPY };
@@ -133,6 +134,7 @@ struct job {
     struct problem *problems;
     size_t tuned_count;
     enum objective objective;
+    double regret;                // objective each: how much slower than the problem's best kernel the chosen one may be, relative
     size_t buffer_count;
     struct buffer *buffers;
     size_t stage_count;
@@ -181,7 +183,8 @@ int job_problem_values(const struct job *, const uint16_t *config, size_t proble
 // Bytes of device memory that a problem's buffers take, without guards. -1 on overflow or a negative shape, with a message.
 int64_t job_problem_bytes(const struct job *, size_t problem, struct error *);
 
-// The objective (s, lower is better) of the tuned problems' times (s): their weighted geometric mean, weighted mean, or the largest weighted one.
+// The objective (s, lower is better) of the tuned problems' times (s): their weighted geometric mean (also for `each`, where every problem may have
+// a kernel of its own), weighted mean, or the largest weighted one.
 // NaN when a time is unknown.
 double job_objective(const struct job *, const double *times);
 

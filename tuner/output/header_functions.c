@@ -216,9 +216,39 @@ static void put_results(struct renderer *r)
                "    return nearest;\n}\n#endif\n\n");
 }
 
+// The kernel for any sizes: that of the nearest problem. The distance is search/cover.h's, by which problems held back were judged.
+static void put_select(struct renderer *r)
+{
+    size_t sizes = json_array_size(r->sizes), i;
+    const json_t *size;
+    FILE *f = r->file;
+    fprintf(f, "#ifndef __CUDACC_RTC__\nstatic inline int %s_alignment(long long size) { return size %% 8 == 0 ? 3 : size %% 4 == 0 ? 2 : size %% 2 == 0; }\n\n"
+               "/* The first section of the device that a section is for. */\nstatic inline int %s_first_of(int section)\n{\n    switch (section) {\n", r->lower, r->lower);
+    for (i = 0; i < json_array_size(r->sections); i++) fprintf(f, "    case %zu: return %zu;\n", i, first_of_device(r->sections, i));
+    fprintf(f, "    default: return -1;\n    }\n}\n\n"
+               "/* The kernel (0 to %s_KERNELS - 1) for a problem: that of the nearest one that was tuned, by the ratios of the sizes, twice as far for each size that\n"
+               " * is a multiple of another power of two (up to 8). -1: a size is below 1. */\nstatic inline int %s_select(", r->upper, r->lower);
+    put_arguments(r, "");
+    fprintf(f, ")\n{\n    int count, i, d, kernel = -1;\n    double least = 0;\n    const struct %s_result *results = %s_results(&count);\n    long long size[%zu];\n", r->lower,
+            r->lower, sizes ? sizes : 1);
+    if (!sizes) fputs("    size[0] = 1;\n", f);
+    json_array_foreach(r->sizes, i, size) fprintf(f, "    size[%zu] = size_%s;\n", i, json_string_value(size));
+    fprintf(f,
+            "    for (d = 0; d < %zu; d++)\n        if (size[d] < 1) return -1;\n"
+            "    for (i = 0; i < count; i++) {\n        double distance = 1;\n        if (%s_first_of(results[i].section) != %s_FIRST_SECTION) continue;\n"
+            "        for (d = 0; d < %zu; d++) {\n"
+            "            double here = (double)size[d], there = (double)results[i].size[d];\n"
+            "            distance *= there > here ? there / here : here / there;\n"
+            "            if (%s_alignment(size[d]) != %s_alignment(results[i].size[d])) distance *= 2;\n        }\n"
+            "        if (kernel < 0 || distance < least) {\n            kernel = results[i].section - %s_FIRST_SECTION;\n            least = distance;\n        }\n    }\n"
+            "    return kernel;\n}\n#endif\n\n",
+            sizes ? sizes : 1, r->lower, r->upper, sizes, r->lower, r->lower, r->upper);
+}
+
 void header_functions(struct renderer *r)
 {
     put_helpers(r);
     put_geometry(r);
     put_results(r);
+    if (several_kernels(r->sections)) put_select(r);
 }

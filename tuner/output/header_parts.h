@@ -25,6 +25,9 @@ struct interval interval_at(const json_t *object, const char *key);
 // Of a section: 90 for "sm_90a", 0 unknown.
 int compute_of(const json_t *section);
 size_t stage_count(const json_t *section);
+// Whether some device has several kernels; and the first section of a section's device.
+bool several_kernels(const json_t *sections);
+size_t first_of_device(const json_t *sections, size_t section);
 
 // Launch geometry and results as inline functions.
 void header_functions(struct renderer *);

@@ -141,19 +141,25 @@ static const struct trial_problem *find_problem(const struct trial *trial, const
     return NULL;
 }
 
-static int add_problems(json_t *section, const struct job *job, const struct trial *trial, const struct final *final, struct error *err)
+static int add_problems(json_t *section, const struct job *job, const struct trial *trial, const struct final *final, size_t kernel, struct error *err)
 {
     json_t *problems = json_array(), *verified = json_array();
+    const struct final_entry *decided = NULL;
+    bool several = final && final->kernel_count;
+    for (size_t i = 0; final && i < final->entry_count; i++)
+        if (final->entries[i].trial == trial->id) decided = &final->entries[i];
+    if (final && !decided) return error_set(err, "trial %lld was not in the final", (long long)trial->id);
     json_object_set_new(section, "problems", problems);
     json_object_set_new(section, "verified", verified);
-    double times[JOB_MAX_PROBLEMS], worst = final ? final_winner(final)->error : (double)NAN;
+    double times[JOB_MAX_PROBLEMS], worst = decided ? decided->error : (double)NAN;
     for (size_t p = 0; p < job->tuned_count; p++) {
         const struct trial_problem *measured = find_problem(trial, job->problems[p].name);
         if (!measured || !measured->tuned)
             return error_set(err, "trial %lld has no time for the problem %s: the job file has changed since", (long long)trial->id, job->problems[p].name);
-        struct interval time = final ? final_winner(final)->problems[p].time : (struct interval){measured->time, measured->low, measured->high};
-        json_t *sizes = json_array();
+        struct interval time = decided ? decided->problems[p].time : (struct interval){measured->time, measured->low, measured->high};
         times[p] = time.value;
+        if (several && (job->problems[p].held || final->dispatch[p] != kernel)) continue;
+        json_t *sizes = json_array();
         for (size_t i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_integer(job->problems[p].sizes[i]));
         json_array_append_new(problems, json_pack("{s:s, s:o, s:o}", "name", measured->name, "sizes", sizes, "time", json_interval(time)));
     }
@@ -163,7 +169,9 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
         worst = fmax(worst, trial->problems[i].error);
     }
     json_object_set_new(section, "error", json_real_or_null(worst));
-    json_object_set_new(section, "seconds", json_real_or_null(job_objective(job, times)));
+    if (!several) json_object_set_new(section, "seconds", json_real_or_null(job_objective(job, times)));
+    if (several) json_object_set_new(section, "kernel", json_integer((json_int_t)kernel));
+    if (several) json_object_set_new(section, "kernels", json_integer((json_int_t)final->kernel_count));
     return 0;
 }
 
@@ -212,7 +220,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
 }
 
 json_t *header_section(const struct job *job, const struct environment *environment, const struct trial *trial, const struct final *final,
-                       const char *const *ties, const char *prefix, struct error *err)
+                       size_t kernel, const char *const *ties, const char *prefix, struct error *err)
 {
     const char *slash = strrchr(job->source, '/');
     json_t *section = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s}", "version", HEADER_SECTION_VERSION, "job", job->name, "template",
@@ -227,7 +235,7 @@ json_t *header_section(const struct job *job, const struct environment *environm
     }
     json_object_set_new(section, "counters", counters);
     add_final(section, final, ties);
-    if (add_problems(section, job, trial, final, err) || add_launches(section, job, trial, prefix, err)) {
+    if (add_problems(section, job, trial, final, kernel, err) || add_launches(section, job, trial, prefix, err)) {
         json_decref(section);
         return NULL;
     }

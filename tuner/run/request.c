@@ -350,10 +350,10 @@ json_t *request_job(const struct job *job, int64_t memory, const struct compiled
     const struct verify_settings *v = &job->verify;
     json_t *verify = json_pack("{s:b, s:f, s:f, s:f, s:b, s:I}", "enabled", (int)v->enabled, "tolerance", v->tolerance, "absolute", v->absolute,
                                "relative", v->relative, "deterministic", (int)v->deterministic, "guard_bytes", (json_int_t)v->guard_bytes);
-    json_t *measure = json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f}", "cache", m->cold ? "cold" : "warm", "warmup", (json_int_t)m->warmup,
+    json_t *measure = json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:b}", "cache", m->cold ? "cold" : "warm", "warmup", (json_int_t)m->warmup,
                                 "min_samples", (json_int_t)m->min_samples, "max_samples", (json_int_t)m->max_samples, "precision", m->precision,
                                 "max_time", m->max_time, "graph_below", m->graph_below, "rest", m->rest, "slow_factor",
-                                m->slow_factor);
+                                m->slow_factor, "each", job->objective == OBJECTIVE_EACH);
     free(values);
     return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "op", "job", "seed", (json_int_t)seed, "problems", problems, "reference", how, "verify",
                      verify, "measure", measure, "baselines", baselines);

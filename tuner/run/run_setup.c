@@ -287,7 +287,8 @@ static int make_strategy(struct run *r, struct error *err)
         return EXIT_USAGE;
     }
     int64_t evaluations = r->options->evaluations;
-    struct strategy_options o = {.seed = r->seed, .budget = evaluations > 0 ? (uint64_t)evaluations : 0, .text = *options ? options : NULL};
+    struct strategy_options o = {.seed = r->seed, .budget = evaluations > 0 ? (uint64_t)evaluations : 0, .text = *options ? options : NULL,
+                                  .criteria = r->job->objective == OBJECTIVE_EACH ? r->job->tuned_count : 1};
     r->strategy = strategy_new(r->strategy_class, r->job->space, &o, err);
     return r->strategy ? 0 : EXIT_USAGE;
 }
