@@ -162,11 +162,11 @@ static void assign(const struct search *s, const bool *held, const int64_t *size
     for (size_t p = 0; p < s->problems; p++) {
         size_t nearest = SIZE_MAX;
         for (size_t q = 0; held[p] && q < s->problems; q++) {
-            if (held[q]) continue;
+            if (held[q] || !isfinite(time_of(s, out->chosen[out->kernel[q]], p))) continue;
             double d = problem_distance(sizes + p * size_count, sizes + q * size_count, size_count);
             if (nearest == SIZE_MAX || d < problem_distance(sizes + p * size_count, sizes + nearest * size_count, size_count)) nearest = q;
         }
-        if (held[p]) out->kernel[p] = out->kernel[nearest];
+        if (held[p]) out->kernel[p] = nearest == SIZE_MAX ? 0 : out->kernel[nearest];
         out->best[p] = s->least[p];
         out->regret[p] = time_of(s, out->chosen[out->kernel[p]], p) / s->least[p] - 1;
         if (held[p]) out->worst_held = fmax(out->worst_held, out->regret[p]); // fmax drops a NaN

@@ -17,8 +17,8 @@ enum { COVER_MAX_PROBLEMS = 64, COVER_MAX_CHOSEN = 64 };
 struct cover {
     size_t count;                         // kernels chosen
     size_t chosen[COVER_MAX_CHOSEN];      // candidates, the one that most problems get first
-    size_t kernel[COVER_MAX_PROBLEMS];    // by problem: index into chosen. Of a problem that is held back: of the nearest one that is not
-    double regret[COVER_MAX_PROBLEMS];    // by problem: its kernel's time over the least of all candidates, minus 1
+    size_t kernel[COVER_MAX_PROBLEMS];    // by problem: index into chosen. Of a problem that is held back: of the nearest one that is not and whose kernel can do it
+    double regret[COVER_MAX_PROBLEMS];    // by problem: its kernel's time over the least of all candidates, minus 1; INFINITY where none chosen can do it
     double best[COVER_MAX_PROBLEMS];      // by problem: the least time, s
     double worst, worst_held;             // the largest regret; of those held back, NaN where there is none
     bool exact;                           // no smaller cover exists

@@ -119,7 +119,14 @@ static double time_at(int x, int y, int64_t n)
 
 static const int64_t sizes[] = {256, 512, 2048, 4096, 640, 3072};
 
-static void write_space(const char *folder)
+static const char plain[] = "kernel = { template = \"x.cu\"; entry = \"x\"; }; launch = { grid = [\"ceil_div(N, 32 * (X + 1))\"]; block = [32]; };\n"
+                            "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );";
+// Only small X for odd N.
+static const char even[] = "kernel = { template = \"x.cu\"; }; stages = ( { entry = \"x\"; when = \"N % 2 == 0 || X < 5\"; "
+                           "launch = { grid = [\"ceil_div(N, 32 * (X + 1))\"]; block = [32]; };\n"
+                           "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); } );";
+
+static void write_space(const char *folder, const char *kernel)
 {
     json_t *trials = json_array(), *xs = json_array(), *problems = json_array(), *baseline = json_array();
     for (int x = 0; x < 12; x++) json_array_append_new(xs, json_integer(x));
@@ -149,20 +156,18 @@ static void write_space(const char *folder)
     free(text);
     json_decref(all);
     e2e_write(folder, "x.cu", "\n");
-    e2e_write(folder, "job.cfg",
-              "name = \"e\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-              "parameters = ( { name = \"X\"; range = [0, 11]; }, { name = \"Y\"; range = [0, 3]; } );\n"
-              "problems = ( { N = 256; }, { N = 512; }, { N = 2048; }, { N = 4096; }, { N = 640; held = true; }, { N = 3072; held = true; } );\n"
-              "objective = \"each\"; regret = 0.03;\n"
-              "launch = { grid = [\"ceil_div(N, 32 * (X + 1))\"]; block = [32]; };\n"
-              "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); verification = { enabled = false; };\n");
+    text = text_format("name = \"e\"; parameters = ( { name = \"X\"; range = [0, 11]; }, { name = \"Y\"; range = [0, 3]; } );\n"
+                       "problems = ( { N = 256; }, { N = 512; }, { N = 2048; }, { N = 4096; }, { N = 640; held = true; }, { N = 3072; held = true; } );\n"
+                       "objective = \"each\"; regret = 0.03;\n%s\nverification = { enabled = false; };\n", kernel);
+    e2e_write(folder, "job.cfg", text);
+    free(text);
 }
 
 static void a_run_chooses_two_kernels_and_its_header_selects_them(void **state)
 {
     (void)state;
     char *folder = e2e_folder("each");
-    write_space(folder);
+    write_space(folder, plain);
     struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet && $BIN/sweetspot compare job.cfg --store e.db && "
                                                   "$BIN/sweetspot header job.cfg --store e.db --output e.h", folder);
     if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
@@ -196,14 +201,37 @@ static void a_run_chooses_two_kernels_and_its_header_selects_them(void **state)
     e2e_remove(folder);
 }
 
+// A configuration without a stage for a problem cannot do it, and the selector knows.
+static void a_kernel_is_not_selected_for_what_it_cannot_do(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("cannot");
+    write_space(folder, even);
+    struct outcome_of_command r = e2e_run(folder,
+        "cd %s && "
+        "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet && $BIN/sweetspot header job.cfg --store e.db --output e.h", folder);
+    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    e2e_done(&r);
+    e2e_write(folder, "main.c", "#include <stdio.h>\n#include \"e.h\"\nint main(void) { printf(\"%d %d\\n\", e_select(4096) == e_select(256), e_select(4097) == e_select(256)); return 0; }\n");
+    r = e2e_run(folder, "cd %s && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o main && ./main", folder);
+    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    e2e_expect(r.out, "0 1"); // the large problems' kernel is for even sizes only
+    e2e_done(&r);
+    r = e2e_run(folder, "cd %s && sed -i 's/\"each\"/\"geomean\"/; s/; held = true//g; s/N = 256/N = 255/' job.cfg && $BIN/sweetspot tune job.cfg --device replay:space.json --store f.db --quiet; "
+                        "$BIN/sweetspot status job.cfg --store f.db", folder);
+    e2e_expect(r.out, "pruned");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 static void a_problem_is_held_back_only_with_each(void **state)
 {
     (void)state;
     char *folder = e2e_folder("held");
-    write_space(folder);
+    write_space(folder, plain);
     struct outcome_of_command r = e2e_run(folder, "cd %s && sed -i 's/\"each\"/\"worst\"/' job.cfg && $BIN/sweetspot check job.cfg", folder);
     assert_int_equal(r.status, 2);
-    e2e_expect(r.err, "job.cfg:3: a problem can be held back only with objective = \"each\"");
+    e2e_expect(r.err, "job.cfg:2: a problem can be held back only with objective = \"each\"");
     e2e_done(&r);
     e2e_remove(folder);
 }
@@ -216,6 +244,7 @@ int main(void)
         cmocka_unit_test(distances_know_ratio_and_alignment),
         cmocka_unit_test(a_strategy_with_two_criteria_finds_both_optima),
         cmocka_unit_test(a_run_chooses_two_kernels_and_its_header_selects_them),
+        cmocka_unit_test(a_kernel_is_not_selected_for_what_it_cannot_do),
         cmocka_unit_test(a_problem_is_held_back_only_with_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,6 +136,11 @@ int pipeline_enqueue(void *self, int64_t shift, struct error *err)
     return failed;
 }
 
+bool pipeline_does(const struct pipeline *p, size_t problem)
+{
+    return p->parts && p->parts[problem].count > 0;
+}
+
 struct work pipeline_work(struct pipeline *p, size_t problem)
 {
     return (struct work){pipeline_enqueue, &p->parts[problem]};

@@ -41,6 +41,8 @@ void pipeline_release(struct pipeline *);
 int pipeline_enqueue(void *part, int64_t shift, struct error *err);
 // One stage alone.
 int pipeline_enqueue_stage(struct pipeline_part *, unsigned stage, int64_t shift, struct error *err);
+// Whether the candidate has any stage for a problem. One that has none for some problem cannot do it (objective "each").
+bool pipeline_does(const struct pipeline *, size_t problem);
 struct work pipeline_work(struct pipeline *, size_t problem);
 
 #endif

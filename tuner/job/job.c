@@ -268,11 +268,13 @@ double job_objective(const struct job *job, const double *times)
     bool logarithmic = job->objective == OBJECTIVE_GEOMEAN || job->objective == OBJECTIVE_EACH;
     for (size_t p = 0; p < job->tuned_count; p++) {
         double w = job->problems[p].weight;
+        if (job->objective == OBJECTIVE_EACH && isnan(times[p])) continue;
         if (!(times[p] > 0)) return NAN;
         sum += w * (logarithmic ? log(times[p]) : times[p]);
         weights += w;
         if (w * times[p] > worst) worst = w * times[p];
     }
+    if (!(weights > 0)) return NAN;
     if (job->objective == OBJECTIVE_WORST) return worst;
     return logarithmic ? exp(sum / weights) : sum / weights;
 }

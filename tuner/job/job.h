@@ -185,7 +185,7 @@ int64_t job_problem_bytes(const struct job *, size_t problem, struct error *);
 
 // The objective (s, lower is better) of the tuned problems' times (s): their weighted geometric mean (also for `each`, where every problem may have
 // a kernel of its own), weighted mean, or the largest weighted one.
-// NaN when a time is unknown.
+// NaN when a time is unknown; for `each` it is left out, as long as there is another.
 double job_objective(const struct job *, const double *times);
 
 // The macro definitions of a configuration, "NAME" and "value" pairs by callback, in the order of the parameters and then the job's own

@@ -140,6 +140,7 @@ static void put_geometry(struct renderer *r)
             bool plain = !several && json_object_size(seen) == 1; // another section's only stage may have another name
             char *prefix = plain ? text_format("%s_", r->lower) : text_format("%s_%s_", r->lower, identifier);
             put_stage(r, name, prefix);
+            json_array_append_new(r->prefixes, json_string(prefix));
             free(prefix);
             free(identifier);
         }
@@ -225,9 +226,17 @@ static void put_select(struct renderer *r)
     fprintf(f, "#ifndef __CUDACC_RTC__\nstatic inline int %s_alignment(long long size) { return size %% 8 == 0 ? 3 : size %% 4 == 0 ? 2 : size %% 2 == 0; }\n\n"
                "/* The first section of the device that a section is for. */\nstatic inline int %s_first_of(int section)\n{\n    switch (section) {\n", r->lower, r->lower);
     for (i = 0; i < json_array_size(r->sections); i++) fprintf(f, "    case %zu: return %zu;\n", i, first_of_device(r->sections, i));
-    fprintf(f, "    default: return -1;\n    }\n}\n\n"
-               "/* The kernel (0 to %s_KERNELS - 1) for a problem: that of the nearest one that was tuned, by the ratios of the sizes, twice as far for each size that\n"
-               " * is a multiple of another power of two (up to 8). -1: a size is below 1. */\nstatic inline int %s_select(", r->upper, r->lower);
+    fprintf(f, "    default: return -1;\n    }\n}\n\n/* Whether a section's kernel can do a problem: it has a stage for it. */\nstatic inline int %s_can_on(", r->lower);
+    put_arguments(r, "int section");
+    fputs(")\n{\n    return ", f);
+    json_array_foreach(r->prefixes, i, size) {
+        fprintf(f, "%s%sgeometry_on(section", i ? " || " : "", json_string_value(size));
+        put_sizes(r, ", ");
+        fputs(").used", f);
+    }
+    fprintf(f, ";\n}\n\n"
+               "/* The kernel (0 to %s_KERNELS - 1) for a problem: that of the nearest one that was tuned, of the kernels that can do it; by the ratios of the sizes,\n"
+               " * twice as far for each size that is a multiple of another power of two (up to 8). -1: none can, or a size is below 1. */\nstatic inline int %s_select(", r->upper, r->lower);
     put_arguments(r, "");
     fprintf(f, ")\n{\n    int count, i, d, kernel = -1;\n    double least = 0;\n    const struct %s_result *results = %s_results(&count);\n    long long size[%zu];\n", r->lower,
             r->lower, sizes ? sizes : 1);
@@ -236,13 +245,17 @@ static void put_select(struct renderer *r)
     fprintf(f,
             "    for (d = 0; d < %zu; d++)\n        if (size[d] < 1) return -1;\n"
             "    for (i = 0; i < count; i++) {\n        double distance = 1;\n        if (%s_first_of(results[i].section) != %s_FIRST_SECTION) continue;\n"
-            "        for (d = 0; d < %zu; d++) {\n"
+            "        if (!%s_can_on(results[i].section",
+            sizes ? sizes : 1, r->lower, r->upper, r->lower);
+    put_sizes(r, ", ");
+    fprintf(f,
+            ")) continue;\n        for (d = 0; d < %zu; d++) {\n"
             "            double here = (double)size[d], there = (double)results[i].size[d];\n"
             "            distance *= there > here ? there / here : here / there;\n"
             "            if (%s_alignment(size[d]) != %s_alignment(results[i].size[d])) distance *= 2;\n        }\n"
             "        if (kernel < 0 || distance < least) {\n            kernel = results[i].section - %s_FIRST_SECTION;\n            least = distance;\n        }\n    }\n"
             "    return kernel;\n}\n#endif\n\n",
-            sizes ? sizes : 1, r->lower, r->upper, sizes, r->lower, r->lower, r->upper);
+            sizes, r->lower, r->lower, r->upper);
 }
 
 void header_functions(struct renderer *r)

@@ -11,6 +11,7 @@ struct renderer {
     FILE *file;
     const json_t *sections, *sizes;
     char *lower, *upper;  // sgemm, SGEMM
+    json_t *prefixes;     // of the geometry functions, one a stage
     json_t *macros;       // of the section at work: a set, so that none is defined twice
     bool failed;
     struct error *err;

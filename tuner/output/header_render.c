@@ -395,13 +395,14 @@ int header_render(FILE *file, const json_t *sections, struct error *err)
     const json_t *first = json_array_get(sections, 0);
     const char *job = json_get_string(first, "job", "kernel");
     struct renderer r = {.file = file, .sections = sections, .sizes = json_object_get(first, "sizes"), .lower = header_identifier(job),
-                         .upper = upper_identifier(job), .err = err};
+                         .upper = upper_identifier(job), .prefixes = json_array(), .err = err};
     put_opening(&r);
     put_selection(&r);
     put_macros(&r);
     header_functions(&r);
     fprintf(file, "#endif /* SWEETSPOT_%s_BEST_H */\n\n", r.upper);
     put_own_names(&r);
+    json_decref(r.prefixes);
     free(r.lower);
     free(r.upper);
     return r.failed ? -1 : 0;

@@ -105,6 +105,18 @@ static void summarise_each(struct run *r, const struct cover *cover, const int64
     run_log(r, "%zu kernels, largest regret %.4f, held back %.4f", cover->count, cover->worst, cover->worst_held);
 }
 
+// What an entry did on a problem; NULL where it cannot do it.
+static const json_t *find_problem(const json_t *entry, size_t problem)
+{
+    const json_t *one;
+    size_t i;
+    json_array_foreach(json_object_get(entry, "problems"), i, one)
+    {
+        if (json_get_integer(one, "problem", (int64_t)i) == (int64_t)problem) return one;
+    }
+    return NULL;
+}
+
 void run_final_finish_each(struct run *r)
 {
     const json_t *list = json_object_get(r->final_answer, "entries"), *entry;
@@ -121,7 +133,7 @@ void run_final_finish_each(struct run *r)
             continue;
         }
         for (size_t p = 0; p < problems; p++) {
-            const json_t *samples = json_object_get(json_array_get(json_object_get(entry, "problems"), p), "times");
+            const json_t *samples = json_object_get(find_problem(entry, p), "times");
             double *values = memory_new(json_array_size(samples), sizeof *values);
             for (size_t k = 0; k < json_array_size(samples); k++) values[k] = json_number_value(json_array_get(samples, k));
             times[count * problems + p] = json_array_size(samples) ? stats_median(values, json_array_size(samples)) : NAN;

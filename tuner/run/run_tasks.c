@@ -81,10 +81,9 @@ static enum outcome outcome_of(enum trial_status status)
 // With a kernel for each problem, the best is what the best kernels of all of them do together.
 static void note_each(struct run *r, const double *times, const char *text, int64_t trial)
 {
-    bool first = !isfinite(r->best);
     size_t better = r->job->tuned_count;
     for (size_t p = r->job->tuned_count; p-- > 0;) {
-        if (!(times[p] < r->best_times[p]) && !first) continue;
+        if (!(times[p] < r->best_times[p])) continue;
         r->best_times[p] = times[p];
         better = p;
     }
@@ -156,13 +155,13 @@ static void read_times(const struct run *r, const json_t *answer, struct trial_p
     }
 }
 
-// One row a stage that this configuration uses, from its launch on the first problem.
+// One row a stage that this configuration uses, from its launch on the first problem that it does.
 static size_t describe_stages(const struct run *r, const struct task *t, const json_t *answer, struct trial_stage *stages)
 {
     size_t count = 0;
     for (size_t i = 0; i < t->launch_count; i++) {
         const struct planned_launch *l = &t->launches[i];
-        if (l->problem != 0) continue;
+        if (l->problem != t->launches[0].problem) continue;
         const struct stage *s = &r->job->stages[l->stage];
         const struct compiled_entry *e = compiled_find(&t->compiled, s->entry);
         struct trial_stage *out = &stages[count++];
@@ -182,7 +181,7 @@ static size_t describe_stages(const struct run *r, const struct task *t, const j
         json_t *seen; // the driver's own figure, where the kernel was loaded
         json_array_foreach(json_object_get(answer, "stages"), k, seen)
         {
-            if (json_get_integer(seen, "problem", -1) == 0 && json_get_integer(seen, "stage", -1) == (int64_t)count - 1)
+            if (json_get_integer(seen, "problem", -1) == l->problem && json_get_integer(seen, "stage", -1) == (int64_t)count - 1)
                 out->occupancy = json_get_number(seen, "occupancy", out->occupancy);
         }
     }

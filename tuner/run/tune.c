@@ -253,6 +253,7 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
     r->job = job;
     r->options = options;
     r->best = INFINITY;
+    for (size_t p = 0; p < JOB_MAX_PROBLEMS; p++) r->best_times[p] = INFINITY;
     r->baseline = NAN;
     r->started = (double)time(NULL);
     r->search_started = clock_now();
