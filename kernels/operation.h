@@ -63,6 +63,7 @@ struct operation_expected {
 struct toolbox_gemm {
     bool transpose_a, transpose_b;
     int64_t m, n, k;
+    int64_t batch; // products of this shape; each operand holds them one below the other, so that it has batch times their rows
     double alpha, beta;
     struct operand a, b, c; // row-major; c = alpha*op(a)*op(b) + beta*c
 };
