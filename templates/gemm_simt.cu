@@ -650,11 +650,11 @@ struct schedule {
     {
         tiles = tiles_along(M, BLOCK_M) * tiles_along(N, BLOCK_N) * batch;
         steps = max(1, tiles_along(K, BLOCK_K));
-        blocks = grid;
         alone = tiles % grid == 0 ? tiles : max(0, tiles / grid - 1) * grid;
         total = (long long)(tiles - alone) * steps;
+        blocks = max(1ll, min((long long)grid, total)); /* nobody's share is nothing, but for those left over */
     }
-    __device__ __forceinline__ long long begin(long long block) const { return total * block / blocks; }
+    __device__ __forceinline__ long long begin(long long block) const { return total * min(block, blocks) / blocks; }
     __device__ __forceinline__ int owner(long long step) const { return (int)(((step + 1) * blocks - 1) / total); }
     /* Where block `block` keeps its part of the shared tile t, if it is not its only part. */
     __device__ __forceinline__ long long slot(int block, int t) const

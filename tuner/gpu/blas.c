@@ -15,7 +15,7 @@
 // clang-format off
 #define CUBLAS_FUNCTIONS(X) \
     X(cublasCreate) X(cublasDestroy) X(cublasSetStream) X(cublasSetWorkspace) X(cublasGetProperty) \
-    X(cublasSetPointerMode) X(cublasGemmEx_64) X(cublasGemmStridedBatchedEx_64) X(cublasAsumEx_64) X(cublasGetStatusString)
+    X(cublasSetPointerMode) X(cublasGemmEx_64) X(cublasGemmStridedBatchedEx_64) X(cublasAsumEx_64) X(cublasSgemv_64) X(cublasDgemv_64) X(cublasGetStatusString)
 #define LT_FUNCTIONS(X) \
     X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtMatmul) X(cublasLtMatmulAlgoGetHeuristic) \
     X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) \
@@ -216,6 +216,24 @@ int blas_gemm(struct blas *b, const struct toolbox_gemm *g, struct error *err)
     s = lib.cublasGemmEx_64(b->handle, first, second, g->n, g->m, g->k, &k.alpha, y, k.in, g->b.ld, x, k.in, g->a.ld, &k.beta, c, k.out, g->c.ld, k.compute,
                             CUBLAS_GEMM_DEFAULT);
     return s ? fail(err, s, "cublasGemmEx") : 0;
+}
+
+int blas_gemv(struct blas *b, const struct toolbox_gemm *g, struct error *err)
+{
+    // Row-major A is the transpose of what cuBLAS sees there.
+    cublasOperation_t how = g->transpose_a ? CUBLAS_OP_N : CUBLAS_OP_T;
+    const void *a = (const void *)g->a.device, *x = (const void *)g->b.device;
+    void *y = (void *)g->c.device;
+    struct kind k;
+    cublasStatus_t s;
+    if (describe(g, &k, err)) return -1;
+    if (g->a.type == ELEMENT_F64)
+        s = lib.cublasDgemv_64(b->handle, how, g->a.cols, g->a.rows, &k.alpha.f64, a, g->a.ld, x, 1, &k.beta.f64, y, 1);
+    else if (g->a.type == ELEMENT_F32)
+        s = lib.cublasSgemv_64(b->handle, how, g->a.cols, g->a.rows, &k.alpha.f32, a, g->a.ld, x, 1, &k.beta.f32, y, 1);
+    else
+        return error_set(err, "cuBLAS has no gemv of %s", element_name(g->a.type));
+    return s ? fail(err, s, "cublasSgemv or cublasDgemv") : 0;
 }
 
 static int run(struct blas *b, const struct toolbox_gemm *g, const struct kind *k, const struct blas_plan *p, const cublasLtMatmulAlgo_t *algorithm,
