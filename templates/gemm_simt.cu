@@ -149,9 +149,13 @@
 #define JOIN(a, b) JOIN_(a, b)
 #define FINISH_last_block 1
 #define FINISH_two_pass 2
+#define FINISH_cluster 3
 #define FINISH_IS JOIN(FINISH_, FINISH)
 #if FINISH_IS == 0
-#error "FINISH must be last_block or two_pass"
+#error "FINISH must be last_block, two_pass or cluster"
+#endif
+#if FINISH_IS == FINISH_cluster && defined __CUDA_ARCH__ && __CUDA_ARCH__ < 900
+#error "FINISH cluster needs sm_90"
 #endif
 
 namespace {
@@ -572,7 +576,7 @@ __device__ __forceinline__ void multiply_tile(float (&sum)[THREAD_M][THREAD_N], 
 }
 
 /* C = alpha*sum + beta*C at a tile. */
-__device__ __forceinline__ void store_tile(float (&sum)[THREAD_M][THREAD_N], const problem &p, const place &at,
+[[maybe_unused]] __device__ __forceinline__ void store_tile(float (&sum)[THREAD_M][THREAD_N], const problem &p, const place &at,
                                            const thread_place &thread)
 {
     constexpr int WIDTH = smaller(VECTOR, TILE_COL_SIZE);
@@ -628,6 +632,83 @@ __device__ __forceinline__ bool nothing_to_store(const float (&sum)[THREAD_M][TH
 }
 
 #if defined SPLIT_K && SPLIT_K != 1
+
+/* Sums of a tile outside registers lie in quads: thread after thread's first four floats, then their next four, ...: whole lines
+ * of memory, and no conflicts in shared memory. */
+constexpr int QUADS = THREAD_M * THREAD_N / 4;
+static_assert(THREAD_M * THREAD_N % 4 == 0, "a split product needs a multiple of 4 elements a thread");
+
+__device__ __forceinline__ float4 quad_of(const float (&sum)[THREAD_M][THREAD_N], int q)
+{
+    return make_float4(sum[q * 4 / THREAD_N][q * 4 % THREAD_N], sum[(q * 4 + 1) / THREAD_N][(q * 4 + 1) % THREAD_N],
+                       sum[(q * 4 + 2) / THREAD_N][(q * 4 + 2) % THREAD_N], sum[(q * 4 + 3) / THREAD_N][(q * 4 + 3) % THREAD_N]);
+}
+
+[[maybe_unused]] __device__ __forceinline__ void add(float4 &sum, const float4 &v) { sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w; }
+
+/* C = alpha*sum + beta*C for one quad of a tile; quads are counted over all threads. */
+[[maybe_unused]] __device__ __forceinline__ void store_quad(int quad, const float4 &sum, const problem &p, const place &at)
+{
+    const thread_place thread(quad % N_THREADS);
+    const int element = quad / N_THREADS * 4;
+    const float in[4] = {sum.x, sum.y, sum.z, sum.w};
+    const bool whole = at.row == at.own_row && at.col == at.own_col && at.row + BLOCK_M <= p.M && at.col + BLOCK_N <= p.N;
+    if (VECTOR == 4 && TILE_COL_SIZE >= 4 && whole && p.beta == 0.0f && aligned(p.C, p.ldc, 4)) {
+        const int m = at.row + thread.m + thread_row(element / THREAD_N), n = at.col + thread.n + thread_col(element % THREAD_N);
+        const float out[4] = {p.alpha * in[0], p.alpha * in[1], p.alpha * in[2], p.alpha * in[3]};
+        store<4>(p.C + (long long)m * p.ldc + n, out);
+        return;
+    }
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+        const int m = at.row + thread.m + thread_row((element + e) / THREAD_N), n = at.col + thread.n + thread_col((element + e) % THREAD_N);
+        if (m >= at.own_row && m < p.M && n >= at.own_col && n < p.N) {
+            float *const to = p.C + (long long)m * p.ldc + n;
+            *to = p.alpha * in[e] + p.beta * (p.beta != 0.0f ? *to : 0.0f);
+        }
+    }
+}
+
+#if FINISH_IS == FINISH_cluster
+
+__device__ __forceinline__ void cluster_barrier()
+{
+    asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+/* The blocks of a cluster leave their sums in shared memory, and each adds all of them for its share of the quads, in the order of
+ * k. */
+__device__ __forceinline__ void finish_in_cluster(const float (&sum)[THREAD_M][THREAD_N], int part, const problem &p, const place &at,
+                                                  float *ring)
+{
+    float4 *const own = reinterpret_cast<float4 *>(ring);
+    __syncthreads(); /* everyone is through with the ring */
+#pragma unroll
+    for (int q = 0; q < QUADS; ++q)
+        own[q * N_THREADS + threadIdx.x] = quad_of(sum, q);
+    cluster_barrier();
+    const int first = QUADS * N_THREADS * part / SPLIT_K, end = QUADS * N_THREADS * (part + 1) / SPLIT_K;
+#pragma unroll 1
+    for (int quad = first + (int)threadIdx.x; quad < end; quad += N_THREADS) {
+        float4 found[SPLIT_K], total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll
+        for (int block = 0; block < SPLIT_K; ++block) {
+            unsigned from;
+            asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(from) : "r"(shared_address(ring) + 16 * quad), "r"(block));
+            asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+                         : "=f"(found[block].x), "=f"(found[block].y), "=f"(found[block].z), "=f"(found[block].w)
+                         : "r"(from)
+                         : "memory");
+        }
+#pragma unroll
+        for (int block = 0; block < SPLIT_K; ++block)
+            add(total, found[block]);
+        store_quad(quad, total, p, at);
+    }
+    cluster_barrier(); /* nobody leaves while others read */
+}
+
+#else
 /*
  * Who computes what. A tile's product over all of k is K / BLOCK_K steps, and the steps of all tiles are a sequence that the
  * blocks of the grid share:
@@ -663,18 +744,11 @@ struct schedule {
     }
 };
 
-/* A slot holds thread after thread's first four floats, then their next four, ...: whole lines of memory. */
-constexpr int QUADS = THREAD_M * THREAD_N / 4;
-static_assert(THREAD_M * THREAD_N % 4 == 0, "a split product needs a multiple of 4 elements a thread");
-
 __device__ __forceinline__ void keep_partial(const float (&sum)[THREAD_M][THREAD_N], float *slot)
 {
 #pragma unroll
-    for (int q = 0; q < QUADS; ++q) {
-        const float out[4] = {sum[q * 4 / THREAD_N][q * 4 % THREAD_N], sum[(q * 4 + 1) / THREAD_N][(q * 4 + 1) % THREAD_N],
-                              sum[(q * 4 + 2) / THREAD_N][(q * 4 + 2) % THREAD_N], sum[(q * 4 + 3) / THREAD_N][(q * 4 + 3) % THREAD_N]};
-        __stcg(reinterpret_cast<float4 *>(slot + 4 * (q * N_THREADS + threadIdx.x)), make_float4(out[0], out[1], out[2], out[3]));
-    }
+    for (int q = 0; q < QUADS; ++q)
+        __stcg(reinterpret_cast<float4 *>(slot) + q * N_THREADS + threadIdx.x, quad_of(sum, q));
 }
 
 #if FINISH_IS == FINISH_last_block
@@ -700,6 +774,7 @@ __device__ __forceinline__ void add_partials(float (&sum)[THREAD_M][THREAD_N], c
         }
     }
 }
+#endif
 #endif
 #endif
 
@@ -745,6 +820,14 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt_split(int M, int N, int K, floa
     multiply_tile(sum, p, at, 0, K, thread, ring);
     if (!nothing_to_store(sum, alpha))
         store_tile(sum, p, at, thread);
+#elif FINISH_IS == FINISH_cluster
+    const int tile = blockIdx.x / SPLIT_K, part = blockIdx.x % SPLIT_K, which = tile / tiles_of_one, steps = tiles_along(K, BLOCK_K);
+    const problem p = {M, N, K, alpha, beta, A + which * stride_a, B + which * stride_b, C + which * stride_c, lda, ldb, ldc};
+    const place at = tile_place(tile % tiles_of_one, M, N);
+    multiply_tile(sum, p, at, (int)((long long)steps * part / SPLIT_K) * BLOCK_K,
+                  min(K, (int)((long long)steps * (part + 1) / SPLIT_K) * BLOCK_K), thread, ring);
+    if (!nothing_to_store(sum, alpha))
+        finish_in_cluster(sum, part, p, at, ring);
 #else
     const schedule s(M, N, K, batch, gridDim.x);
     int whole = blockIdx.x;
@@ -812,33 +895,19 @@ gemm_simt_finish(int M, int N, int K, float alpha, float beta, float *__restrict
         return;
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 #pragma unroll 4
-    for (int block = first + warp; block <= last; block += 8) {
-        const float4 v = __ldcg(reinterpret_cast<const float4 *>(partial + s.slot(block, t)) + quad);
-        sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
-    }
+    for (int block = first + warp; block <= last; block += 8)
+        add(sum, __ldcg(reinterpret_cast<const float4 *>(partial + s.slot(block, t)) + quad));
     found[warp][lane] = sum;
     __syncthreads();
     if (warp > 0)
         return;
 #pragma unroll
-    for (int w = 1; w < 8; ++w) {
-        const float4 v = found[w][lane];
-        sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
-    }
+    for (int w = 1; w < 8; ++w)
+        add(sum, found[w][lane]);
     const int tiles_of_one = tiles_along(M, BLOCK_M) * tiles_along(N, BLOCK_N), tile = s.alone + t;
     const place at = tile_place(tile % tiles_of_one, M, N);
-    const thread_place thread(quad % N_THREADS);
-    float *const c = C + tile / tiles_of_one * stride_c;
-    const float out[4] = {sum.x, sum.y, sum.z, sum.w};
-#pragma unroll
-    for (int e = 0; e < 4; ++e) {
-        const int element = quad / N_THREADS * 4 + e;
-        const int m = at.row + thread.m + thread_row(element / THREAD_N), n = at.col + thread.n + thread_col(element % THREAD_N);
-        if (m >= at.own_row && m < M && n >= at.own_col && n < N) {
-            float *const to = c + (long long)m * ldc + n;
-            *to = alpha * out[e] + beta * (beta != 0.0f ? *to : 0.0f);
-        }
-    }
+    const problem p = {M, N, K, alpha, beta, nullptr, nullptr, C + tile / tiles_of_one * stride_c, 0, 0, ldc};
+    store_quad(quad, sum, p, at);
 }
 #endif
 #endif
