@@ -157,6 +157,9 @@
 #if FINISH_IS == FINISH_cluster && defined __CUDA_ARCH__ && __CUDA_ARCH__ < 900
 #error "FINISH cluster needs sm_90"
 #endif
+#if defined SPLIT_K && SPLIT_K < 1
+#error "SPLIT_K must be at least 1"
+#endif
 
 namespace {
 
@@ -710,39 +713,33 @@ __device__ __forceinline__ void finish_in_cluster(const float (&sum)[THREAD_M][T
 
 #else
 /*
- * Who computes what. A tile's product over all of k is K / BLOCK_K steps, and the steps of all tiles are a sequence that the
- * blocks of the grid share:
+ * Who computes what. Tiles are split in SPLIT_K parts along k, each by a block of its own; but not the first `alone`, which have one
+ * block each. How many these are follows from the grid:
  *
- *     tiles  | 0 | 1 | .. | alone - 1 |  alone  | .. | tiles - 1 |
- *              one block each, in turn   an equal part of the steps for each block, cut wherever that falls
+ *     grid = alone + (tiles - alone) * SPLIT_K
  *
- * `alone` is a multiple of the grid and leaves more than one and less than two tiles a block to be shared (none when the grid
- * divides the tiles; all when there are fewer tiles than blocks). So a grid of S blocks a tile is split-K by S, and one that fills
- * the machine once is the hybrid stream-K of Osama, Merrill, Cecka, Garland, Owens: Stream-K (PPoPP 2023), section 5.
+ *     blocks  | tile 0 | tile 1 | .. | tile alone - 1 | parts 0, 1, .. of tile alone | parts 0, 1, .. of the next | ..
  *
- * A block has at most two parts of tiles that others contribute to, its first and its last; each has its slot in `partial`.
+ * So a grid of tiles * SPLIT_K is split-K, and one with as many alone as the machine holds at a time, or a multiple of that, fills the
+ * last wave with small pieces, which is what stream-K is for (Osama, Merrill, Cecka, Garland, Owens: Stream-K, PPoPP 2023).
+ * Stream-K itself, a loop over pieces in blocks that stay, was 12% slower than no splitting at 4096 cubed: with a loop around it, the
+ * main loop got worse registers.
+ *
+ * Part i of the t-th shared tile leaves its sums in slot t * SPLIT_K + i of `partial`.
  */
-struct schedule {
-    int tiles, alone, steps; /* steps of one tile */
-    long long total;         /* steps of the shared tiles */
-    long long blocks;
+struct share {
+    int tile, part, shared; /* shared: which of the tiles in parts, or -1 */
 
-    __device__ __forceinline__ schedule(int M, int N, int K, int batch, int grid)
+    __device__ __forceinline__ share(int tiles)
     {
-        tiles = tiles_along(M, BLOCK_M) * tiles_along(N, BLOCK_N) * batch;
-        steps = max(1, tiles_along(K, BLOCK_K));
-        alone = tiles % grid == 0 ? tiles : max(0, tiles / grid - 1) * grid;
-        total = (long long)(tiles - alone) * steps;
-        blocks = max(1ll, min((long long)grid, total)); /* nobody's share is nothing, but for those left over */
-    }
-    __device__ __forceinline__ long long begin(long long block) const { return total * min(block, blocks) / blocks; }
-    __device__ __forceinline__ int owner(long long step) const { return (int)(((step + 1) * blocks - 1) / total); }
-    /* Where block `block` keeps its part of the shared tile t, if it is not its only part. */
-    __device__ __forceinline__ long long slot(int block, int t) const
-    {
-        return (2ll * block + (begin(block) < (long long)t * steps)) * (BLOCK_M * BLOCK_N);
+        const int alone = (int)(((long long)tiles * SPLIT_K - gridDim.x) / (SPLIT_K - 1)), block = blockIdx.x;
+        shared = block < alone ? -1 : (block - alone) / SPLIT_K;
+        tile = block < alone ? block : alone + shared;
+        part = block < alone ? 0 : (block - alone) % SPLIT_K;
     }
 };
+
+constexpr long long SLOT_FLOATS = BLOCK_M * BLOCK_N;
 
 __device__ __forceinline__ void keep_partial(const float (&sum)[THREAD_M][THREAD_N], float *slot)
 {
@@ -752,21 +749,20 @@ __device__ __forceinline__ void keep_partial(const float (&sum)[THREAD_M][THREAD
 }
 
 #if FINISH_IS == FINISH_last_block
-/* sum = all parts of shared tile t, added in the order of k, whoever does it: the same bits in every run. */
-__device__ __forceinline__ void add_partials(float (&sum)[THREAD_M][THREAD_N], const schedule &s, int t, const float *partial)
+/* sum = all parts of a tile, added in the order of k, whoever does it: the same bits in every run. */
+__device__ __forceinline__ void add_partials(float (&sum)[THREAD_M][THREAD_N], const float *first)
 {
 #pragma unroll
     for (int i = 0; i < THREAD_M; ++i)
 #pragma unroll
         for (int j = 0; j < THREAD_N; ++j)
             sum[i][j] = 0.0f;
-    const int last = s.owner((long long)(t + 1) * s.steps - 1);
 #pragma unroll 1
-    for (int block = s.owner((long long)t * s.steps); block <= last; ++block) {
-        const float *const slot = partial + s.slot(block, t) + 4 * threadIdx.x;
+    for (int part = 0; part < SPLIT_K; ++part) {
+        const float4 *const slot = reinterpret_cast<const float4 *>(first + part * SLOT_FLOATS) + threadIdx.x;
 #pragma unroll
         for (int q = 0; q < QUADS; ++q) {
-            const float4 v = __ldcg(reinterpret_cast<const float4 *>(slot + 4 * q * N_THREADS));
+            const float4 v = __ldcg(slot + q * N_THREADS);
             const float in[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
             for (int e = 0; e < 4; ++e)
@@ -829,74 +825,55 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt_split(int M, int N, int K, floa
     if (!nothing_to_store(sum, alpha))
         finish_in_cluster(sum, part, p, at, ring);
 #else
-    const schedule s(M, N, K, batch, gridDim.x);
-    int whole = blockIdx.x;
-    long long next = s.begin(blockIdx.x);
-    const long long end = s.begin(blockIdx.x + 1);
-#pragma unroll 1
-    while (whole < s.alone || next < end) {
-        int tile = whole, first = 0, steps = s.steps;
-        if (whole < s.alone) {
-            whole += gridDim.x;
-        } else {
-            tile = s.alone + (int)(next / s.steps);
-            first = (int)(next % s.steps);
-            steps = (int)min((long long)(s.steps - first), end - next);
-            next += steps;
-        }
-        const int which = tile / tiles_of_one;
-        const problem p = {M, N, K, alpha, beta, A + which * stride_a, B + which * stride_b, C + which * stride_c, lda, ldb, ldc};
-        const place at = tile_place(tile % tiles_of_one, M, N);
-        multiply_tile(sum, p, at, first * BLOCK_K, min(K, (first + steps) * BLOCK_K), thread, ring);
-        if (nothing_to_store(sum, alpha))
-            continue;
-        if (steps < s.steps) {
-            const int t = tile - s.alone;
-            keep_partial(sum, partial + s.slot(blockIdx.x, t));
+    const share mine(tiles_of_one * batch);
+    const int which = mine.tile / tiles_of_one, steps = tiles_along(K, BLOCK_K);
+    const problem p = {M, N, K, alpha, beta, A + which * stride_a, B + which * stride_b, C + which * stride_c, lda, ldb, ldc};
+    const place at = tile_place(mine.tile % tiles_of_one, M, N);
+    const int first = (int)((long long)steps * mine.part / SPLIT_K) * BLOCK_K;
+    const int end = mine.shared < 0 ? K : min(K, (int)((long long)steps * (mine.part + 1) / SPLIT_K) * BLOCK_K);
+    multiply_tile(sum, p, at, first, end, thread, ring);
+    if (nothing_to_store(sum, alpha))
+        return;
+    if (mine.shared >= 0) {
+        float *const slots = partial + mine.shared * (SPLIT_K * SLOT_FLOATS);
+        keep_partial(sum, slots + mine.part * SLOT_FLOATS);
 #if FINISH_IS == FINISH_two_pass
-            __syncthreads(); /* everyone is through with the ring before the next tile's copies */
-            continue;
+        return;
 #else
-            /* The block that comes last adds all parts. atomicInc wraps to zero there, which leaves the counter ready for the
-             * next launch. */
-            __shared__ bool last;
-            __threadfence();
-            __syncthreads();
-            if (threadIdx.x == 0) {
-                const unsigned others = s.owner((long long)(t + 1) * s.steps - 1) - s.owner((long long)t * s.steps);
-                last = atomicInc(count + t, others) == others;
-            }
-            __syncthreads();
-            if (!last)
-                continue;
-            __threadfence();
-            add_partials(sum, s, t, partial);
-#endif
-        }
-        store_tile(sum, p, at, thread);
+        /* The block that comes last adds all parts. atomicInc wraps to zero there, which leaves the counter ready for the next
+         * launch. */
+        __shared__ bool last;
+        __threadfence();
         __syncthreads();
+        if (threadIdx.x == 0)
+            last = atomicInc(count + mine.shared, SPLIT_K - 1) == SPLIT_K - 1;
+        __syncthreads();
+        if (!last)
+            return;
+        __threadfence();
+        add_partials(sum, slots);
+#endif
     }
+    store_tile(sum, p, at, thread);
 #endif
 }
 
 #if SPLIT_K != 1 && FINISH_IS == FINISH_two_pass
-/* Adds the parts of shared tile blockIdx.x. A warp adds every eighth part of 32 quads, then the first warp what the eight found. */
+/* Adds the parts of tile alone + blockIdx.x, one of `shared`, 32 quads a block. A warp adds every eighth part, then the first warp what the eight
+ * found. */
 extern "C" __global__ void __launch_bounds__(256)
-gemm_simt_finish(int M, int N, int K, float alpha, float beta, float *__restrict__ C, int ldc, long long stride_c, int batch, int blocks,
-                 const float *__restrict__ partial)
+gemm_simt_finish(int M, int N, float alpha, float beta, float *__restrict__ C, int ldc, long long stride_c, int alone,
+                 int shared, const float *__restrict__ partial)
 {
     __shared__ float4 found[8][32];
-    const schedule s(M, N, K, batch, blocks);
-    const int t = blockIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32, quad = blockIdx.y * 32 + lane;
-    if (t >= s.tiles - s.alone)
+    if ((int)blockIdx.x >= shared)
         return;
-    const int first = s.owner((long long)t * s.steps), last = s.owner((long long)(t + 1) * s.steps - 1);
-    if (first == last)
-        return;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, quad = blockIdx.y * 32 + lane;
+    const float *const slots = partial + blockIdx.x * (SPLIT_K * SLOT_FLOATS);
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-#pragma unroll 4
-    for (int block = first + warp; block <= last; block += 8)
-        add(sum, __ldcg(reinterpret_cast<const float4 *>(partial + s.slot(block, t)) + quad));
+#pragma unroll 8
+    for (int part = warp; part < SPLIT_K; part += 8)
+        add(sum, __ldcg(reinterpret_cast<const float4 *>(slots + part * SLOT_FLOATS) + quad));
     found[warp][lane] = sum;
     __syncthreads();
     if (warp > 0)
@@ -904,9 +881,9 @@ gemm_simt_finish(int M, int N, int K, float alpha, float beta, float *__restrict
 #pragma unroll
     for (int w = 1; w < 8; ++w)
         add(sum, found[w][lane]);
-    const int tiles_of_one = tiles_along(M, BLOCK_M) * tiles_along(N, BLOCK_N), tile = s.alone + t;
+    const int tiles_of_one = tiles_along(M, BLOCK_M) * tiles_along(N, BLOCK_N), tile = alone + blockIdx.x;
     const place at = tile_place(tile % tiles_of_one, M, N);
-    const problem p = {M, N, K, alpha, beta, nullptr, nullptr, C + tile / tiles_of_one * stride_c, 0, 0, ldc};
+    const problem p = {M, N, 0, alpha, beta, nullptr, nullptr, C + tile / tiles_of_one * stride_c, 0, 0, ldc};
     store_quad(quad, sum, p, at);
 }
 #endif
