@@ -250,6 +250,22 @@ __device__ __forceinline__ bool aligned(const float *p, int ld, int width)
     return (reinterpret_cast<unsigned long long>(p) % (4 * width)) == 0 && ld % width == 0;
 }
 
+/* threadIdx.x and blockIdx.x, read anew: what is worked out from these after the main loop is worked out there, and occupies no
+ * registers in the loop. With split products that is the difference between spills in the loop and none. */
+__device__ __forceinline__ int thread_anew()
+{
+    int thread;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    return thread;
+}
+
+__device__ __forceinline__ int block_anew()
+{
+    int block;
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+    return block;
+}
+
 /* Where a thread's i-th row and j-th column lie, counted from its first. */
 __device__ __forceinline__ int thread_row(int i) { return i / TILE_ROW_SIZE * (LANE_ROWS * TILE_ROW_SIZE) + i % TILE_ROW_SIZE; }
 __device__ __forceinline__ int thread_col(int j) { return j / TILE_COL_SIZE * (LANE_COLS * TILE_COL_SIZE) + j % TILE_COL_SIZE; }
@@ -327,7 +343,7 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
                   "the threads of the block do not divide the tile of an operand evenly");
 
     const float *from; /* this thread's first element of the next tile */
-    long long ld;
+    int ld;
     unsigned to; /* this thread's first place in the first slot */
     int left;    /* values of x from this thread's first one to the matrix's end */
     float held[HELD ? PASSES * WIDTH : 1];
@@ -340,7 +356,7 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
     {
         return K_FAST ? (int)threadIdx.x % LANES * WIDTH + (int)threadIdx.x / LANES / EXTENT * 8 : (int)threadIdx.x * WIDTH / EXTENT;
     }
-    __device__ __forceinline__ const float *at(int x, int k) const { return K_FAST ? from + ld * x + k : from + ld * k + x; }
+    __device__ __forceinline__ const float *at(int x, int k) const { return K_FAST ? from + (long long)ld * x + k : from + (long long)ld * k + x; }
 
     /* From k = first of op(A)'s rows or op(B)'s columns x.. on; extent is how many there are. Returns whether tiles can be copied
      * without tests. */
@@ -356,7 +372,7 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
         return inside;
     }
 
-    __device__ __forceinline__ void step() { from += K_FAST ? BLOCK_K : BLOCK_K * ld; }
+    __device__ __forceinline__ void step() { from += K_FAST ? BLOCK_K : (long long)BLOCK_K * ld; }
 
     __device__ __forceinline__ void copy_inside(int slot)
     {
@@ -519,8 +535,9 @@ struct thread_place {
 
 /* sum = the thread's part of op(A) op(B) at a tile, over k in [first, end). */
 __device__ __forceinline__ void multiply_tile(float (&sum)[THREAD_M][THREAD_N], const problem &p, const place &at, int first, int end,
-                                              const thread_place &thread, float *ring)
+                                              float *ring)
 {
+    const thread_place thread(thread_anew());
     copier copy;
     const bool a_inside = copy.a.start(p.A, p.lda, at.row, p.M, first, ring);
     const bool b_inside = copy.b.start(p.B, p.ldb, at.col, p.N, first, ring + A_SLOT);
@@ -579,9 +596,9 @@ __device__ __forceinline__ void multiply_tile(float (&sum)[THREAD_M][THREAD_N], 
 }
 
 /* C = alpha*sum + beta*C at a tile. */
-[[maybe_unused]] __device__ __forceinline__ void store_tile(float (&sum)[THREAD_M][THREAD_N], const problem &p, const place &at,
-                                           const thread_place &thread)
+[[maybe_unused]] __device__ __forceinline__ void store_tile(float (&sum)[THREAD_M][THREAD_N], const problem &p, const place &at)
 {
+    const thread_place thread(thread_anew());
     constexpr int WIDTH = smaller(VECTOR, TILE_COL_SIZE);
     const int first_m = at.row + thread.m, first_n = at.col + thread.n;
     const bool whole = at.row == at.own_row && at.col == at.own_col && at.row + BLOCK_M <= p.M && at.col + BLOCK_N <= p.N;
@@ -634,22 +651,61 @@ __device__ __forceinline__ bool nothing_to_store(const float (&sum)[THREAD_M][TH
 #endif
 }
 
-#if defined SPLIT_K && SPLIT_K != 1
+#ifdef SPLIT_K
+/*
+ * Who computes what. Tiles are split in SPLIT_K parts along k, each by a block of its own; but not the first `alone`, which have one
+ * block each. How many these are follows from the grid:
+ *
+ *     grid = alone + (tiles - alone) * SPLIT_K
+ *
+ *     blocks  | tile 0 | tile 1 | .. | tile alone - 1 | parts 0, 1, .. of tile alone | parts 0, 1, .. of the next | ..
+ *
+ * So a grid of tiles * SPLIT_K is split-K, and one with as many alone as the machine holds at a time, or a multiple of that, fills the
+ * last wave with small pieces, which is what stream-K is for (Osama, Merrill, Cecka, Garland, Owens: Stream-K, PPoPP 2023).
+ * Stream-K itself, a loop over pieces in blocks that stay, was 12% slower than no splitting at 4096 cubed: with a loop around it, the
+ * main loop got worse registers.
+ *
+ * Part i of the t-th shared tile leaves its sums in slot t * SPLIT_K + i of `partial`.
+ */
+struct share {
+    int tile, part, shared; /* shared: which of the tiles in parts, or -1 */
+
+    __device__ __forceinline__ share(int block, int tiles)
+    {
+#if SPLIT_K == 1
+        tile = block, part = 0, shared = -1;
+#else
+        const int alone = (int)(((long long)tiles * SPLIT_K - gridDim.x) / (SPLIT_K - 1));
+        shared = block < alone ? -1 : (block - alone) / SPLIT_K;
+        tile = block < alone ? block : alone + shared;
+        part = block < alone ? 0 : (block - alone) % SPLIT_K;
+#endif
+    }
+
+    /* The values of k that the block adds: [begin, end). */
+    __device__ __forceinline__ int cut(int i, int K) const { return (int)((long long)tiles_along(K, BLOCK_K) * i / SPLIT_K) * BLOCK_K; }
+    __device__ __forceinline__ int begin(int K) const { return cut(part, K); }
+    __device__ __forceinline__ int end(int K) const { return shared < 0 ? K : min(K, cut(part + 1, K)); }
+};
+
+#if SPLIT_K > 1
 
 /* Sums of a tile outside registers lie in quads: thread after thread's first four floats, then their next four, ...: whole lines
- * of memory, and no conflicts in shared memory. */
+ * of memory, and no conflicts in shared memory. They are stored times alpha: stored as they are, four at a time, they would have to
+ * lie in adjacent registers throughout the main loop, which costs it 10%. */
 constexpr int QUADS = THREAD_M * THREAD_N / 4;
 static_assert(THREAD_M * THREAD_N % 4 == 0, "a split product needs a multiple of 4 elements a thread");
 
-__device__ __forceinline__ float4 quad_of(const float (&sum)[THREAD_M][THREAD_N], int q)
+__device__ __forceinline__ float4 quad_of(const float (&sum)[THREAD_M][THREAD_N], int q, float alpha)
 {
-    return make_float4(sum[q * 4 / THREAD_N][q * 4 % THREAD_N], sum[(q * 4 + 1) / THREAD_N][(q * 4 + 1) % THREAD_N],
-                       sum[(q * 4 + 2) / THREAD_N][(q * 4 + 2) % THREAD_N], sum[(q * 4 + 3) / THREAD_N][(q * 4 + 3) % THREAD_N]);
+    return make_float4(alpha * sum[q * 4 / THREAD_N][q * 4 % THREAD_N], alpha * sum[(q * 4 + 1) / THREAD_N][(q * 4 + 1) % THREAD_N],
+                       alpha * sum[(q * 4 + 2) / THREAD_N][(q * 4 + 2) % THREAD_N],
+                       alpha * sum[(q * 4 + 3) / THREAD_N][(q * 4 + 3) % THREAD_N]);
 }
 
 [[maybe_unused]] __device__ __forceinline__ void add(float4 &sum, const float4 &v) { sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w; }
 
-/* C = alpha*sum + beta*C for one quad of a tile; quads are counted over all threads. */
+/* C = sum + beta*C for one quad of a tile; quads are counted over all threads. */
 [[maybe_unused]] __device__ __forceinline__ void store_quad(int quad, const float4 &sum, const problem &p, const place &at)
 {
     const thread_place thread(quad % N_THREADS);
@@ -658,8 +714,7 @@ __device__ __forceinline__ float4 quad_of(const float (&sum)[THREAD_M][THREAD_N]
     const bool whole = at.row == at.own_row && at.col == at.own_col && at.row + BLOCK_M <= p.M && at.col + BLOCK_N <= p.N;
     if (VECTOR == 4 && TILE_COL_SIZE >= 4 && whole && p.beta == 0.0f && aligned(p.C, p.ldc, 4)) {
         const int m = at.row + thread.m + thread_row(element / THREAD_N), n = at.col + thread.n + thread_col(element % THREAD_N);
-        const float out[4] = {p.alpha * in[0], p.alpha * in[1], p.alpha * in[2], p.alpha * in[3]};
-        store<4>(p.C + (long long)m * p.ldc + n, out);
+        store<4>(p.C + (long long)m * p.ldc + n, in);
         return;
     }
 #pragma unroll
@@ -667,7 +722,7 @@ __device__ __forceinline__ float4 quad_of(const float (&sum)[THREAD_M][THREAD_N]
         const int m = at.row + thread.m + thread_row((element + e) / THREAD_N), n = at.col + thread.n + thread_col((element + e) % THREAD_N);
         if (m >= at.own_row && m < p.M && n >= at.own_col && n < p.N) {
             float *const to = p.C + (long long)m * p.ldc + n;
-            *to = p.alpha * in[e] + p.beta * (p.beta != 0.0f ? *to : 0.0f);
+            *to = in[e] + p.beta * (p.beta != 0.0f ? *to : 0.0f);
         }
     }
 }
@@ -688,7 +743,7 @@ __device__ __forceinline__ void finish_in_cluster(const float (&sum)[THREAD_M][T
     __syncthreads(); /* everyone is through with the ring */
 #pragma unroll
     for (int q = 0; q < QUADS; ++q)
-        own[q * N_THREADS + threadIdx.x] = quad_of(sum, q);
+        own[q * N_THREADS + threadIdx.x] = quad_of(sum, q, p.alpha);
     cluster_barrier();
     const int first = QUADS * N_THREADS * part / SPLIT_K, end = QUADS * N_THREADS * (part + 1) / SPLIT_K;
 #pragma unroll 1
@@ -712,40 +767,14 @@ __device__ __forceinline__ void finish_in_cluster(const float (&sum)[THREAD_M][T
 }
 
 #else
-/*
- * Who computes what. Tiles are split in SPLIT_K parts along k, each by a block of its own; but not the first `alone`, which have one
- * block each. How many these are follows from the grid:
- *
- *     grid = alone + (tiles - alone) * SPLIT_K
- *
- *     blocks  | tile 0 | tile 1 | .. | tile alone - 1 | parts 0, 1, .. of tile alone | parts 0, 1, .. of the next | ..
- *
- * So a grid of tiles * SPLIT_K is split-K, and one with as many alone as the machine holds at a time, or a multiple of that, fills the
- * last wave with small pieces, which is what stream-K is for (Osama, Merrill, Cecka, Garland, Owens: Stream-K, PPoPP 2023).
- * Stream-K itself, a loop over pieces in blocks that stay, was 12% slower than no splitting at 4096 cubed: with a loop around it, the
- * main loop got worse registers.
- *
- * Part i of the t-th shared tile leaves its sums in slot t * SPLIT_K + i of `partial`.
- */
-struct share {
-    int tile, part, shared; /* shared: which of the tiles in parts, or -1 */
-
-    __device__ __forceinline__ share(int tiles)
-    {
-        const int alone = (int)(((long long)tiles * SPLIT_K - gridDim.x) / (SPLIT_K - 1)), block = blockIdx.x;
-        shared = block < alone ? -1 : (block - alone) / SPLIT_K;
-        tile = block < alone ? block : alone + shared;
-        part = block < alone ? 0 : (block - alone) % SPLIT_K;
-    }
-};
 
 constexpr long long SLOT_FLOATS = BLOCK_M * BLOCK_N;
 
-__device__ __forceinline__ void keep_partial(const float (&sum)[THREAD_M][THREAD_N], float *slot)
+__device__ __forceinline__ void keep_partial(const float (&sum)[THREAD_M][THREAD_N], float alpha, float *slot)
 {
 #pragma unroll
     for (int q = 0; q < QUADS; ++q)
-        __stcg(reinterpret_cast<float4 *>(slot) + q * N_THREADS + threadIdx.x, quad_of(sum, q));
+        __stcg(reinterpret_cast<float4 *>(slot) + q * N_THREADS + threadIdx.x, quad_of(sum, q, alpha));
 }
 
 #if FINISH_IS == FINISH_last_block
@@ -773,6 +802,7 @@ __device__ __forceinline__ void add_partials(float (&sum)[THREAD_M][THREAD_N], c
 #endif
 #endif
 #endif
+#endif
 
 } // namespace
 
@@ -789,12 +819,10 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt(int M, int N, int K, float alph
 {
     extern __shared__ float4 shared_memory[]; /* float4 for its alignment */
     const problem p = {M, N, K, alpha, beta, A, B, C, lda, ldb, ldc};
-    const place at = tile_place(blockIdx.x, M, N);
-    const thread_place thread(threadIdx.x);
     float sum[THREAD_M][THREAD_N];
-    multiply_tile(sum, p, at, 0, K, thread, reinterpret_cast<float *>(shared_memory));
+    multiply_tile(sum, p, tile_place(block_anew(), M, N), 0, K, reinterpret_cast<float *>(shared_memory));
     if (!nothing_to_store(sum, alpha))
-        store_tile(sum, p, at, thread);
+        store_tile(sum, p, tile_place(block_anew(), M, N));
 }
 
 #else
@@ -806,37 +834,31 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt_split(int M, int N, int K, floa
 {
     extern __shared__ float4 shared_memory[];
     float *const ring = reinterpret_cast<float *>(shared_memory);
-    const thread_place thread(threadIdx.x);
     const int tiles_of_one = tiles_along(M, BLOCK_M) * tiles_along(N, BLOCK_N);
+    const problem all = {M, N, K, alpha, beta, A, B, C, lda, ldb, ldc};
     float sum[THREAD_M][THREAD_N];
-#if SPLIT_K == 1
-    const int which = blockIdx.x / tiles_of_one;
-    const problem p = {M, N, K, alpha, beta, A + which * stride_a, B + which * stride_b, C + which * stride_c, lda, ldb, ldc};
-    const place at = tile_place(blockIdx.x % tiles_of_one, M, N);
-    multiply_tile(sum, p, at, 0, K, thread, ring);
-    if (!nothing_to_store(sum, alpha))
-        store_tile(sum, p, at, thread);
-#elif FINISH_IS == FINISH_cluster
-    const int tile = blockIdx.x / SPLIT_K, part = blockIdx.x % SPLIT_K, which = tile / tiles_of_one, steps = tiles_along(K, BLOCK_K);
-    const problem p = {M, N, K, alpha, beta, A + which * stride_a, B + which * stride_b, C + which * stride_c, lda, ldb, ldc};
-    const place at = tile_place(tile % tiles_of_one, M, N);
-    multiply_tile(sum, p, at, (int)((long long)steps * part / SPLIT_K) * BLOCK_K,
-                  min(K, (int)((long long)steps * (part + 1) / SPLIT_K) * BLOCK_K), thread, ring);
-    if (!nothing_to_store(sum, alpha))
-        finish_in_cluster(sum, part, p, at, ring);
-#else
-    const share mine(tiles_of_one * batch);
-    const int which = mine.tile / tiles_of_one, steps = tiles_along(K, BLOCK_K);
-    const problem p = {M, N, K, alpha, beta, A + which * stride_a, B + which * stride_b, C + which * stride_c, lda, ldb, ldc};
-    const place at = tile_place(mine.tile % tiles_of_one, M, N);
-    const int first = (int)((long long)steps * mine.part / SPLIT_K) * BLOCK_K;
-    const int end = mine.shared < 0 ? K : min(K, (int)((long long)steps * (mine.part + 1) / SPLIT_K) * BLOCK_K);
-    multiply_tile(sum, p, at, first, end, thread, ring);
+    {
+        const share mine(block_anew(), tiles_of_one * batch);
+        const int which = mine.tile / tiles_of_one;
+        problem p = all;
+        p.A += which * stride_a;
+        p.B += which * stride_b;
+        multiply_tile(sum, p, tile_place(mine.tile % tiles_of_one, M, N), mine.begin(K), mine.end(K), ring);
+    }
     if (nothing_to_store(sum, alpha))
         return;
+
+    const share mine(block_anew(), tiles_of_one * batch);
+    const place at = tile_place(mine.tile % tiles_of_one, M, N);
+    problem p = all;
+    p.C += mine.tile / tiles_of_one * stride_c;
+#if SPLIT_K > 1 && FINISH_IS == FINISH_cluster
+    finish_in_cluster(sum, mine.part, p, at, ring);
+#else
+#if SPLIT_K > 1
     if (mine.shared >= 0) {
         float *const slots = partial + mine.shared * (SPLIT_K * SLOT_FLOATS);
-        keep_partial(sum, slots + mine.part * SLOT_FLOATS);
+        keep_partial(sum, alpha, slots + mine.part * SLOT_FLOATS);
 #if FINISH_IS == FINISH_two_pass
         return;
 #else
@@ -852,9 +874,11 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt_split(int M, int N, int K, floa
             return;
         __threadfence();
         add_partials(sum, slots);
+        p.alpha = 1.0f;
 #endif
     }
-    store_tile(sum, p, at, thread);
+#endif
+    store_tile(sum, p, at);
 #endif
 }
 
@@ -862,7 +886,7 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt_split(int M, int N, int K, floa
 /* Adds the parts of tile alone + blockIdx.x, one of `shared`, 32 quads a block. A warp adds every eighth part, then the first warp what the eight
  * found. */
 extern "C" __global__ void __launch_bounds__(256)
-gemm_simt_finish(int M, int N, float alpha, float beta, float *__restrict__ C, int ldc, long long stride_c, int alone,
+gemm_simt_finish(int M, int N, float beta, float *__restrict__ C, int ldc, long long stride_c, int alone,
                  int shared, const float *__restrict__ partial)
 {
     __shared__ float4 found[8][32];
@@ -883,7 +907,7 @@ gemm_simt_finish(int M, int N, float alpha, float beta, float *__restrict__ C, i
         add(sum, found[w][lane]);
     const int tiles_of_one = tiles_along(M, BLOCK_M) * tiles_along(N, BLOCK_N), tile = alone + blockIdx.x;
     const place at = tile_place(tile % tiles_of_one, M, N);
-    const problem p = {M, N, 0, alpha, beta, nullptr, nullptr, C + tile / tiles_of_one * stride_c, 0, 0, ldc};
+    const problem p = {M, N, 0, 1.0f, beta, nullptr, nullptr, C + tile / tiles_of_one * stride_c, 0, 0, ldc};
     store_quad(quad, sum, p, at);
 }
 #endif
