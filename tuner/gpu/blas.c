@@ -194,10 +194,15 @@ static int describe(const struct toolbox_gemm *g, struct kind *k, struct error *
     return 0;
 }
 
-// Elements from one product's operand to the next one's.
+// Rows of one product's operand, and elements from it to the next product's.
+static int64_t rows(const struct toolbox_gemm *g, const struct operand *o)
+{
+    return g->batch > 1 ? o->rows / g->batch : o->rows;
+}
+
 static int64_t stride(const struct toolbox_gemm *g, const struct operand *o)
 {
-    return o->rows / g->batch * o->ld;
+    return rows(g, o) * o->ld;
 }
 
 int blas_gemm(struct blas *b, const struct toolbox_gemm *g, struct error *err)
@@ -324,8 +329,8 @@ static cublasStatus_t describe_operand(const struct toolbox_gemm *g, const struc
 {
     int32_t batch = (int32_t)g->batch;
     int64_t step = stride(g, o);
-    cublasStatus_t s = lib.cublasLtMatrixLayoutCreate(to, type, (uint64_t)o->cols, (uint64_t)(o->rows / g->batch), o->ld);
-    if (s || g->batch == 1) return s;
+    cublasStatus_t s = lib.cublasLtMatrixLayoutCreate(to, type, (uint64_t)o->cols, (uint64_t)rows(g, o), o->ld);
+    if (s || g->batch <= 1) return s;
     s = lib.cublasLtMatrixLayoutSetAttribute(*to, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch);
     return s ? s : lib.cublasLtMatrixLayoutSetAttribute(*to, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step, sizeof step);
 }
