@@ -24,7 +24,7 @@
 
 #include "kernels/operation.h"
 
-enum { GEMM_M, GEMM_N, GEMM_K, GEMM_ALPHA, GEMM_BETA, GEMM_TRANSPOSE_A, GEMM_TRANSPOSE_B, GEMM_A, GEMM_B, GEMM_C };
+enum { GEMM_M, GEMM_N, GEMM_K, GEMM_ALPHA, GEMM_BETA, GEMM_TRANSPOSE_A, GEMM_TRANSPOSE_B, GEMM_BATCH, GEMM_A, GEMM_B, GEMM_C };
 
 static const struct operation_role roles[] = {
     [GEMM_M] = {"M", ROLE_SIZE, 0, "rows of C"},
@@ -34,23 +34,29 @@ static const struct operation_role roles[] = {
     [GEMM_BETA] = {"beta", ROLE_SCALAR, 0, "factor of the old C; 0: C is not read"},
     [GEMM_TRANSPOSE_A] = {"transpose_a", ROLE_SCALAR, 0, "1: A is stored K by M"},
     [GEMM_TRANSPOSE_B] = {"transpose_b", ROLE_SCALAR, 0, "1: B is stored N by K"},
+    [GEMM_BATCH] = {"batch", ROLE_SCALAR, 1, "products of this shape, one below the other in A, in B and in C"},
     [GEMM_A] = {"A", ROLE_INPUT, 0, "M by K"},
     [GEMM_B] = {"B", ROLE_INPUT, 0, "K by N"},
     [GEMM_C] = {"C", ROLE_OUTPUT, 0, "M by N"},
     {NULL, ROLE_SCALAR, 0, NULL},
 };
 
-// The product that a problem describes. C's shape decides M and N, A's K; sizes are only compared with them.
+// The product that a problem describes. C's shape decides M and N, A's K; sizes are only compared with them. A batch that is
+// no number of products becomes 0: check() refuses it.
 static struct toolbox_gemm product(const struct operation_problem *p)
 {
     const struct operand *a = &p->operand[GEMM_A], *c = &p->operand[GEMM_C];
     bool transpose_a = p->value[GEMM_TRANSPOSE_A] != 0;
+    double batch = p->value[GEMM_BATCH];
+    int64_t count = batch >= 1 && batch <= (double)c->rows && batch == floor(batch) ? (int64_t)batch : 0;
+    int64_t each = count ? count : 1;
     return (struct toolbox_gemm){
+        .batch = count,
         .transpose_a = transpose_a,
         .transpose_b = p->value[GEMM_TRANSPOSE_B] != 0,
-        .m = c->rows,
+        .m = c->rows / each,
         .n = c->cols,
-        .k = transpose_a ? a->rows : a->cols,
+        .k = transpose_a ? a->rows / each : a->cols,
         .alpha = p->value[GEMM_ALPHA],
         .beta = p->value[GEMM_BETA],
         .a = *a,
@@ -62,8 +68,11 @@ static struct toolbox_gemm product(const struct operation_problem *p)
 static int check(const struct operation_problem *p, struct error *err)
 {
     struct toolbox_gemm g = product(p);
-    int64_t a_rows = g.transpose_a ? g.a.cols : g.a.rows;
-    int64_t b_rows = g.transpose_b ? g.b.cols : g.b.rows, b_cols = g.transpose_b ? g.b.rows : g.b.cols;
+    if (!g.batch || g.a.rows % g.batch || g.b.rows % g.batch || g.c.rows % g.batch)
+        return error_set(err, "batch is %g: it must be a whole number that divides the rows of A (%lld), B (%lld) and C (%lld)", p->value[GEMM_BATCH],
+                         (long long)g.a.rows, (long long)g.b.rows, (long long)g.c.rows);
+    int64_t a_rows = g.transpose_a ? g.a.cols : g.a.rows / g.batch;
+    int64_t b_rows = g.transpose_b ? g.b.cols : g.b.rows / g.batch, b_cols = g.transpose_b ? g.b.rows / g.batch : g.b.cols;
     if (a_rows != g.m || b_rows != g.k || b_cols != g.n)
         return error_set(err, "shapes do not fit: A %lldx%lld, B %lldx%lld, C %lldx%lld", (long long)g.a.rows, (long long)g.a.cols, (long long)g.b.rows,
                          (long long)g.b.cols, (long long)g.c.rows, (long long)g.c.cols);
@@ -107,7 +116,7 @@ static int reference(const struct toolbox *tools, const struct operation_problem
 {
     struct toolbox_gemm g = product(p), wide = g;
     struct operation_expected *expected = &all[GEMM_C];
-    int64_t n = g.m * g.n;
+    int64_t n = g.c.rows * g.c.cols;
     bool exact = !element_is_float(g.c.type);
     bound(&g, expected);
 
@@ -126,49 +135,47 @@ static int reference(const struct toolbox *tools, const struct operation_problem
     return tools->narrow_up(tools->self, wide.c.device, n, expected->scale, err);
 }
 
-// Dense fp64 copy, transposed if asked; NULL if there is no memory.
-static double *host_copy(const struct operand *from, bool transpose)
+// Dense fp64 copy of the batch's product `which`, transposed if asked; NULL if there is no memory.
+static double *host_copy(const struct operand *all, int64_t batch, int64_t which, bool transpose)
 {
-    double *to = malloc((size_t)(from->rows * from->cols) * sizeof *to);
-    size_t size = element_size(from->type);
-    const char *data = from->host;
-    for (int64_t i = 0; to && i < from->rows; i++)
-        for (int64_t j = 0; j < from->cols; j++)
-            to[transpose ? j * from->rows + i : i * from->cols + j] = element_load(from->type, data + (size_t)(i * from->ld + j) * size);
+    int64_t rows = all->rows / batch;
+    double *to = malloc((size_t)(rows * all->cols) * sizeof *to);
+    size_t size = element_size(all->type);
+    const char *data = (const char *)all->host + (size_t)(which * rows * all->ld) * size;
+    for (int64_t i = 0; to && i < rows; i++)
+        for (int64_t j = 0; j < all->cols; j++) to[transpose ? j * rows + i : i * all->cols + j] = element_load(all->type, data + (size_t)(i * all->ld + j) * size);
     return to;
 }
 
-static int cpu(const struct operation_problem *p, struct operation_expected *all, struct error *err)
+static int cpu_one(const struct toolbox_gemm *g, int64_t which, struct operation_expected *expected, struct error *err)
 {
-    struct toolbox_gemm g = product(p);
-    struct operation_expected *expected = &all[GEMM_C];
-    double *a = host_copy(&g.a, g.transpose_a), *b = host_copy(&g.b, g.transpose_b), *c = NULL;
-    double *row = malloc((size_t)g.n * 2 * sizeof *row);
-    if (g.beta != 0) c = host_copy(&g.c, false);
+    double *a = host_copy(&g->a, g->batch, which, g->transpose_a), *b = host_copy(&g->b, g->batch, which, g->transpose_b), *c = NULL;
+    double *row = malloc((size_t)g->n * 2 * sizeof *row);
+    if (g->beta != 0) c = host_copy(&g->c, g->batch, which, false);
     int result = 0;
-    bound(&g, expected);
-    if (!a || !b || !row || (g.beta != 0 && !c)) {
+    if (!a || !b || !row || (g->beta != 0 && !c)) {
         result = error_set(err, "no memory for the reference");
         goto out;
     }
-    double *scale = row + g.n;
-    for (int64_t i = 0; i < g.m; i++) {
-        memset(row, 0, (size_t)g.n * 2 * sizeof *row);
-        for (int64_t k = 0; k < g.k; k++) {
-            double x = a[i * g.k + k];
-            const double *y = b + k * g.n;
-            for (int64_t j = 0; j < g.n; j++) {
+    double *scale = row + g->n;
+    for (int64_t i = 0; i < g->m; i++) {
+        memset(row, 0, (size_t)g->n * 2 * sizeof *row);
+        for (int64_t k = 0; k < g->k; k++) {
+            double x = a[i * g->k + k];
+            const double *y = b + k * g->n;
+            for (int64_t j = 0; j < g->n; j++) {
                 row[j] += x * y[j];
                 scale[j] += fabs(x * y[j]);
             }
         }
-        for (int64_t j = 0; j < g.n; j++) {
-            double old = c ? c[i * g.n + j] : 0;
-            double value = g.alpha * row[j] + g.beta * old;
-            double size = fabs(g.alpha) * scale[j] + fabs(g.beta * old);
-            if (expected->host_exact) expected->host_exact[i * g.n + j] = (int64_t)value;
-            if (expected->host_expected) expected->host_expected[i * g.n + j] = value;
-            if (expected->host_scale) expected->host_scale[i * g.n + j] = (float)(size * (1 + 0x1p-22));
+        for (int64_t j = 0; j < g->n; j++) {
+            double old = c ? c[i * g->n + j] : 0;
+            double value = g->alpha * row[j] + g->beta * old;
+            double size = fabs(g->alpha) * scale[j] + fabs(g->beta * old);
+            int64_t at = (which * g->m + i) * g->n + j;
+            if (expected->host_exact) expected->host_exact[at] = (int64_t)value;
+            if (expected->host_expected) expected->host_expected[at] = value;
+            if (expected->host_scale) expected->host_scale[at] = (float)(size * (1 + 0x1p-22));
         }
     }
 out:
@@ -177,6 +184,15 @@ out:
     free(c);
     free(row);
     return result;
+}
+
+static int cpu(const struct operation_problem *p, struct operation_expected *all, struct error *err)
+{
+    struct toolbox_gemm g = product(p);
+    bound(&g, &all[GEMM_C]);
+    for (int64_t i = 0; i < g.batch; i++)
+        if (cpu_one(&g, i, &all[GEMM_C], err)) return -1;
+    return 0;
 }
 
 static int run_cublas(const struct toolbox *tools, const struct operation_problem *p, void *state, struct error *err)
@@ -204,7 +220,7 @@ static void release_lt(const struct toolbox *tools, void *state)
 }
 
 static const struct operation_baseline baselines[] = {
-    {"cublas", "cublasGemmEx, its own choice of algorithm; FP32 without TF32", true, NULL, run_cublas, NULL},
+    {"cublas", "cublasGemmEx (a batch: cublasGemmStridedBatchedEx), its own choice of algorithm; FP32 without TF32", true, NULL, run_cublas, NULL},
     {"cublasLt", "the fastest of cublasLt's first 8 heuristics, 64 MiB of workspace", true, prepare_lt, run_lt, release_lt},
     {NULL, NULL, false, NULL, NULL, NULL},
 };

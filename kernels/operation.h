@@ -63,6 +63,7 @@ struct operation_expected {
 struct toolbox_gemm {
     bool transpose_a, transpose_b;
     int64_t m, n, k;
+    int64_t batch; // products of this shape; each operand holds them one below the other, so that it has batch times their rows
     double alpha, beta;
     struct operand a, b, c; // row-major; c = alpha*op(a)*op(b) + beta*c
 };
@@ -88,6 +89,8 @@ struct toolbox {
     int (*upload)(void *self, const void *from, size_t bytes, uint64_t to, struct error *err);
     // cuBLAS. `gemm` runs what cublasGemmEx would (FP32 without TF32).
     int (*gemm)(void *self, const struct toolbox_gemm *gemm, struct error *err);
+    // cublasSgemv or cublasDgemv: a product whose b and c have one column with ld 1, and batch 1.
+    int (*gemv)(void *self, const struct toolbox_gemm *gemm, struct error *err);
     // cublasLt: asks for `candidates` algorithms with 64 MiB of workspace, times each, keeps the fastest. `detail` gets a
     // line for people. The plan is freed by plan_free.
     int (*plan_gemm)(void *self, const struct toolbox_gemm *gemm, int candidates, void **plan, char detail[OPERATION_DETAIL_MAX], struct error *err);

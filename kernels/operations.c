@@ -5,10 +5,11 @@
 
 #include "tuner/base/text.h"
 
-extern const struct operation operation_gemm, operation_sum;
+extern const struct operation operation_gemm, operation_gemv, operation_sum;
 
 const struct operation *const operations[] = {
     &operation_gemm,
+    &operation_gemv,
     &operation_sum,
     NULL,
 };

@@ -134,6 +134,32 @@
 #ifndef MIN_BLOCKS
 #define MIN_BLOCKS 1
 #endif
+#ifndef TRANSPOSE_A
+#define TRANSPOSE_A 0
+#endif
+#ifndef TRANSPOSE_B
+#define TRANSPOSE_B 0
+#endif
+#ifndef FINISH
+#define FINISH last_block
+#endif
+
+/* The tuner passes a choice as a bare identifier; these make it comparable in #if. An unknown one is 0. */
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define FINISH_last_block 1
+#define FINISH_two_pass 2
+#define FINISH_cluster 3
+#define FINISH_IS JOIN(FINISH_, FINISH)
+#if FINISH_IS == 0
+#error "FINISH must be last_block, two_pass or cluster"
+#endif
+#if FINISH_IS == FINISH_cluster && defined __CUDA_ARCH__ && __CUDA_ARCH__ < 900
+#error "FINISH cluster needs sm_90"
+#endif
+#if defined SPLIT_K && SPLIT_K < 1
+#error "SPLIT_K must be at least 1"
+#endif
 
 namespace {
 
@@ -146,26 +172,11 @@ constexpr int LANE_COLS = 32 / LANE_ROWS;
 constexpr int THREAD_M = WARP_M / LANE_ROWS;
 constexpr int THREAD_N = WARP_N / LANE_COLS;
 
-/* Floats from one row of a slot to the next, in A's part of a slot, and in a slot. */
-constexpr int A_ROW = BLOCK_M + PAD;
-constexpr int B_ROW = BLOCK_N;
+/* Floats from one row of a slot to the next, in A's part of a slot, and in a slot. Padded where the copy transposes. */
+constexpr int A_ROW = BLOCK_M + (TRANSPOSE_A ? 0 : PAD);
+constexpr int B_ROW = BLOCK_N + (TRANSPOSE_B ? PAD : 0);
 constexpr int A_SLOT = BLOCK_K * A_ROW;
 constexpr int SLOT = A_SLOT + BLOCK_K * B_ROW;
-
-/* Copying A: 8 consecutive k of a row (one 32-byte sector) are the unit, whatever the width, so that with PAD 4 the transposed
- * writes of a warp fall into 32 different banks. A pass of the block covers A_ROW_STEP rows by 8 * A_GROUP_STEP of K. */
-constexpr int A_WIDTH = A_ASYNC ? 1 : VECTOR;
-constexpr int A_LANES = 8 / A_WIDTH;
-constexpr int A_ROW_STEP = smaller(N_THREADS / A_LANES, BLOCK_M);
-constexpr int A_GROUP_STEP = larger(1, N_THREADS / A_LANES / BLOCK_M);
-constexpr int A_ROW_PASSES = BLOCK_M / A_ROW_STEP;
-constexpr int A_GROUP_PASSES = BLOCK_K / 8 / A_GROUP_STEP;
-
-/* Copying B: a pass covers B_COL_STEP columns of B_ROW_STEP values of k. */
-constexpr int B_COL_STEP = smaller(N_THREADS * VECTOR, BLOCK_N);
-constexpr int B_ROW_STEP = larger(1, N_THREADS * VECTOR / BLOCK_N);
-constexpr int B_COL_PASSES = BLOCK_N / B_COL_STEP;
-constexpr int B_ROW_PASSES = BLOCK_K / B_ROW_STEP;
 
 __host__ __device__ constexpr bool is_width(int n) { return n == 1 || n == 2 || n == 4 || n == 8; }
 static_assert(BLOCK_M % WARP_M == 0 && BLOCK_N % WARP_N == 0, "the block tile must be a multiple of the warp tile");
@@ -178,13 +189,8 @@ static_assert(BLOCK_K % 8 == 0, "BLOCK_K must be a multiple of 8");
 static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
 static_assert(BLOCK_N % 4 == 0, "BLOCK_N must be a multiple of 4");
 static_assert(STAGES >= 1, "STAGES must be at least 1");
-static_assert(PAD >= 0 && PAD % smaller(4, TILE_ROW_SIZE) == 0, "PAD must keep the rows of A aligned for TILE_ROW_SIZE");
-static_assert(A_ROW_STEP * A_GROUP_STEP == N_THREADS / A_LANES && A_ROW_PASSES * A_ROW_STEP == BLOCK_M
-                  && A_GROUP_PASSES * A_GROUP_STEP == BLOCK_K / 8,
-              "the threads of the block do not divide the tile of A evenly");
-static_assert(B_COL_STEP * B_ROW_STEP == N_THREADS * VECTOR && B_COL_PASSES * B_COL_STEP == BLOCK_N
-                  && B_ROW_PASSES * B_ROW_STEP == BLOCK_K,
-              "the threads of the block do not divide the tile of B evenly");
+static_assert(PAD >= 0 && PAD % smaller(4, larger(TILE_ROW_SIZE, TRANSPOSE_B ? TILE_COL_SIZE : 1)) == 0,
+              "PAD must keep the rows of shared memory aligned for TILE_ROW_SIZE and TILE_COL_SIZE");
 static_assert(RASTER >= 1, "RASTER must be at least 1");
 
 /* Shared memory addresses as cp.async wants them. */
@@ -244,6 +250,22 @@ __device__ __forceinline__ bool aligned(const float *p, int ld, int width)
     return (reinterpret_cast<unsigned long long>(p) % (4 * width)) == 0 && ld % width == 0;
 }
 
+/* threadIdx.x and blockIdx.x, read anew: what is worked out from these after the main loop is worked out there, and occupies no
+ * registers in the loop. With split products that is the difference between spills in the loop and none. */
+__device__ __forceinline__ int thread_anew()
+{
+    int thread;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    return thread;
+}
+
+__device__ __forceinline__ int block_anew()
+{
+    int block;
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+    return block;
+}
+
 /* Where a thread's i-th row and j-th column lie, counted from its first. */
 __device__ __forceinline__ int thread_row(int i) { return i / TILE_ROW_SIZE * (LANE_ROWS * TILE_ROW_SIZE) + i % TILE_ROW_SIZE; }
 __device__ __forceinline__ int thread_col(int j) { return j / TILE_COL_SIZE * (LANE_COLS * TILE_COL_SIZE) + j % TILE_COL_SIZE; }
@@ -297,127 +319,151 @@ __device__ __forceinline__ void multiply(float (&sum)[THREAD_M][THREAD_N], const
 #endif
 }
 
+/*
+ * Copying one operand: EXTENT rows of op(A), or columns of op(B), by BLOCK_K values of k, into rows of shared memory that are ROW
+ * floats apart. x counts along EXTENT.
+ *
+ * K_FAST says that k is contiguous in memory, so that the copy transposes. Then 8 consecutive k of one x (a 32-byte sector) are
+ * the unit, whatever the width, so that with PAD 4 the transposed writes of a warp fall into 32 different banks. Otherwise x is
+ * contiguous, and rows are copied as they are.
+ *
+ * A pass of the block covers X_STEP by K_STEP.
+ */
+template <bool K_FAST, int EXTENT, int ROW> struct operand {
+    static constexpr bool HELD = K_FAST && !A_ASYNC; /* comes through registers */
+    static constexpr int WIDTH = K_FAST && A_ASYNC ? 1 : VECTOR;
+    static constexpr int LANES = K_FAST ? 8 / WIDTH : 1; /* threads along k in a unit */
+    static constexpr int THREADS_X = K_FAST ? N_THREADS / LANES : N_THREADS * WIDTH;
+    static constexpr int X_STEP = smaller(THREADS_X, EXTENT);
+    static constexpr int K_STEP = (K_FAST ? 8 : 1) * larger(1, THREADS_X / EXTENT);
+    static constexpr int X_PASSES = EXTENT / larger(1, X_STEP), K_PASSES = BLOCK_K / K_STEP;
+    static constexpr int PASSES = X_PASSES * K_PASSES;
+    static_assert(THREADS_X >= 1 && X_PASSES * X_STEP == EXTENT && K_PASSES * K_STEP == BLOCK_K
+                      && X_STEP * larger(1, THREADS_X / EXTENT) == THREADS_X,
+                  "the threads of the block do not divide the tile of an operand evenly");
+
+    const float *from; /* this thread's first element of the next tile */
+    int ld;
+    unsigned to; /* this thread's first place in the first slot */
+    int left;    /* values of x from this thread's first one to the matrix's end */
+    float held[HELD ? PASSES * WIDTH : 1];
+
+    static __device__ __forceinline__ int own_x()
+    {
+        return K_FAST ? (int)threadIdx.x / LANES % EXTENT : (int)threadIdx.x * WIDTH % EXTENT;
+    }
+    static __device__ __forceinline__ int own_k()
+    {
+        return K_FAST ? (int)threadIdx.x % LANES * WIDTH + (int)threadIdx.x / LANES / EXTENT * 8 : (int)threadIdx.x * WIDTH / EXTENT;
+    }
+    __device__ __forceinline__ const float *at(int x, int k) const { return K_FAST ? from + (long long)ld * x + k : from + (long long)ld * k + x; }
+
+    /* From k = first of op(A)'s rows or op(B)'s columns x.. on; extent is how many there are. Returns whether tiles can be copied
+     * without tests. */
+    __device__ __forceinline__ bool start(const float *matrix, int ld_, int x, int extent, int first, float *slot)
+    {
+        ld = ld_;
+        from = matrix;
+        from = at(x, first);
+        const bool inside = x + EXTENT <= extent && aligned(from, ld_, WIDTH);
+        from = at(own_x(), own_k());
+        to = shared_address(slot + own_k() * ROW + own_x());
+        left = extent - x - own_x();
+        return inside;
+    }
+
+    __device__ __forceinline__ void step() { from += K_FAST ? BLOCK_K : (long long)BLOCK_K * ld; }
+
+    __device__ __forceinline__ void copy_inside(int slot)
+    {
+#pragma unroll
+        for (int i = 0; i < X_PASSES; ++i)
+#pragma unroll
+            for (int j = 0; j < K_PASSES; ++j) {
+                const int x = i * X_STEP, k = j * K_STEP;
+                if constexpr (HELD)
+                    load<WIDTH>(held + (i * K_PASSES + j) * WIDTH, at(x, k));
+                else
+                    copy_async<WIDTH>(to + 4 * (slot + k * ROW + x), at(x, k));
+            }
+    }
+
+    /* Float by float, zero outside. Not unrolled over the passes: it is the rare path, and half the kernel's code otherwise.
+     * Unrolled only where a register array is indexed. */
+    __device__ __forceinline__ void copy_checked(int slot, int k_left)
+    {
+        if constexpr (HELD) {
+#pragma unroll
+            for (int i = 0; i < X_PASSES; ++i)
+#pragma unroll
+                for (int j = 0; j < K_PASSES; ++j)
+#pragma unroll
+                    for (int v = 0; v < WIDTH; ++v) {
+                        const int x = i * X_STEP, k = j * K_STEP + v;
+                        held[(i * K_PASSES + j) * WIDTH + v] = x < left && own_k() + k < k_left ? *at(x, k) : 0.0f;
+                    }
+        } else {
+#pragma unroll 1
+            for (int i = 0; i < X_PASSES; ++i)
+#pragma unroll 1
+                for (int j = 0; j < K_PASSES * WIDTH; ++j) {
+                    const int x = i * X_STEP + j % WIDTH, k = j / WIDTH * K_STEP;
+                    const bool valid = x < left && own_k() + k < k_left;
+                    copy_async_or_zero(to + 4 * (slot + k * ROW + x), valid ? at(x, k) : from, valid);
+                }
+        }
+    }
+
+    /* Stores what the last copy left in registers. */
+    __device__ __forceinline__ void finish(float *slot)
+    {
+        if constexpr (HELD) {
+            float *const first = slot + own_k() * ROW + own_x();
+#pragma unroll
+            for (int i = 0; i < X_PASSES; ++i)
+#pragma unroll
+                for (int j = 0; j < K_PASSES; ++j)
+#pragma unroll
+                    for (int v = 0; v < WIDTH; ++v)
+                        first[(j * K_STEP + v) * ROW + i * X_STEP] = held[(i * K_PASSES + j) * WIDTH + v];
+        }
+    }
+};
+
 /* The copying side: moves tile after tile into the ring. A tile that does not exist is a copy of nothing, so callers need not
  * count. */
 struct copier {
-    const float *a_from, *b_from;   /* this thread's first element of the next tile */
-    unsigned a_to, b_to;            /* this thread's first place in the first slot */
-    int lda, ldb;
-    int rows_left, cols_left;       /* rows of A and columns of B from this thread's first one to the matrix's end */
-    int k_left;                     /* values of k from this thread's next tile to the end, whole block */
-    int k_checked;                  /* tiles are copied without tests while k_left >= k_checked */
-    int slot, last_slot;            /* where the next tile goes, where the last one went: floats from the ring's start */
-    float a_held[A_ASYNC ? 1 : A_ROW_PASSES * A_GROUP_PASSES * A_WIDTH];
+    operand<!TRANSPOSE_A, BLOCK_M, A_ROW> a;
+    operand<TRANSPOSE_B, BLOCK_N, B_ROW> b;
+    int k_left;          /* values of k from the next tile to the end */
+    int k_checked;       /* tiles are copied without tests while k_left >= k_checked */
+    int slot, last_slot; /* where the next tile goes, where the last one went: floats from the ring's start */
 
-    __device__ __forceinline__ void start(const float *A, int lda_, const float *B, int ldb_, int M, int N, int K, int row, int col,
-                                          float *ring)
-    {
-        const int tid = threadIdx.x;
-        const int a_k = tid % A_LANES * A_WIDTH + tid / A_LANES / BLOCK_M * 8, a_m = tid / A_LANES % BLOCK_M;
-        const int b_n = tid * VECTOR % BLOCK_N, b_k = tid * VECTOR / BLOCK_N;
-        lda = lda_, ldb = ldb_;
-        a_from = A + (long long)(row + a_m) * lda + a_k;
-        b_from = B + (long long)b_k * ldb + col + b_n;
-        a_to = shared_address(ring + a_k * A_ROW + a_m);
-        b_to = shared_address(ring + A_SLOT + b_k * B_ROW + b_n);
-        rows_left = M - row - a_m;
-        cols_left = N - col - b_n;
-        k_left = K;
-        slot = last_slot = 0;
-        const bool inside = row + BLOCK_M <= M && col + BLOCK_N <= N && aligned(B, ldb, VECTOR) && aligned(A, lda, A_WIDTH);
-        k_checked = inside ? BLOCK_K : 0x7fffffff;
-    }
-
-    /* Starts copying the next tile into the next slot. With A_ASYNC 0, A's part arrives in registers: see finish(). */
+    /* Starts copying the next tile into the next slot. With A_ASYNC 0 the transposed part arrives in registers: see finish(). */
     __device__ __forceinline__ void next()
     {
 #if SWEETSPOT_VARIANT != 2
-        if (k_left >= k_checked)
-            copy_inside();
-        else if (k_left > 0)
-            copy_checked();
+        if (k_left >= k_checked) {
+            a.copy_inside(slot);
+            b.copy_inside(slot);
+        } else if (k_left > 0) {
+            a.copy_checked(slot, k_left);
+            b.copy_checked(slot, k_left);
+        }
 #endif
-        a_from += BLOCK_K;
-        b_from += (long long)BLOCK_K * ldb;
+        a.step();
+        b.step();
         k_left -= BLOCK_K;
         last_slot = slot;
         slot = next_slot(slot);
     }
 
-    __device__ __forceinline__ void copy_inside()
-    {
-        const unsigned a_slot = a_to + 4 * slot, b_slot = b_to + 4 * slot;
-#pragma unroll
-        for (int i = 0; i < A_ROW_PASSES; ++i)
-#pragma unroll
-            for (int g = 0; g < A_GROUP_PASSES; ++g) {
-                const float *from = a_from + (long long)lda * (i * A_ROW_STEP) + g * (8 * A_GROUP_STEP);
-                if constexpr (A_ASYNC)
-                    copy_async<1>(a_slot + 4 * (g * 8 * A_GROUP_STEP * A_ROW + i * A_ROW_STEP), from);
-                else
-                    load<A_WIDTH>(a_held + (i * A_GROUP_PASSES + g) * A_WIDTH, from);
-            }
-#pragma unroll
-        for (int k = 0; k < B_ROW_PASSES; ++k)
-#pragma unroll
-            for (int j = 0; j < B_COL_PASSES; ++j)
-                copy_async<VECTOR>(b_slot + 4 * (k * B_ROW_STEP * B_ROW + j * B_COL_STEP),
-                                   b_from + (long long)ldb * (k * B_ROW_STEP) + j * B_COL_STEP);
-    }
-
-    /* Not unrolled over the passes: it is the rare path, and half the kernel's code otherwise. Unrolled only where a register
-     * array is indexed. */
-    __device__ __forceinline__ void copy_checked()
-    {
-        const int tid = threadIdx.x;
-        const int a_k = tid % A_LANES * A_WIDTH + tid / A_LANES / BLOCK_M * 8, b_k = tid * VECTOR / BLOCK_N;
-        const unsigned a_slot = a_to + 4 * slot, b_slot = b_to + 4 * slot;
-        if constexpr (A_ASYNC) {
-#pragma unroll 1
-            for (int i = 0; i < A_ROW_PASSES; ++i)
-#pragma unroll 1
-                for (int g = 0; g < A_GROUP_PASSES; ++g) {
-                    const int m = i * A_ROW_STEP, k = g * (8 * A_GROUP_STEP);
-                    const bool valid = m < rows_left && a_k + k < k_left;
-                    copy_async_or_zero(a_slot + 4 * (k * A_ROW + m), valid ? a_from + (long long)lda * m + k : a_from, valid);
-                }
-        } else {
-#pragma unroll
-            for (int i = 0; i < A_ROW_PASSES; ++i)
-#pragma unroll
-                for (int g = 0; g < A_GROUP_PASSES; ++g)
-#pragma unroll
-                    for (int v = 0; v < A_WIDTH; ++v) {
-                        const int m = i * A_ROW_STEP, k = g * (8 * A_GROUP_STEP) + v;
-                        const bool valid = m < rows_left && a_k + k < k_left;
-                        a_held[(i * A_GROUP_PASSES + g) * A_WIDTH + v] = valid ? a_from[(long long)lda * m + k] : 0.0f;
-                    }
-        }
-#pragma unroll 1
-        for (int i = 0; i < B_ROW_PASSES; ++i)
-#pragma unroll 1
-            for (int j = 0; j < B_COL_PASSES * VECTOR; ++j) {
-                const int n = j / VECTOR * B_COL_STEP + j % VECTOR, k = i * B_ROW_STEP;
-                const bool valid = n < cols_left && b_k + k < k_left;
-                copy_async_or_zero(b_slot + 4 * (k * B_ROW + n), valid ? b_from + (long long)ldb * k + n : b_from, valid);
-            }
-    }
-
-    /* A_ASYNC 0: stores the part of A that the last next() brought into registers. */
     __device__ __forceinline__ void finish(float *ring)
     {
-        if constexpr (!A_ASYNC && SWEETSPOT_VARIANT != 2) {
-            const int tid = threadIdx.x;
-            const int a_k = tid % A_LANES * A_WIDTH + tid / A_LANES / BLOCK_M * 8, a_m = tid / A_LANES % BLOCK_M;
-            float *const to = ring + last_slot + a_k * A_ROW + a_m;
-#pragma unroll
-            for (int i = 0; i < A_ROW_PASSES; ++i)
-#pragma unroll
-                for (int g = 0; g < A_GROUP_PASSES; ++g)
-#pragma unroll
-                    for (int v = 0; v < A_WIDTH; ++v)
-                        to[(g * 8 * A_GROUP_STEP + v) * A_ROW + i * A_ROW_STEP] = a_held[(i * A_GROUP_PASSES + g) * A_WIDTH + v];
-        }
+#if SWEETSPOT_VARIANT != 2
+        a.finish(ring + last_slot);
+        b.finish(ring + last_slot + A_SLOT);
+#endif
     }
 };
 
@@ -441,41 +487,63 @@ __device__ __forceinline__ void advance(copier &copy, float *ring)
     }
 }
 
-} // namespace
+/* The matrices of one product, as the kernel got them. */
+struct problem {
+    int M, N, K;
+    float alpha, beta;
+    const float *A, *B;
+    float *C;
+    int lda, ldb, ldc;
+};
 
-#if MIN_BLOCKS > 0
-#define GEMM_BOUNDS __launch_bounds__(N_THREADS, MIN_BLOCKS)
-#else
-#define GEMM_BOUNDS __launch_bounds__(N_THREADS)
-#endif
+/* One tile of C. The last tiles of a row or column are moved back so that they lie inside the matrix, where it is as large as a
+ * tile: then they are copied without tests like all others, and only what no neighbour stores is stored. */
+struct place {
+    int row, col;         /* its first row and column */
+    int own_row, own_col; /* the first ones that it stores */
+};
 
-extern "C" __global__ void GEMM_BOUNDS gemm_simt(int M, int N, int K, float alpha, const float *__restrict__ A, int lda,
-                                                 const float *__restrict__ B, int ldb, float beta, float *__restrict__ C, int ldc)
+__device__ __forceinline__ int tiles_along(int extent, int block) { return (extent + block - 1) / block; }
+
+/* The tile of a number: down RASTER rows of tiles, then one column to the right. The last group of rows may be lower. */
+__device__ __forceinline__ place tile_place(int number, int M, int N)
 {
-    extern __shared__ float4 shared_memory[]; /* float4 for its alignment */
-    float *const ring = reinterpret_cast<float *>(shared_memory);
-
-    /* Which tile of C. The last group of rows may be lower than RASTER. */
-    const int blocks_n = (N + BLOCK_N - 1) / BLOCK_N;
-    int block_m = blockIdx.x / blocks_n, block_n = blockIdx.x % blocks_n;
+    const int tiles_n = tiles_along(N, BLOCK_N);
+    int tile_m = number / tiles_n, tile_n = number % tiles_n;
     if constexpr (RASTER > 1) {
-        const int blocks_m = (M + BLOCK_M - 1) / BLOCK_M;
-        const int first = block_m / RASTER * RASTER, height = min(RASTER, blocks_m - first);
-        const int in_group = blockIdx.x - first * blocks_n;
-        block_m = first + in_group % height;
-        block_n = in_group / height;
+        const int first = tile_m / RASTER * RASTER, height = min(RASTER, tiles_along(M, BLOCK_M) - first);
+        const int in_group = number - first * tiles_n;
+        tile_m = first + in_group % height;
+        tile_n = in_group / height;
     }
-    const int row = block_m * BLOCK_M, col = block_n * BLOCK_N;
+    const int row = tile_m * BLOCK_M, col = tile_n * BLOCK_N;
+    return {M >= BLOCK_M ? min(row, M - BLOCK_M) : row, N >= BLOCK_N ? min(col, N - BLOCK_N) : col, row, col};
+}
 
-    /* Which part of it. */
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int lane_m = LANE_PAIRS ? lane % 2 + lane / (2 * LANE_COLS) * 2 : lane / LANE_COLS;
-    const int lane_n = LANE_PAIRS ? lane / 2 % LANE_COLS : lane % LANE_COLS;
-    const int thread_m = warp / WARPS_N * WARP_M + lane_m * TILE_ROW_SIZE;
-    const int thread_n = warp % WARPS_N * WARP_N + lane_n * TILE_COL_SIZE;
+/* The first row and column of a thread in its block's tile. */
+struct thread_place {
+    int m, n;
+    __device__ __forceinline__ explicit thread_place(int thread)
+    {
+        const int warp = thread / 32, lane = thread % 32;
+        const int lane_m = LANE_PAIRS ? lane % 2 + lane / (2 * LANE_COLS) * 2 : lane / LANE_COLS;
+        const int lane_n = LANE_PAIRS ? lane / 2 % LANE_COLS : lane % LANE_COLS;
+        m = warp / WARPS_N * WARP_M + lane_m * TILE_ROW_SIZE;
+        n = warp % WARPS_N * WARP_N + lane_n * TILE_COL_SIZE;
+    }
+};
 
+/* sum = the thread's part of op(A) op(B) at a tile, over k in [first, end). */
+__device__ __forceinline__ void multiply_tile(float (&sum)[THREAD_M][THREAD_N], const problem &p, const place &at, int first, int end,
+                                              float *ring)
+{
+    const thread_place thread(thread_anew());
     copier copy;
-    copy.start(A, lda, B, ldb, M, N, K, row, col, ring);
+    const bool a_inside = copy.a.start(p.A, p.lda, at.row, p.M, first, ring);
+    const bool b_inside = copy.b.start(p.B, p.ldb, at.col, p.N, first, ring + A_SLOT);
+    copy.k_left = end - first;
+    copy.k_checked = a_inside && b_inside ? BLOCK_K : 0x7fffffff;
+    copy.slot = copy.last_slot = 0;
 #pragma unroll 1
     for (int s = 0; s < STAGES - 1; ++s) {
         copy.next();
@@ -484,8 +552,12 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt(int M, int N, int K, float alph
             copy.finish(ring);
     }
 
-    float sum[THREAD_M][THREAD_N] = {};
-    const float *const a_first = ring + thread_m, *const b_first = ring + A_SLOT + thread_n;
+#pragma unroll
+    for (int i = 0; i < THREAD_M; ++i)
+#pragma unroll
+        for (int j = 0; j < THREAD_N; ++j)
+            sum[i][j] = 0.0f;
+    const float *const a_first = ring + thread.m, *const b_first = ring + A_SLOT + thread.n;
     const float *a_row = a_first, *b_row = b_first;
     int slot = 0;
 #if DOUBLE_BUFFER
@@ -521,25 +593,27 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt(int M, int N, int K, float alph
         a_row = a_first + slot, b_row = b_first + slot;
     }
 #endif
+}
 
-#if SWEETSPOT_VARIANT == 2
-    if (sum[0][0] != 1.2345e-33f || alpha != -1.2345e-33f)
-        return;
-#endif
+/* C = alpha*sum + beta*C at a tile. */
+[[maybe_unused]] __device__ __forceinline__ void store_tile(float (&sum)[THREAD_M][THREAD_N], const problem &p, const place &at)
+{
+    const thread_place thread(thread_anew());
     constexpr int WIDTH = smaller(VECTOR, TILE_COL_SIZE);
-    const int first_m = row + thread_m, first_n = col + thread_n;
-    if (row + BLOCK_M <= M && col + BLOCK_N <= N && aligned(C, ldc, WIDTH)) {
+    const int first_m = at.row + thread.m, first_n = at.col + thread.n;
+    const bool whole = at.row == at.own_row && at.col == at.own_col && at.row + BLOCK_M <= p.M && at.col + BLOCK_N <= p.N;
+    if (whole && aligned(p.C, p.ldc, WIDTH)) {
 #pragma unroll
         for (int i = 0; i < THREAD_M; ++i) {
-            float *const c_row = C + (long long)(first_m + thread_row(i)) * ldc + first_n;
+            float *const c_row = p.C + (long long)(first_m + thread_row(i)) * p.ldc + first_n;
 #pragma unroll
             for (int j = 0; j < THREAD_N; j += WIDTH) {
                 float out[WIDTH] = {};
-                if (beta != 0.0f)
+                if (p.beta != 0.0f)
                     load<WIDTH>(out, c_row + thread_col(j));
 #pragma unroll
                 for (int v = 0; v < WIDTH; ++v)
-                    out[v] = alpha * sum[i][j + v] + beta * out[v];
+                    out[v] = p.alpha * sum[i][j + v] + p.beta * out[v];
                 store<WIDTH>(c_row + thread_col(j), out);
             }
         }
@@ -551,13 +625,15 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt(int M, int N, int K, float alph
 #pragma unroll 1
     for (int i = 0; i < THREAD_M; ++i) {
         const int m = first_m + thread_row(i);
-        float *const c_row = C + (long long)m * ldc + first_n;
+        float *const c_row = p.C + (long long)m * p.ldc + first_n;
 #pragma unroll
-        for (int j = 0; j < THREAD_N; ++j)
-            if (m < M && first_n + thread_col(j) < N) {
-                const float old = beta != 0.0f ? c_row[thread_col(j)] : 0.0f;
-                c_row[thread_col(j)] = alpha * sum[0][j] + beta * old;
+        for (int j = 0; j < THREAD_N; ++j) {
+            const int n = first_n + thread_col(j);
+            if (m >= at.own_row && m < p.M && n >= at.own_col && n < p.N) {
+                const float old = p.beta != 0.0f ? c_row[thread_col(j)] : 0.0f;
+                c_row[thread_col(j)] = p.alpha * sum[0][j] + p.beta * old;
             }
+        }
 #pragma unroll
         for (int r = 1; r < THREAD_M; ++r)
 #pragma unroll
@@ -565,3 +641,274 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt(int M, int N, int K, float alph
                 sum[r - 1][j] = sum[r][j];
     }
 }
+
+__device__ __forceinline__ bool nothing_to_store(const float (&sum)[THREAD_M][THREAD_N], float alpha)
+{
+#if SWEETSPOT_VARIANT == 2
+    return sum[0][0] != 1.2345e-33f || alpha != -1.2345e-33f;
+#else
+    return false;
+#endif
+}
+
+#ifdef SPLIT_K
+/*
+ * Who computes what. Tiles are split in SPLIT_K parts along k, each by a block of its own; but not the first `alone`, which have one
+ * block each. How many these are follows from the grid:
+ *
+ *     grid = alone + (tiles - alone) * SPLIT_K
+ *
+ *     blocks  | tile 0 | tile 1 | .. | tile alone - 1 | parts 0, 1, .. of tile alone | parts 0, 1, .. of the next | ..
+ *
+ * So a grid of tiles * SPLIT_K is split-K, and one with as many alone as the machine holds at a time, or a multiple of that, fills the
+ * last wave with small pieces, which is what stream-K is for (Osama, Merrill, Cecka, Garland, Owens: Stream-K, PPoPP 2023).
+ * Stream-K itself, a loop over pieces in blocks that stay, was 12% slower than no splitting at 4096 cubed: with a loop around it, the
+ * main loop got worse registers.
+ *
+ * Part i of the t-th shared tile leaves its sums in slot t * SPLIT_K + i of `partial`.
+ */
+struct share {
+    int tile, part, shared; /* shared: which of the tiles in parts, or -1 */
+
+    __device__ __forceinline__ share(int block, int tiles)
+    {
+#if SPLIT_K == 1
+        tile = block, part = 0, shared = -1;
+#else
+        const int alone = (int)(((long long)tiles * SPLIT_K - gridDim.x) / (SPLIT_K - 1));
+        shared = block < alone ? -1 : (block - alone) / SPLIT_K;
+        tile = block < alone ? block : alone + shared;
+        part = block < alone ? 0 : (block - alone) % SPLIT_K;
+#endif
+    }
+
+    /* The values of k that the block adds: [begin, end). */
+    __device__ __forceinline__ int cut(int i, int K) const { return (int)((long long)tiles_along(K, BLOCK_K) * i / SPLIT_K) * BLOCK_K; }
+    __device__ __forceinline__ int begin(int K) const { return cut(part, K); }
+    __device__ __forceinline__ int end(int K) const { return shared < 0 ? K : min(K, cut(part + 1, K)); }
+};
+
+#if SPLIT_K > 1
+
+/* Sums of a tile outside registers lie in quads: thread after thread's first four floats, then their next four, ...: whole lines
+ * of memory, and no conflicts in shared memory. They are stored times alpha: stored as they are, four at a time, they would have to
+ * lie in adjacent registers throughout the main loop, which costs it 10%. */
+constexpr int QUADS = THREAD_M * THREAD_N / 4;
+static_assert(THREAD_M * THREAD_N % 4 == 0, "a split product needs a multiple of 4 elements a thread");
+
+__device__ __forceinline__ float4 quad_of(const float (&sum)[THREAD_M][THREAD_N], int q, float alpha)
+{
+    return make_float4(alpha * sum[q * 4 / THREAD_N][q * 4 % THREAD_N], alpha * sum[(q * 4 + 1) / THREAD_N][(q * 4 + 1) % THREAD_N],
+                       alpha * sum[(q * 4 + 2) / THREAD_N][(q * 4 + 2) % THREAD_N],
+                       alpha * sum[(q * 4 + 3) / THREAD_N][(q * 4 + 3) % THREAD_N]);
+}
+
+[[maybe_unused]] __device__ __forceinline__ void add(float4 &sum, const float4 &v) { sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w; }
+
+/* C = sum + beta*C for one quad of a tile; quads are counted over all threads. */
+[[maybe_unused]] __device__ __forceinline__ void store_quad(int quad, const float4 &sum, const problem &p, const place &at)
+{
+    const thread_place thread(quad % N_THREADS);
+    const int element = quad / N_THREADS * 4;
+    const float in[4] = {sum.x, sum.y, sum.z, sum.w};
+    const bool whole = at.row == at.own_row && at.col == at.own_col && at.row + BLOCK_M <= p.M && at.col + BLOCK_N <= p.N;
+    if (VECTOR == 4 && TILE_COL_SIZE >= 4 && whole && p.beta == 0.0f && aligned(p.C, p.ldc, 4)) {
+        const int m = at.row + thread.m + thread_row(element / THREAD_N), n = at.col + thread.n + thread_col(element % THREAD_N);
+        store<4>(p.C + (long long)m * p.ldc + n, in);
+        return;
+    }
+#pragma unroll
+    for (int e = 0; e < 4; ++e) {
+        const int m = at.row + thread.m + thread_row((element + e) / THREAD_N), n = at.col + thread.n + thread_col((element + e) % THREAD_N);
+        if (m >= at.own_row && m < p.M && n >= at.own_col && n < p.N) {
+            float *const to = p.C + (long long)m * p.ldc + n;
+            *to = in[e] + p.beta * (p.beta != 0.0f ? *to : 0.0f);
+        }
+    }
+}
+
+#if FINISH_IS == FINISH_cluster
+
+__device__ __forceinline__ void cluster_barrier()
+{
+    asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+/* The blocks of a cluster leave their sums in shared memory, and each adds all of them for its share of the quads, in the order of
+ * k. */
+__device__ __forceinline__ void finish_in_cluster(const float (&sum)[THREAD_M][THREAD_N], int part, const problem &p, const place &at,
+                                                  float *ring)
+{
+    float4 *const own = reinterpret_cast<float4 *>(ring);
+    __syncthreads(); /* everyone is through with the ring */
+#pragma unroll
+    for (int q = 0; q < QUADS; ++q)
+        own[q * N_THREADS + threadIdx.x] = quad_of(sum, q, p.alpha);
+    cluster_barrier();
+    const int first = QUADS * N_THREADS * part / SPLIT_K, end = QUADS * N_THREADS * (part + 1) / SPLIT_K;
+#pragma unroll 1
+    for (int quad = first + (int)threadIdx.x; quad < end; quad += N_THREADS) {
+        float4 found[SPLIT_K], total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll
+        for (int block = 0; block < SPLIT_K; ++block) {
+            unsigned from;
+            asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(from) : "r"(shared_address(ring) + 16 * quad), "r"(block));
+            asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+                         : "=f"(found[block].x), "=f"(found[block].y), "=f"(found[block].z), "=f"(found[block].w)
+                         : "r"(from)
+                         : "memory");
+        }
+#pragma unroll
+        for (int block = 0; block < SPLIT_K; ++block)
+            add(total, found[block]);
+        store_quad(quad, total, p, at);
+    }
+    cluster_barrier(); /* nobody leaves while others read */
+}
+
+#else
+
+constexpr long long SLOT_FLOATS = BLOCK_M * BLOCK_N;
+
+__device__ __forceinline__ void keep_partial(const float (&sum)[THREAD_M][THREAD_N], float alpha, float *slot)
+{
+#pragma unroll
+    for (int q = 0; q < QUADS; ++q)
+        __stcg(reinterpret_cast<float4 *>(slot) + q * N_THREADS + threadIdx.x, quad_of(sum, q, alpha));
+}
+
+#if FINISH_IS == FINISH_last_block
+/* sum = all parts of a tile, added in the order of k, whoever does it: the same bits in every run. */
+__device__ __forceinline__ void add_partials(float (&sum)[THREAD_M][THREAD_N], const float *first)
+{
+#pragma unroll
+    for (int i = 0; i < THREAD_M; ++i)
+#pragma unroll
+        for (int j = 0; j < THREAD_N; ++j)
+            sum[i][j] = 0.0f;
+#pragma unroll 1
+    for (int part = 0; part < SPLIT_K; ++part) {
+        const float4 *const slot = reinterpret_cast<const float4 *>(first + part * SLOT_FLOATS) + threadIdx.x;
+#pragma unroll
+        for (int q = 0; q < QUADS; ++q) {
+            const float4 v = __ldcg(slot + q * N_THREADS);
+            const float in[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+            for (int e = 0; e < 4; ++e)
+                sum[(q * 4 + e) / THREAD_N][(q * 4 + e) % THREAD_N] += in[e];
+        }
+    }
+}
+#endif
+#endif
+#endif
+#endif
+
+} // namespace
+
+#if MIN_BLOCKS > 0
+#define GEMM_BOUNDS __launch_bounds__(N_THREADS, MIN_BLOCKS)
+#else
+#define GEMM_BOUNDS __launch_bounds__(N_THREADS)
+#endif
+
+#ifndef SPLIT_K
+
+extern "C" __global__ void GEMM_BOUNDS gemm_simt(int M, int N, int K, float alpha, const float *__restrict__ A, int lda,
+                                                 const float *__restrict__ B, int ldb, float beta, float *__restrict__ C, int ldc)
+{
+    extern __shared__ float4 shared_memory[]; /* float4 for its alignment */
+    const problem p = {M, N, K, alpha, beta, A, B, C, lda, ldb, ldc};
+    float sum[THREAD_M][THREAD_N];
+    multiply_tile(sum, p, tile_place(block_anew(), M, N), 0, K, reinterpret_cast<float *>(shared_memory));
+    if (!nothing_to_store(sum, alpha))
+        store_tile(sum, p, tile_place(block_anew(), M, N));
+}
+
+#else
+
+extern "C" __global__ void GEMM_BOUNDS gemm_simt_split(int M, int N, int K, float alpha, const float *__restrict__ A, int lda,
+                                                       long long stride_a, const float *__restrict__ B, int ldb, long long stride_b,
+                                                       float beta, float *__restrict__ C, int ldc, long long stride_c, int batch,
+                                                       float *partial, unsigned *count)
+{
+    extern __shared__ float4 shared_memory[];
+    float *const ring = reinterpret_cast<float *>(shared_memory);
+    const int tiles_of_one = tiles_along(M, BLOCK_M) * tiles_along(N, BLOCK_N);
+    const problem all = {M, N, K, alpha, beta, A, B, C, lda, ldb, ldc};
+    float sum[THREAD_M][THREAD_N];
+    {
+        const share mine(block_anew(), tiles_of_one * batch);
+        const int which = mine.tile / tiles_of_one;
+        problem p = all;
+        p.A += which * stride_a;
+        p.B += which * stride_b;
+        multiply_tile(sum, p, tile_place(mine.tile % tiles_of_one, M, N), mine.begin(K), mine.end(K), ring);
+    }
+    if (nothing_to_store(sum, alpha))
+        return;
+
+    const share mine(block_anew(), tiles_of_one * batch);
+    const place at = tile_place(mine.tile % tiles_of_one, M, N);
+    problem p = all;
+    p.C += mine.tile / tiles_of_one * stride_c;
+#if SPLIT_K > 1 && FINISH_IS == FINISH_cluster
+    finish_in_cluster(sum, mine.part, p, at, ring);
+#else
+#if SPLIT_K > 1
+    if (mine.shared >= 0) {
+        float *const slots = partial + mine.shared * (SPLIT_K * SLOT_FLOATS);
+        keep_partial(sum, alpha, slots + mine.part * SLOT_FLOATS);
+#if FINISH_IS == FINISH_two_pass
+        return;
+#else
+        /* The block that comes last adds all parts. atomicInc wraps to zero there, which leaves the counter ready for the next
+         * launch. */
+        __shared__ bool last;
+        __threadfence();
+        __syncthreads();
+        if (threadIdx.x == 0)
+            last = atomicInc(count + mine.shared, SPLIT_K - 1) == SPLIT_K - 1;
+        __syncthreads();
+        if (!last)
+            return;
+        __threadfence();
+        add_partials(sum, slots);
+        p.alpha = 1.0f;
+#endif
+    }
+#endif
+    store_tile(sum, p, at);
+#endif
+}
+
+#if SPLIT_K != 1 && FINISH_IS == FINISH_two_pass
+/* Adds the parts of tile alone + blockIdx.x, one of `shared`, 32 quads a block. A warp adds every eighth part, then the first warp what the eight
+ * found. */
+extern "C" __global__ void __launch_bounds__(256)
+gemm_simt_finish(int M, int N, float beta, float *__restrict__ C, int ldc, long long stride_c, int alone,
+                 int shared, const float *__restrict__ partial)
+{
+    __shared__ float4 found[8][32];
+    if ((int)blockIdx.x >= shared)
+        return;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, quad = blockIdx.y * 32 + lane;
+    const float *const slots = partial + blockIdx.x * (SPLIT_K * SLOT_FLOATS);
+    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll 8
+    for (int part = warp; part < SPLIT_K; part += 8)
+        add(sum, __ldcg(reinterpret_cast<const float4 *>(slots + part * SLOT_FLOATS) + quad));
+    found[warp][lane] = sum;
+    __syncthreads();
+    if (warp > 0)
+        return;
+#pragma unroll
+    for (int w = 1; w < 8; ++w)
+        add(sum, found[w][lane]);
+    const int tiles_of_one = tiles_along(M, BLOCK_M) * tiles_along(N, BLOCK_N), tile = alone + blockIdx.x;
+    const place at = tile_place(tile % tiles_of_one, M, N);
+    const problem p = {M, N, 0, 1.0f, beta, nullptr, nullptr, C + tile / tiles_of_one * stride_c, 0, 0, ldc};
+    store_quad(quad, sum, p, at);
+}
+#endif
+#endif

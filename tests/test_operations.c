@@ -95,6 +95,7 @@ static struct result gemm_problem(enum element in, enum element out, int64_t m, 
     r.out = operation_role(op, "C");
     r.problem.value[operation_role(op, "M")] = (double)m;
     r.problem.value[operation_role(op, "K")] = (double)k;
+    r.problem.value[operation_role(op, "batch")] = 1;
     r.problem.value[operation_role(op, "alpha")] = alpha;
     r.problem.value[operation_role(op, "beta")] = beta;
     r.problem.value[operation_role(op, "transpose_a")] = ta;
@@ -196,6 +197,114 @@ static void a_product_s_shapes_must_fit(void **state)
     r = gemm_problem(ELEMENT_F32, ELEMENT_I32, 4, 3, 2, false, false, 1, 0, integers);
     assert_int_equal(op->check(&r.problem, &err), -1);
     assert_non_null(strstr(err.message, "f32 into i32"));
+    release(&r);
+}
+
+static void a_batch_is_products_one_below_the_other(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("gemm", NULL);
+    for (int variant = 0; variant < 4; variant++) {
+        bool ta = variant & 1, tb = variant & 2;
+        struct result all = gemm_problem(ELEMENT_F32, ELEMENT_F32, 4, 5, 6, ta, tb, 2, -1, noise);
+        for (int i = 0; i < OPERATION_ROLES_MAX; i++) {
+            struct operand *o = &all.problem.operand[i];
+            if (!o->host) continue;
+            int64_t rows = o->rows;
+            free(o->host);
+            *o = matrix(o->type, 3 * rows, o->cols, o->ld, noise, (uint64_t)i + 7);
+        }
+        all.problem.value[operation_role(op, "batch")] = 3;
+        compute(op, &all);
+        for (int which = 0; which < 3; which++) {
+            struct result one = {.problem = all.problem, .out = all.out};
+            one.problem.value[operation_role(op, "batch")] = 1;
+            for (int i = 0; i < OPERATION_ROLES_MAX; i++) {
+                struct operand *o = &one.problem.operand[i];
+                if (!o->host) continue;
+                o->rows /= 3;
+                o->host = (char *)o->host + (size_t)(which * o->rows * o->ld) * sizeof(float);
+            }
+            compute(op, &one);
+            const struct operation_expected *e = &one.expected[one.out], *f = &all.expected[all.out];
+            assert_memory_equal(e->host_expected, f->host_expected + which * 20, 20 * sizeof(double));
+            assert_memory_equal(e->host_scale, f->host_scale + which * 20, 20 * sizeof(float));
+            free(e->host_expected);
+            free(e->host_scale);
+        }
+        release(&all);
+    }
+}
+
+static void a_batch_must_divide_the_rows(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("gemm", NULL);
+    static const double bad[] = {0, -1, 2.5, 3, 1e300};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct error err = {""};
+        struct result r = gemm_problem(ELEMENT_F32, ELEMENT_F32, 4, 3, 2, false, false, 1, 0, noise);
+        r.problem.value[operation_role(op, "batch")] = bad[i];
+        assert_int_equal(op->check(&r.problem, &err), -1);
+        assert_non_null(strstr(err.message, "batch is"));
+        release(&r);
+    }
+}
+
+static struct result gemv_problem(enum element type, int64_t m, int64_t n, bool transpose, double alpha, double beta)
+{
+    const struct operation *op = operation_find("gemv", NULL);
+    struct result r;
+    memset(&r, 0, sizeof r);
+    r.out = operation_role(op, "y");
+    r.problem.value[operation_role(op, "alpha")] = alpha;
+    r.problem.value[operation_role(op, "beta")] = beta;
+    r.problem.value[operation_role(op, "transpose")] = transpose;
+    r.problem.operand[operation_role(op, "A")] = matrix(type, m, n, n + 2, noise, 1);
+    r.problem.operand[operation_role(op, "x")] = matrix(type, 1, transpose ? m : n, transpose ? m : n, noise, 2);
+    r.problem.operand[r.out] = matrix(type, 1, transpose ? n : m, transpose ? n : m, noise, 3);
+    return r;
+}
+
+static void matrix_times_vector_agrees_with_two_loops(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("gemv", NULL);
+    for (int variant = 0; variant < 8; variant++) {
+        bool transpose = variant & 1, with_y = variant & 2;
+        int64_t m = 7, n = 12, out = transpose ? n : m, in = transpose ? m : n;
+        struct result r = gemv_problem(variant & 4 ? ELEMENT_F64 : ELEMENT_F32, m, n, transpose, 1.5, with_y ? -0.5 : 0);
+        const struct operand *a = &r.problem.operand[operation_role(op, "A")], *x = &r.problem.operand[operation_role(op, "x")];
+        compute(op, &r);
+        for (int64_t i = 0; i < out; i++) {
+            double sum = 0, size = 0, old = with_y ? at(&r.problem.operand[r.out], 0, i) : 0;
+            for (int64_t k = 0; k < in; k++) {
+                double term = (transpose ? at(a, k, i) : at(a, i, k)) * at(x, 0, k);
+                sum += term;
+                size += fabs(term);
+            }
+            const struct operation_expected *e = &r.expected[r.out];
+            assert_true(fabs(e->host_expected[i] - (1.5 * sum - 0.5 * old)) < 1e-12);
+            assert_true((double)e->host_scale[i] >= 1.5 * size + 0.5 * fabs(old));
+            assert_true(allowed(e, (size_t)i) < 1e-5);
+        }
+        release(&r);
+    }
+}
+
+static void a_vector_s_shape_must_fit(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("gemv", NULL);
+    struct error err = {""};
+    struct result r = gemv_problem(ELEMENT_F32, 4, 3, false, 1, 0);
+    r.problem.value[operation_role(op, "transpose")] = 1;
+    assert_int_equal(op->check(&r.problem, &err), -1);
+    assert_non_null(strstr(err.message, "A 4x3 transposed, x 3, y 4"));
+    release(&r);
+    r = gemv_problem(ELEMENT_F16, 4, 3, false, 1, 0);
+    assert_int_equal(op->check(&r.problem, &err), -1);
+    assert_non_null(strstr(err.message, "f32, or all f64"));
     release(&r);
 }
 
@@ -359,6 +468,10 @@ int main(void)
         cmocka_unit_test(an_integer_product_is_exact),
         cmocka_unit_test(the_bound_of_a_product_accepts_rounding_and_rejects_a_missing_term),
         cmocka_unit_test(a_product_s_shapes_must_fit),
+        cmocka_unit_test(a_batch_is_products_one_below_the_other),
+        cmocka_unit_test(a_batch_must_divide_the_rows),
+        cmocka_unit_test(matrix_times_vector_agrees_with_two_loops),
+        cmocka_unit_test(a_vector_s_shape_must_fit),
         cmocka_unit_test(the_sum_agrees_with_a_loop),
         cmocka_unit_test(the_bound_of_a_sum_accepts_every_shape_of_kernel_and_rejects_a_missing_element),
         cmocka_unit_test(a_sum_that_cannot_round_must_be_exact),

@@ -15,11 +15,11 @@
 // clang-format off
 #define CUBLAS_FUNCTIONS(X) \
     X(cublasCreate) X(cublasDestroy) X(cublasSetStream) X(cublasSetWorkspace) X(cublasGetProperty) \
-    X(cublasSetPointerMode) X(cublasGemmEx_64) X(cublasAsumEx_64) X(cublasGetStatusString)
+    X(cublasSetPointerMode) X(cublasGemmEx_64) X(cublasGemmStridedBatchedEx_64) X(cublasAsumEx_64) X(cublasSgemv_64) X(cublasDgemv_64) X(cublasGetStatusString)
 #define LT_FUNCTIONS(X) \
     X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtMatmul) X(cublasLtMatmulAlgoGetHeuristic) \
     X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) \
-    X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy) X(cublasLtMatmulPreferenceCreate) \
+    X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy) X(cublasLtMatrixLayoutSetAttribute) X(cublasLtMatmulPreferenceCreate) \
     X(cublasLtMatmulPreferenceDestroy) X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulAlgoConfigGetAttribute)
 // clang-format on
 
@@ -194,14 +194,51 @@ static int describe(const struct toolbox_gemm *g, struct kind *k, struct error *
     return 0;
 }
 
+// Rows of one product's operand, and elements from it to the next product's.
+static int64_t rows(const struct toolbox_gemm *g, const struct operand *o)
+{
+    return g->batch > 1 ? o->rows / g->batch : o->rows;
+}
+
+static int64_t stride(const struct toolbox_gemm *g, const struct operand *o)
+{
+    return rows(g, o) * o->ld;
+}
+
 int blas_gemm(struct blas *b, const struct toolbox_gemm *g, struct error *err)
 {
     struct kind k;
     if (describe(g, &k, err)) return -1;
-    cublasStatus_t s = lib.cublasGemmEx_64(b->handle, g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N, g->n, g->m, g->k,
-                                           &k.alpha, (const void *)g->b.device, k.in, g->b.ld, (const void *)g->a.device, k.in, g->a.ld, &k.beta,
-                                           (void *)g->c.device, k.out, g->c.ld, k.compute, CUBLAS_GEMM_DEFAULT);
+    cublasOperation_t first = g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, second = g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const void *y = (const void *)g->b.device, *x = (const void *)g->a.device;
+    void *c = (void *)g->c.device;
+    cublasStatus_t s;
+    if (g->batch > 1) {
+        s = lib.cublasGemmStridedBatchedEx_64(b->handle, first, second, g->n, g->m, g->k, &k.alpha, y, k.in, g->b.ld, stride(g, &g->b), x, k.in, g->a.ld,
+                                              stride(g, &g->a), &k.beta, c, k.out, g->c.ld, stride(g, &g->c), g->batch, k.compute, CUBLAS_GEMM_DEFAULT);
+        return s ? fail(err, s, "cublasGemmStridedBatchedEx") : 0;
+    }
+    s = lib.cublasGemmEx_64(b->handle, first, second, g->n, g->m, g->k, &k.alpha, y, k.in, g->b.ld, x, k.in, g->a.ld, &k.beta, c, k.out, g->c.ld, k.compute,
+                            CUBLAS_GEMM_DEFAULT);
     return s ? fail(err, s, "cublasGemmEx") : 0;
+}
+
+int blas_gemv(struct blas *b, const struct toolbox_gemm *g, struct error *err)
+{
+    // Row-major A is the transpose of what cuBLAS sees there.
+    cublasOperation_t how = g->transpose_a ? CUBLAS_OP_N : CUBLAS_OP_T;
+    const void *a = (const void *)g->a.device, *x = (const void *)g->b.device;
+    void *y = (void *)g->c.device;
+    struct kind k;
+    cublasStatus_t s;
+    if (describe(g, &k, err)) return -1;
+    if (g->a.type == ELEMENT_F64)
+        s = lib.cublasDgemv_64(b->handle, how, g->a.cols, g->a.rows, &k.alpha.f64, a, g->a.ld, x, 1, &k.beta.f64, y, 1);
+    else if (g->a.type == ELEMENT_F32)
+        s = lib.cublasSgemv_64(b->handle, how, g->a.cols, g->a.rows, &k.alpha.f32, a, g->a.ld, x, 1, &k.beta.f32, y, 1);
+    else
+        return error_set(err, "cuBLAS has no gemv of %s", element_name(g->a.type));
+    return s ? fail(err, s, "cublasSgemv or cublasDgemv") : 0;
 }
 
 static int run(struct blas *b, const struct toolbox_gemm *g, const struct kind *k, const struct blas_plan *p, const cublasLtMatmulAlgo_t *algorithm,
@@ -287,11 +324,23 @@ out:
     return failed;
 }
 
+// A layout of one product's operand, and how many follow it.
+static cublasStatus_t describe_operand(const struct toolbox_gemm *g, const struct operand *o, cudaDataType_t type, cublasLtMatrixLayout_t *to)
+{
+    int32_t batch = (int32_t)g->batch;
+    int64_t step = stride(g, o);
+    cublasStatus_t s = lib.cublasLtMatrixLayoutCreate(to, type, (uint64_t)o->cols, (uint64_t)rows(g, o), o->ld);
+    if (s || g->batch <= 1) return s;
+    s = lib.cublasLtMatrixLayoutSetAttribute(*to, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch);
+    return s ? s : lib.cublasLtMatrixLayoutSetAttribute(*to, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step, sizeof step);
+}
+
 int blas_plan_gemm(struct blas *b, const struct toolbox_gemm *g, int candidates, struct blas_plan **out, char detail[OPERATION_DETAIL_MAX], struct error *err)
 {
     struct kind k;
     *out = NULL;
     if (describe(g, &k, err)) return -1;
+    if (g->batch > INT32_MAX) return error_set(err, "cublasLt takes at most 2147483647 products at once");
     struct blas_plan *p = calloc(1, sizeof *p);
     if (!p) return error_set(err, "out of memory");
     cublasOperation_t first = g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, second = g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -299,9 +348,7 @@ int blas_plan_gemm(struct blas *b, const struct toolbox_gemm *g, int candidates,
     if ((s = lib.cublasLtMatmulDescCreate(&p->description, k.compute, k.scale)) ||
         (s = lib.cublasLtMatmulDescSetAttribute(p->description, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first)) ||
         (s = lib.cublasLtMatmulDescSetAttribute(p->description, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second)) ||
-        (s = lib.cublasLtMatrixLayoutCreate(&p->a, k.in, (uint64_t)g->b.cols, (uint64_t)g->b.rows, g->b.ld)) ||
-        (s = lib.cublasLtMatrixLayoutCreate(&p->b, k.in, (uint64_t)g->a.cols, (uint64_t)g->a.rows, g->a.ld)) ||
-        (s = lib.cublasLtMatrixLayoutCreate(&p->c, k.out, (uint64_t)g->c.cols, (uint64_t)g->c.rows, g->c.ld))) {
+        (s = describe_operand(g, &g->b, k.in, &p->a)) || (s = describe_operand(g, &g->a, k.in, &p->b)) || (s = describe_operand(g, &g->c, k.out, &p->c))) {
         fail(err, s, "cublasLt");
         goto out;
     }

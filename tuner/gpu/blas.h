@@ -20,6 +20,8 @@ const char *blas_version(const struct blas *);
 
 // Row-major products, enqueued. FP32 is computed without TF32; f16 and bf16 accumulate in FP32.
 int blas_gemm(struct blas *, const struct toolbox_gemm *, struct error *err);
+// A product of a matrix and one column (ld 1) of f32 or f64, by cublasSgemv or cublasDgemv.
+int blas_gemv(struct blas *, const struct toolbox_gemm *, struct error *err);
 
 // Asks cublasLt for its best `candidates` algorithms, runs each, and keeps the fastest. Waits. `detail` says which. With
 // beta != 0, C is changed by it.

@@ -52,6 +52,13 @@ static int gemm(void *self, const struct toolbox_gemm *g, struct error *err)
     return blas_gemm(w->machine->blas, g, err);
 }
 
+static int gemv(void *self, const struct toolbox_gemm *g, struct error *err)
+{
+    struct workload *w = self;
+    if (machine_blas(w->machine, err)) return -1;
+    return blas_gemv(w->machine->blas, g, err);
+}
+
 static int plan_gemm(void *self, const struct toolbox_gemm *g, int candidates, void **plan, char detail[OPERATION_DETAIL_MAX], struct error *err)
 {
     struct workload *w = self;
@@ -90,6 +97,7 @@ void toolbox_init(struct toolbox *t, struct workload *w)
         .sums = sums,
         .upload = upload,
         .gemm = gemm,
+        .gemv = gemv,
         .plan_gemm = plan_gemm,
         .run_plan = run_plan,
         .plan_free = plan_free,

@@ -229,7 +229,7 @@ int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *e
         ld = cols;
         if (b->ld && expr_eval(b->ld, values, &ld, err)) {
             result = error_prefix(err, "leading dimension of buffer '%s'", b->name);
-        } else if (rows < 0 || cols < 0 || ld < cols) {
+        } else if (rows < 1 || cols < 1 || ld < cols) {
             result = error_set(err, "buffer '%s' of problem %s: %" PRId64 " rows of %" PRId64 " elements, %" PRId64 " apart", b->name,
                                job->problems[problem].name, rows, cols, ld);
         } else if (__builtin_mul_overflow(rows, ld, &bytes) || __builtin_mul_overflow(bytes, (int64_t)data_type_size(b->type), &bytes) ||

@@ -1,0 +1,115 @@
+// Matrix products that need a GPU: templates/gemm_simt.cu and gemv.cu against cuBLAS in double precision where nothing is a multiple of anything.
+// Skipped, and counted as skipped, where there is no GPU; with SWEETSPOT_GPU_REQUIRED set (make test-gpu) its absence is a failure.
+#include "tests/e2e.h"
+
+#include <stdbool.h>
+
+static bool have_gpu(void)
+{
+    static int known = -1;
+    if (known < 0) {
+        char *command = text_format("'%s/sweetspot' devices >/dev/null 2>&1", e2e_bin());
+        known = system(command) == 0;
+        free(command);
+    }
+    if (!known && getenv("SWEETSPOT_GPU_REQUIRED")) fail_msg("no GPU can be used here: see sweetspot doctor");
+    return known;
+}
+
+#define NEEDS_GPU()   \
+    do {              \
+        (void)state;  \
+        if (!have_gpu()) skip(); \
+    } while (0)
+
+// Tunes a job exhaustively after a sed script, and requires that every candidate is right.
+static void all_right(const char *job, const char *script)
+{
+    char *folder = e2e_folder("gemm");
+    struct outcome_of_command r = e2e_run(folder,
+                                          "sed -e 's|\"\\.\\./\\.\\./templates|\"'$PWD'/templates|; s|\"gemm_shifted.cu|\"'$PWD'/tests/jobs/gemm_shifted.cu|; "
+                                          "s|\"\\.\\./templates|\"'$PWD'/templates|' -e '%s' %s >%s/job.cfg && "
+                                          "$BIN/sweetspot tune %s/job.cfg --store %s/g.db -q --no-counters --no-final && "
+                                          "$BIN/sweetspot status %s/job.cfg --store %s/g.db",
+                                          script, job, folder, folder, folder, folder, folder);
+    if (r.status) fail_msg("%s, %s: status %d: %.3000s", job, script, r.status, r.err);
+    static const char *const bad[] = {" wrong", " out_of_bounds", " nondeterministic", " crashed", " timeout", " compile_error", " launch_error", " pruned"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (strstr(r.out, bad[i])) fail_msg("%s, %s:\n%.3000s\n%.3000s", job, script, r.out, r.err);
+    e2e_expect(r.out, " ok");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void products_are_right_at_ragged_sizes_in_batches_and_split(void **state)
+{
+    NEEDS_GPU();
+    all_right("tests/jobs/gemm_cases.cfg", "");
+}
+
+static void products_are_right_with_transposed_operands(void **state)
+{
+    NEEDS_GPU();
+    all_right("tests/jobs/gemm_cases.cfg", "s/TB = 0/TB = 1/");
+    all_right("tests/jobs/gemm_cases.cfg", "s/TA = 0/TA = 1/");
+    all_right("tests/jobs/gemm_cases.cfg", "s/TA = 0; TB = 0/TA = 1; TB = 1/");
+}
+
+static void with_beta_0_c_is_not_read(void **state)
+{
+    NEEDS_GPU();
+    // An output starts as NaN, which beta times would keep.
+    all_right("tests/jobs/gemm_cases.cfg", "s/value = 0.75/value = 0.0/; s/direction = \"inout\"/direction = \"out\"/");
+}
+
+static void products_at_unaligned_addresses_are_right(void **state)
+{
+    NEEDS_GPU();
+    all_right("tests/jobs/gemm_shifted.cfg", "");
+    all_right("tests/jobs/gemm_shifted.cfg", "s/SHIFT = 1/SHIFT = 3/; s/M = 5; N = 72/M = 64; N = 128/; s/LD = 80/LD = 132/");
+}
+
+static void a_sum_of_no_terms_leaves_beta_times_c(void **state)
+{
+    NEEDS_GPU();
+    all_right("tests/jobs/gemm_shifted.cfg", "s/DEPTH = 24/DEPTH = 0/");
+}
+
+static void offsets_beyond_two_to_the_31_are_right(void **state)
+{
+    NEEDS_GPU();
+    all_right("tests/jobs/gemm_shifted.cfg", "s/M = 5/M = 3/; s/LD = 80/LD = 1073741824/");
+}
+
+static void matrix_times_vector_is_right_at_all_shapes(void **state)
+{
+    NEEDS_GPU();
+    static const char *const small = "s/M = 16384; N = 16384/M = 1000; N = 3000/; /budget/d; s/value = 1.0/value = -2.0/; s/value = 0.0/value = 0.5/; "
+                                     "s/y\"; type = \"f32\"; shape = \\(.*\\); direction = \"out\"/y\"; type = \"f32\"; shape = \\1; direction = \"inout\"/";
+    char *folder = e2e_folder("gemv");
+    for (int t = 0; t < 2; t++) {
+        struct outcome_of_command r = e2e_run(folder, "{ sed -e '/@include/d' configs/gemv%s.cfg; sed 's|\"\\.\\./templates|\"'$PWD'/templates|' configs/gemv.inc; } | sed '%s' >%s/job.cfg && "
+                                              "$BIN/sweetspot tune %s/job.cfg --store %s/g%d.db -q --no-counters --no-final --strategy random -n 200 && "
+                                              "$BIN/sweetspot status %s/job.cfg --store %s/g%d.db",
+                                              t ? "_t" : "", small, folder, folder, folder, t, folder, folder, t);
+        if (r.status) fail_msg("status %d: %.3000s", r.status, r.err);
+        if (strstr(r.out, " wrong") || strstr(r.out, " out_of_bounds") || strstr(r.out, " crashed") || strstr(r.out, " pruned")) fail_msg("%.3000s", r.out);
+        e2e_done(&r);
+    }
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_are_right_at_ragged_sizes_in_batches_and_split),
+        cmocka_unit_test(products_are_right_with_transposed_operands),
+        cmocka_unit_test(with_beta_0_c_is_not_read),
+        cmocka_unit_test(products_at_unaligned_addresses_are_right),
+        cmocka_unit_test(a_sum_of_no_terms_leaves_beta_times_c),
+        cmocka_unit_test(offsets_beyond_two_to_the_31_are_right),
+        cmocka_unit_test(matrix_times_vector_is_right_at_all_shapes),
+    };
+    cmocka_set_test_filter(getenv("TEST_FILTER"));
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
