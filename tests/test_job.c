@@ -61,6 +61,8 @@ static const struct {
     {9, "reference = { operation = \"smu\"; };", 9, "unknown operation 'smu'; did you mean 'sum'?"},
     {9, "reference = { operation = \"sum\"; n = \"N\"; };", 9, "needs the buffer 'result'"},
     {9, "reference = { operation = \"sum\"; result = \"r\"; n = \"N\"; rsult = \"r\"; };", 9, "has no role 'rsult'"},
+    {9, "reference = { operation = \"sum\"; result = \"r\"; n = true; };", 9, "'n' of operation 'sum' must name a size or scalar"},
+    {9, "reference = { operation = \"sum\"; result = true; n = \"N\"; };", 9, "'result' of operation 'sum' must name a buffer"},
     {9, "reference = { files = { q = \"x.npy\"; }; };", 9, "there is no buffer 'q'"},
     {9, "reference = { };", 9, "exactly one of"},
     {9, "budget2 = { };", 0, "there is no 'reference"},

@@ -82,7 +82,7 @@ struct reference {
     char *operation;                 // kernels/ name
     char *by;                        // "cublas" or "cpu"
     size_t binding_count;            // role of the operation -> name in this job, where they differ
-    struct { char *role, *name; } *bindings;
+    struct { char *role, *name; double value; } *bindings; // name NULL: the role is the constant `value`
     char *library, *function;        // shared library (absolute) and its function
     char *source;                    // kernel: absolute path of its template (the job's own unless given)
     struct stage stage;              // kernel: entry, launch, arguments

@@ -276,9 +276,15 @@ static void check_roles(struct reader *r, struct job *job, const struct node *n,
     for (size_t k = 0; op->roles[k].name; k++) {
         const struct operation_role *role = &op->roles[k];
         const char *bound = role->name;
+        bool is_buffer = role->kind == ROLE_INPUT || role->kind == ROLE_OUTPUT, constant = false;
         for (size_t b = 0; b < job->reference.binding_count; b++)
-            if (!strcmp(job->reference.bindings[b].role, role->name)) bound = job->reference.bindings[b].name;
-        bool is_buffer = role->kind == ROLE_INPUT || role->kind == ROLE_OUTPUT;
+            if (!strcmp(job->reference.bindings[b].role, role->name)) {
+                constant = !job->reference.bindings[b].name;
+                if (!constant) bound = job->reference.bindings[b].name;
+            }
+        if (constant && role->kind != ROLE_SCALAR)
+            reader_mistake(r, n, "'%s' of operation '%s' must name a %s", role->name, op->name, is_buffer ? "buffer" : "size or scalar");
+        if (constant) continue;
         bool there = is_buffer ? find_buffer(job, bound) >= 0 : symbols_find(job->symbols, bound) >= 0;
         for (size_t i = 0; !is_buffer && !there && i < count; i++) there = !strcmp(names[i], bound);
         if (there || role->kind == ROLE_SCALAR) continue; // a scalar has a default
@@ -307,13 +313,16 @@ static void load_operation(struct reader *r, struct job *job, const struct node 
         const struct node *member = node_at(n, i);
         const char *role = node_name(member);
         if (!strcmp(role, "operation") || !strcmp(role, "by")) continue;
-        if (!node_is_string(member)) {
-            reader_mistake(r, member, "'%s' must name a buffer, size or scalar", role);
+        bool constant = node_is_bool(member) || node_is_number(member);
+        if (!constant && !node_is_string(member)) {
+            reader_mistake(r, member, "'%s' must name a buffer, size or scalar, or be true, false or a number", role);
             continue;
         }
-        job->reference.bindings = memory_grow(job->reference.bindings, job->reference.binding_count + 1, sizeof *job->reference.bindings);
-        job->reference.bindings[job->reference.binding_count].role = text_copy(role);
-        job->reference.bindings[job->reference.binding_count++].name = text_copy(node_string(member));
+        size_t b = job->reference.binding_count++;
+        job->reference.bindings = memory_grow(job->reference.bindings, b + 1, sizeof *job->reference.bindings);
+        job->reference.bindings[b].role = text_copy(role);
+        job->reference.bindings[b].name = constant ? NULL : text_copy(node_string(member));
+        job->reference.bindings[b].value = node_is_bool(member) ? node_bool(member) : constant ? node_real(member) : 0;
     }
     if (op) {
         check_roles(r, job, n, op);

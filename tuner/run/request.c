@@ -146,8 +146,16 @@ static json_t *role_value(const struct job *job, const char *name, const int64_t
 static const char *bound_name(const struct job *job, const char *role)
 {
     for (size_t i = 0; i < job->reference.binding_count; i++)
-        if (!strcmp(job->reference.bindings[i].role, role)) return job->reference.bindings[i].name;
+        if (!strcmp(job->reference.bindings[i].role, role) && job->reference.bindings[i].name) return job->reference.bindings[i].name;
     return role;
+}
+
+// The constant that the job file gives for a role (`transpose_b = true`), or NULL.
+static json_t *constant_role(const struct job *job, const char *role)
+{
+    for (size_t i = 0; i < job->reference.binding_count; i++)
+        if (!strcmp(job->reference.bindings[i].role, role) && !job->reference.bindings[i].name) return json_real(job->reference.bindings[i].value);
+    return NULL;
 }
 
 static json_t *describe_roles(const struct job *job, const int64_t *values)
@@ -156,7 +164,8 @@ static json_t *describe_roles(const struct job *job, const int64_t *values)
     const struct operation *op = job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
     for (size_t k = 0; op && op->roles[k].name; k++) {
         if (op->roles[k].kind == ROLE_INPUT || op->roles[k].kind == ROLE_OUTPUT) continue;
-        json_t *value = role_value(job, bound_name(job, op->roles[k].name), values);
+        json_t *value = constant_role(job, op->roles[k].name);
+        if (!value) value = role_value(job, bound_name(job, op->roles[k].name), values);
         if (value) json_object_set_new(roles, op->roles[k].name, value);
     }
     if (job->reference.kind != REFERENCE_LIBRARY) return roles;
