@@ -259,11 +259,12 @@ __device__ __forceinline__ void barrier_arrive(unsigned barrier)
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-/* The same barrier of another block of the cluster. */
+/* The same barrier of another block of the cluster. Without .cluster: what is released are reads by wgmma that have been waited for, and a fence
+ * of cluster scope in every step made the whole product three times slower. */
 __device__ __forceinline__ void barrier_arrive_at(unsigned barrier, unsigned rank)
 {
     asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
-                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}" ::"r"(barrier), "r"(rank)
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier), "r"(rank)
                  : "memory");
 }
 
@@ -278,6 +279,18 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity)
 __device__ __forceinline__ void group_sync(int group)
 {
     asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
+}
+
+/* pingpong: a consumer's steps along K begin when the other's have all been loaded. A barrier's parity tells only one round of the ring from
+ * the next, so a consumer must not look at a stage that is the other's. */
+__device__ __forceinline__ void turn_begin(int group)
+{
+    asm volatile("bar.sync %0, 256;" ::"r"(group + 8) : "memory");
+}
+
+__device__ __forceinline__ void turn_end(int group)
+{
+    asm volatile("bar.arrive %0, 256;" ::"r"(9 - group) : "memory");
 }
 
 template <int HINT> __device__ __forceinline__ unsigned long long cache_policy()
@@ -846,6 +859,7 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
     const int clusters = gridDim.x / CLUSTER;
     float d[PARTS][SUMS];
     int turn = PINGPONG ? group : 0; /* how many tiles this block began before this one */
+    if (PINGPONG && group == 1) turn_end(group);
     for (int tile = blockIdx.x / CLUSTER + turn * clusters; tile < p.tiles; tile += PERSISTENT ? (PINGPONG ? 2 : 1) * clusters : p.tiles) {
         int row, col;
         place(p, tile, row, col);
@@ -860,6 +874,7 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
             for (int i = 0; i < PARTS * SUMS; i++) d[i / SUMS][i % SUMS] = 0;
         }
         pin(d);
+        if (PINGPONG) turn_begin(group);
         for (int k = 0; k < count; k++) {
             barrier_wait(r.full + 8 * s, parity);
 #if SWEETSPOT_VARIANT != 1
@@ -878,6 +893,7 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
                 parity ^= 1;
             }
         }
+        if (PINGPONG && tile + clusters < p.tiles) turn_end(group);
         multiply_wait<0>();
         if (IN_FLIGHT && count > 0) release(r, last, rank);
         pin(d);
