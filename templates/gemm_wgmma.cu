@@ -50,6 +50,8 @@
  *     STORE                tma: through shared memory by TMA; rows: through shared memory, whole rows by each warp (any ldc);
  *                          direct: from registers (any ldc)
  *     STORE_BUFFERS        of 64 by STORE_COLS elements, for each consumer: 1 or more
+ *     DEFER                1: a tile's results wait in registers, as OUTPUT, and are stored during the first steps of the next tile; needs STORE
+ *                          tma or rows, PERSISTENT, cooperative and a 16-bit OUTPUT
  *     HINT_A, HINT_B       0; 1: the L2 may drop it first; 2: the L2 should keep it
  *     COPY_WORDS           4-byte words that a lane of gemm_align has in flight
  *
@@ -128,6 +130,9 @@
 #ifndef STORE_BUFFERS
 #define STORE_BUFFERS 2
 #endif
+#ifndef DEFER
+#define DEFER 0
+#endif
 #ifndef HINT_A
 #define HINT_A 0
 #endif
@@ -177,6 +182,8 @@
 #error "STORE must be tma, rows or direct"
 #endif
 
+#pragma nv_diag_suppress 177 /* which of what follows is used depends on the parameters */
+
 namespace {
 
 constexpr bool PINGPONG = SCHEDULE_IS == SCHEDULE_pingpong;
@@ -201,6 +208,8 @@ static_assert(SPLIT_K == 1 || (CLUSTER_M * CLUSTER_N == 1 && STORE_IS == STORE_d
 static_assert(!PINGPONG || (WARPGROUPS == 2 && PERSISTENT), "pingpong needs two consumers and PERSISTENT");
 static_assert(STORE_IS != STORE_tma || MAP_C, "STORE tma needs a tensor map of C");
 static_assert(PRODUCER_REGISTERS == 0 || WARPGROUPS * MIN_BLOCKS > 1, "with one consumer a thread has all registers it can have: PRODUCER_REGISTERS 0");
+static_assert(!DEFER || (STORE_IS != STORE_direct && PERSISTENT && !PINGPONG && OUTPUT_IS != TYPE_f32),
+              "DEFER needs STORE tma or rows, PERSISTENT, SCHEDULE cooperative and a 16-bit OUTPUT");
 static_assert(STAGES >= 2, "STAGES must be at least 2");
 
 /* What a consumer stages at a time: 64 rows by STORE_COLS columns of the tile, or with TRANSPOSE_C their transpose. */
@@ -616,40 +625,52 @@ __device__ __forceinline__ unsigned staged(int line, int bytes)
     return offset ^ ((offset >> 7 & MASK) << 4);
 }
 
-/* A warp's 16 rows of columns `first` to first + STORE_COLS - 1 into the buffer. */
-__device__ __forceinline__ void stage(unsigned buffer, const float (&d)[SUMS], int first, int warp, int lane)
+/* What a thread stores of 64 rows: words of one f32 or two 16-bit elements, in the order of its sums. */
+constexpr int WORDS = OUTPUT_IS == TYPE_f32 ? SUMS : SUMS / 2;
+
+__device__ __forceinline__ void encode(unsigned (&v)[WORDS], const float (&d)[SUMS])
 {
+#pragma unroll
+    for (int i = 0; i < WORDS; i++)
+#if OUTPUT_IS == TYPE_f32
+        v[i] = __float_as_uint(d[i]);
+#else
+        v[i] = pack(d[2 * i], d[2 * i + 1]);
+#endif
+}
+
+/* A warp's 16 rows of columns chunk * STORE_COLS and on into the buffer. */
+__device__ __forceinline__ void stage(unsigned buffer, const unsigned (&words)[WORDS], int chunk, int warp, int lane)
+{
+    const unsigned *v = words + chunk * (WORDS / (BLOCK_N / STORE_COLS));
 #if OUTPUT_IS == TYPE_f32
 #pragma unroll
     for (int j = 0; j < STORE_COLS / 8; j++)
 #pragma unroll
         for (int h = 0; h < 2; h++) {
             const unsigned to = buffer + staged(warp * 16 + lane / 4 + 8 * h, (8 * j + 2 * (lane % 4)) * 4);
-            asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(d[first / 2 + 4 * j + 2 * h]), "f"(d[first / 2 + 4 * j + 2 * h + 1]) : "memory");
+            asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(to), "r"(v[4 * j + 2 * h]), "r"(v[4 * j + 2 * h + 1]) : "memory");
         }
 #else
     const int matrix = lane / 8, line = lane % 8;
     if constexpr (STORE_COLS == 8) {
-        const unsigned low = pack(d[first / 2], d[first / 2 + 1]), high = pack(d[first / 2 + 2], d[first / 2 + 3]);
         const int half = matrix % 2;
 #if TRANSPOSE_C
         const unsigned to = buffer + staged(line, (warp * 16 + half * 8) * 2);
-        asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(to), "r"(low), "r"(high) : "memory");
+        asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(to), "r"(v[0]), "r"(v[1]) : "memory");
 #else
         const unsigned to = buffer + staged(warp * 16 + half * 8 + line, 0);
-        asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(to), "r"(low), "r"(high) : "memory");
+        asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(to), "r"(v[0]), "r"(v[1]) : "memory");
 #endif
     } else {
 #pragma unroll
         for (int j = 0; j < STORE_COLS / 16; j++) {
-            const float *v = d + first / 2 + 8 * j;
-            const unsigned v0 = pack(v[0], v[1]), v1 = pack(v[2], v[3]), v2 = pack(v[4], v[5]), v3 = pack(v[6], v[7]);
 #if TRANSPOSE_C
             const unsigned to = buffer + staged(16 * j + matrix / 2 * 8 + line, (warp * 16 + matrix % 2 * 8) * 2);
-            asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(v0), "r"(v1), "r"(v2), "r"(v3) : "memory");
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(v[4 * j]), "r"(v[4 * j + 1]), "r"(v[4 * j + 2]), "r"(v[4 * j + 3]) : "memory");
 #else
             const unsigned to = buffer + staged(warp * 16 + matrix % 2 * 8 + line, (16 * j + matrix / 2 * 8) * 2);
-            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(v0), "r"(v1), "r"(v2), "r"(v3) : "memory");
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(v[4 * j]), "r"(v[4 * j + 1]), "r"(v[4 * j + 2]), "r"(v[4 * j + 3]) : "memory");
 #endif
         }
     }
@@ -690,6 +711,31 @@ __device__ __forceinline__ void store_rows(const target &t, unsigned buffer, int
 #endif
 #endif
 
+#if STORE_IS != STORE_direct
+constexpr int CHUNKS = BLOCK_N / STORE_COLS; /* of 64 rows */
+
+/* Part p's chunk of STORE_COLS columns to C. `row` and `col`: where the consumer's rows of the tile begin. */
+__device__ __forceinline__ void store_chunk(const unsigned (&words)[WORDS], int p, int chunk, const target &t, int row, int col, int group, unsigned buffers)
+{
+    const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
+    const unsigned buffer = buffers + ((p * CHUNKS + chunk) % STORE_BUFFERS) * STORE_BYTES;
+    const int first = col + chunk * STORE_COLS, x = TRANSPOSE_C ? row + 64 * p : first, y = TRANSPOSE_C ? first : row + 64 * p;
+#if STORE_IS == STORE_tma
+    if (threadIdx.x % 128 == 0) stores_read<STORE_BUFFERS - 1>();
+    group_sync(group);
+    stage(buffer, words, chunk, warp, lane);
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    group_sync(group);
+    if (threadIdx.x % 128 == 0) store_box(t.map, buffer, x, y);
+#else
+    if (STORE_BUFFERS == 1) group_sync(group);
+    stage(buffer, words, chunk, warp, lane);
+    group_sync(group);
+    store_rows(t, buffer, x, y, warp, lane);
+#endif
+}
+#endif
+
 /* A consumer's rows of a tile, from `row` on, and columns from `col` on, to C. */
 __device__ __forceinline__ void store_tile(float (&d)[PARTS][SUMS], const target &t, int row, int col, int group, unsigned buffers)
 {
@@ -703,27 +749,40 @@ __device__ __forceinline__ void store_tile(float (&d)[PARTS][SUMS], const target
 #pragma unroll
         for (int j = 0; j < BLOCK_N / 8; j++) store_direct(&d[p][4 * j], t, own_row, own_col + 8 * j, pairs);
 #else
+        unsigned words[WORDS];
+        encode(words, d[p]);
 #pragma unroll
-        for (int chunk = 0; chunk < BLOCK_N / STORE_COLS; chunk++) {
-            const unsigned buffer = buffers + ((p * (BLOCK_N / STORE_COLS) + chunk) % STORE_BUFFERS) * STORE_BYTES;
-            const int first = col + chunk * STORE_COLS, x = TRANSPOSE_C ? row + 64 * p : first, y = TRANSPOSE_C ? first : row + 64 * p;
-#if STORE_IS == STORE_tma
-            if (threadIdx.x % 128 == 0) stores_read<STORE_BUFFERS - 1>();
-            group_sync(group);
-            stage(buffer, d[p], chunk * STORE_COLS, warp, lane);
-            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-            group_sync(group);
-            if (threadIdx.x % 128 == 0) store_box(t.map, buffer, x, y);
-#else
-            if (STORE_BUFFERS == 1) group_sync(group);
-            stage(buffer, d[p], chunk * STORE_COLS, warp, lane);
-            group_sync(group);
-            store_rows(t, buffer, x, y, warp, lane);
-#endif
-        }
+        for (int chunk = 0; chunk < CHUNKS; chunk++) store_chunk(words, p, chunk, t, row, col, group, buffers);
 #endif
     }
 }
+
+#if DEFER
+/* A tile's results that wait to be stored. */
+struct deferred {
+    unsigned words[PARTS][WORDS];
+    int row, col;
+    bool waiting;
+};
+
+__device__ __forceinline__ void defer_tile(deferred &later, float (&d)[PARTS][SUMS], const target &t, int row, int col)
+{
+    const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
+#pragma unroll
+    for (int p = 0; p < PARTS; p++) {
+        scale(d[p], t, row + 64 * p + warp * 16 + lane / 4, col + 2 * (lane % 4));
+        encode(later.words[p], d[p]);
+    }
+    later.row = row;
+    later.col = col;
+    later.waiting = true;
+}
+
+__device__ __forceinline__ void store_deferred(deferred &later, int i, const target &t, int group, unsigned buffers)
+{
+    store_chunk(later.words[i / CHUNKS], i / CHUNKS, i % CHUNKS, t, later.row, later.col, group, buffers);
+}
+#endif
 
 #if SPLIT_K > 1
 /* The tile's partial sums of all blocks of the cluster, added in the order of their ranks; block r adds and stores the groups of 8 columns
@@ -851,6 +910,34 @@ __device__ __forceinline__ void multiply_stage(float (&d)[PARTS][SUMS], unsigned
     }
 }
 
+/* A step along K: waits for its stage and enqueues its products. */
+__device__ __forceinline__ void begin_step(float (&d)[PARTS][SUMS], const ring &r, int s, unsigned parity, int row, bool add)
+{
+    barrier_wait(r.full + 8 * s, parity);
+#if SWEETSPOT_VARIANT != 1
+    multiply_begin();
+    multiply_stage(d, r.a + s * A_BYTES, r.b + s * B_BYTES, row, add);
+    multiply_commit();
+#endif
+}
+
+/* Waits for the products, those of this step or of the one before, gives their stage back and goes on to the next. */
+__device__ __forceinline__ void end_step(const ring &r, int &s, unsigned &parity, int &last, bool any, unsigned rank)
+{
+#if SWEETSPOT_VARIANT != 1
+    multiply_wait<IN_FLIGHT>();
+#endif
+    if (IN_FLIGHT == 0)
+        release(r, s, rank);
+    else if (any)
+        release(r, last, rank);
+    last = s;
+    if (++s == STAGES) {
+        s = 0;
+        parity ^= 1;
+    }
+}
+
 __device__ __forceinline__ void consume(const problem &p, const ring &r, const target &t, int count, unsigned rank, unsigned buffers)
 {
     const int group = threadIdx.x / 128;
@@ -860,6 +947,11 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
     float d[PARTS][SUMS];
     int turn = PINGPONG ? group : 0; /* how many tiles this block began before this one */
     if (PINGPONG && group == 1) turn_end(group);
+    buffers += group * STORE_BUFFERS * STORE_BYTES;
+#if DEFER
+    deferred later;
+    later.waiting = false;
+#endif
     for (int tile = blockIdx.x / CLUSTER + turn * clusters; tile < p.tiles; tile += PERSISTENT ? (PINGPONG ? 2 : 1) * clusters : p.tiles) {
         int row, col;
         place(p, tile, row, col);
@@ -875,23 +967,26 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
         }
         pin(d);
         if (PINGPONG) turn_begin(group);
-        for (int k = 0; k < count; k++) {
-            barrier_wait(r.full + 8 * s, parity);
-#if SWEETSPOT_VARIANT != 1
-            multiply_begin();
-            multiply_stage(d, r.a + s * A_BYTES, r.b + s * B_BYTES, own, k > 0);
-            multiply_commit();
-            multiply_wait<IN_FLIGHT>();
-#endif
-            if (IN_FLIGHT == 0)
-                release(r, s, rank);
-            else if (k > 0)
-                release(r, last, rank);
-            last = s;
-            if (++s == STAGES) {
-                s = 0;
-                parity ^= 1;
+        int k = 0;
+#if DEFER
+        if (later.waiting) {
+            if (count >= PARTS * CHUNKS) {
+#pragma unroll
+                for (; k < PARTS * CHUNKS; k++) {
+                    begin_step(d, r, s, parity, own, k > 0);
+                    store_deferred(later, k, t, group, buffers);
+                    end_step(r, s, parity, last, k > 0, rank);
+                }
+            } else {
+#pragma unroll
+                for (int i = 0; i < PARTS * CHUNKS; i++) store_deferred(later, i, t, group, buffers);
             }
+            later.waiting = false;
+        }
+#endif
+        for (; k < count; k++) {
+            begin_step(d, r, s, parity, own, k > 0);
+            end_step(r, s, parity, last, k > 0, rank);
         }
         if (PINGPONG && tile + clusters < p.tiles) turn_end(group);
         multiply_wait<0>();
@@ -905,10 +1000,18 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
             asm volatile("st.shared.f32 [%0], %1;" ::"r"(r.a + (i * 128 * WARPGROUPS + (int)threadIdx.x) * 4), "f"(d[i / SUMS][i % SUMS]) : "memory");
         cluster_sync();
         store_split(d, t, row, col, r.a);
+#elif DEFER
+        defer_tile(later, d, t, row, col);
 #else
-        store_tile(d, t, row, col, group, buffers + group * STORE_BUFFERS * STORE_BYTES);
+        store_tile(d, t, row, col, group, buffers);
 #endif
     }
+#if DEFER
+    if (later.waiting) {
+#pragma unroll
+        for (int i = 0; i < PARTS * CHUNKS; i++) store_deferred(later, i, t, group, buffers);
+    }
+#endif
 #if STORE_IS == STORE_tma
     if (threadIdx.x % 128 == 0) stores_read<0>();
 #endif
@@ -946,17 +1049,22 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
                       nullptr
 #endif
     };
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 128 * WARPGROUPS) {
         for (int s = 0; s < STAGES; s++) {
             barrier_init(r.full + 8 * s, 1);
             barrier_init(r.empty + 8 * s, RELEASES);
         }
         asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
     }
+    /* The thread that initialises the barriers is the one that loads, so that without a cluster it need not wait for the others. */
     if (CLUSTER > 1)
         cluster_sync();
-    else
-        __syncthreads();
+    else if (threadIdx.x < 128 * WARPGROUPS)
+        asm volatile("bar.sync 15, %0;" ::"n"(128 * WARPGROUPS + 32) : "memory");
+    else if (threadIdx.x < 128 * WARPGROUPS + 32) {
+        __syncwarp();
+        asm volatile("bar.arrive 15, %0;" ::"n"(128 * WARPGROUPS + 32) : "memory");
+    }
     if (threadIdx.x >= 128 * WARPGROUPS) {
         if (PRODUCER_REGISTERS) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS ? PRODUCER_REGISTERS : 24));
         if (threadIdx.x == 128 * WARPGROUPS) {
