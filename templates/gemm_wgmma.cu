@@ -203,8 +203,9 @@ static_assert((A_MAJOR_IS == MAJOR_k || (BLOCK_K % 64 == 0 && BLOCK_M / 64 % CLU
                   (B_MAJOR_IS == MAJOR_k || (BLOCK_K % 64 == 0 && BLOCK_N % (64 * CLUSTER_M) == 0)),
               "M- and N-major operands need BLOCK_K 64 or more, and 64 rows or columns for each block of the cluster");
 static_assert(BLOCK_M % (8 * CLUSTER_N) == 0 && BLOCK_N % (8 * CLUSTER_M) == 0, "a cluster shares loads in units of 8 rows");
-static_assert(SPLIT_K == 1 || (CLUSTER_M * CLUSTER_N == 1 && STORE_IS == STORE_direct && !PERSISTENT && !PINGPONG),
-              "SPLIT_K needs STORE direct and goes with neither CLUSTER_M, CLUSTER_N, PERSISTENT nor pingpong");
+static_assert(SPLIT_K == 1 || (CLUSTER_M * CLUSTER_N == 1 && !PERSISTENT && !PINGPONG), "SPLIT_K goes with neither CLUSTER_M, CLUSTER_N, PERSISTENT nor pingpong");
+static_assert(SPLIT_K == 1 || STORE_IS == STORE_direct || 2 * BLOCK_M * BLOCK_N <= STAGES * BLOCK_K * (BLOCK_M + BLOCK_N),
+              "with SPLIT_K and STORE tma or rows the partial sums must fit into the stages");
 static_assert(!PINGPONG || (WARPGROUPS == 2 && PERSISTENT), "pingpong needs two consumers and PERSISTENT");
 static_assert(STORE_IS != STORE_tma || MAP_C, "STORE tma needs a tensor map of C");
 static_assert(PRODUCER_REGISTERS == 0 || WARPGROUPS * MIN_BLOCKS > 1, "with one consumer a thread has all registers it can have: PRODUCER_REGISTERS 0");
@@ -576,15 +577,15 @@ __device__ __forceinline__ output *element(const target &t, int row, int col)
     return t.c + (TRANSPOSE_C ? col * t.ldc + row : row * t.ldc + col);
 }
 
-/* alpha * sum + beta * C: in place, for all of a thread's elements. Element j*4 + h*2 + e of part p lies at row 64*p + 8*h + lane/4 (of its
- * warp's 16) and column 8*j + 2*(lane%4) + e. */
-__device__ __forceinline__ void scale(float (&d)[SUMS], const target &t, int row, int col)
+/* alpha * sum + beta * C: in place, for N of a thread's elements. Element j*4 + h*2 + e of part p lies at row 64*p + 8*h + lane/4 (of its
+ * warp's 16) and column 8*j + 2*(lane%4) + e; `row` and `col` are those of the first. */
+template <int N> __device__ __forceinline__ void scale_sums(float *d, const target &t, int row, int col)
 {
 #pragma unroll
-    for (int i = 0; i < SUMS; i++) d[i] *= t.alpha;
+    for (int i = 0; i < N; i++) d[i] *= t.alpha;
     if (t.beta == 0) return;
 #pragma unroll
-    for (int i = 0; i < SUMS; i++) {
+    for (int i = 0; i < N; i++) {
         const int r = row + i / 2 % 2 * 8, c = col + i / 4 * 8 + i % 2;
         if (r < t.m && c < t.n) d[i] += t.beta * from_output(*element(t, r, c));
     }
@@ -743,7 +744,7 @@ __device__ __forceinline__ void store_tile(float (&d)[PARTS][SUMS], const target
 #pragma unroll
     for (int p = 0; p < PARTS; p++) {
         const int own_row = row + 64 * p + warp * 16 + lane / 4, own_col = col + 2 * (lane % 4);
-        scale(d[p], t, own_row, own_col);
+        scale_sums<SUMS>(d[p], t, own_row, own_col);
 #if STORE_IS == STORE_direct
         const bool pairs = !TRANSPOSE_C && t.ldc % 2 == 0 && ((unsigned long long)t.c & (2 * sizeof(output) - 1)) == 0;
 #pragma unroll
@@ -770,7 +771,7 @@ __device__ __forceinline__ void defer_tile(deferred &later, float (&d)[PARTS][SU
     const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
 #pragma unroll
     for (int p = 0; p < PARTS; p++) {
-        scale(d[p], t, row + 64 * p + warp * 16 + lane / 4, col + 2 * (lane % 4));
+        scale_sums<SUMS>(d[p], t, row + 64 * p + warp * 16 + lane / 4, col + 2 * (lane % 4));
         encode(later.words[p], d[p]);
     }
     later.row = row;
@@ -785,39 +786,58 @@ __device__ __forceinline__ void store_deferred(deferred &later, int i, const tar
 #endif
 
 #if SPLIT_K > 1
-/* The tile's partial sums of all blocks of the cluster, added in the order of their ranks; block r adds and stores the groups of 8 columns
- * j with j % SPLIT_K == r. The partial sums lie in shared memory, [part][sum][thread]. To be called by the consumers. */
-__device__ __forceinline__ void store_split(float (&d)[PARTS][SUMS], const target &t, int row, int col, unsigned partial)
+constexpr int SHARES = PARTS * (BLOCK_N / STORE_COLS); /* of a tile: 64 rows by STORE_COLS columns, share i for the block of rank i % SPLIT_K */
+constexpr int SHARE_SUMS = STORE_COLS / 2;             /* of a thread */
+
+__device__ __forceinline__ unsigned partial_address(unsigned partial, int i)
+{
+    return partial + (i * 128 * WARPGROUPS + (int)threadIdx.x) * 4;
+}
+
+/* Lays down the sums that other blocks of the cluster will add: shared memory, [sum][thread]. */
+__device__ __forceinline__ void offer_partial(const float (&d)[PARTS][SUMS], unsigned partial, unsigned rank)
+{
+#pragma unroll
+    for (int i = 0; i < PARTS * SUMS; i++)
+        if ((unsigned)(i / SHARE_SUMS) % SPLIT_K != rank) asm volatile("st.shared.f32 [%0], %1;" ::"r"(partial_address(partial, i)), "f"(d[i / SUMS][i % SUMS]) : "memory");
+}
+
+/* Adds the cluster's partial sums of this block's shares, in the order of their ranks, and stores them. */
+__device__ __forceinline__ void store_split(float (&d)[PARTS][SUMS], const target &t, int row, int col, unsigned partial, unsigned rank, int group, unsigned buffers)
 {
     const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
-    const unsigned rank = cluster_rank();
-    const bool pairs = !TRANSPOSE_C && t.ldc % 2 == 0 && ((unsigned long long)t.c & (2 * sizeof(output) - 1)) == 0;
 #pragma unroll
-    for (int p = 0; p < PARTS; p++)
+    for (int share = 0; share < SHARES; share++) {
+        if ((unsigned)share % SPLIT_K != rank) continue;
+        const int p = share * SHARE_SUMS / SUMS, first = share * SHARE_SUMS % SUMS;
+        const int own_row = row + 64 * p + warp * 16 + lane / 4, own_col = col + 2 * (lane % 4);
+        float sum[SHARE_SUMS];
 #pragma unroll
-        for (int j = 0; j < BLOCK_N / 8; j++) {
-            if ((p * (BLOCK_N / 8) + j) % SPLIT_K != rank) continue;
-            float sum[4] = {0, 0, 0, 0};
+        for (int i = 0; i < SHARE_SUMS; i++) sum[i] = 0;
 #pragma unroll
-            for (unsigned s = 0; s < SPLIT_K; s++)
+        for (unsigned s = 0; s < SPLIT_K; s++) {
+            unsigned there;
+            asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(partial_address(partial, share * SHARE_SUMS)), "r"(s));
 #pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    float v;
-                    asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %1, %2;\nld.shared::cluster.f32 %0, [there];\n}"
-                                 : "=f"(v)
-                                 : "r"(partial + ((p * SUMS + 4 * j + i) * 128 * WARPGROUPS + (int)threadIdx.x) * 4), "r"(s)
-                                 : "memory");
-                    sum[i] += v;
-                }
-            const int r = row + 64 * p + warp * 16 + lane / 4, c = col + 8 * j + 2 * (lane % 4);
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                const int er = r + i / 2 * 8, ec = c + i % 2;
-                sum[i] *= t.alpha;
-                if (t.beta != 0 && er < t.m && ec < t.n) sum[i] += t.beta * from_output(*element(t, er, ec));
+            for (int i = 0; i < SHARE_SUMS; i++) {
+                float v = d[p][first + i];
+                if (s != rank) asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(v) : "r"(there + i * 128 * WARPGROUPS * 4) : "memory");
+                sum[i] += v;
             }
-            store_direct(sum, t, r, c, pairs);
         }
+#pragma unroll
+        for (int i = 0; i < SHARE_SUMS; i++) d[p][first + i] = sum[i];
+        scale_sums<SHARE_SUMS>(&d[p][first], t, own_row, own_col + 2 * first);
+#if STORE_IS == STORE_direct
+        const bool pairs = !TRANSPOSE_C && t.ldc % 2 == 0 && ((unsigned long long)t.c & (2 * sizeof(output) - 1)) == 0;
+#pragma unroll
+        for (int j = 0; j < SHARE_SUMS / 4; j++) store_direct(&d[p][first + 4 * j], t, own_row, own_col + 2 * first + 8 * j, pairs);
+#else
+        unsigned words[WORDS];
+        encode(words, d[p]);
+        store_chunk(words, p, 2 * first / STORE_COLS, t, row, col, group, buffers);
+#endif
+    }
 }
 #endif
 
@@ -995,11 +1015,9 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
 #if SPLIT_K > 1
         /* All loads have come and been read; the ring's memory is free once every consumer is here. */
         asm volatile("bar.sync %0, %1;" ::"n"(WARPGROUPS + 1), "n"(128 * WARPGROUPS) : "memory");
-#pragma unroll
-        for (int i = 0; i < PARTS * SUMS; i++)
-            asm volatile("st.shared.f32 [%0], %1;" ::"r"(r.a + (i * 128 * WARPGROUPS + (int)threadIdx.x) * 4), "f"(d[i / SUMS][i % SUMS]) : "memory");
+        offer_partial(d, r.a, rank);
         cluster_sync();
-        store_split(d, t, row, col, r.a);
+        store_split(d, t, row, col, r.a, rank, group, buffers);
 #elif DEFER
         defer_tile(later, d, t, row, col);
 #else

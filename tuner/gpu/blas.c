@@ -252,7 +252,7 @@ static int choose(struct blas *b, const struct toolbox_gemm *g, const struct kin
     int count = 0, best = -1, failed = -1;
     double least = 0;
     size_t workspace = WORKSPACE;
-    uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_INPLACE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+    uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE; // in place would be in the type of C
     cublasStatus_t s;
     if (candidates > HEURISTICS_MAX) candidates = HEURISTICS_MAX;
     if ((s = lib.cublasLtMatmulPreferenceCreate(&preference)) ||
