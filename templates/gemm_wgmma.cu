@@ -53,6 +53,8 @@
  *     DEFER                1: a tile's results wait in registers, as OUTPUT, and are stored during the first steps of the next tile; needs STORE
  *                          tma or rows, PERSISTENT, cooperative and a 16-bit OUTPUT
  *     HINT_A, HINT_B       0; 1: the L2 may drop it first; 2: the L2 should keep it
+ *     ROTATE               0; n: tile i begins its sums i*n steps further along K and comes round, so that blocks that need the same rows do not
+ *                          all ask for the same lines at once
  *     COPY_WORDS           4-byte words that a lane of gemm_align has in flight
  *
  * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: nothing is multiplied; 2 arithmetic alone: nothing is
@@ -138,6 +140,9 @@
 #endif
 #ifndef HINT_B
 #define HINT_B 0
+#endif
+#ifndef ROTATE
+#define ROTATE 0
 #endif
 #ifndef COPY_WORDS
 #define COPY_WORDS 8
@@ -863,7 +868,10 @@ __device__ __forceinline__ void produce(const tensor_map *a, const tensor_map *b
         place(p, tile, row, col);
         row = (row * CLUSTER_M + cm) * BLOCK_M + cn * A_SHARE;
         col = (col * CLUSTER_N + cn) * BLOCK_N + cm * B_SHARE;
-        for (int k = first; k < first + count; k++) {
+        int next = ROTATE && count > 0 ? (int)((unsigned)tile * ROTATE % (unsigned)count) : 0;
+        for (int step = 0; step < count; step++) {
+            const int k = first + next;
+            if (++next == count) next = 0;
             barrier_wait(r.empty + 8 * s, parity);
 #if SWEETSPOT_VARIANT == 2
             barrier_arrive(r.full + 8 * s);
