@@ -15,7 +15,7 @@
 // clang-format off
 #define CUBLAS_FUNCTIONS(X) \
     X(cublasCreate) X(cublasDestroy) X(cublasSetStream) X(cublasSetWorkspace) X(cublasGetProperty) \
-    X(cublasSetPointerMode) X(cublasGemmEx_64) X(cublasGemmStridedBatchedEx_64) X(cublasAsumEx_64) X(cublasSgemv_64) X(cublasDgemv_64) X(cublasGetStatusString)
+    X(cublasSetPointerMode) X(cublasSetMathMode) X(cublasGemmEx_64) X(cublasGemmStridedBatchedEx_64) X(cublasAsumEx_64) X(cublasSgemv_64) X(cublasDgemv_64) X(cublasGetStatusString)
 #define LT_FUNCTIONS(X) \
     X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtMatmul) X(cublasLtMatmulAlgoGetHeuristic) \
     X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) \
@@ -109,7 +109,8 @@ int blas_open(struct blas **out, struct cuda *cuda, struct error *err)
     cublasStatus_t s;
     if (blas_probe(b->version, err) || cuda_alloc(cuda, WORKSPACE, &b->workspace, err)) goto out;
     if ((s = lib.cublasCreate(&b->handle)) || (s = lib.cublasLtCreate(&b->lt)) || (s = lib.cublasSetStream(b->handle, cuda_stream(cuda))) ||
-        (s = lib.cublasSetWorkspace(b->handle, (void *)b->workspace, WORKSPACE))) {
+        (s = lib.cublasSetWorkspace(b->handle, (void *)b->workspace, WORKSPACE)) ||
+        (s = lib.cublasSetMathMode(b->handle, CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION))) {
         fail(err, s, "cuBLAS does not start");
         goto out;
     }
@@ -288,10 +289,12 @@ static int choose(struct blas *b, const struct toolbox_gemm *g, const struct kin
     int count = 0, best = -1, failed = -1;
     double least = 0;
     size_t workspace = WORKSPACE;
+    uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE; // in place would be in the type of C
     cublasStatus_t s;
     if (candidates > HEURISTICS_MAX) candidates = HEURISTICS_MAX;
     if ((s = lib.cublasLtMatmulPreferenceCreate(&preference)) ||
         (s = lib.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace)) ||
+        (s = lib.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions, sizeof reductions)) ||
         (s = lib.cublasLtMatmulAlgoGetHeuristic(b->lt, p->description, p->a, p->b, p->c, p->c, preference, candidates, found, &count))) {
         fail(err, s, "cublasLt's heuristics");
         goto out;

@@ -6,7 +6,7 @@
 #include "tuner/gpu/measure.h"
 #include "tuner/gpu/workload.h"
 
-enum { PIPELINE_STAGES_MAX = 8, PIPELINE_ARGUMENTS_MAX = 64 };
+enum { PIPELINE_STAGES_MAX = 8, PIPELINE_ARGUMENTS_MAX = 64, PIPELINE_MAPS_MAX = 8 };
 
 struct pipeline_stage {
     struct cuda_kernel *kernel;
@@ -14,6 +14,9 @@ struct pipeline_stage {
     unsigned count;
     uint64_t value[PIPELINE_ARGUMENTS_MAX]; // each argument's bytes, at the beginning
     bool pointer[PIPELINE_ARGUMENTS_MAX];   // whether it is a buffer's address
+    int map[PIPELINE_ARGUMENTS_MAX];        // 1 + index of its tensor map, whose address is the value; 0: it is none
+    unsigned map_count;
+    unsigned char maps[PIPELINE_MAPS_MAX][sizeof(struct cuda_tensor_map)]; // copied to where they are aligned for every launch
     struct cuda_kernel_info info;
     int blocks_per_sm;
     double occupancy; // theoretical: resident warps over what the multiprocessor can hold

@@ -96,6 +96,7 @@ static void free_stage(struct stage *s)
     for (size_t i = 0; i < s->argument_count; i++) {
         free(s->arguments[i].name);
         expr_free(s->arguments[i].value);
+        tensor_map_free(s->arguments[i].map);
     }
     free(s->arguments);
 }

@@ -43,9 +43,22 @@ struct buffer {
     struct fill fill;
 };
 
-// An argument of a launch: a buffer, or a scalar (an expression of integers, or a real constant).
+// How a kernel that uses TMA sees a buffer: what cuTensorMapEncodeTiled is told, as expressions that may read parameters. Dimensions are in
+// the order of shapes, the contiguous one last. A NULL view is the buffer itself, rows by columns (a vector: its elements).
+enum { TENSOR_MAP_RANK_MAX = 5 };
+struct tensor_map {
+    size_t rank;
+    struct expr *view[TENSOR_MAP_RANK_MAX];   // elements
+    struct expr *stride[TENSOR_MAP_RANK_MAX]; // elements, of all dimensions but the last; NULL: the buffer's ld (a matrix), else dense
+    struct expr *box[TENSOR_MAP_RANK_MAX];    // elements
+    struct expr *swizzle, *interleave, *promotion; // bytes; NULL: 0, none
+    bool nan;                                 // what lies outside is read as NaN instead of 0
+};
+
+// An argument of a launch: a buffer's address, a tensor map of a buffer, or a scalar (an expression of integers, or a real constant).
 struct argument {
     int buffer;             // index into job.buffers, or -1: scalar
+    struct tensor_map *map; // of the buffer, 128 bytes by value; NULL: its address
     char *name;             // of a scalar: its role in the reference ("alpha"); borrowed name of the buffer otherwise
     enum data_type type;
     struct expr *value;     // integer scalar
@@ -179,6 +192,18 @@ int job_build_space(struct job *, const struct device_limits *, struct error *);
 // Values of all names for a configuration and a problem. Needs a built space; a NULL configuration stands for the first valid one
 // (for expressions that read no parameter: shapes, work). `values` has symbols_count(job->symbols) entries.
 int job_problem_values(const struct job *, const uint16_t *config, size_t problem, int64_t *values, struct error *);
+
+// A tensor map's numbers, in CUDA's order: the contiguous dimension first.
+struct tensor_map_shape {
+    int rank;
+    int64_t size[TENSOR_MAP_RANK_MAX], box[TENSOR_MAP_RANK_MAX]; // elements
+    int64_t stride[TENSOR_MAP_RANK_MAX];                         // bytes, of dimension i + 1; rank - 1 of them
+    int64_t swizzle, interleave, promotion;                      // bytes; 0: none
+    bool nan;
+};
+// The numbers for a configuration and a problem, from their values (job_problem_values). -1 with a message that names the buffer and what TMA
+// does not allow. (tensor_map.c)
+int tensor_map_resolve(const struct job *, const struct argument *, const int64_t *values, struct tensor_map_shape *, struct error *);
 
 // Bytes of device memory that a problem's buffers take, without guards. -1 on overflow or a negative shape, with a message.
 int64_t job_problem_bytes(const struct job *, size_t problem, struct error *);

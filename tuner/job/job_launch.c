@@ -84,7 +84,10 @@ static void check_fixed(struct reader *r, const struct job *job, const struct no
 static int load_buffer(struct reader *r, struct job *job, const struct node *n, const char *name)
 {
     static const char *const members[] = {"buffer", "type", "shape", "ld", "direction", "fill", NULL};
-    reader_check_members(r, n, "a buffer argument", members);
+    static const char *const map_members[] = {"tensor_map", "type",   "shape",   "ld",         "direction", "fill",          "box",
+                                              "view",       "strides", "swizzle", "interleave", "promotion", "out_of_bounds", NULL};
+    bool map = node_member(n, "tensor_map") != NULL;
+    reader_check_members(r, n, map ? "a tensor map" : "a buffer argument", map ? map_members : members);
     int known = find_buffer(job, name);
     if (!node_member(n, "type") && !node_member(n, "shape")) {
         if (known < 0) reader_mistake(r, n, "buffer '%s' needs 'type' and 'shape' where it is first named", name);
@@ -159,11 +162,14 @@ static void load_arguments(struct reader *r, struct job *job, const struct node 
     stage->arguments = memory_new(list ? node_count(list) : 0, sizeof *stage->arguments);
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *n = node_at(list, i), *buffer = node_member(n, "buffer"), *scalar = node_member(n, "scalar");
+        const struct node *map = node_member(n, "tensor_map");
         struct argument a = {.buffer = -1};
-        if (!node_is_group(n) || (buffer != NULL) == (scalar != NULL)) {
-            reader_mistake(r, n, "an argument must be { scalar = \"M\"; type = \"i32\"; } or { buffer = \"A\"; type = \"f32\"; shape = [...]; }");
+        if (!node_is_group(n) || (buffer != NULL) + (scalar != NULL) + (map != NULL) != 1) {
+            reader_mistake(r, n, "an argument must be { scalar = \"M\"; type = \"i32\"; }, { buffer = \"A\"; type = \"f32\"; shape = [...]; } or "
+                                 "{ tensor_map = \"A\"; type = ...; shape = [...]; box = [...]; }");
             continue;
         }
+        if (map) buffer = map;
         if (!node_is_string(buffer ? buffer : scalar)) {
             reader_mistake(r, n, "an argument's name must be a string");
             continue;
@@ -177,6 +183,7 @@ static void load_arguments(struct reader *r, struct job *job, const struct node 
             if (a.buffer < 0) continue;
             a.type = job->buffers[a.buffer].type;
             a.name = text_copy(job->buffers[a.buffer].name);
+            if (map) a.map = load_tensor_map(r, job, n, &job->buffers[a.buffer]);
         } else {
             load_scalar(r, job, n, &a);
         }

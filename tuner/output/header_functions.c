@@ -10,8 +10,7 @@
 #include "tuner/base/text.h"
 #include "tuner/output/header_parts.h"
 
-// "long long size_M, long long size_N", after `first` ("int section"); "void" when there is nothing.
-static void put_arguments(struct renderer *r, const char *first)
+void header_put_arguments(struct renderer *r, const char *first)
 {
     const json_t *size;
     size_t i;
@@ -20,8 +19,7 @@ static void put_arguments(struct renderer *r, const char *first)
     if (!*first && !json_array_size(r->sizes)) fputs("void", r->file);
 }
 
-// "size_M, size_N" after `first`; nothing where there are no sizes.
-static void put_sizes(struct renderer *r, const char *first)
+void header_put_sizes(struct renderer *r, const char *first)
 {
     const json_t *size;
     size_t i;
@@ -93,7 +91,7 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
     size_t i;
     FILE *f = r->file;
     fprintf(f, "%s_FUNCTION struct %s_launch %sgeometry_on(", r->upper, r->lower, prefix);
-    put_arguments(r, "int section");
+    header_put_arguments(r, "int section");
     fprintf(f, ")\n{\n    struct %s_launch g;\n", r->lower);
     json_array_foreach(r->sizes, i, size) fprintf(f, "    (void)size_%s;\n", json_string_value(size));
     fputs("    switch (section) {\n", f);
@@ -109,17 +107,18 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
     for (int k = 0; k < 9; k++) fprintf(f, "        g.%s[%d] = 0;\n", k < 3 ? "grid" : k < 6 ? "block" : "cluster", k % 3);
     fputs("        g.shared_bytes = 0;\n        g.cooperative = 0;\n        g.used = 0;\n        break;\n    }\n    return g;\n}\n", f);
     fprintf(f, "%s_FUNCTION struct %s_launch %sgeometry(", r->upper, r->lower, prefix);
-    put_arguments(r, "");
+    header_put_arguments(r, "");
     fprintf(f, ") { return %sgeometry_on(%s_SECTION", prefix, r->upper);
-    put_sizes(r, ", ");
+    header_put_sizes(r, ", ");
     fputs("); }\n", f);
     for (i = 0; i < sizeof parts / sizeof *parts; i++) {
         fprintf(f, "%s_FUNCTION unsigned %s%s(", r->upper, prefix, parts[i].name);
-        put_arguments(r, "");
+        header_put_arguments(r, "");
         fprintf(f, ") { return %sgeometry(", prefix);
-        put_sizes(r, "");
+        header_put_sizes(r, "");
         fprintf(f, ").%s; }\n", parts[i].member);
     }
+    header_tensor_maps(r, name, prefix);
     fputc('\n', f);
 }
 
@@ -199,7 +198,7 @@ static void put_results(struct renderer *r)
             "/* The row of a section whose problem is nearest by the ratios of its sizes; a null pointer where there is none. */\n"
             "static inline const struct %1$s_result *%1$s_nearest(",
             r->lower);
-    put_arguments(r, "int section");
+    header_put_arguments(r, "int section");
     fprintf(f, ")\n{\n    int count, i%s;\n    double least = 0;\n", sizes ? ", d" : "");
     fprintf(f, "    const struct %1$s_result *results = %1$s_results(&count), *nearest = 0;\n", r->lower);
     if (sizes) {
@@ -261,6 +260,7 @@ static void put_select(struct renderer *r)
 void header_functions(struct renderer *r)
 {
     put_helpers(r);
+    header_tensor_map_type(r);
     put_geometry(r);
     put_results(r);
     if (several_kernels(r->sections)) put_select(r);

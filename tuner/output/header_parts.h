@@ -32,5 +32,14 @@ size_t first_of_device(const json_t *sections, size_t section);
 
 // Launch geometry and results as inline functions.
 void header_functions(struct renderer *);
+// "long long size_M, long long size_N", after `first` ("int section"); "void" when there is nothing.
+void header_put_arguments(struct renderer *, const char *first);
+// "size_M, size_N" after `first`; nothing where there are no sizes.
+void header_put_sizes(struct renderer *, const char *first);
+
+// The type of tensor maps, where any stage takes one, and a stage's tensor maps in all sections, names beginning with `prefix`. (header_maps.c)
+enum { HEADER_ARGUMENTS_MAX = 64 };
+void header_tensor_map_type(struct renderer *);
+void header_tensor_maps(struct renderer *, const char *stage, const char *prefix);
 
 #endif

@@ -95,15 +95,69 @@ static json_t *three_c(const struct folding *f, struct expr *const *expressions,
     return list;
 }
 
+// Numbers of a tensor map in CUDA's order, the contiguous dimension first, as C texts.
+static json_t *map_section(const struct folding *f, const struct argument *a, size_t place, struct error *err)
+{
+    const struct tensor_map *map = a->map;
+    const struct buffer *b = &f->job->buffers[a->buffer];
+    json_t *sizes = json_array(), *strides = json_array(), *box = json_array();
+    json_t *object = json_pack("{s:s, s:s, s:i, s:b, s:o, s:o, s:o}", "buffer", b->name, "type", data_type_name(b->type), "argument", (int)place, "nan",
+                               (int)map->nan, "sizes", sizes, "strides", strides, "box", box);
+    char *dense = text_copy("1");
+    int failed = set_c(object, "swizzle", f, map->swizzle, "0", err) || set_c(object, "interleave", f, map->interleave, "0", err) ||
+                 set_c(object, "promotion", f, map->promotion, "0", err);
+    for (size_t i = 0; i < map->rank && !failed; i++) {
+        size_t d = map->rank - 1 - i;
+        json_t *c = json_object();
+        failed = set_c(c, "size", f, map->view[d] ? map->view[d] : i ? b->rows : b->cols, "1", err) || set_c(c, "box", f, map->box[d], "1", err);
+        if (!failed) {
+            json_array_append(sizes, json_object_get(c, "size"));
+            json_array_append(box, json_object_get(c, "box"));
+            char *longer = text_format("%s * (%s)", dense, json_get_string(c, "size", "1"));
+            free(dense);
+            dense = longer;
+        }
+        if (!failed && d > 0) {
+            const struct expr *given = map->stride[d - 1] ? map->stride[d - 1] : map->rank == 2 ? (b->ld ? b->ld : b->cols) : NULL;
+            failed = set_c(c, "stride", f, given, dense, err);
+            char *bytes = text_format("%zu * (%s)", data_type_size(b->type), json_get_string(c, "stride", ""));
+            json_array_append_new(strides, json_string(bytes));
+            free(bytes);
+        }
+        json_decref(c);
+    }
+    free(dense);
+    if (!failed) return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *maps_section(const struct folding *f, const struct stage *stage, struct error *err)
+{
+    json_t *maps = json_array();
+    for (size_t i = 0; i < stage->argument_count; i++) {
+        if (!stage->arguments[i].map) continue;
+        json_t *map = map_section(f, &stage->arguments[i], i, err);
+        if (!map) {
+            json_decref(maps);
+            return NULL;
+        }
+        json_array_append_new(maps, map);
+    }
+    return maps;
+}
+
 static json_t *stage_section(const struct folding *f, const struct stage *stage, const struct trial *trial, struct error *err)
 {
     json_t *object = json_pack("{s:s, s:s, s:b}", "name", stage->name, "entry", stage->entry, "cooperative", stage->cooperative);
     json_t *grid = three_c(f, stage->grid, err), *block = grid ? three_c(f, stage->block, err) : NULL,
-           *cluster = block ? three_c(f, stage->cluster, err) : NULL;
+           *cluster = block ? three_c(f, stage->cluster, err) : NULL, *maps = cluster ? maps_section(f, stage, err) : NULL;
     json_object_set_new(object, "grid", grid);
     json_object_set_new(object, "block", block);
     json_object_set_new(object, "cluster", cluster);
-    if (!cluster || set_c(object, "shared", f, stage->shared, "0", err) || set_c(object, "when", f, stage->when, "1", err)) {
+    if (json_array_size(maps)) json_object_set(object, "tensor_maps", maps);
+    json_decref(maps);
+    if (!maps || set_c(object, "shared", f, stage->shared, "0", err) || set_c(object, "when", f, stage->when, "1", err)) {
         json_decref(object);
         return NULL;
     }

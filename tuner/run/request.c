@@ -195,8 +195,25 @@ static int evaluate3(struct expr *const e[3], const int64_t *values, int64_t out
     return 0;
 }
 
+static json_t *describe_integers(const int64_t *values, int count)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(list, json_integer(values[i]));
+    return list;
+}
+
+static json_t *describe_tensor_map(const struct job *job, const struct argument *a, const int64_t *values, struct error *err)
+{
+    struct tensor_map_shape s;
+    if (tensor_map_resolve(job, a, values, &s, err)) return NULL;
+    return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:b}", "tensor_map", job->buffers[a->buffer].name, "sizes", describe_integers(s.size, s.rank),
+                     "strides", describe_integers(s.stride, s.rank - 1), "box", describe_integers(s.box, s.rank), "swizzle", (json_int_t)s.swizzle,
+                     "interleave", (json_int_t)s.interleave, "promotion", (json_int_t)s.promotion, "nan", (int)s.nan);
+}
+
 static json_t *describe_argument(const struct job *job, const struct argument *a, const int64_t *values, struct error *err)
 {
+    if (a->map) return describe_tensor_map(job, a, values, err);
     if (a->buffer >= 0) return json_pack("{s:s}", "buffer", job->buffers[a->buffer].name);
     int64_t value;
     if (!a->value) return json_pack("{s:s, s:f}", "scalar", data_type_name(a->type), "value", a->real);
@@ -217,7 +234,7 @@ static json_t *describe_stage(const struct job *job, const struct stage *s, cons
     for (size_t i = 0; i < s->argument_count; i++) {
         json_t *a = describe_argument(job, &s->arguments[i], values, err);
         if (!a) {
-            error_prefix(err, "argument '%s'", s->arguments[i].name);
+            if (!s->arguments[i].map) error_prefix(err, "argument '%s'", s->arguments[i].name);
             json_decref(arguments);
             return NULL;
         }
@@ -251,7 +268,10 @@ json_t *request_problems(const struct job *job, const uint16_t *config, const st
             if (used < 0) goto fail;
             if (!used) continue;
             json_t *stage = describe_stage(job, &job->stages[s], symbol_of(compiled, job->stages[s].entry), values, &shape, err);
-            if (!stage) goto fail;
+            if (!stage) {
+                error_prefix(err, "problem %s", job->problems[p].name);
+                goto fail;
+            }
             json_array_append_new(stages, stage);
             if (launches) launches[count] = (struct planned_launch){(int)p, (int)s, shape};
             count++;
