@@ -69,6 +69,8 @@ static void put_case(struct renderer *r, const json_t *stage)
 {
     static const char *const arrays[] = {"grid", "block", "cluster"};
     const char *when = json_get_string(stage, "when", "1");
+    const json_t *library = json_object_get(stage, "library");
+    if (library) fprintf(r->file, "        /* no launch: a library's call, %s by %s */\n", json_get_string(library, "operation", "?"), json_get_string(library, "by", "?"));
     for (size_t k = 0; k < 3; k++)
         for (size_t d = 0; d < 3; d++) {
             const json_t *text = json_array_get(json_object_get(stage, arrays[k]), d);
