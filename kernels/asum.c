@@ -39,6 +39,18 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     return 0;
 }
 
+// The worker's own fp64 sums.
+static int reference(const struct toolbox *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
+{
+    struct operation_expected *expected = &all[RESULT];
+    struct toolbox_sums sums;
+    if (tools->sums(tools->self, &p->operand[X], &sums, err)) return -1;
+    sums.sum = sums.sum_abs;
+    float scale = vector_bound(element_roundoff(p->operand[RESULT].type), operand_count(&p->operand[X]), &sums, expected);
+    if (expected->scale && tools->upload(tools->self, &scale, sizeof scale, expected->scale, err)) return -1;
+    return tools->upload(tools->self, &sums.sum, sizeof sums.sum, expected->expected, err);
+}
+
 static int run_cublas(const struct toolbox *tools, const struct operation_problem *p, void *state, struct error *err)
 {
     (void)state;
@@ -57,6 +69,7 @@ const struct operation operation_asum = {
     .roles = roles,
     .check = check,
     .deterministic = false,
+    .reference = reference,
     .cpu = cpu,
     .baselines = baselines,
 };

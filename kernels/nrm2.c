@@ -28,15 +28,32 @@ static double term(const struct operand *x, const struct operand *y, int64_t i)
     return value * value;
 }
 
+static void bound(const struct operation_problem *p, struct operation_expected *expected)
+{
+    expected->per_scale = expected->floor = 0;
+    expected->per_value = element_roundoff(p->operand[RESULT].type) * (0.5 * sqrt((double)operand_count(&p->operand[X]) / 1024) + 8);
+}
+
+// The worker's own fp64 sums.
+static int reference(const struct toolbox *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
+{
+    struct operation_expected *expected = &all[RESULT];
+    struct toolbox_sums sums;
+    if (tools->sums(tools->self, &p->operand[X], &sums, err)) return -1;
+    double norm = sqrt(sums.sum_squares);
+    float scale = (float)norm;
+    bound(p, expected);
+    if (expected->scale && tools->upload(tools->self, &scale, sizeof scale, expected->scale, err)) return -1;
+    return tools->upload(tools->self, &norm, sizeof norm, expected->expected, err);
+}
+
 static int cpu(const struct operation_problem *p, struct operation_expected *all, struct error *err)
 {
     const struct operand *x = &p->operand[X];
     struct operation_expected *expected = &all[RESULT];
     struct toolbox_sums sums = vector_sums(x, NULL, operand_count(x), term);
     if (!(sums.sum_abs >= 0)) return error_set(err, "no memory for the reference, or x holds NaN");
-    double u = element_roundoff(p->operand[RESULT].type);
-    expected->per_scale = expected->floor = 0;
-    expected->per_value = u * (0.5 * sqrt((double)operand_count(x) / 1024) + 8);
+    bound(p, expected);
     if (expected->host_scale) *expected->host_scale = (float)sqrt(sums.sum);
     if (expected->host_expected) *expected->host_expected = sqrt(sums.sum);
     return 0;
@@ -60,6 +77,7 @@ const struct operation operation_nrm2 = {
     .roles = roles,
     .check = check,
     .deterministic = false,
+    .reference = reference,
     .cpu = cpu,
     .baselines = baselines,
 };

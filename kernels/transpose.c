@@ -87,6 +87,32 @@ static int cpu_in_place(const struct operation_problem *p, struct operation_expe
     return transpose(&p->operand[IN_PLACE_A], &expected[IN_PLACE_A]);
 }
 
+// On the GPU: geam in fp64 on the widened matrix, which loses nothing but of i64.
+static int on_device(const struct toolbox *tools, const struct operand *from, struct operation_expected *to, struct error *err)
+{
+    int64_t n = operand_count(from);
+    struct operand wide = {.type = ELEMENT_F64, .rows = from->rows, .cols = from->cols, .ld = from->cols};
+    struct operand turned = {.type = ELEMENT_F64, .rows = from->cols, .cols = from->rows, .ld = from->rows, .device = to->expected};
+    bool floats = element_is_float(from->type);
+    if (from->type == ELEMENT_I64) return error_set(err, "cuBLAS transposes no i64; say by = \"cpu\"");
+    to->per_scale = to->per_value = to->floor = 0;
+    if (tools->scratch(tools->self, (size_t)n * 8, &wide.device, err) || (!floats && tools->scratch(tools->self, (size_t)n * 8, &turned.device, err)) ||
+        tools->widen(tools->self, from, false, wide.device, err) || tools->transpose(tools->self, &wide, &turned, err))
+        return -1;
+    if (!floats) return tools->to_integer(tools->self, turned.device, n, to->expected, err);
+    return to->scale ? tools->narrow_up(tools->self, turned.device, n, to->scale, err) : 0; // only reported, as nothing is allowed
+}
+
+static int reference(const struct toolbox *tools, const struct operation_problem *p, struct operation_expected *expected, struct error *err)
+{
+    return on_device(tools, &p->operand[TRANSPOSE_A], &expected[TRANSPOSE_B], err);
+}
+
+static int reference_in_place(const struct toolbox *tools, const struct operation_problem *p, struct operation_expected *expected, struct error *err)
+{
+    return on_device(tools, &p->operand[IN_PLACE_A], &expected[IN_PLACE_A], err);
+}
+
 static int run_geam(const struct toolbox *tools, const struct operation_problem *p, void *state, struct error *err)
 {
     (void)state;
@@ -107,6 +133,7 @@ const struct operation operation_transpose = {
     .roles = roles,
     .check = check,
     .deterministic = true,
+    .reference = reference,
     .cpu = cpu,
     .baselines = baselines,
 };
@@ -118,6 +145,7 @@ const struct operation operation_transpose_in_place = {
     .roles = in_place_roles,
     .check = check_in_place,
     .deterministic = true,
+    .reference = reference_in_place,
     .cpu = cpu_in_place,
     .baselines = none,
 };

@@ -354,7 +354,9 @@ static void load_operation(struct reader *r, struct job *job, const struct node 
     const struct operation *op = name ? operation_find(name, &nearest) : NULL;
     job->reference.kind = REFERENCE_OPERATION;
     job->reference.operation = text_copy(name ? name : "");
-    job->reference.by = text_copy(by[reader_word(r, n, "by", by, 0)]);
+    int how = reader_word(r, n, "by", by, op && !op->reference ? 1 : 0);
+    if (op && !op->reference && how == 0) reader_mistake(r, n, "operation '%s' has a reference on the CPU alone: by = \"cpu\"", name);
+    job->reference.by = text_copy(by[how]);
     for (size_t i = 0; i < node_count(n); i++) {
         const struct node *member = node_at(n, i);
         const char *role = node_name(member);
