@@ -6,7 +6,7 @@
  * prefix is known:
  *
  *     tile       .. | prefix known | sum known | sum known | sum known | mine |
- *     state word    |   2, value   | 1, value  | 1, value  | 1, value  |        32 words at a time, one a lane; flag and value in one word, so no fence
+ *     state word    |   2, value   | 1, value  | 1, value  | 1, value  |        32 * LOOK words at a time; flag and value in one word, so no fence
  *
  *     within a tile  a warp has 32 * ITEMS neighbouring floats, in rows of 32 * V: a lane holds V neighbours of each row. Sums within a lane, a scan of a
  *                    row by shuffles, rows one after the other, then the warps' sums through shared memory
@@ -19,7 +19,8 @@
  *         grid  tiles = ceil_div(n, BLOCK_SIZE * ITEMS);   block  BLOCK_SIZE;   state: tiles + 1 words, the first is the ticket
  *
  * Parameters (macros; each has a default): BLOCK_SIZE; ITEMS, a multiple of VECTOR; VECTOR 1, 2, 4 (single floats where x or y is not aligned);
- * STORE and LOAD `plain` or `streaming` (.cs); PAUSE nanoseconds between looks at a word that is not there yet
+ * STORE and LOAD `plain` or `streaming` (.cs); PAUSE nanoseconds between looks at a word that is not there yet; LOOK how many
+ * words a lane fetches at once; MIN_BLOCKS blocks of a multiprocessor, for which the compiler limits registers
  *
  * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: a copy; 2 arithmetic alone, with tickets and look-back: nothing loaded, and stores
  * behind a condition that never holds.
@@ -41,6 +42,12 @@
 #endif
 #ifndef LOAD
 #define LOAD plain
+#endif
+#ifndef LOOK
+#define LOOK 1
+#endif
+#ifndef MIN_BLOCKS
+#define MIN_BLOCKS 1
 #endif
 #ifndef PAUSE
 #define PAUSE 0
@@ -82,18 +89,25 @@ __device__ __forceinline__ float look_back(const u64 *words, long long tile)
 {
     const int lane = threadIdx.x % 32;
     float before = 0.0f;
-    for (long long next = tile - 1;; next -= 32) { /* lane k looks at tile next - k */
-        u64 word = (u64)PREFIX << 32;              /* before the first tile there is nothing */
-        if (next - lane >= 0)
-            while ((word = look(words + next - lane)) >> 32 == 0)
-                if (PAUSE > 0) __nanosleep(PAUSE);
-        const unsigned known = __ballot_sync(0xffffffffu, word >> 32 == PREFIX);
-        const int nearest = known ? __ffs(known) - 1 : 31;
-        float value = lane <= nearest ? __uint_as_float((unsigned)word) : 0.0f;
+    for (long long next = tile - 1;; next -= 32 * LOOK) { /* lane k looks at tiles next - k, next - 32 - k, .. */
+        u64 word[LOOK];
 #pragma unroll
-        for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(0xffffffffu, value, distance);
-        before += value;
-        if (known) return before;
+        for (int j = 0; j < LOOK; ++j) /* all on their way before the first is looked at; before the first tile there is nothing */
+            word[j] = next - 32 * j - lane >= 0 ? look(words + next - 32 * j - lane) : (u64)PREFIX << 32;
+#pragma unroll
+        for (int j = 0; j < LOOK; ++j) {
+            while (word[j] >> 32 == 0) {
+                if (PAUSE > 0) __nanosleep(PAUSE);
+                word[j] = look(words + next - 32 * j - lane);
+            }
+            const unsigned known = __ballot_sync(0xffffffffu, word[j] >> 32 == PREFIX);
+            const int nearest = known ? __ffs(known) - 1 : 31;
+            float value = lane <= nearest ? __uint_as_float((unsigned)word[j]) : 0.0f;
+#pragma unroll
+            for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(0xffffffffu, value, distance);
+            before += value;
+            if (known) return before;
+        }
     }
 }
 
@@ -142,22 +156,24 @@ template <int V> __device__ __forceinline__ void scan_tile(const float *x, float
     __shared__ float of_tiles_before;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const long long first = tile * TILE + (long long)warp * (32 * ITEMS) + lane * V; /* of this thread, in the warp's first row */
+    const bool whole = (tile + 1) * TILE <= n; /* all tiles but the last: one address and no tests */
     float held[ROWS][V];
-#pragma unroll
-    for (int r = 0; r < ROWS; ++r) {
-        const long long at = first + r * (32 * V);
 #if SWEETSPOT_VARIANT == 2
 #pragma unroll
-        for (int v = 0; v < V; ++v) held[r][v] = (float)at;
-#else
-        if (at + V <= n) {
-            load<V>(held[r], x + at);
-        } else {
+    for (int r = 0; r < ROWS; ++r)
 #pragma unroll
-            for (int v = 0; v < V; ++v) held[r][v] = at + v < n ? x[at + v] : 0.0f;
-        }
-#endif
+        for (int v = 0; v < V; ++v) held[r][v] = (float)(first + r);
+#else
+    if (whole) {
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) load<V>(held[r], x + first + r * (32 * V));
+    } else {
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r)
+#pragma unroll
+            for (int v = 0; v < V; ++v) held[r][v] = first + r * (32 * V) + v < n ? x[first + r * (32 * V) + v] : 0.0f;
     }
+#endif
 #if SWEETSPOT_VARIANT != 1
     float sum = 0.0f; /* of the warp's rows so far */
 #pragma unroll
@@ -205,23 +221,24 @@ template <int V> __device__ __forceinline__ void scan_tile(const float *x, float
     const float before = 0.0f;
 #endif
 #pragma unroll
-    for (int r = 0; r < ROWS; ++r) {
-        const long long at = first + r * (32 * V);
+    for (int r = 0; r < ROWS; ++r)
 #pragma unroll
         for (int v = 0; v < V; ++v) held[r][v] += before;
-        if (at + V <= n) {
-            store<V>(y + at, held[r]);
-        } else {
+    if (whole) {
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) store<V>(y + first + r * (32 * V), held[r]);
+    } else {
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r)
 #pragma unroll
             for (int v = 0; v < V; ++v)
-                if (at + v < n) y[at + v] = held[r][v];
-        }
+                if (first + r * (32 * V) + v < n) y[first + r * (32 * V) + v] = held[r][v];
     }
 }
 
 } // namespace
 
-extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) prefix_sum(const float *__restrict__ x, float *__restrict__ y, long long n, u64 *state)
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, MIN_BLOCKS) prefix_sum(const float *__restrict__ x, float *__restrict__ y, long long n, u64 *state)
 {
     __shared__ long long ticket;
     if (threadIdx.x == 0) ticket = (long long)atomicAdd(state, 1ull);

@@ -20,9 +20,10 @@
  *
  * Launches
  *     transpose           (const float *a, float *b, int rows, int cols)
- *         grid   ceil_div(cols, TILE_COLS) * ceil_div(rows, TILE_ROWS);   block  BLOCK_SIZE;   shared memory is static: SHARED_BYTES, at most 48 KiB
+ *         grid   ceil_div(cols, TILE_COLS) * ceil_div(rows, TILE_ROWS);   block  BLOCK_SIZE
+ *         dynamic shared memory  4 * TILE_ROWS * (TILE_COLS + (1 for LAYOUT padding)) bytes
  *     transpose_in_place  (float *a, int n)       TILE_ROWS == TILE_COLS; a block exchanges tile (i, j) with tile (j, i)
- *         grid   t * (t + 1) / 2, t = ceil_div(n, TILE_ROWS);             block  BLOCK_SIZE
+ *         grid   t * (t + 1) / 2, t = ceil_div(n, TILE_ROWS);             block  BLOCK_SIZE;   twice that much shared memory
  *
  * Parameters (macros; each has a default)
  *     TILE_ROWS, TILE_COLS   multiples of 32
@@ -31,7 +32,7 @@
  *     LAYOUT                 see above
  *     ORDER                  in which order blocks take tiles: `rows` of A, `columns` of A, or `squares` of 8 x 8 tiles
  *     STORE                  `plain` or `streaming` (st.global.cs): B's lines are not wanted again
- *     LOAD                   `plain` or `streaming` (ld.global.cs)
+ *     LOAD                   `plain`, `streaming` (ld.global.cs) or `ahead` (ld.global.L2::256B: the L2 brings 256 bytes where it misses)
  *
  * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the same, a transposition having no arithmetic but that of addresses; 2 that
  * arithmetic and shared memory alone: no load, and stores behind a condition that never holds.
@@ -80,6 +81,7 @@
 #define ORDER_IS JOIN(ORDER_, ORDER)
 #define ACCESS_plain 1
 #define ACCESS_streaming 2
+#define ACCESS_ahead 3
 #define STORE_IS JOIN(ACCESS_, STORE)
 #define LOAD_IS JOIN(ACCESS_, LOAD)
 #if LAYOUT_IS == 0
@@ -89,7 +91,7 @@
 #error "ORDER must be rows, columns or squares"
 #endif
 #if STORE_IS == 0 || LOAD_IS == 0
-#error "STORE and LOAD must be plain or streaming"
+#error "STORE must be plain or streaming, LOAD plain, streaming or ahead"
 #endif
 
 static_assert(TILE_ROWS % 32 == 0 && TILE_COLS % 32 == 0, "tiles must be multiples of 32");
@@ -111,7 +113,6 @@ template <int V> __device__ __forceinline__ int place(int row, int col)
 #endif
 }
 
-__device__ __forceinline__ float load1(const float *from) { return LOAD_IS == ACCESS_streaming ? __ldcs(from) : *from; }
 __device__ __forceinline__ void store1(float *to, float x)
 {
     if (STORE_IS == ACCESS_streaming)
@@ -122,14 +123,21 @@ __device__ __forceinline__ void store1(float *to, float x)
 
 template <int V> __device__ __forceinline__ void load(float *to, const float *from)
 {
-    if constexpr (V == 4) {
+    if constexpr (LOAD_IS == ACCESS_ahead) {
+        if constexpr (V == 4)
+            asm volatile("ld.global.L2::256B.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3]) : "l"(from));
+        else if constexpr (V == 2)
+            asm volatile("ld.global.L2::256B.v2.f32 {%0, %1}, [%2];" : "=f"(to[0]), "=f"(to[1]) : "l"(from));
+        else
+            asm volatile("ld.global.L2::256B.f32 %0, [%1];" : "=f"(to[0]) : "l"(from));
+    } else if constexpr (V == 4) {
         const float4 *at = reinterpret_cast<const float4 *>(from), v = LOAD_IS == ACCESS_streaming ? __ldcs(at) : *at;
         to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
     } else if constexpr (V == 2) {
         const float2 *at = reinterpret_cast<const float2 *>(from), v = LOAD_IS == ACCESS_streaming ? __ldcs(at) : *at;
         to[0] = v.x, to[1] = v.y;
     } else {
-        to[0] = load1(from);
+        to[0] = LOAD_IS == ACCESS_streaming ? __ldcs(from) : *from;
     }
 }
 
@@ -255,17 +263,18 @@ __device__ __forceinline__ bool aligned(const void *pointer) { return reinterpre
 
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) transpose(const float *__restrict__ a, float *__restrict__ b, int rows, int cols)
 {
-    __shared__ __align__(16) float tile[TILE_FLOATS];
+    extern __shared__ __align__(16) float tile[];
     if (VECTOR > 1 && rows % VECTOR == 0 && cols % VECTOR == 0 && aligned(a) && aligned(b))
         turn<VECTOR>(tile, a, b, rows, cols);
     else
         turn<1>(tile, a, b, rows, cols);
 }
 
-#if TILE_ROWS == TILE_COLS && TILE_ROWS * (TILE_COLS + 1) * 8 <= 49152
+#if TILE_ROWS == TILE_COLS
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) transpose_in_place(float *a, int n)
 {
-    __shared__ __align__(16) float upper[TILE_FLOATS], lower[TILE_FLOATS];
+    extern __shared__ __align__(16) float tile[];
+    float *const upper = tile, *const lower = tile + TILE_FLOATS;
     /* Block number k is tile (i, j), j <= i, of the triangle row by row: i is the largest with i * (i + 1) / 2 <= k. */
     const long long k = blockIdx.x;
     int i = (int)((sqrtf(8.0f * (float)k + 1.0f) - 1.0f) * 0.5f);
