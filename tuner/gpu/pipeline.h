@@ -1,4 +1,4 @@
-// A candidate on the device: a loaded cubin and, for each problem, the launches ("stages") that compute it.
+// A candidate on the device: a loaded cubin and, for each problem, the stages that compute it: launches of the cubin's kernels, and library calls.
 #ifndef SWEETSPOT_GPU_PIPELINE_H
 #define SWEETSPOT_GPU_PIPELINE_H
 
@@ -9,6 +9,9 @@
 enum { PIPELINE_STAGES_MAX = 8, PIPELINE_ARGUMENTS_MAX = 64, PIPELINE_MAPS_MAX = 8 };
 
 struct pipeline_stage {
+    const struct operation_baseline *library; // not NULL: a library's call on this problem, and nothing below but `state`
+    struct operation_problem operation;
+    void *state;
     struct cuda_kernel *kernel;
     struct cuda_geometry geometry;
     unsigned count;
@@ -24,6 +27,7 @@ struct pipeline_stage {
 
 struct pipeline_part {
     struct cuda *cuda;
+    const struct toolbox *toolbox; // the workload's
     unsigned count; // 0: the candidate has nothing for this problem
     struct pipeline_stage stage[PIPELINE_STAGES_MAX];
 };

@@ -99,6 +99,13 @@ static void free_stage(struct stage *s)
         tensor_map_free(s->arguments[i].map);
     }
     free(s->arguments);
+    free(s->operation);
+    free(s->by);
+    for (size_t i = 0; i < s->role_count; i++) {
+        free(s->roles[i].role);
+        expr_free(s->roles[i].value);
+    }
+    free(s->roles);
 }
 
 static void free_reference(struct reference *r)

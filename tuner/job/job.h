@@ -65,9 +65,21 @@ struct argument {
     double real;            // where value is NULL
 };
 
+// What a role of an operation is in a stage that a library computes: a buffer, or a number.
+struct stage_role {
+    char *role;
+    int buffer;              // index into job.buffers, or -1: a size or scalar
+    struct expr *value;      // integer
+    double real;             // where value is NULL
+};
+
+// A launch of an entry of the template or, where `operation` is set, a library's call; then entry is "" and there is no launch, and no argument.
 struct stage {
     char *name;                      // shown; the entry's name unless given
     char *entry;                     // C name or C++ name expression ("gemm<float, BLOCK_M>")
+    char *operation, *by;            // kernels/ name and one of its baselines, or NULL
+    size_t role_count;
+    struct stage_role *roles;
     struct expr *when;               // NULL: always part of the candidate
     struct expr *grid[3], *block[3], *cluster[3]; // NULL: 1
     struct expr *shared;             // dynamic shared memory in bytes; NULL: 0

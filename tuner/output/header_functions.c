@@ -67,6 +67,8 @@ static void put_case(struct renderer *r, const json_t *stage)
 {
     static const char *const arrays[] = {"grid", "block", "cluster"};
     const char *when = json_get_string(stage, "when", "1");
+    const json_t *library = json_object_get(stage, "library");
+    if (library) fprintf(r->file, "        /* no launch: a library's call, %s by %s */\n", json_get_string(library, "operation", "?"), json_get_string(library, "by", "?"));
     for (size_t k = 0; k < 3; k++)
         for (size_t d = 0; d < 3; d++) {
             const json_t *text = json_array_get(json_object_get(stage, arrays[k]), d);
@@ -226,17 +228,17 @@ static void put_select(struct renderer *r)
                "/* The first section of the device that a section is for. */\nstatic inline int %s_first_of(int section)\n{\n    switch (section) {\n", r->lower, r->lower);
     for (i = 0; i < json_array_size(r->sections); i++) fprintf(f, "    case %zu: return %zu;\n", i, first_of_device(r->sections, i));
     fprintf(f, "    default: return -1;\n    }\n}\n\n/* Whether a section's kernel can do a problem: it has a stage for it. */\nstatic inline int %s_can_on(", r->lower);
-    put_arguments(r, "int section");
+    header_put_arguments(r, "int section");
     fputs(")\n{\n    return ", f);
     json_array_foreach(r->prefixes, i, size) {
         fprintf(f, "%s%sgeometry_on(section", i ? " || " : "", json_string_value(size));
-        put_sizes(r, ", ");
+        header_put_sizes(r, ", ");
         fputs(").used", f);
     }
     fprintf(f, ";\n}\n\n"
                "/* The kernel (0 to %s_KERNELS - 1) for a problem: that of the nearest one that was tuned, of the kernels that can do it; by the ratios of the sizes,\n"
                " * twice as far for each size that is a multiple of another power of two (up to 8). -1: none can, or a size is below 1. */\nstatic inline int %s_select(", r->upper, r->lower);
-    put_arguments(r, "");
+    header_put_arguments(r, "");
     fprintf(f, ")\n{\n    int count, i, d, kernel = -1;\n    double least = 0;\n    const struct %s_result *results = %s_results(&count);\n    long long size[%zu];\n", r->lower,
             r->lower, sizes ? sizes : 1);
     if (!sizes) fputs("    size[0] = 1;\n", f);
@@ -246,7 +248,7 @@ static void put_select(struct renderer *r)
             "    for (i = 0; i < count; i++) {\n        double distance = 1;\n        if (%s_first_of(results[i].section) != %s_FIRST_SECTION) continue;\n"
             "        if (!%s_can_on(results[i].section",
             sizes ? sizes : 1, r->lower, r->upper, r->lower);
-    put_sizes(r, ", ");
+    header_put_sizes(r, ", ");
     fprintf(f,
             ")) continue;\n        for (d = 0; d < %zu; d++) {\n"
             "            double here = (double)size[d], there = (double)results[i].size[d];\n"

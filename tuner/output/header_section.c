@@ -150,6 +150,7 @@ static json_t *maps_section(const struct folding *f, const struct stage *stage, 
 static json_t *stage_section(const struct folding *f, const struct stage *stage, const struct trial *trial, struct error *err)
 {
     json_t *object = json_pack("{s:s, s:s, s:b}", "name", stage->name, "entry", stage->entry, "cooperative", stage->cooperative);
+    if (stage->operation) json_object_set_new(object, "library", json_pack("{s:s, s:s}", "operation", stage->operation, "by", stage->by));
     json_t *grid = three_c(f, stage->grid, err), *block = grid ? three_c(f, stage->block, err) : NULL,
            *cluster = block ? three_c(f, stage->cluster, err) : NULL, *maps = cluster ? maps_section(f, stage, err) : NULL;
     json_object_set_new(object, "grid", grid);

@@ -65,6 +65,7 @@ static void add_entries(const struct job *job, const uint16_t *config, json_t *e
 {
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     for (size_t i = 0; i < job->stage_count; i++) {
+        if (job->stages[i].operation) continue;
         bool used = !job->stages[i].when;
         for (size_t p = 0; p < job->problem_count && !used; p++)
             used = job_problem_values(job, config, p, values, NULL) || request_stage_used(job, i, values, NULL) != 0;
@@ -221,9 +222,33 @@ static json_t *describe_argument(const struct job *job, const struct argument *a
     return json_pack("{s:s, s:I}", "scalar", data_type_name(a->type), "value", (json_int_t)value);
 }
 
+// A stage that a library computes: which buffer plays which role, and the sizes and scalars.
+static json_t *describe_library_stage(const struct job *job, const struct stage *s, const int64_t *values, struct launch_shape *shape, struct error *err)
+{
+    *shape = (struct launch_shape){{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0};
+    json_t *buffers = json_object(), *roles = json_object();
+    for (size_t i = 0; i < s->role_count; i++) {
+        const struct stage_role *role = &s->roles[i];
+        int64_t value = 0;
+        if (role->buffer >= 0) {
+            json_object_set_new(buffers, role->role, json_string(job->buffers[role->buffer].name));
+            continue;
+        }
+        if (role->value && expr_eval(role->value, values, &value, err)) {
+            error_prefix(err, "stage '%s', role '%s'", s->name, role->role);
+            json_decref(buffers);
+            json_decref(roles);
+            return NULL;
+        }
+        json_object_set_new(roles, role->role, role->value ? json_integer(value) : json_real(role->real));
+    }
+    return json_pack("{s:s, s:s, s:o, s:o}", "operation", s->operation, "by", s->by, "buffers", buffers, "roles", roles);
+}
+
 static json_t *describe_stage(const struct job *job, const struct stage *s, const char *symbol, const int64_t *values, struct launch_shape *shape,
                               struct error *err)
 {
+    if (s->operation) return describe_library_stage(job, s, values, shape, err);
     shape->shared = 0;
     if (evaluate3(s->grid, values, shape->grid, err) || evaluate3(s->block, values, shape->block, err) ||
         evaluate3(s->cluster, values, shape->cluster, err) || (s->shared && expr_eval(s->shared, values, &shape->shared, err))) {
