@@ -16,9 +16,9 @@ static bool have_gpu(void)
     return known;
 }
 
-#define NEEDS_GPU()   \
-    do {              \
-        (void)state;  \
+#define NEEDS_GPU()              \
+    do {                         \
+        (void)state;             \
         if (!have_gpu()) skip(); \
     } while (0)
 
@@ -95,10 +95,12 @@ static void matrix_times_vector_is_right_at_all_shapes(void **state)
                                      "s/y\"; type = \"f32\"; shape = \\(.*\\); direction = \"out\"/y\"; type = \"f32\"; shape = \\1; direction = \"inout\"/";
     char *folder = e2e_folder("gemv");
     for (int t = 0; t < 2; t++) {
-        struct outcome_of_command r = e2e_run(folder, "{ sed -e '/@include/d' configs/gemv%s.cfg; sed 's|\"\\.\\./templates|\"'$PWD'/templates|' configs/gemv.inc; } | sed '%s' >%s/job.cfg && "
-                                              "$BIN/sweetspot tune %s/job.cfg --store %s/g%d.db -q --no-counters --no-final --strategy random -n 200 && "
-                                              "$BIN/sweetspot status %s/job.cfg --store %s/g%d.db",
-                                              t ? "_t" : "", small, folder, folder, folder, t, folder, folder, t);
+        struct outcome_of_command r =
+            e2e_run(folder,
+                    "{ sed -e '/@include/d' configs/gemv%s.cfg; sed 's|\"\\.\\./templates|\"'$PWD'/templates|' configs/gemv.inc; } | sed '%s' >%s/job.cfg && "
+                    "$BIN/sweetspot tune %s/job.cfg --store %s/g%d.db -q --no-counters --no-final --strategy random -n 200 && "
+                    "$BIN/sweetspot status %s/job.cfg --store %s/g%d.db",
+                    t ? "_t" : "", small, folder, folder, folder, t, folder, folder, t);
         if (r.status) fail_msg("status %d: %.3000s", r.status, r.err);
         if (strstr(r.out, " wrong") || strstr(r.out, " out_of_bounds") || strstr(r.out, " crashed") || strstr(r.out, " pruned")) fail_msg("%.3000s", r.out);
         e2e_done(&r);
