@@ -143,7 +143,8 @@ static double *host_copy(const struct operand *all, int64_t batch, int64_t which
     size_t size = element_size(all->type);
     const char *data = (const char *)all->host + (size_t)(which * rows * all->ld) * size;
     for (int64_t i = 0; to && i < rows; i++)
-        for (int64_t j = 0; j < all->cols; j++) to[transpose ? j * rows + i : i * all->cols + j] = element_load(all->type, data + (size_t)(i * all->ld + j) * size);
+        for (int64_t j = 0; j < all->cols; j++)
+            to[transpose ? j * rows + i : i * all->cols + j] = element_load(all->type, data + (size_t)(i * all->ld + j) * size);
     return to;
 }
 

@@ -1,12 +1,36 @@
 /*
- * gemm_simt.cu: C = alpha*A*B + beta*C in FP32 on the FMA units, no tensor cores.
+ * gemm_simt.cu: C = alpha*op(A)*op(B) + beta*C in FP32 on the FMA units, no tensor cores.
  *
- * A is M x K, B is K x N, C is M x N, all row-major with leading dimensions lda, ldb, ldc (in floats). Any M, N, K >= 1, any
- * leading dimensions, any 4-byte aligned pointers. With beta == 0, C is never read. One launch, no scratch memory:
+ * op(A) is M x K, op(B) is K x N, C is M x N, all row-major with leading dimensions lda, ldb, ldc (in floats); TRANSPOSE_A says that A
+ * is stored K x M, TRANSPOSE_B that B is stored N x K. Any M, N >= 1, K >= 0, any leading dimensions, any 4-byte aligned pointers. With
+ * beta == 0, C is never read. There are two ways in.
  *
- *     grid    ceil_div(M, BLOCK_M) * ceil_div(N, BLOCK_N)                      (one-dimensional)
- *     block   (BLOCK_M / WARP_M) * (BLOCK_N / WARP_N) * 32
- *     shared  4 * STAGES * BLOCK_K * (BLOCK_M + PAD + BLOCK_N)                 (dynamic, bytes)
+ *     gemm_simt  (int M, int N, int K, float alpha, const float *A, int lda, const float *B, int ldb, float beta, float *C, int ldc)
+ *
+ *         one launch, no scratch memory; when SPLIT_K is not defined
+ *         grid    ceil_div(M, BLOCK_M) * ceil_div(N, BLOCK_N) = tiles                  (one-dimensional)
+ *         block   (BLOCK_M / WARP_M) * (BLOCK_N / WARP_N) * 32
+ *         shared  4 * STAGES * BLOCK_K * (A_ROW + B_ROW)                              (dynamic, bytes), with
+ *                 A_ROW = BLOCK_M + (TRANSPOSE_A ? 0 : PAD), B_ROW = BLOCK_N + (TRANSPOSE_B ? PAD : 0)
+ *
+ *     gemm_simt_split  (int M, int N, int K, float alpha, const float *A, int lda, long long stride_a, const float *B, int ldb,
+ *                       long long stride_b, float beta, float *C, int ldc, long long stride_c, int batch, float *partial, unsigned *count)
+ *
+ *         a batch of products, the stride_ floats apart, and sums over k in SPLIT_K parts, by as many blocks; when SPLIT_K is defined
+ *         grid    tiles * batch * SPLIT_K, or fewer: see `struct share`
+ *         block   as above
+ *         shared  as above; with FINISH cluster at least 4 * BLOCK_M * BLOCK_N
+ *         cluster SPLIT_K with FINISH cluster, else none
+ *         partial BLOCK_M * BLOCK_N floats a part, for FINISH last_block and two_pass, aligned to 16 bytes
+ *         count   an unsigned for each tile in parts, zero before the first launch and zero again after each, for FINISH last_block
+ *
+ *     gemm_simt_finish (int M, int N, float beta, float *C, int ldc, long long stride_c, int alone, int shared, const float *partial)
+ *
+ *         the second launch of FINISH two_pass. alone: tiles that are not in parts; shared: tiles that are
+ *         grid    shared, BLOCK_M * BLOCK_N / 128
+ *         block   256
+ *
+ * Nothing depends on which block comes last: same bits in every run.
  *
  * Three levels of tiles. A block owns BLOCK_M x BLOCK_N of C, a warp WARP_M x WARP_N of that, and the warp's 32 lanes, laid
  * out LANE_ROWS x (32 / LANE_ROWS), own TILE_ROW_SIZE x TILE_COL_SIZE patches that repeat over the warp tile:
@@ -24,7 +48,7 @@
  * its fragments of row k with vector loads:
  *
  *     A:  BLOCK_K rows of BLOCK_M + PAD floats   (transposed while it is copied, see A_ASYNC)
- *     B:  BLOCK_K rows of BLOCK_N floats
+ *     B:  BLOCK_K rows of BLOCK_N floats         (the other way round for operands that are stored transposed)
  *
  * Parameters (macros; each has a default, and the defaults together are the best configuration measured so far at 4096 x 4096 x
  * 4096 and at 2048 x 2048 x 2048 on an H200: 52.7 and 51.8 TFLOP/s of 66.9, 1.03 times cuBLAS)
@@ -44,8 +68,9 @@
  *                        contiguous bytes. At 1024 cubed, 128 x 128 tiles: 4,198,670 conflicts of loads against 213, 11% of time
  *     STAGES             slots in the ring. 1: copy, wait, compute. n: n-1 tiles are on their way while one is computed
  *     VECTOR             floats per global access of B and C (and of A when A_ASYNC is 0): 1, 2, 4
- *     A_ASYNC            1: A goes to shared memory by 4-byte cp.async, each float straight to its transposed place.
- *                        0: A is loaded VECTOR floats at a time into registers and stored transposed one tile later: fewer
+ *     A_ASYNC            1: an operand that is transposed while it is copied (A; B where TRANSPOSE_B; not A where TRANSPOSE_A) goes to
+ *                        shared memory by 4-byte cp.async, each float straight to its place.
+ *                        0: it is loaded VECTOR floats at a time into registers and stored transposed one tile later: fewer
  *                        wavefronts (18%), more registers. Neither wins everywhere
  *     PAD                floats added to a row of A in shared memory (multiple of 4 for 128-bit fragments). A warp writes 8
  *                        values of k times 4 or more rows at once, k being the slow index: with 4, bank 4k + row is different
@@ -60,6 +85,11 @@
  *                        share more of A and B in L2. 1: row by row
  *     MIN_BLOCKS         blocks an SM must be able to hold (second argument of __launch_bounds__), which bounds registers.
  *                        0: left to the compiler
+ *     SPLIT_K            parts of the sum over k, see gemm_simt_split. What keeps SMs busy where tiles are few: at 512 cubed
+ *                        10.3 us with parts in clusters, 13.2 with parts finished otherwise, 12.4 by cuBLAS
+ *     FINISH             who adds the parts: `cluster`, the blocks of a cluster through each other's shared memory (sm_90; up to 8
+ *                        parts); `last_block`, the block that finishes last, from `partial`; `two_pass`, a second launch
+ *     TRANSPOSE_A, TRANSPOSE_B   how A and B are stored
  *
  * What limits it. An SM issues one instruction per scheduler and cycle, and an FFMA is one of them, so every other instruction
  * costs a multiplication: with 128 x 256 x 8 tiles at 2048 cubed 91% are FFMAs, and in 86% of the cycles one is issued. Hence 16 x 8
@@ -67,10 +97,9 @@
  * because their blocks fill 132 SMs 3.88 times. Register banks are not the limit: the share of FFMAs with two operands in
  * the same bank (9% to 60%) does not go with the time.
  *
- * Ragged sizes. Only the copies into shared memory and the final store know about edges. A tile that lies inside the matrices,
- * with pointers and leading dimensions that VECTOR allows, is copied without a single test; every other tile is copied
- * float by float, zero-filled outside. The choice is one uniform branch per tile and per kernel. 4095 cubed, where with
- * VECTOR 4 all of B goes float by float, still reached 41 TFLOP/s.
+ * Ragged sizes. The last tiles of a row or column are moved back into the matrix and store only what no neighbour stores, so where
+ * the matrix is at least as large as a tile, nothing but the last step along k is copied with tests, float by float, zero-filled
+ * outside. Pointers and leading dimensions that VECTOR does not allow make every copy such a one: tune these with VECTOR 1.
  *
  * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the copies from global to shared memory and the store
  * of C, no fragments, no multiplications; 2 arithmetic alone: fragments and multiplications on whatever lies in shared memory, no

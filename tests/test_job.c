@@ -199,6 +199,7 @@ static void what_only_the_built_space_shows_is_reported_with_its_line(void **sta
         {5, "constraints = ( \"DOUBLE <= 128\", \"BLOCK / (BLOCK - 32) == 2\" );", "job.cfg:5: "},
         {5, "constraints = ( \"BLOCK > 1000\" );", "job.cfg:5: "},
         {6, "problems = ( { N = 100000000000; } );", "job.cfg:6: the buffers of problem N=100000000000 take 372.5 GiB"},
+        {6, "problems = ( { N = 0; } );", "job.cfg:6: buffer 'x' of problem N=0: 1 rows of 0 elements"},
         {13, "verification = { problems = ( { N = -7; } ); };", "job.cfg:13: buffer 'x'"},
     };
     char *folder = e2e_folder("built");
@@ -270,7 +271,7 @@ static void the_shipped_jobs_are_sound(void **state)
 {
     (void)state;
     char *folder = e2e_folder("shipped");
-    struct outcome_of_command r = e2e_run(folder, "n=0; for job in configs/*.cfg configs/layers/*.cfg; do $BIN/sweetspot check $job || exit 1; n=$((n+1)); done; echo jobs $n; test $n -ge 3");
+    struct outcome_of_command r = e2e_run(folder, "n=0; for job in configs/*.cfg configs/layers/*.cfg configs/suite/*.cfg; do $BIN/sweetspot check $job || exit 1; n=$((n+1)); done; echo jobs $n; test $n -ge 60");
     if (r.status) fail_msg("%s", r.err);
     e2e_done(&r);
     e2e_remove(folder);

@@ -277,16 +277,17 @@ static void matrix_times_vector_agrees_with_two_loops(void **state)
         const struct operand *a = &r.problem.operand[operation_role(op, "A")], *x = &r.problem.operand[operation_role(op, "x")];
         compute(op, &r);
         for (int64_t i = 0; i < out; i++) {
-            double sum = 0, size = 0, old = with_y ? at(&r.problem.operand[r.out], 0, i) : 0;
+            double sum = 0, size = 0, least = 1, old = with_y ? at(&r.problem.operand[r.out], 0, i) : 0;
             for (int64_t k = 0; k < in; k++) {
                 double term = (transpose ? at(a, k, i) : at(a, i, k)) * at(x, 0, k);
                 sum += term;
                 size += fabs(term);
+                least = fmin(least, fabs(term));
             }
             const struct operation_expected *e = &r.expected[r.out];
             assert_true(fabs(e->host_expected[i] - (1.5 * sum - 0.5 * old)) < 1e-12);
             assert_true((double)e->host_scale[i] >= 1.5 * size + 0.5 * fabs(old));
-            assert_true(allowed(e, (size_t)i) < 1e-5);
+            assert_true(allowed(e, (size_t)i) < 1.5 * least); // no term may be missing
         }
         release(&r);
     }
