@@ -26,8 +26,8 @@
  *         grid   t * (t + 1) / 2, t = ceil_div(n, TILE_ROWS);             block  BLOCK_SIZE;   twice that much shared memory
  *
  * Parameters (macros; each has a default)
- *     TILE_ROWS, TILE_COLS   multiples of 32
- *     BLOCK_SIZE             threads
+ *     TILE_ROWS, TILE_COLS   powers of two from 32
+ *     BLOCK_SIZE             threads, a power of two from 32
  *     VECTOR                 1, 2, 4 floats an access
  *     LAYOUT                 see above
  *     ORDER                  in which order blocks take tiles: `rows` of A, `columns` of A, or `squares` of 8 x 8 tiles
@@ -96,7 +96,8 @@
 
 static_assert(TILE_ROWS % 32 == 0 && TILE_COLS % 32 == 0, "tiles must be multiples of 32");
 static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
-static_assert(BLOCK_SIZE % 32 == 0 && BLOCK_SIZE <= 1024, "BLOCK_SIZE must be a multiple of 32 up to 1024");
+static_assert((TILE_ROWS & (TILE_ROWS - 1)) == 0 && (TILE_COLS & (TILE_COLS - 1)) == 0 && (BLOCK_SIZE & (BLOCK_SIZE - 1)) == 0 && BLOCK_SIZE >= 32 && BLOCK_SIZE <= 1024,
+              "TILE_ROWS, TILE_COLS and BLOCK_SIZE must be powers of two, BLOCK_SIZE from 32 to 1024");
 static_assert(TILE_ROWS * TILE_COLS % (BLOCK_SIZE * VECTOR) == 0, "a tile must be a multiple of BLOCK_SIZE vectors");
 
 namespace {
@@ -163,28 +164,60 @@ template <int V> __device__ __forceinline__ void store(float *to, const float *x
 /* Vectors of a tile a thread reads and writes, all in flight at once. */
 template <int V> struct share { static constexpr int count = TILE_ROWS * TILE_COLS / V / BLOCK_SIZE; };
 
-/* What of the tile at (row, col) of a rows x cols matrix this thread reads, to registers. */
-template <int V> __device__ __forceinline__ void fetch(float (&held)[share<V>::count][V], const float *a, int rows, int cols, int row, int col)
+/* Where in the tile this thread's vector `i` lies when the tile is read, ACROSS vectors a row. All are powers of two; written so that the thread's part does not depend
+ * on i and i's part is a constant: otherwise addresses cost more instructions than are left (with single floats 59 for each 32, measured). */
+template <int V> __device__ __forceinline__ int read_row(int i)
 {
     constexpr int ACROSS = TILE_COLS / V;
+    return BLOCK_SIZE >= ACROSS ? (int)threadIdx.x / ACROSS + i * (BLOCK_SIZE / ACROSS) : i / (ACROSS / BLOCK_SIZE + (ACROSS < BLOCK_SIZE));
+}
+template <int V> __device__ __forceinline__ int read_col(int i)
+{
+    constexpr int ACROSS = TILE_COLS / V;
+    return BLOCK_SIZE >= ACROSS ? (int)threadIdx.x % ACROSS * V : ((int)threadIdx.x + i % (ACROSS / BLOCK_SIZE + (ACROSS < BLOCK_SIZE)) * BLOCK_SIZE) * V;
+}
+/* And when it is written: the first of V rows, and the column. A warp takes 32 rows; GROUPS warps, or one warp in GROUPS steps, all of them. */
+template <int V> __device__ __forceinline__ int write_row(int i)
+{
+    constexpr int GROUPS = TILE_ROWS / 32, WARPS = BLOCK_SIZE / 32;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    return (WARPS >= GROUPS ? warp % GROUPS : warp + i % (GROUPS / WARPS + (GROUPS < WARPS)) * WARPS) * 32 + lane % (32 / V) * V;
+}
+template <int V> __device__ __forceinline__ int write_col(int i)
+{
+    constexpr int GROUPS = TILE_ROWS / 32, WARPS = BLOCK_SIZE / 32;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    return (WARPS >= GROUPS ? warp / GROUPS + i * (WARPS / GROUPS) : i / (GROUPS / WARPS + (GROUPS < WARPS))) * V + lane / (32 / V);
+}
+
+/* What of the tile at (row, col) of a rows x cols matrix this thread reads, to registers. WHOLE: all of it exists. */
+template <int V, bool WHOLE> __device__ __forceinline__ void fetch_some(float (&held)[share<V>::count][V], const float *a, int rows, int cols, int row, int col)
+{
+    const float *const first = a + (long long)(row + read_row<V>(0)) * cols + col;
 #pragma unroll
     for (int i = 0; i < share<V>::count; ++i) {
-        const int n = i * BLOCK_SIZE + threadIdx.x, r = row + n / ACROSS, c = col + n % ACROSS * V;
+        const int down = read_row<V>(i) - read_row<V>(0);
 #if SWEETSPOT_VARIANT == 2
-        for (int v = 0; v < V; ++v) held[i][v] = __int_as_float(r + c);
+        for (int v = 0; v < V; ++v) held[i][v] = __int_as_float(row + col + i);
 #else
-        if (r < rows && c < cols) load<V>(held[i], a + (long long)r * cols + c);
+        if (WHOLE || (row + read_row<V>(i) < rows && col + read_col<V>(i) < cols)) load<V>(held[i], first + (long long)down * cols + read_col<V>(i));
 #endif
     }
 }
 
+template <int V> __device__ __forceinline__ void fetch(float (&held)[share<V>::count][V], const float *a, int rows, int cols, int row, int col)
+{
+    if (row + TILE_ROWS <= rows && col + TILE_COLS <= cols)
+        fetch_some<V, true>(held, a, rows, cols, row, col);
+    else
+        fetch_some<V, false>(held, a, rows, cols, row, col);
+}
+
 template <int V> __device__ __forceinline__ void keep(float *tile, const float (&held)[share<V>::count][V])
 {
-    constexpr int ACROSS = TILE_COLS / V;
 #pragma unroll
     for (int i = 0; i < share<V>::count; ++i) {
-        const int n = i * BLOCK_SIZE + threadIdx.x, r = n / ACROSS, c = n % ACROSS * V;
-        float *to = tile + place<V>(r, c);
+        float *to = tile + place<V>(read_row<V>(i), read_col<V>(i));
         if constexpr (LAYOUT_IS == LAYOUT_padding) {
 #pragma unroll
             for (int v = 0; v < V; ++v) to[v] = held[i][v];
@@ -199,23 +232,28 @@ template <int V> __device__ __forceinline__ void keep(float *tile, const float (
 }
 
 /* The tile, turned, to (row, col) of a rows x cols matrix. A warp writes 32 / V vectors along each of V rows of B. */
-template <int V> __device__ __forceinline__ void release(const float *tile, float *b, int rows, int cols, int row, int col)
+template <int V, bool WHOLE> __device__ __forceinline__ void release_some(const float *tile, float *b, int rows, int cols, int row, int col)
 {
-    constexpr int ALONG = 32 / V, GROUPS = TILE_ROWS / 32;
-    const int lane = threadIdx.x % 32;
+    float *const first = b + (long long)(row + write_col<V>(0)) * cols + col;
 #pragma unroll
     for (int i = 0; i < share<V>::count; ++i) {
-        const int warp = (i * BLOCK_SIZE + (int)threadIdx.x) / 32;
-        const int from_row = warp % GROUPS * 32 + lane % ALONG * V, from_col = warp / GROUPS * V + lane / ALONG;
+        const int from_row = write_row<V>(i), from_col = write_col<V>(i), down = from_col - write_col<V>(0);
         float out[V];
 #pragma unroll
         for (int v = 0; v < V; ++v) out[v] = tile[place<V>(from_row + v, from_col)];
-        const int r = row + from_col, c = col + from_row;
 #if SWEETSPOT_VARIANT == 2
         if (out[0] != -1.0f) continue;
 #endif
-        if (r < rows && c < cols) store<V>(b + (long long)r * cols + c, out);
+        if (WHOLE || (row + from_col < rows && col + from_row < cols)) store<V>(first + (long long)down * cols + from_row, out);
     }
+}
+
+template <int V> __device__ __forceinline__ void release(const float *tile, float *b, int rows, int cols, int row, int col)
+{
+    if (row + TILE_COLS <= rows && col + TILE_ROWS <= cols)
+        release_some<V, true>(tile, b, rows, cols, row, col);
+    else
+        release_some<V, false>(tile, b, rows, cols, row, col);
 }
 
 /* Which tile block `n` of a grid of down x across takes. */
