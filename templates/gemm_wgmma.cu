@@ -171,6 +171,9 @@
 #define SCHEDULE_IS JOIN(SCHEDULE_, SCHEDULE)
 #define STORE_IS JOIN(STORE_, STORE)
 
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#error "gemm_wgmma.cu needs sm_90a: wgmma, TMA and setmaxnreg are Hopper's own"
+#endif
 #if INPUT_IS != TYPE_bf16 && INPUT_IS != TYPE_f16
 #error "INPUT must be bf16 or f16"
 #endif
