@@ -175,6 +175,11 @@ static void a_run_chooses_two_kernels_and_its_header_selects_them(void **state)
     e2e_expect(r.out, "(held back)");
     e2e_expect(r.out, "on problems held back 0.0%");
     e2e_done(&r);
+    r = e2e_run(folder, "cd %s && $BIN/sweetspot status job.cfg --store e.db && $BIN/sweetspot status job.cfg --store e.db -f json >/dev/null", folder);
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.out, "with the fastest kernel of each problem");
+    e2e_expect(r.out, "ratio 1.");
+    e2e_done(&r);
     // Both languages, strictest warnings; the selector for problems tuned, in between, and senseless.
     static const char program[] =
         "#include <stdio.h>\n#include \"e.h\"\n"

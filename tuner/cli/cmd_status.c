@@ -62,6 +62,36 @@ static int add_best(void *user, const struct trial *trial)
     return 0;
 }
 
+// With objective each, the best is what the fastest trials of all problems come to together.
+static int note_problems(void *user, const struct trial *trial)
+{
+    struct status *status = user;
+    json_t *best = json_object_get(json_object_get(status->report, "best"), "problems"), *known;
+    for (size_t i = 0; i < trial->problem_count && i < status->session.job->tuned_count; i++) {
+        const struct trial_problem *p = &trial->problems[i];
+        known = json_array_get(best, i);
+        if (p->time >= json_get_number(known, "time", INFINITY) || !(p->time > 0)) continue;
+        json_array_set_new(best, i, json_pack("{s:s, s:I, s:f, s:o, s:o}", "name", p->name, "trial", (json_int_t)trial->id, "time", p->time, "low",
+                                              json_real_or_null(p->low), "high", json_real_or_null(p->high)));
+    }
+    return 0;
+}
+
+static int add_best_each(struct status *status, struct error *err)
+{
+    const struct job *job = status->session.job;
+    json_t *problems = json_array();
+    double times[JOB_MAX_PROBLEMS];
+    for (size_t p = 0; p < job->tuned_count; p++) json_array_append_new(problems, json_pack("{s:s}", "name", job->problems[p].name));
+    json_object_set_new(status->report, "best", json_pack("{s:o}", "problems", problems));
+    if (store_each(status->session.store, true, 0, note_problems, status, err) < 0) return -1;
+    for (size_t p = 0; p < job->tuned_count; p++) times[p] = json_get_number(json_array_get(problems, p), "time", NAN);
+    double objective = job_objective(job, times);
+    if (isfinite(objective)) json_object_set_new(json_object_get(status->report, "best"), "objective", json_real(objective));
+    else json_object_del(status->report, "best");
+    return 0;
+}
+
 static void add_baselines(struct status *status)
 {
     json_t *document = session_document(&status->session, "baselines", NULL), *list = json_array(), *baseline;
@@ -96,7 +126,9 @@ static int gather(struct status *status)
     const struct environment *environment = &session->environment;
     struct error err = {""};
     int64_t counts[STATUS_COUNT], total = 0;
-    if (store_counts(session->store, counts, &err) || store_each(session->store, true, 1, add_best, status, &err) ||
+    bool each = session->job->objective == OBJECTIVE_EACH;
+    if (store_counts(session->store, counts, &err) ||
+        (each ? add_best_each(status, &err) : store_each(session->store, true, 1, add_best, status, &err)) ||
         store_each_document(session->store, "run", 0, add_run, status, &err)) {
         fprintf(stderr, "sweetspot: %s\n", err.message);
         return EXIT_ENVIRONMENT;
@@ -143,13 +175,15 @@ static void print_best(const struct status *status)
         printf("best so far    none has been measured and verified yet\n");
         return;
     }
-    printf("best so far    %s  trial %" PRId64 "\n", show_time(json_get_number(best, "objective", NAN), time, sizeof time),
-           json_get_integer(best, "trial", 0));
-    printf("               %s\n", json_get_string(best, "configuration", ""));
+    printf("best so far    %s", show_time(json_get_number(best, "objective", NAN), time, sizeof time));
+    if (json_get_integer(best, "trial", 0)) printf("  trial %" PRId64 "\n               %s\n", json_get_integer(best, "trial", 0), json_get_string(best, "configuration", ""));
+    else printf("  with the fastest kernel of each problem\n");
     json_array_foreach(json_object_get(best, "problems"), i, problem) {
         struct interval interval = {json_get_number(problem, "time", NAN), json_get_number(problem, "low", NAN),
                                     json_get_number(problem, "high", NAN)};
-        printf("               %s  %s\n", json_get_string(problem, "name", ""), show_interval(&interval, text, sizeof text));
+        printf("               %s  %s", json_get_string(problem, "name", ""), show_interval(&interval, text, sizeof text));
+        if (json_get_integer(problem, "trial", 0)) printf("  trial %" PRId64, json_get_integer(problem, "trial", 0));
+        putchar('\n');
     }
     json_array_foreach(json_object_get(status->report, "baselines"), i, baseline) {
         double ratio = json_get_number(baseline, "ratio", NAN);
