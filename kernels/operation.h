@@ -96,8 +96,15 @@ struct toolbox {
     int (*plan_gemm)(void *self, const struct toolbox_gemm *gemm, int candidates, void **plan, char detail[OPERATION_DETAIL_MAX], struct error *err);
     int (*run_plan)(void *self, const struct toolbox_gemm *gemm, void *plan, struct error *err);
     void (*plan_free)(void *self, void *plan);
-    // cublasAsumEx: the sum of absolute values.
+    // cublasAsumEx: the sum of absolute values; cublasNrm2Ex: the root of the sum of squares.
     int (*asum)(void *self, const struct operand *x, const struct operand *result, struct error *err);
+    int (*nrm2)(void *self, const struct operand *x, const struct operand *result, struct error *err);
+    // cublasDotEx.
+    int (*dot)(void *self, const struct operand *x, const struct operand *y, const struct operand *result, struct error *err);
+    // cublasIsamax, cublasIdamax: where the largest |x| is, counted from 1, as an i64.
+    int (*iamax)(void *self, const struct operand *x, const struct operand *index, struct error *err);
+    // cublasSgeam, cublasDgeam: to = the transpose of `from`, out of place.
+    int (*transpose)(void *self, const struct operand *from, const struct operand *to, struct error *err);
 };
 
 struct operation_baseline {
@@ -123,7 +130,8 @@ struct operation {
     // with floating-point atomics; a job may say otherwise.
     bool deterministic;
     // Fills expected[role] of every output role; its `expected` and `scale` arrays are allocated by the caller, on the
-    // device (reference) or the host (cpu).
+    // device (reference) or the host (cpu). `reference` may be NULL: then cpu(), on all cores, is the only reference.
+    // The old contents of an output that the job calls inout are in its operand.
     int (*reference)(const struct toolbox *, const struct operation_problem *, struct operation_expected *expected, struct error *);
     int (*cpu)(const struct operation_problem *, struct operation_expected *expected, struct error *);
     const struct operation_baseline *baselines;

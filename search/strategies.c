@@ -34,7 +34,8 @@ enum { MAX_REPEATS = 64 };
 struct strategy {
     const struct strategy_class *class;
     const struct space *space;
-    void *state;
+    size_t criteria, turn;
+    void **states; // one a criterion
     struct history seen;
     struct random rng;
     bool last_ask_failed;
@@ -83,18 +84,24 @@ struct strategy *strategy_new(const struct strategy_class *class, const struct s
                               const struct strategy_options *options, struct error *err)
 {
     struct strategy *s = calloc(1, sizeof *s);
+    struct strategy_options own = *options;
     if (!s) abort();
     s->class = class;
     s->space = space;
-    s->state = calloc(1, class->state_size ? class->state_size : 1);
-    if (!s->state) abort();
+    s->states = calloc(options->criteria ? options->criteria : 1, sizeof *s->states);
+    if (!s->states) abort();
     random_seed(&s->rng, options->seed ^ 0x5eed5eed5eed5eedu);
     history_init(&s->seen, space);
-    if (class->init(s->state, space, options, err) < 0) {
-        history_release(&s->seen);
-        free(s->state);
-        free(s);
-        return NULL;
+    while (s->criteria < (options->criteria ? options->criteria : 1)) {
+        void *state = s->states[s->criteria] = calloc(1, class->state_size ? class->state_size : 1);
+        if (!state) abort();
+        own.seed = options->seed + s->criteria;
+        if (class->init(state, space, &own, err) < 0) {
+            free(state);
+            strategy_free(s);
+            return NULL;
+        }
+        s->criteria++;
     }
     return s;
 }
@@ -102,29 +109,32 @@ struct strategy *strategy_new(const struct strategy_class *class, const struct s
 void strategy_free(struct strategy *s)
 {
     if (!s) return;
-    if (s->class->release) s->class->release(s->state);
+    for (size_t i = 0; i < s->criteria; i++) {
+        if (s->class->release) s->class->release(s->states[i]);
+        free(s->states[i]);
+    }
     history_release(&s->seen);
-    free(s->state);
+    free(s->states);
     free(s);
+}
+
+// Asks one criterion's state, and takes anything new when it insists on what is known.
+static bool ask_one(struct strategy *s, void *state, uint16_t *config)
+{
+    bool fresh = false;
+    for (int i = 0; i < MAX_REPEATS && !fresh; i++) {
+        if (!s->class->ask(state, config)) return false;
+        fresh = history_find(&s->seen, config) < 0 && space_is_valid(s->space, config);
+    }
+    return fresh || history_sample_new(&s->seen, &s->rng, config);
 }
 
 bool strategy_ask(struct strategy *s, uint16_t *config)
 {
-    bool fresh = false;
-    s->last_ask_failed = false;
-    for (int i = 0; i < MAX_REPEATS && !fresh; i++) {
-        if (!s->class->ask(s->state, config)) {
-            s->last_ask_failed = true;
-            return false;
-        }
-        fresh = history_find(&s->seen, config) < 0 && space_is_valid(s->space, config);
-    }
-    if (!fresh && !history_sample_new(&s->seen, &s->rng, config)) {
-        s->last_ask_failed = true;
-        return false;
-    }
-    history_propose(&s->seen, config);
-    return true;
+    s->last_ask_failed = true;
+    for (size_t i = 0; i < s->criteria && s->last_ask_failed; i++) s->last_ask_failed = !ask_one(s, s->states[s->turn++ % s->criteria], config);
+    if (!s->last_ask_failed) history_propose(&s->seen, config);
+    return !s->last_ask_failed;
 }
 
 void strategy_tell(struct strategy *s, const struct observation *o)
@@ -133,19 +143,27 @@ void strategy_tell(struct strategy *s, const struct observation *o)
     if (!space_is_valid(s->space, o->config)) return;
     history_tell(&s->seen, o);
     s->last_ask_failed = false;
-    s->class->tell(s->state, o);
+    for (size_t i = 0; i < s->criteria; i++) {
+        struct observation own = *o;
+        if (o->objectives) {
+            own.objective = o->objectives[i];
+            if (isnan(own.objective) && own.outcome <= OUTCOME_SLOW) own.outcome = OUTCOME_PRUNED;
+        }
+        s->class->tell(s->states[i], &own);
+    }
 }
 
 void strategy_compiled(struct strategy *s, const uint16_t *config, const struct static_facts *facts)
 {
-    if (s->class->compiled) s->class->compiled(s->state, config, facts);
+    for (size_t i = 0; i < s->criteria; i++)
+        if (s->class->compiled) s->class->compiled(s->states[i], config, facts);
 }
 
 int strategy_choose(struct strategy *s, size_t count, const uint16_t *const *configs, const struct static_facts *facts)
 {
     if (count == 0) return -1;
-    if (!s->class->choose) return 0;
-    int chosen = s->class->choose(s->state, count, configs, facts);
+    if (!s->class->choose || s->criteria > 1) return 0;
+    int chosen = s->class->choose(s->states[0], count, configs, facts);
     assert(chosen >= -1 && chosen < (int)count);
     return chosen;
 }

@@ -36,6 +36,7 @@ struct observation {
     enum outcome outcome;
     double objective;                     // lower is better (seconds); NaN unless OK or SLOW
     struct static_facts facts;
+    const double *objectives;             // one a criterion where there are several (NaN: none for that one); NULL: `objective` for each
     size_t counter_count;                 // counters of what was measured, in the order of the job's metric set; may be 0
     const double *counters;
 };
@@ -43,6 +44,7 @@ struct observation {
 struct strategy_options {
     uint64_t seed;
     uint64_t budget;                      // evaluations in all, 0 = unknown (time decides)
+    size_t criteria;                      // objectives that are searched for side by side; 0 = 1
     const char *text;                     // "key=value,..." for this strategy, or NULL
 };
 
@@ -71,7 +73,8 @@ const struct strategy_class *strategy_find(const char *name);     // or NULL
 const char *strategy_nearest(const char *name);                   // for "did you mean", or NULL
 
 // The instance: owns the private state, keeps the set of configurations proposed or told so that no strategy proposes one twice
-// even if its own code would (such a proposal is skipped), and counts what is outstanding.
+// even if its own code would (such a proposal is skipped), and counts what is outstanding. With several criteria (a kernel for each of many
+// shapes) it holds one private state for each: they propose in turn, and each is told every result by its own criterion.
 struct strategy *strategy_new(const struct strategy_class *, const struct space *, const struct strategy_options *, struct error *);
 void strategy_free(struct strategy *);
 bool strategy_ask(struct strategy *, uint16_t *config);

@@ -1,8 +1,9 @@
 /*
- * reduce.cu: the sum of n floats, n up to 2^63.
+ * reduce.cu: one number from n floats, n up to 2^63: by REDUCE their sum, the sum of their absolute values (asum), the root of the sum of their squares (nrm2),
+ * the sum of products with a second vector (dot), or the largest absolute value with its place, the lowest of several (iamax).
  *
  * Bound by memory: every float is read once, and a good configuration is one that keeps enough independent loads in flight. On an
- * H200, 2^30 floats: 4.57 TB/s at best, 4.45 or more in a quarter of 300 random configurations, 0.09 in the worst of them (one
+ * H200, the sum of 2^30 floats: 4.57 TB/s at best, 4.45 or more in a quarter of 300 random configurations, 0.09 in the worst of them (one
  * block of 64 threads an SM, one float a load).
  *
  * A block reads a chunk of BLOCK_SIZE * ITEMS vectors, ITEMS of them per thread, and goes on with the chunk gridDim.x further:
@@ -20,18 +21,22 @@
  *
  *     reduce_zero    (float *out)                                                      only for FINISH atomic; 1 block of 1
  *     reduce_sum     (const float *x, long long n, float *partial, float *out, unsigned *count)
+ *     reduce_asum, reduce_nrm2   with the same arguments
+ *     reduce_dot     (const float *x, const float *y, long long n, float *partial, float *out, unsigned *count)
+ *     reduce_iamax   (const float *x, long long n, total *partial, float *out, long long *index, unsigned *count)    total: 16 bytes
  *         grid       BLOCKS_PER_SM == 0 ? ceil_div(n, chunk) : min(ceil_div(n, chunk), BLOCKS_PER_SM * device.sm_count)
  *                    with chunk = BLOCK_SIZE * ITEMS * VECTOR; any grid is right
  *         block      BLOCK_SIZE
- *     reduce_finish  (const float *partial, int blocks, float *out)                    only for FINISH two_pass
- *         grid       1;   block  BLOCK_SIZE;   blocks = the grid of reduce_sum
+ *     reduce_finish  (const float *partial, int blocks, float *out)                    only for FINISH two_pass; with `long long *index` at the end for iamax
+ *         grid       1;   block  BLOCK_SIZE;   blocks = the grid of the launch before
  *
- * `partial` holds a float per block of reduce_sum (FINISH last_block and two_pass). `count` is one unsigned that must be zero
- * before the first launch, and is zero again after each (FINISH last_block). Neither is touched otherwise. Nothing needs the
- * output cleared.
+ * `partial` holds a number per block (FINISH last_block and two_pass). `count` is one unsigned that must be zero before the first launch, and is zero again
+ * after each (FINISH last_block). Neither is touched otherwise. Nothing needs the output cleared. Squares must not overflow (nrm2); NaNs are ignored (iamax).
+ * For dot, x and y that are not equally aligned are read float by float.
  *
  * Parameters (macros; each has a default)
  *
+ *     REDUCE          sum, asum, nrm2, dot or iamax: what is computed, the same for a whole job
  *     BLOCK_SIZE      threads of a block: a multiple of 32; for REDUCTION shared a power of two
  *     VECTOR          floats per load: 1, 2, 4
  *     ITEMS           independent loads a thread has in flight
@@ -41,7 +46,8 @@
  *     REDUCTION       how a block adds its threads' sums: `shuffle`, warp shuffles and then one warp over the warps' sums,
  *                     or `shared`, a tree in shared memory with a barrier a level
  *     FINISH          how blocks' sums are added: `last_block`, the block that finishes last adds all (deterministic);
- *                     `two_pass`, another launch adds them (deterministic); `atomic`, each block adds to the output
+ *                     `two_pass`, another launch adds them (deterministic); `atomic`, each block adds to the output (not nrm2 and
+ *                     iamax)
  *
  * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: every load, and instead of adding a float its bits
  * are collected, two floats an instruction; 2 arithmetic alone: the additions, of a number that is not loaded.
@@ -49,6 +55,9 @@
 
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
+#endif
+#ifndef REDUCE
+#define REDUCE sum
 #endif
 #ifndef BLOCK_SIZE
 #define BLOCK_SIZE 1024
@@ -72,19 +81,33 @@
 /* The tuner passes a choice as a bare identifier; these make it comparable in #if. An unknown one is 0. */
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
+#define REDUCE_sum 1
+#define REDUCE_asum 2
+#define REDUCE_nrm2 3
+#define REDUCE_dot 4
+#define REDUCE_iamax 5
 #define REDUCTION_shuffle 1
 #define REDUCTION_shared 2
 #define FINISH_last_block 1
 #define FINISH_two_pass 2
 #define FINISH_atomic 3
+#define REDUCE_IS JOIN(REDUCE_, REDUCE)
 #define REDUCTION_IS JOIN(REDUCTION_, REDUCTION)
 #define FINISH_IS JOIN(FINISH_, FINISH)
+#define TWO_INPUTS (REDUCE_IS == REDUCE_dot)
+#define WITH_INDEX (REDUCE_IS == REDUCE_iamax)
 
+#if REDUCE_IS == 0
+#error "REDUCE must be sum, asum, nrm2, dot or iamax"
+#endif
 #if REDUCTION_IS == 0
 #error "REDUCTION must be shuffle or shared"
 #endif
 #if FINISH_IS == 0
 #error "FINISH must be last_block, two_pass or atomic"
+#endif
+#if FINISH_IS == FINISH_atomic && (REDUCE_IS == REDUCE_nrm2 || WITH_INDEX)
+#error "FINISH atomic adds, and cannot finish nrm2 or iamax"
 #endif
 
 namespace {
@@ -96,6 +119,59 @@ static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or
 static_assert(ITEMS >= 1, "ITEMS must be at least 1");
 
 constexpr long long CHUNK = (long long)BLOCK_SIZE * ITEMS * VECTOR;
+
+/* What a thread, a warp, a block have found. */
+struct total {
+    float value;
+#if WITH_INDEX
+    long long at;
+#endif
+};
+
+__device__ __forceinline__ total nothing()
+{
+#if WITH_INDEX
+    return {-1.0f, 0x7fffffffffffffffll};
+#else
+    return {0.0f};
+#endif
+}
+
+__device__ __forceinline__ total join(total a, const total b)
+{
+#if WITH_INDEX
+    if (b.value > a.value || (b.value == a.value && b.at < a.at))
+        a = b;
+#else
+    a.value += b.value;
+#endif
+    return a;
+}
+
+/* Of lane + distance. */
+__device__ __forceinline__ total from_lane_above(total mine, int distance)
+{
+    total other;
+    other.value = __shfl_down_sync(0xffffffffu, mine.value, distance);
+#if WITH_INDEX
+    other.at = __shfl_down_sync(0xffffffffu, mine.at, distance);
+#endif
+    return other;
+}
+
+/* A sum with one more element (of the second vector: y). */
+__device__ __forceinline__ float add(float sum, float x, float y)
+{
+#if REDUCE_IS == REDUCE_nrm2
+    return fmaf(x, x, sum);
+#elif REDUCE_IS == REDUCE_dot
+    return fmaf(x, y, sum);
+#elif REDUCE_IS == REDUCE_sum
+    return sum + x;
+#else
+    return sum + fabsf(x);
+#endif
+}
 
 template <int WIDTH> __device__ __forceinline__ void load(float *to, const float *from)
 {
@@ -110,52 +186,78 @@ template <int WIDTH> __device__ __forceinline__ void load(float *to, const float
     }
 }
 
-/* The sum over the block, in thread 0. To be called by all threads, and once per launch or after a barrier. */
-__device__ __forceinline__ float block_sum(float value)
+/* The total over the block, in thread 0. To be called by all threads, and once per launch or after a barrier. */
+__device__ __forceinline__ total block_total(total mine)
 {
     const int tid = threadIdx.x;
 #if REDUCTION_IS == REDUCTION_shuffle
-    __shared__ float warp_sums[32];
+    __shared__ total warp_totals[32];
 #pragma unroll
     for (int distance = 16; distance > 0; distance /= 2)
-        value += __shfl_down_sync(0xffffffffu, value, distance);
+        mine = join(mine, from_lane_above(mine, distance));
     if constexpr (BLOCK_SIZE > 32) {
         if (tid % 32 == 0)
-            warp_sums[tid / 32] = value;
+            warp_totals[tid / 32] = mine;
         __syncthreads();
         if (tid < 32) {
-            value = tid < BLOCK_SIZE / 32 ? warp_sums[tid] : 0.0f;
+            mine = tid < BLOCK_SIZE / 32 ? warp_totals[tid] : nothing();
 #pragma unroll
             for (int distance = 16; distance > 0; distance /= 2)
-                value += __shfl_down_sync(0xffffffffu, value, distance);
+                mine = join(mine, from_lane_above(mine, distance));
         }
     }
-    return value;
+    return mine;
 #else
-    __shared__ float sums[BLOCK_SIZE];
-    sums[tid] = value;
+    __shared__ total totals[BLOCK_SIZE];
+    totals[tid] = mine;
     __syncthreads();
 #pragma unroll
     for (int distance = BLOCK_SIZE / 2; distance > 0; distance /= 2) {
         if (tid < distance)
-            sums[tid] += sums[tid + distance];
+            totals[tid] = join(totals[tid], totals[tid + distance]);
         __syncthreads();
     }
-    return sums[0];
+    return totals[0];
 #endif
 }
 
 #if FINISH_IS != FINISH_atomic
-/* The sum of a list by one block, in thread 0, always in the same order. Read from L2, where other blocks' writes are seen. */
-__device__ __forceinline__ float list_sum(const float *list, int length)
+/* The total of a list by one block, in thread 0, always in the same order. Read from L2, where other blocks' writes are seen. */
+__device__ __forceinline__ total list_total(const total *list, int length)
 {
-    float sum = 0.0f;
+    total sum = nothing();
 #pragma unroll 8
-    for (int i = threadIdx.x; i < length; i += BLOCK_SIZE)
-        sum += __ldcg(list + i);
-    return block_sum(sum);
+    for (int i = threadIdx.x; i < length; i += BLOCK_SIZE) {
+        total one;
+        one.value = __ldcg(&list[i].value);
+#if WITH_INDEX
+        one.at = __ldcg(&list[i].at);
+#endif
+        sum = join(sum, one);
+    }
+    return block_total(sum);
 }
 #endif
+
+#if WITH_INDEX
+#define SECOND_OUTPUT , long long *index
+#define SECOND_RESULT , index
+#else
+#define SECOND_OUTPUT
+#define SECOND_RESULT
+#endif
+
+__device__ __forceinline__ void finish(total t, float *out SECOND_OUTPUT)
+{
+#if REDUCE_IS == REDUCE_nrm2
+    *out = sqrtf(t.value);
+#else
+    *out = t.value;
+#endif
+#if WITH_INDEX
+    *index = t.at;
+#endif
+}
 
 } // namespace
 
@@ -164,87 +266,133 @@ extern "C" __global__ void reduce_zero(float *out) { *out = 0.0f; }
 #endif
 
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
-reduce_sum(const float *__restrict__ x, long long n, float *partial, float *out, unsigned *count)
+JOIN(reduce_, REDUCE)(const float *__restrict__ x,
+#if TWO_INPUTS
+                      const float *__restrict__ y,
+#endif
+                      long long n, total *partial, float *out SECOND_OUTPUT, unsigned *count)
 {
     const int tid = threadIdx.x;
     const int misplaced = (int)(reinterpret_cast<unsigned long long>(x) / 4 % VECTOR);
-    const long long head = min((long long)(misplaced ? VECTOR - misplaced : 0), n);
-    const long long chunks = (n - head) / CHUNK;
+    long long head = min((long long)(misplaced ? VECTOR - misplaced : 0), n);
+    long long chunks = (n - head) / CHUNK;
+#if TWO_INPUTS
+    if (misplaced != (int)(reinterpret_cast<unsigned long long>(y) / 4 % VECTOR))
+        head = chunks = 0;
+#else
+    const float *const y = x;
+#endif
 
     float sum[VECTOR] = {};
+#if WITH_INDEX
+    int where[VECTOR]; /* which of this thread's loads held the largest */
+#pragma unroll
+    for (int v = 0; v < VECTOR; ++v)
+        sum[v] = -1.0f, where[v] = 0;
+    int step = 0;
+#endif
 #if SWEETSPOT_VARIANT == 1
     unsigned seen = 0;
 #elif SWEETSPOT_VARIANT == 2
     const float given = (float)n;
 #endif
     const float *from = x + head + blockIdx.x * CHUNK + tid * VECTOR;
+#if TWO_INPUTS
+    const float *from_y = y + head + blockIdx.x * CHUNK + tid * VECTOR;
+#endif
     UNROLL for (long long c = blockIdx.x; c < chunks; c += gridDim.x)
     {
-        float held[ITEMS][VECTOR];
+        float held[1 + TWO_INPUTS][ITEMS][VECTOR];
 #pragma unroll
-        for (int i = 0; i < ITEMS; ++i)
+        for (int i = 0; i < ITEMS; ++i) {
 #if SWEETSPOT_VARIANT == 2
 #pragma unroll
             for (int v = 0; v < VECTOR; ++v)
-                held[i][v] = given;
+                held[0][i][v] = held[TWO_INPUTS][i][v] = given;
 #else
-            load<VECTOR>(held[i], from + i * (BLOCK_SIZE * VECTOR));
+            load<VECTOR>(held[0][i], from + i * (BLOCK_SIZE * VECTOR));
+#if TWO_INPUTS
+            load<VECTOR>(held[1][i], from_y + i * (BLOCK_SIZE * VECTOR));
 #endif
+#endif
+        }
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i)
 #pragma unroll
             for (int v = 0; v < VECTOR; ++v)
 #if SWEETSPOT_VARIANT == 1
-                seen |= __float_as_uint(held[i][v]);
+                seen |= __float_as_uint(held[0][i][v]) | __float_as_uint(held[TWO_INPUTS][i][v]);
+#elif WITH_INDEX
+                if (fabsf(held[0][i][v]) > sum[v])
+                    sum[v] = fabsf(held[0][i][v]), where[v] = step + i;
 #else
-                sum[v] += held[i][v];
+                sum[v] = add(sum[v], held[0][i][v], held[TWO_INPUTS][i][v]);
 #endif
         from += gridDim.x * CHUNK;
+#if TWO_INPUTS
+        from_y += gridDim.x * CHUNK;
+#endif
+#if WITH_INDEX
+        step += ITEMS;
+#endif
     }
 
-    float total = 0.0f;
+    total mine = nothing();
 #if SWEETSPOT_VARIANT == 1
-    total = __uint_as_float(seen);
+    mine.value = __uint_as_float(seen);
 #endif
 #pragma unroll
-    for (int v = 0; v < VECTOR; ++v)
-        total += sum[v];
+    for (int v = 0; v < VECTOR; ++v) {
+#if WITH_INDEX
+        if (sum[v] >= 0.0f)
+            mine = join(mine, {sum[v], head + (blockIdx.x + where[v] / ITEMS * (long long)gridDim.x) * CHUNK + (where[v] % ITEMS * BLOCK_SIZE + tid) * VECTOR + v});
+#else
+        mine.value += sum[v];
+#endif
+    }
     const long long tail = head + chunks * CHUNK, thread = blockIdx.x * (long long)BLOCK_SIZE + tid;
+#if WITH_INDEX
     if (thread < head)
-        total += x[thread];
+        mine = join(mine, {fabsf(x[thread]), thread});
     for (long long i = tail + thread; i < n; i += gridDim.x * (long long)BLOCK_SIZE)
-        total += x[i];
+        mine = join(mine, {fabsf(x[i]), i});
+#else
+    if (thread < head)
+        mine.value = add(mine.value, x[thread], y[thread]);
+    for (long long i = tail + thread; i < n; i += gridDim.x * (long long)BLOCK_SIZE)
+        mine.value = add(mine.value, x[i], y[i]);
+#endif
 
-    total = block_sum(total);
+    mine = block_total(mine);
 #if FINISH_IS == FINISH_atomic
     if (tid == 0)
-        atomicAdd(out, total);
+        atomicAdd(out, mine.value);
 #elif FINISH_IS == FINISH_two_pass
     if (tid == 0)
-        partial[blockIdx.x] = total;
+        partial[blockIdx.x] = mine;
 #else
     /* atomicInc wraps to zero at the last block, which leaves the counter ready for the next launch. */
     __shared__ bool last;
     if (tid == 0) {
-        partial[blockIdx.x] = total;
+        partial[blockIdx.x] = mine;
         __threadfence();
         last = atomicInc(count, gridDim.x - 1) == gridDim.x - 1;
     }
     __syncthreads();
     if (last) {
         __threadfence();
-        total = list_sum(partial, (int)gridDim.x);
+        mine = list_total(partial, (int)gridDim.x);
         if (tid == 0)
-            *out = total;
+            finish(mine, out SECOND_RESULT);
     }
 #endif
 }
 
 #if FINISH_IS == FINISH_two_pass
-extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) reduce_finish(const float *partial, int blocks, float *out)
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) reduce_finish(const total *partial, int blocks, float *out SECOND_OUTPUT)
 {
-    const float sum = list_sum(partial, blocks);
+    const total sum = list_total(partial, blocks);
     if (threadIdx.x == 0)
-        *out = sum;
+        finish(sum, out SECOND_RESULT);
 }
 #endif

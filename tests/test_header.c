@@ -115,6 +115,42 @@ static void it_compiles_as_cuda(void **state)
     if (compile_and_run("nvcc -std=c++17 -arch=sm_90 -Werror all-warnings", "cu", program) == -1) skip();
 }
 
+// The job's x as a tensor map over 4 by N/4 columns of rows: sizes, strides and boxes that read sizes and parameters (BLOCK_M is 64).
+static void it_says_how_tensor_maps_are_made(void **state)
+{
+    (void)state;
+    static const char program[] =
+        "#include \"include/mini_best.h\"\n"
+        "int main(void)\n{\n"
+        "    struct mini_gemm_tensor_map t = mini_gemm_tensor_map_0(1000, 77);\n"
+        "    if (t.type != 7 || t.rank != 2 || !t.used || t.fill != 1) return 1;\n"
+        "    if (t.size[0] != 77 || t.size[1] != 1000 || t.size[2] != 1) return 2;\n"
+        "    if (t.stride[0] != 320 || t.stride[1] != 0) return 3;\n"
+        "    if (t.box[0] != 32 || t.box[1] != 32 || t.box[2] != 1 || t.element_stride[0] != 1) return 4;\n"
+        "    if (t.swizzle != 3 || t.interleave != 0 || t.promotion != 2) return 5;\n"
+        "    t = mini_gemm_tensor_map_2(1000, 77);\n"
+        "    if (t.rank != 3 || t.size[0] != 4 || t.size[1] != 20 || t.size[2] != 1000 || t.stride[0] != 16 || t.stride[1] != 320) return 6;\n"
+        "    return mini_gemm_tensor_map_0_on(7, 1, 1).used;\n}\n";
+    char *text = text_copy(finished_job_text), *at = strstr(text, "{ buffer = \"x\"");
+    char *rest = text_copy(strstr(at, ", { buffer = \"y\""));
+    *at = 0;
+    char *end = strstr(rest, " );");
+    *end = 0;
+    char *changed = text_format("%s{ tensor_map = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; ld = \"round_up(N, 4)\"; box = [\"BLOCK_M / 2\", \"32\"];\n"
+                                "  swizzle = \"BLOCK_M > 32 ? 128 : 64\"; promotion = 128; out_of_bounds = \"nan\"; }%s,\n"
+                                "  { tensor_map = \"x\"; view = [\"M\", \"ceil_div(N, 4)\", \"4\"]; box = [8, 4, 4]; } );%s",
+                                text, rest, end + 3);
+    finished_write(job.job, changed);
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    free(make_header());
+    assert_int_equal(compile_and_run(c99, "c", program), 0);
+    assert_int_equal(compile_and_run(cpp, "cpp", program), 0);
+    free(changed);
+    free(rest);
+    free(text);
+}
+
 static void on_request_the_parameters_have_the_templates_own_names(void **state)
 {
     (void)state;
@@ -276,6 +312,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(it_compiles_without_warnings_and_computes_the_launch),
         CASE(it_compiles_as_cuda),
+        CASE(it_says_how_tensor_maps_are_made),
         CASE(on_request_the_parameters_have_the_templates_own_names),
         CASE(without_a_final_it_says_that_none_decided),
         CASE(a_header_for_a_new_device_is_merged_into_the_old_one),

@@ -401,6 +401,283 @@ static void an_integer_sum_wraps_like_its_type(void **state)
     }
 }
 
+// ---- operations on vectors and matrices -------------------------------------------------------------------------------
+
+// A problem with the operation's buffers by role; the caller frees with release_all.
+static void give(struct result *r, const struct operation *op, const char *role, struct operand o)
+{
+    assert_true(operation_role(op, role) >= 0);
+    r->problem.operand[operation_role(op, role)] = o;
+}
+
+// Allocates the expected values of every output, and runs the CPU reference.
+static void compute_all(const struct operation *op, struct result *r)
+{
+    struct error err = {""};
+    for (int i = 0; op->roles[i].name; i++) {
+        if (op->roles[i].kind != ROLE_OUTPUT) continue;
+        size_t n = (size_t)(r->problem.operand[i].rows * r->problem.operand[i].cols);
+        bool floats = element_is_float(r->problem.operand[i].type);
+        r->expected[i].host_expected = floats ? calloc(n, sizeof(double)) : NULL;
+        r->expected[i].host_scale = floats ? calloc(n, sizeof(float)) : NULL;
+        r->expected[i].host_exact = floats ? NULL : calloc(n, sizeof(int64_t));
+    }
+    if (op->check(&r->problem, &err) || op->cpu(&r->problem, r->expected, &err)) fail_msg("%s: %s", op->name, err.message);
+}
+
+static void release_all(struct result *r)
+{
+    for (int i = 0; i < OPERATION_ROLES_MAX; i++) {
+        free(r->problem.operand[i].host);
+        free(r->expected[i].host_expected);
+        free(r->expected[i].host_scale);
+        free(r->expected[i].host_exact);
+    }
+}
+
+static struct operation_expected *expected_of(struct result *r, const struct operation *op, const char *role)
+{
+    return &r->expected[operation_role(op, role)];
+}
+
+static void a_transpose_is_exact_in_and_out_of_place(void **state)
+{
+    (void)state;
+    static const enum element types[] = {ELEMENT_F32, ELEMENT_F16, ELEMENT_I32};
+    for (int k = 0; k < 3; k++) {
+        const struct operation *op = operation_find("transpose", NULL), *in_place = operation_find("transpose_in_place", NULL);
+        bool floats = element_is_float(types[k]);
+        struct result r = {0}, s = {0};
+        give(&r, op, "A", matrix(types[k], 70, 131, 133, floats ? noise : integers, 6));
+        give(&r, op, "B", matrix(types[k], 131, 70, 70, integers, 7));
+        compute_all(op, &r);
+        give(&s, in_place, "A", matrix(types[k], 97, 97, 99, floats ? noise : integers, 8));
+        compute_all(in_place, &s);
+        const struct operand *a = &r.problem.operand[operation_role(op, "A")], *b = &s.problem.operand[operation_role(in_place, "A")];
+        struct operation_expected *e = expected_of(&r, op, "B"), *f = expected_of(&s, in_place, "A");
+        for (int64_t i = 0; i < 131; i++)
+            for (int64_t j = 0; j < 70; j++) assert_true((floats ? e->host_expected[i * 70 + j] : (double)e->host_exact[i * 70 + j]) == at(a, j, i));
+        for (int64_t i = 0; i < 97; i++)
+            for (int64_t j = 0; j < 97; j++) assert_true((floats ? f->host_expected[i * 97 + j] : (double)f->host_exact[i * 97 + j]) == at(b, j, i));
+        if (floats) assert_true(allowed(e, 0) == 0 && allowed(f, 5) == 0);
+        release_all(&r);
+        release_all(&s);
+    }
+}
+
+static void shapes_of_a_transpose_must_fit(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("transpose", NULL), *in_place = operation_find("transpose_in_place", NULL);
+    struct error err = {""};
+    struct result r = {0};
+    give(&r, op, "A", matrix(ELEMENT_F32, 3, 4, 4, noise, 1));
+    give(&r, op, "B", matrix(ELEMENT_F32, 3, 4, 4, noise, 1));
+    assert_int_equal(op->check(&r.problem, &err), -1);
+    assert_non_null(strstr(err.message, "shapes do not fit"));
+    struct operation_problem p = {.operand = {[1] = r.problem.operand[operation_role(op, "A")]}};
+    assert_int_equal(in_place->check(&p, &err), -1);
+    assert_non_null(strstr(err.message, "square"));
+    release_all(&r);
+}
+
+// asum, nrm2 and dot of x (and y) against a loop in long double; and in single precision in a chain a thread.
+static void reductions_agree_with_loops_and_reject_a_missing_element(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"asum", "nrm2", "dot"};
+    const int64_t n = 10007;
+    for (int k = 0; k < 3; k++) {
+        const struct operation *op = operation_find(names[k], NULL);
+        struct result r = {0};
+        give(&r, op, "x", matrix(ELEMENT_F32, 1, n, n, noise, 11));
+        if (k == 2) give(&r, op, "y", matrix(ELEMENT_F32, 1, n, n, noise, 12));
+        give(&r, op, "result", matrix(ELEMENT_F32, 1, 1, 1, integers, 13));
+        compute_all(op, &r);
+        const float *x = r.problem.operand[operation_role(op, "x")].host, *y = k == 2 ? r.problem.operand[operation_role(op, "y")].host : x;
+        const struct operation_expected *e = expected_of(&r, op, "result");
+        long double sum = 0;
+        float parts[64] = {0}, single = 0;
+        for (int64_t i = 0; i < n; i++) {
+            sum += k == 0 ? fabsl((long double)x[i]) : (long double)x[i] * y[i];
+            parts[i % 64] += k == 0 ? fabsf(x[i]) : x[i] * y[i];
+        }
+        for (int i = 0; i < 64; i++) single += parts[i];
+        if (k == 1) sum = sqrtl(sum), single = sqrtf(single);
+        assert_true(fabs(*e->host_expected - (double)sum) < 1e-9);
+        assert_true(fabs((double)single - *e->host_expected) <= allowed(e, 0));
+        int rejected = 0;
+        for (int64_t i = 0; i < n; i++) {
+            double term = k == 0 ? fabs((double)x[i]) : (double)x[i] * (double)y[i], without = k == 1 ? sqrt((double)(sum * sum) - term) : (double)sum - term;
+            rejected += !(fabs(without - *e->host_expected) <= allowed(e, 0));
+        }
+        assert_true(rejected > 0.9 * (double)n);
+        release_all(&r);
+    }
+}
+
+static void the_largest_magnitude_is_found_at_its_lowest_place(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("iamax", NULL);
+    struct result r = {0};
+    const int64_t n = 3000001;
+    give(&r, op, "x", matrix(ELEMENT_F32, 1, n, n, noise, 21));
+    give(&r, op, "value", matrix(ELEMENT_F32, 1, 1, 1, integers, 22));
+    give(&r, op, "index", matrix(ELEMENT_I64, 1, 1, 1, integers, 23));
+    float *x = r.problem.operand[operation_role(op, "x")].host;
+    x[2000003] = -5;
+    x[2900000] = 5;
+    x[n - 1] = 5;
+    compute_all(op, &r);
+    assert_true(*expected_of(&r, op, "index")->host_exact == 2000003);
+    assert_true(*expected_of(&r, op, "value")->host_expected == 5);
+    assert_true(allowed(expected_of(&r, op, "value"), 0) == 0);
+    release_all(&r);
+}
+
+static void sums_of_rows_and_columns_agree_with_loops(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"row_sums", "column_sums"};
+    for (int k = 0; k < 2; k++) {
+        const struct operation *op = operation_find(names[k], NULL);
+        struct result r = {0};
+        const int64_t rows = 300, cols = 517, n = k ? cols : rows, length = k ? rows : cols;
+        give(&r, op, "A", matrix(ELEMENT_F32, rows, cols, cols + 3, noise, 31));
+        give(&r, op, "sums", matrix(ELEMENT_F32, 1, n, n, integers, 32));
+        compute_all(op, &r);
+        const struct operand *a = &r.problem.operand[operation_role(op, "A")];
+        const struct operation_expected *e = expected_of(&r, op, "sums");
+        int rejected = 0;
+        for (int64_t i = 0; i < n; i++) {
+            double sum = 0;
+            float single = 0, last = 0;
+            for (int64_t j = 0; j < length; j++) {
+                last = (float)(k ? at(a, j, i) : at(a, i, j));
+                sum += (double)last;
+                single += last;
+            }
+            assert_true(fabs(sum - e->host_expected[i]) < 1e-11);
+            assert_true(fabs((double)single - sum) <= allowed(e, (size_t)i));
+            rejected += !(fabs((double)last) <= allowed(e, (size_t)i));
+        }
+        assert_true(rejected > 0.95 * (double)n);
+        release_all(&r);
+    }
+}
+
+static void softmax_rows_add_to_one_and_a_missing_term_is_seen(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("softmax", NULL);
+    struct result r = {0};
+    const int64_t rows = 20, cols = 1030;
+    give(&r, op, "x", matrix(ELEMENT_F32, rows, cols, cols, noise, 41));
+    give(&r, op, "y", matrix(ELEMENT_F32, rows, cols, cols, integers, 42));
+    compute_all(op, &r);
+    const struct operand *x = &r.problem.operand[operation_role(op, "x")];
+    const struct operation_expected *e = expected_of(&r, op, "y");
+    for (int64_t i = 0; i < rows; i++) {
+        double all = 0;
+        float largest = -2, sum = 0;
+        for (int64_t j = 0; j < cols; j++) largest = fmaxf(largest, (float)at(x, i, j));
+        for (int64_t j = 0; j < cols; j++) sum += expf((float)at(x, i, j) - largest);
+        for (int64_t j = 0; j < cols; j++) {
+            size_t place = (size_t)(i * cols + j);
+            double single = (double)(expf((float)at(x, i, j) - largest) / sum), without = (double)(expf((float)at(x, i, j) - largest) / (sum - 0.3f));
+            all += e->host_expected[place];
+            assert_true(fabs(single - e->host_expected[place]) <= allowed(e, place));
+            assert_false(fabs(without - e->host_expected[place]) <= allowed(e, place));
+        }
+        assert_true(fabs(all - 1) < 1e-12);
+    }
+    release_all(&r);
+}
+
+static void a_prefix_sum_agrees_with_a_loop_across_pieces(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("prefix_sum", NULL);
+    struct result r = {0};
+    const int64_t n = 2500000; // more than two of the reference's pieces
+    give(&r, op, "x", matrix(ELEMENT_F32, 1, n, n, noise, 51));
+    give(&r, op, "y", matrix(ELEMENT_F32, 1, n, n, integers, 52));
+    compute_all(op, &r);
+    const float *x = r.problem.operand[operation_role(op, "x")].host;
+    const struct operation_expected *e = expected_of(&r, op, "y");
+    long double sum = 0;
+    int64_t rejected = 0, tried = 0;
+    float chain = 0, in_block = 0, blocks = 0; // 32 elements a thread, 1024 a block
+    for (int64_t i = 0; i < n; i++) {
+        sum += (long double)x[i];
+        chain += x[i];
+        assert_true(fabs(e->host_expected[i] - (double)sum) < 1e-9);
+        assert_true(fabs((double)(blocks + (in_block + chain)) - (double)sum) <= allowed(e, (size_t)i));
+        if (i % 32 == 31) in_block += chain, chain = 0;
+        if (i % 1024 == 1023) blocks += in_block, in_block = 0;
+        if (i < 100000) tried++, rejected += !(fabs((double)x[i]) <= allowed(e, (size_t)i)); // x[i] left out of y[i]
+    }
+    assert_true((double)rejected > 0.99 * (double)tried);
+    release_all(&r);
+
+    memset(&r, 0, sizeof r); // integers cannot round: exact
+    give(&r, op, "x", matrix(ELEMENT_F32, 1, 5000, 5000, integers, 53));
+    give(&r, op, "y", matrix(ELEMENT_F32, 1, 5000, 5000, integers, 54));
+    compute_all(op, &r);
+    for (size_t i = 0; i < 5000; i++) assert_true(allowed(expected_of(&r, op, "y"), i) == 0);
+    release_all(&r);
+}
+
+// The recurrence over whole matrices, with gaps of every length instead of E and F: no shortcut shared with the reference.
+static int score_of(const char *a, const char *b)
+{
+    static int h[16][16];
+    int best = 0, n = (int)strlen(a), m = (int)strlen(b);
+    memset(h, 0, sizeof h);
+    for (int i = 1; i <= n; i++)
+        for (int j = 1; j <= m; j++) {
+            int here = h[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 2 : -3);
+            for (int k = 1; k <= i; k++)
+                if (h[i - k][j] - 5 - 2 * (k - 1) > here) here = h[i - k][j] - 5 - 2 * (k - 1);
+            for (int k = 1; k <= j; k++)
+                if (h[i][j - k] - 5 - 2 * (k - 1) > here) here = h[i][j - k] - 5 - 2 * (k - 1);
+            h[i][j] = here > 0 ? here : 0;
+            if (h[i][j] > best) best = h[i][j];
+        }
+    return best;
+}
+
+static void alignments_have_the_scores_of_the_definition(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {{"ACGTACGTACGT", "ACGTACGTACGT"}, {"AAAAAAAAAAAA", "CCCCCCCCCCCC"}, {"ACGTACGTTTGA", "ACGTACCCGTTT"}, {"GGATCGATCCTA", "TTGGATGATCCT"},
+                                           {"ACGTTTGCAACG", "ACGTGCAACGAA"}, {"CAAAAAAAAAAC", "TTTTTCTTTTTT"}};
+    enum { PAIRS = sizeof pairs / sizeof *pairs, LENGTH = 12 };
+    const struct operation *op = operation_find("smith_waterman", NULL);
+    for (int length = 0; length <= LENGTH; length += LENGTH) {
+        struct result r = {0};
+        give(&r, op, "a", matrix(ELEMENT_I8, LENGTH, PAIRS, PAIRS, integers, 61));
+        give(&r, op, "b", matrix(ELEMENT_I8, LENGTH, PAIRS, PAIRS, integers, 62));
+        give(&r, op, "score", matrix(ELEMENT_I32, 1, PAIRS, PAIRS, integers, 63));
+        for (int p = 0; p < PAIRS; p++)
+            for (int i = 0; i < LENGTH; i++) {
+                ((signed char *)r.problem.operand[operation_role(op, "a")].host)[i * PAIRS + p] = pairs[p][0][i];
+                ((signed char *)r.problem.operand[operation_role(op, "b")].host)[i * PAIRS + p] = pairs[p][1][i];
+            }
+        static const struct {
+            const char *name;
+            int value;
+        } scores[] = {{"match", 2}, {"mismatch", 3}, {"open", 5}, {"extend", 2}};
+        for (size_t i = 0; i < sizeof scores / sizeof *scores; i++) r.problem.value[operation_role(op, scores[i].name)] = scores[i].value;
+        r.problem.value[operation_role(op, "length_a")] = length;
+        r.problem.value[operation_role(op, "length_b")] = LENGTH;
+        compute_all(op, &r);
+        for (int p = 0; p < PAIRS; p++) assert_int_equal(expected_of(&r, op, "score")->host_exact[p], length ? score_of(pairs[p][0], pairs[p][1]) : 0);
+        release_all(&r);
+    }
+}
+
 static void elements_survive_storing_and_loading(void **state)
 {
     (void)state;
@@ -477,6 +754,14 @@ int main(void)
         cmocka_unit_test(the_bound_of_a_sum_accepts_every_shape_of_kernel_and_rejects_a_missing_element),
         cmocka_unit_test(a_sum_that_cannot_round_must_be_exact),
         cmocka_unit_test(an_integer_sum_wraps_like_its_type),
+        cmocka_unit_test(a_transpose_is_exact_in_and_out_of_place),
+        cmocka_unit_test(shapes_of_a_transpose_must_fit),
+        cmocka_unit_test(reductions_agree_with_loops_and_reject_a_missing_element),
+        cmocka_unit_test(the_largest_magnitude_is_found_at_its_lowest_place),
+        cmocka_unit_test(sums_of_rows_and_columns_agree_with_loops),
+        cmocka_unit_test(softmax_rows_add_to_one_and_a_missing_term_is_seen),
+        cmocka_unit_test(a_prefix_sum_agrees_with_a_loop_across_pieces),
+        cmocka_unit_test(alignments_have_the_scores_of_the_definition),
         cmocka_unit_test(elements_survive_storing_and_loading),
         cmocka_unit_test(names_are_found_and_misspelt_ones_get_a_proposal),
     };

@@ -34,7 +34,7 @@
 //                {"kind":"library","path":"x.so","function":"f"} | {"kind":"none"} |
 //                {"kind":"npy","files":{"C":"c.npy"} or a list with such an object for each problem},
 //    "verify":{"enabled":true,"tolerance":1.0,"absolute":0,"relative":0,"deterministic":true,"guard_bytes":4096},
-//    "measure":{"cache":"cold"|"warm","warmup":2,"min_samples":5,"max_samples":50,"precision":0.01,"max_time":0.2,"graph_below":2e-5,
+//    "measure":{"cache":"cold"|"warm","warmup":2,"min_samples":5,"max_samples":50,"precision":0.01,"max_time":0.2,"graph_below":2e-5,"rest":0,"each":false,
 //               "slow_factor":3.0},
 //    "counters":[metrics or metric sets besides "basic"] | null for none,"baselines":["cublas","cublasLt"]}
 //   <- {"id":2,"status":"ok","baselines":[{"name":"cublas","problems":[TIMES per tuned problem, with "problem" and, if "same_result",
@@ -44,7 +44,9 @@
 //   {"id":3,"op":"trial","cubin":"...","cutoff":[per tuned problem: seconds beyond which it is slow; null = none],
 //    "problems":[{"problem":0,"stages":[STAGE..]}, ...],"verify":true}         all problems of the job, in the job's order
 //     STAGE = {"symbol":"gemm_simt","grid":[16,16,1],"block":[256,1,1],"cluster":[1,1,1],"shared":65536,"cooperative":false,
-//              "args":[{"buffer":"A"},{"scalar":"i32","value":2048},{"scalar":"f32","value":1.0}]}
+//              "args":[{"buffer":"A"},{"scalar":"i32","value":2048},{"scalar":"f32","value":1.0},
+//                      {"tensor_map":"A","sizes":[2048,2048],"strides":[8192],"box":[32,128],"swizzle":128,"interleave":0,"promotion":0,"nan":false}]}
+//     A tensor map's lists are in CUDA's order, the contiguous dimension first; sizes and box are elements, strides bytes. Its type is the buffer's.
 //   <- {"id":3,"status":"ok"|"slow"|"wrong"|"out_of_bounds"|"nondeterministic"|"launch_error"|"crashed","reason":"",
 //       "problems":[{"problem":0,"time":..,"low":..,"high":..,"samples":[..at most 10 of them..],"count":25,"error":..worst error over bound..,
 //                    "worst":[i,j],"bad":0,"got":..,"want":..}, ...],

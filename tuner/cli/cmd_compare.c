@@ -24,7 +24,6 @@ static const double balance = 8;
 struct comparison {
     struct session session;
     struct final final;
-    const struct final_entry *winner;
     struct { double flops, bytes, floor; } *work; // a tuned problem; floor: s at the ceilings; NaN unknown
     char *config;                                 // of the winner
 };
@@ -84,7 +83,6 @@ static int read_final(struct comparison *c, const char *job_path)
         fprintf(stderr, "sweetspot: the final was about other problems than %s now has (%s): tune it again\n", c->session.job->path, name);
         return EXIT_NOTHING;
     }
-    c->winner = final_winner(&c->final);
     c->config = text_copy(trial.config);
     return 0;
 }
@@ -102,17 +100,24 @@ static void print_table(const struct comparison *c)
     printf("%s on %s, final of %s, %" PRId64 " round%s%s\n", job->name, device, show_moment(final->when, text, sizeof text), final->rounds,
            final->rounds == 1 ? "" : "s", final->replayed ? ", replayed from a recording" : "");
     free(device);
-    printf("winner: trial %" PRId64 "  %s\n", final->winner, c->config);
+    if (!final->kernel_count) printf("winner: trial %" PRId64 "  %s\n", final->winner, c->config);
+    for (size_t k = 0; k < final->kernel_count; k++) {
+        struct trial trial;
+        bool known = !store_get(c->session.store, final->kernels[k], &trial, NULL);
+        printf("kernel %zu: trial %" PRId64 "  %s\n", k, final->kernels[k], known ? trial.config : "");
+    }
     for (size_t i = 0; i < final->tie_count; i++) {
         struct trial trial;
         bool known = !store_get(c->session.store, final->ties[i], &trial, NULL);
         printf("%s trial %" PRId64 "  %s\n", i ? "       " : "tie with", final->ties[i], known ? trial.config : "");
     }
     // Titles depend on the baselines: at most two columns each.
-    const char **titles = memory_new(2 * final->entry_count + 7, sizeof *titles);
+    const char **titles = memory_new(2 * final->entry_count + 9, sizeof *titles);
     char **made = memory_new(2 * final->entry_count, sizeof *made);
     size_t count = 0, made_count = 0;
     titles[count++] = "problem";
+    if (final->kernel_count) titles[count++] = ">kernel";
+    if (final->kernel_count) titles[count++] = ">regret";
     titles[count++] = ">tuned";
     for (size_t i = 0; i < final->entry_count; i++) {
         if (!is_baseline(&final->entries[i])) continue;
@@ -123,9 +128,13 @@ static void print_table(const struct comparison *c)
     titles[count++] = ">of ceiling";
     struct table *table = table_new(titles);
     for (size_t p = 0; p < job->tuned_count; p++) {
-        const struct final_problem *ours = &c->winner->problems[p];
+        const struct final_problem *ours = &final_choice(final, p)->problems[p];
         double time = ours->time.value, flops = c->work[p].flops, bytes = c->work[p].bytes, share = 100 * c->work[p].floor / time;
-        table_cell(table, "%s", job->problems[p].name);
+        table_cell(table, "%s%s", job->problems[p].name, job->problems[p].held ? " (held back)" : "");
+        if (final->kernel_count) {
+            table_cell(table, "%zu", final->dispatch[p]);
+            table_cell(table, "%.1f%%", 100 * final->regret[p]);
+        }
         table_cell(table, "%s", show_interval(&ours->time, text, sizeof text));
         for (size_t i = 0; i < final->entry_count; i++) {
             const struct final_entry *entry = &final->entries[i];
@@ -141,6 +150,7 @@ static void print_table(const struct comparison *c)
     }
     if (job->tuned_count > 1) {
         table_cell(table, "geometric mean");
+        for (int i = 0; i < 2 && final->kernel_count; i++) table_cell(table, "%s", "");
         table_cell(table, "%s", "");
         for (size_t i = 0; i < final->entry_count; i++) {
             if (!is_baseline(&final->entries[i])) continue;
@@ -166,11 +176,11 @@ static void print_errors(const struct comparison *c)
     bool any = false;
     for (size_t i = 0; i < c->final.entry_count; i++) {
         const struct final_entry *entry = &c->final.entries[i];
-        if (!is_baseline(entry) && entry != c->winner) continue;
         for (size_t p = 0; p < job->tuned_count; p++) {
             const struct final_problem *problem = &entry->problems[p];
+            if (!is_baseline(entry) && entry != final_choice(&c->final, p)) continue;
             if (isnan(problem->error_max) && isnan(problem->error_rms)) continue;
-            table_cell(table, "%s", entry == c->winner ? "tuned" : entry->name);
+            table_cell(table, "%s", is_baseline(entry) ? entry->name : "tuned");
             table_cell(table, "%s", job->problems[p].name);
             if (isnan(problem->error_max)) table_cell(table, "%s", "");
             else table_cell(table, "%.2e", problem->error_max);
@@ -208,7 +218,7 @@ static void print_csv(const struct comparison *c)
             table_cell(table, "%s", entry->name);
             if (entry->trial) table_cell(table, "%" PRId64, entry->trial);
             else table_cell(table, "%s", "");
-            table_cell(table, "%d", entry == c->winner);
+            table_cell(table, "%d", entry == final_choice(&c->final, p));
             table_cell(table, "%s", entry->ok ? "ok" : entry->reason[0] ? entry->reason : "failed");
             const double numbers[] = {time, problem->time.low, problem->time.high};
             for (size_t k = 0; k < 3; k++) csv_number(table, numbers[k]);
@@ -241,14 +251,19 @@ static void print_json(const struct comparison *c)
             double time = problem->time.value;
             json_array_append_new(
                 entries, json_pack("{s:s, s:o, s:b, s:b, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "name", entry->name, "trial",
-                                   entry->trial ? json_integer(entry->trial) : json_null(), "winner", entry == c->winner, "ok", entry->ok,
+                                   entry->trial ? json_integer(entry->trial) : json_null(), "winner", entry == final_choice(&c->final, p), "ok", entry->ok,
                                    "reason", entry->reason, "time", json_interval(&problem->time), "rounds", (json_int_t)problem->rounds,
                                    "ratio", json_interval(&problem->ratio), "flops_per_second", json_real_or_null(c->work[p].flops / time),
                                    "bytes_per_second", json_real_or_null(c->work[p].bytes / time), "ceiling_percent",
                                    json_real_or_null(100 * c->work[p].floor / time), "error_max", json_real_or_null(problem->error_max),
                                    "error_rms", json_real_or_null(problem->error_rms)));
         }
-        json_array_append_new(problems, json_pack("{s:s, s:o}", "problem", job->problems[p].name, "entries", entries));
+        json_t *problem = json_pack("{s:s, s:b, s:o}", "problem", job->problems[p].name, "held", job->problems[p].held, "entries", entries);
+        if (c->final.kernel_count) {
+            json_object_set_new(problem, "kernel", json_integer((json_int_t)c->final.dispatch[p]));
+            json_object_set_new(problem, "regret", json_real_or_null(c->final.regret[p]));
+        }
+        json_array_append_new(problems, problem);
     }
     for (size_t i = 0; i < c->final.entry_count; i++)
         if (is_baseline(&c->final.entries[i]))

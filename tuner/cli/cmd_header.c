@@ -105,30 +105,49 @@ static char **tied_configurations(struct session *session, const struct final *f
     return ties;
 }
 
-static json_t *make_section(struct session *session, int *status)
+// The section of one trial, which is kernel number `kernel` of the final.
+static json_t *make_section(struct session *session, int64_t id, const struct final *final, size_t kernel, char **ties, int *status)
 {
     struct error err = {""};
-    struct final final = {0};
     struct trial trial;
     json_t *section = NULL;
+    char *prefix = header_prefix(session->job->name);
+    int found = store_get(session->store, id, &trial, &err);
+    if (found > 0) error_set(&err, "the winner of the final is not in the store");
+    if (!found) section = header_section(session->job, &session->environment, &trial, final, kernel, (const char *const *)ties, prefix, &err);
+    if (!section) *status = fail(found ? EXIT_ENVIRONMENT : EXIT_USAGE, &err);
+    free(prefix);
+    return section;
+}
+
+// One section a kernel: one, unless the job's objective is "each".
+static json_t *make_sections(struct session *session, int *status)
+{
+    struct final final = {0};
     bool decided = false;
     int64_t winner;
-    char *prefix = header_prefix(session->job->name), **ties = NULL;
+    json_t *sections = json_array();
+    char **ties = NULL;
     *status = find_winner(session, &final, &decided, &winner);
     if (*status) goto out;
+    if (!decided && session->job->objective == OBJECTIVE_EACH) {
+        fprintf(stderr, "sweetspot: which kernels are for which problems is decided in a final: sweetspot tune goes on to one\n");
+        *status = EXIT_NOTHING;
+        goto out;
+    }
     ties = tied_configurations(session, &final); // before the winner: the store keeps one trial at a time
-    int found = store_get(session->store, winner, &trial, &err);
-    if (found > 0) error_set(&err, "the winner of the final is not in the store");
-    if (!found)
-        section = header_section(session->job, &session->environment, &trial, decided ? &final : NULL, (const char *const *)ties, prefix, &err);
-    if (!section) *status = fail(found ? EXIT_ENVIRONMENT : EXIT_USAGE, &err);
-    else if (!decided) fprintf(stderr, "sweetspot: not decided in a final yet: the header says so; sweetspot tune goes on to one\n");
+    for (size_t k = 0; k < (final.kernel_count ? final.kernel_count : 1) && !*status; k++) {
+        json_t *section = make_section(session, final.kernel_count ? final.kernels[k] : winner, decided ? &final : NULL, k, ties, status);
+        if (section) json_array_append_new(sections, section);
+    }
+    if (!*status && !decided) fprintf(stderr, "sweetspot: not decided in a final yet: the header says so; sweetspot tune goes on to one\n");
 out:
     for (char **tie = ties; tie && *tie; tie++) free(*tie);
     free(ties);
-    free(prefix);
     final_release(&final);
-    return section;
+    if (!*status) return sections;
+    json_decref(sections);
+    return NULL;
 }
 
 static int write_header(const struct options *o, struct session *session, const char *path)
@@ -137,17 +156,17 @@ static int write_header(const struct options *o, struct session *session, const 
     char hash[HASH_TEXT_SIZE];
     int status = session_build_space(session);
     if (status) return status;
-    json_t *section = make_section(session, &status), *sections = NULL;
-    if (!section) goto out;
+    json_t *fresh = make_sections(session, &status), *sections = NULL;
+    if (!fresh) goto out;
     sections = header_read(path, &err);
-    if (!sections || header_merge(sections, section, &err)) {
+    if (!sections || header_merge(sections, fresh, &err)) {
         if (!o->force) {
             fprintf(stderr, "sweetspot: %s; it is left as it is (--force writes over it, or give another --output)\n", err.message);
             status = EXIT_USAGE;
             goto out;
         }
         json_decref(sections);
-        sections = json_pack("[O]", section);
+        sections = json_incref(fresh);
     }
     if (header_write(path, sections, &err)) {
         status = fail(strstr(err.message, "defined twice") ? EXIT_USAGE : EXIT_ENVIRONMENT, &err);
@@ -156,9 +175,10 @@ static int write_header(const struct options *o, struct session *session, const 
     printf("%s\n", path);
     if (!present_hash(session->job, hash) && strcmp(hash, session->environment.source_hash) != 0)
         fprintf(stderr, "sweetspot: the template has changed since it was tuned; the header is for the older one\n");
-    if (json_array_size(sections) > 1) fprintf(stderr, "sweetspot: the header holds %zu devices\n", json_array_size(sections));
+    size_t devices = header_devices(sections);
+    if (devices > 1) fprintf(stderr, "sweetspot: the header holds %zu devices\n", devices);
 out:
-    json_decref(section);
+    json_decref(fresh);
     json_decref(sections);
     return status;
 }

@@ -15,7 +15,9 @@
 // clang-format off
 #define CUBLAS_FUNCTIONS(X) \
     X(cublasCreate) X(cublasDestroy) X(cublasSetStream) X(cublasSetWorkspace) X(cublasGetProperty) \
-    X(cublasSetPointerMode) X(cublasGemmEx_64) X(cublasGemmStridedBatchedEx_64) X(cublasAsumEx_64) X(cublasSgemv_64) X(cublasDgemv_64) X(cublasGetStatusString)
+    X(cublasSetPointerMode) X(cublasSetMathMode) X(cublasGemmEx_64) X(cublasGemmStridedBatchedEx_64) X(cublasSgemv_64) X(cublasDgemv_64) \
+    X(cublasAsumEx_64) X(cublasNrm2Ex_64) X(cublasDotEx_64) X(cublasIsamax_64) X(cublasIdamax_64) X(cublasSgeam_64) X(cublasDgeam_64) \
+    X(cublasGetStatusString)
 #define LT_FUNCTIONS(X) \
     X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtMatmul) X(cublasLtMatmulAlgoGetHeuristic) \
     X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) \
@@ -109,7 +111,8 @@ int blas_open(struct blas **out, struct cuda *cuda, struct error *err)
     cublasStatus_t s;
     if (blas_probe(b->version, err) || cuda_alloc(cuda, WORKSPACE, &b->workspace, err)) goto out;
     if ((s = lib.cublasCreate(&b->handle)) || (s = lib.cublasLtCreate(&b->lt)) || (s = lib.cublasSetStream(b->handle, cuda_stream(cuda))) ||
-        (s = lib.cublasSetWorkspace(b->handle, (void *)b->workspace, WORKSPACE))) {
+        (s = lib.cublasSetWorkspace(b->handle, (void *)b->workspace, WORKSPACE)) ||
+        (s = lib.cublasSetMathMode(b->handle, CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION))) {
         fail(err, s, "cuBLAS does not start");
         goto out;
     }
@@ -288,10 +291,12 @@ static int choose(struct blas *b, const struct toolbox_gemm *g, const struct kin
     int count = 0, best = -1, failed = -1;
     double least = 0;
     size_t workspace = WORKSPACE;
+    uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE; // in place would be in the type of C
     cublasStatus_t s;
     if (candidates > HEURISTICS_MAX) candidates = HEURISTICS_MAX;
     if ((s = lib.cublasLtMatmulPreferenceCreate(&preference)) ||
         (s = lib.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace)) ||
+        (s = lib.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions, sizeof reductions)) ||
         (s = lib.cublasLtMatmulAlgoGetHeuristic(b->lt, p->description, p->a, p->b, p->c, p->c, preference, candidates, found, &count))) {
         fail(err, s, "cublasLt's heuristics");
         goto out;
@@ -382,16 +387,76 @@ void blas_plan_free(struct blas *b, struct blas_plan *p)
     free(p);
 }
 
+// What cuBLAS's routines on vectors take: dense data of a type that it knows, and the type that it computes in. The result is written on the device, so
+// that nothing waits.
+static int vector_types(const struct operand *x, const struct operand *result, const char *what, cudaDataType_t types[3], struct error *err)
+{
+    if (x->ld != x->cols && x->rows > 1) return error_set(err, "%s needs dense data", what);
+    if (!element_is_float(x->type) || data_type(x->type, &types[0]) || data_type(result->type, &types[1]))
+        return error_set(err, "%s has no %s into %s", what, element_name(x->type), element_name(result->type));
+    types[2] = x->type == ELEMENT_F64 ? CUDA_R_64F : CUDA_R_32F;
+    return 0;
+}
+
+static int done(struct blas *b, cublasStatus_t s, const char *what, struct error *err)
+{
+    lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_HOST);
+    return s ? fail(err, s, what) : 0;
+}
+
 int blas_asum(struct blas *b, const struct operand *x, const struct operand *result, struct error *err)
 {
-    cudaDataType_t in, out;
-    if (x->ld != x->cols && x->rows > 1) return error_set(err, "cublasAsumEx needs dense data");
-    if (!element_is_float(x->type) || data_type(x->type, &in) || data_type(result->type, &out))
-        return error_set(err, "cublasAsumEx has no %s into %s", element_name(x->type), element_name(result->type));
+    cudaDataType_t t[3];
+    if (vector_types(x, result, "cublasAsumEx", t, err)) return -1;
+    cublasStatus_t s = lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_DEVICE);
+    if (!s) s = lib.cublasAsumEx_64(b->handle, x->rows * x->cols, (const void *)x->device, t[0], 1, (void *)result->device, t[1], t[2]);
+    return done(b, s, "cublasAsumEx", err);
+}
+
+int blas_nrm2(struct blas *b, const struct operand *x, const struct operand *result, struct error *err)
+{
+    cudaDataType_t t[3];
+    if (vector_types(x, result, "cublasNrm2Ex", t, err)) return -1;
+    cublasStatus_t s = lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_DEVICE);
+    if (!s) s = lib.cublasNrm2Ex_64(b->handle, x->rows * x->cols, (const void *)x->device, t[0], 1, (void *)result->device, t[1], t[2]);
+    return done(b, s, "cublasNrm2Ex", err);
+}
+
+int blas_dot(struct blas *b, const struct operand *x, const struct operand *y, const struct operand *result, struct error *err)
+{
+    cudaDataType_t t[3], other[3];
+    if (vector_types(x, result, "cublasDotEx", t, err) || vector_types(y, result, "cublasDotEx", other, err)) return -1;
     cublasStatus_t s = lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_DEVICE);
     if (!s)
-        s = lib.cublasAsumEx_64(b->handle, x->rows * x->cols, (const void *)x->device, in, 1, (void *)result->device, out,
-                                x->type == ELEMENT_F64 ? CUDA_R_64F : CUDA_R_32F);
-    lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_HOST);
-    return s ? fail(err, s, "cublasAsumEx") : 0;
+        s = lib.cublasDotEx_64(b->handle, x->rows * x->cols, (const void *)x->device, t[0], 1, (const void *)y->device, other[0], 1, (void *)result->device,
+                               t[1], t[2]);
+    return done(b, s, "cublasDotEx", err);
+}
+
+int blas_iamax(struct blas *b, const struct operand *x, const struct operand *index, struct error *err)
+{
+    int64_t n = x->rows * x->cols, *to = (int64_t *)index->device;
+    bool wide = x->type == ELEMENT_F64;
+    if ((x->type != ELEMENT_F32 && !wide) || index->type != ELEMENT_I64 || (x->ld != x->cols && x->rows > 1))
+        return error_set(err, "cublasI?amax needs dense f32 or f64, and an index of type i64");
+    cublasStatus_t s = lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_DEVICE);
+    if (!s)
+        s = wide ? lib.cublasIdamax_64(b->handle, n, (const double *)x->device, 1, to) : lib.cublasIsamax_64(b->handle, n, (const float *)x->device, 1, to);
+    return done(b, s, wide ? "cublasIdamax" : "cublasIsamax", err);
+}
+
+int blas_transpose(struct blas *b, const struct operand *from, const struct operand *to, struct error *err)
+{
+    const float one = 1, zero = 0;
+    const double one_wide = 1, zero_wide = 0;
+    cublasStatus_t s;
+    if (from->type != to->type || (from->type != ELEMENT_F32 && from->type != ELEMENT_F64)) return error_set(err, "cublas?geam needs f32 or f64");
+    // Column-major, `from` is cols x rows; the result, column-major, is rows x cols with the leading dimension of `to`.
+    if (from->type == ELEMENT_F32)
+        s = lib.cublasSgeam_64(b->handle, CUBLAS_OP_T, CUBLAS_OP_N, from->rows, from->cols, &one, (const float *)from->device, from->ld, &zero,
+                               (const float *)to->device, to->ld, (float *)to->device, to->ld);
+    else
+        s = lib.cublasDgeam_64(b->handle, CUBLAS_OP_T, CUBLAS_OP_N, from->rows, from->cols, &one_wide, (const double *)from->device, from->ld, &zero_wide,
+                               (const double *)to->device, to->ld, (double *)to->device, to->ld);
+    return s ? fail(err, s, "cublas?geam") : 0;
 }

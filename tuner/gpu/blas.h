@@ -18,7 +18,8 @@ int blas_probe(char version[32], struct error *err);
 // "13.0.2", of the opened library; lives as long as it.
 const char *blas_version(const struct blas *);
 
-// Row-major products, enqueued. FP32 is computed without TF32; f16 and bf16 accumulate in FP32.
+// Row-major products, enqueued. FP32 is computed without TF32; f16 and bf16 accumulate in FP32, and
+// partial sums of a split K are added in FP32 too (cuBLAS's default adds them in bf16, which misses the error bound 20-fold at 4097^3).
 int blas_gemm(struct blas *, const struct toolbox_gemm *, struct error *err);
 // A product of a matrix and one column (ld 1) of f32 or f64, by cublasSgemv or cublasDgemv.
 int blas_gemv(struct blas *, const struct toolbox_gemm *, struct error *err);
@@ -30,7 +31,13 @@ int blas_plan_gemm(struct blas *, const struct toolbox_gemm *, int candidates, s
 int blas_run_plan(struct blas *, const struct toolbox_gemm *, const struct blas_plan *, struct error *err);
 void blas_plan_free(struct blas *, struct blas_plan *); // NULL is fine
 
-// *result = sum of |x|, x dense.
+// *result = sum of |x|, root of the sum of squares, sum of x*y; *index (i64) = place of the largest |x|, counted from 1, the lowest of several. All dense.
 int blas_asum(struct blas *, const struct operand *x, const struct operand *result, struct error *err);
+int blas_nrm2(struct blas *, const struct operand *x, const struct operand *result, struct error *err);
+int blas_dot(struct blas *, const struct operand *x, const struct operand *y, const struct operand *result, struct error *err);
+int blas_iamax(struct blas *, const struct operand *x, const struct operand *index, struct error *err); // f32 and f64 alone
+
+// to = from transposed, f32 and f64, out of place.
+int blas_transpose(struct blas *, const struct operand *from, const struct operand *to, struct error *err);
 
 #endif

@@ -2,6 +2,7 @@
 // cuMemAlloc_v2), so that a name and the prototype it is called with always belong together.
 #include "tuner/gpu/cuda.h"
 
+#include <assert.h>
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@
     X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncGetAttribute) X(cuFuncSetAttribute) \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuLaunchKernelEx) X(cuEventCreate) X(cuEventDestroy) \
     X(cuEventRecord) X(cuEventElapsedTime) X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiate) \
-    X(cuGraphLaunch) X(cuGraphDestroy) X(cuGraphExecDestroy)
+    X(cuGraphLaunch) X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuTensorMapEncodeTiled) X(cuTensorMapReplaceAddress)
 // clang-format on
 
 static struct {
@@ -417,6 +418,54 @@ int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_ge
     error_prefix(err, "grid %ux%ux%u, block %ux%ux%u, cluster %ux%ux%u, %u bytes of shared memory", g->grid[0], g->grid[1], g->grid[2], g->block[0],
                  g->block[1], g->block[2], g->cluster[0], g->cluster[1], g->cluster[2], g->shared);
     return kind;
+}
+
+static_assert(sizeof(CUtensorMap) == sizeof(struct cuda_tensor_map), "a tensor map is 128 bytes");
+
+int cuda_tensor_map_encode(struct cuda *c, const struct cuda_tensor *t, uint64_t address, struct cuda_tensor_map *out, struct error *err)
+{
+    static const CUtensorMapDataType types[] = {
+        [ELEMENT_F32] = CU_TENSOR_MAP_DATA_TYPE_FLOAT32,   [ELEMENT_F64] = CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+        [ELEMENT_F16] = CU_TENSOR_MAP_DATA_TYPE_FLOAT16,   [ELEMENT_BF16] = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+        [ELEMENT_I8] = CU_TENSOR_MAP_DATA_TYPE_UINT8,      [ELEMENT_I32] = CU_TENSOR_MAP_DATA_TYPE_INT32,
+        [ELEMENT_U32] = CU_TENSOR_MAP_DATA_TYPE_UINT32,    [ELEMENT_I64] = CU_TENSOR_MAP_DATA_TYPE_INT64,
+    };
+    const CUtensorMapSwizzle swizzle = t->swizzle == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                                       : t->swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                       : t->swizzle == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                                                          : CU_TENSOR_MAP_SWIZZLE_NONE;
+    const CUtensorMapInterleave interleave = t->interleave == 32   ? CU_TENSOR_MAP_INTERLEAVE_32B
+                                             : t->interleave == 16 ? CU_TENSOR_MAP_INTERLEAVE_16B
+                                                                   : CU_TENSOR_MAP_INTERLEAVE_NONE;
+    const CUtensorMapL2promotion promotion = t->promotion == 256   ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+                                             : t->promotion == 128 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B
+                                             : t->promotion == 64  ? CU_TENSOR_MAP_L2_PROMOTION_L2_64B
+                                                                   : CU_TENSOR_MAP_L2_PROMOTION_NONE;
+    cuuint64_t size[CUDA_TENSOR_RANK], stride[CUDA_TENSOR_RANK] = {0};
+    cuuint32_t box[CUDA_TENSOR_RANK], every[CUDA_TENSOR_RANK] = {1, 1, 1, 1, 1};
+    CUtensorMap map;
+    (void)c;
+    for (int i = 0; i < t->rank; i++) {
+        size[i] = t->size[i];
+        stride[i] = t->stride[i];
+        box[i] = t->box[i];
+    }
+    CUresult r = driver.cuTensorMapEncodeTiled(&map, types[t->type], (cuuint32_t)t->rank, (void *)address, size, stride, box, every, interleave, swizzle,
+                                               promotion, t->nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    memcpy(out, &map, sizeof map);
+    if (!r) return 0;
+    int kind = fail(err, r, "the driver refuses the tensor map");
+    error_prefix(err, "%d dimensions of %s, innermost %llu, box %u by %u, stride %llu bytes, swizzle %d, interleave %d, address %#llx", t->rank,
+                 element_name(t->type), (unsigned long long)t->size[0], t->box[0], t->rank > 1 ? t->box[1] : 1,
+                 (unsigned long long)(t->rank > 1 ? t->stride[0] : 0), t->swizzle, t->interleave, (unsigned long long)address);
+    return kind;
+}
+
+int cuda_tensor_map_move(struct cuda *c, struct cuda_tensor_map *map, uint64_t address, struct error *err)
+{
+    (void)c;
+    CUresult r = driver.cuTensorMapReplaceAddress((CUtensorMap *)map, (void *)address);
+    return r ? fail(err, r, "cannot move a tensor map") : 0;
 }
 
 int cuda_event_create(struct cuda *c, struct cuda_event **out, struct error *err)

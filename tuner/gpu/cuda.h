@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/element.h"
 #include "tuner/base/error.h"
 
 enum { CUDA_FAILED = -1, CUDA_MEMORY = -2, CUDA_REFUSED = -3, CUDA_CRASHED = -4 };
@@ -77,6 +78,25 @@ int cuda_kernel_allow(struct cuda *, struct cuda_kernel *, const struct cuda_geo
 int cuda_kernel_occupancy(struct cuda *, struct cuda_kernel *, const struct cuda_geometry *, int *blocks, struct error *err);
 // Enqueues; `args` as for cuLaunchKernel.
 int cuda_launch(struct cuda *, struct cuda_kernel *, const struct cuda_geometry *, void **args, struct error *err);
+
+// A CUtensorMap: 128 bytes that TMA reads, passed to kernels by value. cuLaunchKernel's copy is made from an address that is a multiple of 64.
+enum { CUDA_TENSOR_RANK = 5 };
+struct cuda_tensor_map {
+    _Alignas(64) unsigned char bytes[128];
+};
+struct cuda_tensor {
+    int rank;                           // 1 to CUDA_TENSOR_RANK
+    enum element type;
+    uint64_t size[CUDA_TENSOR_RANK];    // elements, the contiguous dimension first
+    uint64_t stride[CUDA_TENSOR_RANK];  // bytes, of dimension i + 1
+    uint32_t box[CUDA_TENSOR_RANK];     // elements
+    int swizzle, interleave, promotion; // bytes; 0: none
+    bool nan;
+};
+// CUDA_REFUSED if the driver does not take it (or has no TMA), with the values in the message.
+int cuda_tensor_map_encode(struct cuda *, const struct cuda_tensor *, uint64_t address, struct cuda_tensor_map *out, struct error *err);
+// The same map of other memory.
+int cuda_tensor_map_move(struct cuda *, struct cuda_tensor_map *, uint64_t address, struct error *err);
 
 int cuda_event_create(struct cuda *, struct cuda_event **out, struct error *err);
 void cuda_event_destroy(struct cuda *, struct cuda_event *);

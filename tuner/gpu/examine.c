@@ -53,6 +53,7 @@ static void judge(struct trial *t)
     for (size_t k = 0; k < t->w->problem_count; k++) {
         char reason[512];
         struct verify_result result;
+        if (!pipeline_does(&t->pipeline, k)) continue;
         enum trial_status status = verify_judge(t->w, k, &result, reason);
         // Of two passes, the worse figures are kept.
         if (!t->judged || !(result.error <= t->results[k].error)) t->results[k] = result;
@@ -71,6 +72,7 @@ static int pass(struct trial *t, enum verify_pass which, struct error *err)
     int failed = verify_begin(w, err);
     for (size_t k = 0; k < w->problem_count && !failed; k++) {
         struct work work = pipeline_work(&t->pipeline, k);
+        if (!pipeline_does(&t->pipeline, k)) continue;
         if (which == VERIFY_SECOND && t->timed[k]) failed = verify_leftovers(w, k, err);
         if (!failed) failed = verify_run(w, k, &work, which, err);
     }
@@ -80,7 +82,8 @@ static int pass(struct trial *t, enum verify_pass which, struct error *err)
         return ended ? ended : failed;
     }
     if ((failed = verify_end(w, err))) return failed;
-    for (size_t k = 0; k < w->problem_count && !failed && which == VERIFY_FIRST; k++) failed = verify_time(w, k, &t->first[k], err);
+    for (size_t k = 0; k < w->problem_count && !failed && which == VERIFY_FIRST; k++)
+        if (pipeline_does(&t->pipeline, k)) failed = verify_time(w, k, &t->first[k], err);
     judge(t);
     return failed;
 }
@@ -88,16 +91,21 @@ static int pass(struct trial *t, enum verify_pass which, struct error *err)
 static int measure(struct trial *t, struct error *err)
 {
     struct workload *w = t->w;
-    size_t tuned = 0;
+    size_t tuned = 0, slow = 0;
     for (size_t k = 0; k < w->problem_count && t->status == STATUS_OK; k++) {
         if (!w->problems[k].tune) continue;
         const json_t *limit = json_array_get(t->cutoff, tuned++);
         double cutoff = json_is_number(limit) ? json_number_value(limit) : 0;
         struct work work = pipeline_work(&t->pipeline, k);
+        if (!pipeline_does(&t->pipeline, k)) {
+            slow++; // for others, if at all
+            continue;
+        }
         int failed = measure_work(w->measure, &work, &w->problems[k].buffers, t->first[k], cutoff, &t->times[k], err);
         if (failed) return failed;
         t->timed[k] = true;
-        if (!t->times[k].slow) continue;
+        slow += t->times[k].slow;
+        if (!t->times[k].slow || (w->measure_settings.each && slow < w->tuned_count)) continue;
         t->status = STATUS_SLOW;
         struct error words = {""};
         error_set(&words, "problem %s: %.4g s, the limit is %.4g s", w->problems[k].name, t->times[k].time, cutoff);
@@ -139,7 +147,7 @@ static json_t *problems_json(const struct trial *t)
         json_t *one = json_object();
         json_object_set_new(one, "problem", json_integer((json_int_t)k));
         if (t->timed[k]) examine_times(one, &t->times[k]);
-        if (t->judged) {
+        if (t->judged && pipeline_does(&t->pipeline, k)) {
             json_object_set_new(one, "error", json_real_or_null(r->error));
             json_object_set_new(one, "worst", r->row < 0 ? json_null() : json_pack("[I, I]", (json_int_t)r->row, (json_int_t)r->col));
             json_object_set_new(one, "bad", json_integer((json_int_t)r->bad));

@@ -55,7 +55,7 @@ static struct work entry_work(struct entry *e, size_t problem)
 
 static bool takes_part(const struct entry *e, size_t problem)
 {
-    return e->status == STATUS_OK && (!e->baseline || e->baseline->parts[problem].ready);
+    return e->status == STATUS_OK && (e->baseline ? e->baseline->parts[problem].ready : pipeline_does(&e->pipeline, problem));
 }
 
 static void disqualify(struct entry *e, enum trial_status status, const char *reason)

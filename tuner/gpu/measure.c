@@ -127,12 +127,25 @@ static void read_state(struct measure *m)
         m->reading.temperature = temperature;
 }
 
+// Lets the device idle. Kernels that write much take one of two times, some 10% apart, in a stream of launches, for as long as the process
+// lives; after a rest of 400 us it is the shorter one, which ncu sees too, since it waits before every launch.
+static int rest(struct measure *m, struct error *err)
+{
+    struct timespec begin, t;
+    int failed = cuda_sync(m->cuda, err);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do clock_gettime(CLOCK_MONOTONIC, &t); // sleeping would overshoot, and after 2 ms memory is slower again
+    while (!failed && (double)(t.tv_sec - begin.tv_sec) + 1e-9 * (double)(t.tv_nsec - begin.tv_nsec) < m->settings.rest);
+    return failed;
+}
+
 int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t n, double *times, struct error *err)
 {
     int failed;
     for (size_t i = 0; i < n; i++) {
         bool flush = m->settings.cold && !plans[i]->graph;
         bool fresh = i == 0 || plans[i] != plans[i - 1];
+        if (m->settings.rest > 0 && !plans[i]->graph && (failed = rest(m, err))) return failed;
         if (flush && (failed = support_flush(m->support, err))) return failed;
         // What ran before left its own data in the caches, and in a graph's case its own instructions.
         if (!flush && fresh && (failed = execute(m, plans[i], err))) return failed;

@@ -17,11 +17,50 @@ static void read_triple(const json_t *object, const char *key, unsigned out[3])
     }
 }
 
-static int read_argument(struct pipeline_stage *s, const struct problem *problem, const json_t *from, struct error *err)
+static int read_integers(const json_t *from, const char *key, int count, uint64_t *out)
+{
+    const json_t *list = json_object_get(from, key);
+    for (int i = 0; i < count; i++) {
+        const json_t *value = json_array_get(list, (size_t)i);
+        if (!json_is_integer(value) || json_integer_value(value) < 0) return -1;
+        out[i] = (uint64_t)json_integer_value(value);
+    }
+    return json_array_size(list) == (size_t)count ? 0 : -1;
+}
+
+// {"tensor_map":"A",...}: encoded here, moved at launches that use copies of the memory.
+static int read_tensor_map(struct pipeline *p, struct pipeline_stage *s, const struct problem *problem, const json_t *from, struct error *err)
+{
+    const char *name = json_get_string(from, "tensor_map", "");
+    struct cuda_tensor t = {.rank = (int)json_array_size(json_object_get(from, "box")),
+                            .swizzle = (int)json_get_integer(from, "swizzle", 0),
+                            .interleave = (int)json_get_integer(from, "interleave", 0),
+                            .promotion = (int)json_get_integer(from, "promotion", 0),
+                            .nan = json_get_bool(from, "nan", false)};
+    struct cuda_tensor_map map;
+    uint64_t box[CUDA_TENSOR_RANK] = {0};
+    int found = buffers_find(&problem->buffers, name);
+    if (found < 0) return error_set(err, "argument %u: no buffer '%s'", s->count, name);
+    if (s->map_count == PIPELINE_MAPS_MAX) return error_set(err, "more than %d tensor maps", PIPELINE_MAPS_MAX);
+    if (t.rank < 1 || t.rank > CUDA_TENSOR_RANK || read_integers(from, "sizes", t.rank, t.size) || read_integers(from, "strides", t.rank - 1, t.stride) ||
+        read_integers(from, "box", t.rank, box))
+        return error_set(err, "argument %u: a tensor map needs sizes, strides and a box of 1 to %d dimensions", s->count, CUDA_TENSOR_RANK);
+    for (int i = 0; i < t.rank; i++) t.box[i] = (uint32_t)box[i];
+    t.type = problem->buffers.list[found].view.type;
+    s->value[s->count] = problem->buffers.list[found].view.device;
+    int failed = cuda_tensor_map_encode(p->cuda, &t, s->value[s->count], &map, err);
+    if (failed) return error_prefix(err, "tensor map '%s'", name), failed;
+    memcpy(s->maps[s->map_count++], &map, sizeof map);
+    s->map[s->count++] = (int)s->map_count;
+    return 0;
+}
+
+static int read_argument(struct pipeline *p, struct pipeline_stage *s, const struct problem *problem, const json_t *from, struct error *err)
 {
     unsigned i = s->count;
     const char *buffer = json_get_string(from, "buffer", NULL), *scalar = json_get_string(from, "scalar", NULL);
     if (i == PIPELINE_ARGUMENTS_MAX) return error_set(err, "more than %d arguments", PIPELINE_ARGUMENTS_MAX);
+    if (json_object_get(from, "tensor_map")) return read_tensor_map(p, s, problem, from, err);
     if (buffer) {
         int found = buffers_find(&problem->buffers, buffer);
         if (found < 0) return error_set(err, "argument %u: no buffer '%s'", i, buffer);
@@ -40,9 +79,38 @@ static int read_argument(struct pipeline_stage *s, const struct problem *problem
     return 0;
 }
 
+// A library's call: roles bound to this problem's buffers and to numbers, checked, and the library made ready.
+static int read_library_stage(struct pipeline_part *part, const struct problem *problem, const json_t *from, struct error *err)
+{
+    struct pipeline_stage *s = &part->stage[part->count];
+    const char *name = json_get_string(from, "operation", ""), *by = json_get_string(from, "by", "");
+    const struct operation *op = operation_find(name, NULL);
+    const json_t *buffers = json_object_get(from, "buffers"), *roles = json_object_get(from, "roles");
+    char detail[OPERATION_DETAIL_MAX];
+    s->library = op ? operation_baseline(op, by) : NULL;
+    if (!s->library) return error_set(err, "no library computes '%s' by '%s'", name, by);
+    for (int i = 0; op->roles[i].name; i++) {
+        const struct operation_role *role = &op->roles[i];
+        if (role->kind == ROLE_SIZE || role->kind == ROLE_SCALAR) {
+            s->operation.value[i] = json_get_number(roles, role->name, role->fallback);
+            continue;
+        }
+        int found = buffers_find(&problem->buffers, json_get_string(buffers, role->name, ""));
+        if (found < 0) return error_set(err, "%s: no buffer for the role %s", name, role->name);
+        const struct buffer *b = &problem->buffers.list[found];
+        if (role->kind == ROLE_OUTPUT && b->direction == DIRECTION_IN) return error_set(err, "%s would write %s, which is an input", name, b->name);
+        s->operation.operand[i] = b->view;
+    }
+    if (op->check(&s->operation, err)) return error_prefix(err, "%s", name);
+    int failed = s->library->prepare ? s->library->prepare(part->toolbox, &s->operation, &s->state, detail, err) : 0;
+    if (!failed) part->count++;
+    return failed;
+}
+
 static int read_stage(struct pipeline *p, struct pipeline_part *part, const struct problem *problem, const json_t *from, struct error *err)
 {
     if (part->count == PIPELINE_STAGES_MAX) return error_set(err, "more than %d stages", PIPELINE_STAGES_MAX);
+    if (json_object_get(from, "operation")) return read_library_stage(part, problem, from, err);
     struct pipeline_stage *s = &part->stage[part->count];
     const char *symbol = json_get_string(from, "symbol", "");
     size_t i;
@@ -55,7 +123,8 @@ static int read_stage(struct pipeline *p, struct pipeline_part *part, const stru
     s->geometry.cooperative = json_get_bool(from, "cooperative", false);
     json_array_foreach(json_object_get(from, "args"), i, each)
     {
-        if (read_argument(s, problem, each, err)) return -1;
+        int failed = read_argument(p, s, problem, each, err);
+        if (failed) return failed;
     }
     for (i = 0; i < 3; i++)
         if (!s->geometry.grid[i] || !s->geometry.block[i] || !s->geometry.cluster[i]) {
@@ -85,7 +154,7 @@ int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *ca
     const char *cubin = json_get_string(candidate, "cubin", "");
     int failed = -1;
     if (!p->parts) return error_set(err, "out of memory");
-    for (size_t i = 0; i < w->problem_count; i++) p->parts[i].cuda = w->cuda;
+    for (size_t i = 0; i < w->problem_count; i++) p->parts[i] = (struct pipeline_part){.cuda = w->cuda, .toolbox = &w->toolbox};
     char *image = text_read_file(cubin, NULL);
     if (!image) return error_set(err, "cannot read '%s': %s", cubin, strerror(errno));
     failed = cuda_module_load(p->cuda, image, &p->module, err);
@@ -111,6 +180,11 @@ int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *ca
 
 void pipeline_release(struct pipeline *p)
 {
+    for (size_t i = 0; p->parts && i < p->problem_count; i++)
+        for (unsigned k = 0; k < p->parts[i].count; k++) {
+            struct pipeline_stage *s = &p->parts[i].stage[k];
+            if (s->library && s->library->release && s->state) s->library->release(p->parts[i].toolbox, s->state);
+        }
     if (p->cuda) cuda_module_unload(p->cuda, p->module);
     free(p->parts);
     memset(p, 0, sizeof *p);
@@ -119,11 +193,22 @@ void pipeline_release(struct pipeline *p)
 int pipeline_enqueue_stage(struct pipeline_part *part, unsigned stage, int64_t shift, struct error *err)
 {
     struct pipeline_stage *s = &part->stage[stage];
+    if (s->library) {
+        struct operation_problem moved = s->operation;
+        for (int i = 0; i < OPERATION_ROLES_MAX; i++)
+            if (moved.operand[i].device) moved.operand[i].device += (uint64_t)shift;
+        return s->library->run(part->toolbox, &moved, s->state, err);
+    }
     uint64_t value[PIPELINE_ARGUMENTS_MAX];
+    struct cuda_tensor_map maps[PIPELINE_MAPS_MAX];
     void *args[PIPELINE_ARGUMENTS_MAX];
+    memcpy(maps, s->maps, s->map_count * sizeof *maps);
     for (unsigned i = 0; i < s->count; i++) {
-        value[i] = s->pointer[i] ? s->value[i] + (uint64_t)shift : s->value[i];
-        args[i] = &value[i];
+        struct cuda_tensor_map *map = s->map[i] ? &maps[s->map[i] - 1] : NULL;
+        value[i] = s->pointer[i] || map ? s->value[i] + (uint64_t)shift : s->value[i];
+        args[i] = map ? (void *)map : &value[i];
+        int failed = map && shift ? cuda_tensor_map_move(part->cuda, map, value[i], err) : 0;
+        if (failed) return failed;
     }
     return cuda_launch(part->cuda, s->kernel, &s->geometry, args, err);
 }
@@ -134,6 +219,11 @@ int pipeline_enqueue(void *self, int64_t shift, struct error *err)
     int failed = 0;
     for (unsigned i = 0; i < part->count && !failed; i++) failed = pipeline_enqueue_stage(part, i, shift, err);
     return failed;
+}
+
+bool pipeline_does(const struct pipeline *p, size_t problem)
+{
+    return p->parts && p->parts[problem].count > 0;
 }
 
 struct work pipeline_work(struct pipeline *p, size_t problem)

@@ -123,10 +123,10 @@ static json_t *stage_json(const struct sass_listing *listing, const struct linet
     double all[SASS_COLUMNS] = {0};
     for (size_t i = 0; i < listing->count; i++)
         for (int k = 0; k < SASS_COLUMNS; k++) all[k] += listing->list[i].value[k];
-    join(listing, table, &lines);
+    if (table) join(listing, table, &lines);
     for (size_t i = 0; i < lines.count; i++) json_array_append_new(list, line_json(listing, &lines.list[i]));
     free(lines.list);
-    return json_pack("{s:s, s:I, s:o, s:o, s:I}", "symbol", symbol, "code_bytes", (json_int_t)linetable_code_bytes(table), "totals", columns_json(listing, all),
+    return json_pack("{s:s, s:I, s:o, s:o, s:I}", "symbol", symbol, "code_bytes", (json_int_t)(table ? linetable_code_bytes(table) : 0), "totals", columns_json(listing, all),
                      "lines", list, "dropped_samples", (json_int_t)listing->dropped);
 }
 
@@ -181,6 +181,7 @@ static int phase(struct workload *w, const json_t *request, size_t problem, bool
     for (unsigned s = 0; !failed && s < pipeline.parts[problem].count; s++) {
         struct stage_run run = {.w = w, .part = &pipeline.parts[problem], .stage = s};
         const char *symbol = json_get_string(json_array_get(stages, s), "symbol", "");
+        if (!*symbol) continue; // a library's call: its kernels have no source lines
         failed = (sample ? sample_stage : count_stage)(&run, &w->problems[problem], symbol, &listings[s], reasons, err);
     }
     if (failed != CUDA_CRASHED) pipeline_release(&pipeline);
@@ -203,6 +204,7 @@ int profiling_run(struct workload *w, const json_t *request, json_t *answer, str
     else if (problem < 0 || (size_t)problem >= w->problem_count || count > PIPELINE_STAGES_MAX) failed = error_set(err, "no such problem");
     for (size_t s = 0; s < count && !failed; s++) {
         const char *symbol = json_get_string(json_array_get(stages, s), "symbol", "");
+        if (!*symbol) continue;
         failed = linetable_read(&tables[s], cubin, size, symbol, err);
         if (!failed) sass_listing_init(&listings[s], linetable_code_bytes(tables[s]));
     }

@@ -19,6 +19,8 @@ struct measure_settings {
     double precision;   // relative half-width of the interval that is enough
     double max_time;    // s, for one problem
     double graph_below; // s; shorter kernels are timed many at once, in a CUDA graph
+    double rest;        // s the device idles before each sample that is timed alone; 0: samples follow each other
+    bool each;          // a problem that is too slow does not end the trial: others may be fast
     double slow_factor; // cutoff / slow_factor is the incumbent's time
 };
 

@@ -86,6 +86,34 @@ static int asum(void *self, const struct operand *x, const struct operand *resul
     return blas_asum(w->machine->blas, x, result, err);
 }
 
+static int nrm2(void *self, const struct operand *x, const struct operand *result, struct error *err)
+{
+    struct workload *w = self;
+    if (machine_blas(w->machine, err)) return -1;
+    return blas_nrm2(w->machine->blas, x, result, err);
+}
+
+static int dot(void *self, const struct operand *x, const struct operand *y, const struct operand *result, struct error *err)
+{
+    struct workload *w = self;
+    if (machine_blas(w->machine, err)) return -1;
+    return blas_dot(w->machine->blas, x, y, result, err);
+}
+
+static int iamax(void *self, const struct operand *x, const struct operand *index, struct error *err)
+{
+    struct workload *w = self;
+    if (machine_blas(w->machine, err)) return -1;
+    return blas_iamax(w->machine->blas, x, index, err);
+}
+
+static int transpose(void *self, const struct operand *from, const struct operand *to, struct error *err)
+{
+    struct workload *w = self;
+    if (machine_blas(w->machine, err)) return -1;
+    return blas_transpose(w->machine->blas, from, to, err);
+}
+
 void toolbox_init(struct toolbox *t, struct workload *w)
 {
     *t = (struct toolbox){
@@ -102,5 +130,9 @@ void toolbox_init(struct toolbox *t, struct workload *w)
         .run_plan = run_plan,
         .plan_free = plan_free,
         .asum = asum,
+        .nrm2 = nrm2,
+        .dot = dot,
+        .iamax = iamax,
+        .transpose = transpose,
     };
 }

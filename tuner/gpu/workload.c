@@ -32,6 +32,8 @@ static void read_settings(struct workload *w)
         .precision = json_get_number(measure, "precision", 0.01),
         .max_time = json_get_number(measure, "max_time", 0.2),
         .graph_below = json_get_number(measure, "graph_below", 20e-6),
+        .each = json_get_bool(measure, "each", false),
+        .rest = json_get_number(measure, "rest", 0),
         .slow_factor = json_get_number(measure, "slow_factor", 3),
     };
     w->seed = (uint64_t)json_get_integer(w->request, "seed", 1);

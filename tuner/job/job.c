@@ -39,7 +39,7 @@ const char *fill_kind_name(enum fill_kind kind)
 
 const char *objective_name(enum objective objective)
 {
-    static const char *const names[] = {"geomean", "mean", "worst"};
+    static const char *const names[] = {"geomean", "mean", "worst", "each"};
     return names[objective];
 }
 
@@ -96,8 +96,16 @@ static void free_stage(struct stage *s)
     for (size_t i = 0; i < s->argument_count; i++) {
         free(s->arguments[i].name);
         expr_free(s->arguments[i].value);
+        tensor_map_free(s->arguments[i].map);
     }
     free(s->arguments);
+    free(s->operation);
+    free(s->by);
+    for (size_t i = 0; i < s->role_count; i++) {
+        free(s->roles[i].role);
+        expr_free(s->roles[i].value);
+    }
+    free(s->roles);
 }
 
 static void free_reference(struct reference *r)
@@ -265,13 +273,16 @@ void job_defines(const struct job *job, const uint16_t *config, void (*define)(v
 double job_objective(const struct job *job, const double *times)
 {
     double sum = 0, weights = 0, worst = 0;
+    bool logarithmic = job->objective == OBJECTIVE_GEOMEAN || job->objective == OBJECTIVE_EACH;
     for (size_t p = 0; p < job->tuned_count; p++) {
         double w = job->problems[p].weight;
+        if (job->objective == OBJECTIVE_EACH && isnan(times[p])) continue;
         if (!(times[p] > 0)) return NAN;
-        sum += w * (job->objective == OBJECTIVE_GEOMEAN ? log(times[p]) : times[p]);
+        sum += w * (logarithmic ? log(times[p]) : times[p]);
         weights += w;
         if (w * times[p] > worst) worst = w * times[p];
     }
+    if (!(weights > 0)) return NAN;
     if (job->objective == OBJECTIVE_WORST) return worst;
-    return job->objective == OBJECTIVE_GEOMEAN ? exp(sum / weights) : sum / weights;
+    return logarithmic ? exp(sum / weights) : sum / weights;
 }

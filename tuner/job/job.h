@@ -43,18 +43,43 @@ struct buffer {
     struct fill fill;
 };
 
-// An argument of a launch: a buffer, or a scalar (an expression of integers, or a real constant).
+// How a kernel that uses TMA sees a buffer: what cuTensorMapEncodeTiled is told, as expressions that may read parameters. Dimensions are in
+// the order of shapes, the contiguous one last. A NULL view is the buffer itself, rows by columns (a vector: its elements).
+enum { TENSOR_MAP_RANK_MAX = 5 };
+struct tensor_map {
+    size_t rank;
+    struct expr *view[TENSOR_MAP_RANK_MAX];   // elements
+    struct expr *stride[TENSOR_MAP_RANK_MAX]; // elements, of all dimensions but the last; NULL: the buffer's ld (a matrix), else dense
+    struct expr *box[TENSOR_MAP_RANK_MAX];    // elements
+    struct expr *swizzle, *interleave, *promotion; // bytes; NULL: 0, none
+    bool nan;                                 // what lies outside is read as NaN instead of 0
+};
+
+// An argument of a launch: a buffer's address, a tensor map of a buffer, or a scalar (an expression of integers, or a real constant).
 struct argument {
     int buffer;             // index into job.buffers, or -1: scalar
+    struct tensor_map *map; // of the buffer, 128 bytes by value; NULL: its address
     char *name;             // of a scalar: its role in the reference ("alpha"); borrowed name of the buffer otherwise
     enum data_type type;
     struct expr *value;     // integer scalar
     double real;            // where value is NULL
 };
 
+// What a role of an operation is in a stage that a library computes: a buffer, or a number.
+struct stage_role {
+    char *role;
+    int buffer;              // index into job.buffers, or -1: a size or scalar
+    struct expr *value;      // integer
+    double real;             // where value is NULL
+};
+
+// A launch of an entry of the template or, where `operation` is set, a library's call; then entry is "" and there is no launch, and no argument.
 struct stage {
     char *name;                      // shown; the entry's name unless given
     char *entry;                     // C name or C++ name expression ("gemm<float, BLOCK_M>")
+    char *operation, *by;            // kernels/ name and one of its baselines, or NULL
+    size_t role_count;
+    struct stage_role *roles;
     struct expr *when;               // NULL: always part of the candidate
     struct expr *grid[3], *block[3], *cluster[3]; // NULL: 1
     struct expr *shared;             // dynamic shared memory in bytes; NULL: 0
@@ -68,11 +93,12 @@ struct problem {
     int line;                // in the job file
     bool tune;               // measured; otherwise only verified (ragged sizes)
     double weight;           // of the objective
+    bool held;               // objective each: measured, but held back from the choice of the kernels, to judge it by
     size_t size_count;
     int64_t *sizes;          // in the order of job.size_names
 };
 
-enum objective { OBJECTIVE_GEOMEAN, OBJECTIVE_MEAN, OBJECTIVE_WORST };
+enum objective { OBJECTIVE_GEOMEAN, OBJECTIVE_MEAN, OBJECTIVE_WORST, OBJECTIVE_EACH };
 const char *objective_name(enum objective objective);
 
 enum reference_kind { REFERENCE_NONE, REFERENCE_OPERATION, REFERENCE_KERNEL, REFERENCE_LIBRARY, REFERENCE_NPY };
@@ -97,6 +123,7 @@ struct measure_settings {
     double precision;        // relative half-width of the median's 95% interval that is enough
     double max_time;         // s, a problem
     double graph_below;      // s: kernels shorter than this are timed inside a CUDA graph
+    double rest;             // s the device idles before each sample that is timed alone
     double slow_factor;      // a first launch slower than this times the best is cut off
     double timeout;          // s, a trial on the GPU
     int64_t final_candidates, final_rounds;
@@ -132,6 +159,7 @@ struct job {
     struct problem *problems;
     size_t tuned_count;
     enum objective objective;
+    double regret;                // objective each: how much slower than the problem's best kernel the chosen one may be, relative
     size_t buffer_count;
     struct buffer *buffers;
     size_t stage_count;
@@ -177,11 +205,24 @@ int job_build_space(struct job *, const struct device_limits *, struct error *);
 // (for expressions that read no parameter: shapes, work). `values` has symbols_count(job->symbols) entries.
 int job_problem_values(const struct job *, const uint16_t *config, size_t problem, int64_t *values, struct error *);
 
+// A tensor map's numbers, in CUDA's order: the contiguous dimension first.
+struct tensor_map_shape {
+    int rank;
+    int64_t size[TENSOR_MAP_RANK_MAX], box[TENSOR_MAP_RANK_MAX]; // elements
+    int64_t stride[TENSOR_MAP_RANK_MAX];                         // bytes, of dimension i + 1; rank - 1 of them
+    int64_t swizzle, interleave, promotion;                      // bytes; 0: none
+    bool nan;
+};
+// The numbers for a configuration and a problem, from their values (job_problem_values). -1 with a message that names the buffer and what TMA
+// does not allow. (tensor_map.c)
+int tensor_map_resolve(const struct job *, const struct argument *, const int64_t *values, struct tensor_map_shape *, struct error *);
+
 // Bytes of device memory that a problem's buffers take, without guards. -1 on overflow or a negative shape, with a message.
 int64_t job_problem_bytes(const struct job *, size_t problem, struct error *);
 
-// The objective (s, lower is better) of the tuned problems' times (s): their weighted geometric mean, weighted mean, or the largest weighted one.
-// NaN when a time is unknown.
+// The objective (s, lower is better) of the tuned problems' times (s): their weighted geometric mean (also for `each`, where every problem may have
+// a kernel of its own), weighted mean, or the largest weighted one.
+// NaN when a time is unknown; for `each` it is left out, as long as there is another.
 double job_objective(const struct job *, const double *times);
 
 // The macro definitions of a configuration, "NAME" and "value" pairs by callback, in the order of the parameters and then the job's own

@@ -84,7 +84,10 @@ static void check_fixed(struct reader *r, const struct job *job, const struct no
 static int load_buffer(struct reader *r, struct job *job, const struct node *n, const char *name)
 {
     static const char *const members[] = {"buffer", "type", "shape", "ld", "direction", "fill", NULL};
-    reader_check_members(r, n, "a buffer argument", members);
+    static const char *const map_members[] = {"tensor_map", "type",   "shape",   "ld",         "direction", "fill",          "box",
+                                              "view",       "strides", "swizzle", "interleave", "promotion", "out_of_bounds", NULL};
+    bool map = node_member(n, "tensor_map") != NULL;
+    reader_check_members(r, n, map ? "a tensor map" : "a buffer argument", map ? map_members : members);
     int known = find_buffer(job, name);
     if (!node_member(n, "type") && !node_member(n, "shape")) {
         if (known < 0) reader_mistake(r, n, "buffer '%s' needs 'type' and 'shape' where it is first named", name);
@@ -159,11 +162,14 @@ static void load_arguments(struct reader *r, struct job *job, const struct node 
     stage->arguments = memory_new(list ? node_count(list) : 0, sizeof *stage->arguments);
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *n = node_at(list, i), *buffer = node_member(n, "buffer"), *scalar = node_member(n, "scalar");
+        const struct node *map = node_member(n, "tensor_map");
         struct argument a = {.buffer = -1};
-        if (!node_is_group(n) || (buffer != NULL) == (scalar != NULL)) {
-            reader_mistake(r, n, "an argument must be { scalar = \"M\"; type = \"i32\"; } or { buffer = \"A\"; type = \"f32\"; shape = [...]; }");
+        if (!node_is_group(n) || (buffer != NULL) + (scalar != NULL) + (map != NULL) != 1) {
+            reader_mistake(r, n, "an argument must be { scalar = \"M\"; type = \"i32\"; }, { buffer = \"A\"; type = \"f32\"; shape = [...]; } or "
+                                 "{ tensor_map = \"A\"; type = ...; shape = [...]; box = [...]; }");
             continue;
         }
+        if (map) buffer = map;
         if (!node_is_string(buffer ? buffer : scalar)) {
             reader_mistake(r, n, "an argument's name must be a string");
             continue;
@@ -177,6 +183,7 @@ static void load_arguments(struct reader *r, struct job *job, const struct node 
             if (a.buffer < 0) continue;
             a.type = job->buffers[a.buffer].type;
             a.name = text_copy(job->buffers[a.buffer].name);
+            if (map) a.map = load_tensor_map(r, job, n, &job->buffers[a.buffer]);
         } else {
             load_scalar(r, job, n, &a);
         }
@@ -214,16 +221,68 @@ static void load_launch(struct reader *r, struct job *job, const struct node *ow
     stage->cooperative = reader_bool(r, launch, "cooperative", false);
 }
 
+// A stage that a library computes: { operation = "gemm"; by = "cublas"; A = "mean"; ... }, roles as in `reference`, but sizes and scalars may be expressions
+// or numbers too. Its buffers are declared by the arguments of earlier stages.
+static void load_library_stage(struct reader *r, struct job *job, const struct node *n, struct stage *stage)
+{
+    static const char *const settings[] = {"name", "operation", "by", "when", NULL};
+    const char *name = reader_string(r, n, "operation", ""), *nearest = NULL;
+    const struct operation *op = operation_find(name, &nearest);
+    stage->entry = text_copy("");
+    stage->operation = text_copy(name);
+    stage->name = text_copy(reader_string(r, n, "name", name));
+    if (!op) {
+        reader_mistake(r, n, "unknown operation '%s'%s%s%s", name, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+        return;
+    }
+    const char *by = reader_string(r, n, "by", "cublas");
+    const struct operation_baseline *baseline = operation_baseline(op, by);
+    stage->by = text_copy(by);
+    if (!baseline || !baseline->same_result) reader_mistake(r, n, "no library computes '%s' by '%s'", name, by);
+    stage->roles = memory_new(node_count(n), sizeof *stage->roles);
+    for (size_t i = 0; i < node_count(n); i++) {
+        const struct node *member = node_at(n, i);
+        const char *role = node_name(member);
+        size_t k = 0;
+        for (k = 0; settings[k] && strcmp(settings[k], role); k++) {}
+        if (settings[k]) continue;
+        int found = operation_role(op, role);
+        struct stage_role *to = &stage->roles[stage->role_count];
+        *to = (struct stage_role){.buffer = -1};
+        if (found < 0) {
+            reader_mistake(r, member, "operation '%s' has no role '%s'", name, role);
+        } else if (op->roles[found].kind == ROLE_INPUT || op->roles[found].kind == ROLE_OUTPUT) {
+            to->buffer = node_is_string(member) ? find_buffer(job, node_string(member)) : -1;
+            if (to->buffer < 0) reader_mistake(r, member, "'%s' must name a buffer that an earlier stage's arguments declare", role);
+        } else if (node_is_number(member) && !node_is_integer(member)) {
+            to->real = node_real(member);
+        } else {
+            to->value = reader_expression(r, member, job->symbols);
+        }
+        to->role = text_copy(role);
+        stage->role_count++;
+    }
+    for (size_t k = 0; op->roles[k].name; k++) {
+        bool given = op->roles[k].kind == ROLE_SIZE || op->roles[k].kind == ROLE_SCALAR;
+        for (size_t i = 0; i < stage->role_count; i++) given |= !strcmp(stage->roles[i].role, op->roles[k].name);
+        if (!given) reader_mistake(r, n, "operation '%s' needs the buffer '%s'", name, op->roles[k].name);
+    }
+}
+
 static void load_stage(struct reader *r, struct job *job, const struct node *root, const struct node *n, struct stage *stage)
 {
     static const char *const members[] = {"name", "entry", "when", "launch", "arguments", NULL};
     const struct node *kernel = node_member(root, "kernel");
     const struct node *owner = n ? n : root;
+    if (n && node_member(n, "when")) stage->when = reader_expression(r, node_member(n, "when"), job->symbols);
+    if (n && node_member(n, "operation")) {
+        load_library_stage(r, job, n, stage);
+        return;
+    }
     const char *entry = reader_string(r, n ? n : kernel, "entry", NULL);
     if (n) reader_check_members(r, n, "a stage", members);
     if (!entry && kernel && !node_member(n ? n : kernel, "entry"))
         reader_mistake(r, n ? n : kernel, "'entry', the kernel's name, is missing");
-    if (n && node_member(n, "when")) stage->when = reader_expression(r, node_member(n, "when"), job->symbols);
     load_launch(r, job, owner, stage);
     load_arguments(r, job, owner, stage);
     stage->entry = text_copy(entry ? entry : "");
@@ -308,7 +367,9 @@ static void load_operation(struct reader *r, struct job *job, const struct node 
     const struct operation *op = name ? operation_find(name, &nearest) : NULL;
     job->reference.kind = REFERENCE_OPERATION;
     job->reference.operation = text_copy(name ? name : "");
-    job->reference.by = text_copy(by[reader_word(r, n, "by", by, 0)]);
+    int how = reader_word(r, n, "by", by, op && !op->reference ? 1 : 0);
+    if (op && !op->reference && how == 0) reader_mistake(r, n, "operation '%s' has a reference on the CPU alone: by = \"cpu\"", name);
+    job->reference.by = text_copy(by[how]);
     for (size_t i = 0; i < node_count(n); i++) {
         const struct node *member = node_at(n, i);
         const char *role = node_name(member);

@@ -10,7 +10,7 @@
 #include "tuner/job/job_parts.h"
 
 static const char *const top_members[] = {
-    "name",   "description", "kernel", "parameters", "derived", "constraints",  "problems", "objective", "launch", "stages",
+    "name",   "description", "kernel", "parameters", "derived", "constraints",  "problems", "objective", "regret", "launch", "stages",
     "arguments", "reference", "work",   "budget",     "search",  "verification", "measure",  "counters",  "compile", NULL};
 
 static void load_strings(struct reader *r, const struct node *group, const char *name, const char *directory, char ***list,
@@ -181,6 +181,12 @@ static void load_constraints(struct reader *r, struct job *job, const struct nod
     }
 }
 
+// What a problem may say besides its sizes.
+static bool is_setting(const char *name)
+{
+    return !strcmp(name, "weight") || !strcmp(name, "name") || !strcmp(name, "held");
+}
+
 // One problem: sizes by name, in the order of the first problem's. The first problem of the file declares the names.
 static void load_problem(struct reader *r, struct job *job, const struct node *n, bool tune)
 {
@@ -193,12 +199,13 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
         return;
     }
     bool first = job->problem_count == 0;
-    struct problem p = {.tune = tune, .line = node_line(n), .weight = reader_number(r, n, "weight", 0, 1e9, 1.0)};
+    struct problem p = {.tune = tune, .line = node_line(n), .weight = reader_number(r, n, "weight", 0, 1e9, 1.0),
+                        .held = reader_bool(r, n, "held", false)};
     const char *given = reader_string(r, n, "name", NULL);
     for (size_t i = 0; i < node_count(n); i++) {
         const struct node *size = node_at(n, i);
         const char *name = node_name(size);
-        if (!strcmp(name, "weight") || !strcmp(name, "name")) continue;
+        if (is_setting(name)) continue;
         if (!node_is_integer(size)) {
             reader_mistake(r, size, "size '%s' must be an integer", name);
             continue;
@@ -231,7 +238,7 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
         const char *name = node_name(node_at(n, i));
         size_t k = 0;
         while (k < job->size_count && strcmp(job->size_names[k], name)) k++;
-        if (k == job->size_count && strcmp(name, "weight") && strcmp(name, "name"))
+        if (k == job->size_count && !is_setting(name))
             reader_mistake(r, node_at(n, i), "the first problem has no size '%s'", name);
     }
     p.name = text_copy(given ? given : label);
@@ -254,17 +261,22 @@ static void load_problems(struct reader *r, struct job *job, const struct node *
 
 static void load_settings(struct reader *r, struct job *job, const struct node *root)
 {
-    static const char *const objectives[] = {"geomean", "mean", "worst", NULL}, *const caches[] = {"cold", "warm", NULL};
+    static const char *const objectives[] = {"geomean", "mean", "worst", "each", NULL}, *const caches[] = {"cold", "warm", NULL};
     static const char *const work[] = {"flops", "bytes", NULL}, *const budget[] = {"time", "evaluations", "patience", "target", "noise", NULL};
     static const char *const search[] = {"strategy", "options", "seed", NULL};
     static const char *const verification[] = {"enabled", "problems", "tolerance", "absolute", "relative", "deterministic", "guard_bytes", NULL};
-    static const char *const measure[] = {"cache", "warmup", "min_samples", "max_samples", "precision", "max_time", "graph_below",
+    static const char *const measure[] = {"cache", "warmup", "min_samples", "max_samples", "precision", "max_time", "graph_below", "rest",
                                           "slow_factor", "timeout", "final", NULL};
     static const char *const final[] = {"candidates", "rounds", "tie", NULL};
     static const char *const counters[] = {"enabled", "metrics", NULL}, *const compile[] = {"timeout", "workers", NULL};
     const struct node *g;
 
     job->objective = (enum objective)reader_word(r, root, "objective", objectives, OBJECTIVE_GEOMEAN);
+    job->regret = reader_number(r, root, "regret", 0, 1, 0.03);
+    size_t held = 0;
+    for (size_t p = 0; p < job->tuned_count; p++) held += job->problems[p].held;
+    if (held && job->objective != OBJECTIVE_EACH) reader_mistake(r, node_member(root, "problems"), "a problem can be held back only with objective = \"each\"");
+    if (held && held == job->tuned_count) reader_mistake(r, node_member(root, "problems"), "all problems are held back: there is none to choose kernels for");
     if ((g = reader_group(r, root, "work"))) {
         reader_check_members(r, g, "'work'", work);
         if (node_member(g, "flops")) job->flops = reader_expression(r, node_member(g, "flops"), job->symbols);
@@ -301,6 +313,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
         .precision = reader_number(r, g, "precision", 1e-5, 1, 0.01),
         .max_time = reader_duration(r, g, "max_time", 0.5),
         .graph_below = reader_duration(r, g, "graph_below", 20e-6),
+        .rest = reader_duration(r, g, "rest", 0),
         .slow_factor = reader_number(r, g, "slow_factor", 1, 1e9, 3),
         .timeout = reader_duration(r, g, "timeout", 30),
         .final_candidates = reader_integer(r, f, "candidates", 1, 100, 5),

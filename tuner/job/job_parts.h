@@ -10,6 +10,9 @@ int job_set_limits(struct job *, const struct device_limits *, struct error *);
 int job_add_derived(struct job *, const char *name, const char *text, struct error *);
 // kernel.entry, launch, stages, arguments -> buffers and stages.
 void load_launches(struct reader *, struct job *, const struct node *root);
+// The tensor map that an argument asks for; tensor_map_free frees it.
+struct tensor_map *load_tensor_map(struct reader *, struct job *, const struct node *argument, const struct buffer *);
+void tensor_map_free(struct tensor_map *); // NULL is fine
 void load_reference(struct reader *, struct job *, const struct node *root);
 
 #endif

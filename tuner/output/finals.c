@@ -97,15 +97,53 @@ static void read_entry(struct final_entry *entry, const json_t *from, size_t pro
     }
 }
 
-// Ratios of one baseline to the winner: a problem at a time, and over all of them as the geometric mean within each round.
-static void compare(struct final_entry *entry, const json_t *theirs, const json_t *ours, size_t problem_count, uint64_t seed)
+static const json_t *entry_of(const json_t *entries, int64_t trial)
+{
+    const json_t *item;
+    size_t i;
+    json_array_foreach(entries, i, item) {
+        if (trial && json_get_integer(item, "trial", 0) == trial) return item;
+    }
+    return NULL;
+}
+
+// The kernels of objective each. -1 with a message when one has no entry.
+static int read_dispatch(struct final *final, const json_t *document, const json_t *entries, struct error *err)
+{
+    const json_t *kernels = json_object_get(document, "kernels"), *dispatch = json_object_get(document, "dispatch"), *regret = json_object_get(document, "regret");
+    final->kernels = memory_new(json_array_size(kernels), sizeof *final->kernels);
+    final->dispatch = memory_new(final->problem_count, sizeof *final->dispatch);
+    final->regret = memory_new(final->problem_count, sizeof *final->regret);
+    for (size_t k = 0; k < json_array_size(kernels); k++) {
+        final->kernels[k] = json_integer_value(json_array_get(kernels, k));
+        if (!entry_of(entries, final->kernels[k])) return error_set(err, "kernel %zu of the final has no entry", k);
+    }
+    final->kernel_count = json_array_size(kernels);
+    for (size_t p = 0; p < final->problem_count && final->kernel_count; p++) {
+        const json_t *index = json_array_get(dispatch, p);
+        if (!json_is_integer(index) || json_integer_value(index) < 0 || (size_t)json_integer_value(index) >= final->kernel_count)
+            return error_set(err, "the final gives problem %zu no kernel", p);
+        final->dispatch[p] = (size_t)json_integer_value(index);
+        final->regret[p] = json_is_number(json_array_get(regret, p)) ? json_number_value(json_array_get(regret, p)) : (double)NAN;
+    }
+    return 0;
+}
+
+static int64_t chosen_trial(const struct final *final, size_t problem)
+{
+    return final->kernel_count ? final->kernels[final->dispatch[problem]] : final->winner;
+}
+
+// Ratios of one baseline to what is chosen: a problem at a time, and over all of them as the geometric mean within each round.
+static void compare(struct final_entry *entry, const json_t *theirs, const struct final *final, const json_t *entries)
 {
     double *logs = NULL, *ones = NULL;
-    size_t rounds = 0;
+    size_t rounds = 0, problem_count = final->problem_count;
+    uint64_t seed = (uint64_t)final->seed;
     bool complete = true;
     for (size_t p = 0; p < problem_count; p++) {
         size_t n, m;
-        double *a = read_times(theirs, p, &n), *b = read_times(ours, p, &m);
+        double *a = read_times(theirs, p, &n), *b = read_times(entry_of(entries, chosen_trial(final, p)), p, &m);
         size_t common = n < m ? n : m;
         if (a && b && common) {
             entry->problems[p].ratio = ratio_of(a, b, common, seed + p);
@@ -130,7 +168,7 @@ static void compare(struct final_entry *entry, const json_t *theirs, const json_
 
 int final_read(struct final *final, const json_t *document, size_t problem_count, struct error *err)
 {
-    const json_t *entries = json_object_get(document, "entries"), *ties = json_object_get(document, "ties"), *winner = NULL, *item;
+    const json_t *entries = json_object_get(document, "entries"), *ties = json_object_get(document, "ties"), *item;
     size_t i;
     *final = (struct final){
         .when = json_get_number(document, "when", 0),
@@ -142,14 +180,12 @@ int final_read(struct final *final, const json_t *document, size_t problem_count
     };
     if (!json_is_array(entries)) return error_set(err, "the final has no entries");
     final->entries = memory_new(json_array_size(entries), sizeof *final->entries);
-    json_array_foreach(entries, i, item) {
-        read_entry(&final->entries[final->entry_count++], item, problem_count);
-        if (final->winner && json_get_integer(item, "trial", 0) == final->winner) winner = item;
-    }
-    if (!winner) return error_set(err, "the final has no winner");
+    json_array_foreach(entries, i, item) read_entry(&final->entries[final->entry_count++], item, problem_count);
+    if (!entry_of(entries, final->winner)) return error_set(err, "the final has no winner");
+    if (read_dispatch(final, document, entries, err)) return -1;
     for (i = 0; i < final->entry_count; i++)
         if (!final->entries[i].trial && final->entries[i].ok)
-            compare(&final->entries[i], json_array_get(entries, i), winner, problem_count, (uint64_t)final->seed);
+            compare(&final->entries[i], json_array_get(entries, i), final, entries);
     final->ties = memory_new(json_array_size(ties), sizeof *final->ties);
     json_array_foreach(ties, i, item) {
         if (json_is_integer(item) && json_integer_value(item) != final->winner) final->ties[final->tie_count++] = json_integer_value(item);
@@ -166,15 +202,21 @@ void final_release(struct final *final)
     }
     free(final->entries);
     free(final->ties);
+    free(final->kernels);
+    free(final->dispatch);
+    free(final->regret);
     *final = (struct final){0};
 }
 
-const struct final_entry *final_winner(const struct final *final)
+static const struct final_entry *find_entry(const struct final *final, int64_t trial)
 {
     for (size_t i = 0; i < final->entry_count; i++)
-        if (final->entries[i].trial == final->winner) return &final->entries[i];
+        if (final->entries[i].trial == trial) return &final->entries[i];
     return NULL;
 }
+
+const struct final_entry *final_winner(const struct final *final) { return find_entry(final, final->winner); }
+const struct final_entry *final_choice(const struct final *final, size_t problem) { return find_entry(final, chosen_trial(final, problem)); }
 
 static double unit_of(double seconds, const char **name)
 {

@@ -41,6 +41,10 @@ struct final {
     size_t problem_count, entry_count, tie_count;
     struct final_entry *entries;
     int64_t *ties;           // trials that cannot be told from the winner
+    size_t kernel_count;     // objective each: so many trials, the first of which is `winner`; else 0
+    int64_t *kernels;
+    size_t *dispatch;        // by problem: index into kernels
+    double *regret;          // by problem: relative to the fastest in the final
 };
 
 // Reads a "final" document of a job with that many tuned problems. -1 with a message when the document is not of that form or the winner has
@@ -48,6 +52,8 @@ struct final {
 int final_read(struct final *, const json_t *document, size_t problem_count, struct error *);
 void final_release(struct final *);
 const struct final_entry *final_winner(const struct final *); // never NULL after final_read
+// The entry that a problem is given to: the winner, or with objective each the problem's kernel. Never NULL after final_read.
+const struct final_entry *final_choice(const struct final *, size_t problem);
 
 // "2.810 ms"; "-" for NaN. Writes into `out` and returns it.
 const char *show_time(double seconds, char *out, size_t size);

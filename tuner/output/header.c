@@ -76,8 +76,9 @@ json_t *header_read(const char *path, struct error *err)
     return sections;
 }
 
-int header_merge(json_t *sections, json_t *section, struct error *err)
+int header_merge(json_t *sections, const json_t *fresh, struct error *err)
 {
+    const json_t *section = json_array_get(fresh, 0);
     const char *device = json_get_string(section, "device", "");
     for (size_t i = json_array_size(sections); i-- > 0;) {
         const json_t *old = json_array_get(sections, i);
@@ -90,8 +91,15 @@ int header_merge(json_t *sections, json_t *section, struct error *err)
         if (!json_equal(json_object_get(old, "sizes"), json_object_get(section, "sizes")))
             return error_set(err, "the header's section for %s has other problem sizes than the job has now", json_get_string(old, "device", ""));
     }
-    json_array_insert(sections, 0, section);
+    for (size_t i = json_array_size(fresh); i-- > 0;) json_array_insert(sections, 0, json_array_get(fresh, i));
     return 0;
+}
+
+size_t header_devices(const json_t *sections)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < json_array_size(sections); i++) count += !json_get_integer(json_array_get(sections, i), "kernel", 0);
+    return count;
 }
 
 // Creates the folders of a path, like mkdir -p.

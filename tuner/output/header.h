@@ -21,9 +21,12 @@ const char *header_hash_number(const char *source_hash, char out[32]);
 // something else or cannot be read.
 json_t *header_read(const char *path, struct error *);
 
-// Puts the section first, in the place of an older one for the same device. -1 with a message when the others are of another job or have
+// Puts the sections (an array: one device's, one a kernel) first, in the place of older ones for the same device. -1 with a message when the others are of another job or have
 // other problem sizes, so that one header cannot serve both.
-int header_merge(json_t *sections, json_t *section, struct error *);
+int header_merge(json_t *sections, const json_t *fresh, struct error *);
+
+// How many devices the sections are for.
+size_t header_devices(const json_t *sections);
 
 // Writes the header of these sections (at least one; the first is the default device). -1 with a message when a parameter's macro would
 // collide with one of the header's own.

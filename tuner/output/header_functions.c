@@ -10,8 +10,7 @@
 #include "tuner/base/text.h"
 #include "tuner/output/header_parts.h"
 
-// "long long size_M, long long size_N", after `first` ("int section"); "void" when there is nothing.
-static void put_arguments(struct renderer *r, const char *first)
+void header_put_arguments(struct renderer *r, const char *first)
 {
     const json_t *size;
     size_t i;
@@ -20,8 +19,7 @@ static void put_arguments(struct renderer *r, const char *first)
     if (!*first && !json_array_size(r->sizes)) fputs("void", r->file);
 }
 
-// "size_M, size_N" after `first`; nothing where there are no sizes.
-static void put_sizes(struct renderer *r, const char *first)
+void header_put_sizes(struct renderer *r, const char *first)
 {
     const json_t *size;
     size_t i;
@@ -69,6 +67,8 @@ static void put_case(struct renderer *r, const json_t *stage)
 {
     static const char *const arrays[] = {"grid", "block", "cluster"};
     const char *when = json_get_string(stage, "when", "1");
+    const json_t *library = json_object_get(stage, "library");
+    if (library) fprintf(r->file, "        /* no launch: a library's call, %s by %s */\n", json_get_string(library, "operation", "?"), json_get_string(library, "by", "?"));
     for (size_t k = 0; k < 3; k++)
         for (size_t d = 0; d < 3; d++) {
             const json_t *text = json_array_get(json_object_get(stage, arrays[k]), d);
@@ -93,7 +93,7 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
     size_t i;
     FILE *f = r->file;
     fprintf(f, "%s_FUNCTION struct %s_launch %sgeometry_on(", r->upper, r->lower, prefix);
-    put_arguments(r, "int section");
+    header_put_arguments(r, "int section");
     fprintf(f, ")\n{\n    struct %s_launch g;\n", r->lower);
     json_array_foreach(r->sizes, i, size) fprintf(f, "    (void)size_%s;\n", json_string_value(size));
     fputs("    switch (section) {\n", f);
@@ -109,17 +109,18 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
     for (int k = 0; k < 9; k++) fprintf(f, "        g.%s[%d] = 0;\n", k < 3 ? "grid" : k < 6 ? "block" : "cluster", k % 3);
     fputs("        g.shared_bytes = 0;\n        g.cooperative = 0;\n        g.used = 0;\n        break;\n    }\n    return g;\n}\n", f);
     fprintf(f, "%s_FUNCTION struct %s_launch %sgeometry(", r->upper, r->lower, prefix);
-    put_arguments(r, "");
+    header_put_arguments(r, "");
     fprintf(f, ") { return %sgeometry_on(%s_SECTION", prefix, r->upper);
-    put_sizes(r, ", ");
+    header_put_sizes(r, ", ");
     fputs("); }\n", f);
     for (i = 0; i < sizeof parts / sizeof *parts; i++) {
         fprintf(f, "%s_FUNCTION unsigned %s%s(", r->upper, prefix, parts[i].name);
-        put_arguments(r, "");
+        header_put_arguments(r, "");
         fprintf(f, ") { return %sgeometry(", prefix);
-        put_sizes(r, "");
+        header_put_sizes(r, "");
         fprintf(f, ").%s; }\n", parts[i].member);
     }
+    header_tensor_maps(r, name, prefix);
     fputc('\n', f);
 }
 
@@ -140,6 +141,7 @@ static void put_geometry(struct renderer *r)
             bool plain = !several && json_object_size(seen) == 1; // another section's only stage may have another name
             char *prefix = plain ? text_format("%s_", r->lower) : text_format("%s_%s_", r->lower, identifier);
             put_stage(r, name, prefix);
+            json_array_append_new(r->prefixes, json_string(prefix));
             free(prefix);
             free(identifier);
         }
@@ -198,7 +200,7 @@ static void put_results(struct renderer *r)
             "/* The row of a section whose problem is nearest by the ratios of its sizes; a null pointer where there is none. */\n"
             "static inline const struct %1$s_result *%1$s_nearest(",
             r->lower);
-    put_arguments(r, "int section");
+    header_put_arguments(r, "int section");
     fprintf(f, ")\n{\n    int count, i%s;\n    double least = 0;\n", sizes ? ", d" : "");
     fprintf(f, "    const struct %1$s_result *results = %1$s_results(&count), *nearest = 0;\n", r->lower);
     if (sizes) {
@@ -216,9 +218,52 @@ static void put_results(struct renderer *r)
                "    return nearest;\n}\n#endif\n\n");
 }
 
+// The kernel for any sizes: that of the nearest problem. The distance is search/cover.h's, by which problems held back were judged.
+static void put_select(struct renderer *r)
+{
+    size_t sizes = json_array_size(r->sizes), i;
+    const json_t *size;
+    FILE *f = r->file;
+    fprintf(f, "#ifndef __CUDACC_RTC__\nstatic inline int %s_alignment(long long size) { return size %% 8 == 0 ? 3 : size %% 4 == 0 ? 2 : size %% 2 == 0; }\n\n"
+               "/* The first section of the device that a section is for. */\nstatic inline int %s_first_of(int section)\n{\n    switch (section) {\n", r->lower, r->lower);
+    for (i = 0; i < json_array_size(r->sections); i++) fprintf(f, "    case %zu: return %zu;\n", i, first_of_device(r->sections, i));
+    fprintf(f, "    default: return -1;\n    }\n}\n\n/* Whether a section's kernel can do a problem: it has a stage for it. */\nstatic inline int %s_can_on(", r->lower);
+    header_put_arguments(r, "int section");
+    fputs(")\n{\n    return ", f);
+    json_array_foreach(r->prefixes, i, size) {
+        fprintf(f, "%s%sgeometry_on(section", i ? " || " : "", json_string_value(size));
+        header_put_sizes(r, ", ");
+        fputs(").used", f);
+    }
+    fprintf(f, ";\n}\n\n"
+               "/* The kernel (0 to %s_KERNELS - 1) for a problem: that of the nearest one that was tuned, of the kernels that can do it; by the ratios of the sizes,\n"
+               " * twice as far for each size that is a multiple of another power of two (up to 8). -1: none can, or a size is below 1. */\nstatic inline int %s_select(", r->upper, r->lower);
+    header_put_arguments(r, "");
+    fprintf(f, ")\n{\n    int count, i, d, kernel = -1;\n    double least = 0;\n    const struct %s_result *results = %s_results(&count);\n    long long size[%zu];\n", r->lower,
+            r->lower, sizes ? sizes : 1);
+    if (!sizes) fputs("    size[0] = 1;\n", f);
+    json_array_foreach(r->sizes, i, size) fprintf(f, "    size[%zu] = size_%s;\n", i, json_string_value(size));
+    fprintf(f,
+            "    for (d = 0; d < %zu; d++)\n        if (size[d] < 1) return -1;\n"
+            "    for (i = 0; i < count; i++) {\n        double distance = 1;\n        if (%s_first_of(results[i].section) != %s_FIRST_SECTION) continue;\n"
+            "        if (!%s_can_on(results[i].section",
+            sizes ? sizes : 1, r->lower, r->upper, r->lower);
+    header_put_sizes(r, ", ");
+    fprintf(f,
+            ")) continue;\n        for (d = 0; d < %zu; d++) {\n"
+            "            double here = (double)size[d], there = (double)results[i].size[d];\n"
+            "            distance *= there > here ? there / here : here / there;\n"
+            "            if (%s_alignment(size[d]) != %s_alignment(results[i].size[d])) distance *= 2;\n        }\n"
+            "        if (kernel < 0 || distance < least) {\n            kernel = results[i].section - %s_FIRST_SECTION;\n            least = distance;\n        }\n    }\n"
+            "    return kernel;\n}\n#endif\n\n",
+            sizes, r->lower, r->lower, r->upper);
+}
+
 void header_functions(struct renderer *r)
 {
     put_helpers(r);
+    header_tensor_map_type(r);
     put_geometry(r);
     put_results(r);
+    if (several_kernels(r->sections)) put_select(r);
 }

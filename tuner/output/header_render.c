@@ -112,6 +112,19 @@ size_t stage_count(const json_t *section)
     return json_array_size(json_object_get(section, "stages"));
 }
 
+bool several_kernels(const json_t *sections)
+{
+    for (size_t i = 0; i < json_array_size(sections); i++)
+        if (json_get_integer(json_array_get(sections, i), "kernels", 0)) return true;
+    return false;
+}
+
+size_t first_of_device(const json_t *sections, size_t section)
+{
+    size_t kernel = (size_t)json_get_integer(json_array_get(sections, section), "kernel", 0);
+    return kernel < section ? section - kernel : 0;
+}
+
 static char *device_macro(const json_t *section)
 {
     return upper_identifier(json_get_string(section, "device", "unknown"));
@@ -132,7 +145,9 @@ static void comment_section(struct renderer *r, const json_t *section)
     put_comment(f, driver);
     fputs(", ", f);
     put_comment(f, json_get_string(section, "compiler", "?"));
+    int64_t kernels = json_get_integer(section, "kernels", 0);
     fprintf(f, "), %s\n *   ", date);
+    if (kernels) fprintf(f, "kernel %" PRId64 " of %" PRId64 ": ", json_get_integer(section, "kernel", 0), kernels);
     put_comment(f, json_get_string(section, "configuration", ""));
     int64_t rounds = json_get_integer(section, "rounds", 0);
     bool replayed = json_get_bool(section, "replayed", false);
@@ -191,36 +206,57 @@ static void put_opening(struct renderer *r)
     fputs("/* ", f);
     put_comment(f, json_get_string(first, "job", "?"));
     fprintf(f, ": the fastest configuration that sweetspot found%s. Written by sweetspot; do not edit.\n",
-            json_array_size(r->sections) > 1 ? " for each of these devices" : "");
+            header_devices(r->sections) > 1 ? " for each of these devices" : "");
     json_array_foreach(r->sections, i, section) comment_section(r, section);
+    char *kernels = several_kernels(r->sections)
+                        ? text_format(" * There are several kernels, each for some problems. Define %1$s_KERNEL as 0, 1 ... %1$s_KERNELS - 1 and include the template once for\n"
+                                      " * each, in a file of its own, its entry renamed; %2$s_select(sizes) says which of them to launch (-1: none), and\n"
+                                      " * ..._geometry_on(%1$s_FIRST_SECTION + kernel, sizes) how.\n", r->upper, r->lower)
+                        : text_copy("");
     fprintf(f,
             " *\n"
             " * Include it for the parameters (%1$s_<NAME>), the launch geometry (%2$s_...) and what they are worth.\n"
             " * Define %1$s_DEFINE_PARAMETERS before that, and they are also defined under the template's own names: include it so\n"
             " * before the template, and what is compiled is the tuned kernel.\n"
             " * Define %1$s_DEVICE_<NAME> for one of the devices below; the first is the default.\n"
+            "%3$s"
             " * The build stops when the template has changed since, if it says what the template is now:\n"
             " *   -DSWEETSPOT_SOURCE_HASH=$(sweetspot header JOB --hash)\n"
             " */\n"
             "#ifndef SWEETSPOT_%1$s_BEST_H\n#define SWEETSPOT_%1$s_BEST_H\n\n",
-            r->upper, r->lower);
+            r->upper, r->lower, kernels);
+    free(kernels);
     json_array_foreach(r->sections, i, section) {
         put_section(f, section);
     }
     fputc('\n', f);
 }
 
+// NAME_SECTION: the device's, or where a device has several kernels, that of NAME_KERNEL.
 static void put_selection(struct renderer *r)
 {
     const json_t *section;
     size_t i;
+    bool several = several_kernels(r->sections);
+    const char *macro = several ? "FIRST_SECTION" : "SECTION";
     json_array_foreach(r->sections, i, section) {
+        if (first_of_device(r->sections, i) != i) continue;
         char *device = device_macro(section);
-        fprintf(r->file, "#%s defined(%s_DEVICE_%s)\n#define %s_SECTION %zu\n", i ? "elif" : "if", r->upper, device, r->upper, i);
+        fprintf(r->file, "#%s defined(%s_DEVICE_%s)\n#define %s_%s %zu\n", i ? "elif" : "if", r->upper, device, r->upper, macro, i);
+        if (several) fprintf(r->file, "#define %s_KERNELS %" PRId64 "\n", r->upper, json_get_integer(section, "kernels", 1));
         free(device);
     }
-    char *device = device_macro(json_array_get(r->sections, 0));
-    fprintf(r->file, "#else\n#define %s_DEVICE_%s\n#define %s_SECTION 0\n#endif\n\n", r->upper, device, r->upper);
+    section = json_array_get(r->sections, 0);
+    char *device = device_macro(section);
+    fprintf(r->file, "#else\n#define %s_DEVICE_%s\n#define %s_%s 0\n", r->upper, device, r->upper, macro);
+    if (several) fprintf(r->file, "#define %s_KERNELS %" PRId64 "\n", r->upper, json_get_integer(section, "kernels", 1));
+    fputs("#endif\n", r->file);
+    if (several)
+        fprintf(r->file,
+                "#ifndef %1$s_KERNEL\n#define %1$s_KERNEL 0\n#endif\n#if %1$s_KERNEL < 0 || %1$s_KERNEL >= %1$s_KERNELS\n"
+                "#error \"%1$s_KERNEL must be from 0 to %1$s_KERNELS - 1\"\n#endif\n#define %1$s_SECTION (%1$s_FIRST_SECTION + %1$s_KERNEL)\n",
+                r->upper);
+    fputc('\n', r->file);
     free(device);
 }
 
@@ -304,7 +340,7 @@ static void put_worth(struct renderer *r, const json_t *section)
 
 static void put_macros(struct renderer *r)
 {
-    static const char *const taken[] = {"SECTION", "FUNCTION", "DEFINE_PARAMETERS", "PARAMETERS_DEFINED"};
+    static const char *const taken[] = {"SECTION", "FIRST_SECTION", "KERNEL", "KERNELS", "FUNCTION", "DEFINE_PARAMETERS", "PARAMETERS_DEFINED"};
     const json_t *section;
     size_t i;
     fprintf(r->file,
@@ -359,13 +395,14 @@ int header_render(FILE *file, const json_t *sections, struct error *err)
     const json_t *first = json_array_get(sections, 0);
     const char *job = json_get_string(first, "job", "kernel");
     struct renderer r = {.file = file, .sections = sections, .sizes = json_object_get(first, "sizes"), .lower = header_identifier(job),
-                         .upper = upper_identifier(job), .err = err};
+                         .upper = upper_identifier(job), .prefixes = json_array(), .err = err};
     put_opening(&r);
     put_selection(&r);
     put_macros(&r);
     header_functions(&r);
     fprintf(file, "#endif /* SWEETSPOT_%s_BEST_H */\n\n", r.upper);
     put_own_names(&r);
+    json_decref(r.prefixes);
     free(r.lower);
     free(r.upper);
     return r.failed ? -1 : 0;

@@ -95,15 +95,70 @@ static json_t *three_c(const struct folding *f, struct expr *const *expressions,
     return list;
 }
 
+// Numbers of a tensor map in CUDA's order, the contiguous dimension first, as C texts.
+static json_t *map_section(const struct folding *f, const struct argument *a, size_t place, struct error *err)
+{
+    const struct tensor_map *map = a->map;
+    const struct buffer *b = &f->job->buffers[a->buffer];
+    json_t *sizes = json_array(), *strides = json_array(), *box = json_array();
+    json_t *object = json_pack("{s:s, s:s, s:i, s:b, s:o, s:o, s:o}", "buffer", b->name, "type", data_type_name(b->type), "argument", (int)place, "nan",
+                               (int)map->nan, "sizes", sizes, "strides", strides, "box", box);
+    char *dense = text_copy("1");
+    int failed = set_c(object, "swizzle", f, map->swizzle, "0", err) || set_c(object, "interleave", f, map->interleave, "0", err) ||
+                 set_c(object, "promotion", f, map->promotion, "0", err);
+    for (size_t i = 0; i < map->rank && !failed; i++) {
+        size_t d = map->rank - 1 - i;
+        json_t *c = json_object();
+        failed = set_c(c, "size", f, map->view[d] ? map->view[d] : i ? b->rows : b->cols, "1", err) || set_c(c, "box", f, map->box[d], "1", err);
+        if (!failed) {
+            json_array_append(sizes, json_object_get(c, "size"));
+            json_array_append(box, json_object_get(c, "box"));
+            char *longer = text_format("%s * (%s)", dense, json_get_string(c, "size", "1"));
+            free(dense);
+            dense = longer;
+        }
+        if (!failed && d > 0) {
+            const struct expr *given = map->stride[d - 1] ? map->stride[d - 1] : map->rank == 2 ? (b->ld ? b->ld : b->cols) : NULL;
+            failed = set_c(c, "stride", f, given, dense, err);
+            char *bytes = text_format("%zu * (%s)", data_type_size(b->type), json_get_string(c, "stride", ""));
+            json_array_append_new(strides, json_string(bytes));
+            free(bytes);
+        }
+        json_decref(c);
+    }
+    free(dense);
+    if (!failed) return object;
+    json_decref(object);
+    return NULL;
+}
+
+static json_t *maps_section(const struct folding *f, const struct stage *stage, struct error *err)
+{
+    json_t *maps = json_array();
+    for (size_t i = 0; i < stage->argument_count; i++) {
+        if (!stage->arguments[i].map) continue;
+        json_t *map = map_section(f, &stage->arguments[i], i, err);
+        if (!map) {
+            json_decref(maps);
+            return NULL;
+        }
+        json_array_append_new(maps, map);
+    }
+    return maps;
+}
+
 static json_t *stage_section(const struct folding *f, const struct stage *stage, const struct trial *trial, struct error *err)
 {
     json_t *object = json_pack("{s:s, s:s, s:b}", "name", stage->name, "entry", stage->entry, "cooperative", stage->cooperative);
+    if (stage->operation) json_object_set_new(object, "library", json_pack("{s:s, s:s}", "operation", stage->operation, "by", stage->by));
     json_t *grid = three_c(f, stage->grid, err), *block = grid ? three_c(f, stage->block, err) : NULL,
-           *cluster = block ? three_c(f, stage->cluster, err) : NULL;
+           *cluster = block ? three_c(f, stage->cluster, err) : NULL, *maps = cluster ? maps_section(f, stage, err) : NULL;
     json_object_set_new(object, "grid", grid);
     json_object_set_new(object, "block", block);
     json_object_set_new(object, "cluster", cluster);
-    if (!cluster || set_c(object, "shared", f, stage->shared, "0", err) || set_c(object, "when", f, stage->when, "1", err)) {
+    if (json_array_size(maps)) json_object_set(object, "tensor_maps", maps);
+    json_decref(maps);
+    if (!maps || set_c(object, "shared", f, stage->shared, "0", err) || set_c(object, "when", f, stage->when, "1", err)) {
         json_decref(object);
         return NULL;
     }
@@ -141,19 +196,25 @@ static const struct trial_problem *find_problem(const struct trial *trial, const
     return NULL;
 }
 
-static int add_problems(json_t *section, const struct job *job, const struct trial *trial, const struct final *final, struct error *err)
+static int add_problems(json_t *section, const struct job *job, const struct trial *trial, const struct final *final, size_t kernel, struct error *err)
 {
     json_t *problems = json_array(), *verified = json_array();
+    const struct final_entry *decided = NULL;
+    bool several = final && final->kernel_count;
+    for (size_t i = 0; final && i < final->entry_count; i++)
+        if (final->entries[i].trial == trial->id) decided = &final->entries[i];
+    if (final && !decided) return error_set(err, "trial %lld was not in the final", (long long)trial->id);
     json_object_set_new(section, "problems", problems);
     json_object_set_new(section, "verified", verified);
-    double times[JOB_MAX_PROBLEMS], worst = final ? final_winner(final)->error : (double)NAN;
+    double times[JOB_MAX_PROBLEMS], worst = decided ? decided->error : (double)NAN;
     for (size_t p = 0; p < job->tuned_count; p++) {
         const struct trial_problem *measured = find_problem(trial, job->problems[p].name);
         if (!measured || !measured->tuned)
             return error_set(err, "trial %lld has no time for the problem %s: the job file has changed since", (long long)trial->id, job->problems[p].name);
-        struct interval time = final ? final_winner(final)->problems[p].time : (struct interval){measured->time, measured->low, measured->high};
-        json_t *sizes = json_array();
+        struct interval time = decided ? decided->problems[p].time : (struct interval){measured->time, measured->low, measured->high};
         times[p] = time.value;
+        if (several && (job->problems[p].held || final->dispatch[p] != kernel)) continue;
+        json_t *sizes = json_array();
         for (size_t i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_integer(job->problems[p].sizes[i]));
         json_array_append_new(problems, json_pack("{s:s, s:o, s:o}", "name", measured->name, "sizes", sizes, "time", json_interval(time)));
     }
@@ -163,7 +224,9 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
         worst = fmax(worst, trial->problems[i].error);
     }
     json_object_set_new(section, "error", json_real_or_null(worst));
-    json_object_set_new(section, "seconds", json_real_or_null(job_objective(job, times)));
+    if (!several) json_object_set_new(section, "seconds", json_real_or_null(job_objective(job, times)));
+    if (several) json_object_set_new(section, "kernel", json_integer((json_int_t)kernel));
+    if (several) json_object_set_new(section, "kernels", json_integer((json_int_t)final->kernel_count));
     return 0;
 }
 
@@ -212,7 +275,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
 }
 
 json_t *header_section(const struct job *job, const struct environment *environment, const struct trial *trial, const struct final *final,
-                       const char *const *ties, const char *prefix, struct error *err)
+                       size_t kernel, const char *const *ties, const char *prefix, struct error *err)
 {
     const char *slash = strrchr(job->source, '/');
     json_t *section = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s}", "version", HEADER_SECTION_VERSION, "job", job->name, "template",
@@ -227,7 +290,7 @@ json_t *header_section(const struct job *job, const struct environment *environm
     }
     json_object_set_new(section, "counters", counters);
     add_final(section, final, ties);
-    if (add_problems(section, job, trial, final, err) || add_launches(section, job, trial, prefix, err)) {
+    if (add_problems(section, job, trial, final, kernel, err) || add_launches(section, job, trial, prefix, err)) {
         json_decref(section);
         return NULL;
     }

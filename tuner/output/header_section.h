@@ -7,6 +7,7 @@
 //    "parameters":[{"name":"BLOCK_M","kind":"integer"|"unroll"|"text","value":128}],"defines":[{"name":"X","value":"1"}],
 //    "stages":[{"name":"gemm_simt","entry":"gemm_simt","when":"1","grid":["C","C","C"],"block":[..],"cluster":[..],"shared":"C","cooperative":false,
 //               "registers":128,"spills":0,"shared_static":0,"code_bytes":9216,"occupancy":0.25}],   C: C text over size_M, size_N, ..
+//    "kernel":0,"kernels":4,                                 only with objective each: one of so many; "problems" are those that it is for
 //    "seconds":2.8e-3,"problems":[{"name":"M=..","sizes":[4096,..],"time":[median,low,high]}],
 //    "ratios":[{"name":"cublas","ratio":[0.96,0.95,0.97]}],"error":0.02,"verified":["M=..",..],
 //    "counters":[{"key":"icache_misses","problem":0,"stage":0,"value":12}]}
@@ -20,9 +21,9 @@
 
 enum { HEADER_SECTION_VERSION = 1 };
 
-// Names of functions that expressions call in C ("sgemm_fn_ceil_div") begin with `prefix`. `final` NULL: not decided in one. NULL with a message when the
+// `kernel`: with a final of objective each, which of its kernels the trial is; else 0. Names of functions that expressions call in C ("sgemm_fn_ceil_div") begin with `prefix`. `final` NULL: not decided in one. NULL with a message when the
 // trial does not belong to the job as it is now (a parameter or problem has changed) or an expression cannot be written as C. New reference.
-json_t *header_section(const struct job *, const struct environment *, const struct trial *, const struct final *, const char *const *ties, const char *prefix,
-                       struct error *);
+json_t *header_section(const struct job *, const struct environment *, const struct trial *, const struct final *, size_t kernel, const char *const *ties,
+                       const char *prefix, struct error *);
 
 #endif

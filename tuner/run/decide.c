@@ -36,6 +36,7 @@ static int pick(void *user, const struct trial *trial)
 
 int run_final_begin(struct run *r)
 {
+    if (r->job->objective == OBJECTIVE_EACH) return run_final_begin_each(r);
     struct pick p = {.r = r};
     struct error err;
     if (store_each(r->store, true, 0, pick, &p, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
@@ -152,8 +153,21 @@ static void summarise(struct run *r, const struct entry *entries, size_t count, 
     }
 }
 
+void run_put_final(struct run *r, json_t *document)
+{
+    char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    struct error err;
+    if (store_put_document(r->store, "final", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
+    free(text);
+    json_decref(document);
+}
+
 void run_final_finish(struct run *r)
 {
+    if (r->job->objective == OBJECTIVE_EACH) {
+        run_final_finish_each(r);
+        return;
+    }
     const json_t *list = json_object_get(r->final_answer, "entries");
     size_t count = json_array_size(list), i;
     struct entry *entries = memory_new(count, sizeof *entries), *best = NULL, *winner = NULL;
@@ -193,13 +207,8 @@ void run_final_finish(struct run *r)
         if (&entries[i] == best || ratio <= 1 + r->job->measure.tie) json_array_append_new(ties, json_integer(entries[i].trial));
     }
     if (winner) {
-        json_t *document = json_pack("{s:f, s:I, s:I, s:I, s:O, s:b, s:O}", "when", (double)time(NULL), "seed", (json_int_t)(r->seed + 1000003), "rounds",
-                                     (json_int_t)winner->rounds, "winner", (json_int_t)winner->trial, "ties", ties, "replayed", (int)r->replay, "entries", list);
-        char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
-        struct error err;
-        if (store_put_document(r->store, "final", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
-        free(text);
-        json_decref(document);
+        run_put_final(r, json_pack("{s:f, s:I, s:I, s:I, s:O, s:b, s:O}", "when", (double)time(NULL), "seed", (json_int_t)(r->seed + 1000003), "rounds",
+                                     (json_int_t)winner->rounds, "winner", (json_int_t)winner->trial, "ties", ties, "replayed", (int)r->replay, "entries", list));
         summarise(r, entries, used, winner->trial, ties);
     } else {
         run_message(r, "the final has no winner: %s", json_get_string(r->final_answer, "reason", "no candidate passed it"));

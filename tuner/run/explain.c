@@ -96,6 +96,8 @@ static void add_stages(struct lab *lab, const struct job *job, const struct lab_
         if ((size_t)l->problem != problem) continue;
         const struct stage *stage = &job->stages[l->stage];
         const struct compiled_entry *e = compiled_find(&c->compiled, stage->entry);
+        static const struct compiled_entry library = {.registers = -1, .shared = -1, .stack = -1, .code_bytes = -1};
+        if (!e) e = &library; // its kernels are the library's business
         json_t *facts = explain_facts(lab_limits(lab), &l->shape, e->registers, e->shared);
         json_object_set_new(facts, "spill_loads", json_integer((json_int_t)e->spill_loads));
         json_object_set_new(facts, "spill_stores", json_integer((json_int_t)e->spill_stores));
@@ -118,6 +120,10 @@ static void pad_shared(struct lab *lab, const struct job *job, struct lab_candid
         struct launch_shape *l = &c->launches[i].shape;
         const struct compiled_entry *e = compiled_find(&c->compiled, job->stages[c->launches[i].stage].entry);
         if ((size_t)c->launches[i].problem != problem) continue;
+        if (!e) { // a library's stage
+            k++;
+            continue;
+        }
         int64_t threads = l->block[0] * l->block[1] * l->block[2], fixed = e->shared > 0 ? e->shared : 0;
         while (blocks_per_sm(d, threads, e->registers, l->shared + fixed) > blocks && l->shared + fixed + 1024 <= d->max_shared) l->shared += 1024;
         json_object_set_new(json_array_get(stages, k++), "shared", json_integer((json_int_t)l->shared));

@@ -65,6 +65,7 @@ static void add_entries(const struct job *job, const uint16_t *config, json_t *e
 {
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     for (size_t i = 0; i < job->stage_count; i++) {
+        if (job->stages[i].operation) continue;
         bool used = !job->stages[i].when;
         for (size_t p = 0; p < job->problem_count && !used; p++)
             used = job_problem_values(job, config, p, values, NULL) || request_stage_used(job, i, values, NULL) != 0;
@@ -195,8 +196,25 @@ static int evaluate3(struct expr *const e[3], const int64_t *values, int64_t out
     return 0;
 }
 
+static json_t *describe_integers(const int64_t *values, int count)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(list, json_integer(values[i]));
+    return list;
+}
+
+static json_t *describe_tensor_map(const struct job *job, const struct argument *a, const int64_t *values, struct error *err)
+{
+    struct tensor_map_shape s;
+    if (tensor_map_resolve(job, a, values, &s, err)) return NULL;
+    return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:b}", "tensor_map", job->buffers[a->buffer].name, "sizes", describe_integers(s.size, s.rank),
+                     "strides", describe_integers(s.stride, s.rank - 1), "box", describe_integers(s.box, s.rank), "swizzle", (json_int_t)s.swizzle,
+                     "interleave", (json_int_t)s.interleave, "promotion", (json_int_t)s.promotion, "nan", (int)s.nan);
+}
+
 static json_t *describe_argument(const struct job *job, const struct argument *a, const int64_t *values, struct error *err)
 {
+    if (a->map) return describe_tensor_map(job, a, values, err);
     if (a->buffer >= 0) return json_pack("{s:s}", "buffer", job->buffers[a->buffer].name);
     int64_t value;
     if (!a->value) return json_pack("{s:s, s:f}", "scalar", data_type_name(a->type), "value", a->real);
@@ -204,9 +222,33 @@ static json_t *describe_argument(const struct job *job, const struct argument *a
     return json_pack("{s:s, s:I}", "scalar", data_type_name(a->type), "value", (json_int_t)value);
 }
 
+// A stage that a library computes: which buffer plays which role, and the sizes and scalars.
+static json_t *describe_library_stage(const struct job *job, const struct stage *s, const int64_t *values, struct launch_shape *shape, struct error *err)
+{
+    *shape = (struct launch_shape){{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0};
+    json_t *buffers = json_object(), *roles = json_object();
+    for (size_t i = 0; i < s->role_count; i++) {
+        const struct stage_role *role = &s->roles[i];
+        int64_t value = 0;
+        if (role->buffer >= 0) {
+            json_object_set_new(buffers, role->role, json_string(job->buffers[role->buffer].name));
+            continue;
+        }
+        if (role->value && expr_eval(role->value, values, &value, err)) {
+            error_prefix(err, "stage '%s', role '%s'", s->name, role->role);
+            json_decref(buffers);
+            json_decref(roles);
+            return NULL;
+        }
+        json_object_set_new(roles, role->role, role->value ? json_integer(value) : json_real(role->real));
+    }
+    return json_pack("{s:s, s:s, s:o, s:o}", "operation", s->operation, "by", s->by, "buffers", buffers, "roles", roles);
+}
+
 static json_t *describe_stage(const struct job *job, const struct stage *s, const char *symbol, const int64_t *values, struct launch_shape *shape,
                               struct error *err)
 {
+    if (s->operation) return describe_library_stage(job, s, values, shape, err);
     shape->shared = 0;
     if (evaluate3(s->grid, values, shape->grid, err) || evaluate3(s->block, values, shape->block, err) ||
         evaluate3(s->cluster, values, shape->cluster, err) || (s->shared && expr_eval(s->shared, values, &shape->shared, err))) {
@@ -217,7 +259,7 @@ static json_t *describe_stage(const struct job *job, const struct stage *s, cons
     for (size_t i = 0; i < s->argument_count; i++) {
         json_t *a = describe_argument(job, &s->arguments[i], values, err);
         if (!a) {
-            error_prefix(err, "argument '%s'", s->arguments[i].name);
+            if (!s->arguments[i].map) error_prefix(err, "argument '%s'", s->arguments[i].name);
             json_decref(arguments);
             return NULL;
         }
@@ -251,7 +293,10 @@ json_t *request_problems(const struct job *job, const uint16_t *config, const st
             if (used < 0) goto fail;
             if (!used) continue;
             json_t *stage = describe_stage(job, &job->stages[s], symbol_of(compiled, job->stages[s].entry), values, &shape, err);
-            if (!stage) goto fail;
+            if (!stage) {
+                error_prefix(err, "problem %s", job->problems[p].name);
+                goto fail;
+            }
             json_array_append_new(stages, stage);
             if (launches) launches[count] = (struct planned_launch){(int)p, (int)s, shape};
             count++;
@@ -359,9 +404,10 @@ json_t *request_job(const struct job *job, int64_t memory, const struct compiled
     const struct verify_settings *v = &job->verify;
     json_t *verify = json_pack("{s:b, s:f, s:f, s:f, s:b, s:I}", "enabled", (int)v->enabled, "tolerance", v->tolerance, "absolute", v->absolute,
                                "relative", v->relative, "deterministic", (int)v->deterministic, "guard_bytes", (json_int_t)v->guard_bytes);
-    json_t *measure = json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "cache", m->cold ? "cold" : "warm", "warmup", (json_int_t)m->warmup,
+    json_t *measure = json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:b}", "cache", m->cold ? "cold" : "warm", "warmup", (json_int_t)m->warmup,
                                 "min_samples", (json_int_t)m->min_samples, "max_samples", (json_int_t)m->max_samples, "precision", m->precision,
-                                "max_time", m->max_time, "graph_below", m->graph_below, "slow_factor", m->slow_factor);
+                                "max_time", m->max_time, "graph_below", m->graph_below, "rest", m->rest, "slow_factor",
+                                m->slow_factor, "each", job->objective == OBJECTIVE_EACH);
     free(values);
     return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "op", "job", "seed", (json_int_t)seed, "problems", problems, "reference", how, "verify",
                      verify, "measure", measure, "baselines", baselines);

@@ -170,6 +170,9 @@ void run_fail(struct run *, int exit_status, const struct error *); // ends the 
 
 // decide.c: the final.
 int run_final_begin(struct run *);                           // adds the finalists' tasks; 0 none to decide between
+int run_final_begin_each(struct run *);                      // decide_each.c: the same for objective "each"
+void run_final_finish_each(struct run *);
+void run_put_final(struct run *, json_t *document);          // into the store; takes the document
 void run_final_send(struct run *, struct gpu_slot *);
 void run_final_finish(struct run *);                         // the answer into the store, the summary onto stdout
 

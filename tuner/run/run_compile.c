@@ -53,6 +53,20 @@ bool run_dispatch_compilers(struct run *r)
     return false;
 }
 
+// A configuration that leaves out every stage for a problem cannot do it. That is fine where every problem may have a kernel of its own, as long as there is
+// a tuned one that it can do.
+static int does_too_little(const struct run *r, const struct task *t, struct error *err)
+{
+    size_t done = 0;
+    for (size_t p = 0; p < r->job->problem_count; p++) {
+        bool does = false;
+        for (size_t i = 0; i < t->launch_count && !does; i++) does = t->launches[i].problem == (int)p;
+        done += does && p < r->job->tuned_count;
+        if (!does && r->job->objective != OBJECTIVE_EACH) return error_set(err, "it has no stage for problem %s", r->job->problems[p].name);
+    }
+    return done ? 0 : error_set(err, "it has no stage for any problem");
+}
+
 // A compiled task's launches, facts and whether they fit. False after it was committed as a failure.
 static bool admit(struct run *r, struct task *t)
 {
@@ -65,6 +79,10 @@ static bool admit(struct run *r, struct task *t)
         return false;
     }
     t->launches = memory_grow(t->launches, t->launch_count + 1, sizeof *t->launches);
+    if (does_too_little(r, t, &err)) {
+        run_commit(r, t, STATUS_PRUNED, err.message, NULL);
+        return false;
+    }
     for (size_t i = 0; i < t->launch_count; i++) {
         const struct planned_launch *l = &t->launches[i];
         const struct compiled_entry *e = compiled_find(&t->compiled, r->job->stages[l->stage].entry);

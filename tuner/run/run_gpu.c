@@ -53,7 +53,7 @@ static void send_trial(struct run *r, struct gpu_slot *slot, struct task *t)
 {
     json_t *cutoff = json_array();
     for (size_t p = 0; p < r->job->tuned_count; p++)
-        json_array_append_new(cutoff, isfinite(r->best) ? json_real(r->best_times[p] * r->job->measure.slow_factor) : json_null());
+        json_array_append_new(cutoff, isfinite(r->best_times[p]) ? json_real(r->best_times[p] * r->job->measure.slow_factor) : json_null());
     json_t *request = json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "op", "trial", "config", t->text, "cubin", t->compiled.cubin, "cutoff", cutoff, "problems",
                                 t->problems, "verify", (int)r->job->verify.enabled);
     struct task **tasks = memory_new(1, sizeof(struct task *));

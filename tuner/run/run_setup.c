@@ -165,7 +165,13 @@ static char *join_entry(const struct run *r)
         free(text);                                  \
         text = longer;                               \
     } while (0)
-    for (size_t i = 0; i < job->stage_count; i++) APPEND("entry %s", job->stages[i].entry);
+    for (size_t i = 0; i < job->stage_count; i++) {
+        const struct stage *s = &job->stages[i];
+        if (s->operation)
+            APPEND("operation %s by %s", s->operation, s->by);
+        else
+            APPEND("entry %s", s->entry);
+    }
     for (size_t i = 0; i < job->option_count; i++) APPEND("option %s", job->options[i]);
     for (size_t i = 0; i < job->define_count; i++) APPEND("define %s=%s", job->defines[i].name, job->defines[i].value);
     for (size_t i = 0; i < space_parameter_count(job->space); i++) APPEND("parameter %s", space_parameter(job->space, i)->name);
@@ -202,6 +208,7 @@ json_t *run_job_request(const struct run *r)
 {
     json_t *request = json_deep_copy(r->job_request);
     if (r->support.cubin) json_object_set_new(request, "support", json_string(r->support.cubin));
+    json_object_set_new(json_object_get(request, "reference"), "cache", json_string(r->options->cache)); // where expected values may be kept
     json_t *counters = json_array();
     bool wanted = r->options->counters && r->job->measure.counters;
     if (wanted)
@@ -287,7 +294,8 @@ static int make_strategy(struct run *r, struct error *err)
         return EXIT_USAGE;
     }
     int64_t evaluations = r->options->evaluations;
-    struct strategy_options o = {.seed = r->seed, .budget = evaluations > 0 ? (uint64_t)evaluations : 0, .text = *options ? options : NULL};
+    struct strategy_options o = {.seed = r->seed, .budget = evaluations > 0 ? (uint64_t)evaluations : 0, .text = *options ? options : NULL,
+                                  .criteria = r->job->objective == OBJECTIVE_EACH ? r->job->tuned_count : 1};
     r->strategy = strategy_new(r->strategy_class, r->job->space, &o, err);
     return r->strategy ? 0 : EXIT_USAGE;
 }

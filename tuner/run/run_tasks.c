@@ -78,8 +78,26 @@ static enum outcome outcome_of(enum trial_status status)
     }
 }
 
+// With a kernel for each problem, the best is what the best kernels of all of them do together.
+static void note_each(struct run *r, const double *times, const char *text, int64_t trial)
+{
+    size_t better = r->job->tuned_count;
+    for (size_t p = r->job->tuned_count; p-- > 0;) {
+        if (!(times[p] < r->best_times[p])) continue;
+        r->best_times[p] = times[p];
+        better = p;
+    }
+    if (better == r->job->tuned_count) return;
+    r->best = job_objective(r->job, r->best_times);
+    snprintf(r->best_text, sizeof r->best_text, "%s", text);
+    r->best_trial = trial;
+    char shown[32];
+    run_log(r, "new best for %s: %s (trial %" PRId64 "): %s", r->job->problems[better].name, text_show_duration(times[better], shown, sizeof shown), trial, text);
+}
+
 static void note_best(struct run *r, double objective, const double *times, const char *text, int64_t trial)
 {
+    if (r->job->objective == OBJECTIVE_EACH) return note_each(r, times, text, trial);
     if (!(objective < r->best)) return;
     bool first = !isfinite(r->best);
     char shown[32], ratio[48] = "";
@@ -91,12 +109,23 @@ static void note_best(struct run *r, double objective, const double *times, cons
     run_log(r, "%s %s%s (trial %" PRId64 "): %s", first ? "first result:" : "new best:", text_show_duration(objective, shown, sizeof shown), ratio, trial, text);
 }
 
-static void tell(struct run *r, const uint16_t *config, enum trial_status status, double objective, struct static_facts facts)
+// What the stop rules look at: a result's objective, or with a kernel for each problem what all results together come to.
+static double stop_objective(const struct run *r, double objective, const double *times)
+{
+    double best[JOB_MAX_PROBLEMS];
+    if (r->job->objective != OBJECTIVE_EACH || !isfinite(r->best)) return objective;
+    for (size_t p = 0; p < r->job->tuned_count; p++) best[p] = fmin(times[p], r->best_times[p]);
+    return job_objective(r->job, best);
+}
+
+static void tell(struct run *r, const uint16_t *config, enum trial_status status, double objective, const double *times, struct static_facts facts)
 {
     struct observation o = {.config = config, .outcome = outcome_of(status), .objective = objective, .facts = facts};
+    bool each = r->job->objective == OBJECTIVE_EACH;
     if (o.outcome != OUTCOME_OK && o.outcome != OUTCOME_SLOW) o.objective = NAN;
+    else if (each) o.objectives = times;
     strategy_tell(r->strategy, &o);
-    stop_tell(&r->stop, o.outcome == OUTCOME_OK ? o.objective : NAN);
+    stop_tell(&r->stop, o.outcome == OUTCOME_OK ? stop_objective(r, objective, times) : NAN);
     r->evaluations++;
     r->counts[status]++;
 }
@@ -126,13 +155,13 @@ static void read_times(const struct run *r, const json_t *answer, struct trial_p
     }
 }
 
-// One row a stage that this configuration uses, from its launch on the first problem.
+// One row a stage that this configuration uses, from its launch on the first problem that it does.
 static size_t describe_stages(const struct run *r, const struct task *t, const json_t *answer, struct trial_stage *stages)
 {
     size_t count = 0;
     for (size_t i = 0; i < t->launch_count; i++) {
         const struct planned_launch *l = &t->launches[i];
-        if (l->problem != 0) continue;
+        if (l->problem != t->launches[0].problem) continue;
         const struct stage *s = &r->job->stages[l->stage];
         const struct compiled_entry *e = compiled_find(&t->compiled, s->entry);
         struct trial_stage *out = &stages[count++];
@@ -152,7 +181,7 @@ static size_t describe_stages(const struct run *r, const struct task *t, const j
         json_t *seen; // the driver's own figure, where the kernel was loaded
         json_array_foreach(json_object_get(answer, "stages"), k, seen)
         {
-            if (json_get_integer(seen, "problem", -1) == 0 && json_get_integer(seen, "stage", -1) == (int64_t)count - 1)
+            if (json_get_integer(seen, "problem", -1) == l->problem && json_get_integer(seen, "stage", -1) == (int64_t)count - 1)
                 out->occupancy = json_get_number(seen, "occupancy", out->occupancy);
         }
     }
@@ -202,7 +231,7 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
     r->gpu_wall += trial.gpu_wall;
     if (isfinite(trial.clock_mhz)) r->clock_mhz = trial.clock_mhz;
     if (isfinite(trial.temperature)) r->temperature = trial.temperature;
-    tell(r, t->config, status, objective, t->facts);
+    tell(r, t->config, status, objective, times, t->facts);
     if (status == STATUS_OK) note_best(r, objective, times, t->text, trial.id);
     if (status != STATUS_OK && status != STATUS_SLOW && (r->counts[status] <= 3 || status == STATUS_CRASHED || status == STATUS_TIMEOUT))
         run_log(r, "trial %" PRId64 " %s: %.300s (%s)", trial.id, status_name(status), trial.reason, t->text);
@@ -253,7 +282,7 @@ static void tell_trial(struct run *r, const uint16_t *config, const struct trial
 {
     double times[JOB_MAX_PROBLEMS];
     for (size_t p = 0; p < r->job->tuned_count; p++) times[p] = p < trial->problem_count ? trial->problems[p].time : NAN;
-    tell(r, config, trial->status, trial->objective, run_stored_facts(trial));
+    tell(r, config, trial->status, trial->objective, times, run_stored_facts(trial));
     if (trial->status == STATUS_OK) note_best(r, trial->objective, times, trial->config, trial->id);
 }
 

@@ -234,12 +234,26 @@ static int finish(struct run *r)
     return r->final_failed ? EXIT_NOTHING : EXIT_DONE;
 }
 
-int tune(struct job *job, const struct tune_options *options)
+static void tell_outcome(const struct run *r, uint64_t before, struct tune_outcome *out)
+{
+    const struct stop *s = &r->stop;
+    *out = (struct tune_outcome){.best = r->best, .baseline = r->baseline, .evaluations = r->evaluations, .seconds = clock_now() - r->search_started};
+    snprintf(out->baseline_name, sizeof out->baseline_name, "%s", r->baseline_name);
+    out->exhausted = r->ask_ended && r->stopped_by && strcmp(r->stopped_by, "time is up") && strcmp(r->stopped_by, "interrupted");
+    uint64_t half = before + (s->evaluations - before) / 2;
+    if (s->evaluations < before + 2) return;
+    double then = half ? s->trace[half - 1] : INFINITY, now = s->trace[s->evaluations - 1];
+    out->gain = isfinite(now) && out->seconds > 0 ? fmin(isfinite(then) ? log(then / now) : 1, 1) / (0.5 * out->seconds) : 0;
+}
+
+int tune(struct job *job, const struct tune_options *options, struct tune_outcome *outcome)
 {
     struct run *r = memory_new(1, sizeof *r);
+    if (outcome) *outcome = (struct tune_outcome){.best = INFINITY, .baseline = NAN};
     r->job = job;
     r->options = options;
     r->best = INFINITY;
+    for (size_t p = 0; p < JOB_MAX_PROBLEMS; p++) r->best_times[p] = INFINITY;
     r->baseline = NAN;
     r->started = (double)time(NULL);
     r->search_started = clock_now();
@@ -261,7 +275,9 @@ int tune(struct job *job, const struct tune_options *options)
     } else {
         if (!r->lockstep) run_tell_stored(r);
         run_log(r, "space: %" PRIu64 " valid configurations; %" PRId64 " measured before", space_size(job->space), r->evaluations);
+        uint64_t before = r->stop.evaluations;
         search(r);
+        if (outcome) tell_outcome(r, before, outcome);
         run_progress_clear(r);
         if (!r->fatal) {
             report(r);

@@ -27,7 +27,17 @@ struct tune_options {
     bool quiet;               // no progress
 };
 
-// Tunes. Progress and messages on stderr, the summary on stdout. Returns an exit status (protocol.h); the message, if any, is printed.
-int tune(struct job *, const struct tune_options *);
+// What a run came to, for whoever runs several.
+struct tune_outcome {
+    double best, baseline;      // objectives: s; best INFINITY and baseline NAN where there is none
+    char baseline_name[32];
+    int64_t evaluations;        // in all
+    double seconds;             // of this run's search
+    double gain;                // per second, relative: what the second half of this run's evaluations gained
+    bool exhausted;             // the space, or what the job allows, is used up: more time is of no use
+};
+
+// Tunes. Progress and messages on stderr, the summary on stdout. Returns an exit status (protocol.h); the message, if any, is printed. `outcome` may be NULL.
+int tune(struct job *, const struct tune_options *, struct tune_outcome *outcome);
 
 #endif

@@ -1,0 +1,37 @@
+// See parallel.h. Pieces are handed out one by one from a common counter, so that uneven ones (alignments of different length) balance.
+#include "kernels/parallel.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+enum { THREADS_MAX = 64 };
+
+struct loop {
+    int64_t n, grain;
+    parallel_body *body;
+    void *user;
+    _Atomic int64_t next; // piece
+};
+
+static void *work(void *arg)
+{
+    struct loop *l = arg;
+    for (;;) {
+        int64_t begin = atomic_fetch_add(&l->next, 1) * l->grain, end = begin + l->grain;
+        if (begin >= l->n) return NULL;
+        l->body(l->user, begin, end < l->n ? end : l->n);
+    }
+}
+
+void parallel_for(int64_t n, int64_t grain, parallel_body *body, void *user)
+{
+    struct loop loop = {.n = n, .grain = grain > 0 ? grain : 1, .body = body, .user = user};
+    pthread_t thread[THREADS_MAX];
+    int64_t pieces = (n + loop.grain - 1) / loop.grain, count = sysconf(_SC_NPROCESSORS_ONLN), started = 0;
+    if (count > THREADS_MAX) count = THREADS_MAX;
+    if (count > pieces) count = pieces;
+    while (started < count - 1 && !pthread_create(&thread[started], NULL, work, &loop)) started++;
+    work(&loop); // this thread too; alone, if no other could be started
+    while (started > 0) pthread_join(thread[--started], NULL);
+}

@@ -1,0 +1,65 @@
+// See vectors.h.
+#include "kernels/vectors.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "kernels/parallel.h"
+
+enum { PIECE = 1 << 20 };
+
+struct summing {
+    const struct operand *x, *y;
+    vector_term *term;
+    struct toolbox_sums *pieces;
+};
+
+static void sum_piece(void *user, int64_t begin, int64_t end)
+{
+    struct summing *s = user;
+    struct toolbox_sums sums = {0};
+    for (int64_t i = begin; i < end; i++) {
+        double value = s->term(s->x, s->y, i);
+        sums.sum += value;
+        sums.sum_abs += fabs(value);
+        sums.sum_squares += value * value;
+        sums.fractional += value != floor(value);
+    }
+    s->pieces[begin / PIECE] = sums;
+}
+
+struct toolbox_sums vector_sums(const struct operand *x, const struct operand *y, int64_t n, vector_term *term)
+{
+    int64_t pieces = (n + PIECE - 1) / PIECE;
+    struct toolbox_sums all = {0}, *each = calloc((size_t)pieces, sizeof *each);
+    struct summing s = {x, y, term, each};
+    if (!each) return (struct toolbox_sums){.sum = NAN, .sum_abs = NAN, .sum_squares = NAN};
+    parallel_for(n, PIECE, sum_piece, &s);
+    for (int64_t i = 0; i < pieces; i++) {
+        all.sum += each[i].sum;
+        all.sum_abs += each[i].sum_abs;
+        all.sum_squares += each[i].sum_squares;
+        all.fractional += each[i].fractional;
+    }
+    free(each);
+    return all;
+}
+
+float vector_bound(double u, int64_t n, const struct toolbox_sums *sums, struct operation_expected *expected)
+{
+    double blocks = sqrt((double)n / 1024);
+    bool exact = sums->fractional == 0 && sums->sum_abs * u <= 1;
+    expected->per_scale = exact ? 0 : u * (1.2 * blocks + 8);
+    expected->per_value = exact ? 0 : u * (blocks + 4);
+    expected->floor = 0;
+    return (float)sqrt(sums->sum_squares);
+}
+
+int vector_check(const struct operand *x, const struct operand *result, double n, struct error *err)
+{
+    if (operand_count(result) != 1)
+        return error_set(err, "the result must be one element, not %lldx%lld", (long long)result->rows, (long long)result->cols);
+    if (n > 0 && n != (double)operand_count(x)) return error_set(err, "n is %g, but x has %lld elements", n, (long long)operand_count(x));
+    if (!element_is_float(x->type)) return error_set(err, "x must be of a floating-point type, not %s", element_name(x->type));
+    return 0;
+}

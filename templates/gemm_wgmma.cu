@@ -1,0 +1,1166 @@
+/*
+ * gemm_wgmma.cu: matrix products of BF16 or FP16 on Hopper's tensor cores (sm_90a): TMA loads, wgmma, FP32 accumulators.
+ *
+ *     D = alpha * A * B' + beta * C     A: M x K, B: N x K, D over C: M x N, row-major with leading dimension ldc
+ *
+ * with A and B as TMA sees them: a job's tensor maps say which of its buffers is A (TRANSPOSE_C swaps them), and whether K is
+ * their contiguous dimension (A_MAJOR k, B_MAJOR k) or M or N is (A_MAJOR m, B_MAJOR n). Any M, N, K >= 1: TMA reads zeros outside,
+ * and writes nothing there. Sums are FP32 in the tensor core's order. beta = 0: C is not read.
+ *
+ * A block has WARPGROUPS warpgroups that multiply ("consumers") and one that loads (or one warp, PRODUCER_REGISTERS 0). A ring of
+ * STAGES buffers in shared memory connects them, each with two mbarriers: full (the bytes have come) and empty (all who read
+ * them have done so, in every block of the cluster that was sent a part of them).
+ *
+ *     stage    | A: BLOCK_M x BLOCK_K | x STAGES   | B: BLOCK_N x BLOCK_K | x STAGES    | store buffers | barriers
+ *     K-major    panels of PANEL = min(BLOCK_K, 64) columns, each BLOCK_M rows of 2*PANEL bytes, swizzled over 2*PANEL bytes
+ *     M-major    panels of 64 rows of A, each BLOCK_K lines of 128 bytes, swizzled over 128 bytes
+ *
+ * cooperative: all consumers share a tile, each has BLOCK_M / WARPGROUPS rows. pingpong: two consumers take turns, each has a tile
+ * of its own, so that one multiplies while the other stores; the ring's order is what makes them alternate.
+ *
+ * Clusters: CLUSTER_M blocks one below the other need the same part of B, each loads a share and sends it to all; likewise
+ * CLUSTER_N and A. SPLIT_K blocks of a cluster share a tile's K, and add their sums through distributed shared memory in a
+ * fixed order.
+ *
+ * Launches
+ *
+ *     gemm_wgmma  (map A, map B, map C (MAP_C 1), C, int M, int N, int K, float alpha, float beta, long long ldc)
+ *         CLUSTER    CLUSTER_M * CLUSTER_N * SPLIT_K (one of the two kinds must be 1)
+ *         tiles      ceil_div(M, BLOCK_M * CLUSTER_M) * ceil_div(N, BLOCK_N * CLUSTER_N)
+ *         grid       CLUSTER * (PERSISTENT ? min(tiles, clusters that fit at once) : tiles);   cluster  CLUSTER
+ *         block      128 * WARPGROUPS + (PRODUCER_REGISTERS ? 128 : 32)
+ *         shared     1024 + STAGES * 2 * BLOCK_K * (BLOCK_M + BLOCK_N) + (STORE direct ? 0 : WARPGROUPS * STORE_BUFFERS * STORE_BYTES)
+ *                    + 16 * STAGES, and with SPLIT_K at least 1024 + 4 * BLOCK_M * BLOCK_N + 16 * STAGES; STORE_BYTES: below
+ *         maps       A: box BLOCK_M / CLUSTER_N by PANEL (M-major: BLOCK_K by 64), swizzle as above; B: likewise, BLOCK_N / CLUSTER_M;
+ *                    C: box 64 by STORE_COLS, or STORE_COLS by 64 with TRANSPOSE_C; swizzle: the box's inner bytes (16: none)
+ *     gemm_align  (A, rows, ld, to, ld_to; the same of B; int K)  copies both so that rows begin at multiples of 16 bytes, which TMA needs
+ *         grid       ceil_div((rows_a + rows_b) * ceil_div(K, 64 * COPY_WORDS), 8);   block  256
+ *
+ * Parameters (macros; each has a default)
+ *
+ *     INPUT, OUTPUT        bf16 or f16; bf16, f16 or f32
+ *     BLOCK_M              rows of a tile: a multiple of 64 for each consumer that works on it
+ *     BLOCK_N              columns: 8, or a multiple of 16 up to 256
+ *     BLOCK_K              32, 64 or a multiple of 64; 64 or more where an operand is M- or N-major
+ *     WARPGROUPS           consumers, 1 to 3; SCHEDULE pingpong: 2
+ *     IN_FLIGHT            0: every stage's products are waited for; 1: a stage is given back when the next one's are under way
+ *     PRODUCER_REGISTERS   what setmaxnreg leaves a loading thread: 24 to 40; the consumers share the rest; 0: one loading warp
+ *     MIN_BLOCKS           blocks an SM that registers must suffice for
+ *     RASTER               consecutive tiles go through RASTER rows of tiles, column by column
+ *     STORE                tma: through shared memory by TMA; rows: through shared memory, whole rows by each warp (any ldc);
+ *                          direct: from registers (any ldc)
+ *     STORE_BUFFERS        of 64 by STORE_COLS elements, for each consumer: 1 or more
+ *     DEFER                1: a tile's results wait in registers, as OUTPUT, and are stored during the first steps of the next tile; needs STORE
+ *                          tma or rows, PERSISTENT, cooperative and a 16-bit OUTPUT
+ *     HINT_A, HINT_B       0; 1: the L2 may drop it first; 2: the L2 should keep it
+ *     ROTATE               0; n: tile i begins its sums i*n steps further along K and comes round, so that blocks that need the same rows do not
+ *                          all ask for the same lines at once
+ *     COPY_WORDS           4-byte words that a lane of gemm_align has in flight
+ *
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: nothing is multiplied; 2 arithmetic alone: nothing is
+ * loaded.
+ *
+ * Sources: PTX ISA 9.0, sections on wgmma (fragments, matrix descriptors), cp.async.bulk.tensor, mbarrier, setmaxnreg.
+ */
+
+#ifndef SWEETSPOT_VARIANT
+#define SWEETSPOT_VARIANT 0
+#endif
+#ifndef INPUT
+#define INPUT bf16
+#endif
+#ifndef OUTPUT
+#define OUTPUT bf16
+#endif
+#ifndef A_MAJOR
+#define A_MAJOR k
+#endif
+#ifndef B_MAJOR
+#define B_MAJOR k
+#endif
+#ifndef TRANSPOSE_C
+#define TRANSPOSE_C 0
+#endif
+#ifndef MAP_C
+#define MAP_C 1
+#endif
+#ifndef BLOCK_M
+#define BLOCK_M 128
+#endif
+#ifndef BLOCK_N
+#define BLOCK_N 256
+#endif
+#ifndef BLOCK_K
+#define BLOCK_K 64
+#endif
+#ifndef STAGES
+#define STAGES 4
+#endif
+#ifndef WARPGROUPS
+#define WARPGROUPS 2
+#endif
+#ifndef SCHEDULE
+#define SCHEDULE cooperative
+#endif
+#ifndef IN_FLIGHT
+#define IN_FLIGHT 1
+#endif
+#ifndef PRODUCER_REGISTERS
+#define PRODUCER_REGISTERS 40
+#endif
+#ifndef MIN_BLOCKS
+#define MIN_BLOCKS 1
+#endif
+#ifndef CLUSTER_M
+#define CLUSTER_M 2
+#endif
+#ifndef CLUSTER_N
+#define CLUSTER_N 1
+#endif
+#ifndef SPLIT_K
+#define SPLIT_K 1
+#endif
+#ifndef PERSISTENT
+#define PERSISTENT 1
+#endif
+#ifndef RASTER
+#define RASTER 8
+#endif
+#ifndef STORE
+#define STORE tma
+#endif
+#ifndef STORE_BUFFERS
+#define STORE_BUFFERS 2
+#endif
+#ifndef DEFER
+#define DEFER 0
+#endif
+#ifndef HINT_A
+#define HINT_A 0
+#endif
+#ifndef HINT_B
+#define HINT_B 0
+#endif
+#ifndef ROTATE
+#define ROTATE 0
+#endif
+#ifndef COPY_WORDS
+#define COPY_WORDS 8
+#endif
+
+/* The tuner passes a choice as a bare identifier; these make it comparable in #if. An unknown one is 0. */
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define TEXT_(a) #a
+#define TEXT(a) TEXT_(a)
+#define TYPE_bf16 1
+#define TYPE_f16 2
+#define TYPE_f32 3
+#define MAJOR_k 1
+#define MAJOR_m 2
+#define MAJOR_n 2
+#define SCHEDULE_cooperative 1
+#define SCHEDULE_pingpong 2
+#define STORE_tma 1
+#define STORE_rows 2
+#define STORE_direct 3
+#define INPUT_IS JOIN(TYPE_, INPUT)
+#define OUTPUT_IS JOIN(TYPE_, OUTPUT)
+#define A_MAJOR_IS JOIN(MAJOR_, A_MAJOR)
+#define B_MAJOR_IS JOIN(MAJOR_, B_MAJOR)
+#define SCHEDULE_IS JOIN(SCHEDULE_, SCHEDULE)
+#define STORE_IS JOIN(STORE_, STORE)
+
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#error "gemm_wgmma.cu needs sm_90a: wgmma, TMA and setmaxnreg are Hopper's own"
+#endif
+#if INPUT_IS != TYPE_bf16 && INPUT_IS != TYPE_f16
+#error "INPUT must be bf16 or f16"
+#endif
+#if OUTPUT_IS == 0
+#error "OUTPUT must be bf16, f16 or f32"
+#endif
+#if A_MAJOR_IS == 0 || B_MAJOR_IS == 0
+#error "A_MAJOR must be k or m, B_MAJOR k or n"
+#endif
+#if SCHEDULE_IS == 0
+#error "SCHEDULE must be cooperative or pingpong"
+#endif
+#if STORE_IS == 0
+#error "STORE must be tma, rows or direct"
+#endif
+
+#pragma nv_diag_suppress 177 /* which of what follows is used depends on the parameters */
+
+namespace {
+
+constexpr bool PINGPONG = SCHEDULE_IS == SCHEDULE_pingpong;
+constexpr int OWNERS = PINGPONG ? 1 : WARPGROUPS;      /* consumers that share a tile */
+constexpr int ROWS = BLOCK_M / OWNERS;                 /* of a consumer */
+constexpr int PARTS = ROWS / 64;                       /* wgmma is 64 rows high */
+constexpr int PANEL = BLOCK_K < 64 ? BLOCK_K : 64;
+constexpr int A_BYTES = BLOCK_M * BLOCK_K * 2, B_BYTES = BLOCK_N * BLOCK_K * 2;
+constexpr int CLUSTER = CLUSTER_M * CLUSTER_N * SPLIT_K;
+constexpr int THREADS = 128 * WARPGROUPS + (PRODUCER_REGISTERS ? 128 : 32);
+constexpr int RELEASES = OWNERS * (CLUSTER_M + CLUSTER_N - 1); /* arrivals that empty a stage */
+
+static_assert(BLOCK_M % (64 * OWNERS) == 0 && BLOCK_M <= 256 * (A_MAJOR_IS == MAJOR_k ? 1 : 4), "BLOCK_M: 64 rows for each consumer, at most 256");
+static_assert(BLOCK_N == 8 || (BLOCK_N % 16 == 0 && BLOCK_N <= 256), "BLOCK_N must be 8 or a multiple of 16 up to 256");
+static_assert(BLOCK_K == 32 || BLOCK_K % 64 == 0, "BLOCK_K must be 32 or a multiple of 64");
+static_assert((A_MAJOR_IS == MAJOR_k || (BLOCK_K % 64 == 0 && BLOCK_M / 64 % CLUSTER_N == 0)) &&
+                  (B_MAJOR_IS == MAJOR_k || (BLOCK_K % 64 == 0 && BLOCK_N % (64 * CLUSTER_M) == 0)),
+              "M- and N-major operands need BLOCK_K 64 or more, and 64 rows or columns for each block of the cluster");
+static_assert(BLOCK_M % (8 * CLUSTER_N) == 0 && BLOCK_N % (8 * CLUSTER_M) == 0, "a cluster shares loads in units of 8 rows");
+static_assert(SPLIT_K == 1 || (CLUSTER_M * CLUSTER_N == 1 && !PERSISTENT && !PINGPONG), "SPLIT_K goes with neither CLUSTER_M, CLUSTER_N, PERSISTENT nor pingpong");
+static_assert(SPLIT_K == 1 || STORE_IS == STORE_direct || 2 * BLOCK_M * BLOCK_N <= STAGES * BLOCK_K * (BLOCK_M + BLOCK_N),
+              "with SPLIT_K and STORE tma or rows the partial sums must fit into the stages");
+static_assert(!PINGPONG || (WARPGROUPS == 2 && PERSISTENT), "pingpong needs two consumers and PERSISTENT");
+static_assert(STORE_IS != STORE_tma || MAP_C, "STORE tma needs a tensor map of C");
+static_assert(PRODUCER_REGISTERS == 0 || WARPGROUPS * MIN_BLOCKS > 1, "with one consumer a thread has all registers it can have: PRODUCER_REGISTERS 0");
+static_assert(!DEFER || (STORE_IS != STORE_direct && PERSISTENT && !PINGPONG && OUTPUT_IS != TYPE_f32),
+              "DEFER needs STORE tma or rows, PERSISTENT, SCHEDULE cooperative and a 16-bit OUTPUT");
+static_assert(STAGES >= 2, "STAGES must be at least 2");
+
+/* What a consumer stages at a time: 64 rows by STORE_COLS columns of the tile, or with TRANSPOSE_C their transpose. */
+#if OUTPUT_IS == TYPE_f32
+typedef float output;
+constexpr int STORE_COLS = BLOCK_N % 32 == 0 ? 32 : BLOCK_N % 16 == 0 ? 16 : 8;
+static_assert(!TRANSPOSE_C || STORE_IS == STORE_direct, "OUTPUT f32 with TRANSPOSE_C needs STORE direct");
+#else
+typedef unsigned short output;
+constexpr int STORE_COLS = BLOCK_N % 64 == 0 ? 64 : BLOCK_N % 32 == 0 ? 32 : BLOCK_N % 16 == 0 ? 16 : 8;
+#endif
+constexpr int STORE_WIDTH = (TRANSPOSE_C ? 64 : STORE_COLS) * (int)sizeof(output); /* bytes of a staged line */
+constexpr int STORE_LINES = TRANSPOSE_C ? STORE_COLS : 64;
+constexpr int STORE_BYTES = (64 * STORE_COLS * (int)sizeof(output) + 1023) / 1024 * 1024;
+
+/* Registers a thread: what the launch bounds give, shared out anew by setmaxnreg in units of 8. */
+constexpr int LAUNCH_REGISTERS = 65536 / (MIN_BLOCKS * THREADS) / 8 * 8 > 248 ? 248 : 65536 / (MIN_BLOCKS * THREADS) / 8 * 8;
+constexpr int SHARE = (LAUNCH_REGISTERS * (WARPGROUPS + 1) - PRODUCER_REGISTERS) / WARPGROUPS / 8 * 8;
+constexpr int CONSUMER_REGISTERS = SHARE > 240 ? 240 : SHARE;
+
+struct alignas(64) tensor_map {
+    unsigned long long opaque[16];
+};
+
+/* ---- barriers, copies --------------------------------------------------------------------------------------------- */
+
+__device__ __forceinline__ unsigned shared_address(const void *p)
+{
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+
+__device__ __forceinline__ unsigned cluster_rank()
+{
+    unsigned rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+__device__ __forceinline__ void cluster_sync()
+{
+    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+__device__ __forceinline__ void barrier_init(unsigned barrier, int count)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
+}
+
+__device__ __forceinline__ void barrier_expect(unsigned barrier, int bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+__device__ __forceinline__ void barrier_arrive(unsigned barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+/* The same barrier of another block of the cluster. Without .cluster: what is released are reads by wgmma that have been waited for, and a fence
+ * of cluster scope in every step made the whole product three times slower. */
+__device__ __forceinline__ void barrier_arrive_at(unsigned barrier, unsigned rank)
+{
+    asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\n"
+                 "mbarrier.arrive.shared::cluster.b64 _, [there];\n}" ::"r"(barrier), "r"(rank)
+                 : "memory");
+}
+
+__device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity)
+{
+    asm volatile("{\n.reg .pred done;\nAGAIN:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@done bra READY;\nbra AGAIN;\nREADY:\n}" ::"r"(barrier),
+                 "r"(parity)
+                 : "memory");
+}
+
+/* The threads of consumer `group`. */
+__device__ __forceinline__ void group_sync(int group)
+{
+    asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
+}
+
+/* pingpong: a consumer's steps along K begin when the other's have all been loaded. A barrier's parity tells only one round of the ring from
+ * the next, so a consumer must not look at a stage that is the other's. */
+__device__ __forceinline__ void turn_begin(int group)
+{
+    asm volatile("bar.sync %0, 256;" ::"r"(group + 8) : "memory");
+}
+
+__device__ __forceinline__ void turn_end(int group)
+{
+    asm volatile("bar.arrive %0, 256;" ::"r"(9 - group) : "memory");
+}
+
+template <int HINT> __device__ __forceinline__ unsigned long long cache_policy()
+{
+    unsigned long long policy = 0;
+    if constexpr (HINT == 1) asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    if constexpr (HINT == 2) asm volatile("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
+
+/* A box from (x, y) of the map to shared memory; with PEERS > 1 to the same place in every block of `mask`. x: the contiguous dimension. */
+template <int PEERS, int HINT>
+__device__ __forceinline__ void load_box(unsigned to, const tensor_map *map, int x, int y, unsigned barrier, unsigned short mask, unsigned long long policy)
+{
+    if constexpr (PEERS > 1 && HINT)
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint [%0], [%1, {%2, %3}], [%4], "
+                     "%5, %6;" ::"r"(to),
+                     "l"(map), "r"(x), "r"(y), "r"(barrier), "h"(mask), "l"(policy)
+                     : "memory");
+    else if constexpr (PEERS > 1)
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
+                     "l"(map), "r"(x), "r"(y), "r"(barrier), "h"(mask)
+                     : "memory");
+    else if constexpr (HINT)
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
+                     "l"(map), "r"(x), "r"(y), "r"(barrier), "l"(policy)
+                     : "memory");
+    else
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(to), "l"(map), "r"(x),
+                     "r"(y), "r"(barrier)
+                     : "memory");
+}
+
+__device__ __forceinline__ void store_box(const tensor_map *map, unsigned from, int x, int y)
+{
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];\ncp.async.bulk.commit_group;" ::"l"(map), "r"(x), "r"(y), "r"(from)
+                 : "memory");
+}
+
+template <int LEFT> __device__ __forceinline__ void stores_read()
+{
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(LEFT) : "memory");
+}
+
+/* ---- wgmma ---------------------------------------------------------------------------------------------------------- */
+
+/* Operand lists of one instruction: BLOCK_N / 2 accumulators, then the two descriptors and whether to add to them. */
+#define L8(a, b, c, d, e, f, g, h) "%" #a ", %" #b ", %" #c ", %" #d ", %" #e ", %" #f ", %" #g ", %" #h
+#define L0 L8(0, 1, 2, 3, 4, 5, 6, 7)
+#define L1 L0 ", " L8(8, 9, 10, 11, 12, 13, 14, 15)
+#define L2 L1 ", " L8(16, 17, 18, 19, 20, 21, 22, 23)
+#define L3 L2 ", " L8(24, 25, 26, 27, 28, 29, 30, 31)
+#define L4 L3 ", " L8(32, 33, 34, 35, 36, 37, 38, 39)
+#define L5 L4 ", " L8(40, 41, 42, 43, 44, 45, 46, 47)
+#define L6 L5 ", " L8(48, 49, 50, 51, 52, 53, 54, 55)
+#define L7 L6 ", " L8(56, 57, 58, 59, 60, 61, 62, 63)
+#define L8_ L7 ", " L8(64, 65, 66, 67, 68, 69, 70, 71)
+#define L9 L8_ ", " L8(72, 73, 74, 75, 76, 77, 78, 79)
+#define L10 L9 ", " L8(80, 81, 82, 83, 84, 85, 86, 87)
+#define L11 L10 ", " L8(88, 89, 90, 91, 92, 93, 94, 95)
+#define L12 L11 ", " L8(96, 97, 98, 99, 100, 101, 102, 103)
+#define L13 L12 ", " L8(104, 105, 106, 107, 108, 109, 110, 111)
+#define L14 L13 ", " L8(112, 113, 114, 115, 116, 117, 118, 119)
+#define L15 L14 ", " L8(120, 121, 122, 123, 124, 125, 126, 127)
+#define D8(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
+#define D0 D8(0)
+#define D1 D0, D8(8)
+#define D2 D1, D8(16)
+#define D3 D2, D8(24)
+#define D4 D3, D8(32)
+#define D5 D4, D8(40)
+#define D6 D5, D8(48)
+#define D7 D6, D8(56)
+#define D8_ D7, D8(64)
+#define D9 D8_, D8(72)
+#define D10 D9, D8(80)
+#define D11 D10, D8(88)
+#define D12 D11, D8(96)
+#define D13 D12, D8(104)
+#define D14 D13, D8(112)
+#define D15 D14, D8(120)
+#if BLOCK_N == 8
+#define MMA_LIST "%0, %1, %2, %3"
+#define MMA_SUMS "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+#define MMA_REST "%4, %5"
+#define MMA_ADD "%6"
+#elif BLOCK_N == 16
+#define MMA_LIST L0
+#define MMA_SUMS D0
+#define MMA_REST "%8, %9"
+#define MMA_ADD "%10"
+#elif BLOCK_N == 32
+#define MMA_LIST L1
+#define MMA_SUMS D1
+#define MMA_REST "%16, %17"
+#define MMA_ADD "%18"
+#elif BLOCK_N == 48
+#define MMA_LIST L2
+#define MMA_SUMS D2
+#define MMA_REST "%24, %25"
+#define MMA_ADD "%26"
+#elif BLOCK_N == 64
+#define MMA_LIST L3
+#define MMA_SUMS D3
+#define MMA_REST "%32, %33"
+#define MMA_ADD "%34"
+#elif BLOCK_N == 80
+#define MMA_LIST L4
+#define MMA_SUMS D4
+#define MMA_REST "%40, %41"
+#define MMA_ADD "%42"
+#elif BLOCK_N == 96
+#define MMA_LIST L5
+#define MMA_SUMS D5
+#define MMA_REST "%48, %49"
+#define MMA_ADD "%50"
+#elif BLOCK_N == 112
+#define MMA_LIST L6
+#define MMA_SUMS D6
+#define MMA_REST "%56, %57"
+#define MMA_ADD "%58"
+#elif BLOCK_N == 128
+#define MMA_LIST L7
+#define MMA_SUMS D7
+#define MMA_REST "%64, %65"
+#define MMA_ADD "%66"
+#elif BLOCK_N == 144
+#define MMA_LIST L8_
+#define MMA_SUMS D8_
+#define MMA_REST "%72, %73"
+#define MMA_ADD "%74"
+#elif BLOCK_N == 160
+#define MMA_LIST L9
+#define MMA_SUMS D9
+#define MMA_REST "%80, %81"
+#define MMA_ADD "%82"
+#elif BLOCK_N == 176
+#define MMA_LIST L10
+#define MMA_SUMS D10
+#define MMA_REST "%88, %89"
+#define MMA_ADD "%90"
+#elif BLOCK_N == 192
+#define MMA_LIST L11
+#define MMA_SUMS D11
+#define MMA_REST "%96, %97"
+#define MMA_ADD "%98"
+#elif BLOCK_N == 208
+#define MMA_LIST L12
+#define MMA_SUMS D12
+#define MMA_REST "%104, %105"
+#define MMA_ADD "%106"
+#elif BLOCK_N == 224
+#define MMA_LIST L13
+#define MMA_SUMS D13
+#define MMA_REST "%112, %113"
+#define MMA_ADD "%114"
+#elif BLOCK_N == 240
+#define MMA_LIST L14
+#define MMA_SUMS D14
+#define MMA_REST "%120, %121"
+#define MMA_ADD "%122"
+#else
+#define MMA_LIST L15
+#define MMA_SUMS D15
+#define MMA_REST "%128, %129"
+#define MMA_ADD "%130"
+#endif
+#if A_MAJOR_IS == MAJOR_k
+#define A_FLAG "0"
+#else
+#define A_FLAG "1"
+#endif
+#if B_MAJOR_IS == MAJOR_k
+#define B_FLAG "0"
+#else
+#define B_FLAG "1"
+#endif
+
+constexpr int SUMS = BLOCK_N / 2; /* accumulators of a thread for 64 rows */
+
+/* d (64 x BLOCK_N) = a (64 x 16) * b' + (add ? d : 0), enqueued. */
+__device__ __forceinline__ void multiply(float (&d)[SUMS], unsigned long long a, unsigned long long b, int add)
+{
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " MMA_ADD ", 0;\nwgmma.mma_async.sync.aligned.m64n" TEXT(BLOCK_N) "k16.f32." TEXT(INPUT) "." TEXT(
+                     INPUT) " {" MMA_LIST "}, " MMA_REST ", p, 1, 1, " A_FLAG ", " B_FLAG ";\n}"
+                 : MMA_SUMS
+                 : "l"(a), "l"(b), "r"(add));
+}
+
+__device__ __forceinline__ void multiply_begin()
+{
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+__device__ __forceinline__ void multiply_commit()
+{
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+template <int LEFT> __device__ __forceinline__ void multiply_wait()
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(LEFT) : "memory");
+}
+
+/* Keeps the compiler from moving accumulators across: it does not know that they change until they are waited for. */
+__device__ __forceinline__ void pin(float (&d)[PARTS][SUMS])
+{
+#pragma unroll
+    for (int p = 0; p < PARTS; p++)
+#pragma unroll
+        for (int i = 0; i < SUMS; i++) asm volatile("" : "+f"(d[p][i])::"memory");
+}
+
+/* The constant part of a matrix descriptor: strides in units of 16 bytes and the swizzle. K-major: `stride` is that of 8 rows; M-major:
+ * of 8 lines of K, and `leading` that of 64 rows. */
+__device__ __forceinline__ constexpr unsigned long long descriptor(int leading, int stride, int line_bytes)
+{
+    return (unsigned long long)(leading >> 4) << 16 | (unsigned long long)(stride >> 4) << 32 | (unsigned long long)(line_bytes == 128 ? 1 : 2) << 62;
+}
+
+__device__ __forceinline__ unsigned long long at(unsigned long long constant, unsigned address)
+{
+    return constant | (unsigned long long)((address & 0x3ffff) >> 4);
+}
+
+/* ---- tiles ---------------------------------------------------------------------------------------------------------- */
+
+struct problem {
+    int m, n, k, tiles_m, tiles_n, tiles;
+};
+
+/* Row and column of a cluster's tile, in units of clusters' tiles. */
+__device__ __forceinline__ void place(const problem &p, int tile, int &row, int &col)
+{
+    const int band = RASTER * p.tiles_n, first = tile / band * RASTER, rest = tile % band;
+    const int rows = min(RASTER, p.tiles_m - first);
+    row = first + rest % rows;
+    col = rest / rows;
+}
+
+__device__ __forceinline__ float from_output(output v)
+{
+#if OUTPUT_IS == TYPE_f32
+    return v;
+#elif OUTPUT_IS == TYPE_bf16
+    return __uint_as_float((unsigned)v << 16);
+#else
+    float f;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(v));
+    return f;
+#endif
+}
+
+#if OUTPUT_IS != TYPE_f32
+/* Two values as they lie in memory, `low` first. */
+__device__ __forceinline__ unsigned pack(float low, float high)
+{
+    unsigned both;
+    asm("cvt.rn." TEXT(OUTPUT) "x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+    return both;
+}
+#endif
+
+struct target {
+    output *c;
+    long long ldc;
+    int m, n;
+    float alpha, beta;
+    const tensor_map *map;
+};
+
+__device__ __forceinline__ output *element(const target &t, int row, int col)
+{
+    return t.c + (TRANSPOSE_C ? col * t.ldc + row : row * t.ldc + col);
+}
+
+/* alpha * sum + beta * C: in place, for N of a thread's elements. Element j*4 + h*2 + e of part p lies at row 64*p + 8*h + lane/4 (of its
+ * warp's 16) and column 8*j + 2*(lane%4) + e; `row` and `col` are those of the first. */
+template <int N> __device__ __forceinline__ void scale_sums(float *d, const target &t, int row, int col)
+{
+#pragma unroll
+    for (int i = 0; i < N; i++) d[i] *= t.alpha;
+    if (t.beta == 0) return;
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        const int r = row + i / 2 % 2 * 8, c = col + i / 4 * 8 + i % 2;
+        if (r < t.m && c < t.n) d[i] += t.beta * from_output(*element(t, r, c));
+    }
+}
+
+#if STORE_IS == STORE_direct
+/* Elements from registers, those of columns 8*j to 8*j+7. `row` and `col` are the thread's first. */
+__device__ __forceinline__ void store_direct(const float *d, const target &t, int row, int col, bool pairs)
+{
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        const int r = row + 8 * h;
+        if (r >= t.m) continue;
+#if OUTPUT_IS == TYPE_f32
+        if (pairs && col + 1 < t.n) {
+            *reinterpret_cast<float2 *>(element(t, r, col)) = make_float2(d[2 * h], d[2 * h + 1]);
+            continue;
+        }
+        if (col < t.n) *element(t, r, col) = d[2 * h];
+        if (col + 1 < t.n) *element(t, r, col + 1) = d[2 * h + 1];
+#else
+        const unsigned both = pack(d[2 * h], d[2 * h + 1]);
+        if (pairs && col + 1 < t.n) {
+            *reinterpret_cast<unsigned *>(element(t, r, col)) = both;
+            continue;
+        }
+        if (col < t.n) *element(t, r, col) = (output)both;
+        if (col + 1 < t.n) *element(t, r, col + 1) = (output)(both >> 16);
+#endif
+    }
+}
+#else
+/* Where 16 bytes of a staged line lie: TMA's swizzle over the line's width. */
+__device__ __forceinline__ unsigned staged(int line, int bytes)
+{
+    constexpr unsigned MASK = STORE_WIDTH >= 128 ? 7 : STORE_WIDTH == 64 ? 3 : STORE_WIDTH == 32 ? 1 : 0;
+    const unsigned offset = (unsigned)(line * STORE_WIDTH + bytes);
+    return offset ^ ((offset >> 7 & MASK) << 4);
+}
+
+/* What a thread stores of 64 rows: words of one f32 or two 16-bit elements, in the order of its sums. */
+constexpr int WORDS = OUTPUT_IS == TYPE_f32 ? SUMS : SUMS / 2;
+
+__device__ __forceinline__ void encode(unsigned (&v)[WORDS], const float (&d)[SUMS])
+{
+#pragma unroll
+    for (int i = 0; i < WORDS; i++)
+#if OUTPUT_IS == TYPE_f32
+        v[i] = __float_as_uint(d[i]);
+#else
+        v[i] = pack(d[2 * i], d[2 * i + 1]);
+#endif
+}
+
+/* A warp's 16 rows of columns chunk * STORE_COLS and on into the buffer. */
+__device__ __forceinline__ void stage(unsigned buffer, const unsigned (&words)[WORDS], int chunk, int warp, int lane)
+{
+    const unsigned *v = words + chunk * (WORDS / (BLOCK_N / STORE_COLS));
+#if OUTPUT_IS == TYPE_f32
+#pragma unroll
+    for (int j = 0; j < STORE_COLS / 8; j++)
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const unsigned to = buffer + staged(warp * 16 + lane / 4 + 8 * h, (8 * j + 2 * (lane % 4)) * 4);
+            asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(to), "r"(v[4 * j + 2 * h]), "r"(v[4 * j + 2 * h + 1]) : "memory");
+        }
+#else
+    const int matrix = lane / 8, line = lane % 8;
+    if constexpr (STORE_COLS == 8) {
+        const int half = matrix % 2;
+#if TRANSPOSE_C
+        const unsigned to = buffer + staged(line, (warp * 16 + half * 8) * 2);
+        asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(to), "r"(v[0]), "r"(v[1]) : "memory");
+#else
+        const unsigned to = buffer + staged(warp * 16 + half * 8 + line, 0);
+        asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(to), "r"(v[0]), "r"(v[1]) : "memory");
+#endif
+    } else {
+#pragma unroll
+        for (int j = 0; j < STORE_COLS / 16; j++) {
+#if TRANSPOSE_C
+            const unsigned to = buffer + staged(16 * j + matrix / 2 * 8 + line, (warp * 16 + matrix % 2 * 8) * 2);
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(v[4 * j]), "r"(v[4 * j + 1]), "r"(v[4 * j + 2]), "r"(v[4 * j + 3]) : "memory");
+#else
+            const unsigned to = buffer + staged(warp * 16 + matrix % 2 * 8 + line, (16 * j + matrix / 2 * 8) * 2);
+            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(v[4 * j]), "r"(v[4 * j + 1]), "r"(v[4 * j + 2]), "r"(v[4 * j + 3]) : "memory");
+#endif
+        }
+    }
+#endif
+}
+
+#if STORE_IS == STORE_rows
+/* Staged lines to C, a line at a time by each warp. x, y: of the buffer's first element, x along C's rows. */
+__device__ __forceinline__ void store_rows(const target &t, unsigned buffer, int x, int y, int warp, int lane)
+{
+    constexpr int COLS = STORE_WIDTH / (int)sizeof(output);
+    const int lines = TRANSPOSE_C ? t.n : t.m, cols = min(COLS, (TRANSPOSE_C ? t.m : t.n) - x);
+    for (int line = warp; line < STORE_LINES && y + line < lines; line += 4) {
+        output *to = t.c + (y + line) * t.ldc + x;
+#if OUTPUT_IS == TYPE_f32
+        float v;
+        if (lane >= cols) continue;
+        asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(buffer + staged(line, lane / 4 * 16) + lane % 4 * 4));
+        to[lane] = v;
+#else
+        /* Words of two elements; where the row begins in the middle of a word, each lane's second with the next lane's first. */
+        unsigned v = 0;
+        if (2 * lane < COLS) asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(buffer + staged(line, lane / 4 * 16) + lane % 4 * 4));
+        const bool odd = (unsigned long long)to & 2;
+        const unsigned next = __shfl_down_sync(0xffffffffu, v, 1);
+        if (odd) {
+            if (lane == 0 && cols > 0) to[0] = (output)v;
+            v = v >> 16 | next << 16;
+        }
+        const int first = 2 * lane + odd;
+        if (first + 1 < cols)
+            *reinterpret_cast<unsigned *>(to + first) = v;
+        else if (first < cols)
+            to[first] = (output)v;
+#endif
+    }
+}
+#endif
+#endif
+
+#if STORE_IS != STORE_direct
+constexpr int CHUNKS = BLOCK_N / STORE_COLS; /* of 64 rows */
+
+/* Part p's chunk of STORE_COLS columns to C. `row` and `col`: where the consumer's rows of the tile begin. */
+__device__ __forceinline__ void store_chunk(const unsigned (&words)[WORDS], int p, int chunk, const target &t, int row, int col, int group, unsigned buffers)
+{
+    const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
+    const unsigned buffer = buffers + ((p * CHUNKS + chunk) % STORE_BUFFERS) * STORE_BYTES;
+    const int first = col + chunk * STORE_COLS, x = TRANSPOSE_C ? row + 64 * p : first, y = TRANSPOSE_C ? first : row + 64 * p;
+#if STORE_IS == STORE_tma
+    if (threadIdx.x % 128 == 0) stores_read<STORE_BUFFERS - 1>();
+    group_sync(group);
+    stage(buffer, words, chunk, warp, lane);
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    group_sync(group);
+    if (threadIdx.x % 128 == 0) store_box(t.map, buffer, x, y);
+#else
+    if (STORE_BUFFERS == 1) group_sync(group);
+    stage(buffer, words, chunk, warp, lane);
+    group_sync(group);
+    store_rows(t, buffer, x, y, warp, lane);
+#endif
+}
+#endif
+
+/* A consumer's rows of a tile, from `row` on, and columns from `col` on, to C. */
+__device__ __forceinline__ void store_tile(float (&d)[PARTS][SUMS], const target &t, int row, int col, int group, unsigned buffers)
+{
+    const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
+#pragma unroll
+    for (int p = 0; p < PARTS; p++) {
+        const int own_row = row + 64 * p + warp * 16 + lane / 4, own_col = col + 2 * (lane % 4);
+        scale_sums<SUMS>(d[p], t, own_row, own_col);
+#if STORE_IS == STORE_direct
+        const bool pairs = !TRANSPOSE_C && t.ldc % 2 == 0 && ((unsigned long long)t.c & (2 * sizeof(output) - 1)) == 0;
+#pragma unroll
+        for (int j = 0; j < BLOCK_N / 8; j++) store_direct(&d[p][4 * j], t, own_row, own_col + 8 * j, pairs);
+#else
+        unsigned words[WORDS];
+        encode(words, d[p]);
+#pragma unroll
+        for (int chunk = 0; chunk < CHUNKS; chunk++) store_chunk(words, p, chunk, t, row, col, group, buffers);
+#endif
+    }
+}
+
+#if DEFER
+/* A tile's results that wait to be stored. */
+struct deferred {
+    unsigned words[PARTS][WORDS];
+    int row, col;
+    bool waiting;
+};
+
+__device__ __forceinline__ void defer_tile(deferred &later, float (&d)[PARTS][SUMS], const target &t, int row, int col)
+{
+    const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
+#pragma unroll
+    for (int p = 0; p < PARTS; p++) {
+        scale_sums<SUMS>(d[p], t, row + 64 * p + warp * 16 + lane / 4, col + 2 * (lane % 4));
+        encode(later.words[p], d[p]);
+    }
+    later.row = row;
+    later.col = col;
+    later.waiting = true;
+}
+
+__device__ __forceinline__ void store_deferred(deferred &later, int i, const target &t, int group, unsigned buffers)
+{
+    store_chunk(later.words[i / CHUNKS], i / CHUNKS, i % CHUNKS, t, later.row, later.col, group, buffers);
+}
+#endif
+
+#if SPLIT_K > 1
+constexpr int SHARES = PARTS * (BLOCK_N / STORE_COLS); /* of a tile: 64 rows by STORE_COLS columns, share i for the block of rank i % SPLIT_K */
+constexpr int SHARE_SUMS = STORE_COLS / 2;             /* of a thread */
+
+__device__ __forceinline__ unsigned partial_address(unsigned partial, int i)
+{
+    return partial + (i * 128 * WARPGROUPS + (int)threadIdx.x) * 4;
+}
+
+/* Lays down the sums that other blocks of the cluster will add: shared memory, [sum][thread]. */
+__device__ __forceinline__ void offer_partial(const float (&d)[PARTS][SUMS], unsigned partial, unsigned rank)
+{
+#pragma unroll
+    for (int i = 0; i < PARTS * SUMS; i++)
+        if ((unsigned)(i / SHARE_SUMS) % SPLIT_K != rank) asm volatile("st.shared.f32 [%0], %1;" ::"r"(partial_address(partial, i)), "f"(d[i / SUMS][i % SUMS]) : "memory");
+}
+
+/* Adds the cluster's partial sums of this block's shares, in the order of their ranks, and stores them. */
+__device__ __forceinline__ void store_split(float (&d)[PARTS][SUMS], const target &t, int row, int col, unsigned partial, unsigned rank, int group, unsigned buffers)
+{
+    const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
+#pragma unroll
+    for (int share = 0; share < SHARES; share++) {
+        if ((unsigned)share % SPLIT_K != rank) continue;
+        const int p = share * SHARE_SUMS / SUMS, first = share * SHARE_SUMS % SUMS;
+        const int own_row = row + 64 * p + warp * 16 + lane / 4, own_col = col + 2 * (lane % 4);
+        float sum[SHARE_SUMS];
+#pragma unroll
+        for (int i = 0; i < SHARE_SUMS; i++) sum[i] = 0;
+#pragma unroll
+        for (unsigned s = 0; s < SPLIT_K; s++) {
+            unsigned there;
+            asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(partial_address(partial, share * SHARE_SUMS)), "r"(s));
+#pragma unroll
+            for (int i = 0; i < SHARE_SUMS; i++) {
+                float v = d[p][first + i];
+                if (s != rank) asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(v) : "r"(there + i * 128 * WARPGROUPS * 4) : "memory");
+                sum[i] += v;
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < SHARE_SUMS; i++) d[p][first + i] = sum[i];
+        scale_sums<SHARE_SUMS>(&d[p][first], t, own_row, own_col + 2 * first);
+#if STORE_IS == STORE_direct
+        const bool pairs = !TRANSPOSE_C && t.ldc % 2 == 0 && ((unsigned long long)t.c & (2 * sizeof(output) - 1)) == 0;
+#pragma unroll
+        for (int j = 0; j < SHARE_SUMS / 4; j++) store_direct(&d[p][first + 4 * j], t, own_row, own_col + 2 * first + 8 * j, pairs);
+#else
+        unsigned words[WORDS];
+        encode(words, d[p]);
+        store_chunk(words, p, 2 * first / STORE_COLS, t, row, col, group, buffers);
+#endif
+    }
+}
+#endif
+
+/* ---- the two roles ---------------------------------------------------------------------------------------------------- */
+
+struct ring {
+    unsigned a, b, full, empty; /* shared addresses */
+};
+
+/* The thread that loads. */
+__device__ __forceinline__ void produce(const tensor_map *a, const tensor_map *b, const problem &p, const ring &r, int first, int count, unsigned rank)
+{
+    const int cm = SPLIT_K > 1 ? 0 : rank % CLUSTER_M, cn = SPLIT_K > 1 ? 0 : rank / CLUSTER_M;
+    unsigned short a_mask = 0, b_mask = (unsigned short)(((1u << CLUSTER_M) - 1) << (CLUSTER_M * cn));
+#pragma unroll
+    for (int i = 0; i < CLUSTER_N; i++) a_mask |= (unsigned short)(1u << (cm + CLUSTER_M * i));
+    const unsigned long long a_policy = cache_policy<HINT_A>(), b_policy = cache_policy<HINT_B>();
+    constexpr int A_SHARE = BLOCK_M / CLUSTER_N, B_SHARE = BLOCK_N / CLUSTER_M;
+    int s = 0;
+    unsigned parity = 1;
+    for (int tile = blockIdx.x / CLUSTER; tile < p.tiles; tile += PERSISTENT ? gridDim.x / CLUSTER : p.tiles) {
+        int row, col;
+        place(p, tile, row, col);
+        row = (row * CLUSTER_M + cm) * BLOCK_M + cn * A_SHARE;
+        col = (col * CLUSTER_N + cn) * BLOCK_N + cm * B_SHARE;
+        int next = ROTATE && count > 0 ? (int)((unsigned)tile * ROTATE % (unsigned)count) : 0;
+        for (int step = 0; step < count; step++) {
+            const int k = first + next;
+            if (++next == count) next = 0;
+            barrier_wait(r.empty + 8 * s, parity);
+#if SWEETSPOT_VARIANT == 2
+            barrier_arrive(r.full + 8 * s);
+#else
+            barrier_expect(r.full + 8 * s, A_BYTES + B_BYTES);
+            const unsigned to_a = r.a + s * A_BYTES, to_b = r.b + s * B_BYTES, full = r.full + 8 * s;
+#if A_MAJOR_IS == MAJOR_k
+#pragma unroll
+            for (int panel = 0; panel < BLOCK_K / PANEL; panel++)
+                load_box<CLUSTER_N, HINT_A>(to_a + (panel * BLOCK_M + cn * A_SHARE) * PANEL * 2, a, k * BLOCK_K + panel * PANEL, row, full, a_mask, a_policy);
+#else
+#pragma unroll
+            for (int panel = 0; panel < A_SHARE / 64; panel++)
+                load_box<CLUSTER_N, HINT_A>(to_a + (cn * A_SHARE + panel * 64) * BLOCK_K * 2, a, row + panel * 64, k * BLOCK_K, full, a_mask, a_policy);
+#endif
+#if B_MAJOR_IS == MAJOR_k
+#pragma unroll
+            for (int panel = 0; panel < BLOCK_K / PANEL; panel++)
+                load_box<CLUSTER_M, HINT_B>(to_b + (panel * BLOCK_N + cm * B_SHARE) * PANEL * 2, b, k * BLOCK_K + panel * PANEL, col, full, b_mask, b_policy);
+#else
+#pragma unroll
+            for (int panel = 0; panel < B_SHARE / 64; panel++)
+                load_box<CLUSTER_M, HINT_B>(to_b + (cm * B_SHARE + panel * 64) * BLOCK_K * 2, b, col + panel * 64, k * BLOCK_K, full, b_mask, b_policy);
+#endif
+#endif
+            if (++s == STAGES) {
+                s = 0;
+                parity ^= 1;
+            }
+        }
+    }
+}
+
+/* Tells those who send to this block that it has read a stage. */
+__device__ __forceinline__ void release(const ring &r, int s, unsigned rank)
+{
+    const unsigned barrier = r.empty + 8 * s;
+    if constexpr (CLUSTER_M * CLUSTER_N == 1) {
+        if (threadIdx.x % 128 == 0) barrier_arrive(barrier);
+    } else {
+        const unsigned cm = rank % CLUSTER_M, cn = rank / CLUSTER_M, i = threadIdx.x % 128;
+        if (i < CLUSTER_N)
+            barrier_arrive_at(barrier, cm + CLUSTER_M * i);
+        else if (i < CLUSTER_N + CLUSTER_M - 1)
+            barrier_arrive_at(barrier, i - CLUSTER_N + (i - CLUSTER_N >= cm) + CLUSTER_M * cn);
+    }
+}
+
+/* One stage's products, enqueued. */
+__device__ __forceinline__ void multiply_stage(float (&d)[PARTS][SUMS], unsigned a, unsigned b, int row, bool add)
+{
+    constexpr unsigned long long A = A_MAJOR_IS == MAJOR_k ? descriptor(16, 8 * PANEL * 2, PANEL * 2) : descriptor(BLOCK_K * 128, 1024, 128);
+    constexpr unsigned long long B = B_MAJOR_IS == MAJOR_k ? descriptor(16, 8 * PANEL * 2, PANEL * 2) : descriptor(BLOCK_K * 128, 1024, 128);
+#pragma unroll
+    for (int k = 0; k < BLOCK_K / 16; k++) {
+        const int panel = k * 16 / PANEL, within = k * 16 % PANEL;
+        const unsigned from_b = b + (B_MAJOR_IS == MAJOR_k ? panel * BLOCK_N * PANEL * 2 + within * 2 : k * 16 * 128);
+#pragma unroll
+        for (int p = 0; p < PARTS; p++) {
+            const unsigned from_a = a + (A_MAJOR_IS == MAJOR_k ? (panel * BLOCK_M + row + 64 * p) * PANEL * 2 + within * 2
+                                                              : (row + 64 * p) * BLOCK_K * 2 + k * 16 * 128);
+            multiply(d[p], at(A, from_a), at(B, from_b), k > 0 || add);
+        }
+    }
+}
+
+/* A step along K: waits for its stage and enqueues its products. */
+__device__ __forceinline__ void begin_step(float (&d)[PARTS][SUMS], const ring &r, int s, unsigned parity, int row, bool add)
+{
+    barrier_wait(r.full + 8 * s, parity);
+#if SWEETSPOT_VARIANT != 1
+    multiply_begin();
+    multiply_stage(d, r.a + s * A_BYTES, r.b + s * B_BYTES, row, add);
+    multiply_commit();
+#endif
+}
+
+/* Waits for the products, those of this step or of the one before, gives their stage back and goes on to the next. */
+__device__ __forceinline__ void end_step(const ring &r, int &s, unsigned &parity, int &last, bool any, unsigned rank)
+{
+#if SWEETSPOT_VARIANT != 1
+    multiply_wait<IN_FLIGHT>();
+#endif
+    if (IN_FLIGHT == 0)
+        release(r, s, rank);
+    else if (any)
+        release(r, last, rank);
+    last = s;
+    if (++s == STAGES) {
+        s = 0;
+        parity ^= 1;
+    }
+}
+
+__device__ __forceinline__ void consume(const problem &p, const ring &r, const target &t, int count, unsigned rank, unsigned buffers)
+{
+    const int group = threadIdx.x / 128;
+    const int cm = SPLIT_K > 1 ? 0 : rank % CLUSTER_M, cn = SPLIT_K > 1 ? 0 : rank / CLUSTER_M;
+    const int own = PINGPONG ? 0 : group * ROWS;
+    const int clusters = gridDim.x / CLUSTER;
+    float d[PARTS][SUMS];
+    int turn = PINGPONG ? group : 0; /* how many tiles this block began before this one */
+    if (PINGPONG && group == 1) turn_end(group);
+    buffers += group * STORE_BUFFERS * STORE_BYTES;
+#if DEFER
+    deferred later;
+    later.waiting = false;
+#endif
+    for (int tile = blockIdx.x / CLUSTER + turn * clusters; tile < p.tiles; tile += PERSISTENT ? (PINGPONG ? 2 : 1) * clusters : p.tiles) {
+        int row, col;
+        place(p, tile, row, col);
+        row = (row * CLUSTER_M + cm) * BLOCK_M + own;
+        col = (col * CLUSTER_N + cn) * BLOCK_N;
+        const unsigned before = (unsigned)turn * (unsigned)count;
+        int s = (int)(before % STAGES), last = 0;
+        unsigned parity = before / STAGES & 1;
+        turn += PINGPONG ? 2 : 1;
+        if (count == 0) {
+#pragma unroll
+            for (int i = 0; i < PARTS * SUMS; i++) d[i / SUMS][i % SUMS] = 0;
+        }
+        pin(d);
+        if (PINGPONG) turn_begin(group);
+        int k = 0;
+#if DEFER
+        if (later.waiting) {
+            if (count >= PARTS * CHUNKS) {
+#pragma unroll
+                for (; k < PARTS * CHUNKS; k++) {
+                    begin_step(d, r, s, parity, own, k > 0);
+                    store_deferred(later, k, t, group, buffers);
+                    end_step(r, s, parity, last, k > 0, rank);
+                }
+            } else {
+#pragma unroll
+                for (int i = 0; i < PARTS * CHUNKS; i++) store_deferred(later, i, t, group, buffers);
+            }
+            later.waiting = false;
+        }
+#endif
+        for (; k < count; k++) {
+            begin_step(d, r, s, parity, own, k > 0);
+            end_step(r, s, parity, last, k > 0, rank);
+        }
+        if (PINGPONG && tile + clusters < p.tiles) turn_end(group);
+        multiply_wait<0>();
+        if (IN_FLIGHT && count > 0) release(r, last, rank);
+        pin(d);
+#if SPLIT_K > 1
+        /* All loads have come and been read; the ring's memory is free once every consumer is here. */
+        asm volatile("bar.sync %0, %1;" ::"n"(WARPGROUPS + 1), "n"(128 * WARPGROUPS) : "memory");
+        offer_partial(d, r.a, rank);
+        cluster_sync();
+        store_split(d, t, row, col, r.a, rank, group, buffers);
+#elif DEFER
+        defer_tile(later, d, t, row, col);
+#else
+        store_tile(d, t, row, col, group, buffers);
+#endif
+    }
+#if DEFER
+    if (later.waiting) {
+#pragma unroll
+        for (int i = 0; i < PARTS * CHUNKS; i++) store_deferred(later, i, t, group, buffers);
+    }
+#endif
+#if STORE_IS == STORE_tma
+    if (threadIdx.x % 128 == 0) stores_read<0>();
+#endif
+}
+
+} // namespace
+
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+    gemm_wgmma(const __grid_constant__ tensor_map a, const __grid_constant__ tensor_map b,
+#if MAP_C
+               const __grid_constant__ tensor_map map_c,
+#endif
+               output *c, int m, int n, int k, float alpha, float beta, long long ldc)
+{
+    extern __shared__ char memory[];
+    const unsigned base = (shared_address(memory) + 1023) & ~1023u;
+    const unsigned rank = CLUSTER > 1 ? cluster_rank() : 0;
+    constexpr int BUFFERS = STORE_IS == STORE_direct ? 0 : WARPGROUPS * STORE_BUFFERS * STORE_BYTES;
+    constexpr int USED = STAGES * (A_BYTES + B_BYTES) + BUFFERS, SPLIT = SPLIT_K > 1 ? 4 * BLOCK_M * BLOCK_N : 0;
+    const unsigned barriers = base + (USED > SPLIT ? USED : SPLIT);
+    const ring r = {base, base + STAGES * A_BYTES, barriers, barriers + 8 * STAGES};
+    problem p = {m, n, k, (m + BLOCK_M * CLUSTER_M - 1) / (BLOCK_M * CLUSTER_M), (n + BLOCK_N * CLUSTER_N - 1) / (BLOCK_N * CLUSTER_N), 0};
+    p.tiles = p.tiles_m * p.tiles_n;
+    /* This block's steps along K. */
+    int first = 0, count = (k + BLOCK_K - 1) / BLOCK_K;
+    if (SPLIT_K > 1) {
+        const int share = (count + SPLIT_K - 1) / SPLIT_K;
+        first = min((int)rank * share, count);
+        count = min(share, count - first);
+    }
+    const target t = {c, ldc, m, n, alpha, beta,
+#if MAP_C
+                      &map_c
+#else
+                      nullptr
+#endif
+    };
+    if (threadIdx.x == 128 * WARPGROUPS) {
+        for (int s = 0; s < STAGES; s++) {
+            barrier_init(r.full + 8 * s, 1);
+            barrier_init(r.empty + 8 * s, RELEASES);
+        }
+        asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
+    }
+    /* The thread that initialises the barriers is the one that loads, so that without a cluster it need not wait for the others. */
+    if (CLUSTER > 1)
+        cluster_sync();
+    else if (threadIdx.x < 128 * WARPGROUPS)
+        asm volatile("bar.sync 15, %0;" ::"n"(128 * WARPGROUPS + 32) : "memory");
+    else if (threadIdx.x < 128 * WARPGROUPS + 32) {
+        __syncwarp();
+        asm volatile("bar.arrive 15, %0;" ::"n"(128 * WARPGROUPS + 32) : "memory");
+    }
+    if (threadIdx.x >= 128 * WARPGROUPS) {
+        if (PRODUCER_REGISTERS) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS ? PRODUCER_REGISTERS : 24));
+        if (threadIdx.x == 128 * WARPGROUPS) {
+            asm volatile("prefetch.tensormap [%0];\nprefetch.tensormap [%1];" ::"l"(&a), "l"(&b) : "memory");
+            produce(&a, &b, p, r, first, count, rank);
+        }
+        __syncwarp();
+#if SPLIT_K > 1
+        cluster_sync();
+#endif
+    } else {
+        if (PRODUCER_REGISTERS) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
+        consume(p, r, t, count, rank, base + STAGES * (A_BYTES + B_BYTES));
+    }
+    /* No block may end while another sends to its memory, reads it, or arrives at its barriers. */
+    if (CLUSTER > 1) cluster_sync();
+}
+
+/* ---- rows that TMA cannot address ------------------------------------------------------------------------------------- */
+
+namespace {
+
+/* COPY_WORDS * 64 elements of a row by a warp. Words of 4 bytes; where the row begins in the middle of one, from the halves of two. */
+__device__ __forceinline__ void align_row(const unsigned short *from, unsigned short *to, int k, int first, int lane)
+{
+    unsigned word[COPY_WORDS];
+    const bool odd = (unsigned long long)(from + first) & 2;
+#pragma unroll
+    for (int i = 0; i < COPY_WORDS; i++) {
+        const int e = first + (i * 32 + lane) * 2;
+        word[i] = 0;
+        if (!odd) {
+            if (e + 1 < k)
+                word[i] = *reinterpret_cast<const unsigned *>(from + e);
+            else if (e < k)
+                word[i] = from[e];
+        } else { /* the word that ends with element e; before the row's first there may be none */
+            if (e < k) word[i] = e > 0 ? *reinterpret_cast<const unsigned *>(from + e - 1) : (unsigned)from[e] << 16;
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < COPY_WORDS; i++) {
+        const int e = first + (i * 32 + lane) * 2;
+        if (odd) {
+            unsigned next = __shfl_down_sync(0xffffffffu, word[i], 1);
+            if (lane == 31) next = e + 1 < k ? from[e + 1] : 0;
+            else if (e + 2 >= k) next = e + 1 < k ? from[e + 1] : 0;
+            word[i] = word[i] >> 16 | next << 16;
+        }
+        if (e + 1 < k)
+            *reinterpret_cast<unsigned *>(to + e) = word[i];
+        else if (e < k)
+            to[e] = (unsigned short)word[i];
+    }
+}
+
+} // namespace
+
+extern "C" __global__ void __launch_bounds__(256)
+    gemm_align(const unsigned short *a, int rows_a, long long lda, unsigned short *to_a, long long ld_to_a, const unsigned short *b, int rows_b, long long ldb,
+               unsigned short *to_b, long long ld_to_b, int k)
+{
+    const int chunks = (k + 64 * COPY_WORDS - 1) / (64 * COPY_WORDS);
+    const long long task = (long long)blockIdx.x * 8 + threadIdx.x / 32;
+    const int row = (int)(task / chunks), first = (int)(task % chunks) * 64 * COPY_WORDS, lane = threadIdx.x % 32;
+    if (row < rows_a)
+        align_row(a + row * lda, to_a + row * ld_to_a, k, first, lane);
+    else if (row - rows_a < rows_b)
+        align_row(b + (row - rows_a) * ldb, to_b + (row - rows_a) * ld_to_b, k, first, lane);
+}

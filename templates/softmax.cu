@@ -1,0 +1,230 @@
+/*
+ * softmax.cu: y[i][j] = exp(x[i][j] - m) / sum over k of exp(x[i][k] - m), m the largest of row i.
+ *
+ * Bound by memory: at best every float is read once and written once. ROW_THREADS threads share a row, ROWS_PER_BLOCK rows a block.
+ *
+ *     METHOD registers   a thread keeps its HELD floats of the row in registers between reading and writing. Rows longer than ROW_THREADS * HELD
+ *                        are done like `online`
+ *     METHOD online      the largest and the sum are found together while reading (Milakov and Gimelshein 2018: when a larger element turns up, the sum so far is
+ *                        multiplied by the exponential of the difference), then the row is read again, mostly from the caches
+ *
+ * Vectors of VECTOR floats where the number of columns and the matrices allow it, else single floats; decided when the kernel runs. exp(x) is
+ * exp2(x * log2(e)) by the hardware.
+ *
+ * Launch      softmax (const float *x, float *y, int rows, int cols)
+ *     grid    ceil_div(rows, ROWS_PER_BLOCK);   block  ROW_THREADS * ROWS_PER_BLOCK
+ *
+ * Parameters (macros; each has a default): ROW_THREADS, a power of two from 32; ROWS_PER_BLOCK; VECTOR 1, 2, 4; METHOD; HELD, a multiple of VECTOR;
+ * STORE `plain` or `streaming` (st.global.cs)
+ *
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: no exponentials; 2 arithmetic alone: nothing loaded, and stores behind a condition
+ * that never holds.
+ */
+#ifndef SWEETSPOT_VARIANT
+#define SWEETSPOT_VARIANT 0
+#endif
+#ifndef ROW_THREADS
+#define ROW_THREADS 256
+#endif
+#ifndef ROWS_PER_BLOCK
+#define ROWS_PER_BLOCK 1
+#endif
+#ifndef VECTOR
+#define VECTOR 4
+#endif
+#ifndef METHOD
+#define METHOD registers
+#endif
+#ifndef HELD
+#define HELD 16
+#endif
+#ifndef STORE
+#define STORE plain
+#endif
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define METHOD_registers 1
+#define METHOD_online 2
+#define METHOD_IS JOIN(METHOD_, METHOD)
+#define STORE_plain 1
+#define STORE_streaming 2
+#define STORE_IS JOIN(STORE_, STORE)
+#if METHOD_IS == 0 || STORE_IS == 0
+#error "METHOD must be registers or online, STORE plain or streaming"
+#endif
+static_assert(ROW_THREADS >= 32 && (ROW_THREADS & (ROW_THREADS - 1)) == 0, "ROW_THREADS must be a power of two from 32");
+static_assert(ROW_THREADS * ROWS_PER_BLOCK <= 1024, "ROW_THREADS * ROWS_PER_BLOCK must not exceed 1024");
+static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
+static_assert(HELD % VECTOR == 0, "HELD must be a multiple of VECTOR");
+
+namespace {
+
+constexpr int WARPS = ROW_THREADS / 32;
+constexpr float LEAST = -3.402823466e38f; /* not infinity: the difference of two infinities is no number */
+
+/* The largest element and the sum of exponentials relative to it. */
+struct found {
+    float largest, sum;
+};
+
+__device__ __forceinline__ float exponential(float x)
+{
+#if SWEETSPOT_VARIANT == 1
+    return x;
+#else
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * 1.4426950408889634f));
+    return y;
+#endif
+}
+
+__device__ __forceinline__ found join(found a, found b)
+{
+    const float largest = fmaxf(a.largest, b.largest);
+    return {largest, a.sum * exponential(a.largest - largest) + b.sum * exponential(b.largest - largest)};
+}
+
+/* Over the ROW_THREADS threads of a row, known to all of them. Contains a barrier of the block where a row has several warps. */
+__device__ __forceinline__ found join_row(found mine)
+{
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2)
+        mine = join(mine, {__shfl_xor_sync(0xffffffffu, mine.largest, distance), __shfl_xor_sync(0xffffffffu, mine.sum, distance)});
+    if constexpr (WARPS > 1) {
+        __shared__ found of_warp[ROWS_PER_BLOCK][WARPS];
+        const int row = threadIdx.x / ROW_THREADS, lane = threadIdx.x % 32;
+        if (lane == 0) of_warp[row][threadIdx.x % ROW_THREADS / 32] = mine;
+        __syncthreads();
+        mine = lane < WARPS ? of_warp[row][lane] : found{LEAST, 0.0f};
+#pragma unroll
+        for (int distance = 16; distance > 0; distance /= 2)
+            mine = join(mine, {__shfl_xor_sync(0xffffffffu, mine.largest, distance), __shfl_xor_sync(0xffffffffu, mine.sum, distance)});
+    }
+    return mine;
+}
+
+template <int V> __device__ __forceinline__ void load(float *to, const float *from)
+{
+#if SWEETSPOT_VARIANT == 2
+    for (int v = 0; v < V; ++v) to[v] = __int_as_float((int)threadIdx.x + v);
+#else
+    if constexpr (V == 4) {
+        const float4 v = *reinterpret_cast<const float4 *>(from);
+        to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+    } else if constexpr (V == 2) {
+        const float2 v = *reinterpret_cast<const float2 *>(from);
+        to[0] = v.x, to[1] = v.y;
+    } else {
+        to[0] = *from;
+    }
+#endif
+}
+
+template <int V> __device__ __forceinline__ void store(float *to, const float *x)
+{
+#if SWEETSPOT_VARIANT == 2
+    if (x[0] != -1.0f) return;
+#endif
+    if constexpr (V == 4) {
+        const float4 v = make_float4(x[0], x[1], x[2], x[3]);
+        if (STORE_IS == STORE_streaming)
+            __stcs(reinterpret_cast<float4 *>(to), v);
+        else
+            *reinterpret_cast<float4 *>(to) = v;
+    } else if constexpr (V == 2) {
+        const float2 v = make_float2(x[0], x[1]);
+        if (STORE_IS == STORE_streaming)
+            __stcs(reinterpret_cast<float2 *>(to), v);
+        else
+            *reinterpret_cast<float2 *>(to) = v;
+    } else {
+        if (STORE_IS == STORE_streaming)
+            __stcs(to, x[0]);
+        else
+            *to = x[0];
+    }
+}
+
+/* `cols` is 0 for a row that does not exist: its threads only take part in barriers. */
+template <int V> __device__ __forceinline__ void online(const float *x, float *y, int cols)
+{
+    const int lane = threadIdx.x % ROW_THREADS;
+    found mine = {LEAST, 0.0f};
+    for (int at = lane * V; at < cols; at += ROW_THREADS * V) {
+        float held[V];
+        load<V>(held, x + at);
+        float largest = held[0];
+#pragma unroll
+        for (int v = 1; v < V; ++v) largest = fmaxf(largest, held[v]);
+        float sum = 0.0f;
+#pragma unroll
+        for (int v = 0; v < V; ++v) sum += exponential(held[v] - largest);
+        mine = join(mine, {largest, sum});
+    }
+    mine = join_row(mine);
+    const float factor = 1.0f / mine.sum;
+    for (int at = lane * V; at < cols; at += ROW_THREADS * V) {
+        float held[V];
+        load<V>(held, x + at);
+#pragma unroll
+        for (int v = 0; v < V; ++v) held[v] = exponential(held[v] - mine.largest) * factor;
+        store<V>(y + at, held);
+    }
+}
+
+template <int V> __device__ __forceinline__ void in_registers(const float *x, float *y, int cols)
+{
+    constexpr int COUNT = HELD / V;
+    const int lane = threadIdx.x % ROW_THREADS;
+    float held[COUNT][V];
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) {
+        const int at = (i * ROW_THREADS + lane) * V;
+        if (at < cols) {
+            load<V>(held[i], x + at);
+        } else {
+#pragma unroll
+            for (int v = 0; v < V; ++v) held[i][v] = LEAST;
+        }
+    }
+    found mine = {LEAST, 0.0f};
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i)
+#pragma unroll
+        for (int v = 0; v < V; ++v) mine.largest = fmaxf(mine.largest, held[i][v]);
+    /* Exponentials relative to the thread's own largest: one more factor, and no second barrier. */
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i)
+#pragma unroll
+        for (int v = 0; v < V; ++v) mine.sum += held[i][v] = (i * ROW_THREADS + lane) * V < cols ? exponential(held[i][v] - mine.largest) : 0.0f;
+    const found row = join_row(mine);
+    const float factor = exponential(mine.largest - row.largest) / row.sum;
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) {
+        const int at = (i * ROW_THREADS + lane) * V;
+#pragma unroll
+        for (int v = 0; v < V; ++v) held[i][v] *= factor;
+        if (at < cols) store<V>(y + at, held[i]);
+    }
+}
+
+template <int V> __device__ __forceinline__ void softmax_row(const float *x, float *y, int cols, int all_cols)
+{
+    if (METHOD_IS == METHOD_registers && all_cols <= ROW_THREADS * HELD) /* the same for all threads: there are barriers inside */
+        in_registers<V>(x, y, cols);
+    else
+        online<V>(x, y, cols);
+}
+
+} // namespace
+
+extern "C" __global__ void __launch_bounds__(ROW_THREADS *ROWS_PER_BLOCK) softmax(const float *__restrict__ x, float *__restrict__ y, int rows, int cols)
+{
+    const int row = blockIdx.x * ROWS_PER_BLOCK + threadIdx.x / ROW_THREADS;
+    const long long at = (long long)row * cols;
+    const int mine = row < rows ? cols : 0;
+    if (VECTOR > 1 && cols % VECTOR == 0 && (reinterpret_cast<unsigned long long>(x) | reinterpret_cast<unsigned long long>(y)) % (4 * VECTOR) == 0)
+        softmax_row<VECTOR>(x + at, y + at, mine, cols);
+    else
+        softmax_row<1>(x + at, y + at, mine, cols);
+}

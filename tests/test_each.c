@@ -1,0 +1,251 @@
+// Objective "each": the choice of the fewest kernels against brute force, and a whole run on a recorded space down to the header's selector.
+#include "tests/e2e.h"
+
+#include <math.h>
+
+#include "search/cover.h"
+#include "search/random.h"
+#include "search/strategy.h"
+#include "tuner/base/json.h"
+
+// The smallest number of candidates that cover all problems that are not held back, by trying every set.
+static size_t brute_force(const double *times, size_t candidates, size_t problems, const bool *held, double regret)
+{
+    size_t fewest = SIZE_MAX;
+    for (unsigned set = 1; set < 1u << candidates; set++) {
+        bool covers = true;
+        for (size_t p = 0; p < problems && covers; p++) {
+            double best = INFINITY, least = INFINITY;
+            for (size_t c = 0; c < candidates; c++) {
+                double t = times[c * problems + p];
+                least = fmin(least, t); // fmin drops NaN
+                if (set >> c & 1) best = fmin(best, t);
+            }
+            covers = held[p] || best <= least * (1 + regret) + 1e-12;
+        }
+        if (covers && (size_t)__builtin_popcount(set) < fewest) fewest = (size_t)__builtin_popcount(set);
+    }
+    return fewest;
+}
+
+static void a_cover_is_as_small_as_brute_force_finds(void **state)
+{
+    (void)state;
+    enum { CANDIDATES = 10, MOST = 12 };
+    struct random rng;
+    random_seed(&rng, 5);
+    for (int round = 0; round < 400; round++) {
+        size_t problems = 1 + random_below(&rng, MOST);
+        double times[CANDIDATES * MOST];
+        bool held[MOST];
+        int64_t sizes[MOST];
+        for (size_t p = 0; p < problems; p++) {
+            held[p] = p && random_below(&rng, 5) == 0;
+            sizes[p] = 1 + (int64_t)random_below(&rng, 5000);
+        }
+        for (size_t i = 0; i < CANDIDATES * problems; i++) times[i] = random_below(&rng, 12) ? 1e-3 * (double)(10 + random_below(&rng, 10)) : NAN;
+        for (size_t p = 0; p < problems; p++) times[p] = 1.9e-2; // the first can do everything
+        struct cover cover;
+        assert_int_equal(cover_find(times, CANDIDATES, problems, held, sizes, 1, 0.15, &cover), 0);
+        assert_true(cover.exact);
+        assert_int_equal(cover.count, brute_force(times, CANDIDATES, problems, held, 0.15));
+        for (size_t p = 0; p < problems; p++) {
+            double best = INFINITY;
+            assert_true(cover.kernel[p] < cover.count);
+            for (size_t c = 0; c < CANDIDATES; c++) best = fmin(best, times[c * problems + p]);
+            double regret = times[cover.chosen[cover.kernel[p]] * problems + p] / best - 1;
+            if (held[p] && isnan(regret)) continue; // the nearest problem's kernel cannot do it
+            assert_true(fabs(cover.regret[p] - regret) < 1e-9);
+            if (!held[p]) assert_true(regret <= 0.15 + 1e-9 && cover.worst >= regret - 1e-9);
+        }
+    }
+}
+
+static void a_problem_that_nothing_can_do_has_no_cover(void **state)
+{
+    (void)state;
+    struct cover cover;
+    assert_int_equal(cover_find((double[]){1, NAN, 2, NAN}, 2, 2, (bool[]){false, false}, NULL, 0, 0.1, &cover), -1);
+}
+
+static void distances_know_ratio_and_alignment(void **state)
+{
+    (void)state;
+    assert_true(problem_distance((int64_t[]){1024, 64}, (int64_t[]){1024, 64}, 2) == 1);
+    assert_true(problem_distance((int64_t[]){1024}, (int64_t[]){512}, 1) == 2);
+    assert_true(problem_distance((int64_t[]){1024}, (int64_t[]){1023}, 1) > 1.9); // nearer to 600 than to its neighbour
+    assert_true(problem_distance((int64_t[]){1023}, (int64_t[]){1025}, 1) < 1.01);
+}
+
+// Two criteria with optima in different corners: a strategy that serves both must find both.
+static void a_strategy_with_two_criteria_finds_both_optima(void **state)
+{
+    (void)state;
+    struct symbols *symbols = symbols_new();
+    struct space *space = space_new(symbols);
+    struct error err;
+    int64_t values[16];
+    for (int i = 0; i < 16; i++) values[i] = i;
+    for (int i = 0; i < 3; i++) assert_true(space_add_parameter(space, (const char *[]){"X", "Y", "Z"}[i], PARAMETER_INT, values, 16, &err) >= 0);
+    assert_int_equal(space_build(space, NULL, &err), 0);
+    for (size_t k = 0; strategy_classes[k]; k++) {
+        if (!strcmp(strategy_classes[k]->name, "exhaustive")) continue;
+        struct strategy *s = strategy_new(strategy_classes[k], space, &(struct strategy_options){.seed = 3, .criteria = 2}, &err);
+        double best[2] = {INFINITY, INFINITY};
+        uint16_t config[3];
+        for (int n = 0; n < 400; n++) {
+            assert_true(strategy_ask(s, config));
+            double times[2] = {1, 1};
+            for (int i = 0; i < 3; i++) {
+                times[0] += 0.1 * abs((int)config[i] - 2);
+                times[1] += 0.1 * abs((int)config[i] - 13);
+            }
+            for (int i = 0; i < 2; i++) best[i] = fmin(best[i], times[i]);
+            strategy_tell(s, &(struct observation){.config = config, .outcome = OUTCOME_OK, .objective = sqrt(times[0] * times[1]), .objectives = times});
+        }
+        strategy_free(s);
+        if (best[0] > 1.45 || best[1] > 1.45) fail_msg("%s: %g and %g", strategy_classes[k]->name, best[0], best[1]);
+    }
+    space_free(space);
+    symbols_free(symbols);
+}
+
+// N small is best with X = 2, N large with X = 9; in between with X = 5 neither is bad.
+static double time_at(int x, int y, int64_t n)
+{
+    double wanted = n < 1000 ? 2 : 9;
+    return 1e-9 * (double)n * (1 + 0.05 * fabs(x - wanted) + 0.02 * y);
+}
+
+static const int64_t sizes[] = {256, 512, 2048, 4096, 640, 3072};
+
+static const char plain[] = "kernel = { template = \"x.cu\"; entry = \"x\"; }; launch = { grid = [\"ceil_div(N, 32 * (X + 1))\"]; block = [32]; };\n"
+                            "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );";
+// Only small X for odd N.
+static const char even[] = "kernel = { template = \"x.cu\"; }; stages = ( { entry = \"x\"; when = \"N % 2 == 0 || X < 5\"; "
+                           "launch = { grid = [\"ceil_div(N, 32 * (X + 1))\"]; block = [32]; };\n"
+                           "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); } );";
+
+static void write_space(const char *folder, const char *kernel)
+{
+    json_t *trials = json_array(), *xs = json_array(), *problems = json_array(), *baseline = json_array();
+    for (int x = 0; x < 12; x++) json_array_append_new(xs, json_integer(x));
+    for (size_t p = 0; p < 6; p++) {
+        char *name = text_format("N=%d", (int)sizes[p]);
+        json_array_append_new(problems, json_pack("{s:s, s:{s:I}}", "name", name, "sizes", "N", (json_int_t)sizes[p]));
+        double t = 1.1 * time_at(9, 0, sizes[p]);
+        json_array_append_new(baseline, json_pack("{s:f, s:[f,f]}", "time", t, "samples", t, 1.01 * t));
+        free(name);
+    }
+    for (int x = 0; x < 12; x++)
+        for (int y = 0; y < 4; y++) {
+            json_t *times = json_array(), *samples = json_array();
+            for (size_t p = 0; p < 6; p++) {
+                double t = time_at(x, y, sizes[p]);
+                json_array_append_new(times, json_real(t));
+                json_array_append_new(samples, json_pack("[f,f,f]", t, t, t));
+            }
+            json_array_append_new(trials, json_pack("[i,i,s,o,o]", x, y, "ok", times, samples));
+        }
+    json_t *all = json_pack("{s:s, s:i, s:s, s:{s:s}, s:o, s:[{s:s, s:o}, {s:s, s:[i,i,i,i]}], s:[s,s,s,s,s], s:o, s:[{s:s, s:o}]}", "format", "sweetspot-space", "version", 1,
+                            "job", "e", "device", "name", "Recorded GPU", "problems", problems, "parameters", "name", "X", "values", xs, "name", "Y", "values", 0, 1, 2, 3,
+                            "columns", "X", "Y", "status", "time", "samples", "trials", trials, "baselines", "name", "cublas", "problems", baseline);
+    assert_non_null(all);
+    char *text = json_dumps(all, JSON_COMPACT);
+    e2e_write(folder, "space.json", text);
+    free(text);
+    json_decref(all);
+    e2e_write(folder, "x.cu", "\n");
+    text = text_format("name = \"e\"; parameters = ( { name = \"X\"; range = [0, 11]; }, { name = \"Y\"; range = [0, 3]; } );\n"
+                       "problems = ( { N = 256; }, { N = 512; }, { N = 2048; }, { N = 4096; }, { N = 640; held = true; }, { N = 3072; held = true; } );\n"
+                       "objective = \"each\"; regret = 0.03;\n%s\nverification = { enabled = false; };\n", kernel);
+    e2e_write(folder, "job.cfg", text);
+    free(text);
+}
+
+static void a_run_chooses_two_kernels_and_its_header_selects_them(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("each");
+    write_space(folder, plain);
+    struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet && $BIN/sweetspot compare job.cfg --store e.db && "
+                                                  "$BIN/sweetspot header job.cfg --store e.db --output e.h", folder);
+    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    e2e_expect(r.out, "2 kernels for 6 problems");
+    e2e_expect(r.out, "(held back)");
+    e2e_expect(r.out, "on problems held back 0.0%");
+    e2e_done(&r);
+    // Both languages, strictest warnings; the selector for problems tuned, in between, and senseless.
+    static const char program[] =
+        "#include <stdio.h>\n#include \"e.h\"\n"
+        "int main(void) { int small = e_select(300), large = e_select(100000);\n"
+        "  struct e_launch g = e_geometry_on(E_FIRST_SECTION + small, 256);\n"
+        "  printf(\"%d %d %d %d %u kernels %d X %d\\n\", small == large, e_select(0), small == e_select(512), large == e_select(2048), g.grid[0], E_KERNELS, E_X); return 0; }\n";
+    e2e_write(folder, "main.c", program);
+    for (int k = 0; k < 2; k++) {
+        r = e2e_run(folder, "cd %s && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -DE_KERNEL=%d main.c -o main && ./main && cp main.c main.cpp && "
+                            "g++ -std=c++11 -pedantic -Wall -Wextra -Werror main.cpp -o main2 && ./main2 >/dev/null", folder, k);
+        if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+        e2e_expect(r.out, "0 -1 1 1 3 kernels 2 X"); // 256 / (32 * 3), rounded up
+        assert_true(strstr(r.out, "X 2\n") || strstr(r.out, "X 9\n"));
+        e2e_done(&r);
+    }
+    r = e2e_run(folder, "cd %s && gcc -DE_KERNEL=2 main.c", folder);
+    assert_true(r.status != 0);
+    e2e_expect(r.err, "E_KERNEL must be from 0");
+    e2e_done(&r);
+    // Written again, the header keeps its two sections.
+    r = e2e_run(folder, "cd %s && $BIN/sweetspot header job.cfg --store e.db --output e.h && grep -c sweetspot-section e.h", folder);
+    e2e_expect(r.out, "\n2\n");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+// A configuration without a stage for a problem cannot do it, and the selector knows.
+static void a_kernel_is_not_selected_for_what_it_cannot_do(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("cannot");
+    write_space(folder, even);
+    struct outcome_of_command r = e2e_run(folder,
+        "cd %s && "
+        "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet && $BIN/sweetspot header job.cfg --store e.db --output e.h", folder);
+    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    e2e_done(&r);
+    e2e_write(folder, "main.c", "#include <stdio.h>\n#include \"e.h\"\nint main(void) { printf(\"%d %d\\n\", e_select(4096) == e_select(256), e_select(4097) == e_select(256)); return 0; }\n");
+    r = e2e_run(folder, "cd %s && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o main && ./main", folder);
+    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    e2e_expect(r.out, "0 1"); // the large problems' kernel is for even sizes only
+    e2e_done(&r);
+    r = e2e_run(folder, "cd %s && sed -i 's/\"each\"/\"geomean\"/; s/; held = true//g; s/N = 256/N = 255/' job.cfg && $BIN/sweetspot tune job.cfg --device replay:space.json --store f.db --quiet; "
+                        "$BIN/sweetspot status job.cfg --store f.db", folder);
+    e2e_expect(r.out, "pruned");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void a_problem_is_held_back_only_with_each(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("held");
+    write_space(folder, plain);
+    struct outcome_of_command r = e2e_run(folder, "cd %s && sed -i 's/\"each\"/\"worst\"/' job.cfg && $BIN/sweetspot check job.cfg", folder);
+    assert_int_equal(r.status, 2);
+    e2e_expect(r.err, "job.cfg:2: a problem can be held back only with objective = \"each\"");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cover_is_as_small_as_brute_force_finds),
+        cmocka_unit_test(a_problem_that_nothing_can_do_has_no_cover),
+        cmocka_unit_test(distances_know_ratio_and_alignment),
+        cmocka_unit_test(a_strategy_with_two_criteria_finds_both_optima),
+        cmocka_unit_test(a_run_chooses_two_kernels_and_its_header_selects_them),
+        cmocka_unit_test(a_kernel_is_not_selected_for_what_it_cannot_do),
+        cmocka_unit_test(a_problem_is_held_back_only_with_each),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,152 @@
+// See suite.h.
+#include "tuner/cli/suite.h"
+
+#include <glob.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/session.h"
+#include "tuner/output/table.h"
+#include "tuner/run/interrupt.h"
+#include "tuner/run/worker.h"
+
+static const double least_slice = 2; // s: less is lost in starting workers
+
+struct suite_job {
+    const char *path;
+    char *name;
+    int status;
+    bool out;                    // failed, or more time is of no use
+    double spent;
+    struct tune_outcome outcome;
+};
+
+// Every job file is read before anything is tuned: a mistake in the last one should not show after hours.
+static int read_jobs(struct suite_job *jobs, const glob_t *files, double *own_time)
+{
+    int result = 0;
+    for (size_t i = 0; i < files->gl_pathc; i++) {
+        struct job *job;
+        jobs[i].path = files->gl_pathv[i];
+        int status = session_load_job(jobs[i].path, &job);
+        if (status) {
+            result = status;
+            continue;
+        }
+        jobs[i].name = text_copy(job->name);
+        *own_time += job->budget_time;
+        for (size_t k = 0; k < i; k++)
+            if (jobs[k].name && !strcmp(jobs[k].name, job->name)) {
+                fprintf(stderr, "%s: the job has the name of %s, '%s', and would share its store\n", jobs[i].path, jobs[k].path, job->name);
+                result = EXIT_USAGE;
+            }
+        job_free(job);
+    }
+    return result;
+}
+
+static void run_slice(struct suite_job *j, const struct tune_request *request, double seconds, bool final)
+{
+    struct tune_request mine = *request;
+    struct tune_outcome outcome;
+    mine.options.time = seconds;
+    mine.options.final = final;
+    double begin = clock_now();
+    int status = tune_path(j->path, &mine, &outcome);
+    j->spent += clock_now() - begin;
+    if (status) j->status = status;
+    if (status == EXIT_USAGE || status == EXIT_ENVIRONMENT) j->out = true;
+    if (final && !isfinite(outcome.best)) return;
+    double gain = final ? j->outcome.gain : outcome.gain;
+    j->outcome = outcome;
+    j->outcome.gain = gain;
+    j->out |= outcome.exhausted;
+}
+
+static struct suite_job *most_promising(struct suite_job *jobs, size_t count)
+{
+    struct suite_job *best = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (!jobs[i].out && (!best || jobs[i].outcome.gain > best->outcome.gain)) best = &jobs[i];
+    return best;
+}
+
+static void announce(const struct tune_request *request, const struct suite_job *j, const char *what, double seconds)
+{
+    char shown[32];
+    if (!request->options.quiet) fprintf(stderr, "-- %s: %s%s\n", j->name, what, seconds > 0 ? text_show_duration(seconds, shown, sizeof shown) : "");
+}
+
+static void print_summary(const struct suite_job *jobs, size_t count)
+{
+    struct table *table = table_new((const char *[]){"job", ">evaluations", ">time spent", ">best", ">baseline", ">ratio (not paired)", NULL});
+    for (size_t i = 0; i < count; i++) {
+        const struct tune_outcome *o = &jobs[i].outcome;
+        char shown[32];
+        table_cell(table, "%s", jobs[i].name);
+        table_cell(table, "%" PRId64, o->evaluations);
+        table_cell(table, "%.0f s", jobs[i].spent);
+        table_cell(table, "%s", isfinite(o->best) && o->best > 0 ? text_show_duration(o->best, shown, sizeof shown) : "none");
+        table_cell(table, "%s", o->baseline_name);
+        if (isfinite(o->baseline / o->best)) table_cell(table, "%.3f", o->baseline / o->best);
+        else table_cell(table, "%s", "");
+    }
+    table_print(table, stdout);
+    table_free(table);
+    printf("\nPaired ratios with their intervals: sweetspot compare JOB\n");
+}
+
+static int tune_all(struct suite_job *jobs, size_t count, const struct tune_request *request, double time)
+{
+    double begin = clock_now(), share = fmax(time / (2 * (double)count), least_slice), slice = fmax(share / 2, least_slice);
+    int status = 0;
+    interrupt_watch();
+    for (size_t i = 0; i < count && !interrupt_count(); i++) {
+        announce(request, &jobs[i], "", time > 0 ? share : 0);
+        run_slice(&jobs[i], request, time > 0 ? share : 0, false);
+    }
+    struct suite_job *next;
+    while (time > 0 && !interrupt_count() && clock_now() - begin + slice / 2 < time && (next = most_promising(jobs, count))) {
+        announce(request, next, "goes on for ", slice);
+        run_slice(next, request, slice, false);
+    }
+    for (size_t i = 0; i < count && request->options.final && !interrupt_count(); i++) {
+        if (!isfinite(jobs[i].outcome.best) || jobs[i].outcome.best <= 0) continue;
+        announce(request, &jobs[i], "final", 0);
+        run_slice(&jobs[i], request, 1e-3, true);
+    }
+    for (size_t i = 0; i < count && !status; i++) status = jobs[i].status;
+    return status;
+}
+
+int suite_tune(const char *folder, const struct tune_request *request)
+{
+    glob_t files;
+    char *pattern = text_format("%s/*.cfg", folder);
+    double own_time = 0;
+    int failed = glob(pattern, 0, NULL, &files);
+    free(pattern);
+    if (failed) {
+        fprintf(stderr, "sweetspot: there are no job files (*.cfg) in '%s'\n", folder);
+        return EXIT_USAGE;
+    }
+    struct suite_job *jobs = memory_new(files.gl_pathc, sizeof *jobs);
+    int status = read_jobs(jobs, &files, &own_time);
+    if (!status && request->store) {
+        fprintf(stderr, "sweetspot: --store is for one job; a folder's jobs have a store each, out/<job name>.db\n");
+        status = EXIT_USAGE;
+    }
+    if (!status) {
+        status = tune_all(jobs, files.gl_pathc, request, request->options.time >= 0 ? request->options.time : own_time);
+        print_summary(jobs, files.gl_pathc);
+    }
+    for (size_t i = 0; i < files.gl_pathc; i++) free(jobs[i].name);
+    free(jobs);
+    globfree(&files);
+    return status;
+}

@@ -1,0 +1,105 @@
+// See reference_cache.h.
+#include "tuner/gpu/reference_cache.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tuner/base/hash.h"
+
+// Reading more than this takes as long as computing it.
+static const size_t most_bytes = (size_t)128 << 20;
+static const char magic[16] = "sweetspot-ref-1";
+
+static bool is_buffer(const struct operation_role *role)
+{
+    return role->kind == ROLE_INPUT || role->kind == ROLE_OUTPUT;
+}
+
+static const struct buffer *buffer_of(const struct problem *p, int role)
+{
+    for (size_t i = 0; i < p->buffers.count; i++)
+        if (p->buffers.list[i].view.device == p->operation.operand[role].device) return &p->buffers.list[i];
+    return NULL;
+}
+
+static size_t elements(const struct problem *p, int role)
+{
+    return (size_t)(p->operation.operand[role].rows * p->operation.operand[role].cols);
+}
+
+bool reference_cache_path(const struct workload *w, const struct problem *p, char path[REFERENCE_CACHE_PATH_MAX])
+{
+    const char *folder = json_get_string(json_object_get(w->request, "reference"), "cache", "");
+    const struct operation_role *role = w->operation->roles;
+    struct stat program;
+    char digest[HASH_TEXT_SIZE];
+    size_t bytes = 0;
+    if (!*folder || stat("/proc/self/exe", &program)) return false;
+    struct hash *h = hash_new();
+    hash_text(h, w->operation->name);
+    hash_bytes(h, &program.st_mtim, sizeof program.st_mtim);
+    hash_bytes(h, &program.st_size, sizeof program.st_size);
+    hash_bytes(h, p->operation.value, sizeof p->operation.value);
+    for (int i = 0; role[i].name; i++) {
+        if (!is_buffer(&role[i])) continue;
+        const struct operand *o = &p->operation.operand[i];
+        const struct buffer *b = buffer_of(p, i);
+        const int64_t shape[] = {o->type, o->rows, o->cols, o->ld};
+        hash_bytes(h, shape, sizeof shape);
+        if (role[i].kind == ROLE_INPUT && b) hash_bytes(h, &b->checksum, sizeof b->checksum);
+        if (role[i].kind == ROLE_OUTPUT) bytes += elements(p, i) * 12;
+        if (!b || (role[i].kind == ROLE_OUTPUT && b->direction == DIRECTION_INOUT)) bytes = SIZE_MAX / 2;
+    }
+    hash_finish(h, digest);
+    return bytes <= most_bytes && snprintf(path, REFERENCE_CACHE_PATH_MAX, "%s/reference-%s", folder, digest) < REFERENCE_CACHE_PATH_MAX;
+}
+
+// Both ways through a file: `move` is fread or fwrite on the same arrays in the same order.
+typedef size_t mover(void *data, size_t size, size_t count, FILE *file);
+
+static size_t write_mover(void *data, size_t size, size_t count, FILE *file)
+{
+    return fwrite(data, size, count, file);
+}
+
+static bool move_all(mover *move, FILE *file, const struct workload *w, const struct problem *p, struct operation_expected *expected)
+{
+    const struct operation_role *role = w->operation->roles;
+    for (int i = 0; role[i].name; i++) {
+        struct operation_expected *e = &expected[i];
+        size_t n = elements(p, i);
+        if (role[i].kind != ROLE_OUTPUT) continue;
+        if (move(&e->per_scale, sizeof e->per_scale, 1, file) != 1 || move(&e->per_value, sizeof e->per_value, 1, file) != 1 ||
+            move(&e->floor, sizeof e->floor, 1, file) != 1)
+            return false;
+        if (e->host_exact && move(e->host_exact, 8, n, file) != n) return false;
+        if (e->host_expected && (move(e->host_expected, 8, n, file) != n || move(e->host_scale, sizeof(float), n, file) != n)) return false;
+    }
+    return true;
+}
+
+bool reference_cache_read(const char *path, const struct workload *w, const struct problem *p, struct operation_expected *expected)
+{
+    char seen[sizeof magic];
+    FILE *file = fopen(path, "rb");
+    if (!file) return false;
+    bool good = fread(seen, sizeof seen, 1, file) == 1 && !memcmp(seen, magic, sizeof magic) && move_all(fread, file, w, p, expected) && fgetc(file) == EOF;
+    fclose(file);
+    return good;
+}
+
+void reference_cache_write(const char *path, const struct workload *w, const struct problem *p, const struct operation_expected *expected)
+{
+    char temporary[REFERENCE_CACHE_PATH_MAX + 32];
+    struct operation_expected copy[OPERATION_ROLES_MAX];
+    snprintf(temporary, sizeof temporary, "%s.%ld", path, (long)getpid());
+    FILE *file = fopen(temporary, "wb");
+    if (!file) return;
+    memcpy(copy, expected, sizeof copy);
+    bool good = fwrite(magic, sizeof magic, 1, file) == 1 && move_all(write_mover, file, w, p, copy);
+    good &= fclose(file) == 0;
+    if (!good || rename(temporary, path)) unlink(temporary);
+}
