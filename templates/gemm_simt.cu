@@ -195,6 +195,15 @@ namespace {
 __host__ __device__ constexpr int smaller(int a, int b) { return a < b ? a : b; }
 __host__ __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
 
+/* The largest power of two up to `limit` that divides n. */
+__host__ __device__ constexpr int power_of_two_in(int limit, int n)
+{
+    int p = 1;
+    while (2 * p <= limit && n % (2 * p) == 0)
+        p *= 2;
+    return p;
+}
+
 constexpr int WARPS_N = BLOCK_N / WARP_N;
 constexpr int N_THREADS = (BLOCK_M / WARP_M) * WARPS_N * 32;
 constexpr int LANE_COLS = 32 / LANE_ROWS;
@@ -354,7 +363,8 @@ __device__ __forceinline__ void multiply(float (&sum)[THREAD_M][THREAD_N], const
  *
  * K_FAST says that k is contiguous in memory, so that the copy transposes. Then 8 consecutive k of one x (a 32-byte sector) are
  * the unit, whatever the width, so that with PAD 4 the transposed writes of a warp fall into 32 different banks. Otherwise x is
- * contiguous, and rows are copied as they are.
+ * contiguous, and rows are copied as they are: a warp has a row of its own where that comes out even, since what a thread copies then lies at
+ * constant distances and no addresses are worked out; else the block goes along x.
  *
  * A pass of the block covers X_STEP by K_STEP.
  */
@@ -362,9 +372,12 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
     static constexpr bool HELD = K_FAST && !A_ASYNC; /* comes through registers */
     static constexpr int WIDTH = K_FAST && A_ASYNC ? 1 : VECTOR;
     static constexpr int LANES = K_FAST ? 8 / WIDTH : 1; /* threads along k in a unit */
-    static constexpr int THREADS_X = K_FAST ? N_THREADS / LANES : N_THREADS * WIDTH;
+    static constexpr int WARP_LANES = power_of_two_in(smaller(32, EXTENT / WIDTH), EXTENT / WIDTH); /* of a warp, along a row */
+    static constexpr int WARP_ROWS = N_THREADS / WARP_LANES;
+    static constexpr bool BY_WARPS = !K_FAST && WARP_ROWS <= BLOCK_K && BLOCK_K % larger(1, WARP_ROWS) == 0;
+    static constexpr int THREADS_X = K_FAST ? N_THREADS / LANES : (BY_WARPS ? WARP_LANES : N_THREADS) * WIDTH;
     static constexpr int X_STEP = smaller(THREADS_X, EXTENT);
-    static constexpr int K_STEP = (K_FAST ? 8 : 1) * larger(1, THREADS_X / EXTENT);
+    static constexpr int K_STEP = BY_WARPS ? WARP_ROWS : (K_FAST ? 8 : 1) * larger(1, THREADS_X / EXTENT);
     static constexpr int X_PASSES = EXTENT / larger(1, X_STEP), K_PASSES = BLOCK_K / K_STEP;
     static constexpr int PASSES = X_PASSES * K_PASSES;
     static_assert(THREADS_X >= 1 && X_PASSES * X_STEP == EXTENT && K_PASSES * K_STEP == BLOCK_K
@@ -379,11 +392,13 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
 
     static __device__ __forceinline__ int own_x()
     {
-        return K_FAST ? (int)threadIdx.x / LANES % EXTENT : (int)threadIdx.x * WIDTH % EXTENT;
+        return K_FAST ? (int)threadIdx.x / LANES % EXTENT : BY_WARPS ? (int)threadIdx.x % WARP_LANES * WIDTH : (int)threadIdx.x * WIDTH % EXTENT;
     }
     static __device__ __forceinline__ int own_k()
     {
-        return K_FAST ? (int)threadIdx.x % LANES * WIDTH + (int)threadIdx.x / LANES / EXTENT * 8 : (int)threadIdx.x * WIDTH / EXTENT;
+        return K_FAST     ? (int)threadIdx.x % LANES * WIDTH + (int)threadIdx.x / LANES / EXTENT * 8
+               : BY_WARPS ? (int)threadIdx.x / WARP_LANES
+                          : (int)threadIdx.x * WIDTH / EXTENT;
     }
     __device__ __forceinline__ const float *at(int x, int k) const { return K_FAST ? from + (long long)ld * x + k : from + (long long)ld * k + x; }
 
