@@ -176,6 +176,7 @@ static void a_kernel_may_take_a_tensor_map(void **state)
 {
     NEEDS_GPU();
     static const char template[] =
+        "#ifndef HEIGHT\n#define HEIGHT 8\n#endif\n"
         "struct alignas(64) map { unsigned long long opaque[16]; };\n"
         "extern \"C\" __global__ void copy(const __grid_constant__ map from, float *to, int rows, int cols)\n{\n"
         "    __shared__ alignas(128) float tile[HEIGHT * 32];\n    __shared__ alignas(8) unsigned long long barrier;\n"
