@@ -46,6 +46,8 @@
  *     IN_FLIGHT            0: every stage's products are waited for; 1: a stage is given back when the next one's are under way
  *     PRODUCER_REGISTERS   what setmaxnreg leaves a loading thread: 24 to 40; the consumers share the rest; 0: one loading warp
  *     MIN_BLOCKS           blocks an SM that registers must suffice for
+ *     PERSISTENT           1: as many clusters as fit at once go through all tiles, loading ahead; 0: a cluster for each tile
+ *     CLUSTER_M, CLUSTER_N, SPLIT_K   see above; a cluster has at most 8 blocks
  *     RASTER               consecutive tiles go through RASTER rows of tiles, column by column
  *     STORE                tma: through shared memory by TMA; rows: through shared memory, whole rows by each warp (any ldc);
  *                          direct: from registers (any ldc)

@@ -170,6 +170,55 @@ static void a_naive_kernel_is_a_reference(void **state)
     run_reference("kernel", "{ kernel = \"axpy_naive\"; launch = { grid = [\"ceil_div(N, 256)\"]; block = [256]; }; }", 0);
 }
 
+// A user's TMA kernel: copies tiles that the tensor map describes, with what lies outside read as zeros. Timed in a graph over copies of the
+// memory, so that moved maps are used too. The second job's rows are no multiple of 16 bytes apart: every candidate is told so.
+static void a_kernel_may_take_a_tensor_map(void **state)
+{
+    NEEDS_GPU();
+    static const char template[] =
+        "#ifndef HEIGHT\n#define HEIGHT 8\n#endif\n"
+        "struct alignas(64) map { unsigned long long opaque[16]; };\n"
+        "extern \"C\" __global__ void copy(const __grid_constant__ map from, float *to, int rows, int cols)\n{\n"
+        "    __shared__ alignas(128) float tile[HEIGHT * 32];\n    __shared__ alignas(8) unsigned long long barrier;\n"
+        "    unsigned b = (unsigned)__cvta_generic_to_shared(&barrier), t = (unsigned)__cvta_generic_to_shared(tile);\n"
+        "    int x = blockIdx.x * 32, y = blockIdx.y * HEIGHT;\n"
+        "    if (threadIdx.x == 0) {\n"
+        "        asm volatile(\"mbarrier.init.shared::cta.b64 [%0], 1;\\nfence.proxy.async.shared::cta;\" :: \"r\"(b) : \"memory\");\n"
+        "        asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\" :: \"r\"(b), \"r\"(HEIGHT * 128) : \"memory\");\n"
+        "        asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];\"\n"
+        "                     :: \"r\"(t), \"l\"(&from), \"r\"(x), \"r\"(y), \"r\"(b) : \"memory\");\n    }\n"
+        "    __syncthreads();\n"
+        "    asm volatile(\"{\\n.reg .pred p;\\nW:\\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0;\\n@!p bra W;\\n}\" :: \"r\"(b) : \"memory\");\n"
+        "    for (int i = threadIdx.x; i < HEIGHT * 32; i += 128)\n"
+        "        if (y + i / 32 < rows && x + i % 32 < cols) to[(long long)(y + i / 32) * cols + x + i % 32] = tile[i];\n}\n"
+        "extern \"C\" __global__ void naive(const float *from, float *to, int rows, int cols)\n{\n"
+        "    for (long long i = threadIdx.x; i < (long long)rows * cols; i += blockDim.x) to[i] = from[i];\n}\n";
+    static const struct {
+        int cols, status;
+        const char *expected;
+    } cases[] = {{516, 0, ""}, {517, EXIT_NOTHING, "pruned 3"}};
+    char *folder = e2e_folder("tensor_map");
+    e2e_write(folder, "copy.cu", template);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *job = text_format("name = \"m%zu\";\nkernel = { template = \"copy.cu\"; entry = \"copy\"; };\nparameters = ( { name = \"HEIGHT\"; values = [8, 16, 64]; } );\n"
+                                "problems = ( { R = 300; C = %d; } );\nlaunch = { grid = [\"ceil_div(C, 32)\", \"ceil_div(R, HEIGHT)\"]; block = [128]; };\n"
+                                "arguments = ( { tensor_map = \"x\"; type = \"f32\"; shape = [\"R\", \"C\"]; box = [\"HEIGHT\", \"32\"]; },\n"
+                                "  { buffer = \"y\"; type = \"f32\"; shape = [\"R\", \"C\"]; direction = \"out\"; },\n"
+                                "  { scalar = \"rows\"; type = \"i32\"; value = \"R\"; }, { scalar = \"cols\"; type = \"i32\"; value = \"C\"; } );\n"
+                                "reference = { kernel = \"naive\"; launch = { grid = [1]; block = [256]; };\n"
+                                "  arguments = ( { buffer = \"x\"; }, { buffer = \"y\"; }, { scalar = \"rows\"; type = \"i32\"; value = \"R\"; },\n"
+                                "    { scalar = \"cols\"; type = \"i32\"; value = \"C\"; } ); };\nsearch = { strategy = \"exhaustive\"; };\n",
+                                i, cases[i].cols);
+        e2e_write(folder, "job.cfg", job);
+        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot tune %s/job.cfg --store %s/m%zu.db -q --no-counters", folder, folder, i);
+        if (r.status != cases[i].status) fail_msg("%d columns: status %d: %s", cases[i].cols, r.status, r.err);
+        e2e_expect(r.err, cases[i].expected);
+        e2e_done(&r);
+        free(job);
+    }
+    e2e_remove(folder);
+}
+
 static void the_cpu_and_cublas_agree_on_what_is_right(void **state)
 {
     NEEDS_GPU();
@@ -353,6 +402,7 @@ int main(void)
         cmocka_unit_test(a_reference_that_expects_something_else_finds_every_candidate_wrong),
         cmocka_unit_test(npy_files_are_a_reference),
         cmocka_unit_test(a_naive_kernel_is_a_reference),
+        cmocka_unit_test(a_kernel_may_take_a_tensor_map),
         cmocka_unit_test(the_cpu_and_cublas_agree_on_what_is_right),
         cmocka_unit_test(killed_and_resumed_on_the_gpu_nothing_is_lost),
         cmocka_unit_test(counters_agree_with_ncu_and_show_the_conflicts_of_tile_col_size_8),

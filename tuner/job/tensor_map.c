@@ -95,12 +95,14 @@ static int check_shape(const struct tensor_map_shape *s, int64_t element, struct
     for (int i = 0; i < s->rank; i++) {
         if (s->size[i] < 1 || s->size[i] > UINT32_MAX + INT64_C(1))
             return error_set(err, "its size is %" PRId64 " in dimension %d from the last; TMA takes 1 to 2^32", s->size[i], i);
-        if (s->box[i] < 1 || s->box[i] > 256) return error_set(err, "its box is %" PRId64 " wide in dimension %d from the last; TMA takes 1 to 256", s->box[i], i);
+        if (s->box[i] < 1 || s->box[i] > 256)
+            return error_set(err, "its box is %" PRId64 " wide in dimension %d from the last; TMA takes 1 to 256", s->box[i], i);
     }
     int64_t unit = s->interleave == 32 ? 32 : 16;
     for (int i = 0; i + 1 < s->rank; i++)
         if (s->stride[i] % unit || s->stride[i] < 1 || s->stride[i] >= INT64_C(1) << 40)
-            return error_set(err, "TMA needs strides that are multiples of %" PRId64 " bytes below 2^40, and this is %" PRId64 " (in dimension %d from the last)",
+            return error_set(err,
+                             "TMA needs strides that are multiples of %" PRId64 " bytes below 2^40, and this is %" PRId64 " (in dimension %d from the last)",
                              unit, s->stride[i], i + 1);
     int64_t inner = s->box[0] * element;
     if (!s->interleave && inner % 16) return error_set(err, "a row of its box is %" PRId64 " bytes; TMA needs a multiple of 16", inner);

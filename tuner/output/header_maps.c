@@ -29,13 +29,16 @@ static void put_list(struct renderer *r, const json_t *map, const char *key, con
 static void put_bytes(struct renderer *r, const json_t *map, const char *key, int unit)
 {
     const char *text = json_get_string(map, key, "0");
-    if (!strcmp(text, "0")) fprintf(r->file, "        t.%s = 0;\n", key);
-    else fprintf(r->file, "        t.%s = (unsigned)((%s) == 0 ? 0 : %s_fn_log2((%s) / %d) + 1);\n", key, text, r->lower, text, unit);
+    if (!strcmp(text, "0"))
+        fprintf(r->file, "        t.%s = 0;\n", key);
+    else
+        fprintf(r->file, "        t.%s = (unsigned)((%s) == 0 ? 0 : %s_fn_log2((%s) / %d) + 1);\n", key, text, r->lower, text, unit);
 }
 
 static void put_map(struct renderer *r, const json_t *map)
 {
-    fprintf(r->file, "        t.type = %d;\n        t.rank = %zu;\n", element_number(json_get_string(map, "type", "")), json_array_size(json_object_get(map, "box")));
+    fprintf(r->file, "        t.type = %d;\n        t.rank = %zu;\n", element_number(json_get_string(map, "type", "")),
+            json_array_size(json_object_get(map, "box")));
     put_list(r, map, "sizes", "size", "unsigned long long");
     put_list(r, map, "strides", "stride", "unsigned long long");
     put_list(r, map, "box", "box", "unsigned");
@@ -49,10 +52,10 @@ static const json_t *find_map(const json_t *section, const char *stage, size_t a
 {
     const json_t *each, *map;
     size_t i, k;
-    json_array_foreach(json_object_get(section, "stages"), i, each) {
+    json_array_foreach(json_object_get(section, "stages"), i, each)
+    {
         if (strcmp(json_get_string(each, "name", ""), stage) != 0) continue;
-        json_array_foreach(json_object_get(each, "tensor_maps"), k, map)
-            if ((size_t)json_get_integer(map, "argument", -1) == argument) return map;
+        json_array_foreach(json_object_get(each, "tensor_maps"), k, map) if ((size_t)json_get_integer(map, "argument", -1) == argument) return map;
     }
     return NULL;
 }
@@ -63,8 +66,7 @@ void header_tensor_maps(struct renderer *r, const char *stage, const char *prefi
     size_t i, k, argument;
     for (argument = 0; argument < HEADER_ARGUMENTS_MAX; argument++) {
         map = NULL;
-        json_array_foreach(r->sections, i, section)
-            if ((map = find_map(section, stage, argument))) break;
+        json_array_foreach(r->sections, i, section) if ((map = find_map(section, stage, argument))) break;
         if (!map) continue;
         fprintf(r->file, "/* Argument %zu, a tensor map of ", argument);
         put_comment(r->file, json_get_string(map, "buffer", "?"));
@@ -73,9 +75,12 @@ void header_tensor_maps(struct renderer *r, const char *stage, const char *prefi
         header_put_arguments(r, "int section");
         fprintf(r->file, ")\n{\n    struct %s_tensor_map t;\n    int i;\n", r->lower);
         json_array_foreach(r->sizes, k, size) fprintf(r->file, "    (void)size_%s;\n", json_string_value(size));
-        fputs("    for (i = 0; i < 5; i++) {\n        t.size[i] = 1;\n        t.stride[i] = 0;\n        t.box[i] = 1;\n        t.element_stride[i] = 1;\n    }\n"
-              "    t.type = t.rank = t.interleave = t.swizzle = t.promotion = t.fill = 0;\n    t.used = 0;\n    switch (section) {\n", r->file);
-        json_array_foreach(r->sections, i, section) {
+        fputs(
+            "    for (i = 0; i < 5; i++) {\n        t.size[i] = 1;\n        t.stride[i] = 0;\n        t.box[i] = 1;\n        t.element_stride[i] = 1;\n    }\n"
+            "    t.type = t.rank = t.interleave = t.swizzle = t.promotion = t.fill = 0;\n    t.used = 0;\n    switch (section) {\n",
+            r->file);
+        json_array_foreach(r->sections, i, section)
+        {
             const json_t *own = find_map(section, stage, argument);
             if (!own) continue;
             fprintf(r->file, "    case %zu:\n", i);
@@ -94,8 +99,8 @@ void header_tensor_map_type(struct renderer *r)
 {
     const json_t *section, *stage;
     size_t i, k, count = 0;
-    json_array_foreach(r->sections, i, section)
-        json_array_foreach(json_object_get(section, "stages"), k, stage) count += json_array_size(json_object_get(stage, "tensor_maps"));
+    json_array_foreach(r->sections, i, section) json_array_foreach(json_object_get(section, "stages"), k, stage) count +=
+        json_array_size(json_object_get(stage, "tensor_maps"));
     if (!count) return;
     fprintf(r->file,
             "/* A tensor map that a stage takes by value (const __grid_constant__ CUtensorMap), to be made once a buffer and shape on the host:\n"
