@@ -1,0 +1,111 @@
+// Expected values kept in files (tuner/gpu/reference_cache.c), and loops over all cores (kernels/parallel.c). No GPU: addresses are only names here.
+#include "tests/e2e.h"
+
+#include "kernels/parallel.h"
+#include "tuner/gpu/reference_cache.h"
+
+enum { N = 1000 };
+
+// A problem of iamax: x in, value and index out.
+static void set_up(struct workload *w, struct problem *p, const char *folder)
+{
+    memset(w, 0, sizeof *w);
+    memset(p, 0, sizeof *p);
+    w->operation = operation_find("iamax", NULL);
+    w->request = json_pack("{s:{s:s}}", "reference", "cache", folder);
+    static const char *const names[] = {"x", "value", "index"};
+    static const enum element types[] = {ELEMENT_F32, ELEMENT_F32, ELEMENT_I64};
+    for (int i = 0; i < 3; i++) {
+        struct buffer *b = &p->buffers.list[p->buffers.count++];
+        strcpy(b->name, names[i]);
+        b->direction = i ? DIRECTION_OUT : DIRECTION_IN;
+        b->view = (struct operand){.type = types[i], .rows = 1, .cols = i ? 1 : N, .ld = i ? 1 : N, .device = 4096u * (unsigned)(i + 1)};
+        p->operation.operand[operation_role(w->operation, names[i])] = b->view;
+    }
+    p->buffers.list[0].checksum = 12345;
+}
+
+static void kept_values_come_back_for_the_same_data_and_no_other(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("kept");
+    struct workload w;
+    struct problem p;
+    char path[REFERENCE_CACHE_PATH_MAX], other[REFERENCE_CACHE_PATH_MAX];
+    set_up(&w, &p, folder);
+    int value = operation_role(w.operation, "value"), index = operation_role(w.operation, "index");
+    double largest = 0.75, largest_back = 0;
+    float scale = 0.5f, scale_back = 0;
+    int64_t place = 77, place_back = 0;
+    struct operation_expected out[OPERATION_ROLES_MAX] = {0}, back[OPERATION_ROLES_MAX] = {0};
+    out[value] = (struct operation_expected){.host_expected = &largest, .host_scale = &scale, .per_scale = 1, .per_value = 2, .floor = 3};
+    out[index].host_exact = &place;
+    back[value] = (struct operation_expected){.host_expected = &largest_back, .host_scale = &scale_back};
+    back[index].host_exact = &place_back;
+
+    assert_true(reference_cache_path(&w, &p, path));
+    assert_false(reference_cache_read(path, &w, &p, back));
+    reference_cache_write(path, &w, &p, out);
+    assert_true(reference_cache_read(path, &w, &p, back));
+    assert_true(largest_back == largest && scale_back == scale && place_back == place);
+    assert_true(back[value].per_scale == 1 && back[value].per_value == 2 && back[value].floor == 3);
+
+    p.buffers.list[0].checksum++; // other data
+    assert_true(reference_cache_path(&w, &p, other));
+    assert_string_not_equal(path, other);
+    p.buffers.list[0].checksum--;
+    p.operation.value[0] = N; // another size
+    assert_true(reference_cache_path(&w, &p, other));
+    assert_string_not_equal(path, other);
+    p.operation.value[0] = 0;
+
+    assert_int_equal(truncate(path, 20), 0); // cut off
+    assert_false(reference_cache_read(path, &w, &p, back));
+    json_decref(w.request);
+    e2e_remove(folder);
+}
+
+static void what_has_no_checksum_is_not_kept(void **state)
+{
+    (void)state;
+    struct workload w;
+    struct problem p;
+    char path[REFERENCE_CACHE_PATH_MAX];
+    set_up(&w, &p, "somewhere");
+    p.buffers.list[1].direction = DIRECTION_INOUT; // its old contents may matter
+    assert_false(reference_cache_path(&w, &p, path));
+    json_decref(w.request);
+    set_up(&w, &p, "");
+    assert_false(reference_cache_path(&w, &p, path));
+    json_decref(w.request);
+}
+
+static void count(void *user, int64_t begin, int64_t end)
+{
+    unsigned char *seen = user;
+    for (int64_t i = begin; i < end; i++) seen[i]++;
+}
+
+static void a_loop_over_all_cores_does_every_piece_once(void **state)
+{
+    (void)state;
+    static const int64_t sizes[] = {0, 1, 7, 1000, 100003}, grains[] = {0, 1, 64, 1000000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (size_t k = 0; k < sizeof grains / sizeof *grains; k++) {
+            unsigned char *seen = calloc((size_t)sizes[i] + 1, 1);
+            parallel_for(sizes[i], grains[k], count, seen);
+            for (int64_t j = 0; j < sizes[i]; j++) assert_int_equal(seen[j], 1);
+            assert_int_equal(seen[sizes[i]], 0);
+            free(seen);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kept_values_come_back_for_the_same_data_and_no_other),
+        cmocka_unit_test(what_has_no_checksum_is_not_kept),
+        cmocka_unit_test(a_loop_over_all_cores_does_every_piece_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
