@@ -3,6 +3,9 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { THREADS_MAX = 64 };
@@ -14,13 +17,44 @@ struct loop {
     _Atomic int64_t next; // piece
 };
 
-static void *work(void *arg)
+static void (*watcher)(void *user, double share);
+static void *watcher_user;
+
+void parallel_watch(void (*tell)(void *user, double share), void *user)
 {
-    struct loop *l = arg;
-    for (;;) {
-        int64_t begin = atomic_fetch_add(&l->next, 1) * l->grain, end = begin + l->grain;
-        if (begin >= l->n) return NULL;
-        l->body(l->user, begin, end < l->n ? end : l->n);
+    watcher = tell;
+    watcher_user = user;
+}
+
+static bool do_piece(struct loop *l)
+{
+    int64_t begin = atomic_fetch_add(&l->next, 1) * l->grain, end = begin + l->grain;
+    if (begin >= l->n) return false;
+    l->body(l->user, begin, end < l->n ? end : l->n);
+    return true;
+}
+
+static void *work(void *loop)
+{
+    while (do_piece(loop)) {}
+    return NULL;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void work_and_tell(struct loop *l)
+{
+    double told = now();
+    while (do_piece(l)) {
+        if (!watcher || now() - told < PARALLEL_QUIET) continue;
+        told = now();
+        double share = (double)(l->next * l->grain) / (double)l->n;
+        watcher(watcher_user, share < 1 ? share : 1);
     }
 }
 
@@ -32,6 +66,6 @@ void parallel_for(int64_t n, int64_t grain, parallel_body *body, void *user)
     if (count > THREADS_MAX) count = THREADS_MAX;
     if (count > pieces) count = pieces;
     while (started < count - 1 && !pthread_create(&thread[started], NULL, work, &loop)) started++;
-    work(&loop); // this thread too; alone, if no other could be started
+    work_and_tell(&loop); // this thread too; alone, if no other could be started
     while (started > 0) pthread_join(thread[--started], NULL);
 }

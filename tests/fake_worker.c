@@ -83,6 +83,11 @@ static json_t *job(const json_t *request)
         json_array_append_new(metrics, json_string("executed"));
         json_array_extend(metrics, named);
     }
+    for (int i = 1; getenv("FAKE_REFERENCE") && i < 4; i++) { // a reference that takes its time
+        json_t *line = json_pack("{s:O, s:f, s:s}", "id", json_object_get(request, "id"), "progress", 0.25 * i, "what", "the reference on the CPU");
+        json_write_line(STDOUT_FILENO, line, NULL);
+        json_decref(line);
+    }
     if (getenv("FAKE_MISSING")) json_array_append_new(missing, json_string(getenv("FAKE_MISSING")));
     return json_pack("{s:s, s:[{s:s, s:[{s:f, s:f, s:f}]}], s:o, s:o}", "status", "ok", "baselines", "name", "cublas", "problems", "time", 1.1e-3, "low", 1.0e-3, "high",
                      1.2e-3, "metrics", metrics, "missing", missing);

@@ -100,12 +100,46 @@ static void a_loop_over_all_cores_does_every_piece_once(void **state)
         }
 }
 
+static void take_a_tenth_of_a_second(void *user, int64_t begin, int64_t end)
+{
+    (void)user, (void)begin, (void)end;
+    usleep(100000);
+}
+
+struct told {
+    int times;
+    double last;
+};
+
+static void note_share(void *user, double share)
+{
+    struct told *t = user;
+    assert_true(share > t->last && share <= 1);
+    t->last = share;
+    t->times++;
+}
+
+static void a_long_loop_says_how_far_it_is(void **state)
+{
+    (void)state;
+    struct told told = {0};
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    parallel_watch(note_share, &told);
+    parallel_for(5 * (cores < 64 ? cores : 64), 1, take_a_tenth_of_a_second, NULL); // half a second: nothing is said
+    assert_int_equal(told.times, 0);
+    parallel_for(35 * (cores < 64 ? cores : 64), 1, take_a_tenth_of_a_second, NULL);
+    parallel_watch(NULL, NULL);
+    assert_true(told.times >= 1);
+    assert_true(told.last > 0.7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kept_values_come_back_for_the_same_data_and_no_other),
         cmocka_unit_test(what_has_no_checksum_is_not_kept),
         cmocka_unit_test(a_loop_over_all_cores_does_every_piece_once),
+        cmocka_unit_test(a_long_loop_says_how_far_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

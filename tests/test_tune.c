@@ -250,6 +250,20 @@ static void winners_under_an_older_source_are_measured_first_under_the_new_one(v
     e2e_remove(folder);
 }
 
+static void a_reference_that_takes_long_shows_how_far_it_is(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("reference");
+    write_job(folder, "1, 2, 3", "\"good\"", "32");
+    struct outcome_of_command r = e2e_run(folder, FAKE "FAKE_REFERENCE=1 $BIN/sweetspot tune %s/job.cfg --store %s/job.db", folder, folder);
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.err, "the reference on the CPU, 25%");
+    e2e_expect(r.err, "the reference on the CPU, 75%");
+    e2e_expect(r.out, "X=3,MODE=good");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 static void a_second_tuner_is_refused_with_the_pid_of_the_first(void **state)
 {
     (void)state;
@@ -370,6 +384,7 @@ int main(void)
         cmocka_unit_test(a_second_run_measures_nothing_twice),
         cmocka_unit_test(a_changed_template_makes_new_trials_and_changing_it_back_finds_the_old_ones),
         cmocka_unit_test(winners_under_an_older_source_are_measured_first_under_the_new_one),
+        cmocka_unit_test(a_reference_that_takes_long_shows_how_far_it_is),
         cmocka_unit_test(a_second_tuner_is_refused_with_the_pid_of_the_first),
         cmocka_unit_test(ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume),
         cmocka_unit_test(a_second_ctrl_c_stops_at_once),

@@ -75,7 +75,7 @@
 //       "tensor_fp64_flops_per_second":..}      measured: FP32 multiply-adds, reading memory, FP64 multiply-adds, copying (read and written bytes),
 //       reading the L2, reading shared memory; the tensor pipe by mma.sync, from sm_80 on (wgmma reaches more on sm_90a)
 //   {"id":5,"op":"final","seed":7,"rounds":40,"candidates":[{"trial":17,"cubin":..,"problems":[..all..]}],"baselines":["cublas","cublasLt"]}
-//   <- {"id":5,"progress":0.25} any number of these, then
+//   <- {"id":5,"progress":0.25} any number of these, also before other answers ("what" may say of what): the deadline begins anew. Then
 //   <- {"id":5,"status":"ok","entries":[{"name":"17"|"cublas"|..,"trial":17,"status":"ok","reason":"","detail":"","error":..worst error over bound..,
 //        "problems":[{"problem":0,"times":[one a round, rounds aligned between entries],"error_max":..,"error_rms":..against fp64, relative to
 //        the bound's scale..}]}],"busy":..,"wall":..}

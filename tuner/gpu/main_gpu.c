@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernels/parallel.h"
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/baselines.h"
@@ -121,15 +122,18 @@ static int set_job(struct worker *w, json_t *request, json_t *answer, struct err
     return 0;
 }
 
-static void tell_progress(void *user, double share)
+static void tell_of(struct worker *w, const char *what, double share)
 {
-    struct worker *w = user;
     json_t *line = json_object();
     json_object_set(line, "id", (json_t *)(uintptr_t)w->id);
     json_object_set_new(line, "progress", json_real(share));
+    if (what) json_object_set_new(line, "what", json_string(what));
     json_write_line(w->out, line, NULL);
     json_decref(line);
 }
+
+static void tell_progress(void *user, double share) { tell_of(user, NULL, share); }
+static void tell_reference(void *user, double share) { tell_of(user, "the reference on the CPU", share); }
 
 // Answers one request. CUDA_CRASHED: the process must end.
 static int serve(struct worker *w, json_t *request, json_t *answer, struct error *err)
@@ -190,6 +194,7 @@ int main(int argc, char **argv)
         }
     }
     w.out = dup(STDOUT_FILENO);
+    parallel_watch(tell_reference, &w);
     if (w.out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return EXIT_ENVIRONMENT;
     char *line = NULL;
     size_t room = 0;

@@ -244,7 +244,8 @@ void run_handle_gpu(struct run *r, struct gpu_slot *slot)
     while ((got = worker_receive(&slot->worker, &answer, &err)) > 0) {
         int64_t id = json_get_integer(answer, "id", -1);
         if (slot->state != GPU_READY) {
-            if (id == slot->setup_id) take_setup(r, slot, answer);
+            if (id == slot->setup_id && json_object_get(answer, "progress")) slot->deadline = clock_now() + SETUP_TIMEOUT;
+            else if (id == slot->setup_id) take_setup(r, slot, answer);
         } else if (slot->queued && id == slot->queue[0].id) {
             if (json_object_get(answer, "progress")) {
                 slot->deadline = clock_now() + slot->queue[0].timeout;

@@ -22,6 +22,13 @@ static void on_chatter(void *user, const struct worker *w, const char *line)
     run_log(user, "%s: %s", w->name, line);
 }
 
+static void on_progress(void *user, const struct worker *w, const char *what, double share)
+{
+    struct run *r = user;
+    if (r->options->quiet) run_log(r, "%s: %s, %.0f%%", w->name, what, 100 * share);
+    else run_message(r, "%s, %.0f%%", what, 100 * share);
+}
+
 int run_start_compiler(struct run *r, size_t i, struct error *err)
 {
     struct compile_slot *slot = &r->compilers[i];
@@ -38,6 +45,7 @@ int run_start_gpu(struct run *r, size_t i, struct error *err)
     char *argv[] = {r->gpu_program, r->replay ? r->replay_file : "--device", r->replay ? NULL : slot->device, NULL};
     bool counters = r->options->counters && r->job->measure.counters;
     slot->worker.chatter = on_chatter;
+    slot->worker.progress = on_progress;
     slot->worker.chatter_user = r;
     if (worker_start(&slot->worker, slot->name, argv, err)) return -1;
     slot->state = GPU_HELLO;

@@ -286,6 +286,9 @@ json_t *worker_wait(struct worker *w, int64_t id, double seconds, struct error *
         if (got < 0) return NULL;
         if (got && json_get_integer(answer, "id", -1) == id && !json_object_get(answer, "progress")) return answer;
         if (got) {
+            const char *what = json_get_string(answer, "what", NULL);
+            if (json_object_get(answer, "progress")) limit = clock_now() + seconds;
+            if (what && w->progress) w->progress(w->chatter_user, w, what, json_get_number(answer, "progress", 0));
             json_decref(answer);
             continue;
         }

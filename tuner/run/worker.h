@@ -29,7 +29,8 @@ struct worker {
     size_t stderr_size;
     int exit_status;         // of waitpid, once dead
     void (*chatter)(void *user, const struct worker *, const char *line); // its stderr, line by line; may be NULL
-    void *chatter_user;
+    void (*progress)(void *user, const struct worker *, const char *what, double share); // what worker_wait hears while it waits; may be NULL
+    void *chatter_user;      // of both
 };
 
 // Starts argv[0] (NULL-terminated argv).
