@@ -159,7 +159,7 @@ void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
 {
     size_t d = s->encoding.count ? s->encoding.count : 1;
     // Often while little is known, seldom when it costs more and changes less.
-    size_t every = told < 40 ? 1 : told < 60 ? 5 : told < 150 ? 10 : 20;
+    size_t every = told < 60 ? 1 : told < 150 ? 10 : 20;
     bool fit = s->told_at_fit == 0 || told >= s->told_at_fit + every || s->row_count + (s->history->count - s->known) > MAX_ROWS + SPARE_ROWS;
     if (fit) {
         s->row_count = 0;
