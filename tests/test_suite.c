@@ -80,6 +80,12 @@ static void mistakes_are_found_before_anything_is_tuned(void **state)
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "--store is for one job");
     e2e_done(&r);
+    r = e2e_run(folder, "cd %s && $BIN/sweetspot tune . --device replay:none.json --time 2s", folder);
+    assert_true(r.status != 0);
+    e2e_expect(r.err, "-- a: ");
+    assert_null(strstr(r.err, "-- b: ")); // what is wrong with the machine is said once
+    e2e_expect(r.err, "2 jobs take at least 2 s each: 4 s in all, not 2");
+    e2e_done(&r);
     e2e_remove(folder);
 }
 

@@ -105,10 +105,14 @@ static int tune_all(struct suite_job *jobs, size_t count, const struct tune_requ
 {
     double begin = clock_now(), share = fmax(time / (2 * (double)count), least_slice), slice = fmax(share / 2, least_slice);
     int status = 0;
+    if (time > 0 && share * (double)count > time)
+        fprintf(stderr, "sweetspot: %zu jobs take at least %.0f s each: %.0f s in all, not %.0f\n", count, least_slice, least_slice * (double)count, time);
     interrupt_watch();
     for (size_t i = 0; i < count && !interrupt_count(); i++) {
         announce(request, &jobs[i], "", time > 0 ? share : 0);
         run_slice(&jobs[i], request, time > 0 ? share : 0, false);
+        // The job files are sound, so this is about the machine or the command line, and the others would fare no better.
+        if (i == 0 && (jobs[i].status == EXIT_ENVIRONMENT || jobs[i].status == EXIT_USAGE)) return jobs[i].status;
     }
     struct suite_job *next;
     while (time > 0 && !interrupt_count() && clock_now() - begin + slice / 2 < time && (next = most_promising(jobs, count))) {
@@ -143,7 +147,7 @@ int suite_tune(const char *folder, const struct tune_request *request)
     }
     if (!status) {
         status = tune_all(jobs, files.gl_pathc, request, request->options.time >= 0 ? request->options.time : own_time);
-        print_summary(jobs, files.gl_pathc);
+        if (jobs[0].status != EXIT_ENVIRONMENT && jobs[0].status != EXIT_USAGE) print_summary(jobs, files.gl_pathc);
     }
     for (size_t i = 0; i < files.gl_pathc; i++) free(jobs[i].name);
     free(jobs);
