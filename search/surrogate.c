@@ -39,7 +39,7 @@ void surrogate_init(struct surrogate *s, const struct space *space, const struct
     s->rows = allocate(MAX_ROWS + SPARE_ROWS, sizeof *s->rows);
     s->points = allocate((MAX_ROWS + SPARE_ROWS) * d, sizeof *s->points);
     s->targets = allocate(MAX_ROWS + SPARE_ROWS, sizeof *s->targets);
-    s->candidate_room = TOP * kit_neighbour_room(space) + 1;
+    s->candidate_room = TOP * kit_neighbour_room(space);
     if (s->candidate_room > MAX_NEIGHBOURS) s->candidate_room = MAX_NEIGHBOURS;
     s->pool = allocate(POOL * s->width, sizeof *s->pool);
     s->pool_mean = allocate(POOL, sizeof *s->pool_mean);
@@ -198,16 +198,6 @@ static double expected_improvement(double best, double mean, double variance)
     double deviation = caution * sqrt(fmax(variance, 1e-12)), z = (best - mean) / deviation;
     if (z < -12) return 0;
     return deviation * (z * 0.5 * erfc(-z * 0.7071067811865476) + 0.3989422804014327 * exp(-0.5 * z * z));
-}
-
-double surrogate_promise(struct surrogate *s, const uint16_t *config)
-{
-    double mean, bound;
-    size_t d = s->encoding.count ? s->encoding.count : 1;
-    float *point = s->encoded + (s->candidate_room - 1) * d;
-    encoding_of(&s->encoding, config, point);
-    gp_means(s->gp, point, 1, &mean, &bound);
-    return expected_improvement(s->best_target, mean, gp_variance(s->gp, point));
 }
 
 // Drops what is known from the candidates from `first` on, and computes an upper bound of the others' promise.

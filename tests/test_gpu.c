@@ -1,30 +1,11 @@
-// Tests that need a GPU: hostile kernels, every kind of reference, counters against ncu, kill and resume. Skipped, and counted as skipped, where there is no
-// GPU; with SWEETSPOT_GPU_REQUIRED set (make test-gpu) its absence is a failure.
-#include "tests/e2e.h"
+// Tests that need a GPU: hostile kernels, every kind of reference, counters against ncu, kill and resume.
+#include "tests/gpu.h"
 
 #include <math.h>
 
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
 #include "tuner/store/store.h"
-
-static bool have_gpu(void)
-{
-    static int known = -1;
-    if (known < 0) {
-        char *command = text_format("'%s/sweetspot' devices >/dev/null 2>&1", e2e_bin());
-        known = system(command) == 0;
-        free(command);
-    }
-    if (!known && getenv("SWEETSPOT_GPU_REQUIRED")) fail_msg("no GPU can be used here: see sweetspot doctor");
-    return known;
-}
-
-#define NEEDS_GPU()   \
-    do {              \
-        (void)state;  \
-        if (!have_gpu()) skip(); \
-    } while (0)
 
 static struct store *open_store(const char *path)
 {

@@ -1,26 +1,8 @@
 // Matrix products that need a GPU: templates/gemm_simt.cu and gemv.cu against cuBLAS in double precision where nothing is a multiple of anything.
 // Skipped, and counted as skipped, where there is no GPU; with SWEETSPOT_GPU_REQUIRED set (make test-gpu) its absence is a failure.
-#include "tests/e2e.h"
+#include "tests/gpu.h"
 
 #include <stdbool.h>
-
-static bool have_gpu(void)
-{
-    static int known = -1;
-    if (known < 0) {
-        char *command = text_format("'%s/sweetspot' devices >/dev/null 2>&1", e2e_bin());
-        known = system(command) == 0;
-        free(command);
-    }
-    if (!known && getenv("SWEETSPOT_GPU_REQUIRED")) fail_msg("no GPU can be used here: see sweetspot doctor");
-    return known;
-}
-
-#define NEEDS_GPU()              \
-    do {                         \
-        (void)state;             \
-        if (!have_gpu()) skip(); \
-    } while (0)
 
 // Tunes a job exhaustively after a sed script, and requires that every candidate is right.
 static void all_right(const char *job, const char *script)

@@ -1,5 +1,5 @@
 // What `profile` and `limiter` say, on a GPU: counters against ncu on eight kernels, source lines, times. Skipped like test_gpu.c.
-#include "tests/e2e.h"
+#include "tests/gpu.h"
 
 #include <math.h>
 #include <time.h>
@@ -7,24 +7,6 @@
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
 #include "tuner/output/profile.h"
-
-static bool have_gpu(void)
-{
-    static int known = -1;
-    if (known < 0) {
-        char *command = text_format("'%s/sweetspot' devices >/dev/null 2>&1", e2e_bin());
-        known = system(command) == 0;
-        free(command);
-    }
-    if (!known && getenv("SWEETSPOT_GPU_REQUIRED")) fail_msg("no GPU can be used here: see sweetspot doctor");
-    return known;
-}
-
-#define NEEDS_GPU()   \
-    do {              \
-        (void)state;  \
-        if (!have_gpu()) skip(); \
-    } while (0)
 
 #define SGEMM "BLOCK_M=128,BLOCK_N=128,BLOCK_K=8,WARP_M=32,LANE_PAIRS=0,STAGES=2,A_ASYNC=0,UNROLL_K=1,DOUBLE_BUFFER=1,COLUMN_WISE=1,MIN_BLOCKS=2"
 

@@ -65,7 +65,7 @@ int cmd_replay(int argc, char **argv)
         { .name = "budgets", .letter = 'b', .string = &budgets, .shown = "LIST", .help = "report after so many unique evaluations (25,50,100,200)" },
         { .name = "seeds", .letter = 'n', .integer = &o.seeds, .low = 1, .high = 100000, .shown = "N", .help = "runs of each strategy on each file (60)" },
         { .name = "first-seed", .integer = &o.first_seed, .shown = "N", .help = "seed of the first run (1)" },
-        { .name = "ahead", .integer = &o.ahead, .low = 1, .high = 1024, .shown = "N", .help = "candidates compiled ahead, among which the strategy chooses (1)" },
+        { .name = "ahead", .integer = &o.ahead, .low = 1, .high = 1024, .shown = "N", .help = "proposals outstanding at once, as in a run, where compilers work ahead (1)" },
         { .name = "set", .string = &o.text, .shown = "KEY=VALUE,...", .help = "options of the strategy" },
         { .name = "no-score", .flag = &quick, .help = "leave out the methodology score, which needs longer runs" },
         { .name = "jobs", .letter = 'j', .integer = &o.processes, .shown = "N", .help = "processes (one a core)" },
