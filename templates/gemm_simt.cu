@@ -903,7 +903,7 @@ gemm_simt_align(const float *__restrict__ A, int rows_a, int cols_a, int lda, fl
     const bool there = row < (of_a ? rows_a : rows_b);
     const float *const from = of_a ? A + (long long)row * lda : B + (long long)row * ldb;
     float *const to = of_a ? to_a + (long long)row * ld_to_a : to_b + (long long)row * ld_to_b;
-#pragma unroll 4
+#pragma unroll 8
     for (int i = threadIdx.x; i < end; i += 256)
         to[i] = there && i < cols ? __ldcs(from + i) : 0.0f;
 }
