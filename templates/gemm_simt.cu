@@ -26,10 +26,10 @@
  *
  *     gemm_simt_align (const float *A, int rows_a, int cols_a, int lda, float *to_a, int rows_to_a, int ld_to_a,  the same of B)
  *
- *         copies both operands, as they are stored, to rows whose beginnings are aligned to 16 bytes, with zeros up to rows_to and ld_to.
- *         With ALIGNED the other two entries take such copies: rows and columns that go with k padded to a multiple K' of BLOCK_K, and
- *         K' given as K; all others to multiples of 4
- *         grid    the rows of both, padded
+ *         copies operands, as they are stored, to rows whose beginnings are aligned to 16 bytes, with zeros up to rows_to and ld_to.
+ *         With ALIGNED the other entries take such copies: M and N padded to multiples of 4; with both copied, k to a multiple K' of
+ *         BLOCK_K, and K' given as K
+ *         grid    rows_to of both; 0 for an operand that is not copied
  *         block   256
  *
  *     gemm_simt_finish (int M, int N, float beta, float *C, int ldc, long long stride_c, int alone, int shared, const float *partial)
@@ -99,7 +99,8 @@
  *     FINISH             who adds the parts: `cluster`, the blocks of a cluster through each other's shared memory (sm_90; up to 8
  *                        parts); `last_block`, the block that finishes last, from `partial`; `two_pass`, a second launch
  *     TRANSPOSE_A, TRANSPOSE_B   how A and B are stored
- *     ALIGNED            1: A and B are the copies that gemm_simt_align makes, so that VECTOR can be 4 for any matrices
+ *     ALIGNED            1: A and B are copies that gemm_simt_align made, so that VECTOR can be 4 for any matrices. 2: B is; with
+ *                        A_ASYNC, A goes float by float anyway, unless TRANSPOSE_A
  *
  * What limits it. An SM issues one instruction per scheduler and cycle, and an FFMA is one of them, so every other instruction
  * costs a multiplication: with 128 x 256 x 8 tiles at 2048 cubed 91% are FFMAs, and in 86% of the cycles one is issued. Hence 16 x 8
@@ -243,6 +244,7 @@ static_assert(BLOCK_N % 4 == 0, "BLOCK_N must be a multiple of 4");
 static_assert(STAGES >= 1, "STAGES must be at least 1");
 static_assert(PAD >= 0 && PAD % smaller(4, larger(TILE_ROW_SIZE, TRANSPOSE_B ? TILE_COL_SIZE : 1)) == 0,
               "PAD must keep the rows of shared memory aligned for TILE_ROW_SIZE and TILE_COL_SIZE");
+static_assert(ALIGNED != 2 || (A_ASYNC && !TRANSPOSE_A), "ALIGNED 2 needs A_ASYNC and no TRANSPOSE_A");
 static_assert(RASTER >= 1, "RASTER must be at least 1");
 
 /* Shared memory addresses as cp.async wants them. */
@@ -329,6 +331,14 @@ __device__ __forceinline__ int next_slot(int slot)
         return slot == (STAGES - 1) * SLOT ? 0 : slot + SLOT;
 }
 
+__device__ __forceinline__ int last_slot(int slot)
+{
+    if constexpr (STAGES <= 2)
+        return (STAGES - 1) * SLOT - slot;
+    else
+        return slot == 0 ? (STAGES - 1) * SLOT : slot - SLOT;
+}
+
 /* What a thread needs for row k of its product: one value per row and one per column of its tile. */
 struct fragments {
     float a[THREAD_M], b[THREAD_N];
@@ -404,21 +414,21 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
     const float *from; /* this thread's first element of the next tile */
     int ld;
     unsigned to; /* this thread's first place in the first slot */
-    int left;    /* values of x from this thread's first one to the matrix's end */
+    int left;    /* values of x from the tile's first one to the matrix's end */
     float held[HELD ? PASSES * WIDTH : 1];
 
-    static __device__ __forceinline__ int own_x()
+    static __device__ __forceinline__ int own_x(int thread)
     {
-        return K_FAST ? (int)threadIdx.x / LANES % EXTENT : BY_WARPS ? (int)threadIdx.x % WARP_LANES * WIDTH : (int)threadIdx.x * WIDTH % EXTENT;
+        return K_FAST ? thread / LANES % EXTENT : BY_WARPS ? thread % WARP_LANES * WIDTH : thread * WIDTH % EXTENT;
     }
-    static __device__ __forceinline__ int own_k()
+    static __device__ __forceinline__ int own_k(int thread)
     {
-        return K_FAST     ? (int)threadIdx.x % LANES * WIDTH + (int)threadIdx.x / LANES / EXTENT * 8
-               : BY_WARPS ? (int)threadIdx.x / WARP_LANES
-                          : (int)threadIdx.x * WIDTH / EXTENT;
+        return K_FAST     ? thread % LANES * WIDTH + thread / LANES / EXTENT * 8
+               : BY_WARPS ? thread / WARP_LANES
+                          : thread * WIDTH / EXTENT;
     }
     /* Whether the thread has something to copy in a pass along x. */
-    static __device__ __forceinline__ bool in_pass(int i) { return !UNEVEN || i < X_PASSES - 1 || own_x() + i * X_STEP < EXTENT; }
+    static __device__ __forceinline__ bool in_pass(int i) { return !UNEVEN || i < X_PASSES - 1 || own_x((int)threadIdx.x) + i * X_STEP < EXTENT; }
     __device__ __forceinline__ const float *at(int x, int k) const { return K_FAST ? from + (long long)ld * x + k : from + (long long)ld * k + x; }
 
     /* From k = first of op(A)'s rows or op(B)'s columns x.. on; extent is how many there are. Returns whether tiles can be copied
@@ -429,9 +439,10 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
         from = matrix;
         from = at(x, first);
         const bool inside = x + EXTENT <= extent && aligned(from, ld_, WIDTH);
-        from = at(own_x(), own_k());
-        to = shared_address(slot + own_k() * ROW + own_x());
-        left = extent - x - own_x();
+        const int own_x_ = own_x((int)threadIdx.x), own_k_ = own_k((int)threadIdx.x);
+        from = at(own_x_, own_k_);
+        to = shared_address(slot + own_k_ * ROW + own_x_);
+        left = extent - x;
         return inside;
     }
 
@@ -457,6 +468,7 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
      * Unrolled only where a register array is indexed. */
     __device__ __forceinline__ void copy_checked(int slot, int k_left)
     {
+        const int thread = thread_anew(), x_left = left - own_x(thread), k_own_left = k_left - own_k(thread);
         if constexpr (HELD) {
 #pragma unroll
             for (int i = 0; i < X_PASSES; ++i)
@@ -465,7 +477,7 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
 #pragma unroll
                     for (int v = 0; v < WIDTH; ++v) {
                         const int x = i * X_STEP, k = j * K_STEP + v;
-                        held[(i * K_PASSES + j) * WIDTH + v] = in_pass(i) && x < left && own_k() + k < k_left ? *at(x, k) : 0.0f;
+                        held[(i * K_PASSES + j) * WIDTH + v] = in_pass(i) && x < x_left && k < k_own_left ? *at(x, k) : 0.0f;
                     }
         } else {
 #pragma unroll 1
@@ -473,7 +485,7 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
 #pragma unroll 1
                 for (int j = 0; j < K_PASSES * WIDTH; ++j) {
                     const int x = i * X_STEP + j % WIDTH, k = j / WIDTH * K_STEP;
-                    const bool valid = x < left && own_k() + k < k_left;
+                    const bool valid = x < x_left && k < k_own_left;
                     if (!in_pass(i))
                         continue;
                     copy_async_or_zero(to + 4 * (slot + k * ROW + x), valid ? at(x, k) : from, valid);
@@ -485,7 +497,8 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
     __device__ __forceinline__ void finish(float *slot)
     {
         if constexpr (HELD) {
-            float *const first = slot + own_k() * ROW + own_x();
+            const int thread = (int)threadIdx.x;
+            float *const first = slot + own_k(thread) * ROW + own_x(thread);
 #pragma unroll
             for (int i = 0; i < X_PASSES; ++i)
 #pragma unroll
@@ -505,7 +518,7 @@ struct copier {
     operand<TRANSPOSE_B, BLOCK_N, B_ROW> b;
     int k_left;          /* values of k from the next tile to the end */
     int k_checked;       /* tiles are copied without tests while k_left >= k_checked */
-    int slot, last_slot; /* where the next tile goes, where the last one went: floats from the ring's start */
+    int slot;            /* where the next tile goes: floats from the ring's start. Its last content is the tile that advance() made readable */
 
     /* Starts copying the next tile into the next slot. With A_ASYNC 0 the transposed part arrives in registers: see finish(). */
     __device__ __forceinline__ void next()
@@ -522,15 +535,14 @@ struct copier {
         a.step();
         b.step();
         k_left -= BLOCK_K;
-        last_slot = slot;
         slot = next_slot(slot);
     }
 
     __device__ __forceinline__ void finish(float *ring)
     {
 #if SWEETSPOT_VARIANT != 2
-        a.finish(ring + last_slot);
-        b.finish(ring + last_slot + A_SLOT);
+        a.finish(ring + last_slot(slot));
+        b.finish(ring + last_slot(slot) + A_SLOT);
 #endif
     }
 };
@@ -573,8 +585,9 @@ struct place {
 
 __device__ __forceinline__ int tiles_along(int extent, int block) { return (extent + block - 1) / block; }
 
-/* How many rows or columns there are to copy from. */
-__device__ __forceinline__ int stored(int extent) { return ALIGNED ? (extent + 3) / 4 * 4 : extent; }
+/* How many rows of op(A) and columns of op(B) there are to copy from. */
+__device__ __forceinline__ int stored_rows(int M) { return ALIGNED == 1 ? (M + 3) / 4 * 4 : M; }
+__device__ __forceinline__ int stored_cols(int N) { return ALIGNED ? (N + 3) / 4 * 4 : N; }
 
 /* The tile of a number: down RASTER rows of tiles, then one column to the right. The last group of rows may be lower. */
 __device__ __forceinline__ place tile_place(int number, int M, int N)
@@ -588,7 +601,8 @@ __device__ __forceinline__ place tile_place(int number, int M, int N)
         tile_n = in_group / height;
     }
     const int row = tile_m * BLOCK_M, col = tile_n * BLOCK_N;
-    return {stored(M) >= BLOCK_M ? min(row, stored(M) - BLOCK_M) : row, stored(N) >= BLOCK_N ? min(col, stored(N) - BLOCK_N) : col, row, col};
+    const int rows = stored_rows(M), cols = stored_cols(N);
+    return {rows >= BLOCK_M ? min(row, rows - BLOCK_M) : row, cols >= BLOCK_N ? min(col, cols - BLOCK_N) : col, row, col};
 }
 
 /* The first row and column of a thread in its block's tile. */
@@ -617,11 +631,11 @@ __device__ __forceinline__ void multiply_tile(float (&sum)[THREAD_M][THREAD_N], 
 {
     const thread_place thread(thread_anew());
     copier copy;
-    const bool a_inside = copy.a.start(p.A, p.lda, at.row, stored(p.M), first, ring);
-    const bool b_inside = copy.b.start(p.B, p.ldb, at.col, stored(p.N), first, ring + A_SLOT);
+    const bool a_inside = copy.a.start(p.A, p.lda, at.row, stored_rows(p.M), first, ring);
+    const bool b_inside = copy.b.start(p.B, p.ldb, at.col, stored_cols(p.N), first, ring + A_SLOT);
     copy.k_left = end - first;
     copy.k_checked = a_inside && b_inside ? BLOCK_K : 0x7fffffff;
-    copy.slot = copy.last_slot = 0;
+    copy.slot = 0;
 #pragma unroll 1
     for (int s = 0; s < STAGES - 1; ++s) {
         copy.next();
@@ -636,11 +650,10 @@ __device__ __forceinline__ void multiply_tile(float (&sum)[THREAD_M][THREAD_N], 
         for (int j = 0; j < THREAD_N; ++j)
             sum[i][j] = 0.0f;
     const float *const a_first = ring + thread.m, *const b_first = ring + A_SLOT + thread.n;
-    const float *a_row = a_first, *b_row = b_first;
-    int slot = 0;
 #if DOUBLE_BUFFER
     fragments now, next;
     advance(copy, ring);
+    const float *a_row = a_first + copy.slot, *b_row = b_first + copy.slot;
     now.read(a_row, b_row, thread.rest);
 #pragma unroll 1
     while (copy.k_left > -STAGES * BLOCK_K) {
@@ -649,8 +662,7 @@ __device__ __forceinline__ void multiply_tile(float (&sum)[THREAD_M][THREAD_N], 
             a_row += A_ROW, b_row += B_ROW;
             if (k == BLOCK_K - 1) {
                 advance(copy, ring);
-                slot = next_slot(slot);
-                a_row = a_first + slot, b_row = b_first + slot;
+                a_row = a_first + copy.slot, b_row = b_first + copy.slot;
             }
             next.read(a_row, b_row, thread.rest); /* past the last tile: a stale slot, never used */
             multiply(sum, now);
@@ -661,14 +673,13 @@ __device__ __forceinline__ void multiply_tile(float (&sum)[THREAD_M][THREAD_N], 
 #pragma unroll 1
     while (copy.k_left > -(STAGES - 1) * BLOCK_K) {
         advance(copy, ring);
+        const float *const a_row = a_first + copy.slot, *const b_row = b_first + copy.slot;
         UNROLL_K for (int k = 0; k < BLOCK_K; ++k)
         {
             fragments now;
             now.read(a_row + k * A_ROW, b_row + k * B_ROW, thread.rest);
             multiply(sum, now);
         }
-        slot = next_slot(slot);
-        a_row = a_first + slot, b_row = b_first + slot;
     }
 #endif
 }

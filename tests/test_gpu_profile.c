@@ -8,7 +8,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/output/profile.h"
 
-#define SGEMM "BLOCK_M=128,BLOCK_N=128,BLOCK_K=8,WARP_M=32,LANE_PAIRS=0,STAGES=2,A_ASYNC=0,UNROLL_K=1,DOUBLE_BUFFER=1,COLUMN_WISE=1,MIN_BLOCKS=2"
+#define SGEMM "BLOCK_M=128,BLOCK_N=128,BLOCK_K=8,WARP_M=32,LANE_PAIRS=0,STAGES=2,A_ASYNC=0,UNROLL_K=1,DOUBLE_BUFFER=1,COLUMN_WISE=0,MIN_BLOCKS=2"
 
 static const struct {
     const char *job, *kernel, *config;
