@@ -1147,17 +1147,21 @@ __device__ __forceinline__ void collect_sums(float (&d)[PARTS][SUMS], const prob
 constexpr int SHARES = PARTS * (BLOCK_N / STORE_COLS); /* of a tile: 64 rows by STORE_COLS columns, share i for the block of rank i % SPLIT_K */
 constexpr int SHARE_SUMS = STORE_COLS / 2;             /* of a thread */
 
+/* Of four sums of a thread, from the i-th on, for 16-byte accesses. */
 __device__ __forceinline__ unsigned partial_address(unsigned partial, int i)
 {
-    return partial + (i * 128 * WARPGROUPS + (int)threadIdx.x) * 4;
+    return partial + (i / 4 * 128 * WARPGROUPS + (int)threadIdx.x) * 16;
 }
 
-/* Lays down the sums that other blocks of the cluster will add: shared memory, [sum][thread]. */
+/* Lays down the sums that other blocks of the cluster will add: shared memory, [sum / 4][thread][4]. */
 __device__ __forceinline__ void offer_partial(const float (&d)[PARTS][SUMS], unsigned partial, unsigned rank)
 {
 #pragma unroll
-    for (int i = 0; i < PARTS * SUMS; i++)
-        if ((unsigned)(i / SHARE_SUMS) % SPLIT_K != rank) asm volatile("st.shared.f32 [%0], %1;" ::"r"(partial_address(partial, i)), "f"(d[i / SUMS][i % SUMS]) : "memory");
+    for (int i = 0; i < PARTS * SUMS; i += 4) {
+        const float *v = &d[i / SUMS][i % SUMS];
+        if ((unsigned)(i / SHARE_SUMS) % SPLIT_K != rank)
+            asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(partial_address(partial, i)), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory");
+    }
 }
 
 /* Adds the cluster's partial sums of this block's shares, in the order of their ranks, and stores them. */
@@ -1179,10 +1183,15 @@ __device__ __forceinline__ void store_split(float (&d)[PARTS][SUMS], target &t, 
             unsigned there;
             asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(partial_address(partial, share * SHARE_SUMS)), "r"(s));
 #pragma unroll
-            for (int i = 0; i < SHARE_SUMS; i++) {
-                float v = d[p][first + i];
-                if (s != rank) asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(v) : "r"(there + i * 128 * WARPGROUPS * 4) : "memory");
-                sum[i] += v;
+            for (int i = 0; i < SHARE_SUMS; i += 4) {
+                float v[4] = {d[p][first + i], d[p][first + i + 1], d[p][first + i + 2], d[p][first + i + 3]};
+                if (s != rank)
+                    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+                                 : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
+                                 : "r"(there + i / 4 * 128 * WARPGROUPS * 16)
+                                 : "memory");
+#pragma unroll
+                for (int e = 0; e < 4; e++) sum[i + e] += v[e];
             }
         }
 #if STORE_IS == STORE_direct
