@@ -67,7 +67,7 @@
  *     STREAM_K             1: the last wave's tiles are divided if it is not full; 2: those of the last full wave too; needs WORKSPACE 1, PERSISTENT,
  *                          cooperative, no DEFER
  *     PROMOTE              0; n: see above; the tile's sums take twice the registers
- *     STORE                tma: through shared memory by TMA; rows: through shared memory, whole rows by each warp (any ldc);
+ *     STORE                tma: through shared memory by TMA (C's rows must be multiples of 16 bytes: it writes no less); rows: through shared memory, whole rows by each warp (any ldc);
  *                          direct: from registers (any ldc)
  *     STORE_BUFFERS        of 64 by STORE_COLS elements, for each consumer: 1 or more. With beta and STORE tma the old C comes through them too, as much of
  *                          it as they hold while the products are still being summed
