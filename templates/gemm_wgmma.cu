@@ -1146,6 +1146,7 @@ __device__ __forceinline__ void collect_sums(float (&d)[PARTS][SUMS], const prob
 #if SPLIT_K > 1
 constexpr int SHARES = PARTS * (BLOCK_N / STORE_COLS); /* of a tile: 64 rows by STORE_COLS columns, share i for the block of rank i % SPLIT_K */
 constexpr int SHARE_SUMS = STORE_COLS / 2;             /* of a thread */
+constexpr int TOGETHER = SPLIT_K * SHARE_SUMS <= 64 ? SPLIT_K : 2; /* blocks whose sums are on their way at once: each way takes longer than all loads */
 
 /* Of four sums of a thread, from the i-th on, for 16-byte accesses. */
 __device__ __forceinline__ unsigned partial_address(unsigned partial, int i)
@@ -1179,20 +1180,23 @@ __device__ __forceinline__ void store_split(float (&d)[PARTS][SUMS], target &t, 
 #pragma unroll
         for (int i = 0; i < SHARE_SUMS; i++) sum[i] = 0;
 #pragma unroll
-        for (unsigned s = 0; s < SPLIT_K; s++) {
-            unsigned there;
-            asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(partial_address(partial, share * SHARE_SUMS)), "r"(s));
+        for (unsigned s = 0; s < SPLIT_K; s += TOGETHER) {
+            float v[TOGETHER][SHARE_SUMS];
 #pragma unroll
-            for (int i = 0; i < SHARE_SUMS; i += 4) {
-                float v[4] = {d[p][first + i], d[p][first + i + 1], d[p][first + i + 2], d[p][first + i + 3]};
-                if (s != rank)
+            for (unsigned q = 0; q < TOGETHER && s + q < SPLIT_K; q++) {
+                unsigned there;
+                asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(partial_address(partial, share * SHARE_SUMS)), "r"(s + q));
+#pragma unroll
+                for (int i = 0; i < SHARE_SUMS; i += 4)
                     asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
-                                 : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3])
+                                 : "=f"(v[q][i]), "=f"(v[q][i + 1]), "=f"(v[q][i + 2]), "=f"(v[q][i + 3])
                                  : "r"(there + i / 4 * 128 * WARPGROUPS * 16)
                                  : "memory");
-#pragma unroll
-                for (int e = 0; e < 4; e++) sum[i + e] += v[e];
             }
+#pragma unroll
+            for (unsigned q = 0; q < TOGETHER && s + q < SPLIT_K; q++)
+#pragma unroll
+                for (int i = 0; i < SHARE_SUMS; i++) sum[i] += s + q == rank ? d[p][first + i] : v[q][i];
         }
 #if STORE_IS == STORE_direct
         const int own_row = row + 64 * p + warp * 16 + lane / 4, own_col = col + 2 * (lane % 4) + 2 * first;
@@ -1524,8 +1528,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
             for (int i = 0; i < WARPGROUPS * STORE_BUFFERS; i++) barrier_init(loaded + 8 * i, 1);
         asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
     }
-    /* The thread that initialises the barriers is the one that loads, so that without a cluster it need not wait for the others. */
-    if (CLUSTER > 1)
+    /* The thread that initialises the barriers is the one that loads, so that where no other block arrives at them it need not wait for the others. */
+    if (CLUSTER_M * CLUSTER_N > 1)
         cluster_sync();
     else if (threadIdx.x < 128 * WARPGROUPS)
         asm volatile("bar.sync 15, %0;" ::"n"(128 * WARPGROUPS + 32) : "memory");

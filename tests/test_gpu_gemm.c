@@ -115,7 +115,7 @@ static void the_transpose_of_a_product_on_tensor_cores_is_right(void **state)
     all_right("tests/jobs/wgmma_cases.cfg",
               "s/TRANSPOSE_C = 0/TRANSPOSE_C = 1/; s/shape = . \"ROWS\", \"COLS\" .; ld = \"round_up(COLS, 8) + 8\"/shape = [ \"COLS\", \"ROWS\" ]; ld = \"round_up(ROWS, 8) + 8\"/; "
               "s/box = . \"64\", \"STORE_COLS\" .; swizzle = \"BYTES_C . STORE_COLS\"/box = [ \"STORE_COLS\", \"64\" ]; swizzle = 128/; "
-              "s/value = \"round_up(COLS, 8) + 8\"/value = \"round_up(ROWS, 8) + 8\"/; s/M = \"ROWS\"; N = \"COLS\"/M = \"COLS\"; N = \"ROWS\"; A = \"B\"; B = \"A\"/; s/% 4 == 0/% 4 == 2/");
+              "s/value = \"round_up(COLS, 8) + 8\"/value = \"round_up(ROWS, 8) + 8\"/; s/M = \"ROWS\"; N = \"COLS\"/M = \"COLS\"; N = \"ROWS\"; A = \"B\"; B = \"A\"/; s/% 4 == 0/% 4 == 2/; s/ROWS = 1;/ROWS = 8;/; s/ROWS = 300/ROWS = 304/");
 }
 
 static void products_in_tf32_are_right_and_are_not_fp32(void **state)
