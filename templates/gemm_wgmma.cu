@@ -605,13 +605,13 @@ struct problem {
     int alone;        /* tiles that a cluster computes from the first step to the last; the others are divided (STREAM_K) */
 };
 
-/* Row and column of a cluster's tile, in units of clusters' tiles. */
+/* Row and column of a cluster's tile, in units of clusters' tiles. The first load waits for this, hence one division but at the lower edge. */
 __device__ __forceinline__ void place(const problem &p, int tile, int &row, int &col)
 {
-    const int band = RASTER * p.tiles_n, first = tile / band * RASTER, rest = tile % band;
+    const int band = RASTER * p.tiles_n, number = (unsigned)tile / (unsigned)band, first = number * RASTER, rest = tile - number * band;
     const int rows = min(RASTER, p.tiles_m - first);
-    row = first + rest % rows;
-    col = rest / rows;
+    col = rows == RASTER ? (unsigned)rest / RASTER : (unsigned)rest / (unsigned)rows;
+    row = first + rest - col * rows;
 #if ORDER_IS == ORDER_hilbert
     const int square = col / RASTER;
     if (rows < RASTER || (square + 1) * RASTER > p.tiles_n) return;
