@@ -21,9 +21,14 @@
 
 typedef cudaError_t launch(int M, int N, int K, const float *A, const float *B, float *C, cudaStream_t stream);
 
-// KERNELS is "launch_0, launch_1, ..." (Makefile).
-extern "C" launch KERNELS;
+// KERNELS is K(0) K(1) ... (Makefile).
+#define K(i) extern "C" launch launch_##i;
+KERNELS
+#undef K
+#define K(i) launch_##i,
 static launch *const kernels[] = { KERNELS };
+#undef K
+static_assert(sizeof kernels / sizeof *kernels == SGEMM_EACH_KERNELS, "one function for each of the header's kernels");
 
 static float *random_matrix(size_t n)
 {

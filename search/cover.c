@@ -153,20 +153,32 @@ static void order_by_use(struct search *s, struct cover *out)
         }
 }
 
-static void assign(const struct search *s, const bool *held, const int64_t *sizes, size_t size_count, struct cover *out)
+// What a candidate is expected to take on a problem: its time on the nearest one that is not held back, in proportion to the efforts. INFINITY: unknown.
+static double expected(const struct search *s, size_t candidate, size_t problem, const bool *held, const int64_t *sizes, size_t size_count, const double *efforts)
+{
+    const double *effort = efforts ? efforts + candidate * s->problems : NULL;
+    double nearest = INFINITY, time = INFINITY;
+    for (size_t q = 0; q < s->problems; q++) {
+        double d = problem_distance(sizes + problem * size_count, sizes + q * size_count, size_count);
+        if (held[q] || !isfinite(time_of(s, candidate, q)) || d >= nearest) continue;
+        nearest = d;
+        time = time_of(s, candidate, q) * (effort ? effort[problem] / effort[q] : 1);
+    }
+    return time;
+}
+
+static void assign(const struct search *s, const bool *held, const int64_t *sizes, size_t size_count, const double *efforts, struct cover *out)
 {
     out->worst = 0;
     out->worst_held = NAN;
     for (size_t p = 0; p < s->problems; p++)
         if (!held[p]) out->kernel[p] = member_for(s, out->chosen, out->count, p);
     for (size_t p = 0; p < s->problems; p++) {
-        size_t nearest = SIZE_MAX;
-        for (size_t q = 0; held[p] && q < s->problems; q++) {
-            if (held[q] || !isfinite(time_of(s, out->chosen[out->kernel[q]], p))) continue;
-            double d = problem_distance(sizes + p * size_count, sizes + q * size_count, size_count);
-            if (nearest == SIZE_MAX || d < problem_distance(sizes + p * size_count, sizes + nearest * size_count, size_count)) nearest = q;
+        double least = INFINITY;
+        for (size_t k = 0; held[p] && k < out->count; k++) {
+            double time = isfinite(time_of(s, out->chosen[k], p)) ? expected(s, out->chosen[k], p, held, sizes, size_count, efforts) : INFINITY;
+            if (time < least) least = time, out->kernel[p] = k;
         }
-        if (held[p]) out->kernel[p] = nearest == SIZE_MAX ? 0 : out->kernel[nearest];
         out->best[p] = s->least[p];
         out->regret[p] = time_of(s, out->chosen[out->kernel[p]], p) / s->least[p] - 1;
         if (held[p]) out->worst_held = fmax(out->worst_held, out->regret[p]); // fmax drops a NaN
@@ -174,7 +186,8 @@ static void assign(const struct search *s, const bool *held, const int64_t *size
     }
 }
 
-int cover_find(const double *times, size_t candidates, size_t problems, const bool *held, const int64_t *sizes, size_t size_count, double regret, struct cover *out)
+int cover_find(const double *times, size_t candidates, size_t problems, const bool *held, const int64_t *sizes, size_t size_count, const double *efforts,
+               double regret, struct cover *out)
 {
     struct search s = {.candidates = candidates, .problems = problems, .times = times};
     const double bound = 1 + regret + 1e-12;
@@ -198,6 +211,6 @@ int cover_find(const double *times, size_t candidates, size_t problems, const bo
     memcpy(out->chosen, s.best, s.best_count * sizeof *s.best);
     exchange(&s, out->chosen, out->count, bound);
     order_by_use(&s, out);
-    assign(&s, held, sizes, size_count, out);
+    assign(&s, held, sizes, size_count, efforts, out);
     return 0;
 }

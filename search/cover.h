@@ -3,8 +3,8 @@
 // Given the times of candidates on problems, a candidate covers a problem when it takes at most (1 + regret) times the problem's least time over all candidates.
 // Chosen is a smallest set of candidates that together cover every problem that is not held back (minimum set cover: exact by branching on the problem that the
 // fewest candidates cover, Knuth 2000's choice of column; where that takes too long, the greedy cover of Chvatal 1979), and among the sets found so
-// one of least mean regret by exchanging one member at a time. Each problem is given its fastest member; one that is held back has no say in the choice of the set,
-// and gets the member that problem_nearest says.
+// one of least mean regret by exchanging one member at a time. Each problem is given its fastest member. One that is held back has no say in the choice of the set:
+// it gets the member that is expected to be the fastest, from each member's time on the problem nearest to it, as the header's selector expects it.
 #ifndef SWEETSPOT_COVER_H
 #define SWEETSPOT_COVER_H
 
@@ -17,7 +17,7 @@ enum { COVER_MAX_PROBLEMS = 64, COVER_MAX_CHOSEN = 64 };
 struct cover {
     size_t count;                         // kernels chosen
     size_t chosen[COVER_MAX_CHOSEN];      // candidates, the one that most problems get first
-    size_t kernel[COVER_MAX_PROBLEMS];    // by problem: index into chosen. Of a problem that is held back: of the nearest one that is not and whose kernel can do it
+    size_t kernel[COVER_MAX_PROBLEMS];    // by problem: index into chosen
     double regret[COVER_MAX_PROBLEMS];    // by problem: its kernel's time over the least of all candidates, minus 1; INFINITY where none chosen can do it
     double best[COVER_MAX_PROBLEMS];      // by problem: the least time, s
     double worst, worst_held;             // the largest regret; of those held back, NaN where there is none
@@ -25,8 +25,10 @@ struct cover {
 };
 
 // times[candidate * problems + problem] in s, NaN where a candidate has none. held: by problem. sizes[problem * size_count + i]: what distances between
-// problems are measured in; size_count may be 0. -1 when some problem has no time at all.
-int cover_find(const double *times, size_t candidates, size_t problems, const bool *held, const int64_t *sizes, size_t size_count, double regret, struct cover *out);
+// problems are measured in; size_count may be 0. efforts[candidate * problems + problem], all > 0: a candidate's times on two problems are expected to be in this
+// proportion; NULL: to be alike. -1 when some problem has no time at all.
+int cover_find(const double *times, size_t candidates, size_t problems, const bool *held, const int64_t *sizes, size_t size_count, const double *efforts,
+               double regret, struct cover *out);
 
 // How far two problems are: the product over their sizes of ratio (at least 1), twice as far for each size that is a multiple of another power of two
 // (1, 2, 4, or 8 and more): a kernel that loads 16 bytes at a time is good for some of them only. The header's selector is the same.

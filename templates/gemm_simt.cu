@@ -24,6 +24,14 @@
  *         partial BLOCK_M * BLOCK_N floats a part, for FINISH last_block and two_pass, aligned to 16 bytes
  *         count   an unsigned for each tile in parts, zero before the first launch and zero again after each, for FINISH last_block
  *
+ *     gemm_simt_align (const float *A, int rows_a, int cols_a, int lda, float *to_a, int rows_to_a, int ld_to_a,  the same of B)
+ *
+ *         copies both operands, as they are stored, to rows whose beginnings are aligned to 16 bytes, with zeros up to rows_to and ld_to.
+ *         With ALIGNED the other two entries take such copies: rows and columns that go with k padded to a multiple K' of BLOCK_K, and
+ *         K' given as K; all others to multiples of 4
+ *         grid    the rows of both, padded
+ *         block   256
+ *
  *     gemm_simt_finish (int M, int N, float beta, float *C, int ldc, long long stride_c, int alone, int shared, const float *partial)
  *
  *         the second launch of FINISH two_pass. alone: tiles that are not in parts; shared: tiles that are
@@ -62,7 +70,8 @@
  *                        and i and i^2 their rows. The hardware serves a 128-bit load a half-warp at a time where it finds such
  *                        sharing, else a quarter: 2 wavefronts a load instead of 3 on average, 27% fewer for the
  *                        whole kernel
- *     TILE_ROW_SIZE      rows a thread reads at a time (1, 2, 4, 8)
+ *     TILE_ROW_SIZE      rows a thread reads at a time (1, 2, 4, 8). Where it does not divide the thread's rows, the rest (1, 2 or 4) is
+ *                        read last, from a part of the warp tile of its own: 18 rows are 4 + 4 + 4 + 4 + 2
  *     TILE_COL_SIZE      columns a thread reads at a time (1, 2, 4, 8). 8 has the classic two-way bank conflict: eight lanes read
  *                        16 bytes each at columns 0, 8, ..., 56, and columns 0 and 32 share a bank; with 4 they read 128
  *                        contiguous bytes. At 1024 cubed, 128 x 128 tiles: 4,198,670 conflicts of loads against 213, 11% of time
@@ -90,6 +99,7 @@
  *     FINISH             who adds the parts: `cluster`, the blocks of a cluster through each other's shared memory (sm_90; up to 8
  *                        parts); `last_block`, the block that finishes last, from `partial`; `two_pass`, a second launch
  *     TRANSPOSE_A, TRANSPOSE_B   how A and B are stored
+ *     ALIGNED            1: A and B are the copies that gemm_simt_align makes, so that VECTOR can be 4 for any matrices
  *
  * What limits it. An SM issues one instruction per scheduler and cycle, and an FFMA is one of them, so every other instruction
  * costs a multiplication: with 128 x 256 x 8 tiles at 2048 cubed 91% are FFMAs, and in 86% of the cycles one is issued. Hence 16 x 8
@@ -169,6 +179,9 @@
 #ifndef TRANSPOSE_B
 #define TRANSPOSE_B 0
 #endif
+#ifndef ALIGNED
+#define ALIGNED 0
+#endif
 #ifndef FINISH
 #define FINISH last_block
 #endif
@@ -209,6 +222,7 @@ constexpr int N_THREADS = (BLOCK_M / WARP_M) * WARPS_N * 32;
 constexpr int LANE_COLS = 32 / LANE_ROWS;
 constexpr int THREAD_M = WARP_M / LANE_ROWS;
 constexpr int THREAD_N = WARP_N / LANE_COLS;
+constexpr int FULL_ROWS = THREAD_M / TILE_ROW_SIZE * TILE_ROW_SIZE, REST_ROWS = THREAD_M - FULL_ROWS;
 
 /* Floats from one row of a slot to the next, in A's part of a slot, and in a slot. Padded where the copy transposes. */
 constexpr int A_ROW = BLOCK_M + (TRANSPOSE_A ? 0 : PAD);
@@ -220,7 +234,7 @@ __host__ __device__ constexpr bool is_width(int n) { return n == 1 || n == 2 || 
 static_assert(BLOCK_M % WARP_M == 0 && BLOCK_N % WARP_N == 0, "the block tile must be a multiple of the warp tile");
 static_assert(LANE_ROWS == 2 || LANE_ROWS == 4 || LANE_ROWS == 8 || LANE_ROWS == 16, "LANE_ROWS must be 2, 4, 8 or 16");
 static_assert(is_width(TILE_ROW_SIZE) && is_width(TILE_COL_SIZE), "TILE_ROW_SIZE and TILE_COL_SIZE must be 1, 2, 4 or 8");
-static_assert(WARP_M % (LANE_ROWS * TILE_ROW_SIZE) == 0, "WARP_M must be a multiple of LANE_ROWS * TILE_ROW_SIZE");
+static_assert(WARP_M % LANE_ROWS == 0 && is_width(larger(1, REST_ROWS)), "WARP_M must be LANE_ROWS times patches of TILE_ROW_SIZE and one of 1, 2 or 4");
 static_assert(WARP_N % (LANE_COLS * TILE_COL_SIZE) == 0, "WARP_N must be a multiple of 32 / LANE_ROWS * TILE_COL_SIZE");
 static_assert(N_THREADS <= 1024, "more than 1024 threads in a block");
 static_assert(BLOCK_K % 8 == 0, "BLOCK_K must be a multiple of 8");
@@ -304,8 +318,7 @@ __device__ __forceinline__ int block_anew()
     return block;
 }
 
-/* Where a thread's i-th row and j-th column lie, counted from its first. */
-__device__ __forceinline__ int thread_row(int i) { return i / TILE_ROW_SIZE * (LANE_ROWS * TILE_ROW_SIZE) + i % TILE_ROW_SIZE; }
+/* Where a thread's j-th column lies, counted from its first. */
 __device__ __forceinline__ int thread_col(int j) { return j / TILE_COL_SIZE * (LANE_COLS * TILE_COL_SIZE) + j % TILE_COL_SIZE; }
 
 __device__ __forceinline__ int next_slot(int slot)
@@ -320,7 +333,8 @@ __device__ __forceinline__ int next_slot(int slot)
 struct fragments {
     float a[THREAD_M], b[THREAD_N];
 
-    __device__ __forceinline__ void read(const float *a_row, const float *b_row)
+    /* rest: from the thread's first row to the first of its REST_ROWS */
+    __device__ __forceinline__ void read(const float *a_row, const float *b_row, int rest)
     {
 #if SWEETSPOT_VARIANT == 1
         return;
@@ -328,6 +342,8 @@ struct fragments {
 #pragma unroll
         for (int i = 0; i < THREAD_M / TILE_ROW_SIZE; ++i)
             load<TILE_ROW_SIZE>(a + i * TILE_ROW_SIZE, a_row + i * LANE_ROWS * TILE_ROW_SIZE);
+        if constexpr (REST_ROWS > 0)
+            load<REST_ROWS>(a + FULL_ROWS, a_row + rest);
 #pragma unroll
         for (int j = 0; j < THREAD_N / TILE_COL_SIZE; ++j)
             load<TILE_COL_SIZE>(b + j * TILE_COL_SIZE, b_row + j * LANE_COLS * TILE_COL_SIZE);
@@ -366,7 +382,7 @@ __device__ __forceinline__ void multiply(float (&sum)[THREAD_M][THREAD_N], const
  * contiguous, and rows are copied as they are: a warp has a row of its own where that comes out even, since what a thread copies then lies at
  * constant distances and no addresses are worked out; else the block goes along x.
  *
- * A pass of the block covers X_STEP by K_STEP.
+ * A pass of the block covers X_STEP by K_STEP; of a transposing copy, the last one along x may find threads with nothing to do.
  */
 template <bool K_FAST, int EXTENT, int ROW> struct operand {
     static constexpr bool HELD = K_FAST && !A_ASYNC; /* comes through registers */
@@ -378,10 +394,11 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
     static constexpr int THREADS_X = K_FAST ? N_THREADS / LANES : (BY_WARPS ? WARP_LANES : N_THREADS) * WIDTH;
     static constexpr int X_STEP = smaller(THREADS_X, EXTENT);
     static constexpr int K_STEP = BY_WARPS ? WARP_ROWS : (K_FAST ? 8 : 1) * larger(1, THREADS_X / EXTENT);
-    static constexpr int X_PASSES = EXTENT / larger(1, X_STEP), K_PASSES = BLOCK_K / K_STEP;
+    static constexpr int X_PASSES = (EXTENT + X_STEP - 1) / larger(1, X_STEP), K_PASSES = BLOCK_K / K_STEP;
     static constexpr int PASSES = X_PASSES * K_PASSES;
-    static_assert(THREADS_X >= 1 && X_PASSES * X_STEP == EXTENT && K_PASSES * K_STEP == BLOCK_K
-                      && X_STEP * larger(1, THREADS_X / EXTENT) == THREADS_X,
+    static constexpr bool UNEVEN = X_PASSES * X_STEP != EXTENT;
+    static_assert(THREADS_X >= 1 && (K_FAST || !UNEVEN) && K_PASSES * K_STEP == BLOCK_K
+                      && X_STEP * larger(1, THREADS_X < EXTENT ? 1 : THREADS_X / EXTENT) == THREADS_X,
                   "the threads of the block do not divide the tile of an operand evenly");
 
     const float *from; /* this thread's first element of the next tile */
@@ -400,6 +417,8 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
                : BY_WARPS ? (int)threadIdx.x / WARP_LANES
                           : (int)threadIdx.x * WIDTH / EXTENT;
     }
+    /* Whether the thread has something to copy in a pass along x. */
+    static __device__ __forceinline__ bool in_pass(int i) { return !UNEVEN || i < X_PASSES - 1 || own_x() + i * X_STEP < EXTENT; }
     __device__ __forceinline__ const float *at(int x, int k) const { return K_FAST ? from + (long long)ld * x + k : from + (long long)ld * k + x; }
 
     /* From k = first of op(A)'s rows or op(B)'s columns x.. on; extent is how many there are. Returns whether tiles can be copied
@@ -425,6 +444,8 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
 #pragma unroll
             for (int j = 0; j < K_PASSES; ++j) {
                 const int x = i * X_STEP, k = j * K_STEP;
+                if (!in_pass(i))
+                    continue;
                 if constexpr (HELD)
                     load<WIDTH>(held + (i * K_PASSES + j) * WIDTH, at(x, k));
                 else
@@ -444,7 +465,7 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
 #pragma unroll
                     for (int v = 0; v < WIDTH; ++v) {
                         const int x = i * X_STEP, k = j * K_STEP + v;
-                        held[(i * K_PASSES + j) * WIDTH + v] = x < left && own_k() + k < k_left ? *at(x, k) : 0.0f;
+                        held[(i * K_PASSES + j) * WIDTH + v] = in_pass(i) && x < left && own_k() + k < k_left ? *at(x, k) : 0.0f;
                     }
         } else {
 #pragma unroll 1
@@ -453,6 +474,8 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
                 for (int j = 0; j < K_PASSES * WIDTH; ++j) {
                     const int x = i * X_STEP + j % WIDTH, k = j / WIDTH * K_STEP;
                     const bool valid = x < left && own_k() + k < k_left;
+                    if (!in_pass(i))
+                        continue;
                     copy_async_or_zero(to + 4 * (slot + k * ROW + x), valid ? at(x, k) : from, valid);
                 }
         }
@@ -469,7 +492,8 @@ template <bool K_FAST, int EXTENT, int ROW> struct operand {
                 for (int j = 0; j < K_PASSES; ++j)
 #pragma unroll
                     for (int v = 0; v < WIDTH; ++v)
-                        first[(j * K_STEP + v) * ROW + i * X_STEP] = held[(i * K_PASSES + j) * WIDTH + v];
+                        if (in_pass(i))
+                            first[(j * K_STEP + v) * ROW + i * X_STEP] = held[(i * K_PASSES + j) * WIDTH + v];
         }
     }
 };
@@ -549,6 +573,9 @@ struct place {
 
 __device__ __forceinline__ int tiles_along(int extent, int block) { return (extent + block - 1) / block; }
 
+/* How many rows or columns there are to copy from. */
+__device__ __forceinline__ int stored(int extent) { return ALIGNED ? (extent + 3) / 4 * 4 : extent; }
+
 /* The tile of a number: down RASTER rows of tiles, then one column to the right. The last group of rows may be lower. */
 __device__ __forceinline__ place tile_place(int number, int M, int N)
 {
@@ -561,12 +588,13 @@ __device__ __forceinline__ place tile_place(int number, int M, int N)
         tile_n = in_group / height;
     }
     const int row = tile_m * BLOCK_M, col = tile_n * BLOCK_N;
-    return {M >= BLOCK_M ? min(row, M - BLOCK_M) : row, N >= BLOCK_N ? min(col, N - BLOCK_N) : col, row, col};
+    return {stored(M) >= BLOCK_M ? min(row, stored(M) - BLOCK_M) : row, stored(N) >= BLOCK_N ? min(col, stored(N) - BLOCK_N) : col, row, col};
 }
 
 /* The first row and column of a thread in its block's tile. */
 struct thread_place {
     int m, n;
+    int rest; /* from row m to the first of the thread's REST_ROWS */
     __device__ __forceinline__ explicit thread_place(int thread)
     {
         const int warp = thread / 32, lane = thread % 32;
@@ -574,6 +602,12 @@ struct thread_place {
         const int lane_n = LANE_PAIRS ? lane / 2 % LANE_COLS : lane % LANE_COLS;
         m = warp / WARPS_N * WARP_M + lane_m * TILE_ROW_SIZE;
         n = warp % WARPS_N * WARP_N + lane_n * TILE_COL_SIZE;
+        rest = FULL_ROWS * LANE_ROWS - lane_m * (TILE_ROW_SIZE - REST_ROWS);
+    }
+    /* Where the thread's i-th row lies. */
+    __device__ __forceinline__ int row(int i) const
+    {
+        return i < FULL_ROWS ? m + i / TILE_ROW_SIZE * (LANE_ROWS * TILE_ROW_SIZE) + i % TILE_ROW_SIZE : m + rest + i - FULL_ROWS;
     }
 };
 
@@ -583,8 +617,8 @@ __device__ __forceinline__ void multiply_tile(float (&sum)[THREAD_M][THREAD_N], 
 {
     const thread_place thread(thread_anew());
     copier copy;
-    const bool a_inside = copy.a.start(p.A, p.lda, at.row, p.M, first, ring);
-    const bool b_inside = copy.b.start(p.B, p.ldb, at.col, p.N, first, ring + A_SLOT);
+    const bool a_inside = copy.a.start(p.A, p.lda, at.row, stored(p.M), first, ring);
+    const bool b_inside = copy.b.start(p.B, p.ldb, at.col, stored(p.N), first, ring + A_SLOT);
     copy.k_left = end - first;
     copy.k_checked = a_inside && b_inside ? BLOCK_K : 0x7fffffff;
     copy.slot = copy.last_slot = 0;
@@ -607,7 +641,7 @@ __device__ __forceinline__ void multiply_tile(float (&sum)[THREAD_M][THREAD_N], 
 #if DOUBLE_BUFFER
     fragments now, next;
     advance(copy, ring);
-    now.read(a_row, b_row);
+    now.read(a_row, b_row, thread.rest);
 #pragma unroll 1
     while (copy.k_left > -STAGES * BLOCK_K) {
         UNROLL_K for (int k = 0; k < BLOCK_K; ++k)
@@ -618,7 +652,7 @@ __device__ __forceinline__ void multiply_tile(float (&sum)[THREAD_M][THREAD_N], 
                 slot = next_slot(slot);
                 a_row = a_first + slot, b_row = b_first + slot;
             }
-            next.read(a_row, b_row); /* past the last tile: a stale slot, never used */
+            next.read(a_row, b_row, thread.rest); /* past the last tile: a stale slot, never used */
             multiply(sum, now);
             now = next;
         }
@@ -630,7 +664,7 @@ __device__ __forceinline__ void multiply_tile(float (&sum)[THREAD_M][THREAD_N], 
         UNROLL_K for (int k = 0; k < BLOCK_K; ++k)
         {
             fragments now;
-            now.read(a_row + k * A_ROW, b_row + k * B_ROW);
+            now.read(a_row + k * A_ROW, b_row + k * B_ROW, thread.rest);
             multiply(sum, now);
         }
         slot = next_slot(slot);
@@ -643,13 +677,13 @@ __device__ __forceinline__ void multiply_tile(float (&sum)[THREAD_M][THREAD_N], 
 [[maybe_unused]] __device__ __forceinline__ void store_tile(float (&sum)[THREAD_M][THREAD_N], const problem &p, const place &at)
 {
     const thread_place thread(thread_anew());
-    constexpr int WIDTH = smaller(VECTOR, TILE_COL_SIZE);
-    const int first_m = at.row + thread.m, first_n = at.col + thread.n;
+    constexpr int WIDTH = ALIGNED ? 1 : smaller(VECTOR, TILE_COL_SIZE);
+    const int first_n = at.col + thread.n;
     const bool whole = at.row == at.own_row && at.col == at.own_col && at.row + BLOCK_M <= p.M && at.col + BLOCK_N <= p.N;
     if (whole && aligned(p.C, p.ldc, WIDTH)) {
 #pragma unroll
         for (int i = 0; i < THREAD_M; ++i) {
-            float *const c_row = p.C + (long long)(first_m + thread_row(i)) * p.ldc + first_n;
+            float *const c_row = p.C + (long long)(at.row + thread.row(i)) * p.ldc + first_n;
 #pragma unroll
             for (int j = 0; j < THREAD_N; j += WIDTH) {
                 float out[WIDTH] = {};
@@ -668,7 +702,7 @@ __device__ __forceinline__ void multiply_tile(float (&sum)[THREAD_M][THREAD_N], 
      * would be a third of the kernel's code and of its compile time. */
 #pragma unroll 1
     for (int i = 0; i < THREAD_M; ++i) {
-        const int m = first_m + thread_row(i);
+        const int m = at.row + thread.row(i);
         float *const c_row = p.C + (long long)m * p.ldc + first_n;
 #pragma unroll
         for (int j = 0; j < THREAD_N; ++j) {
@@ -757,13 +791,13 @@ __device__ __forceinline__ float4 quad_of(const float (&sum)[THREAD_M][THREAD_N]
     const float in[4] = {sum.x, sum.y, sum.z, sum.w};
     const bool whole = at.row == at.own_row && at.col == at.own_col && at.row + BLOCK_M <= p.M && at.col + BLOCK_N <= p.N;
     if (VECTOR == 4 && TILE_COL_SIZE >= 4 && whole && p.beta == 0.0f && aligned(p.C, p.ldc, 4)) {
-        const int m = at.row + thread.m + thread_row(element / THREAD_N), n = at.col + thread.n + thread_col(element % THREAD_N);
+        const int m = at.row + thread.row(element / THREAD_N), n = at.col + thread.n + thread_col(element % THREAD_N);
         store<4>(p.C + (long long)m * p.ldc + n, in);
         return;
     }
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
-        const int m = at.row + thread.m + thread_row((element + e) / THREAD_N), n = at.col + thread.n + thread_col((element + e) % THREAD_N);
+        const int m = at.row + thread.row((element + e) / THREAD_N), n = at.col + thread.n + thread_col((element + e) % THREAD_N);
         if (m >= at.own_row && m < p.M && n >= at.own_col && n < p.N) {
             float *const to = p.C + (long long)m * p.ldc + n;
             *to = in[e] + p.beta * (p.beta != 0.0f ? *to : 0.0f);
@@ -854,6 +888,25 @@ __device__ __forceinline__ void add_partials(float (&sum)[THREAD_M][THREAD_N], c
 #define GEMM_BOUNDS __launch_bounds__(N_THREADS, MIN_BLOCKS)
 #else
 #define GEMM_BOUNDS __launch_bounds__(N_THREADS)
+#endif
+
+#if ALIGNED
+/* A block copies a row of A, or of B. */
+extern "C" __global__ void __launch_bounds__(256)
+gemm_simt_align(const float *__restrict__ A, int rows_a, int cols_a, int lda, float *__restrict__ to_a, int rows_to_a, int ld_to_a,
+                const float *__restrict__ B, int rows_b, int cols_b, int ldb, float *__restrict__ to_b, int rows_to_b, int ld_to_b)
+{
+    const bool of_a = (int)blockIdx.x < rows_to_a;
+    const int row = of_a ? blockIdx.x : blockIdx.x - rows_to_a, cols = of_a ? cols_a : cols_b, end = of_a ? ld_to_a : ld_to_b;
+    if (row >= (of_a ? rows_to_a : rows_to_b))
+        return;
+    const bool there = row < (of_a ? rows_a : rows_b);
+    const float *const from = of_a ? A + (long long)row * lda : B + (long long)row * ldb;
+    float *const to = of_a ? to_a + (long long)row * ld_to_a : to_b + (long long)row * ld_to_b;
+#pragma unroll 8
+    for (int i = threadIdx.x; i < end; i += 256)
+        to[i] = there && i < cols ? __ldcs(from + i) : 0.0f;
+}
 #endif
 
 #ifndef SPLIT_K

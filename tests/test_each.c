@@ -7,6 +7,7 @@
 #include "search/random.h"
 #include "search/strategy.h"
 #include "tuner/base/json.h"
+#include "tuner/run/effort.h"
 
 // The smallest number of candidates that cover all problems that are not held back, by trying every set.
 static size_t brute_force(const double *times, size_t candidates, size_t problems, const bool *held, double regret)
@@ -46,7 +47,7 @@ static void a_cover_is_as_small_as_brute_force_finds(void **state)
         for (size_t i = 0; i < CANDIDATES * problems; i++) times[i] = random_below(&rng, 12) ? 1e-3 * (double)(10 + random_below(&rng, 10)) : NAN;
         for (size_t p = 0; p < problems; p++) times[p] = 1.9e-2; // the first can do everything
         struct cover cover;
-        assert_int_equal(cover_find(times, CANDIDATES, problems, held, sizes, 1, 0.15, &cover), 0);
+        assert_int_equal(cover_find(times, CANDIDATES, problems, held, sizes, 1, NULL, 0.15, &cover), 0);
         assert_true(cover.exact);
         assert_int_equal(cover.count, brute_force(times, CANDIDATES, problems, held, 0.15));
         for (size_t p = 0; p < problems; p++) {
@@ -65,7 +66,26 @@ static void a_problem_that_nothing_can_do_has_no_cover(void **state)
 {
     (void)state;
     struct cover cover;
-    assert_int_equal(cover_find((double[]){1, NAN, 2, NAN}, 2, 2, (bool[]){false, false}, NULL, 0, 0.1, &cover), -1);
+    assert_int_equal(cover_find((double[]){1, NAN, 2, NAN}, 2, 2, (bool[]){false, false}, NULL, 0, NULL, 0.1, &cover), -1);
+}
+
+// Tiles of 64 and 128 on a device that holds 100 blocks: 120 tiles of the larger kind are two waves, and the nearest problem, of 90, does not show it.
+static void what_is_held_back_gets_the_kernel_with_the_least_expected_time(void **state)
+{
+    (void)state;
+    const double times[] = {1.1, 2.2, 4.0, 1.0, 2.0, 2.7}, efforts[] = {1.1, 2.2, 2.7, 1, 2, 4};
+    const bool held[] = {false, false, true};
+    const int64_t sizes[] = {904, 1800, 1200};
+    struct cover cover;
+    const double both[] = {1.1, 2.2, 2.7, 1.0, 2.3, 4.0}; // each is the best somewhere
+    assert_int_equal(cover_find(both, 2, 3, held, sizes, 1, NULL, 0.03, &cover), 0);
+    assert_int_equal(cover.count, 2);
+    assert_true(cover.worst_held > 0.4); // nearest is 904, which candidate 1 is the fastest on
+    assert_int_equal(cover_find(both, 2, 3, held, sizes, 1, efforts, 0.03, &cover), 0);
+    assert_true(cover.worst_held == 0);
+    assert_int_equal(cover_find(times, 2, 3, held, sizes, 1, efforts, 0.03, &cover), 0);
+    assert_int_equal(cover.count, 1);
+    assert_int_equal(cover.chosen[0], 1);
 }
 
 static void distances_know_ratio_and_alignment(void **state)
@@ -229,6 +249,42 @@ static void a_kernel_is_not_selected_for_what_it_cannot_do(void **state)
     e2e_remove(folder);
 }
 
+static void effort_is_the_work_of_a_block_times_the_waves(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("effort");
+    e2e_write(folder, "x.cu", "\n");
+    e2e_write(folder, "job.cfg",
+              "name = \"e\"; parameters = ( { name = \"X\"; values = [1, 2]; } ); problems = ( { N = 1000; }, { N = 4225; } );\n"
+              "kernel = { template = \"x.cu\"; }; objective = \"each\"; work = { flops = \"6 * N\"; }; verification = { enabled = false; };\n"
+              "stages = ( { entry = \"light\"; launch = { grid = [\"N\"]; block = [32]; }; arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); },\n"
+              "           { entry = \"heavy\"; launch = { grid = [\"ceil_div(N, X)\"]; block = [1024]; }; arguments = ( { buffer = \"y\"; } ); } );\n");
+    struct job *job;
+    struct mistakes mistakes = {0};
+    struct error err;
+    struct effort effort;
+    char *path = text_format("%s/job.cfg", folder);
+    if (job_load(path, &job, &mistakes)) fail_msg("%s", mistakes.list[0].text);
+    assert_int_equal(job_build_space(job, &device_limits_h200, &err), 0);
+    const struct trial_stage facts[] = {{.name = "light", .registers = 32}, {.name = "heavy", .registers = 32}};
+    struct trial trial = {.config = "X=2", .stages = facts, .stage_count = 2};
+    assert_int_equal(effort_find(job, &device_limits_h200, &trial, &effort, &err), 0);
+    assert_int_equal(effort.stage, 1);
+    assert_int_equal(effort.at_once, 2 * 132);
+    assert_true(fabs(effort.of[0] - 6000.0 / 500 * 2) < 1e-9);
+    assert_true(fabs(effort.of[1] - 6 * 4225.0 / 2113 * 9) < 1e-9); // 2,113 blocks: 8 waves and one block
+    trial.stage_count = 0; // nothing is known but the work
+    assert_int_equal(effort_find(job, &device_limits_h200, &trial, &effort, &err), 0);
+    assert_int_equal(effort.stage, -1);
+    assert_true(effort.of[0] == 6000);
+    trial.config = "X=3";
+    assert_int_equal(effort_find(job, &device_limits_h200, &trial, &effort, &err), -1);
+    job_free(job);
+    mistakes_release(&mistakes);
+    free(path);
+    e2e_remove(folder);
+}
+
 static void a_problem_is_held_back_only_with_each(void **state)
 {
     (void)state;
@@ -246,10 +302,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cover_is_as_small_as_brute_force_finds),
         cmocka_unit_test(a_problem_that_nothing_can_do_has_no_cover),
+        cmocka_unit_test(what_is_held_back_gets_the_kernel_with_the_least_expected_time),
         cmocka_unit_test(distances_know_ratio_and_alignment),
         cmocka_unit_test(a_strategy_with_two_criteria_finds_both_optima),
         cmocka_unit_test(a_run_chooses_two_kernels_and_its_header_selects_them),
         cmocka_unit_test(a_kernel_is_not_selected_for_what_it_cannot_do),
+        cmocka_unit_test(effort_is_the_work_of_a_block_times_the_waves),
         cmocka_unit_test(a_problem_is_held_back_only_with_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,6 +119,13 @@ static int read_dispatch(struct final *final, const json_t *document, const json
         if (!entry_of(entries, final->kernels[k])) return error_set(err, "kernel %zu of the final has no entry", k);
     }
     final->kernel_count = json_array_size(kernels);
+    final->stage = memory_new(final->kernel_count, sizeof *final->stage);
+    final->at_once = memory_new(final->kernel_count, sizeof *final->at_once);
+    for (size_t k = 0; k < final->kernel_count; k++) {
+        const json_t *selector = json_array_get(json_object_get(document, "selector"), k);
+        final->at_once[k] = json_get_integer(selector, "at_once", 0);
+        if (final->at_once[k] > 0) final->stage[k] = text_copy(json_get_string(selector, "stage", ""));
+    }
     for (size_t p = 0; p < final->problem_count && final->kernel_count; p++) {
         const json_t *index = json_array_get(dispatch, p);
         if (!json_is_integer(index) || json_integer_value(index) < 0 || (size_t)json_integer_value(index) >= final->kernel_count)
@@ -203,6 +210,9 @@ void final_release(struct final *final)
     free(final->entries);
     free(final->ties);
     free(final->kernels);
+    for (size_t k = 0; k < final->kernel_count; k++) free(final->stage[k]);
+    free(final->stage);
+    free(final->at_once);
     free(final->dispatch);
     free(final->regret);
     *final = (struct final){0};

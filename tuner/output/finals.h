@@ -45,6 +45,8 @@ struct final {
     int64_t *kernels;
     size_t *dispatch;        // by problem: index into kernels
     double *regret;          // by problem: relative to the fastest in the final
+    char **stage;            // by kernel: its heaviest launch; NULL unknown
+    int64_t *at_once;        // by kernel: that launch's blocks that the device holds
 };
 
 // Reads a "final" document of a job with that many tuned problems. -1 with a message when the document is not of that form or the winner has

@@ -198,7 +198,7 @@ static const struct trial_problem *find_problem(const struct trial *trial, const
 
 static int add_problems(json_t *section, const struct job *job, const struct trial *trial, const struct final *final, size_t kernel, struct error *err)
 {
-    json_t *problems = json_array(), *verified = json_array();
+    json_t *problems = json_array(), *verified = json_array(), *all = json_array();
     const struct final_entry *decided = NULL;
     bool several = final && final->kernel_count;
     for (size_t i = 0; final && i < final->entry_count; i++)
@@ -206,6 +206,7 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
     if (final && !decided) return error_set(err, "trial %lld was not in the final", (long long)trial->id);
     json_object_set_new(section, "problems", problems);
     json_object_set_new(section, "verified", verified);
+    if (several) json_object_set(section, "times", all);
     double times[JOB_MAX_PROBLEMS], worst = decided ? decided->error : (double)NAN;
     for (size_t p = 0; p < job->tuned_count; p++) {
         const struct trial_problem *measured = find_problem(trial, job->problems[p].name);
@@ -213,11 +214,14 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
             return error_set(err, "trial %lld has no time for the problem %s: the job file has changed since", (long long)trial->id, job->problems[p].name);
         struct interval time = decided ? decided->problems[p].time : (struct interval){measured->time, measured->low, measured->high};
         times[p] = time.value;
-        if (several && (job->problems[p].held || final->dispatch[p] != kernel)) continue;
+        if (several && job->problems[p].held) continue;
         json_t *sizes = json_array();
         for (size_t i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_integer(job->problems[p].sizes[i]));
-        json_array_append_new(problems, json_pack("{s:s, s:o, s:o}", "name", measured->name, "sizes", sizes, "time", json_interval(time)));
+        if (isfinite(time.value)) json_array_append_new(all, json_pack("{s:O, s:f}", "sizes", sizes, "time", time.value));
+        if (several && final->dispatch[p] != kernel) json_decref(sizes);
+        else json_array_append_new(problems, json_pack("{s:s, s:o, s:o}", "name", measured->name, "sizes", sizes, "time", json_interval(time)));
     }
+    json_decref(all);
     for (size_t i = 0; i < trial->problem_count; i++) {
         if (isnan(trial->problems[i].error)) continue;
         json_array_append_new(verified, json_string(trial->problems[i].name));
@@ -228,6 +232,20 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
     if (several) json_object_set_new(section, "kernel", json_integer((json_int_t)kernel));
     if (several) json_object_set_new(section, "kernels", json_integer((json_int_t)final->kernel_count));
     return 0;
+}
+
+// The work of a problem as C over its sizes: as tuner/run/effort.c takes it.
+static int set_work(json_t *section, const struct job *job, const struct folding *f, struct error *err)
+{
+    char *product = text_copy("1");
+    for (size_t i = 0; i < job->size_count; i++) {
+        char *longer = text_format("%s * size_%s", product, job->size_names[i]);
+        free(product);
+        product = longer;
+    }
+    int failed = set_c(section, "work", f, job->flops ? job->flops : job->bytes, product, err);
+    free(product);
+    return failed;
 }
 
 static void add_final(json_t *section, const struct final *final, const char *const *ties)
@@ -265,6 +283,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
     }
     for (size_t i = 0; i < job->define_count; i++)
         json_array_append_new(defines, json_pack("{s:s, s:s}", "name", job->defines[i].name, "value", job->defines[i].value ? job->defines[i].value : ""));
+    if (!result && json_object_get(section, "times")) result = set_work(section, job, &f, err);
     for (size_t i = 0; i < job->stage_count && !result; i++) {
         json_t *stage = stage_section(&f, &job->stages[i], trial, err);
         if (stage) json_array_append_new(stages, stage);
@@ -290,6 +309,10 @@ json_t *header_section(const struct job *job, const struct environment *environm
     }
     json_object_set_new(section, "counters", counters);
     add_final(section, final, ties);
+    if (final && kernel < final->kernel_count && final->stage[kernel]) {
+        json_object_set_new(section, "stage", json_string(final->stage[kernel]));
+        json_object_set_new(section, "at_once", json_integer(final->at_once[kernel]));
+    }
     if (add_problems(section, job, trial, final, kernel, err) || add_launches(section, job, trial, prefix, err)) {
         json_decref(section);
         return NULL;

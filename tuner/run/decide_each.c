@@ -10,6 +10,7 @@
 #include "search/cover.h"
 #include "tuner/base/stats.h"
 #include "tuner/base/text.h"
+#include "tuner/run/effort.h"
 #include "tuner/run/run.h"
 
 enum { FINALISTS_MOST = 48 };
@@ -39,7 +40,7 @@ static int add_row(void *user, const struct trial *trial)
     return 0;
 }
 
-static int choose_cover(const struct run *r, const double *times, size_t count, struct cover *cover)
+static int choose_cover(const struct run *r, const double *times, size_t count, const double *efforts, struct cover *cover)
 {
     const struct job *job = r->job;
     bool held[JOB_MAX_PROBLEMS];
@@ -48,7 +49,7 @@ static int choose_cover(const struct run *r, const double *times, size_t count, 
         held[p] = job->problems[p].held;
         memcpy(sizes + p * job->size_count, job->problems[p].sizes, job->size_count * sizeof *sizes);
     }
-    int failed = cover_find(times, count, job->tuned_count, held, sizes, job->size_count, job->regret, cover);
+    int failed = cover_find(times, count, job->tuned_count, held, sizes, job->size_count, efforts, job->regret, cover);
     free(sizes);
     return failed;
 }
@@ -67,7 +68,7 @@ int run_final_begin_each(struct run *r)
     struct error err;
     size_t problems = r->job->tuned_count, before = r->task_count;
     if (store_each(r->store, true, 0, add_row, &m, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
-    if (!r->fatal && m.count && !choose_cover(r, m.times, m.count, &cover)) {
+    if (!r->fatal && m.count && !choose_cover(r, m.times, m.count, NULL, &cover)) {
         for (size_t i = 0; i < cover.count; i++) add_finalist(r, &m, cover.chosen[i]);
         for (size_t p = 0; p < problems && r->task_count - before < FINALISTS_MOST; p++)
             for (size_t c = 0; c < m.count; c++) {
@@ -117,12 +118,36 @@ static const json_t *find_problem(const json_t *entry, size_t problem)
     return NULL;
 }
 
+// A finalist's effort on each tuned problem; alike where it cannot be told.
+static void find_effort(struct run *r, int64_t trial, struct effort *effort)
+{
+    struct trial found;
+    struct error err;
+    if (!store_get(r->store, trial, &found, &err) && !effort_find(r->job, &r->limits, &found, effort, &err)) return;
+    run_log(r, "the launch of trial %" PRId64 " cannot be worked out: %s", trial, err.message);
+    effort->stage = -1;
+    for (size_t p = 0; p < r->job->tuned_count; p++) effort->of[p] = 1;
+}
+
+// What the header's selector needs of each kernel: [{"stage": name, "at_once": blocks}], null where unknown.
+static json_t *describe_selector(const struct run *r, const struct cover *cover, const struct effort *efforts)
+{
+    json_t *list = json_array();
+    for (size_t k = 0; k < cover->count; k++) {
+        const struct effort *e = &efforts[cover->chosen[k]];
+        json_array_append_new(list, e->stage < 0 ? json_null() : json_pack("{s:s, s:I}", "stage", r->job->stages[e->stage].name, "at_once", (json_int_t)e->at_once));
+    }
+    return list;
+}
+
 void run_final_finish_each(struct run *r)
 {
     const json_t *list = json_object_get(r->final_answer, "entries"), *entry;
     size_t problems = r->job->tuned_count, count = 0, rounds = 0, i;
     double *times = memory_new(json_array_size(list) * problems, sizeof *times);
+    double *all = memory_new(json_array_size(list) * problems, sizeof *all);
     int64_t *trials = memory_new(json_array_size(list), sizeof *trials);
+    struct effort *efforts = memory_new(json_array_size(list), sizeof *efforts);
     struct cover cover;
     json_array_foreach(list, i, entry)
     {
@@ -140,9 +165,11 @@ void run_final_finish_each(struct run *r)
             if (json_array_size(samples) > rounds) rounds = json_array_size(samples);
             free(values);
         }
+        find_effort(r, json_get_integer(entry, "trial", 0), &efforts[count]);
+        for (size_t p = 0; p < problems; p++) all[count * problems + p] = efforts[count].of[p];
         trials[count++] = json_get_integer(entry, "trial", 0);
     }
-    if (!count || choose_cover(r, times, count, &cover)) {
+    if (!count || choose_cover(r, times, count, all, &cover)) {
         run_message(r, "the final has no winner: %s", json_get_string(r->final_answer, "reason", "no candidates passed it that together serve every problem"));
         r->final_failed = true;
     } else {
@@ -152,11 +179,13 @@ void run_final_finish_each(struct run *r)
             json_array_append_new(dispatch, json_integer((json_int_t)cover.kernel[p]));
             json_array_append_new(regrets, json_real(cover.regret[p]));
         }
-        run_put_final(r, json_pack("{s:f, s:I, s:I, s:I, s:[], s:b, s:O, s:o, s:o, s:o}", "when", (double)time(NULL), "seed", (json_int_t)(r->seed + 1000003), "rounds",
+        run_put_final(r, json_pack("{s:f, s:I, s:I, s:I, s:[], s:b, s:O, s:o, s:o, s:o, s:o}", "when", (double)time(NULL), "seed", (json_int_t)(r->seed + 1000003), "rounds",
                                (json_int_t)rounds, "winner", (json_int_t)trials[cover.chosen[0]], "ties", "replayed", (int)r->replay, "entries", list, "kernels", kernels,
-                               "dispatch", dispatch, "regret", regrets));
+                               "dispatch", dispatch, "regret", regrets, "selector", describe_selector(r, &cover, efforts)));
         summarise_each(r, &cover, trials);
     }
     free(times);
+    free(all);
+    free(efforts);
     free(trials);
 }
