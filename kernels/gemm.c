@@ -14,9 +14,24 @@
 // uniform in [-1,1], leaving out one term of one element's sum is seen with a probability of 98% at K=2048 and 76% at
 // K=16384 *for each element concerned*, and a mistake that touches a row, a column or a tile touches hundreds. TF32 inputs
 // (2^-11) exceed it 4-fold at K=2048 and barely at K=16384, so a job at larger K that must exclude TF32 should set the
-// tolerance below 1. S is exact, not the cheaper product of row and column norms, because for inputs with structure that
+// tolerance below 1, and one whose kernel uses TF32 must say so (below). S is exact, not the cheaper product of row and column norms, because for inputs with structure that
 // product can be sqrt(K) times too generous. For f64 the reference is no more exact than the kernel; the bound has room for
 // both errors. For integers the result must be equal: DGEMM of i8 values is exact, since |sum| < 2^53.
+//
+// Classes. `compute` says what f32 inputs may lose before they are multiplied; a class is compared with baselines of its own.
+//
+// - "tf32": they may be rounded or cut off to 11 bits, which changes each product by a factor 1 - d: 0 <= d < 2^-9 if cut off, |d| < 2^-10 if rounded.
+//   Whatever the d, that is at most 2^-10*(S + |expected|). On random data the mean of d moves the sum by less than 2^-9*|expected|, and the rest has a
+//   standard deviation of at most 0.3*2^-10 (cut off, evenly distributed mantissas) times the root of the sum of squared products, which is 1.33
+//   (uniform data) to 1.57 (normal) times S/sqrt(K). We allow 2^-9*|expected| + 2^-10*min(1, 4/sqrt(K))*S: eight deviations, and never less than the
+//   worst of few terms; and the sum's own errors as above. Operands rounded to BF16 exceed it in one element of a hundred. Data that few large terms
+//   dominate may need a larger tolerance. Baselines: cuBLAS and cublasLt with CUBLAS_COMPUTE_32F_FAST_TF32.
+// - "3xtf32": each input is the sum of two TF32 numbers, and three of the four products are summed (Ootomo and Yokota, Recovering single precision accuracy
+//   from Tensor Cores while surpassing the FP32 theoretical peak performance, IJHPCA 36, 2022). If the high part is cut off and the low one rounded, a
+//   product misses at most (2*2^-21 + 2^-20)|ab| = 32u|ab|. We allow FP32's own bound plus that, (2*sqrt(K) + 4 + 32)*u*S. Tensor cores cut off where
+//   they add (Fasi, Higham, Mikaitis and Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ CS 7, 2021), which on data of one sign grows like K:
+//   there a kernel must add up in between with rounding. TF32 alone exceeds this bound in one element of ten at K=2048. Baselines: cuBLAS and cublasLt in
+//   FP32, whose errors `compare` shows beside.
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +39,7 @@
 
 #include "kernels/operation.h"
 
-enum { GEMM_M, GEMM_N, GEMM_K, GEMM_ALPHA, GEMM_BETA, GEMM_TRANSPOSE_A, GEMM_TRANSPOSE_B, GEMM_BATCH, GEMM_A, GEMM_B, GEMM_C };
+enum { GEMM_M, GEMM_N, GEMM_K, GEMM_ALPHA, GEMM_BETA, GEMM_TRANSPOSE_A, GEMM_TRANSPOSE_B, GEMM_BATCH, GEMM_COMPUTE, GEMM_A, GEMM_B, GEMM_C };
 
 static const struct operation_role roles[] = {
     [GEMM_M] = {"M", ROLE_SIZE, 0, "rows of C"},
@@ -35,11 +50,15 @@ static const struct operation_role roles[] = {
     [GEMM_TRANSPOSE_A] = {"transpose_a", ROLE_SCALAR, 0, "1: A is stored K by M"},
     [GEMM_TRANSPOSE_B] = {"transpose_b", ROLE_SCALAR, 0, "1: B is stored N by K"},
     [GEMM_BATCH] = {"batch", ROLE_SCALAR, 1, "products of this shape, one below the other in A, in B and in C"},
+    [GEMM_COMPUTE] = {"compute", ROLE_SCALAR, 0, "\"full\", or for f32 \"tf32\" or \"3xtf32\": what inputs may lose before they are multiplied"},
     [GEMM_A] = {"A", ROLE_INPUT, 0, "M by K"},
     [GEMM_B] = {"B", ROLE_INPUT, 0, "K by N"},
     [GEMM_C] = {"C", ROLE_OUTPUT, 0, "M by N"},
     {NULL, ROLE_SCALAR, 0, NULL},
 };
+
+enum compute { COMPUTE_FULL, COMPUTE_TF32, COMPUTE_3XTF32 };
+static const char *const classes[] = {[COMPUTE_FULL] = "full", [COMPUTE_TF32] = "tf32", [COMPUTE_3XTF32] = "3xtf32", NULL};
 
 // The product that a problem describes. C's shape decides M and N, A's K; sizes are only compared with them. A batch that is
 // no number of products becomes 0: check() refuses it.
@@ -59,6 +78,7 @@ static struct toolbox_gemm product(const struct operation_problem *p)
         .k = transpose_a ? a->rows / each : a->cols,
         .alpha = p->value[GEMM_ALPHA],
         .beta = p->value[GEMM_BETA],
+        .tf32 = p->value[GEMM_COMPUTE] == COMPUTE_TF32,
         .a = *a,
         .b = p->operand[GEMM_B],
         .c = *c,
@@ -86,19 +106,29 @@ static int check(const struct operation_problem *p, struct error *err)
         return error_set(err, "no product of %s into %s: floats into floats, or i8 into i32", element_name(g.a.type), element_name(g.c.type));
     if (!floats && (g.alpha != nearbyint(g.alpha) || g.beta != nearbyint(g.beta)))
         return error_set(err, "alpha and beta of an integer product must be integers");
+    if (p->value[GEMM_COMPUTE] != COMPUTE_FULL && g.a.type != ELEMENT_F32)
+        return error_set(err, "compute \"%s\" is a way to multiply f32; A and B are %s",
+                         classes[p->value[GEMM_COMPUTE] == COMPUTE_TF32 ? COMPUTE_TF32 : COMPUTE_3XTF32], element_name(g.a.type));
     return 0;
 }
 
-// Fills in what multiplies the scale; see the paragraph at the top.
-static void bound(const struct toolbox_gemm *g, struct operation_expected *expected)
+// Fills in what multiplies the scale; see the paragraphs at the top.
+static void bound(const struct operation_problem *p, const struct toolbox_gemm *g, struct operation_expected *expected)
 {
+    double k = (double)g->k;
     // f16 and bf16 products are accumulated in fp32 by every library and tensor core; a kernel that does not must say so
     // with a larger tolerance.
     bool narrow = g->a.type == ELEMENT_F16 || g->a.type == ELEMENT_BF16;
     double u = narrow ? element_roundoff(ELEMENT_F32) : element_roundoff(g->a.type);
     double stored = element_roundoff(g->c.type);
-    expected->per_scale = u * (2 * sqrt((double)g->k) + 4);
+    expected->per_scale = u * (2 * sqrt(k) + 4);
     expected->per_value = stored > u ? stored * (1 + 0x1p-4) : 0;
+    if (p->value[GEMM_COMPUTE] == COMPUTE_TF32) {
+        expected->per_scale += 0x1p-10 * fmin(1, 4 / sqrt(k));
+        expected->per_value += 0x1p-9;
+    } else if (p->value[GEMM_COMPUTE] == COMPUTE_3XTF32) {
+        expected->per_scale += 32 * u;
+    }
     // Results and products below the smallest normal number have an absolute error of half the smallest subnormal.
     double smallest = g->c.type == ELEMENT_F64 ? DBL_TRUE_MIN : g->c.type == ELEMENT_F16 ? 0x1p-24 : (double)FLT_TRUE_MIN;
     expected->floor = smallest * (g->c.type == ELEMENT_F16 ? 1.0 : (double)g->k);
@@ -118,7 +148,7 @@ static int reference(const struct toolbox *tools, const struct operation_problem
     struct operation_expected *expected = &all[GEMM_C];
     int64_t n = g.c.rows * g.c.cols;
     bool exact = !element_is_float(g.c.type);
-    bound(&g, expected);
+    bound(p, &g, expected);
 
     wide.a.device = wide.b.device = wide.c.device = 0;
     if (widened(tools, &g.a, false, &wide.a, err) || widened(tools, &g.b, false, &wide.b, err)) return -1;
@@ -190,7 +220,7 @@ out:
 static int cpu(const struct operation_problem *p, struct operation_expected *all, struct error *err)
 {
     struct toolbox_gemm g = product(p);
-    bound(&g, &all[GEMM_C]);
+    bound(p, &g, &all[GEMM_C]);
     for (int64_t i = 0; i < g.batch; i++)
         if (cpu_one(&g, i, &all[GEMM_C], err)) return -1;
     return 0;
@@ -221,7 +251,7 @@ static void release_lt(const struct toolbox *tools, void *state)
 }
 
 static const struct operation_baseline baselines[] = {
-    {"cublas", "cublasGemmEx (a batch: cublasGemmStridedBatchedEx), its own choice of algorithm; FP32 without TF32", true, NULL, run_cublas, NULL},
+    {"cublas", "cublasGemmEx (a batch: cublasGemmStridedBatchedEx), its own choice of algorithm; FP32 without TF32 unless compute is \"tf32\"", true, NULL, run_cublas, NULL},
     {"cublasLt", "the fastest of cublasLt's first 8 heuristics, 64 MiB of workspace", true, prepare_lt, run_lt, release_lt},
     {NULL, NULL, false, NULL, NULL, NULL},
 };
@@ -230,7 +260,9 @@ const struct operation operation_gemm = {
     .name = "gemm",
     .summary = "matrix product C = alpha*op(A)*op(B) + beta*C, row-major",
     .bound = "u*(2*sqrt(K)+4) * (|alpha||A||B| + |beta||C|), element-wise against fp64 "
-             "(Higham 2002, section 3.5; Higham and Mary 2019)",
+             "(Higham 2002, section 3.5; Higham and Mary 2019); compute \"tf32\": "
+             "+ 2^-10*min(1, 4/sqrt(K)) * the same + 2^-9*|expected|; \"3xtf32\": + 32*u * the same (Ootomo and Yokota 2022)",
+    .classes = classes,
     .roles = roles,
     .check = check,
     .deterministic = true,

@@ -65,6 +65,7 @@ struct toolbox_gemm {
     int64_t m, n, k;
     int64_t batch; // products of this shape; each operand holds them one below the other, so that it has batch times their rows
     double alpha, beta;
+    bool tf32; // f32 inputs may be rounded to TF32
     struct operand a, b, c; // row-major; c = alpha*op(a)*op(b) + beta*c
 };
 
@@ -87,7 +88,7 @@ struct toolbox {
     int (*to_integer)(void *self, uint64_t from, int64_t n, uint64_t to, struct error *err);
     int (*sums)(void *self, const struct operand *from, struct toolbox_sums *sums, struct error *err);
     int (*upload)(void *self, const void *from, size_t bytes, uint64_t to, struct error *err);
-    // cuBLAS. `gemm` runs what cublasGemmEx would (FP32 without TF32).
+    // cuBLAS. `gemm` runs what cublasGemmEx would (FP32 without TF32 unless it says tf32).
     int (*gemm)(void *self, const struct toolbox_gemm *gemm, struct error *err);
     // cublasSgemv or cublasDgemv: a product whose b and c have one column with ld 1, and batch 1.
     int (*gemv)(void *self, const struct toolbox_gemm *gemm, struct error *err);
@@ -124,6 +125,9 @@ struct operation {
     const char *summary;
     const char *bound; // the error bound in words, with its source; shown by `check` and in reports
     const struct operation_role *roles;
+    // Words for the values 0, 1 ... of the scalar role "compute", NULL at the end: the arithmetic that the job's kernel and the baselines are held to. Jobs of
+    // different classes are different problems, with other bounds and other baselines. NULL: there is one class.
+    const char *const *classes;
     // Whether the problem's shapes, types and sizes fit together: 0, or -1 with what does not.
     int (*check)(const struct operation_problem *, struct error *);
     // Whether a kernel of this operation gives the same bits in every run. False where a usual implementation finishes
@@ -144,6 +148,8 @@ extern const struct operation *const operations[];
 const struct operation *operation_find(const char *name, const char **nearest);
 // The index of a role, or -1.
 int operation_role(const struct operation *operation, const char *name);
+// The number of a compute class by its word, or -1; an operation without classes has none.
+int operation_class(const struct operation *operation, const char *word);
 // A baseline, or NULL.
 const struct operation_baseline *operation_baseline(const struct operation *operation, const char *name);
 

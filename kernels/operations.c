@@ -45,6 +45,13 @@ int operation_role(const struct operation *operation, const char *name)
     return -1;
 }
 
+int operation_class(const struct operation *operation, const char *word)
+{
+    for (int i = 0; operation->classes && operation->classes[i]; i++)
+        if (!strcmp(operation->classes[i], word)) return i;
+    return -1;
+}
+
 const struct operation_baseline *operation_baseline(const struct operation *operation, const char *name)
 {
     for (int i = 0; operation->baselines[i].name; i++)

@@ -1,18 +1,24 @@
 /*
- * gemm_wgmma.cu: matrix products of BF16 or FP16 on Hopper's tensor cores (sm_90a): TMA loads, wgmma, FP32 accumulators.
+ * gemm_wgmma.cu: matrix products of BF16, FP16 or TF32 on Hopper's tensor cores (sm_90a): TMA loads, wgmma, FP32 accumulators.
  *
  *     D = alpha * A * B' + beta * C     A: M x K, B: N x K, D over C: M x N, row-major with leading dimension ldc
  *
  * with A and B as TMA sees them: a job's tensor maps say which of its buffers is A (TRANSPOSE_C swaps them), and whether K is
- * their contiguous dimension (A_MAJOR k, B_MAJOR k) or M or N is (A_MAJOR m, B_MAJOR n). Any M, N, K >= 1: TMA reads zeros outside,
- * and writes nothing there. Sums are FP32 in the tensor core's order. beta = 0: C is not read.
+ * their contiguous dimension (A_MAJOR k, B_MAJOR k) or M or N is (A_MAJOR m, B_MAJOR n; 16-bit types alone). Any M, N, K >= 1: TMA reads
+ * zeros outside, and writes nothing there. Sums are FP32 in the tensor core's order. beta = 0: C is not read.
+ *
+ * INPUT tf32: A and B are FP32, of which the tensor cores read the upper 19 bits; a tensor map with convert = "tf32" rounds instead of
+ * cutting off. PRODUCTS 3: FP32 from three products of TF32 (Ootomo and Yokota 2022). a = high + low, high the 19 bits that the tensor cores
+ * read of a itself, low the rest (gemm_split writes it); K is walked three times, over high*low, low*high and high*high, the small terms
+ * first; low*low, 2^-20 of the whole at most, is left out. The tensor cores' additions cut off instead of rounding, so that errors grow with
+ * K: PROMOTE n adds their sums to others, with rounding, every n steps. An Inf in A or B may give NaN.
  *
  * A block has WARPGROUPS warpgroups that multiply ("consumers") and one that loads (or one warp, PRODUCER_REGISTERS 0). A ring of
  * STAGES buffers in shared memory connects them, each with two mbarriers: full (the bytes have come) and empty (all who read
  * them have done so, in every block of the cluster that was sent a part of them).
  *
  *     stage    | A: BLOCK_M x BLOCK_K | x STAGES   | B: BLOCK_N x BLOCK_K | x STAGES    | store buffers | barriers
- *     K-major    panels of PANEL = min(BLOCK_K, 64) columns, each BLOCK_M rows of 2*PANEL bytes, swizzled over 2*PANEL bytes
+ *     K-major    panels of LINE = min(BLOCK_K * SIZE, 128) bytes of a row, each BLOCK_M rows, swizzled over LINE bytes; SIZE: an element's, 2 or 4
  *     M-major    panels of 64 rows of A, each BLOCK_K lines of 128 bytes, swizzled over 128 bytes
  *
  * cooperative: all consumers share a tile, each has BLOCK_M / WARPGROUPS rows. pingpong: two consumers take turns, each has a tile
@@ -20,49 +26,64 @@
  *
  * Clusters: CLUSTER_M blocks one below the other need the same part of B, each loads a share and sends it to all; likewise
  * CLUSTER_N and A. SPLIT_K blocks of a cluster share a tile's K, and add their sums through distributed shared memory in a
- * fixed order.
+ * fixed order. STREAM_K: the tiles that would leave the last wave unfilled are divided among all clusters in equal numbers of steps (Osama et
+ * al., Stream-K, 2023). The block with a tile's first steps waits for the others' sums, which they leave in the workspace, and adds them in the
+ * order of K; they never wait. So all blocks must be resident, and `counts` must be 0 at first, as each launch leaves it.
  *
  * Launches
  *
- *     gemm_wgmma  (map A, map B, map C (MAP_C 1), C, int M, int N, int K, float alpha, float beta, long long ldc)
+ *     gemm_wgmma  (map A, map B, maps of A's and B's low parts (PRODUCTS 3), map C (MAP_C 1), C, int M, int N, int K, float alpha, float beta,
+ *                  long long ldc, float *workspace, unsigned *counts (both: WORKSPACE 1))
  *         CLUSTER    CLUSTER_M * CLUSTER_N * SPLIT_K (one of the two kinds must be 1)
  *         tiles      ceil_div(M, BLOCK_M * CLUSTER_M) * ceil_div(N, BLOCK_N * CLUSTER_N)
  *         grid       CLUSTER * (PERSISTENT ? min(tiles, clusters that fit at once) : tiles);   cluster  CLUSTER
  *         block      128 * WARPGROUPS + (PRODUCER_REGISTERS ? 128 : 32)
- *         shared     1024 + STAGES * 2 * BLOCK_K * (BLOCK_M + BLOCK_N) + (STORE direct ? 0 : WARPGROUPS * STORE_BUFFERS * STORE_BYTES)
- *                    + 16 * STAGES, and with SPLIT_K at least 1024 + 4 * BLOCK_M * BLOCK_N + 16 * STAGES; STORE_BYTES: below
- *         maps       A: box BLOCK_M / CLUSTER_N by PANEL (M-major: BLOCK_K by 64), swizzle as above; B: likewise, BLOCK_N / CLUSTER_M;
+ *         shared     1024 + STAGES * SIZE * BLOCK_K * (BLOCK_M + BLOCK_N) + (STORE direct ? 0 : WARPGROUPS * STORE_BUFFERS * STORE_BYTES) + BARRIERS,
+ *                    and with SPLIT_K at least 1024 + 4 * BLOCK_M * BLOCK_N + BARRIERS; STORE_BYTES: below;
+ *                    BARRIERS 16 * STAGES + (STORE tma ? 8 * WARPGROUPS * STORE_BUFFERS : 0)
+ *         maps       A: box BLOCK_M / CLUSTER_N by PANEL = LINE / SIZE (M-major: BLOCK_K by 64), swizzle as above; B: likewise, BLOCK_N / CLUSTER_M;
  *                    C: box 64 by STORE_COLS, or STORE_COLS by 64 with TRANSPOSE_C; swizzle: the box's inner bytes (16: none)
+ *         workspace  BLOCK_M * BLOCK_N floats a block; counts: WARPGROUPS a block
  *     gemm_align  (A, rows, ld, to, ld_to; the same of B; int K)  copies both so that rows begin at multiples of 16 bytes, which TMA needs
  *         grid       ceil_div((rows_a + rows_b) * ceil_div(K, 64 * COPY_WORDS), 8);   block  256
+ *     gemm_split  (A, rows, low part of A; the same of B; int K, long long ld)  the low parts for PRODUCTS 3; all rows ld floats apart, a multiple of 4
+ *         grid       ceil_div((rows_a + rows_b) * ceil_div(K, 32 * COPY_WORDS), 8);   block  256
  *
  * Parameters (macros; each has a default)
  *
- *     INPUT, OUTPUT        bf16 or f16; bf16, f16 or f32
+ *     INPUT, OUTPUT        bf16, f16 or tf32; bf16, f16 or f32
+ *     PRODUCTS             1 or 3 (INPUT tf32)
  *     BLOCK_M              rows of a tile: a multiple of 64 for each consumer that works on it
  *     BLOCK_N              columns: 8, or a multiple of 16 up to 256
- *     BLOCK_K              32, 64 or a multiple of 64; 64 or more where an operand is M- or N-major
+ *     BLOCK_K              64 bytes of a row, or a multiple of 128; 64 elements or more where an operand is M- or N-major
  *     WARPGROUPS           consumers, 1 to 3; SCHEDULE pingpong: 2
  *     IN_FLIGHT            0: every stage's products are waited for; 1: a stage is given back when the next one's are under way
  *     PRODUCER_REGISTERS   what setmaxnreg leaves a loading thread: 24 to 40; the consumers share the rest; 0: one loading warp
  *     MIN_BLOCKS           blocks an SM that registers must suffice for
  *     PERSISTENT           1: as many clusters as fit at once go through all tiles, loading ahead; 0: a cluster for each tile
  *     CLUSTER_M, CLUSTER_N, SPLIT_K   see above; a cluster has at most 8 blocks
- *     RASTER               consecutive tiles go through RASTER rows of tiles, column by column
- *     STORE                tma: through shared memory by TMA; rows: through shared memory, whole rows by each warp (any ldc);
+ *     ORDER, RASTER        grouped: consecutive tiles go through RASTER rows of tiles, column by column; hilbert: through squares of RASTER tiles, a power
+ *                          of two, along a Hilbert curve (what is left at the edges: grouped)
+ *     STREAM_K             1: the last wave's tiles are divided if it is not full; 2: those of the last full wave too; needs WORKSPACE 1, PERSISTENT,
+ *                          cooperative, no DEFER
+ *     PROMOTE              0; n: see above; the tile's sums take twice the registers
+ *     STORE                tma: through shared memory by TMA (C's rows must be multiples of 16 bytes: it writes no less); rows: through shared memory, whole rows by each warp (any ldc);
  *                          direct: from registers (any ldc)
- *     STORE_BUFFERS        of 64 by STORE_COLS elements, for each consumer: 1 or more
+ *     STORE_BUFFERS        of 64 by STORE_COLS elements, for each consumer: 1 or more. With beta and STORE tma the old C comes through them too, as much of
+ *                          it as they hold while the products are still being summed
  *     DEFER                1: a tile's results wait in registers, as OUTPUT, and are stored during the first steps of the next tile; needs STORE
  *                          tma or rows, PERSISTENT, cooperative and a 16-bit OUTPUT
  *     HINT_A, HINT_B       0; 1: the L2 may drop it first; 2: the L2 should keep it
  *     ROTATE               0; n: tile i begins its sums i*n steps further along K and comes round, so that blocks that need the same rows do not
  *                          all ask for the same lines at once
- *     COPY_WORDS           4-byte words that a lane of gemm_align has in flight
+ *     COPY_WORDS           4-byte words that a lane of gemm_align or gemm_split has in flight; of gemm_split a multiple of 4
  *
  * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: nothing is multiplied; 2 arithmetic alone: nothing is
  * loaded.
  *
- * Sources: PTX ISA 9.0, sections on wgmma (fragments, matrix descriptors), cp.async.bulk.tensor, mbarrier, setmaxnreg.
+ * Sources: PTX ISA 9.0, sections on wgmma (fragments, matrix descriptors), cp.async.bulk.tensor, mbarrier, setmaxnreg. Ootomo and Yokota, Recovering
+ * single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance, IJHPCA 36, 2022. Fasi, Higham, Mikaitis and
+ * Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ Computer Science 7, 2021.
  */
 
 #ifndef SWEETSPOT_VARIANT
@@ -73,6 +94,9 @@
 #endif
 #ifndef OUTPUT
 #define OUTPUT bf16
+#endif
+#ifndef PRODUCTS
+#define PRODUCTS 1
 #endif
 #ifndef A_MAJOR
 #define A_MAJOR k
@@ -125,8 +149,20 @@
 #ifndef PERSISTENT
 #define PERSISTENT 1
 #endif
+#ifndef ORDER
+#define ORDER grouped
+#endif
 #ifndef RASTER
 #define RASTER 8
+#endif
+#ifndef WORKSPACE
+#define WORKSPACE 0
+#endif
+#ifndef STREAM_K
+#define STREAM_K 0
+#endif
+#ifndef PROMOTE
+#define PROMOTE 0
 #endif
 #ifndef STORE
 #define STORE tma
@@ -158,6 +194,9 @@
 #define TYPE_bf16 1
 #define TYPE_f16 2
 #define TYPE_f32 3
+#define TYPE_tf32 4
+#define ORDER_grouped 1
+#define ORDER_hilbert 2
 #define MAJOR_k 1
 #define MAJOR_m 2
 #define MAJOR_n 2
@@ -172,14 +211,24 @@
 #define B_MAJOR_IS JOIN(MAJOR_, B_MAJOR)
 #define SCHEDULE_IS JOIN(SCHEDULE_, SCHEDULE)
 #define STORE_IS JOIN(STORE_, STORE)
+#define ORDER_IS JOIN(ORDER_, ORDER)
 
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #error "gemm_wgmma.cu needs sm_90a: wgmma, TMA and setmaxnreg are Hopper's own"
 #endif
-#if INPUT_IS != TYPE_bf16 && INPUT_IS != TYPE_f16
-#error "INPUT must be bf16 or f16"
+#if INPUT_IS != TYPE_bf16 && INPUT_IS != TYPE_f16 && INPUT_IS != TYPE_tf32
+#error "INPUT must be bf16, f16 or tf32"
 #endif
-#if OUTPUT_IS == 0
+#if INPUT_IS == TYPE_tf32 && (A_MAJOR_IS != MAJOR_k || B_MAJOR_IS != MAJOR_k)
+#error "INPUT tf32 needs A_MAJOR k and B_MAJOR k: wgmma transposes 16-bit types alone"
+#endif
+#if PRODUCTS != 1 && !(PRODUCTS == 3 && INPUT_IS == TYPE_tf32)
+#error "PRODUCTS must be 1, or 3 with INPUT tf32"
+#endif
+#if ORDER_IS == 0
+#error "ORDER must be grouped or hilbert"
+#endif
+#if OUTPUT_IS == 0 || OUTPUT_IS == TYPE_tf32
 #error "OUTPUT must be bf16, f16 or f32"
 #endif
 #if A_MAJOR_IS == 0 || B_MAJOR_IS == 0
@@ -200,21 +249,22 @@ constexpr bool PINGPONG = SCHEDULE_IS == SCHEDULE_pingpong;
 constexpr int OWNERS = PINGPONG ? 1 : WARPGROUPS;      /* consumers that share a tile */
 constexpr int ROWS = BLOCK_M / OWNERS;                 /* of a consumer */
 constexpr int PARTS = ROWS / 64;                       /* wgmma is 64 rows high */
-constexpr int PANEL = BLOCK_K < 64 ? BLOCK_K : 64;
-constexpr int A_BYTES = BLOCK_M * BLOCK_K * 2, B_BYTES = BLOCK_N * BLOCK_K * 2;
+constexpr int SIZE = INPUT_IS == TYPE_tf32 ? 4 : 2;    /* of an element of A or B */
+constexpr int LINE = BLOCK_K * SIZE < 128 ? BLOCK_K * SIZE : 128, PANEL = LINE / SIZE;
+constexpr int A_BYTES = BLOCK_M * BLOCK_K * SIZE, B_BYTES = BLOCK_N * BLOCK_K * SIZE;
 constexpr int CLUSTER = CLUSTER_M * CLUSTER_N * SPLIT_K;
 constexpr int THREADS = 128 * WARPGROUPS + (PRODUCER_REGISTERS ? 128 : 32);
 constexpr int RELEASES = OWNERS * (CLUSTER_M + CLUSTER_N - 1); /* arrivals that empty a stage */
 
 static_assert(BLOCK_M % (64 * OWNERS) == 0 && BLOCK_M <= 256 * (A_MAJOR_IS == MAJOR_k ? 1 : 4), "BLOCK_M: 64 rows for each consumer, at most 256");
 static_assert(BLOCK_N == 8 || (BLOCK_N % 16 == 0 && BLOCK_N <= 256), "BLOCK_N must be 8 or a multiple of 16 up to 256");
-static_assert(BLOCK_K == 32 || BLOCK_K % 64 == 0, "BLOCK_K must be 32 or a multiple of 64");
+static_assert(BLOCK_K * SIZE == 64 || BLOCK_K * SIZE % 128 == 0, "BLOCK_K must be 64 bytes or a multiple of 128");
 static_assert((A_MAJOR_IS == MAJOR_k || (BLOCK_K % 64 == 0 && BLOCK_M / 64 % CLUSTER_N == 0)) &&
                   (B_MAJOR_IS == MAJOR_k || (BLOCK_K % 64 == 0 && BLOCK_N % (64 * CLUSTER_M) == 0)),
               "M- and N-major operands need BLOCK_K 64 or more, and 64 rows or columns for each block of the cluster");
 static_assert(BLOCK_M % (8 * CLUSTER_N) == 0 && BLOCK_N % (8 * CLUSTER_M) == 0, "a cluster shares loads in units of 8 rows");
 static_assert(SPLIT_K == 1 || (CLUSTER_M * CLUSTER_N == 1 && !PERSISTENT && !PINGPONG), "SPLIT_K goes with neither CLUSTER_M, CLUSTER_N, PERSISTENT nor pingpong");
-static_assert(SPLIT_K == 1 || STORE_IS == STORE_direct || 2 * BLOCK_M * BLOCK_N <= STAGES * BLOCK_K * (BLOCK_M + BLOCK_N),
+static_assert(SPLIT_K == 1 || STORE_IS == STORE_direct || 4 * BLOCK_M * BLOCK_N <= STAGES * SIZE * BLOCK_K * (BLOCK_M + BLOCK_N),
               "with SPLIT_K and STORE tma or rows the partial sums must fit into the stages");
 static_assert(!PINGPONG || (WARPGROUPS == 2 && PERSISTENT), "pingpong needs two consumers and PERSISTENT");
 static_assert(STORE_IS != STORE_tma || MAP_C, "STORE tma needs a tensor map of C");
@@ -222,6 +272,10 @@ static_assert(PRODUCER_REGISTERS == 0 || WARPGROUPS * MIN_BLOCKS > 1, "with one 
 static_assert(!DEFER || (STORE_IS != STORE_direct && PERSISTENT && !PINGPONG && OUTPUT_IS != TYPE_f32),
               "DEFER needs STORE tma or rows, PERSISTENT, SCHEDULE cooperative and a 16-bit OUTPUT");
 static_assert(STAGES >= 2, "STAGES must be at least 2");
+static_assert(ORDER_IS != ORDER_hilbert || (RASTER & (RASTER - 1)) == 0, "ORDER hilbert needs a power of two as RASTER");
+static_assert(!STREAM_K || (WORKSPACE && PERSISTENT && !PINGPONG && !DEFER && SPLIT_K == 1),
+              "STREAM_K needs WORKSPACE 1, PERSISTENT, SCHEDULE cooperative, and neither DEFER nor SPLIT_K");
+static_assert(!PROMOTE || !DEFER, "PROMOTE and DEFER do not go together");
 
 /* What a consumer stages at a time: 64 rows by STORE_COLS columns of the tile, or with TRANSPOSE_C their transpose. */
 #if OUTPUT_IS == TYPE_f32
@@ -478,24 +532,31 @@ template <int LEFT> __device__ __forceinline__ void stores_read()
 #define MMA_REST "%128, %129"
 #define MMA_ADD "%130"
 #endif
-#if A_MAJOR_IS == MAJOR_k
-#define A_FLAG "0"
+#if INPUT_IS == TYPE_tf32
+#define MMA_SHAPE "k8.f32.tf32.tf32"
+#define MMA_FLAGS ""
 #else
-#define A_FLAG "1"
+#define MMA_SHAPE "k16.f32." TEXT(INPUT) "." TEXT(INPUT)
+#if A_MAJOR_IS == MAJOR_k
+#define A_FLAG ", 0"
+#else
+#define A_FLAG ", 1"
 #endif
 #if B_MAJOR_IS == MAJOR_k
-#define B_FLAG "0"
+#define B_FLAG ", 0"
 #else
-#define B_FLAG "1"
+#define B_FLAG ", 1"
+#endif
+#define MMA_FLAGS A_FLAG B_FLAG
 #endif
 
 constexpr int SUMS = BLOCK_N / 2; /* accumulators of a thread for 64 rows */
 
-/* d (64 x BLOCK_N) = a (64 x 16) * b' + (add ? d : 0), enqueued. */
+/* d (64 x BLOCK_N) = a (64 x 32 bytes) * b' + (add ? d : 0), enqueued. */
 __device__ __forceinline__ void multiply(float (&d)[SUMS], unsigned long long a, unsigned long long b, int add)
 {
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " MMA_ADD ", 0;\nwgmma.mma_async.sync.aligned.m64n" TEXT(BLOCK_N) "k16.f32." TEXT(INPUT) "." TEXT(
-                     INPUT) " {" MMA_LIST "}, " MMA_REST ", p, 1, 1, " A_FLAG ", " B_FLAG ";\n}"
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " MMA_ADD ", 0;\nwgmma.mma_async.sync.aligned.m64n" TEXT(BLOCK_N) MMA_SHAPE " {" MMA_LIST "}, " MMA_REST
+                 ", p, 1, 1" MMA_FLAGS ";\n}"
                  : MMA_SUMS
                  : "l"(a), "l"(b), "r"(add));
 }
@@ -540,15 +601,85 @@ __device__ __forceinline__ unsigned long long at(unsigned long long constant, un
 
 struct problem {
     int m, n, k, tiles_m, tiles_n, tiles;
+    int first, steps; /* of every tile along K: this block's */
+    int alone;        /* tiles that a cluster computes from the first step to the last; the others are divided (STREAM_K) */
 };
 
-/* Row and column of a cluster's tile, in units of clusters' tiles. */
+/* Row and column of a cluster's tile, in units of clusters' tiles. The first load waits for this, hence one division but at the lower edge. */
 __device__ __forceinline__ void place(const problem &p, int tile, int &row, int &col)
 {
-    const int band = RASTER * p.tiles_n, first = tile / band * RASTER, rest = tile % band;
+    const int band = RASTER * p.tiles_n, number = (unsigned)tile / (unsigned)band, first = number * RASTER, rest = tile - number * band;
     const int rows = min(RASTER, p.tiles_m - first);
-    row = first + rest % rows;
-    col = rest / rows;
+    col = rows == RASTER ? (unsigned)rest / RASTER : (unsigned)rest / (unsigned)rows;
+    row = first + rest - col * rows;
+#if ORDER_IS == ORDER_hilbert
+    const int square = col / RASTER;
+    if (rows < RASTER || (square + 1) * RASTER > p.tiles_n) return;
+    /* From the curve's place to the square's: two bits a time, the lowest first. It ends beside the next square's beginning. */
+    int at = rest - square * RASTER * RASTER, x = 0, y = 0;
+#pragma unroll
+    for (int side = 1; side < RASTER; side *= 2, at /= 4) {
+        const int right = at / 2 & 1, up = (at ^ right) & 1;
+        if (!up) {
+            if (right) {
+                x = side - 1 - x;
+                y = side - 1 - y;
+            }
+            const int swap = x;
+            x = y;
+            y = swap;
+        }
+        x += side * right;
+        y += side * up;
+    }
+    row = first + y;
+    col = square * RASTER + x;
+#endif
+}
+
+/* Steps of a tile that a cluster has: all, or with STREAM_K a part. */
+struct piece {
+    int tile, first, count;
+};
+
+/* The pieces of a cluster, one after the other. */
+struct walk {
+    int tile;    /* the next that it has alone */
+    int at, end; /* STREAM_K: its part of the steps of all divided tiles */
+};
+
+__device__ __forceinline__ int stream_begin(const problem &p, int cluster)
+{
+    return (int)((long long)(p.tiles - p.alone) * p.steps * cluster / (gridDim.x / CLUSTER));
+}
+
+__device__ __forceinline__ walk walk_begin(const problem &p)
+{
+    const int cluster = blockIdx.x / CLUSTER;
+    walk w = {cluster, 0, 0};
+    if (STREAM_K) {
+        w.at = stream_begin(p, cluster);
+        w.end = stream_begin(p, cluster + 1);
+    }
+    return w;
+}
+
+__device__ __forceinline__ bool walk_next(const problem &p, walk &w, piece &next)
+{
+    if (w.tile < p.alone) {
+        next = {w.tile, p.first, p.steps};
+        w.tile += PERSISTENT ? gridDim.x / CLUSTER : p.alone;
+        return true;
+    }
+#if STREAM_K
+    if (w.at < w.end) {
+        const int first = w.at % p.steps;
+        next = {p.alone + w.at / p.steps, first, min(p.steps - first, w.end - w.at)};
+        w.at += next.count;
+        return true;
+    }
+#endif
+    return false;
 }
 
 __device__ __forceinline__ float from_output(output v)
@@ -574,12 +705,17 @@ __device__ __forceinline__ unsigned pack(float low, float high)
 }
 #endif
 
+/* Where a consumer's results go. */
 struct target {
     output *c;
     long long ldc;
     int m, n;
     float alpha, beta;
     const tensor_map *map;
+    int group;        /* the consumer */
+    unsigned buffers; /* its store buffers */
+    unsigned loaded;  /* STORE tma: a barrier a buffer: the old C has come into it */
+    unsigned phases;  /* those barriers' parities, a bit each */
 };
 
 __device__ __forceinline__ output *element(const target &t, int row, int col)
@@ -587,17 +723,38 @@ __device__ __forceinline__ output *element(const target &t, int row, int col)
     return t.c + (TRANSPOSE_C ? col * t.ldc + row : row * t.ldc + col);
 }
 
+/* Whether two neighbouring elements of a row can be accessed at once. */
+__device__ __forceinline__ bool in_pairs(const target &t)
+{
+    return !TRANSPOSE_C && t.ldc % 2 == 0 && ((unsigned long long)t.c & (2 * sizeof(output) - 1)) == 0;
+}
+
 /* alpha * sum + beta * C: in place, for N of a thread's elements. Element j*4 + h*2 + e of part p lies at row 64*p + 8*h + lane/4 (of its
- * warp's 16) and column 8*j + 2*(lane%4) + e; `row` and `col` are those of the first. */
+ * warp's 16) and column 8*j + 2*(lane%4) + e; `row` and `col` are those of the first. C is read in this order. */
 template <int N> __device__ __forceinline__ void scale_sums(float *d, const target &t, int row, int col)
 {
 #pragma unroll
     for (int i = 0; i < N; i++) d[i] *= t.alpha;
     if (t.beta == 0) return;
+    const bool pairs = in_pairs(t);
 #pragma unroll
-    for (int i = 0; i < N; i++) {
-        const int r = row + i / 2 % 2 * 8, c = col + i / 4 * 8 + i % 2;
-        if (r < t.m && c < t.n) d[i] += t.beta * from_output(*element(t, r, c));
+    for (int i = 0; i < N; i += 2) {
+        const int r = row + i / 2 % 2 * 8, c = col + i / 4 * 8;
+        if (r >= t.m) continue;
+        if (pairs && c + 1 < t.n) {
+#if OUTPUT_IS == TYPE_f32
+            const float2 old = *reinterpret_cast<const float2 *>(element(t, r, c));
+            d[i] += t.beta * old.x;
+            d[i + 1] += t.beta * old.y;
+#else
+            const unsigned old = *reinterpret_cast<const unsigned *>(element(t, r, c));
+            d[i] += t.beta * from_output((output)old);
+            d[i + 1] += t.beta * from_output((output)(old >> 16));
+#endif
+            continue;
+        }
+        if (c < t.n) d[i] += t.beta * from_output(*element(t, r, c));
+        if (c + 1 < t.n) d[i + 1] += t.beta * from_output(*element(t, r, c + 1));
     }
 }
 
@@ -636,10 +793,12 @@ __device__ __forceinline__ unsigned staged(int line, int bytes)
     return offset ^ ((offset >> 7 & MASK) << 4);
 }
 
-/* What a thread stores of 64 rows: words of one f32 or two 16-bit elements, in the order of its sums. */
-constexpr int WORDS = OUTPUT_IS == TYPE_f32 ? SUMS : SUMS / 2;
+constexpr int CHUNKS = BLOCK_N / STORE_COLS; /* of 64 rows; what is staged at a time */
+constexpr int CHUNK_SUMS = STORE_COLS / 2;   /* of a thread */
+/* What a thread stores of a chunk: words of one f32 or two 16-bit elements, in the order of its sums. */
+constexpr int WORDS = OUTPUT_IS == TYPE_f32 ? CHUNK_SUMS : CHUNK_SUMS / 2;
 
-__device__ __forceinline__ void encode(unsigned (&v)[WORDS], const float (&d)[SUMS])
+__device__ __forceinline__ void encode(unsigned *v, const float *d)
 {
 #pragma unroll
     for (int i = 0; i < WORDS; i++)
@@ -650,42 +809,75 @@ __device__ __forceinline__ void encode(unsigned (&v)[WORDS], const float (&d)[SU
 #endif
 }
 
-/* A warp's 16 rows of columns chunk * STORE_COLS and on into the buffer. */
-__device__ __forceinline__ void stage(unsigned buffer, const unsigned (&words)[WORDS], int chunk, int warp, int lane)
+#if OUTPUT_IS == TYPE_f32
+/* Where a thread's sums 4*j + 2*h and the next lie in the buffer. */
+__device__ __forceinline__ unsigned pair_address(unsigned buffer, int j, int h, int warp, int lane)
 {
-    const unsigned *v = words + chunk * (WORDS / (BLOCK_N / STORE_COLS));
+    return buffer + staged(warp * 16 + lane / 4 + 8 * h, (8 * j + 2 * (lane % 4)) * 4);
+}
+#else
+/* The line that a lane names to stmatrix and ldmatrix for columns 16*j to 16*j + 15 of its warp's 16 rows; with 8 columns, of these. */
+__device__ __forceinline__ unsigned matrix_address(unsigned buffer, int j, int warp, int lane)
+{
+    const int matrix = lane / 8, line = lane % 8, low = warp * 16 + matrix % 2 * 8, right = 16 * j + (STORE_COLS == 8 ? 0 : matrix / 2 * 8);
+    return buffer + (TRANSPOSE_C ? staged(right + line, low * 2) : staged(low + line, right * 2));
+}
+#if TRANSPOSE_C
+#define TRANSPOSED ".trans"
+#else
+#define TRANSPOSED ""
+#endif
+#endif
+
+/* A warp's 16 rows of a chunk into the buffer. */
+__device__ __forceinline__ void stage(unsigned buffer, const unsigned *v, int warp, int lane)
+{
+#if OUTPUT_IS == TYPE_f32
+#pragma unroll
+    for (int j = 0; j < STORE_COLS / 8; j++)
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+            asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(pair_address(buffer, j, h, warp, lane)), "r"(v[4 * j + 2 * h]), "r"(v[4 * j + 2 * h + 1]) : "memory");
+#else
+    if constexpr (STORE_COLS == 8) {
+        asm volatile("stmatrix.sync.aligned.m8n8.x2" TRANSPOSED ".shared.b16 [%0], {%1, %2};" ::"r"(matrix_address(buffer, 0, warp, lane)), "r"(v[0]), "r"(v[1]) : "memory");
+    } else {
+#pragma unroll
+        for (int j = 0; j < STORE_COLS / 16; j++)
+            asm volatile("stmatrix.sync.aligned.m8n8.x4" TRANSPOSED ".shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(matrix_address(buffer, j, warp, lane)), "r"(v[4 * j]), "r"(v[4 * j + 1]), "r"(v[4 * j + 2]), "r"(v[4 * j + 3]) : "memory");
+    }
+#endif
+}
+
+/* Adds beta times the old C, which lies in the buffer as stage() would put it, to a thread's sums of a chunk. */
+__device__ __forceinline__ void add_old(float *d, unsigned buffer, float beta, int warp, int lane)
+{
 #if OUTPUT_IS == TYPE_f32
 #pragma unroll
     for (int j = 0; j < STORE_COLS / 8; j++)
 #pragma unroll
         for (int h = 0; h < 2; h++) {
-            const unsigned to = buffer + staged(warp * 16 + lane / 4 + 8 * h, (8 * j + 2 * (lane % 4)) * 4);
-            asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(to), "r"(v[4 * j + 2 * h]), "r"(v[4 * j + 2 * h + 1]) : "memory");
+            float old[2];
+            asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(old[0]), "=f"(old[1]) : "r"(pair_address(buffer, j, h, warp, lane)) : "memory");
+            d[4 * j + 2 * h] += beta * old[0];
+            d[4 * j + 2 * h + 1] += beta * old[1];
         }
 #else
-    const int matrix = lane / 8, line = lane % 8;
-    if constexpr (STORE_COLS == 8) {
-        const int half = matrix % 2;
-#if TRANSPOSE_C
-        const unsigned to = buffer + staged(line, (warp * 16 + half * 8) * 2);
-        asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(to), "r"(v[0]), "r"(v[1]) : "memory");
-#else
-        const unsigned to = buffer + staged(warp * 16 + half * 8 + line, 0);
-        asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(to), "r"(v[0]), "r"(v[1]) : "memory");
-#endif
-    } else {
 #pragma unroll
-        for (int j = 0; j < STORE_COLS / 16; j++) {
-#if TRANSPOSE_C
-            const unsigned to = buffer + staged(16 * j + matrix / 2 * 8 + line, (warp * 16 + matrix % 2 * 8) * 2);
-            asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(v[4 * j]), "r"(v[4 * j + 1]), "r"(v[4 * j + 2]), "r"(v[4 * j + 3]) : "memory");
-#else
-            const unsigned to = buffer + staged(warp * 16 + matrix % 2 * 8 + line, (16 * j + matrix / 2 * 8) * 2);
-            asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(v[4 * j]), "r"(v[4 * j + 1]), "r"(v[4 * j + 2]), "r"(v[4 * j + 3]) : "memory");
-#endif
+    for (int j = 0; j < (STORE_COLS + 15) / 16; j++) {
+        unsigned old[4];
+        if constexpr (STORE_COLS == 8)
+            asm volatile("ldmatrix.sync.aligned.m8n8.x2" TRANSPOSED ".shared.b16 {%0, %1}, [%2];" : "=r"(old[0]), "=r"(old[1]) : "r"(matrix_address(buffer, j, warp, lane)) : "memory");
+        else
+            asm volatile("ldmatrix.sync.aligned.m8n8.x4" TRANSPOSED ".shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(old[0]), "=r"(old[1]), "=r"(old[2]), "=r"(old[3]) : "r"(matrix_address(buffer, j, warp, lane)) : "memory");
+#pragma unroll
+        for (int i = 0; i < (STORE_COLS == 8 ? 2 : 4); i++) {
+            d[8 * j + 2 * i] += beta * from_output((output)old[i]);
+            d[8 * j + 2 * i + 1] += beta * from_output((output)(old[i] >> 16));
         }
     }
 #endif
+    __syncwarp();
 }
 
 #if STORE_IS == STORE_rows
@@ -719,59 +911,162 @@ __device__ __forceinline__ void store_rows(const target &t, unsigned buffer, int
 #endif
     }
 }
+
+/* The other way: the old C into the buffer. */
+__device__ __forceinline__ void load_rows(const target &t, unsigned buffer, int x, int y, int warp, int lane)
+{
+    constexpr int COLS = STORE_WIDTH / (int)sizeof(output), EACH = 4 / (int)sizeof(output); /* elements of a word */
+    const int lines = TRANSPOSE_C ? t.n : t.m, cols = min(COLS, (TRANSPOSE_C ? t.m : t.n) - x);
+    unsigned v[STORE_LINES / 4];
+#pragma unroll
+    for (int i = 0; i < STORE_LINES / 4; i++) {
+        const int line = warp + 4 * i;
+        const output *from = t.c + (y + line) * t.ldc + x;
+        v[i] = 0;
+        if (y + line >= lines) continue;
+#if OUTPUT_IS == TYPE_f32
+        if (lane < cols) v[i] = __float_as_uint(from[lane]);
+#else
+        if (2 * lane < cols) v[i] = from[2 * lane];
+        if (2 * lane + 1 < cols) v[i] |= (unsigned)from[2 * lane + 1] << 16;
+#endif
+    }
+#pragma unroll
+    for (int i = 0; i < STORE_LINES / 4; i++)
+        if (EACH * lane < COLS)
+            asm volatile("st.shared.u32 [%0], %1;" ::"r"(buffer + staged(warp + 4 * i, lane / 4 * 16) + lane % 4 * 4), "r"(v[i]) : "memory");
+}
 #endif
 #endif
 
 #if STORE_IS != STORE_direct
-constexpr int CHUNKS = BLOCK_N / STORE_COLS; /* of 64 rows */
+/* A chunk of a consumer's part of a tile, whose rows begin at `row` and columns at `col`. */
+struct chunk_place {
+    int x, y; /* of its first element in C; x along C's rows */
+};
 
-/* Part p's chunk of STORE_COLS columns to C. `row` and `col`: where the consumer's rows of the tile begin. */
-__device__ __forceinline__ void store_chunk(const unsigned (&words)[WORDS], int p, int chunk, const target &t, int row, int col, int group, unsigned buffers)
+__device__ __forceinline__ chunk_place place_chunk(int p, int chunk, int row, int col)
+{
+    const int r = row + 64 * p, c = col + chunk * STORE_COLS;
+    return TRANSPOSE_C ? chunk_place{r, c} : chunk_place{c, r};
+}
+
+__device__ __forceinline__ unsigned chunk_buffer(const target &t, int slot)
+{
+    return t.buffers + slot % STORE_BUFFERS * STORE_BYTES;
+}
+
+/* Waits until the buffer of a tile's chunk number `slot`, in the order of storing, is free. */
+__device__ __forceinline__ void free_buffer(const target &t, int slot)
+{
+#if STORE_IS == STORE_tma
+    if (threadIdx.x % 128 == 0) {
+        if (slot == 0) stores_read<0>(); /* the last tile's last may be in this buffer */
+        else stores_read<STORE_BUFFERS - 1>();
+    }
+    group_sync(t.group);
+#else
+    if (slot == 0 || STORE_BUFFERS == 1) group_sync(t.group);
+#endif
+}
+
+/* Staged words to C. */
+__device__ __forceinline__ void send_chunk(const unsigned *words, int slot, const target &t, const chunk_place &at)
 {
     const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
-    const unsigned buffer = buffers + ((p * CHUNKS + chunk) % STORE_BUFFERS) * STORE_BYTES;
-    const int first = col + chunk * STORE_COLS, x = TRANSPOSE_C ? row + 64 * p : first, y = TRANSPOSE_C ? first : row + 64 * p;
+    const unsigned buffer = chunk_buffer(t, slot);
+    stage(buffer, words, warp, lane);
 #if STORE_IS == STORE_tma
-    if (threadIdx.x % 128 == 0) stores_read<STORE_BUFFERS - 1>();
-    group_sync(group);
-    stage(buffer, words, chunk, warp, lane);
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    group_sync(group);
-    if (threadIdx.x % 128 == 0) store_box(t.map, buffer, x, y);
+    group_sync(t.group);
+    if (threadIdx.x % 128 == 0) store_box(t.map, buffer, at.x, at.y);
 #else
-    if (STORE_BUFFERS == 1) group_sync(group);
-    stage(buffer, words, chunk, warp, lane);
-    group_sync(group);
-    store_rows(t, buffer, x, y, warp, lane);
+    group_sync(t.group);
+    store_rows(t, buffer, at.x, at.y, warp, lane);
+#endif
+}
+
+#if STORE_IS == STORE_tma
+/* One thread: the old C of a chunk into its buffer, which must be free. */
+__device__ __forceinline__ void load_old(const target &t, int slot, const chunk_place &at)
+{
+    const unsigned barrier = t.loaded + slot % STORE_BUFFERS * 8;
+    barrier_expect(barrier, 64 * STORE_COLS * (int)sizeof(output));
+    load_box<1, 0>(chunk_buffer(t, slot), t.map, at.x, at.y, barrier, 0, 0);
+}
+
+/* As much of a tile's old C as the buffers hold, before it is needed. */
+__device__ __forceinline__ void load_old_ahead(const target &t, int row, int col)
+{
+    if (t.beta == 0 || threadIdx.x % 128) return;
+    stores_read<0>();
+#pragma unroll
+    for (int slot = 0; slot < STORE_BUFFERS && slot < PARTS * CHUNKS; slot++) load_old(t, slot, place_chunk(slot / CHUNKS, slot % CHUNKS, row, col));
+}
+#endif
+
+/* alpha * sums + beta * C of part p's chunk to C. `d`: the chunk's sums; AHEAD: what load_old_ahead began is continued. */
+template <bool AHEAD> __device__ __forceinline__ void store_chunk(float *d, int p, int chunk, int slot, target &t, int row, int col)
+{
+    const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
+    const unsigned buffer = chunk_buffer(t, slot);
+    const chunk_place at = place_chunk(p, chunk, row, col);
+    unsigned words[WORDS];
+#pragma unroll
+    for (int i = 0; i < CHUNK_SUMS; i++) d[i] *= t.alpha;
+    if (t.beta == 0) {
+        free_buffer(t, slot);
+    } else {
+#if STORE_IS == STORE_tma
+        if (!AHEAD) {
+            free_buffer(t, slot);
+            if (threadIdx.x % 128 == 0) load_old(t, slot, at);
+        }
+        barrier_wait(t.loaded + slot % STORE_BUFFERS * 8, t.phases >> slot % STORE_BUFFERS & 1);
+        t.phases ^= 1u << slot % STORE_BUFFERS;
+#else
+        free_buffer(t, slot);
+        load_rows(t, buffer, at.x, at.y, warp, lane);
+        group_sync(t.group);
+#endif
+        add_old(d, buffer, t.beta, warp, lane);
+    }
+    encode(words, d);
+    send_chunk(words, slot, t, at);
+#if STORE_IS == STORE_tma
+    constexpr int BEHIND = STORE_BUFFERS > 1 ? 1 : 0; /* chunks whose buffers may still be read */
+    const int next = slot - BEHIND + STORE_BUFFERS;
+    if (AHEAD && t.beta != 0 && slot >= BEHIND && next < PARTS * CHUNKS && threadIdx.x % 128 == 0) {
+        stores_read<BEHIND>();
+        load_old(t, next, place_chunk(next / CHUNKS, next % CHUNKS, row, col));
+    }
 #endif
 }
 #endif
 
 /* A consumer's rows of a tile, from `row` on, and columns from `col` on, to C. */
-__device__ __forceinline__ void store_tile(float (&d)[PARTS][SUMS], const target &t, int row, int col, int group, unsigned buffers)
+__device__ __forceinline__ void store_tile(float (&d)[PARTS][SUMS], target &t, int row, int col)
 {
+#if STORE_IS == STORE_direct
     const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
+    const bool pairs = in_pairs(t);
 #pragma unroll
     for (int p = 0; p < PARTS; p++) {
         const int own_row = row + 64 * p + warp * 16 + lane / 4, own_col = col + 2 * (lane % 4);
         scale_sums<SUMS>(d[p], t, own_row, own_col);
-#if STORE_IS == STORE_direct
-        const bool pairs = !TRANSPOSE_C && t.ldc % 2 == 0 && ((unsigned long long)t.c & (2 * sizeof(output) - 1)) == 0;
 #pragma unroll
         for (int j = 0; j < BLOCK_N / 8; j++) store_direct(&d[p][4 * j], t, own_row, own_col + 8 * j, pairs);
-#else
-        unsigned words[WORDS];
-        encode(words, d[p]);
-#pragma unroll
-        for (int chunk = 0; chunk < CHUNKS; chunk++) store_chunk(words, p, chunk, t, row, col, group, buffers);
-#endif
     }
+#else
+#pragma unroll
+    for (int i = 0; i < PARTS * CHUNKS; i++) store_chunk<true>(&d[i / CHUNKS][i % CHUNKS * CHUNK_SUMS], i / CHUNKS, i % CHUNKS, i, t, row, col);
+#endif
 }
 
 #if DEFER
 /* A tile's results that wait to be stored. */
 struct deferred {
-    unsigned words[PARTS][WORDS];
+    unsigned words[PARTS * CHUNKS][WORDS];
     int row, col;
     bool waiting;
 };
@@ -782,70 +1077,134 @@ __device__ __forceinline__ void defer_tile(deferred &later, float (&d)[PARTS][SU
 #pragma unroll
     for (int p = 0; p < PARTS; p++) {
         scale_sums<SUMS>(d[p], t, row + 64 * p + warp * 16 + lane / 4, col + 2 * (lane % 4));
-        encode(later.words[p], d[p]);
+#pragma unroll
+        for (int chunk = 0; chunk < CHUNKS; chunk++) encode(later.words[p * CHUNKS + chunk], &d[p][chunk * CHUNK_SUMS]);
     }
     later.row = row;
     later.col = col;
     later.waiting = true;
 }
 
-__device__ __forceinline__ void store_deferred(deferred &later, int i, const target &t, int group, unsigned buffers)
+__device__ __forceinline__ void store_deferred(deferred &later, int i, const target &t)
 {
-    store_chunk(later.words[i / CHUNKS], i / CHUNKS, i % CHUNKS, t, later.row, later.col, group, buffers);
+    free_buffer(t, i);
+    send_chunk(later.words[i], i, t, place_chunk(i / CHUNKS, i % CHUNKS, later.row, later.col));
+}
+#endif
+
+#if STREAM_K
+/* Where a block's sums of a divided tile lie: [block][sum][thread]. */
+struct workspace {
+    float *sums;
+    unsigned *counts; /* a consumer's is 1 while its sums are there */
+};
+
+__device__ __forceinline__ float *partial_sums(const workspace &w, unsigned block)
+{
+    return w.sums + (long long)block * (BLOCK_M * BLOCK_N) + threadIdx.x;
+}
+
+/* Leaves this block's sums to the block that has the tile's first steps. */
+__device__ __forceinline__ void leave_sums(const float (&d)[PARTS][SUMS], const workspace &w, int group)
+{
+    float *to = partial_sums(w, blockIdx.x);
+#pragma unroll
+    for (int i = 0; i < PARTS * SUMS; i++) asm volatile("st.global.cg.f32 [%0], %1;" ::"l"(to + i * 128 * WARPGROUPS), "f"(d[i / SUMS][i % SUMS]) : "memory");
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    group_sync(group);
+    if (threadIdx.x % 128 == 0)
+        asm volatile("st.release.gpu.global.u32 [%0], 1;" ::"l"(w.counts + blockIdx.x * WARPGROUPS + group) : "memory");
+}
+
+/* Adds what the clusters that follow have of the rest of the tile, from step `done` of it on, in their order. */
+__device__ __forceinline__ void collect_sums(float (&d)[PARTS][SUMS], const problem &p, const workspace &w, int tile, int done, int group)
+{
+    const int end = (tile - p.alone + 1) * p.steps;
+    int at = (tile - p.alone) * p.steps + done;
+    for (int cluster = blockIdx.x / CLUSTER + 1; at < end; cluster++) {
+        const int next = min(stream_begin(p, cluster + 1), end);
+        if (next == at) continue;
+        at = next;
+        const unsigned block = cluster * CLUSTER + blockIdx.x % CLUSTER;
+        unsigned *count = w.counts + block * WARPGROUPS + group, there = 0;
+        if (threadIdx.x % 128 == 0)
+            while (!there) asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(there) : "l"(count) : "memory");
+        group_sync(group);
+        asm volatile("fence.acq_rel.gpu;" ::: "memory");
+        const float *from = partial_sums(w, block);
+#pragma unroll
+        for (int i = 0; i < PARTS * SUMS; i++) {
+            float v;
+            asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(v) : "l"(from + i * 128 * WARPGROUPS) : "memory");
+            d[i / SUMS][i % SUMS] += v;
+        }
+        if (threadIdx.x % 128 == 0) *count = 0; /* for the next launch */
+    }
 }
 #endif
 
 #if SPLIT_K > 1
 constexpr int SHARES = PARTS * (BLOCK_N / STORE_COLS); /* of a tile: 64 rows by STORE_COLS columns, share i for the block of rank i % SPLIT_K */
 constexpr int SHARE_SUMS = STORE_COLS / 2;             /* of a thread */
+constexpr int TOGETHER = SPLIT_K * SHARE_SUMS <= 64 ? SPLIT_K : 2; /* blocks whose sums are on their way at once: each way takes longer than all loads */
 
+/* Of four sums of a thread, from the i-th on, for 16-byte accesses. */
 __device__ __forceinline__ unsigned partial_address(unsigned partial, int i)
 {
-    return partial + (i * 128 * WARPGROUPS + (int)threadIdx.x) * 4;
+    return partial + (i / 4 * 128 * WARPGROUPS + (int)threadIdx.x) * 16;
 }
 
-/* Lays down the sums that other blocks of the cluster will add: shared memory, [sum][thread]. */
+/* Lays down the sums that other blocks of the cluster will add: shared memory, [sum / 4][thread][4]. */
 __device__ __forceinline__ void offer_partial(const float (&d)[PARTS][SUMS], unsigned partial, unsigned rank)
 {
 #pragma unroll
-    for (int i = 0; i < PARTS * SUMS; i++)
-        if ((unsigned)(i / SHARE_SUMS) % SPLIT_K != rank) asm volatile("st.shared.f32 [%0], %1;" ::"r"(partial_address(partial, i)), "f"(d[i / SUMS][i % SUMS]) : "memory");
+    for (int i = 0; i < PARTS * SUMS; i += 4) {
+        const float *v = &d[i / SUMS][i % SUMS];
+        if ((unsigned)(i / SHARE_SUMS) % SPLIT_K != rank)
+            asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(partial_address(partial, i)), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory");
+    }
 }
 
 /* Adds the cluster's partial sums of this block's shares, in the order of their ranks, and stores them. */
-__device__ __forceinline__ void store_split(float (&d)[PARTS][SUMS], const target &t, int row, int col, unsigned partial, unsigned rank, int group, unsigned buffers)
+__device__ __forceinline__ void store_split(float (&d)[PARTS][SUMS], target &t, int row, int col, unsigned partial, unsigned rank)
 {
+#if STORE_IS == STORE_direct
     const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32;
+    const bool pairs = in_pairs(t);
+#endif
 #pragma unroll
     for (int share = 0; share < SHARES; share++) {
         if ((unsigned)share % SPLIT_K != rank) continue;
         const int p = share * SHARE_SUMS / SUMS, first = share * SHARE_SUMS % SUMS;
-        const int own_row = row + 64 * p + warp * 16 + lane / 4, own_col = col + 2 * (lane % 4);
         float sum[SHARE_SUMS];
 #pragma unroll
         for (int i = 0; i < SHARE_SUMS; i++) sum[i] = 0;
 #pragma unroll
-        for (unsigned s = 0; s < SPLIT_K; s++) {
-            unsigned there;
-            asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(partial_address(partial, share * SHARE_SUMS)), "r"(s));
+        for (unsigned s = 0; s < SPLIT_K; s += TOGETHER) {
+            float v[TOGETHER][SHARE_SUMS];
 #pragma unroll
-            for (int i = 0; i < SHARE_SUMS; i++) {
-                float v = d[p][first + i];
-                if (s != rank) asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(v) : "r"(there + i * 128 * WARPGROUPS * 4) : "memory");
-                sum[i] += v;
+            for (unsigned q = 0; q < TOGETHER && s + q < SPLIT_K; q++) {
+                unsigned there;
+                asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(partial_address(partial, share * SHARE_SUMS)), "r"(s + q));
+#pragma unroll
+                for (int i = 0; i < SHARE_SUMS; i += 4)
+                    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+                                 : "=f"(v[q][i]), "=f"(v[q][i + 1]), "=f"(v[q][i + 2]), "=f"(v[q][i + 3])
+                                 : "r"(there + i / 4 * 128 * WARPGROUPS * 16)
+                                 : "memory");
             }
+#pragma unroll
+            for (unsigned q = 0; q < TOGETHER && s + q < SPLIT_K; q++)
+#pragma unroll
+                for (int i = 0; i < SHARE_SUMS; i++) sum[i] += s + q == rank ? d[p][first + i] : v[q][i];
         }
-#pragma unroll
-        for (int i = 0; i < SHARE_SUMS; i++) d[p][first + i] = sum[i];
-        scale_sums<SHARE_SUMS>(&d[p][first], t, own_row, own_col + 2 * first);
 #if STORE_IS == STORE_direct
-        const bool pairs = !TRANSPOSE_C && t.ldc % 2 == 0 && ((unsigned long long)t.c & (2 * sizeof(output) - 1)) == 0;
+        const int own_row = row + 64 * p + warp * 16 + lane / 4, own_col = col + 2 * (lane % 4) + 2 * first;
+        scale_sums<SHARE_SUMS>(sum, t, own_row, own_col);
 #pragma unroll
-        for (int j = 0; j < SHARE_SUMS / 4; j++) store_direct(&d[p][first + 4 * j], t, own_row, own_col + 2 * first + 8 * j, pairs);
+        for (int j = 0; j < SHARE_SUMS / 4; j++) store_direct(&sum[4 * j], t, own_row, own_col + 8 * j, pairs);
 #else
-        unsigned words[WORDS];
-        encode(words, d[p]);
-        store_chunk(words, p, 2 * first / STORE_COLS, t, row, col, group, buffers);
+        store_chunk<false>(sum, p, first / CHUNK_SUMS, share / SPLIT_K, t, row, col);
 #endif
     }
 }
@@ -857,8 +1216,13 @@ struct ring {
     unsigned a, b, full, empty; /* shared addresses */
 };
 
+/* The tensor maps of the operands; with PRODUCTS 3 also of their low parts. */
+struct operands {
+    const tensor_map *a, *b, *a_low, *b_low;
+};
+
 /* The thread that loads. */
-__device__ __forceinline__ void produce(const tensor_map *a, const tensor_map *b, const problem &p, const ring &r, int first, int count, unsigned rank)
+__device__ __forceinline__ void produce(const operands &from, const problem &p, const ring &r, unsigned rank)
 {
     const int cm = SPLIT_K > 1 ? 0 : rank % CLUSTER_M, cn = SPLIT_K > 1 ? 0 : rank / CLUSTER_M;
     unsigned short a_mask = 0, b_mask = (unsigned short)(((1u << CLUSTER_M) - 1) << (CLUSTER_M * cn));
@@ -866,17 +1230,30 @@ __device__ __forceinline__ void produce(const tensor_map *a, const tensor_map *b
     for (int i = 0; i < CLUSTER_N; i++) a_mask |= (unsigned short)(1u << (cm + CLUSTER_M * i));
     const unsigned long long a_policy = cache_policy<HINT_A>(), b_policy = cache_policy<HINT_B>();
     constexpr int A_SHARE = BLOCK_M / CLUSTER_N, B_SHARE = BLOCK_N / CLUSTER_M;
+    const int walked = PRODUCTS == 3 ? (p.k + BLOCK_K - 1) / BLOCK_K : 0; /* steps of one of three products */
     int s = 0;
     unsigned parity = 1;
-    for (int tile = blockIdx.x / CLUSTER; tile < p.tiles; tile += PERSISTENT ? gridDim.x / CLUSTER : p.tiles) {
+    piece next;
+    for (walk w = walk_begin(p); walk_next(p, w, next);) {
         int row, col;
-        place(p, tile, row, col);
+        place(p, next.tile, row, col);
         row = (row * CLUSTER_M + cm) * BLOCK_M + cn * A_SHARE;
         col = (col * CLUSTER_N + cn) * BLOCK_N + cm * B_SHARE;
-        int next = ROTATE && count > 0 ? (int)((unsigned)tile * ROTATE % (unsigned)count) : 0;
-        for (int step = 0; step < count; step++) {
-            const int k = first + next;
-            if (++next == count) next = 0;
+        int at = ROTATE && next.count > 0 ? (int)((unsigned)next.tile * ROTATE % (unsigned)next.count) : 0;
+        for (int step = 0; step < next.count; step++) {
+            int k = next.first + at;
+            const tensor_map *a = from.a, *b = from.b;
+            if (++at == next.count) at = 0;
+            if (PRODUCTS == 3) {
+                if (k >= 2 * walked) {
+                    k -= 2 * walked;
+                } else if (k >= walked) {
+                    k -= walked;
+                    a = from.a_low;
+                } else {
+                    b = from.b_low;
+                }
+            }
             barrier_wait(r.empty + 8 * s, parity);
 #if SWEETSPOT_VARIANT == 2
             barrier_arrive(r.full + 8 * s);
@@ -886,7 +1263,7 @@ __device__ __forceinline__ void produce(const tensor_map *a, const tensor_map *b
 #if A_MAJOR_IS == MAJOR_k
 #pragma unroll
             for (int panel = 0; panel < BLOCK_K / PANEL; panel++)
-                load_box<CLUSTER_N, HINT_A>(to_a + (panel * BLOCK_M + cn * A_SHARE) * PANEL * 2, a, k * BLOCK_K + panel * PANEL, row, full, a_mask, a_policy);
+                load_box<CLUSTER_N, HINT_A>(to_a + (panel * BLOCK_M + cn * A_SHARE) * LINE, a, k * BLOCK_K + panel * PANEL, row, full, a_mask, a_policy);
 #else
 #pragma unroll
             for (int panel = 0; panel < A_SHARE / 64; panel++)
@@ -895,7 +1272,7 @@ __device__ __forceinline__ void produce(const tensor_map *a, const tensor_map *b
 #if B_MAJOR_IS == MAJOR_k
 #pragma unroll
             for (int panel = 0; panel < BLOCK_K / PANEL; panel++)
-                load_box<CLUSTER_M, HINT_B>(to_b + (panel * BLOCK_N + cm * B_SHARE) * PANEL * 2, b, k * BLOCK_K + panel * PANEL, col, full, b_mask, b_policy);
+                load_box<CLUSTER_M, HINT_B>(to_b + (panel * BLOCK_N + cm * B_SHARE) * LINE, b, k * BLOCK_K + panel * PANEL, col, full, b_mask, b_policy);
 #else
 #pragma unroll
             for (int panel = 0; panel < B_SHARE / 64; panel++)
@@ -925,19 +1302,18 @@ __device__ __forceinline__ void release(const ring &r, int s, unsigned rank)
     }
 }
 
-/* One stage's products, enqueued. */
+/* One stage's products, enqueued: 32 bytes along K at a time. */
 __device__ __forceinline__ void multiply_stage(float (&d)[PARTS][SUMS], unsigned a, unsigned b, int row, bool add)
 {
-    constexpr unsigned long long A = A_MAJOR_IS == MAJOR_k ? descriptor(16, 8 * PANEL * 2, PANEL * 2) : descriptor(BLOCK_K * 128, 1024, 128);
-    constexpr unsigned long long B = B_MAJOR_IS == MAJOR_k ? descriptor(16, 8 * PANEL * 2, PANEL * 2) : descriptor(BLOCK_K * 128, 1024, 128);
+    constexpr unsigned long long A = A_MAJOR_IS == MAJOR_k ? descriptor(16, 8 * LINE, LINE) : descriptor(BLOCK_K * 128, 1024, 128);
+    constexpr unsigned long long B = B_MAJOR_IS == MAJOR_k ? descriptor(16, 8 * LINE, LINE) : descriptor(BLOCK_K * 128, 1024, 128);
 #pragma unroll
-    for (int k = 0; k < BLOCK_K / 16; k++) {
-        const int panel = k * 16 / PANEL, within = k * 16 % PANEL;
-        const unsigned from_b = b + (B_MAJOR_IS == MAJOR_k ? panel * BLOCK_N * PANEL * 2 + within * 2 : k * 16 * 128);
+    for (int k = 0; k < BLOCK_K * SIZE / 32; k++) {
+        const int panel = k * 32 / LINE, within = k * 32 % LINE;
+        const unsigned from_b = b + (B_MAJOR_IS == MAJOR_k ? panel * BLOCK_N * LINE + within : k * 16 * 128);
 #pragma unroll
         for (int p = 0; p < PARTS; p++) {
-            const unsigned from_a = a + (A_MAJOR_IS == MAJOR_k ? (panel * BLOCK_M + row + 64 * p) * PANEL * 2 + within * 2
-                                                              : (row + 64 * p) * BLOCK_K * 2 + k * 16 * 128);
+            const unsigned from_a = a + (A_MAJOR_IS == MAJOR_k ? (panel * BLOCK_M + row + 64 * p) * LINE + within : (row + 64 * p) * BLOCK_K * 2 + k * 16 * 128);
             multiply(d[p], at(A, from_a), at(B, from_b), k > 0 || add);
         }
     }
@@ -971,35 +1347,82 @@ __device__ __forceinline__ void end_step(const ring &r, int &s, unsigned &parity
     }
 }
 
-__device__ __forceinline__ void consume(const problem &p, const ring &r, const target &t, int count, unsigned rank, unsigned buffers)
+/* Steps of a piece from the k-th on. */
+__device__ __forceinline__ void multiply_piece(float (&d)[PARTS][SUMS], const ring &r, int &s, unsigned &parity, int &last, int k, int count, int own, unsigned rank)
+{
+#if PROMOTE
+    float total[PARTS][SUMS];
+    const int all = count;
+#pragma unroll
+    for (int i = 0; i < PARTS * SUMS; i++) total[i / SUMS][i % SUMS] = 0;
+    while (k < all) {
+        const int begin = k;
+        count = min(k + PROMOTE, all);
+        for (; k < count; k++) {
+            begin_step(d, r, s, parity, own, k > begin);
+            end_step(r, s, parity, last, k > 0, rank);
+        }
+        multiply_wait<0>();
+        pin(d);
+#pragma unroll
+        for (int i = 0; i < PARTS * SUMS; i++) total[i / SUMS][i % SUMS] += d[i / SUMS][i % SUMS];
+        pin(d);
+    }
+#pragma unroll
+    for (int i = 0; i < PARTS * SUMS; i++) d[i / SUMS][i % SUMS] = total[i / SUMS][i % SUMS];
+#else
+    for (; k < count; k++) {
+        begin_step(d, r, s, parity, own, k > 0);
+        end_step(r, s, parity, last, k > 0, rank);
+    }
+#endif
+}
+
+__device__ __forceinline__ void consume(const problem &p, const ring &r, const target &to, unsigned rank, unsigned buffers, unsigned loaded
+#if STREAM_K
+                                        , const workspace &space
+#endif
+)
 {
     const int group = threadIdx.x / 128;
     const int cm = SPLIT_K > 1 ? 0 : rank % CLUSTER_M, cn = SPLIT_K > 1 ? 0 : rank / CLUSTER_M;
     const int own = PINGPONG ? 0 : group * ROWS;
-    const int clusters = gridDim.x / CLUSTER;
     float d[PARTS][SUMS];
-    int turn = PINGPONG ? group : 0; /* how many tiles this block began before this one */
+    target t = to;
+    t.group = group;
+    t.buffers = buffers + group * STORE_BUFFERS * STORE_BYTES;
+    t.loaded = loaded + group * STORE_BUFFERS * 8;
+    t.phases = 0;
+    bool turn = !PINGPONG || group == 0; /* whether the next piece is this consumer's */
+    unsigned before = 0;                 /* steps of this block before the next piece */
     if (PINGPONG && group == 1) turn_end(group);
-    buffers += group * STORE_BUFFERS * STORE_BYTES;
 #if DEFER
     deferred later;
     later.waiting = false;
 #endif
-    for (int tile = blockIdx.x / CLUSTER + turn * clusters; tile < p.tiles; tile += PERSISTENT ? (PINGPONG ? 2 : 1) * clusters : p.tiles) {
-        int row, col;
-        place(p, tile, row, col);
-        row = (row * CLUSTER_M + cm) * BLOCK_M + own;
-        col = (col * CLUSTER_N + cn) * BLOCK_N;
-        const unsigned before = (unsigned)turn * (unsigned)count;
+    piece next;
+    for (walk w = walk_begin(p); walk_next(p, w, next);) {
+        const int count = next.count;
         int s = (int)(before % STAGES), last = 0;
         unsigned parity = before / STAGES & 1;
-        turn += PINGPONG ? 2 : 1;
+        before += (unsigned)count;
+        if (PINGPONG) {
+            turn = !turn;
+            if (turn) continue;
+        }
+        int row, col;
+        place(p, next.tile, row, col);
+        row = (row * CLUSTER_M + cm) * BLOCK_M + own;
+        col = (col * CLUSTER_N + cn) * BLOCK_N;
         if (count == 0) {
 #pragma unroll
             for (int i = 0; i < PARTS * SUMS; i++) d[i / SUMS][i % SUMS] = 0;
         }
         pin(d);
         if (PINGPONG) turn_begin(group);
+#if STORE_IS == STORE_tma && !DEFER && SPLIT_K == 1
+        if (!STREAM_K || next.first == 0) load_old_ahead(t, row, col);
+#endif
         int k = 0;
 #if DEFER
         if (later.waiting) {
@@ -1007,21 +1430,18 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
 #pragma unroll
                 for (; k < PARTS * CHUNKS; k++) {
                     begin_step(d, r, s, parity, own, k > 0);
-                    store_deferred(later, k, t, group, buffers);
+                    store_deferred(later, k, t);
                     end_step(r, s, parity, last, k > 0, rank);
                 }
             } else {
 #pragma unroll
-                for (int i = 0; i < PARTS * CHUNKS; i++) store_deferred(later, i, t, group, buffers);
+                for (int i = 0; i < PARTS * CHUNKS; i++) store_deferred(later, i, t);
             }
             later.waiting = false;
         }
 #endif
-        for (; k < count; k++) {
-            begin_step(d, r, s, parity, own, k > 0);
-            end_step(r, s, parity, last, k > 0, rank);
-        }
-        if (PINGPONG && tile + clusters < p.tiles) turn_end(group);
+        multiply_piece(d, r, s, parity, last, k, count, own, rank);
+        if (PINGPONG && w.tile < p.tiles) turn_end(group);
         multiply_wait<0>();
         if (IN_FLIGHT && count > 0) release(r, last, rank);
         pin(d);
@@ -1030,17 +1450,24 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
         asm volatile("bar.sync %0, %1;" ::"n"(WARPGROUPS + 1), "n"(128 * WARPGROUPS) : "memory");
         offer_partial(d, r.a, rank);
         cluster_sync();
-        store_split(d, t, row, col, r.a, rank, group, buffers);
+        store_split(d, t, row, col, r.a, rank);
 #elif DEFER
         defer_tile(later, d, t, row, col);
+#elif STREAM_K
+        if (next.first > 0) {
+            leave_sums(d, space, group);
+            continue;
+        }
+        if (count < p.steps) collect_sums(d, p, space, next.tile, count, group);
+        store_tile(d, t, row, col);
 #else
-        store_tile(d, t, row, col, group, buffers);
+        store_tile(d, t, row, col);
 #endif
     }
 #if DEFER
     if (later.waiting) {
 #pragma unroll
-        for (int i = 0; i < PARTS * CHUNKS; i++) store_deferred(later, i, t, group, buffers);
+        for (int i = 0; i < PARTS * CHUNKS; i++) store_deferred(later, i, t);
     }
 #endif
 #if STORE_IS == STORE_tma
@@ -1052,10 +1479,17 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     gemm_wgmma(const __grid_constant__ tensor_map a, const __grid_constant__ tensor_map b,
+#if PRODUCTS == 3
+               const __grid_constant__ tensor_map a_low, const __grid_constant__ tensor_map b_low,
+#endif
 #if MAP_C
                const __grid_constant__ tensor_map map_c,
 #endif
-               output *c, int m, int n, int k, float alpha, float beta, long long ldc)
+               output *c, int m, int n, int k, float alpha, float beta, long long ldc
+#if WORKSPACE
+               , float *sums, unsigned *counts
+#endif
+    )
 {
     extern __shared__ char memory[];
     const unsigned base = (shared_address(memory) + 1023) & ~1023u;
@@ -1064,14 +1498,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     constexpr int USED = STAGES * (A_BYTES + B_BYTES) + BUFFERS, SPLIT = SPLIT_K > 1 ? 4 * BLOCK_M * BLOCK_N : 0;
     const unsigned barriers = base + (USED > SPLIT ? USED : SPLIT);
     const ring r = {base, base + STAGES * A_BYTES, barriers, barriers + 8 * STAGES};
-    problem p = {m, n, k, (m + BLOCK_M * CLUSTER_M - 1) / (BLOCK_M * CLUSTER_M), (n + BLOCK_N * CLUSTER_N - 1) / (BLOCK_N * CLUSTER_N), 0};
-    p.tiles = p.tiles_m * p.tiles_n;
-    /* This block's steps along K. */
-    int first = 0, count = (k + BLOCK_K - 1) / BLOCK_K;
+    const unsigned loaded = barriers + 16 * STAGES; /* barriers of the store buffers */
+    const int per_product = (k + BLOCK_K - 1) / BLOCK_K;
+    problem p = {m, n, k, (m + BLOCK_M * CLUSTER_M - 1) / (BLOCK_M * CLUSTER_M), (n + BLOCK_N * CLUSTER_N - 1) / (BLOCK_N * CLUSTER_N)};
+    p.tiles = p.alone = p.tiles_m * p.tiles_n;
+    p.steps = PRODUCTS * per_product;
     if (SPLIT_K > 1) {
-        const int share = (count + SPLIT_K - 1) / SPLIT_K;
-        first = min((int)rank * share, count);
-        count = min(share, count - first);
+        const int share = (p.steps + SPLIT_K - 1) / SPLIT_K;
+        p.first = min((int)rank * share, p.steps);
+        p.steps = min(share, p.steps - p.first);
+    }
+    if (STREAM_K && p.steps > 0) {
+        const int clusters = gridDim.x / CLUSTER, full = p.tiles / clusters;
+        if (p.tiles % clusters) p.alone = max(0, full - (STREAM_K == 2)) * clusters;
     }
     const target t = {c, ldc, m, n, alpha, beta,
 #if MAP_C
@@ -1085,10 +1524,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
             barrier_init(r.full + 8 * s, 1);
             barrier_init(r.empty + 8 * s, RELEASES);
         }
+        if (STORE_IS == STORE_tma)
+            for (int i = 0; i < WARPGROUPS * STORE_BUFFERS; i++) barrier_init(loaded + 8 * i, 1);
         asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
     }
-    /* The thread that initialises the barriers is the one that loads, so that without a cluster it need not wait for the others. */
-    if (CLUSTER > 1)
+    /* The thread that initialises the barriers is the one that loads, so that where no other block arrives at them it need not wait for the others. */
+    if (CLUSTER_M * CLUSTER_N > 1)
         cluster_sync();
     else if (threadIdx.x < 128 * WARPGROUPS)
         asm volatile("bar.sync 15, %0;" ::"n"(128 * WARPGROUPS + 32) : "memory");
@@ -1100,7 +1541,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
         if (PRODUCER_REGISTERS) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS ? PRODUCER_REGISTERS : 24));
         if (threadIdx.x == 128 * WARPGROUPS) {
             asm volatile("prefetch.tensormap [%0];\nprefetch.tensormap [%1];" ::"l"(&a), "l"(&b) : "memory");
-            produce(&a, &b, p, r, first, count, rank);
+#if PRODUCTS == 3
+            produce({&a, &b, &a_low, &b_low}, p, r, rank);
+#else
+            produce({&a, &b, nullptr, nullptr}, p, r, rank);
+#endif
         }
         __syncwarp();
 #if SPLIT_K > 1
@@ -1108,7 +1553,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 #endif
     } else {
         if (PRODUCER_REGISTERS) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
-        consume(p, r, t, count, rank, base + STAGES * (A_BYTES + B_BYTES));
+#if STREAM_K
+        consume(p, r, t, rank, base + STAGES * (A_BYTES + B_BYTES), loaded, {sums, counts});
+#else
+        consume(p, r, t, rank, base + STAGES * (A_BYTES + B_BYTES), loaded);
+#endif
     }
     /* No block may end while another sends to its memory, reads it, or arrives at its barriers. */
     if (CLUSTER > 1) cluster_sync();
@@ -1165,4 +1614,62 @@ extern "C" __global__ void __launch_bounds__(256)
         align_row(a + row * lda, to_a + row * ld_to_a, k, first, lane);
     else if (row - rows_a < rows_b)
         align_row(b + (row - rows_a) * ldb, to_b + (row - rows_a) * ld_to_b, k, first, lane);
+}
+
+/* ---- FP32 as two parts of TF32 ---------------------------------------------------------------------------------------- */
+
+namespace {
+
+/* What the tensor cores, which read 19 bits of 32, leave of x, rounded to as many. Of an infinite x nothing; NaN stays. */
+__device__ __forceinline__ float low_part(float x)
+{
+    const float high = __uint_as_float(__float_as_uint(x) & 0xffffe000u);
+    unsigned low;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(low) : "f"(x - high));
+    return (__float_as_uint(x) & 0x7fffffffu) == 0x7f800000u ? 0.0f : __uint_as_float(low);
+}
+
+/* 32 * COPY_WORDS floats of a row by a warp, four at once by a lane. */
+__device__ __forceinline__ void split_row(const float *from, float *to, int k, int first, int lane)
+{
+    constexpr int VECTORS = (COPY_WORDS + 3) / 4;
+    float4 v[VECTORS];
+#pragma unroll
+    for (int i = 0; i < VECTORS; i++) {
+        const int e = first + (i * 32 + lane) * 4;
+        v[i] = make_float4(0, 0, 0, 0);
+        if (e + 3 < k) {
+            v[i] = *reinterpret_cast<const float4 *>(from + e);
+        } else {
+            if (e < k) v[i].x = from[e];
+            if (e + 1 < k) v[i].y = from[e + 1];
+            if (e + 2 < k) v[i].z = from[e + 2];
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < VECTORS; i++) {
+        const int e = first + (i * 32 + lane) * 4;
+        v[i] = make_float4(low_part(v[i].x), low_part(v[i].y), low_part(v[i].z), low_part(v[i].w));
+        if (e + 3 < k) {
+            *reinterpret_cast<float4 *>(to + e) = v[i];
+        } else {
+            if (e < k) to[e] = v[i].x;
+            if (e + 1 < k) to[e + 1] = v[i].y;
+            if (e + 2 < k) to[e + 2] = v[i].z;
+        }
+    }
+}
+
+} // namespace
+
+extern "C" __global__ void __launch_bounds__(256)
+    gemm_split(const float *a, int rows_a, float *low_a, const float *b, int rows_b, float *low_b, int k, long long ld)
+{
+    const int chunks = (k + 32 * COPY_WORDS - 1) / (32 * COPY_WORDS);
+    const long long task = (long long)blockIdx.x * 8 + threadIdx.x / 32;
+    const int row = (int)(task / chunks), first = (int)(task % chunks) * 32 * COPY_WORDS, lane = threadIdx.x % 32;
+    if (row < rows_a)
+        split_row(a + row * ld, low_a + row * ld, k, first, lane);
+    else if (row - rows_a < rows_b)
+        split_row(b + (row - rows_a) * ld, low_b + (row - rows_a) * ld, k, first, lane);
 }

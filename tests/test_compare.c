@@ -146,6 +146,31 @@ static void a_final_that_makes_no_sense_is_refused(void **state)
     }
 }
 
+static void the_class_of_a_product_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *compute, *text, *json;
+    } cases[] = {{"", "compute class: full\n", "\"compute\": \"full\""},
+                 {"compute = \"3xtf32\";", "compute class: 3xtf32, not to be compared with results of others\n", "\"compute\": \"3xtf32\""}};
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *begin = text_copy(finished_job_text), *reference = strstr(begin, "reference ="), *end = strstr(reference, "work ="), *out;
+        *reference = 0;
+        char *changed = text_format("%sreference = { operation = \"gemm\"; A = \"x\"; B = \"x\"; C = \"y\"; K = \"N\"; %s };\n%s", begin, cases[i].compute, end);
+        finished_write(job.job, changed);
+        assert_int_equal(finished_run(cmd_compare, &out, NULL, "compare", job.job, "--store", job.store, NULL), 0);
+        assert_contains(out, cases[i].text);
+        free(out);
+        assert_int_equal(finished_run(cmd_compare, &out, NULL, "compare", job.job, "--format=json", "--store", job.store, NULL), 0);
+        assert_contains(out, cases[i].json);
+        free(out);
+        free(changed);
+        free(begin);
+    }
+}
+
 static void a_final_about_other_problems_is_not_compared(void **state)
 {
     (void)state;
@@ -274,6 +299,7 @@ int main(void)
         CASE(csv_has_one_line_a_problem_and_entry),
         CASE(json_is_json_with_the_same_figures),
         CASE(a_final_that_makes_no_sense_is_refused),
+        CASE(the_class_of_a_product_is_named),
         CASE(a_final_about_other_problems_is_not_compared),
         CASE(status_shows_what_was_done_and_how_to_go_on),
         CASE(status_names_the_process_that_tunes),

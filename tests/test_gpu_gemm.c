@@ -1,4 +1,4 @@
-// Matrix products that need a GPU: templates/gemm_simt.cu and gemv.cu against cuBLAS in double precision where nothing is a multiple of anything.
+// Matrix products that need a GPU: templates/gemm_simt.cu, gemm_wgmma.cu and gemv.cu against cuBLAS in double precision where nothing is a multiple of anything.
 // Skipped, and counted as skipped, where there is no GPU; with SWEETSPOT_GPU_REQUIRED set (make test-gpu) its absence is a failure.
 #include "tests/gpu.h"
 
@@ -90,6 +90,59 @@ static void matrix_times_vector_is_right_at_all_shapes(void **state)
     e2e_remove(folder);
 }
 
+// sed scripts for tests/jobs/wgmma_cases.cfg.
+#define IN_TF32                                                                                                                                     \
+    "s/INPUT = \"bf16\"; OUTPUT = \"bf16\"; BYTES = 2; BYTES_C = 2/INPUT = \"tf32\"; OUTPUT = \"f32\"; BYTES = 4; BYTES_C = 4/; s/BLOCK_K = 64/BLOCK_K = 32/; " \
+    "s/type = \"bf16\"/type = \"f32\"/; s/compute = \"full\"/compute = \"tf32\"/"
+
+static void products_on_tensor_cores_are_right_however_tiles_are_ordered_divided_and_stored(void **state)
+{
+    NEEDS_GPU();
+    all_right("tests/jobs/wgmma_cases.cfg", "");
+    // Rows of C that are no multiples of 16 bytes, which TMA does not store.
+    all_right("tests/jobs/wgmma_cases.cfg", "s/.tma., //; s/ROWS = 136; COLS = 88/ROWS = 133; COLS = 95/");
+}
+
+static void on_tensor_cores_too_c_is_not_read_with_beta_0(void **state)
+{
+    NEEDS_GPU();
+    all_right("tests/jobs/wgmma_cases.cfg", "s/value = 0.75/value = 0.0/; s/direction = \"inout\"/direction = \"out\"/; s/% 6 == 4/% 6 == 1/");
+}
+
+static void the_transpose_of_a_product_on_tensor_cores_is_right(void **state)
+{
+    NEEDS_GPU();
+    all_right("tests/jobs/wgmma_cases.cfg",
+              "s/TRANSPOSE_C = 0/TRANSPOSE_C = 1/; s/shape = . \"ROWS\", \"COLS\" .; ld = \"round_up(COLS, 8) + 8\"/shape = [ \"COLS\", \"ROWS\" ]; ld = \"round_up(ROWS, 8) + 8\"/; "
+              "s/box = . \"64\", \"STORE_COLS\" .; swizzle = \"BYTES_C . STORE_COLS\"/box = [ \"STORE_COLS\", \"64\" ]; swizzle = 128/; "
+              "s/value = \"round_up(COLS, 8) + 8\"/value = \"round_up(ROWS, 8) + 8\"/; s/M = \"ROWS\"; N = \"COLS\"/M = \"COLS\"; N = \"ROWS\"; A = \"B\"; B = \"A\"/; s/% 6 == 4/% 6 == 2/; s/ROWS = 1;/ROWS = 8;/; s/ROWS = 300/ROWS = 304/");
+}
+
+static void products_in_tf32_are_right_and_are_not_fp32(void **state)
+{
+    NEEDS_GPU();
+    all_right("tests/jobs/wgmma_cases.cfg", IN_TF32);
+    // Rounded as they are loaded instead of cut off.
+    all_right("tests/jobs/wgmma_cases.cfg", IN_TF32 "; s/swizzle = 128; }/swizzle = 128; convert = \"tf32\"; }/; s/% 6 == 4/% 6 == 3/");
+    char *folder = e2e_folder("tf32");
+    struct outcome_of_command r = e2e_run(folder,
+                                          "sed -e 's|\"\\.\\./\\.\\./templates|\"'$PWD'/templates|' -e '" IN_TF32 "; s/compute = \"tf32\"/compute = \"full\"/' "
+                                          "tests/jobs/wgmma_cases.cfg >%s/job.cfg && "
+                                          "$BIN/sweetspot tune %s/job.cfg --store %s/g.db -q --no-counters --no-final -n 8; $BIN/sweetspot status %s/job.cfg --store %s/g.db",
+                                          folder, folder, folder, folder, folder);
+    if (!strstr(r.out, " wrong") || strstr(r.out, " ok ")) fail_msg("%.3000s\n%.3000s", r.out, r.err);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void fp32_by_three_products_of_tf32_is_right(void **state)
+{
+    NEEDS_GPU();
+    static const char *const small = "s/^problems .*/problems = ( { M = 648; N = 904; K = 1096; } );/; /^objective/d; s/value = 1.0/value = -2.0/; s/value = 0.0/value = 0.5/; "
+                                     "s/direction = \"out\"/direction = \"inout\"/; s/^budget.*/search = { strategy = \"random\"; }; budget = { evaluations = 60; };/";
+    all_right("configs/sgemm_3xtf32.cfg", small);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -100,6 +153,11 @@ int main(void)
         cmocka_unit_test(a_sum_of_no_terms_leaves_beta_times_c),
         cmocka_unit_test(offsets_beyond_two_to_the_31_are_right),
         cmocka_unit_test(matrix_times_vector_is_right_at_all_shapes),
+        cmocka_unit_test(products_on_tensor_cores_are_right_however_tiles_are_ordered_divided_and_stored),
+        cmocka_unit_test(on_tensor_cores_too_c_is_not_read_with_beta_0),
+        cmocka_unit_test(the_transpose_of_a_product_on_tensor_cores_is_right),
+        cmocka_unit_test(products_in_tf32_are_right_and_are_not_fp32),
+        cmocka_unit_test(fp32_by_three_products_of_tf32_is_right),
     };
     cmocka_set_test_filter(getenv("TEST_FILTER"));
     return cmocka_run_group_tests(tests, NULL, NULL);

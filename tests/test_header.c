@@ -129,7 +129,7 @@ static void it_says_how_tensor_maps_are_made(void **state)
         "    if (t.box[0] != 32 || t.box[1] != 32 || t.box[2] != 1 || t.element_stride[0] != 1) return 4;\n"
         "    if (t.swizzle != 3 || t.interleave != 0 || t.promotion != 2) return 5;\n"
         "    t = mini_gemm_tensor_map_2(1000, 77);\n"
-        "    if (t.rank != 3 || t.size[0] != 4 || t.size[1] != 20 || t.size[2] != 1000 || t.stride[0] != 16 || t.stride[1] != 320) return 6;\n"
+        "    if (t.rank != 3 || t.size[0] != 4 || t.size[1] != 20 || t.size[2] != 1000 || t.stride[0] != 16 || t.stride[1] != 320 || t.type != 11) return 6;\n"
         "    return mini_gemm_tensor_map_0_on(7, 1, 1).used;\n}\n";
     char *text = text_copy(finished_job_text), *at = strstr(text, "{ buffer = \"x\"");
     char *rest = text_copy(strstr(at, ", { buffer = \"y\""));
@@ -138,7 +138,7 @@ static void it_says_how_tensor_maps_are_made(void **state)
     *end = 0;
     char *changed = text_format("%s{ tensor_map = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; ld = \"round_up(N, 4)\"; box = [\"BLOCK_M / 2\", \"32\"];\n"
                                 "  swizzle = \"BLOCK_M > 32 ? 128 : 64\"; promotion = 128; out_of_bounds = \"nan\"; }%s,\n"
-                                "  { tensor_map = \"x\"; view = [\"M\", \"ceil_div(N, 4)\", \"4\"]; box = [8, 4, 4]; } );%s",
+                                "  { tensor_map = \"x\"; view = [\"M\", \"ceil_div(N, 4)\", \"4\"]; box = [8, 4, 4]; convert = \"tf32\"; } );%s",
                                 text, rest, end + 3);
     finished_write(job.job, changed);
     finished_trials(&job, "NVIDIA H200", "sm_90a");

@@ -71,6 +71,7 @@ static const struct {
     {8, "arguments = ( { tensor_map = \"r\"; type = \"f32\"; shape = [8, 8]; direction = \"out\"; box = [4, 4]; strides = [8, 8]; } );", 8, "must be 1: one for every dimension"},
     {8, "arguments = ( { tensor_map = \"r\"; type = \"f32\"; shape = [8]; direction = \"out\"; box = [1, 1, 1, 1, 1, 1]; } );", 8, "one to 5"},
     {8, "arguments = ( { tensor_map = \"r\"; type = \"i32\"; shape = [8]; direction = \"out\"; box = [4]; out_of_bounds = \"nan\"; } );", 8, "floating-point"},
+    {8, "arguments = ( { tensor_map = \"r\"; type = \"bf16\"; shape = [8]; direction = \"out\"; box = [8]; convert = \"tf32\"; } );", 8, "needs type f32, it is bf16"},
     {8, "arguments = ( { tensor_map = \"r\"; box = [4]; } );", 8, "where it is first named"},
     {8, "arguments = ( { tensor_map = \"r\"; buffer = \"r\"; } );", 8, "an argument must be"},
     {9, "reference = { operation = \"smu\"; };", 9, "unknown operation 'smu'; did you mean 'sum'?"},
@@ -78,6 +79,9 @@ static const struct {
     {9, "reference = { operation = \"sum\"; result = \"r\"; n = \"N\"; rsult = \"r\"; };", 9, "has no role 'rsult'"},
     {9, "reference = { operation = \"sum\"; result = \"r\"; n = true; };", 9, "'n' of operation 'sum' must name a size or scalar"},
     {9, "reference = { operation = \"sum\"; result = true; n = \"N\"; };", 9, "'result' of operation 'sum' must name a buffer"},
+    {9, "reference = { operation = \"gemm\"; compute = \"tf23\"; };", 9, "unknown compute class 'tf23'; did you mean 'tf32'?; there are full, tf32, 3xtf32"},
+    {9, "reference = { operation = \"gemm\"; compute = 1; };", 9, "'compute' must be a word, e.g. \"full\""},
+    {9, "reference = { operation = \"sum\"; result = \"r\"; n = \"N\"; compute = \"tf32\"; };", 9, "has no role 'compute'"},
     {9, "reference = { files = { q = \"x.npy\"; }; };", 9, "there is no buffer 'q'"},
     {9, "reference = { };", 9, "exactly one of"},
     {9, "budget2 = { };", 0, "there is no 'reference"},
@@ -230,6 +234,7 @@ static void tensor_maps_are_worked_out_and_refused_as_tma_would(void **state)
         {"shape = [100, 64]; box = (\"BLOCK\", 8); swizzle = \"BLOCK\";", NULL, {.rank = 2, .size = {64, 100}, .box = {8, 32}, .stride = {256}, .swizzle = 32}},
         {"shape = [100, 62]; ld = 64; box = [4, 8];", NULL, {.rank = 2, .size = {62, 100}, .box = {8, 4}, .stride = {256}}},
         {"shape = [\"N\"]; box = [4]; promotion = 256; out_of_bounds = \"nan\";", NULL, {.rank = 1, .size = {1000}, .box = {4}, .promotion = 256, .nan = true}},
+        {"shape = [100, 64]; box = [8, 8]; convert = \"tf32\";", NULL, {.rank = 2, .size = {64, 100}, .box = {8, 8}, .stride = {256}, .tf32 = true}},
         {"shape = [4800]; view = [3, 40, 40]; box = [1, 2, 4];", NULL, {.rank = 3, .size = {40, 40, 3}, .box = {4, 2, 1}, .stride = {160, 6400}}},
         {"shape = [4800]; view = [3, 40, 40]; strides = (\"N\", 48); box = [1, 2, 4];", NULL, {.rank = 3, .size = {40, 40, 3}, .box = {4, 2, 1}, .stride = {192, 4000}}},
         {"shape = [100, 63]; box = [4, 8];", "multiples of 16 bytes below 2^40, and this is 252", {0}},
@@ -263,7 +268,7 @@ static void tensor_maps_are_worked_out_and_refused_as_tma_would(void **state)
             assert_memory_equal(s.size, e->size, sizeof s.size);
             assert_memory_equal(s.box, e->box, sizeof s.box);
             assert_memory_equal(s.stride, e->stride, sizeof s.stride);
-            assert_true(s.swizzle == e->swizzle && s.interleave == e->interleave && s.promotion == e->promotion && s.nan == e->nan);
+            assert_true(s.swizzle == e->swizzle && s.interleave == e->interleave && s.promotion == e->promotion && s.nan == e->nan && s.tf32 == e->tf32);
         }
         free(values);
         job_free(job);

@@ -180,6 +180,77 @@ static void the_bound_of_a_product_accepts_rounding_and_rejects_a_missing_term(v
     }
 }
 
+// The upper `bits` of a float's 23 below the leading one; `nearest` rounds (halves away from zero).
+static float shortened(float x, int bits, bool nearest)
+{
+    uint32_t word, unit = (uint32_t)1 << (23 - bits);
+    memcpy(&word, &x, sizeof word);
+    if (nearest) word += unit / 2;
+    word &= ~(unit - 1);
+    memcpy(&x, &word, sizeof x);
+    return x;
+}
+
+enum { IN_TF32_CUT, IN_TF32_ROUNDED, IN_BF16, IN_THREE, WAYS };
+
+// a*b as tensor cores see it: operands shortened, or split in two with the product of the low parts left out.
+static double seen(int way, float a, float b)
+{
+    if (way == IN_TF32_CUT) return (double)shortened(a, 10, false) * (double)shortened(b, 10, false);
+    if (way == IN_TF32_ROUNDED) return (double)shortened(a, 10, true) * (double)shortened(b, 10, true);
+    if (way == IN_BF16) return (double)shortened(a, 7, true) * (double)shortened(b, 7, true);
+    float high_a = shortened(a, 10, false), high_b = shortened(b, 10, false);
+    float low_a = shortened(a - high_a, 10, true), low_b = shortened(b - high_b, 10, true);
+    return (double)high_a * (double)low_b + (double)low_a * (double)high_b + (double)high_a * (double)high_b;
+}
+
+static void the_bound_of_a_compute_class_tells_it_from_the_others(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("gemm", NULL);
+    double (*const fills[])(uint64_t *) = {noise, positive};
+    static const struct {
+        const char *class;
+        bool fits[WAYS];
+    } cases[] = {{"full", {false, false, false, true}}, {"tf32", {true, true, false, true}}, {"3xtf32", {false, false, false, true}}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (int f = 0; f < 2; f++)
+            for (int way = 0; way < WAYS; way++) {
+                const int64_t m = 40, n = 48, k = 2048;
+                struct result r = gemm_problem(ELEMENT_F32, ELEMENT_F32, m, n, k, false, false, 1, 0, fills[f]);
+                const struct operand *a = &r.problem.operand[operation_role(op, "A")], *b = &r.problem.operand[operation_role(op, "B")];
+                const struct operation_expected *e = &r.expected[r.out];
+                int rejected = 0;
+                r.problem.value[operation_role(op, "compute")] = operation_class(op, cases[c].class);
+                compute(op, &r);
+                for (int64_t i = 0; i < m; i++)
+                    for (int64_t j = 0; j < n; j++) {
+                        double sum = 0;
+                        for (int64_t l = 0; l < k; l++) sum += seen(way, (float)at(a, i, l), (float)at(b, l, j));
+                        size_t place = (size_t)(i * n + j);
+                        rejected += !(fabs(sum - e->host_expected[place]) <= allowed(e, place));
+                    }
+                if (cases[c].fits[way] ? rejected : f == 0 && !rejected)
+                    fail_msg("class %s, way %d, data %d: %d of %d rejected", cases[c].class, way, f, rejected, (int)(m * n));
+                release(&r);
+            }
+}
+
+static void a_compute_class_is_one_of_f32(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("gemm", NULL);
+    struct error err = {""};
+    assert_int_equal(operation_class(op, "full"), 0);
+    assert_int_equal(operation_class(op, "tf23"), -1);
+    assert_int_equal(operation_class(operation_find("sum", NULL), "full"), -1);
+    struct result r = gemm_problem(ELEMENT_BF16, ELEMENT_BF16, 4, 3, 2, false, false, 1, 0, noise);
+    r.problem.value[operation_role(op, "compute")] = operation_class(op, "3xtf32");
+    assert_int_equal(op->check(&r.problem, &err), -1);
+    assert_non_null(strstr(err.message, "compute \"3xtf32\" is a way to multiply f32; A and B are bf16"));
+    release(&r);
+}
+
 static void a_product_s_shapes_must_fit(void **state)
 {
     (void)state;
@@ -745,6 +816,8 @@ int main(void)
         cmocka_unit_test(the_product_agrees_with_three_loops),
         cmocka_unit_test(an_integer_product_is_exact),
         cmocka_unit_test(the_bound_of_a_product_accepts_rounding_and_rejects_a_missing_term),
+        cmocka_unit_test(the_bound_of_a_compute_class_tells_it_from_the_others),
+        cmocka_unit_test(a_compute_class_is_one_of_f32),
         cmocka_unit_test(a_product_s_shapes_must_fit),
         cmocka_unit_test(a_batch_is_products_one_below_the_other),
         cmocka_unit_test(a_batch_must_divide_the_rows),

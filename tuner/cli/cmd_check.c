@@ -147,6 +147,7 @@ int cmd_check(int argc, char **argv)
     }
     const struct operation *op = job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
     if (op) printf("verified against %s by %s; bound: %s\n", op->name, job->reference.by, op->bound);
+    if (job_compute_class(job)) printf("compute class: %s\n", job_compute_class(job));
     if (!status && compile > 0) {
         int64_t failed = compile_samples(job, compile, arch, cache ? cache : "out/cache", &err);
         if (failed < 0) fprintf(stderr, "sweetspot: %s\n", err.message);

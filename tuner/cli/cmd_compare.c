@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/operation.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
@@ -46,6 +47,7 @@ static int read_work(struct comparison *c)
     // The measured ceiling is that of FP32; half precision goes through the tensor pipe, whose ceiling by mma.sync is below what wgmma reaches.
     for (size_t i = 0; i < job->buffer_count; i++)
         if (job->buffers[i].type == TYPE_F16 || job->buffers[i].type == TYPE_BF16) flops_per_second = NAN;
+    if (job_compute_class(job) && strcmp(job_compute_class(job), "full") != 0) flops_per_second = NAN;
     json_decref(ceilings);
     c->work = memory_new(job->tuned_count, sizeof *c->work);
     for (size_t p = 0; p < job->tuned_count && !result; p++) {
@@ -113,6 +115,10 @@ static void print_table(const struct comparison *c)
         struct trial trial;
         bool known = !store_get(c->session.store, final->ties[i], &trial, NULL);
         printf("%s trial %" PRId64 "  %s\n", i ? "       " : "tie with", final->ties[i], known ? trial.config : "");
+    }
+    if (job_compute_class(job)) {
+        const struct operation *op = operation_find(job->reference.operation, NULL);
+        printf("compute class: %s%s\n", job_compute_class(job), strcmp(job_compute_class(job), op->classes[0]) ? ", not to be compared with results of others" : "");
     }
     // Titles depend on the baselines: at most two columns each.
     const char **titles = memory_new(2 * final->entry_count + 9, sizeof *titles);
@@ -275,6 +281,7 @@ static void print_json(const struct comparison *c)
                              "driver", environment->driver, "compiler", environment->compiler, "when", c->final.when, "rounds",
                              (json_int_t)c->final.rounds, "replayed", c->final.replayed, "winner", (json_int_t)c->final.winner, "configuration",
                              c->config, "ties", ties, "problems", problems, "geometric_mean_ratio", overall);
+    json_object_set_new(root, "compute", job_compute_class(job) ? json_string(job_compute_class(job)) : json_null());
     json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     putchar('\n');
     json_decref(root);

@@ -190,7 +190,7 @@ static int describe(const struct toolbox_gemm *g, struct kind *k, struct error *
         k->beta.i32 = (int32_t)g->beta;
     } else {
         k->scale = CUDA_R_32F;
-        k->compute = CUBLAS_COMPUTE_32F;
+        k->compute = g->a.type == ELEMENT_F32 && g->tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
         k->alpha.f32 = (float)g->alpha;
         k->beta.f32 = (float)g->beta;
     }

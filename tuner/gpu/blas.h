@@ -18,7 +18,7 @@ int blas_probe(char version[32], struct error *err);
 // "13.0.2", of the opened library; lives as long as it.
 const char *blas_version(const struct blas *);
 
-// Row-major products, enqueued. FP32 is computed without TF32; f16 and bf16 accumulate in FP32, and
+// Row-major products, enqueued. FP32 is computed without TF32 unless the product says tf32; f16 and bf16 accumulate in FP32, and
 // partial sums of a split K are added in FP32 too (cuBLAS's default adds them in bf16, which misses the error bound 25-fold at 4097^3).
 int blas_gemm(struct blas *, const struct toolbox_gemm *, struct error *err);
 // A product of a matrix and one column (ld 1) of f32 or f64, by cublasSgemv or cublasDgemv.

@@ -450,8 +450,9 @@ int cuda_tensor_map_encode(struct cuda *c, const struct cuda_tensor *t, uint64_t
         stride[i] = t->stride[i];
         box[i] = t->box[i];
     }
-    CUresult r = driver.cuTensorMapEncodeTiled(&map, types[t->type], (cuuint32_t)t->rank, (void *)address, size, stride, box, every, interleave, swizzle,
-                                               promotion, t->nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    CUresult r = driver.cuTensorMapEncodeTiled(&map, t->tf32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : types[t->type], (cuuint32_t)t->rank, (void *)address, size,
+                                               stride, box, every, interleave, swizzle, promotion,
+                                               t->nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     memcpy(out, &map, sizeof map);
     if (!r) return 0;
     int kind = fail(err, r, "the driver refuses the tensor map");

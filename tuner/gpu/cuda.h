@@ -92,6 +92,7 @@ struct cuda_tensor {
     uint32_t box[CUDA_TENSOR_RANK];     // elements
     int swizzle, interleave, promotion; // bytes; 0: none
     bool nan;
+    bool tf32; // of f32: rounded to TF32 by loads
 };
 // CUDA_REFUSED if the driver does not take it (or has no TMA), with the values in the message.
 int cuda_tensor_map_encode(struct cuda *, const struct cuda_tensor *, uint64_t address, struct cuda_tensor_map *out, struct error *err);

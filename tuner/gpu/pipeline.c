@@ -36,7 +36,8 @@ static int read_tensor_map(struct pipeline *p, struct pipeline_stage *s, const s
                             .swizzle = (int)json_get_integer(from, "swizzle", 0),
                             .interleave = (int)json_get_integer(from, "interleave", 0),
                             .promotion = (int)json_get_integer(from, "promotion", 0),
-                            .nan = json_get_bool(from, "nan", false)};
+                            .nan = json_get_bool(from, "nan", false),
+                            .tf32 = json_get_bool(from, "tf32", false)};
     struct cuda_tensor_map map;
     uint64_t box[CUDA_TENSOR_RANK] = {0};
     int found = buffers_find(&problem->buffers, name);

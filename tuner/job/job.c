@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/operation.h"
 #include "tuner/base/text.h"
 #include "tuner/job/job_parts.h"
 
@@ -268,6 +269,15 @@ void job_defines(const struct job *job, const uint16_t *config, void (*define)(v
         define(user, p->name, text);
     }
     for (size_t i = 0; i < job->define_count; i++) define(user, job->defines[i].name, job->defines[i].value);
+}
+
+const char *job_compute_class(const struct job *job)
+{
+    const struct operation *op = job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
+    if (!op || !op->classes) return NULL;
+    for (size_t i = 0; i < job->reference.binding_count; i++)
+        if (!strcmp(job->reference.bindings[i].role, "compute")) return op->classes[(size_t)job->reference.bindings[i].value];
+    return op->classes[0];
 }
 
 double job_objective(const struct job *job, const double *times)

@@ -53,6 +53,7 @@ struct tensor_map {
     struct expr *box[TENSOR_MAP_RANK_MAX];    // elements
     struct expr *swizzle, *interleave, *promotion; // bytes; NULL: 0, none
     bool nan;                                 // what lies outside is read as NaN instead of 0
+    bool tf32;                                // of f32: TMA rounds to TF32 while it loads
 };
 
 // An argument of a launch: a buffer's address, a tensor map of a buffer, or a scalar (an expression of integers, or a real constant).
@@ -211,7 +212,7 @@ struct tensor_map_shape {
     int64_t size[TENSOR_MAP_RANK_MAX], box[TENSOR_MAP_RANK_MAX]; // elements
     int64_t stride[TENSOR_MAP_RANK_MAX];                         // bytes, of dimension i + 1; rank - 1 of them
     int64_t swizzle, interleave, promotion;                      // bytes; 0: none
-    bool nan;
+    bool nan, tf32;
 };
 // The numbers for a configuration and a problem, from their values (job_problem_values). -1 with a message that names the buffer and what TMA
 // does not allow. (tensor_map.c)
@@ -224,6 +225,9 @@ int64_t job_problem_bytes(const struct job *, size_t problem, struct error *);
 // a kernel of its own), weighted mean, or the largest weighted one.
 // NaN when a time is unknown; for `each` it is left out, as long as there is another.
 double job_objective(const struct job *, const double *times);
+
+// The compute class that a job's operation is held to ("tf32"), or NULL where the operation has no classes. Static text.
+const char *job_compute_class(const struct job *);
 
 // The macro definitions of a configuration, "NAME" and "value" pairs by callback, in the order of the parameters and then the job's own
 // defines. An unroll factor's value is pragma text: "", `_Pragma("unroll")`, `_Pragma("unroll n")`.

@@ -85,7 +85,7 @@ static int load_buffer(struct reader *r, struct job *job, const struct node *n, 
 {
     static const char *const members[] = {"buffer", "type", "shape", "ld", "direction", "fill", NULL};
     static const char *const map_members[] = {"tensor_map", "type",   "shape",   "ld",         "direction", "fill",          "box",
-                                              "view",       "strides", "swizzle", "interleave", "promotion", "out_of_bounds", NULL};
+                                              "view",       "strides", "swizzle", "interleave", "promotion", "out_of_bounds", "convert", NULL};
     bool map = node_member(n, "tensor_map") != NULL;
     reader_check_members(r, n, map ? "a tensor map" : "a buffer argument", map ? map_members : members);
     int known = find_buffer(job, name);
@@ -221,6 +221,25 @@ static void load_launch(struct reader *r, struct job *job, const struct node *ow
     stage->cooperative = reader_bool(r, launch, "cooperative", false);
 }
 
+// The number that a word stands for, a compute class of the operation; -1 for words that are names.
+static int class_number(struct reader *r, const struct operation *op, const struct node *member)
+{
+    if (!op || !op->classes || strcmp(node_name(member), "compute") || !node_is_string(member)) return -1;
+    int number = operation_class(op, node_string(member));
+    if (number >= 0) return number;
+    const char *nearest = text_nearest(node_string(member), op->classes);
+    char *all = text_copy(op->classes[0]);
+    for (size_t i = 1; op->classes[i]; i++) {
+        char *longer = text_format("%s, %s", all, op->classes[i]);
+        free(all);
+        all = longer;
+    }
+    reader_mistake(r, member, "unknown compute class '%s'%s%s%s; there are %s", node_string(member), nearest ? "; did you mean '" : "", nearest ? nearest : "",
+                   nearest ? "'?" : "", all);
+    free(all);
+    return 0;
+}
+
 // A stage that a library computes: { operation = "gemm"; by = "cublas"; A = "mean"; ... }, roles as in `reference`, but sizes and scalars may be expressions
 // or numbers too. Its buffers are declared by the arguments of earlier stages.
 static void load_library_stage(struct reader *r, struct job *job, const struct node *n, struct stage *stage)
@@ -248,12 +267,15 @@ static void load_library_stage(struct reader *r, struct job *job, const struct n
         if (settings[k]) continue;
         int found = operation_role(op, role);
         struct stage_role *to = &stage->roles[stage->role_count];
+        int class = class_number(r, op, member);
         *to = (struct stage_role){.buffer = -1};
         if (found < 0) {
             reader_mistake(r, member, "operation '%s' has no role '%s'", name, role);
         } else if (op->roles[found].kind == ROLE_INPUT || op->roles[found].kind == ROLE_OUTPUT) {
             to->buffer = node_is_string(member) ? find_buffer(job, node_string(member)) : -1;
             if (to->buffer < 0) reader_mistake(r, member, "'%s' must name a buffer that an earlier stage's arguments declare", role);
+        } else if (class >= 0) {
+            to->real = class;
         } else if (node_is_number(member) && !node_is_integer(member)) {
             to->real = node_real(member);
         } else {
@@ -379,11 +401,17 @@ static void load_operation(struct reader *r, struct job *job, const struct node 
             reader_mistake(r, member, "'%s' must name a buffer, size or scalar, or be true, false or a number", role);
             continue;
         }
+        int class = class_number(r, op, member);
+        if (!strcmp(role, "compute") && op && op->classes && class < 0) {
+            reader_mistake(r, member, "'compute' must be a word, e.g. \"%s\"", op->classes[0]);
+            continue;
+        }
+        if (class >= 0) constant = true;
         size_t b = job->reference.binding_count++;
         job->reference.bindings = memory_grow(job->reference.bindings, b + 1, sizeof *job->reference.bindings);
         job->reference.bindings[b].role = text_copy(role);
         job->reference.bindings[b].name = constant ? NULL : text_copy(node_string(member));
-        job->reference.bindings[b].value = node_is_bool(member) ? node_bool(member) : constant ? node_real(member) : 0;
+        job->reference.bindings[b].value = class >= 0 ? class : node_is_bool(member) ? node_bool(member) : constant ? node_real(member) : 0;
     }
     if (op) {
         check_roles(r, job, n, op);

@@ -23,7 +23,7 @@ static size_t load_list(struct reader *r, struct job *job, const struct node *n,
 
 struct tensor_map *load_tensor_map(struct reader *r, struct job *job, const struct node *n, const struct buffer *buffer)
 {
-    static const char *const words[] = {"zero", "nan", NULL};
+    static const char *const words[] = {"zero", "nan", NULL}, *const conversions[] = {"none", "tf32", NULL};
     static const struct {
         const char *name;
         size_t offset;
@@ -48,6 +48,9 @@ struct tensor_map *load_tensor_map(struct reader *r, struct job *job, const stru
         reader_mistake(r, node_member(n, "strides"), "'strides' of tensor map '%s' must be %zu: one for every dimension but the last, which is contiguous",
                        buffer->name, map->rank - 1);
     }
+    map->tf32 = reader_word(r, n, "convert", conversions, 0) == 1;
+    if (map->tf32 && buffer->type != TYPE_F32)
+        reader_mistake(r, node_member(n, "convert"), "convert \"tf32\" of '%s' needs type f32, it is %s", buffer->name, data_type_name(buffer->type));
     if (map->nan && buffer->type >= TYPE_I8)
         reader_mistake(r, node_member(n, "out_of_bounds"), "out_of_bounds \"nan\" of '%s' needs a floating-point type", buffer->name);
     return map;
@@ -122,7 +125,7 @@ static int check_shape(const struct tensor_map_shape *s, int64_t element, struct
 int tensor_map_resolve(const struct job *job, const struct argument *a, const int64_t *values, struct tensor_map_shape *s, struct error *err)
 {
     const struct buffer *b = &job->buffers[a->buffer];
-    *s = (struct tensor_map_shape){.rank = (int)a->map->rank, .nan = a->map->nan};
+    *s = (struct tensor_map_shape){.rank = (int)a->map->rank, .nan = a->map->nan, .tf32 = a->map->tf32};
     if (resolve_shape(b, a->map, values, s, err) || evaluate(a->map->swizzle, 0, values, &s->swizzle, err) ||
         evaluate(a->map->interleave, 0, values, &s->interleave, err) || evaluate(a->map->promotion, 0, values, &s->promotion, err) ||
         check_shape(s, (int64_t)data_type_size(b->type), err))

@@ -101,7 +101,7 @@ static json_t *map_section(const struct folding *f, const struct argument *a, si
     const struct tensor_map *map = a->map;
     const struct buffer *b = &f->job->buffers[a->buffer];
     json_t *sizes = json_array(), *strides = json_array(), *box = json_array();
-    json_t *object = json_pack("{s:s, s:s, s:i, s:b, s:o, s:o, s:o}", "buffer", b->name, "type", data_type_name(b->type), "argument", (int)place, "nan",
+    json_t *object = json_pack("{s:s, s:s, s:i, s:b, s:o, s:o, s:o}", "buffer", b->name, "type", map->tf32 ? "tf32" : data_type_name(b->type), "argument", (int)place, "nan",
                                (int)map->nan, "sizes", sizes, "strides", strides, "box", box);
     char *dense = text_copy("1");
     int failed = set_c(object, "swizzle", f, map->swizzle, "0", err) || set_c(object, "interleave", f, map->interleave, "0", err) ||
