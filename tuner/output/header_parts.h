@@ -1,4 +1,4 @@
-// What the two files that make the header's text share: header_render.c (comment, sections, macros) and header_functions.c.
+// What the files that make the header's text share: header_render.c (comment, sections, macros), header_functions.c, header_maps.c and header_select.c.
 #ifndef SWEETSPOT_HEADER_PARTS_H
 #define SWEETSPOT_HEADER_PARTS_H
 
@@ -29,6 +29,9 @@ size_t stage_count(const json_t *section);
 // Whether some device has several kernels; and the first section of a section's device.
 bool several_kernels(const json_t *sections);
 size_t first_of_device(const json_t *sections, size_t section);
+
+// The selector where a device has several kernels. (header_select.c)
+void header_select(struct renderer *);
 
 // Launch geometry and results as inline functions.
 void header_functions(struct renderer *);
