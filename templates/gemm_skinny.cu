@@ -14,8 +14,8 @@
  *                           x: token g                    the same k's
  *
  * LOAD bulk: a warp has STAGES buffers in shared memory, each for CHUNK k's of its rows, a line 64 bytes longer than it need be (so that
- * the lanes of a quarter warp, which read two rows, meet 32 banks). Every lane orders one row's copy (cp.async.bulk), one mbarrier
- * counts their bytes. LOAD direct: the same in registers. A last, partial chunk of K, and all where rows do not begin at multiples of 16
+ * the lanes of a quarter warp, which read two rows, meet 32 banks). Every lane orders the copies of some rows (cp.async.bulk), one mbarrier
+ * counts their bytes. With X ring the tokens' share is ordered with them. LOAD direct: the same in registers. A last, partial chunk of K, and all where rows do not begin at multiples of 16
  * bytes, is loaded by elements.
  *
  * K is shared by WARPS_K warps, which take chunks in turn, and by the SPLIT_K blocks of a cluster; what they have is added through
@@ -23,26 +23,25 @@
  *
  *     gemm_skinny  (int rows, int tokens, int K, float alpha, W, long long ldw, x, long long ldx, float beta, D, long long ldd)
  *         TILES      ceil_div(rows, 16 * ROW_TILES * WARPS_N)
- *         grid       SPLIT_K * (PERSISTENT ? any number up to TILES : TILES), ceil_div(tokens, 8 * TOKEN_TILES);   cluster  SPLIT_K
+ *         grid       SPLIT_K * (PERSISTENT ? any number up to TILES : TILES), ceil_div(tokens, TOKENS);   cluster  SPLIT_K
  *         block      32 * WARPS_N * WARPS_K
- *         shared     RING + SUMS + BARRIERS + X, in this order:
- *                    RING      WARPS * STAGES * 16 * ROW_TILES * (2 * CHUNK + 64), with LOAD bulk
- *                    SUMS      WARPS * ROW_TILES * TOKEN_TILES * 512
- *                    BARRIERS  16 * ceil_div(WARPS * STAGES + 1, 2)
- *                    X         min(tokens, 8 * TOKEN_TILES) * (2 * CHUNK * ceil_div(ceil_div(K, CHUNK), SPLIT_K) + 64), with X shared
+ *         shared     RING + SUMS + BARRIERS, in this order:
+ *                    RING      WARPS * STAGES * (16 * ROW_TILES + (X ring ? TOKENS : 0)) * (2 * CHUNK + 64), with LOAD bulk
+ *                    SUMS      WARPS * ROW_TILES * ceil_div(TOKENS, 8) * 512
+ *                    BARRIERS  8 * WARPS * STAGES
  *
  * Parameters (macros; each has a default)
  *
  *     INPUT, OUTPUT   bf16 or f16; bf16, f16 or f32
- *     TOKEN_TILES     of 8 tokens, which a block does: 1, 2, 4
- *     ROW_TILES       of 16 rows, which a warp does: 1, 2; they share what is read of x
+ *     TOKENS          that a block does, 1 to 32: in tiles of 8
+ *     ROW_TILES       of 16 rows, which a warp does; they share what is read of x
  *     WARPS_N         warps one below the other
  *     WARPS_K         warps that share the same rows' sums
  *     SPLIT_K         blocks that do (sm_90 when more than one)
  *     CHUNK           k's that a warp loads at a time, a multiple of 64
  *     STAGES          chunks that a warp has in flight
  *     LOAD            bulk (sm_90) or direct
- *     X               shared: a block's share of x is copied to shared memory first; cached: x is read through the L1, which W passes by
+ *     X               ring: x comes with W (LOAD bulk); cached: it is read through the L1, which W passes by
  *     HINT            1: the L2 may drop W first
  *     PERSISTENT      1: blocks stay, and load the next tile's W while they finish one; 0: a block for each tile
  *     MIN_BLOCKS      blocks an SM that registers must suffice for
@@ -65,8 +64,8 @@
 #ifndef TRANSPOSE_C
 #define TRANSPOSE_C 1
 #endif
-#ifndef TOKEN_TILES
-#define TOKEN_TILES 1
+#ifndef TOKENS
+#define TOKENS 8
 #endif
 #ifndef ROW_TILES
 #define ROW_TILES 1
@@ -112,7 +111,7 @@
 #define TYPE_f32 3
 #define LOAD_bulk 1
 #define LOAD_direct 2
-#define X_shared 1
+#define X_ring 1
 #define X_cached 2
 #define INPUT_IS JOIN(TYPE_, INPUT)
 #define OUTPUT_IS JOIN(TYPE_, OUTPUT)
@@ -127,31 +126,33 @@
 #error "LOAD must be bulk or direct"
 #endif
 #if JOIN(X_, X) == 0
-#error "X must be shared or cached"
+#error "X must be ring or cached"
 #endif
 
 #pragma nv_diag_suppress 177 /* which of what follows is used depends on the parameters */
 
 namespace {
 
-constexpr bool BULK = JOIN(LOAD_, LOAD) == LOAD_bulk, X_STAGED = JOIN(X_, X) == X_shared;
+constexpr bool BULK = JOIN(LOAD_, LOAD) == LOAD_bulk, X_STAGED = JOIN(X_, X) == X_ring;
 constexpr int WARPS = WARPS_N * WARPS_K, THREADS = 32 * WARPS;
 constexpr int ROWS = 16 * ROW_TILES;   /* of a warp */
 constexpr int BLOCK_N = ROWS * WARPS_N; /* of a block */
-constexpr int TOKENS = 8 * TOKEN_TILES;
+constexpr int TOKEN_TILES = (TOKENS + 7) / 8;
 constexpr int VECTORS = CHUNK / 32;    /* of 16 bytes, a lane and row */
+constexpr int PIECE = ROW_TILES >= 4 ? 1 : VECTORS < 4 / ROW_TILES ? VECTORS : 4 / ROW_TILES; /* of those, what is in registers at a time with LOAD bulk */
 constexpr int PITCH = 2 * CHUNK + 64;  /* bytes of a row's chunk in shared memory */
-constexpr int RING = BULK ? WARPS * STAGES * ROWS * PITCH : 0;
+constexpr int LINES = ROWS + (X_STAGED ? TOKENS : 0); /* of a stage: W's, then x's */
+constexpr int RING = BULK ? WARPS * STAGES * LINES * PITCH : 0;
 constexpr int SUMS = ROW_TILES * TOKEN_TILES * 128; /* of a warp */
 constexpr int BARRIERS_AT = RING + WARPS * SUMS * 4;
-constexpr int X_AT = BARRIERS_AT + (WARPS * STAGES + 2) / 2 * 16;
 
 static_assert(THREADS <= 1024, "WARPS_N * WARPS_K must be at most 32");
 static_assert(CHUNK % 64 == 0, "CHUNK must be a multiple of 64");
-static_assert(STAGES >= 1 && ROW_TILES >= 1 && TOKEN_TILES >= 1, "STAGES, ROW_TILES and TOKEN_TILES must be at least 1");
-static_assert(ROWS <= 32, "a lane orders the copy of one row: ROW_TILES is 1 or 2");
+static_assert(STAGES >= 1 && ROW_TILES >= 1, "STAGES and ROW_TILES must be at least 1");
+static_assert(TOKENS >= 1 && TOKENS <= 32, "TOKENS must be 1 to 32");
+static_assert(BULK || !X_STAGED, "X ring needs LOAD bulk");
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-static_assert(!BULK && !X_STAGED && SPLIT_K == 1, "LOAD bulk, X shared and SPLIT_K need sm_90");
+static_assert(!BULK && SPLIT_K == 1, "LOAD bulk and SPLIT_K need sm_90");
 #endif
 
 typedef unsigned short half_bits; /* of either type */
@@ -322,16 +323,12 @@ __device__ void multiply_elements(sums &sum, const place &at, int begin, int K)
     }
 }
 
-/* A lane's tokens, of vector v of the chunk that begins at k. staged: where in shared memory the block's share of x is, whose first k is
- * `first`. */
-__device__ __forceinline__ void load_x(uint4 (&x)[TOKEN_TILES], const place &at, const unsigned (&staged)[TOKEN_TILES], int first, int k)
+/* A lane's tokens, from k on. */
+__device__ __forceinline__ void load_x(uint4 (&x)[TOKEN_TILES], const place &at, int k)
 {
 #pragma unroll
     for (int n = 0; n < TOKEN_TILES; ++n)
-        if constexpr (X_STAGED)
-            x[n] = load_shared(staged[n] + (k - first) * 2);
-        else
-            x[n] = __ldg(reinterpret_cast<const uint4 *>(at.x[n] + k));
+        x[n] = __ldg(reinterpret_cast<const uint4 *>(at.x[n] + k));
 }
 
 typedef uint4 chunk[VECTORS][ROW_TILES][2];
@@ -452,9 +449,9 @@ gemm_skinny(int rows, int tokens, int K, float alpha, const half_bits *__restric
     const int tiles = (rows + BLOCK_N - 1) / BLOCK_N, first = blockIdx.x / SPLIT_K, stride = gridDim.x / SPLIT_K;
     const int token = blockIdx.y * TOKENS;
     float *const shared_sums = reinterpret_cast<float *>(reinterpret_cast<char *>(shared_memory) + RING);
-    const unsigned ring = shared_address(shared_memory) + warp * (STAGES * ROWS * PITCH);
+    const unsigned ring = shared_address(shared_memory) + warp * (STAGES * LINES * PITCH);
     const unsigned barrier = shared_address(shared_memory) + BARRIERS_AT + warp * STAGES * 8;
-    const unsigned x_barrier = shared_address(shared_memory) + BARRIERS_AT + WARPS * STAGES * 8, x_at = shared_address(shared_memory) + X_AT;
+    const int here = min(TOKENS, tokens - token);
 
     /* The ring's next chunk, and ordering it. */
     cursor next = {mine.begin + warp_k < mine.full ? first : tiles, mine.begin + warp_k};
@@ -467,11 +464,15 @@ gemm_skinny(int rows, int tokens, int K, float alpha, const half_bits *__restric
                 barrier_expect(full, 0);
         } else {
             if (lane == 0)
-                barrier_expect(full, ROWS * CHUNK * 2);
+                barrier_expect(full, (ROWS + (X_STAGED ? here : 0)) * CHUNK * 2);
             __syncwarp();
-            if (lane < ROWS)
-                copy_bulk_once(ring + (stage * ROWS + lane) * PITCH, p.W + p.ldw * min(next.tile * BLOCK_N + warp_n * ROWS + lane, p.rows - 1) + next.chunk * CHUNK,
+#pragma unroll
+            for (int i = lane; i < ROWS; i += 32)
+                copy_bulk_once(ring + (stage * LINES + i) * PITCH, p.W + p.ldw * min(next.tile * BLOCK_N + warp_n * ROWS + i, p.rows - 1) + next.chunk * CHUNK,
                                CHUNK * 2, full, policy);
+            /* By the lanes at the other end, which have none of W's rows when there are sixteen. */
+            if (X_STAGED && 31 - lane < here)
+                copy_bulk(ring + (stage * LINES + ROWS + 31 - lane) * PITCH, p.x + p.ldx * (token + 31 - lane) + next.chunk * CHUNK, CHUNK * 2, full);
         }
         next.chunk += WARPS_K;
         if (next.chunk >= mine.full) {
@@ -489,28 +490,6 @@ gemm_skinny(int rows, int tokens, int K, float alpha, const half_bits *__restric
             load_next(stage);
     }
 
-    /* x: the last warp orders it, all wait. */
-    unsigned staged[TOKEN_TILES];
-    if constexpr (X_STAGED) {
-        const int here = min(TOKENS, tokens - token), width = (mine.full - mine.begin) * CHUNK * 2;
-        const int each = ((K + CHUNK - 1) / CHUNK + SPLIT_K - 1) / SPLIT_K, pitch = each * CHUNK * 2 + 64;
-        if (warp == WARPS - 1) {
-            if (lane == 0) {
-                barrier_init(x_barrier);
-                asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
-                barrier_expect(x_barrier, here * width);
-            }
-            __syncwarp();
-            for (int j = lane; j < here && width > 0; j += 32)
-                copy_bulk(x_at + j * pitch, x + ldx * (token + j) + (long long)mine.begin * CHUNK, width, x_barrier);
-        }
-        __syncthreads();
-#pragma unroll
-        for (int n = 0; n < TOKEN_TILES; ++n)
-            staged[n] = x_at + min(8 * n + lane / 4, here - 1) * pitch;
-        barrier_wait(x_barrier, 0);
-    }
-
     int stage = 0;
     unsigned parity = 0;
 #pragma unroll 1
@@ -521,21 +500,39 @@ gemm_skinny(int rows, int tokens, int K, float alpha, const half_bits *__restric
         if constexpr (BULK) {
 #pragma unroll 1
             for (; c < mine.full; c += WARPS_K) {
-                barrier_wait(barrier + stage * 8, parity);
-                const unsigned from = ring + (stage * ROWS + lane / 4) * PITCH + lane % 4 * 16;
-#pragma unroll 4
-                for (int v = 0; v < VECTORS; ++v) {
-                    uint4 w[ROW_TILES][2], t[TOKEN_TILES];
+                const unsigned from = ring + (stage * LINES + lane / 4) * PITCH + lane % 4 * 16;
+                const int k = c * CHUNK + lane % 4 * 8;
+                uint4 w[PIECE][ROW_TILES][2], t[PIECE][TOKEN_TILES];
 #pragma unroll
-                    for (int r = 0; r < ROW_TILES; ++r)
+                for (int piece = 0; piece < VECTORS; piece += PIECE) {
+                    if constexpr (!X_STAGED)
 #pragma unroll
-                        for (int i = 0; i < 2; ++i)
-                            w[r][i] = load_shared(from + (16 * r + 8 * i) * PITCH + 64 * v);
-                    load_x(t, at, staged, mine.begin * CHUNK, c * CHUNK + 32 * v + lane % 4 * 8);
-                    multiply(sum, w, t);
+                        for (int v = 0; v < PIECE; ++v)
+                            load_x(t[v], at, k + 32 * (piece + v));
+                    if (piece == 0)
+                        barrier_wait(barrier + stage * 8, parity);
+                    if constexpr (X_STAGED)
+#pragma unroll
+                        for (int v = 0; v < PIECE; ++v)
+#pragma unroll
+                            for (int n = 0; n < TOKEN_TILES; ++n)
+                                t[v][n] = load_shared(ring + (stage * LINES + ROWS + min(8 * n + lane / 4, here - 1)) * PITCH + lane % 4 * 16 + 64 * (piece + v));
+#pragma unroll
+                    for (int v = 0; v < PIECE; ++v)
+#pragma unroll
+                        for (int r = 0; r < ROW_TILES; ++r)
+#pragma unroll
+                            for (int i = 0; i < 2; ++i)
+                                w[v][r][i] = load_shared(from + (16 * r + 8 * i) * PITCH + 64 * (piece + v));
+                    /* What is in registers makes room for what is under way, before it is multiplied. */
+                    if (piece + PIECE >= VECTORS) {
+                        __syncwarp();
+                        load_next(stage);
+                    }
+#pragma unroll
+                    for (int v = 0; v < PIECE; ++v)
+                        multiply(sum, w[v], t[v]);
                 }
-                __syncwarp();
-                load_next(stage);
                 if (++stage == STAGES) {
                     stage = 0;
                     parity ^= 1;
@@ -555,7 +552,7 @@ gemm_skinny(int rows, int tokens, int K, float alpha, const half_bits *__restric
 #pragma unroll
                     for (int v = 0; v < VECTORS; ++v) {
                         uint4 t[TOKEN_TILES];
-                        load_x(t, at, staged, mine.begin * CHUNK, c * CHUNK + 32 * v + lane % 4 * 8);
+                        load_x(t, at, c * CHUNK + 32 * v + lane % 4 * 8);
                         multiply(sum, w[s][v], t);
                     }
                     if (c + STAGES * WARPS_K < mine.full)
