@@ -229,11 +229,9 @@ __device__ void add_elements(float (&sum)[ROWS][TOKENS], const matrices &m, int 
         }
 }
 
-} // namespace
-
-extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
-gemm_rows(int rows, int tokens, int K, float alpha, const input *__restrict__ W, long long ldw, const input *__restrict__ x, long long ldx, float beta, output *D,
-          long long ldd)
+/* What the kernel does. */
+__device__ __forceinline__ void multiply(int rows, int tokens, int K, float alpha, const input *__restrict__ W, long long ldw, const input *__restrict__ x, long long ldx,
+                                         float beta, output *D, long long ldd)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warp_n = warp % WARPS_N, warp_k = warp / WARPS_N;
     const int first = blockIdx.x * (ROWS * WARPS_N), row = first + warp_n * ROWS, token = blockIdx.y * TOKENS;
@@ -291,4 +289,13 @@ gemm_rows(int rows, int tokens, int K, float alpha, const input *__restrict__ W,
         output *const d = D + (TRANSPOSE_C ? ldd * (token + t) + row + r : ldd * (row + r) + token + t);
         *d = narrow(alpha * total + (beta != 0.0f ? beta * widen(*d, type_tag<OUTPUT_IS>()) : 0.0f));
     }
+}
+
+} // namespace
+
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+gemm_rows(int rows, int tokens, int K, float alpha, const input *__restrict__ W, long long ldw, const input *__restrict__ x, long long ldx, float beta, output *D,
+          long long ldd)
+{
+    multiply(rows, tokens, K, alpha, W, ldw, x, ldx, beta, D, ldd);
 }
