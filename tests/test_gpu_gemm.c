@@ -17,7 +17,8 @@ static void all_right_of(const char *job, const char *script, const char *option
                                           script, job, folder, folder, folder, options, folder, folder);
     if (r.status) fail_msg("%s, %s: status %d: %.3000s", job, script, r.status, r.err);
     static const char *const bad[] = {" wrong", " out_of_bounds", " nondeterministic", " crashed", " timeout", " compile_error", " launch_error", " pruned"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    // Of a random sample some may be pruned.
+    for (size_t i = 0; i < sizeof bad / sizeof *bad - (*options != 0); i++)
         if (strstr(r.out, bad[i])) fail_msg("%s, %s:\n%.3000s\n%.3000s", job, script, r.out, r.err);
     e2e_expect(r.out, " ok");
     e2e_done(&r);
@@ -96,7 +97,7 @@ static void products_with_few_vectors_are_right_at_unaligned_addresses_and_great
     all_right("tests/jobs/rows_shifted.cfg", "");
     all_right("tests/jobs/rows_shifted.cfg", "s/DEPTH = 600/DEPTH = 0/");
     all_right("tests/jobs/rows_shifted.cfg", "s/LDB = 608/LDB = 1073741824/; s/N = 5/N = 3/; s/values = .1, 2./values = [2]/; "
-                                             "s/^search/measure = { warmup = 0; min_samples = 3; max_samples = 3; }; search/");
+                                             "s/^search/measure = { cache = \"warm\"; warmup = 0; min_samples = 3; max_samples = 3; }; search/");
 }
 
 static void products_in_fp64_are_right(void **state)
@@ -112,7 +113,7 @@ static void products_in_fp64_are_right_at_unaligned_addresses_and_great_offsets(
     all_right("tests/jobs/dmma_shifted.cfg", "");
     all_right("tests/jobs/dmma_shifted.cfg", "s/DEPTH = 24/DEPTH = 0/");
     all_right("tests/jobs/dmma_shifted.cfg", "s/LDA = 80/LDA = 536870912/; s/values = .8, 16./values = [8]/; s/values = .2, 3./values = [3]/; "
-                                             "s/^search/measure = { warmup = 0; min_samples = 3; max_samples = 3; }; search/");
+                                             "s/^search/measure = { cache = \"warm\"; warmup = 0; min_samples = 3; max_samples = 3; }; search/");
 }
 
 static void infinities_and_nan_come_out_where_cublas_has_them(void **state)
@@ -140,7 +141,7 @@ static void buffers_that_do_not_fit_are_refused_with_their_size(void **state)
                                           "$BIN/sweetspot tune %s/job.cfg --store %s/g.db -q --no-counters",
                                           folder, folder, folder);
     assert_int_not_equal(r.status, 0);
-    e2e_expect(r.err, "GiB, the device has");
+    e2e_expect(r.err, "take 4096.0 GiB; the device has");
     e2e_done(&r);
     e2e_remove(folder);
 }
