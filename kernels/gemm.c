@@ -16,7 +16,8 @@
 // (2^-11) exceed it 4-fold at K=2048 and barely at K=16384, so a job at larger K that must exclude TF32 should set the
 // tolerance below 1. S is exact, not the cheaper product of row and column norms, because for inputs with structure that
 // product can be sqrt(K) times too generous. For f64 the reference is computed with twice the bits (Dot2, in kernels/support.cu),
-// so that it adds an error of u*|C| and terms of K*u^2; on the CPU it is no more exact than the kernel, and the bound has room for both. For integers the result must be equal: DGEMM of i8 values is exact, since |sum| < 2^53.
+// so that it adds an error of u*|C| and terms of K*u^2; on the CPU it is no more exact than the kernel, and the bound has room for both. For integers the
+// result must be equal: DGEMM of i8 values is exact, since |sum| < 2^53.
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -79,7 +79,7 @@ static void offsets_beyond_two_to_the_31_are_right(void **state)
 }
 
 static const char *const as_f32 = "s/bf16/f32/g", *const as_f16 = "s/bf16/f16/g",
-                  *const c_not_read = "s/value = 0.75/value = 0.0/; s/direction = \"inout\"/direction = \"out\"/";
+                         *const c_not_read = "s/value = 0.75/value = 0.0/; s/direction = \"inout\"/direction = \"out\"/";
 
 static void products_with_few_vectors_are_right(void **state)
 {
@@ -127,8 +127,10 @@ static void infinities_and_nan_come_out_where_cublas_has_them(void **state)
     all_right("tests/jobs/dmma_cases.cfg", script);
     free(script);
     // TMA's maps declare the inputs of gemm_wgmma.
-    all_right_of("configs/bgemm_1024.cfg", "s/problems  *= ( { M = 1024; N = 1024; K = 1024; } )/problems = ( { M = 200; N = 136; K = 264; } )/; "
-                                           "s/\\(tensor_map = \"[AB]\";.*shape = [^;]*;\\)/\\1 fill = \"nonfinite\";/", "--strategy random -n 24");
+    all_right_of("configs/bgemm_1024.cfg",
+                 "s/problems  *= ( { M = 1024; N = 1024; K = 1024; } )/problems = ( { M = 200; N = 136; K = 264; } )/; "
+                 "s/\\(tensor_map = \"[AB]\";.*shape = [^;]*;\\)/\\1 fill = \"nonfinite\";/",
+                 "--strategy random -n 24");
 }
 
 static void buffers_that_do_not_fit_are_refused_with_their_size(void **state)
