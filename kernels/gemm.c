@@ -15,8 +15,9 @@
 // K=16384 *for each element concerned*, and a mistake that touches a row, a column or a tile touches hundreds. TF32 inputs
 // (2^-11) exceed it 4-fold at K=2048 and barely at K=16384, so a job at larger K that must exclude TF32 should set the
 // tolerance below 1, and one whose kernel uses TF32 must say so (below). S is exact, not the cheaper product of row and column norms, because for inputs with structure that
-// product can be sqrt(K) times too generous. For f64 the reference is no more exact than the kernel; the bound has room for
-// both errors. For integers the result must be equal: DGEMM of i8 values is exact, since |sum| < 2^53.
+// product can be sqrt(K) times too generous. For f64 the reference is computed with twice the bits (Dot2, in kernels/support.cu),
+// so that it adds an error of u*|C| and terms of K*u^2; on the CPU it is no more exact than the kernel, and the bound has room for both. For integers the
+// result must be equal: DGEMM of i8 values is exact, since |sum| < 2^53.
 //
 // Classes. `compute` says what f32 inputs may lose before they are multiplied; a class is compared with baselines of its own.
 //
@@ -153,7 +154,8 @@ static int reference(const struct toolbox *tools, const struct operation_problem
     wide.a.device = wide.b.device = wide.c.device = 0;
     if (widened(tools, &g.a, false, &wide.a, err) || widened(tools, &g.b, false, &wide.b, err)) return -1;
     wide.c.device = exact ? 0 : expected->expected;
-    if (widened(tools, &g.c, false, &wide.c, err) || tools->gemm(tools->self, &wide, err)) return -1;
+    // An fp64 product is judged by one with twice the bits: cuBLAS's own would judge itself.
+    if (widened(tools, &g.c, false, &wide.c, err) || (g.a.type == ELEMENT_F64 ? tools->product : tools->gemm)(tools->self, &wide, err)) return -1;
     if (exact) return tools->to_integer(tools->self, wide.c.device, n, expected->expected, err);
 
     wide.c.device = 0;

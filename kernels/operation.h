@@ -90,6 +90,8 @@ struct toolbox {
     int (*upload)(void *self, const void *from, size_t bytes, uint64_t to, struct error *err);
     // cuBLAS. `gemm` runs what cublasGemmEx would (FP32 without TF32 unless it says tf32).
     int (*gemm)(void *self, const struct toolbox_gemm *gemm, struct error *err);
+    // The same of dense fp64 operands, as if computed with twice the bits and then rounded; slow.
+    int (*product)(void *self, const struct toolbox_gemm *gemm, struct error *err);
     // cublasSgemv or cublasDgemv: a product whose b and c have one column with ld 1, and batch 1.
     int (*gemv)(void *self, const struct toolbox_gemm *gemm, struct error *err);
     // cublasLt: asks for `candidates` algorithms with 64 MiB of workspace, times each, keeps the fastest. `detail` gets a

@@ -81,7 +81,7 @@ template <> __device__ bf16 element(double x)
 {
     u32 bits = __float_as_uint((float)x);
     bf16 r;
-    r.bits = (u16)((bits + 0x7fff + (bits >> 16 & 1)) >> 16); // to nearest even; fills are never NaN
+    r.bits = x != x ? 0x7fff : (u16)((bits + 0x7fff + (bits >> 16 & 1)) >> 16); // to nearest even
     return r;
 }
 
@@ -97,7 +97,7 @@ template <typename T> static __device__ u64 raw(const T *at)
 
 // ---- filling -------------------------------------------------------------------------------------------------------
 
-enum { FILL_UNIFORM, FILL_NORMAL, FILL_INTEGER, FILL_CONSTANT, FILL_INDEX };
+enum { FILL_UNIFORM, FILL_NORMAL, FILL_INTEGER, FILL_CONSTANT, FILL_INDEX, FILL_NONFINITE };
 
 // Element i depends on the seed and i alone, not on the leading dimension: two layouts of a matrix hold the same numbers.
 template <typename T>
@@ -124,6 +124,13 @@ static __device__ void fill(T *to, i64 rows, i64 cols, i64 ld, int kind, double 
         }
         case FILL_INTEGER: x = low + (double)(i64)(random % (u64)(high - low + 1)); break;
         case FILL_INDEX: x = (double)i; break;
+        // One element in 512 is an infinity or no number, the others are uniform in [low, high).
+        case FILL_NONFINITE: {
+            u32 which = (u32)mix(random) & 2047;
+            x = low + (high - low) * ((double)(random >> 40) * 0x1p-24);
+            if (which < 3) x = __longlong_as_double(which == 0 ? 0x7ff0000000000000ll : which == 1 ? 0xfff0000000000000ll : 0x7ff8000000000000ll);
+            break;
+        }
         }
         i64 row = ld == cols ? 0 : i / cols;
         to[i + row * (ld - cols)] = element<T>(x);
@@ -197,6 +204,7 @@ enum { TILE = 2048 };
 // Compares an output with what is expected: fp64 values with a bound, or exact integers. With PREVIOUS_STORE the output is
 // copied to `previous` on the way, with PREVIOUS_COMPARE it must have the same bits as what lies there.
 //     allowed = per_scale*scale + per_value*|expected| + floor
+// Where an infinity is expected, or no number, it must be that, and not the pattern that was there before.
 // `expected` may be null: then only bits are compared. `scale` may be null: then errors are relative to |expected|.
 template <typename T>
 static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale,
@@ -228,6 +236,10 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
                 double error = x == want ? 0 : fabs(x - want);
                 double allowed = per_scale * unit + per_value * size + floor;
                 good = error <= allowed; // false for NaN
+                if (!(size <= 1.7976931348623157e308)) {
+                    good = (x == want || (x != x && want != want)) && raw(at) != (pattern & (~0ull >> (64 - 8 * sizeof(T))));
+                    error = good ? 0 : __longlong_as_double(0x7ff0000000000000ll);
+                }
                 ratio = good ? (error == 0 ? 0.0f : (float)error / (float)allowed) : (float)(error / allowed);
                 if (!(ratio <= 3e38f)) ratio = __uint_as_float(0x7f800000);
                 double scaled = error == 0 ? 0 : (float)error / (float)unit;
@@ -304,6 +316,35 @@ static __device__ void widen(const T *from, i64 rows, i64 cols, i64 ld, int abso
         else
             ((double *)to)[i] = absolute ? fabs(value(x)) : value(x);
     }
+}
+
+// Row-major m x n:  c = alpha * a * b + beta * c, dense but for the strides of a and b, which may be those of a transpose, as if computed with twice
+// the bits and then rounded: algorithm 5.3, Dot2, of Ogita, Rump and Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005. Its
+// corrections are no numbers where an infinity comes up; then the plain sum stands. Blocks of 16 x 16 threads as 256.
+extern "C" __global__ void __launch_bounds__(256) support_product(const double *a, i64 a_row, i64 a_col, const double *b, i64 b_row, i64 b_col, double *c,
+                                                                  i64 m, i64 n, i64 k, double alpha, double beta)
+{
+    __shared__ double as[16][17], bs[16][17];
+    i64 tiles = (n + 15) / 16, i0 = blockIdx.x / tiles * 16, j0 = blockIdx.x % tiles * 16;
+    int y = threadIdx.x / 16, x = threadIdx.x % 16;
+    double sum = 0, rest = 0;
+    for (i64 l = 0; l < k; l += 16) {
+        as[y][x] = i0 + y < m && l + x < k ? a[(i0 + y) * a_row + (l + x) * a_col] : 0;
+        bs[y][x] = l + y < k && j0 + x < n ? b[(l + y) * b_row + (j0 + x) * b_col] : 0;
+        __syncthreads();
+        int depth = k - l < 16 ? (int)(k - l) : 16;
+        for (int e = 0; e < depth; e++) {
+            double p = __dmul_rn(as[y][e], bs[e][x]), missing = __fma_rn(as[y][e], bs[e][x], -p);
+            double s = __dadd_rn(sum, p), t = __dadd_rn(s, -sum);
+            rest = __dadd_rn(rest, __dadd_rn(__dadd_rn(__dadd_rn(sum, -__dadd_rn(s, -t)), __dadd_rn(p, -t)), missing));
+            sum = s;
+        }
+        __syncthreads();
+    }
+    if (i0 + y >= m || j0 + x >= n) return;
+    double *to = c + (i0 + y) * n + j0 + x, total = sum + rest;
+    if (!(fabs(total) <= 1.7976931348623157e308)) total = sum;
+    *to = alpha * total + (beta != 0 ? beta * *to : 0);
 }
 
 extern "C" __global__ void support_narrow_up(const double *from, i64 n, float *to)

@@ -1,26 +1,34 @@
-// Matrix products that need a GPU: templates/gemm_simt.cu, gemm_wgmma.cu and gemv.cu against cuBLAS in double precision where nothing is a multiple of anything.
+// Matrix products that need a GPU: templates/gemm_simt.cu, gemm_wgmma.cu, gemm_rows.cu, gemm_dmma.cu and gemv.cu against cuBLAS in double precision (or with
+// twice its bits) where nothing is a multiple of anything.
 // Skipped, and counted as skipped, where there is no GPU; with SWEETSPOT_GPU_REQUIRED set (make test-gpu) its absence is a failure.
 #include "tests/gpu.h"
 
 #include <stdbool.h>
 
-// Tunes a job exhaustively after a sed script, and requires that every candidate is right.
-static void all_right(const char *job, const char *script)
+// Tunes a job after a sed script, with further options, and requires that every candidate is right.
+static void all_right_of(const char *job, const char *script, const char *options)
 {
     char *folder = e2e_folder("gemm");
     struct outcome_of_command r = e2e_run(folder,
-                                          "sed -e 's|\"\\.\\./\\.\\./templates|\"'$PWD'/templates|; s|\"gemm_shifted.cu|\"'$PWD'/tests/jobs/gemm_shifted.cu|; "
+                                          "sed -e 's|\"\\.\\./\\.\\./templates|\"'$PWD'/templates|; s|\"\\([a-z]*_shifted.cu\\)|\"'$PWD'/tests/jobs/\\1|; "
                                           "s|\"\\.\\./templates|\"'$PWD'/templates|' -e '%s' %s >%s/job.cfg && "
-                                          "$BIN/sweetspot tune %s/job.cfg --store %s/g.db -q --no-counters --no-final && "
+                                          "$BIN/sweetspot tune %s/job.cfg --store %s/g.db -q --no-counters --no-final %s && "
                                           "$BIN/sweetspot status %s/job.cfg --store %s/g.db",
-                                          script, job, folder, folder, folder, folder, folder);
+                                          script, job, folder, folder, folder, options, folder, folder);
     if (r.status) fail_msg("%s, %s: status %d: %.3000s", job, script, r.status, r.err);
     static const char *const bad[] = {" wrong", " out_of_bounds", " nondeterministic", " crashed", " timeout", " compile_error", " launch_error", " pruned"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+    // Of a random sample some may be pruned.
+    for (size_t i = 0; i < sizeof bad / sizeof *bad - (*options != 0); i++)
         if (strstr(r.out, bad[i])) fail_msg("%s, %s:\n%.3000s\n%.3000s", job, script, r.out, r.err);
     e2e_expect(r.out, " ok");
     e2e_done(&r);
     e2e_remove(folder);
+}
+
+// The same of jobs whose strategy is exhaustive.
+static void all_right(const char *job, const char *script)
+{
+    all_right_of(job, script, "");
 }
 
 static void products_are_right_at_ragged_sizes_in_batches_and_split(void **state)
@@ -68,6 +76,76 @@ static void offsets_beyond_two_to_the_31_are_right(void **state)
     all_right("tests/jobs/gemm_shifted.cfg", rows_of_c);
     free(rows_of_a);
     free(rows_of_c);
+}
+
+static const char *const as_f32 = "s/bf16/f32/g", *const as_f16 = "s/bf16/f16/g",
+                         *const c_not_read = "s/value = 0.75/value = 0.0/; s/direction = \"inout\"/direction = \"out\"/";
+
+static void products_with_few_vectors_are_right(void **state)
+{
+    NEEDS_GPU();
+    all_right("tests/jobs/rows_cases.cfg", "");
+    all_right("tests/jobs/rows_cases.cfg", as_f16);
+    char *script = text_format("%s; %s", as_f32, c_not_read);
+    all_right("tests/jobs/rows_cases.cfg", script);
+    free(script);
+}
+
+static void products_with_few_vectors_are_right_at_unaligned_addresses_and_great_offsets(void **state)
+{
+    NEEDS_GPU();
+    all_right("tests/jobs/rows_shifted.cfg", "");
+    all_right("tests/jobs/rows_shifted.cfg", "s/DEPTH = 600/DEPTH = 0/");
+    all_right("tests/jobs/rows_shifted.cfg", "s/LDB = 608/LDB = 1073741824/; s/N = 5/N = 3/; s/values = .1, 2./values = [2]/; "
+                                             "s/^search/measure = { cache = \"warm\"; warmup = 0; min_samples = 3; max_samples = 3; }; search/");
+}
+
+static void products_in_fp64_are_right(void **state)
+{
+    NEEDS_GPU();
+    all_right("tests/jobs/dmma_cases.cfg", "");
+    all_right("tests/jobs/dmma_cases.cfg", c_not_read);
+}
+
+static void products_in_fp64_are_right_at_unaligned_addresses_and_great_offsets(void **state)
+{
+    NEEDS_GPU();
+    all_right("tests/jobs/dmma_shifted.cfg", "");
+    all_right("tests/jobs/dmma_shifted.cfg", "s/DEPTH = 24/DEPTH = 0/");
+    all_right("tests/jobs/dmma_shifted.cfg", "s/LDA = 80/LDA = 536870912/; s/values = .8, 16./values = [8]/; s/values = .2, 3./values = [3]/; "
+                                             "s/^search/measure = { cache = \"warm\"; warmup = 0; min_samples = 3; max_samples = 3; }; search/");
+}
+
+static void infinities_and_nan_come_out_where_cublas_has_them(void **state)
+{
+    NEEDS_GPU();
+    // The inputs, and nothing else, are dense or have ld and no direction.
+    static const char *const inputs = "s/\\(buffer = \"[AB]\".*ld = [^;]*\\); }/\\1; fill = \"nonfinite\"; }/";
+    char *script = text_format("%s; %s", inputs, c_not_read);
+    all_right("tests/jobs/gemm_cases.cfg", inputs);
+    all_right("tests/jobs/rows_cases.cfg", script);
+    all_right("tests/jobs/dmma_cases.cfg", script);
+    free(script);
+    // TMA's maps declare the inputs of gemm_wgmma.
+    all_right_of("configs/bgemm_1024.cfg",
+                 "s/problems  *= ( { M = 1024; N = 1024; K = 1024; } )/problems = ( { M = 200; N = 136; K = 264; } )/; "
+                 "s/\\(tensor_map = \"[AB]\";.*shape = [^;]*;\\)/\\1 fill = \"nonfinite\";/",
+                 "--strategy random -n 24");
+}
+
+static void buffers_that_do_not_fit_are_refused_with_their_size(void **state)
+{
+    NEEDS_GPU();
+    char *folder = e2e_folder("large");
+    struct outcome_of_command r = e2e_run(folder,
+                                          "sed -e 's|\"\\.\\./\\.\\./templates|\"'$PWD'/templates|; s/WORKSPACE = 4194304/WORKSPACE = 1073741824/; "
+                                          "s/shape = . \"WORKSPACE\" ./shape = [ \"1024\", \"WORKSPACE\" ]/' tests/jobs/gemm_cases.cfg >%s/job.cfg && "
+                                          "$BIN/sweetspot tune %s/job.cfg --store %s/g.db -q --no-counters",
+                                          folder, folder, folder);
+    assert_int_not_equal(r.status, 0);
+    e2e_expect(r.err, "take 4096.0 GiB; the device has");
+    e2e_done(&r);
+    e2e_remove(folder);
 }
 
 static void matrix_times_vector_is_right_at_all_shapes(void **state)
@@ -152,6 +230,12 @@ int main(void)
         cmocka_unit_test(products_at_unaligned_addresses_are_right),
         cmocka_unit_test(a_sum_of_no_terms_leaves_beta_times_c),
         cmocka_unit_test(offsets_beyond_two_to_the_31_are_right),
+        cmocka_unit_test(products_with_few_vectors_are_right),
+        cmocka_unit_test(products_with_few_vectors_are_right_at_unaligned_addresses_and_great_offsets),
+        cmocka_unit_test(products_in_fp64_are_right),
+        cmocka_unit_test(products_in_fp64_are_right_at_unaligned_addresses_and_great_offsets),
+        cmocka_unit_test(infinities_and_nan_come_out_where_cublas_has_them),
+        cmocka_unit_test(buffers_that_do_not_fit_are_refused_with_their_size),
         cmocka_unit_test(matrix_times_vector_is_right_at_all_shapes),
         cmocka_unit_test(products_on_tensor_cores_are_right_however_tiles_are_ordered_divided_and_stored),
         cmocka_unit_test(on_tensor_cores_too_c_is_not_read_with_beta_0),

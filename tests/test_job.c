@@ -64,6 +64,7 @@ static const struct {
     {8, "arguments = ( { scalar = \"q\"; type = \"i32\"; } );", 8, "needs 'value'"},
     {8, "arguments = ( { scalar = \"N\"; type = \"i32\"; value = 1.5; } );", 8, "is not an integer"},
     {8, "arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; } );", 8, "nothing could be verified"},
+    {8, "arguments = ( { buffer = \"r\"; type = \"i32\"; shape = [1]; direction = \"inout\"; fill = \"nonfinite\"; } );", 8, "is for floating-point buffers"},
     {8, "arguments = ( { tensor_map = \"r\"; type = \"f32\"; shape = [8]; direction = \"out\"; } );", 8, "needs 'box'"},
     {8, "arguments = ( { tensor_map = \"r\"; type = \"f32\"; shape = [8]; direction = \"out\"; box = [4, 4]; } );", 8, "the buffer is a vector"},
     {8, "arguments = ( { tensor_map = \"r\"; type = \"f32\"; shape = [8]; direction = \"out\"; box = [4]; swizle = 128; } );", 8, "did you mean 'swizzle'?"},
@@ -199,6 +200,37 @@ static void several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2(
     e2e_remove(folder);
 }
 
+// Of a matrix product: what is no matrix, or none that any memory holds, is refused before anything is launched.
+static void shapes_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *problem, *ld, *expected;
+    } cases[] = {
+        {"M = 0; N = 5; K = 3;", "K", "buffer 'A' of problem M=0,N=5,K=3: 0 rows of 3 elements"},
+        {"M = 4; N = 5; K = 0;", "K", "4 rows of 0 elements"},
+        {"M = 4; N = 5; K = -1;", "K", "4 rows of -1 elements"},
+        {"M = 4; N = 5; K = 3;", "K - 1", "4 rows of 3 elements, 2 apart"},
+        {"M = 3000000000; N = 5; K = 4000000000;", "K", "larger than any memory"},
+        {"M = 4000000000; N = 1; K = 1;", "K", "argument 'M': 4000000000 is more than an i32 holds"},
+    };
+    char *folder = e2e_folder("shapes");
+    e2e_write(folder, "x.cu", "\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = text_format("kernel = { template = \"x.cu\"; entry = \"x\"; };\nparameters = ( { name = \"BLOCK\"; values = [32]; } );\nproblems = ( { %s } );\n"
+                                 "launch = { grid = [1]; block = [32]; };\narguments = ( { scalar = \"M\"; type = \"i32\"; },\n"
+                                 "  { buffer = \"A\"; type = \"f32\"; shape = [ \"M\", \"K\" ]; ld = \"%s\"; }, { buffer = \"B\"; type = \"f32\"; shape = [ \"K\", \"N\" ]; },\n"
+                                 "  { buffer = \"C\"; type = \"f32\"; shape = [ \"M\", \"N\" ]; direction = \"out\"; } );\nreference = { operation = \"gemm\"; };\n",
+                                 cases[i].problem, cases[i].ld);
+        e2e_write(folder, "job.cfg", text);
+        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg", folder);
+        if (r.status != 2 || !strstr(r.err, cases[i].expected)) fail_msg("%s, ld %s: status %d: %s%s", cases[i].problem, cases[i].ld, r.status, r.out, r.err);
+        e2e_done(&r);
+        free(text);
+    }
+    e2e_remove(folder);
+}
+
 static void what_only_the_built_space_shows_is_reported_with_its_line(void **state)
 {
     (void)state;
@@ -295,6 +327,7 @@ int main(void)
         cmocka_unit_test(unroll_factors_become_pragmas),
         cmocka_unit_test(every_mistake_is_reported_with_its_line),
         cmocka_unit_test(several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2),
+        cmocka_unit_test(shapes_that_cannot_be_are_refused),
         cmocka_unit_test(what_only_the_built_space_shows_is_reported_with_its_line),
         cmocka_unit_test(tensor_maps_are_worked_out_and_refused_as_tma_would),
         cmocka_unit_test(the_shipped_jobs_are_sound),

@@ -251,6 +251,32 @@ static void a_compute_class_is_one_of_f32(void **state)
     release(&r);
 }
 
+static double no_number(uint64_t *state)
+{
+    (void)state;
+    return NAN;
+}
+
+static void with_beta_0_a_product_does_not_read_c_and_keeps_what_is_not_finite(void **state)
+{
+    (void)state;
+    const struct operation *op = operation_find("gemm", NULL);
+    struct result r = gemm_problem(ELEMENT_F32, ELEMENT_F32, 3, 4, 5, false, false, 1, 0, noise);
+    free(r.problem.operand[r.out].host);
+    r.problem.operand[r.out] = matrix(ELEMENT_F32, 3, 4, 9, no_number, 3);
+    float *a = r.problem.operand[operation_role(op, "A")].host, *b = r.problem.operand[operation_role(op, "B")].host;
+    int64_t lda = r.problem.operand[operation_role(op, "A")].ld, ldb = r.problem.operand[operation_role(op, "B")].ld;
+    a[1 * lda + 2] = INFINITY;
+    b[2 * ldb + 3] = 0; // and infinity times nothing is no number
+    compute(op, &r);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 4; j++) {
+            double x = r.expected[r.out].host_expected[i * 4 + j];
+            assert_true(i != 1 ? isfinite(x) : j == 3 ? isnan(x) : isinf(x) && (x > 0) == (b[2 * ldb + j] > 0));
+        }
+    release(&r);
+}
+
 static void a_product_s_shapes_must_fit(void **state)
 {
     (void)state;
@@ -818,6 +844,7 @@ int main(void)
         cmocka_unit_test(the_bound_of_a_product_accepts_rounding_and_rejects_a_missing_term),
         cmocka_unit_test(the_bound_of_a_compute_class_tells_it_from_the_others),
         cmocka_unit_test(a_compute_class_is_one_of_f32),
+        cmocka_unit_test(with_beta_0_a_product_does_not_read_c_and_keeps_what_is_not_finite),
         cmocka_unit_test(a_product_s_shapes_must_fit),
         cmocka_unit_test(a_batch_is_products_one_below_the_other),
         cmocka_unit_test(a_batch_must_divide_the_rows),

@@ -28,7 +28,7 @@
 //    "problems":[{"name":"M=2048,N=2048,K=2048","tune":true,"roles":{"M":2048,"alpha":1.0},"flops":..,"bytes":..,
 //       "buffers":[{"name":"A","type":"f32","rows":2048,"cols":2048,"ld":2048,"direction":"in"|"out"|"inout"|"scratch",
 //                   "fill":{"kind":"uniform","low":-1,"high":1}|{"kind":"normal"}|{"kind":"integer","low":0,"high":9}|{"kind":"zero"}|
-//                   {"kind":"constant","value":1}|{"kind":"index"}|{"kind":"npy","path":"x.npy"}}]}, {... "tune":false: only verified}],
+//                   {"kind":"constant","value":1}|{"kind":"index"}|{"kind":"nonfinite","low":-1,"high":1}|{"kind":"npy","path":"x.npy"}}]}, {... "tune":false: only verified}],
 //    "reference":{"kind":"operation","name":"gemm","by":"cublas"|"cpu","buffers":{"A":"A","B":"B","C":"C"}} |
 //                {"kind":"kernel","cubin":"...","problems":[{"stages":[STAGE..]}..]} |
 //                {"kind":"library","path":"x.so","function":"f"} | {"kind":"none"} |

@@ -9,7 +9,7 @@
 enum { ALIGNMENT = 1024 };
 
 static const char *const direction_names[] = {"in", "out", "inout", "scratch"};
-static const char *const fill_names[] = {"uniform", "normal", "integer", "constant", "index", "npy"};
+static const char *const fill_names[] = {"uniform", "normal", "integer", "constant", "index", "nonfinite", "npy"};
 
 static int find_name(const char *const *names, size_t count, const char *name)
 {

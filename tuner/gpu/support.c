@@ -11,10 +11,10 @@ enum { BLOCK = 256, PARTIALS = 1024 };
 enum kernel_name { FILL, COMPARE, JUDGE, WIDEN, SUMS, TYPED_COUNT };
 static const char *const typed_names[TYPED_COUNT] = {"fill", "compare", "judge", "widen", "sums"};
 
-enum { PATTERN, CHECKSUM, GUARDS, NARROW_UP, TO_INTEGER, MAX_ABS, SUMS_JOIN, FLUSH, CEILING_FMA, CEILING_READ, CEILING_FP64, CEILING_COPY, CEILING_L2, CEILING_SHARED,
+enum { PATTERN, CHECKSUM, GUARDS, NARROW_UP, TO_INTEGER, MAX_ABS, SUMS_JOIN, PRODUCT, FLUSH, CEILING_FMA, CEILING_READ, CEILING_FP64, CEILING_COPY, CEILING_L2, CEILING_SHARED,
        CEILING_TENSOR, PLAIN_COUNT = CEILING_TENSOR + CEILING_TENSORS };
 static const char *const plain_names[PLAIN_COUNT] = {
-    "pattern", "checksum", "guards", "narrow_up", "to_integer", "max_abs", "sums_join", "flush", "ceiling_fma", "ceiling_read", "ceiling_fp64", "ceiling_copy",
+    "pattern", "checksum", "guards", "narrow_up", "to_integer", "max_abs", "sums_join", "product", "flush", "ceiling_fma", "ceiling_read", "ceiling_fp64", "ceiling_copy",
     "ceiling_l2", "ceiling_shared", "ceiling_tensor_bf16", "ceiling_tensor_tf32", "ceiling_tensor_fp64",
 };
 
@@ -174,6 +174,17 @@ int support_to_integer(struct support *s, uint64_t from, int64_t n, uint64_t to,
 {
     void *args[] = {&from, &n, &to};
     return launch_plain(s, TO_INTEGER, blocks_for(s, n, 4), 1, BLOCK, args, err);
+}
+
+int support_product(struct support *s, const struct toolbox_gemm *g, struct error *err)
+{
+    struct toolbox_gemm p = *g;
+    int64_t one = 1, tiles = (p.m + 15) / 16 * ((p.n + 15) / 16);
+    if (tiles > INT32_MAX) return error_set(err, "a reference of %lld x %lld is too large for one grid", (long long)p.m, (long long)p.n);
+    int64_t *a_row = p.transpose_a ? &one : &p.a.ld, *a_col = p.transpose_a ? &p.a.ld : &one;
+    int64_t *b_row = p.transpose_b ? &one : &p.b.ld, *b_col = p.transpose_b ? &p.b.ld : &one;
+    void *args[] = {&p.a.device, a_row, a_col, &p.b.device, b_row, b_col, &p.c.device, &p.m, &p.n, &p.k, &p.alpha, &p.beta};
+    return launch_plain(s, PRODUCT, (unsigned)tiles, 1, BLOCK, args, err);
 }
 
 int support_max_abs(struct support *s, uint64_t from, int64_t n, double *result, struct error *err)

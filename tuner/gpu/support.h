@@ -20,7 +20,7 @@ struct region {
     uint64_t address, rows, bytes, pitch, offset, buffer;
 };
 
-enum fill_kind { FILL_UNIFORM, FILL_NORMAL, FILL_INTEGER, FILL_CONSTANT, FILL_INDEX, FILL_NPY };
+enum fill_kind { FILL_UNIFORM, FILL_NORMAL, FILL_INTEGER, FILL_CONSTANT, FILL_INDEX, FILL_NONFINITE, FILL_NPY };
 
 // allowed error = per_scale*scale + per_value*|expected| + floor; see operation.h.
 struct bound {
@@ -51,6 +51,8 @@ int support_widen(struct support *, const struct operand *, bool absolute, bool 
 int support_narrow_up(struct support *, uint64_t from, int64_t n, uint64_t to, struct error *err);
 int support_to_integer(struct support *, uint64_t from, int64_t n, uint64_t to, struct error *err);
 // These two wait for their result.
+// One product (batch 1) of dense fp64 operands, as if with twice the bits.
+int support_product(struct support *, const struct toolbox_gemm *, struct error *err);
 int support_max_abs(struct support *, uint64_t from, int64_t n, double *result, struct error *err);
 int support_sums(struct support *, const struct operand *, struct toolbox_sums *, struct error *err);
 // Evicts everything from the L2.

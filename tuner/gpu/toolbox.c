@@ -52,6 +52,21 @@ static int gemm(void *self, const struct toolbox_gemm *g, struct error *err)
     return blas_gemm(w->machine->blas, g, err);
 }
 
+// A batch's products one by one.
+static int product(void *self, const struct toolbox_gemm *g, struct error *err)
+{
+    struct toolbox_gemm one = *g;
+    int64_t a = g->a.rows / g->batch * g->a.ld, b = g->b.rows / g->batch * g->b.ld, c = g->m * g->n;
+    int failed = 0;
+    for (int64_t i = 0; i < g->batch && !failed; i++) {
+        one.a.device = g->a.device + (uint64_t)(i * a) * sizeof(double);
+        one.b.device = g->b.device + (uint64_t)(i * b) * sizeof(double);
+        one.c.device = g->c.device + (uint64_t)(i * c) * sizeof(double);
+        failed = support_product(((struct workload *)self)->support, &one, err);
+    }
+    return failed;
+}
+
 static int gemv(void *self, const struct toolbox_gemm *g, struct error *err)
 {
     struct workload *w = self;
@@ -125,6 +140,7 @@ void toolbox_init(struct toolbox *t, struct workload *w)
         .sums = sums,
         .upload = upload,
         .gemm = gemm,
+        .product = product,
         .gemv = gemv,
         .plan_gemm = plan_gemm,
         .run_plan = run_plan,

@@ -34,7 +34,7 @@ const char *direction_name(enum direction direction)
 
 const char *fill_kind_name(enum fill_kind kind)
 {
-    static const char *const names[] = {"uniform", "normal", "integer", "zero", "constant", "index", "npy"};
+    static const char *const names[] = {"uniform", "normal", "integer", "zero", "constant", "index", "nonfinite", "npy"};
     return names[kind];
 }
 

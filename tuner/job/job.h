@@ -25,7 +25,7 @@ size_t data_type_size(enum data_type type);      // bytes
 enum direction { DIRECTION_IN, DIRECTION_OUT, DIRECTION_INOUT, DIRECTION_SCRATCH };
 const char *direction_name(enum direction direction);
 
-enum fill_kind { FILL_UNIFORM, FILL_NORMAL, FILL_INTEGER, FILL_ZERO, FILL_CONSTANT, FILL_INDEX, FILL_NPY };
+enum fill_kind { FILL_UNIFORM, FILL_NORMAL, FILL_INTEGER, FILL_ZERO, FILL_CONSTANT, FILL_INDEX, FILL_NONFINITE, FILL_NPY };
 const char *fill_kind_name(enum fill_kind kind);
 
 struct fill {

@@ -10,7 +10,7 @@
 
 static const char *const type_words[] = {"f32", "f64", "f16", "bf16", "i8", "i32", "u32", "i64", NULL};
 static const char *const direction_words[] = {"in", "out", "inout", "scratch", NULL};
-static const char *const fill_words[] = {"uniform", "normal", "integer", "zero", "constant", "index", "npy", NULL};
+static const char *const fill_words[] = {"uniform", "normal", "integer", "zero", "constant", "index", "nonfinite", "npy", NULL};
 
 static int find_buffer(const struct job *job, const char *name)
 {
@@ -63,6 +63,7 @@ static struct fill load_fill(struct reader *r, const struct job *job, const stru
     } else {
         reader_mistake(r, n, "'fill' must be a word, a number, the name of a .npy file, or a group");
     }
+    if (fill.kind == FILL_NONFINITE && integers) reader_mistake(r, n, "fill \"nonfinite\" is for floating-point buffers");
     return fill;
 }
 

@@ -220,6 +220,13 @@ static json_t *describe_argument(const struct job *job, const struct argument *a
     int64_t value;
     if (!a->value) return json_pack("{s:s, s:f}", "scalar", data_type_name(a->type), "value", a->real);
     if (expr_eval(a->value, values, &value, err)) return NULL;
+    static const struct {
+        int64_t low, high;
+    } range[TYPE_COUNT] = {[TYPE_I8] = {INT8_MIN, INT8_MAX}, [TYPE_I32] = {INT32_MIN, INT32_MAX}, [TYPE_U32] = {0, UINT32_MAX}};
+    if (range[a->type].high && (value < range[a->type].low || value > range[a->type].high)) {
+        error_set(err, "%" PRId64 " is more than an %s holds", value, data_type_name(a->type));
+        return NULL;
+    }
     return json_pack("{s:s, s:I}", "scalar", data_type_name(a->type), "value", (json_int_t)value);
 }
 
