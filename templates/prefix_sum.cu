@@ -12,16 +12,20 @@
  *                    row by shuffles, rows one after the other, then the warps' sums through shared memory
  *
  *     FLOW tile       a block a tile
- *     FLOW stream     as many blocks as fit, each taking tile after tile. The next one is on its way to shared memory (asynchronous copies, each thread to places that only it
- *                     reads) while the block adds, looks back and stores: its loads do not wait for other blocks. The ticket after that is taken meanwhile, too
+ *     FLOW stream     as many blocks as fit, each taking tile after tile, with three in shared memory (asynchronous copies; each thread copies what it reads): one on its way, one whose
+ *                     sum is taken, one that is scanned. A warp of its own looks back, for the second while the others scan the first, so that nobody waits
+ *                     for memory or for other blocks:
+ *
+ *                         workers          copy 3 | sum of 1 | scan, store 0 | copy 4 | sum of 2 | scan, store 1
+ *                         look-back warp           \_ publish sum, look back, publish prefix of 1 _/
  *
  * Sums are FP32. How far a block looks back depends on timing and with it the order of additions: results differ in the last bits from run to run.
  *
  * Launches
  *     prefix_sum_clear  (unsigned long long *state, long long tiles)           grid ceil_div(tiles + 1, 256), block 256
  *     prefix_sum        (const float *x, float *y, long long n, unsigned long long *state)
- *         grid  tiles = ceil_div(n, BLOCK_SIZE * ITEMS), FLOW stream: any number up to that;   block  BLOCK_SIZE;   state: tiles + 1 words, the first is the ticket
- *         dynamic shared memory: FLOW stream 8 * BLOCK_SIZE * ITEMS bytes
+ *         grid  tiles = ceil_div(n, BLOCK_SIZE * ITEMS), FLOW stream: any number up to that;   block  BLOCK_SIZE, FLOW stream: 32 more;   state: tiles + 1 words, the first is the ticket
+ *         dynamic shared memory: FLOW stream 12 * BLOCK_SIZE * ITEMS bytes
  *
  * Parameters (macros; each has a default): FLOW; BLOCK_SIZE; ITEMS, a multiple of VECTOR; VECTOR 1, 2, 4 (single floats where x or y is not aligned);
  * STORE and LOAD `plain` or `streaming` (.cs); PAUSE nanoseconds between looks at a word that is not there yet; LOOK how many
@@ -72,7 +76,7 @@
 #if FLOW_IS == 0 || STORE_IS == 0 || LOAD_IS == 0
 #error "FLOW must be tile or stream, STORE and LOAD plain or streaming"
 #endif
-static_assert(BLOCK_SIZE % 32 == 0 && BLOCK_SIZE <= 1024, "BLOCK_SIZE must be a multiple of 32 up to 1024");
+static_assert(BLOCK_SIZE % 32 == 0 && BLOCK_SIZE <= (FLOW_IS == FLOW_stream ? 992 : 1024), "BLOCK_SIZE must be a multiple of 32 up to 1024, up to 992 for FLOW stream");
 static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
 static_assert(ITEMS % VECTOR == 0, "ITEMS must be a multiple of VECTOR");
 
@@ -202,97 +206,85 @@ template <int V> __device__ __forceinline__ void begin_copy(float *stage, const 
     } else if (tile * TILE < n)
 #endif
     {
-        float held[ITEMS / V][V];
-        load_tile<V>(held, x, n, tile);
-#pragma unroll
+        const long long first = tile * TILE + own_place<V>();
+#pragma unroll 1
         for (int r = 0; r < ITEMS / V; ++r)
-#pragma unroll
-            for (int v = 0; v < V; ++v) to[r * (32 * V) + v] = held[r][v];
+#pragma unroll 1
+            for (int v = 0; v < V; ++v) {
+                const long long i = first + r * (32 * V) + v;
+                to[r * (32 * V) + v] = SWEETSPOT_VARIANT == 2 ? (float)i : i < n ? x[i] : 0.0f;
+            }
     }
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-template <int V> __device__ __forceinline__ void from_stage(float (*held)[V], const float *stage)
-{
-#pragma unroll
-    for (int r = 0; r < ITEMS / V; ++r) {
-        const float *at = stage + own_place<V>() + r * (32 * V);
-        if constexpr (V == 4) {
-            const float4 v = *reinterpret_cast<const float4 *>(at);
-            held[r][0] = v.x, held[r][1] = v.y, held[r][2] = v.z, held[r][3] = v.w;
-        } else if constexpr (V == 2) {
-            const float2 v = *reinterpret_cast<const float2 *>(at);
-            held[r][0] = v.x, held[r][1] = v.y;
-        } else {
-            held[r][0] = *at;
-        }
-    }
-}
-
-struct shared_words {
-    long long ticket;
-    float of_warp[WARPS], of_tiles_before;
-};
-
 __device__ __forceinline__ long long take(u64 *ticket) { return (long long)atomicAdd(ticket, 1ull); }
 
-/* Adds, looks back and stores. With `ticket` the first thread takes the next one and leaves it in `common`, where all see it when this returns. */
-template <int V> __device__ __forceinline__ void scan_tile(float (*held)[V], float *y, long long n, u64 *words, long long tile, shared_words &common, u64 *ticket)
+/* The sum of all lanes' up to this one. */
+__device__ __forceinline__ float scan_warp(float x)
+{
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+        const float below = __shfl_up_sync(0xffffffffu, x, distance);
+        if (lane >= distance) x += below;
+    }
+    return x;
+}
+
+/* Publishes a tile's sum and its prefix. Returns what lies before the tile; by one whole warp. */
+__device__ __forceinline__ float exchange(u64 *words, long long tile, float all)
+{
+    const int lane = threadIdx.x % 32;
+    float before = 0.0f;
+    if (tile > 0) {
+        if (lane == 0) publish(words + tile, SUM, all);
+        before = look_back(words, tile);
+    }
+    if (lane == 0) publish(words + tile, PREFIX, before + all);
+    return before;
+}
+
+/* FLOW tile: the next tile, from registers. */
+template <int V> __device__ __forceinline__ void scan_tile(const float *x, float *y, long long n, u64 *state)
 {
     constexpr int ROWS = ITEMS / V;
+    __shared__ float of_warp[WARPS];
+    __shared__ float of_tiles_before;
+    __shared__ long long ticket;
+    if (threadIdx.x == 0) ticket = take(state);
+    __syncthreads();
+    const long long tile = ticket;
+    float held[ROWS][V];
+    load_tile<V>(held, x, n, tile);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const long long first = tile * TILE + own_place<V>();
     const bool whole = (tile + 1) * TILE <= n;
-    long long next = 0;
-    if (ticket && threadIdx.x == 0) next = take(ticket); /* on its way while there is something else to do */
 #if SWEETSPOT_VARIANT != 1
     float sum = 0.0f; /* of the warp's rows so far */
 #pragma unroll
     for (int r = 0; r < ROWS; ++r) {
 #pragma unroll
         for (int v = 1; v < V; ++v) held[r][v] += held[r][v - 1];
-        float total = held[r][V - 1];
-#pragma unroll
-        for (int distance = 1; distance < 32; distance *= 2) {
-            const float below = __shfl_up_sync(0xffffffffu, total, distance);
-            if (lane >= distance) total += below;
-        }
+        const float total = scan_warp(held[r][V - 1]);
         float before = __shfl_up_sync(0xffffffffu, total, 1);
         before = sum + (lane > 0 ? before : 0.0f);
 #pragma unroll
         for (int v = 0; v < V; ++v) held[r][v] += before;
         sum += __shfl_sync(0xffffffffu, total, 31);
     }
-    if (lane == 0) common.of_warp[warp] = sum;
+    if (lane == 0) of_warp[warp] = sum;
     __syncthreads();
     if (warp == 0) { /* the warps' sums become what lies before each */
-        const float mine = lane < WARPS ? common.of_warp[lane] : 0.0f;
-        float total = mine;
-#pragma unroll
-        for (int distance = 1; distance < 32; distance *= 2) {
-            const float below = __shfl_up_sync(0xffffffffu, total, distance);
-            if (lane >= distance) total += below;
-        }
-        const float all = __shfl_sync(0xffffffffu, total, 31);
-        float before = 0.0f;
-        if (tile > 0) {
-            if (lane == 0) publish(words + tile, SUM, all);
-            before = look_back(words, tile);
-        }
-        if (lane == 0) {
-            publish(words + tile, PREFIX, before + all);
-            common.of_tiles_before = before;
-        }
+        const float total = scan_warp(lane < WARPS ? of_warp[lane] : 0.0f);
+        const float before = exchange(state + 1, tile, __shfl_sync(0xffffffffu, total, 31));
+        if (lane == 0) of_tiles_before = before;
         const float exclusive = __shfl_up_sync(0xffffffffu, total, 1);
-        if (ticket && lane == 0) common.ticket = next;
-        if (lane < WARPS) common.of_warp[lane] = lane > 0 ? exclusive : 0.0f;
+        if (lane < WARPS) of_warp[lane] = lane > 0 ? exclusive : 0.0f;
     }
     __syncthreads();
-    const float before = common.of_tiles_before + common.of_warp[warp];
+    const float before = of_tiles_before + of_warp[warp];
 #else
-    __syncthreads(); /* all have read the ticket before */
-    if (ticket && threadIdx.x == 0) common.ticket = next;
-    __syncthreads();
     const float before = 0.0f;
 #endif
 #pragma unroll
@@ -311,45 +303,140 @@ template <int V> __device__ __forceinline__ void scan_tile(float (*held)[V], flo
     }
 }
 
-template <int V> __device__ __forceinline__ void scan(const float *x, float *y, long long n, u64 *state, float *stage)
+#if FLOW_IS == FLOW_stream
+constexpr int BOTH = BLOCK_SIZE + 32; /* workers and the look-back warp */
+
+/* Barriers 1 and 2: a tile's sums are there, by its parity; 3 and 4: what lies before it is. One side waits, the other does not. */
+__device__ __forceinline__ void await(int barrier) { asm volatile("barrier.cta.sync %0, %1;" ::"r"(barrier), "n"(BOTH) : "memory"); }
+__device__ __forceinline__ void arrive(int barrier) { asm volatile("barrier.cta.arrive %0, %1;" ::"r"(barrier), "n"(BOTH) : "memory"); }
+
+template <int V> __device__ __forceinline__ void read_row(float *to, const float *stage, int r)
 {
-    __shared__ shared_words common;
-    float held[ITEMS / V][V];
-    if (threadIdx.x == 0) common.ticket = take(state);
-    __syncthreads();
-    long long tile = common.ticket;
-#if FLOW_IS == FLOW_tile
-    load_tile<V>(held, x, n, tile);
-    scan_tile<V>(held, y, n, state + 1, tile, common, nullptr);
-#else
-    begin_copy<V>(stage, x, n, tile);
-    __syncthreads(); /* all have read the first ticket */
-    if (threadIdx.x == 0) common.ticket = take(state);
-    __syncthreads();
-    for (int turn = 0; tile * TILE < n; turn ^= 1) {
-        const long long next = common.ticket;
-        begin_copy<V>(stage + (turn ^ 1) * TILE, x, n, next);
-        asm volatile("cp.async.wait_group 1;" ::: "memory"); /* what this thread copied, which is what it reads */
-        from_stage<V>(held, stage + turn * TILE);
-        scan_tile<V>(held, y, n, state + 1, tile, common, state);
-        tile = next;
+    const float *at = stage + own_place<V>() + r * (32 * V);
+    if constexpr (V == 4) {
+        const float4 v = *reinterpret_cast<const float4 *>(at);
+        to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
+    } else if constexpr (V == 2) {
+        const float2 v = *reinterpret_cast<const float2 *>(at);
+        to[0] = v.x, to[1] = v.y;
+    } else {
+        to[0] = *at;
     }
-#endif
 }
+
+template <int V> __device__ __forceinline__ float sum_of_stage(const float *stage)
+{
+    float sum = 0.0f;
+#if SWEETSPOT_VARIANT != 1
+#pragma unroll
+    for (int r = 0; r < ITEMS / V; ++r) {
+        float row[V];
+        read_row<V>(row, stage, r);
+#pragma unroll
+        for (int v = 0; v < V; ++v) sum += row[v];
+    }
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+#endif
+    return sum;
+}
+
+template <int V> __device__ __forceinline__ void scan_stage(const float *stage, float *y, long long n, long long tile, float before)
+{
+    constexpr int ROWS = ITEMS / V;
+    const int lane = threadIdx.x % 32;
+    const long long first = tile * TILE + own_place<V>();
+    const bool whole = (tile + 1) * TILE <= n;
+#pragma unroll(ROWS < 8 ? ROWS : 8)
+    for (int r = 0; r < ROWS; ++r) {
+        float row[V];
+        read_row<V>(row, stage, r);
+#if SWEETSPOT_VARIANT != 1
+#pragma unroll
+        for (int v = 1; v < V; ++v) row[v] += row[v - 1];
+        const float total = scan_warp(row[V - 1]), below = __shfl_up_sync(0xffffffffu, total, 1);
+#pragma unroll
+        for (int v = 0; v < V; ++v) row[v] += before + (lane > 0 ? below : 0.0f);
+        before += __shfl_sync(0xffffffffu, total, 31);
+#endif
+        if (whole) {
+            store<V>(y + first + r * (32 * V), row);
+        } else {
+#pragma unroll
+            for (int v = 0; v < V; ++v)
+                if (first + r * (32 * V) + v < n) y[first + r * (32 * V) + v] = row[v];
+        }
+    }
+}
+
+template <int V> __device__ __forceinline__ void scan_stream(const float *x, float *y, long long n, u64 *state, float *stage)
+{
+    __shared__ long long ticket[2];
+    __shared__ float of_warp[2][WARPS], before[2][WARPS];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    long long tile[3]; /* this turn's, the next, the one after that */
+#pragma unroll
+    for (int k = 0; k < 3; ++k) {
+        if (threadIdx.x == BLOCK_SIZE) ticket[k % 2] = take(state);
+        __syncthreads();
+        tile[k] = ticket[k % 2];
+        if (warp < WARPS) begin_copy<V>(stage + k * TILE, x, n, tile[k]);
+    }
+    if (warp == WARPS) {
+        for (int parity = 0; tile[0] * TILE < n; parity ^= 1) {
+            long long next = 0;
+            if (lane == 0) next = take(state);
+            await(1 + parity);
+#if SWEETSPOT_VARIANT != 1
+            const float total = scan_warp(lane < WARPS ? of_warp[parity][lane] : 0.0f);
+            const float earlier = exchange(state + 1, tile[0], __shfl_sync(0xffffffffu, total, 31)), exclusive = __shfl_up_sync(0xffffffffu, total, 1);
+            if (lane < WARPS) before[parity][lane] = earlier + (lane > 0 ? exclusive : 0.0f);
+#endif
+            if (lane == 0) ticket[parity] = next;
+            arrive(3 + parity);
+            tile[0] = tile[1], tile[1] = tile[2], tile[2] = __shfl_sync(0xffffffffu, next, 0);
+        }
+        return;
+    }
+    asm volatile("cp.async.wait_group 2;" ::: "memory"); /* what this thread copied, which is what it reads */
+    float sum = sum_of_stage<V>(stage);
+    if (lane == 0) of_warp[0][warp] = sum;
+    if (tile[0] * TILE < n) arrive(1);
+    for (int parity = 0, at = 0; tile[0] * TILE < n; parity ^= 1) { /* `at`: the stage of this turn's tile */
+        const int following = at == 2 ? 0 : at + 1;
+        if (tile[1] * TILE < n) {
+            asm volatile("cp.async.wait_group 1;" ::: "memory");
+            sum = sum_of_stage<V>(stage + following * TILE);
+            if (lane == 0) of_warp[parity ^ 1][warp] = sum;
+            arrive(1 + (parity ^ 1));
+        }
+        await(3 + parity);
+        const long long next = ticket[parity];
+        scan_stage<V>(stage + at * TILE, y, n, tile[0], before[parity][warp]);
+        begin_copy<V>(stage + at * TILE, x, n, next);
+        tile[0] = tile[1], tile[1] = tile[2], tile[2] = next;
+        at = following;
+    }
+}
+#endif
 
 } // namespace
 
-extern "C" __global__ void __launch_bounds__(BLOCK_SIZE, MIN_BLOCKS) prefix_sum(const float *__restrict__ x, float *__restrict__ y, long long n, u64 *state)
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE + (FLOW_IS == FLOW_stream ? 32 : 0), MIN_BLOCKS) prefix_sum(const float *__restrict__ x, float *__restrict__ y, long long n, u64 *state)
 {
+    const bool aligned = VECTOR > 1 && (reinterpret_cast<u64>(x) | reinterpret_cast<u64>(y)) % (4 * VECTOR) == 0;
 #if FLOW_IS == FLOW_stream
     extern __shared__ __align__(16) float stage[];
-#else
-    float *stage = nullptr;
-#endif
-    if (VECTOR > 1 && (reinterpret_cast<u64>(x) | reinterpret_cast<u64>(y)) % (4 * VECTOR) == 0)
-        scan<VECTOR>(x, y, n, state, stage);
+    if (aligned)
+        scan_stream<VECTOR>(x, y, n, state, stage);
     else
-        scan<1>(x, y, n, state, stage);
+        scan_stream<1>(x, y, n, state, stage);
+#else
+    if (aligned)
+        scan_tile<VECTOR>(x, y, n, state);
+    else
+        scan_tile<1>(x, y, n, state);
+#endif
 }
 
 extern "C" __global__ void __launch_bounds__(256) prefix_sum_clear(u64 *state, long long tiles)

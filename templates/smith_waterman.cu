@@ -191,7 +191,12 @@ __device__ __forceinline__ unsigned table(unsigned letter)
     return (OPEN - MISMATCH) * 0x01010101u + match;
 }
 __device__ __forceinline__ column of_column(unsigned letters) { return EACH == 2 ? column{table(letters & 0xff), table(letters >> 8)} : column{table(letters & 0xff), 0}; }
-__device__ __forceinline__ number similarity(unsigned row, column c) { return (number)__byte_perm(c.first, c.second, row); }
+__device__ __forceinline__ number similarity(unsigned row, column c)
+{
+    unsigned s; /* not __byte_perm(), which leaves no sign to be selected */
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(s) : "r"(c.first), "r"(c.second), "r"(row));
+    return (number)s;
+}
 #else
 constexpr unsigned OUTSIDE = 0x7e7e, BEHIND = KEY * (EACH == 2 ? 0x7f007f : 0x7f);
 typedef unsigned column;
