@@ -218,7 +218,7 @@ smith_waterman(const signed char *__restrict__ a, const signed char *__restrict_
     const bool mine = (long long)group * EACH < count;
     const int pair = mine ? group * EACH : 0;    /* a group without a pair does the first again: shuffles need all threads */
     const int second = pair + 1 < count ? 1 : 0; /* a group without a second pair does its first twice */
-    const bool even = count % 2 == 0 && reinterpret_cast<unsigned long long>(b) % 2 == 0;
+    const bool even = (count | reinterpret_cast<unsigned long long>(a) | reinterpret_cast<unsigned long long>(b)) % 2 == 0;
     const long long groups = (long long)gridDim.x * (BLOCK_SIZE / GROUP);
     const int one = blockDim.y;
     number best = both(FLOOR);
@@ -229,7 +229,7 @@ smith_waterman(const signed char *__restrict__ a, const signed char *__restrict_
 #pragma unroll
         for (int r = 0; r < ROWS; ++r) {
             const int i = first + lane * ROWS + r;
-            row[r] = i < length_a ? of_row(fetch(a + (long long)i * count + pair, second, false)) : BEHIND;
+            row[r] = i < length_a ? of_row(fetch(a + (long long)i * count + pair, second, even)) : BEHIND;
             kept[r] = NOTHING;
             e[r] = 0;
         }

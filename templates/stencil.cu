@@ -23,6 +23,7 @@
  * Launches
  *     stencil        (const float *x, float *y, int height, int width)
  *         grid   (ceil_div(width, BLOCK_X * TILE_X * VECTOR), ceil_div(height, BLOCK_Y * TILE_Y));   block  (BLOCK_X, BLOCK_Y)
+ *         dynamic shared memory, but for STAGING none: 4 * (BLOCK_Y * TILE_Y + 2 * RADIUS) * (BLOCK_X * TILE_X * VECTOR + 2 * RADIUS, rounded up to 4, + PADDING) bytes
  *     stencil_naive  the same arguments, in fp64;   grid  (ceil_div(width, 32), ceil_div(height, 8));   block  (32, 8)
  *
  * Parameters (macros; each has a default): BLOCK_X, BLOCK_Y, TILE_X, TILE_Y, VECTOR 1, 2 or 4, STAGING, COPY 1, 2 or 4, PADDING, a multiple of both, READ_ONLY, STORE `plain` or
@@ -254,7 +255,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) stencil(const flo
     float *stage = nullptr;
 #else
     constexpr int WIDEST = COPY;
-    __shared__ __align__(16) float stage[ROWS * PITCH];
+    extern __shared__ __align__(16) float stage[];
 #endif
     const bool aligned = (width + 2 * RADIUS) % WIDEST == 0 && width % VECTOR == 0 && reinterpret_cast<unsigned long long>(x) % (4 * WIDEST) == 0 &&
                          reinterpret_cast<unsigned long long>(y) % (4 * VECTOR) == 0;
