@@ -103,27 +103,27 @@ __device__ __forceinline__ u64 look(const u64 *at)
 __device__ __forceinline__ float look_back(const u64 *words, long long tile)
 {
     const int lane = threadIdx.x % 32;
-    float before = 0.0f;
-    for (long long next = tile - 1;; next -= 32 * LOOK) { /* lane k looks at tiles next - k, next - 32 - k, .. */
+    float value = 0.0f; /* of what this lane has looked at */
+    unsigned known = 0;
+    for (long long next = tile - 1; !known; next -= 32 * LOOK) { /* lane k looks at tiles next - k, next - 32 - k, .. */
         u64 word[LOOK];
 #pragma unroll
         for (int j = 0; j < LOOK; ++j) /* all on their way before the first is looked at; before the first tile there is nothing */
             word[j] = next - 32 * j - lane >= 0 ? look(words + next - 32 * j - lane) : (u64)PREFIX << 32;
 #pragma unroll
         for (int j = 0; j < LOOK; ++j) {
-            while (word[j] >> 32 == 0) {
+            while (!known && word[j] >> 32 == 0) {
                 if (PAUSE > 0) __nanosleep(PAUSE);
                 word[j] = look(words + next - 32 * j - lane);
             }
-            const unsigned known = __ballot_sync(0xffffffffu, word[j] >> 32 == PREFIX);
-            const int nearest = known ? __ffs(known) - 1 : 31;
-            float value = lane <= nearest ? __uint_as_float((unsigned)word[j]) : 0.0f;
-#pragma unroll
-            for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(0xffffffffu, value, distance);
-            before += value;
-            if (known) return before;
+            if (known) continue;
+            known = __ballot_sync(0xffffffffu, word[j] >> 32 == PREFIX);
+            if (lane <= (known ? __ffs(known) - 1 : 31)) value += __uint_as_float((unsigned)word[j]);
         }
     }
+#pragma unroll
+    for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(0xffffffffu, value, distance);
+    return value;
 }
 
 template <int V> __device__ __forceinline__ void load(float *to, const float *from)
