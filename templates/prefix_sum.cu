@@ -12,9 +12,9 @@
  *                    row by shuffles, rows one after the other, then the warps' sums through shared memory
  *
  *     FLOW tile       a block a tile
- *     FLOW stream     as many blocks as fit, each taking tile after tile, with three in shared memory (asynchronous copies; each thread copies what it reads): one on its way, one whose
- *                     sum is taken, one that is scanned. A warp of its own looks back, for the second while the others scan the first, so that nobody waits
- *                     for memory or for other blocks:
+ *     FLOW stream     as many blocks as fit, each taking tile after tile, with STAGES in shared memory (asynchronous copies; each thread copies what it reads): one that is scanned, one whose
+ *                     sum is taken, the others on their way. A warp of its own looks back, for the second while the others scan the first, so that nobody waits
+ *                     for memory or for other blocks (STAGES 3):
  *
  *                         workers          copy 3 | sum of 1 | scan, store 0 | copy 4 | sum of 2 | scan, store 1
  *                         look-back warp           \_ publish sum, look back, publish prefix of 1 _/
@@ -25,9 +25,9 @@
  *     prefix_sum_clear  (unsigned long long *state, long long tiles)           grid ceil_div(tiles + 1, 256), block 256
  *     prefix_sum        (const float *x, float *y, long long n, unsigned long long *state)
  *         grid  tiles = ceil_div(n, BLOCK_SIZE * ITEMS), FLOW stream: any number up to that;   block  BLOCK_SIZE, FLOW stream: 32 more;   state: tiles + 1 words, the first is the ticket
- *         dynamic shared memory: FLOW stream 12 * BLOCK_SIZE * ITEMS bytes
+ *         dynamic shared memory: FLOW stream 4 * STAGES * BLOCK_SIZE * ITEMS bytes
  *
- * Parameters (macros; each has a default): FLOW; BLOCK_SIZE; ITEMS, a multiple of VECTOR; VECTOR 1, 2, 4 (single floats where x or y is not aligned);
+ * Parameters (macros; each has a default): FLOW; STAGES, at least 3; BLOCK_SIZE; ITEMS, a multiple of VECTOR; VECTOR 1, 2, 4 (single floats where x or y is not aligned);
  * STORE and LOAD `plain` or `streaming` (.cs); PAUSE nanoseconds between looks at a word that is not there yet; LOOK how many
  * words a lane fetches at once; MIN_BLOCKS blocks of a multiprocessor, for which the compiler limits registers
  *
@@ -39,6 +39,9 @@
 #endif
 #ifndef FLOW
 #define FLOW tile
+#endif
+#ifndef STAGES
+#define STAGES 3
 #endif
 #ifndef BLOCK_SIZE
 #define BLOCK_SIZE 256
@@ -78,6 +81,7 @@
 #endif
 static_assert(BLOCK_SIZE % 32 == 0 && BLOCK_SIZE <= (FLOW_IS == FLOW_stream ? 992 : 1024), "BLOCK_SIZE must be a multiple of 32 up to 1024, up to 992 for FLOW stream");
 static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
+static_assert(STAGES >= 3, "STAGES must be at least 3");
 static_assert(ITEMS % VECTOR == 0, "ITEMS must be a multiple of VECTOR");
 
 typedef unsigned long long u64;
@@ -369,14 +373,21 @@ template <int V> __device__ __forceinline__ void scan_stage(const float *stage, 
     }
 }
 
+__device__ __forceinline__ void forward(long long *tile, long long last)
+{
+#pragma unroll
+    for (int k = 1; k < STAGES; ++k) tile[k - 1] = tile[k];
+    tile[STAGES - 1] = last;
+}
+
 template <int V> __device__ __forceinline__ void scan_stream(const float *x, float *y, long long n, u64 *state, float *stage)
 {
     __shared__ long long ticket[2];
     __shared__ float of_warp[2][WARPS], before[2][WARPS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    long long tile[3]; /* this turn's, the next, the one after that */
+    long long tile[STAGES]; /* this turn's, the next, the one after that .. */
 #pragma unroll
-    for (int k = 0; k < 3; ++k) {
+    for (int k = 0; k < STAGES; ++k) {
         if (threadIdx.x == BLOCK_SIZE) ticket[k % 2] = take(state);
         __syncthreads();
         tile[k] = ticket[k % 2];
@@ -394,18 +405,18 @@ template <int V> __device__ __forceinline__ void scan_stream(const float *x, flo
 #endif
             if (lane == 0) ticket[parity] = next;
             arrive(3 + parity);
-            tile[0] = tile[1], tile[1] = tile[2], tile[2] = __shfl_sync(0xffffffffu, next, 0);
+            forward(tile, __shfl_sync(0xffffffffu, next, 0));
         }
         return;
     }
-    asm volatile("cp.async.wait_group 2;" ::: "memory"); /* what this thread copied, which is what it reads */
+    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 1) : "memory"); /* what this thread copied, which is what it reads */
     float sum = sum_of_stage<V>(stage);
     if (lane == 0) of_warp[0][warp] = sum;
     if (tile[0] * TILE < n) arrive(1);
     for (int parity = 0, at = 0; tile[0] * TILE < n; parity ^= 1) { /* `at`: the stage of this turn's tile */
-        const int following = at == 2 ? 0 : at + 1;
+        const int following = at == STAGES - 1 ? 0 : at + 1;
         if (tile[1] * TILE < n) {
-            asm volatile("cp.async.wait_group 1;" ::: "memory");
+            asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
             sum = sum_of_stage<V>(stage + following * TILE);
             if (lane == 0) of_warp[parity ^ 1][warp] = sum;
             arrive(1 + (parity ^ 1));
@@ -414,7 +425,7 @@ template <int V> __device__ __forceinline__ void scan_stream(const float *x, flo
         const long long next = ticket[parity];
         scan_stage<V>(stage + at * TILE, y, n, tile[0], before[parity][warp]);
         begin_copy<V>(stage + at * TILE, x, n, next);
-        tile[0] = tile[1], tile[1] = tile[2], tile[2] = next;
+        forward(tile, next);
         at = following;
     }
 }
