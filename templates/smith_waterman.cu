@@ -22,8 +22,9 @@
  * What is kept of H is H - open, which is what gaps begin with; the score s has open added, so that it does for the diagonal too. DPX instructions share a pipe of half rate, so
  * what counts is how many of them a cell takes:
  *
- *     plain, dpx, pairs   E, F, H, and max(E, F, 0). Everything has open added, so that nothing is negative: a subtraction in 32 bits then does for both halves (MINUS
- *                         says by which instruction). Half an instruction for the best score, by maxima of three
+ *     plain, dpx          E, F, and H = max(diagonal + s, E, F, 0), whose addition the compiler leaves to another pipe. Half an instruction for the best score, by maxima of three
+ *     pairs               E, F, H, and max(E, F, 0). Everything has open added, so that nothing is negative: a subtraction in 32 bits then does for both halves (MINUS
+ *                         says by which instruction)
  *     halves              E, F and H = max(diagonal + s, E, F), with both additions left to the FP16 pipe. It takes integers up to 2047, as they are, for multiples of 2^-24
  *                         (subnormal numbers and those of the first exponent), so that 16-bit words are FP16 numbers and integers in order at the same time. Negative ones are not, but E
  *                         and F are cut off at 0 (`relu`, without cost), and then no negative number is the largest of three
@@ -37,7 +38,7 @@
  *         above: grid * BLOCK_SIZE / GROUP * length_b elements
  *
  * Parameters (macros; each has a default): ARITHMETIC; SIMILARITY; GROUP 1, 2, 4 .. 32; BLOCK_SIZE, a multiple of 32; ROWS, even; AHEAD 1 to fetch b's letters a step before they are
- * wanted; MINUS `add` or `multiply` (a multiplication by 1 with addition goes to another pipe than DPX instructions do; 32-bit arithmetic and pairs);
+ * wanted; MINUS `add` or `multiply` (a multiplication by 1 with addition goes to another pipe than DPX instructions do; pairs alone);
  * UNROLL_OUTER, UNROLL_INNER pragma text. MATCH, MISMATCH, OPEN (a gap's first letter in all), EXTEND, KEY are the same for a whole job.
  *
  * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: letters and `above` are read and written, nothing is scored; 2 arithmetic alone: no letter
@@ -124,9 +125,11 @@ typedef int number;
 __device__ __forceinline__ constexpr number both(int x) { return x; }
 #if ARITHMETIC_IS == ARITHMETIC_dpx
 __device__ __forceinline__ number add_max(number a, number b, number c) { return __viaddmax_s32(a, b, c); }
+__device__ __forceinline__ number add_max_relu(number a, number b, number c) { return __viaddmax_s32_relu(a, b, c); }
 __device__ __forceinline__ number max3(number a, number b, number c) { return __vimax3_s32(a, b, c); }
 #else
 __device__ __forceinline__ number add_max(number a, number b, number c) { return max(a + b, c); }
+__device__ __forceinline__ number add_max_relu(number a, number b, number c) { return max(max(a + b, c), 0); }
 __device__ __forceinline__ number max3(number a, number b, number c) { return max(max(a, b), c); }
 #endif
 __device__ __forceinline__ number largest(number a, number b) { return max(a, b); }
@@ -149,7 +152,7 @@ __device__ __forceinline__ number cell(number &e, number &f, number left, number
     return max3(add_fp16(diagonal, s), e, f);
 }
 __device__ __forceinline__ number minus_open(number h, int) { return add_fp16(h, NOTHING); }
-#else
+#elif ARITHMETIC_IS == ARITHMETIC_pairs
 constexpr int FLOOR = OPEN;
 constexpr number NOTHING = 0;
 __device__ __forceinline__ number cell(number &e, number &f, number left, number diagonal, number up, number s)
@@ -160,6 +163,16 @@ __device__ __forceinline__ number cell(number &e, number &f, number left, number
 }
 /* `one` is 1, which the compiler must not know. Neither half borrows: both are at least OPEN. */
 __device__ __forceinline__ number minus_open(number h, int one) { return (MINUS_IS == MINUS_multiply ? h * (number)one : h) - both(OPEN); }
+#else
+constexpr int FLOOR = 0;
+constexpr number NOTHING = -OPEN;
+__device__ __forceinline__ number cell(number &e, number &f, number left, number diagonal, number up, number s)
+{
+    e = add_max(e, -EXTEND, left);
+    f = add_max(f, -EXTEND, up);
+    return add_max_relu(diagonal, s, largest(e, f));
+}
+__device__ __forceinline__ number minus_open(number h, int) { return h - OPEN; }
 #endif
 
 /* The letters of the group's pairs at one place, a byte each, as they are in memory. `even`: neighbouring letters are one 16-bit word. */
