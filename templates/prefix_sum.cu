@@ -1,8 +1,8 @@
 /*
  * prefix_sum.cu: y[i] = x[0] + ... + x[i] for n floats, n up to 2^40, in one pass over memory with decoupled look-back (Merrill and Garland 2016).
  *
- * Bound by memory: every float is read once and written once. A block takes the next tile of BLOCK_SIZE * ITEMS floats (a ticket, so that all tiles before it
- * are taken by blocks that run), adds within the tile, publishes the tile's sum, and looks back over the tiles before it until it meets one whose
+ * Bound by memory: every float is read once and written once. A block takes the next tile of BLOCK_SIZE * ITEMS floats (a ticket, so that all tiles
+ * before it are taken by blocks that run), adds within the tile, publishes the tile's sum, and looks back over the tiles before it until it meets one whose
  * prefix is known:
  *
  *     tile       .. | prefix known | sum known | sum known | sum known | mine |
@@ -11,28 +11,29 @@
  *     within a tile  a warp has 32 * ITEMS neighbouring floats, in rows of 32 * V: a lane holds V neighbours of each row. Sums within a lane, a scan of a
  *                    row by shuffles, rows one after the other, then the warps' sums through shared memory
  *
- *     FLOW tile       a block a tile
- *     FLOW stream     as many blocks as fit, each taking tile after tile, with STAGES in shared memory (asynchronous copies; each thread copies what it reads): one that is scanned, one whose
- *                     sum is taken, the others on their way. A warp of its own looks back, for the second while the others scan the first, so that nobody waits
- *                     for memory or for other blocks (STAGES 3):
+ *     FLOW tile      a block a tile
+ *     FLOW stream    as many blocks as fit, each taking tile after tile, with STAGES in shared memory (asynchronous copies; each thread copies what it
+ *                    reads): one that is scanned, one whose sum is taken, the others on their way. A warp of its own looks back, for the second
+ *                    while the others scan the first. The sequence with STAGES 3:
  *
- *                         workers          copy 3 | sum of 1 | scan, store 0 | copy 4 | sum of 2 | scan, store 1
- *                         look-back warp           \_ publish sum, look back, publish prefix of 1 _/
+ *                        workers          copy 3 | sum of 1 | scan, store 0 | copy 4 | sum of 2 | scan, store 1
+ *                        look-back warp           \_ publish sum, look back, publish prefix of 1 _/
  *
  * Sums are FP32. How far a block looks back depends on timing and with it the order of additions: results differ in the last bits from run to run.
  *
  * Launches
  *     prefix_sum_clear  (unsigned long long *state, long long tiles)           grid ceil_div(tiles + 1, 256), block 256
  *     prefix_sum        (const float *x, float *y, long long n, unsigned long long *state)
- *         grid  tiles = ceil_div(n, BLOCK_SIZE * ITEMS), FLOW stream: any number up to that;   block  BLOCK_SIZE, FLOW stream: 32 more;   state: tiles + 1 words, the first is the ticket
- *         dynamic shared memory: FLOW stream 4 * STAGES * BLOCK_SIZE * ITEMS bytes
+ *         FLOW tile    grid  tiles = ceil_div(n, BLOCK_SIZE * ITEMS);   block  BLOCK_SIZE
+ *         FLOW stream  grid  any up to that;   block  BLOCK_SIZE + 32;   dynamic shared memory  4 * STAGES * BLOCK_SIZE * ITEMS bytes
+ *         state: tiles + 1 words, the first is the ticket
  *
- * Parameters (macros; each has a default): FLOW; STAGES, at least 3; BLOCK_SIZE; ITEMS, a multiple of VECTOR; VECTOR 1, 2, 4 (single floats where x or y is not aligned);
- * STORE and LOAD `plain` or `streaming` (.cs); PAUSE nanoseconds between looks at a word that is not there yet; LOOK how many
- * words a lane fetches at once; MIN_BLOCKS blocks of a multiprocessor, for which the compiler limits registers
+ * Parameters (macros; each has a default): FLOW; STAGES, at least 3; BLOCK_SIZE; ITEMS, a multiple of VECTOR; VECTOR 1, 2, 4 (single floats where x or y is
+ * not aligned); STORE and LOAD `plain` or `streaming` (.cs; FLOW stream: LOAD streaming goes past the L1); PAUSE nanoseconds between looks at a word that is
+ * not there yet; LOOK how many words a lane fetches at once; MIN_BLOCKS blocks of a multiprocessor, for which the compiler limits registers
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: a copy; 2 arithmetic alone, with tickets and look-back: nothing loaded, and stores
- * behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: a copy; 2 arithmetic alone, with tickets and look-back: nothing loaded, and
+ * stores behind a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -79,7 +80,8 @@
 #if FLOW_IS == 0 || STORE_IS == 0 || LOAD_IS == 0
 #error "FLOW must be tile or stream, STORE and LOAD plain or streaming"
 #endif
-static_assert(BLOCK_SIZE % 32 == 0 && BLOCK_SIZE <= (FLOW_IS == FLOW_stream ? 992 : 1024), "BLOCK_SIZE must be a multiple of 32 up to 1024, up to 992 for FLOW stream");
+#define THREADS (FLOW_IS == FLOW_stream ? BLOCK_SIZE + 32 : BLOCK_SIZE)
+static_assert(BLOCK_SIZE % 32 == 0 && THREADS <= 1024, "BLOCK_SIZE must be a multiple of 32 up to 1024, up to 992 for FLOW stream");
 static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
 static_assert(STAGES >= 3, "STAGES must be at least 3");
 static_assert(ITEMS % VECTOR == 0, "ITEMS must be a multiple of VECTOR");
@@ -433,7 +435,7 @@ template <int V> __device__ __forceinline__ void scan_stream(const float *x, flo
 
 } // namespace
 
-extern "C" __global__ void __launch_bounds__(BLOCK_SIZE + (FLOW_IS == FLOW_stream ? 32 : 0), MIN_BLOCKS) prefix_sum(const float *__restrict__ x, float *__restrict__ y, long long n, u64 *state)
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS) prefix_sum(const float *__restrict__ x, float *__restrict__ y, long long n, u64 *state)
 {
     const bool aligned = VECTOR > 1 && (reinterpret_cast<u64>(x) | reinterpret_cast<u64>(y)) % (4 * VECTOR) == 0;
 #if FLOW_IS == FLOW_stream

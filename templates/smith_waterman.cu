@@ -1,17 +1,17 @@
 /*
  * smith_waterman.cu: the best local alignment score of each of many pairs of sequences, affine gaps (Smith and Waterman 1981, Gotoh 1982), in integers.
  *
- * Bound by integer arithmetic, and by the instruction cache where much is unrolled: warps drift apart, and with more of them more different instructions are wanted
- * at a time. GROUP threads align one pair (ARITHMETIC pairs and halves: two). Each takes ROWS letters of a into registers and goes along b, one letter behind
- * the thread above it:
+ * Bound by integer arithmetic, and by the instruction cache where much is unrolled: warps drift apart, and with more of them more different
+ * instructions are wanted at a time. GROUP threads align one pair (ARITHMETIC pairs and halves: two). Each takes ROWS letters of a into registers and
+ * goes along b, one letter behind the thread above it:
  *
  *            b ->                       for rows of GROUP * ROWS letters of a            (UNROLL_OUTER in front)
  *     a   |  thread 0    j          |       for letters j of b, and GROUP - 1 more       (UNROLL_INNER in front)
  *     |   |  thread 1    j - 1      |           take H, F of the row above and b's letter from the thread before (shuffles)
  *     v   |  thread 2    j - 2      |           for ROWS letters                         (always unrolled)
  *
- * Where a has more letters than the group's rows, `above` holds H and F of the group's last row for every letter of b: two words a group, side by side for neighbouring
- * groups. Sequences are stored letter by letter, a[i] of pair p at a + i * count + p. Letters are 0 to 125 (SIMILARITY permute: 0 to 3).
+ * Where a has more letters than the group's rows, `above` holds H and F of the group's last row for every letter of b: two words a group, side by side
+ * for neighbouring groups. Sequences are stored letter by letter, a[i] of pair p at a + i * count + p. Letters are 0 to 125 (SIMILARITY permute: 0 to 3).
  * Before b begins and behind its end a thread sees a letter that equals none: no score rises by it, so that the loop has no case of its own for them.
  *
  *     ARITHMETIC plain    32-bit integers, max as the language has it (for sm_90 the compiler may use DPX instructions all the same)
@@ -19,17 +19,20 @@
  *     ARITHMETIC pairs    two pairs of sequences in the halves of 32-bit words, DPX on 16 bits: scores must stay below 16384
  *     ARITHMETIC halves   as pairs, but what is only added is added as FP16: scores must stay below 2000
  *
- * What is kept of H is H - open, which is what gaps begin with; the score s has open added, so that it does for the diagonal too. DPX instructions share a pipe of half rate, so
- * what counts is how many of them a cell takes:
+ * What is kept of H is H - open, which is what gaps begin with; the score s has open added, so that it does for the diagonal too. DPX instructions share a
+ * pipe of half rate with other integer ones (62.9 results a cycle and multiprocessor measured, FP16 additions 119), so what counts is how many a cell takes:
  *
- *     plain, dpx          E, F, and H = max(diagonal + s, E, F, 0), whose addition the compiler leaves to another pipe. Half an instruction for the best score, by maxima of three
- *     pairs               E, F, H, and max(E, F, 0). Everything has open added, so that nothing is negative: a subtraction in 32 bits then does for both halves (MINUS
- *                         says by which instruction)
- *     halves              E, F and H = max(diagonal + s, E, F), with both additions left to the FP16 pipe. It takes integers up to 2047, as they are, for multiples of 2^-24
- *                         (subnormal numbers and those of the first exponent), so that 16-bit words are FP16 numbers and integers in order at the same time. Negative ones are not, but E
- *                         and F are cut off at 0 (`relu`, without cost), and then no negative number is the largest of three
+ *     plain, dpx          E, F, and H = max(diagonal + s, E, F, 0), whose addition the compiler may put elsewhere. Half an instruction for the best score, by
+ *                         maxima of three
+ *     pairs               E, F, H, and max(E, F, 0). Everything has open added, so that nothing is negative: a subtraction in 32 bits then does for both
+ *                         halves (MINUS says by which instruction)
+ *     halves              E, F and H = max(diagonal + s, E, F), with both additions left to the FP16 pipe. It takes integers up to 2047, as they are, for
+ *                         multiples of 2^-24 (subnormal numbers and those of the first exponent), so that 16-bit words are FP16 numbers and integers in order
+ *                         at the same time. Negative ones are not, but E and F are cut off at 0 (`relu`, without cost), and then no negative number is
+ *                         the largest of three
  *
- *     SIMILARITY compare  letters are multiplied by KEY, a power of two not below match + mismatch; then a ^ b is 0 or at least KEY, and s = max(match - (a ^ b), -mismatch)
+ *     SIMILARITY compare  letters are multiplied by KEY, a power of two not below match + mismatch; then a ^ b is 0 or at least KEY, and
+ *                         s = max(match - (a ^ b), -mismatch)
  *     SIMILARITY permute  the four scores of b's letter are the bytes of a word, one a letter of a; one instruction takes the bytes that two letters select
  *
  * Launches
@@ -37,12 +40,12 @@
  *         grid  ceil_div(ceil_div(count, EACH) * GROUP, BLOCK_SIZE), EACH being 2 for pairs and halves, else 1;   block  BLOCK_SIZE
  *         above: grid * BLOCK_SIZE / GROUP * length_b elements
  *
- * Parameters (macros; each has a default): ARITHMETIC; SIMILARITY; GROUP 1, 2, 4 .. 32; BLOCK_SIZE, a multiple of 32; ROWS, even; AHEAD 1 to fetch b's letters a step before they are
- * wanted; MINUS `add` or `multiply` (a multiplication by 1 with addition goes to another pipe than DPX instructions do; pairs alone);
- * UNROLL_OUTER, UNROLL_INNER pragma text. MATCH, MISMATCH, OPEN (a gap's first letter in all), EXTEND, KEY are the same for a whole job.
+ * Parameters (macros; each has a default): ARITHMETIC; SIMILARITY; GROUP 1, 2, 4 .. 32; BLOCK_SIZE, a multiple of 32; ROWS, even; AHEAD 1 to fetch b's
+ * letters a step before they are wanted; MINUS `add` or `multiply` (a multiplication by 1 with addition goes to another pipe than DPX instructions do; for
+ * pairs alone); UNROLL_OUTER, UNROLL_INNER pragma text. MATCH, MISMATCH, OPEN (a gap's first letter in all), EXTEND, KEY are the same for a whole job.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: letters and `above` are read and written, nothing is scored; 2 arithmetic alone: no letter
- * is read, and `above` is neither.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: letters and `above` are read and written, nothing is scored;
+ * 2 arithmetic alone: no letter is read, and `above` is neither.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -188,7 +191,8 @@ __device__ __forceinline__ unsigned fetch(const signed char *from, int second, b
 }
 
 /*
- * What a row and a column make of their letters, and the score of both (s + OPEN). A row behind the end of a and a column outside b meet nothing that equals their letter.
+ * What a row and a column make of their letters, and the score of both (s + OPEN). A row behind the end of a and a column outside b meet nothing that
+ * equals their letter.
  */
 #if SIMILARITY_IS == SIMILARITY_permute
 constexpr unsigned OUTSIDE = 0x0404, BEHIND = EACH == 2 ? 0xcc88 : 0x4444;
@@ -196,14 +200,17 @@ struct column {
     unsigned first, second; /* byte k: the score of letter k in a */
 };
 /* A selector: the byte of its letter and zero bytes, which are a non-negative byte's sign (EACH 2) or those of 0. */
-__device__ __forceinline__ unsigned of_row(unsigned letters) { return EACH == 2 ? (letters & 0xff) * 0x11 + (letters >> 8) * 0x1100 + 0xc480 : letters | 0x4440; }
+__device__ __forceinline__ unsigned of_row(unsigned letters)
+{
+    return EACH == 2 ? (letters & 0xff) * 0x11 + (letters >> 8) * 0x1100 + 0xc480 : letters | 0x4440;
+}
 __device__ __forceinline__ unsigned table(unsigned letter)
 {
     unsigned match; /* the PTX instruction shifts everything out where C++ leaves open what happens */
     asm("shl.b32 %0, %1, %2;" : "=r"(match) : "r"(MATCH + MISMATCH), "r"(8 * letter));
     return (OPEN - MISMATCH) * 0x01010101u + match;
 }
-__device__ __forceinline__ column of_column(unsigned letters) { return EACH == 2 ? column{table(letters & 0xff), table(letters >> 8)} : column{table(letters & 0xff), 0}; }
+__device__ __forceinline__ column of_column(unsigned letters) { return {table(letters & 0xff), EACH == 2 ? table(letters >> 8) : 0}; }
 __device__ __forceinline__ number similarity(unsigned row, column c)
 {
     unsigned s; /* not __byte_perm(), which leaves no sign to be selected */

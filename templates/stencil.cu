@@ -5,8 +5,9 @@
  *
  *     x: (height + 2 * RADIUS) x (width + 2 * RADIUS) floats, its element (i + RADIUS, j + RADIUS) being the formula's (i, j); y: height x width
  *
- * Bound by memory if every float is read once, and by reads from shared memory or L1 if every output fetches its operands for itself. A thread computes TILE_Y outputs, one below the other, in VECTOR
- * neighbouring columns; the next of TILE_X such lies BLOCK_X * VECTOR columns on. It goes down the rows of x and adds what it reads to every output that wants it:
+ * Bound by memory if every float is read once, and by reads from shared memory or L1 if every output fetches its operands for itself. A thread
+ * computes TILE_Y outputs, one below the other, in VECTOR neighbouring columns; the next of TILE_X such lies BLOCK_X * VECTOR columns on. It goes down the
+ * rows of x and adds what it reads to every output that wants it:
  *
  *     RADIUS rows above       VECTOR floats each, for the columns' sums
  *     TILE_Y rows             VECTOR + 2 * RADIUS floats each, in vectors: all that the row's outputs want from it, and the middle for the columns
@@ -23,14 +24,15 @@
  * Launches
  *     stencil        (const float *x, float *y, int height, int width)
  *         grid   (ceil_div(width, BLOCK_X * TILE_X * VECTOR), ceil_div(height, BLOCK_Y * TILE_Y));   block  (BLOCK_X, BLOCK_Y)
- *         dynamic shared memory, but for STAGING none: 4 * (BLOCK_Y * TILE_Y + 2 * RADIUS) * (BLOCK_X * TILE_X * VECTOR + 2 * RADIUS, rounded up to 4, + PADDING) bytes
+ *         dynamic shared memory, but for STAGING none: BLOCK_Y * TILE_Y + 2 * RADIUS rows of BLOCK_X * TILE_X * VECTOR + 2 * RADIUS floats, rounded up
+ *         to a multiple of 4, + PADDING
  *     stencil_naive  the same arguments, in fp64;   grid  (ceil_div(width, 32), ceil_div(height, 8));   block  (32, 8)
  *
- * Parameters (macros; each has a default): BLOCK_X, BLOCK_Y, TILE_X, TILE_Y, VECTOR 1, 2 or 4, STAGING, COPY 1, 2 or 4, PADDING, a multiple of both, READ_ONLY, STORE `plain` or
- * `streaming`. RADIUS is the same for a whole job.
+ * Parameters (macros; each has a default): BLOCK_X, BLOCK_Y, TILE_X, TILE_Y, VECTOR 1, 2 or 4, STAGING, COPY 1, 2 or 4, PADDING, a multiple of both,
+ * READ_ONLY, STORE `plain` or `streaming`. RADIUS is the same for a whole job.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of multiplied and added; 2 arithmetic alone: nothing of x
- * is loaded, and stores are behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of multiplied and added; 2 arithmetic alone:
+ * nothing of x is loaded, and stores are behind a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -92,7 +94,8 @@ __device__ constexpr int common_divisor(int a, int b) { return b ? common_diviso
 constexpr int WIDE = BLOCK_X * VECTOR; /* outputs of the block's threads in a row */
 constexpr int ROWS = BLOCK_Y * TILE_Y + 2 * RADIUS, COLS = WIDE * TILE_X + 2 * RADIUS;
 constexpr int PITCH = (COLS + 3) / 4 * 4 + PADDING;                                          /* of a staged row */
-constexpr int AROUND = common_divisor(VECTOR, VECTOR + 2 * RADIUS), MIDDLE = common_divisor(VECTOR, RADIUS); /* floats a read, from a whole row and from its middle */
+/* Floats a read, from a whole row and from its middle. */
+constexpr int AROUND = common_divisor(VECTOR, VECTOR + 2 * RADIUS), MIDDLE = common_divisor(VECTOR, RADIUS);
 
 template <int L> struct vector_of;
 template <> struct vector_of<1> { typedef float type; };
@@ -161,7 +164,8 @@ template <bool ALIGNED> __device__ __forceinline__ void bring(float *stage, cons
 #pragma unroll
         for (int j = threadIdx.x * C; j < COLS; j += BLOCK_X * C) { /* what goes past COLS, less than 4, is still in the row */
             if (STAGING_IS == STAGING_async && SWEETSPOT_VARIANT != 2) {
-                if (from.top + i < from.rows && from.left + j < from.cols) copy_async<4 * C>(stage + i * PITCH + j, from.x + (long long)(from.top + i) * from.cols + from.left + j);
+                const int row = from.top + i, col = from.left + j;
+                if (row < from.rows && col < from.cols) copy_async<4 * C>(stage + i * PITCH + j, from.x + (long long)row * from.cols + col);
             } else {
                 float values[C];
                 from.template read<ALIGNED, C>(values, i, j);
