@@ -5,7 +5,8 @@ static const struct {
     const char *job, *sizes;
 } jobs[] = {
     {"smith_waterman", "s/COUNT = 216268; LENGTH_A = 64; LENGTH_B = 64/COUNT = 1002; LENGTH_A = 150; LENGTH_B = 90/; "
-                       "s/COUNT = 432536; LENGTH_A = 64; LENGTH_B = 64/COUNT = 63; LENGTH_A = 64; LENGTH_B = 300/; s/COUNT = 648804; LENGTH_A = 64; LENGTH_B = 64/COUNT = 5; LENGTH_A = 1; LENGTH_B = 40/; "
+                       "s/COUNT = 432536; LENGTH_A = 64; LENGTH_B = 64/COUNT = 63; LENGTH_A = 64; LENGTH_B = 300/; s/COUNT = 648804; LENGTH_A = 64; LENGTH_B = "
+                       "64/COUNT = 5; LENGTH_A = 1; LENGTH_B = 40/; "
                        "s/COUNT = 865072; LENGTH_A = 64; LENGTH_B = 64/COUNT = 2000; LENGTH_A = 65; LENGTH_B = 33/"},
     {"stencil_25", "s/HEIGHT = 16384; WIDTH = 16384/HEIGHT = 333; WIDTH = 516/"},
     {"stencil_5", "s/HEIGHT = 16384; WIDTH = 16384/HEIGHT = 333; WIDTH = 514/"},
