@@ -1,33 +1,51 @@
 /*
- * smith_waterman.cu: the best local alignment score of each of many pairs of short sequences, affine gaps (Smith and Waterman 1981, Gotoh 1982), in integers.
+ * smith_waterman.cu: the best local alignment score of each of many pairs of sequences, affine gaps (Smith and Waterman 1981, Gotoh 1982), in integers.
  *
- * Bound by integer arithmetic, and by the instruction cache where much is unrolled: warps drift apart, and with more of them more different instructions are wanted
- * at a time. A thread aligns one pair (ARITHMETIC pairs: two). It takes ROWS letters of a at a time into registers and goes along b:
+ * Bound by integer arithmetic, and by the instruction cache where much is unrolled: warps drift apart, and with more of them more different
+ * instructions are wanted at a time. GROUP threads align one pair (ARITHMETIC pairs and halves: two). Each takes ROWS letters of a into registers and
+ * goes along b, one letter behind the thread above it:
  *
- *            b ->                       for rows of ROWS letters of a       (UNROLL_OUTER in front)
- *     a   | H, F of the row above |         for letters of b                (UNROLL_INNER in front)
- *     |   | ROWS x H, E in regs   |             for ROWS letters            (always unrolled)
- *     v   | H, F go to `above`    |
+ *            b ->                       for rows of GROUP * ROWS letters of a            (UNROLL_OUTER in front)
+ *     a   |  thread 0    j          |       for letters j of b, and GROUP - 1 more       (UNROLL_INNER in front)
+ *     |   |  thread 1    j - 1      |           take H, F of the row above and b's letter from the thread before (shuffles)
+ *     v   |  thread 2    j - 2      |           for ROWS letters                         (always unrolled)
  *
- * `above` holds H - open and F of the last row for every letter of b: two words a thread, side by side for neighbouring threads. It is not touched when a has no more than ROWS
- * letters. Sequences are stored letter by letter, a[i] of pair p at a + i * count + p. Letters are 0 to 126.
+ * Where a has more letters than the group's rows, `above` holds H and F of the group's last row for every letter of b: two words a group, side by side
+ * for neighbouring groups. Sequences are stored letter by letter, a[i] of pair p at a + i * count + p. Letters are 0 to 125 (SIMILARITY permute: 0 to 3).
+ * Before b begins and behind its end a thread sees a letter that equals none: no score rises by it, so that the loop has no case of its own for them.
  *
  *     ARITHMETIC plain    32-bit integers, max as the language has it (for sm_90 the compiler may use DPX instructions all the same)
- *     ARITHMETIC dpx      32-bit integers by Hopper's DPX intrinsics: max(a + b, c) and max(a, b, 0) in one instruction; emulated below sm_90
- *     ARITHMETIC pairs    two pairs a thread in the halves of 32-bit words, DPX on 16 bits: scores must stay below 16384
+ *     ARITHMETIC dpx      32-bit integers by Hopper's DPX intrinsics: max(a + b, c) and max(a, b, c) in one instruction; emulated below sm_90
+ *     ARITHMETIC pairs    two pairs of sequences in the halves of 32-bit words, DPX on 16 bits: scores must stay below 16384
+ *     ARITHMETIC halves   as pairs, but what is only added is added as FP16: scores must stay below 2000
  *
- * s(a, b) without a comparison (pairs): letters are multiplied by KEY, a power of two not below match + mismatch; then a ^ b is 0 or at least KEY, and
- * s = max(match - (a ^ b), -mismatch). H is only kept as H - open, which is what gaps begin with; s has open added, so that H[i-1][j-1] - open does for it.
+ * What is kept of H is H - open, which is what gaps begin with; the score s has open added, so that it does for the diagonal too. DPX instructions share a
+ * pipe of half rate with other integer ones (62.9 results a cycle and multiprocessor measured, FP16 additions 119), so what counts is how many a cell takes:
+ *
+ *     plain, dpx          E, F, and H = max(diagonal + s, E, F, 0), whose addition the compiler may put elsewhere. Half an instruction for the best score, by
+ *                         maxima of three
+ *     pairs               E, F, H, and max(E, F, 0). Everything has open added, so that nothing is negative: a subtraction in 32 bits then does for both
+ *                         halves (MINUS says by which instruction)
+ *     halves              E, F and H = max(diagonal + s, E, F), with both additions left to the FP16 pipe. It takes integers up to 2047, as they are, for
+ *                         multiples of 2^-24 (subnormal numbers and those of the first exponent), so that 16-bit words are FP16 numbers and integers in order
+ *                         at the same time. Negative ones are not, but E and F are cut off at 0 (`relu`, without cost), and then no negative number is
+ *                         the largest of three
+ *
+ *     SIMILARITY compare  letters are multiplied by KEY, a power of two not below match + mismatch; then a ^ b is 0 or at least KEY, and
+ *                         s = max(match - (a ^ b), -mismatch)
+ *     SIMILARITY permute  the four scores of b's letter are the bytes of a word, one a letter of a; one instruction takes the bytes that two letters select
  *
  * Launches
  *     smith_waterman        (const signed char *a, const signed char *b, int *score, uint2 *above, int count, int length_a, int length_b)
- *         grid  ceil_div(count, BLOCK_SIZE * (2 for pairs, else 1));   block  BLOCK_SIZE;   above: grid * BLOCK_SIZE * length_b elements
+ *         grid  ceil_div(ceil_div(count, EACH) * GROUP, BLOCK_SIZE), EACH being 2 for pairs and halves, else 1;   block  BLOCK_SIZE
+ *         above: grid * BLOCK_SIZE / GROUP * length_b elements
  *
- * Parameters (macros; each has a default): ARITHMETIC; BLOCK_SIZE; ROWS, even; UNROLL_OUTER, UNROLL_INNER pragma text. MATCH, MISMATCH, OPEN (a gap's first letter in
- * all), EXTEND, KEY are the same for a whole job.
+ * Parameters (macros; each has a default): ARITHMETIC; SIMILARITY; GROUP 1, 2, 4 .. 32; BLOCK_SIZE, a multiple of 32; ROWS, even; AHEAD 1 to fetch b's
+ * letters a step before they are wanted; MINUS `add` or `multiply` (a multiplication by 1 with addition goes to another pipe than DPX instructions do; for
+ * pairs alone); UNROLL_OUTER, UNROLL_INNER pragma text. MATCH, MISMATCH, OPEN (a gap's first letter in all), EXTEND, KEY are the same for a whole job.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: letters and `above` are read and written, nothing is scored; 2 arithmetic alone: no letter
- * is read, and `above` is neither.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: letters and `above` are read and written, nothing is scored;
+ * 2 arithmetic alone: no letter is read, and `above` is neither.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -35,11 +53,23 @@
 #ifndef ARITHMETIC
 #define ARITHMETIC pairs
 #endif
+#ifndef SIMILARITY
+#define SIMILARITY compare
+#endif
+#ifndef GROUP
+#define GROUP 1
+#endif
 #ifndef BLOCK_SIZE
 #define BLOCK_SIZE 128
 #endif
 #ifndef ROWS
 #define ROWS 16
+#endif
+#ifndef AHEAD
+#define AHEAD 0
+#endif
+#ifndef MINUS
+#define MINUS add
 #endif
 #ifndef UNROLL_OUTER
 #define UNROLL_OUTER
@@ -67,30 +97,33 @@
 #define ARITHMETIC_plain 1
 #define ARITHMETIC_dpx 2
 #define ARITHMETIC_pairs 3
+#define ARITHMETIC_halves 4
 #define ARITHMETIC_IS JOIN(ARITHMETIC_, ARITHMETIC)
-#if ARITHMETIC_IS == 0
-#error "ARITHMETIC must be plain, dpx or pairs"
+#define SIMILARITY_compare 1
+#define SIMILARITY_permute 2
+#define SIMILARITY_IS JOIN(SIMILARITY_, SIMILARITY)
+#define MINUS_add 1
+#define MINUS_multiply 2
+#define MINUS_IS JOIN(MINUS_, MINUS)
+#if ARITHMETIC_IS == 0 || SIMILARITY_IS == 0 || MINUS_IS == 0
+#error "ARITHMETIC must be plain, dpx, pairs or halves, SIMILARITY compare or permute, MINUS add or multiply"
 #endif
 static_assert(ROWS >= 2 && ROWS % 2 == 0, "ROWS must be even");
+static_assert(GROUP >= 1 && GROUP <= 32 && (GROUP & (GROUP - 1)) == 0, "GROUP must be a power of two up to 32");
+static_assert(BLOCK_SIZE % 32 == 0, "BLOCK_SIZE must be a multiple of 32");
 static_assert(KEY >= MATCH + MISMATCH && (KEY & (KEY - 1)) == 0, "KEY must be a power of two, not below MATCH + MISMATCH");
+static_assert(SIMILARITY_IS != SIMILARITY_permute || (OPEN >= MISMATCH && OPEN + MATCH < 128), "scores with OPEN added must be bytes from 0 to 127");
 
 namespace {
 
-#if ARITHMETIC_IS == ARITHMETIC_pairs
-constexpr int EACH = 2;
+constexpr int EACH = ARITHMETIC_IS == ARITHMETIC_pairs || ARITHMETIC_IS == ARITHMETIC_halves ? 2 : 1;
+#if ARITHMETIC_IS == ARITHMETIC_pairs || ARITHMETIC_IS == ARITHMETIC_halves
 typedef unsigned number; /* two 16-bit numbers */
 __device__ __forceinline__ constexpr number both(int x) { return ((unsigned)x & 0xffffu) * 0x10001u; }
-__device__ __forceinline__ number add_max(number a, number b, number c) { return __viaddmax_s16x2(a, b, c); }
-__device__ __forceinline__ number add_max_relu(number a, number b, number c) { return __viaddmax_s16x2_relu(a, b, c); }
+[[maybe_unused]] __device__ __forceinline__ number add_max(number a, number b, number c) { return __viaddmax_s16x2(a, b, c); }
 __device__ __forceinline__ number max3(number a, number b, number c) { return __vimax3_s16x2(a, b, c); }
 __device__ __forceinline__ number largest(number a, number b) { return __vimax3_s16x2(a, b, b); }
-/* No plain addition of halves in one instruction, but one with a maximum that never matters. */
-__device__ __forceinline__ number minus_open(number a) { return add_max(a, both(-OPEN), both(-16384)); }
-/* s + open */
-__device__ __forceinline__ number similarity(number a, number b) { return add_max(~(a ^ b), both(MATCH + OPEN + 1), both(OPEN - MISMATCH)); } /* ~x is -x - 1 in each half */
-constexpr int LOWEST = -12000;
 #else
-constexpr int EACH = 1;
 typedef int number;
 __device__ __forceinline__ constexpr number both(int x) { return x; }
 #if ARITHMETIC_IS == ARITHMETIC_dpx
@@ -103,85 +136,195 @@ __device__ __forceinline__ number add_max_relu(number a, number b, number c) { r
 __device__ __forceinline__ number max3(number a, number b, number c) { return max(max(a, b), c); }
 #endif
 __device__ __forceinline__ number largest(number a, number b) { return max(a, b); }
-__device__ __forceinline__ number minus_open(number a) { return a - OPEN; }
-/* s + open */
-__device__ __forceinline__ number similarity(number a, number b) { return a == b ? MATCH + OPEN : OPEN - MISMATCH; }
-constexpr int LOWEST = -1000000;
 #endif
 
-/* The letters of this thread's pairs at one place, times KEY. */
-__device__ __forceinline__ number letters(const signed char *from, int second)
+/* One cell. `left`, `diagonal`, `up` are what is kept of H there; s has OPEN added. Returns H, plus FLOOR; minus_open() makes of it what is kept. */
+#if ARITHMETIC_IS == ARITHMETIC_halves
+constexpr int FLOOR = 0;
+constexpr number NOTHING = (0x8000u | OPEN) * 0x10001u; /* what is kept of H = 0: -OPEN as FP16 has it, sign and magnitude */
+__device__ __forceinline__ number add_fp16(number a, number b)
+{
+    number sum;
+    asm("add.rn.f16x2 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
+    return sum;
+}
+__device__ __forceinline__ number cell(number &e, number &f, number left, number diagonal, number up, number s)
+{
+    e = __viaddmax_s16x2_relu(e, both(-EXTEND), left);
+    f = __viaddmax_s16x2_relu(f, both(-EXTEND), up);
+    return max3(add_fp16(diagonal, s), e, f);
+}
+__device__ __forceinline__ number minus_open(number h, int) { return add_fp16(h, NOTHING); }
+#elif ARITHMETIC_IS == ARITHMETIC_pairs
+constexpr int FLOOR = OPEN;
+constexpr number NOTHING = 0;
+__device__ __forceinline__ number cell(number &e, number &f, number left, number diagonal, number up, number s)
+{
+    e = add_max(e, both(-EXTEND), left);
+    f = add_max(f, both(-EXTEND), up);
+    return add_max(diagonal, s, max3(e, f, both(FLOOR)));
+}
+/* `one` is 1, which the compiler must not know. Neither half borrows: both are at least OPEN. */
+__device__ __forceinline__ number minus_open(number h, int one) { return (MINUS_IS == MINUS_multiply ? h * (number)one : h) - both(OPEN); }
+#else
+constexpr int FLOOR = 0;
+constexpr number NOTHING = -OPEN;
+__device__ __forceinline__ number cell(number &e, number &f, number left, number diagonal, number up, number s)
+{
+    e = add_max(e, -EXTEND, left);
+    f = add_max(f, -EXTEND, up);
+    return add_max_relu(diagonal, s, largest(e, f));
+}
+__device__ __forceinline__ number minus_open(number h, int) { return h - OPEN; }
+#endif
+
+/* The letters of the group's pairs at one place, a byte each, as they are in memory. `even`: neighbouring letters are one 16-bit word. */
+__device__ __forceinline__ unsigned fetch(const signed char *from, int second, bool even)
 {
 #if SWEETSPOT_VARIANT == 2
-    return both(KEY * (threadIdx.x % 4));
-#elif ARITHMETIC_IS == ARITHMETIC_pairs
-    return (unsigned)(__ldg(from) * KEY) | (unsigned)(__ldg(from + second) * KEY) << 16;
+    return threadIdx.x % 4;
 #else
-    return __ldg(from) * KEY;
+    if (EACH == 1) return (unsigned char)__ldg(from);
+    if (even) return __ldg(reinterpret_cast<const unsigned short *>(from));
+    return (unsigned char)__ldg(from) | (unsigned)(unsigned char)__ldg(from + second) << 8;
 #endif
 }
+
+/*
+ * What a row and a column make of their letters, and the score of both (s + OPEN). A row behind the end of a and a column outside b meet nothing that
+ * equals their letter.
+ */
+#if SIMILARITY_IS == SIMILARITY_permute
+constexpr unsigned OUTSIDE = 0x0404, BEHIND = EACH == 2 ? 0xcc88 : 0x4444;
+struct column {
+    unsigned first, second; /* byte k: the score of letter k in a */
+};
+/* A selector: the byte of its letter and zero bytes, which are a non-negative byte's sign (EACH 2) or those of 0. */
+__device__ __forceinline__ unsigned of_row(unsigned letters)
+{
+    return EACH == 2 ? (letters & 0xff) * 0x11 + (letters >> 8) * 0x1100 + 0xc480 : letters | 0x4440;
+}
+__device__ __forceinline__ unsigned table(unsigned letter)
+{
+    unsigned match; /* the PTX instruction shifts everything out where C++ leaves open what happens */
+    asm("shl.b32 %0, %1, %2;" : "=r"(match) : "r"(MATCH + MISMATCH), "r"(8 * letter));
+    return (OPEN - MISMATCH) * 0x01010101u + match;
+}
+__device__ __forceinline__ column of_column(unsigned letters) { return {table(letters & 0xff), EACH == 2 ? table(letters >> 8) : 0}; }
+__device__ __forceinline__ number similarity(unsigned row, column c)
+{
+    unsigned s; /* not __byte_perm(), which leaves no sign to be selected */
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(s) : "r"(c.first), "r"(c.second), "r"(row));
+    return (number)s;
+}
+#else
+constexpr unsigned OUTSIDE = 0x7e7e, BEHIND = KEY * (EACH == 2 ? 0x7f007f : 0x7f);
+typedef unsigned column;
+__device__ __forceinline__ unsigned of_row(unsigned letters) { return EACH == 2 ? ((letters & 0xff) | (letters & 0xff00) << 8) * KEY : (letters & 0xff) * KEY; }
+__device__ __forceinline__ column of_column(unsigned letters) { return of_row(letters); }
+__device__ __forceinline__ number similarity(unsigned row, column c)
+{
+    if (EACH == 1) return row == c ? MATCH + OPEN : OPEN - MISMATCH;
+    return add_max(~(row ^ c), both(MATCH + OPEN + 1), both(OPEN - MISMATCH)); /* ~x is -x - 1 in each half */
+}
+#endif
 
 } // namespace
 
 extern "C" __global__ void __launch_bounds__(BLOCK_SIZE)
-smith_waterman(const signed char *__restrict__ a, const signed char *__restrict__ b, int *__restrict__ score, uint2 *__restrict__ above, int count, int length_a, int length_b)
+smith_waterman(const signed char *__restrict__ a, const signed char *__restrict__ b, int *__restrict__ score, uint2 *above, int count, int length_a, int length_b)
 {
-    const int thread = blockIdx.x * BLOCK_SIZE + threadIdx.x, pair = thread * EACH;
-    if (pair >= count) return;
-    const int second = pair + 1 < count ? 1 : 0; /* a thread without a second pair does its first twice */
-    const long long threads = (long long)gridDim.x * BLOCK_SIZE;
-    number best = 0;
-    UNROLL_OUTER for (int first = 0; first < length_a; first += ROWS)
+    const int lane = threadIdx.x % GROUP, group = (blockIdx.x * BLOCK_SIZE + threadIdx.x) / GROUP;
+    const bool mine = (long long)group * EACH < count;
+    const int pair = mine ? group * EACH : 0;    /* a group without a pair does the first again: shuffles need all threads */
+    const int second = pair + 1 < count ? 1 : 0; /* a group without a second pair does its first twice */
+    const bool even = (count | reinterpret_cast<unsigned long long>(a) | reinterpret_cast<unsigned long long>(b)) % 2 == 0;
+    const long long groups = (long long)gridDim.x * (BLOCK_SIZE / GROUP);
+    const int one = blockDim.y;
+    number best = both(FLOOR);
+    UNROLL_OUTER for (int first = 0; first < length_a; first += GROUP * ROWS)
     {
-        number letter[ROWS], h_open[ROWS], e[ROWS]; /* H - open and E of the column to the left */
+        unsigned row[ROWS];
+        number kept[ROWS], e[ROWS]; /* of the column to the left */
 #pragma unroll
-        for (int r = 0; r < ROWS; ++r) { /* behind the end: a letter that matches none, so that no score rises */
-            letter[r] = first + r < length_a ? letters(a + (long long)(first + r) * count + pair, second) : both(127 * KEY);
-            h_open[r] = both(-OPEN);
-            e[r] = both(LOWEST);
+        for (int r = 0; r < ROWS; ++r) {
+            const int i = first + lane * ROWS + r;
+            row[r] = i < length_a ? of_row(fetch(a + (long long)i * count + pair, second, even)) : BEHIND;
+            kept[r] = NOTHING;
+            e[r] = 0;
         }
-        const bool from_above = first > 0, to_below = first + ROWS < length_a;
+        const bool from_above = first > 0, to_below = first + GROUP * ROWS < length_a;
         const signed char *from = b + pair;
-        uint2 *link = above + thread;
-        number corner = both(-OPEN); /* H - open of the row above, in the column to the left */
-        UNROLL_INNER for (int j = 0; j < length_b; ++j)
-        {
-            const number other = letters(from, second);
-            from += count;
-            number up = both(-OPEN), f = both(LOWEST);
+        uint2 *link = above + group;
+        number corner = NOTHING, bottom = NOTHING, bottom_f = 0; /* of the row above, in the column to the left; of this thread's last row */
+        unsigned letters = OUTSIDE, next_letters = OUTSIDE;
+        uint2 next_words = make_uint2((unsigned)NOTHING, 0);
+        if (AHEAD) {
+            if (lane == 0 && length_b > 0) next_letters = fetch(from, second, even);
 #if SWEETSPOT_VARIANT != 2
-            if (from_above) {
-                const uint2 words = *link;
-                up = (number)words.x, f = (number)words.y;
-            }
+            if (from_above && lane == 0 && length_b > 0) next_words = *link;
 #endif
+        }
+        UNROLL_INNER for (int step = 0; step < length_b + GROUP - 1; ++step)
+        {
+            number up = bottom, f = bottom_f;
+            if (GROUP > 1) {
+                up = __shfl_up_sync(0xffffffffu, bottom, 1, GROUP);
+                f = __shfl_up_sync(0xffffffffu, bottom_f, 1, GROUP);
+                letters = __shfl_up_sync(0xffffffffu, letters, 1, GROUP);
+            }
+            if (!AHEAD) {
+                next_letters = OUTSIDE;
+                next_words = make_uint2((unsigned)NOTHING, 0);
+                if (lane == 0 && (GROUP == 1 || step < length_b)) {
+                    next_letters = fetch(from, second, even);
+#if SWEETSPOT_VARIANT != 2
+                    if (from_above) next_words = *link;
+#endif
+                }
+            }
+            if (lane == 0) letters = next_letters, up = (number)next_words.x, f = (number)next_words.y;
+            if (AHEAD) {
+                next_letters = OUTSIDE;
+                next_words = make_uint2((unsigned)NOTHING, 0);
+                if (lane == 0 && step + 1 < length_b) {
+                    next_letters = fetch(from + count, second, even);
+#if SWEETSPOT_VARIANT != 2
+                    if (from_above) next_words = link[groups];
+#endif
+                }
+            }
+            from += count;
             number diagonal = corner;
             corner = up;
 #if SWEETSPOT_VARIANT == 1
-            best = largest(best, other ^ letter[0] ^ up);
+            best = largest(best, (number)(letters ^ row[0]) ^ up);
 #else
+            const column here = of_column(letters);
             number h[2];
 #pragma unroll
             for (int r = 0; r < ROWS; ++r) {
-                e[r] = add_max(e[r], both(-EXTEND), h_open[r]);
-                f = add_max(f, both(-EXTEND), up);
-                h[r % 2] = add_max_relu(diagonal, similarity(letter[r], other), largest(e[r], f));
-                diagonal = h_open[r];
-                up = minus_open(h[r % 2]);
-                h_open[r] = up;
+                h[r % 2] = cell(e[r], f, kept[r], diagonal, up, similarity(row[r], here));
+                diagonal = kept[r];
+                kept[r] = up = minus_open(h[r % 2], one);
                 if (r % 2) best = max3(best, h[0], h[1]);
             }
 #endif
+            bottom = up, bottom_f = f;
 #if SWEETSPOT_VARIANT != 2
-            if (to_below) *link = make_uint2((unsigned)up, (unsigned)f);
+            if (to_below && lane == GROUP - 1 && (GROUP == 1 || step >= GROUP - 1)) link[-(GROUP - 1) * groups] = make_uint2((unsigned)up, (unsigned)f);
 #endif
-            link += threads;
+            link += groups;
         }
+        if (GROUP > 1) __syncwarp(); /* the first thread reads what the last has written */
     }
-#if ARITHMETIC_IS == ARITHMETIC_pairs
-    score[pair] = (short)(best & 0xffff);
-    if (second) score[pair + 1] = (short)(best >> 16);
+#pragma unroll
+    for (int distance = GROUP / 2; distance > 0; distance /= 2) best = largest(best, __shfl_xor_sync(0xffffffffu, best, distance));
+    if (!mine || lane > 0) return;
+#if ARITHMETIC_IS == ARITHMETIC_pairs || ARITHMETIC_IS == ARITHMETIC_halves
+    score[pair] = (int)(best & 0xffff) - FLOOR;
+    if (second) score[pair + 1] = (int)(best >> 16) - FLOOR;
 #else
-    score[pair] = best;
+    score[pair] = best - FLOOR;
 #endif
 }

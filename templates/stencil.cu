@@ -5,21 +5,34 @@
  *
  *     x: (height + 2 * RADIUS) x (width + 2 * RADIUS) floats, its element (i + RADIUS, j + RADIUS) being the formula's (i, j); y: height x width
  *
- * Bound by memory if every float is read once. A thread computes TILE_Y outputs, one below the other, in each of TILE_X columns that lie BLOCK_X apart. The column's
- * TILE_Y + 2 * RADIUS floats go to registers once; neighbours to the left and right come from where STAGING says:
+ * Bound by memory if every float is read once, and by reads from shared memory or L1 if every output fetches its operands for itself. A thread
+ * computes TILE_Y outputs, one below the other, in VECTOR neighbouring columns; the next of TILE_X such lies BLOCK_X * VECTOR columns on. It goes down the
+ * rows of x and adds what it reads to every output that wants it:
  *
- *     STAGING shared   the block brings its part of x to shared memory first, rows PADDING floats longer than needed
+ *     RADIUS rows above       VECTOR floats each, for the columns' sums
+ *     TILE_Y rows             VECTOR + 2 * RADIUS floats each, in vectors: all that the row's outputs want from it, and the middle for the columns
+ *     RADIUS rows below       as above
+ *
+ * It reads from where STAGING says:
+ *
+ *     STAGING shared   the block brings its part of x to shared memory first, rows PADDING floats longer than needed, COPY floats at a time
+ *     STAGING async    the same by asynchronous copies, past the registers
  *     STAGING none     from x itself, that is from the L1; with READ_ONLY 1 through the read-only path
+ *
+ * Where rows of x or y are not aligned to vectors, global memory is accessed float by float.
  *
  * Launches
  *     stencil        (const float *x, float *y, int height, int width)
- *         grid   (ceil_div(width, BLOCK_X * TILE_X), ceil_div(height, BLOCK_Y * TILE_Y));   block  (BLOCK_X, BLOCK_Y)
+ *         grid   (ceil_div(width, BLOCK_X * TILE_X * VECTOR), ceil_div(height, BLOCK_Y * TILE_Y));   block  (BLOCK_X, BLOCK_Y)
+ *         dynamic shared memory, but for STAGING none: BLOCK_Y * TILE_Y + 2 * RADIUS rows of BLOCK_X * TILE_X * VECTOR + 2 * RADIUS floats, rounded up
+ *         to a multiple of 4, + PADDING
  *     stencil_naive  the same arguments, in fp64;   grid  (ceil_div(width, 32), ceil_div(height, 8));   block  (32, 8)
  *
- * Parameters (macros; each has a default): BLOCK_X, BLOCK_Y, TILE_X, TILE_Y, STAGING, PADDING, READ_ONLY, STORE `plain` or `streaming`. RADIUS is the same for a whole job.
+ * Parameters (macros; each has a default): BLOCK_X, BLOCK_Y, TILE_X, TILE_Y, VECTOR 1, 2 or 4, STAGING, COPY 1, 2 or 4, PADDING, a multiple of both,
+ * READ_ONLY, STORE `plain` or `streaming`. RADIUS is the same for a whole job.
  *
- * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of multiplied and added; 2 arithmetic alone: nothing of x
- * is loaded, and stores are behind a condition that never holds.
+ * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of multiplied and added; 2 arithmetic alone:
+ * nothing of x is loaded, and stores are behind a condition that never holds.
  */
 #ifndef SWEETSPOT_VARIANT
 #define SWEETSPOT_VARIANT 0
@@ -39,8 +52,14 @@
 #ifndef TILE_Y
 #define TILE_Y 4
 #endif
+#ifndef VECTOR
+#define VECTOR 1
+#endif
 #ifndef STAGING
 #define STAGING none
+#endif
+#ifndef COPY
+#define COPY 1
 #endif
 #ifndef PADDING
 #define PADDING 0
@@ -55,18 +74,40 @@
 #define JOIN(a, b) JOIN_(a, b)
 #define STAGING_none 1
 #define STAGING_shared 2
+#define STAGING_async 3
 #define STAGING_IS JOIN(STAGING_, STAGING)
 #define STORE_plain 1
 #define STORE_streaming 2
 #define STORE_IS JOIN(STORE_, STORE)
 #if STAGING_IS == 0 || STORE_IS == 0
-#error "STAGING must be none or shared, STORE plain or streaming"
+#error "STAGING must be none, shared or async, STORE plain or streaming"
 #endif
 static_assert(BLOCK_X * BLOCK_Y <= 1024, "a block has at most 1024 threads");
+static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
+static_assert(COPY == 1 || COPY == 2 || COPY == 4, "COPY must be 1, 2 or 4");
+static_assert(PADDING % VECTOR == 0 && PADDING % COPY == 0, "PADDING must be a multiple of VECTOR and COPY");
 
 namespace {
 
-constexpr int ROWS = BLOCK_Y * TILE_Y + 2 * RADIUS, COLS = BLOCK_X * TILE_X + 2 * RADIUS;
+__device__ constexpr int common_divisor(int a, int b) { return b ? common_divisor(b, a % b) : a; }
+
+constexpr int WIDE = BLOCK_X * VECTOR; /* outputs of the block's threads in a row */
+constexpr int ROWS = BLOCK_Y * TILE_Y + 2 * RADIUS, COLS = WIDE * TILE_X + 2 * RADIUS;
+constexpr int PITCH = (COLS + 3) / 4 * 4 + PADDING;                                          /* of a staged row */
+/* Floats a read, from a whole row and from its middle. */
+constexpr int AROUND = common_divisor(VECTOR, VECTOR + 2 * RADIUS), MIDDLE = common_divisor(VECTOR, RADIUS);
+
+template <int L> struct vector_of;
+template <> struct vector_of<1> { typedef float type; };
+template <> struct vector_of<2> { typedef float2 type; };
+template <> struct vector_of<4> { typedef float4 type; };
+
+__device__ __forceinline__ void spread(float *to, float v) { to[0] = v; }
+__device__ __forceinline__ void spread(float *to, float2 v) { to[0] = v.x, to[1] = v.y; }
+__device__ __forceinline__ void spread(float *to, float4 v) { to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w; }
+__device__ __forceinline__ void gather(float &v, const float *from) { v = from[0]; }
+__device__ __forceinline__ void gather(float2 &v, const float *from) { v = make_float2(from[0], from[1]); }
+__device__ __forceinline__ void gather(float4 &v, const float *from) { v = make_float4(from[0], from[1], from[2], from[3]); }
 
 __device__ __forceinline__ float combine(float sum, float factor, float x)
 {
@@ -77,14 +118,135 @@ __device__ __forceinline__ float combine(float sum, float factor, float x)
 #endif
 }
 
-__device__ __forceinline__ float read(const float *x, int row, int col, int rows, int cols)
-{
+/* The block's part of x, from its upper left corner on, L floats at a time, one by one where rows are not aligned. */
+struct global_memory {
+    const float *x;
+    int top, left, rows, cols;
+    template <bool ALIGNED, int L> __device__ __forceinline__ void read(float *to, int i, int j) const
+    {
+        const int row = top + i, col = left + j;
 #if SWEETSPOT_VARIANT == 2
-    return __int_as_float(row + col);
+#pragma unroll
+        for (int l = 0; l < L; ++l) to[l] = __int_as_float(row + col + l);
 #else
-    if (row >= rows || col >= cols) return 0.0f;
-    const float *at = x + (long long)row * cols + col;
-    return READ_ONLY ? __ldg(at) : *at;
+        const float *at = x + (long long)row * cols + col;
+        if constexpr (L > 1 && ALIGNED) {
+            typedef typename vector_of<L>::type vector;
+            vector v = {};
+            if (row < rows && col < cols) v = READ_ONLY ? __ldg(reinterpret_cast<const vector *>(at)) : *reinterpret_cast<const vector *>(at);
+            spread(to, v);
+        } else {
+#pragma unroll
+            for (int l = 0; l < L; ++l) to[l] = row < rows && col + l < cols ? (READ_ONLY ? __ldg(at + l) : at[l]) : 0.0f;
+        }
+#endif
+    }
+};
+
+struct shared_memory {
+    const float *stage;
+    template <bool ALIGNED, int L> __device__ __forceinline__ void read(float *to, int i, int j) const
+    {
+        spread(to, *reinterpret_cast<const typename vector_of<L>::type *>(stage + i * PITCH + j));
+    }
+};
+
+template <int BYTES> __device__ __forceinline__ void copy_async(float *to, const float *from)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "n"(BYTES) : "memory");
+}
+
+template <bool ALIGNED> __device__ __forceinline__ void bring(float *stage, const global_memory &from)
+{
+    constexpr int C = ALIGNED ? COPY : 1;
+#pragma unroll(ALIGNED ? 4 : 1)
+    for (int i = threadIdx.y; i < ROWS; i += BLOCK_Y)
+#pragma unroll
+        for (int j = threadIdx.x * C; j < COLS; j += BLOCK_X * C) { /* what goes past COLS, less than 4, is still in the row */
+            if (STAGING_IS == STAGING_async && SWEETSPOT_VARIANT != 2) {
+                const int row = from.top + i, col = from.left + j;
+                if (row < from.rows && col < from.cols) copy_async<4 * C>(stage + i * PITCH + j, from.x + (long long)row * from.cols + col);
+            } else {
+                float values[C];
+                from.template read<ALIGNED, C>(values, i, j);
+                gather(*reinterpret_cast<typename vector_of<C>::type *>(stage + i * PITCH + j), values);
+            }
+        }
+    if (STAGING_IS == STAGING_async) asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
+}
+
+template <bool ALIGNED, class SOURCE> __device__ __forceinline__ void compute(const SOURCE &source, float *y, int top, int left, int height, int width)
+{
+    const int mine = threadIdx.y * TILE_Y;
+#pragma unroll
+    for (int tx = 0; tx < TILE_X; ++tx) {
+        const int j = tx * WIDE + threadIdx.x * VECTOR;
+        float sum[TILE_Y][VECTOR] = {};
+#pragma unroll
+        for (int i = 0; i < TILE_Y + 2 * RADIUS; ++i) {
+            float row[VECTOR + 2 * RADIUS];
+            if (i >= RADIUS && i < TILE_Y + RADIUS) {
+#pragma unroll
+                for (int l = 0; l < VECTOR + 2 * RADIUS; l += AROUND) source.template read<ALIGNED, AROUND>(row + l, mine + i, j + l);
+#pragma unroll
+                for (int v = 0; v < VECTOR; ++v) {
+                    float &out = sum[i - RADIUS][v];
+                    out = combine(out, 0.5f, row[v + RADIUS]);
+#pragma unroll
+                    for (int k = 1; k <= RADIUS; ++k) {
+                        out = combine(out, 0.125f / k, row[v + RADIUS - k]);
+                        out = combine(out, 0.125f / k, row[v + RADIUS + k]);
+                    }
+                }
+            } else {
+#pragma unroll
+                for (int l = 0; l < VECTOR; l += MIDDLE) source.template read<ALIGNED, MIDDLE>(row + RADIUS + l, mine + i, j + RADIUS + l);
+            }
+#pragma unroll
+            for (int k = 1; k <= RADIUS; ++k) /* the outputs k above and k below */
+#pragma unroll
+                for (int v = 0; v < VECTOR; ++v) {
+                    const int above = i - RADIUS - k, below = i - RADIUS + k;
+                    if (above >= 0 && above < TILE_Y) sum[above][v] = combine(sum[above][v], 0.125f / k, row[v + RADIUS]);
+                    if (below >= 0 && below < TILE_Y) sum[below][v] = combine(sum[below][v], 0.125f / k, row[v + RADIUS]);
+                }
+        }
+#pragma unroll
+        for (int ty = 0; ty < TILE_Y; ++ty) {
+            const int row = top + mine + ty, col = left + j;
+#if SWEETSPOT_VARIANT == 2
+            if (sum[ty][0] != -1.0f) continue;
+#endif
+            if (row >= height) continue;
+            float *to = y + (long long)row * width + col;
+            if constexpr (ALIGNED) {
+                typedef typename vector_of<VECTOR>::type vector;
+                vector v;
+                gather(v, sum[ty]);
+                if (col >= width) continue;
+                if (STORE_IS == STORE_streaming)
+                    __stcs(reinterpret_cast<vector *>(to), v);
+                else
+                    *reinterpret_cast<vector *>(to) = v;
+            } else {
+#pragma unroll
+                for (int v = 0; v < VECTOR; ++v)
+                    if (col + v < width) to[v] = sum[ty][v];
+            }
+        }
+    }
+}
+
+template <bool ALIGNED> __device__ __forceinline__ void tile(float *stage, const float *x, float *y, int height, int width)
+{
+    const int left = blockIdx.x * (WIDE * TILE_X), top = blockIdx.y * (BLOCK_Y * TILE_Y);
+    const global_memory part = {x, top, left, height + 2 * RADIUS, width + 2 * RADIUS};
+#if STAGING_IS == STAGING_none
+    compute<ALIGNED>(part, y, top, left, height, width);
+#else
+    bring<ALIGNED>(stage, part);
+    compute<ALIGNED>(shared_memory{stage}, y, top, left, height, width);
 #endif
 }
 
@@ -92,49 +254,19 @@ __device__ __forceinline__ float read(const float *x, int row, int col, int rows
 
 extern "C" __global__ void __launch_bounds__(BLOCK_X *BLOCK_Y) stencil(const float *__restrict__ x, float *__restrict__ y, int height, int width)
 {
-    const int rows = height + 2 * RADIUS, cols = width + 2 * RADIUS;
-    const int left = blockIdx.x * (BLOCK_X * TILE_X), top = blockIdx.y * (BLOCK_Y * TILE_Y), mine = threadIdx.y * TILE_Y;
-#if STAGING_IS == STAGING_shared
-    __shared__ float stage[ROWS][COLS + PADDING];
-#pragma unroll 4
-    for (int i = threadIdx.y; i < ROWS; i += BLOCK_Y)
-#pragma unroll
-        for (int j = threadIdx.x; j < COLS; j += BLOCK_X) stage[i][j] = read(x, top + i, left + j, rows, cols);
-    __syncthreads();
-#define AT(i, j) stage[i][j]
+#if STAGING_IS == STAGING_none
+    constexpr int WIDEST = AROUND;
+    float *stage = nullptr;
 #else
-#define AT(i, j) read(x, top + (i), left + (j), rows, cols)
+    constexpr int WIDEST = COPY;
+    extern __shared__ __align__(16) float stage[];
 #endif
-#pragma unroll
-    for (int tx = 0; tx < TILE_X; ++tx) {
-        const int j = tx * BLOCK_X + threadIdx.x;
-        float column[TILE_Y + 2 * RADIUS];
-#pragma unroll
-        for (int i = 0; i < TILE_Y + 2 * RADIUS; ++i) column[i] = AT(mine + i, j + RADIUS);
-#pragma unroll
-        for (int ty = 0; ty < TILE_Y; ++ty) {
-            float sum = combine(0.0f, 0.5f, column[ty + RADIUS]);
-#pragma unroll
-            for (int k = 1; k <= RADIUS; ++k) {
-                const float factor = 0.125f / k;
-                sum = combine(sum, factor, column[ty + RADIUS - k]);
-                sum = combine(sum, factor, column[ty + RADIUS + k]);
-                sum = combine(sum, factor, AT(mine + ty + RADIUS, j + RADIUS - k));
-                sum = combine(sum, factor, AT(mine + ty + RADIUS, j + RADIUS + k));
-            }
-            const int row = top + mine + ty, col = left + j;
-#if SWEETSPOT_VARIANT == 2
-            if (sum != -1.0f) continue;
-#endif
-            if (row < height && col < width) {
-                float *to = y + (long long)row * width + col;
-                if (STORE_IS == STORE_streaming)
-                    __stcs(to, sum);
-                else
-                    *to = sum;
-            }
-        }
-    }
+    const bool aligned = (width + 2 * RADIUS) % WIDEST == 0 && width % VECTOR == 0 && reinterpret_cast<unsigned long long>(x) % (4 * WIDEST) == 0 &&
+                         reinterpret_cast<unsigned long long>(y) % (4 * VECTOR) == 0;
+    if (aligned)
+        tile<true>(stage, x, y, height, width);
+    else
+        tile<false>(stage, x, y, height, width);
 }
 
 extern "C" __global__ void stencil_naive(const float *x, float *y, int height, int width)

@@ -1,6 +1,7 @@
 // Recorded spaces: our own JSON there and back, Kernel Tuner's caches, T4 files, and what is wrong with a file in words.
 #include "tests/e2e.h"
 
+#include <glob.h>
 #include <math.h>
 #include <time.h>
 
@@ -182,6 +183,41 @@ static void the_shipped_space_is_whole(void **state)
     recorded_free(r);
 }
 
+// What is called a job's recorded space has every configuration of the job, each with a time or a reason, and counters of those that ran.
+static void recorded_spaces_are_their_jobs_whole_spaces(void **state)
+{
+    (void)state;
+    glob_t files;
+    char *folder = e2e_folder("whole");
+    assert_int_equal(glob("tests/spaces/*_h200.json.gz", 0, NULL, &files), 0);
+    for (size_t f = 0; f < files.gl_pathc; f++) {
+        struct error err;
+        struct recorded *r = recorded_read(files.gl_pathv[f], &err);
+        if (!r) fail_msg("%s", err.message);
+        struct outcome_of_command c = e2e_run(folder, "$BIN/sweetspot check configs/%s.cfg", r->job);
+        char *size = text_format(" %zu valid configurations", r->trial_count);
+        if (c.status || !strstr(c.out, size)) fail_msg("%s has %zu trials, but: %s%s", files.gl_pathv[f], r->trial_count, c.out, c.err);
+        assert_int_equal(space_size(r->space), r->trial_count);
+        assert_true(r->best >= 0);
+        size_t counted = 0, ran = 0;
+        for (size_t i = 0; i < r->trial_count; i++) {
+            const struct recorded_trial *t = r->trials + i;
+            if (t->status != STATUS_OK) {
+                if (!(t->objective > 0) && !t->reason) fail_msg("%s, trial %zu has neither time nor reason", files.gl_pathv[f], i);
+                continue;
+            }
+            ran++;
+            for (size_t m = 0, any = 0; m < r->metric_count && !any; m++) counted += any = isfinite(t->counters[m]);
+        }
+        if (counted < ran) fail_msg("%s: %zu of %zu trials have counters", files.gl_pathv[f], counted, ran);
+        free(size);
+        e2e_done(&c);
+        recorded_free(r);
+    }
+    globfree(&files);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +227,7 @@ int main(void)
         cmocka_unit_test(a_bad_file_is_an_error_that_names_it_and_says_what_is_wrong),
         cmocka_unit_test(a_packed_file_that_is_cut_off_is_an_error),
         cmocka_unit_test(the_shipped_space_is_whole),
+        cmocka_unit_test(recorded_spaces_are_their_jobs_whole_spaces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
