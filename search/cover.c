@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NODES = 2000000 };
+enum { MOST_NODES = 2000000, NEAREST = 3 };
 
 struct search {
     size_t candidates, problems;
@@ -153,18 +153,26 @@ static void order_by_use(struct search *s, struct cover *out)
         }
 }
 
-// What a candidate is expected to take on a problem: its time on the nearest one that is not held back, in proportion to the efforts. INFINITY: unknown.
+// What a candidate is expected to take on a problem: its times on the three nearest problems that are not held back, each in proportion to the efforts, weighted
+// by one over the distance. INFINITY: unknown.
 static double expected(const struct search *s, size_t candidate, size_t problem, const bool *held, const int64_t *sizes, size_t size_count, const double *efforts)
 {
     const double *effort = efforts ? efforts + candidate * s->problems : NULL;
-    double nearest = INFINITY, time = INFINITY;
+    double distance[NEAREST], time[NEAREST], sum = 0, weights = 0;
+    size_t count = 0;
     for (size_t q = 0; q < s->problems; q++) {
-        double d = problem_distance(sizes + problem * size_count, sizes + q * size_count, size_count);
-        if (held[q] || !isfinite(time_of(s, candidate, q)) || d >= nearest) continue;
-        nearest = d;
-        time = time_of(s, candidate, q) * (effort ? effort[problem] / effort[q] : 1);
+        double d = problem_distance(sizes + problem * size_count, sizes + q * size_count, size_count), t = time_of(s, candidate, q);
+        if (held[q] || !isfinite(t) || (count == NEAREST && d >= distance[NEAREST - 1])) continue;
+        size_t k = count < NEAREST ? count++ : NEAREST - 1;
+        for (; k > 0 && distance[k - 1] > d; k--) distance[k] = distance[k - 1], time[k] = time[k - 1];
+        distance[k] = d;
+        time[k] = t * (effort ? effort[problem] / effort[q] : 1);
     }
-    return time;
+    for (size_t k = 0; k < count; k++) {
+        sum += time[k] / distance[k];
+        weights += 1 / distance[k];
+    }
+    return count ? sum / weights : INFINITY;
 }
 
 static void assign(const struct search *s, const bool *held, const int64_t *sizes, size_t size_count, const double *efforts, struct cover *out)

@@ -4,7 +4,7 @@
 // Chosen is a smallest set of candidates that together cover every problem that is not held back (minimum set cover: exact by branching on the problem that the
 // fewest candidates cover, Knuth 2000's choice of column; where that takes too long, the greedy cover of Chvatal 1979), and among the sets found so
 // one of least mean regret by exchanging one member at a time. Each problem is given its fastest member. One that is held back has no say in the choice of the set:
-// it gets the member that is expected to be the fastest, from each member's time on the problem nearest to it, as the header's selector expects it.
+// it gets the member that is expected to be the fastest, from each member's times on the three problems nearest to it, as the header's selector expects it.
 #ifndef SWEETSPOT_COVER_H
 #define SWEETSPOT_COVER_H
 

@@ -198,7 +198,7 @@ static const struct trial_problem *find_problem(const struct trial *trial, const
 
 static int add_problems(json_t *section, const struct job *job, const struct trial *trial, const struct final *final, size_t kernel, struct error *err)
 {
-    json_t *problems = json_array(), *verified = json_array(), *all = json_array();
+    json_t *problems = json_array(), *verified = json_array(), *all = NULL;
     const struct final_entry *decided = NULL;
     bool several = final && final->kernel_count;
     for (size_t i = 0; final && i < final->entry_count; i++)
@@ -206,7 +206,7 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
     if (final && !decided) return error_set(err, "trial %lld was not in the final", (long long)trial->id);
     json_object_set_new(section, "problems", problems);
     json_object_set_new(section, "verified", verified);
-    if (several) json_object_set(section, "times", all);
+    if (several) json_object_set_new(section, "times", all = json_array());
     double times[JOB_MAX_PROBLEMS], worst = decided ? decided->error : (double)NAN;
     for (size_t p = 0; p < job->tuned_count; p++) {
         const struct trial_problem *measured = find_problem(trial, job->problems[p].name);
@@ -217,11 +217,10 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
         if (several && job->problems[p].held) continue;
         json_t *sizes = json_array();
         for (size_t i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_integer(job->problems[p].sizes[i]));
-        if (isfinite(time.value)) json_array_append_new(all, json_pack("{s:O, s:f}", "sizes", sizes, "time", time.value));
+        if (all && isfinite(time.value)) json_array_append_new(all, json_pack("{s:O, s:f}", "sizes", sizes, "time", time.value));
         if (several && final->dispatch[p] != kernel) json_decref(sizes);
         else json_array_append_new(problems, json_pack("{s:s, s:o, s:o}", "name", measured->name, "sizes", sizes, "time", json_interval(time)));
     }
-    json_decref(all);
     for (size_t i = 0; i < trial->problem_count; i++) {
         if (isnan(trial->problems[i].error)) continue;
         json_array_append_new(verified, json_string(trial->problems[i].name));

@@ -90,9 +90,9 @@ void header_select(struct renderer *r)
     put_effort(r);
     put_times(r);
     fprintf(f,
-            "/* The kernel (0 to %s_KERNELS - 1) for a problem: of those that can do it, the one expected to be the fastest. Each is expected to take what it took on the problem\n"
-            " * nearest by the ratios of the sizes (twice as far for each size that is a multiple of another power of two, up to 8), in proportion to the effort.\n"
-            " * -1: none can, or a size is below 1. */\nstatic inline int %s_select(",
+            "/* The kernel (0 to %s_KERNELS - 1) for a problem: of those that can do it, the one expected to be the fastest. Each is expected to take what it took on the three\n"
+            " * problems nearest by the ratios of the sizes (twice as far for each size that is a multiple of another power of two, up to 8), in proportion to the effort,\n"
+            " * weighted by one over the distance; on a problem that was tuned, what it took there. -1: none can, or a size is below 1. */\nstatic inline int %s_select(",
             r->upper, r->lower);
     header_put_arguments(r, "");
     fprintf(f,
@@ -103,7 +103,7 @@ void header_select(struct renderer *r)
     fprintf(f,
             "    for (d = 0; d < %1$zu; d++)\n        if (size[d] < 1) return -1;\n"
             "    for (section = %2$s_FIRST_SECTION; section < %2$s_FIRST_SECTION + %2$s_KERNELS; section++) {\n"
-            "        double nearest = 0, expected = 0;\n        if (!%3$s_can_on(section",
+            "        double distances[3] = {0, 0, 0}, seconds[3] = {0, 0, 0}, sum = 0, weights = 0;\n        int found = 0, k;\n        if (!%3$s_can_on(section",
             sizes ? sizes : 1, r->upper, r->lower);
     header_put_sizes(r, ", ");
     fprintf(f,
@@ -112,13 +112,16 @@ void header_select(struct renderer *r)
             "                double here = (double)size[d], there = (double)times[i].size[d];\n"
             "                distance *= there > here ? there / here : here / there;\n"
             "                if (%2$s_alignment(size[d]) != %2$s_alignment(times[i].size[d])) distance *= 2;\n            }\n"
-            "            if (nearest > 0 && distance >= nearest) continue;\n            nearest = distance;\n            expected = times[i].seconds * %2$s_effort(section",
+            "            if (found == 3 && distance >= distances[2]) continue;\n            k = found < 3 ? found++ : 2;\n"
+            "            for (; k > 0 && distances[k - 1] > distance; k--) {\n                distances[k] = distances[k - 1];\n                seconds[k] = seconds[k - 1];\n            }\n"
+            "            distances[k] = distance;\n            seconds[k] = times[i].seconds * %2$s_effort(section",
             sizes ? sizes : 1, r->lower);
     header_put_sizes(r, ", ");
     fprintf(f, ") / %s_effort(section", r->lower);
     for (i = 0; i < sizes; i++) fprintf(f, ", times[i].size[%zu]", i);
     fprintf(f,
-            ");\n        }\n        if (nearest > 0 && (kernel < 0 || expected < least)) {\n            kernel = section - %s_FIRST_SECTION;\n            least = expected;\n        }\n    }\n"
+            ");\n        }\n        if (found && distances[0] <= 1) found = 1;\n        for (k = 0; k < found; k++) {\n            sum += seconds[k] / distances[k];\n            weights += 1 / distances[k];\n        }\n"
+            "        if (found && (kernel < 0 || sum / weights < least)) {\n            kernel = section - %s_FIRST_SECTION;\n            least = sum / weights;\n        }\n    }\n"
             "    return kernel;\n}\n#endif\n\n",
             r->upper);
 }
