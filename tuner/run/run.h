@@ -116,6 +116,8 @@ struct run {
     double best_times[JOB_MAX_PROBLEMS];
     char best_text[RUN_CONFIG_TEXT];
     int64_t best_trial;
+    bool *told;                      // by the number of a trial, told_room of them
+    size_t told_room;
     double baseline;                // objective of the first baseline; NAN
     char baseline_name[32];
     double clock_mhz, temperature;
@@ -163,7 +165,7 @@ struct task *run_first_task(const struct run *, enum task_state);
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason, const json_t *answer); // commits, tells, frees or queues for counting
 void run_tell_known(struct run *, struct task *);
 struct static_facts run_stored_facts(const struct trial *);
-int run_tell_stored(struct run *);                           // all trials of the store, at the start of a live run
+int run_tell_stored(struct run *);                           // the store's trials that were not told: at the start of a live run, and where lockstep ran out of time
 void run_collect_starts(struct run *);                       // run_starts.c: from the store's other environments and --start-from
 void run_commit_counters(struct run *, struct task *, const json_t *counters);
 void run_fail(struct run *, int exit_status, const struct error *); // ends the run

@@ -385,6 +385,7 @@ void run_release(struct run *r)
     free(r->compilers);
     while (r->task_count) run_drop_task(r, r->tasks[r->task_count - 1]);
     free(r->tasks);
+    free(r->told);
     strategy_free(r->strategy);
     stop_release(&r->stop);
     store_close(r->store);

@@ -118,6 +118,20 @@ static double stop_objective(const struct run *r, double objective, const double
     return job_objective(r->job, best);
 }
 
+// Which of the store's trials the strategy has been told, by their numbers.
+static void mark_told(struct run *r, int64_t trial)
+{
+    if ((size_t)trial >= r->told_room) {
+        size_t room = 2 * (size_t)trial + 256;
+        r->told = memory_grow(r->told, room, sizeof *r->told);
+        memset(r->told + r->told_room, 0, (room - r->told_room) * sizeof *r->told);
+        r->told_room = room;
+    }
+    r->told[trial] = true;
+}
+
+static bool was_told(const struct run *r, int64_t trial) { return (size_t)trial < r->told_room && r->told[trial]; }
+
 static void tell(struct run *r, const uint16_t *config, enum trial_status status, double objective, const double *times, struct static_facts facts)
 {
     struct observation o = {.config = config, .outcome = outcome_of(status), .objective = objective, .facts = facts};
@@ -232,6 +246,7 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
     if (isfinite(trial.clock_mhz)) r->clock_mhz = trial.clock_mhz;
     if (isfinite(trial.temperature)) r->temperature = trial.temperature;
     tell(r, t->config, status, objective, times, t->facts);
+    mark_told(r, trial.id);
     if (status == STATUS_OK) note_best(r, objective, times, t->text, trial.id);
     if (status != STATUS_OK && status != STATUS_SLOW && (r->counts[status] <= 3 || status == STATUS_CRASHED || status == STATUS_TIMEOUT))
         run_log(r, "trial %" PRId64 " %s: %.300s (%s)", trial.id, status_name(status), trial.reason, t->text);
@@ -283,6 +298,7 @@ static void tell_trial(struct run *r, const uint16_t *config, const struct trial
     double times[JOB_MAX_PROBLEMS];
     for (size_t p = 0; p < r->job->tuned_count; p++) times[p] = p < trial->problem_count ? trial->problems[p].time : NAN;
     tell(r, config, trial->status, trial->objective, times, run_stored_facts(trial));
+    mark_told(r, trial->id);
     if (trial->status == STATUS_OK) note_best(r, trial->objective, times, trial->config, trial->id);
 }
 
@@ -301,7 +317,7 @@ static int tell_stored(void *user, const struct trial *trial)
     struct run *r = user;
     uint16_t config[SPACE_MAX_PARAMETERS];
     // A trial whose values the job file no longer has, or whose configuration is no longer valid, sleeps.
-    if (!space_parse(r->job->space, trial->config, config, NULL) && space_index(r->job->space, config) >= 0) tell_trial(r, config, trial);
+    if (!was_told(r, trial->id) && !space_parse(r->job->space, trial->config, config, NULL) && space_index(r->job->space, config) >= 0) tell_trial(r, config, trial);
     return 0;
 }
 

@@ -277,6 +277,7 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
         run_log(r, "space: %" PRIu64 " valid configurations; %" PRId64 " measured before", space_size(job->space), r->evaluations);
         uint64_t before = r->stop.evaluations;
         search(r);
+        if (r->lockstep && !r->fatal) run_tell_stored(r);
         if (outcome) tell_outcome(r, before, outcome);
         run_progress_clear(r);
         if (!r->fatal) {
