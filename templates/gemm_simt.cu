@@ -38,7 +38,7 @@
  *         grid    shared, BLOCK_M * BLOCK_N / 128
  *         block   256
  *
- * Nothing depends on which block comes last: same bits in every run.
+ * Nothing depends on which block comes last: same bits in every run. Every launch but the first of a candidate may overlap the one before it.
  *
  * Three levels of tiles. A block owns BLOCK_M x BLOCK_N of C, a warp WARP_M x WARP_N of that, and the warp's 32 lanes, laid
  * out LANE_ROWS x (32 / LANE_ROWS), own TILE_ROW_SIZE x TILE_COL_SIZE patches that repeat over the warp tile:
@@ -585,6 +585,22 @@ struct place {
 
 __device__ __forceinline__ int tiles_along(int extent, int block) { return (extent + block - 1) / block; }
 
+/* For launches that may overlap (programmatic dependent launch): waits until the launch before has ended and its writes are seen; says that the launch after may
+ * begin. Nothing happens where launches do not overlap. */
+[[maybe_unused]] __device__ __forceinline__ void wait_for_launch_before()
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+[[maybe_unused]] __device__ __forceinline__ void let_launch_after_begin()
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /* How many rows of op(A) and columns of op(B) there are to copy from. */
 __device__ __forceinline__ int stored_rows(int M) { return ALIGNED == 1 ? (M + 3) / 4 * 4 : M; }
 __device__ __forceinline__ int stored_cols(int N) { return ALIGNED ? (N + 3) / 4 * 4 : N; }
@@ -911,6 +927,7 @@ gemm_simt_align(const float *__restrict__ A, int rows_a, int cols_a, int lda, fl
     const int row = of_a ? blockIdx.x : blockIdx.x - rows_to_a, cols = of_a ? cols_a : cols_b, end = of_a ? ld_to_a : ld_to_b;
     if (row >= (of_a ? rows_to_a : rows_to_b))
         return;
+    let_launch_after_begin();
     const bool there = row < (of_a ? rows_a : rows_b);
     const float *const from = of_a ? A + (long long)row * lda : B + (long long)row * ldb;
     float *const to = of_a ? to_a + (long long)row * ld_to_a : to_b + (long long)row * ld_to_b;
@@ -928,6 +945,8 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt(int M, int N, int K, float alph
     extern __shared__ float4 shared_memory[]; /* float4 for its alignment */
     const problem p = {M, N, K, alpha, beta, A, B, C, lda, ldb, ldc};
     float sum[THREAD_M][THREAD_N];
+    if (ALIGNED)
+        wait_for_launch_before();
     multiply_tile(sum, p, tile_place(block_anew(), M, N), 0, K, reinterpret_cast<float *>(shared_memory));
     if (!nothing_to_store(sum, alpha))
         store_tile(sum, p, tile_place(block_anew(), M, N));
@@ -945,6 +964,8 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt_split(int M, int N, int K, floa
     const int tiles_of_one = tiles_along(M, BLOCK_M) * tiles_along(N, BLOCK_N);
     const problem all = {M, N, K, alpha, beta, A, B, C, lda, ldb, ldc};
     float sum[THREAD_M][THREAD_N];
+    if (ALIGNED)
+        wait_for_launch_before();
     {
         const share mine(block_anew(), tiles_of_one * batch);
         const int which = mine.tile / tiles_of_one;
@@ -966,6 +987,9 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt_split(int M, int N, int K, floa
 #if SPLIT_K > 1
     if (mine.shared >= 0) {
         float *const slots = partial + mine.shared * (SPLIT_K * SLOT_FLOATS);
+#if FINISH_IS == FINISH_two_pass
+        let_launch_after_begin();
+#endif
         keep_partial(sum, alpha, slots + mine.part * SLOT_FLOATS);
 #if FINISH_IS == FINISH_two_pass
         return;
@@ -1000,6 +1024,7 @@ gemm_simt_finish(int M, int N, float beta, float *__restrict__ C, int ldc, long 
     __shared__ float4 found[8][32];
     if ((int)blockIdx.x >= shared)
         return;
+    wait_for_launch_before();
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, quad = blockIdx.y * 32 + lane;
     const float *const slots = partial + blockIdx.x * (SPLIT_K * SLOT_FLOATS);
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);

@@ -8,6 +8,7 @@
 #include "search/strategy.h"
 #include "tuner/base/json.h"
 #include "tuner/run/effort.h"
+#include "tuner/run/request.h"
 #include "tuner/store/recorded.h"
 
 // The smallest number of candidates that cover all problems that are not held back, by trying every set.
@@ -259,7 +260,7 @@ static void effort_is_the_work_of_a_block_times_the_waves(void **state)
               "name = \"e\"; parameters = ( { name = \"X\"; values = [1, 2]; } ); problems = ( { N = 1000; }, { N = 4225; } );\n"
               "kernel = { template = \"x.cu\"; }; objective = \"each\"; work = { flops = \"6 * N\"; }; verification = { enabled = false; };\n"
               "stages = ( { entry = \"light\"; launch = { grid = [\"N\"]; block = [32]; }; arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); },\n"
-              "           { entry = \"heavy\"; launch = { grid = [\"ceil_div(N, X)\"]; block = [1024]; }; arguments = ( { buffer = \"y\"; } ); } );\n");
+              "           { entry = \"heavy\"; launch = { grid = [\"ceil_div(N, X)\"]; block = [1024]; overlap = \"X == 2\"; }; arguments = ( { buffer = \"y\"; } ); } );\n");
     struct job *job;
     struct mistakes mistakes = {0};
     struct error err;
@@ -278,6 +279,14 @@ static void effort_is_the_work_of_a_block_times_the_waves(void **state)
     assert_int_equal(effort_find(job, &device_limits_h200, &trial, &effort, &err), 0);
     assert_int_equal(effort.stage, -1);
     assert_true(effort.of[0] == 6000);
+    // What the worker is asked: the second launch may overlap the first for X = 2 alone.
+    for (uint16_t x = 0; x < 2; x++) {
+        json_t *problems = request_problems(job, &x, NULL, true, NULL, NULL, &err);
+        const json_t *stages = json_object_get(json_array_get(problems, 0), "stages");
+        assert_false(json_get_bool(json_array_get(stages, 0), "overlap", true));
+        assert_int_equal(json_get_bool(json_array_get(stages, 1), "overlap", !x), x == 1);
+        json_decref(problems);
+    }
     trial.config = "X=3";
     assert_int_equal(effort_find(job, &device_limits_h200, &trial, &effort, &err), -1);
     job_free(job);

@@ -52,6 +52,7 @@ static const struct {
     {7, "launch = { grid = [1]; };", 7, "lacks 'block'"},
     {7, "launch = { grid = [1]; block = [1]; clustre = [1]; };", 7, "did you mean 'cluster'?"},
     {7, "launch = { grid = [1, 1, 1, 1]; block = [1]; };", 7, "one to three dimensions"},
+    {7, "launch = { grid = [1]; block = [1]; overlap = 1; };", 7, "there is no launch before the first one"},
     {7, "stages = ( { entry = \"x\"; launch = { grid = [1]; block = [1]; }; arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; }, { buffer = \"r\"; type = \"f32\"; shape = [1]; direction = \"out\"; } ); }, { operation = \"gem\"; A = \"x\"; } );", 7, "unknown operation 'gem'; did you mean 'gemm'?"},
     {7, "stages = ( { entry = \"x\"; launch = { grid = [1]; block = [1]; }; arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; }, { buffer = \"r\"; type = \"f32\"; shape = [1]; direction = \"out\"; } ); }, { operation = \"gemm\"; A = \"q\"; B = \"x\"; C = \"r\"; } );", 7, "'A' must name a buffer that an earlier stage's arguments declare"},
     {7, "stages = ( { entry = \"x\"; launch = { grid = [1]; block = [1]; }; arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; }, { buffer = \"r\"; type = \"f32\"; shape = [1]; direction = \"out\"; } ); }, { operation = \"gemm\"; A = \"x\"; C = \"r\"; D = \"r\"; } );", 7, "operation 'gemm' has no role 'D'"},
@@ -231,6 +232,33 @@ static void shapes_that_cannot_be_are_refused(void **state)
     e2e_remove(folder);
 }
 
+static void check_holds_the_limits_of_the_architecture(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("limits");
+    e2e_write(folder, "x.cu", "\n");
+    e2e_write(folder, "job.cfg",
+              "kernel = { template = \"x.cu\"; entry = \"x\"; };\nparameters = ( { name = \"KIB\"; values = [64, 128, 192]; }, { name = \"CLUSTER\"; values = [1, 2]; } );\n"
+              "problems = ( { N = 5; } );\nconstraints = ( \"KIB * 1024 <= device.max_shared\", \"CLUSTER <= device.max_cluster\" );\n"
+              "launch = { grid = [1]; block = [32]; };\narguments = ( { buffer = \"C\"; type = \"f32\"; shape = [ \"N\" ]; direction = \"out\"; } );\n"
+              "verification = { enabled = false; };\n");
+    static const struct {
+        const char *arch, *said;
+    } cases[] = {{"sm_90a", "6 valid configurations of 6 on an H200"}, {"sm_80", "2 valid configurations of 6 on an A100"}, {"sm_86", "1 valid configurations of 6 on an A40"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --arch %s", folder, cases[i].arch);
+        assert_int_equal(r.status, 0);
+        e2e_expect(r.out, cases[i].said);
+        assert_string_equal(r.err, "");
+        e2e_done(&r);
+    }
+    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --arch sm_77", folder);
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.err, "the limits of 'sm_77' are not known here");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 static void what_only_the_built_space_shows_is_reported_with_its_line(void **state)
 {
     (void)state;
@@ -328,6 +356,7 @@ int main(void)
         cmocka_unit_test(every_mistake_is_reported_with_its_line),
         cmocka_unit_test(several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2),
         cmocka_unit_test(shapes_that_cannot_be_are_refused),
+        cmocka_unit_test(check_holds_the_limits_of_the_architecture),
         cmocka_unit_test(what_only_the_built_space_shows_is_reported_with_its_line),
         cmocka_unit_test(tensor_maps_are_worked_out_and_refused_as_tma_would),
         cmocka_unit_test(the_shipped_jobs_are_sound),

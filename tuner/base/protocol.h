@@ -43,10 +43,11 @@
 //   <- {"id":2,"status":"error","reason":"buffer A of problem ... needs 160 GiB, the device has 139"}
 //   {"id":3,"op":"trial","cubin":"...","cutoff":[per tuned problem: seconds beyond which it is slow; null = none],
 //    "problems":[{"problem":0,"stages":[STAGE..]}, ...],"verify":true}         all problems of the job, in the job's order
-//     STAGE = {"symbol":"gemm_simt","grid":[16,16,1],"block":[256,1,1],"cluster":[1,1,1],"shared":65536,"cooperative":false,
+//     STAGE = {"symbol":"gemm_simt","grid":[16,16,1],"block":[256,1,1],"cluster":[1,1,1],"shared":65536,"cooperative":false,"overlap":false,
 //              "args":[{"buffer":"A"},{"scalar":"i32","value":2048},{"scalar":"f32","value":1.0},
 //                      {"tensor_map":"A","sizes":[2048,2048],"strides":[8192],"box":[32,128],"swizzle":128,"interleave":0,"promotion":0,"nan":false,"tf32":false}]}
 //     A tensor map's lists are in CUDA's order, the contiguous dimension first; sizes and box are elements, strides bytes. Its type is the buffer's; tf32: rounded while loading.
+//     overlap: launched with programmatic stream serialization where a kernel comes before it in the same candidate; never when it is counted alone.
 //   <- {"id":3,"status":"ok"|"slow"|"wrong"|"out_of_bounds"|"nondeterministic"|"launch_error"|"crashed","reason":"",
 //       "problems":[{"problem":0,"time":..,"low":..,"high":..,"samples":[..at most 10 of them..],"count":25,"error":..worst error over bound..,
 //                    "worst":[i,j],"bad":0,"got":..,"want":..}, ...],

@@ -99,14 +99,14 @@ out:
     return failed;
 }
 
-static int check_problems(const struct job *job, struct error *err)
+static int check_problems(const struct job *job, const struct device_limits *limits, struct error *err)
 {
     for (size_t p = 0; p < job->problem_count; p++) {
         int64_t bytes = job_problem_bytes(job, p, err);
         if (bytes < 0) return error_prefix(err, "%s:%d", job->path, job->problems[p].line);
         printf("problem %-32s %s, %.4g MiB of buffers\n", job->problems[p].name, p < job->tuned_count ? "tuned" : "verified", (double)bytes / (1 << 20));
     }
-    json_t *request = request_job(job, device_limits_h200.memory_bytes, NULL, 1, err);
+    json_t *request = request_job(job, limits->memory_bytes, NULL, 1, err);
     if (!request) return -1;
     json_decref(request);
     uint16_t config[SPACE_MAX_PARAMETERS];
@@ -124,7 +124,7 @@ int cmd_check(int argc, char **argv)
     const struct option_spec specs[] = {
         OPTION_JOB(&path),
         {.name = "compile", .letter = 'c', .integer = &compile, .shown = "N", .help = "compile N random configurations, all of a smaller space (none)"},
-        {.name = "arch", .string = &arch, .shown = "ARCH", .help = "architecture to compile for (sm_90a)"},
+        {.name = "arch", .string = &arch, .shown = "ARCH", .help = "architecture to compile for, and whose limits hold (sm_90a)"},
         {.name = "cache", .string = &cache, .shown = "FOLDER", .help = "compile cache (out/cache)"},
         OPTION_END,
     };
@@ -132,16 +132,19 @@ int cmd_check(int argc, char **argv)
     if (status >= 0) return status;
     struct job *job;
     struct error err;
+    struct device_limits limits;
+    const char *device;
+    if (device_limits_of(arch, &limits, &device)) fprintf(stderr, "sweetspot check: the limits of '%s' are not known here; those of an %s are assumed\n", arch, device);
     status = session_load_job(path, &job);
     if (status) return status;
-    if (job_build_space(job, &device_limits_h200, &err)) {
+    if (job_build_space(job, &limits, &err)) {
         fprintf(stderr, "%s\n", err.message);
         job_free(job);
         return EXIT_USAGE;
     }
-    printf("%s: job '%s', %zu parameters, %" PRIu64 " valid configurations of %.0f\n", path, job->name, space_parameter_count(job->space), space_size(job->space),
-           space_raw_size(job->space));
-    if (check_problems(job, &err)) {
+    printf("%s: job '%s', %zu parameters, %" PRIu64 " valid configurations of %.0f on an %s\n", path, job->name, space_parameter_count(job->space), space_size(job->space),
+           space_raw_size(job->space), device);
+    if (check_problems(job, &limits, &err)) {
         fprintf(stderr, "%s\n", err.message);
         status = EXIT_USAGE;
     }

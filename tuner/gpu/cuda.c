@@ -388,7 +388,7 @@ int cuda_kernel_occupancy(struct cuda *c, struct cuda_kernel *kernel, const stru
 
 int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, void **args, struct error *err)
 {
-    CUlaunchAttribute attributes[2];
+    CUlaunchAttribute attributes[3];
     unsigned count = 0;
     if (volume(g->cluster) > 1) {
         attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
@@ -399,6 +399,10 @@ int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_ge
     if (g->cooperative) {
         attributes[count].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
         attributes[count++].value.cooperative = 1;
+    }
+    if (g->overlap) {
+        attributes[count].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+        attributes[count++].value.programmaticStreamSerializationAllowed = 1;
     }
     CUlaunchConfig config = {
         .gridDimX = g->grid[0],

@@ -69,6 +69,7 @@ struct cuda_geometry {
     unsigned grid[3], block[3], cluster[3]; // cluster 1,1,1: none
     unsigned shared;                        // dynamic, bytes
     bool cooperative;
+    bool overlap;                           // may begin before the stream's kernel before it has ended; it waits itself (griddepcontrol.wait)
 };
 
 // Allows the kernel the shared memory and the cluster that it will be launched with; CUDA_REFUSED with the limit that is

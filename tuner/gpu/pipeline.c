@@ -122,6 +122,7 @@ static int read_stage(struct pipeline *p, struct pipeline_part *part, const stru
     int64_t shared = json_get_integer(from, "shared", 0);
     s->geometry.shared = shared < 0 || shared > INT32_MAX ? INT32_MAX : (unsigned)shared;
     s->geometry.cooperative = json_get_bool(from, "cooperative", false);
+    s->overlap = json_get_bool(from, "overlap", false) && part->count && !part->stage[part->count - 1].library;
     json_array_foreach(json_object_get(from, "args"), i, each)
     {
         int failed = read_argument(p, s, problem, each, err);
@@ -191,7 +192,7 @@ void pipeline_release(struct pipeline *p)
     memset(p, 0, sizeof *p);
 }
 
-int pipeline_enqueue_stage(struct pipeline_part *part, unsigned stage, int64_t shift, struct error *err)
+static int enqueue_stage(struct pipeline_part *part, unsigned stage, int64_t shift, bool overlap, struct error *err)
 {
     struct pipeline_stage *s = &part->stage[stage];
     if (s->library) {
@@ -211,14 +212,21 @@ int pipeline_enqueue_stage(struct pipeline_part *part, unsigned stage, int64_t s
         int failed = map && shift ? cuda_tensor_map_move(part->cuda, map, value[i], err) : 0;
         if (failed) return failed;
     }
-    return cuda_launch(part->cuda, s->kernel, &s->geometry, args, err);
+    struct cuda_geometry geometry = s->geometry;
+    geometry.overlap = overlap;
+    return cuda_launch(part->cuda, s->kernel, &geometry, args, err);
+}
+
+int pipeline_enqueue_stage(struct pipeline_part *part, unsigned stage, int64_t shift, struct error *err)
+{
+    return enqueue_stage(part, stage, shift, false, err);
 }
 
 int pipeline_enqueue(void *self, int64_t shift, struct error *err)
 {
     struct pipeline_part *part = self;
     int failed = 0;
-    for (unsigned i = 0; i < part->count && !failed; i++) failed = pipeline_enqueue_stage(part, i, shift, err);
+    for (unsigned i = 0; i < part->count && !failed; i++) failed = enqueue_stage(part, i, shift, part->stage[i].overlap, err);
     return failed;
 }
 

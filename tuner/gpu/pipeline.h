@@ -14,6 +14,7 @@ struct pipeline_stage {
     void *state;
     struct cuda_kernel *kernel;
     struct cuda_geometry geometry;
+    bool overlap;                           // in the pipeline it may begin before the kernel before it has ended
     unsigned count;
     uint64_t value[PIPELINE_ARGUMENTS_MAX]; // each argument's bytes, at the beginning
     bool pointer[PIPELINE_ARGUMENTS_MAX];   // whether it is a buffer's address

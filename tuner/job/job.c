@@ -59,6 +59,37 @@ const struct device_limits device_limits_h200 = {
     .compute = 90,
 };
 
+int device_limits_of(const char *arch, struct device_limits *limits, const char **device)
+{
+    static const struct {
+        int compute;
+        const char *device;
+        int64_t sm_count, max_shared, shared_per_sm, threads_per_sm, blocks_per_sm, l2_bytes, memory_bytes;
+    } known[] = {
+        {80, "A100", 108, 166912, 167936, 2048, 32, 40 << 20, 80ll << 30},
+        {86, "A40", 84, 101376, 102400, 1536, 16, 6 << 20, 48ll << 30},
+        {89, "L40S", 142, 101376, 102400, 1536, 24, 48 << 20, 48ll << 30},
+    };
+    int compute = 0;
+    *limits = device_limits_h200;
+    *device = "H200";
+    if (sscanf(arch, "sm_%d", &compute) != 1) return -1;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (known[i].compute != compute) continue;
+        *device = known[i].device;
+        limits->sm_count = known[i].sm_count;
+        limits->max_shared = known[i].max_shared;
+        limits->shared_per_sm = known[i].shared_per_sm;
+        limits->threads_per_sm = known[i].threads_per_sm;
+        limits->blocks_per_sm = known[i].blocks_per_sm;
+        limits->l2_bytes = known[i].l2_bytes;
+        limits->memory_bytes = known[i].memory_bytes;
+        limits->max_cluster = 1;
+        limits->compute = compute;
+    }
+    return limits->compute == compute ? 0 : -1;
+}
+
 int job_set_limits(struct job *job, const struct device_limits *limits, struct error *err)
 {
     const struct {
@@ -89,6 +120,7 @@ static void free_stage(struct stage *s)
     free(s->entry);
     expr_free(s->when);
     expr_free(s->shared);
+    expr_free(s->overlap);
     for (int i = 0; i < 3; i++) {
         expr_free(s->grid[i]);
         expr_free(s->block[i]);

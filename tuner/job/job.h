@@ -85,6 +85,7 @@ struct stage {
     struct expr *grid[3], *block[3], *cluster[3]; // NULL: 1
     struct expr *shared;             // dynamic shared memory in bytes; NULL: 0
     bool cooperative;
+    struct expr *overlap;            // whether it may begin before the launch before it has ended (programmatic dependent launch); NULL: no
     size_t argument_count;
     struct argument *arguments;
 };
@@ -186,6 +187,9 @@ struct device_limits {
         l2_bytes, memory_bytes, max_cluster, compute;
 };
 extern const struct device_limits device_limits_h200;
+// Limits of a device of an architecture ("sm_80": an A100, "sm_86": an A40, "sm_89": an L40S, "sm_90", "sm_90a": an H200), and its name in *device. -1: not known here.
+// (CUDA C++ Programming Guide 13.0, technical specifications by compute capability; the devices' data sheets.)
+int device_limits_of(const char *arch, struct device_limits *limits, const char **device);
 
 // Mistakes of a job file, in order of lines.
 struct mistakes {

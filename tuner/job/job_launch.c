@@ -206,7 +206,7 @@ static void load_dimensions(struct reader *r, struct job *job, const struct node
 
 static void load_launch(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
 {
-    static const char *const members[] = {"grid", "block", "cluster", "shared", "cooperative", NULL};
+    static const char *const members[] = {"grid", "block", "cluster", "shared", "cooperative", "overlap", NULL};
     const struct node *launch = reader_group(r, owner, "launch");
     if (!launch) {
         reader_mistake(r, node_line(owner) ? owner : NULL, "there is no 'launch = { grid = [...]; block = [...]; };'");
@@ -220,6 +220,10 @@ static void load_launch(struct reader *r, struct job *job, const struct node *ow
     load_dimensions(r, job, launch, "cluster", stage->cluster);
     if (node_member(launch, "shared")) stage->shared = reader_expression(r, node_member(launch, "shared"), job->symbols);
     stage->cooperative = reader_bool(r, launch, "cooperative", false);
+    const struct node *overlap = node_member(launch, "overlap");
+    if (!overlap) return;
+    stage->overlap = reader_expression(r, overlap, job->symbols);
+    if (stage == job->stages) reader_mistake(r, overlap, "there is no launch before the first one that it could overlap");
 }
 
 // The number that a word stands for, a compute class of the operation; -1 for words that are names.

@@ -39,8 +39,8 @@ static void put_helpers(struct renderer *r)
             "%1$s_FUNCTION long long %2$s_fn_abs(long long a) { return a < 0 ? -a : a; }\n"
             "%1$s_FUNCTION long long %2$s_fn_is_pow2(long long a) { return a > 0 && (a & (a - 1)) == 0; }\n"
             "%1$s_FUNCTION long long %2$s_fn_log2(long long a) { long long n = 0; while (a >>= 1) n++; return n; }\n\n"
-            "/* One launch. used: 0 where this stage is not part of the configuration. The sections are numbered in the order of this file. */\n"
-            "struct %2$s_launch { unsigned grid[3], block[3], cluster[3], shared_bytes; int cooperative, used; };\n\n",
+            "/* One launch. overlap: 1 where it was launched with programmatic stream serialization (cudaLaunchAttributeProgrammaticStreamSerialization) after the stage\n * before it. used: 0 where this stage is not part of the configuration. The sections are numbered in the order of this file. */\n"
+            "struct %2$s_launch { unsigned grid[3], block[3], cluster[3], shared_bytes; int cooperative, overlap, used; };\n\n",
             r->upper, r->lower);
 }
 
@@ -66,7 +66,7 @@ static void put_unsigned(FILE *file, const char *text)
 static void put_case(struct renderer *r, const json_t *stage)
 {
     static const char *const arrays[] = {"grid", "block", "cluster"};
-    const char *when = json_get_string(stage, "when", "1");
+    const char *when = json_get_string(stage, "when", "1"), *overlap = json_get_string(stage, "overlap", "0");
     const json_t *library = json_object_get(stage, "library");
     if (library) fprintf(r->file, "        /* no launch: a library's call, %s by %s */\n", json_get_string(library, "operation", "?"), json_get_string(library, "by", "?"));
     for (size_t k = 0; k < 3; k++)
@@ -78,6 +78,7 @@ static void put_case(struct renderer *r, const json_t *stage)
     fputs("        g.shared_bytes = ", r->file);
     put_unsigned(r->file, json_get_string(stage, "shared", "0"));
     fprintf(r->file, "        g.cooperative = %d;\n", json_get_bool(stage, "cooperative", false));
+    fprintf(r->file, is_number(overlap) ? "        g.overlap = %s;\n" : "        g.overlap = (%s) != 0;\n", overlap);
     fprintf(r->file, is_number(when) ? "        g.used = %s;\n        break;\n" : "        g.used = (%s) != 0;\n        break;\n", when);
 }
 
@@ -107,7 +108,7 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
     }
     fputs("    default:\n", f);
     for (int k = 0; k < 9; k++) fprintf(f, "        g.%s[%d] = 0;\n", k < 3 ? "grid" : k < 6 ? "block" : "cluster", k % 3);
-    fputs("        g.shared_bytes = 0;\n        g.cooperative = 0;\n        g.used = 0;\n        break;\n    }\n    return g;\n}\n", f);
+    fputs("        g.shared_bytes = 0;\n        g.cooperative = 0;\n        g.overlap = 0;\n        g.used = 0;\n        break;\n    }\n    return g;\n}\n", f);
     fprintf(f, "%s_FUNCTION struct %s_launch %sgeometry(", r->upper, r->lower, prefix);
     header_put_arguments(r, "");
     fprintf(f, ") { return %sgeometry_on(%s_SECTION", prefix, r->upper);

@@ -158,7 +158,7 @@ static json_t *stage_section(const struct folding *f, const struct stage *stage,
     json_object_set_new(object, "cluster", cluster);
     if (json_array_size(maps)) json_object_set(object, "tensor_maps", maps);
     json_decref(maps);
-    if (!maps || set_c(object, "shared", f, stage->shared, "0", err) || set_c(object, "when", f, stage->when, "1", err)) {
+    if (!maps || set_c(object, "shared", f, stage->shared, "0", err) || set_c(object, "when", f, stage->when, "1", err) || set_c(object, "overlap", f, stage->overlap, "0", err)) {
         json_decref(object);
         return NULL;
     }

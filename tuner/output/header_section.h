@@ -5,7 +5,7 @@
 //    "compiler":"nvrtc 13.0","when":1790000000,"final":true,"rounds":40,"replayed":false,"trial":17,"configuration":"BLOCK_M=128,..",
 //    "ties":["BLOCK_M=64,.."],"sizes":["M","N","K"],
 //    "parameters":[{"name":"BLOCK_M","kind":"integer"|"unroll"|"text","value":128}],"defines":[{"name":"X","value":"1"}],
-//    "stages":[{"name":"gemm_simt","entry":"gemm_simt","when":"1","grid":["C","C","C"],"block":[..],"cluster":[..],"shared":"C","cooperative":false,
+//    "stages":[{"name":"gemm_simt","entry":"gemm_simt","when":"1","grid":["C","C","C"],"block":[..],"cluster":[..],"shared":"C","overlap":"C","cooperative":false,
 //               "registers":128,"spills":0,"shared_static":0,"code_bytes":9216,"occupancy":0.25}],   C: C text over size_M, size_N, ..
 //    "kernel":0,"kernels":4,                                 only with objective each: one of so many; "problems" are those that it is for
 //    "work":"C","stage":"..","at_once":264,"times":[{"sizes":[..],"time":..}],    also: what tuner/run/effort.h takes; times on all problems not held back

@@ -257,9 +257,11 @@ static json_t *describe_stage(const struct job *job, const struct stage *s, cons
                               struct error *err)
 {
     if (s->operation) return describe_library_stage(job, s, values, shape, err);
+    int64_t overlap = 0;
     shape->shared = 0;
     if (evaluate3(s->grid, values, shape->grid, err) || evaluate3(s->block, values, shape->block, err) ||
-        evaluate3(s->cluster, values, shape->cluster, err) || (s->shared && expr_eval(s->shared, values, &shape->shared, err))) {
+        evaluate3(s->cluster, values, shape->cluster, err) || (s->shared && expr_eval(s->shared, values, &shape->shared, err)) ||
+        (s->overlap && expr_eval(s->overlap, values, &overlap, err))) {
         error_prefix(err, "launch of '%s'", s->name);
         return NULL;
     }
@@ -274,9 +276,9 @@ static json_t *describe_stage(const struct job *job, const struct stage *s, cons
         json_array_append_new(arguments, a);
     }
     const int64_t *g = shape->grid, *b = shape->block, *c = shape->cluster;
-    return json_pack("{s:s, s:[I,I,I], s:[I,I,I], s:[I,I,I], s:I, s:b, s:o}", "symbol", symbol, "grid", (json_int_t)g[0], (json_int_t)g[1],
+    return json_pack("{s:s, s:[I,I,I], s:[I,I,I], s:[I,I,I], s:I, s:b, s:b, s:o}", "symbol", symbol, "grid", (json_int_t)g[0], (json_int_t)g[1],
                      (json_int_t)g[2], "block", (json_int_t)b[0], (json_int_t)b[1], (json_int_t)b[2], "cluster", (json_int_t)c[0],
-                     (json_int_t)c[1], (json_int_t)c[2], "shared", (json_int_t)shape->shared, "cooperative", (int)s->cooperative, "args", arguments);
+                     (json_int_t)c[1], (json_int_t)c[2], "shared", (json_int_t)shape->shared, "cooperative", (int)s->cooperative, "overlap", overlap != 0, "args", arguments);
 }
 
 static const char *symbol_of(const struct compiled *c, const char *entry)
