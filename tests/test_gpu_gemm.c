@@ -59,6 +59,23 @@ static void products_at_unaligned_addresses_are_right(void **state)
     all_right("tests/jobs/gemm_shifted.cfg", "s/SHIFT = 1/SHIFT = 3/; s/M = 5; N = 72/M = 64; N = 128/; s/LDA = 80; LDC = 88/LDA = 132; LDC = 132/");
 }
 
+// Copies with aligned rows, launches that overlap, warp tiles of all heights: random candidates of the suite's space at odd sizes, all four transpositions.
+static void candidates_of_the_suite_are_right(void **state)
+{
+    NEEDS_GPU();
+    static const char *const scripts[] = {"", "s/TA = 0/TA = 1/g", "s/TB = 0/TB = 1/g", "s/TA = 0; TB = 0/TA = 1; TB = 1/g"};
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        char *folder = e2e_folder("suite-flat"), *path = text_format("%s/flat.cfg", folder);
+        struct outcome_of_command r = e2e_run(folder, "cat configs/suite/fp32_2047.cfg configs/suite/fp32_gemm.inc | sed '/^@include/d; s/M = 2047; N = 2047; K = 2047/M = 715; N = 681; K = 531/; "
+                                                      "s/\"!ALIGNED || /\"ALIGNED\", &/' >%s/flat.cfg", folder);
+        assert_int_equal(r.status, 0);
+        e2e_done(&r);
+        all_right_of(path, scripts[i], "--strategy random -n 40 --time 15s");
+        free(path);
+        e2e_remove(folder);
+    }
+}
+
 static void a_sum_of_no_terms_leaves_beta_times_c(void **state)
 {
     NEEDS_GPU();
@@ -228,6 +245,7 @@ int main(void)
         cmocka_unit_test(products_are_right_with_transposed_operands),
         cmocka_unit_test(with_beta_0_c_is_not_read),
         cmocka_unit_test(products_at_unaligned_addresses_are_right),
+        cmocka_unit_test(candidates_of_the_suite_are_right),
         cmocka_unit_test(a_sum_of_no_terms_leaves_beta_times_c),
         cmocka_unit_test(offsets_beyond_two_to_the_31_are_right),
         cmocka_unit_test(products_with_few_vectors_are_right),
