@@ -154,7 +154,7 @@ static void a_finalist_that_is_wrong_on_fresh_data_does_not_win(void **state)
 {
     (void)state;
     char *folder = e2e_folder("final_wrong");
-    write_job(folder, "6, 7", "\"final_wrong\", \"good\"", "32");
+    write_job(folder, "5, 7", "\"final_wrong\", \"good\"", "32"); // 6 would be within the tie of 7
     struct outcome_of_command r = run_tune(folder, "", "");
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "X=7,MODE=good");
