@@ -1,0 +1,150 @@
+// CUDA's execution model on the CPU, as far as the templates' tests need it: blocks one after another, a block's threads as coroutines that take turns at
+// barriers, shared memory, and asynchronous copies that arrive when they are waited for and no sooner. Not emulated: clusters, warps in step, tensor cores.
+// What a kernel computes can be checked so without a GPU; how fast it is, and races between barriers, cannot.
+#pragma once
+
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __restrict__
+#define __launch_bounds__(...)
+#define __shared__ static // blocks run one after another
+
+struct float2 {
+    float x, y;
+};
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
+inline float2 make_float2(float x, float y) { return {x, y}; }
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+using std::max;
+using std::min;
+
+struct emulated_index {
+    unsigned x, y, z;
+};
+static emulated_index threadIdx, blockIdx, gridDim;
+
+namespace emulation {
+
+struct copy {
+    unsigned to;
+    const float *from; // null: zeros
+    unsigned bytes;
+};
+
+struct thread {
+    ucontext_t context;
+    std::vector<char> stack;
+    std::vector<copy> open;                // not committed yet
+    std::vector<std::vector<copy>> groups; // committed, not waited for
+    bool ended;
+};
+
+alignas(128) static char shared[228 * 1024];
+static ucontext_t scheduler;
+static std::vector<thread> threads;
+static unsigned current;
+static void (*body)();
+
+[[noreturn]] inline void fail(const char *what)
+{
+    std::printf("block %u, thread %u: %s\n", blockIdx.x, current, what);
+    std::exit(1);
+}
+
+inline unsigned address(const void *p) { return (unsigned)(static_cast<const char *>(p) - shared); }
+
+inline void copy_async(unsigned to, const float *from, unsigned bytes)
+{
+    if (to % bytes || reinterpret_cast<size_t>(from) % bytes || to + bytes > sizeof shared) fail("a copy is not aligned, or leaves shared memory");
+    threads[current].open.push_back({to, from, bytes});
+}
+
+inline void copy_async_or_zero(unsigned to, const float *from, bool valid) { threads[current].open.push_back({to, valid ? from : nullptr, 4}); }
+
+inline void commit()
+{
+    threads[current].groups.push_back(std::move(threads[current].open));
+    threads[current].open.clear();
+}
+
+inline void wait(size_t pending)
+{
+    auto &groups = threads[current].groups;
+    while (groups.size() > pending) {
+        for (const copy &c : groups.front()) {
+            if (c.from) std::memcpy(shared + c.to, c.from, c.bytes);
+            else std::memset(shared + c.to, 0, c.bytes);
+        }
+        groups.erase(groups.begin());
+    }
+}
+
+inline void run_thread()
+{
+    body();
+    threads[current].ended = true;
+    swapcontext(&threads[current].context, &scheduler);
+}
+
+// Shared memory begins as no numbers; what asynchronous copies have not brought in time stays so.
+inline void launch(unsigned grid_x, unsigned grid_y, unsigned block, void (*kernel)())
+{
+    body = kernel;
+    gridDim = {grid_x, grid_y, 1};
+    if (threads.size() < block) threads.resize(block);
+    for (unsigned b = 0; b < grid_x * grid_y; b++) {
+        blockIdx = {b % grid_x, b / grid_x, 0};
+        std::memset(shared, 0xff, sizeof shared);
+        for (unsigned t = 0; t < block; t++) {
+            thread &one = threads[t];
+            one.stack.resize(128 * 1024);
+            one.open.clear();
+            one.groups.clear();
+            one.ended = false;
+            getcontext(&one.context);
+            one.context.uc_stack.ss_sp = one.stack.data();
+            one.context.uc_stack.ss_size = one.stack.size();
+            makecontext(&one.context, run_thread, 0);
+        }
+        for (unsigned left = block; left;) {
+            left = 0;
+            for (unsigned t = 0; t < block; t++) {
+                if (threads[t].ended) continue;
+                left++;
+                current = t;
+                threadIdx = {t, 0, 0};
+                swapcontext(&scheduler, &threads[t].context);
+            }
+        }
+    }
+}
+
+} // namespace emulation
+
+inline void __syncthreads()
+{
+    swapcontext(&emulation::threads[emulation::current].context, &emulation::scheduler);
+}
+inline void __threadfence() {}
+template <class T> inline T __ldcg(const T *p) { return *p; }
+template <class T> inline T __ldcs(const T *p) { return *p; }
+template <class T> inline void __stcg(T *p, T v) { *p = v; }
+inline unsigned atomicInc(unsigned *p, unsigned limit)
+{
+    unsigned old = *p;
+    *p = old >= limit ? 0 : old + 1;
+    return old;
+}

@@ -1,0 +1,10 @@
+# What templates/gemm_simt.cu says in PTX, in terms of cuda.h. A rule that no longer finds its line leaves an asm that does not compile.
+s/extern __shared__ float4 shared_memory\[\];/float4 *const shared_memory = reinterpret_cast<float4 *>(emulation::shared);/
+s/(unsigned)__cvta_generic_to_shared(p)/emulation::address(p)/
+s/asm volatile("cp.async.cg.shared.global \[%0\], \[%1\], 16;.*/emulation::copy_async(to, from, 16);/
+s/asm volatile("cp.async.ca.shared.global \[%0\], \[%1\], %2;.*/emulation::copy_async(to, from, 4 * WIDTH);/
+s/asm volatile("cp.async.ca.shared.global \[%0\], \[%1\], 4, %2;.*/emulation::copy_async_or_zero(to, from, valid);/
+s/asm volatile("cp.async.commit_group;" ::: "memory");/emulation::commit();/
+s/asm volatile("cp.async.wait_group %0;.*/emulation::wait(PENDING);/
+s/asm volatile("mov.u32 %0, %%tid.x;.*/thread = (int)threadIdx.x;/
+s/asm volatile("mov.u32 %0, %%ctaid.x;.*/block = (int)blockIdx.x;/

@@ -1,0 +1,81 @@
+// templates/gemm_simt.cu on the CPU (tests/emulation): configurations of every way through the template are right, and mistakes in it are seen.
+#include "tests/e2e.h"
+
+// Compiles the template with these macros, after a sed script, and runs it.
+static struct outcome_of_command emulate(const char *folder, const char *script, const char *macros)
+{
+    return e2e_run(folder, "sed -f tests/emulation/gemm_simt.sed templates/gemm_simt.cu | sed '%s' >%s/gemm_simt.emulated && "
+                           "g++ -std=c++17 -O1 -w -I%s -Itests/emulation -DUNROLL_K= %s tests/emulation/gemm_simt.cpp -o %s/emulated && timeout 120 %s/emulated",
+                   script, folder, folder, macros, folder, folder);
+}
+
+static const char *const configurations[] = {
+    // Copies of single floats and of four, directly and by way of registers; rings of one to four slots.
+    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=1 -DA_ASYNC=1 -DSTAGES=1 -DDOUBLE_BUFFER=0 -DSPLIT_K=1",
+    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DCOLUMN_WISE=2",
+    "-DBLOCK_M=64 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=3 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DBLOCK_K=16 -DCOLUMN_WISE=3",
+    "-DBLOCK_M=64 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=8 -DVECTOR=1 -DA_ASYNC=0 -DSTAGES=4 -DDOUBLE_BUFFER=0 -DSPLIT_K=1 -DLANE_PAIRS=0 -DCOLUMN_WISE=0",
+    // Warp tiles whose rows come out in patches of four and a rest of two; copies that do not come out even.
+    "-DBLOCK_M=72 -DBLOCK_N=64 -DWARP_M=72 -DWARP_N=64 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1",
+    "-DBLOCK_M=80 -DBLOCK_N=64 -DWARP_M=80 -DWARP_N=32 -DLANE_ROWS=8 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=3 -DDOUBLE_BUFFER=0 -DSPLIT_K=1 -DRASTER=1",
+    // Transposed operands.
+    "-DBLOCK_M=64 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DTRANSPOSE_A=1",
+    "-DBLOCK_M=64 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=1 -DA_ASYNC=0 -DSTAGES=3 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DTRANSPOSE_B=1",
+    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DTRANSPOSE_A=1 -DTRANSPOSE_B=1",
+    // Sums in parts.
+    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=3 -DFINISH=last_block",
+    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=1 -DA_ASYNC=1 -DSTAGES=3 -DDOUBLE_BUFFER=1 -DSPLIT_K=5 -DFINISH=two_pass -DTAIL=1",
+    // Copies with aligned rows, of both operands and of B.
+    "-DBLOCK_M=48 -DBLOCK_N=64 -DWARP_M=24 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=2 -DFINISH=two_pass -DALIGNED=1",
+    "-DBLOCK_M=64 -DBLOCK_N=32 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=3 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DALIGNED=1 -DTRANSPOSE_A=1 -DTRANSPOSE_B=1",
+    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DALIGNED=2",
+};
+
+static void products_are_right_in_emulation(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("emulation");
+    for (size_t i = 0; i < sizeof configurations / sizeof *configurations; i++) {
+        struct outcome_of_command r = emulate(folder, "", configurations[i]);
+        if (r.status || strcmp(r.out, "ok\n") != 0) fail_msg("%s: status %d: %s%.2000s", configurations[i], r.status, r.out, r.err);
+        e2e_done(&r);
+    }
+    e2e_remove(folder);
+}
+
+static void mistakes_in_the_template_are_seen_in_emulation(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *script, *macros;
+    } cases[] = {
+        // A copy is waited for one tile too late.
+        {"s/wait_for_copies<larger(0, STAGES - 2)>/wait_for_copies<larger(0, STAGES - 1)>/",
+         "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=3 -DDOUBLE_BUFFER=1 -DSPLIT_K=1"},
+        // The ring's slots are confused.
+        {"s/slot == 0 ? (STAGES - 1) \\* SLOT : slot - SLOT/slot/",
+         "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=3 -DDOUBLE_BUFFER=1 -DSPLIT_K=1"},
+        // The rest of a thread's rows lies elsewhere.
+        {"s/lane_m \\* (TILE_ROW_SIZE - REST_ROWS)/lane_m * TILE_ROW_SIZE/",
+         "-DBLOCK_M=72 -DBLOCK_N=64 -DWARP_M=72 -DWARP_N=64 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1"},
+        // Aligned copies end at the matrix's own edge.
+        {"s/there \\&\\& i < cols ? __ldcs(from + i) : 0.0f/__ldcs(from + i)/",
+         "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DALIGNED=1"},
+    };
+    char *folder = e2e_folder("mistaken");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct outcome_of_command r = emulate(folder, cases[i].script, cases[i].macros);
+        if (r.status != 1 || !(strstr(r.out, "off by") || strstr(r.out, "not aligned"))) fail_msg("%s: status %d: %s%.2000s", cases[i].script, r.status, r.out, r.err);
+        e2e_done(&r);
+    }
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_are_right_in_emulation),
+        cmocka_unit_test(mistakes_in_the_template_are_seen_in_emulation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
