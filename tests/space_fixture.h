@@ -1,0 +1,67 @@
+// A symbol table and a space for tests of the space, and what they are built from.
+#ifndef SWEETSPOT_TESTS_SPACE_FIXTURE_H
+#define SWEETSPOT_TESTS_SPACE_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "search/space.h"
+
+struct fixture {
+    struct symbols *symbols;
+    struct space *space;
+};
+
+static inline struct fixture open_space(void)
+{
+    struct fixture f;
+    f.symbols = symbols_new();
+    f.space = space_new(f.symbols);
+    return f;
+}
+
+static inline void close_space(struct fixture *f)
+{
+    space_free(f->space);
+    symbols_free(f->symbols);
+}
+
+static inline void add_values(struct fixture *f, const char *name, size_t count, const int64_t *values)
+{
+    struct error err;
+    if (space_add_parameter(f->space, name, PARAMETER_INT, values, count, &err) < 0) fail_msg("%s", err.message);
+}
+
+#define ADD(f, name, ...)                                                                                              \
+    add_values(f, name, sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), (int64_t[]){ __VA_ARGS__ })
+
+static inline void add_constraint(struct fixture *f, const char *text)
+{
+    struct error err;
+    if (space_add_constraint(f->space, text, &err) < 0) fail_msg("%s", err.message);
+}
+
+static inline void build(struct fixture *f)
+{
+    struct error err;
+    if (space_build(f->space, NULL, &err) < 0) fail_msg("%s", err.message);
+}
+
+// The next combination of values, valid or not; false after the last.
+static inline bool next_config(const struct space *s, uint16_t *config)
+{
+    for (size_t i = space_parameter_count(s); i-- > 0;) {
+        if (++config[i] < space_parameter(s, i)->count) return true;
+        config[i] = 0;
+    }
+    return false;
+}
+
+#endif
