@@ -12,10 +12,7 @@
 // is why a job verifies ragged small problems beside the large one. There is a sharper tool: with a fill of
 // small integers every partial sum is an integer, and if sum|x| <= 1/u no order of additions rounds at all, so that the
 // bound is zero and the result must be exact; this is recognised here, whatever the fill is called.
-#include <math.h>
-#include <stdlib.h>
-
-#include "kernels/operation.h"
+#include "kernels/vectors.h"
 
 enum { SUM_N, SUM_X, SUM_RESULT };
 
@@ -38,18 +35,6 @@ static int check(const struct operation_problem *p, struct error *err)
     return 0;
 }
 
-// Fills in the bound, and returns ||x||_2.
-static float bound(const struct operation_problem *p, const struct toolbox_sums *sums, struct operation_expected *expected)
-{
-    const struct operand *x = &p->operand[SUM_X];
-    double u = element_roundoff(p->operand[SUM_RESULT].type), blocks = (double)(x->rows * x->cols) / 1024;
-    bool exact = sums->fractional == 0 && sums->sum_abs * u <= 1;
-    expected->per_scale = exact ? 0 : u * (1.2 * sqrt(blocks) + 8);
-    expected->per_value = exact ? 0 : u * (sqrt(blocks) + 4);
-    expected->floor = 0;
-    return (float)sqrt(sums->sum_squares);
-}
-
 // The exact sum as the result's type holds it.
 static int64_t wrapped(enum element type, int64_t exact)
 {
@@ -70,40 +55,41 @@ static int reference(const struct toolbox *tools, const struct operation_problem
     struct operation_expected *expected = &all[SUM_RESULT];
     struct toolbox_sums sums;
     if (tools->sums(tools->self, &p->operand[SUM_X], &sums, err)) return -1;
-    float norm = bound(p, &sums, expected);
+    float norm = vector_bound(element_roundoff(p->operand[SUM_RESULT].type), operand_count(&p->operand[SUM_X]), &sums, expected);
     if (expected->scale && tools->upload(tools->self, &norm, sizeof norm, expected->scale, err)) return -1;
     int64_t exact = wrapped(p->operand[SUM_RESULT].type, sums.exact);
     const void *value = element_is_float(p->operand[SUM_RESULT].type) ? (const void *)&sums.sum : &exact;
     return tools->upload(tools->self, value, 8, expected->expected, err);
 }
 
-static int cpu(const struct operation_problem *p, struct operation_expected *all, struct error *err)
+static double term(const struct operand *x, const struct operand *y, int64_t i)
 {
-    (void)err;
-    const struct operand *x = &p->operand[SUM_X];
-    struct operation_expected *expected = &all[SUM_RESULT];
+    (void)y;
+    return operand_at(x, i);
+}
+
+// Modulo 2^64.
+static int64_t exact_sum(const struct operand *x)
+{
     size_t size = element_size(x->type);
-    bool floats = element_is_float(x->type);
-    long double sum = 0, sum_abs = 0, sum_squares = 0;
-    struct toolbox_sums sums = {0};
-    uint64_t exact = 0;
+    uint64_t sum = 0;
     for (int64_t i = 0; i < x->rows; i++) {
         const char *row = (const char *)x->host + (size_t)(i * x->ld) * size;
-        for (int64_t j = 0; j < x->cols; j++, row += size) {
-            double value = element_load(x->type, row);
-            sum += value;
-            sum_abs += fabs(value);
-            sum_squares += (long double)value * value;
-            sums.fractional += value != floor(value);
-            if (!floats) exact += (uint64_t)element_load_integer(x->type, row);
-        }
+        for (int64_t j = 0; j < x->cols; j++, row += size) sum += (uint64_t)element_load_integer(x->type, row);
     }
-    sums.sum_abs = (double)sum_abs;
-    sums.sum_squares = (double)sum_squares;
-    float norm = bound(p, &sums, expected);
+    return (int64_t)sum;
+}
+
+static int cpu(const struct operation_problem *p, struct operation_expected *all, struct error *err)
+{
+    const struct operand *x = &p->operand[SUM_X];
+    struct operation_expected *expected = &all[SUM_RESULT];
+    struct toolbox_sums sums = vector_sums(x, NULL, operand_count(x), term);
+    if (!(sums.sum_abs >= 0)) return error_set(err, "no memory for the reference, or x holds NaN");
+    float norm = vector_bound(element_roundoff(p->operand[SUM_RESULT].type), operand_count(x), &sums, expected);
     if (expected->host_scale) *expected->host_scale = norm;
-    if (expected->host_expected) *expected->host_expected = (double)sum;
-    if (expected->host_exact) *expected->host_exact = wrapped(p->operand[SUM_RESULT].type, (int64_t)exact);
+    if (expected->host_expected) *expected->host_expected = sums.sum;
+    if (expected->host_exact) *expected->host_exact = wrapped(p->operand[SUM_RESULT].type, exact_sum(x));
     return 0;
 }
 

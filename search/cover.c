@@ -168,6 +168,7 @@ static double expected(const struct search *s, size_t candidate, size_t problem,
         distance[k] = d;
         time[k] = t * (effort ? effort[problem] / effort[q] : 1);
     }
+    if (count && distance[0] <= 1) count = 1; // the very sizes
     for (size_t k = 0; k < count; k++) {
         sum += time[k] / distance[k];
         weights += 1 / distance[k];

@@ -167,11 +167,11 @@ static void write_space(const char *folder, const char *kernel)
                 json_array_append_new(times, json_real(t));
                 json_array_append_new(samples, json_pack("[f,f,f]", t, t, t));
             }
-            json_array_append_new(trials, json_pack("[i,i,s,o,o]", x, y, "ok", times, samples));
+            json_array_append_new(trials, json_pack("[i,i,s,o,o,i]", x, y, "ok", times, samples, 40));
         }
-    json_t *all = json_pack("{s:s, s:i, s:s, s:{s:s}, s:o, s:[{s:s, s:o}, {s:s, s:[i,i,i,i]}], s:[s,s,s,s,s], s:o, s:[{s:s, s:o}]}", "format", "sweetspot-space", "version", 1,
+    json_t *all = json_pack("{s:s, s:i, s:s, s:{s:s}, s:o, s:[{s:s, s:o}, {s:s, s:[i,i,i,i]}], s:[s,s,s,s,s,s], s:o, s:[{s:s, s:o}]}", "format", "sweetspot-space", "version", 1,
                             "job", "e", "device", "name", "Recorded GPU", "problems", problems, "parameters", "name", "X", "values", xs, "name", "Y", "values", 0, 1, 2, 3,
-                            "columns", "X", "Y", "status", "time", "samples", "trials", trials, "baselines", "name", "cublas", "problems", baseline);
+                            "columns", "X", "Y", "status", "time", "samples", "registers", "trials", trials, "baselines", "name", "cublas", "problems", baseline);
     assert_non_null(all);
     char *text = json_dumps(all, JSON_COMPACT);
     e2e_write(folder, "space.json", text);
@@ -197,9 +197,10 @@ static void a_run_chooses_two_kernels_and_its_header_selects_them(void **state)
     e2e_expect(r.out, "(held back)");
     e2e_expect(r.out, "on problems held back 0.0%");
     e2e_done(&r);
-    r = e2e_run(folder, "cd %s && $BIN/sweetspot status job.cfg --store e.db && $BIN/sweetspot status job.cfg --store e.db -f json >/dev/null", folder);
+    r = e2e_run(folder, "cd %s && $BIN/sweetspot status job.cfg --store e.db && $BIN/sweetspot status job.cfg --store e.db -f json >/dev/null && grep 'at_once = 4224;' e.h | wc -l", folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "with the fastest kernel of each problem");
+    e2e_expect(r.out, "\n2\n"); // 32 blocks of 32 threads an SM, 132 SMs: both kernels have an effort
     e2e_expect(r.out, "ratio 1.");
     e2e_done(&r);
     // Both languages, strictest warnings; the selector for problems tuned, in between, and senseless.

@@ -77,7 +77,7 @@ static const char geometry_program[] =
     "    if (mini_gemm_block_x(1, 1) != 64 || mini_gemm_block_y(1, 1) != 1) return 4;\n"
     "    if (mini_gemm_shared_bytes(1, 1) != 64 * 4 * 64 + 16) return 5;\n"
     "    if (mini_gemm_cluster_x(1, 1) != 2 || mini_gemm_cluster_z(1, 1) != 1) return 6;\n"
-    "    if (!mini_gemm_geometry(1, 1).used || mini_gemm_geometry(1, 1).cooperative) return 7;\n"
+    "    if (!mini_gemm_geometry(1, 1).used || mini_gemm_geometry(1, 1).cooperative || mini_gemm_geometry(1, 1).overlap) return 7;\n"
     "    if (mini_gemm_geometry_on(-1, 1, 1).used) return 8;\n"
     "    if (mini_gemm_section_of(\"NVIDIA H200\", 0) != 0 || mini_gemm_section_of(\"NVIDIA H100\", 90) != 0) return 9;\n"
     "    if (mini_gemm_section_of(\"NVIDIA A100\", 80) != -1) return 10;\n"

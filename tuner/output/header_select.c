@@ -12,18 +12,17 @@
 static const char *heaviest_prefix(struct renderer *r, const json_t *section)
 {
     const char *wanted = json_get_string(section, "stage", "");
-    char *identifier = header_identifier(wanted), *end = text_format("_%s_", identifier);
+    char *identifier = header_identifier(wanted), *full = text_format("%s_%s_", r->lower, identifier), *plain = text_format("%s_", r->lower);
     const json_t *prefix;
     const char *found = NULL;
     size_t i;
     json_array_foreach(r->prefixes, i, prefix) {
         const char *text = json_string_value(prefix);
-        size_t length = strlen(text), tail = strlen(end);
-        if (length >= tail && !strcmp(text + length - tail, end)) found = text;
+        if (*wanted && (!strcmp(text, full) || (!strcmp(text, plain) && json_array_size(r->prefixes) == 1))) found = text;
     }
-    if (!found && *wanted && json_array_size(r->prefixes) == 1) found = json_string_value(json_array_get(r->prefixes, 0));
     free(identifier);
-    free(end);
+    free(full);
+    free(plain);
     return found;
 }
 
@@ -75,10 +74,8 @@ void header_select(struct renderer *r)
     size_t sizes = json_array_size(r->sizes), i;
     const json_t *size;
     FILE *f = r->file;
-    fprintf(f, "#ifndef __CUDACC_RTC__\nstatic inline int %s_alignment(long long size) { return size %% 8 == 0 ? 3 : size %% 4 == 0 ? 2 : size %% 2 == 0; }\n\n"
-               "/* The first section of the device that a section is for. */\nstatic inline int %s_first_of(int section)\n{\n    switch (section) {\n", r->lower, r->lower);
-    for (i = 0; i < json_array_size(r->sections); i++) fprintf(f, "    case %zu: return %zu;\n", i, first_of_device(r->sections, i));
-    fprintf(f, "    default: return -1;\n    }\n}\n\n/* Whether a section's kernel can do a problem: it has a stage for it. */\nstatic inline int %s_can_on(", r->lower);
+    fprintf(f, "#ifndef __CUDACC_RTC__\nstatic inline int %1$s_alignment(long long size) { return size %% 8 == 0 ? 3 : size %% 4 == 0 ? 2 : size %% 2 == 0; }\n\n"
+               "/* Whether a section's kernel can do a problem: it has a stage for it. */\nstatic inline int %1$s_can_on(", r->lower);
     header_put_arguments(r, "int section");
     fputs(")\n{\n    return ", f);
     json_array_foreach(r->prefixes, i, size) {
