@@ -232,6 +232,34 @@ static void shapes_that_cannot_be_are_refused(void **state)
     e2e_remove(folder);
 }
 
+static void mistakes_in_an_included_file_are_shown_there(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *constraint, *expected;
+    } cases[] = {
+        {"constraints = ( \"BLOC <= 32\" );", "/common.inc:2: unknown name 'BLOC'"},
+        {"constraints = ( \"BLOCK > 64\" );", "/common.inc:2: "}, // leaves nothing
+        {"constraints = ;", "/common.inc:2: syntax error"},
+    };
+    char *folder = e2e_folder("included");
+    e2e_write(folder, "x.cu", "\n");
+    e2e_write(folder, "job.cfg",
+              "kernel = { template = \"x.cu\"; entry = \"x\"; };\nparameters = ( { name = \"BLOCK\"; values = [32, 64]; } );\nproblems = ( { N = 5; } );\n"
+              "@include \"common.inc\"\nlaunch = { grid = [1]; block = [\"BLOCK\"]; };\n"
+              "arguments = ( { buffer = \"C\"; type = \"f32\"; shape = [ \"N\" ]; direction = \"out\"; } );\nverification = { enabled = false; };\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = text_format("\n%s\n", cases[i].constraint);
+        e2e_write(folder, "common.inc", text);
+        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg", folder);
+        assert_int_equal(r.status, 2);
+        e2e_expect(r.err, cases[i].expected);
+        e2e_done(&r);
+        free(text);
+    }
+    e2e_remove(folder);
+}
+
 static void check_holds_the_limits_of_the_architecture(void **state)
 {
     (void)state;
@@ -356,6 +384,7 @@ int main(void)
         cmocka_unit_test(every_mistake_is_reported_with_its_line),
         cmocka_unit_test(several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2),
         cmocka_unit_test(shapes_that_cannot_be_are_refused),
+        cmocka_unit_test(mistakes_in_an_included_file_are_shown_there),
         cmocka_unit_test(check_holds_the_limits_of_the_architecture),
         cmocka_unit_test(what_only_the_built_space_shows_is_reported_with_its_line),
         cmocka_unit_test(tensor_maps_are_worked_out_and_refused_as_tma_would),

@@ -38,7 +38,9 @@ static void print_table(const struct job *job)
     for (size_t i = 0; i < space_constraint_count(s); i++) {
         bool exact;
         double removed = space_removed_by(s, i, &exact);
-        printf("  %s%14.0f  %5.1f%%  line %d: %s\n", exact ? " " : "~", removed, 100 * removed / raw, job->constraint_lines[i], space_constraint_text(s, i));
+        const char *file = job->constraint_files[i];
+        printf("  %s%14.0f  %5.1f%%  %s%sline %d: %s\n", exact ? " " : "~", removed, 100 * removed / raw, file ? file : "", file ? ", " : "", job->constraint_lines[i],
+               space_constraint_text(s, i));
     }
 }
 
@@ -57,7 +59,8 @@ static void print_json(const struct job *job)
     for (size_t i = 0; i < space_constraint_count(s); i++) {
         bool exact;
         double removed = space_removed_by(s, i, &exact);
-        json_array_append_new(constraints, json_pack("{s:s, s:i, s:f, s:b}", "text", space_constraint_text(s, i), "line", job->constraint_lines[i], "removes", removed,
+        json_array_append_new(constraints, json_pack("{s:s, s:s, s:i, s:f, s:b}", "text", space_constraint_text(s, i), "file",
+                                                     job->constraint_files[i] ? job->constraint_files[i] : job->path, "line", job->constraint_lines[i], "removes", removed,
                                                      "exact", (int)exact));
     }
     json_t *all = json_pack("{s:s, s:o, s:f, s:I, s:o}", "job", job->name, "parameters", parameters, "raw", space_raw_size(s), "valid", (json_int_t)space_size(s),

@@ -15,8 +15,9 @@ int session_load_job(const char *path, struct job **out)
     struct mistakes mistakes = {0};
     if (!job_load(path, out, &mistakes)) return 0;
     for (size_t i = 0; i < mistakes.count; i++) {
-        if (mistakes.list[i].line > 0) fprintf(stderr, "%s:%d: %s\n", path, mistakes.list[i].line, mistakes.list[i].text);
-        else fprintf(stderr, "%s: %s\n", path, mistakes.list[i].text);
+        const char *file = mistakes.list[i].file ? mistakes.list[i].file : path;
+        if (mistakes.list[i].line > 0) fprintf(stderr, "%s:%d: %s\n", file, mistakes.list[i].line, mistakes.list[i].text);
+        else fprintf(stderr, "%s: %s\n", file, mistakes.list[i].text);
     }
     mistakes_release(&mistakes);
     *out = NULL;

@@ -185,6 +185,8 @@ void job_free(struct job *job)
     }
     free(job->defines);
     free(job->constraint_lines);
+    for (size_t i = 0; job->constraint_files && i < space_constraint_count(job->space); i++) free(job->constraint_files[i]);
+    free(job->constraint_files);
     for (size_t i = 0; i < job->derived_count; i++) expr_free(job->derived[i].value);
     free(job->derived);
     for (size_t i = 0; i < job->problem_count; i++) {
@@ -232,7 +234,7 @@ int job_build_space(struct job *job, const struct device_limits *limits, struct 
     int bad = -1;
     if (job_set_limits(job, limits, err)) return error_prefix(err, "%s", job->path);
     if (space_build(job->space, &bad, err)) {
-        if (bad >= 0) return error_prefix(err, "%s:%d", job->path, job->constraint_lines[bad]);
+        if (bad >= 0) return error_prefix(err, "%s:%d", job->constraint_files[bad] ? job->constraint_files[bad] : job->path, job->constraint_lines[bad]);
         return error_prefix(err, "%s", job->path);
     }
     return 0;

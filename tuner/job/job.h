@@ -152,7 +152,8 @@ struct job {
     struct { char *name, *value; } *defines;     // the same for all configurations
     struct symbols *symbols;
     struct space *space;     // parameters, derived names, constraints; built by job_build_space
-    int *constraint_lines;   // line of each constraint in the file
+    int *constraint_lines;   // line of each constraint
+    char **constraint_files; // in the file that the job file includes; NULL: in the job file
     size_t derived_count;    // derived names, in order; the expressions are evaluated again for every problem
     struct { int slot; struct expr *value; } *derived;
     size_t size_count;       // problem sizes
@@ -191,10 +192,10 @@ extern const struct device_limits device_limits_h200;
 // (CUDA C++ Programming Guide 13.0, technical specifications by compute capability; the devices' data sheets.)
 int device_limits_of(const char *arch, struct device_limits *limits, const char **device);
 
-// Mistakes of a job file, in order of lines.
+// Mistakes of a job file, in order of lines, then those in files that it includes.
 struct mistakes {
     size_t count;
-    struct { int line; char *text; } *list; // text without "file:line:"; line 0: the whole file
+    struct { char *file; int line; char *text; } *list; // file NULL: the job file itself, else one that it includes; line 0: the whole file; text without either
 };
 void mistakes_release(struct mistakes *);
 

@@ -178,6 +178,8 @@ static void load_constraints(struct reader *r, struct job *job, const struct nod
         }
         job->constraint_lines = memory_grow(job->constraint_lines, (size_t)number + 1, sizeof *job->constraint_lines);
         job->constraint_lines[number] = node_line(n);
+        job->constraint_files = memory_grow(job->constraint_files, (size_t)number + 1, sizeof *job->constraint_files);
+        job->constraint_files[number] = reader_file(r, n);
     }
 }
 

@@ -15,6 +15,7 @@
 struct reader {
     config_t config;
     struct mistakes *mistakes;
+    char *folder; // of the job file
 };
 
 static const config_setting_t *setting(const struct node *node)
@@ -27,11 +28,21 @@ static const struct node *node(const config_setting_t *s)
     return (const struct node *)s;
 }
 
-static void add(struct mistakes *m, int line, const char *format, va_list args)
+// libconfig's name of an included file, which 1.5 says without the folder, as a path.
+static char *path_of(const struct reader *r, const char *file)
+{
+    if (!file) return NULL;
+    bool whole = *file == '/' || !strncmp(file, r->folder, strlen(r->folder));
+    return whole ? text_copy(file) : text_format("%s/%s", r->folder, file);
+}
+
+// Takes `file`.
+static void add(struct mistakes *m, char *file, int line, const char *format, va_list args)
 {
     char *text = NULL;
     if (vasprintf(&text, format, args) < 0) abort();
     m->list = memory_grow(m->list, m->count + 1, sizeof *m->list);
+    m->list[m->count].file = file;
     m->list[m->count].line = line;
     m->list[m->count++].text = text;
 }
@@ -40,7 +51,7 @@ void mistakes_add(struct mistakes *m, int line, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    add(m, line, format, args);
+    add(m, NULL, line, format, args);
     va_end(args);
 }
 
@@ -48,18 +59,26 @@ void reader_mistake(struct reader *r, const struct node *n, const char *format, 
 {
     va_list args;
     va_start(args, format);
-    add(r->mistakes, n ? node_line(n) : 0, format, args);
+    add(r->mistakes, n ? reader_file(r, n) : NULL, n ? node_line(n) : 0, format, args);
     va_end(args);
+}
+
+static bool comes_after(const struct mistakes *m, size_t a, size_t b)
+{
+    const char *file_a = m->list[a].file ? m->list[a].file : "", *file_b = m->list[b].file ? m->list[b].file : "";
+    int order = strcmp(file_a, file_b);
+    return order ? order > 0 : m->list[a].line > m->list[b].line;
 }
 
 // Insertion sort: stable, and the lists are short.
 void mistakes_sort(struct mistakes *m)
 {
     for (size_t i = 1; i < m->count; i++)
-        for (size_t j = i; j > 0 && m->list[j - 1].line > m->list[j].line; j--) {
+        for (size_t j = i; j > 0 && comes_after(m, j - 1, j); j--) {
+            char *file = m->list[j].file, *text = m->list[j].text;
             int line = m->list[j].line;
-            char *text = m->list[j].text;
             m->list[j] = m->list[j - 1];
+            m->list[j - 1].file = file;
             m->list[j - 1].line = line;
             m->list[j - 1].text = text;
         }
@@ -67,7 +86,10 @@ void mistakes_sort(struct mistakes *m)
 
 void mistakes_release(struct mistakes *m)
 {
-    for (size_t i = 0; i < m->count; i++) free(m->list[i].text);
+    for (size_t i = 0; i < m->count; i++) {
+        free(m->list[i].file);
+        free(m->list[i].text);
+    }
     free(m->list);
     *m = (struct mistakes){0};
 }
@@ -108,21 +130,21 @@ struct reader *reader_open(const char *path, struct mistakes *mistakes)
 {
     struct reader *r = memory_new(1, sizeof *r);
     r->mistakes = mistakes;
+    r->folder = text_directory(path);
     config_init(&r->config);
     char *text = text_read_file(path, NULL);
     if (!text) {
         mistakes_add(mistakes, 0, "cannot read: %s", strerror(errno));
         goto fail;
     }
-    char *folder = text_directory(path);
-    config_set_include_dir(&r->config, folder);
-    free(folder);
+    config_set_include_dir(&r->config, r->folder);
     char *longer = lengthen_integers(text);
     int ok = config_read_string(&r->config, longer);
     free(longer);
     free(text);
     if (!ok) {
         mistakes_add(mistakes, config_error_line(&r->config), "%s", config_error_text(&r->config));
+        mistakes->list[mistakes->count - 1].file = path_of(r, config_error_file(&r->config));
         goto fail;
     }
     return r;
@@ -135,12 +157,18 @@ void reader_close(struct reader *r)
 {
     if (!r) return;
     config_destroy(&r->config);
+    free(r->folder);
     free(r);
 }
 
 const struct node *reader_root(const struct reader *r)
 {
     return node(config_root_setting(&r->config));
+}
+
+char *reader_file(const struct reader *r, const struct node *n)
+{
+    return path_of(r, config_setting_source_file(setting(n)));
 }
 
 int node_line(const struct node *n)

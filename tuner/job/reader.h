@@ -17,12 +17,14 @@ struct reader *reader_open(const char *path, struct mistakes *);
 void reader_close(struct reader *);
 const struct node *reader_root(const struct reader *);
 
-// Adds a mistake at a node's line (NULL: line 0).
+// Adds a mistake at a node, in its file and at its line (NULL: the whole job file).
 void reader_mistake(struct reader *, const struct node *, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void mistakes_add(struct mistakes *, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void mistakes_sort(struct mistakes *);
 
 int node_line(const struct node *);
+// The path of the included file that it stands in, malloc'ed; NULL: the job file itself.
+char *reader_file(const struct reader *, const struct node *);
 const char *node_name(const struct node *);              // of a member of a group; NULL in lists
 bool node_is_group(const struct node *);
 bool node_is_sequence(const struct node *);              // an array [ ] or a list ( )
