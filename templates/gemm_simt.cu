@@ -629,6 +629,14 @@ __device__ __forceinline__ place tile_place(int number, int M, int N)
     return {rows >= BLOCK_M ? min(row, rows - BLOCK_M) : row, cols >= BLOCK_N ? min(col, cols - BLOCK_N) : col, row, col};
 }
 
+/* How the lanes of a warp are laid out over its tile. */
+__device__ __forceinline__ int lane_row(int lane) { return LANE_PAIRS ? lane % 2 + lane / (2 * LANE_COLS) * 2 : lane / LANE_COLS; }
+__device__ __forceinline__ int lane_col(int lane) { return LANE_PAIRS ? lane / 2 % LANE_COLS : lane % LANE_COLS; }
+__host__ __device__ constexpr int lane_at(int row, int col)
+{
+    return LANE_PAIRS ? row % 2 + col * 2 + row / 2 * (2 * LANE_COLS) : row * LANE_COLS + col;
+}
+
 /* The first row and column of a thread in its block's tile. */
 struct thread_place {
     int m, n;
@@ -636,10 +644,9 @@ struct thread_place {
     __device__ __forceinline__ explicit thread_place(int thread)
     {
         const int warp = thread / 32, lane = thread % 32;
-        const int lane_m = LANE_PAIRS ? lane % 2 + lane / (2 * LANE_COLS) * 2 : lane / LANE_COLS;
-        const int lane_n = LANE_PAIRS ? lane / 2 % LANE_COLS : lane % LANE_COLS;
+        const int lane_m = lane_row(lane);
         m = warp / WARPS_N * WARP_M + lane_m * TILE_ROW_SIZE;
-        n = warp % WARPS_N * WARP_N + lane_n * TILE_COL_SIZE;
+        n = warp % WARPS_N * WARP_N + lane_col(lane) * TILE_COL_SIZE;
         rest = FULL_ROWS * LANE_ROWS - lane_m * (TILE_ROW_SIZE - REST_ROWS);
     }
     /* Where the thread's i-th row lies. */
@@ -708,9 +715,90 @@ __device__ __forceinline__ void multiply_tile(float (&sum)[THREAD_M][THREAD_N], 
 #endif
 }
 
-/* C = alpha*sum + beta*C at a tile. */
-[[maybe_unused]] __device__ __forceinline__ void store_tile(float (&sum)[THREAD_M][THREAD_N], const problem &p, const place &at)
+/* One element of C, if it is the tile's to store. */
+[[maybe_unused]] __device__ __forceinline__ void store_element(float sum, int m, int n, const problem &p, const place &at)
 {
+    if (m >= at.own_row && m < p.M && n >= at.own_col && n < p.N) {
+        float *const to = p.C + (long long)m * p.ldc + n;
+        *to = sum + p.beta * (p.beta != 0.0f ? *to : 0.0f);
+    }
+}
+
+/*
+ * Stores where C's rows are not aligned to 16 bytes. A quad is four neighbours of a thread's row; stored float by float from where it is, a warp's
+ * quads would be four stores of every fourth float, each of as many sectors as one of all. So the warp's 32 quads lie in shared memory, in the order of lanes, and
+ * every lane takes four floats that lie beside its neighbours': consecutive lanes store consecutive floats.
+ */
+constexpr bool BY_ROWS = TILE_COL_SIZE == 4 && (ALIGNED || VECTOR < 4);
+
+/* The v-th float that a lane takes of its warp's quads: where it lies among them, and the row of lanes and the column it belongs to. Each is
+ * that of (lane, 0) plus that of (0, v). */
+struct taken {
+    int from, row, col;
+    __device__ constexpr taken(int lane, int v)
+        : from(4 * lane_at((v * 32 + lane) / (LANE_COLS * 4), lane % (LANE_COLS * 4) / 4 + v * 32 % (LANE_COLS * 4) / 4) + lane % 4),
+          row((v * 32 + lane) / (LANE_COLS * 4)), col((v * 32 + lane) % (LANE_COLS * 4))
+    {
+    }
+};
+
+/* Its row, in quads of the threads' i-th rows, counted from the tile's; first: the place of the warp's first lane. */
+[[maybe_unused]] __device__ __forceinline__ int taken_row(const taken &t, const thread_place &first, int i)
+{
+    return first.row(i) + t.row * (i < FULL_ROWS ? TILE_ROW_SIZE : REST_ROWS);
+}
+
+/* Buffers of a quad a thread that the ring holds, up to two: with two, a warp need not wait until one is read before it writes the next. */
+constexpr int EXCHANGES = smaller(2, STAGES * SLOT / (4 * N_THREADS));
+
+/* C = alpha*sum + beta*C at a tile, by way of the ring. */
+[[maybe_unused]] __device__ __forceinline__ void store_tile_by_rows(float (&sum)[THREAD_M][THREAD_N], const problem &p, const place &at, float *ring)
+{
+    const int thread = thread_anew(), lane = thread & 31;
+    const thread_place first(thread - lane);
+    const taken own(lane, 0);
+    float *const quads = ring + thread / 32 * (128 * EXCHANGES);
+    const float *const from = quads + own.from;
+    const int col = at.col + first.n + own.col;
+    const unsigned own_col = col - at.own_col; /* counted from the first column that the tile stores */
+    __syncthreads(); /* everyone is through with the ring */
+#pragma unroll
+    for (int i = 0; i < THREAD_M; ++i) {
+        float *to[4];                            /* the lane's first place of each row; it may lie outside the matrix */
+        unsigned stored_columns[4], old_columns[4]; /* of the row, from the first that the tile stores: how many are stored, and read */
+#pragma unroll
+        for (int v = 0; v < 4; ++v) {
+            const int m = at.row + taken_row(own, first, i) + taken(0, v).row * (i < FULL_ROWS ? TILE_ROW_SIZE : REST_ROWS);
+            to[v] = p.C + ((long long)m * p.ldc + col);
+            stored_columns[v] = m >= at.own_row && m < p.M ? p.N - at.own_col : 0;
+            old_columns[v] = p.beta != 0.0f ? stored_columns[v] : 0;
+        }
+#pragma unroll
+        for (int j = 0; j < THREAD_N; j += 4) {
+            const int buffer = EXCHANGES > 1 ? j / 4 % 2 * 128 : 0;
+            const float out[4] = {p.alpha * sum[i][j], p.alpha * sum[i][j + 1], p.alpha * sum[i][j + 2], p.alpha * sum[i][j + 3]};
+            store<4>(quads + buffer + 4 * lane, out);
+            __syncwarp();
+#pragma unroll
+            for (int v = 0; v < 4; ++v) {
+                const int further = taken(0, v).col + thread_col(j);
+                const float old = own_col + further < old_columns[v] ? to[v][further] : 0.0f;
+                if (own_col + further < stored_columns[v])
+                    to[v][further] = from[buffer + taken(0, v).from] + p.beta * old;
+            }
+            if (EXCHANGES < 2 || THREAD_N / 4 % 2)
+                __syncwarp();
+        }
+    }
+}
+
+/* C = alpha*sum + beta*C at a tile. */
+[[maybe_unused]] __device__ __forceinline__ void store_tile(float (&sum)[THREAD_M][THREAD_N], const problem &p, const place &at, float *ring)
+{
+    if constexpr (BY_ROWS && EXCHANGES > 0) {
+        store_tile_by_rows(sum, p, at, ring);
+        return;
+    }
     const thread_place thread(thread_anew());
     constexpr int WIDTH = ALIGNED ? 1 : smaller(VECTOR, TILE_COL_SIZE);
     const int first_n = at.col + thread.n;
@@ -831,13 +919,16 @@ __device__ __forceinline__ float4 quad_of(const float (&sum)[THREAD_M][THREAD_N]
         return;
     }
 #pragma unroll
-    for (int e = 0; e < 4; ++e) {
-        const int m = at.row + thread.row((element + e) / THREAD_N), n = at.col + thread.n + thread_col((element + e) % THREAD_N);
-        if (m >= at.own_row && m < p.M && n >= at.own_col && n < p.N) {
-            float *const to = p.C + (long long)m * p.ldc + n;
-            *to = in[e] + p.beta * (p.beta != 0.0f ? *to : 0.0f);
-        }
-    }
+    for (int e = 0; e < 4; ++e)
+        store_element(in[e], at.row + thread.row((element + e) / THREAD_N), at.col + thread.n + thread_col((element + e) % THREAD_N), p, at);
+}
+
+/* C = sum + beta*C for the v-th float that a lane takes of the quads of its warp, of which it has `quad` itself. */
+[[maybe_unused]] __device__ __forceinline__ void store_quad_taken(int quad, const taken &t, float sum, const problem &p, const place &at)
+{
+    const int thread = quad % N_THREADS, element = quad / N_THREADS * 4;
+    const thread_place first(thread - thread % 32);
+    store_element(sum, at.row + taken_row(t, first, element / THREAD_N), at.col + first.n + thread_col(element % THREAD_N) + t.col, p, at);
 }
 
 #if FINISH_IS == FINISH_cluster
@@ -847,8 +938,37 @@ __device__ __forceinline__ void cluster_barrier()
     asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-/* The blocks of a cluster leave their sums in shared memory, and each adds all of them for its share of the quads, in the order of
- * k. */
+/* A float, or four, of a block of the cluster, at the place that has this address in one's own shared memory. */
+__device__ __forceinline__ void read_in_cluster(float &to, unsigned at, int block)
+{
+    unsigned from;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(from) : "r"(at), "r"(block));
+    asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(to) : "r"(from) : "memory");
+}
+
+__device__ __forceinline__ void read_in_cluster(float4 &to, unsigned at, int block)
+{
+    unsigned from;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(from) : "r"(at), "r"(block));
+    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(to.x), "=f"(to.y), "=f"(to.z), "=f"(to.w) : "r"(from) : "memory");
+}
+
+__device__ __forceinline__ void add(float &sum, float v) { sum += v; }
+
+/* The blocks' values at one place, in the order of k. */
+template <class value> __device__ __forceinline__ value add_in_cluster(unsigned at)
+{
+    value found[SPLIT_K], total = {};
+#pragma unroll
+    for (int block = 0; block < SPLIT_K; ++block)
+        read_in_cluster(found[block], at, block);
+#pragma unroll
+    for (int block = 0; block < SPLIT_K; ++block)
+        add(total, found[block]);
+    return total;
+}
+
+/* The blocks of a cluster leave their sums in shared memory, and each adds all of them for its share of the quads. */
 __device__ __forceinline__ void finish_in_cluster(const float (&sum)[THREAD_M][THREAD_N], int part, const problem &p, const place &at,
                                                   float *ring)
 {
@@ -858,23 +978,21 @@ __device__ __forceinline__ void finish_in_cluster(const float (&sum)[THREAD_M][T
     for (int q = 0; q < QUADS; ++q)
         own[q * N_THREADS + threadIdx.x] = quad_of(sum, q, p.alpha);
     cluster_barrier();
-    const int first = QUADS * N_THREADS * part / SPLIT_K, end = QUADS * N_THREADS * (part + 1) / SPLIT_K;
+    constexpr int WARP_QUADS = QUADS * N_THREADS / 32;
+    const int first = WARP_QUADS * part / SPLIT_K * 32, end = WARP_QUADS * (part + 1) / SPLIT_K * 32, lane = threadIdx.x % 32;
 #pragma unroll 1
     for (int quad = first + (int)threadIdx.x; quad < end; quad += N_THREADS) {
-        float4 found[SPLIT_K], total = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        if constexpr (BY_ROWS) {
+            float total[4];
 #pragma unroll
-        for (int block = 0; block < SPLIT_K; ++block) {
-            unsigned from;
-            asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(from) : "r"(shared_address(ring) + 16 * quad), "r"(block));
-            asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
-                         : "=f"(found[block].x), "=f"(found[block].y), "=f"(found[block].z), "=f"(found[block].w)
-                         : "r"(from)
-                         : "memory");
+            for (int v = 0; v < 4; ++v)
+                total[v] = add_in_cluster<float>(shared_address(ring) + 16 * (quad - lane) + 4 * taken(lane, v).from);
+#pragma unroll
+            for (int v = 0; v < 4; ++v)
+                store_quad_taken(quad, taken(lane, v), total[v], p, at);
+        } else {
+            store_quad(quad, add_in_cluster<float4>(shared_address(ring) + 16 * quad), p, at);
         }
-#pragma unroll
-        for (int block = 0; block < SPLIT_K; ++block)
-            add(total, found[block]);
-        store_quad(quad, total, p, at);
     }
     cluster_barrier(); /* nobody leaves while others read */
 }
@@ -957,7 +1075,7 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt(int M, int N, int K, float alph
         wait_for_launch_before();
     multiply_tile(sum, p, tile_place(block_anew(), M, N), 0, K, reinterpret_cast<float *>(shared_memory));
     if (!nothing_to_store(sum, alpha))
-        store_tile(sum, p, tile_place(block_anew(), M, N));
+        store_tile(sum, p, tile_place(block_anew(), M, N), reinterpret_cast<float *>(shared_memory));
 }
 
 #else
@@ -1018,7 +1136,7 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt_split(int M, int N, int K, floa
 #endif
     }
 #endif
-    store_tile(sum, p, at);
+    store_tile(sum, p, at, ring);
 #endif
 }
 
@@ -1049,7 +1167,17 @@ gemm_simt_finish(int M, int N, float beta, float *__restrict__ C, int ldc, long 
     const int tiles_of_one = tiles_along(M, BLOCK_M) * tiles_along(N, BLOCK_N), tile = alone + blockIdx.x;
     const place at = tile_place(tile % tiles_of_one, M, N);
     const problem p = {M, N, 0, 1.0f, beta, nullptr, nullptr, C + tile / tiles_of_one * stride_c, 0, 0, ldc};
-    store_quad(quad, sum, p, at);
+    if constexpr (BY_ROWS) {
+        found[0][lane] = sum;
+        __syncwarp();
+#pragma unroll
+        for (int v = 0; v < 4; ++v) {
+            const taken t(lane, v);
+            store_quad_taken(quad, t, reinterpret_cast<const float *>(found[0])[t.from], p, at);
+        }
+    } else {
+        store_quad(quad, sum, p, at);
+    }
 }
 #endif
 #endif

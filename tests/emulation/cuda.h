@@ -138,6 +138,7 @@ inline void __syncthreads()
 {
     swapcontext(&emulation::threads[emulation::current].context, &emulation::scheduler);
 }
+inline void __syncwarp() { __syncthreads(); } // all threads of a block take turns at each barrier, whoever it is for
 inline void __threadfence() {}
 template <class T> inline T __ldcg(const T *p) { return *p; }
 template <class T> inline T __ldcs(const T *p) { return *p; }
