@@ -194,7 +194,7 @@ static void check_traffic(const json_t *document)
 {
     static const char *const names[] = {"kernel", "memory_only", "math_only"};
     double sectors[3];
-    for (size_t i = 0; i < 3; i++) sectors[i] = profile_number(profile_main_stage(json_object_get(document, names[i])), "global_sectors");
+    for (size_t i = 0; i < 3; i++) sectors[i] = profile_global_sectors(profile_main_stage(json_object_get(document, names[i])));
     print_message("  sectors %.4g, memory only %.4g, math only %.4g; stored %.4g\n", sectors[0], sectors[1], sectors[2],
                   profile_number(profile_main_stage(json_object_get(document, names[0])), "global_store_sectors"));
     assert_true(fabs(sectors[1] / sectors[0] - 1) < 0.02);

@@ -28,7 +28,7 @@ enum limiter limiter_judge(double whole, double memory, double math, double *ove
 
 static double time_of(const json_t *p) { return json_get_number(p, "time", NAN); }
 static double number(const json_t *p, const char *key) { return profile_number(profile_main_stage(p), key); }
-static double traffic(const json_t *p) { return number(p, "global_sectors"); }
+static double traffic(const json_t *p) { return profile_global_sectors(profile_main_stage(p)); }
 
 // Thread instructions for each byte that device memory moves, and the ratio at which this device is busy with both.
 static double per_byte(const json_t *p) { return 32 * number(p, "executed") / number(p, "dram_bytes"); }

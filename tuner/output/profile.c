@@ -18,6 +18,12 @@ double profile_number(const json_t *stage, const char *key)
     return NAN;
 }
 
+double profile_global_sectors(const json_t *stage)
+{
+    double counted = profile_number(stage, "global_load_sectors") + profile_number(stage, "global_store_sectors");
+    return isnan(counted) ? profile_number(stage, "global_sectors") : counted;
+}
+
 const json_t *profile_main_stage(const json_t *profile)
 {
     const json_t *stages = json_object_get(profile, "stages"), *longest = json_array_get(stages, 0);
@@ -129,11 +135,18 @@ static double excess_of(const json_t *columns, enum profile_excess what, double 
     return fmax(*amount - ideal, 0);
 }
 
+// How well a line explains the excess, as the harmonic mean (F1) of two shares: of the kernel's excess that is this line's, and of this line's amount that is
+// excess. The line table puts a part of the instructions of one inlined call on another, so that the line to name may lack some of the excess.
+static double explains(const struct profile_blame *b, double all)
+{
+    double recall = b->excess / all, precision = 1 - 1 / b->ratio;
+    return 2 * recall * precision / (recall + precision);
+}
+
 static int by_score(const void *a, const void *b)
 {
     const struct profile_blame *x = a, *y = b;
-    double p = x->excess * (1 - 1 / x->ratio), q = y->excess * (1 - 1 / y->ratio);
-    return (p < q) - (p > q);
+    return (x->score < y->score) - (x->score > y->score);
 }
 
 size_t profile_blame(const json_t *stage, enum profile_excess what, struct profile_blame *out, size_t max)
@@ -146,7 +159,10 @@ size_t profile_blame(const json_t *stage, enum profile_excess what, struct profi
     json_array_foreach((json_t *)(uintptr_t)lines, i, line)
     {
         double amount, excess = excess_of(json_object_get(line, "total"), what, &amount);
-        if (excess > 0.01 * all) list[count++] = (struct profile_blame){line, excess, excess / all, amount / (amount - excess)};
+        if (!(excess > 0.01 * all)) continue;
+        list[count] = (struct profile_blame){line, excess, excess / all, amount / (amount - excess), 0};
+        list[count].score = explains(&list[count], left);
+        count++;
     }
     qsort(list, count, sizeof *list, by_score);
     // Each line taken explains its excess; a line around it or within it would explain the same once more.

@@ -13,6 +13,9 @@
 // A number of one stage: a counter, a fact, or a total over the lines ("counters", then "facts", then "totals"); NaN where it is not known.
 double profile_number(const json_t *stage, const char *key);
 
+// Sectors of global memory loaded and stored, by the hardware's counters; by the total over the lines where they were not counted; NaN unknown.
+double profile_global_sectors(const json_t *stage);
+
 // The stage that takes longest, or the only one; NULL where there is none.
 const json_t *profile_main_stage(const json_t *profile);
 
@@ -37,6 +40,7 @@ struct profile_blame {
     const json_t *line;
     double excess, share; // of the column's total over the kernel
     double ratio;         // this line's amount over its ideal
+    double score;         // how well it explains the kernel's excess, 0..1
 };
 // Fills `out` with at most `max` lines, worst first; lines that repeat another one's excess (the function around it) are left out.
 size_t profile_blame(const json_t *stage, enum profile_excess, struct profile_blame *out, size_t max);

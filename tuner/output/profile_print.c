@@ -65,6 +65,7 @@ static double unfilled(const struct view *v) { return number(v, "waves") < 1 ? 1
 static double miss_rate(const struct view *v) { return number(v, "icache_requests") > 0 ? 100 * number(v, "icache_misses") / number(v, "icache_requests") : 0 * number(v, "icache_requests"); }
 static double fetch_share(const struct view *v) { return 100 * profile_share(v->stage, "no_instruction"); }
 static double conflict_ratio(const struct view *v) { return known(number(v, "shared_wavefronts") / number(v, "shared_ideal")); }
+static double all_sectors(const struct view *v) { return profile_global_sectors(v->stage); }
 static double sector_ratio(const struct view *v) { return known(number(v, "global_sectors") / number(v, "global_ideal")); }
 static double load_sectors(const struct view *v) { return known(number(v, "global_load_sectors") / number(v, "global_load_requests")); }
 static double store_sectors(const struct view *v) { return known(number(v, "global_store_sectors") / number(v, "global_store_requests")); }
@@ -130,8 +131,7 @@ static const struct figure figures[] = {
     {NULL, "conflicts of loads", COUNT, "bank_conflicts_load", NULL, NULL},
     {NULL, "conflicts of stores", COUNT, "bank_conflicts_store", NULL, NULL},
     {NULL, "conflicts of cp.async", COUNT, "bank_conflicts_async", NULL, NULL},
-    {"Global memory", "sectors", COUNT, "global_sectors", NULL, NULL},
-    {NULL, "ideal", COUNT, "global_ideal", NULL, NULL},
+    {"Global memory", "sectors", COUNT, NULL, all_sectors, NULL},
     {NULL, "sectors, of ideal", NUMBER, NULL, sector_ratio, NULL},
     {NULL, "sectors a load", NUMBER, NULL, load_sectors, NULL},
     {NULL, "sectors a store", NUMBER, NULL, store_sectors, NULL},

@@ -181,8 +181,15 @@ static void judge_counters(json_t *document)
     char text[400];
     json_array_foreach(stages, i, stage)
     {
+        const json_t *counters = json_object_get(stage, "counters"), *totals = json_object_get(stage, "totals");
+        double sectors = json_get_number(counters, "global_load_sectors", NAN) + json_get_number(counters, "global_store_sectors", NAN);
+        if (json_get_number(totals, "global_sectors", NAN) < 0.95 * sectors) {
+            snprintf(text, sizeof text, "%s: %.0f%% of its global sectors are known by source line; CUPTI does not patch every asynchronous copy, and figures of lines leave "
+                     "out the rest", json_get_string(stage, "name", "the kernel"), 100 * json_get_number(totals, "global_sectors", NAN) / sectors);
+            note(document, text);
+        }
         // The same instructions, counted by the hardware in one launch and by patched code in another.
-        double hardware = json_get_number(json_object_get(stage, "counters"), "executed", NAN), patched = json_get_number(json_object_get(stage, "totals"), "instructions", NAN);
+        double hardware = json_get_number(counters, "executed", NAN), patched = json_get_number(totals, "instructions", NAN);
         if (!(fabs(hardware - patched) > 0.01 * fmax(hardware, patched))) continue;
         snprintf(text, sizeof text, "%s is not reproducible between passes: it executed %.6g instructions in one launch and %.6g in another; figures of different "
                  "passes, and source lines against the kernel's total, need not fit together", json_get_string(stage, "name", "the kernel"), hardware, patched);
