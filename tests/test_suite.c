@@ -89,10 +89,37 @@ static void mistakes_are_found_before_anything_is_tuned(void **state)
     e2e_remove(folder);
 }
 
+static void several_files_are_tuned_and_begin_with_each_others_winners(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("suite-files");
+    write_suite(folder);
+    write_job(folder, "c.cfg", "c", "budget = { evaluations = 60; };");
+    struct outcome_of_command r = e2e_run(folder, "cd %s && timeout 60 $BIN/sweetspot tune a.cfg c.cfg --device replay:space.json --time 4s --no-final && ls out && "
+                                                  "grep -h 'begins with' out/a.log out/c.log", folder);
+    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    e2e_expect(r.out, "a.db");
+    e2e_expect(r.out, "c.db");
+    assert_null(strstr(r.out, "b.db"));
+    e2e_expect(r.out, "the search begins with 1 winner");
+    e2e_expect(r.err, "-- c: ");
+    e2e_done(&r);
+    r = e2e_run(folder, "cd %s && timeout 60 $BIN/sweetspot tune a.cfg nothing.cfg --device replay:space.json --time 4s", folder);
+    assert_int_equal(r.status, 2);
+    e2e_expect(r.err, "nothing.cfg");
+    e2e_done(&r);
+    r = e2e_run(folder, "cd %s && timeout 60 $BIN/sweetspot tune a.cfg . --device replay:space.json --time 4s", folder);
+    assert_int_equal(r.status, 2);
+    e2e_expect(r.err, "has the name of a.cfg, 'a'");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_folder_is_tuned_within_one_budget),
+        cmocka_unit_test(several_files_are_tuned_and_begin_with_each_others_winners),
         cmocka_unit_test(mistakes_are_found_before_anything_is_tuned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,12 +59,12 @@ int tune_path(const char *path, const struct tune_request *request, struct tune_
 
 int cmd_tune(int argc, char **argv)
 {
-    const char *path = NULL;
+    struct option_list paths = {0};
     bool no_counters = false, no_final = false;
     struct tune_request request = {.options = {.device = "0", .time = -1, .evaluations = -1, .seed = -1, .stop = {.target = -1, .noise = -1}}, .patience = -1};
     struct tune_options *o = &request.options;
     const struct option_spec specs[] = {
-        {.name = "JOB", .positional = true, .string = &path, .help = "job file (configs/NAME.cfg), or a folder of job files to tune within one budget"},
+        {.name = "JOB", .positional = true, .list = &paths, .help = "job file (configs/NAME.cfg); several, or folders of them, are tuned within one budget"},
         {.name = "time", .letter = 't', .seconds = &o->time, .shown = "TIME", .help = "search for this long: 90s, 8h, 1h30m (the job's budget)"},
         {.name = "evaluations", .letter = 'n', .integer = &o->evaluations, .shown = "N", .help = "stop after N configurations, earlier runs included (the job's budget)"},
         {.name = "patience", .integer = &request.patience, .shown = "N", .help = "stop after N configurations without gain (the job's, or never)"},
@@ -84,14 +84,14 @@ int cmd_tune(int argc, char **argv)
         {.name = "quiet", .letter = 'q', .flag = &o->quiet, .help = "no progress on stderr"},
         OPTION_END,
     };
-    int status = options_parse(specs, "Searches for the best configuration: compiles, verifies, times and counts candidates, commits each, and decides the winner\n"
-                                      "in a final against the libraries. Run it again to go on. Ctrl-C finishes the trial in flight and stops. A folder's jobs are\n"
-                                      "tuned one after another, the time going where the last of it gained most.",
+    int status = options_parse(specs, "Searches for the best configuration: compiles, verifies, times and counts candidates, commits each, and decides the winner "
+                                      "in a final against the libraries. Run it again to go on. Ctrl-C finishes the trial in flight and stops. Several jobs are "
+                                      "tuned one after another, each beginning with the others' winners, the time going where the last of it gained most.",
                                argc, argv);
     if (status >= 0) return status;
     request.options.counters = !no_counters;
     request.options.final = !no_final;
     struct stat about;
-    if (!stat(path, &about) && S_ISDIR(about.st_mode)) return suite_tune(path, &request);
-    return tune_path(path, &request, NULL);
+    if (paths.count > 1 || (!stat(paths.items[0], &about) && S_ISDIR(about.st_mode))) return suite_tune(&paths, &request);
+    return tune_path(paths.items[0], &request, NULL);
 }

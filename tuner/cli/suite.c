@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
@@ -50,12 +51,25 @@ static int read_jobs(struct suite_job *jobs, const glob_t *files, double *own_ti
     return result;
 }
 
-static void run_slice(struct suite_job *j, const struct tune_request *request, double seconds, bool final)
+// The winners of the other jobs, nearest in the list first: shapes beside each other want related kernels.
+static void collect_starts(struct tune_options *o, const struct suite_job *jobs, size_t count, size_t own)
 {
+    for (size_t distance = 1; distance < count; distance++) {
+        for (int side = 0; side < 2; side++) {
+            size_t i = side ? own + distance : own - distance; // below 0: far above count
+            if (i < count && *jobs[i].outcome.best_config && o->start_count < TUNE_MAX_STARTS) o->starts[o->start_count++] = jobs[i].outcome.best_config;
+        }
+    }
+}
+
+static void run_slice(struct suite_job *jobs, size_t count, size_t own, const struct tune_request *request, double seconds, bool final)
+{
+    struct suite_job *j = &jobs[own];
     struct tune_request mine = *request;
     struct tune_outcome outcome;
     mine.options.time = seconds;
     mine.options.final = final;
+    collect_starts(&mine.options, jobs, count, own);
     double begin = clock_now();
     int status = tune_path(j->path, &mine, &outcome);
     j->spent += clock_now() - begin;
@@ -110,39 +124,52 @@ static int tune_all(struct suite_job *jobs, size_t count, const struct tune_requ
     interrupt_watch();
     for (size_t i = 0; i < count && !interrupt_count(); i++) {
         announce(request, &jobs[i], "", time > 0 ? share : 0);
-        run_slice(&jobs[i], request, time > 0 ? share : 0, false);
+        run_slice(jobs, count, i, request, time > 0 ? share : 0, false);
         // The job files are sound, so this is about the machine or the command line, and the others would fare no better.
         if (i == 0 && (jobs[i].status == EXIT_ENVIRONMENT || jobs[i].status == EXIT_USAGE)) return jobs[i].status;
     }
     struct suite_job *next;
     while (time > 0 && !interrupt_count() && clock_now() - begin + slice / 2 < time && (next = most_promising(jobs, count))) {
         announce(request, next, "goes on for ", slice);
-        run_slice(next, request, slice, false);
+        run_slice(jobs, count, (size_t)(next - jobs), request, slice, false);
     }
     for (size_t i = 0; i < count && request->options.final && !interrupt_count(); i++) {
         if (!isfinite(jobs[i].outcome.best) || jobs[i].outcome.best <= 0) continue;
         announce(request, &jobs[i], "final", 0);
-        run_slice(&jobs[i], request, 1e-3, true);
+        run_slice(jobs, count, i, request, 1e-3, true);
     }
     for (size_t i = 0; i < count && !status; i++) status = jobs[i].status;
     return status;
 }
 
-int suite_tune(const char *folder, const struct tune_request *request)
+// The job files that the arguments name, a folder's in the order of their names, one after another.
+static int find_files(const struct option_list *paths, glob_t *files)
+{
+    for (size_t i = 0; i < paths->count; i++) {
+        struct stat about;
+        bool folder = !stat(paths->items[i], &about) && S_ISDIR(about.st_mode);
+        char *pattern = folder ? text_format("%s/*.cfg", paths->items[i]) : text_copy(paths->items[i]);
+        // A file that does not exist is taken as it is, so that reading it says what is wrong.
+        int failed = glob(pattern, (i ? GLOB_APPEND : 0) | (folder ? 0 : GLOB_NOCHECK), NULL, files);
+        free(pattern);
+        if (failed) {
+            fprintf(stderr, "sweetspot: there are no job files (*.cfg) in '%s'\n", paths->items[i]);
+            if (i) globfree(files);
+            return EXIT_USAGE;
+        }
+    }
+    return 0;
+}
+
+int suite_tune(const struct option_list *paths, const struct tune_request *request)
 {
     glob_t files;
-    char *pattern = text_format("%s/*.cfg", folder);
     double own_time = 0;
-    int failed = glob(pattern, 0, NULL, &files);
-    free(pattern);
-    if (failed) {
-        fprintf(stderr, "sweetspot: there are no job files (*.cfg) in '%s'\n", folder);
-        return EXIT_USAGE;
-    }
+    if (find_files(paths, &files)) return EXIT_USAGE;
     struct suite_job *jobs = memory_new(files.gl_pathc, sizeof *jobs);
     int status = read_jobs(jobs, &files, &own_time);
     if (!status && request->store) {
-        fprintf(stderr, "sweetspot: --store is for one job; a folder's jobs have a store each, out/<job name>.db\n");
+        fprintf(stderr, "sweetspot: --store is for one job; several have a store each, out/<job name>.db\n");
         status = EXIT_USAGE;
     }
     if (!status) {

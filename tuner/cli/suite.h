@@ -1,7 +1,8 @@
-// Tuning a folder of job files within one budget.
+// Tuning several job files, or folders of them, within one budget.
 #ifndef SWEETSPOT_SUITE_H
 #define SWEETSPOT_SUITE_H
 
+#include "tuner/cli/options.h"
 #include "tuner/run/tune.h"
 
 // What the command line says of every job it tunes.
@@ -14,9 +15,10 @@ struct tune_request {
 // Tunes one job file. Returns an exit status (protocol.h).
 int tune_path(const char *path, const struct tune_request *, struct tune_outcome *);
 
-// Tunes every *.cfg of the folder, in the order of their names. options.time is for all of them together (the sum of the jobs' own where it is below 0):
+// Tunes job files, and every *.cfg of folders in the order of their names. Each begins with the winners of the others found so far, those nearest in the list
+// first. options.time is for all of them together (the sum of the jobs' own where it is below 0):
 // half of it is shared equally, then slice after slice goes to the job whose last slice gained most a second. Then the finals, which take time of their
 // own. Ends with a table on stdout. The first exit status other than 0 is returned, after all jobs have had their turn.
-int suite_tune(const char *folder, const struct tune_request *);
+int suite_tune(const struct option_list *paths, const struct tune_request *);
 
 #endif

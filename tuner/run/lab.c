@@ -99,7 +99,7 @@ static int admit(struct lab *lab, const struct lab_candidate *c, struct error *e
 int lab_compile(struct lab *lab, const uint16_t *config, const json_t *defines, struct lab_candidate *c, struct error *err)
 {
     struct run *r = &lab->run;
-    char text[RUN_CONFIG_TEXT];
+    char text[TUNE_CONFIG_TEXT];
     *c = (struct lab_candidate){0};
     space_format(r->job->space, config, text, sizeof text);
     c->config = text_copy(text);

@@ -29,8 +29,6 @@ enum {
     RUN_COUNT_BATCH = 96,   // candidates counted in one profiler session, whose opening costs as much as counting 30 of them
     RUN_LOCKSTEP_WINDOW = 8,
     RUN_MAX_COUNTERS = 128,
-    RUN_CONFIG_TEXT = 2048,
-    RUN_MAX_STARTS = 20,
 };
 
 enum task_state { TASK_QUEUED, TASK_COMPILING, TASK_READY, TASK_ON_GPU, TASK_COUNTABLE, TASK_COUNTING, TASK_FINAL, TASK_DONE };
@@ -107,14 +105,14 @@ struct run {
     size_t task_count, task_room;
     struct task **tasks;            // alive, in order of asking
     size_t start_count, start_next; // configurations to measure before the strategy is asked: winners of earlier jobs
-    uint16_t starts[RUN_MAX_STARTS][SPACE_MAX_PARAMETERS];
+    uint16_t starts[TUNE_MAX_STARTS][SPACE_MAX_PARAMETERS];
     // the story so far
     double started, search_started, paused_until;
     int64_t evaluations, new_trials, counts[STATUS_COUNT], cache_hits;
     double compile_seconds, gpu_busy, gpu_wall, count_wall, count_busy; // s; count_busy is an estimate: events would be counted too
     double best;                    // objective; INFINITY
     double best_times[JOB_MAX_PROBLEMS];
-    char best_text[RUN_CONFIG_TEXT];
+    char best_text[TUNE_CONFIG_TEXT];
     int64_t best_trial;
     bool *told;                      // by the number of a trial, told_room of them
     size_t told_room;

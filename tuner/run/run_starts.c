@@ -14,7 +14,7 @@ static void add_start(struct run *r, const char *text)
     const struct space *space = r->job->space;
     size_t bytes = space_parameter_count(space) * sizeof(uint16_t);
     uint16_t config[SPACE_MAX_PARAMETERS];
-    if (r->start_count == RUN_MAX_STARTS || space_parse(space, text, config, NULL) || space_index(space, config) < 0) return;
+    if (r->start_count == TUNE_MAX_STARTS || space_parse(space, text, config, NULL) || space_index(space, config) < 0) return;
     for (size_t i = 0; i < r->start_count; i++)
         if (!memcmp(r->starts[i], config, bytes)) return;
     memcpy(r->starts[r->start_count++], config, bytes);
@@ -52,8 +52,8 @@ static void add_recorded(struct run *r, const char *path)
         if (recorded->trials[i].status == STATUS_OK) ranked[count++] = (struct ranked){recorded->trials[i].objective, i};
     qsort(ranked, count, sizeof *ranked, by_objective);
     size_t before = r->start_count;
-    for (size_t i = 0; i < count && i < RUN_MAX_STARTS; i++) {
-        char text[RUN_CONFIG_TEXT];
+    for (size_t i = 0; i < count && i < TUNE_MAX_STARTS; i++) {
+        char text[TUNE_CONFIG_TEXT];
         space_format(recorded->space, recorded->configs + ranked[i].trial * recorded->parameter_count, text, sizeof text);
         add_start(r, text);
     }
@@ -66,6 +66,7 @@ void run_collect_starts(struct run *r)
 {
     struct error err;
     if (r->options->start_from) add_recorded(r, r->options->start_from);
-    if (store_each_elsewhere(r->store, 4 * RUN_MAX_STARTS, visit, r, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
+    for (size_t i = 0; i < r->options->start_count; i++) add_start(r, r->options->starts[i]);
+    if (store_each_elsewhere(r->store, 4 * TUNE_MAX_STARTS, visit, r, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
     if (r->start_count) run_log(r, "the search begins with %zu winners of earlier jobs", r->start_count);
 }

@@ -20,7 +20,7 @@ void run_fail(struct run *r, int exit_status, const struct error *why)
 struct task *run_add_task(struct run *r, const uint16_t *config, enum task_purpose purpose)
 {
     struct task *t = memory_new(1, sizeof *t);
-    char text[RUN_CONFIG_TEXT];
+    char text[TUNE_CONFIG_TEXT];
     memcpy(t->config, config, space_parameter_count(r->job->space) * sizeof *config);
     space_format(r->job->space, config, text, sizeof text);
     t->text = text_copy(text);

@@ -238,6 +238,7 @@ static void tell_outcome(const struct run *r, uint64_t before, struct tune_outco
 {
     const struct stop *s = &r->stop;
     *out = (struct tune_outcome){.best = r->best, .baseline = r->baseline, .evaluations = r->evaluations, .seconds = clock_now() - r->search_started};
+    snprintf(out->best_config, sizeof out->best_config, "%s", r->best_text);
     snprintf(out->baseline_name, sizeof out->baseline_name, "%s", r->baseline_name);
     out->exhausted = r->ask_ended && r->stopped_by && strcmp(r->stopped_by, "time is up") && strcmp(r->stopped_by, "interrupted");
     uint64_t half = before + (s->evaluations - before) / 2;

@@ -9,6 +9,8 @@
 #include "tuner/base/error.h"
 #include "tuner/job/job.h"
 
+enum { TUNE_CONFIG_TEXT = 2048, TUNE_MAX_STARTS = 20 };
+
 struct tune_options {
     const char *device;       // "0", "0,1", "all", or "replay:FILE"
     const char *store_path;   // SQLite file
@@ -20,6 +22,8 @@ struct tune_options {
     struct stop_rules stop;
     int64_t workers;          // compilers; 0: one a core
     const char *start_from;   // a recorded space whose best configurations are measured first; NULL: none
+    size_t start_count;       // configurations to measure first, winners of related jobs; those that are not in the space are left out
+    const char *starts[TUNE_MAX_STARTS]; // "A=1,B=x", borrowed
     const char *strategy;     // NULL: the job's
     const char *strategy_options;
     int64_t seed;             // -1: the job's
@@ -30,6 +34,7 @@ struct tune_options {
 // What a run came to, for whoever runs several.
 struct tune_outcome {
     double best, baseline;      // objectives: s; best INFINITY and baseline NAN where there is none
+    char best_config[TUNE_CONFIG_TEXT]; // "" where there is none
     char baseline_name[32];
     int64_t evaluations;        // in all
     double seconds;             // of this run's search
