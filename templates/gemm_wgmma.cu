@@ -1666,8 +1666,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 
 #if TWO_PASS
 /* C = alpha * (all parts) + beta * C: four sums a thread of the 32 that are number blockIdx.y in what block blockIdx.x of each part left. Each warp adds
- * consecutive parts, all of which are on their way at once, then the first what the warps found: one order, the same bits in every run. */
-extern "C" __global__ void __launch_bounds__(32 * FINISH_WARPS)
+ * consecutive parts, up to 16 of which are on their way at once, then the first what the warps found: one order, the same bits in every run. Without
+ * the 1 of the launch bounds the compiler saves registers and has few on their way. */
+extern "C" __global__ void __launch_bounds__(32 * FINISH_WARPS, 1)
     gemm_wgmma_finish(output *c, int m, int n, float alpha, float beta, long long ldc, int parts, const float *__restrict__ sums)
 {
     constexpr int EACH = (SPLIT_K + FINISH_WARPS - 1) / FINISH_WARPS, TOGETHER = EACH < 16 ? EACH : 16; /* parts of a warp; of those, loads in flight */
@@ -1685,20 +1686,19 @@ extern "C" __global__ void __launch_bounds__(32 * FINISH_WARPS)
     const float *from = sums + part_offset(first, blockIdx.x, gridDim.x) + number * 4;
     const long long apart = part_offset(1, 0, gridDim.x);
     wait_for_launch_before();
-    if (parts == 1) return;
+    if (parts == 1 || !__any_sync(0xffffffffu, inside)) return; /* the same for all warps */
     float sum[4] = {0, 0, 0, 0};
 #pragma unroll 1
-    for (int part = first; part < end; part += TOGETHER, from += TOGETHER * apart) {
-        float4 v[TOGETHER];
+    for (int left = end - first; left > 0; left -= TOGETHER, from += TOGETHER * apart) {
+        float v[TOGETHER][4];
+        /* Past the last the last again, not added: loads under conditions waited for each other. */
 #pragma unroll
-        for (int i = 0; i < TOGETHER; i++) v[i] = inside && part + i < end ? __ldcg(reinterpret_cast<const float4 *>(from + i * apart)) : make_float4(0, 0, 0, 0);
+        for (int i = 0; i < TOGETHER; i++)
+            asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v[i][0]), "=f"(v[i][1]), "=f"(v[i][2]), "=f"(v[i][3]) : "l"(from + min(i, left - 1) * apart) : "memory");
 #pragma unroll
-        for (int i = 0; i < TOGETHER; i++) {
-            sum[0] += v[i].x;
-            sum[1] += v[i].y;
-            sum[2] += v[i].z;
-            sum[3] += v[i].w;
-        }
+        for (int i = 0; i < TOGETHER; i++)
+#pragma unroll
+            for (int e = 0; e < 4; e++) sum[e] += i < left ? v[i][e] : 0.0f;
     }
     if (FINISH_WARPS > 1) {
         found[warp][lane] = make_float4(sum[0], sum[1], sum[2], sum[3]);
