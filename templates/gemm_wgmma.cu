@@ -25,8 +25,16 @@
  * of its own, so that one multiplies while the other stores; the ring's order is what makes them alternate.
  *
  * Clusters: CLUSTER_M blocks one below the other need the same part of B, each loads a share and sends it to all; likewise
- * CLUSTER_N and A. SPLIT_K blocks of a cluster share a tile's K, and add their sums through distributed shared memory in a
- * fixed order. STREAM_K: the tiles that would leave the last wave unfilled are divided among all clusters in equal numbers of steps (Osama et
+ * CLUSTER_N and A.
+ *
+ * SPLIT_K divides a tile's K into parts. FINISH cluster: its parts are the blocks of a cluster, which add their sums through distributed shared
+ * memory in a fixed order. FINISH two_pass: any number of parts, each by a cluster of its own, which leaves its sums in the workspace; a second
+ * launch, gemm_wgmma_finish, adds them in the order of the parts, on many blocks, and may overlap the first one's end. With two_pass the grid's y says how many
+ * parts there are: fewer where the workspace holds no more, and if it is 1 the first launch stores C itself.
+ *
+ *     workspace | part 0: | tile 0: block 0 of its cluster, 1, ... | tile 1 | ... | part 1 | ...   a block's: [sum / 4][thread][4], as the threads hold them
+ *
+ * STREAM_K: the tiles that would leave the last wave unfilled are divided among all clusters in equal numbers of steps (Osama et
  * al., Stream-K, 2023). The block with a tile's first steps waits for the others' sums, which they leave in the workspace, and adds them in the
  * order of K; they never wait. So all blocks must be resident, and `counts` must be 0 at first, as each launch leaves it.
  *
@@ -34,16 +42,20 @@
  *
  *     gemm_wgmma  (map A, map B, maps of A's and B's low parts (PRODUCTS 3), map C (MAP_C 1), C, int M, int N, int K, float alpha, float beta,
  *                  long long ldc, float *workspace, unsigned *counts (both: WORKSPACE 1))
- *         CLUSTER    CLUSTER_M * CLUSTER_N * SPLIT_K (one of the two kinds must be 1)
+ *         CLUSTER    CLUSTER_M * CLUSTER_N, FINISH cluster: times SPLIT_K (one of the two kinds must be 1)
  *         tiles      ceil_div(M, BLOCK_M * CLUSTER_M) * ceil_div(N, BLOCK_N * CLUSTER_N)
  *         grid       CLUSTER * (PERSISTENT ? min(tiles, clusters that fit at once) : tiles);   cluster  CLUSTER
+ *                    FINISH two_pass: by parts, 1 <= parts <= SPLIT_K
  *         block      128 * WARPGROUPS + (PRODUCER_REGISTERS ? 128 : 32)
  *         shared     1024 + STAGES * SIZE * BLOCK_K * (BLOCK_M + BLOCK_N) + (STORE direct ? 0 : WARPGROUPS * STORE_BUFFERS * STORE_BYTES) + BARRIERS,
- *                    and with SPLIT_K at least 1024 + 4 * BLOCK_M * BLOCK_N + BARRIERS; STORE_BYTES: below;
+ *                    and with SPLIT_K and FINISH cluster at least 1024 + 4 * BLOCK_M * BLOCK_N + BARRIERS; STORE_BYTES: below;
  *                    BARRIERS 16 * STAGES + (STORE tma ? 8 * WARPGROUPS * STORE_BUFFERS : 0)
  *         maps       A: box BLOCK_M / CLUSTER_N by PANEL = LINE / SIZE (M-major: BLOCK_K by 64), swizzle as above; B: likewise, BLOCK_N / CLUSTER_M;
  *                    C: box 64 by STORE_COLS, or STORE_COLS by 64 with TRANSPOSE_C; swizzle: the box's inner bytes (16: none)
- *         workspace  BLOCK_M * BLOCK_N floats a block; counts: WARPGROUPS a block
+ *         workspace  STREAM_K: BLOCK_M * BLOCK_N floats a block; counts: WARPGROUPS a block
+ *                    two_pass: parts * tiles * CLUSTER * BLOCK_M * BLOCK_N floats, aligned to 16 bytes, if parts > 1
+ *     gemm_wgmma_finish  (C, int M, int N, float alpha, float beta, long long ldc, int parts, const float *workspace)  the second launch of FINISH two_pass
+ *         grid       tiles * CLUSTER by BLOCK_M * BLOCK_N / 128;   block  32 * FINISH_WARPS;   nothing happens if parts is 1
  *     gemm_align  (A, rows, ld, to, ld_to; the same of B; int K)  copies both so that rows begin at multiples of 16 bytes, which TMA needs
  *         grid       ceil_div((rows_a + rows_b) * ceil_div(K, 64 * COPY_WORDS), 8);   block  256
  *     gemm_split  (A, rows, low part of A; the same of B; int K, long long ld)  the low parts for PRODUCTS 3; all rows ld floats apart, a multiple of 4
@@ -62,6 +74,10 @@
  *     MIN_BLOCKS           blocks an SM that registers must suffice for
  *     PERSISTENT           1: as many clusters as fit at once go through all tiles, loading ahead; 0: a cluster for each tile
  *     CLUSTER_M, CLUSTER_N, SPLIT_K   see above; a cluster has at most 8 blocks
+ *     FINISH               cluster or two_pass: who adds the parts, see above; two_pass needs WORKSPACE 1, and neither STREAM_K nor DEFER
+ *     INTERLEAVE           of two_pass, 0: a part is consecutive steps along K; 1: part i has steps i, i + parts, ..., so that what is read at one time lies
+ *                          close together in A's and B's rows
+ *     FINISH_WARPS         of gemm_wgmma_finish: warps that share the parts of the same sums, 1 to 32
  *     ORDER, RASTER        grouped: consecutive tiles go through RASTER rows of tiles, column by column; hilbert: through squares of RASTER tiles, a power
  *                          of two, along a Hilbert curve (what is left at the edges: grouped)
  *     STREAM_K             1: the last wave's tiles are divided if it is not full; 2: those of the last full wave too; needs WORKSPACE 1, PERSISTENT,
@@ -146,6 +162,15 @@
 #ifndef SPLIT_K
 #define SPLIT_K 1
 #endif
+#ifndef FINISH
+#define FINISH cluster
+#endif
+#ifndef INTERLEAVE
+#define INTERLEAVE 0
+#endif
+#ifndef FINISH_WARPS
+#define FINISH_WARPS 8
+#endif
 #ifndef PERSISTENT
 #define PERSISTENT 1
 #endif
@@ -205,6 +230,8 @@
 #define STORE_tma 1
 #define STORE_rows 2
 #define STORE_direct 3
+#define FINISH_cluster 1
+#define FINISH_two_pass 2
 #define INPUT_IS JOIN(TYPE_, INPUT)
 #define OUTPUT_IS JOIN(TYPE_, OUTPUT)
 #define A_MAJOR_IS JOIN(MAJOR_, A_MAJOR)
@@ -212,6 +239,16 @@
 #define SCHEDULE_IS JOIN(SCHEDULE_, SCHEDULE)
 #define STORE_IS JOIN(STORE_, STORE)
 #define ORDER_IS JOIN(ORDER_, ORDER)
+#define FINISH_IS JOIN(FINISH_, FINISH)
+
+/* Parts of a tile's K that other launches add, and blocks of a cluster that share a tile's K. */
+#if FINISH_IS == FINISH_two_pass && SPLIT_K > 1
+#define TWO_PASS 1
+#define CLUSTER_K 1
+#else
+#define TWO_PASS 0
+#define CLUSTER_K SPLIT_K
+#endif
 
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #error "gemm_wgmma.cu needs sm_90a: wgmma, TMA and setmaxnreg are Hopper's own"
@@ -240,6 +277,9 @@
 #if STORE_IS == 0
 #error "STORE must be tma, rows or direct"
 #endif
+#if FINISH_IS == 0
+#error "FINISH must be cluster or two_pass"
+#endif
 
 #pragma nv_diag_suppress 177 /* which of what follows is used depends on the parameters */
 
@@ -252,7 +292,7 @@ constexpr int PARTS = ROWS / 64;                       /* wgmma is 64 rows high 
 constexpr int SIZE = INPUT_IS == TYPE_tf32 ? 4 : 2;    /* of an element of A or B */
 constexpr int LINE = BLOCK_K * SIZE < 128 ? BLOCK_K * SIZE : 128, PANEL = LINE / SIZE;
 constexpr int A_BYTES = BLOCK_M * BLOCK_K * SIZE, B_BYTES = BLOCK_N * BLOCK_K * SIZE;
-constexpr int CLUSTER = CLUSTER_M * CLUSTER_N * SPLIT_K;
+constexpr int CLUSTER = CLUSTER_M * CLUSTER_N * CLUSTER_K;
 constexpr int THREADS = 128 * WARPGROUPS + (PRODUCER_REGISTERS ? 128 : 32);
 constexpr int RELEASES = OWNERS * (CLUSTER_M + CLUSTER_N - 1); /* arrivals that empty a stage */
 
@@ -263,9 +303,14 @@ static_assert((A_MAJOR_IS == MAJOR_k || (BLOCK_K % 64 == 0 && BLOCK_M / 64 % CLU
                   (B_MAJOR_IS == MAJOR_k || (BLOCK_K % 64 == 0 && BLOCK_N % (64 * CLUSTER_M) == 0)),
               "M- and N-major operands need BLOCK_K 64 or more, and 64 rows or columns for each block of the cluster");
 static_assert(BLOCK_M % (8 * CLUSTER_N) == 0 && BLOCK_N % (8 * CLUSTER_M) == 0, "a cluster shares loads in units of 8 rows");
-static_assert(SPLIT_K == 1 || (CLUSTER_M * CLUSTER_N == 1 && !PERSISTENT && !PINGPONG), "SPLIT_K goes with neither CLUSTER_M, CLUSTER_N, PERSISTENT nor pingpong");
-static_assert(SPLIT_K == 1 || STORE_IS == STORE_direct || 4 * BLOCK_M * BLOCK_N <= STAGES * SIZE * BLOCK_K * (BLOCK_M + BLOCK_N),
-              "with SPLIT_K and STORE tma or rows the partial sums must fit into the stages");
+static_assert(CLUSTER_K == 1 || (CLUSTER_M * CLUSTER_N == 1 && !PERSISTENT && !PINGPONG),
+              "SPLIT_K with FINISH cluster goes with neither CLUSTER_M, CLUSTER_N, PERSISTENT nor pingpong");
+static_assert(CLUSTER_K == 1 || STORE_IS == STORE_direct || 4 * BLOCK_M * BLOCK_N <= STAGES * SIZE * BLOCK_K * (BLOCK_M + BLOCK_N),
+              "with SPLIT_K, FINISH cluster and STORE tma or rows the partial sums must fit into the stages");
+static_assert(CLUSTER <= 8, "a cluster has at most 8 blocks; more parts: FINISH two_pass");
+static_assert(!TWO_PASS || (WORKSPACE && !DEFER), "FINISH two_pass needs WORKSPACE 1 and no DEFER");
+static_assert(!INTERLEAVE || TWO_PASS, "INTERLEAVE needs SPLIT_K and FINISH two_pass");
+static_assert(FINISH_WARPS >= 1 && FINISH_WARPS <= 32, "FINISH_WARPS must be 1 to 32");
 static_assert(!PINGPONG || (WARPGROUPS == 2 && PERSISTENT), "pingpong needs two consumers and PERSISTENT");
 static_assert(STORE_IS != STORE_tma || MAP_C, "STORE tma needs a tensor map of C");
 static_assert(PRODUCER_REGISTERS == 0 || WARPGROUPS * MIN_BLOCKS > 1, "with one consumer a thread has all registers it can have: PRODUCER_REGISTERS 0");
@@ -408,6 +453,20 @@ template <int LEFT> __device__ __forceinline__ void stores_read()
 {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(LEFT) : "memory");
 }
+
+#if TWO_PASS
+/* For launches that may overlap (programmatic dependent launch): waits until the launch before has ended and its writes are seen; says that the launch after may
+ * begin, which it does when all blocks have said so. Nothing happens where launches do not overlap. */
+__device__ __forceinline__ void wait_for_launch_before()
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
+__device__ __forceinline__ void let_launch_after_begin()
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+#endif
 
 /* ---- wgmma ---------------------------------------------------------------------------------------------------------- */
 
@@ -758,7 +817,7 @@ template <int N> __device__ __forceinline__ void scale_sums(float *d, const targ
     }
 }
 
-#if STORE_IS == STORE_direct
+#if STORE_IS == STORE_direct || TWO_PASS
 /* Elements from registers, those of columns 8*j to 8*j+7. `row` and `col` are the thread's first. */
 __device__ __forceinline__ void store_direct(const float *d, const target &t, int row, int col, bool pairs)
 {
@@ -784,7 +843,9 @@ __device__ __forceinline__ void store_direct(const float *d, const target &t, in
 #endif
     }
 }
-#else
+#endif
+
+#if STORE_IS != STORE_direct
 /* Where 16 bytes of a staged line lie: TMA's swizzle over the line's width. */
 __device__ __forceinline__ unsigned staged(int line, int bytes)
 {
@@ -1143,10 +1204,29 @@ __device__ __forceinline__ void collect_sums(float (&d)[PARTS][SUMS], const prob
 }
 #endif
 
-#if SPLIT_K > 1
-constexpr int SHARES = PARTS * (BLOCK_N / STORE_COLS); /* of a tile: 64 rows by STORE_COLS columns, share i for the block of rank i % SPLIT_K */
+#if TWO_PASS
+/* Where a block's sums of a part lie; `slot`: which of the part's blocks, `slots`: how many. */
+__device__ __forceinline__ long long part_offset(int part, int slot, int slots)
+{
+    return ((long long)part * slots + slot) * (BLOCK_M * BLOCK_N);
+}
+
+/* Leaves this block's sums of its part to gemm_wgmma_finish: [sum / 4][thread][4], threads of the consumers that share a tile. */
+__device__ __forceinline__ void leave_part(const float (&d)[PARTS][SUMS], float *to)
+{
+    const unsigned thread = threadIdx.x % (128 * OWNERS);
+#pragma unroll
+    for (int i = 0; i < PARTS * SUMS; i += 4) {
+        const float *v = &d[i / SUMS][i % SUMS];
+        asm volatile("st.global.cg.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to + (i / 4 * 128 * OWNERS + thread) * 4), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory");
+    }
+}
+#endif
+
+#if CLUSTER_K > 1
+constexpr int SHARES = PARTS * (BLOCK_N / STORE_COLS); /* of a tile: 64 rows by STORE_COLS columns, share i for the block of rank i % CLUSTER_K */
 constexpr int SHARE_SUMS = STORE_COLS / 2;             /* of a thread */
-constexpr int TOGETHER = SPLIT_K * SHARE_SUMS <= 64 ? SPLIT_K : 2; /* blocks whose sums are on their way at once: each way takes longer than all loads */
+constexpr int TOGETHER = CLUSTER_K * SHARE_SUMS <= 64 ? CLUSTER_K : 2; /* blocks whose sums are on their way at once: each way takes longer than all loads */
 
 /* Of four sums of a thread, from the i-th on, for 16-byte accesses. */
 __device__ __forceinline__ unsigned partial_address(unsigned partial, int i)
@@ -1160,7 +1240,7 @@ __device__ __forceinline__ void offer_partial(const float (&d)[PARTS][SUMS], uns
 #pragma unroll
     for (int i = 0; i < PARTS * SUMS; i += 4) {
         const float *v = &d[i / SUMS][i % SUMS];
-        if ((unsigned)(i / SHARE_SUMS) % SPLIT_K != rank)
+        if ((unsigned)(i / SHARE_SUMS) % CLUSTER_K != rank)
             asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(partial_address(partial, i)), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory");
     }
 }
@@ -1174,16 +1254,16 @@ __device__ __forceinline__ void store_split(float (&d)[PARTS][SUMS], target &t, 
 #endif
 #pragma unroll
     for (int share = 0; share < SHARES; share++) {
-        if ((unsigned)share % SPLIT_K != rank) continue;
+        if ((unsigned)share % CLUSTER_K != rank) continue;
         const int p = share * SHARE_SUMS / SUMS, first = share * SHARE_SUMS % SUMS;
         float sum[SHARE_SUMS];
 #pragma unroll
         for (int i = 0; i < SHARE_SUMS; i++) sum[i] = 0;
 #pragma unroll
-        for (unsigned s = 0; s < SPLIT_K; s += TOGETHER) {
+        for (unsigned s = 0; s < CLUSTER_K; s += TOGETHER) {
             float v[TOGETHER][SHARE_SUMS];
 #pragma unroll
-            for (unsigned q = 0; q < TOGETHER && s + q < SPLIT_K; q++) {
+            for (unsigned q = 0; q < TOGETHER && s + q < CLUSTER_K; q++) {
                 unsigned there;
                 asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(partial_address(partial, share * SHARE_SUMS)), "r"(s + q));
 #pragma unroll
@@ -1194,7 +1274,7 @@ __device__ __forceinline__ void store_split(float (&d)[PARTS][SUMS], target &t, 
                                  : "memory");
             }
 #pragma unroll
-            for (unsigned q = 0; q < TOGETHER && s + q < SPLIT_K; q++)
+            for (unsigned q = 0; q < TOGETHER && s + q < CLUSTER_K; q++)
 #pragma unroll
                 for (int i = 0; i < SHARE_SUMS; i++) sum[i] += s + q == rank ? d[p][first + i] : v[q][i];
         }
@@ -1204,7 +1284,7 @@ __device__ __forceinline__ void store_split(float (&d)[PARTS][SUMS], target &t, 
 #pragma unroll
         for (int j = 0; j < SHARE_SUMS / 4; j++) store_direct(&sum[4 * j], t, own_row, own_col + 8 * j, pairs);
 #else
-        store_chunk<false>(sum, p, first / CHUNK_SUMS, share / SPLIT_K, t, row, col);
+        store_chunk<false>(sum, p, first / CHUNK_SUMS, share / CLUSTER_K, t, row, col);
 #endif
     }
 }
@@ -1224,7 +1304,7 @@ struct operands {
 /* The thread that loads. */
 __device__ __forceinline__ void produce(const operands &from, const problem &p, const ring &r, unsigned rank)
 {
-    const int cm = SPLIT_K > 1 ? 0 : rank % CLUSTER_M, cn = SPLIT_K > 1 ? 0 : rank / CLUSTER_M;
+    const int cm = CLUSTER_K > 1 ? 0 : rank % CLUSTER_M, cn = CLUSTER_K > 1 ? 0 : rank / CLUSTER_M;
     unsigned short a_mask = 0, b_mask = (unsigned short)(((1u << CLUSTER_M) - 1) << (CLUSTER_M * cn));
 #pragma unroll
     for (int i = 0; i < CLUSTER_N; i++) a_mask |= (unsigned short)(1u << (cm + CLUSTER_M * i));
@@ -1241,7 +1321,7 @@ __device__ __forceinline__ void produce(const operands &from, const problem &p, 
         col = (col * CLUSTER_N + cn) * BLOCK_N + cm * B_SHARE;
         int at = ROTATE && next.count > 0 ? (int)((unsigned)next.tile * ROTATE % (unsigned)next.count) : 0;
         for (int step = 0; step < next.count; step++) {
-            int k = next.first + at;
+            int k = next.first + at * (INTERLEAVE ? gridDim.y : 1);
             const tensor_map *a = from.a, *b = from.b;
             if (++at == next.count) at = 0;
             if (PRODUCTS == 3) {
@@ -1381,11 +1461,13 @@ __device__ __forceinline__ void multiply_piece(float (&d)[PARTS][SUMS], const ri
 __device__ __forceinline__ void consume(const problem &p, const ring &r, const target &to, unsigned rank, unsigned buffers, unsigned loaded
 #if STREAM_K
                                         , const workspace &space
+#elif TWO_PASS
+                                        , float *sums
 #endif
 )
 {
     const int group = threadIdx.x / 128;
-    const int cm = SPLIT_K > 1 ? 0 : rank % CLUSTER_M, cn = SPLIT_K > 1 ? 0 : rank / CLUSTER_M;
+    const int cm = CLUSTER_K > 1 ? 0 : rank % CLUSTER_M, cn = CLUSTER_K > 1 ? 0 : rank / CLUSTER_M;
     const int own = PINGPONG ? 0 : group * ROWS;
     float d[PARTS][SUMS];
     target t = to;
@@ -1420,8 +1502,8 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
         }
         pin(d);
         if (PINGPONG) turn_begin(group);
-#if STORE_IS == STORE_tma && !DEFER && SPLIT_K == 1
-        if (!STREAM_K || next.first == 0) load_old_ahead(t, row, col);
+#if STORE_IS == STORE_tma && !DEFER && CLUSTER_K == 1
+        if (TWO_PASS ? gridDim.y == 1 : !STREAM_K || next.first == 0) load_old_ahead(t, row, col);
 #endif
         int k = 0;
 #if DEFER
@@ -1445,7 +1527,7 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
         multiply_wait<0>();
         if (IN_FLIGHT && count > 0) release(r, last, rank);
         pin(d);
-#if SPLIT_K > 1
+#if CLUSTER_K > 1
         /* All loads have come and been read; the ring's memory is free once every consumer is here. */
         asm volatile("bar.sync %0, %1;" ::"n"(WARPGROUPS + 1), "n"(128 * WARPGROUPS) : "memory");
         offer_partial(d, r.a, rank);
@@ -1460,6 +1542,11 @@ __device__ __forceinline__ void consume(const problem &p, const ring &r, const t
         }
         if (count < p.steps) collect_sums(d, p, space, next.tile, count, group);
         store_tile(d, t, row, col);
+#elif TWO_PASS
+        if (gridDim.y > 1)
+            leave_part(d, sums + part_offset(blockIdx.y, next.tile * CLUSTER + rank, p.tiles * CLUSTER));
+        else
+            store_tile(d, t, row, col);
 #else
         store_tile(d, t, row, col);
 #endif
@@ -1495,7 +1582,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     const unsigned base = (shared_address(memory) + 1023) & ~1023u;
     const unsigned rank = CLUSTER > 1 ? cluster_rank() : 0;
     constexpr int BUFFERS = STORE_IS == STORE_direct ? 0 : WARPGROUPS * STORE_BUFFERS * STORE_BYTES;
-    constexpr int USED = STAGES * (A_BYTES + B_BYTES) + BUFFERS, SPLIT = SPLIT_K > 1 ? 4 * BLOCK_M * BLOCK_N : 0;
+    constexpr int USED = STAGES * (A_BYTES + B_BYTES) + BUFFERS, SPLIT = CLUSTER_K > 1 ? 4 * BLOCK_M * BLOCK_N : 0;
     const unsigned barriers = base + (USED > SPLIT ? USED : SPLIT);
     const ring r = {base, base + STAGES * A_BYTES, barriers, barriers + 8 * STAGES};
     const unsigned loaded = barriers + 16 * STAGES; /* barriers of the store buffers */
@@ -1503,7 +1590,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     problem p = {m, n, k, (m + BLOCK_M * CLUSTER_M - 1) / (BLOCK_M * CLUSTER_M), (n + BLOCK_N * CLUSTER_N - 1) / (BLOCK_N * CLUSTER_N)};
     p.tiles = p.alone = p.tiles_m * p.tiles_n;
     p.steps = PRODUCTS * per_product;
-    if (SPLIT_K > 1) {
+#if TWO_PASS
+    {
+        const int parts = gridDim.y, part = blockIdx.y, each = (unsigned)p.steps / (unsigned)parts, more = p.steps - each * parts; /* the first `more` have one step more */
+        p.first = INTERLEAVE ? part : part * each + min(part, more);
+        p.steps = each + (part < more);
+    }
+#endif
+    if (CLUSTER_K > 1) {
         const int share = (p.steps + SPLIT_K - 1) / SPLIT_K;
         p.first = min((int)rank * share, p.steps);
         p.steps = min(share, p.steps - p.first);
@@ -1546,15 +1640,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 #else
             produce({&a, &b, nullptr, nullptr}, p, r, rank);
 #endif
+#if TWO_PASS
+            let_launch_after_begin();
+#endif
         }
         __syncwarp();
-#if SPLIT_K > 1
+#if CLUSTER_K > 1
         cluster_sync();
 #endif
     } else {
         if (PRODUCER_REGISTERS) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(CONSUMER_REGISTERS));
 #if STREAM_K
         consume(p, r, t, rank, base + STAGES * (A_BYTES + B_BYTES), loaded, {sums, counts});
+#elif TWO_PASS
+        consume(p, r, t, rank, base + STAGES * (A_BYTES + B_BYTES), loaded, sums);
 #else
         consume(p, r, t, rank, base + STAGES * (A_BYTES + B_BYTES), loaded);
 #endif
@@ -1562,6 +1661,64 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     /* No block may end while another sends to its memory, reads it, or arrives at its barriers. */
     if (CLUSTER > 1) cluster_sync();
 }
+
+/* ---- the sum of the parts ------------------------------------------------------------------------------------------------ */
+
+#if TWO_PASS
+/* C = alpha * (all parts) + beta * C: four sums a thread of the 32 that are number blockIdx.y in what block blockIdx.x of each part left. Each warp adds
+ * consecutive parts, up to 16 of which are on their way at once, then the first what the warps found: one order, the same bits in every run. Without
+ * the 1 of the launch bounds the compiler saves registers and has few on their way. */
+extern "C" __global__ void __launch_bounds__(32 * FINISH_WARPS, 1)
+    gemm_wgmma_finish(output *c, int m, int n, float alpha, float beta, long long ldc, int parts, const float *__restrict__ sums)
+{
+    constexpr int EACH = (SPLIT_K + FINISH_WARPS - 1) / FINISH_WARPS, TOGETHER = EACH < 16 ? EACH : 16; /* parts of a warp; of those, loads in flight */
+    __shared__ float4 found[FINISH_WARPS][32];
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const problem p = {m, n, 0, (m + BLOCK_M * CLUSTER_M - 1) / (BLOCK_M * CLUSTER_M), (n + BLOCK_N * CLUSTER_N - 1) / (BLOCK_N * CLUSTER_N)};
+    int row, col;
+    place(p, blockIdx.x / CLUSTER, row, col);
+    /* The thread of the consumers that had these sums, and which of its fours. */
+    const int number = blockIdx.y * 32 + lane, thread = number % (128 * OWNERS), four = number / (128 * OWNERS), rank = blockIdx.x % CLUSTER;
+    row = (row * CLUSTER_M + rank % CLUSTER_M) * BLOCK_M + thread / 128 * ROWS + four / (SUMS / 4) * 64 + thread / 32 % 4 * 16 + lane / 4;
+    col = (col * CLUSTER_N + rank / CLUSTER_M) * BLOCK_N + four % (SUMS / 4) * 8 + lane % 4 * 2;
+    const bool inside = row < m && col < n;
+    const int first = warp * EACH, end = min(first + EACH, parts);
+    const float *from = sums + part_offset(first, blockIdx.x, gridDim.x) + number * 4;
+    const long long apart = part_offset(1, 0, gridDim.x);
+    wait_for_launch_before();
+    if (parts == 1 || !__any_sync(0xffffffffu, inside)) return; /* the same for all warps */
+    float sum[4] = {0, 0, 0, 0};
+#pragma unroll 1
+    for (int left = end - first; left > 0; left -= TOGETHER, from += TOGETHER * apart) {
+        float v[TOGETHER][4];
+        /* Past the last the last again, not added: loads under conditions waited for each other. */
+#pragma unroll
+        for (int i = 0; i < TOGETHER; i++)
+            asm volatile("ld.global.cg.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v[i][0]), "=f"(v[i][1]), "=f"(v[i][2]), "=f"(v[i][3]) : "l"(from + min(i, left - 1) * apart) : "memory");
+#pragma unroll
+        for (int i = 0; i < TOGETHER; i++)
+#pragma unroll
+            for (int e = 0; e < 4; e++) sum[e] += i < left ? v[i][e] : 0.0f;
+    }
+    if (FINISH_WARPS > 1) {
+        found[warp][lane] = make_float4(sum[0], sum[1], sum[2], sum[3]);
+        __syncthreads();
+        if (warp > 0) return;
+#pragma unroll
+        for (int w = 1; w < FINISH_WARPS; w++) {
+            const float4 v = found[w][lane];
+            sum[0] += v.x;
+            sum[1] += v.y;
+            sum[2] += v.z;
+            sum[3] += v.w;
+        }
+    }
+    if (!inside) return;
+    const target t = {c, ldc, m, n, alpha, beta};
+    scale_sums<4>(sum, t, row, col);
+    store_direct(sum, t, row, col, in_pairs(t));
+}
+#endif
 
 /* ---- rows that TMA cannot address ------------------------------------------------------------------------------------- */
 

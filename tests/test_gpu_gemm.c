@@ -185,10 +185,15 @@ static void matrix_times_vector_is_right_at_all_shapes(void **state)
     e2e_remove(folder);
 }
 
-// sed scripts for tests/jobs/wgmma_cases.cfg.
+// sed scripts for tests/jobs/wgmma_cases.cfg and wgmma_two_pass.cfg.
 #define IN_TF32                                                                                                                                     \
     "s/INPUT = \"bf16\"; OUTPUT = \"bf16\"; BYTES = 2; BYTES_C = 2/INPUT = \"tf32\"; OUTPUT = \"f32\"; BYTES = 4; BYTES_C = 4/; s/BLOCK_K = 64/BLOCK_K = 32/; " \
     "s/type = \"bf16\"/type = \"f32\"/; s/compute = \"full\"/compute = \"tf32\"/"
+
+#define TRANSPOSED \
+    "s/TRANSPOSE_C = 0/TRANSPOSE_C = 1/; s/shape = . \"ROWS\", \"COLS\" .; ld = \"round_up(COLS, 8) + 8\"/shape = [ \"COLS\", \"ROWS\" ]; ld = \"round_up(ROWS, 8) + 8\"/; " \
+    "s/box = . \"64\", \"STORE_COLS\" .; swizzle = \"BYTES_C . STORE_COLS\"/box = [ \"STORE_COLS\", \"64\" ]; swizzle = 128/; " \
+    "s/value = \"round_up(COLS, 8) + 8\"/value = \"round_up(ROWS, 8) + 8\"/; s/M = \"ROWS\"; N = \"COLS\"/M = \"COLS\"; N = \"ROWS\"; A = \"B\"; B = \"A\"/; s/ROWS = 1;/ROWS = 8;/; s/ROWS = 300/ROWS = 304/"
 
 static void products_on_tensor_cores_are_right_however_tiles_are_ordered_divided_and_stored(void **state)
 {
@@ -208,9 +213,7 @@ static void the_transpose_of_a_product_on_tensor_cores_is_right(void **state)
 {
     NEEDS_GPU();
     all_right("tests/jobs/wgmma_cases.cfg",
-              "s/TRANSPOSE_C = 0/TRANSPOSE_C = 1/; s/shape = . \"ROWS\", \"COLS\" .; ld = \"round_up(COLS, 8) + 8\"/shape = [ \"COLS\", \"ROWS\" ]; ld = \"round_up(ROWS, 8) + 8\"/; "
-              "s/box = . \"64\", \"STORE_COLS\" .; swizzle = \"BYTES_C . STORE_COLS\"/box = [ \"STORE_COLS\", \"64\" ]; swizzle = 128/; "
-              "s/value = \"round_up(COLS, 8) + 8\"/value = \"round_up(ROWS, 8) + 8\"/; s/M = \"ROWS\"; N = \"COLS\"/M = \"COLS\"; N = \"ROWS\"; A = \"B\"; B = \"A\"/; s/% 6 == 4/% 6 == 2/; s/ROWS = 1;/ROWS = 8;/; s/ROWS = 300/ROWS = 304/");
+              TRANSPOSED "; s/% 6 == 4/% 6 == 2/");
 }
 
 static void products_in_tf32_are_right_and_are_not_fp32(void **state)
@@ -238,6 +241,19 @@ static void fp32_by_three_products_of_tf32_is_right(void **state)
     all_right("configs/sgemm_3xtf32.cfg", small);
 }
 
+static void parts_of_a_sum_that_a_second_launch_adds_are_right(void **state)
+{
+    NEEDS_GPU();
+    all_right("tests/jobs/wgmma_two_pass.cfg", "");
+    char *script = text_format("%s; %s", IN_TF32, c_not_read);
+    all_right("tests/jobs/wgmma_two_pass.cfg", script);
+    free(script);
+    all_right("tests/jobs/wgmma_two_pass.cfg", TRANSPOSED);
+    // Rows of C that begin in the middle of two elements; no map of C.
+    all_right("tests/jobs/wgmma_two_pass.cfg", "s/.tma., //; s/WORKSPACE = 1;/& MAP_C = 0;/; s/round_up(COLS, 8) + 8/COLS/; s/COLS = 776/COLS = 773/; s/COLS = 264/COLS = 263/; s/COLS = 96/COLS = 97/; "
+                                               "/tensor_map = \"C\"/{N; s/.*/{ buffer = \"C\"; type = \"bf16\"; shape = [ \"ROWS\", \"COLS\" ]; direction = \"inout\"; },/}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +276,7 @@ int main(void)
         cmocka_unit_test(the_transpose_of_a_product_on_tensor_cores_is_right),
         cmocka_unit_test(products_in_tf32_are_right_and_are_not_fp32),
         cmocka_unit_test(fp32_by_three_products_of_tf32_is_right),
+        cmocka_unit_test(parts_of_a_sum_that_a_second_launch_adds_are_right),
     };
     cmocka_set_test_filter(getenv("TEST_FILTER"));
     return cmocka_run_group_tests(tests, NULL, NULL);
