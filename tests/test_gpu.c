@@ -389,5 +389,6 @@ int main(void)
         cmocka_unit_test(counters_agree_with_ncu_and_show_the_conflicts_of_tile_col_size_8),
     };
     cmocka_set_test_filter(getenv("TEST_FILTER")); // e.g. 'counters*'
+    cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*ragged*"; all without
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
