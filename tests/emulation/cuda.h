@@ -53,6 +53,7 @@ struct thread {
 };
 
 alignas(128) static char shared[228 * 1024];
+[[maybe_unused]] static std::vector<const float *> prefetched; // what the L2 was asked for
 static ucontext_t scheduler;
 static std::vector<thread> threads;
 static unsigned current;
