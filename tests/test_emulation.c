@@ -1,12 +1,12 @@
-// templates/gemm_simt.cu on the CPU (tests/emulation): configurations of every way through the template are right, and mistakes in it are seen.
+// templates/gemm_simt.cu and transpose.cu on the CPU (tests/emulation): configurations of every way through them are right, and mistakes in them are seen.
 #include "tests/e2e.h"
 
 // Compiles the template with these macros, after a sed script, and runs it.
-static struct outcome_of_command emulate(const char *folder, const char *script, const char *macros)
+static struct outcome_of_command emulate(const char *template, const char *folder, const char *script, const char *macros)
 {
-    return e2e_run(folder, "sed -f tests/emulation/gemm_simt.sed templates/gemm_simt.cu | sed '%s' >%s/gemm_simt.emulated && "
-                           "g++ -std=c++17 -O1 -w -I%s -Itests/emulation -DUNROLL_K= %s tests/emulation/gemm_simt.cpp -o %s/emulated && timeout 120 %s/emulated",
-                   script, folder, folder, macros, folder, folder);
+    return e2e_run(folder, "sed -f tests/emulation/%s.sed templates/%s.cu | sed '%s' >%s/%s.emulated && "
+                           "g++ -std=c++17 -O1 -w -I%s -Itests/emulation -DUNROLL_K= %s tests/emulation/%s.cpp -o %s/emulated && timeout 120 %s/emulated",
+                   template, template, script, folder, template, folder, macros, template, folder, folder);
 }
 
 static const char *const configurations[] = {
@@ -38,7 +38,7 @@ static void products_are_right_in_emulation(void **state)
     (void)state;
     char *folder = e2e_folder("emulation");
     for (size_t i = 0; i < sizeof configurations / sizeof *configurations; i++) {
-        struct outcome_of_command r = emulate(folder, "", configurations[i]);
+        struct outcome_of_command r = emulate("gemm_simt", folder, "", configurations[i]);
         if (r.status || strcmp(r.out, "ok\n") != 0) fail_msg("%s: status %d: %s%.2000s", configurations[i], r.status, r.out, r.err);
         e2e_done(&r);
     }
@@ -69,8 +69,34 @@ static void mistakes_in_the_template_are_seen_in_emulation(void **state)
     };
     char *folder = e2e_folder("mistaken");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct outcome_of_command r = emulate(folder, cases[i].script, cases[i].macros);
+        struct outcome_of_command r = emulate("gemm_simt", folder, cases[i].script, cases[i].macros);
         if (r.status != 1 || !(strstr(r.out, "off by") || strstr(r.out, "not aligned"))) fail_msg("%s: status %d: %s%.2000s", cases[i].script, r.status, r.out, r.err);
+        e2e_done(&r);
+    }
+    e2e_remove(folder);
+}
+
+static void transpositions_are_right_in_emulation(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "-DTILE=32 -DBLOCK_SIZE=64 -DVECTOR=4 -DORDER=bands -DBAND=4 -DSTAY=2",
+        "-DTILE=32 -DBLOCK_SIZE=128 -DVECTOR=2 -DORDER=bands -DBAND=2 -DLAYOUT=padding",
+        "-DTILE_ROWS=64 -DTILE_COLS=32 -DBLOCK_SIZE=256 -DVECTOR=1 -DORDER=squares -DSTAY=1 -DLAYOUT=plain",
+        "-DTILE_ROWS=32 -DTILE_COLS=128 -DBLOCK_SIZE=128 -DVECTOR=4 -DORDER=columns -DSTORE=streaming -DLOAD=streaming",
+        "-DTILE_ROWS=128 -DTILE_COLS=64 -DBLOCK_SIZE=512 -DVECTOR=2 -DORDER=rows -DSTAY=1",
+    };
+    char *folder = e2e_folder("turned");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct outcome_of_command r = emulate("transpose", folder, "", cases[i]);
+        if (r.status || strcmp(r.out, "ok\n") != 0) fail_msg("%s: status %d: %s%.2000s", cases[i], r.status, r.out, r.err);
+        e2e_done(&r);
+    }
+    // A block that stays fills the tile while it is still being written; a band's last columns are taken as if it were whole.
+    static const char *const scripts[] = {"/the tile has been written by everyone/d", "s/min(BAND, across - BAND \\* band)/BAND/"};
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        struct outcome_of_command r = emulate("transpose", folder, scripts[i], cases[0]);
+        if (r.status != 1 || !strstr(r.out, "off by")) fail_msg("%s: status %d: %s%.2000s", scripts[i], r.status, r.out, r.err);
         e2e_done(&r);
     }
     e2e_remove(folder);
@@ -81,6 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_right_in_emulation),
         cmocka_unit_test(mistakes_in_the_template_are_seen_in_emulation),
+        cmocka_unit_test(transpositions_are_right_in_emulation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,6 +143,7 @@ inline void __threadfence() {}
 template <class T> inline T __ldcg(const T *p) { return *p; }
 template <class T> inline T __ldcs(const T *p) { return *p; }
 template <class T> inline void __stcg(T *p, T v) { *p = v; }
+template <class T> inline void __stcs(T *p, T v) { *p = v; }
 inline unsigned atomicInc(unsigned *p, unsigned limit)
 {
     unsigned old = *p;
