@@ -33,6 +33,8 @@
  *     ORDER                  in which order blocks take tiles: `rows` of A, `columns` of A, `squares` of 8 x 8 tiles, or `bands`: columns of BAND tiles, row by row
  *     BAND                   makes neighbouring blocks read neighbouring memory too: BAND * TILE_COLS floats of each row of A
  *     STAY                   0: a block a tile. n: n blocks a multiprocessor stay, and load their next tile to registers before they write the one they have
+ *     BY_LINE                1: where V is 1, a warp writes whole rows of the turned tile, each access from where a line of 128 bytes begins. 0: 32 floats from
+ *                            wherever the tile's part of the row begins, which touch five sectors of 32 bytes where rows are not aligned, two of them in part
  *     STORE                  `plain` or `streaming` (st.global.cs): B's lines are not wanted again
  *     LOAD                   `plain`, `streaming` (ld.global.cs) or `ahead` (ld.global.L2::256B: the L2 brings 256 bytes where it misses)
  *
@@ -69,6 +71,9 @@
 #endif
 #ifndef STAY
 #define STAY 0
+#endif
+#ifndef BY_LINE
+#define BY_LINE 0
 #endif
 #ifndef STORE
 #define STORE plain
@@ -258,8 +263,40 @@ template <int V, bool WHOLE> __device__ __forceinline__ void release_some(const 
     }
 }
 
+/* The same with BY_LINE. */
+template <bool WHOLE> __device__ __forceinline__ void release_by_line(const float *tile, float *b, int rows, int cols, int row, int col)
+{
+    constexpr int GROUPS = TILE_ROWS / 32, WARPS = BLOCK_SIZE / 32;
+#pragma unroll 2
+    for (int from_col = threadIdx.x / 32; from_col < TILE_COLS; from_col += WARPS) {
+        float *const to = b + (long long)(row + from_col) * cols + col;
+        const int first = (int)(threadIdx.x % 32) - (int)(reinterpret_cast<unsigned long long>(to) / 4 % 32); /* -31 .. 31; only the first and the last group can be outside */
+        float out[GROUPS + 1];
+#pragma unroll
+        for (int k = 0; k <= GROUPS; ++k) {
+            const int from_row = first + 32 * k;
+            if (from_row >= 0 && from_row < TILE_ROWS) out[k] = tile[place<1>(from_row, from_col)];
+        }
+#pragma unroll
+        for (int k = 0; k <= GROUPS; ++k) {
+            const int from_row = first + 32 * k;
+#if SWEETSPOT_VARIANT == 2
+            if (out[k] != -1.0f) continue;
+#endif
+            if (from_row >= 0 && from_row < TILE_ROWS && (WHOLE || (row + from_col < rows && col + from_row < cols))) store1(to + from_row, out[k]);
+        }
+    }
+}
+
 template <int V> __device__ __forceinline__ void release(const float *tile, float *b, int rows, int cols, int row, int col)
 {
+    if constexpr (BY_LINE && V == 1) {
+        if (row + TILE_COLS <= rows && col + TILE_ROWS <= cols)
+            release_by_line<true>(tile, b, rows, cols, row, col);
+        else
+            release_by_line<false>(tile, b, rows, cols, row, col);
+        return;
+    }
     if (row + TILE_COLS <= rows && col + TILE_ROWS <= cols)
         release_some<V, true>(tile, b, rows, cols, row, col);
     else

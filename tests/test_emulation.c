@@ -84,7 +84,9 @@ static void transpositions_are_right_in_emulation(void **state)
         "-DTILE=32 -DBLOCK_SIZE=128 -DVECTOR=2 -DORDER=bands -DBAND=2 -DLAYOUT=padding",
         "-DTILE_ROWS=64 -DTILE_COLS=32 -DBLOCK_SIZE=256 -DVECTOR=1 -DORDER=squares -DSTAY=1 -DLAYOUT=plain",
         "-DTILE_ROWS=32 -DTILE_COLS=128 -DBLOCK_SIZE=128 -DVECTOR=4 -DORDER=columns -DSTORE=streaming -DLOAD=streaming",
-        "-DTILE_ROWS=128 -DTILE_COLS=64 -DBLOCK_SIZE=512 -DVECTOR=2 -DORDER=rows -DSTAY=1",
+        "-DTILE_ROWS=128 -DTILE_COLS=64 -DBLOCK_SIZE=512 -DVECTOR=2 -DORDER=rows -DSTAY=1 -DBY_LINE=1",
+        "-DTILE_ROWS=64 -DTILE_COLS=32 -DBLOCK_SIZE=256 -DVECTOR=1 -DORDER=bands -DBAND=2 -DBY_LINE=1 -DLAYOUT=padding",
+        "-DTILE=32 -DBLOCK_SIZE=1024 -DVECTOR=1 -DORDER=columns -DBY_LINE=1",
     };
     char *folder = e2e_folder("turned");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
