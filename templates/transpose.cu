@@ -270,20 +270,19 @@ template <bool WHOLE> __device__ __forceinline__ void release_by_line(const floa
 #pragma unroll 2
     for (int from_col = threadIdx.x / 32; from_col < TILE_COLS; from_col += WARPS) {
         float *const to = b + (long long)(row + from_col) * cols + col;
-        const int first = (int)(threadIdx.x % 32) - (int)(reinterpret_cast<unsigned long long>(to) / 4 % 32); /* -31 .. 31; only the first and the last group can be outside */
+        const int first = (int)(threadIdx.x % 32) - (int)(reinterpret_cast<unsigned long long>(to) / 4 % 32); /* row of the tile, from -31 to 31 */
+        const float *const from = tile + place<1>(first & 31, from_col) - (first < 0 ? 32 * PITCH : 0);         /* 32 rows on, the swizzle is the same */
         float out[GROUPS + 1];
 #pragma unroll
-        for (int k = 0; k <= GROUPS; ++k) {
-            const int from_row = first + 32 * k;
-            if (from_row >= 0 && from_row < TILE_ROWS) out[k] = tile[place<1>(from_row, from_col)];
-        }
+        for (int k = 0; k <= GROUPS; ++k)
+            if ((k > 0 || first >= 0) && (k < GROUPS || first < 0)) out[k] = from[32 * k * PITCH];
 #pragma unroll
         for (int k = 0; k <= GROUPS; ++k) {
             const int from_row = first + 32 * k;
 #if SWEETSPOT_VARIANT == 2
             if (out[k] != -1.0f) continue;
 #endif
-            if (from_row >= 0 && from_row < TILE_ROWS && (WHOLE || (row + from_col < rows && col + from_row < cols))) store1(to + from_row, out[k]);
+            if ((k > 0 || first >= 0) && (k < GROUPS || first < 0) && (WHOLE || (row + from_col < rows && col + from_row < cols))) store1(to + from_row, out[k]);
         }
     }
 }
