@@ -9,7 +9,8 @@
  *     STEP shared     a block a problem; the whole block along each row of W, coalesced, joined by a sweep in shared memory
  *     STEP shuffle    the same, joined by warp shuffles in two stages
  *     STEP warps      a block a problem; a warp along each row of W, joined by shuffles alone
- *     STEP split      two launches: `average` writes the averages as a matrix of n x length, and a library multiplies it by W transposed
+ *     STEP split      two launches: `average` writes the averages as a matrix of n x length, which is multiplied by W transposed: by a library, or with
+ *                     GEMM own by gemm_simt.cu, included here
  *
  * Averaging is the same in all: a thread adds down VECTOR neighbouring elements of every DOWN-th vector, ITEMS vectors in flight; the DOWN sums of an element are
  * joined in shared memory, in order. Vectors of VECTOR floats where `length` and x allow it, else one float of VECTOR, ACROSS apart.
@@ -19,10 +20,16 @@
  *         grid   n (STEP elements: 1);   block  (ACROSS, DOWN);   dynamic shared memory  4 * length bytes
  *     average         (const float *x, float *mean, int m, int length)
  *         grid   (ceil_div(length, ACROSS * VECTOR), n);   block  (ACROSS, DOWN)
+ *     gemm_simt_split, gemm_simt_finish   GEMM own: see gemm_simt.cu; M n, N and K length, A mean, B W, C y
  *     average_matvec_naive  the whole in fp64;   grid  n;   block  256;   dynamic shared memory  8 * length bytes
  *
  * Parameters (macros; each has a default): STEP; ACROSS, a multiple of 32; DOWN, a power of two; VECTOR 1, 2, 4; ITEMS; UNROLL pragma text in front of the loop over
- * the vectors
+ * the vectors; LOAD `plain` or `streaming` (ld.global.cs), which leaves the L2 to W and the averages. With GEMM own also
+ *
+ *     OVERLAP   1: the product is launched so that it may begin before `average` has ended (programmatic dependent launch, sm_90), and waits itself; 2: meanwhile
+ *               W is brought to the L2. 0: one after the other
+ *     TRANSPOSE_A  1: the averages are written as a matrix of length x n
+ *     and the others of gemm_simt.cu, but TRANSPOSE_B, AFTER_LAUNCH and VECTOR, which is 4 there
  *
  * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: bits are collected instead of added; 2 arithmetic alone: nothing of x is loaded.
  */
@@ -47,6 +54,18 @@
 #ifndef UNROLL
 #define UNROLL
 #endif
+#ifndef LOAD
+#define LOAD plain
+#endif
+#ifndef GEMM
+#define GEMM cublas
+#endif
+#ifndef OVERLAP
+#define OVERLAP 0
+#endif
+#ifndef TRANSPOSE_A
+#define TRANSPOSE_A 0
+#endif
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define STEP_elements 1
@@ -58,6 +77,19 @@
 #define STEP_IS JOIN(STEP_, STEP)
 #if STEP_IS == 0
 #error "STEP must be elements, problems, shared, shuffle, warps or split"
+#endif
+#define LOAD_plain 1
+#define LOAD_streaming 2
+#define LOAD_IS JOIN(LOAD_, LOAD)
+#if LOAD_IS == 0
+#error "LOAD must be plain or streaming"
+#endif
+#define GEMM_cublas 1
+#define GEMM_cublasLt 2
+#define GEMM_own 3
+#define GEMM_IS JOIN(GEMM_, GEMM)
+#if GEMM_IS == 0
+#error "GEMM must be cublas, cublasLt or own"
 #endif
 static_assert(ACROSS % 32 == 0 && (DOWN & (DOWN - 1)) == 0 && ACROSS * DOWN <= 1024, "ACROSS must be a multiple of 32, DOWN a power of two, their product at most 1024");
 static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
@@ -75,6 +107,14 @@ __device__ __forceinline__ float add(float sum, float x)
 #endif
 }
 
+template <class T> __device__ __forceinline__ T read(const T *from)
+{
+    if constexpr (LOAD_IS == LOAD_streaming)
+        return __ldcs(from);
+    else
+        return __ldg(from);
+}
+
 /* VECTOR floats of a vector: beside each other (WIDE), or ACROSS apart and only as far as there are any. */
 template <bool WIDE> __device__ __forceinline__ void fetch(float *to, const float *from, int at, int length)
 {
@@ -82,19 +122,20 @@ template <bool WIDE> __device__ __forceinline__ void fetch(float *to, const floa
 #pragma unroll
         for (int v = 0; v < VECTOR; ++v) to[v] = (float)at;
     } else if constexpr (WIDE && VECTOR == 4) {
-        const float4 v = __ldg(reinterpret_cast<const float4 *>(from + at));
+        const float4 v = read(reinterpret_cast<const float4 *>(from + at));
         to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
     } else if constexpr (WIDE && VECTOR == 2) {
-        const float2 v = __ldg(reinterpret_cast<const float2 *>(from + at));
+        const float2 v = read(reinterpret_cast<const float2 *>(from + at));
         to[0] = v.x, to[1] = v.y;
     } else {
 #pragma unroll
-        for (int v = 0; v < VECTOR; ++v) to[v] = at + v * ACROSS < length ? __ldg(from + at + v * ACROSS) : 0.0f;
+        for (int v = 0; v < VECTOR; ++v) to[v] = at + v * ACROSS < length ? read(from + at + v * ACROSS) : 0.0f;
     }
 }
 
-/* Elements [chunk, chunk + ACROSS * VECTOR) of one problem's average, to `mean` (global or shared). By the whole block; with barriers. */
-template <bool WIDE> __device__ __forceinline__ void average_chunk(const float *x, float *mean, int m, int length, int chunk)
+/* Elements [chunk, chunk + ACROSS * VECTOR) of one problem's average, to `mean` (global or shared), `apart` floats from one to the next. By the whole block; with
+ * barriers. */
+template <bool WIDE> __device__ __forceinline__ void average_chunk(const float *x, float *mean, int apart, int m, int length, int chunk)
 {
     __shared__ float joint[DOWN][ACROSS][VECTOR];
     const int tx = threadIdx.x, ty = threadIdx.y, at = chunk + tx * (WIDE ? VECTOR : 1);
@@ -140,7 +181,7 @@ template <bool WIDE> __device__ __forceinline__ void average_chunk(const float *
 #pragma unroll
     for (int v = 0; v < VECTOR; ++v) {
         const int to = at + v * (WIDE ? 1 : ACROSS);
-        if (to < length) mean[to] = sum[v] * factor;
+        if (to < length) mean[(long long)to * apart] = sum[v] * factor;
     }
 }
 
@@ -208,6 +249,17 @@ __device__ __forceinline__ void multiply(const float *w, const float *mean, floa
 }
 #endif
 
+#if STEP_IS == STEP_split
+/* The product's blocks begin when every block here has said this or ended, and so when all have begun: they take places that nobody waits for any more, and keep
+ * no block of this launch from an SM, as early as it is said. */
+__device__ __forceinline__ void let_product_begin()
+{
+#if OVERLAP && defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+#endif
+
 } // namespace
 
 #if STEP_IS != STEP_split
@@ -218,9 +270,9 @@ extern "C" __global__ void __launch_bounds__(ACROSS *DOWN) average_matvec(const 
     for (int p = blockIdx.x; p < n; p += gridDim.x) {
         const float *from = x + (long long)p * m * length;
         if (wide(x, length))
-            for (int chunk = 0; chunk < length; chunk += ACROSS * VECTOR) average_chunk<true>(from, mean, m, length, chunk);
+            for (int chunk = 0; chunk < length; chunk += ACROSS * VECTOR) average_chunk<true>(from, mean, 1, m, length, chunk);
         else
-            for (int chunk = 0; chunk < length; chunk += ACROSS * VECTOR) average_chunk<false>(from, mean, m, length, chunk);
+            for (int chunk = 0; chunk < length; chunk += ACROSS * VECTOR) average_chunk<false>(from, mean, 1, m, length, chunk);
         __syncthreads();
         multiply(w, mean, y + (long long)p * length, length);
         __syncthreads();
@@ -229,11 +281,14 @@ extern "C" __global__ void __launch_bounds__(ACROSS *DOWN) average_matvec(const 
 #else
 extern "C" __global__ void __launch_bounds__(ACROSS *DOWN) average(const float *__restrict__ x, float *__restrict__ mean, int m, int length)
 {
+    let_product_begin();
     const float *from = x + (long long)blockIdx.y * m * length;
+    float *const to = TRANSPOSE_A ? mean + blockIdx.y : mean + (long long)blockIdx.y * length;
+    const int apart = TRANSPOSE_A ? gridDim.y : 1;
     if (wide(x, length))
-        average_chunk<true>(from, mean + (long long)blockIdx.y * length, m, length, blockIdx.x * (ACROSS * VECTOR));
+        average_chunk<true>(from, to, apart, m, length, blockIdx.x * (ACROSS * VECTOR));
     else
-        average_chunk<false>(from, mean + (long long)blockIdx.y * length, m, length, blockIdx.x * (ACROSS * VECTOR));
+        average_chunk<false>(from, to, apart, m, length, blockIdx.x * (ACROSS * VECTOR));
 }
 #endif
 
@@ -253,3 +308,15 @@ extern "C" __global__ void average_matvec_naive(const float *x, const float *w, 
         y[(long long)blockIdx.x * length + i] = (float)sum;
     }
 }
+
+#if STEP_IS == STEP_split && GEMM_IS == GEMM_own
+/* Last, because VECTOR is this file's until here. W is stored as the transpose of what the averages are multiplied by. */
+#undef VECTOR
+#define VECTOR 4
+#define TRANSPOSE_B 1
+#define AFTER_LAUNCH OVERLAP
+#ifndef SPLIT_K
+#define SPLIT_K 1
+#endif
+#include "gemm_simt.cu"
+#endif

@@ -103,6 +103,8 @@
  *     TRANSPOSE_A, TRANSPOSE_B   how A and B are stored
  *     ALIGNED            1: A and B are copies that gemm_simt_align made, so that VECTOR can be 4 for any matrices. 2: B is; with
  *                        A_ASYNC, A goes float by float anyway, unless TRANSPOSE_A
+ *     AFTER_LAUNCH       1: A is what the launch before writes, which this one may overlap (programmatic dependent launch): nothing is read
+ *                        before that one has ended. 2: meanwhile B, which it does not write, is brought to the L2
  *
  * What limits it. An SM issues one instruction per scheduler and cycle, and an FFMA is one of them, so every other instruction
  * costs a multiplication: with 128 x 256 x 8 tiles at 2048 cubed 91% are FFMAs, and in 86% of the cycles one is issued. Hence 16 x 8
@@ -185,6 +187,9 @@
 #ifndef ALIGNED
 #define ALIGNED 0
 #endif
+#ifndef AFTER_LAUNCH
+#define AFTER_LAUNCH 0
+#endif
 #ifndef FINISH
 #define FINISH last_block
 #endif
@@ -248,6 +253,7 @@ static_assert(PAD >= 0 && PAD % smaller(4, larger(TILE_ROW_SIZE, TRANSPOSE_B ? T
               "PAD must keep the rows of shared memory aligned for TILE_ROW_SIZE and TILE_COL_SIZE");
 static_assert(ALIGNED != 2 || (A_ASYNC && !TRANSPOSE_A), "ALIGNED 2 needs A_ASYNC and no TRANSPOSE_A");
 static_assert(RASTER >= 1, "RASTER must be at least 1");
+static_assert(AFTER_LAUNCH >= 0 && AFTER_LAUNCH <= 2, "AFTER_LAUNCH must be 0, 1 or 2");
 
 /* Shared memory addresses as cp.async wants them. */
 __device__ __forceinline__ unsigned shared_address(const float *p) { return (unsigned)__cvta_generic_to_shared(p); }
@@ -607,6 +613,22 @@ __device__ __forceinline__ int tiles_along(int extent, int block) { return (exte
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
+}
+
+/* What comes before the first read of A and B. All blocks together ask the L2 for the lines of B, as it is stored: rows of `cols` floats, of `batch` matrices. */
+[[maybe_unused]] __device__ __forceinline__ void prepare(const float *B, int ldb, long long stride, int rows, int cols, int batch)
+{
+#if AFTER_LAUNCH == 2 && SWEETSPOT_VARIANT != 2
+    for (long long row = blockIdx.x; cols > 0 && row < (long long)rows * batch; row += gridDim.x) {
+        const float *const first = B + row / rows * stride + row % rows * ldb;
+        for (int i = 32 * (int)threadIdx.x; i < cols + 31; i += 32 * N_THREADS) { /* a row need not begin where a line does */
+            const float *const line = first + min(i, cols - 1);
+            asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
+        }
+    }
+#endif
+    if (ALIGNED || AFTER_LAUNCH)
+        wait_for_launch_before();
 }
 
 /* How many rows of op(A) and columns of op(B) there are to copy from. */
@@ -1071,8 +1093,7 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt(int M, int N, int K, float alph
     extern __shared__ float4 shared_memory[]; /* float4 for its alignment */
     const problem p = {M, N, K, alpha, beta, A, B, C, lda, ldb, ldc};
     float sum[THREAD_M][THREAD_N];
-    if (ALIGNED)
-        wait_for_launch_before();
+    prepare(B, ldb, 0, TRANSPOSE_B ? N : K, TRANSPOSE_B ? K : N, 1);
     multiply_tile(sum, p, tile_place(block_anew(), M, N), 0, K, reinterpret_cast<float *>(shared_memory));
     if (!nothing_to_store(sum, alpha))
         store_tile(sum, p, tile_place(block_anew(), M, N), reinterpret_cast<float *>(shared_memory));
@@ -1090,8 +1111,7 @@ extern "C" __global__ void GEMM_BOUNDS gemm_simt_split(int M, int N, int K, floa
     const int tiles_of_one = tiles_along(M, BLOCK_M) * tiles_along(N, BLOCK_N);
     const problem all = {M, N, K, alpha, beta, A, B, C, lda, ldb, ldc};
     float sum[THREAD_M][THREAD_N];
-    if (ALIGNED)
-        wait_for_launch_before();
+    prepare(B, ldb, stride_b, TRANSPOSE_B ? N : K, TRANSPOSE_B ? K : N, batch);
     {
         const share mine(block_anew(), tiles_of_one * batch);
         const int which = mine.tile / tiles_of_one;

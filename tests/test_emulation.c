@@ -1,4 +1,4 @@
-// templates/gemm_simt.cu, and what gemm_wgmma.cu does with parts of sums, on the CPU (tests/emulation): configurations of every way through the template are right, and
+// templates/gemm_simt.cu, transpose.cu, and what gemm_wgmma.cu does with parts of sums, on the CPU (tests/emulation): configurations of every way through the template are right, and
 // mistakes in it are seen.
 #include "tests/e2e.h"
 
@@ -25,7 +25,9 @@ static const char *const configurations[] = {
     "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DTRANSPOSE_A=1 -DTRANSPOSE_B=1",
     // Sums in parts.
     "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=3 -DFINISH=last_block",
-    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=1 -DA_ASYNC=1 -DSTAGES=3 -DDOUBLE_BUFFER=1 -DSPLIT_K=5 -DFINISH=two_pass -DTAIL=1",
+    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=1 -DA_ASYNC=1 -DSTAGES=3 -DDOUBLE_BUFFER=1 -DSPLIT_K=5 -DFINISH=two_pass -DTAIL=1 -DAFTER_LAUNCH=1",
+    "-DBLOCK_M=64 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=2 -DFINISH=two_pass -DTRANSPOSE_A=1 -DTRANSPOSE_B=1 -DAFTER_LAUNCH=2",
+    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=1 -DA_ASYNC=0 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DAFTER_LAUNCH=2",
     // Copies with aligned rows, of both operands and of B.
     "-DBLOCK_M=48 -DBLOCK_N=64 -DWARP_M=24 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=2 -DFINISH=two_pass -DALIGNED=1",
     "-DBLOCK_M=64 -DBLOCK_N=32 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=3 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DALIGNED=1 -DTRANSPOSE_A=1 -DTRANSPOSE_B=1",
@@ -59,6 +61,9 @@ static void mistakes_in_the_template_are_seen_in_emulation(void **state)
         // The rest of a thread's rows lies elsewhere.
         {"s/lane_m \\* (TILE_ROW_SIZE - REST_ROWS)/lane_m * TILE_ROW_SIZE/",
          "-DBLOCK_M=72 -DBLOCK_N=64 -DWARP_M=72 -DWARP_N=64 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1"},
+        // Of rows that begin within a line, the last line is forgotten.
+        {"s/i < cols + 31;/i < cols;/",
+         "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=1 -DA_ASYNC=0 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DAFTER_LAUNCH=2"},
         // Aligned copies end at the matrix's own edge.
         {"s/there \\&\\& i < cols ? __ldcs(from + i) : 0.0f/__ldcs(from + i)/",
          "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DALIGNED=1"},
@@ -101,12 +106,41 @@ static void parts_of_sums_on_tensor_cores_are_added_right_in_emulation(void **st
     e2e_remove(folder);
 }
 
+static void transpositions_are_right_in_emulation(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "-DTILE=32 -DBLOCK_SIZE=64 -DVECTOR=4 -DORDER=bands -DBAND=4 -DSTAY=2",
+        "-DTILE=32 -DBLOCK_SIZE=128 -DVECTOR=2 -DORDER=bands -DBAND=2 -DLAYOUT=padding",
+        "-DTILE_ROWS=64 -DTILE_COLS=32 -DBLOCK_SIZE=256 -DVECTOR=1 -DORDER=squares -DSTAY=1 -DLAYOUT=plain",
+        "-DTILE_ROWS=32 -DTILE_COLS=128 -DBLOCK_SIZE=128 -DVECTOR=4 -DORDER=columns -DSTORE=streaming -DLOAD=streaming",
+        "-DTILE_ROWS=128 -DTILE_COLS=64 -DBLOCK_SIZE=512 -DVECTOR=2 -DORDER=rows -DSTAY=1 -DBY_LINE=1",
+        "-DTILE_ROWS=64 -DTILE_COLS=32 -DBLOCK_SIZE=256 -DVECTOR=1 -DORDER=bands -DBAND=2 -DBY_LINE=1 -DLAYOUT=padding",
+        "-DTILE=32 -DBLOCK_SIZE=1024 -DVECTOR=1 -DORDER=columns -DBY_LINE=1",
+    };
+    char *folder = e2e_folder("turned");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct outcome_of_command r = emulate(folder, "transpose", "transpose", "", cases[i]);
+        if (r.status || strcmp(r.out, "ok\n") != 0) fail_msg("%s: status %d: %s%.2000s", cases[i], r.status, r.out, r.err);
+        e2e_done(&r);
+    }
+    // A block that stays fills the tile while it is still being written; a band's last columns are taken as if it were whole.
+    static const char *const scripts[] = {"/the tile has been written by everyone/d", "s/min(BAND, across - BAND \\* band)/BAND/"};
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        struct outcome_of_command r = emulate(folder, "transpose", "transpose", scripts[i], cases[0]);
+        if (r.status != 1 || !strstr(r.out, "off by")) fail_msg("%s: status %d: %s%.2000s", scripts[i], r.status, r.out, r.err);
+        e2e_done(&r);
+    }
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_right_in_emulation),
         cmocka_unit_test(mistakes_in_the_template_are_seen_in_emulation),
         cmocka_unit_test(parts_of_sums_on_tensor_cores_are_added_right_in_emulation),
+        cmocka_unit_test(transpositions_are_right_in_emulation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

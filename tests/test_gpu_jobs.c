@@ -11,6 +11,8 @@ static const struct {
     {"stencil_25", "s/HEIGHT = 16384; WIDTH = 16384/HEIGHT = 333; WIDTH = 516/"},
     {"stencil_5", "s/HEIGHT = 16384; WIDTH = 16384/HEIGHT = 333; WIDTH = 514/"},
     {"prefix_sum", "s/N = 134217728/N = 5000012/"},
+    {"average_matvec", "s/N = 1024; M = 1024; L = 1024/N = 1000; M = 41; L = 516/"},
+    {"average_matvec", "s/N = 1024; M = 1024; L = 1024/N = 1001; M = 41; L = 515/"},
 };
 
 static void random_candidates_are_right_at_odd_sizes(void **state)

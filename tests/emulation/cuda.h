@@ -53,6 +53,7 @@ struct thread {
 };
 
 alignas(128) static char shared[228 * 1024];
+[[maybe_unused]] static std::vector<const float *> prefetched; // what the L2 was asked for
 static ucontext_t scheduler;
 static std::vector<thread> threads;
 static unsigned current;
@@ -143,6 +144,7 @@ inline void __threadfence() {}
 template <class T> inline T __ldcg(const T *p) { return *p; }
 template <class T> inline T __ldcs(const T *p) { return *p; }
 template <class T> inline void __stcg(T *p, T v) { *p = v; }
+template <class T> inline void __stcs(T *p, T v) { *p = v; }
 inline unsigned atomicInc(unsigned *p, unsigned limit)
 {
     unsigned old = *p;

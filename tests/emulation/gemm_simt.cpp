@@ -1,5 +1,7 @@
 // templates/gemm_simt.cu, emulated (cuda.h), against three loops: one configuration, given by macros as the tuner gives it, on shapes larger than its tiles, smaller,
 // and equal, with and without beta, in padded matrices. Exit status 0 and "ok" when all is right.
+#include <set>
+
 #include "cuda.h"
 
 #include "gemm_simt.emulated"
@@ -70,6 +72,24 @@ bool right(const matrix &before)
     return false;
 }
 
+#if AFTER_LAUNCH == 2
+// Whether the L2 was asked for every line of B, and for nothing else.
+bool prefetched_b()
+{
+    std::set<size_t> lines;
+    for (const float *p : emulation::prefetched) {
+        const long long at = p - b.at();
+        if (at < 0 || at >= (long long)b.rows * b.ld || at % b.ld >= b.cols) return std::printf("prefetched outside of B: off by %lld\n", at), false;
+        lines.insert(reinterpret_cast<size_t>(p) / 128);
+    }
+    emulation::prefetched.clear();
+    for (int i = 0; i < b.rows; i++)
+        for (int j = 0; j < b.cols; j++)
+            if (!lines.count(reinterpret_cast<size_t>(b.at() + (size_t)i * (size_t)b.ld + (size_t)j) / 128)) return std::printf("not prefetched: row %d, off by %d\n", i, j), false;
+    return true;
+}
+#endif
+
 bool product(bool with_beta)
 {
     const bool padded = ALIGNED || VECTOR == 1;
@@ -96,6 +116,9 @@ bool product(bool with_beta)
     emulation::launch((unsigned)(alone + shared_tiles * SPLIT_K), 1, (unsigned)N_THREADS, multiply_all);
 #if SPLIT_K > 1 && FINISH_IS == FINISH_two_pass
     emulation::launch((unsigned)max(shared_tiles, 1), BLOCK_M * BLOCK_N / 128, 256, finish);
+#endif
+#if AFTER_LAUNCH == 2
+    if (!prefetched_b()) return false;
 #endif
     return right(before);
 }

@@ -6,5 +6,6 @@ s/asm volatile("cp.async.ca.shared.global \[%0\], \[%1\], %2;.*/emulation::copy_
 s/asm volatile("cp.async.ca.shared.global \[%0\], \[%1\], 4, %2;.*/emulation::copy_async_or_zero(to, from, valid);/
 s/asm volatile("cp.async.commit_group;" ::: "memory");/emulation::commit();/
 s/asm volatile("cp.async.wait_group %0;.*/emulation::wait(PENDING);/
+s/asm volatile("prefetch.global.L2 \[%0\];.*/emulation::prefetched.push_back(line);/
 s/asm volatile("mov.u32 %0, %%tid.x;.*/thread = (int)threadIdx.x;/
 s/asm volatile("mov.u32 %0, %%ctaid.x;.*/block = (int)blockIdx.x;/
