@@ -87,11 +87,12 @@
  *     UNROLL_K           pragma text in front of the loop over the BLOCK_K rows of a tile: empty, _Pragma("unroll") or
  *                        _Pragma("unroll n")
  *     DOUBLE_BUFFER      1: the fragments of row k+1 are loaded before row k is multiplied, across tiles as well
- *     COLUMN_WISE        order of a row's multiplications in the source: 0 row after row of the thread's tile, 1 column after
- *                        column; 2 and 3 the same with each row's even columns, or each column's even rows, first. The same
- *                        arithmetic; it decides which registers and which order the compiler chooses, worth up to 2% either way.
- *                        In the disassembly 2 leaves fewer FFMAs with two operands in one register bank: 298 instead of 371 of 2,048
- *                        (64x256x32, 8x8 a thread), 130 instead of 157 of 1,024 (32x256x8, 16x8)
+ *     COLUMN_WISE        order of a row's multiplications in the source: even row after row of the thread's tile, odd column after column.
+ *                        0, 1: to and fro; 2, 3: the same, even elements first; 4, 5: groups of four to and fro, the first of them backwards; 6:
+ *                        pairs to and fro, every second backwards; 7: groups of four, backwards in every second column. The same arithmetic; it
+ *                        decides which registers and which order the compiler chooses, worth up to 8% either way. An FFMA has its third operand from
+ *                        the reuse cache or takes a cycle more: of 1,024 of the main loop 107 to 213 take it, by this order (64x256x8,
+ *                        8x16 a thread). The rest is how long before their use the loads are issued, which no count of these shows
  *     RASTER             blocks go down RASTER rows of blocks, then one column to the right, so that the blocks in flight
  *                        share more of A and B in L2. 1: row by row
  *     MIN_BLOCKS         blocks an SM must be able to hold (second argument of __launch_bounds__), which bounds registers.
@@ -109,8 +110,9 @@
  * What limits it. An SM issues one instruction per scheduler and cycle, and an FFMA is one of them, so every other instruction
  * costs a multiplication: with 128 x 256 x 8 tiles at 2048 cubed 91% are FFMAs, and in 86% of the cycles one is issued. Hence 16 x 8
  * thread tiles (6 shared loads for 128 FFMAs) at 8 warps an SM beat 8 x 8 ones (4 for 64) at 16. Power-of-two sizes lose 3% more,
- * because their blocks fill 132 SMs 3.88 times. Register banks are not the limit: the share of FFMAs with two operands in
- * the same bank (9% to 60%) does not go with the time.
+ * because their blocks fill 132 SMs 3.88 times. Warps are held back by the dispatcher 7% of their time: an FFMA reads one register a
+ * cycle from each of two banks, and one in eight finds no operand in the reuse cache (2048 cubed, 64 x 256 x 8, 8 x 16 a thread: 84 samples
+ * at such an FFMA, 23 at another). Loops of 19 KB and more wait for instructions, up to 5%: see UNROLL_K.
  *
  * Ragged sizes. The last tiles of a row or column are moved back into the matrix and store only what no neighbour stores, so where
  * the matrix is at least as large as a tile, nothing but the last step along k is copied with tests, float by float, zero-filled
@@ -368,13 +370,21 @@ struct fragments {
     }
 };
 
-/* The i-th of n with the even ones first, where that is wanted. */
-__host__ __device__ constexpr int in_order(int i, int n, bool even_first)
+/* The i-th element of n that the line-th row, or column, of a thread's tile multiplies: see COLUMN_WISE. */
+__host__ __device__ constexpr int in_order(int line, int i, int n)
 {
-    return !even_first ? i : i < (n + 1) / 2 ? 2 * i : 2 * (i - (n + 1) / 2) + 1;
+    constexpr int STYLE = COLUMN_WISE / 2, GROUP = COLUMN_WISE == 6 ? 2 : 4;
+    const int turned = line % 2 ? n - 1 - i : i;
+    if (STYLE == 1)
+        return turned < (n + 1) / 2 ? 2 * turned : 2 * (turned - (n + 1) / 2) + 1;
+    if (STYLE == 0 || n % GROUP)
+        return turned;
+    const int group = i / GROUP, last = n / GROUP - 1, within = i % GROUP;
+    const bool back = STYLE == 2 ? group == 0 : COLUMN_WISE == 6 ? group % 2 : line % 2;
+    return (line % 2 && COLUMN_WISE != 7 ? last - group : group) * GROUP + (back ? GROUP - 1 - within : within);
 }
 
-/* Walked to and fro, so that consecutive FFMAs share an operand at the turn too (operand reuse cache). */
+/* Consecutive FFMAs share an operand, at the turn from one row or column to the next too, as far as the compiler keeps the order (operand reuse cache). */
 __device__ __forceinline__ void multiply(float (&sum)[THREAD_M][THREAD_N], const fragments &f)
 {
 #if SWEETSPOT_VARIANT == 1
@@ -383,7 +393,7 @@ __device__ __forceinline__ void multiply(float (&sum)[THREAD_M][THREAD_N], const
     for (int j = 0; j < THREAD_N; ++j)
 #pragma unroll
         for (int i = 0; i < THREAD_M; ++i) {
-            const int m = in_order(j % 2 ? THREAD_M - 1 - i : i, THREAD_M, COLUMN_WISE == 3);
+            const int m = in_order(j, i, THREAD_M);
             sum[m][j] += f.a[m] * f.b[j];
         }
 #else
@@ -391,7 +401,7 @@ __device__ __forceinline__ void multiply(float (&sum)[THREAD_M][THREAD_N], const
     for (int i = 0; i < THREAD_M; ++i)
 #pragma unroll
         for (int j = 0; j < THREAD_N; ++j) {
-            const int n = in_order(i % 2 ? THREAD_N - 1 - j : j, THREAD_N, COLUMN_WISE == 2);
+            const int n = in_order(i, j, THREAD_N);
             sum[i][n] += f.a[i] * f.b[n];
         }
 #endif
