@@ -112,7 +112,8 @@
  * thread tiles (6 shared loads for 128 FFMAs) at 8 warps an SM beat 8 x 8 ones (4 for 64) at 16. Power-of-two sizes lose 3% more,
  * because their blocks fill 132 SMs 3.88 times. Warps are held back by the dispatcher 7% of their time: an FFMA reads one register a
  * cycle from each of two banks, and one in eight finds no operand in the reuse cache (2048 cubed, 64 x 256 x 8, 8 x 16 a thread: 84 samples
- * at such an FFMA, 23 at another). Loops of 19 KB and more wait for instructions, up to 5%: see UNROLL_K.
+ * at such an FFMA, 23 at another). Loops of 19 KB and more wait for instructions, up to 5%; unrolling
+ * less cost more, though: 3% to 16%, best against best, on twelve squares.
  *
  * Ragged sizes. The last tiles of a row or column are moved back into the matrix and store only what no neighbour stores, so where
  * the matrix is at least as large as a tile, nothing but the last step along k is copied with tests, float by float, zero-filled

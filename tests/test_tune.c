@@ -246,6 +246,18 @@ static void winners_under_an_older_source_are_measured_first_under_the_new_one(v
     assert_int_equal(strncmp(text, "X=7,MODE=good\n", 14), 0); // the best of before, although the strategy would begin with X=1
     assert_null(strstr(text, "X=1,"));
     free(text);
+    unlink(measured);
+    // A job with one parameter more and one less: what it knows of the winner, and the first value of what is new.
+    r = e2e_run(folder, "sed -i 's/{ name = \"MODE\"[^}]*},*/{ name = \"NEW\"; values = [5, 6]; }/' %s/job.cfg; grep NEW %s/job.cfg", folder, folder);
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    r = run_tune(folder, "", "--no-final -n 3 -j 1");
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    text = text_read_file(measured, NULL);
+    assert_non_null(text);
+    if (strncmp(text, "X=7,NEW=5\n", 10)) fail_msg("%s", text);
+    free(text);
     free(measured);
     e2e_remove(folder);
 }

@@ -9,12 +9,42 @@
 #include "tuner/run/run.h"
 #include "tuner/store/recorded.h"
 
+// The value of a name in "A=1,B=x", and its length; NULL when it is not there.
+static const char *value_of(const char *text, const char *name, size_t *length)
+{
+    size_t n = strlen(name);
+    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        if (strncmp(at, name, n) || at[n] != '=') continue;
+        *length = strcspn(at + n + 1, ",");
+        return at + n + 1;
+    }
+    return NULL;
+}
+
+// A configuration of a job whose parameters may have been others: what this space does not have is left out, what the text does not have gets its first value.
+// Returns 0, or -1 when that is none of this space.
+static int adapt(const struct space *space, const char *text, uint16_t *config)
+{
+    char first[TUNE_CONFIG_TEXT], adapted[TUNE_CONFIG_TEXT];
+    size_t used = 0, length;
+    memset(config, 0, space_parameter_count(space) * sizeof *config);
+    space_format(space, config, first, sizeof first);
+    for (size_t i = 0; i < space_parameter_count(space); i++) {
+        const char *name = space_parameter(space, i)->name, *value = value_of(text, name, &length);
+        if (!value) value = value_of(first, name, &length);
+        if (!value) return -1;
+        int n = snprintf(adapted + used, sizeof adapted - used, "%s%s=%.*s", i ? "," : "", name, (int)length, value);
+        if (n < 0 || (used += (size_t)n) >= sizeof adapted) return -1;
+    }
+    return space_parse(space, adapted, config, NULL) || space_index(space, config) < 0 ? -1 : 0;
+}
+
 static void add_start(struct run *r, const char *text)
 {
     const struct space *space = r->job->space;
     size_t bytes = space_parameter_count(space) * sizeof(uint16_t);
     uint16_t config[SPACE_MAX_PARAMETERS];
-    if (r->start_count == TUNE_MAX_STARTS || space_parse(space, text, config, NULL) || space_index(space, config) < 0) return;
+    if (r->start_count == TUNE_MAX_STARTS || adapt(space, text, config)) return;
     for (size_t i = 0; i < r->start_count; i++)
         if (!memcmp(r->starts[i], config, bytes)) return;
     memcpy(r->starts[r->start_count++], config, bytes);
