@@ -20,7 +20,7 @@
  *
  * Launches
  *     transpose           (const float *a, float *b, int rows, int cols)
- *         grid   ceil_div(cols, TILE_COLS) * ceil_div(rows, TILE_ROWS), with STAY any smaller one;   block  BLOCK_SIZE
+ *         grid   ceil_div(cols, TILE_COLS) * ceil_div(rows, TILE_ROWS);   block  BLOCK_SIZE
  *         dynamic shared memory  4 * TILE_ROWS * (TILE_COLS + (1 for LAYOUT padding)) bytes
  *     transpose_in_place  (float *a, int n)       TILE_ROWS == TILE_COLS; a block exchanges tile (i, j) with tile (j, i)
  *         grid   t * (t + 1) / 2, t = ceil_div(n, TILE_ROWS);             block  BLOCK_SIZE;   twice that much shared memory
@@ -30,9 +30,7 @@
  *     BLOCK_SIZE             threads, a power of two from 32
  *     VECTOR                 1, 2, 4 floats an access
  *     LAYOUT                 see above
- *     ORDER                  in which order blocks take tiles: `rows` of A, `columns` of A, `squares` of 8 x 8 tiles, or `bands`: columns of BAND tiles, row by row
- *     BAND                   makes neighbouring blocks read neighbouring memory too: BAND * TILE_COLS floats of each row of A
- *     STAY                   0: a block a tile. n: n blocks a multiprocessor stay, and load their next tile to registers before they write the one they have
+ *     ORDER                  in which order blocks take tiles: `rows` of A, `columns` of A, or `squares` of 8 x 8 tiles
  *     BY_LINE                1: where V is 1, a warp writes whole rows of the turned tile, each access from where a line of 128 bytes begins. 0: 32 floats from
  *                            wherever the tile's part of the row begins, which touch five sectors of 32 bytes where rows are not aligned, two of them in part
  *     STORE                  `plain` or `streaming` (st.global.cs): B's lines are not wanted again
@@ -66,12 +64,6 @@
 #ifndef ORDER
 #define ORDER rows
 #endif
-#ifndef BAND
-#define BAND 4
-#endif
-#ifndef STAY
-#define STAY 0
-#endif
 #ifndef BY_LINE
 #define BY_LINE 0
 #endif
@@ -91,7 +83,6 @@
 #define ORDER_rows 1
 #define ORDER_columns 2
 #define ORDER_squares 3
-#define ORDER_bands 4
 #define ORDER_IS JOIN(ORDER_, ORDER)
 #define ACCESS_plain 1
 #define ACCESS_streaming 2
@@ -102,14 +93,13 @@
 #error "LAYOUT must be plain, padding or swizzle"
 #endif
 #if ORDER_IS == 0
-#error "ORDER must be rows, columns, squares or bands"
+#error "ORDER must be rows, columns or squares"
 #endif
 #if STORE_IS == 0 || LOAD_IS == 0
 #error "STORE must be plain or streaming, LOAD plain, streaming or ahead"
 #endif
 
 static_assert(TILE_ROWS % 32 == 0 && TILE_COLS % 32 == 0, "tiles must be multiples of 32");
-static_assert(BAND >= 1 && STAY >= 0, "BAND must be at least 1, STAY at least 0");
 static_assert(VECTOR == 1 || VECTOR == 2 || VECTOR == 4, "VECTOR must be 1, 2 or 4");
 static_assert((TILE_ROWS & (TILE_ROWS - 1)) == 0 && (TILE_COLS & (TILE_COLS - 1)) == 0 && (BLOCK_SIZE & (BLOCK_SIZE - 1)) == 0 && BLOCK_SIZE >= 32 && BLOCK_SIZE <= 1024,
               "TILE_ROWS, TILE_COLS and BLOCK_SIZE must be powers of two, BLOCK_SIZE from 32 to 1024");
@@ -309,9 +299,6 @@ __device__ __forceinline__ void choose(int n, int down, int across, int &i, int 
     i = n / across, j = n % across;
 #elif ORDER_IS == ORDER_columns
     i = n % down, j = n / down;
-#elif ORDER_IS == ORDER_bands
-    const int band = n / (BAND * down), width = min(BAND, across - BAND * band), inside = n - band * BAND * down;
-    i = inside / width, j = BAND * band + inside % width;
 #else
     const int band = n / (8 * across), height = min(8, down - 8 * band), inside = n - band * 8 * across, square = inside / (8 * height);
     const int width = min(8, across - 8 * square), rest = inside - square * 8 * height;
@@ -323,32 +310,11 @@ template <int V> __device__ __forceinline__ void turn(float *tile, const float *
 {
     float held[share<V>::count][V];
     int i, j;
-#if STAY
-    const int down = (rows + TILE_ROWS - 1) / TILE_ROWS, across = (cols + TILE_COLS - 1) / TILE_COLS, tiles = down * across;
-    int n = blockIdx.x;
-    if (n >= tiles) return;
-    choose(n, down, across, i, j);
-    fetch<V>(held, a, rows, cols, i * TILE_ROWS, j * TILE_COLS);
-    for (;;) {
-        const int row = j * TILE_COLS, col = i * TILE_ROWS;
-        keep<V>(tile, held);
-        __syncthreads();
-        n += gridDim.x;
-        if (n < tiles) {
-            choose(n, down, across, i, j);
-            fetch<V>(held, a, rows, cols, i * TILE_ROWS, j * TILE_COLS);
-        }
-        release<V>(tile, b, cols, rows, row, col);
-        if (n >= tiles) return;
-        __syncthreads(); /* the tile has been written by everyone */
-    }
-#else
     choose(blockIdx.x, (rows + TILE_ROWS - 1) / TILE_ROWS, (cols + TILE_COLS - 1) / TILE_COLS, i, j);
     fetch<V>(held, a, rows, cols, i * TILE_ROWS, j * TILE_COLS);
     keep<V>(tile, held);
     __syncthreads();
     release<V>(tile, b, cols, rows, j * TILE_COLS, i * TILE_ROWS);
-#endif
 }
 
 template <int V> __device__ __forceinline__ void exchange(float *upper, float *lower, float *a, int n, int i, int j)
@@ -369,12 +335,7 @@ __device__ __forceinline__ bool aligned(const void *pointer) { return reinterpre
 
 } // namespace
 
-#if STAY
-#define TRANSPOSE_BOUNDS __launch_bounds__(BLOCK_SIZE, STAY)
-#else
-#define TRANSPOSE_BOUNDS __launch_bounds__(BLOCK_SIZE)
-#endif
-extern "C" __global__ void TRANSPOSE_BOUNDS transpose(const float *__restrict__ a, float *__restrict__ b, int rows, int cols)
+extern "C" __global__ void __launch_bounds__(BLOCK_SIZE) transpose(const float *__restrict__ a, float *__restrict__ b, int rows, int cols)
 {
     extern __shared__ __align__(16) float tile[];
     if (VECTOR > 1 && rows % VECTOR == 0 && cols % VECTOR == 0 && aligned(a) && aligned(b))

@@ -9,7 +9,7 @@ extern "C" __global__ void GEMM_BOUNDS gemm_shifted(int M, int N, int K, float a
     const problem p = {M, N, K, alpha, beta, A + shift, B + shift, C + shift, lda, ldb, ldc};
     float sum[THREAD_M][THREAD_N];
     multiply_tile(sum, p, tile_place(block_anew(), M, N), 0, K, reinterpret_cast<float *>(shared_memory));
-    store_tile(sum, p, tile_place(block_anew(), M, N));
+    store_tile(sum, p, tile_place(block_anew(), M, N), reinterpret_cast<float *>(shared_memory));
 }
 
 extern "C" __global__ void gemm_naive(int M, int N, int K, float alpha, const float *A, int lda, const float *B, int ldb, float beta,
