@@ -169,7 +169,7 @@ static void the_shipped_templates_compile_for_hopper_and_ampere(void **state)
 {
     (void)state;
     char *folder = e2e_folder("templates");
-    struct outcome_of_command r = e2e_run(folder, "for job in configs/*.cfg configs/layers/layer_m1_n4096_k4096.cfg; do for arch in sm_90a sm_80; do\n"
+    struct outcome_of_command r = e2e_run(folder, "for job in configs/*.cfg configs/layers/layer_m1_n4096_k4096.cfg tests/jobs/gemm_shifted.cfg; do for arch in sm_90a sm_80; do\n"
                                           "test $arch = sm_80 && grep -q 'gemm_wgmma\\|_tokens.inc' $job && continue; $BIN/sweetspot check $job --compile 3 --arch $arch --cache %s/cache || exit 1; done; done",
                                           folder);
     if (r.status) fail_msg("status %d\n%.3000s\n%.1000s", r.status, r.out, r.err);
