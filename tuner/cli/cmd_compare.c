@@ -178,6 +178,19 @@ static void print_table(const struct comparison *c)
     printf("\nRatio: the baseline's time over the tuned one's, above 1 the tuned kernel is faster; median of paired rounds with its 95%% interval.\n");
 }
 
+// A kernel may be faster because it is less exact: where its largest error is more than twice a library's, that is said.
+static void print_larger_errors(const struct comparison *c)
+{
+    for (size_t i = 0; i < c->final.entry_count; i++) {
+        const struct final_entry *library = &c->final.entries[i];
+        for (size_t p = 0; p < c->session.job->tuned_count && is_baseline(library); p++) {
+            const struct final_entry *tuned = final_choice(&c->final, p);
+            double ratio = tuned ? tuned->problems[p].error_max / library->problems[p].error_max : NAN;
+            if (isfinite(ratio) && ratio > 2) printf("The tuned kernel's largest error is %.1f times that of %s: %s\n", ratio, library->name, c->session.job->problems[p].name);
+        }
+    }
+}
+
 static void print_errors(const struct comparison *c)
 {
     const struct job *job = c->session.job;
@@ -201,6 +214,7 @@ static void print_errors(const struct comparison *c)
     if (any) {
         printf("\n");
         table_print(table, stdout);
+        print_larger_errors(c);
     }
     table_free(table);
 }
