@@ -58,7 +58,7 @@
  *     A:  BLOCK_K rows of BLOCK_M + PAD floats   (transposed while it is copied, see A_ASYNC)
  *     B:  BLOCK_K rows of BLOCK_N floats         (the other way round for operands that are stored transposed)
  *
- * Parameters (macros; each has a default, and the defaults together are the best configuration measured so far at 4096 x 4096 x
+ * Parameters (macros; each has a default; the defaults together were the best configuration of an earlier version at 4096 x 4096 x
  * 4096 and at 2048 x 2048 x 2048 on an H200: 52.7 and 51.8 TFLOP/s of 66.9, 1.03 times cuBLAS)
  *
  *     BLOCK_M, BLOCK_N   tile of C that a block computes
@@ -90,9 +90,9 @@
  *     COLUMN_WISE        order of a row's multiplications in the source: even row after row of the thread's tile, odd column after column.
  *                        0, 1: to and fro; 2, 3: the same, even elements first; 4, 5: groups of four to and fro, the first of them backwards; 6:
  *                        pairs to and fro, every second backwards; 7: groups of four, backwards in every second column. The same arithmetic; it
- *                        decides which registers and which order the compiler chooses, worth up to 8% either way. An FFMA has its third operand from
- *                        the reuse cache or takes a cycle more: of 1,024 of the main loop 107 to 213 take it, by this order (64x256x8,
- *                        8x16 a thread). The rest is how long before their use the loads are issued, which no count of these shows
+ *                        decides which registers and which order the compiler chooses, worth up to 8% either way. Of 1,024 FFMAs in the main loop
+ *                        107 to 213 find no operand in the reuse cache, by this order (64x256x8, 8x16 a thread); how long before
+ *                        their use the loads are issued differs too
  *     RASTER             blocks go down RASTER rows of blocks, then one column to the right, so that the blocks in flight
  *                        share more of A and B in L2. 1: row by row
  *     MIN_BLOCKS         blocks an SM must be able to hold (second argument of __launch_bounds__), which bounds registers.
@@ -110,9 +110,8 @@
  * What limits it. An SM issues one instruction per scheduler and cycle, and an FFMA is one of them, so every other instruction
  * costs a multiplication: with 128 x 256 x 8 tiles at 2048 cubed 91% are FFMAs, and in 86% of the cycles one is issued. Hence 16 x 8
  * thread tiles (6 shared loads for 128 FFMAs) at 8 warps an SM beat 8 x 8 ones (4 for 64) at 16. Power-of-two sizes lose 3% more,
- * because their blocks fill 132 SMs 3.88 times. Warps are held back by the dispatcher 7% of their time: an FFMA reads one register a
- * cycle from each of two banks, and one in eight finds no operand in the reuse cache (2048 cubed, 64 x 256 x 8, 8 x 16 a thread: 84 samples
- * at such an FFMA, 23 at another). Loops of 19 KB and more wait for instructions, up to 5%; unrolling
+ * because their blocks fill 132 SMs 3.88 times. Warps are held back by the dispatcher 7% of their time; where an FFMA finds no
+ * operand in the reuse cache, as one in eight does, they are 3.7 times as long as at another (2048 cubed, 64 x 256 x 8, 8 x 16 a thread). Loops of 19 KB and more wait for instructions, up to 5%; unrolling
  * less cost more, though: 3% to 16%, best against best, on twelve squares.
  *
  * Ragged sizes. The last tiles of a row or column are moved back into the matrix and store only what no neighbour stores, so where

@@ -184,8 +184,7 @@ static void print_larger_errors(const struct comparison *c)
     for (size_t i = 0; i < c->final.entry_count; i++) {
         const struct final_entry *library = &c->final.entries[i];
         for (size_t p = 0; p < c->session.job->tuned_count && is_baseline(library); p++) {
-            const struct final_entry *tuned = final_choice(&c->final, p);
-            double ratio = tuned ? tuned->problems[p].error_max / library->problems[p].error_max : NAN;
+            double ratio = final_choice(&c->final, p)->problems[p].error_max / library->problems[p].error_max;
             if (isfinite(ratio) && ratio > 2) printf("The tuned kernel's largest error is %.1f times that of %s: %s\n", ratio, library->name, c->session.job->problems[p].name);
         }
     }

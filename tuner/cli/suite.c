@@ -66,10 +66,10 @@ static void run_slice(struct suite_job *jobs, size_t count, size_t own, const st
 {
     struct suite_job *j = &jobs[own];
     struct tune_request mine = *request;
-    struct tune_outcome outcome;
+    struct tune_outcome outcome = {.best = INFINITY, .baseline = NAN}; // as it stays where the job cannot even begin
     mine.options.time = seconds;
     mine.options.final = final;
-    collect_starts(&mine.options, jobs, count, own);
+    if (!final) collect_starts(&mine.options, jobs, count, own);
     double begin = clock_now();
     int status = tune_path(j->path, &mine, &outcome);
     j->spent += clock_now() - begin;

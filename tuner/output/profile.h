@@ -34,7 +34,7 @@ double profile_share(const json_t *stage, const char *reason); // 0..1; NaN unkn
 const char *profile_reason_words(const char *reason);          // "waiting for data from shared memory"
 
 // The source line to blame for what two columns differ by: SHARED (wavefronts against ideal), GLOBAL (sectors against ideal), DIVERGENCE (active
-// threads against 32 an instruction). Of nested lines the one where the excess is most concentrated. NULL when there is no excess worth naming.
+// threads against 32 an instruction). Of nested lines the one that explains the excess best. None when there is no excess worth naming.
 enum profile_excess { EXCESS_SHARED, EXCESS_GLOBAL, EXCESS_DIVERGENCE, EXCESS_COUNT };
 struct profile_blame {
     const json_t *line;
