@@ -28,11 +28,11 @@ LIBS := -lconfig -ljansson -lsqlite3 -lz -ldl -lm -lpthread
 
 BASE_SOURCES := $(wildcard tuner/base/*.c)
 COMPILE_SOURCES := $(wildcard tuner/compile/*.c)
-GPU_SOURCES := $(wildcard tuner/gpu/*.c)
+GPU_SOURCES := $(wildcard tuner/gpu/*.c tuner/counting/*.c tuner/libraries/*.c)
 KERNEL_SOURCES := $(wildcard kernels/*.c)
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
 LIBRARY_SOURCES := $(BASE_SOURCES) $(KERNEL_SOURCES) $(wildcard search/*.c) tuner/compile/source.c tuner/compile/cache.c \
-  $(wildcard tuner/job/*.c tuner/run/*.c tuner/store/*.c tuner/output/*.c) \
+  $(wildcard tuner/job/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c) \
   $(filter-out tuner/cli/main.c,$(wildcard tuner/cli/*.c))
 REPLAY_SOURCES := $(wildcard tuner/replay/*.c)
 # GPU worker parts that can be tested without a GPU.
@@ -73,7 +73,7 @@ $(BUILD)/%.o: %.c
 	@$(CC) $(CFLAGS) $(EXTRA) -c $< -o $@
 
 $(call objects,$(GPU_SOURCES)): EXTRA = $(VENDOR)
-$(BUILD)/tuner/gpu/counters.o: EXTRA = -Ituner/gpu/cxx $(VENDOR)
+$(BUILD)/tuner/counting/counters.o: EXTRA = -Ituner/counting/cxx $(VENDOR)
 $(BUILD)/tests/test_profile.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compile/nvrtc.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compile/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'

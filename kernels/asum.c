@@ -31,7 +31,7 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
 {
     const struct operand *x = &p->operand[X];
     struct operation_expected *expected = &all[RESULT];
-    struct toolbox_sums sums = vector_sums(x, NULL, operand_count(x), term);
+    struct device_sums sums = vector_sums(x, NULL, operand_count(x), term);
     if (!(sums.sum_abs >= 0)) return error_set(err, "no memory for the reference, or x holds NaN");
     float scale = vector_bound(element_roundoff(p->operand[RESULT].type), operand_count(x), &sums, expected);
     if (expected->host_scale) *expected->host_scale = scale;
@@ -40,10 +40,10 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
 }
 
 // The worker's own fp64 sums.
-static int reference(const struct toolbox *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
+static int reference(const struct device_operations *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
 {
     struct operation_expected *expected = &all[RESULT];
-    struct toolbox_sums sums;
+    struct device_sums sums;
     if (tools->sums(tools->self, &p->operand[X], &sums, err)) return -1;
     sums.sum = sums.sum_abs;
     float scale = vector_bound(element_roundoff(p->operand[RESULT].type), operand_count(&p->operand[X]), &sums, expected);
@@ -51,7 +51,7 @@ static int reference(const struct toolbox *tools, const struct operation_problem
     return tools->upload(tools->self, &sums.sum, sizeof sums.sum, expected->expected, err);
 }
 
-static int run_cublas(const struct toolbox *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
 {
     (void)state;
     return tools->asum(tools->self, &p->operand[X], &p->operand[RESULT], err);

@@ -34,7 +34,7 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
 {
     const struct operand *x = &p->operand[X];
     struct operation_expected *expected = &all[RESULT];
-    struct toolbox_sums sums = vector_sums(x, &p->operand[Y], operand_count(x), term);
+    struct device_sums sums = vector_sums(x, &p->operand[Y], operand_count(x), term);
     if (!(sums.sum_abs >= 0)) return error_set(err, "no memory for the reference, or x holds NaN");
     float scale = vector_bound(element_roundoff(p->operand[RESULT].type), operand_count(x), &sums, expected);
     if (expected->host_scale) *expected->host_scale = scale;
@@ -42,7 +42,7 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     return 0;
 }
 
-static int run_cublas(const struct toolbox *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
 {
     (void)state;
     return tools->dot(tools->self, &p->operand[X], &p->operand[Y], &p->operand[RESULT], err);

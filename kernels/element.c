@@ -4,24 +4,25 @@
 #include <math.h>
 #include <string.h>
 
+const char *const element_words[] = {"f32", "f64", "f16", "bf16", "i8", "i32", "u32", "i64", NULL};
+
 static const struct {
-    const char *name;
     size_t size;
     double roundoff;
 } elements[ELEMENT_COUNT] = {
-    [ELEMENT_F32] = {"f32", 4, 0x1p-24}, [ELEMENT_F64] = {"f64", 8, 0x1p-53}, [ELEMENT_F16] = {"f16", 2, 0x1p-11}, [ELEMENT_BF16] = {"bf16", 2, 0x1p-8},
-    [ELEMENT_I8] = {"i8", 1, 0},         [ELEMENT_I32] = {"i32", 4, 0},       [ELEMENT_U32] = {"u32", 4, 0},       [ELEMENT_I64] = {"i64", 8, 0},
+    [ELEMENT_F32] = {4, 0x1p-24}, [ELEMENT_F64] = {8, 0x1p-53}, [ELEMENT_F16] = {2, 0x1p-11}, [ELEMENT_BF16] = {2, 0x1p-8},
+    [ELEMENT_I8] = {1, 0},        [ELEMENT_I32] = {4, 0},       [ELEMENT_U32] = {4, 0},       [ELEMENT_I64] = {8, 0},
 };
 
 const char *element_name(enum element type)
 {
-    return (unsigned)type < ELEMENT_COUNT ? elements[type].name : "?";
+    return (unsigned)type < ELEMENT_COUNT ? element_words[type] : "?";
 }
 
 int element_find(const char *name)
 {
     for (int i = 0; name && i < ELEMENT_COUNT; i++)
-        if (!strcmp(name, elements[i].name)) return i;
+        if (!strcmp(name, element_words[i])) return i;
     return -1;
 }
 

@@ -9,6 +9,8 @@
 
 enum element { ELEMENT_F32, ELEMENT_F64, ELEMENT_F16, ELEMENT_BF16, ELEMENT_I8, ELEMENT_I32, ELEMENT_U32, ELEMENT_I64, ELEMENT_COUNT };
 
+// The names by number, ended by NULL.
+extern const char *const element_words[];
 // "f32", "f64", ...; never NULL for a valid element.
 const char *element_name(enum element type);
 // The element of a name, or -1.

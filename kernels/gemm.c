@@ -63,14 +63,14 @@ static const char *const classes[] = {[COMPUTE_FULL] = "full", [COMPUTE_TF32] = 
 
 // The product that a problem describes. C's shape decides M and N, A's K; sizes are only compared with them. A batch that is
 // no number of products becomes 0: check() refuses it.
-static struct toolbox_gemm product(const struct operation_problem *p)
+static struct device_gemm product(const struct operation_problem *p)
 {
     const struct operand *a = &p->operand[GEMM_A], *c = &p->operand[GEMM_C];
     bool transpose_a = p->value[GEMM_TRANSPOSE_A] != 0;
     double batch = p->value[GEMM_BATCH];
     int64_t count = batch >= 1 && batch <= (double)c->rows && batch == floor(batch) ? (int64_t)batch : 0;
     int64_t each = count ? count : 1;
-    return (struct toolbox_gemm){
+    return (struct device_gemm){
         .batch = count,
         .transpose_a = transpose_a,
         .transpose_b = p->value[GEMM_TRANSPOSE_B] != 0,
@@ -88,7 +88,7 @@ static struct toolbox_gemm product(const struct operation_problem *p)
 
 static int check(const struct operation_problem *p, struct error *err)
 {
-    struct toolbox_gemm g = product(p);
+    struct device_gemm g = product(p);
     if (!g.batch || g.a.rows % g.batch || g.b.rows % g.batch || g.c.rows % g.batch)
         return error_set(err, "batch is %g: it must be a whole number that divides the rows of A (%lld), B (%lld) and C (%lld)", p->value[GEMM_BATCH],
                          (long long)g.a.rows, (long long)g.b.rows, (long long)g.c.rows);
@@ -114,7 +114,7 @@ static int check(const struct operation_problem *p, struct error *err)
 }
 
 // Fills in what multiplies the scale; see the paragraphs at the top.
-static void bound(const struct operation_problem *p, const struct toolbox_gemm *g, struct operation_expected *expected)
+static void bound(const struct operation_problem *p, const struct device_gemm *g, struct operation_expected *expected)
 {
     double k = (double)g->k;
     // f16 and bf16 products are accumulated in fp32 by every library and tensor core; a kernel that does not must say so
@@ -135,7 +135,7 @@ static void bound(const struct operation_problem *p, const struct toolbox_gemm *
     expected->floor = smallest * (g->c.type == ELEMENT_F16 ? 1.0 : (double)g->k);
 }
 
-static int widened(const struct toolbox *tools, const struct operand *from, bool absolute, struct operand *to, struct error *err)
+static int widened(const struct device_operations *tools, const struct operand *from, bool absolute, struct operand *to, struct error *err)
 {
     *to = (struct operand){.type = ELEMENT_F64, .rows = from->rows, .cols = from->cols, .ld = from->cols, .device = to->device};
     size_t bytes = (size_t)(from->rows * from->cols) * sizeof(double);
@@ -143,9 +143,9 @@ static int widened(const struct toolbox *tools, const struct operand *from, bool
     return tools->widen(tools->self, from, absolute, to->device, err);
 }
 
-static int reference(const struct toolbox *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
+static int reference(const struct device_operations *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
 {
-    struct toolbox_gemm g = product(p), wide = g;
+    struct device_gemm g = product(p), wide = g;
     struct operation_expected *expected = &all[GEMM_C];
     int64_t n = g.c.rows * g.c.cols;
     bool exact = !element_is_float(g.c.type);
@@ -180,7 +180,7 @@ static double *host_copy(const struct operand *all, int64_t batch, int64_t which
     return to;
 }
 
-static int cpu_one(const struct toolbox_gemm *g, int64_t which, struct operation_expected *expected, struct error *err)
+static int cpu_one(const struct device_gemm *g, int64_t which, struct operation_expected *expected, struct error *err)
 {
     double *a = host_copy(&g->a, g->batch, which, g->transpose_a), *b = host_copy(&g->b, g->batch, which, g->transpose_b), *c = NULL;
     double *row = malloc((size_t)g->n * 2 * sizeof *row);
@@ -221,33 +221,33 @@ out:
 
 static int cpu(const struct operation_problem *p, struct operation_expected *all, struct error *err)
 {
-    struct toolbox_gemm g = product(p);
+    struct device_gemm g = product(p);
     bound(p, &g, &all[GEMM_C]);
     for (int64_t i = 0; i < g.batch; i++)
         if (cpu_one(&g, i, &all[GEMM_C], err)) return -1;
     return 0;
 }
 
-static int run_cublas(const struct toolbox *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
 {
     (void)state;
-    struct toolbox_gemm g = product(p);
+    struct device_gemm g = product(p);
     return tools->gemm(tools->self, &g, err);
 }
 
-static int prepare_lt(const struct toolbox *tools, const struct operation_problem *p, void **state, char detail[OPERATION_DETAIL_MAX], struct error *err)
+static int prepare_lt(const struct device_operations *tools, const struct operation_problem *p, void **state, char detail[OPERATION_DETAIL_MAX], struct error *err)
 {
-    struct toolbox_gemm g = product(p);
+    struct device_gemm g = product(p);
     return tools->plan_gemm(tools->self, &g, 8, state, detail, err);
 }
 
-static int run_lt(const struct toolbox *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_lt(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
 {
-    struct toolbox_gemm g = product(p);
+    struct device_gemm g = product(p);
     return tools->run_plan(tools->self, &g, state, err);
 }
 
-static void release_lt(const struct toolbox *tools, void *state)
+static void release_lt(const struct device_operations *tools, void *state)
 {
     tools->plan_free(tools->self, state);
 }

@@ -44,9 +44,9 @@ static int check(const struct operation_problem *p, struct error *err)
 }
 
 // The product as one with a matrix of one column.
-static struct toolbox_gemm product(const struct operation_problem *p)
+static struct device_gemm product(const struct operation_problem *p)
 {
-    struct toolbox_gemm g = {
+    struct device_gemm g = {
         .transpose_a = transposed(p),
         .batch = 1,
         .m = p->operand[GEMV_Y].cols,
@@ -74,7 +74,7 @@ static void bound(const struct operation_problem *p, struct operation_expected *
 }
 
 // to = fp64 copy of an operand; device memory is fetched where `to` has none.
-static int widened(const struct toolbox *tools, const struct operand *from, bool absolute, struct operand *to, struct error *err)
+static int widened(const struct device_operations *tools, const struct operand *from, bool absolute, struct operand *to, struct error *err)
 {
     size_t bytes = (size_t)(from->rows * from->cols) * sizeof(double);
     to->type = ELEMENT_F64;
@@ -83,10 +83,10 @@ static int widened(const struct toolbox *tools, const struct operand *from, bool
     return tools->widen(tools->self, from, absolute, to->device, err);
 }
 
-static int reference(const struct toolbox *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
+static int reference(const struct device_operations *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
 {
     struct operation_expected *expected = &all[GEMV_Y];
-    struct toolbox_gemm g = product(p), wide = g;
+    struct device_gemm g = product(p), wide = g;
     const struct operand *a = &p->operand[GEMV_A], *x = &p->operand[GEMV_X], *y = &p->operand[GEMV_Y];
     bound(p, expected);
     wide.a.device = wide.b.device = 0;
@@ -112,7 +112,7 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
 {
     (void)err;
     struct operation_expected *expected = &all[GEMV_Y];
-    struct toolbox_gemm g = product(p);
+    struct device_gemm g = product(p);
     bound(p, expected);
     for (int64_t i = 0; i < g.m; i++) {
         double sum = 0, scale = 0, old = g.beta != 0 ? host_at(&p->operand[GEMV_Y], 0, i) : 0;
@@ -127,17 +127,17 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     return 0;
 }
 
-static int run_gemv(const struct toolbox *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_gemv(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
 {
     (void)state;
-    struct toolbox_gemm g = product(p);
+    struct device_gemm g = product(p);
     return tools->gemv(tools->self, &g, err);
 }
 
-static int run_gemm(const struct toolbox *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_gemm(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
 {
     (void)state;
-    struct toolbox_gemm g = product(p);
+    struct device_gemm g = product(p);
     return tools->gemm(tools->self, &g, err);
 }
 

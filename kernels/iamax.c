@@ -65,7 +65,7 @@ static int cpu(const struct operation_problem *p, struct operation_expected *exp
     return 0;
 }
 
-static int run_cublas(const struct toolbox *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
 {
     (void)state;
     return tools->iamax(tools->self, &p->operand[X], &p->operand[INDEX], err);

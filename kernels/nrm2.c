@@ -35,10 +35,10 @@ static void bound(const struct operation_problem *p, struct operation_expected *
 }
 
 // The worker's own fp64 sums.
-static int reference(const struct toolbox *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
+static int reference(const struct device_operations *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
 {
     struct operation_expected *expected = &all[RESULT];
-    struct toolbox_sums sums;
+    struct device_sums sums;
     if (tools->sums(tools->self, &p->operand[X], &sums, err)) return -1;
     double norm = sqrt(sums.sum_squares);
     float scale = (float)norm;
@@ -51,7 +51,7 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
 {
     const struct operand *x = &p->operand[X];
     struct operation_expected *expected = &all[RESULT];
-    struct toolbox_sums sums = vector_sums(x, NULL, operand_count(x), term);
+    struct device_sums sums = vector_sums(x, NULL, operand_count(x), term);
     if (!(sums.sum_abs >= 0)) return error_set(err, "no memory for the reference, or x holds NaN");
     bound(p, expected);
     if (expected->host_scale) *expected->host_scale = (float)sqrt(sums.sum);
@@ -59,7 +59,7 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     return 0;
 }
 
-static int run_cublas(const struct toolbox *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
 {
     (void)state;
     return tools->nrm2(tools->self, &p->operand[X], &p->operand[RESULT], err);

@@ -3,7 +3,7 @@
 // compare with. One file an operation, one line in operations.c.
 //
 // The driver links these files too (`check` looks up operations and roles) and the driver knows no CUDA; therefore an
-// operation reaches the GPU only through the table of functions, struct toolbox, that the worker hands in.
+// operation reaches the GPU only through the table of functions, struct device_operations, that the worker hands in.
 #ifndef SWEETSPOT_OPERATION_H
 #define SWEETSPOT_OPERATION_H
 
@@ -60,7 +60,7 @@ struct operation_expected {
     double per_scale, per_value, floor;
 };
 
-struct toolbox_gemm {
+struct device_gemm {
     bool transpose_a, transpose_b;
     int64_t m, n, k;
     int64_t batch; // products of this shape; each operand holds them one below the other, so that it has batch times their rows
@@ -70,14 +70,14 @@ struct toolbox_gemm {
 };
 
 // Sums that a reduction's reference needs, all in fp64.
-struct toolbox_sums {
+struct device_sums {
     double sum, sum_abs, sum_squares;
     double fractional; // how many elements are no integers
     int64_t exact;     // of integer elements: their sum modulo 2^64
 };
 
 // What the worker offers. Every function returns 0 or a negative code with a message; `self` is passed back.
-struct toolbox {
+struct device_operations {
     void *self;
     // Device memory until the reference is done; the worker frees it.
     int (*scratch)(void *self, size_t bytes, uint64_t *pointer, struct error *err);
@@ -86,18 +86,18 @@ struct toolbox {
     // float from double, rounded up; and int64_t from double.
     int (*narrow_up)(void *self, uint64_t from, int64_t n, uint64_t to, struct error *err);
     int (*to_integer)(void *self, uint64_t from, int64_t n, uint64_t to, struct error *err);
-    int (*sums)(void *self, const struct operand *from, struct toolbox_sums *sums, struct error *err);
+    int (*sums)(void *self, const struct operand *from, struct device_sums *sums, struct error *err);
     int (*upload)(void *self, const void *from, size_t bytes, uint64_t to, struct error *err);
     // cuBLAS. `gemm` runs what cublasGemmEx would (FP32 without TF32 unless it says tf32).
-    int (*gemm)(void *self, const struct toolbox_gemm *gemm, struct error *err);
+    int (*gemm)(void *self, const struct device_gemm *gemm, struct error *err);
     // The same of dense fp64 operands, as if computed with twice the bits and then rounded; slow.
-    int (*product)(void *self, const struct toolbox_gemm *gemm, struct error *err);
+    int (*product)(void *self, const struct device_gemm *gemm, struct error *err);
     // cublasSgemv or cublasDgemv: a product whose b and c have one column with ld 1, and batch 1.
-    int (*gemv)(void *self, const struct toolbox_gemm *gemm, struct error *err);
+    int (*gemv)(void *self, const struct device_gemm *gemm, struct error *err);
     // cublasLt: asks for `candidates` algorithms with 64 MiB of workspace, times each, keeps the fastest. `detail` gets a
     // line for people. The plan is freed by plan_free.
-    int (*plan_gemm)(void *self, const struct toolbox_gemm *gemm, int candidates, void **plan, char detail[OPERATION_DETAIL_MAX], struct error *err);
-    int (*run_plan)(void *self, const struct toolbox_gemm *gemm, void *plan, struct error *err);
+    int (*plan_gemm)(void *self, const struct device_gemm *gemm, int candidates, void **plan, char detail[OPERATION_DETAIL_MAX], struct error *err);
+    int (*run_plan)(void *self, const struct device_gemm *gemm, void *plan, struct error *err);
     void (*plan_free)(void *self, void *plan);
     // cublasAsumEx: the sum of absolute values; cublasNrm2Ex: the root of the sum of squares.
     int (*asum)(void *self, const struct operand *x, const struct operand *result, struct error *err);
@@ -116,10 +116,10 @@ struct operation_baseline {
     bool same_result; // computes what the operation computes, so that it is verified like a candidate
     // Chooses and readies; *state is the baseline's own (NULL where it needs none), released with release(). Either may
     // be NULL.
-    int (*prepare)(const struct toolbox *, const struct operation_problem *, void **state, char detail[OPERATION_DETAIL_MAX], struct error *);
+    int (*prepare)(const struct device_operations *, const struct operation_problem *, void **state, char detail[OPERATION_DETAIL_MAX], struct error *);
     // Enqueues one execution and does not wait.
-    int (*run)(const struct toolbox *, const struct operation_problem *, void *state, struct error *);
-    void (*release)(const struct toolbox *, void *state);
+    int (*run)(const struct device_operations *, const struct operation_problem *, void *state, struct error *);
+    void (*release)(const struct device_operations *, void *state);
 };
 
 struct operation {
@@ -138,7 +138,7 @@ struct operation {
     // Fills expected[role] of every output role; its `expected` and `scale` arrays are allocated by the caller, on the
     // device (reference) or the host (cpu). `reference` may be NULL: then cpu(), on all cores, is the only reference.
     // The old contents of an output that the job calls inout are in its operand.
-    int (*reference)(const struct toolbox *, const struct operation_problem *, struct operation_expected *expected, struct error *);
+    int (*reference)(const struct device_operations *, const struct operation_problem *, struct operation_expected *expected, struct error *);
     int (*cpu)(const struct operation_problem *, struct operation_expected *expected, struct error *);
     const struct operation_baseline *baselines;
 };

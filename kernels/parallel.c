@@ -5,8 +5,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tuner/base/clock.h"
 
 enum { THREADS_MAX = 64 };
 
@@ -40,19 +41,12 @@ static void *work(void *loop)
     return NULL;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void work_and_tell(struct loop *l)
 {
-    double told = now();
+    double told = clock_now();
     while (do_piece(l)) {
-        if (!watcher || now() - told < PARALLEL_QUIET) continue;
-        told = now();
+        if (!watcher || clock_now() - told < PARALLEL_QUIET) continue;
+        told = clock_now();
         double share = (double)(l->next * l->grain) / (double)l->n;
         watcher(watcher_user, share < 1 ? share : 1);
     }

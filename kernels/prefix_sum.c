@@ -32,14 +32,14 @@ static int check(const struct operation_problem *p, struct error *err)
 struct scanning {
     const struct operand *x;
     struct operation_expected *expected;
-    struct toolbox_sums *before; // of all elements before a piece; until then, of the piece
+    struct device_sums *before; // of all elements before a piece; until then, of the piece
     double roundoff;
 };
 
 static void total(void *user, int64_t begin, int64_t end)
 {
     struct scanning *s = user;
-    struct toolbox_sums sums = {0};
+    struct device_sums sums = {0};
     for (int64_t i = begin; i < end; i++) {
         double value = operand_at(s->x, i);
         sums.sum += value;
@@ -53,7 +53,7 @@ static void total(void *user, int64_t begin, int64_t end)
 static void scan(void *user, int64_t begin, int64_t end)
 {
     struct scanning *s = user;
-    struct toolbox_sums sums = s->before[begin / PIECE];
+    struct device_sums sums = s->before[begin / PIECE];
     double u = s->roundoff;
     for (int64_t i = begin; i < end; i++) {
         double value = operand_at(s->x, i), blocks = sqrt((double)(i + 1) / 1024);
@@ -72,12 +72,12 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
 {
     const struct operand *x = &p->operand[X];
     int64_t n = operand_count(x), pieces = (n + PIECE - 1) / PIECE;
-    struct toolbox_sums sums = {0}, *before = calloc((size_t)pieces, sizeof *before);
+    struct device_sums sums = {0}, *before = calloc((size_t)pieces, sizeof *before);
     struct scanning s = {x, &all[Y], before, element_roundoff(p->operand[Y].type)};
     if (!before) return error_set(err, "no memory for the reference");
     parallel_for(n, PIECE, total, &s);
     for (int64_t i = 0; i < pieces; i++) {
-        struct toolbox_sums mine = before[i];
+        struct device_sums mine = before[i];
         before[i] = sums;
         sums.sum += mine.sum;
         sums.sum_abs += mine.sum_abs;

@@ -50,10 +50,10 @@ static int64_t wrapped(enum element type, int64_t exact)
     }
 }
 
-static int reference(const struct toolbox *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
+static int reference(const struct device_operations *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
 {
     struct operation_expected *expected = &all[SUM_RESULT];
-    struct toolbox_sums sums;
+    struct device_sums sums;
     if (tools->sums(tools->self, &p->operand[SUM_X], &sums, err)) return -1;
     float norm = vector_bound(element_roundoff(p->operand[SUM_RESULT].type), operand_count(&p->operand[SUM_X]), &sums, expected);
     if (expected->scale && tools->upload(tools->self, &norm, sizeof norm, expected->scale, err)) return -1;
@@ -84,7 +84,7 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
 {
     const struct operand *x = &p->operand[SUM_X];
     struct operation_expected *expected = &all[SUM_RESULT];
-    struct toolbox_sums sums = vector_sums(x, NULL, operand_count(x), term);
+    struct device_sums sums = vector_sums(x, NULL, operand_count(x), term);
     if (!(sums.sum_abs >= 0)) return error_set(err, "no memory for the reference, or x holds NaN");
     float norm = vector_bound(element_roundoff(p->operand[SUM_RESULT].type), operand_count(x), &sums, expected);
     if (expected->host_scale) *expected->host_scale = norm;
@@ -93,7 +93,7 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     return 0;
 }
 
-static int run_asum(const struct toolbox *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_asum(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
 {
     (void)state;
     return tools->asum(tools->self, &p->operand[SUM_X], &p->operand[SUM_RESULT], err);

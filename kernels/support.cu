@@ -97,7 +97,7 @@ template <typename T> static __device__ u64 raw(const T *at)
 
 // ---- filling -------------------------------------------------------------------------------------------------------
 
-enum { FILL_UNIFORM, FILL_NORMAL, FILL_INTEGER, FILL_CONSTANT, FILL_INDEX, FILL_NONFINITE };
+enum { FILL_UNIFORM, FILL_NORMAL, FILL_INTEGER, FILL_ZERO, FILL_CONSTANT, FILL_INDEX, FILL_NONFINITE }; // tuner/base/buffer_kind.h
 
 // Element i depends on the seed and i alone, not on the leading dimension: two layouts of a matrix hold the same numbers.
 template <typename T>

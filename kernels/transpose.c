@@ -88,7 +88,7 @@ static int cpu_in_place(const struct operation_problem *p, struct operation_expe
 }
 
 // On the GPU: geam in fp64 on the widened matrix, which loses nothing but of i64.
-static int on_device(const struct toolbox *tools, const struct operand *from, struct operation_expected *to, struct error *err)
+static int on_device(const struct device_operations *tools, const struct operand *from, struct operation_expected *to, struct error *err)
 {
     int64_t n = operand_count(from);
     struct operand wide = {.type = ELEMENT_F64, .rows = from->rows, .cols = from->cols, .ld = from->cols};
@@ -103,17 +103,17 @@ static int on_device(const struct toolbox *tools, const struct operand *from, st
     return to->scale ? tools->narrow_up(tools->self, turned.device, n, to->scale, err) : 0; // only reported, as nothing is allowed
 }
 
-static int reference(const struct toolbox *tools, const struct operation_problem *p, struct operation_expected *expected, struct error *err)
+static int reference(const struct device_operations *tools, const struct operation_problem *p, struct operation_expected *expected, struct error *err)
 {
     return on_device(tools, &p->operand[TRANSPOSE_A], &expected[TRANSPOSE_B], err);
 }
 
-static int reference_in_place(const struct toolbox *tools, const struct operation_problem *p, struct operation_expected *expected, struct error *err)
+static int reference_in_place(const struct device_operations *tools, const struct operation_problem *p, struct operation_expected *expected, struct error *err)
 {
     return on_device(tools, &p->operand[IN_PLACE_A], &expected[IN_PLACE_A], err);
 }
 
-static int run_geam(const struct toolbox *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_geam(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
 {
     (void)state;
     return tools->transpose(tools->self, &p->operand[TRANSPOSE_A], &p->operand[TRANSPOSE_B], err);

@@ -11,13 +11,13 @@ enum { PIECE = 1 << 20 };
 struct summing {
     const struct operand *x, *y;
     vector_term *term;
-    struct toolbox_sums *pieces;
+    struct device_sums *pieces;
 };
 
 static void sum_piece(void *user, int64_t begin, int64_t end)
 {
     struct summing *s = user;
-    struct toolbox_sums sums = {0};
+    struct device_sums sums = {0};
     for (int64_t i = begin; i < end; i++) {
         double value = s->term(s->x, s->y, i);
         sums.sum += value;
@@ -28,12 +28,12 @@ static void sum_piece(void *user, int64_t begin, int64_t end)
     s->pieces[begin / PIECE] = sums;
 }
 
-struct toolbox_sums vector_sums(const struct operand *x, const struct operand *y, int64_t n, vector_term *term)
+struct device_sums vector_sums(const struct operand *x, const struct operand *y, int64_t n, vector_term *term)
 {
     int64_t pieces = (n + PIECE - 1) / PIECE;
-    struct toolbox_sums all = {0}, *each = calloc((size_t)pieces, sizeof *each);
+    struct device_sums all = {0}, *each = calloc((size_t)pieces, sizeof *each);
     struct summing s = {x, y, term, each};
-    if (!each) return (struct toolbox_sums){.sum = NAN, .sum_abs = NAN, .sum_squares = NAN};
+    if (!each) return (struct device_sums){.sum = NAN, .sum_abs = NAN, .sum_squares = NAN};
     parallel_for(n, PIECE, sum_piece, &s);
     for (int64_t i = 0; i < pieces; i++) {
         all.sum += each[i].sum;
@@ -45,7 +45,7 @@ struct toolbox_sums vector_sums(const struct operand *x, const struct operand *y
     return all;
 }
 
-float vector_bound(double u, int64_t n, const struct toolbox_sums *sums, struct operation_expected *expected)
+float vector_bound(double u, int64_t n, const struct device_sums *sums, struct operation_expected *expected)
 {
     double blocks = sqrt((double)n / 1024);
     bool exact = sums->fractional == 0 && sums->sum_abs * u <= 1;

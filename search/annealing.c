@@ -6,6 +6,8 @@
 
 #include "search/strategy_kit.h"
 
+#include "tuner/base/memory.h"
+
 enum { KNOB_HOT, KNOB_COLD, KNOB_LENGTH, KNOB_COUNT };
 
 static const struct strategy_knob knobs[] = {
@@ -36,8 +38,7 @@ static int annealing_init(void *state, const struct space *space, const struct s
     if (a->knobs[KNOB_LENGTH] == 0) a->knobs[KNOB_LENGTH] = options->budget ? (double)options->budget : 200;
     a->space = space;
     a->width = space_parameter_count(space);
-    a->neighbours = malloc((kit_neighbour_room(space) + 1) * a->width * sizeof *a->neighbours);
-    if (!a->neighbours) abort();
+    a->neighbours = memory_grow(NULL, (kit_neighbour_room(space) + 1) * a->width, sizeof *a->neighbours);
     history_init(&a->history, space);
     random_seed(&a->rng, options->seed);
     return 0;

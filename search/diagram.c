@@ -5,19 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *resize(void *array, size_t size)
-{
-    void *larger = realloc(array, size ? size : 1);
-    if (!larger) abort();
-    return larger;
-}
+#include "tuner/base/memory.h"
 
 void draft_edge(struct draft_level *level, uint16_t value, uint32_t child)
 {
     if (level->edge_count == level->edge_room) {
         level->edge_room = level->edge_room ? 2 * level->edge_room : 64;
-        level->value = resize(level->value, level->edge_room * sizeof *level->value);
-        level->child = resize(level->child, level->edge_room * sizeof *level->child);
+        level->value = memory_grow(level->value, level->edge_room, sizeof *level->value);
+        level->child = memory_grow(level->child, level->edge_room, sizeof *level->child);
     }
     level->value[level->edge_count] = value;
     level->child[level->edge_count++] = child;
@@ -27,7 +22,7 @@ void draft_state_done(struct draft_level *level)
 {
     if (level->state_count + 2 > level->state_room) {
         level->state_room = level->state_room ? 2 * level->state_room : 16;
-        level->begin = resize(level->begin, level->state_room * sizeof *level->begin);
+        level->begin = memory_grow(level->begin, level->state_room, sizeof *level->begin);
     }
     if (level->state_count == 0) level->begin[0] = 0;
     level->begin[++level->state_count] = (uint32_t)level->edge_count;
@@ -74,7 +69,7 @@ static void clear_table(struct build *b, uint32_t states)
     uint32_t size = 16;
     while (size < 2 * (uint64_t)states) size *= 2;
     if (size > b->table_size) {
-        b->table = resize(b->table, size * sizeof *b->table);
+        b->table = memory_grow(b->table, size, sizeof *b->table);
         b->table_size = size;
     }
     memset(b->table, 0xff, b->table_size * sizeof *b->table);
@@ -85,8 +80,8 @@ static void add_edge(struct build *b, uint16_t value, uint32_t child)
     struct diagram *d = b->d;
     if (b->edge_count == b->edge_room) {
         b->edge_room = b->edge_room ? 2 * b->edge_room : 128;
-        d->value = resize(d->value, b->edge_room * sizeof *d->value);
-        d->child = resize(d->child, b->edge_room * sizeof *d->child);
+        d->value = memory_grow(d->value, b->edge_room, sizeof *d->value);
+        d->child = memory_grow(d->child, b->edge_room, sizeof *d->child);
     }
     d->value[b->edge_count] = value;
     d->child[b->edge_count++] = child;
@@ -107,7 +102,7 @@ static uint32_t finish_state(struct build *b)
     }
     if (d->state_count + 2 > b->state_room) {
         b->state_room = 2 * b->state_room + 64;
-        d->begin = resize(d->begin, b->state_room * sizeof *d->begin);
+        d->begin = memory_grow(d->begin, b->state_room, sizeof *d->begin);
     }
     b->table[at] = d->state_count;
     d->begin[d->state_count + 1] = b->edge_count;
@@ -122,8 +117,8 @@ static uint64_t add_saturating(uint64_t a, uint64_t b)
 // Children have smaller numbers than their users, so one pass in order counts everything.
 static void count_paths(struct diagram *d)
 {
-    d->paths = resize(NULL, d->state_count * sizeof *d->paths);
-    d->before = resize(NULL, d->begin[d->state_count] * sizeof *d->before);
+    d->paths = memory_grow(NULL, d->state_count, sizeof *d->paths);
+    d->before = memory_grow(NULL, d->begin[d->state_count], sizeof *d->before);
     d->paths[0] = 1;
     for (uint32_t s = 1; s < d->state_count; s++) {
         uint64_t sum = 0;
@@ -135,7 +130,7 @@ static void count_paths(struct diagram *d)
     }
     d->size = d->paths[d->root];
     if (d->size < UINT64_MAX) return;
-    d->weight = resize(NULL, d->state_count * sizeof *d->weight);
+    d->weight = memory_grow(NULL, d->state_count, sizeof *d->weight);
     d->weight[0] = 1;
     for (uint32_t s = 1; s < d->state_count; s++) {
         d->weight[s] = 0;
@@ -147,14 +142,14 @@ void diagram_build(struct diagram *d, const struct draft_level *draft, int level
 {
     *d = (struct diagram){ .levels = levels, .state_count = 1 };
     struct build b = { .d = d, .state_room = 64 };
-    d->begin = resize(NULL, b.state_room * sizeof *d->begin);
+    d->begin = memory_grow(NULL, b.state_room, sizeof *d->begin);
     d->begin[0] = d->begin[1] = 0;
     // final[s]: the finished state of the draft's state s in the level below, UINT32_MAX for a dead end.
-    uint32_t *below = resize(NULL, sizeof *below), *here = NULL;
+    uint32_t *below = memory_grow(NULL, sizeof *below, 1), *here = NULL;
     below[0] = 0;
     for (int l = levels - 1; l >= 0; l--) {
         const struct draft_level *level = &draft[l];
-        here = resize(here, level->state_count * sizeof *here);
+        here = memory_grow(here, level->state_count, sizeof *here);
         clear_table(&b, level->state_count);
         for (uint32_t s = 0; s < level->state_count; s++) {
             for (uint32_t e = level->begin[s]; e < level->begin[s + 1]; e++) {
@@ -170,8 +165,8 @@ void diagram_build(struct diagram *d, const struct draft_level *draft, int level
     bool empty = levels > 0 && (draft[0].state_count == 0 || below[0] == UINT32_MAX);
     if (!empty) {
         d->root = below[0];
-        d->value = resize(d->value, b.edge_count * sizeof *d->value);
-        d->child = resize(d->child, b.edge_count * sizeof *d->child);
+        d->value = memory_grow(d->value, b.edge_count, sizeof *d->value);
+        d->child = memory_grow(d->child, b.edge_count, sizeof *d->child);
         count_paths(d);
     }
     free(below);

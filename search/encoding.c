@@ -6,12 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *allocate(size_t count, size_t size)
-{
-    void *memory = calloc(count ? count : 1, size);
-    if (!memory) abort();
-    return memory;
-}
+#include "tuner/base/memory.h"
 
 // The numbers behind a parameter's values: the values, or their ranks where they are reals or unroll factors.
 static double number_of(const struct parameter *p, size_t i)
@@ -58,15 +53,15 @@ static void fill(const struct parameter *p, size_t width, float *table)
 void encoding_init(struct encoding *f, const struct space *space)
 {
     f->parameter_count = space_parameter_count(space);
-    f->first = allocate(f->parameter_count + 1, sizeof *f->first);
-    f->nominal = allocate(f->parameter_count, sizeof *f->nominal);
-    f->table = allocate(f->parameter_count, sizeof *f->table);
+    f->first = memory_new(f->parameter_count + 1, sizeof *f->first);
+    f->nominal = memory_new(f->parameter_count, sizeof *f->nominal);
+    f->table = memory_new(f->parameter_count, sizeof *f->table);
     f->ordinal = 0;
     for (size_t i = 0; i < f->parameter_count; i++) {
         const struct parameter *p = space_parameter(space, i);
         size_t width = ordinal_coordinates(p);
         f->first[i] = f->ordinal;
-        f->table[i] = allocate(p->count * width, sizeof **f->table);
+        f->table[i] = memory_new(p->count * width, sizeof **f->table);
         if (width) fill(p, width, f->table[i]);
         f->ordinal += width;
     }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "search/expr_node.h"
+#include "tuner/base/memory.h"
 
 enum { MAX_DEPTH = 256 };
 
@@ -107,8 +108,7 @@ static int add_node(struct parser *p, struct expr_node node)
     struct expr *e = p->expr;
     if (e->count == p->room) {
         p->room = p->room ? 2 * p->room : 16;
-        e->nodes = realloc(e->nodes, (size_t)p->room * sizeof *e->nodes);
-        if (!e->nodes) abort();
+        e->nodes = memory_grow(e->nodes, (size_t)p->room, sizeof *e->nodes);
     }
     e->nodes[e->count] = node;
     return e->count++;
@@ -208,8 +208,7 @@ static int parse_primary(struct parser *p)
     }
     if (p->kind == TOKEN_TEXT) {
         size_t length = p->at - p->start - 2;
-        char *copy = malloc(length + 1);
-        if (!copy) abort();
+        char *copy = memory_grow(NULL, length + 1, 1);
         memcpy(copy, p->text + p->start + 1, length);
         copy[length] = 0;
         node.op = OP_TEXT;
@@ -302,8 +301,7 @@ static int compare_ints(const void *a, const void *b)
 
 static void collect_slots(struct expr *e)
 {
-    e->slots = malloc((size_t)e->count * sizeof *e->slots);
-    if (!e->slots) abort();
+    e->slots = memory_grow(NULL, (size_t)e->count, sizeof *e->slots);
     size_t n = 0;
     for (int i = 0; i < e->count; i++)
         if (e->nodes[i].op == OP_NAME) e->slots[n++] = e->nodes[i].slot;
@@ -314,11 +312,9 @@ static void collect_slots(struct expr *e)
 
 struct expr *expr_parse(const char *text, struct symbols *symbols, struct error *err)
 {
-    struct expr *e = calloc(1, sizeof *e);
-    if (!e) abort();
+    struct expr *e = memory_new(1, sizeof *e);
     size_t size = strlen(text) + 1;
-    e->text = malloc(size);
-    if (!e->text) abort();
+    e->text = memory_grow(NULL, size, 1);
     memcpy(e->text, text, size);
     e->symbols = symbols;
     struct parser p = { .text = e->text, .expr = e, .err = err };

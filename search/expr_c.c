@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "search/expr_node.h"
+#include "tuner/base/memory.h"
 
 struct writer {
     const struct expr *expr;
@@ -27,8 +28,7 @@ static void put(struct writer *w, const char *text)
     size_t n = strlen(text);
     if (w->length + n + 1 > w->room) {
         w->room = 2 * (w->length + n + 1);
-        w->out = realloc(w->out, w->room);
-        if (!w->out) abort();
+        w->out = memory_grow(w->out, w->room, 1);
     }
     memcpy(w->out + w->length, text, n + 1);
     w->length += n;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
+
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3")
 #endif
@@ -40,13 +42,6 @@ static const double least_noise = 1e-6;
 // The additive part's share of the signal.
 static const double additive = 0.5;
 
-static void *allocate(size_t count, size_t size)
-{
-    void *memory = calloc(count ? count : 1, size);
-    if (!memory) abort();
-    return memory;
-}
-
 static double matern(double squared)
 {
     double r = sqrt(3 * squared);
@@ -69,24 +64,24 @@ static double prior_scale(const struct gp *g, size_t dimension)
 
 struct gp *gp_new(size_t ordinal, size_t nominal, size_t max_points)
 {
-    struct gp *g = allocate(1, sizeof *g);
+    struct gp *g = memory_new(1, sizeof *g);
     size_t dimensions = ordinal + nominal;
     size_t matrix = max_points * max_points;
     g->dimensions = dimensions;
     g->ordinal = ordinal;
     g->room = max_points;
-    g->points = allocate(max_points * dimensions, sizeof *g->points);
-    g->theta = allocate(dimensions + 2, sizeof *g->theta);
-    g->inverse = allocate(dimensions, sizeof *g->inverse);
-    g->gradient = allocate(dimensions + 2, sizeof *g->gradient);
-    g->slope = allocate(dimensions + 2, sizeof *g->slope);
-    g->step = allocate(dimensions + 2, sizeof *g->step);
-    g->factor = allocate(matrix, sizeof *g->factor);
-    g->work = allocate(matrix, sizeof *g->work);
-    g->kernel = allocate(matrix, sizeof *g->kernel);
-    g->weights = allocate(max_points, sizeof *g->weights);
-    g->column = allocate(max_points, sizeof *g->column);
-    g->solved = allocate(max_points, sizeof *g->solved);
+    g->points = memory_new(max_points * dimensions, sizeof *g->points);
+    g->theta = memory_new(dimensions + 2, sizeof *g->theta);
+    g->inverse = memory_new(dimensions, sizeof *g->inverse);
+    g->gradient = memory_new(dimensions + 2, sizeof *g->gradient);
+    g->slope = memory_new(dimensions + 2, sizeof *g->slope);
+    g->step = memory_new(dimensions + 2, sizeof *g->step);
+    g->factor = memory_new(matrix, sizeof *g->factor);
+    g->work = memory_new(matrix, sizeof *g->work);
+    g->kernel = memory_new(matrix, sizeof *g->kernel);
+    g->weights = memory_new(max_points, sizeof *g->weights);
+    g->column = memory_new(max_points, sizeof *g->column);
+    g->solved = memory_new(max_points, sizeof *g->solved);
     for (size_t i = 0; i < dimensions; i++) g->theta[i] = prior_scale(g, i);
     g->theta[dimensions + 1] = log(1e-3);
     for (int i = 0; i < TABLE_SIZE + 2; i++) g->table[i] = (float)matern(table_range * i * i / ((double)TABLE_SIZE * TABLE_SIZE));
@@ -236,7 +231,7 @@ static void find_gradient(struct gp *g, const double *targets, size_t n)
     double *gradient = g->gradient;
     factorise(g, n);
     find_weights(g, targets, n);
-    double *inverse = allocate(n * stride, sizeof *inverse);
+    double *inverse = memory_new(n * stride, sizeof *inverse);
     invert(g, g->work, inverse, n);
     free(inverse);
     memset(gradient, 0, (d + 2) * sizeof *gradient);
@@ -328,8 +323,8 @@ void gp_pool(struct gp *g, const float *points, size_t count)
     if (count > g->pool_count || !g->pool) {
         free(g->pool);
         free(g->pool_kernel);
-        g->pool = allocate(count * g->dimensions, sizeof *g->pool);
-        g->pool_kernel = allocate(count * g->room, sizeof *g->pool_kernel);
+        g->pool = memory_new(count * g->dimensions, sizeof *g->pool);
+        g->pool_kernel = memory_new(count * g->room, sizeof *g->pool_kernel);
     }
     for (size_t first = 0; first < count; first += CHUNK)
         turn(g, points + first * g->dimensions, count - first < CHUNK ? count - first : CHUNK, g->pool + first * g->dimensions);
@@ -341,7 +336,7 @@ void gp_pool(struct gp *g, const float *points, size_t count)
 static void extend_pool(struct gp *g)
 {
     size_t d = g->dimensions, n = g->count;
-    float *scaled = allocate(d, sizeof *scaled);
+    float *scaled = memory_new(d, sizeof *scaled);
     for (size_t m = 0; m < d; m++) scaled[m] = (float)g->inverse[m];
     for (size_t first = 0; first < g->pool_count && g->pool_rows < n; first += CHUNK) {
         size_t width = g->pool_count - first < CHUNK ? g->pool_count - first : CHUNK;
@@ -387,7 +382,7 @@ void gp_pool_moments(struct gp *g, double *mean, double *variance)
 void gp_means(const struct gp *g, const float *points, size_t count, double *mean, double *bound)
 {
     size_t d = g->dimensions;
-    float *scaled = allocate(d + d * CHUNK, sizeof *scaled), *turned = scaled + d, row[CHUNK];
+    float *scaled = memory_new(d + d * CHUNK, sizeof *scaled), *turned = scaled + d, row[CHUNK];
     for (size_t m = 0; m < d; m++) scaled[m] = (float)g->inverse[m];
     for (size_t first = 0; first < count; first += CHUNK) {
         size_t width = count - first < CHUNK ? count - first : CHUNK;

@@ -6,21 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
+
 // Draws before the configurations without a row are counted out one by one. Where this many fail, the space is all but
 // exhausted, hence not much larger than the history.
 enum { DRAWS = 400 };
 
-static void *resize(void *array, size_t size)
-{
-    void *larger = realloc(array, size ? size : 1);
-    if (!larger) abort();
-    return larger;
-}
-
 void history_init(struct history *h, const struct space *space)
 {
     *h = (struct history){ .space = space, .width = space_parameter_count(space), .slot_count = 64, .best = -1 };
-    h->slots = resize(NULL, h->slot_count * sizeof *h->slots);
+    h->slots = memory_grow(NULL, h->slot_count, sizeof *h->slots);
     memset(h->slots, 0xff, h->slot_count * sizeof *h->slots);
 }
 
@@ -61,11 +56,11 @@ int64_t history_find(const struct history *h, const uint16_t *config)
 static void grow(struct history *h)
 {
     h->room = h->room ? 2 * h->room : 64;
-    h->configs = resize(h->configs, h->room * h->width * sizeof *h->configs);
-    h->outcomes = resize(h->outcomes, h->room * sizeof *h->outcomes);
-    h->objectives = resize(h->objectives, h->room * sizeof *h->objectives);
+    h->configs = memory_grow(h->configs, h->room * h->width, sizeof *h->configs);
+    h->outcomes = memory_grow(h->outcomes, h->room, sizeof *h->outcomes);
+    h->objectives = memory_grow(h->objectives, h->room, sizeof *h->objectives);
     h->slot_count = 4 * h->room;
-    h->slots = resize(h->slots, h->slot_count * sizeof *h->slots);
+    h->slots = memory_grow(h->slots, h->slot_count, sizeof *h->slots);
     memset(h->slots, 0xff, h->slot_count * sizeof *h->slots);
     for (size_t row = 0; row < h->count; row++) h->slots[find_slot(h, history_config(h, row))] = (uint32_t)row;
 }

@@ -5,6 +5,8 @@
 
 #include "search/strategy_kit.h"
 
+#include "tuner/base/memory.h"
+
 enum { KNOB_ROUND, KNOB_COUNT };
 static const struct strategy_knob knobs[] = {
     { "round", 32, 2, 10000, "configurations of a round" },
@@ -29,8 +31,7 @@ static int latin_hypercube_init(void *state, const struct space *space, const st
     l->round = l->next = (size_t)l->knobs[KNOB_ROUND];
     history_init(&l->history, space);
     random_seed(&l->rng, options->seed);
-    l->strata = malloc(l->width * l->round * sizeof *l->strata);
-    if (!l->strata) abort();
+    l->strata = memory_grow(NULL, l->width * l->round, sizeof *l->strata);
     return 0;
 }
 

@@ -10,6 +10,8 @@
 
 #include "search/strategy_kit.h"
 
+#include "tuner/base/memory.h"
+
 enum { KNOB_CHANGES, KNOB_PATIENCE, KNOB_COUNT };
 
 static const struct strategy_knob knobs[] = {
@@ -40,8 +42,7 @@ static int local_search_init(void *state, const struct space *space, const struc
     l->width = space_parameter_count(space);
     history_init(&l->history, space);
     random_seed(&l->rng, options->seed);
-    l->queue = malloc((kit_neighbour_room(space) + 1) * l->width * sizeof *l->queue);
-    if (!l->queue) abort();
+    l->queue = memory_grow(NULL, (kit_neighbour_room(space) + 1) * l->width, sizeof *l->queue);
     l->current_score = l->base_score = INFINITY;
     return 0;
 }

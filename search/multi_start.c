@@ -6,6 +6,8 @@
 
 #include "search/strategy_kit.h"
 
+#include "tuner/base/memory.h"
+
 struct multi_start {
     const struct space *space;
     struct history history;
@@ -26,8 +28,7 @@ static int multi_start_init(void *state, const struct space *space, const struct
     m->width = space_parameter_count(space);
     history_init(&m->history, space);
     random_seed(&m->rng, options->seed);
-    m->queue = malloc((kit_neighbour_room(space) + 1) * m->width * sizeof *m->queue);
-    if (!m->queue) abort();
+    m->queue = memory_grow(NULL, (kit_neighbour_room(space) + 1) * m->width, sizeof *m->queue);
     m->current_score = m->best_score = INFINITY;
     return 0;
 }

@@ -6,6 +6,8 @@
 
 #include "search/strategy_kit.h"
 
+#include "tuner/base/memory.h"
+
 enum { KNOB_PARTICLES, KNOB_INERTIA, KNOB_OWN, KNOB_SWARM, KNOB_COUNT };
 static const struct strategy_knob knobs[] = {
     { "particles", 16, 2, 10000, "particles" },
@@ -40,8 +42,7 @@ static int particle_swarm_init(void *state, const struct space *space, const str
     s->count = (size_t)s->knobs[KNOB_PARTICLES];
     history_init(&s->history, space);
     random_seed(&s->rng, options->seed);
-    s->particles = calloc(s->count, sizeof *s->particles);
-    if (!s->particles) abort();
+    s->particles = memory_new(s->count, sizeof *s->particles);
     for (size_t i = 0; i < s->count; i++) s->particles[i].score = INFINITY;
     return 0;
 }

@@ -5,20 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *resize(void *array, size_t size)
-{
-    void *larger = realloc(array, size ? size : 1);
-    if (!larger) abort();
-    return larger;
-}
+#include "tuner/base/memory.h"
 
 void population_init(struct population *p, const struct space *space, uint64_t seed, size_t size)
 {
     p->space = space;
     p->width = space_parameter_count(space);
     p->size = size;
-    p->configs = resize(NULL, size * p->width * sizeof *p->configs);
-    p->scores = resize(NULL, size * sizeof *p->scores);
+    p->configs = memory_grow(NULL, size * p->width, sizeof *p->configs);
+    p->scores = memory_grow(NULL, size, sizeof *p->scores);
     history_init(&p->history, space);
     random_seed(&p->rng, seed);
 }
@@ -36,7 +31,7 @@ static void set_place(struct population *p, size_t row, uint32_t place)
     size_t old = p->place_room;
     if (row >= old) {
         p->place_room = 2 * row + 64;
-        p->place_of = resize(p->place_of, p->place_room * sizeof *p->place_of);
+        p->place_of = memory_grow(p->place_of, p->place_room, sizeof *p->place_of);
         for (size_t i = old; i < p->place_room; i++) p->place_of[i] = NO_PLACE;
     }
     p->place_of[row] = place;

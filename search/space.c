@@ -9,26 +9,19 @@
 #include <string.h>
 
 #include "search/space_internal.h"
-
-static void *resize(void *array, size_t size)
-{
-    void *larger = realloc(array, size);
-    if (!larger) abort();
-    return larger;
-}
+#include "tuner/base/memory.h"
 
 static char *copy_text(const char *text)
 {
     size_t size = strlen(text) + 1;
-    char *copy = resize(NULL, size);
+    char *copy = memory_grow(NULL, size, 1);
     memcpy(copy, text, size);
     return copy;
 }
 
 struct space *space_new(struct symbols *symbols)
 {
-    struct space *s = calloc(1, sizeof *s);
-    if (!s) abort();
+    struct space *s = memory_new(1, sizeof *s);
     s->symbols = symbols;
     return s;
 }
@@ -86,7 +79,7 @@ static int check_values(struct space *s, const char *name, enum parameter_kind k
     if (count == 0) return error_set(err, "parameter '%s' has no values", name);
     if (count > SPACE_MAX_VALUES)
         return error_set(err, "parameter '%s' has %zu values; at most %d are possible", name, count, SPACE_MAX_VALUES);
-    int64_t *sorted = resize(NULL, count * sizeof *sorted);
+    int64_t *sorted = memory_grow(NULL, count, sizeof *sorted);
     memcpy(sorted, values, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, compare_values);
     int result = 0;
@@ -112,7 +105,7 @@ int space_add_parameter(struct space *s, const char *name, enum parameter_kind k
     p->name = copy_text(name);
     p->kind = kind;
     p->count = count;
-    p->values = resize(NULL, count * sizeof *values);
+    p->values = memory_grow(NULL, count, sizeof *values);
     memcpy(p->values, values, count * sizeof *values);
     s->slots[s->count++] = slot;
     forget_index(s);
@@ -142,7 +135,7 @@ int space_set_constant(struct space *s, const char *name, int64_t value, struct 
     }
     if (slot >= 0 && has_value(s, slot)) return error_set(err, "the name '%s' is already taken", name);
     if (slot < 0 && (slot = symbols_add(s->symbols, name, EXPR_INT, err)) < 0) return -1;
-    s->constants = resize(s->constants, (s->constant_count + 1) * sizeof *s->constants);
+    s->constants = memory_grow(s->constants, (s->constant_count + 1), sizeof *s->constants);
     s->constants[s->constant_count++] = (struct constant){ slot, value };
     return 0;
 }
@@ -172,7 +165,7 @@ int space_add_derived(struct space *s, const char *name, const char *text, struc
         expr_free(e);
         return -1;
     }
-    s->derived = resize(s->derived, (s->derived_count + 1) * sizeof *s->derived);
+    s->derived = memory_grow(s->derived, (s->derived_count + 1), sizeof *s->derived);
     s->derived[s->derived_count++] = (struct derived){ copy_text(name), slot, e };
     forget_index(s);
     return 0;
@@ -182,7 +175,7 @@ int space_add_constraint(struct space *s, const char *text, struct error *err)
 {
     struct expr *e = parse(s, text, err);
     if (!e) return -1;
-    s->constraints = resize(s->constraints, (s->constraint_count + 1) * sizeof *s->constraints);
+    s->constraints = memory_grow(s->constraints, (s->constraint_count + 1), sizeof *s->constraints);
     s->constraints[s->constraint_count] = e;
     forget_index(s);
     return (int)s->constraint_count++;

@@ -13,6 +13,7 @@
 
 #include "search/space_internal.h"
 #include "search/space_plan.h"
+#include "tuner/base/memory.h"
 
 // Past this many edges (6 bytes each) the constraints tie the parameters together too closely for an index.
 enum { MAX_EDGES = 4 * 1000 * 1000 };
@@ -25,13 +26,6 @@ struct state_table {
     uint32_t *slots;
     uint32_t slot_count;
 };
-
-static void *allocate(size_t size)
-{
-    void *memory = malloc(size ? size : 1);
-    if (!memory) abort();
-    return memory;
-}
 
 // What a comparison of which a part is known comes to; see struct watch. Only the parts that the parameter of this level
 // (`bit`) changes are looked at: the others were when they changed, and their values may have been left behind since.
@@ -95,9 +89,9 @@ static void find_needed(const struct plan *plan, const struct level_plan *lp, co
 static void table_init(struct state_table *t, int width)
 {
     *t = (struct state_table){ .width = width, .slot_count = 64, .room = 32 };
-    t->slots = allocate(t->slot_count * sizeof *t->slots);
+    t->slots = memory_grow(NULL, t->slot_count, sizeof *t->slots);
     memset(t->slots, 0xff, t->slot_count * sizeof *t->slots);
-    t->values = allocate((size_t)t->room * (size_t)width * sizeof *t->values);
+    t->values = memory_grow(NULL, (size_t)t->room * (size_t)width, sizeof *t->values);
 }
 
 static void table_release(struct state_table *t)
@@ -120,7 +114,7 @@ static void grow_slots(struct state_table *t)
 {
     t->slot_count *= 4;
     free(t->slots);
-    t->slots = allocate(t->slot_count * sizeof *t->slots);
+    t->slots = memory_grow(NULL, t->slot_count, sizeof *t->slots);
     memset(t->slots, 0xff, t->slot_count * sizeof *t->slots);
     uint32_t mask = t->slot_count - 1;
     for (uint32_t s = 0; s < t->count; s++) {
@@ -143,8 +137,7 @@ static uint32_t table_intern(struct state_table *t)
     t->slots[at] = state;
     if (t->count + 1 > t->room) {
         t->room *= 2;
-        t->values = realloc(t->values, (size_t)t->room * width * sizeof *t->values);
-        if (!t->values) abort();
+        t->values = memory_grow(t->values, (size_t)t->room * width, sizeof *t->values);
     }
     if (2 * t->count > t->slot_count) grow_slots(t);
     return state;
@@ -207,8 +200,7 @@ static void path_to(const struct draft_level *draft, int levels, uint32_t target
 {
     bool *visited[SPACE_MAX_PARAMETERS];
     for (int l = 0; l < levels; l++) {
-        visited[l] = calloc(draft[l].state_count + 1, sizeof **visited);
-        if (!visited[l]) abort();
+        visited[l] = memory_new(draft[l].state_count + 1, sizeof **visited);
     }
     bool found = find_path(draft, levels, 0, 0, target, path, visited);
     assert(found);
@@ -251,10 +243,9 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
     *failed = -1;
     if (!constant_roots_hold(plan, lenient, failed)) return BUILD_FINE;
 
-    struct draft_level *draft = calloc((size_t)levels + 1, sizeof *draft);
-    int64_t *value = allocate((size_t)nodes * sizeof *value);
-    bool *needed = calloc((size_t)nodes + 1, sizeof *needed);
-    if (!draft || !needed) abort();
+    struct draft_level *draft = memory_new((size_t)levels + 1, sizeof *draft);
+    int64_t *value = memory_grow(NULL, (size_t)nodes, sizeof *value);
+    bool *needed = memory_new((size_t)nodes + 1, sizeof *needed);
     for (int i = 0; i < nodes; i++) {
         const struct graph_node *n = &plan->graph.nodes[i];
         value[i] = n->op == OP_CONSTANT ? n->value : MARK_UNKNOWN;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
+
 // Sums and products below this bound overflow in no order of evaluation.
 static const double safe_bound = 4611686018427387904.0; // 2^62
 // Bounds below this are exact as doubles.
@@ -22,13 +24,6 @@ void graph_release(struct graph *g)
     free(g->operands);
     free(g->table);
     graph_init(g);
-}
-
-static void *resize(void *array, size_t size)
-{
-    void *larger = realloc(array, size);
-    if (!larger) abort();
-    return larger;
 }
 
 static uint32_t mix(uint32_t h, uint64_t x)
@@ -56,7 +51,7 @@ static void insert(struct graph *g, int node)
 static void grow_table(struct graph *g)
 {
     g->table_size = g->table_size ? 2 * g->table_size : 128;
-    g->table = resize(g->table, (size_t)g->table_size * sizeof *g->table);
+    g->table = memory_grow(g->table, (size_t)g->table_size, sizeof *g->table);
     for (int i = 0; i < g->table_size; i++) g->table[i] = -1;
     for (int i = 0; i < g->count; i++) insert(g, i);
 }
@@ -75,11 +70,11 @@ static int share(struct graph *g, struct graph_node n, const int *operands)
     }
     if (g->count == g->room) {
         g->room = g->room ? 2 * g->room : 64;
-        g->nodes = resize(g->nodes, (size_t)g->room * sizeof *g->nodes);
+        g->nodes = memory_grow(g->nodes, (size_t)g->room, sizeof *g->nodes);
     }
     if (g->operand_count + n.count > g->operand_room) {
         g->operand_room = 2 * (g->operand_count + n.count) + 128;
-        g->operands = resize(g->operands, (size_t)g->operand_room * sizeof *g->operands);
+        g->operands = memory_grow(g->operands, (size_t)g->operand_room, sizeof *g->operands);
     }
     n.first = g->operand_count;
     if (n.count) memcpy(g->operands + n.first, operands, (size_t)n.count * sizeof *operands);
@@ -315,8 +310,7 @@ static int flat_operation(struct graph *g, enum expr_op op, const int *operands,
         bound(g, &n, operands);
         return share(g, n, operands);
     }
-    int *list = malloc((size_t)(total + 1) * sizeof *list);
-    if (!list) abort();
+    int *list = memory_grow(NULL, (size_t)(total + 1), sizeof *list);
     int used = 0;
     int64_t constant = op == OP_ADD ? 0 : 1;
     for (int i = 0; i < count; i++) {
@@ -397,8 +391,7 @@ int graph_truth(struct graph *g, int node)
 
 int graph_add(struct graph *g, const struct expr *e, int (*leaf)(void *user, int slot), void *user)
 {
-    int *nodes = malloc((size_t)e->count * sizeof *nodes);
-    if (!nodes) abort();
+    int *nodes = memory_grow(NULL, (size_t)e->count, sizeof *nodes);
     for (int i = 0; i < e->count; i++) {
         const struct expr_node *n = &e->nodes[i];
         if (n->op == OP_CONSTANT || n->op == OP_TEXT) {

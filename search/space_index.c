@@ -6,14 +6,9 @@
 
 #include "search/space_internal.h"
 
-enum { SAMPLES = 100000 };
+#include "tuner/base/memory.h"
 
-static void *allocate(size_t count, size_t size)
-{
-    void *memory = calloc(count ? count : 1, size);
-    if (!memory) abort();
-    return memory;
-}
+enum { SAMPLES = 100000 };
 
 static uint64_t all_parameters(const struct space *s)
 {
@@ -50,8 +45,8 @@ static void list_texts(const struct space *s, const int *numbers, size_t count, 
 static int blame(const struct space *s, struct error *err)
 {
     size_t n = s->constraint_count;
-    uint64_t *masks = allocate(n, sizeof *masks);
-    int *core = allocate(n, sizeof *core);
+    uint64_t *masks = memory_new(n, sizeof *masks);
+    int *core = memory_new(n, sizeof *core);
     size_t core_count = 0;
     int culprit = -1;
     for (size_t i = 0; i < n && culprit < 0; i++) {
@@ -97,7 +92,7 @@ static int blame(const struct space *s, struct error *err)
 static int cannot_evaluate(const struct space *s, int number, const uint16_t *config, struct error *err)
 {
     char text[1024];
-    int64_t *values = allocate(symbols_count(s->symbols), sizeof *values);
+    int64_t *values = memory_new(symbols_count(s->symbols), sizeof *values);
     int64_t result;
     space_format(s, config, text, sizeof text);
     error_set(err, "evaluation fails");
@@ -110,7 +105,7 @@ static int cannot_evaluate(const struct space *s, int number, const uint16_t *co
 int space_build(struct space *s, int *bad_constraint, struct error *err)
 {
     size_t count = s->constraint_count + s->derived_count;
-    int *numbers = allocate(count, sizeof *numbers);
+    int *numbers = memory_new(count, sizeof *numbers);
     int failed = -1;
     uint16_t config[SPACE_MAX_PARAMETERS] = { 0 };
     for (size_t i = 0; i < count; i++) numbers[i] = (int)i;
@@ -165,7 +160,7 @@ int space_build_from_list(struct space *s, const uint16_t *configs, size_t count
     set_levels(s);
 
     int result = 0;
-    struct row *rows = allocate(count, sizeof *rows);
+    struct row *rows = memory_new(count, sizeof *rows);
     for (size_t r = 0; r < count && result == 0; r++) {
         rows[r] = (struct row){ configs + r * width, s->count };
         for (size_t i = 0; i < width; i++)
@@ -181,7 +176,7 @@ int space_build_from_list(struct space *s, const uint16_t *configs, size_t count
     }
     if (result == 0) {
         // Sorted, the rows are the paths of a tree, one state for each different beginning.
-        struct draft_level *draft = allocate((size_t)s->level_count + 1, sizeof *draft);
+        struct draft_level *draft = memory_new((size_t)s->level_count + 1, sizeof *draft);
         for (size_t r = 0; r < count; r++) {
             int l = 0;
             while (r > 0 && l < s->level_count && rows[r].config[s->order[l]] == rows[r - 1].config[s->order[l]]) l++;
@@ -216,7 +211,7 @@ double space_removed_by(const struct space *s, size_t constraint, bool *exact)
 
     struct random rng;
     random_seed(&rng, 1);
-    int64_t *values = allocate(symbols_count(s->symbols), sizeof *values);
+    int64_t *values = memory_new(symbols_count(s->symbols), sizeof *values);
     int removed = 0;
     for (int i = 0; i < SAMPLES; i++) {
         uint16_t config[SPACE_MAX_PARAMETERS];

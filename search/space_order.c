@@ -12,6 +12,8 @@
 
 #include "search/space_internal.h"
 
+#include "tuner/base/memory.h"
+
 enum { MAX_STARTS = 12, MAX_EXACT = 16 };
 
 // Improving the order may look at this many nodes for every edge that the diagram is estimated to have: an edge costs some twenty times
@@ -218,9 +220,8 @@ static void best_of_all(struct estimate *e, uint64_t group, int *order, int coun
 {
     int parameters[MAX_EXACT];
     size_t subsets = (size_t)1 << count;
-    double *cost = malloc(2 * subsets * sizeof *cost), *states = cost + subsets;
-    unsigned char *last = malloc(subsets);
-    if (!cost || !last) abort();
+    double *cost = memory_grow(NULL, 2 * subsets, sizeof *cost), *states = cost + subsets;
+    unsigned char *last = memory_grow(NULL, subsets, 1);
     for (int i = 0; i < count; i++, group &= group - 1) parameters[i] = __builtin_ctzll(group);
     cost[0] = states[0] = 0;
     for (size_t set = 1; set < subsets; set++) {
@@ -301,10 +302,9 @@ int space_order(const struct space *s, const struct constraint_graph *cg, uint64
     const struct graph *g = &cg->graph;
     size_t nodes = (size_t)g->count + 1;
     struct estimate e = { .space = s, .graph = g };
-    e.log_distinct = malloc(3 * nodes * sizeof *e.log_distinct);
-    e.stamp = malloc(nodes * sizeof *e.stamp);
-    e.key = malloc(nodes * sizeof *e.key);
-    if (!e.log_distinct || !e.stamp || !e.key) abort();
+    e.log_distinct = memory_grow(NULL, 3 * nodes, sizeof *e.log_distinct);
+    e.stamp = memory_grow(NULL, nodes, sizeof *e.stamp);
+    e.key = memory_grow(NULL, nodes, sizeof *e.key);
     e.low = e.log_distinct + nodes;
     e.high = e.low + nodes;
     for (int p = 0; p < s->count; p++) e.log_count[p] = log((double)s->parameters[p].count);

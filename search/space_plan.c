@@ -5,17 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tuner/base/memory.h"
+
 struct leaf_context {
     const struct space *space;
     struct graph *graph;
 };
-
-static void *allocate(size_t size)
-{
-    void *memory = malloc(size ? size : 1);
-    if (!memory) abort();
-    return memory;
-}
 
 static int add_derived(const struct space *s, struct graph *g, const struct derived *d);
 
@@ -50,7 +45,7 @@ static int add_derived(const struct space *s, struct graph *g, const struct deri
 void constraint_graph_init(struct constraint_graph *cg, const struct space *s, const int *constraints, size_t count)
 {
     graph_init(&cg->graph);
-    cg->roots = allocate(count * sizeof *cg->roots);
+    cg->roots = memory_grow(NULL, count, sizeof *cg->roots);
     cg->root_count = count;
     struct leaf_context context = { s, &cg->graph };
     for (size_t i = 0; i < count; i++) {
@@ -90,10 +85,10 @@ uint64_t space_constraint_mask(const struct space *s, size_t constraint)
 static void lower(struct plan *plan, const struct constraint_graph *cg, const int *level_of)
 {
     const struct graph *from = &cg->graph;
-    int *lowered = allocate((size_t)from->count * sizeof *lowered);
-    int *last = allocate((size_t)from->count * sizeof *last);
+    int *lowered = memory_grow(NULL, (size_t)from->count, sizeof *lowered);
+    int *last = memory_grow(NULL, (size_t)from->count, sizeof *last);
     int room = 4;
-    int *list = allocate((size_t)room * sizeof *list);
+    int *list = memory_grow(NULL, (size_t)room, sizeof *list);
     graph_init(&plan->graph);
     for (int i = 0; i < from->count; i++) {
         const struct graph_node *n = &from->nodes[i];
@@ -110,7 +105,7 @@ static void lower(struct plan *plan, const struct constraint_graph *cg, const in
             if (n->count > room) {
                 room = 2 * n->count;
                 free(list);
-                list = allocate((size_t)room * sizeof *list);
+                list = memory_grow(NULL, (size_t)room, sizeof *list);
             }
             for (int j = 0; j < n->count; j++) list[j] = from->operands[n->first + j];
             bool chain = (n->op == OP_ADD || n->op == OP_MULTIPLY) && n->count > 2;
@@ -133,7 +128,7 @@ static void lower(struct plan *plan, const struct constraint_graph *cg, const in
             }
         }
     }
-    plan->roots = allocate(cg->root_count * sizeof *plan->roots);
+    plan->roots = memory_grow(NULL, cg->root_count, sizeof *plan->roots);
     plan->root_count = cg->root_count;
     for (size_t r = 0; r < cg->root_count; r++) plan->roots[r] = lowered[cg->roots[r]];
     graph_mark_live(&plan->graph, plan->roots, plan->root_count);
@@ -246,8 +241,7 @@ static void watch_below(struct plan *plan, const struct limits *limits, int *roo
     if (telling && n->op != OP_CONSTANT) {
         if (plan->watch_count == *room) {
             *room = *room ? 2 * *room : 32;
-            plan->watches = realloc(plan->watches, (size_t)*room * sizeof *plan->watches);
-            if (!plan->watches) abort();
+            plan->watches = memory_grow(plan->watches, (size_t)*room, sizeof *plan->watches);
         }
         plan->watches[plan->watch_count++] = (struct watch){ limits->node, to_value(limits->low), to_value(limits->high),
                                                              to_value(limits->sure_low), to_value(limits->sure_high) };
@@ -262,7 +256,7 @@ static void find_watches(struct plan *plan)
 {
     const struct graph *g = &plan->graph;
     int room = 0;
-    plan->watch_begin = allocate((size_t)(g->count + 1) * sizeof *plan->watch_begin);
+    plan->watch_begin = memory_grow(NULL, (size_t)(g->count + 1), sizeof *plan->watch_begin);
     for (int i = 0; i < g->count; i++) {
         struct limits limits;
         plan->watch_begin[i] = plan->watch_count;
@@ -353,10 +347,9 @@ void plan_init(struct plan *plan, const struct constraint_graph *cg, const int *
     const struct graph *g = &plan->graph;
     size_t nodes = (size_t)g->count;
     plan->pool_size = 3 * nodes + (size_t)level_count * (3 * nodes + plan->root_count);
-    plan->pool = allocate(plan->pool_size * sizeof *plan->pool);
-    plan->levels = calloc((size_t)level_count + 1, sizeof *plan->levels);
-    plan->is_root = calloc(nodes + 1, sizeof *plan->is_root);
-    if (!plan->levels || !plan->is_root) abort();
+    plan->pool = memory_grow(NULL, plan->pool_size, sizeof *plan->pool);
+    plan->levels = memory_new((size_t)level_count + 1, sizeof *plan->levels);
+    plan->is_root = memory_new(nodes + 1, sizeof *plan->is_root);
     plan->first_level = take(plan, nodes);
     plan->last_level = take(plan, nodes);
     plan->last_use = take(plan, nodes);
@@ -372,8 +365,7 @@ void plan_init(struct plan *plan, const struct constraint_graph *cg, const int *
     for (int l = 0; l < level_count; l++) plan_level(plan, l, order[l]);
     for (int l = 0; l < level_count; l++) {
         struct level_plan *lp = &plan->levels[l];
-        lp->loaded = calloc((size_t)lp->touched_count + 1, sizeof *lp->loaded);
-        if (!lp->loaded) abort();
+        lp->loaded = memory_new((size_t)lp->touched_count + 1, sizeof *lp->loaded);
         for (int t = 0, at = 0; l > 0 && t < lp->touched_count; t++) {
             const struct level_plan *up = &plan->levels[l - 1];
             while (at < up->layout_count && up->layout[at] < lp->touched[t]) at++;

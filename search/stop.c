@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tuner/base/memory.h"
+
 void stop_init(struct stop *s, const struct stop_rules *rules)
 {
     *s = (struct stop){.rules = *rules, .best = INFINITY};
@@ -23,8 +25,7 @@ void stop_tell(struct stop *s, double objective)
     }
     if (s->evaluations == s->room) {
         s->room = 2 * s->room + 256;
-        s->trace = realloc(s->trace, s->room * sizeof *s->trace);
-        if (!s->trace) abort();
+        s->trace = memory_grow(s->trace, s->room, sizeof *s->trace);
     }
     s->trace[s->evaluations++] = s->best;
 }

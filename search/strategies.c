@@ -9,6 +9,7 @@
 #include "search/history.h"
 #include "search/strategy.h"
 #include "search/strategy_kit.h"
+#include "tuner/base/memory.h"
 
 extern const struct strategy_class strategy_default, strategy_trees, strategy_exhaustive, strategy_random, strategy_local_search, strategy_latin_hypercube, strategy_multi_start,
     strategy_annealing, strategy_genetic, strategy_differential, strategy_particle_swarm;
@@ -83,18 +84,15 @@ int strategy_knobs(const struct strategy_knob *knobs, const char *text, double *
 struct strategy *strategy_new(const struct strategy_class *class, const struct space *space,
                               const struct strategy_options *options, struct error *err)
 {
-    struct strategy *s = calloc(1, sizeof *s);
+    struct strategy *s = memory_new(1, sizeof *s);
     struct strategy_options own = *options;
-    if (!s) abort();
     s->class = class;
     s->space = space;
-    s->states = calloc(options->criteria ? options->criteria : 1, sizeof *s->states);
-    if (!s->states) abort();
+    s->states = memory_new(options->criteria ? options->criteria : 1, sizeof *s->states);
     random_seed(&s->rng, options->seed ^ 0x5eed5eed5eed5eedu);
     history_init(&s->seen, space);
     while (s->criteria < (options->criteria ? options->criteria : 1)) {
-        void *state = s->states[s->criteria] = calloc(1, class->state_size ? class->state_size : 1);
-        if (!state) abort();
+        void *state = s->states[s->criteria] = memory_new(1, class->state_size ? class->state_size : 1);
         own.seed = options->seed + s->criteria;
         if (class->init(state, space, &own, err) < 0) {
             free(state);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
+
 size_t kit_neighbour_room(const struct space *space)
 {
     size_t room = 0;
@@ -65,8 +67,7 @@ void kit_own(struct kit_owners *o, size_t row, int owner)
 {
     if (row >= o->room) {
         size_t room = 2 * row + 64;
-        o->list = realloc(o->list, room * sizeof *o->list);
-        if (!o->list) abort();
+        o->list = memory_grow(o->list, room, sizeof *o->list);
         memset(o->list + o->room, 0, (room - o->room) * sizeof *o->list);
         o->room = room;
     }

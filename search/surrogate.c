@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "search/strategy_kit.h"
+#include "tuner/base/memory.h"
 
 enum {
     MAX_ROWS = 220,        // rows learnt at a fit; more are chosen from
@@ -23,32 +24,25 @@ static const double compression = 0.5; // e-folds above the best from which on a
 // so sure of itself looks too little elsewhere.
 static const double caution = 1.5;
 
-static void *allocate(size_t count, size_t size)
-{
-    void *memory = calloc(count ? count : 1, size);
-    if (!memory) abort();
-    return memory;
-}
-
 void surrogate_init(struct surrogate *s, const struct space *space, const struct history *history)
 {
     *s = (struct surrogate){ .space = space, .history = history, .width = space_parameter_count(space) };
     encoding_init(&s->encoding, space);
     size_t d = s->encoding.count ? s->encoding.count : 1;
     s->gp = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, MAX_ROWS + SPARE_ROWS);
-    s->rows = allocate(MAX_ROWS + SPARE_ROWS, sizeof *s->rows);
-    s->points = allocate((MAX_ROWS + SPARE_ROWS) * d, sizeof *s->points);
-    s->targets = allocate(MAX_ROWS + SPARE_ROWS, sizeof *s->targets);
+    s->rows = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->rows);
+    s->points = memory_new((MAX_ROWS + SPARE_ROWS) * d, sizeof *s->points);
+    s->targets = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->targets);
     s->candidate_room = TOP * kit_neighbour_room(space);
     if (s->candidate_room > MAX_NEIGHBOURS) s->candidate_room = MAX_NEIGHBOURS;
-    s->pool = allocate(POOL * s->width, sizeof *s->pool);
-    s->pool_mean = allocate(POOL, sizeof *s->pool_mean);
-    s->pool_variance = allocate(POOL, sizeof *s->pool_variance);
-    s->configs = allocate(s->candidate_room * s->width, sizeof *s->configs);
-    s->encoded = allocate(s->candidate_room * d, sizeof *s->encoded);
-    s->mean = allocate(s->candidate_room, sizeof *s->mean);
-    s->bound = allocate(s->candidate_room, sizeof *s->bound);
-    s->promise = allocate(s->candidate_room, sizeof *s->promise);
+    s->pool = memory_new(POOL * s->width, sizeof *s->pool);
+    s->pool_mean = memory_new(POOL, sizeof *s->pool_mean);
+    s->pool_variance = memory_new(POOL, sizeof *s->pool_variance);
+    s->configs = memory_new(s->candidate_room * s->width, sizeof *s->configs);
+    s->encoded = memory_new(s->candidate_room * d, sizeof *s->encoded);
+    s->mean = memory_new(s->candidate_room, sizeof *s->mean);
+    s->bound = memory_new(s->candidate_room, sizeof *s->bound);
+    s->promise = memory_new(s->candidate_room, sizeof *s->promise);
 }
 
 void surrogate_release(struct surrogate *s)
@@ -94,7 +88,7 @@ static int compare_scored(const void *a, const void *b)
 static void choose_rows(struct surrogate *s, struct random *rng)
 {
     size_t count = s->history->count;
-    struct scored *order = allocate(count, sizeof *order);
+    struct scored *order = memory_new(count, sizeof *order);
     for (size_t i = 0; i < count; i++) order[i] = (struct scored){ kit_score(s->history, i), i };
     qsort(order, count, sizeof *order, compare_scored);
     for (size_t i = 0; i < MAX_ROWS; i++) {
@@ -143,7 +137,7 @@ static void renew_pool(struct surrogate *s, struct random *rng)
 {
     uint64_t size = space_size(s->space);
     size_t d = s->encoding.count ? s->encoding.count : 1;
-    float *points = allocate(POOL * d, sizeof *points);
+    float *points = memory_new(POOL * d, sizeof *points);
     s->pool_count = size < POOL ? (size_t)size : POOL;
     for (size_t i = 0; i < s->pool_count; i++) {
         uint16_t *config = s->pool + i * s->width;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
+
 struct symbol {
     char *name;
     enum expr_type type;
@@ -23,24 +25,20 @@ static void *grow(void *array, size_t *room, size_t count, size_t size)
 {
     if (count < *room) return array;
     *room = *room ? 2 * *room : 16;
-    void *larger = realloc(array, *room * size);
-    if (!larger) abort();
-    return larger;
+    return memory_grow(array, *room, size);
 }
 
 static char *copy_text(const char *text)
 {
     size_t size = strlen(text) + 1;
-    char *copy = malloc(size);
-    if (!copy) abort();
+    char *copy = memory_grow(NULL, size, 1);
     memcpy(copy, text, size);
     return copy;
 }
 
 struct symbols *symbols_new(void)
 {
-    struct symbols *s = calloc(1, sizeof *s);
-    if (!s) abort();
+    struct symbols *s = memory_new(1, sizeof *s);
     return s;
 }
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
+
 struct tree_node {
     int32_t dimension;    // -1: a leaf
     float threshold;      // left: below
@@ -27,20 +29,12 @@ struct trees {
     struct random *rng;
 };
 
-static void *resize(void *array, size_t size)
-{
-    void *larger = realloc(array, size ? size : 1);
-    if (!larger) abort();
-    return larger;
-}
-
 struct trees *trees_new(size_t dimensions, size_t tree_count)
 {
-    struct trees *t = calloc(1, sizeof *t);
-    if (!t) abort();
+    struct trees *t = memory_new(1, sizeof *t);
     t->dimensions = dimensions;
     t->tree_count = tree_count;
-    t->roots = resize(NULL, tree_count * sizeof *t->roots);
+    t->roots = memory_grow(NULL, tree_count, sizeof *t->roots);
     return t;
 }
 
@@ -57,7 +51,7 @@ static uint32_t add_node(struct trees *t)
 {
     if (t->node_count == t->node_room) {
         t->node_room = t->node_room ? 2 * t->node_room : 1024;
-        t->nodes = resize(t->nodes, t->node_room * sizeof *t->nodes);
+        t->nodes = memory_grow(t->nodes, t->node_room, sizeof *t->nodes);
     }
     return t->node_count++;
 }
@@ -135,7 +129,7 @@ void trees_grow(struct trees *t, const float *points, const double *targets, siz
     t->least = least;
     t->rng = rng;
     t->node_count = 0;
-    t->order = resize(t->order, count * sizeof *t->order);
+    t->order = memory_grow(t->order, count, sizeof *t->order);
     for (size_t i = 0; i < t->tree_count; i++) {
         for (size_t j = 0; j < count; j++) t->order[j] = (uint32_t)j;
         t->roots[i] = grow(t, t->order, count);

@@ -8,6 +8,7 @@
 #include "search/encoding.h"
 #include "search/strategy_kit.h"
 #include "search/trees.h"
+#include "tuner/base/memory.h"
 
 enum { KNOB_INITIAL, KNOB_TREES, KNOB_EVERY, KNOB_SHARE, KNOB_COUNT };
 
@@ -35,13 +36,6 @@ struct trees_search {
     float *point;
 };
 
-static void *resize(void *array, size_t size)
-{
-    void *larger = realloc(array, size ? size : 1);
-    if (!larger) abort();
-    return larger;
-}
-
 static int trees_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
 {
     struct trees_search *t = state;
@@ -53,8 +47,8 @@ static int trees_init(void *state, const struct space *space, const struct strat
     encoding_init(&t->encoding, space);
     t->trees = trees_new(t->encoding.count, (size_t)t->knobs[KNOB_TREES]);
     t->candidate_room = MAX_NEIGHBOURS + CROSSOVERS + RANDOM;
-    t->candidates = resize(NULL, t->candidate_room * t->width * sizeof *t->candidates);
-    t->point = resize(NULL, t->encoding.count * sizeof *t->point);
+    t->candidates = memory_grow(NULL, t->candidate_room * t->width, sizeof *t->candidates);
+    t->point = memory_grow(NULL, t->encoding.count, sizeof *t->point);
     return 0;
 }
 
@@ -63,7 +57,7 @@ static void rank(struct trees_search *t, size_t row)
 {
     if (t->ranked_count == t->ranked_room) {
         t->ranked_room = t->ranked_room ? 2 * t->ranked_room : 64;
-        t->ranked = resize(t->ranked, t->ranked_room * sizeof *t->ranked);
+        t->ranked = memory_grow(t->ranked, t->ranked_room, sizeof *t->ranked);
     }
     size_t at = t->ranked_count++;
     double score = kit_score(&t->history, row);
@@ -75,8 +69,8 @@ static void grow(struct trees_search *t)
 {
     size_t best = (size_t)fmax(2, ceil(t->knobs[KNOB_SHARE] * (double)t->ranked_count)), count = 0;
     size_t rows = t->ranked_count < MAX_ROWS ? t->ranked_count : MAX_ROWS, d = t->encoding.count;
-    float *points = resize(NULL, rows * d * sizeof *points);
-    double *targets = resize(NULL, rows * sizeof *targets);
+    float *points = memory_grow(NULL, rows * d, sizeof *points);
+    double *targets = memory_grow(NULL, rows, sizeof *targets);
     for (size_t i = 0; i < rows; i++, count++) {
         // The best all, of the others a random part of what is left.
         size_t row = t->ranked[i < MAX_ROWS / 2 || rows == t->ranked_count ? i : MAX_ROWS / 2 + random_below(&t->rng, t->ranked_count - MAX_ROWS / 2)];

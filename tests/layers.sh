@@ -28,9 +28,9 @@ only 'libconfig\.h' tuner/job/reader.c
 only 'jansson\.h' tuner/base/json.h
 only 'sqlite3\.h' tuner/store/store.c tuner/store/store_internal.h tuner/store/store_schema.c tuner/store/store_trials.c tuner/store/store_documents.c
 only 'xxhash\.h' tuner/base/hash.c
-only 'zlib\.h' tuner/base/gzip.c tuner/store/recorded.c
+only 'zlib\.h' tuner/base/gzip.c tuner/recorded/recorded.c
 only 'nvrtc\.h' tuner/compile/nvrtc.c
-only 'cuda\.h' tuner/gpu/cuda.c tuner/gpu/counters.c
-only 'cupti[a-z_]*\.h' tuner/gpu/cupti_library.c tuner/gpu/counters.c tuner/gpu/sass.c tuner/gpu/sampling.c
-only 'cublas[A-Za-z_0-9]*\.h' tuner/gpu/blas.c
+only 'cuda\.h' tuner/libraries/cuda.c tuner/counting/counters.c
+only 'cupti[a-z_]*\.h' tuner/libraries/cupti_library.c tuner/counting/counters.c tuner/counting/sass.c tuner/counting/sampling.c
+only 'cublas[A-Za-z_0-9]*\.h' tuner/libraries/blas.c
 exit $status

@@ -3,16 +3,17 @@
 
 #include <math.h>
 
-#include "search/cover.h"
+#include "search/kernel_set.h"
 #include "search/random.h"
 #include "search/strategy.h"
 #include "tuner/base/json.h"
-#include "tuner/run/effort.h"
+#include "tuner/base/memory.h"
+#include "tuner/run/wave_model.h"
 #include "tuner/run/request.h"
-#include "tuner/store/recorded.h"
+#include "tuner/recorded/recorded.h"
 
 // The smallest number of candidates that cover all problems that are not held back, by trying every set.
-static size_t brute_force(const double *times, size_t candidates, size_t problems, const bool *held, double regret)
+static size_t brute_force(const double *times, size_t candidates, size_t problems, const bool *holdout, double regret)
 {
     size_t fewest = SIZE_MAX;
     for (unsigned set = 1; set < 1u << candidates; set++) {
@@ -24,7 +25,7 @@ static size_t brute_force(const double *times, size_t candidates, size_t problem
                 least = fmin(least, t); // fmin drops NaN
                 if (set >> c & 1) best = fmin(best, t);
             }
-            covers = held[p] || best <= least * (1 + regret) + 1e-12;
+            covers = holdout[p] || best <= least * (1 + regret) + 1e-12;
         }
         if (covers && (size_t)__builtin_popcount(set) < fewest) fewest = (size_t)__builtin_popcount(set);
     }
@@ -40,26 +41,26 @@ static void a_cover_is_as_small_as_brute_force_finds(void **state)
     for (int round = 0; round < 400; round++) {
         size_t problems = 1 + random_below(&rng, MOST);
         double times[CANDIDATES * MOST];
-        bool held[MOST];
+        bool holdout[MOST];
         int64_t sizes[MOST];
         for (size_t p = 0; p < problems; p++) {
-            held[p] = p && random_below(&rng, 5) == 0;
+            holdout[p] = p && random_below(&rng, 5) == 0;
             sizes[p] = 1 + (int64_t)random_below(&rng, 5000);
         }
         for (size_t i = 0; i < CANDIDATES * problems; i++) times[i] = random_below(&rng, 12) ? 1e-3 * (double)(10 + random_below(&rng, 10)) : NAN;
         for (size_t p = 0; p < problems; p++) times[p] = 1.9e-2; // the first can do everything
-        struct cover cover;
-        assert_int_equal(cover_find(times, CANDIDATES, problems, held, sizes, 1, NULL, 0.15, &cover), 0);
-        assert_true(cover.exact);
-        assert_int_equal(cover.count, brute_force(times, CANDIDATES, problems, held, 0.15));
+        struct kernel_set set;
+        assert_int_equal(kernel_set_find(times, CANDIDATES, problems, holdout, sizes, 1, NULL, 0.15, &set), 0);
+        assert_true(set.exact);
+        assert_int_equal(set.count, brute_force(times, CANDIDATES, problems, holdout, 0.15));
         for (size_t p = 0; p < problems; p++) {
             double best = INFINITY;
-            assert_true(cover.kernel[p] < cover.count);
+            assert_true(set.kernel[p] < set.count);
             for (size_t c = 0; c < CANDIDATES; c++) best = fmin(best, times[c * problems + p]);
-            double regret = times[cover.chosen[cover.kernel[p]] * problems + p] / best - 1;
-            if (held[p] && isnan(regret)) continue; // the nearest problem's kernel cannot do it
-            assert_true(fabs(cover.regret[p] - regret) < 1e-9);
-            if (!held[p]) assert_true(regret <= 0.15 + 1e-9 && cover.worst >= regret - 1e-9);
+            double regret = times[set.chosen[set.kernel[p]] * problems + p] / best - 1;
+            if (holdout[p] && isnan(regret)) continue; // the nearest problem's kernel cannot do it
+            assert_true(fabs(set.regret[p] - regret) < 1e-9);
+            if (!holdout[p]) assert_true(regret <= 0.15 + 1e-9 && set.worst >= regret - 1e-9);
         }
     }
 }
@@ -67,27 +68,27 @@ static void a_cover_is_as_small_as_brute_force_finds(void **state)
 static void a_problem_that_nothing_can_do_has_no_cover(void **state)
 {
     (void)state;
-    struct cover cover;
-    assert_int_equal(cover_find((double[]){1, NAN, 2, NAN}, 2, 2, (bool[]){false, false}, NULL, 0, NULL, 0.1, &cover), -1);
+    struct kernel_set set;
+    assert_int_equal(kernel_set_find((double[]){1, NAN, 2, NAN}, 2, 2, (bool[]){false, false}, NULL, 0, NULL, 0.1, &set), -1);
 }
 
 // Tiles of 64 and 128 on a device that holds 100 blocks: 120 tiles of the larger kind are two waves, and the nearest problem, of 90, does not show it.
 static void what_is_held_back_gets_the_kernel_with_the_least_expected_time(void **state)
 {
     (void)state;
-    const double times[] = {1.1, 2.2, 4.0, 1.0, 2.0, 2.7}, efforts[] = {1.1, 2.2, 2.7, 1, 2, 4};
-    const bool held[] = {false, false, true};
+    const double times[] = {1.1, 2.2, 4.0, 1.0, 2.0, 2.7}, relative_times[] = {1.1, 2.2, 2.7, 1, 2, 4};
+    const bool holdout[] = {false, false, true};
     const int64_t sizes[] = {904, 1800, 1200};
-    struct cover cover;
+    struct kernel_set set;
     const double both[] = {1.1, 2.2, 2.7, 1.0, 2.3, 4.0}; // each is the best somewhere
-    assert_int_equal(cover_find(both, 2, 3, held, sizes, 1, NULL, 0.03, &cover), 0);
-    assert_int_equal(cover.count, 2);
-    assert_true(cover.worst_held > 0.4); // nearest is 904, which candidate 1 is the fastest on
-    assert_int_equal(cover_find(both, 2, 3, held, sizes, 1, efforts, 0.03, &cover), 0);
-    assert_true(cover.worst_held == 0);
-    assert_int_equal(cover_find(times, 2, 3, held, sizes, 1, efforts, 0.03, &cover), 0);
-    assert_int_equal(cover.count, 1);
-    assert_int_equal(cover.chosen[0], 1);
+    assert_int_equal(kernel_set_find(both, 2, 3, holdout, sizes, 1, NULL, 0.03, &set), 0);
+    assert_int_equal(set.count, 2);
+    assert_true(set.worst_holdout > 0.4); // nearest is 904, which candidate 1 is the fastest on
+    assert_int_equal(kernel_set_find(both, 2, 3, holdout, sizes, 1, relative_times, 0.03, &set), 0);
+    assert_true(set.worst_holdout == 0);
+    assert_int_equal(kernel_set_find(times, 2, 3, holdout, sizes, 1, relative_times, 0.03, &set), 0);
+    assert_int_equal(set.count, 1);
+    assert_int_equal(set.chosen[0], 1);
 }
 
 static void distances_know_ratio_and_alignment(void **state)
@@ -179,7 +180,7 @@ static void write_space(const char *folder, const char *kernel)
     json_decref(all);
     e2e_write(folder, "x.cu", "\n");
     text = text_format("name = \"e\"; parameters = ( { name = \"X\"; range = [0, 11]; }, { name = \"Y\"; range = [0, 3]; } );\n"
-                       "problems = ( { N = 256; }, { N = 512; }, { N = 2048; }, { N = 4096; }, { N = 640; held = true; }, { N = 3072; held = true; } );\n"
+                       "problems = ( { N = 256; }, { N = 512; }, { N = 2048; }, { N = 4096; }, { N = 640; holdout = true; }, { N = 3072; holdout = true; } );\n"
                        "objective = \"each\"; regret = 0.03;\n%s\nverification = { enabled = false; };\n", kernel);
     e2e_write(folder, "job.cfg", text);
     free(text);
@@ -200,7 +201,7 @@ static void a_run_chooses_two_kernels_and_its_header_selects_them(void **state)
     r = e2e_run(folder, "cd %s && $BIN/sweetspot status job.cfg --store e.db && $BIN/sweetspot status job.cfg --store e.db -f json >/dev/null && grep 'at_once = 4224;' e.h | wc -l", folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "with the fastest kernel of each problem");
-    e2e_expect(r.out, "\n2\n"); // 32 blocks of 32 threads an SM, 132 SMs: both kernels have an effort
+    e2e_expect(r.out, "\n2\n"); // 32 blocks of 32 threads an SM, 132 SMs: both kernels have a relative time
     e2e_expect(r.out, "ratio 1.");
     e2e_done(&r);
     // Both languages, strictest warnings; the selector for problems tuned, in between, and senseless.
@@ -245,17 +246,17 @@ static void a_kernel_is_not_selected_for_what_it_cannot_do(void **state)
     if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
     e2e_expect(r.out, "0 1"); // the large problems' kernel is for even sizes only
     e2e_done(&r);
-    r = e2e_run(folder, "cd %s && sed -i 's/\"each\"/\"geomean\"/; s/; held = true//g; s/N = 256/N = 255/' job.cfg && $BIN/sweetspot tune job.cfg --device replay:space.json --store f.db --quiet; "
+    r = e2e_run(folder, "cd %s && sed -i 's/\"each\"/\"geomean\"/; s/; holdout = true//g; s/N = 256/N = 255/' job.cfg && $BIN/sweetspot tune job.cfg --device replay:space.json --store f.db --quiet; "
                         "$BIN/sweetspot status job.cfg --store f.db", folder);
     e2e_expect(r.out, "pruned");
     e2e_done(&r);
     e2e_remove(folder);
 }
 
-static void effort_is_the_work_of_a_block_times_the_waves(void **state)
+static void relative_time_is_the_work_of_a_block_times_the_waves(void **state)
 {
     (void)state;
-    char *folder = e2e_folder("effort");
+    char *folder = e2e_folder("wave_model");
     e2e_write(folder, "x.cu", "\n");
     e2e_write(folder, "job.cfg",
               "name = \"e\"; parameters = ( { name = \"X\"; values = [1, 2]; } ); problems = ( { N = 1000; }, { N = 4225; } );\n"
@@ -265,21 +266,21 @@ static void effort_is_the_work_of_a_block_times_the_waves(void **state)
     struct job *job;
     struct mistakes mistakes = {0};
     struct error err;
-    struct effort effort;
+    struct wave_model model;
     char *path = text_format("%s/job.cfg", folder);
     if (job_load(path, &job, &mistakes)) fail_msg("%s", mistakes.list[0].text);
     assert_int_equal(job_build_space(job, &device_limits_h200, &err), 0);
     const struct trial_stage facts[] = {{.name = "light", .registers = 32}, {.name = "heavy", .registers = 32}};
     struct trial trial = {.config = "X=2", .stages = facts, .stage_count = 2};
-    assert_int_equal(effort_find(job, &device_limits_h200, &trial, &effort, &err), 0);
-    assert_int_equal(effort.stage, 1);
-    assert_int_equal(effort.at_once, 2 * 132);
-    assert_true(fabs(effort.of[0] - 6000.0 / 500 * 2) < 1e-9);
-    assert_true(fabs(effort.of[1] - 6 * 4225.0 / 2113 * 9) < 1e-9); // 2,113 blocks: 8 waves and one block
+    assert_int_equal(wave_model_find(job, &device_limits_h200, &trial, &model, &err), 0);
+    assert_int_equal(model.stage, 1);
+    assert_int_equal(model.at_once, 2 * 132);
+    assert_true(fabs(model.of[0] - 6000.0 / 500 * 2) < 1e-9);
+    assert_true(fabs(model.of[1] - 6 * 4225.0 / 2113 * 9) < 1e-9); // 2,113 blocks: 8 waves and one block
     trial.stage_count = 0; // nothing is known but the work
-    assert_int_equal(effort_find(job, &device_limits_h200, &trial, &effort, &err), 0);
-    assert_int_equal(effort.stage, -1);
-    assert_true(effort.of[0] == 6000);
+    assert_int_equal(wave_model_find(job, &device_limits_h200, &trial, &model, &err), 0);
+    assert_int_equal(model.stage, -1);
+    assert_true(model.of[0] == 6000);
     // What the worker is asked: the second launch may overlap the first for X = 2 alone.
     for (uint16_t x = 0; x < 2; x++) {
         json_t *problems = request_problems(job, &x, NULL, true, NULL, NULL, &err);
@@ -289,7 +290,7 @@ static void effort_is_the_work_of_a_block_times_the_waves(void **state)
         json_decref(problems);
     }
     trial.config = "X=3";
-    assert_int_equal(effort_find(job, &device_limits_h200, &trial, &effort, &err), -1);
+    assert_int_equal(wave_model_find(job, &device_limits_h200, &trial, &model, &err), -1);
     job_free(job);
     mistakes_release(&mistakes);
     free(path);
@@ -302,7 +303,7 @@ static struct job *job_of_the_matrix(const char *folder, const struct recorded *
     char *problems = text_copy("problems = (");
     for (size_t p = 0; p < recorded->problem_count; p++) {
         const int64_t *n = recorded->problems[p].size_values;
-        char *longer = text_format("%s%s{ M = %d; N = %d; K = %d;%s }", problems, p ? ", " : " ", (int)n[0], (int)n[1], (int)n[2], p >= 11 ? " held = true;" : "");
+        char *longer = text_format("%s%s{ M = %d; N = %d; K = %d;%s }", problems, p ? ", " : " ", (int)n[0], (int)n[1], (int)n[2], p >= 11 ? " holdout = true;" : "");
         free(problems);
         problems = longer;
     }
@@ -324,8 +325,8 @@ static struct job *job_of_the_matrix(const char *folder, const struct recorded *
 }
 
 // Covers of random two thirds of the configurations: what the selector loses on the seven squares that are held back, on average over the covers, with the
-// efforts and without.
-static void efforts_make_a_better_selector(void **state)
+// relative_times and without.
+static void the_wave_model_makes_a_better_selector(void **state)
 {
     (void)state;
     enum { COVERS = 30, PART = 200 };
@@ -335,21 +336,21 @@ static void efforts_make_a_better_selector(void **state)
     if (!recorded) fail_msg("%s", err.message);
     struct job *job = job_of_the_matrix(folder, recorded);
     size_t problems = recorded->problem_count, count = 0;
-    double *times = memory_new(recorded->trial_count * problems, sizeof *times), *efforts = memory_new(recorded->trial_count * problems, sizeof *efforts);
-    bool held[COVER_MAX_PROBLEMS];
-    int64_t sizes_of[3 * COVER_MAX_PROBLEMS];
-    for (size_t p = 0; p < problems; p++) held[p] = job->problems[p].held, memcpy(sizes_of + 3 * p, job->problems[p].sizes, 3 * sizeof *sizes_of);
+    double *times = memory_new(recorded->trial_count * problems, sizeof *times), *relative_times = memory_new(recorded->trial_count * problems, sizeof *relative_times);
+    bool holdout[KERNEL_SET_MAX_PROBLEMS];
+    int64_t sizes_of[3 * KERNEL_SET_MAX_PROBLEMS];
+    for (size_t p = 0; p < problems; p++) holdout[p] = job->problems[p].holdout, memcpy(sizes_of + 3 * p, job->problems[p].sizes, 3 * sizeof *sizes_of);
     for (size_t i = 0; i < recorded->trial_count; i++) {
         const struct recorded_trial *trial = &recorded->trials[i];
-        struct effort effort;
+        struct wave_model model;
         char config[1024];
         if (trial->status != STATUS_OK) continue;
         space_format(recorded->space, recorded->configs + i * recorded->parameter_count, config, sizeof config);
         const struct trial_stage facts = {.name = "gemm_simt", .registers = (int64_t)trial->facts.registers};
-        if (effort_find(job, &device_limits_h200, &(struct trial){.config = config, .stages = &facts, .stage_count = 1}, &effort, &err)) fail_msg("%s: %s", config, err.message);
+        if (wave_model_find(job, &device_limits_h200, &(struct trial){.config = config, .stages = &facts, .stage_count = 1}, &model, &err)) fail_msg("%s: %s", config, err.message);
         for (size_t p = 0; p < problems; p++) {
             times[count * problems + p] = trial->problems[p].time;
-            efforts[count * problems + p] = effort.of[p];
+            relative_times[count * problems + p] = model.of[p];
         }
         count++;
     }
@@ -361,30 +362,30 @@ static void efforts_make_a_better_selector(void **state)
         for (size_t i = 0; i < PART; i++) { // the first PART of a shuffle
             size_t k = i + random_below(&rng, (uint32_t)(count - i));
             for (size_t p = 0; p < problems; p++) {
-                double t = times[i * problems + p], e = efforts[i * problems + p];
+                double t = times[i * problems + p], e = relative_times[i * problems + p];
                 times[i * problems + p] = times[k * problems + p], times[k * problems + p] = t;
-                efforts[i * problems + p] = efforts[k * problems + p], efforts[k * problems + p] = e;
+                relative_times[i * problems + p] = relative_times[k * problems + p], relative_times[k * problems + p] = e;
             }
         }
         for (int with = 0; with < 2; with++) {
-            struct cover cover;
-            assert_int_equal(cover_find(times, PART, problems, held, sizes_of, 3, with ? efforts : NULL, 0.03, &cover), 0);
-            assert_true(cover.exact && cover.worst <= 0.03 + 1e-9);
-            worst[with] += cover.worst_held / COVERS;
+            struct kernel_set set;
+            assert_int_equal(kernel_set_find(times, PART, problems, holdout, sizes_of, 3, with ? relative_times : NULL, 0.03, &set), 0);
+            assert_true(set.exact && set.worst <= 0.03 + 1e-9);
+            worst[with] += set.worst_holdout / COVERS;
             double largest = 0;
             for (size_t p = 0; p < problems && with; p++) {
                 double fastest = INFINITY;
-                for (size_t k = 0; k < cover.count; k++) fastest = fmin(fastest, times[cover.chosen[k] * problems + p]);
-                if (held[p]) largest = fmax(largest, fastest / cover.best[p] - 1);
+                for (size_t k = 0; k < set.count; k++) fastest = fmin(fastest, times[set.chosen[k] * problems + p]);
+                if (holdout[p]) largest = fmax(largest, fastest / set.best[p] - 1);
             }
             least += largest / COVERS;
         }
     }
-    print_message("largest regret on what is held back, mean of %d covers: %.3f with efforts, %.3f without, %.3f at least\n", COVERS, worst[1], worst[0], least);
+    print_message("largest regret on what is held back, mean of %d covers: %.3f with relative_times, %.3f without, %.3f at least\n", COVERS, worst[1], worst[0], least);
     assert_true(worst[1] < 0.1);
     assert_true(worst[1] < 0.7 * worst[0] && worst[1] >= least);
     free(times);
-    free(efforts);
+    free(relative_times);
     job_free(job);
     recorded_free(recorded);
     e2e_remove(folder);
@@ -393,7 +394,7 @@ static void efforts_make_a_better_selector(void **state)
 static void a_problem_is_held_back_only_with_each(void **state)
 {
     (void)state;
-    char *folder = e2e_folder("held");
+    char *folder = e2e_folder("holdout");
     write_space(folder, plain);
     struct outcome_of_command r = e2e_run(folder, "cd %s && sed -i 's/\"each\"/\"worst\"/' job.cfg && $BIN/sweetspot check job.cfg", folder);
     assert_int_equal(r.status, 2);
@@ -412,8 +413,8 @@ int main(void)
         cmocka_unit_test(a_strategy_with_two_criteria_finds_both_optima),
         cmocka_unit_test(a_run_chooses_two_kernels_and_its_header_selects_them),
         cmocka_unit_test(a_kernel_is_not_selected_for_what_it_cannot_do),
-        cmocka_unit_test(effort_is_the_work_of_a_block_times_the_waves),
-        cmocka_unit_test(efforts_make_a_better_selector),
+        cmocka_unit_test(relative_time_is_the_work_of_a_block_times_the_waves),
+        cmocka_unit_test(the_wave_model_makes_a_better_selector),
         cmocka_unit_test(a_problem_is_held_back_only_with_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 #include "tests/finished_job.h"
 
 #include "tuner/cli/commands.h"
-#include "tuner/store/recorded.h"
+#include "tuner/recorded/recorded.h"
 
 static struct finished job;
 

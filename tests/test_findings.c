@@ -13,7 +13,7 @@
 #include "tuner/output/findings.h"
 #include "tuner/output/profile.h"
 #include "tuner/run/explain.h"
-#include "tuner/store/recorded.h"
+#include "tuner/recorded/recorded.h"
 
 static struct job *load_job(const char *path)
 {

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "tuner/base/json.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/store/store.h"
 

@@ -1,6 +1,7 @@
 // Job files: every mistake with its line, the nearest name for a misspelt one, exit status 2; and the shipped jobs are sound.
 #include "tests/e2e.h"
 
+#include "tuner/base/memory.h"
 #include "tuner/job/job.h"
 
 // A sound job, line by line; a case replaces one line (from 1) and expects mistakes.

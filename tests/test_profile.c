@@ -6,9 +6,10 @@
 #include <cupti_result.h>
 
 #include "tuner/base/json.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
-#include "tuner/gpu/cupti_library.h"
-#include "tuner/gpu/linetable.h"
+#include "tuner/libraries/cupti_library.h"
+#include "tuner/counting/linetable.h"
 #include "tuner/output/findings.h"
 #include "tuner/output/limiter.h"
 #include "tuner/output/profile.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <time.h>
 
-#include "tuner/store/recorded.h"
+#include "tuner/recorded/recorded.h"
 
 // Two parameters, four configurations: two good ones, a time that is a string, a time above 1e19.
 static const char kernel_tuner[] =

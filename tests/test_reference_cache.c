@@ -7,7 +7,7 @@
 enum { N = 1000 };
 
 // A problem of iamax: x in, value and index out.
-static void set_up(struct workload *w, struct problem *p, const char *folder)
+static void set_up(struct workload *w, struct device_problem *p, const char *folder)
 {
     memset(w, 0, sizeof *w);
     memset(p, 0, sizeof *p);
@@ -16,7 +16,7 @@ static void set_up(struct workload *w, struct problem *p, const char *folder)
     static const char *const names[] = {"x", "value", "index"};
     static const enum element types[] = {ELEMENT_F32, ELEMENT_F32, ELEMENT_I64};
     for (int i = 0; i < 3; i++) {
-        struct buffer *b = &p->buffers.list[p->buffers.count++];
+        struct device_buffer *b = &p->buffers.list[p->buffers.count++];
         strcpy(b->name, names[i]);
         b->direction = i ? DIRECTION_OUT : DIRECTION_IN;
         b->view = (struct operand){.type = types[i], .rows = 1, .cols = i ? 1 : N, .ld = i ? 1 : N, .device = 4096u * (unsigned)(i + 1)};
@@ -30,7 +30,7 @@ static void kept_values_come_back_for_the_same_data_and_no_other(void **state)
     (void)state;
     char *folder = e2e_folder("kept");
     struct workload w;
-    struct problem p;
+    struct device_problem p;
     char path[REFERENCE_CACHE_PATH_MAX], other[REFERENCE_CACHE_PATH_MAX];
     set_up(&w, &p, folder);
     int value = operation_role(w.operation, "value"), index = operation_role(w.operation, "index");
@@ -69,7 +69,7 @@ static void what_has_no_checksum_is_not_kept(void **state)
 {
     (void)state;
     struct workload w;
-    struct problem p;
+    struct device_problem p;
     char path[REFERENCE_CACHE_PATH_MAX];
     set_up(&w, &p, "somewhere");
     p.buffers.list[1].direction = DIRECTION_INOUT; // its old contents may matter

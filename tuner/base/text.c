@@ -11,25 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/memory.h"
+
 static void out_of_memory(void)
 {
     fputs("sweetspot: out of memory\n", stderr);
     abort();
-}
-
-void *memory_new(size_t count, size_t size)
-{
-    void *p = calloc(count ? count : 1, size ? size : 1);
-    if (!p) out_of_memory();
-    return p;
-}
-
-void *memory_grow(void *old, size_t count, size_t size)
-{
-    if (size && count > SIZE_MAX / size) out_of_memory();
-    void *p = realloc(old, count && size ? count * size : 1);
-    if (!p) out_of_memory();
-    return p;
 }
 
 char *text_copy(const char *text)

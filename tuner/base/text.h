@@ -8,9 +8,6 @@
 char *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // strdup that aborts when memory is out.
 char *text_copy(const char *text);
-// calloc and realloc that abort when memory is out.
-void *memory_new(size_t count, size_t size);
-void *memory_grow(void *old, size_t count, size_t size);
 
 // Edit distance (insert, delete, substitute, swap of neighbours: Damerau-Levenshtein, restricted), case-insensitive.
 size_t text_distance(const char *a, const char *b);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "kernels/operation.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
@@ -46,7 +47,7 @@ static int read_work(struct comparison *c)
     int result = 0;
     // The measured ceiling is that of FP32; half precision goes through the tensor pipe, whose ceiling by mma.sync is below what wgmma reaches.
     for (size_t i = 0; i < job->buffer_count; i++)
-        if (job->buffers[i].type == TYPE_F16 || job->buffers[i].type == TYPE_BF16) flops_per_second = NAN;
+        if (job->buffers[i].type == ELEMENT_F16 || job->buffers[i].type == ELEMENT_BF16) flops_per_second = NAN;
     if (job_compute_class(job) && strcmp(job_compute_class(job), "full") != 0) flops_per_second = NAN;
     json_decref(ceilings);
     c->work = memory_new(job->tuned_count, sizeof *c->work);
@@ -139,7 +140,7 @@ static void print_table(const struct comparison *c)
     for (size_t p = 0; p < job->tuned_count; p++) {
         const struct final_problem *ours = &final_choice(final, p)->problems[p];
         double time = ours->time.value, flops = c->work[p].flops, bytes = c->work[p].bytes, share = 100 * c->work[p].floor / time;
-        table_cell(table, "%s%s", job->problems[p].name, job->problems[p].held ? " (held back)" : "");
+        table_cell(table, "%s%s", job->problems[p].name, job->problems[p].holdout ? " (held back)" : "");
         if (final->kernel_count) {
             table_cell(table, "%zu", final->dispatch[p]);
             table_cell(table, "%.1f%%", 100 * final->regret[p]);
@@ -280,7 +281,7 @@ static void print_json(const struct comparison *c)
                                    json_real_or_null(100 * c->work[p].floor / time), "error_max", json_real_or_null(problem->error_max),
                                    "error_rms", json_real_or_null(problem->error_rms)));
         }
-        json_t *problem = json_pack("{s:s, s:b, s:o}", "problem", job->problems[p].name, "held", job->problems[p].held, "entries", entries);
+        json_t *problem = json_pack("{s:s, s:b, s:o}", "problem", job->problems[p].name, "holdout", job->problems[p].holdout, "entries", entries);
         if (c->final.kernel_count) {
             json_object_set_new(problem, "kernel", json_integer((json_int_t)c->final.dispatch[p]));
             json_object_set_new(problem, "regret", json_real_or_null(c->final.regret[p]));

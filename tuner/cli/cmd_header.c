@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tuner/base/protocol.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
@@ -14,7 +15,7 @@
 #include "tuner/output/header.h"
 #include "tuner/output/header_section.h"
 
-struct options {
+struct header_options {
     const char *job, *store, *output, *check;
     bool hash, force;
 };
@@ -150,7 +151,7 @@ out:
     return NULL;
 }
 
-static int write_header(const struct options *o, struct session *session, const char *path)
+static int write_header(const struct header_options *o, struct session *session, const char *path)
 {
     struct error err = {""};
     char hash[HASH_TEXT_SIZE];
@@ -185,7 +186,7 @@ out:
 
 int cmd_header(int argc, char **argv)
 {
-    struct options o = {0};
+    struct header_options o = {0};
     const struct option_spec specs[] = {
         OPTION_JOB(&o.job),
         OPTION_STORE(&o.store),

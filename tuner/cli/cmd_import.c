@@ -9,7 +9,7 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/output/finals.h"
-#include "tuner/store/recorded.h"
+#include "tuner/recorded/recorded.h"
 
 static void print_configuration(const struct recorded *r, size_t trial)
 {

@@ -5,7 +5,7 @@
 
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/cli/chooser.h"
+#include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/output/limiter.h"
@@ -18,9 +18,9 @@ struct limiting {
     const char *job, *store, *trial, *device, *cache;
     int64_t problem;
     int format;
-    struct chooser chooser;
-    struct subject subject;
-    struct lab *lab;
+    struct candidate_source source;
+    struct candidate_spec spec;
+    struct single_run *single;
     json_t *profiles[VARIANTS];
 };
 
@@ -44,20 +44,20 @@ static int check_template(const struct job *job)
 static int measure(struct limiting *l)
 {
     static const char *const names[VARIANTS] = {NULL, "memory only", "math only"};
-    const struct job *job = l->chooser.session.job;
+    const struct job *job = l->source.session.job;
     struct error err = {""};
     uint16_t config[SPACE_MAX_PARAMETERS];
     int64_t blocks = 0;
-    if (chooser_config(&l->chooser, &l->subject, config, &err)) return complain(EXIT_USAGE, &err);
-    json_t *ceilings = chooser_ceilings(&l->chooser, l->lab);
+    if (candidate_spec_config(&l->source, &l->spec, config, &err)) return complain(EXIT_USAGE, &err);
+    json_t *ceilings = candidate_spec_ceilings(&l->source, l->single);
     int status = 0;
     for (int v = 0; v < VARIANTS && !status; v++) {
-        json_t *p = explain_variant(l->lab, job, config, (size_t)l->problem - 1, v ? names[v] : l->subject.name, v, blocks, &err);
+        json_t *p = explain_variant(l->single, job, config, (size_t)l->problem - 1, v ? names[v] : l->spec.name, v, blocks, &err);
         l->profiles[v] = p;
         if (!p) {
             status = complain(EXIT_NOTHING, &err);
         } else if (!explain_worked(p)) {
-            fprintf(stderr, "sweetspot: %s: %s: %s\n", v ? names[v] : l->subject.name, json_get_string(p, "status", "?"), json_get_string(p, "reason", ""));
+            fprintf(stderr, "sweetspot: %s: %s: %s\n", v ? names[v] : l->spec.name, json_get_string(p, "status", "?"), json_get_string(p, "reason", ""));
             status = EXIT_NOTHING;
         } else {
             json_object_set(p, "ceilings", ceilings);
@@ -71,19 +71,19 @@ static int measure(struct limiting *l)
 static int limiter(struct limiting *l)
 {
     struct error err = {""};
-    int status = check_template(l->chooser.session.job);
-    if (!status) status = chooser_read(&l->chooser, l->trial ? l->trial : "best", &l->subject);
-    if (!status && l->subject.baseline) {
-        fprintf(stderr, "sweetspot: %s has no source to take apart; name a trial or NAME=value,...\n", l->subject.baseline);
+    int status = check_template(l->source.session.job);
+    if (!status) status = candidate_spec_read(&l->source, l->trial ? l->trial : "best", &l->spec);
+    if (!status && l->spec.baseline) {
+        fprintf(stderr, "sweetspot: %s has no source to take apart; name a trial or NAME=value,...\n", l->spec.baseline);
         status = EXIT_USAGE;
     }
-    if (!status && l->problem > (int64_t)l->chooser.session.job->tuned_count) {
-        fprintf(stderr, "sweetspot: %s has %zu problems that are tuned\n", l->job, l->chooser.session.job->tuned_count);
+    if (!status && l->problem > (int64_t)l->source.session.job->tuned_count) {
+        fprintf(stderr, "sweetspot: %s has %zu problems that are tuned\n", l->job, l->source.session.job->tuned_count);
         status = EXIT_USAGE;
     }
     if (status) return status;
-    struct lab_options options = {.device = l->device, .cache = l->cache ? l->cache : "out/cache", .metrics = "full", .say = chooser_say};
-    status = lab_open(&l->lab, l->chooser.session.job, &options, &err);
+    struct single_run_options options = {.device = l->device, .cache = l->cache ? l->cache : "out/cache", .metrics = "full", .say = candidate_spec_say};
+    status = single_run_open(&l->single, l->source.session.job, &options, &err);
     if (status) return complain(status, &err);
     status = measure(l);
     if (status) return status;
@@ -116,11 +116,11 @@ int cmd_limiter(int argc, char **argv)
     };
     int status = options_parse(specs, "Says what limits a candidate: times it whole, with its memory traffic alone and with its arithmetic alone, at the same occupancy.", argc, argv);
     if (status >= 0) return status;
-    status = chooser_open(&l.chooser, l.job, l.store);
+    status = candidate_spec_open(&l.source, l.job, l.store);
     if (!status) status = limiter(&l);
-    lab_close(l.lab);
+    single_run_close(l.single);
     for (int v = 0; v < VARIANTS; v++) json_decref(l.profiles[v]);
-    free(l.subject.config);
-    chooser_close(&l.chooser);
+    free(l.spec.config);
+    candidate_spec_close(&l.source);
     return status;
 }

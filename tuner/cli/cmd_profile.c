@@ -6,14 +6,14 @@
 
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/cli/chooser.h"
+#include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/output/findings.h"
 #include "tuner/output/profile.h"
 #include "tuner/run/explain.h"
 
-struct options {
+struct profile_options {
     const char *job, *store, *trial, *against, *device, *cache;
     int64_t problem;
     bool no_counters;
@@ -21,10 +21,10 @@ struct options {
 };
 
 struct profiling {
-    struct options o;
-    struct chooser chooser;
-    struct subject subject, other;
-    struct lab *lab;
+    struct profile_options o;
+    struct candidate_source source;
+    struct candidate_spec spec, other;
+    struct single_run *single;
 };
 
 static int complain(int status, const struct error *err)
@@ -33,13 +33,13 @@ static int complain(int status, const struct error *err)
     return status;
 }
 
-static int make_profile(struct profiling *p, const struct subject *s, json_t *ceilings, json_t **out)
+static int make_profile(struct profiling *p, const struct candidate_spec *s, json_t *ceilings, json_t **out)
 {
     struct error err = {""};
     uint16_t config[SPACE_MAX_PARAMETERS];
     size_t problem = (size_t)p->o.problem - 1;
-    if (!s->baseline && chooser_config(&p->chooser, s, config, &err)) return complain(EXIT_USAGE, &err);
-    *out = s->baseline ? explain_baseline(p->lab, p->chooser.session.job, s->baseline, problem, &err) : explain_candidate(p->lab, p->chooser.session.job, config, problem, s->name, &err);
+    if (!s->baseline && candidate_spec_config(&p->source, s, config, &err)) return complain(EXIT_USAGE, &err);
+    *out = s->baseline ? explain_baseline(p->single, p->source.session.job, s->baseline, problem, &err) : explain_candidate(p->single, p->source.session.job, config, problem, s->name, &err);
     if (!*out) return complain(EXIT_NOTHING, &err);
     json_object_set(*out, "ceilings", ceilings);
     if (explain_worked(*out)) return 0;
@@ -65,8 +65,8 @@ static void add_text(json_t *profile, const char *source)
 static int show(const struct profiling *p, json_t *profile, json_t *against)
 {
     struct finding findings[FINDINGS_MAX];
-    const struct job *job = p->chooser.session.job;
-    size_t count = findings_make(profile, job, lab_limits(p->lab), findings);
+    const struct job *job = p->source.session.job;
+    size_t count = findings_make(profile, job, single_run_limits(p->single), findings);
     if (p->o.format == 0) {
         profile_print(stdout, profile, against, job->source);
         findings_print(stdout, findings, count);
@@ -90,22 +90,22 @@ static int profile(struct profiling *p)
 {
     struct error err = {""};
     json_t *ours = NULL, *theirs = NULL, *ceilings = NULL;
-    const struct job *job = p->chooser.session.job;
+    const struct job *job = p->source.session.job;
     if (p->o.problem > (int64_t)job->tuned_count) {
         fprintf(stderr, "sweetspot: %s has %zu problems that are tuned\n", p->o.job, job->tuned_count);
         return EXIT_USAGE;
     }
-    int status = chooser_read(&p->chooser, p->o.trial ? p->o.trial : "best", &p->subject);
-    if (!status && p->o.against) status = chooser_read(&p->chooser, p->o.against, &p->other);
+    int status = candidate_spec_read(&p->source, p->o.trial ? p->o.trial : "best", &p->spec);
+    if (!status && p->o.against) status = candidate_spec_read(&p->source, p->o.against, &p->other);
     if (status) return status;
     char *cache = p->o.cache ? text_copy(p->o.cache) : text_copy("out/cache");
-    struct lab_options options = {.device = p->o.device, .cache = cache, .metrics = p->o.no_counters ? NULL : "full", .baselines = p->subject.baseline || p->other.baseline,
-                                  .say = chooser_say};
-    status = lab_open(&p->lab, p->chooser.session.job, &options, &err);
+    struct single_run_options options = {.device = p->o.device, .cache = cache, .metrics = p->o.no_counters ? NULL : "full", .baselines = p->spec.baseline || p->other.baseline,
+                                  .say = candidate_spec_say};
+    status = single_run_open(&p->single, p->source.session.job, &options, &err);
     free(cache);
     if (status) return complain(status, &err);
-    ceilings = chooser_ceilings(&p->chooser, p->lab);
-    status = make_profile(p, &p->subject, ceilings, &ours);
+    ceilings = candidate_spec_ceilings(&p->source, p->single);
+    status = make_profile(p, &p->spec, ceilings, &ours);
     if (!status && p->o.against) status = make_profile(p, &p->other, ceilings, &theirs);
     if (!status) status = show(p, ours, theirs);
     json_decref(ours);
@@ -132,11 +132,11 @@ int cmd_profile(int argc, char **argv)
     };
     int status = options_parse(specs, "Says why a candidate is as fast as it is: hardware counters by section, the source lines that cost most, and findings in words.", argc, argv);
     if (status >= 0) return status;
-    status = chooser_open(&p.chooser, p.o.job, p.o.store);
+    status = candidate_spec_open(&p.source, p.o.job, p.o.store);
     if (!status) status = profile(&p);
-    lab_close(p.lab);
-    free(p.subject.config);
+    single_run_close(p.single);
+    free(p.spec.config);
     free(p.other.config);
-    chooser_close(&p.chooser);
+    candidate_spec_close(&p.source);
     return status;
 }

@@ -19,14 +19,14 @@
 
 enum { MAX_OPTIONS = 512 };
 
-struct options {
+struct compile_options {
     size_t count;
     const char *list[MAX_OPTIONS];
     char *owned[MAX_OPTIONS];
 };
 
 // Takes the text.
-static void add_option(struct options *o, char *text)
+static void add_option(struct compile_options *o, char *text)
 {
     if (o->count == MAX_OPTIONS) {
         free(text);
@@ -36,7 +36,7 @@ static void add_option(struct options *o, char *text)
     o->list[o->count++] = text;
 }
 
-static void collect_options(const json_t *request, struct options *o)
+static void collect_options(const json_t *request, struct compile_options *o)
 {
     size_t i;
     json_t *value;
@@ -84,7 +84,7 @@ static const char *first_error(const char *log)
 static json_t *compile(const json_t *request, const char *version)
 {
     struct error err;
-    struct options options = {0};
+    struct compile_options options = {0};
     char hash[HASH_TEXT_SIZE] = "", *text = NULL, *include[MAX_OPTIONS];
     const char *source = json_get_string(request, "source", NULL), *given = json_get_string(request, "text", NULL);
     const char *expected = json_get_string(request, "source_hash", NULL), *cache = json_get_string(request, "cache", NULL);

@@ -7,16 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 int nvrtc_version(char *out, size_t size, struct error *err)
 {
@@ -29,7 +23,7 @@ int nvrtc_version(char *out, size_t size, struct error *err)
 static int cancel_after(void *deadline, void *unused)
 {
     (void)unused;
-    return now() > *(const double *)deadline;
+    return clock_now() > *(const double *)deadline;
 }
 
 // The size of section ".text.<symbol>", or -1.
@@ -137,7 +131,7 @@ int nvrtc_compile(const char *text, const char *name, size_t option_count, const
                   const char *const *entries, double deadline, struct compilation *c, struct error *err)
 {
     nvrtcProgram program;
-    double start = now(), limit = start + deadline;
+    double start = clock_now(), limit = start + deadline;
     int result = 0;
     *c = (struct compilation){.result = COMPILE_FAILED};
     nvrtcResult said = nvrtcCreateProgram(&program, text, name, 0, NULL, NULL);
@@ -145,13 +139,13 @@ int nvrtc_compile(const char *text, const char *name, size_t option_count, const
     for (size_t i = 0; i < entry_count && said == NVRTC_SUCCESS; i++) said = nvrtcAddNameExpression(program, entries[i]);
     if (said == NVRTC_SUCCESS && deadline > 0) nvrtcSetFlowCallback(program, cancel_after, &limit);
     if (said == NVRTC_SUCCESS) said = nvrtcCompileProgram(program, (int)option_count, options);
-    c->seconds = now() - start;
+    c->seconds = clock_now() - start;
     c->log = read_log(program);
     c->warnings = read_warnings(c->log);
     if (said == NVRTC_SUCCESS) {
         c->result = COMPILED;
         result = take_result(program, entry_count, entries, c, err);
-    } else if (deadline > 0 && now() > limit) {
+    } else if (deadline > 0 && clock_now() > limit) {
         c->result = COMPILE_TIMED_OUT;
     } else if (!*c->log) {
         free(c->log);

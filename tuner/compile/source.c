@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
 struct closure {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/gpu/examine.h"
+#include "tuner/gpu/gpu_trial.h"
 #include "tuner/gpu/verify.h"
 
 static int enqueue(void *self, int64_t shift, struct error *err)
@@ -14,7 +14,7 @@ static int enqueue(void *self, int64_t shift, struct error *err)
     const struct operation_role *role = part->workload->operation->roles;
     for (int i = 0; role[i].name; i++)
         if (p.operand[i].device) p.operand[i].device += (uint64_t)shift;
-    return part->about->run(&part->workload->toolbox, &p, part->state, err);
+    return part->about->run(&part->workload->operations, &p, part->state, err);
 }
 
 struct work baseline_work(struct baseline *b, size_t problem)
@@ -32,7 +32,7 @@ static int prepare(struct baseline *b, struct workload *w, struct error *err)
         *part = (struct baseline_part){w, b->about, &w->problems[k], NULL, false};
         if (!w->problems[k].tune) continue;
         if (b->about->prepare) {
-            int failed = b->about->prepare(&w->toolbox, &w->problems[k].operation, &part->state, b->detail, err);
+            int failed = b->about->prepare(&w->operations, &w->problems[k].operation, &part->state, b->detail, err);
             if (failed) return failed;
         }
         part->ready = true;
@@ -72,7 +72,7 @@ void baselines_release(struct baselines *all)
     for (size_t i = 0; i < all->count; i++) {
         struct baseline *b = &all->list[i];
         for (size_t k = 0; b->parts && k < all->workload->problem_count; k++)
-            if (b->parts[k].state && b->about->release) b->about->release(&all->workload->toolbox, b->parts[k].state);
+            if (b->parts[k].state && b->about->release) b->about->release(&all->workload->operations, b->parts[k].state);
         free(b->parts);
     }
     memset(all, 0, sizeof *all);
@@ -93,7 +93,7 @@ static int measure(struct baselines *all, struct baseline *b, size_t k, json_t *
     struct measurement times;
     int failed = measure_work(w->measure, &work, &w->problems[k].buffers, 0, 0, &times, err);
     if (failed) return failed;
-    examine_times(to, &times);
+    gpu_trial_times(to, &times);
     if (!b->about->same_result) return 0;
     struct verify_result result;
     char reason[512];

@@ -11,7 +11,7 @@ enum { BASELINES_MAX = 8 };
 struct baseline_part {
     struct workload *workload;
     const struct operation_baseline *about;
-    struct problem *problem;
+    struct device_problem *problem;
     void *state; // the baseline's own
     bool ready;
 };

@@ -8,32 +8,22 @@
 
 enum { ALIGNMENT = 1024 };
 
-static const char *const direction_names[] = {"in", "out", "inout", "scratch"};
-static const char *const fill_names[] = {"uniform", "normal", "integer", "constant", "index", "nonfinite", "npy"};
-
-static int find_name(const char *const *names, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(names[i], name)) return (int)i;
-    return -1;
-}
-
 static size_t round_up(size_t n, size_t to)
 {
     return (n + to - 1) / to * to;
 }
 
-static int parse_fill(struct buffer *b, const json_t *fill, struct error *err)
+static int parse_fill(struct device_buffer *b, const json_t *fill, struct error *err)
 {
     const char *kind = json_get_string(fill, "kind", "uniform");
     b->filled = json_is_object(fill);
-    if (!strcmp(kind, "zero")) {
+    int found = word_find(fill_words, kind);
+    if (found < 0) return error_set(err, "unknown fill '%s'", kind);
+    b->fill = (enum fill_kind)found;
+    if (b->fill == FILL_ZERO) { // the constant 0: `low` is 0 already
         b->fill = FILL_CONSTANT;
         return 0;
     }
-    int found = find_name(fill_names, sizeof fill_names / sizeof *fill_names, kind);
-    if (found < 0) return error_set(err, "unknown fill '%s'", kind);
-    b->fill = (enum fill_kind)found;
     b->low = json_get_number(fill, "low", json_get_number(fill, "value", b->fill == FILL_UNIFORM ? -1 : 0));
     b->high = json_get_number(fill, "high", 1);
     // Uniform integers are what an integer buffer can hold of a uniform fill.
@@ -43,11 +33,11 @@ static int parse_fill(struct buffer *b, const json_t *fill, struct error *err)
     return 0;
 }
 
-static int parse(struct buffer *b, const json_t *from, struct error *err)
+static int parse(struct device_buffer *b, const json_t *from, struct error *err)
 {
     const char *name = json_get_string(from, "name", ""), *type = json_get_string(from, "type", "");
     const char *direction = json_get_string(from, "direction", "in");
-    int found = element_find(type), way = find_name(direction_names, 4, direction);
+    int found = element_find(type), way = word_find(direction_words, direction);
     if (strlen(name) >= sizeof b->name || !*name) return error_set(err, "a buffer without a name, or with a very long one");
     strcpy(b->name, name);
     if (found < 0) return error_set(err, "buffer %s: unknown type '%s'", name, type);
@@ -69,7 +59,7 @@ static int parse(struct buffer *b, const json_t *from, struct error *err)
 }
 
 // Where a slot's parts lie. The data is aligned; the slot's size is a multiple of the alignment.
-static size_t slot_bytes(struct buffer *b, size_t guard)
+static size_t slot_bytes(struct device_buffer *b, size_t guard)
 {
     b->front = round_up(guard, ALIGNMENT);
     return b->front + round_up(b->bytes + guard, ALIGNMENT);
@@ -81,7 +71,7 @@ size_t buffers_bytes(const json_t *list, size_t guard_bytes, struct error *err)
     json_t *each;
     json_array_foreach(list, i, each)
     {
-        struct buffer b = {0};
+        struct device_buffer b = {0};
         if (parse(&b, each, err)) return 0;
         total += slot_bytes(&b, guard_bytes) + (b.direction == DIRECTION_INOUT ? b.bytes : 0);
         free(b.path);
@@ -94,7 +84,7 @@ static int guard_regions(struct buffers *s, size_t guard, struct error *err)
     struct region regions[3 * BUFFERS_MAX];
     size_t n = 0;
     for (size_t i = 0; i < s->count; i++) {
-        const struct buffer *b = &s->list[i];
+        const struct device_buffer *b = &s->list[i];
         const struct operand *v = &b->view;
         size_t size = element_size(v->type), pitch = (size_t)v->ld * size, used = (size_t)v->cols * size;
         if (b->front) regions[n++] = (struct region){b->slot, 1, b->front, 0, 0, i};
@@ -120,7 +110,7 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
     if (json_array_size(list) > BUFFERS_MAX) return error_set(err, "more than %d buffers", BUFFERS_MAX);
     json_array_foreach(list, i, each)
     {
-        struct buffer *b = &s->list[s->count];
+        struct device_buffer *b = &s->list[s->count];
         if (parse(b, each, err)) {
             free(b->path);
             return -1;
@@ -135,11 +125,11 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
     }
     s->arena_bytes = offset;
     if ((failed = cuda_alloc(cuda, s->arena_bytes, &s->arena, err)) || (s->origin_bytes && (failed = cuda_alloc(cuda, s->origin_bytes, &s->origins, err))) ||
-        (failed = cuda_alloc(cuda, BUFFERS_MAX * sizeof(struct finding), &s->findings, err)))
+        (failed = cuda_alloc(cuda, BUFFERS_MAX * sizeof(struct verify_finding), &s->findings, err)))
         return failed;
     uint64_t origin = s->origins;
     for (i = 0; i < s->count; i++) {
-        struct buffer *b = &s->list[i];
+        struct device_buffer *b = &s->list[i];
         b->slot += s->arena;
         b->view.device = b->slot + b->front;
         if (b->direction == DIRECTION_INOUT) {
@@ -170,7 +160,7 @@ int buffers_find(const struct buffers *s, const char *name)
     return -1;
 }
 
-static int fill_from_file(struct buffers *s, const struct buffer *b, struct error *err)
+static int fill_from_file(struct buffers *s, const struct device_buffer *b, struct error *err)
 {
     const struct operand *v = &b->view;
     struct npy npy;
@@ -198,7 +188,7 @@ out:
     return failed;
 }
 
-static int fill(struct buffers *s, const struct buffer *b, uint64_t seed, struct error *err)
+static int fill(struct buffers *s, const struct device_buffer *b, uint64_t seed, struct error *err)
 {
     if (b->fill == FILL_NPY) return fill_from_file(s, b, err);
     return support_fill(s->support, &b->view, b->fill, b->low, b->high, seed, err);
@@ -207,11 +197,11 @@ static int fill(struct buffers *s, const struct buffer *b, uint64_t seed, struct
 int buffers_fill(struct buffers *s, uint64_t seed, struct error *err)
 {
     int failed;
-    struct finding findings[BUFFERS_MAX];
+    struct verify_finding findings[BUFFERS_MAX];
     if ((failed = cuda_fill16(s->cuda, s->arena, BUFFERS_GUARD, s->arena_bytes / 2, err)) || (failed = cuda_zero(s->cuda, s->findings, sizeof findings, err)))
         return failed;
     for (size_t i = 0; i < s->count; i++) {
-        struct buffer *b = &s->list[i];
+        struct device_buffer *b = &s->list[i];
         if (b->direction != DIRECTION_IN && b->direction != DIRECTION_INOUT) continue;
         if ((failed = fill(s, b, seed + (i + 1) * 0x632be59bd9b4e019ull, err))) return failed;
         if (b->origin && (failed = cuda_copy(s->cuda, b->origin, b->view.device, b->bytes, err))) return failed;
@@ -228,7 +218,7 @@ int buffers_reset(struct buffers *s, uint16_t pattern, struct error *err)
 {
     int failed = 0;
     for (size_t i = 0; i < s->count && !failed; i++) {
-        struct buffer *b = &s->list[i];
+        struct device_buffer *b = &s->list[i];
         const struct operand *v = &b->view;
         int64_t size = (int64_t)element_size(v->type);
         bool dense = v->ld == v->cols;
@@ -248,7 +238,7 @@ int buffers_check(struct buffers *s, struct error *err)
     int failed = support_guards(s->support, s->regions, s->region_count, BUFFERS_GUARD, s->findings, err);
     for (size_t i = 0; i < s->count && !failed; i++)
         if (s->list[i].direction == DIRECTION_IN)
-            failed = support_checksum(s->support, s->list[i].view.device, s->list[i].bytes, s->findings + i * sizeof(struct finding), err);
+            failed = support_checksum(s->support, s->list[i].view.device, s->list[i].bytes, s->findings + i * sizeof(struct verify_finding), err);
     return failed;
 }
 

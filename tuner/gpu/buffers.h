@@ -19,9 +19,7 @@
 enum { BUFFERS_MAX = 32, BUFFERS_NAME_MAX = 64 };
 enum { BUFFERS_GUARD = 0xfffd };
 
-enum direction { DIRECTION_IN, DIRECTION_OUT, DIRECTION_INOUT, DIRECTION_SCRATCH };
-
-struct buffer {
+struct device_buffer {
     char name[BUFFERS_NAME_MAX];
     struct operand view;
     enum direction direction;
@@ -40,12 +38,12 @@ struct buffers {
     struct cuda *cuda;
     struct support *support;
     size_t count;
-    struct buffer list[BUFFERS_MAX];
+    struct device_buffer list[BUFFERS_MAX];
     uint64_t arena, origins;
     size_t arena_bytes, origin_bytes;
     uint64_t regions; // on the device: struct region[region_count]
     size_t region_count;
-    uint64_t findings; // on the device: struct finding[count]
+    uint64_t findings; // on the device: struct verify_finding[count]
     bool inout;        // whether any buffer is
     uint64_t clones;   // further copies of the arena, for timing with a cold cache
     unsigned clone_count;
@@ -58,7 +56,7 @@ void buffers_release(struct buffers *);
 size_t buffers_bytes(const json_t *list, size_t guard_bytes, struct error *err);
 
 int buffers_find(const struct buffers *, const char *name); // index or -1
-static inline bool buffer_is_output(const struct buffer *b)
+static inline bool buffer_is_output(const struct device_buffer *b)
 {
     return b->direction == DIRECTION_OUT || b->direction == DIRECTION_INOUT;
 }

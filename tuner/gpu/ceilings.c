@@ -6,7 +6,7 @@
 
 enum { LAUNCHES = 12, WARM_UP_LAUNCHES = 200, LOOPS = 64, L2_LOOPS = 256, SHARED_LOOPS = 1024 };
 
-struct ground {
+struct ceiling_context {
     struct workload *w;
     uint64_t memory; // `bytes` of it
     size_t bytes, l2_bytes;
@@ -14,29 +14,29 @@ struct ground {
 };
 
 // One launch; *amount: operations or bytes.
-typedef int ceiling_launch(struct ground *, double *amount, struct error *err);
+typedef int ceiling_launch(struct ceiling_context *, double *amount, struct error *err);
 
-static int fp32(struct ground *g, double *amount, struct error *err) { return support_ceiling_fma(g->w->support, LOOPS, amount, err); }
-static int fp64(struct ground *g, double *amount, struct error *err) { return support_ceiling_fp64(g->w->support, LOOPS, amount, err); }
-static int shared(struct ground *g, double *amount, struct error *err) { return support_ceiling_shared(g->w->support, SHARED_LOOPS, amount, err); }
+static int fp32(struct ceiling_context *g, double *amount, struct error *err) { return support_ceiling_fma(g->w->support, LOOPS, amount, err); }
+static int fp64(struct ceiling_context *g, double *amount, struct error *err) { return support_ceiling_fp64(g->w->support, LOOPS, amount, err); }
+static int shared(struct ceiling_context *g, double *amount, struct error *err) { return support_ceiling_shared(g->w->support, SHARED_LOOPS, amount, err); }
 
-static int bf16(struct ground *g, double *amount, struct error *err) { return support_ceiling_tensor(g->w->support, CEILING_BF16, g->compute, LOOPS, amount, err); }
-static int tf32(struct ground *g, double *amount, struct error *err) { return support_ceiling_tensor(g->w->support, CEILING_TF32, g->compute, LOOPS, amount, err); }
-static int fp64_tensor(struct ground *g, double *amount, struct error *err) { return support_ceiling_tensor(g->w->support, CEILING_FP64_TENSOR, g->compute, LOOPS, amount, err); }
+static int bf16(struct ceiling_context *g, double *amount, struct error *err) { return support_ceiling_tensor(g->w->support, CEILING_BF16, g->compute, LOOPS, amount, err); }
+static int tf32(struct ceiling_context *g, double *amount, struct error *err) { return support_ceiling_tensor(g->w->support, CEILING_TF32, g->compute, LOOPS, amount, err); }
+static int fp64_tensor(struct ceiling_context *g, double *amount, struct error *err) { return support_ceiling_tensor(g->w->support, CEILING_FP64_TENSOR, g->compute, LOOPS, amount, err); }
 
-static int read(struct ground *g, double *amount, struct error *err)
+static int read(struct ceiling_context *g, double *amount, struct error *err)
 {
     *amount = (double)g->bytes;
     return support_ceiling_read(g->w->support, g->memory, g->bytes, err);
 }
 
-static int copy(struct ground *g, double *amount, struct error *err)
+static int copy(struct ceiling_context *g, double *amount, struct error *err)
 {
     return support_ceiling_copy(g->w->support, g->memory, g->memory + g->bytes / 2, g->bytes / 2, amount, err);
 }
 
 // A quarter of the L2, which is made of two halves that keep copies of each other's lines.
-static int l2(struct ground *g, double *amount, struct error *err)
+static int l2(struct ceiling_context *g, double *amount, struct error *err)
 {
     return support_ceiling_l2(g->w->support, g->memory, g->l2_bytes / 4, L2_LOOPS, amount, err);
 }
@@ -59,7 +59,7 @@ static const struct {
     {"tensor_fp64_flops_per_second", fp64_tensor, TENSOR},
 };
 
-static int fastest(struct ground *g, ceiling_launch *launch, double *rate, struct error *err)
+static int fastest(struct ceiling_context *g, ceiling_launch *launch, double *rate, struct error *err)
 {
     struct cuda *cuda = g->w->cuda;
     struct cuda_event *from = NULL, *to = NULL;
@@ -85,7 +85,7 @@ int ceilings_measure(struct workload *w, json_t *answer, struct error *err)
 {
     struct cuda_info info;
     cuda_info(w->cuda, &info);
-    struct ground g = {.w = w, .bytes = (size_t)2 << 30, .l2_bytes = info.l2_bytes > 0 ? (size_t)info.l2_bytes : (size_t)4 << 20};
+    struct ceiling_context g = {.w = w, .bytes = (size_t)2 << 30, .l2_bytes = info.l2_bytes > 0 ? (size_t)info.l2_bytes : (size_t)4 << 20};
     int failed;
     sscanf(info.arch, "sm_%d", &g.compute);
     while ((failed = cuda_alloc(w->cuda, g.bytes, &g.memory, err)) == CUDA_MEMORY && g.bytes > (size_t)64 << 20) g.bytes /= 2;

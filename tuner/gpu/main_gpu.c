@@ -16,15 +16,15 @@
 #include "tuner/base/protocol.h"
 #include "tuner/gpu/baselines.h"
 #include "tuner/gpu/ceilings.h"
-#include "tuner/gpu/counting.h"
-#include "tuner/gpu/cuda.h"
-#include "tuner/gpu/examine.h"
-#include "tuner/gpu/final.h"
-#include "tuner/gpu/nvml.h"
-#include "tuner/gpu/profiling.h"
+#include "tuner/counting/counting.h"
+#include "tuner/libraries/cuda.h"
+#include "tuner/gpu/gpu_trial.h"
+#include "tuner/gpu/gpu_final.h"
+#include "tuner/libraries/nvml.h"
+#include "tuner/counting/profiling.h"
 #include "tuner/gpu/workload.h"
 
-struct worker {
+struct gpu_worker {
     int out; // the protocol's file descriptor
     const char *device;
     struct machine machine;
@@ -35,7 +35,7 @@ struct worker {
     const json_t *id; // of the request being answered
 };
 
-static int open_machine(struct worker *w, struct error *err)
+static int open_machine(struct gpu_worker *w, struct error *err)
 {
     struct cuda_info info;
     if (w->machine.cuda) return 0;
@@ -45,7 +45,7 @@ static int open_machine(struct worker *w, struct error *err)
     return 0;
 }
 
-static json_t *device_json(const struct worker *w)
+static json_t *device_json(const struct gpu_worker *w)
 {
     struct cuda_info i;
     cuda_info(w->machine.cuda, &i);
@@ -71,7 +71,7 @@ static json_t *libraries_json(void)
 
 // CUPTI stays hooked into the driver once it is loaded, and makes launches half a microsecond longer, so it is loaded before
 // anything is timed or, with "counters": false, not at all.
-static int hello(struct worker *w, const json_t *request, json_t *answer, struct error *err)
+static int hello(struct gpu_worker *w, const json_t *request, json_t *answer, struct error *err)
 {
     bool count = json_get_bool(request, "counters", true);
     if (!w->counting && count && counting_open(&w->counting, &w->machine, NULL, err)) return -1;
@@ -86,14 +86,14 @@ static int hello(struct worker *w, const json_t *request, json_t *answer, struct
     return 0;
 }
 
-static void forget_job(struct worker *w)
+static void forget_job(struct gpu_worker *w)
 {
     baselines_release(&w->baselines);
     workload_release(&w->workload);
     w->has_job = false;
 }
 
-static int set_job(struct worker *w, json_t *request, json_t *answer, struct error *err)
+static int set_job(struct gpu_worker *w, json_t *request, json_t *answer, struct error *err)
 {
     const json_t *names = json_object_get(request, "counters");
     int failed = 0;
@@ -122,7 +122,7 @@ static int set_job(struct worker *w, json_t *request, json_t *answer, struct err
     return 0;
 }
 
-static void tell_of(struct worker *w, const char *what, double share)
+static void tell_of(struct gpu_worker *w, const char *what, double share)
 {
     json_t *line = json_object();
     json_object_set(line, "id", (json_t *)(uintptr_t)w->id);
@@ -136,7 +136,7 @@ static void tell_progress(void *user, double share) { tell_of(user, NULL, share)
 static void tell_reference(void *user, double share) { tell_of(user, "the reference on the CPU", share); }
 
 // Answers one request. CUDA_CRASHED: the process must end.
-static int serve(struct worker *w, json_t *request, json_t *answer, struct error *err)
+static int serve(struct gpu_worker *w, json_t *request, json_t *answer, struct error *err)
 {
     const char *op = json_get_string(request, "op", "");
     if (!strcmp(op, "metrics")) return counting_list(json_get_string(request, "chip", ""), answer, err);
@@ -146,15 +146,15 @@ static int serve(struct worker *w, json_t *request, json_t *answer, struct error
     if (!known) return error_set(err, "unknown request '%s'", op);
     if (!w->has_job) return error_set(err, "no job yet");
     if (!strcmp(op, "ceilings")) return ceilings_measure(&w->workload, answer, err);
-    if (!strcmp(op, "trial")) return examine(&w->workload, request, answer, err);
+    if (!strcmp(op, "trial")) return gpu_trial_run(&w->workload, request, answer, err);
     if (!strcmp(op, "profile")) return profiling_run(&w->workload, request, answer, err);
-    if (!strcmp(op, "final")) return final_run(&w->workload, &w->baselines, request, answer, tell_progress, w, err);
+    if (!strcmp(op, "final")) return gpu_final_run(&w->workload, &w->baselines, request, answer, tell_progress, w, err);
     if (!w->counting && counting_open(&w->counting, &w->machine, NULL, err)) return -1;
     return counting_run(w->counting, &w->workload, &w->baselines, request, answer, err);
 }
 
 // Reads, serves and answers one line. Returns the exit status once the process must end, else -1.
-static int handle(struct worker *w, const char *line)
+static int handle(struct gpu_worker *w, const char *line)
 {
     struct error err = {""};
     json_t *request = json_parse(line, &err), *answer = json_object();
@@ -184,7 +184,7 @@ static int handle(struct worker *w, const char *line)
 
 int main(int argc, char **argv)
 {
-    struct worker w = {0};
+    struct gpu_worker w = {0};
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--device") && i + 1 < argc) {
             w.device = argv[++i];

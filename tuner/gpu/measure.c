@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "tuner/base/clock.h"
 
 // A graph should run for at least this long, so that an event's resolution and cost vanish in it.
 static const double graph_time = 300e-6;
@@ -116,13 +117,12 @@ static int execute(struct measure *m, const struct measure_plan *plan, struct er
 // The temperature changes slowly, and asking for it takes time.
 static void read_state(struct measure *m)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    double now = clock_now();
     int temperature = m->reading.temperature;
-    bool due = (double)t.tv_sec - m->told >= 1;
+    bool due = now - m->told >= 1;
     m->reading = due ? nvml_read(m->nvml) : nvml_read_quickly(m->nvml);
     if (due)
-        m->told = (double)t.tv_sec;
+        m->told = now;
     else
         m->reading.temperature = temperature;
 }
@@ -131,11 +131,9 @@ static void read_state(struct measure *m)
 // lives; after a rest of 400 us it is the shorter one, which ncu sees too, since it waits before every launch.
 static int rest(struct measure *m, struct error *err)
 {
-    struct timespec begin, t;
     int failed = cuda_sync(m->cuda, err);
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    do clock_gettime(CLOCK_MONOTONIC, &t); // sleeping would overshoot, and after 2 ms memory is slower again
-    while (!failed && (double)(t.tv_sec - begin.tv_sec) + 1e-9 * (double)(t.tv_nsec - begin.tv_nsec) < m->settings.rest);
+    double until = clock_now() + m->settings.rest;
+    while (!failed && clock_now() < until) {} // sleeping would overshoot, and after 2 ms memory is slower again
     return failed;
 }
 

@@ -5,7 +5,7 @@
 #define SWEETSPOT_GPU_MEASURE_H
 
 #include "tuner/gpu/buffers.h"
-#include "tuner/gpu/nvml.h"
+#include "tuner/libraries/nvml.h"
 #include "tuner/gpu/sampler.h"
 #include "tuner/gpu/support.h"
 

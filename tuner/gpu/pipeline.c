@@ -29,7 +29,7 @@ static int read_integers(const json_t *from, const char *key, int count, uint64_
 }
 
 // {"tensor_map":"A",...}: encoded here, moved at launches that use copies of the memory.
-static int read_tensor_map(struct pipeline *p, struct pipeline_stage *s, const struct problem *problem, const json_t *from, struct error *err)
+static int read_tensor_map(struct pipeline *p, struct pipeline_stage *s, const struct device_problem *problem, const json_t *from, struct error *err)
 {
     const char *name = json_get_string(from, "tensor_map", "");
     struct cuda_tensor t = {.rank = (int)json_array_size(json_object_get(from, "box")),
@@ -56,7 +56,7 @@ static int read_tensor_map(struct pipeline *p, struct pipeline_stage *s, const s
     return 0;
 }
 
-static int read_argument(struct pipeline *p, struct pipeline_stage *s, const struct problem *problem, const json_t *from, struct error *err)
+static int read_argument(struct pipeline *p, struct pipeline_stage *s, const struct device_problem *problem, const json_t *from, struct error *err)
 {
     unsigned i = s->count;
     const char *buffer = json_get_string(from, "buffer", NULL), *scalar = json_get_string(from, "scalar", NULL);
@@ -81,7 +81,7 @@ static int read_argument(struct pipeline *p, struct pipeline_stage *s, const str
 }
 
 // A library's call: roles bound to this problem's buffers and to numbers, checked, and the library made ready.
-static int read_library_stage(struct pipeline_part *part, const struct problem *problem, const json_t *from, struct error *err)
+static int read_library_stage(struct pipeline_part *part, const struct device_problem *problem, const json_t *from, struct error *err)
 {
     struct pipeline_stage *s = &part->stage[part->count];
     const char *name = json_get_string(from, "operation", ""), *by = json_get_string(from, "by", "");
@@ -98,17 +98,17 @@ static int read_library_stage(struct pipeline_part *part, const struct problem *
         }
         int found = buffers_find(&problem->buffers, json_get_string(buffers, role->name, ""));
         if (found < 0) return error_set(err, "%s: no buffer for the role %s", name, role->name);
-        const struct buffer *b = &problem->buffers.list[found];
+        const struct device_buffer *b = &problem->buffers.list[found];
         if (role->kind == ROLE_OUTPUT && b->direction == DIRECTION_IN) return error_set(err, "%s would write %s, which is an input", name, b->name);
         s->operation.operand[i] = b->view;
     }
     if (op->check(&s->operation, err)) return error_prefix(err, "%s", name);
-    int failed = s->library->prepare ? s->library->prepare(part->toolbox, &s->operation, &s->state, detail, err) : 0;
+    int failed = s->library->prepare ? s->library->prepare(part->operations, &s->operation, &s->state, detail, err) : 0;
     if (!failed) part->count++;
     return failed;
 }
 
-static int read_stage(struct pipeline *p, struct pipeline_part *part, const struct problem *problem, const json_t *from, struct error *err)
+static int read_stage(struct pipeline *p, struct pipeline_part *part, const struct device_problem *problem, const json_t *from, struct error *err)
 {
     if (part->count == PIPELINE_STAGES_MAX) return error_set(err, "more than %d stages", PIPELINE_STAGES_MAX);
     if (json_object_get(from, "operation")) return read_library_stage(part, problem, from, err);
@@ -156,7 +156,7 @@ int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *ca
     const char *cubin = json_get_string(candidate, "cubin", "");
     int failed = -1;
     if (!p->parts) return error_set(err, "out of memory");
-    for (size_t i = 0; i < w->problem_count; i++) p->parts[i] = (struct pipeline_part){.cuda = w->cuda, .toolbox = &w->toolbox};
+    for (size_t i = 0; i < w->problem_count; i++) p->parts[i] = (struct pipeline_part){.cuda = w->cuda, .operations = &w->operations};
     char *image = text_read_file(cubin, NULL);
     if (!image) return error_set(err, "cannot read '%s': %s", cubin, strerror(errno));
     failed = cuda_module_load(p->cuda, image, &p->module, err);
@@ -185,7 +185,7 @@ void pipeline_release(struct pipeline *p)
     for (size_t i = 0; p->parts && i < p->problem_count; i++)
         for (unsigned k = 0; k < p->parts[i].count; k++) {
             struct pipeline_stage *s = &p->parts[i].stage[k];
-            if (s->library && s->library->release && s->state) s->library->release(p->parts[i].toolbox, s->state);
+            if (s->library && s->library->release && s->state) s->library->release(p->parts[i].operations, s->state);
         }
     if (p->cuda) cuda_module_unload(p->cuda, p->module);
     free(p->parts);
@@ -199,7 +199,7 @@ static int enqueue_stage(struct pipeline_part *part, unsigned stage, int64_t shi
         struct operation_problem moved = s->operation;
         for (int i = 0; i < OPERATION_ROLES_MAX; i++)
             if (moved.operand[i].device) moved.operand[i].device += (uint64_t)shift;
-        return s->library->run(part->toolbox, &moved, s->state, err);
+        return s->library->run(part->operations, &moved, s->state, err);
     }
     uint64_t value[PIPELINE_ARGUMENTS_MAX];
     struct cuda_tensor_map maps[PIPELINE_MAPS_MAX];

@@ -28,7 +28,7 @@ struct pipeline_stage {
 
 struct pipeline_part {
     struct cuda *cuda;
-    const struct toolbox *toolbox; // the workload's
+    const struct device_operations *operations; // the workload's
     unsigned count; // 0: the candidate has nothing for this problem
     struct pipeline_stage stage[PIPELINE_STAGES_MAX];
 };

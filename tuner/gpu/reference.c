@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "kernels/sweetspot_reference.h"
+#include "tuner/base/clock.h"
 #include "tuner/gpu/npy.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/reference_cache.h"
@@ -26,7 +26,7 @@ static const json_t *asked(const struct workload *w)
     return json_object_get(w->request, "reference");
 }
 
-static size_t elements(const struct buffer *b)
+static size_t elements(const struct device_buffer *b)
 {
     return (size_t)b->view.rows * (size_t)b->view.cols;
 }
@@ -36,7 +36,7 @@ bool reference_is_fixed(const struct workload *w)
     return !strcmp(json_get_string(asked(w), "kind", "none"), "npy");
 }
 
-int reference_bind(struct workload *w, struct problem *p, struct error *err)
+int reference_bind(struct workload *w, struct device_problem *p, struct error *err)
 {
     const json_t *names = json_object_get(asked(w), "buffers");
     const struct operation_role *role = w->operation->roles;
@@ -48,7 +48,7 @@ int reference_bind(struct workload *w, struct problem *p, struct error *err)
         const char *name = json_get_string(names, role[i].name, role[i].name);
         int found = buffers_find(&p->buffers, name);
         if (found < 0) return error_set(err, "%s needs a buffer for its role %s", w->operation->name, role[i].name);
-        const struct buffer *b = &p->buffers.list[found];
+        const struct device_buffer *b = &p->buffers.list[found];
         if (buffer_is_output(b) != (role[i].kind == ROLE_OUTPUT))
             return error_set(err, "buffer %s has the wrong direction for the role %s of %s", name, role[i].name, w->operation->name);
         p->operation.operand[i] = b->view;
@@ -57,21 +57,21 @@ int reference_bind(struct workload *w, struct problem *p, struct error *err)
     return 0;
 }
 
-static bool has_role(const struct workload *w, const struct problem *p, const struct buffer *b)
+static bool has_role(const struct workload *w, const struct device_problem *p, const struct device_buffer *b)
 {
     for (int i = 0; w->operation && w->operation->roles[i].name; i++)
         if (p->operation.operand[i].device == b->view.device) return true;
     return !w->operation;
 }
 
-int reference_prepare(struct workload *w, struct problem *p, struct error *err)
+int reference_prepare(struct workload *w, struct device_problem *p, struct error *err)
 {
     size_t total = 0;
     bool none = !strcmp(json_get_string(asked(w), "kind", "none"), "none");
     for (int pass = 0; pass < 2; pass++) {
         uint64_t at = p->results;
         for (size_t i = 0; i < p->buffers.count; i++) {
-            const struct buffer *b = &p->buffers.list[i];
+            const struct device_buffer *b = &p->buffers.list[i];
             if (!buffer_is_output(b)) continue;
             size_t n = elements(b), dense = round_up(n * element_size(b->view.type));
             // An output that plays no role in the operation is only watched for changing from run to run.
@@ -96,7 +96,7 @@ int reference_prepare(struct workload *w, struct problem *p, struct error *err)
 // ---- by operation ----------------------------------------------------------------------------------------------------
 
 // Where an output of the operation is kept: the buffer that plays the role.
-static int buffer_of_role(const struct problem *p, int role)
+static int buffer_of_role(const struct device_problem *p, int role)
 {
     for (size_t i = 0; i < p->buffers.count; i++)
         if (p->buffers.list[i].view.device == p->operation.operand[role].device) return (int)i;
@@ -111,7 +111,7 @@ static void set_bound(const struct workload *w, struct bound *b, const struct op
     b->floor = v->tolerance * from->floor + v->absolute;
 }
 
-static int download(struct workload *w, const struct buffer *b, void **to, struct error *err)
+static int download(struct workload *w, const struct device_buffer *b, void **to, struct error *err)
 {
     int failed;
     *to = malloc(b->bytes);
@@ -126,14 +126,7 @@ static int upload(struct workload *w, uint64_t to, const void *from, size_t byte
     return failed ? failed : cuda_sync(w->cuda, err);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_cpu(struct workload *w, struct problem *p, struct operation_expected *expected, struct error *err)
+static int by_cpu(struct workload *w, struct device_problem *p, struct operation_expected *expected, struct error *err)
 {
     struct operation_problem host = p->operation;
     const struct operation_role *role = w->operation->roles;
@@ -142,7 +135,7 @@ static int by_cpu(struct workload *w, struct problem *p, struct operation_expect
     int failed = 0;
     for (int i = 0; role[i].name && !failed; i++) {
         if (role[i].kind != ROLE_OUTPUT) continue;
-        const struct buffer *b = &p->buffers.list[buffer_of_role(p, i)];
+        const struct device_buffer *b = &p->buffers.list[buffer_of_role(p, i)];
         size_t n = elements(b);
         void *values = malloc(n * 8);
         if (element_is_float(b->view.type)) {
@@ -158,9 +151,9 @@ static int by_cpu(struct workload *w, struct problem *p, struct operation_expect
         if (role[i].kind == ROLE_INPUT || role[i].kind == ROLE_OUTPUT)
             failed = download(w, &p->buffers.list[buffer_of_role(p, i)], &host.operand[i].host, err);
     if (!failed && !known) {
-        double begin = now();
+        double begin = clock_now();
         failed = w->operation->cpu(&host, expected, err);
-        if (!failed && keep && now() - begin > worth_keeping) reference_cache_write(kept, w, p, expected);
+        if (!failed && keep && clock_now() - begin > worth_keeping) reference_cache_write(kept, w, p, expected);
     }
     for (int i = 0; role[i].name; i++) {
         struct operation_expected *e = &expected[i];
@@ -177,7 +170,7 @@ static int by_cpu(struct workload *w, struct problem *p, struct operation_expect
     return failed;
 }
 
-static int by_operation(struct workload *w, struct problem *p, struct error *err)
+static int by_operation(struct workload *w, struct device_problem *p, struct error *err)
 {
     struct operation_expected expected[OPERATION_ROLES_MAX] = {0};
     const struct operation_role *role = w->operation->roles;
@@ -188,9 +181,9 @@ static int by_operation(struct workload *w, struct problem *p, struct error *err
         expected[i].scale = b->scale;
     }
     bool cpu = !w->operation->reference || !strcmp(json_get_string(asked(w), "by", "cublas"), "cpu");
-    int failed = cpu ? by_cpu(w, p, expected, err) : w->operation->reference(&w->toolbox, &p->operation, expected, err);
+    int failed = cpu ? by_cpu(w, p, expected, err) : w->operation->reference(&w->operations, &p->operation, expected, err);
     int ended = cuda_sync(w->cuda, failed ? NULL : err); // temporaries may be freed only now
-    toolbox_free_scratch(w);
+    device_operations_free_scratch(w);
     if (failed || ended) return ended ? ended : failed;
     for (int i = 0; role[i].name; i++)
         if (role[i].kind == ROLE_OUTPUT) set_bound(w, &p->bound[buffer_of_role(p, i)], &expected[i]);
@@ -200,11 +193,11 @@ static int by_operation(struct workload *w, struct problem *p, struct error *err
 // ---- by another kernel, a library, files -------------------------------------------------------------------------------
 
 // For references that bring no bound of their own.
-static int plain_bounds(struct workload *w, struct problem *p, struct error *err)
+static int plain_bounds(struct workload *w, struct device_problem *p, struct error *err)
 {
     const struct verify_settings *v = &w->verify;
     for (size_t i = 0; i < p->buffers.count; i++) {
-        const struct buffer *b = &p->buffers.list[i];
+        const struct device_buffer *b = &p->buffers.list[i];
         if (!buffer_is_output(b)) continue;
         p->bound[i].per_scale = 0;
         p->bound[i].scale = 0;
@@ -221,14 +214,14 @@ static int plain_bounds(struct workload *w, struct problem *p, struct error *err
 
 static int by_kernel(struct workload *w, size_t number, struct error *err)
 {
-    struct problem *p = &w->problems[number];
+    struct device_problem *p = &w->problems[number];
     struct pipeline pipeline;
     int failed = pipeline_open(&pipeline, w, asked(w), err);
     if (!failed && !pipeline.parts[number].count) failed = error_set(err, "the reference has no stages for problem %s", p->name);
     if (!failed) failed = buffers_reset(&p->buffers, BUFFERS_GUARD, err);
     if (!failed) failed = pipeline_enqueue(&pipeline.parts[number], 0, err);
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
-        const struct buffer *b = &p->buffers.list[i];
+        const struct device_buffer *b = &p->buffers.list[i];
         if (buffer_is_output(b)) failed = support_widen(w->support, &b->view, false, !element_is_float(b->view.type), p->bound[i].expected, err);
     }
     int ended = cuda_sync(w->cuda, failed ? NULL : err);
@@ -238,7 +231,7 @@ static int by_kernel(struct workload *w, size_t number, struct error *err)
     return failed;
 }
 
-static int by_library(struct workload *w, struct problem *p, struct error *err)
+static int by_library(struct workload *w, struct device_problem *p, struct error *err)
 {
     const char *path = json_get_string(asked(w), "path", ""), *name = json_get_string(asked(w), "function", "");
     struct sweetspot_array array[BUFFERS_MAX] = {{0}};
@@ -258,7 +251,7 @@ static int by_library(struct workload *w, struct problem *p, struct error *err)
     }
     failed = buffers_reset(&p->buffers, 0, err);
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
-        const struct buffer *b = &p->buffers.list[i];
+        const struct device_buffer *b = &p->buffers.list[i];
         if (b->direction == DIRECTION_SCRATCH) continue;
         struct sweetspot_array *a = &array[count++];
         *a = (struct sweetspot_array){b->name, element_name(b->view.type), 0, b->view.rows, b->view.cols, b->view.ld, NULL};
@@ -294,12 +287,12 @@ static int by_library(struct workload *w, struct problem *p, struct error *err)
 
 static int by_files(struct workload *w, size_t number, struct error *err)
 {
-    struct problem *p = &w->problems[number];
+    struct device_problem *p = &w->problems[number];
     // One set of files for all problems, or a list with a set for each.
     const json_t *files = json_object_get(asked(w), "files");
     if (json_is_array(files)) files = json_array_get(files, number);
     for (size_t i = 0; i < p->buffers.count; i++) {
-        const struct buffer *b = &p->buffers.list[i];
+        const struct device_buffer *b = &p->buffers.list[i];
         if (!buffer_is_output(b)) continue;
         const char *path = json_get_string(files, b->name, NULL);
         if (!path) return error_set(err, "problem %s: no file with the expected values of %s", p->name, b->name);
@@ -325,12 +318,12 @@ static int by_files(struct workload *w, size_t number, struct error *err)
 // The checksums by which damage to expected values is noticed later.
 static int take_checksums(struct workload *w, size_t number, struct error *err)
 {
-    struct problem *p = &w->problems[number];
-    struct finding *findings = w->findings[number];
+    struct device_problem *p = &w->problems[number];
+    struct verify_finding *findings = w->findings[number];
     int failed = cuda_zero(w->cuda, p->buffers.findings, sizeof w->findings[0], err);
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         size_t n = elements(&p->buffers.list[i]);
-        uint64_t to = p->buffers.findings + i * sizeof(struct finding);
+        uint64_t to = p->buffers.findings + i * sizeof(struct verify_finding);
         if (p->bound[i].expected) failed = support_checksum(w->support, p->bound[i].expected, n * 8, to, err);
         if (!failed && p->bound[i].scale) failed = support_checksum(w->support, p->bound[i].scale, n * sizeof(float), to, err);
     }
@@ -342,7 +335,7 @@ static int take_checksums(struct workload *w, size_t number, struct error *err)
 
 int reference_compute(struct workload *w, size_t number, struct error *err)
 {
-    struct problem *p = &w->problems[number];
+    struct device_problem *p = &w->problems[number];
     const char *kind = json_get_string(asked(w), "kind", "none");
     int failed;
     if (!strcmp(kind, "operation")) {

@@ -10,12 +10,12 @@
 #include "tuner/gpu/workload.h"
 
 // Allocates what the problem's outputs need. The memory belongs to the problem.
-int reference_prepare(struct workload *, struct problem *, struct error *err);
+int reference_prepare(struct workload *, struct device_problem *, struct error *err);
 // Computes the expected values of one problem and takes their checksums. Waits.
 int reference_compute(struct workload *, size_t problem, struct error *err);
 // Whether expected values are fixed, so that the inputs must not be filled from another seed.
 bool reference_is_fixed(const struct workload *);
 // The operation's view of a problem: operands and values by role.
-int reference_bind(struct workload *, struct problem *, struct error *err);
+int reference_bind(struct workload *, struct device_problem *, struct error *err);
 
 #endif

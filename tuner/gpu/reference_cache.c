@@ -18,19 +18,19 @@ static bool is_buffer(const struct operation_role *role)
     return role->kind == ROLE_INPUT || role->kind == ROLE_OUTPUT;
 }
 
-static const struct buffer *buffer_of(const struct problem *p, int role)
+static const struct device_buffer *buffer_of(const struct device_problem *p, int role)
 {
     for (size_t i = 0; i < p->buffers.count; i++)
         if (p->buffers.list[i].view.device == p->operation.operand[role].device) return &p->buffers.list[i];
     return NULL;
 }
 
-static size_t elements(const struct problem *p, int role)
+static size_t elements(const struct device_problem *p, int role)
 {
     return (size_t)(p->operation.operand[role].rows * p->operation.operand[role].cols);
 }
 
-bool reference_cache_path(const struct workload *w, const struct problem *p, char path[REFERENCE_CACHE_PATH_MAX])
+bool reference_cache_path(const struct workload *w, const struct device_problem *p, char path[REFERENCE_CACHE_PATH_MAX])
 {
     const char *folder = json_get_string(json_object_get(w->request, "reference"), "cache", "");
     const struct operation_role *role = w->operation->roles;
@@ -46,7 +46,7 @@ bool reference_cache_path(const struct workload *w, const struct problem *p, cha
     for (int i = 0; role[i].name; i++) {
         if (!is_buffer(&role[i])) continue;
         const struct operand *o = &p->operation.operand[i];
-        const struct buffer *b = buffer_of(p, i);
+        const struct device_buffer *b = buffer_of(p, i);
         const int64_t shape[] = {o->type, o->rows, o->cols, o->ld};
         hash_bytes(h, shape, sizeof shape);
         if (role[i].kind == ROLE_INPUT && b) hash_bytes(h, &b->checksum, sizeof b->checksum);
@@ -65,7 +65,7 @@ static size_t write_mover(void *data, size_t size, size_t count, FILE *file)
     return fwrite(data, size, count, file);
 }
 
-static bool move_all(mover *move, FILE *file, const struct workload *w, const struct problem *p, struct operation_expected *expected)
+static bool move_all(mover *move, FILE *file, const struct workload *w, const struct device_problem *p, struct operation_expected *expected)
 {
     const struct operation_role *role = w->operation->roles;
     for (int i = 0; role[i].name; i++) {
@@ -81,7 +81,7 @@ static bool move_all(mover *move, FILE *file, const struct workload *w, const st
     return true;
 }
 
-bool reference_cache_read(const char *path, const struct workload *w, const struct problem *p, struct operation_expected *expected)
+bool reference_cache_read(const char *path, const struct workload *w, const struct device_problem *p, struct operation_expected *expected)
 {
     char seen[sizeof magic];
     FILE *file = fopen(path, "rb");
@@ -91,7 +91,7 @@ bool reference_cache_read(const char *path, const struct workload *w, const stru
     return good;
 }
 
-void reference_cache_write(const char *path, const struct workload *w, const struct problem *p, const struct operation_expected *expected)
+void reference_cache_write(const char *path, const struct workload *w, const struct device_problem *p, const struct operation_expected *expected)
 {
     char temporary[REFERENCE_CACHE_PATH_MAX + 32];
     struct operation_expected copy[OPERATION_ROLES_MAX];

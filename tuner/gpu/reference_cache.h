@@ -11,12 +11,12 @@
 enum { REFERENCE_CACHE_PATH_MAX = 4096 };
 
 // Where this problem's values belong. False if they are not to be kept: no folder in the request, data that has no checksum (inout), or too much of it.
-bool reference_cache_path(const struct workload *, const struct problem *, char path[REFERENCE_CACHE_PATH_MAX]);
+bool reference_cache_path(const struct workload *, const struct device_problem *, char path[REFERENCE_CACHE_PATH_MAX]);
 
 // Reads the expected values of all output roles into the host arrays of `expected`, allocated by the caller. False if there is no such file, or a bad one.
-bool reference_cache_read(const char *path, const struct workload *, const struct problem *, struct operation_expected *expected);
+bool reference_cache_read(const char *path, const struct workload *, const struct device_problem *, struct operation_expected *expected);
 
 // Writes them to a temporary name and renames it. A failure is nobody's concern: the values are computed again.
-void reference_cache_write(const char *path, const struct workload *, const struct problem *, const struct operation_expected *expected);
+void reference_cache_write(const char *path, const struct workload *, const struct device_problem *, const struct operation_expected *expected);
 
 #endif

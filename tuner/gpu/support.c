@@ -176,9 +176,9 @@ int support_to_integer(struct support *s, uint64_t from, int64_t n, uint64_t to,
     return launch_plain(s, TO_INTEGER, blocks_for(s, n, 4), 1, BLOCK, args, err);
 }
 
-int support_product(struct support *s, const struct toolbox_gemm *g, struct error *err)
+int support_product(struct support *s, const struct device_gemm *g, struct error *err)
 {
-    struct toolbox_gemm p = *g;
+    struct device_gemm p = *g;
     int64_t one = 1, tiles = (p.m + 15) / 16 * ((p.n + 15) / 16);
     if (tiles > INT32_MAX) return error_set(err, "a reference of %lld x %lld is too large for one grid", (long long)p.m, (long long)p.n);
     int64_t *a_row = p.transpose_a ? &one : &p.a.ld, *a_col = p.transpose_a ? &p.a.ld : &one;
@@ -197,7 +197,7 @@ int support_max_abs(struct support *s, uint64_t from, int64_t n, double *result,
     return 0;
 }
 
-int support_sums(struct support *s, const struct operand *from, struct toolbox_sums *sums, struct error *err)
+int support_sums(struct support *s, const struct operand *from, struct device_sums *sums, struct error *err)
 {
     struct operand o = *from;
     uint64_t partials = s->small + sizeof(struct sums);
@@ -207,7 +207,7 @@ int support_sums(struct support *s, const struct operand *from, struct toolbox_s
     if ((failed = launch_typed(s, SUMS, o.type, PARTIALS, BLOCK, args, err)) || (failed = launch_plain(s, SUMS_JOIN, 1, 1, 1, join, err)) ||
         (failed = cuda_download(s->cuda, &got, s->small, sizeof got, err)) || (failed = cuda_sync(s->cuda, err)))
         return failed;
-    *sums = (struct toolbox_sums){got.sum, got.sum_abs, got.sum_squares, got.fractional, (int64_t)got.exact};
+    *sums = (struct device_sums){got.sum, got.sum_abs, got.sum_squares, got.fractional, (int64_t)got.exact};
     return 0;
 }
 

@@ -6,10 +6,11 @@
 #include <stdint.h>
 
 #include "kernels/operation.h"
-#include "tuner/gpu/cuda.h"
+#include "tuner/base/buffer_kind.h"
+#include "tuner/libraries/cuda.h"
 
 // What was found about one buffer in one run; see support.cu. Complemented places: ~x, and 0 for none.
-struct finding {
+struct verify_finding {
     uint64_t bad, unwritten, worst, differ, first_differ, guard_bad, guard_first, checksum;
     double sum_squares, max_scaled, got, want, allowed;
     int64_t place;
@@ -19,8 +20,6 @@ struct finding {
 struct region {
     uint64_t address, rows, bytes, pitch, offset, buffer;
 };
-
-enum fill_kind { FILL_UNIFORM, FILL_NORMAL, FILL_INTEGER, FILL_CONSTANT, FILL_INDEX, FILL_NONFINITE, FILL_NPY };
 
 // allowed error = per_scale*scale + per_value*|expected| + floor; see operation.h.
 struct bound {
@@ -52,9 +51,9 @@ int support_narrow_up(struct support *, uint64_t from, int64_t n, uint64_t to, s
 int support_to_integer(struct support *, uint64_t from, int64_t n, uint64_t to, struct error *err);
 // These two wait for their result.
 // One product (batch 1) of dense fp64 operands, as if with twice the bits.
-int support_product(struct support *, const struct toolbox_gemm *, struct error *err);
+int support_product(struct support *, const struct device_gemm *, struct error *err);
 int support_max_abs(struct support *, uint64_t from, int64_t n, double *result, struct error *err);
-int support_sums(struct support *, const struct operand *, struct toolbox_sums *, struct error *err);
+int support_sums(struct support *, const struct operand *, struct device_sums *, struct error *err);
 // Evicts everything from the L2.
 int support_flush(struct support *, struct error *err);
 // What the device can do at most. FP32 multiply-adds alone: *flops is the launch's number of operations, two for each. Reading alone.

@@ -15,20 +15,20 @@ int verify_begin(struct workload *w, struct error *err)
     return failed;
 }
 
-static int compare(struct workload *w, struct problem *p, enum previous_mode mode, uint16_t filled, struct error *err)
+static int compare(struct workload *w, struct device_problem *p, enum previous_mode mode, uint16_t filled, struct error *err)
 {
     int failed = 0;
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
-        const struct buffer *b = &p->buffers.list[i];
+        const struct device_buffer *b = &p->buffers.list[i];
         if (buffer_is_output(b))
-            failed = support_compare(w->support, &b->view, &p->bound[i], p->previous[i], mode, filled, p->buffers.findings + i * sizeof(struct finding), err);
+            failed = support_compare(w->support, &b->view, &p->bound[i], p->previous[i], mode, filled, p->buffers.findings + i * sizeof(struct verify_finding), err);
     }
     return failed;
 }
 
 int verify_run(struct workload *w, size_t problem, const struct work *work, enum verify_pass pass, struct error *err)
 {
-    struct problem *p = &w->problems[problem];
+    struct device_problem *p = &w->problems[problem];
     int failed;
     if ((failed = buffers_reset(&p->buffers, pattern[pass], err)) || (failed = cuda_event_record(w->cuda, w->events[2 * problem], err)) ||
         (failed = work->enqueue(work->self, 0, err)) || (failed = cuda_event_record(w->cuda, w->events[2 * problem + 1], err)))
@@ -38,7 +38,7 @@ int verify_run(struct workload *w, size_t problem, const struct work *work, enum
 
 int verify_leftovers(struct workload *w, size_t problem, struct error *err)
 {
-    struct problem *p = &w->problems[problem];
+    struct device_problem *p = &w->problems[problem];
     return p->buffers.inout ? 0 : compare(w, p, PREVIOUS_COMPARE, pattern[VERIFY_FIRST], err);
 }
 
@@ -46,12 +46,12 @@ int verify_end(struct workload *w, struct error *err)
 {
     int failed = 0;
     for (size_t k = 0; k < w->problem_count && !failed; k++) {
-        struct problem *p = &w->problems[k];
+        struct device_problem *p = &w->problems[k];
         for (size_t i = 0; i < p->buffers.count && !failed; i++)
             if (buffer_is_output(&p->buffers.list[i]) && p->bound[i].expected)
-                failed = support_judge(w->support, &p->buffers.list[i].view, &p->bound[i], p->buffers.findings + i * sizeof(struct finding), err);
+                failed = support_judge(w->support, &p->buffers.list[i].view, &p->bound[i], p->buffers.findings + i * sizeof(struct verify_finding), err);
         if (!failed) failed = buffers_check(&p->buffers, err);
-        if (!failed) failed = cuda_download(w->cuda, w->findings[k], p->buffers.findings, p->buffers.count * sizeof(struct finding), err);
+        if (!failed) failed = cuda_download(w->cuda, w->findings[k], p->buffers.findings, p->buffers.count * sizeof(struct verify_finding), err);
     }
     struct cuda_event *last = w->events[2 * w->problem_count];
     if (!failed) failed = cuda_event_record(w->cuda, last, err);
@@ -78,7 +78,7 @@ bool verify_inputs_intact(const struct workload *w)
 }
 
 // "C[12, 7]", or "x[7]" of a vector.
-static void place_words(const struct buffer *b, int64_t place, char out[128])
+static void place_words(const struct device_buffer *b, int64_t place, char out[128])
 {
     int64_t row = place / b->view.cols, col = place % b->view.cols;
     if (b->view.rows == 1)
@@ -94,7 +94,7 @@ static const char *number_words(double x, char out[32])
     return isnan(x) ? "nan" : out;
 }
 
-static void stray_words(const struct buffer *b, const struct finding *f, char reason[512])
+static void stray_words(const struct device_buffer *b, const struct verify_finding *f, char reason[512])
 {
     uint64_t offset = ~f->guard_first;
     int64_t size = (int64_t)element_size(b->view.type), at = (int64_t)offset - (int64_t)b->front;
@@ -114,7 +114,7 @@ static uint64_t at_most(uint64_t count, int64_t n)
     return count < (uint64_t)n ? count : (uint64_t)n;
 }
 
-static void wrong_words(const struct buffer *b, const struct finding *f, char reason[512])
+static void wrong_words(const struct device_buffer *b, const struct verify_finding *f, char reason[512])
 {
     char place[128], got[32], unwritten[64] = "";
     int64_t n = b->view.rows * b->view.cols;
@@ -125,7 +125,7 @@ static void wrong_words(const struct buffer *b, const struct finding *f, char re
 }
 
 // The findings on one buffer; returns the status they call for.
-static enum trial_status judge_buffer(const struct workload *w, const struct buffer *b, const struct finding *f, char reason[512])
+static enum trial_status judge_buffer(const struct workload *w, const struct device_buffer *b, const struct verify_finding *f, char reason[512])
 {
     char place[128];
     if (f->guard_bad) {
@@ -154,7 +154,7 @@ static int severity(enum trial_status status)
     return status == STATUS_OUT_OF_BOUNDS ? 3 : status == STATUS_NONDETERMINISTIC ? 2 : status == STATUS_WRONG ? 1 : 0;
 }
 
-static double ratio_of(const struct finding *f)
+static double ratio_of(const struct verify_finding *f)
 {
     if (!f->worst) return 0;
     return fabs(f->got - f->want) / f->allowed; // NaN or infinite where nothing is allowed
@@ -162,14 +162,14 @@ static double ratio_of(const struct finding *f)
 
 enum trial_status verify_judge(const struct workload *w, size_t problem, struct verify_result *result, char reason[512])
 {
-    const struct problem *p = &w->problems[problem];
+    const struct device_problem *p = &w->problems[problem];
     enum trial_status status = STATUS_OK;
     uint64_t worst = 0;
     *result = (struct verify_result){.row = -1, .col = -1};
     reason[0] = '\0';
     for (size_t i = 0; i < p->buffers.count; i++) {
-        const struct buffer *b = &p->buffers.list[i];
-        const struct finding *f = &w->findings[problem][i];
+        const struct device_buffer *b = &p->buffers.list[i];
+        const struct verify_finding *f = &w->findings[problem][i];
         char words[512];
         enum trial_status mine = judge_buffer(w, b, f, words);
         if (severity(mine) > severity(status)) {

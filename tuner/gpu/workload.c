@@ -58,7 +58,7 @@ static int check_memory(const struct workload *w, const json_t *problems, struct
     return 0;
 }
 
-static int open_problem(struct workload *w, struct problem *p, const json_t *from, struct error *err)
+static int open_problem(struct workload *w, struct device_problem *p, const json_t *from, struct error *err)
 {
     strncpy(p->name, json_get_string(from, "name", "?"), sizeof p->name - 1);
     p->tune = json_get_bool(from, "tune", true);
@@ -88,7 +88,7 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
     w->machine = machine;
     w->cuda = machine->cuda;
     w->request = json_incref(request);
-    toolbox_init(&w->toolbox, w);
+    device_operations_init(&w->operations, w);
     read_settings(w);
     size_t count = json_array_size(problems);
     if (count < 1 || count > WORKLOAD_PROBLEMS_MAX) return error_set(err, "%zu problems; 1 to %d are possible", count, WORKLOAD_PROBLEMS_MAX);
@@ -110,7 +110,7 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
     for (size_t i = 0; i < 2 * count + 1; i++)
         if ((failed = cuda_event_create(w->cuda, &w->events[i], err))) return failed;
     for (w->problem_count = 0; w->problem_count < count;) {
-        struct problem *p = &w->problems[w->problem_count++];
+        struct device_problem *p = &w->problems[w->problem_count++];
         if ((failed = open_problem(w, p, json_array_get(problems, w->problem_count - 1), err))) return error_prefix(err, "problem %s", p->name), failed;
         w->tuned_count += p->tune;
     }
@@ -127,7 +127,7 @@ void workload_release(struct workload *w)
     }
     free(w->problems);
     if (w->cuda) {
-        toolbox_free_scratch(w);
+        device_operations_free_scratch(w);
         cuda_host_free(w->cuda, w->findings);
     }
     measure_close(w->measure);
@@ -140,7 +140,7 @@ int workload_fill(struct workload *w, uint64_t seed, struct error *err)
 {
     w->seed = seed;
     for (size_t i = 0; i < w->problem_count; i++) {
-        struct problem *p = &w->problems[i];
+        struct device_problem *p = &w->problems[i];
         int failed = buffers_fill(&p->buffers, seed * 0x9e3779b97f4a7c15u + i, err);
         if (!failed) failed = reference_compute(w, i, err);
         if (failed) {
@@ -158,12 +158,12 @@ int workload_mend(struct workload *w, bool *damaged, struct error *err)
     // Two rounds over the same findings: what is filled in, then what is expected.
     for (int round = 0; round < 2 && !failed; round++) {
         for (size_t k = 0; k < w->problem_count && !failed; k++) {
-            struct problem *p = &w->problems[k];
+            struct device_problem *p = &w->problems[k];
             failed = cuda_zero(w->cuda, p->buffers.findings, sizeof w->findings[0], err);
             if (!failed && round == 0) failed = buffers_check(&p->buffers, err);
             for (size_t i = 0; i < p->buffers.count && !failed && round == 1; i++) {
                 size_t n = (size_t)(p->buffers.list[i].view.rows * p->buffers.list[i].view.cols);
-                uint64_t to = p->buffers.findings + i * sizeof(struct finding);
+                uint64_t to = p->buffers.findings + i * sizeof(struct verify_finding);
                 if (p->bound[i].expected) failed = support_checksum(w->support, p->bound[i].expected, n * 8, to, err);
                 if (!failed && p->bound[i].scale) failed = support_checksum(w->support, p->bound[i].scale, n * sizeof(float), to, err);
             }
@@ -171,9 +171,9 @@ int workload_mend(struct workload *w, bool *damaged, struct error *err)
         }
         if (!failed) failed = cuda_sync(w->cuda, err);
         for (size_t k = 0; k < w->problem_count && !failed; k++) {
-            const struct problem *p = &w->problems[k];
+            const struct device_problem *p = &w->problems[k];
             for (size_t i = 0; i < p->buffers.count; i++) {
-                const struct buffer *b = &p->buffers.list[i];
+                const struct device_buffer *b = &p->buffers.list[i];
                 uint64_t sum = round ? p->checksum[i] : b->direction == DIRECTION_IN ? b->checksum : 0;
                 if (w->findings[k][i].checksum != sum || w->findings[k][i].guard_bad) *damaged = true;
             }

@@ -5,10 +5,10 @@
 
 #include "kernels/operation.h"
 #include "tuner/base/json.h"
-#include "tuner/gpu/blas.h"
+#include "tuner/libraries/blas.h"
 #include "tuner/gpu/buffers.h"
 #include "tuner/gpu/measure.h"
-#include "tuner/gpu/nvml.h"
+#include "tuner/libraries/nvml.h"
 #include "tuner/gpu/support.h"
 
 enum { WORKLOAD_PROBLEMS_MAX = 64, WORKLOAD_SCRATCH_MAX = 16 };
@@ -30,7 +30,7 @@ struct verify_settings {
     size_t guard_bytes;
 };
 
-struct problem {
+struct device_problem {
     char name[256];
     bool tune;           // timed; otherwise only verified
     const json_t *roles; // sizes and scalars of the operation, by role; borrowed from the request kept in the workload
@@ -52,12 +52,12 @@ struct workload {
     struct verify_settings verify;
     uint64_t seed;
     size_t problem_count, tuned_count;
-    struct problem *problems;
+    struct device_problem *problems;
     struct cuda_event **events;              // two for each problem, and one more
-    struct finding (*findings)[BUFFERS_MAX]; // page-locked copies of each problem's findings
+    struct verify_finding (*findings)[BUFFERS_MAX]; // page-locked copies of each problem's findings
     json_t *request;                         // the job as asked for
     const struct operation *operation;       // NULL: the reference is another
-    struct toolbox toolbox;
+    struct device_operations operations;
     uint64_t scratch[WORKLOAD_SCRATCH_MAX]; // of the reference being computed
     size_t scratch_count;
 };
@@ -72,8 +72,8 @@ int workload_fill(struct workload *, uint64_t seed, struct error *err);
 // Whether inputs, guards and expected results are what they were; if not, everything is filled anew. Waits.
 int workload_mend(struct workload *, bool *damaged, struct error *err);
 
-// The functions that operations may call, on this workload. (toolbox.c)
-void toolbox_init(struct toolbox *, struct workload *);
-void toolbox_free_scratch(struct workload *);
+// The functions that operations may call, on this workload. (device_operations.c)
+void device_operations_init(struct device_operations *, struct workload *);
+void device_operations_free_scratch(struct workload *);
 
 #endif

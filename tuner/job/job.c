@@ -8,35 +8,9 @@
 #include <string.h>
 
 #include "kernels/operation.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/job/job_parts.h"
-
-static const struct {
-    const char *name;
-    size_t size;
-} data_types[TYPE_COUNT] = {{"f32", 4}, {"f64", 8}, {"f16", 2}, {"bf16", 2}, {"i8", 1}, {"i32", 4}, {"u32", 4}, {"i64", 8}};
-
-const char *data_type_name(enum data_type type)
-{
-    return data_types[type].name;
-}
-
-size_t data_type_size(enum data_type type)
-{
-    return data_types[type].size;
-}
-
-const char *direction_name(enum direction direction)
-{
-    static const char *const names[] = {"in", "out", "inout", "scratch"};
-    return names[direction];
-}
-
-const char *fill_kind_name(enum fill_kind kind)
-{
-    static const char *const names[] = {"uniform", "normal", "integer", "zero", "constant", "index", "nonfinite", "npy"};
-    return names[kind];
-}
 
 const char *objective_name(enum objective objective)
 {
@@ -275,7 +249,7 @@ int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *e
         } else if (rows < 1 || cols < 1 || ld < cols) {
             result = error_set(err, "buffer '%s' of problem %s: %" PRId64 " rows of %" PRId64 " elements, %" PRId64 " apart", b->name,
                                job->problems[problem].name, rows, cols, ld);
-        } else if (__builtin_mul_overflow(rows, ld, &bytes) || __builtin_mul_overflow(bytes, (int64_t)data_type_size(b->type), &bytes) ||
+        } else if (__builtin_mul_overflow(rows, ld, &bytes) || __builtin_mul_overflow(bytes, (int64_t)element_size(b->type), &bytes) ||
                    __builtin_add_overflow(total, bytes, &total)) {
             result = error_set(err, "buffer '%s' of problem %s is larger than any memory", b->name, job->problems[problem].name);
         }

@@ -11,22 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/element.h"
 #include "search/expr.h"
 #include "search/space.h"
 #include "search/stop.h"
+#include "tuner/base/buffer_kind.h"
 #include "tuner/base/error.h"
 
 enum { JOB_MAX_PROBLEMS = 64, JOB_MAX_STAGES = 8, JOB_MAX_ARGUMENTS = 64 };
-
-enum data_type { TYPE_F32, TYPE_F64, TYPE_F16, TYPE_BF16, TYPE_I8, TYPE_I32, TYPE_U32, TYPE_I64, TYPE_COUNT };
-const char *data_type_name(enum data_type type); // "f32", ...
-size_t data_type_size(enum data_type type);      // bytes
-
-enum direction { DIRECTION_IN, DIRECTION_OUT, DIRECTION_INOUT, DIRECTION_SCRATCH };
-const char *direction_name(enum direction direction);
-
-enum fill_kind { FILL_UNIFORM, FILL_NORMAL, FILL_INTEGER, FILL_ZERO, FILL_CONSTANT, FILL_INDEX, FILL_NONFINITE, FILL_NPY };
-const char *fill_kind_name(enum fill_kind kind);
 
 struct fill {
     enum fill_kind kind;
@@ -37,7 +29,7 @@ struct fill {
 // A buffer of `shape` rows x columns elements (one dimension: one row), rows `ld` elements apart.
 struct buffer {
     char *name;
-    enum data_type type;
+    enum element type;
     struct expr *rows, *cols, *ld; // rows, ld may be NULL: 1, cols
     enum direction direction;
     struct fill fill;
@@ -61,7 +53,7 @@ struct argument {
     int buffer;             // index into job.buffers, or -1: scalar
     struct tensor_map *map; // of the buffer, 128 bytes by value; NULL: its address
     char *name;             // of a scalar: its role in the reference ("alpha"); borrowed name of the buffer otherwise
-    enum data_type type;
+    enum element type;
     struct expr *value;     // integer scalar
     double real;            // where value is NULL
 };
@@ -95,7 +87,7 @@ struct problem {
     int line;                // in the job file
     bool tune;               // measured; otherwise only verified (ragged sizes)
     double weight;           // of the objective
-    bool held;               // objective each: measured, but held back from the choice of the kernels, to judge it by
+    bool holdout;               // objective each: measured, but held back from the choice of the kernels, to judge it by
     size_t size_count;
     int64_t *sizes;          // in the order of job.size_names
 };
@@ -118,7 +110,7 @@ struct reference {
     struct { char *buffer, *path; } *files; // npy
 };
 
-struct measure_settings {
+struct job_measure {
     bool cold;               // L2 flushed before every launch
     int64_t warmup;          // launches
     int64_t min_samples, max_samples;
@@ -133,7 +125,7 @@ struct measure_settings {
     bool counters;
 };
 
-struct verify_settings {
+struct job_verify {
     bool enabled;
     double tolerance;             // multiplies the operation's bound
     double absolute, relative;    // the bound without an operation
@@ -176,8 +168,8 @@ struct job {
     uint64_t seed;
     double compile_timeout;       // s
     int64_t compile_workers;      // 0: one a core
-    struct measure_settings measure;
-    struct verify_settings verify;
+    struct job_measure measure;
+    struct job_verify verify;
     size_t metric_count;          // counters besides the basic set
     char **metrics;
 };

@@ -5,12 +5,10 @@
 #include <unistd.h>
 
 #include "kernels/operation.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/job/job_parts.h"
 
-static const char *const type_words[] = {"f32", "f64", "f16", "bf16", "i8", "i32", "u32", "i64", NULL};
-static const char *const direction_words[] = {"in", "out", "inout", "scratch", NULL};
-static const char *const fill_words[] = {"uniform", "normal", "integer", "zero", "constant", "index", "nonfinite", "npy", NULL};
 
 static int find_buffer(const struct job *job, const char *name)
 {
@@ -24,10 +22,10 @@ static void check_npy(struct reader *r, const struct node *n, const char *path)
     if (access(path, R_OK)) reader_mistake(r, n, "cannot read '%s'", path);
 }
 
-static struct fill load_fill(struct reader *r, const struct job *job, const struct node *argument, enum data_type type)
+static struct fill load_fill(struct reader *r, const struct job *job, const struct node *argument, enum element type)
 {
     static const char *const members[] = {"kind", "low", "high", "value", "path", NULL};
-    bool integers = type >= TYPE_I8;
+    bool integers = type >= ELEMENT_I8;
     struct fill fill = {.kind = integers ? FILL_INTEGER : FILL_UNIFORM, .low = integers ? 0 : -1, .high = integers ? 9 : 1};
     const struct node *n = node_member(argument, "fill");
     if (!n) return fill;
@@ -98,7 +96,7 @@ static int load_buffer(struct reader *r, struct job *job, const struct node *n, 
         reader_mistake(r, n, "buffer '%s' is declared twice", name);
         return known;
     }
-    struct buffer b = {.type = (enum data_type)reader_word(r, n, "type", type_words, TYPE_F32)};
+    struct buffer b = {.type = (enum element)reader_word(r, n, "type", element_words, ELEMENT_F32)};
     if (!node_member(n, "type")) reader_mistake(r, n, "buffer '%s' lacks 'type'", name);
     b.direction = (enum direction)reader_word(r, n, "direction", direction_words, DIRECTION_IN);
     b.fill = load_fill(r, job, n, b.type);
@@ -141,7 +139,7 @@ static void load_scalar(struct reader *r, struct job *job, const struct node *n,
     reader_check_members(r, n, "a scalar argument", members);
     const char *name = node_string(node_member(n, "scalar"));
     a->name = text_copy(name);
-    a->type = (enum data_type)reader_word(r, n, "type", type_words, TYPE_I32);
+    a->type = (enum element)reader_word(r, n, "type", element_words, ELEMENT_I32);
     if (!node_member(n, "type")) reader_mistake(r, n, "scalar '%s' lacks 'type'", name);
     const struct node *value = node_member(n, "value");
     struct error err;
@@ -150,7 +148,7 @@ static void load_scalar(struct reader *r, struct job *job, const struct node *n,
         if (!a->value) reader_mistake(r, n, "scalar '%s' needs 'value': %s", name, err.message);
     } else if (node_is_number(value) && !node_is_integer(value)) {
         a->real = node_real(value);
-        if (a->type >= TYPE_I8) reader_mistake(r, value, "scalar '%s' is of type %s, but its value is not an integer", name, type_words[a->type]);
+        if (a->type >= ELEMENT_I8) reader_mistake(r, value, "scalar '%s' is of type %s, but its value is not an integer", name, element_words[a->type]);
     } else {
         a->value = reader_expression(r, value, job->symbols);
     }

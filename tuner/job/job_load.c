@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tuner/base/text.h"
+#include "tuner/base/memory.h"
 #include "tuner/job/job_parts.h"
 
 static const char *const top_members[] = {
@@ -186,7 +187,7 @@ static void load_constraints(struct reader *r, struct job *job, const struct nod
 // What a problem may say besides its sizes.
 static bool is_setting(const char *name)
 {
-    return !strcmp(name, "weight") || !strcmp(name, "name") || !strcmp(name, "held");
+    return !strcmp(name, "weight") || !strcmp(name, "name") || !strcmp(name, "holdout");
 }
 
 // One problem: sizes by name, in the order of the first problem's. The first problem of the file declares the names.
@@ -202,7 +203,7 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
     }
     bool first = job->problem_count == 0;
     struct problem p = {.tune = tune, .line = node_line(n), .weight = reader_number(r, n, "weight", 0, 1e9, 1.0),
-                        .held = reader_bool(r, n, "held", false)};
+                        .holdout = reader_bool(r, n, "holdout", false)};
     const char *given = reader_string(r, n, "name", NULL);
     for (size_t i = 0; i < node_count(n); i++) {
         const struct node *size = node_at(n, i);
@@ -275,10 +276,10 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
 
     job->objective = (enum objective)reader_word(r, root, "objective", objectives, OBJECTIVE_GEOMEAN);
     job->regret = reader_number(r, root, "regret", 0, 1, 0.03);
-    size_t held = 0;
-    for (size_t p = 0; p < job->tuned_count; p++) held += job->problems[p].held;
-    if (held && job->objective != OBJECTIVE_EACH) reader_mistake(r, node_member(root, "problems"), "a problem can be held back only with objective = \"each\"");
-    if (held && held == job->tuned_count) reader_mistake(r, node_member(root, "problems"), "all problems are held back: there is none to choose kernels for");
+    size_t holdout = 0;
+    for (size_t p = 0; p < job->tuned_count; p++) holdout += job->problems[p].holdout;
+    if (holdout && job->objective != OBJECTIVE_EACH) reader_mistake(r, node_member(root, "problems"), "a problem can be held back only with objective = \"each\"");
+    if (holdout && holdout == job->tuned_count) reader_mistake(r, node_member(root, "problems"), "all problems are held back: there is none to choose kernels for");
     if ((g = reader_group(r, root, "work"))) {
         reader_check_members(r, g, "'work'", work);
         if (node_member(g, "flops")) job->flops = reader_expression(r, node_member(g, "flops"), job->symbols);
@@ -296,7 +297,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     job->seed = (uint64_t)reader_integer(r, g, "seed", 0, INT64_MAX, 1);
 
     if ((g = reader_group(r, root, "verification"))) reader_check_members(r, g, "'verification'", verification);
-    job->verify = (struct verify_settings){
+    job->verify = (struct job_verify){
         .enabled = reader_bool(r, g, "enabled", true),
         .tolerance = reader_number(r, g, "tolerance", 1e-6, 1e9, 1.0),
         .absolute = reader_number(r, g, "absolute", 0, 1e300, 0),
@@ -307,7 +308,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     if ((g = reader_group(r, root, "measure"))) reader_check_members(r, g, "'measure'", measure);
     const struct node *f = g ? reader_group(r, g, "final") : NULL;
     if (f) reader_check_members(r, f, "'measure.final'", final);
-    job->measure = (struct measure_settings){
+    job->measure = (struct job_measure){
         .cold = reader_word(r, g, "cache", caches, 0) == 0,
         .warmup = reader_integer(r, g, "warmup", 0, 10000, 2),
         .min_samples = reader_integer(r, g, "min_samples", 3, 100000, 7),

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tuner/base/text.h"
+#include "tuner/base/memory.h"
 #include "tuner/job/job_parts.h"
 
 static size_t load_list(struct reader *r, struct job *job, const struct node *n, const char *name, struct expr *out[TENSOR_MAP_RANK_MAX])
@@ -49,9 +50,9 @@ struct tensor_map *load_tensor_map(struct reader *r, struct job *job, const stru
                        buffer->name, map->rank - 1);
     }
     map->tf32 = reader_word(r, n, "convert", conversions, 0) == 1;
-    if (map->tf32 && buffer->type != TYPE_F32)
-        reader_mistake(r, node_member(n, "convert"), "convert \"tf32\" of '%s' needs type f32, it is %s", buffer->name, data_type_name(buffer->type));
-    if (map->nan && buffer->type >= TYPE_I8)
+    if (map->tf32 && buffer->type != ELEMENT_F32)
+        reader_mistake(r, node_member(n, "convert"), "convert \"tf32\" of '%s' needs type f32, it is %s", buffer->name, element_name(buffer->type));
+    if (map->nan && buffer->type >= ELEMENT_I8)
         reader_mistake(r, node_member(n, "out_of_bounds"), "out_of_bounds \"nan\" of '%s' needs a floating-point type", buffer->name);
     return map;
 }
@@ -79,7 +80,7 @@ static int evaluate(const struct expr *e, int64_t absent, const int64_t *values,
 // Sizes and strides, innermost first, strides in bytes.
 static int resolve_shape(const struct buffer *b, const struct tensor_map *map, const int64_t *values, struct tensor_map_shape *s, struct error *err)
 {
-    int64_t element = (int64_t)data_type_size(b->type), rows, cols, ld;
+    int64_t element = (int64_t)element_size(b->type), rows, cols, ld;
     if (evaluate(b->cols, 0, values, &cols, err) || evaluate(b->rows, 1, values, &rows, err) || evaluate(b->ld, cols, values, &ld, err)) return -1;
     for (size_t i = 0; i < map->rank; i++) {
         size_t d = map->rank - 1 - i;
@@ -128,7 +129,7 @@ int tensor_map_resolve(const struct job *job, const struct argument *a, const in
     *s = (struct tensor_map_shape){.rank = (int)a->map->rank, .nan = a->map->nan, .tf32 = a->map->tf32};
     if (resolve_shape(b, a->map, values, s, err) || evaluate(a->map->swizzle, 0, values, &s->swizzle, err) ||
         evaluate(a->map->interleave, 0, values, &s->interleave, err) || evaluate(a->map->promotion, 0, values, &s->promotion, err) ||
-        check_shape(s, (int64_t)data_type_size(b->type), err))
+        check_shape(s, (int64_t)element_size(b->type), err))
         return error_prefix(err, "tensor map '%s'", b->name);
     return 0;
 }

@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
 enum { MAX_PROCESSES = 512 };
@@ -42,13 +44,6 @@ struct runs {
     double *seconds;           // per proposal, a run
     size_t mapped;
 };
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -118,7 +113,7 @@ static int run_one(const struct bench_options *o, const struct strategy_class *c
                    double *curve, int64_t length, double *seconds, struct error *err)
 {
     struct strategy_options options = { .seed = seed, .budget = (uint64_t)length, .text = o->text };
-    double start = cpu_seconds(), best = INFINITY;
+    double start = clock_cpu(), best = INFINITY;
     struct strategy *s = strategy_new(class, r->space, &options, err);
     if (!s) return error_prefix(err, "strategy '%s'", class->name);
     size_t width = r->parameter_count, waiting = 0;
@@ -151,7 +146,7 @@ static int run_one(const struct bench_options *o, const struct strategy_class *c
         curve[done++] = best;
     }
     strategy_free(s);
-    *seconds = (cpu_seconds() - start) / (double)(done ? done : 1);
+    *seconds = (clock_cpu() - start) / (double)(done ? done : 1);
     for (; done < length; done++) curve[done] = best; // the space is exhausted
     free(configs);
     free(facts);

@@ -10,7 +10,7 @@
 
 #include "search/strategy.h"
 #include "tuner/base/error.h"
-#include "tuner/store/recorded.h"
+#include "tuner/recorded/recorded.h"
 
 enum { BENCH_MAX_BUDGETS = 16 };
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
 enum { FINALS_KEPT = 10 };

@@ -1,11 +1,11 @@
-// A job's trials as a recorded space (tuner/store/recorded.h): what `sweetspot export` writes, for replaying searches without a GPU and for
+// A job's trials as a recorded space (tuner/recorded/recorded.h): what `sweetspot export` writes, for replaying searches without a GPU and for
 // whoever wants the figures.
 #ifndef SWEETSPOT_EXPORT_H
 #define SWEETSPOT_EXPORT_H
 
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
-#include "tuner/store/recorded.h"
+#include "tuner/recorded/recorded.h"
 #include "tuner/store/store.h"
 
 // All trials of the store's current environment, in the order in which they finished. `device`: the "device" document, or NULL. The job's

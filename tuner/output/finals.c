@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/stats.h"
 #include "tuner/base/text.h"
 

@@ -7,21 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/output/findings_parts.h"
 #include "tuner/output/profile.h"
 #include "tuner/run/request.h"
 
-double scene_number(const struct scene *s, const char *key) { return profile_number(s->stage, key); }
+double finding_context_number(const struct finding_context *s, const char *key) { return profile_number(s->stage, key); }
 
-double scene_issue(const struct scene *s)
+double finding_context_issue(const struct finding_context *s)
 {
-    double known = scene_number(s, "issue_active");
+    double known = finding_context_number(s, "issue_active");
     if (!isnan(known)) return known / 100;
-    return scene_number(s, "instructions") / (4 * (double)s->limits->sm_count * scene_number(s, "cycles_active"));
+    return finding_context_number(s, "instructions") / (4 * (double)s->limits->sm_count * finding_context_number(s, "cycles_active"));
 }
 
-static const char *value_text(const struct scene *s, size_t parameter, size_t value, char *out, size_t size)
+static const char *value_text(const struct finding_context *s, size_t parameter, size_t value, char *out, size_t size)
 {
     const struct parameter *p = space_parameter(s->job->space, parameter);
     const char *text = p->kind == PARAMETER_INT || p->kind == PARAMETER_UNROLL ? NULL : symbols_text(s->job->symbols, p->values[value]);
@@ -30,7 +31,7 @@ static const char *value_text(const struct scene *s, size_t parameter, size_t va
     return out;
 }
 
-bool propose_value(const struct scene *s, struct finding *f, size_t parameter, size_t value, const char *verb)
+bool propose_value(const struct finding_context *s, struct finding *f, size_t parameter, size_t value, const char *verb)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
     char text[128];
@@ -69,7 +70,7 @@ static int next_value(const struct parameter *p, size_t now, int direction)
     return best;
 }
 
-bool propose_step(const struct scene *s, struct finding *f, const char *words, int direction, const char *verb)
+bool propose_step(const struct finding_context *s, struct finding *f, const char *words, int direction, const char *verb)
 {
     for (size_t i = 0; s->has_config && i < space_parameter_count(s->job->space); i++) {
         const struct parameter *p = space_parameter(s->job->space, i);
@@ -90,7 +91,7 @@ static bool stands_in(const char *line, const char *name)
     return false;
 }
 
-bool propose_named(const struct scene *s, struct finding *f, const char *line, const char *verb)
+bool propose_named(const struct finding_context *s, struct finding *f, const char *line, const char *verb)
 {
     for (int direction = -1; direction <= 1; direction += 2)
         for (size_t i = 0; s->has_config && i < space_parameter_count(s->job->space); i++) {
@@ -101,7 +102,7 @@ bool propose_named(const struct scene *s, struct finding *f, const char *line, c
     return false;
 }
 
-bool scene_launch(const struct scene *s, const uint16_t *config, struct launch_shape *shape)
+bool finding_context_launch(const struct finding_context *s, const uint16_t *config, struct launch_shape *shape)
 {
     struct planned_launch *launches = memory_new(REQUEST_MAX_LAUNCHES, sizeof *launches);
     size_t count = 0, seen = 0;
@@ -117,18 +118,18 @@ bool scene_launch(const struct scene *s, const uint16_t *config, struct launch_s
     return found;
 }
 
-bool propose_launch(const struct scene *s, struct finding *f, double (*score)(const struct scene *, const struct launch_shape *), const char *verb)
+bool propose_launch(const struct finding_context *s, struct finding *f, double (*score)(const struct finding_context *, const struct launch_shape *), const char *verb)
 {
     struct launch_shape shape;
     bool found = false;
-    if (!s->has_config || !scene_launch(s, s->config, &shape)) return false;
+    if (!s->has_config || !finding_context_launch(s, s->config, &shape)) return false;
     double best = 1.1 * score(s, &shape);
     for (size_t i = 0; i < space_parameter_count(s->job->space); i++)
         for (size_t k = 0; k < space_parameter(s->job->space, i)->count; k++) {
             uint16_t config[SPACE_MAX_PARAMETERS];
             memcpy(config, s->config, sizeof config);
             config[i] = (uint16_t)k;
-            if (k == s->config[i] || !space_is_valid(s->job->space, config) || !scene_launch(s, config, &shape)) continue;
+            if (k == s->config[i] || !space_is_valid(s->job->space, config) || !finding_context_launch(s, config, &shape)) continue;
             double one = score(s, &shape);
             if (one > best && propose_value(s, f, i, k, verb)) {
                 best = one;
@@ -149,7 +150,7 @@ static int by_gain(const void *a, const void *b)
 size_t findings_make(const json_t *profile, const struct job *job, const struct device_limits *limits, struct finding out[FINDINGS_MAX])
 {
     const json_t *stages = json_object_get(profile, "stages");
-    struct scene s = {.profile = profile, .stage = profile_main_stage(profile), .job = job, .limits = limits};
+    struct finding_context s = {.profile = profile, .stage = profile_main_stage(profile), .job = job, .limits = limits};
     size_t count = 0;
     if (!s.stage) return 0;
     while (json_array_get(stages, s.stage_index) != s.stage) s.stage_index++;
@@ -183,7 +184,7 @@ json_t *findings_json(const struct finding *list, size_t count, const struct job
         const struct finding *f = &list[i];
         json_t *one = json_pack("{s:s, s:s, s:s, s:s, s:o}", "rule", f->rule, "seen", f->seen, "why", f->why, "advice", f->advice, "gain", json_real_or_null(f->gain));
         if (f->parameter >= 0 && job) {
-            struct scene s = {.job = job};
+            struct finding_context s = {.job = job};
             char text[128];
             json_object_set_new(one, "parameter", json_string(space_parameter(job->space, (size_t)f->parameter)->name));
             json_object_set_new(one, "value", json_string(value_text(&s, (size_t)f->parameter, f->value, text, sizeof text)));

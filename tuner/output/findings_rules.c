@@ -10,27 +10,27 @@
 
 #define SAY(text, ...) snprintf(text, sizeof text, __VA_ARGS__)
 
-static double share(const struct scene *s, const char *reason) { return profile_share(s->stage, reason); }
+static double share(const struct finding_context *s, const char *reason) { return profile_share(s->stage, reason); }
 static double least(double a, double b) { return isnan(a) ? b : isnan(b) ? a : fmin(a, b); }
 
 // What every unit but one is busy with, of peak, 0..1: a change that relieves the one gains no more than until the next is at its limit.
-static double next_limit(const struct scene *s, const char *relieved)
+static double next_limit(const struct finding_context *s, const char *relieved)
 {
     static const char *const units[] = {"issue_active", "pipe_fma", "pipe_alu", "pipe_fp64", "pipe_xu", "pipe_tensor", "l1_throughput", "l2_throughput", "dram_throughput"};
-    double highest = scene_issue(s);
+    double highest = finding_context_issue(s);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        double one = scene_number(s, units[i]) / 100;
+        double one = finding_context_number(s, units[i]) / 100;
         if (strcmp(units[i], relieved) && one > highest) highest = one;
     }
     return highest;
 }
 
-static bool bank_conflicts(const struct scene *s, struct finding *f)
+static bool bank_conflicts(const struct finding_context *s, struct finding *f)
 {
     struct profile_blame blame;
-    double extra = scene_number(s, "shared_wavefronts") - scene_number(s, "shared_ideal");
-    if (isnan(extra)) extra = scene_number(s, "bank_conflicts_load") + scene_number(s, "bank_conflicts_store");
-    double active = scene_number(s, "cycles_active"), elapsed = json_get_number(s->profile, "time", NAN) * 1e6 * json_get_number(s->profile, "clock_mhz", NAN);
+    double extra = finding_context_number(s, "shared_wavefronts") - finding_context_number(s, "shared_ideal");
+    if (isnan(extra)) extra = finding_context_number(s, "bank_conflicts_load") + finding_context_number(s, "bank_conflicts_store");
+    double active = finding_context_number(s, "cycles_active"), elapsed = json_get_number(s->profile, "time", NAN) * 1e6 * json_get_number(s->profile, "clock_mhz", NAN);
     double cycles = extra / (double)s->limits->sm_count / (isnan(active) ? elapsed : active);
     if (!(cycles > 0.02)) return false;
     bool named = profile_blame(s->stage, EXCESS_SHARED, &blame, 1) > 0;
@@ -50,13 +50,13 @@ static bool bank_conflicts(const struct scene *s, struct finding *f)
     return true;
 }
 
-static bool uncoalesced(const struct scene *s, struct finding *f)
+static bool uncoalesced(const struct finding_context *s, struct finding *f)
 {
     struct profile_blame blame;
-    double ratio = scene_number(s, "global_sectors") / scene_number(s, "global_ideal");
+    double ratio = finding_context_number(s, "global_sectors") / finding_context_number(s, "global_ideal");
     if (!(ratio > 1.1)) return false;
     bool named = profile_blame(s->stage, EXCESS_GLOBAL, &blame, 1) > 0;
-    double busy = fmax(scene_number(s, "memory_throughput"), scene_number(s, "dram_throughput")) / 100;
+    double busy = fmax(finding_context_number(s, "memory_throughput"), finding_context_number(s, "dram_throughput")) / 100;
     if (named) SAY(f->seen, "line %" PRId64 " moves %.2f times the sectors that its data needs; the whole kernel %.2f times", json_get_integer(blame.line, "line", 0), blame.ratio, ratio);
     else SAY(f->seen, "global memory moves %.2f times the sectors that the data needs", ratio);
     SAY(f->why, "memory comes in sectors of 32 bytes: threads of a warp that do not read neighbouring words move bytes that nobody wants; a high memory throughput "
@@ -69,24 +69,24 @@ static bool uncoalesced(const struct scene *s, struct finding *f)
     return true;
 }
 
-static double by_occupancy(const struct scene *s, const struct launch_shape *l)
+static double by_occupancy(const struct finding_context *s, const struct launch_shape *l)
 {
     int64_t threads = l->block[0] * l->block[1] * l->block[2];
-    double registers = scene_number(s, "registers"), fixed = scene_number(s, "shared_static");
+    double registers = finding_context_number(s, "registers"), fixed = finding_context_number(s, "shared_static");
     return theoretical_occupancy(s->limits, threads, registers > 0 ? (int64_t)registers : 0, l->shared + (fixed > 0 ? (int64_t)fixed : 0));
 }
 
-static bool low_occupancy(const struct scene *s, struct finding *f)
+static bool low_occupancy(const struct finding_context *s, struct finding *f)
 {
     static const struct {
         const char *key, *words;
     } limits[] = {{"limit_registers", "registers"}, {"limit_shared", "shared memory"}, {"limit_warps", "the number of warps"}, {"limit_blocks", "the number of blocks"}};
-    double theory = json_get_number(json_object_get(s->stage, "facts"), "occupancy", NAN), issue = scene_issue(s), fewest = INFINITY;
+    double theory = json_get_number(json_object_get(s->stage, "facts"), "occupancy", NAN), issue = finding_context_issue(s), fewest = INFINITY;
     double waits = share(s, "long_scoreboard") + share(s, "short_scoreboard");
     const char *cause = "?";
     if (!(theory < 0.5) || !(issue < 0.6) || waits < 0.2) return false;
     for (size_t i = 0; i < 4; i++) {
-        double one = scene_number(s, limits[i].key);
+        double one = finding_context_number(s, limits[i].key);
         if (one < fewest) fewest = one, cause = limits[i].words;
     }
     SAY(f->seen, "a multiprocessor holds %.0f%% of the warps it could, as %s allow%s, and issues in %.0f%% of its cycles", 100 * theory, cause, *cause == 'r' ? "" : "s", 100 * issue);
@@ -97,10 +97,10 @@ static bool low_occupancy(const struct scene *s, struct finding *f)
     return true;
 }
 
-static bool spills(const struct scene *s, struct finding *f)
+static bool spills(const struct finding_context *s, struct finding *f)
 {
-    double bytes = scene_number(s, "spill_loads") + scene_number(s, "spill_stores");
-    double sectors = scene_number(s, "local_load_sectors") + scene_number(s, "local_store_sectors"), global = scene_number(s, "global_sectors");
+    double bytes = finding_context_number(s, "spill_loads") + finding_context_number(s, "spill_stores");
+    double sectors = finding_context_number(s, "local_load_sectors") + finding_context_number(s, "local_store_sectors"), global = finding_context_number(s, "global_sectors");
     if (!(bytes > 0)) return false;
     SAY(f->seen, "the compiler spills registers: %.0f bytes of loads and stores%s", bytes, sectors > 0 ? ", and local memory is used while the kernel runs" : ", but hardly outside the hot path");
     SAY(f->why, "what is spilt goes through the L1 cache to memory and back");
@@ -110,18 +110,18 @@ static bool spills(const struct scene *s, struct finding *f)
     return true;
 }
 
-static double by_waves(const struct scene *s, const struct launch_shape *l)
+static double by_waves(const struct finding_context *s, const struct launch_shape *l)
 {
     int64_t threads = l->block[0] * l->block[1] * l->block[2], blocks = l->grid[0] * l->grid[1] * l->grid[2];
-    double registers = scene_number(s, "registers");
+    double registers = finding_context_number(s, "registers");
     int64_t fit = blocks_per_sm(s->limits, threads, registers > 0 ? (int64_t)registers : 0, l->shared);
     double waves = fit ? (double)blocks / (double)(fit * s->limits->sm_count) : 0;
     return waves > 0 ? waves / ceil(waves) : 0;
 }
 
-static bool tail_effect(const struct scene *s, struct finding *f)
+static bool tail_effect(const struct finding_context *s, struct finding *f)
 {
-    double waves = scene_number(s, "waves"), average = scene_number(s, "cycles_active"), longest = scene_number(s, "cycles_active_max");
+    double waves = finding_context_number(s, "waves"), average = finding_context_number(s, "cycles_active"), longest = finding_context_number(s, "cycles_active_max");
     double idle = 1 - waves / ceil(waves), measured = 1 - average / longest;
     if (!(waves < 8) || !(idle > 0.1) || (waves > 1 && measured < 0.03)) return false;
     if (waves < 1) { // nothing runs longer than the rest, but there could be more of it
@@ -136,9 +136,9 @@ static bool tail_effect(const struct scene *s, struct finding *f)
     return true;
 }
 
-static bool instruction_cache(const struct scene *s, struct finding *f)
+static bool instruction_cache(const struct finding_context *s, struct finding *f)
 {
-    double time = share(s, "no_instruction"), code = scene_number(s, "code_bytes"), misses = scene_number(s, "icache_misses"), requests = scene_number(s, "icache_requests");
+    double time = share(s, "no_instruction"), code = finding_context_number(s, "code_bytes"), misses = finding_context_number(s, "icache_misses"), requests = finding_context_number(s, "icache_requests");
     if (!(time > 0.05)) return false;
     SAY(f->seen, "warps wait for instructions %.0f%% of their time%s%.0f%s", 100 * time, code > 0 ? "; the code has " : "", code > 0 ? code : 0, code > 0 ? " bytes" : "");
     SAY(f->why, "the hot code does not fit the instruction caches (%.0f%% of requests miss), all the less as warps drift apart", requests > 0 ? 100 * misses / requests : 0);
@@ -147,9 +147,9 @@ static bool instruction_cache(const struct scene *s, struct finding *f)
     return true;
 }
 
-static bool latency(const struct scene *s, struct finding *f)
+static bool latency(const struct finding_context *s, struct finding *f)
 {
-    double issue = scene_issue(s), waits = share(s, "long_scoreboard"), dram = scene_number(s, "dram_throughput"), memory = scene_number(s, "memory_throughput");
+    double issue = finding_context_issue(s), waits = share(s, "long_scoreboard"), dram = finding_context_number(s, "dram_throughput"), memory = finding_context_number(s, "memory_throughput");
     if (!(issue < 0.5) || !(waits > 0.3) || !(dram < 70) || memory > 80) return false;
     SAY(f->seen, "warps wait for global memory %.0f%% of their time, while device memory is only %.0f%% busy", 100 * waits, dram);
     SAY(f->why, "too few loads are in flight to fill the memory's latency");
@@ -160,10 +160,10 @@ static bool latency(const struct scene *s, struct finding *f)
     return true;
 }
 
-static bool divergence(const struct scene *s, struct finding *f)
+static bool divergence(const struct finding_context *s, struct finding *f)
 {
     struct profile_blame blame;
-    double threads = scene_number(s, "threads_per_instruction");
+    double threads = finding_context_number(s, "threads_per_instruction");
     const json_t *totals = json_object_get(s->stage, "totals"); // of the facts, "threads" are the block's
     if (isnan(threads)) threads = json_get_number(totals, "threads", NAN) / json_get_number(totals, "instructions", NAN);
     if (!(threads < 29)) return false;
@@ -172,14 +172,14 @@ static bool divergence(const struct scene *s, struct finding *f)
     SAY(f->seen, "an instruction is executed for %.1f of a warp's 32 threads", threads);
     if (named) SAY(f->seen, "an instruction is executed for %.1f of a warp's 32 threads, worst at line %" PRId64 "%s%.120s", threads, json_get_integer(blame.line, "line", 0), text && *text ? ": " : "", text ? text : "");
     SAY(f->why, "the branches of a warp run one after another, each for its own threads");
-    f->gain = (1 - threads / 32) * fmin(1, scene_issue(s) / 0.9);
+    f->gain = (1 - threads / 32) * fmin(1, finding_context_issue(s) / 0.9);
     if (!(text && propose_named(s, f, text, "changes that branch")) && !propose_step(s, f, "BRANCH|DIVERGE", -1, "removes the branch"))
         SAY(f->advice, "select with arithmetic instead of branching, or sort the work so that a warp's threads agree");
     free(text);
     return true;
 }
 
-static bool one_pipe(const struct scene *s, struct finding *f)
+static bool one_pipe(const struct finding_context *s, struct finding *f)
 {
     static const struct {
         const char *key, *words;
@@ -187,8 +187,8 @@ static bool one_pipe(const struct scene *s, struct finding *f)
                  {"pipe_tensor", "the tensor pipe"}, {"pipe_lsu", "the load-store pipe"}};
     size_t busiest = 0;
     for (size_t i = 1; i < sizeof pipes / sizeof *pipes; i++)
-        if (scene_number(s, pipes[i].key) > scene_number(s, pipes[busiest].key)) busiest = i;
-    double busy = scene_number(s, pipes[busiest].key);
+        if (finding_context_number(s, pipes[i].key) > finding_context_number(s, pipes[busiest].key)) busiest = i;
+    double busy = finding_context_number(s, pipes[busiest].key);
     if (!(busy > 80)) return false;
     SAY(f->seen, "%s are busy in %.0f%% of the cycles", pipes[busiest].words, busy);
     SAY(f->why, "nothing makes the kernel faster than the pipe allows, but fewer instructions for it");
@@ -196,11 +196,11 @@ static bool one_pipe(const struct scene *s, struct finding *f)
     return true;
 }
 
-static bool at_roofline(const struct scene *s, struct finding *f)
+static bool at_roofline(const struct finding_context *s, struct finding *f)
 {
     const json_t *ceilings = json_object_get(s->profile, "ceilings");
     double time = json_get_number(s->profile, "time", NAN), flops = json_get_number(s->profile, "flops", 0), bytes = json_get_number(s->profile, "bytes", 0);
-    double compute = scene_number(s, "pipe_tensor") > 1 ? 0 : flops / json_get_number(ceilings, "flops_per_second", NAN), memory = bytes / json_get_number(ceilings, "bytes_per_second", NAN);
+    double compute = finding_context_number(s, "pipe_tensor") > 1 ? 0 : flops / json_get_number(ceilings, "flops_per_second", NAN), memory = bytes / json_get_number(ceilings, "bytes_per_second", NAN);
     double reached = fmax(compute, memory) / time;
     if (!(reached > 0.85)) return false;
     SAY(f->seen, "the job's work takes %.0f%% of the time at the device's measured ceiling for %s", 100 * reached, memory > compute ? "memory" : "FP32 arithmetic");
@@ -209,9 +209,9 @@ static bool at_roofline(const struct scene *s, struct finding *f)
     return true;
 }
 
-static bool imbalance(const struct scene *s, struct finding *f)
+static bool imbalance(const struct finding_context *s, struct finding *f)
 {
-    double average = scene_number(s, "cycles_active"), longest = scene_number(s, "cycles_active_max"), waves = scene_number(s, "waves");
+    double average = finding_context_number(s, "cycles_active"), longest = finding_context_number(s, "cycles_active_max"), waves = finding_context_number(s, "waves");
     double lost = 1 - average / longest;
     if (!(lost > 0.15) || (waves < 8 && waves != floor(waves))) return false; // else it is the tail
     SAY(f->seen, "the busiest multiprocessor works %.0f%% longer than the average one", 100 * (longest / average - 1));
@@ -221,7 +221,7 @@ static bool imbalance(const struct scene *s, struct finding *f)
     return true;
 }
 
-static bool barriers(const struct scene *s, struct finding *f)
+static bool barriers(const struct finding_context *s, struct finding *f)
 {
     double time = share(s, "barrier");
     if (!(time > 0.15)) return false;

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "tuner/base/text.h"
+#include "tuner/base/memory.h"
 #include "tuner/output/header_parts.h"
 
 static char *upper_identifier(const char *text)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
 struct folding {
@@ -101,7 +102,7 @@ static json_t *map_section(const struct folding *f, const struct argument *a, si
     const struct tensor_map *map = a->map;
     const struct buffer *b = &f->job->buffers[a->buffer];
     json_t *sizes = json_array(), *strides = json_array(), *box = json_array();
-    json_t *object = json_pack("{s:s, s:s, s:i, s:b, s:o, s:o, s:o}", "buffer", b->name, "type", map->tf32 ? "tf32" : data_type_name(b->type), "argument", (int)place, "nan",
+    json_t *object = json_pack("{s:s, s:s, s:i, s:b, s:o, s:o, s:o}", "buffer", b->name, "type", map->tf32 ? "tf32" : element_name(b->type), "argument", (int)place, "nan",
                                (int)map->nan, "sizes", sizes, "strides", strides, "box", box);
     char *dense = text_copy("1");
     int failed = set_c(object, "swizzle", f, map->swizzle, "0", err) || set_c(object, "interleave", f, map->interleave, "0", err) ||
@@ -120,7 +121,7 @@ static json_t *map_section(const struct folding *f, const struct argument *a, si
         if (!failed && d > 0) {
             const struct expr *given = map->stride[d - 1] ? map->stride[d - 1] : map->rank == 2 ? (b->ld ? b->ld : b->cols) : NULL;
             failed = set_c(c, "stride", f, given, dense, err);
-            char *bytes = text_format("%zu * (%s)", data_type_size(b->type), json_get_string(c, "stride", ""));
+            char *bytes = text_format("%zu * (%s)", element_size(b->type), json_get_string(c, "stride", ""));
             json_array_append_new(strides, json_string(bytes));
             free(bytes);
         }
@@ -214,7 +215,7 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
             return error_set(err, "trial %lld has no time for the problem %s: the job file has changed since", (long long)trial->id, job->problems[p].name);
         struct interval time = decided ? decided->problems[p].time : (struct interval){measured->time, measured->low, measured->high};
         times[p] = time.value;
-        if (several && job->problems[p].held) continue;
+        if (several && job->problems[p].holdout) continue;
         json_t *sizes = json_array();
         for (size_t i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_integer(job->problems[p].sizes[i]));
         if (all && isfinite(time.value)) json_array_append_new(all, json_pack("{s:O, s:f}", "sizes", sizes, "time", time.value));
@@ -233,7 +234,7 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
     return 0;
 }
 
-// The work of a problem as C over its sizes: as tuner/run/effort.c takes it.
+// The work of a problem as C over its sizes: as tuner/run/wave_model.c takes it.
 static int set_work(json_t *section, const struct job *job, const struct folding *f, struct error *err)
 {
     char *product = text_copy("1");

@@ -8,7 +8,7 @@
 //    "stages":[{"name":"gemm_simt","entry":"gemm_simt","when":"1","grid":["C","C","C"],"block":[..],"cluster":[..],"shared":"C","overlap":"C","cooperative":false,
 //               "registers":128,"spills":0,"shared_static":0,"code_bytes":9216,"occupancy":0.25}],   C: C text over size_M, size_N, ..
 //    "kernel":0,"kernels":4,                                 only with objective each: one of so many; "problems" are those that it is for
-//    "work":"C","stage":"..","at_once":264,"times":[{"sizes":[..],"time":..}],    also: what tuner/run/effort.h takes; times on all problems not held back
+//    "work":"C","stage":"..","at_once":264,"times":[{"sizes":[..],"time":..}],    also: what tuner/run/wave_model.h takes; times on all problems not held back
 //    "seconds":2.8e-3,"problems":[{"name":"M=..","sizes":[4096,..],"time":[median,low,high]}],
 //    "ratios":[{"name":"cublas","ratio":[0.96,0.95,0.97]}],"error":0.02,"verified":["M=..",..],
 //    "counters":[{"key":"icache_misses","problem":0,"stage":0,"value":12}]}

@@ -1,4 +1,4 @@
-// The header's selector for jobs that end in several kernels: what every kernel took on every problem, its effort on any sizes, and the choice.
+// The header's selector for jobs that end in several kernels: what every kernel took on every problem, its relative time on any sizes, and the choice.
 //
 // As header_functions.c: nothing included, nothing allocated, the strictest warnings.
 #include <inttypes.h>
@@ -26,12 +26,12 @@ static const char *heaviest_prefix(struct renderer *r, const json_t *section)
     return found;
 }
 
-static void put_effort(struct renderer *r)
+static void put_wave_model(struct renderer *r)
 {
     const json_t *section;
     size_t i;
     FILE *f = r->file;
-    fprintf(f, "/* A kernel's times on two problems are expected to be in this proportion: the work of a block times the waves of blocks. */\nstatic inline double %s_effort(", r->lower);
+    fprintf(f, "/* A kernel's times on two problems are expected to be in this proportion: the work of a block times the waves of blocks. */\nstatic inline double %s_relative_time(", r->lower);
     header_put_arguments(r, "int section");
     fprintf(f, ")\n{\n    double work = 1, blocks = 0, at_once = 1, waves;\n    switch (section) {\n");
     json_array_foreach(r->sections, i, section) {
@@ -68,7 +68,7 @@ static void put_times(struct renderer *r)
     fprintf(r->file, "    };\n    *count = (int)(sizeof times / sizeof times[0]);\n    return times;\n}\n\n");
 }
 
-// The kernel for any sizes: the one that is expected to be the fastest, as search/cover.h expects it, by which problems held back were judged.
+// The kernel for any sizes: the one that is expected to be the fastest, as search/kernel_set.h expects it, by which problems held back were judged.
 void header_select(struct renderer *r)
 {
     size_t sizes = json_array_size(r->sizes), i;
@@ -84,11 +84,11 @@ void header_select(struct renderer *r)
         fputs(").used", f);
     }
     fputs(";\n}\n\n", f);
-    put_effort(r);
+    put_wave_model(r);
     put_times(r);
     fprintf(f,
             "/* The kernel (0 to %s_KERNELS - 1) for a problem: of those that can do it, the one expected to be the fastest. Each is expected to take what it took on the three\n"
-            " * problems nearest by the ratios of the sizes (twice as far for each size that is a multiple of another power of two, up to 8), in proportion to the effort,\n"
+            " * problems nearest by the ratios of the sizes (twice as far for each size that is a multiple of another power of two, up to 8), in proportion to the relative time,\n"
             " * weighted by one over the distance; on a problem that was tuned, what it took there. -1: none can, or a size is below 1. */\nstatic inline int %s_select(",
             r->upper, r->lower);
     header_put_arguments(r, "");
@@ -111,10 +111,10 @@ void header_select(struct renderer *r)
             "                if (%2$s_alignment(size[d]) != %2$s_alignment(times[i].size[d])) distance *= 2;\n            }\n"
             "            if (found == 3 && distance >= distances[2]) continue;\n            k = found < 3 ? found++ : 2;\n"
             "            for (; k > 0 && distances[k - 1] > distance; k--) {\n                distances[k] = distances[k - 1];\n                seconds[k] = seconds[k - 1];\n            }\n"
-            "            distances[k] = distance;\n            seconds[k] = times[i].seconds * %2$s_effort(section",
+            "            distances[k] = distance;\n            seconds[k] = times[i].seconds * %2$s_relative_time(section",
             sizes ? sizes : 1, r->lower);
     header_put_sizes(r, ", ");
-    fprintf(f, ") / %s_effort(section", r->lower);
+    fprintf(f, ") / %s_relative_time(section", r->lower);
     for (i = 0; i < sizes; i++) fprintf(f, ", times[i].size[%zu]", i);
     fprintf(f,
             ");\n        }\n        if (found && distances[0] <= 1) found = 1;\n        for (k = 0; k < found; k++) {\n            sum += seconds[k] / distances[k];\n            weights += 1 / distances[k];\n        }\n"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
 double profile_number(const json_t *stage, const char *key)

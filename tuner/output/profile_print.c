@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tuner/base/text.h"
+#include "tuner/base/memory.h"
 #include "tuner/output/finals.h"
 #include "tuner/output/profile.h"
 

@@ -12,7 +12,7 @@
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/store/recorded.h"
+#include "tuner/recorded/recorded.h"
 
 // The number of the recorded trial that a request means, or -1.
 static int64_t trial_of(const struct recorded *r, const json_t *request)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/run/worker.h"
@@ -33,11 +34,11 @@ json_t *explain_facts(const struct device_limits *d, const struct launch_shape *
     return facts;
 }
 
-static json_t *new_document(struct lab *lab, const struct job *job, size_t problem, const char *name)
+static json_t *new_document(struct single_run *single, const struct job *job, size_t problem, const char *name)
 {
-    const json_t *asked = json_array_get(json_object_get(lab_request(lab), "problems"), problem);
-    json_t *device = json_deep_copy(json_object_get(lab_hello(lab), "device"));
-    json_object_set_new(device, "compute", json_integer((json_int_t)lab_limits(lab)->compute));
+    const json_t *asked = json_array_get(json_object_get(single_run_request(single), "problems"), problem);
+    json_t *device = json_deep_copy(json_object_get(single_run_hello(single), "device"));
+    json_object_set_new(device, "compute", json_integer((json_int_t)single_run_limits(single)->compute));
     return json_pack("{s:s, s:s, s:f, s:f, s:o, s:n, s:[], s:[], s:{}}", "name", name, "problem", job->problems[problem].name, "flops",
                      (double)json_get_integer(asked, "flops", 0), "bytes", (double)json_get_integer(asked, "bytes", 0), "device", device, "ceilings", "stages", "notes",
                      "seconds");
@@ -67,13 +68,13 @@ static void set_seconds(json_t *document, const char *what, double since)
 }
 
 // The counters of one trial into the stages; `answer` is that to "count".
-static void set_counters(struct lab *lab, json_t *document, const json_t *answer)
+static void set_counters(struct single_run *single, json_t *document, const json_t *answer)
 {
-    const json_t *trial = json_array_get(json_object_get(answer, "trials"), 0), *keys = json_object_get(lab_job(lab), "metrics");
+    const json_t *trial = json_array_get(json_object_get(answer, "trials"), 0), *keys = json_object_get(single_run_job(single), "metrics");
     json_t *stages = json_object_get(document, "stages"), *row, *missing;
     size_t i, k;
     note(document, json_get_string(trial, "reason", ""));
-    json_array_foreach(json_object_get(lab_job(lab), "missing"), i, missing)
+    json_array_foreach(json_object_get(single_run_job(single), "missing"), i, missing)
     {
         note(document, json_string_value(missing));
     }
@@ -89,7 +90,7 @@ static void set_counters(struct lab *lab, json_t *document, const json_t *answer
     }
 }
 
-static void add_stages(struct lab *lab, const struct job *job, const struct lab_candidate *c, size_t problem, json_t *document)
+static void add_stages(struct single_run *single, const struct job *job, const struct single_run_candidate *c, size_t problem, json_t *document)
 {
     for (size_t i = 0; i < c->launch_count; i++) {
         const struct planned_launch *l = &c->launches[i];
@@ -98,7 +99,7 @@ static void add_stages(struct lab *lab, const struct job *job, const struct lab_
         const struct compiled_entry *e = compiled_find(&c->compiled, stage->entry);
         static const struct compiled_entry library = {.registers = -1, .shared = -1, .stack = -1, .code_bytes = -1};
         if (!e) e = &library; // its kernels are the library's business
-        json_t *facts = explain_facts(lab_limits(lab), &l->shape, e->registers, e->shared);
+        json_t *facts = explain_facts(single_run_limits(single), &l->shape, e->registers, e->shared);
         json_object_set_new(facts, "spill_loads", json_integer((json_int_t)e->spill_loads));
         json_object_set_new(facts, "spill_stores", json_integer((json_int_t)e->spill_stores));
         json_object_set_new(facts, "stack", json_integer((json_int_t)e->stack));
@@ -112,9 +113,9 @@ static void add_stages(struct lab *lab, const struct job *job, const struct lab_
 }
 
 // The dynamic shared memory of the problem's launches, raised until no more than so many blocks fit.
-static void pad_shared(struct lab *lab, const struct job *job, struct lab_candidate *c, size_t problem, int64_t blocks)
+static void pad_shared(struct single_run *single, const struct job *job, struct single_run_candidate *c, size_t problem, int64_t blocks)
 {
-    const struct device_limits *d = lab_limits(lab);
+    const struct device_limits *d = single_run_limits(single);
     json_t *stages = json_object_get(json_array_get(c->problems, problem), "stages");
     for (size_t i = 0, k = 0; i < c->launch_count; i++) {
         struct launch_shape *l = &c->launches[i].shape;
@@ -130,11 +131,11 @@ static void pad_shared(struct lab *lab, const struct job *job, struct lab_candid
     }
 }
 
-static int add_trial(struct lab *lab, const struct job *job, const struct lab_candidate *c, size_t problem, bool verify, json_t *document, struct error *err)
+static int add_trial(struct single_run *single, const struct job *job, const struct single_run_candidate *c, size_t problem, bool verify, json_t *document, struct error *err)
 {
     json_t *cutoff = json_array();
     for (size_t i = 0; i < job->tuned_count; i++) json_array_append_new(cutoff, json_null());
-    json_t *answer = lab_ask(lab, json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "op", "trial", "cubin", c->compiled.cubin, "config", c->config, "cutoff", cutoff, "problems",
+    json_t *answer = single_run_ask(single, json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "op", "trial", "cubin", c->compiled.cubin, "config", c->config, "cutoff", cutoff, "problems",
                                             c->problems, "verify", (int)verify), job->measure.timeout, err);
     if (!answer && strstr(err->message, "did not answer")) {
         struct error why = *err;
@@ -160,17 +161,17 @@ static int add_trial(struct lab *lab, const struct job *job, const struct lab_ca
 double explain_patience(double time)
 {
     enum { LAUNCHES = 300 }; // `full` takes some 40 passes of two launches; an own list of metrics more
-    return LAB_PATIENCE + (time > 0 ? LAUNCHES * time : 0);
+    return SINGLE_RUN_PATIENCE + (time > 0 ? LAUNCHES * time : 0);
 }
 
 // Counting a kernel of seconds takes minutes.
-static void announce(struct lab *lab, double time)
+static void announce(struct single_run *single, double time)
 {
     char text[160];
     if (!(time > 0.5)) return;
     snprintf(text, sizeof text, "counting a kernel of %.3g s: every pass launches it twice, about %.0f minutes in all; at most %.0f", time, ceil(100 * time / 60),
              ceil(explain_patience(time) / 60));
-    lab_say(lab, text);
+    single_run_say(single, text);
 }
 
 // What the figures cannot say.
@@ -203,9 +204,9 @@ static void judge_counters(json_t *document)
     }
 }
 
-static int add_lines(struct lab *lab, const struct lab_candidate *c, const json_t *part, json_t *document, struct error *err)
+static int add_lines(struct single_run *single, const struct single_run_candidate *c, const json_t *part, json_t *document, struct error *err)
 {
-    json_t *answer = lab_ask(lab, json_pack("{s:s, s:s, s:s, s:[O], s:b}", "op", "profile", "cubin", c->compiled.cubin, "config", c->config, "problems", part, "samples", 1), explain_patience(json_get_number(document, "time", NAN)), err);
+    json_t *answer = single_run_ask(single, json_pack("{s:s, s:s, s:s, s:[O], s:b}", "op", "profile", "cubin", c->compiled.cubin, "config", c->config, "problems", part, "samples", 1), explain_patience(json_get_number(document, "time", NAN)), err);
     size_t i;
     json_t *stage, *reason;
     if (!answer) return -1;
@@ -230,19 +231,19 @@ bool explain_worked(const json_t *document)
     return status == STATUS_OK || status == STATUS_SLOW || status == STATUS_NONDETERMINISTIC;
 }
 
-json_t *explain_candidate(struct lab *lab, const struct job *job, const uint16_t *config, size_t problem, const char *name, struct error *err)
+json_t *explain_candidate(struct single_run *single, const struct job *job, const uint16_t *config, size_t problem, const char *name, struct error *err)
 {
-    return explain_variant(lab, job, config, problem, name, 0, 0, err);
+    return explain_variant(single, job, config, problem, name, 0, 0, err);
 }
 
-json_t *explain_variant(struct lab *lab, const struct job *job, const uint16_t *config, size_t problem, const char *name, int variant, int64_t blocks, struct error *err)
+json_t *explain_variant(struct single_run *single, const struct job *job, const uint16_t *config, size_t problem, const char *name, int variant, int64_t blocks, struct error *err)
 {
-    struct lab_candidate c;
+    struct single_run_candidate c;
     char text[16];
     snprintf(text, sizeof text, "%d", variant);
-    json_t *document = new_document(lab, job, problem, name), *answer, *defines = variant ? json_pack("{s:s}", "SWEETSPOT_VARIANT", text) : NULL;
+    json_t *document = new_document(single, job, problem, name), *answer, *defines = variant ? json_pack("{s:s}", "SWEETSPOT_VARIANT", text) : NULL;
     double begin = clock_now();
-    int failed = lab_compile(lab, config, defines, &c, err);
+    int failed = single_run_compile(single, config, defines, &c, err);
     json_decref(defines);
     json_object_set_new(document, "config", json_string(c.config));
     if (failed > 0) { // its own fault
@@ -251,50 +252,50 @@ json_t *explain_variant(struct lab *lab, const struct job *job, const uint16_t *
         json_object_set_new(document, "status", json_string(status));
         const char *rest = err->message + strlen(status);
         json_object_set_new(document, "reason", json_string(rest + strspn(rest, ": ")));
-        lab_candidate_release(&c);
+        single_run_candidate_release(&c);
         return document;
     }
     set_seconds(document, "compile", begin);
     if (!failed) {
-        if (blocks) pad_shared(lab, job, &c, problem, blocks);
-        add_stages(lab, job, &c, problem, document);
+        if (blocks) pad_shared(single, job, &c, problem, blocks);
+        add_stages(single, job, &c, problem, document);
         begin = clock_now();
-        failed = add_trial(lab, job, &c, problem, !variant, document, err);
+        failed = add_trial(single, job, &c, problem, !variant, document, err);
         set_seconds(document, "trial", begin);
     }
-    if (!failed && explain_worked(document) && lab_counts(lab)) {
+    if (!failed && explain_worked(document) && single_run_counts(single)) {
         json_t *part = json_array_get(c.problems, problem);
         double time = json_get_number(document, "time", NAN);
-        announce(lab, time);
+        announce(single, time);
         begin = clock_now();
-        answer = lab_ask(lab, json_pack("{s:s, s:[{s:i, s:s, s:s, s:[O]}]}", "op", "count", "trials", "trial", 1, "cubin", c.compiled.cubin, "config", c.config, "problems", part), explain_patience(time), err);
+        answer = single_run_ask(single, json_pack("{s:s, s:[{s:i, s:s, s:s, s:[O]}]}", "op", "count", "trials", "trial", 1, "cubin", c.compiled.cubin, "config", c.config, "problems", part), explain_patience(time), err);
         failed = answer ? 0 : -1;
-        if (answer) set_counters(lab, document, answer);
+        if (answer) set_counters(single, document, answer);
         json_decref(answer);
         set_seconds(document, "count", begin);
         begin = clock_now();
-        if (!failed) failed = add_lines(lab, &c, part, document, err);
+        if (!failed) failed = add_lines(single, &c, part, document, err);
         set_seconds(document, "lines", begin);
     }
     if (!failed && explain_worked(document)) judge_counters(document);
-    lab_candidate_release(&c);
+    single_run_candidate_release(&c);
     if (!failed) return document;
     json_decref(document);
     return NULL;
 }
 
-json_t *explain_baseline(struct lab *lab, const struct job *job, const char *baseline, size_t problem, struct error *err)
+json_t *explain_baseline(struct single_run *single, const struct job *job, const char *baseline, size_t problem, struct error *err)
 {
     size_t i;
     json_t *each, *document = NULL, *answer;
-    json_array_foreach(json_object_get(lab_job(lab), "baselines"), i, each)
+    json_array_foreach(json_object_get(single_run_job(single), "baselines"), i, each)
     {
         if (strcmp(json_get_string(each, "name", ""), baseline)) continue;
         if (!json_array_size(json_object_get(each, "problems"))) {
             error_set(err, "baseline %s: not available: %s", baseline, json_get_string(each, "reason", "no reason given"));
             return NULL;
         }
-        document = new_document(lab, job, problem, baseline);
+        document = new_document(single, job, problem, baseline);
         json_object_set_new(document, "config", json_string(json_get_string(each, "detail", "")));
         json_object_set_new(document, "status", json_string("ok"));
         json_object_set_new(document, "reason", json_string(""));
@@ -305,13 +306,13 @@ json_t *explain_baseline(struct lab *lab, const struct job *job, const char *bas
         return NULL;
     }
     json_array_append_new(json_object_get(document, "stages"), json_pack("{s:s, s:{}, s:{}}", "name", baseline, "launch", "facts"));
-    if (!lab_counts(lab)) return document;
-    answer = lab_ask(lab, json_pack("{s:s, s:[{s:s, s:s}]}", "op", "count", "trials", "trial", baseline, "baseline", baseline), explain_patience(json_get_number(document, "time", NAN)), err);
+    if (!single_run_counts(single)) return document;
+    answer = single_run_ask(single, json_pack("{s:s, s:[{s:s, s:s}]}", "op", "count", "trials", "trial", baseline, "baseline", baseline), explain_patience(json_get_number(document, "time", NAN)), err);
     if (answer) {
         json_t *rows = json_object_get(json_array_get(json_object_get(answer, "trials"), 0), "counters"); // one a tuned problem
         for (i = json_array_size(rows); i-- > 0;)
             if (json_get_integer(json_array_get(rows, i), "problem", 0) != (int64_t)problem) json_array_remove(rows, i);
-        set_counters(lab, document, answer);
+        set_counters(single, document, answer);
     } else {
         json_decref(document);
         document = NULL;

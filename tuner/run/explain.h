@@ -15,19 +15,19 @@
 
 #include <stdbool.h>
 
-#include "tuner/run/lab.h"
+#include "tuner/run/single_run.h"
 
 // Whether the candidate ran and can be explained: ok, slow or nondeterministic.
 bool explain_worked(const json_t *profile);
 
 // A new document. Its "status" is the trial's; with another than ok, slow or nondeterministic there is nothing but "reason". NULL with a message when
 // a worker failed.
-json_t *explain_candidate(struct lab *, const struct job *, const uint16_t *config, size_t problem, const char *name, struct error *);
+json_t *explain_candidate(struct single_run *, const struct job *, const uint16_t *config, size_t problem, const char *name, struct error *);
 // Likewise of a variant of the candidate: compiled with SWEETSPOT_VARIANT=variant, never verified, and, where it would fit more often on a multiprocessor
 // than `blocks_per_sm` (0: as it comes), given so much shared memory that it does not. The first stage alone decides.
-json_t *explain_variant(struct lab *, const struct job *, const uint16_t *config, size_t problem, const char *name, int variant, int64_t blocks_per_sm, struct error *);
-// Of a baseline that the lab has measured: time and counters. NULL with the reason when there is none of that name or it does not work.
-json_t *explain_baseline(struct lab *, const struct job *, const char *baseline, size_t problem, struct error *);
+json_t *explain_variant(struct single_run *, const struct job *, const uint16_t *config, size_t problem, const char *name, int variant, int64_t blocks_per_sm, struct error *);
+// Of a baseline that the single has measured: time and counters. NULL with the reason when there is none of that name or it does not work.
+json_t *explain_baseline(struct single_run *, const struct job *, const char *baseline, size_t problem, struct error *);
 
 // Seconds to wait for the counters of a kernel that takes so long: every pass launches it twice.
 double explain_patience(double time);

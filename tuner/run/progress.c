@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tuner/base/protocol.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/text.h"
 #include "tuner/run/run.h"
 

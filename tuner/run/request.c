@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/operation.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
 int compiled_read(const json_t *answer, struct compiled *c, struct error *err)
@@ -100,7 +101,7 @@ json_t *request_compile(const struct job *job, const uint16_t *config, const cha
 
 static json_t *describe_fill(const struct fill *f)
 {
-    json_t *fill = json_pack("{s:s}", "kind", fill_kind_name(f->kind));
+    json_t *fill = json_pack("{s:s}", "kind", fill_words[f->kind]);
     if (f->kind == FILL_CONSTANT) json_object_set_new(fill, "value", json_real(f->low));
     if (f->kind == FILL_UNIFORM || f->kind == FILL_INTEGER) {
         json_object_set_new(fill, "low", json_real(f->low));
@@ -119,9 +120,9 @@ static json_t *describe_buffers(const struct job *job, const int64_t *values, st
         if (expr_eval(b->cols, values, &cols, err) || (b->rows && expr_eval(b->rows, values, &rows, err))) goto fail;
         ld = cols;
         if (b->ld && expr_eval(b->ld, values, &ld, err)) goto fail;
-        json_array_append_new(buffers, json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o}", "name", b->name, "type", data_type_name(b->type), "rows",
+        json_array_append_new(buffers, json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o}", "name", b->name, "type", element_name(b->type), "rows",
                                                  (json_int_t)rows, "cols", (json_int_t)cols, "ld", (json_int_t)ld, "direction",
-                                                 direction_name(b->direction), "fill", describe_fill(&b->fill)));
+                                                 direction_words[b->direction], "fill", describe_fill(&b->fill)));
     }
     return buffers;
 fail:
@@ -218,16 +219,16 @@ static json_t *describe_argument(const struct job *job, const struct argument *a
     if (a->map) return describe_tensor_map(job, a, values, err);
     if (a->buffer >= 0) return json_pack("{s:s}", "buffer", job->buffers[a->buffer].name);
     int64_t value;
-    if (!a->value) return json_pack("{s:s, s:f}", "scalar", data_type_name(a->type), "value", a->real);
+    if (!a->value) return json_pack("{s:s, s:f}", "scalar", element_name(a->type), "value", a->real);
     if (expr_eval(a->value, values, &value, err)) return NULL;
     static const struct {
         int64_t low, high;
-    } range[TYPE_COUNT] = {[TYPE_I8] = {INT8_MIN, INT8_MAX}, [TYPE_I32] = {INT32_MIN, INT32_MAX}, [TYPE_U32] = {0, UINT32_MAX}};
+    } range[ELEMENT_COUNT] = {[ELEMENT_I8] = {INT8_MIN, INT8_MAX}, [ELEMENT_I32] = {INT32_MIN, INT32_MAX}, [ELEMENT_U32] = {0, UINT32_MAX}};
     if (range[a->type].high && (value < range[a->type].low || value > range[a->type].high)) {
-        error_set(err, "%" PRId64 " is more than an %s holds", value, data_type_name(a->type));
+        error_set(err, "%" PRId64 " is more than an %s holds", value, element_name(a->type));
         return NULL;
     }
-    return json_pack("{s:s, s:I}", "scalar", data_type_name(a->type), "value", (json_int_t)value);
+    return json_pack("{s:s, s:I}", "scalar", element_name(a->type), "value", (json_int_t)value);
 }
 
 // A stage that a library computes: which buffer plays which role, and the sizes and scalars.
@@ -410,8 +411,8 @@ json_t *request_job(const struct job *job, int64_t memory, const struct compiled
     if (!how) goto fail;
     const struct operation *op = job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
     for (size_t i = 0; op && op->baselines && op->baselines[i].name; i++) json_array_append_new(baselines, json_string(op->baselines[i].name));
-    const struct measure_settings *m = &job->measure;
-    const struct verify_settings *v = &job->verify;
+    const struct job_measure *m = &job->measure;
+    const struct job_verify *v = &job->verify;
     json_t *verify = json_pack("{s:b, s:f, s:f, s:f, s:b, s:I}", "enabled", (int)v->enabled, "tolerance", v->tolerance, "absolute", v->absolute,
                                "relative", v->relative, "deterministic", (int)v->deterministic, "guard_bytes", (json_int_t)v->guard_bytes);
     json_t *measure = json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:b}", "cache", m->cold ? "cold" : "warm", "warmup", (json_int_t)m->warmup,

@@ -4,7 +4,7 @@
 
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
-#include "tuner/run/admit.h"
+#include "tuner/run/launch_check.h"
 
 // One kernel entry's name in the cubin and ptxas's figures, from a compile answer.
 struct compiled_entry {

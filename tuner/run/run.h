@@ -168,9 +168,9 @@ void run_collect_starts(struct run *);                       // run_starts.c: fr
 void run_commit_counters(struct run *, struct task *, const json_t *counters);
 void run_fail(struct run *, int exit_status, const struct error *); // ends the run
 
-// decide.c: the final.
+// final.c: the final.
 int run_final_begin(struct run *);                           // adds the finalists' tasks; 0 none to decide between
-int run_final_begin_each(struct run *);                      // decide_each.c: the same for objective "each"
+int run_final_begin_each(struct run *);                      // final_each.c: the same for objective "each"
 void run_final_finish_each(struct run *);
 void run_put_final(struct run *, json_t *document);          // into the store; takes the document
 void run_final_send(struct run *, struct gpu_slot *);

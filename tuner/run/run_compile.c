@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "tuner/base/protocol.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/run/run.h"
 
@@ -68,7 +70,7 @@ static int does_too_little(const struct run *r, const struct task *t, struct err
 }
 
 // A compiled task's launches, facts and whether they fit. False after it was committed as a failure.
-static bool admit(struct run *r, struct task *t)
+static bool check_launches(struct run *r, struct task *t)
 {
     struct error err;
     t->launches = memory_new(REQUEST_MAX_LAUNCHES, sizeof *t->launches);
@@ -88,7 +90,7 @@ static bool admit(struct run *r, struct task *t)
         const struct compiled_entry *e = compiled_find(&t->compiled, r->job->stages[l->stage].entry);
         if (!e) continue;
         int64_t threads = l->shape.block[0] * l->shape.block[1] * l->shape.block[2], fixed = e->shared > 0 ? e->shared : 0;
-        if (admit_launch(&r->limits, &l->shape, e->registers, e->shared, &err)) {
+        if (launch_check(&r->limits, &l->shape, e->registers, e->shared, &err)) {
             error_prefix(&err, "%s on %s", r->job->stages[l->stage].name, r->job->problems[l->problem].name);
             run_commit(r, t, STATUS_PRUNED, err.message, NULL);
             return false;
@@ -125,7 +127,7 @@ static void take_answer(struct run *r, struct task *t, const json_t *answer)
             finish(r, t, STATUS_COMPILE_ERROR, err.message);
         } else if (t->purpose == TASK_COUNT) {
             t->state = TASK_COUNTABLE;
-        } else if (admit(r, t)) {
+        } else if (check_launches(r, t)) {
             t->state = t->purpose == TASK_TRIAL ? TASK_READY : TASK_FINAL;
             if (t->purpose == TASK_TRIAL) strategy_compiled(r->strategy, t->config, &t->facts);
         }

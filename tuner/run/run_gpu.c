@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "tuner/base/protocol.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/run/run.h"
 

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "tuner/base/hash.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/compile/source.h"

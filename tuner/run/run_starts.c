@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "tuner/base/protocol.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/run/run.h"
-#include "tuner/store/recorded.h"
+#include "tuner/recorded/recorded.h"
 
 // The value of a name in "A=1,B=x", and its length; NULL when it is not there.
 static const char *value_of(const char *text, const char *name, size_t *length)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tuner/base/protocol.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/run/run.h"
 

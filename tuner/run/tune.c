@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/run/interrupt.h"

@@ -9,20 +9,14 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/run/interrupt.h"
 
 enum { LONGEST_LINE = 256 << 20 }; // a worker that writes more than this without a newline talks nonsense
-
-double clock_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 char *worker_program(const char *variable, const char *name)
 {

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "tuner/base/error.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/json.h"
 
 enum { WORKER_LAST_WORDS = 512 };
@@ -58,9 +59,6 @@ void worker_release(struct worker *); // kills, frees
 json_t *worker_ask(struct worker *, json_t *request, double seconds, struct error *);
 // Likewise for a request that was sent already.
 json_t *worker_wait(struct worker *, int64_t id, double seconds, struct error *);
-
-// Seconds on a monotonic clock.
-double clock_now(void);
 
 // The path of a program of ours: from the environment variable, or beside the running executable. malloc'ed.
 char *worker_program(const char *variable, const char *name);

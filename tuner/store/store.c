@@ -10,9 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/store/store_internal.h"
 
@@ -47,35 +48,6 @@ static const char *const statement_text[STATEMENT_COUNT] = {
     [STATEMENT_DOCUMENTS] = "SELECT written, json FROM documents WHERE kind = ? AND (environment = ? OR environment IS NULL)"
                             " ORDER BY id DESC LIMIT ?",
 };
-
-struct piece {
-    struct piece *next;
-    _Alignas(max_align_t) unsigned char bytes[];
-};
-
-void *pieces_new(struct pieces *pieces, size_t size)
-{
-    struct piece *piece = memory_new(1, sizeof *piece + size);
-    piece->next = pieces->first;
-    pieces->first = piece;
-    return piece->bytes;
-}
-
-const char *pieces_copy(struct pieces *pieces, const char *text)
-{
-    if (!text) return "";
-    size_t size = strlen(text) + 1;
-    return memcpy(pieces_new(pieces, size), text, size);
-}
-
-void pieces_release(struct pieces *pieces)
-{
-    while (pieces->first) {
-        struct piece *next = pieces->first->next;
-        free(pieces->first);
-        pieces->first = next;
-    }
-}
 
 // errno of the failure: of the connection or, where SQLite noted none, of the write-ahead log's file.
 static int system_error(sqlite3 *db)
@@ -232,9 +204,9 @@ void store_close(struct store *store)
     for (size_t i = 0; i < STATEMENT_COUNT; i++) sqlite3_finalize(store->statements[i]);
     sqlite3_close(store->db);
     if (store->lock >= 0) close(store->lock);
-    pieces_release(&store->found);
-    pieces_release(&store->document);
-    pieces_release(&store->session);
+    arena_release(&store->found);
+    arena_release(&store->document);
+    arena_release(&store->session);
     free(store->lock_path);
     free(store->path);
     free(store);
@@ -337,7 +309,7 @@ int store_last_environment(struct store *store, struct environment *environment,
     int result, step = sqlite3_step(query);
     if (step == SQLITE_ROW) {
         const char *text[10];
-        for (int i = 0; i < 10; i++) text[i] = pieces_copy(&store->session, (const char *)sqlite3_column_text(query, i + 1));
+        for (int i = 0; i < 10; i++) text[i] = arena_copy(&store->session, (const char *)sqlite3_column_text(query, i + 1));
         store->environment = sqlite3_column_int64(query, 0);
         *environment = (struct environment){text[0], text[1], text[2], text[3], text[4], text[5], text[6], text[7], text[8], text[9]};
         result = 0;
@@ -353,11 +325,9 @@ int store_put_document(struct store *store, const char *kind, const char *json, 
 {
     sqlite3_stmt *put = store_statement(store, STATEMENT_PUT_DOCUMENT, err);
     if (!put) return -1;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
     sqlite3_bind_int64(put, 1, store->environment);
     sqlite3_bind_text(put, 2, kind, -1, SQLITE_STATIC);
-    sqlite3_bind_double(put, 3, (double)now.tv_sec + 1e-9 * (double)now.tv_nsec);
+    sqlite3_bind_double(put, 3, clock_wall());
     sqlite3_bind_text(put, 4, json, -1, SQLITE_STATIC);
     return store_run(store, put, err);
 }
@@ -371,7 +341,7 @@ int store_each_document(struct store *store, const char *kind, int64_t limit, in
         double when;
         const char *json;
     } *first = NULL, **end = &first;
-    struct pieces memory = {NULL};
+    struct arena memory = {NULL};
     sqlite3_stmt *query = store_statement(store, STATEMENT_DOCUMENTS, err);
     if (!query) return -1;
     sqlite3_bind_text(query, 1, kind, -1, SQLITE_STATIC);
@@ -379,9 +349,9 @@ int store_each_document(struct store *store, const char *kind, int64_t limit, in
     sqlite3_bind_int64(query, 3, limit ? limit : -1);
     int step, result = 0;
     while ((step = sqlite3_step(query)) == SQLITE_ROW) {
-        struct found *found = pieces_new(&memory, sizeof *found);
+        struct found *found = arena_new(&memory, sizeof *found);
         found->when = sqlite3_column_double(query, 0);
-        found->json = pieces_copy(&memory, (const char *)sqlite3_column_text(query, 1));
+        found->json = arena_copy(&memory, (const char *)sqlite3_column_text(query, 1));
         *end = found;
         end = &found->next;
     }
@@ -389,12 +359,12 @@ int store_each_document(struct store *store, const char *kind, int64_t limit, in
     sqlite3_reset(query);
     sqlite3_clear_bindings(query);
     for (; first && !result; first = first->next) result = visit(user, first->when, first->json);
-    pieces_release(&memory);
+    arena_release(&memory);
     return result;
 }
 
 struct newest {
-    struct pieces *memory;
+    struct arena *memory;
     const char *json;
     double when;
 };
@@ -402,14 +372,14 @@ struct newest {
 static int keep_document(void *user, double when, const char *json)
 {
     struct newest *newest = user;
-    newest->json = pieces_copy(newest->memory, json);
+    newest->json = arena_copy(newest->memory, json);
     newest->when = when;
     return 0;
 }
 
 int store_get_document(struct store *store, const char *kind, const char **json, double *when, struct error *err)
 {
-    pieces_release(&store->document);
+    arena_release(&store->document);
     struct newest newest = {.memory = &store->document};
     if (store_each_document(store, kind, 1, keep_document, &newest, err)) return -1;
     *json = newest.json;

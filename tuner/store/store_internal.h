@@ -4,15 +4,8 @@
 
 #include <sqlite3.h>
 
+#include "tuner/base/arena.h"
 #include "tuner/store/store.h"
-
-// Memory of one answer: many small pieces, released together.
-struct pieces {
-    struct piece *first;
-};
-void *pieces_new(struct pieces *, size_t size);             // zeroed; aborts when memory is out
-const char *pieces_copy(struct pieces *, const char *text); // NULL becomes ""
-void pieces_release(struct pieces *);
 
 // Statements are prepared once, at their first use (preparing costs more than running them).
 enum statement {
@@ -45,7 +38,7 @@ struct store {
     int lock;             // file descriptor while we hold the lock, else -1
     int64_t environment;  // row of the current one; 0: none
     sqlite3_stmt *statements[STATEMENT_COUNT];
-    struct pieces found, document, session; // what store_find, store_get_document, store_last_environment gave out
+    struct arena found, document, session; // what store_find, store_get_document, store_last_environment gave out
 };
 
 // Turns SQLite's last failure into a message that names the store and, where there is one, the way out. Returns -1.

@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "tuner/base/text.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
 #include "tuner/store/store_internal.h"
 
 static void bind_text(sqlite3_stmt *statement, int column, const char *text)
@@ -39,9 +40,9 @@ static int64_t column_known(sqlite3_stmt *statement, int column)
     return sqlite3_column_type(statement, column) == SQLITE_NULL ? -1 : sqlite3_column_int64(statement, column);
 }
 
-static const char *column_text(struct pieces *memory, sqlite3_stmt *statement, int column)
+static const char *column_text(struct arena *memory, sqlite3_stmt *statement, int column)
 {
-    return pieces_copy(memory, (const char *)sqlite3_column_text(statement, column));
+    return arena_copy(memory, (const char *)sqlite3_column_text(statement, column));
 }
 
 // Samples are kept as text, "1.25e-05 1.26e-05": 9 digits where those give the number back, else 17.
@@ -146,11 +147,7 @@ int store_add(struct store *store, struct trial *trial, struct error *err)
     if (!store->environment) return error_set(err, "store '%s': a trial without an environment", store->path);
     double finished = trial->finished;
     int64_t id = 0;
-    if (!(finished > 0)) {
-        struct timespec now;
-        clock_gettime(CLOCK_REALTIME, &now);
-        finished = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-    }
+    if (!(finished > 0)) finished = clock_wall();
     if (store_begin(store, err)) return -1;
     int status = add_trial(store, trial, finished, &id, err);
     for (size_t i = 0; !status && i < trial->problem_count; i++) status = add_problem(store, id, i, &trial->problems[i], err);
@@ -194,11 +191,11 @@ static sqlite3_stmt *rows_of(struct store *store, enum statement which, int64_t 
     return query;
 }
 
-static int read_problems(struct store *store, struct pieces *memory, struct trial *trial, struct error *err)
+static int read_problems(struct store *store, struct arena *memory, struct trial *trial, struct error *err)
 {
     sqlite3_stmt *query = rows_of(store, STATEMENT_PROBLEMS, trial->id, &trial->problem_count, err);
     if (!query) return -1;
-    struct trial_problem *problems = pieces_new(memory, trial->problem_count * sizeof *problems);
+    struct trial_problem *problems = arena_new(memory, trial->problem_count * sizeof *problems);
     for (size_t i = 0; i < trial->problem_count && sqlite3_step(query) == SQLITE_ROW; i++) {
         struct trial_problem *p = &problems[i];
         *p = (struct trial_problem){
@@ -218,11 +215,11 @@ static int read_problems(struct store *store, struct pieces *memory, struct tria
     return 0;
 }
 
-static int read_stages(struct store *store, struct pieces *memory, struct trial *trial, struct error *err)
+static int read_stages(struct store *store, struct arena *memory, struct trial *trial, struct error *err)
 {
     sqlite3_stmt *query = rows_of(store, STATEMENT_STAGES, trial->id, &trial->stage_count, err);
     if (!query) return -1;
-    struct trial_stage *stages = pieces_new(memory, trial->stage_count * sizeof *stages);
+    struct trial_stage *stages = arena_new(memory, trial->stage_count * sizeof *stages);
     for (size_t i = 0; i < trial->stage_count && sqlite3_step(query) == SQLITE_ROW; i++)
         stages[i] = (struct trial_stage){
             .name = column_text(memory, query, 2),
@@ -241,11 +238,11 @@ static int read_stages(struct store *store, struct pieces *memory, struct trial 
     return 0;
 }
 
-static int read_counters(struct store *store, struct pieces *memory, struct trial *trial, struct error *err)
+static int read_counters(struct store *store, struct arena *memory, struct trial *trial, struct error *err)
 {
     sqlite3_stmt *query = rows_of(store, STATEMENT_COUNTERS, trial->id, &trial->counter_count, err);
     if (!query) return -1;
-    struct trial_counter *counters = pieces_new(memory, trial->counter_count * sizeof *counters);
+    struct trial_counter *counters = arena_new(memory, trial->counter_count * sizeof *counters);
     for (size_t i = 0; i < trial->counter_count && sqlite3_step(query) == SQLITE_ROW; i++)
         counters[i] = (struct trial_counter){
             .problem = sqlite3_column_int(query, 1),
@@ -259,7 +256,7 @@ static int read_counters(struct store *store, struct pieces *memory, struct tria
 }
 
 // The trial of a query on `trials` (all columns) that is bound and not stepped yet. 0, 1 none, -1.
-static int read_trial(struct store *store, sqlite3_stmt *query, struct pieces *memory, struct trial *trial, struct error *err)
+static int read_trial(struct store *store, sqlite3_stmt *query, struct arena *memory, struct trial *trial, struct error *err)
 {
     int step = sqlite3_step(query), status = -1;
     if (step != SQLITE_ROW) {
@@ -294,7 +291,7 @@ static int read_trial(struct store *store, sqlite3_stmt *query, struct pieces *m
 
 int store_find(struct store *store, const char *config, struct trial *trial, struct error *err)
 {
-    pieces_release(&store->found);
+    arena_release(&store->found);
     sqlite3_stmt *query = store_statement(store, STATEMENT_FIND, err);
     if (!query) return -1;
     sqlite3_bind_int64(query, 1, store->environment);
@@ -304,7 +301,7 @@ int store_find(struct store *store, const char *config, struct trial *trial, str
 
 int store_get(struct store *store, int64_t id, struct trial *trial, struct error *err)
 {
-    pieces_release(&store->found);
+    arena_release(&store->found);
     sqlite3_stmt *query = store_statement(store, STATEMENT_GET, err);
     if (!query) return -1;
     sqlite3_bind_int64(query, 1, id);
@@ -341,7 +338,7 @@ int store_each(struct store *store, bool best, int64_t limit, int (*visit)(void 
     int64_t count;
     int64_t *ids = read_ids(store, best ? STATEMENT_BEST_IDS : STATEMENT_IDS, limit ? limit : -1, &count, err);
     int result = count < 0 ? -1 : 0;
-    struct pieces memory = {NULL};
+    struct arena memory = {NULL};
     for (int64_t i = 0; i < count && !result; i++) {
         struct trial trial;
         sqlite3_stmt *query = store_statement(store, STATEMENT_GET, err);
@@ -352,7 +349,7 @@ int store_each(struct store *store, bool best, int64_t limit, int (*visit)(void 
         sqlite3_bind_int64(query, 1, ids[i]);
         result = read_trial(store, query, &memory, &trial, err);
         if (!result) result = visit(user, &trial);
-        pieces_release(&memory);
+        arena_release(&memory);
     }
     free(ids);
     return result;

@@ -1,0 +1,220 @@
+// See kernel_set.h.
+#include "search/kernel_set.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+
+enum { MOST_NODES = 2000000, NEAREST = 3 };
+
+struct search {
+    size_t candidates, problems;
+    const double *times;
+    uint64_t *covers;       // by candidate: a bit a problem
+    uint64_t all;           // the problems that must be covered
+    double least[KERNEL_SET_MAX_PROBLEMS];
+    size_t now[KERNEL_SET_MAX_CHOSEN], depth;
+    size_t best[KERNEL_SET_MAX_CHOSEN], best_count;
+    long nodes;
+};
+
+static double time_of(const struct search *s, size_t candidate, size_t problem)
+{
+    double t = s->times[candidate * s->problems + problem];
+    return t > 0 ? t : INFINITY;
+}
+
+static int alignment(int64_t size)
+{
+    return size % 8 == 0 ? 3 : size % 4 == 0 ? 2 : size % 2 == 0;
+}
+
+double problem_distance(const int64_t *a, const int64_t *b, size_t size_count)
+{
+    double distance = 1;
+    for (size_t i = 0; i < size_count; i++) {
+        double x = a[i] > 1 ? (double)a[i] : 1, y = b[i] > 1 ? (double)b[i] : 1;
+        distance *= fmax(x / y, y / x) * (alignment(a[i]) == alignment(b[i]) ? 1 : 2);
+    }
+    return distance;
+}
+
+static void greedy(struct search *s)
+{
+    uint64_t left = s->all;
+    s->best_count = 0;
+    while (left && s->best_count < KERNEL_SET_MAX_CHOSEN) {
+        size_t most = 0;
+        for (size_t c = 1; c < s->candidates; c++)
+            if (__builtin_popcountll(s->covers[c] & left) > __builtin_popcountll(s->covers[most] & left)) most = c;
+        s->best[s->best_count++] = most;
+        left &= ~s->covers[most];
+    }
+}
+
+static void branch(struct search *s, uint64_t left)
+{
+    if (!left) {
+        s->best_count = s->depth;
+        memcpy(s->best, s->now, s->depth * sizeof *s->now);
+        return;
+    }
+    if (s->depth + 1 >= s->best_count || ++s->nodes > MOST_NODES) return;
+    size_t hardest = 0, fewest = SIZE_MAX;
+    int widest = 0;
+    for (size_t c = 0; c < s->candidates; c++) {
+        int n = __builtin_popcountll(s->covers[c] & left);
+        if (n > widest) widest = n;
+    }
+    int needed = (__builtin_popcountll(left) + widest - 1) / widest;
+    if (s->depth + (size_t)needed >= s->best_count) return;
+    for (size_t p = 0; p < s->problems; p++) {
+        size_t n = 0;
+        if (!(left >> p & 1)) continue;
+        for (size_t c = 0; c < s->candidates; c++) n += s->covers[c] >> p & 1;
+        if (n < fewest) fewest = n, hardest = p;
+    }
+    for (size_t c = 0; c < s->candidates; c++) {
+        if (!(s->covers[c] >> hardest & 1)) continue;
+        s->now[s->depth++] = c;
+        branch(s, left & ~s->covers[c]);
+        s->depth--;
+    }
+}
+
+// Candidates that cover what another covers too (and it more, or it comes first) are of no use for a smallest set.
+static void drop_dominated(struct search *s)
+{
+    uint64_t *kept = memory_new(s->candidates, sizeof *kept);
+    memcpy(kept, s->covers, s->candidates * sizeof *kept);
+    for (size_t a = 0; a < s->candidates; a++)
+        for (size_t b = 0; b < s->candidates && kept[a]; b++)
+            if (a != b && kept[b] && (kept[a] & ~kept[b]) == 0 && (kept[a] != kept[b] || b < a)) kept[a] = 0;
+    memcpy(s->covers, kept, s->candidates * sizeof *kept);
+    free(kept);
+}
+
+// The fastest member for a problem.
+static size_t member_for(const struct search *s, const size_t *members, size_t count, size_t problem)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < count; i++)
+        if (time_of(s, members[i], problem) < time_of(s, members[best], problem)) best = i;
+    return best;
+}
+
+static double total_regret(const struct search *s, const size_t *members, size_t count, bool *covered, double bound)
+{
+    double sum = 0;
+    *covered = true;
+    for (size_t p = 0; p < s->problems; p++) {
+        if (!(s->all >> p & 1)) continue;
+        double r = time_of(s, members[member_for(s, members, count, p)], p) / s->least[p];
+        *covered &= r <= bound;
+        sum += r;
+    }
+    return sum;
+}
+
+static void exchange(const struct search *s, size_t *members, size_t count, double bound)
+{
+    bool better = true, covered;
+    double least = total_regret(s, members, count, &covered, bound);
+    while (better) {
+        better = false;
+        for (size_t i = 0; i < count; i++)
+            for (size_t c = 0; c < s->candidates; c++) {
+                size_t before = members[i];
+                members[i] = c;
+                double sum = total_regret(s, members, count, &covered, bound);
+                if (covered && sum < least - 1e-12) least = sum, better = true;
+                else members[i] = before;
+            }
+    }
+}
+
+static void order_by_use(struct search *s, struct kernel_set *out)
+{
+    size_t uses[KERNEL_SET_MAX_CHOSEN] = {0};
+    for (size_t p = 0; p < s->problems; p++)
+        if (s->all >> p & 1) uses[member_for(s, out->chosen, out->count, p)]++;
+    for (size_t i = 1; i < out->count; i++)
+        for (size_t k = i; k > 0 && uses[k] > uses[k - 1]; k--) {
+            size_t u = uses[k], c = out->chosen[k];
+            uses[k] = uses[k - 1], out->chosen[k] = out->chosen[k - 1];
+            uses[k - 1] = u, out->chosen[k - 1] = c;
+        }
+}
+
+// What a candidate is expected to take on a problem: its times on the three nearest problems that are not held back, each in proportion to the relative_times, weighted
+// by one over the distance. INFINITY: unknown.
+static double expected(const struct search *s, size_t candidate, size_t problem, const bool *holdout, const int64_t *sizes, size_t size_count, const double *relative_times)
+{
+    const double *relative = relative_times ? relative_times + candidate * s->problems : NULL;
+    double distance[NEAREST], time[NEAREST], sum = 0, weights = 0;
+    size_t count = 0;
+    for (size_t q = 0; q < s->problems; q++) {
+        double d = problem_distance(sizes + problem * size_count, sizes + q * size_count, size_count), t = time_of(s, candidate, q);
+        if (holdout[q] || !isfinite(t) || (count == NEAREST && d >= distance[NEAREST - 1])) continue;
+        size_t k = count < NEAREST ? count++ : NEAREST - 1;
+        for (; k > 0 && distance[k - 1] > d; k--) distance[k] = distance[k - 1], time[k] = time[k - 1];
+        distance[k] = d;
+        time[k] = t * (relative ? relative[problem] / relative[q] : 1);
+    }
+    if (count && distance[0] <= 1) count = 1; // the very sizes
+    for (size_t k = 0; k < count; k++) {
+        sum += time[k] / distance[k];
+        weights += 1 / distance[k];
+    }
+    return count ? sum / weights : INFINITY;
+}
+
+static void assign(const struct search *s, const bool *holdout, const int64_t *sizes, size_t size_count, const double *relative_times, struct kernel_set *out)
+{
+    out->worst = 0;
+    out->worst_holdout = NAN;
+    for (size_t p = 0; p < s->problems; p++)
+        if (!holdout[p]) out->kernel[p] = member_for(s, out->chosen, out->count, p);
+    for (size_t p = 0; p < s->problems; p++) {
+        double least = INFINITY;
+        for (size_t k = 0; holdout[p] && k < out->count; k++) {
+            double time = isfinite(time_of(s, out->chosen[k], p)) ? expected(s, out->chosen[k], p, holdout, sizes, size_count, relative_times) : INFINITY;
+            if (time < least) least = time, out->kernel[p] = k;
+        }
+        out->best[p] = s->least[p];
+        out->regret[p] = time_of(s, out->chosen[out->kernel[p]], p) / s->least[p] - 1;
+        if (holdout[p]) out->worst_holdout = fmax(out->worst_holdout, out->regret[p]); // fmax drops a NaN
+        else out->worst = fmax(out->worst, out->regret[p]);
+    }
+}
+
+int kernel_set_find(const double *times, size_t candidates, size_t problems, const bool *holdout, const int64_t *sizes, size_t size_count, const double *relative_times,
+               double regret, struct kernel_set *out)
+{
+    struct search s = {.candidates = candidates, .problems = problems, .times = times};
+    const double bound = 1 + regret + 1e-12;
+    *out = (struct kernel_set){0};
+    for (size_t p = 0; p < problems; p++) {
+        s.least[p] = INFINITY;
+        for (size_t c = 0; c < candidates; c++) s.least[p] = fmin(s.least[p], time_of(&s, c, p));
+        if (!isfinite(s.least[p])) return -1;
+        if (!holdout[p]) s.all |= 1ull << p;
+    }
+    s.covers = memory_new(candidates, sizeof *s.covers);
+    for (size_t c = 0; c < candidates; c++)
+        for (size_t p = 0; p < problems; p++)
+            if (!holdout[p] && time_of(&s, c, p) <= s.least[p] * bound) s.covers[c] |= 1ull << p;
+    drop_dominated(&s);
+    greedy(&s);
+    branch(&s, s.all);
+    free(s.covers);
+    out->exact = s.nodes <= MOST_NODES;
+    out->count = s.best_count;
+    memcpy(out->chosen, s.best, s.best_count * sizeof *s.best);
+    exchange(&s, out->chosen, out->count, bound);
+    order_by_use(&s, out);
+    assign(&s, holdout, sizes, size_count, relative_times, out);
+    return 0;
+}

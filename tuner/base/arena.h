@@ -1,0 +1,15 @@
+// Memory for many small things that are released together.
+#ifndef SWEETSPOT_ARENA_H
+#define SWEETSPOT_ARENA_H
+
+#include <stddef.h>
+
+struct arena {
+    struct arena_block *first; // NULL: empty
+};
+
+void *arena_new(struct arena *, size_t size);             // zeroed; ends the process when memory is exhausted
+const char *arena_copy(struct arena *, const char *text); // NULL becomes ""
+void arena_release(struct arena *);                       // frees all; the arena is empty afterwards and can be used again
+
+#endif

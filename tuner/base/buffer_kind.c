@@ -1,0 +1,15 @@
+// See buffer_kind.h.
+#include "tuner/base/buffer_kind.h"
+
+#include <stddef.h>
+#include <string.h>
+
+const char *const direction_words[] = {"in", "out", "inout", "scratch", NULL};
+const char *const fill_words[] = {"uniform", "normal", "integer", "zero", "constant", "index", "nonfinite", "npy", NULL};
+
+int word_find(const char *const *words, const char *word)
+{
+    for (int i = 0; word && words[i]; i++)
+        if (!strcmp(words[i], word)) return i;
+    return -1;
+}

@@ -1,0 +1,195 @@
+// See candidate_spec.h.
+#include "tuner/cli/candidate_spec.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/output/finals.h"
+
+static int complain(int status, const struct error *err)
+{
+    fprintf(stderr, "sweetspot: %s\n", err->message);
+    return status;
+}
+
+struct ranking {
+    int64_t skip, found;
+};
+
+static int take(void *user, const struct trial *trial)
+{
+    struct ranking *r = user;
+    if (trial->id == r->skip) return 0;
+    r->found = trial->id;
+    return 1;
+}
+
+static int trial_config(struct candidate_source *c, int64_t id, char **config)
+{
+    struct error err = {""};
+    struct trial trial;
+    int found = store_get(c->session.store, id, &trial, &err);
+    if (found < 0) return complain(EXIT_ENVIRONMENT, &err);
+    if (found) {
+        fprintf(stderr, "sweetspot: %s has no trial %" PRId64 " (sweetspot status %s lists them)\n", c->session.store_path, id, c->job_path);
+        return EXIT_USAGE;
+    }
+    if (trial.status != STATUS_OK && trial.status != STATUS_SLOW && trial.status != STATUS_NONDETERMINISTIC) {
+        fprintf(stderr, "sweetspot: trial %" PRId64 " (%s) failed when it was tried: %s: %s\n", id, trial.config, status_name(trial.status), trial.reason);
+        return EXIT_NOTHING;
+    }
+    *config = text_copy(trial.config);
+    return 0;
+}
+
+// The winner of the newest final, else the best of the search.
+static int find_best(struct candidate_source *c)
+{
+    struct error err = {""};
+    struct final final = {0};
+    struct ranking r = {0};
+    if (!c->session.store) return 0;
+    json_t *document = session_document(&c->session, "final", NULL);
+    if (document && !final_read(&final, document, c->session.job->tuned_count, &err)) r.found = final.winner;
+    final_release(&final);
+    json_decref(document);
+    if (!r.found && store_each(c->session.store, true, 0, take, &r, &err) < 0) return complain(EXIT_ENVIRONMENT, &err);
+    c->best_trial = r.found;
+    return r.found ? trial_config(c, r.found, &c->best) : 0;
+}
+
+int candidate_spec_open(struct candidate_source *c, const char *job, const char *store)
+{
+    *c = (struct candidate_source){.job_path = job, .store_path = store};
+    int status = session_load_job(c->job_path, &c->session.job);
+    if (status) return status;
+    char *path = session_store_path(c->session.job, c->store_path);
+    bool there = !access(path, F_OK);
+    free(path);
+    if (!there && !c->store_path) return 0;
+    job_free(c->session.job);
+    status = session_open(&c->session, c->job_path, c->store_path);
+    return status ? status : find_best(c);
+}
+
+static int nothing_known(const struct candidate_source *c, const char *what)
+{
+    fprintf(stderr, "sweetspot: nothing has been measured of %s yet, so there is no %s; tune it, or name parameters: --trial NAME=value,...\n", c->session.job->name, what);
+    return EXIT_NOTHING;
+}
+
+// Sets the value of one "NAME=value". -1 with a message.
+static int set_parameter(const struct job *job, uint16_t *config, const char *item, size_t length, struct error *err)
+{
+    size_t name_length = strcspn(item, "=");
+    const char *names[SPACE_MAX_PARAMETERS + 1] = {NULL};
+    char name[128], value[128], known[256];
+    if (name_length >= length) return error_set(err, "'%.*s' is no NAME=value", (int)length, item);
+    snprintf(name, sizeof name, "%.*s", (int)name_length, item);
+    snprintf(value, sizeof value, "%.*s", (int)(length - name_length - 1), item + name_length + 1);
+    for (size_t i = 0; i < space_parameter_count(job->space); i++) {
+        const struct parameter *p = space_parameter(job->space, i);
+        names[i] = p->name;
+        if (strcmp(p->name, name)) continue;
+        *known = 0;
+        for (size_t k = 0; k < p->count; k++) {
+            char one[64];
+            const char *text = p->kind == PARAMETER_INT || p->kind == PARAMETER_UNROLL ? NULL : symbols_text(job->symbols, p->values[k]);
+            snprintf(one, sizeof one, "%" PRId64, p->values[k]);
+            if (!strcmp(text ? text : one, value)) {
+                config[i] = (uint16_t)k;
+                return 0;
+            }
+            size_t used = strlen(known);
+            snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "", text ? text : one);
+        }
+        return error_set(err, "%s cannot be %s; its values are %s", name, value, known);
+    }
+    const char *nearest = text_nearest(name, names);
+    return error_set(err, "the job has no parameter '%s'%s%s%s", name, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+static int set_parameters(const struct job *job, uint16_t *config, const char *text, struct error *err)
+{
+    while (*text) {
+        size_t length = strcspn(text, ",");
+        if (set_parameter(job, config, text, length, err)) return -1;
+        text += length + (text[length] == ',');
+    }
+    return 0;
+}
+
+int candidate_spec_read(struct candidate_source *c, const char *text, struct candidate_spec *s)
+{
+    struct error err = {""};
+    struct ranking r = {.skip = c->best_trial};
+    char *end;
+    long long id = strtoll(text, &end, 10);
+    if (!strcmp(text, "best")) {
+        if (!c->best) return nothing_known(c, "best");
+        snprintf(s->name, sizeof s->name, "trial %" PRId64, c->best_trial);
+        s->config = text_copy("");
+        return 0;
+    }
+    if (!strcmp(text, "runner-up") || (end != text && !*end)) {
+        if (!c->best) return nothing_known(c, "such trial");
+        if (*end && store_each(c->session.store, true, 0, take, &r, &err) < 0) return complain(EXIT_ENVIRONMENT, &err);
+        if (*end && !r.found) return nothing_known(c, "runner-up");
+        id = *end ? r.found : id;
+        snprintf(s->name, sizeof s->name, "trial %lld", id);
+        return trial_config(c, id, &s->config);
+    }
+    snprintf(s->name, sizeof s->name, "%.*s", (int)sizeof s->name - 1, strchr(text, '=') ? "candidate" : text);
+    if (!strchr(text, '=')) {
+        s->baseline = text;
+        return 0;
+    }
+    uint16_t unused[SPACE_MAX_PARAMETERS]; // mistakes are told before a worker is started
+    s->config = text_copy(text);
+    return set_parameters(c->session.job, unused, text, &err) ? complain(EXIT_USAGE, &err) : 0;
+}
+
+// The configuration of a subject: its parameters, and the best's (or the first valid one's) for those that it does not name.
+int candidate_spec_config(const struct candidate_source *c, const struct candidate_spec *s, uint16_t *config, struct error *err)
+{
+    const struct job *job = c->session.job;
+    if (!c->best || space_parse(job->space, c->best, config, NULL)) space_get(job->space, 0, config);
+    if (set_parameters(job, config, s->config, err)) return -1;
+    if (space_is_valid(job->space, config)) return 0;
+    char text[2048];
+    space_format(job->space, config, text, sizeof text);
+    return error_set(err, "the job's constraints exclude %s", text);
+}
+
+void candidate_spec_say(const char *text) { fprintf(stderr, "sweetspot: %s\n", text); }
+
+json_t *candidate_spec_ceilings(struct candidate_source *c, struct single_run *single)
+{
+    struct session *s = &c->session;
+    struct error err = {""};
+    // A store may have been filled on another device.
+    bool same = s->store && !strcmp(s->environment.device, json_get_string(json_object_get(single_run_hello(single), "device"), "name", ""));
+    json_t *known = same ? session_document(s, "ceilings", NULL) : NULL;
+    if (json_object_get(known, "flops_per_second")) return known;
+    json_decref(known);
+    json_t *measured = single_run_ask(single, json_pack("{s:s}", "op", "ceilings"), SINGLE_RUN_PATIENCE, &err);
+    if (!measured) fprintf(stderr, "sweetspot: no ceilings: %s\n", err.message);
+    if (!measured || !same || !json_object_get(measured, "flops_per_second")) return measured;
+    json_object_del(measured, "id");
+    char *text = json_dumps(measured, JSON_COMPACT);
+    if (store_put_document(s->store, "ceilings", text, &err)) fprintf(stderr, "sweetspot: the ceilings are not kept: %s\n", err.message);
+    free(text);
+    return measured;
+}
+
+void candidate_spec_close(struct candidate_source *c)
+{
+    free(c->best);
+    session_close(&c->session);
+    *c = (struct candidate_source){0};
+}

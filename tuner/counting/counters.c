@@ -1,0 +1,567 @@
+// See counters.h. How CUPTI wants it:
+//
+//     counters_open      a host object, which knows the chip's metrics and turns a list of them into a config image
+//     begin_session      a range profiler on the context, and a counter-data image for MAX_RANGES ranges
+//     measure            for each pass: start; every candidate, each stage in a range of its own; stop. Then decode the
+//                        passes into the image, and let the host object compute metrics from it
+//
+// User replay and user ranges: we launch every pass ourselves, after restoring the buffers, and one range holds
+// whatever a stage launches. (With kernel replay CUPTI would save and restore all memory that a kernel may write, and
+// a library call of several kernels would be several ranges.)
+//
+// What it costs with set `basic` (H200, CUDA 13.0): opening 0.9 s for the first time in a process. A session 0.2 s,
+// most of it in its first pass, and 20 ms to close. A pass 15 ms (starting 11, stopping 4; DRAM and L2 counters are
+// what costs, an SM-only set takes 2.5), each range in it 0.9 ms. So candidates share passes: 32 ms a candidate alone,
+// 11 with four, 5.2 with sixteen, 3.7 with 64, of which 1 ms is the test kernels' own time.
+//
+// A list with one unknown name spoils the host object for good: every later list is refused too. So lists are tried in
+// host objects of their own.
+#include "tuner/counting/counters.h"
+
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_result.h>
+#include <cupti_target.h>
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/libraries/cupti_library.h"
+
+// Candidates share a pass as long as they have no more stages than this together.
+enum { MAX_RANGES = 64 };
+
+// A parameter block of CUPTI's with its size set, as every call wants it: PARAMS(CUpti_X, .member = value).
+#define PARAMS(type, ...) \
+    (type##_Params) { .structSize = type##_Params_STRUCT_SIZE, __VA_ARGS__ }
+
+// clang-format off
+#define CUPTI_FUNCTIONS(F) \
+    F(cuptiProfilerInitialize) F(cuptiProfilerDeviceSupported) \
+    F(cuptiProfilerGetCounterAvailability) F(cuptiDeviceGetChipName) F(cuptiProfilerHostInitialize) \
+    F(cuptiProfilerHostDeinitialize) F(cuptiProfilerHostGetBaseMetrics) F(cuptiProfilerHostGetMetricProperties) \
+    F(cuptiProfilerHostConfigAddMetrics) F(cuptiProfilerHostGetConfigImageSize) \
+    F(cuptiProfilerHostGetConfigImage) F(cuptiProfilerHostGetNumOfPasses) \
+    F(cuptiProfilerHostEvaluateToGpuValues) F(cuptiRangeProfilerEnable) F(cuptiRangeProfilerDisable) \
+    F(cuptiRangeProfilerSetConfig) F(cuptiRangeProfilerStart) F(cuptiRangeProfilerStop) \
+    F(cuptiRangeProfilerPushRange) F(cuptiRangeProfilerPopRange) F(cuptiRangeProfilerDecodeData) \
+    F(cuptiRangeProfilerGetCounterDataSize) F(cuptiRangeProfilerCounterDataImageInitialize) \
+    F(cuptiRangeProfilerGetCounterDataInfo)
+// clang-format on
+
+static struct {
+    bool loaded;
+#define MEMBER(name) __typeof__(name) *name;
+    CUPTI_FUNCTIONS(MEMBER)
+#undef MEMBER
+} cupti;
+
+typedef CUpti_Profiler_Host_Object host_object;
+
+struct counter_plan {
+    host_object *host;  // knows the metrics of `names`
+    const char **names; // of the metrics that the chip has; `count` of them
+    size_t *columns;    // and their columns
+    size_t count;
+    uint8_t *image; // the config image
+    size_t image_size;
+    size_t passes;
+};
+
+struct counters {
+    CUcontext context;
+    char chip[32];
+    struct error reason;          // "" where counting works
+    char note[1024];              // "" where nothing is missing
+    const struct metric **metric; // the columns
+    size_t count;
+    uint8_t *availability; // CUPTI's word on what this device and user may count
+    struct counter_plan plan;
+    double *row; // scratch: one value for each metric of the plan
+
+    CUpti_RangeProfiler_Object *session; // NULL where none is open
+    uint8_t *data;                       // its counter-data image, for MAX_RANGES ranges
+    size_t data_size;
+    bool spoilt; // a pass broke off: the profiler would go on with what it has, and return nonsense without an error
+};
+
+// What one counters_measure() works on.
+struct counter_batch {
+    counters_launch *launch;
+    counters_reset *reset;
+    void *user;
+    const size_t *stages;    // of every candidate
+    size_t first, end;       // the candidates that share the passes under way
+    struct error *err;
+};
+
+static int fail(struct error *err, const char *function, CUptiResult result)
+{
+    return cupti_library_fail(err, function, (int)result);
+}
+
+// For functions that return 0 or -1: leaves with CUPTI's message where the call fails.
+#define TRY(function, params)                                                    \
+    do {                                                                         \
+        CUptiResult result_ = cupti.function(params);                            \
+        if (result_ != CUPTI_SUCCESS) return fail(err, #function, result_);      \
+    } while (0)
+
+static int load_library(struct error *err)
+{
+#define NAME(name) #name,
+    static const char *const names[] = {CUPTI_FUNCTIONS(NAME)};
+#undef NAME
+    void *found[sizeof names / sizeof *names], **next = found;
+    if (cupti.loaded) return 0;
+    if (cupti_library_find(names, found, sizeof names / sizeof *names, err)) return -1;
+#define LOAD(name) memcpy(&cupti.name, next++, sizeof *next);
+    CUPTI_FUNCTIONS(LOAD)
+#undef LOAD
+    cupti.loaded = true;
+    return 0;
+}
+
+// NULL `availability` stands for a device of which nothing is switched off.
+static int make_host(host_object **host, const char *chip, const uint8_t *availability, struct error *err)
+{
+    CUpti_Profiler_Host_Initialize_Params params =
+        PARAMS(CUpti_Profiler_Host_Initialize, .profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER, .pChipName = chip,
+               .pCounterAvailabilityImage = availability);
+    CUptiResult result = cupti.cuptiProfilerHostInitialize(&params);
+    if (result != CUPTI_SUCCESS) {
+        fail(err, "cuptiProfilerHostInitialize", result);
+        return error_prefix(err, "chip %s", chip);
+    }
+    *host = params.pHostObject;
+    return 0;
+}
+
+static void drop_host(host_object *host)
+{
+    if (host) cupti.cuptiProfilerHostDeinitialize(&PARAMS(CUpti_Profiler_Host_Deinitialize, .pHostObject = host));
+}
+
+static CUptiResult add_metrics(host_object *host, const char **names, size_t count)
+{
+    return cupti.cuptiProfilerHostConfigAddMetrics(&PARAMS(CUpti_Profiler_Host_ConfigAddMetrics, .pHostObject = host,
+                                                           .ppMetricNames = names, .numMetrics = count));
+}
+
+// Whether the chip has every metric of the list.
+static int try_metrics(const char **names, size_t count, const char *chip, const uint8_t *availability, bool *known,
+                       struct error *err)
+{
+    host_object *host = NULL;
+    if (make_host(&host, chip, availability, err)) return -1;
+    *known = add_metrics(host, names, count) == CUPTI_SUCCESS;
+    drop_host(host);
+    return 0;
+}
+
+// Puts into names and columns those of the metrics that the chip has: nearly always all, so that is tried first.
+static int find_known(struct counter_plan *plan, const struct metric *const *metric, size_t count, const char *chip,
+                      const uint8_t *availability, struct error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        plan->names[i] = metric[i]->name;
+        plan->columns[i] = i;
+    }
+    plan->count = count;
+    bool all;
+    if (try_metrics(plan->names, count, chip, availability, &all, err)) return -1;
+    if (all) return 0;
+
+    plan->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool known;
+        const char *name = metric[i]->name;
+        if (try_metrics(&name, 1, chip, availability, &known, err)) return -1;
+        if (!known) continue;
+        plan->names[plan->count] = name;
+        plan->columns[plan->count++] = i;
+    }
+    return 0;
+}
+
+static void plan_release(struct counter_plan *plan)
+{
+    drop_host(plan->host);
+    free(plan->names);
+    free(plan->columns);
+    free(plan->image);
+    *plan = (struct counter_plan){0};
+}
+
+// Fills `plan` with those metrics that the chip has. On failure the caller releases it.
+static int plan_make(struct counter_plan *plan, const struct metric *const *metric, size_t count, const char *chip,
+                     const uint8_t *availability, struct error *err)
+{
+    plan->names = calloc(count + 1, sizeof *plan->names);
+    plan->columns = calloc(count + 1, sizeof *plan->columns);
+    if (!plan->names || !plan->columns) return error_set(err, "out of memory");
+    if (find_known(plan, metric, count, chip, availability, err)) return -1;
+    if (!plan->count) return error_set(err, "chip %s has none of the set's metrics", chip);
+
+    if (make_host(&plan->host, chip, availability, err)) return -1;
+    CUptiResult result = add_metrics(plan->host, plan->names, plan->count);
+    if (result != CUPTI_SUCCESS) return fail(err, "cuptiProfilerHostConfigAddMetrics", result);
+
+    CUpti_Profiler_Host_GetConfigImageSize_Params size =
+        PARAMS(CUpti_Profiler_Host_GetConfigImageSize, .pHostObject = plan->host);
+    TRY(cuptiProfilerHostGetConfigImageSize, &size);
+    plan->image_size = size.configImageSize;
+    plan->image = calloc(1, plan->image_size);
+    if (!plan->image) return error_set(err, "out of memory");
+    TRY(cuptiProfilerHostGetConfigImage,
+        &PARAMS(CUpti_Profiler_Host_GetConfigImage, .pHostObject = plan->host, .configImageSize = plan->image_size,
+                .pConfigImage = plan->image));
+    CUpti_Profiler_Host_GetNumOfPasses_Params passes = PARAMS(
+        CUpti_Profiler_Host_GetNumOfPasses, .configImageSize = plan->image_size, .pConfigImage = plan->image);
+    TRY(cuptiProfilerHostGetNumOfPasses, &passes);
+    plan->passes = passes.numOfPasses;
+    return 0;
+}
+
+// The metrics of `set` that are meant for `chip`; "" takes those meant for every chip. The caller frees the list.
+static const struct metric **select_metrics(const struct metric_set *set, const char *chip, size_t *count)
+{
+    size_t room = 0;
+    while (set->metrics[room].key) room++;
+    const struct metric **list = calloc(room + 1, sizeof *list);
+    if (!list) return NULL;
+    *count = 0;
+    for (size_t i = 0; i < room; i++)
+        if (metric_applies(&set->metrics[i], chip)) list[(*count)++] = &set->metrics[i];
+    return list;
+}
+
+static int probe_device(struct counters *c, int device, struct error *err)
+{
+    if (load_library(err)) return -1;
+    TRY(cuptiProfilerInitialize, &PARAMS(CUpti_Profiler_Initialize, .pPriv = NULL));
+
+    CUpti_Device_GetChipName_Params chip = PARAMS(CUpti_Device_GetChipName, .deviceIndex = (size_t)device);
+    TRY(cuptiDeviceGetChipName, &chip);
+    snprintf(c->chip, sizeof c->chip, "%s", chip.pChipName);
+
+    CUpti_Profiler_DeviceSupported_Params support =
+        PARAMS(CUpti_Profiler_DeviceSupported, .cuDevice = device, .api = CUPTI_PROFILER_RANGE_PROFILING);
+    TRY(cuptiProfilerDeviceSupported, &support);
+    if (support.isSupported != CUPTI_PROFILER_CONFIGURATION_SUPPORTED) {
+        const struct {
+            CUpti_Profiler_Support_Level level;
+            const char *why;
+        } causes[] = {
+            {support.architecture, "its architecture is too old"},
+            {support.sli, "SLI is on"},
+            {support.vGpu, "the virtual GPU's profiling is not enabled"},
+            {support.confidentialCompute, "confidential computing is on"},
+            {support.cmp, "it is a mining processor"},
+            {support.wsl, "this WSL does not support it"},
+        };
+        const char *why = "no reason given";
+        for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+            if (causes[i].level != CUPTI_PROFILER_CONFIGURATION_SUPPORTED) why = causes[i].why;
+        return error_set(err, "CUPTI cannot profile this device: %s", why);
+    }
+
+    // A user without permission learns it here.
+    CUpti_Profiler_GetCounterAvailability_Params image =
+        PARAMS(CUpti_Profiler_GetCounterAvailability, .ctx = c->context);
+    TRY(cuptiProfilerGetCounterAvailability, &image);
+    c->availability = calloc(1, image.counterAvailabilityImageSize);
+    if (!c->availability) return error_set(err, "out of memory");
+    image.pCounterAvailabilityImage = c->availability;
+    TRY(cuptiProfilerGetCounterAvailability, &image);
+    return 0;
+}
+
+// The counter-data image cannot change its size, nor the profiler its number of ranges, while the session is open:
+// ranges beyond what the first pass was started with are lost without an error.
+static int make_data(struct counters *c, struct error *err)
+{
+    CUpti_RangeProfiler_GetCounterDataSize_Params size =
+        PARAMS(CUpti_RangeProfiler_GetCounterDataSize, .pRangeProfilerObject = c->session,
+               .pMetricNames = c->plan.names, .numMetrics = c->plan.count, .maxNumOfRanges = MAX_RANGES,
+               .maxNumRangeTreeNodes = MAX_RANGES);
+    TRY(cuptiRangeProfilerGetCounterDataSize, &size);
+    c->data_size = size.counterDataSize;
+    c->data = calloc(1, c->data_size);
+    return c->data ? 0 : error_set(err, "out of memory");
+}
+
+int counters_begin_session(struct counters *c, struct error *err)
+{
+    if (*c->reason.message || c->session) return 0;
+    CUpti_RangeProfiler_Enable_Params enable = PARAMS(CUpti_RangeProfiler_Enable, .ctx = c->context);
+    TRY(cuptiRangeProfilerEnable, &enable);
+    c->session = enable.pRangeProfilerObject;
+    c->spoilt = false;
+    int status = make_data(c, err);
+    if (status) counters_end_session(c, NULL);
+    return status;
+}
+
+int counters_end_session(struct counters *c, struct error *err)
+{
+    if (!c->session) return 0;
+    CUpti_RangeProfiler_Disable_Params disable =
+        PARAMS(CUpti_RangeProfiler_Disable, .pRangeProfilerObject = c->session);
+    CUptiResult result = cupti.cuptiRangeProfilerDisable(&disable);
+    c->session = NULL;
+    free(c->data);
+    c->data = NULL;
+    if (result != CUPTI_SUCCESS) return fail(err, "cuptiRangeProfilerDisable", result);
+    return 0;
+}
+
+// Empties the counter-data image, and sets the profiler to fill it from the first pass on.
+static int prepare(struct counters *c, struct error *err)
+{
+    TRY(cuptiRangeProfilerCounterDataImageInitialize,
+        &PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize, .pRangeProfilerObject = c->session,
+                .counterDataSize = c->data_size, .pCounterData = c->data));
+    TRY(cuptiRangeProfilerSetConfig,
+        &PARAMS(CUpti_RangeProfiler_SetConfig, .pRangeProfilerObject = c->session, .configSize = c->plan.image_size,
+                .pConfig = c->plan.image, .counterDataImageSize = c->data_size, .pCounterDataImage = c->data,
+                .range = CUPTI_UserRange, .replayMode = CUPTI_UserReplay, .maxRangesPerPass = MAX_RANGES,
+                .numNestingLevels = 1, .minNestingLevel = 1, .passIndex = 0, .targetNestingLevel = 1));
+    return 0;
+}
+
+// A session with nothing in it. Querying the device leaves it in a state in which kernels are slower, as in a session:
+// 62.0 us instead of 60.35; a session opened and closed puts that right. And whatever forbids counting shows at last
+// when a pass is started.
+static int try_session(struct counters *c, struct error *err)
+{
+    if (counters_begin_session(c, err)) return -1;
+    int status = prepare(c, err);
+    CUptiResult started = CUPTI_SUCCESS;
+    if (!status) {
+        started = cupti.cuptiRangeProfilerStart(
+            &PARAMS(CUpti_RangeProfiler_Start, .pRangeProfilerObject = c->session));
+        cupti.cuptiRangeProfilerStop(&PARAMS(CUpti_RangeProfiler_Stop, .pRangeProfilerObject = c->session));
+    }
+    counters_end_session(c, NULL);
+    if (started != CUPTI_SUCCESS) return fail(err, "cuptiRangeProfilerStart", started);
+    return status;
+}
+
+static void write_note(struct counters *c)
+{
+    if (c->plan.count == c->count) return;
+    size_t length = (size_t)snprintf(c->note, sizeof c->note, "chip %s lacks", c->chip);
+    for (size_t column = 0, have = 0; column < c->count; column++) {
+        if (have < c->plan.count && c->plan.columns[have] == column) {
+            have++;
+        } else if (length < sizeof c->note) {
+            length += (size_t)snprintf(c->note + length, sizeof c->note - length, "%s %s (%s)",
+                                       column == have ? "" : ",", c->metric[column]->key, c->metric[column]->name);
+        }
+    }
+}
+
+int counters_open(struct counters **out, void *context, int device, const struct metric_set *set, struct error *err)
+{
+    struct counters *c = calloc(1, sizeof *c);
+    *out = c;
+    if (!c) return error_set(err, "out of memory");
+    c->context = context;
+
+    bool works = !probe_device(c, device, &c->reason);
+    c->metric = select_metrics(set, c->chip, &c->count);
+    c->row = calloc(c->count + 1, sizeof *c->row);
+    if (!c->metric || !c->row) {
+        counters_close(c);
+        *out = NULL;
+        return error_set(err, "out of memory");
+    }
+    works = works && !plan_make(&c->plan, c->metric, c->count, c->chip, c->availability, &c->reason);
+    works = works && !try_session(c, &c->reason);
+    if (works)
+        write_note(c);
+    else
+        plan_release(&c->plan);
+    return 0;
+}
+
+void counters_close(struct counters *c)
+{
+    if (!c) return;
+    counters_end_session(c, NULL);
+    plan_release(&c->plan);
+    free(c->metric);
+    free(c->availability);
+    free(c->row);
+    free(c);
+}
+
+const char *counters_reason(const struct counters *c) { return *c->reason.message ? c->reason.message : NULL; }
+const char *counters_note(const struct counters *c) { return *c->note ? c->note : NULL; }
+const char *counters_chip(const struct counters *c) { return c->chip; }
+size_t counters_count(const struct counters *c) { return c->count; }
+size_t counters_passes(const struct counters *c) { return c->plan.passes; }
+
+const struct metric *counters_metric(const struct counters *c, size_t column)
+{
+    assert(column < c->count);
+    return c->metric[column];
+}
+
+static int candidate_failed(struct counter_batch *b, size_t candidate, const char *what)
+{
+    error_set(b->err, "candidate %zu of the batch: %s failed while counting", candidate, what);
+    return COUNTERS_LAUNCH_FAILED;
+}
+
+static int run_in_range(struct counters *c, struct counter_batch *b, size_t candidate, size_t stage, size_t range)
+{
+    struct error *err = b->err;
+    char name[24]; // zeros in front, so that the order of names is the order of ranges
+    snprintf(name, sizeof name, "%06zu", range);
+    TRY(cuptiRangeProfilerPushRange,
+        &PARAMS(CUpti_RangeProfiler_PushRange, .pRangeProfilerObject = c->session, .pRangeName = name));
+    int failed = b->launch(b->user, candidate, stage);
+    CUptiResult popped = cupti.cuptiRangeProfilerPopRange(
+        &PARAMS(CUpti_RangeProfiler_PopRange, .pRangeProfilerObject = c->session));
+    if (failed) return candidate_failed(b, candidate, "launch");
+    if (popped != CUPTI_SUCCESS) return fail(err, "cuptiRangeProfilerPopRange", popped);
+    return 0;
+}
+
+// Once outside any range, so that instruction caches hold this candidate and not the one before; once to be counted.
+static int run_candidate(struct counters *c, struct counter_batch *b, size_t candidate, size_t range)
+{
+    if (b->reset && b->reset(b->user, candidate)) return candidate_failed(b, candidate, "reset");
+    for (size_t stage = 0; stage < b->stages[candidate]; stage++)
+        if (b->launch(b->user, candidate, stage)) return candidate_failed(b, candidate, "launch");
+    if (b->reset && b->reset(b->user, candidate)) return candidate_failed(b, candidate, "reset");
+    int status = 0;
+    for (size_t stage = 0; stage < b->stages[candidate] && !status; stage++)
+        status = run_in_range(c, b, candidate, stage, range + stage);
+    return status;
+}
+
+static int run_passes(struct counters *c, struct counter_batch *b)
+{
+    struct error *err = b->err;
+    bool all_done = false;
+    for (size_t pass = 0; !all_done; pass++) {
+        if (pass == c->plan.passes) return error_set(err, "CUPTI wants more than the %zu passes planned", pass);
+        TRY(cuptiRangeProfilerStart, &PARAMS(CUpti_RangeProfiler_Start, .pRangeProfilerObject = c->session));
+        int status = 0;
+        size_t range = 0;
+        for (size_t i = b->first; i < b->end && !status; range += b->stages[i++])
+            status = run_candidate(c, b, i, range);
+        CUpti_RangeProfiler_Stop_Params stop =
+            PARAMS(CUpti_RangeProfiler_Stop, .pRangeProfilerObject = c->session);
+        CUptiResult stopped = cupti.cuptiRangeProfilerStop(&stop);
+        if (status) return status;
+        if (stopped != CUPTI_SUCCESS) return fail(err, "cuptiRangeProfilerStop", stopped);
+        all_done = stop.isAllPassSubmitted;
+    }
+    return 0;
+}
+
+static int read_values(struct counters *c, size_t ranges, double *values, struct error *err)
+{
+    CUpti_RangeProfiler_DecodeData_Params decode =
+        PARAMS(CUpti_RangeProfiler_DecodeData, .pRangeProfilerObject = c->session);
+    TRY(cuptiRangeProfilerDecodeData, &decode);
+    CUpti_RangeProfiler_GetCounterDataInfo_Params info = PARAMS(
+        CUpti_RangeProfiler_GetCounterDataInfo, .pCounterDataImage = c->data, .counterDataImageSize = c->data_size);
+    TRY(cuptiRangeProfilerGetCounterDataInfo, &info);
+    if (decode.numOfRangeDropped || info.numTotalRanges != ranges)
+        return error_set(err, "CUPTI counted %zu of %zu ranges (%zu dropped)", info.numTotalRanges, ranges,
+                         decode.numOfRangeDropped);
+    for (size_t range = 0; range < ranges; range++) {
+        TRY(cuptiProfilerHostEvaluateToGpuValues,
+            &PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues, .pHostObject = c->plan.host, .pCounterDataImage = c->data,
+                    .counterDataImageSize = c->data_size, .rangeIndex = range, .ppMetricNames = c->plan.names,
+                    .numMetrics = c->plan.count, .pMetricValues = c->row));
+        for (size_t i = 0; i < c->plan.count; i++) values[range * c->count + c->plan.columns[i]] = c->row[i];
+    }
+    return 0;
+}
+
+static int measure_together(struct counters *c, struct counter_batch *b, size_t ranges, double *values)
+{
+    if (c->spoilt) counters_end_session(c, NULL);
+    if (counters_begin_session(c, b->err)) return COUNTERS_FAILED;
+    int status = prepare(c, b->err);
+    if (!status) status = run_passes(c, b);
+    if (!status) status = read_values(c, ranges, values, b->err);
+    c->spoilt = status;
+    return status;
+}
+
+int counters_measure(struct counters *c, size_t candidates, const size_t *stages, counters_launch *launch,
+                     counters_reset *reset, void *user, double *values, struct error *err)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < candidates; i++) rows += stages[i];
+    for (size_t i = 0; i < rows * c->count; i++) values[i] = NAN;
+    if (*c->reason.message) return 0;
+
+    struct counter_batch b = {.launch = launch, .reset = reset, .user = user, .stages = stages, .err = err};
+    while (b.end < candidates) {
+        size_t ranges = 0;
+        for (b.first = b.end; b.end < candidates && ranges + stages[b.end] <= MAX_RANGES; b.end++)
+            ranges += stages[b.end];
+        if (b.first == b.end) return error_set(err, "a candidate of more than %d stages cannot be counted", MAX_RANGES);
+        int status = measure_together(c, &b, ranges, values);
+        if (status) return status;
+        values += ranges * c->count;
+    }
+    return 0;
+}
+
+int counters_plan(const char *chip, const struct metric_set *set, size_t *passes, size_t *missing, struct error *err)
+{
+    if (load_library(err)) return -1;
+    size_t count = 0;
+    const struct metric **metric = select_metrics(set, chip, &count);
+    if (!metric) return error_set(err, "out of memory");
+    struct counter_plan plan = {0};
+    int status = plan_make(&plan, metric, count, chip, NULL, err);
+    *passes = plan.passes;
+    *missing = count - plan.count;
+    plan_release(&plan);
+    free(metric);
+    return status;
+}
+
+static int list_kind(host_object *host, CUpti_MetricType type, const char *kind, counters_each *each, void *user,
+                     struct error *err)
+{
+    CUpti_Profiler_Host_GetBaseMetrics_Params base =
+        PARAMS(CUpti_Profiler_Host_GetBaseMetrics, .pHostObject = host, .metricType = type);
+    TRY(cuptiProfilerHostGetBaseMetrics, &base);
+    for (size_t i = 0; i < base.numMetrics; i++) {
+        CUpti_Profiler_Host_GetMetricProperties_Params about = PARAMS(
+            CUpti_Profiler_Host_GetMetricProperties, .pHostObject = host, .pMetricName = base.ppMetricNames[i]);
+        bool known = cupti.cuptiProfilerHostGetMetricProperties(&about) == CUPTI_SUCCESS;
+        each(user, base.ppMetricNames[i], kind, known && about.pDescription ? about.pDescription : "",
+             known && about.pDimUnit ? about.pDimUnit : "");
+    }
+    return 0;
+}
+
+int counters_list(const char *chip, counters_each *each, void *user, struct error *err)
+{
+    if (load_library(err)) return -1;
+    host_object *host = NULL;
+    if (make_host(&host, chip, NULL, err)) return -1;
+    int status = list_kind(host, CUPTI_METRIC_TYPE_COUNTER, "counter", each, user, err);
+    if (!status) status = list_kind(host, CUPTI_METRIC_TYPE_RATIO, "ratio", each, user, err);
+    if (!status) status = list_kind(host, CUPTI_METRIC_TYPE_THROUGHPUT, "throughput", each, user, err);
+    drop_host(host);
+    return status;
+}

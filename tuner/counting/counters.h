@@ -1,0 +1,94 @@
+// Hardware counters of a candidate's launches, by CUPTI's range profiler. libcupti is opened at run time
+// (cupti_library.h), so the worker starts and tunes where there is none.
+//
+// Where counters cannot be had (no library, no permission, a chip that this CUPTI does not know), counters_open()
+// succeeds all the same: counters_reason() then says why, and every other function does nothing and reports success,
+// with NaN for values. So a caller warns once, and needs no branches.
+//
+// Counting goes in batches: what costs is not the candidate but starting a pass (15 ms on an H200), and a pass can hold
+// many candidates: 32 ms for one alone, 3.7 ms each for 64 together. Opening and closing a session takes 0.23 s.
+// Nothing is timed while a session is open: a kernel of 60.8 us took 62.1 then. And since CUPTI stays hooked into the
+// driver, from counters_open() to the end of the process each launch takes 0.5 us more of the host's time, and an
+// event-timed kernel as much longer (60.35 us before, 60.8 after): open before anything is timed, or after everything.
+//
+//     counters_open(&c, context, device, metrics_find("basic"), &err);
+//     ... time some dozens of candidates, and keep their modules loaded
+//     counters_begin_session(c, &err);
+//     counters_measure(c, candidates, stages, launch, reset, user, values, &err);
+//     counters_end_session(c, &err);
+//     counters_close(c);
+//
+// All calls come from one thread, with the context current. One `struct counters` at a time for each context.
+#ifndef SWEETSPOT_COUNTERS_H
+#define SWEETSPOT_COUNTERS_H
+
+#include <stddef.h>
+
+#include "tuner/base/error.h"
+#include "tuner/counting/metrics.h"
+
+struct counters;
+
+enum {
+    COUNTERS_FAILED = -1,        // CUPTI's fault: worth another try; a second failure in a row will not be the last
+    COUNTERS_LAUNCH_FAILED = -2, // `launch` or `reset` reported failure: the candidate's fault
+};
+
+// Launches one stage (a kernel, or several, or a library call) of a candidate of the batch, and waits until it has
+// ended. 0, or anything else when it failed: the context then counts as unusable, and no further call is made.
+typedef int counters_launch(void *user, size_t candidate, size_t stage);
+
+// Makes the candidate's buffers what its first stage expects, and the L2 as the job wants it, and waits until that is
+// done. Called before each round of a candidate's stages. Nothing it launches is counted. 0, or failure.
+typedef int counters_reset(void *user, size_t candidate);
+
+// Finds out what can be counted on this device, and how. `context` is the CUcontext of `device` (the driver API's
+// ordinal); both it and `set` must outlive `*out`. The caller closes `*out`. Fails only for want of memory. Takes 0.9 s
+// the first time in a process, and leaves no session open.
+int counters_open(struct counters **out, void *context, int device, const struct metric_set *set, struct error *err);
+void counters_close(struct counters *c); // NULL is fine; closes an open session
+
+// Why nothing can be counted, with the way to mend it; NULL where counting works. Lives as long as `c`.
+const char *counters_reason(const struct counters *c);
+
+// Metrics of the set that this chip lacks, in one line for a person; NULL where there are none. Lives as long as `c`.
+const char *counters_note(const struct counters *c);
+
+// CUPTI's name for the chip ("GH100"), or "" where not even that is known.
+const char *counters_chip(const struct counters *c);
+
+// The columns of a result: all metrics of the set that are meant for the chip, those that it lacks included. Where the
+// chip is not known: the set's metrics that are meant for every chip.
+size_t counters_count(const struct counters *c);
+const struct metric *counters_metric(const struct counters *c, size_t column); // column < counters_count()
+
+// How many passes the set takes at most. Each launches every candidate twice. 0 without counters.
+size_t counters_passes(const struct counters *c);
+
+// Opens and closes the profiler's session. After a failed begin, no session is open.
+int counters_begin_session(struct counters *c, struct error *err);
+int counters_end_session(struct counters *c, struct error *err);
+
+// Counts a batch of candidates, of stages[i] >= 1 stages each; opens a session where none is, and leaves it open.
+// `values` has a row for every stage of every candidate, in order, with counters_count() columns: NaN where a metric
+// is missing or has no value (a ratio to nothing), and where a failure came first. In each pass a candidate runs once
+// uncounted (a kernel's first launch misses the instruction caches all along, later ones do not) and once counted.
+// `reset` may be NULL.
+//
+// Candidates go through the passes together, up to 64 stages at a time: a failure leaves all of those without values.
+// 0, COUNTERS_FAILED or COUNTERS_LAUNCH_FAILED; the message then names the candidate's index.
+int counters_measure(struct counters *c, size_t candidates, const size_t *stages, counters_launch *launch,
+                     counters_reset *reset, void *user, double *values, struct error *err);
+
+// Without a GPU: what this CUPTI knows about chips. Both need libcupti alone, and fail with a message where it is
+// missing or does not know the chip.
+
+// How many passes the set takes on the chip, and how many of its metrics the chip lacks.
+int counters_plan(const char *chip, const struct metric_set *set, size_t *passes, size_t *missing, struct error *err);
+
+// Calls `each` for every base metric of the chip: its name without roll-up ("sm__icc_requests"), its kind ("counter",
+// "ratio", "throughput"), a description and a unit, which are "" where CUPTI has none. Strings live during the call.
+typedef void counters_each(void *user, const char *name, const char *kind, const char *description, const char *unit);
+int counters_list(const char *chip, counters_each *each, void *user, struct error *err);
+
+#endif

@@ -1,0 +1,348 @@
+// See counting.h.
+#include "tuner/counting/counting.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/clock.h"
+#include "tuner/counting/counters.h"
+#include "tuner/gpu/pipeline.h"
+
+struct counting {
+    struct counters *counters;
+    struct metric_set set; // what was asked for, put together from sets and single names
+    struct metric *metrics;
+    json_t *names; // holds the names that `metrics` points to
+};
+
+static int add(struct counting *c, size_t *count, const struct metric *metric, struct error *err)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (!strcmp(c->metrics[i].name, metric->name)) return 0;
+    struct metric *grown = realloc(c->metrics, (*count + 2) * sizeof *grown);
+    if (!grown) return error_set(err, "out of memory");
+    c->metrics = grown;
+    grown[(*count)++] = *metric;
+    grown[*count] = (struct metric){0};
+    return 0;
+}
+
+static int add_set(struct counting *c, size_t *count, const struct metric_set *set, struct error *err)
+{
+    int failed = 0;
+    for (const char *name = set->includes; name && *name && !failed; name += strspn(name, " ")) {
+        char one[32];
+        snprintf(one, sizeof one, "%.*s", (int)strcspn(name, " "), name);
+        name += strcspn(name, " ");
+        failed = add_set(c, count, metrics_find(one), err);
+    }
+    for (size_t i = 0; set->metrics[i].key && !failed; i++) failed = add(c, count, &set->metrics[i], err);
+    return failed;
+}
+
+static int collect(struct counting *c, struct error *err)
+{
+    size_t count = 0, i;
+    json_t *each;
+    json_array_foreach(c->names, i, each)
+    {
+        const char *name = json_is_string(each) ? json_string_value(each) : "";
+        const struct metric_set *set = metrics_find(name);
+        const struct metric single = {name, name, "", "asked for by name", NULL};
+        int failed = 0;
+        if (set) failed = add_set(c, &count, set, err);
+        if (!set && *name) failed = add(c, &count, &single, err);
+        if (failed) return failed;
+    }
+    c->set = (struct metric_set){"job", "the job's metrics", c->metrics, NULL};
+    return 0;
+}
+
+// The basic set, and what else is asked for.
+static json_t *all_names(const json_t *names)
+{
+    json_t *all = json_pack("[s]", "basic"), *more = names ? json_deep_copy(names) : NULL;
+    if (more) json_array_extend(all, more);
+    json_decref(more);
+    return all;
+}
+
+int counting_open(struct counting **out, const struct machine *machine, const json_t *names, struct error *err)
+{
+    struct cuda_info info;
+    struct counting *c = calloc(1, sizeof *c);
+    *out = NULL;
+    if (!c) return error_set(err, "out of memory");
+    c->names = all_names(names);
+    cuda_info(machine->cuda, &info);
+    int failed = collect(c, err);
+    if (!failed && c->metrics) failed = counters_open(&c->counters, cuda_context(machine->cuda), info.ordinal, &c->set, err);
+    if (failed) {
+        counting_close(c);
+        return failed;
+    }
+    *out = c;
+    return 0;
+}
+
+void counting_close(struct counting *c)
+{
+    if (!c) return;
+    counters_close(c->counters);
+    free(c->metrics);
+    json_decref(c->names);
+    free(c);
+}
+
+bool counting_is_for(const struct counting *c, const json_t *names)
+{
+    json_t *all = all_names(names);
+    bool same = json_equal(c->names, all);
+    json_decref(all);
+    return same;
+}
+
+json_t *counting_keys(const struct counting *c)
+{
+    json_t *keys = json_array();
+    for (size_t i = 0; c->counters && i < counters_count(c->counters); i++) json_array_append_new(keys, json_string(counters_metric(c->counters, i)->key));
+    return keys;
+}
+
+json_t *counting_missing(const struct counting *c)
+{
+    const char *note = c->counters ? counters_note(c->counters) : NULL;
+    return note ? json_pack("[s]", note) : json_array();
+}
+
+json_t *counting_describe(const struct counting *c)
+{
+    const char *reason = c->counters ? counters_reason(c->counters) : "no counters asked for";
+    json_t *metrics = json_array();
+    for (size_t i = 0; c->counters && i < counters_count(c->counters); i++) {
+        const struct metric *m = counters_metric(c->counters, i);
+        json_array_append_new(metrics, json_pack("{s:s, s:s, s:s, s:s}", "key", m->key, "metric", m->name, "unit", m->unit, "description", m->description));
+    }
+    return json_pack("{s:b, s:s, s:s, s:o, s:o}", "available", reason == NULL, "chip", c->counters ? counters_chip(c->counters) : "", "reason",
+                     reason ? reason : "", "metrics", metrics, "missing", counting_missing(c));
+}
+
+// One candidate on one problem: what counters_measure calls a candidate.
+struct unit {
+    size_t trial, problem; // index in the request, in the workload
+    struct pipeline_part *part; // NULL: a baseline
+    struct work baseline;       // then this
+    double *values;             // its rows; NULL until counted
+};
+
+static size_t stage_count(const struct unit *u)
+{
+    return u->part ? u->part->count : 1;
+}
+
+struct count_batch {
+    struct counting *c;
+    struct workload *w;
+    struct baselines *baselines;
+    size_t trial_count, unit_count, first; // first: the unit that counters_measure calls candidate 0
+    struct pipeline *pipelines;            // by trial
+    struct error *reasons;                 // by trial; "" while nothing is wrong
+    struct unit *units;
+    double *values;
+    size_t culprit; // the unit whose launch failed
+    int failed;     // how
+    struct error why;
+};
+
+static int note(struct count_batch *b, size_t unit, int failed)
+{
+    if (!failed) return 0;
+    b->culprit = unit;
+    b->failed = failed;
+    return failed;
+}
+
+static int launch(void *user, size_t candidate, size_t stage)
+{
+    struct count_batch *b = user;
+    struct unit *u = &b->units[b->first + candidate];
+    int failed = u->part ? pipeline_enqueue_stage(u->part, (unsigned)stage, 0, &b->why) : u->baseline.enqueue(u->baseline.self, 0, &b->why);
+    if (!failed) failed = cuda_sync(b->w->cuda, &b->why);
+    return note(b, b->first + candidate, failed);
+}
+
+static int reset(void *user, size_t candidate)
+{
+    struct count_batch *b = user;
+    struct unit *u = &b->units[b->first + candidate];
+    int failed = buffers_reset(&b->w->problems[u->problem].buffers, BUFFERS_GUARD, &b->why);
+    if (!failed && b->w->measure_settings.cold) failed = support_flush(b->w->support, &b->why);
+    if (!failed) failed = cuda_sync(b->w->cuda, &b->why);
+    return note(b, b->first + candidate, failed);
+}
+
+static int load(struct count_batch *b, const json_t *trials, struct error *err)
+{
+    struct workload *w = b->w;
+    size_t i, rows = 0, columns = counters_count(b->c->counters);
+    json_t *each;
+    b->trial_count = json_array_size(trials);
+    b->pipelines = calloc(b->trial_count + 1, sizeof *b->pipelines);
+    b->reasons = calloc(b->trial_count + 1, sizeof *b->reasons);
+    b->units = calloc(b->trial_count * w->tuned_count + 1, sizeof *b->units);
+    if (!b->pipelines || !b->reasons || !b->units) return error_set(err, "out of memory");
+    json_array_foreach(trials, i, each)
+    {
+        const char *name = json_get_string(each, "baseline", NULL);
+        struct baseline *baseline = name ? baselines_find(b->baselines, name) : NULL;
+        if (name && (!baseline || *baseline->reason)) error_set(&b->reasons[i], "%s", baseline ? baseline->reason : "the job has no such baseline");
+        for (size_t k = 0; name && !*b->reasons[i].message && k < w->problem_count; k++)
+            if (w->problems[k].tune && baseline->parts[k].ready) b->units[b->unit_count++] = (struct unit){i, k, NULL, baseline_work(baseline, k), NULL}, rows++;
+        if (name) continue;
+        int failed = pipeline_open(&b->pipelines[i], w, each, &b->reasons[i]);
+        if (failed == CUDA_CRASHED) return *err = b->reasons[i], failed;
+        for (size_t k = 0; k < w->problem_count && !failed; k++) {
+            struct pipeline_part *part = &b->pipelines[i].parts[k];
+            if (!w->problems[k].tune || !part->count) continue;
+            b->units[b->unit_count++] = (struct unit){.trial = i, .problem = k, .part = part};
+            rows += part->count;
+        }
+    }
+    b->values = calloc(rows * columns + 1, sizeof *b->values);
+    return b->values ? 0 : error_set(err, "out of memory");
+}
+
+// Counts units [from, from + n) together. 0 although it failed, unless the context is lost: then `why` says what happened.
+static int count_units(struct count_batch *b, size_t from, size_t n, double *values, bool *good, struct error *err)
+{
+    size_t columns = counters_count(b->c->counters);
+    size_t *stages = calloc(n + 1, sizeof *stages);
+    *good = false;
+    if (!stages) return error_set(err, "out of memory");
+    for (size_t i = 0; i < n; i++) stages[i] = stage_count(&b->units[from + i]);
+    b->first = from;
+    b->failed = 0;
+    struct error why = {""};
+    int result = counters_measure(b->c->counters, n, stages, launch, reset, b, values, &why);
+    if (result == COUNTERS_LAUNCH_FAILED) why = b->why;
+    for (size_t i = 0; i < n && !result; i++) {
+        b->units[from + i].values = values;
+        values += stages[i] * columns;
+    }
+    free(stages);
+    *good = !result;
+    b->why = why;
+    if (b->failed == CUDA_CRASHED) *err = why;
+    return b->failed == CUDA_CRASHED ? CUDA_CRASHED : 0;
+}
+
+// All together, which is what makes counting cheap; if that fails, one by one, so that one candidate's failure is its own.
+static int count_all(struct count_batch *b, struct error *err)
+{
+    bool good;
+    int failed = b->unit_count ? count_units(b, 0, b->unit_count, b->values, &good, err) : 0;
+    if (failed || !b->unit_count || good) return failed;
+    double *values = b->values;
+    for (size_t i = 0; i < b->unit_count; i++) {
+        struct unit *u = &b->units[i];
+        if (!*b->reasons[u->trial].message && (failed = count_units(b, i, 1, values, &good, err))) return failed;
+        if (!good) b->reasons[u->trial] = b->why;
+        values += stage_count(u) * counters_count(b->c->counters);
+    }
+    return 0;
+}
+
+static json_t *trial_json(const struct count_batch *b, size_t trial)
+{
+    json_t *list = json_array();
+    size_t columns = counters_count(b->c->counters);
+    for (size_t i = 0; i < b->unit_count; i++) {
+        const struct unit *u = &b->units[i];
+        if (u->trial != trial || !u->values) continue;
+        for (size_t s = 0; s < stage_count(u); s++) {
+            json_t *row = json_array();
+            for (size_t j = 0; j < columns; j++) json_array_append_new(row, json_real_or_null(u->values[s * columns + j]));
+            json_array_append_new(list, json_pack("{s:I, s:i, s:o}", "problem", (json_int_t)u->problem, "stage", (int)s, "values", row));
+        }
+    }
+    return list;
+}
+
+int counting_run(struct counting *c, struct workload *w, struct baselines *baselines, const json_t *request, json_t *answer, struct error *err)
+{
+    double begin = clock_now();
+    const json_t *trials = json_object_get(request, "trials");
+    const char *missing = c->counters ? counters_reason(c->counters) : "no counters asked for";
+    struct count_batch b = {.c = c, .w = w, .baselines = baselines};
+    struct error why = {""}, unused;
+    json_t *entries = json_array(), *trial;
+    int failed = 0;
+    size_t i;
+    if (!missing) {
+        failed = load(&b, trials, err);
+        if (!failed && counters_begin_session(c->counters, &why)) missing = why.message;
+        if (!failed && !missing) failed = count_all(&b, err);
+        if (!missing && failed != CUDA_CRASHED) counters_end_session(c->counters, &unused);
+    }
+    json_array_foreach(trials, i, trial)
+    {
+        json_t *entry = json_object();
+        json_object_set(entry, "trial", json_object_get(trial, "trial"));
+        json_object_set_new(entry, "counters", missing || failed ? json_array() : trial_json(&b, i));
+        json_object_set_new(entry, "reason", json_string(missing ? missing : b.reasons ? b.reasons[i].message : ""));
+        json_array_append_new(entries, entry);
+    }
+    if (failed == CUDA_CRASHED && b.unit_count) // whose fault it is
+        json_object_set(answer, "trial", json_object_get(json_array_get(trials, b.units[b.culprit].trial), "trial"));
+    else if (!failed)
+        json_object_set_new(answer, "status", json_string("ok"));
+    json_object_set_new(answer, "trials", entries);
+    json_object_set_new(answer, "passes", json_integer(c->counters ? (json_int_t)counters_passes(c->counters) : 0));
+    json_object_set_new(answer, "busy", json_null()); // events would be counted too
+    json_object_set_new(answer, "wall", json_real(clock_now() - begin));
+    for (i = 0; b.pipelines && i < b.trial_count && failed != CUDA_CRASHED; i++) pipeline_release(&b.pipelines[i]);
+    free(b.pipelines);
+    free(b.reasons);
+    free(b.units);
+    free(b.values);
+    return failed;
+}
+
+static void list_metric(void *list, const char *name, const char *kind, const char *description, const char *unit)
+{
+    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", name, "kind", kind, "unit", unit, "description", description));
+}
+
+static void list_set(json_t *list, const struct metric_set *set, const char *chip)
+{
+    for (const char *name = set->includes; name && *name; name += strspn(name, " ")) {
+        char one[32];
+        snprintf(one, sizeof one, "%.*s", (int)strcspn(name, " "), name);
+        name += strcspn(name, " ");
+        list_set(list, metrics_find(one), chip);
+    }
+    for (const struct metric *m = set->metrics; m->key; m++)
+        if (metric_applies(m, chip)) json_array_append_new(list, json_pack("{s:s, s:s}", "key", m->key, "metric", m->name));
+}
+
+int counting_list(const char *chip, json_t *answer, struct error *err)
+{
+    json_t *metrics = json_array(), *sets = json_array();
+    int failed = counters_list(chip, list_metric, metrics, err);
+    for (size_t i = 0; metric_sets[i] && !failed; i++) {
+        json_t *list = json_array();
+        list_set(list, metric_sets[i], chip);
+        json_array_append_new(sets, json_pack("{s:s, s:s, s:o}", "name", metric_sets[i]->name, "summary", metric_sets[i]->summary, "metrics", list));
+    }
+    if (!failed) {
+        json_object_set_new(answer, "status", json_string("ok"));
+        json_object_set_new(answer, "chip", json_string(chip));
+        json_object_set(answer, "metrics", metrics);
+        json_object_set(answer, "sets", sets);
+    }
+    json_decref(metrics);
+    json_decref(sets);
+    return failed;
+}

@@ -1,0 +1,347 @@
+// See linetable.h. The line-number program is DWARF's (version 2 to 4, section 6.2 of the standard); cubins are little-endian ELF64, and
+// their sections are relocatable: a relocation says which kernel's code a DW_LNE_set_address means.
+#include "tuner/counting/linetable.h"
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+
+struct line_row {
+    uint64_t address;
+    uint32_t file, line;
+    uint32_t call;    // index + 1 of the row that is the call; 0: none
+    uint32_t section; // whose code
+    bool end;
+};
+
+struct file {
+    char *name;
+    uint32_t directory;
+};
+
+struct linetable {
+    size_t code_bytes;
+    uint32_t section;
+    size_t row_count, row_room;
+    struct line_row *rows;
+    size_t file_count, directory_count;
+    struct file *files;
+    char **directories;
+    size_t sorted_count;
+    uint32_t *sorted; // rows of this kernel, by address
+};
+
+struct image {
+    const uint8_t *bytes;
+    size_t size;
+    Elf64_Shdr *sections; // a copy: in a damaged file they may lie anywhere
+    size_t section_count;
+    const char *names;    // of the sections, ends with a zero
+};
+
+// A range of bytes being read; reading past its end yields zeros and sets `bad`.
+struct cursor {
+    const uint8_t *at, *end;
+    bool bad;
+};
+
+static uint64_t take(struct cursor *c, size_t bytes)
+{
+    uint64_t value = 0;
+    if ((size_t)(c->end - c->at) < bytes) {
+        c->bad = true;
+        c->at = c->end;
+        return 0;
+    }
+    for (size_t i = 0; i < bytes; i++) value |= (uint64_t)c->at[i] << 8 * i;
+    c->at += bytes;
+    return value;
+}
+
+static uint64_t take_uleb(struct cursor *c)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        uint64_t byte = take(c, 1);
+        value |= (byte & 0x7f) << shift;
+        if (!(byte & 0x80)) break;
+    }
+    return value;
+}
+
+static int64_t take_sleb(struct cursor *c)
+{
+    uint64_t value = 0, byte = 0x80;
+    unsigned shift = 0;
+    for (; shift < 64 && byte & 0x80; shift += 7) {
+        byte = take(c, 1);
+        value |= (byte & 0x7f) << shift;
+    }
+    if (byte & 0x40 && shift < 64) value |= ~(uint64_t)0 << shift;
+    return (int64_t)value;
+}
+
+static const char *take_string(struct cursor *c)
+{
+    const uint8_t *end = memchr(c->at, 0, (size_t)(c->end - c->at));
+    const char *text = (const char *)c->at;
+    if (!end) {
+        c->bad = true;
+        c->at = c->end;
+        return "";
+    }
+    c->at = end + 1;
+    return text;
+}
+
+static bool inside(const struct image *image, uint64_t offset, uint64_t size)
+{
+    return offset <= image->size && size <= image->size - offset;
+}
+
+static int open_image(struct image *image, const void *cubin, size_t size, struct error *err)
+{
+    Elf64_Ehdr head;
+    *image = (struct image){.bytes = cubin, .size = size};
+    if (size < sizeof head) return error_set(err, "not a cubin");
+    memcpy(&head, cubin, sizeof head);
+    if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_shentsize != sizeof(Elf64_Shdr) ||
+        head.e_shstrndx >= head.e_shnum || !inside(image, head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr)))
+        return error_set(err, "not a cubin");
+    image->sections = memory_new(head.e_shnum, sizeof *image->sections);
+    memcpy(image->sections, image->bytes + head.e_shoff, head.e_shnum * sizeof *image->sections);
+    image->section_count = head.e_shnum;
+    for (size_t i = 0; i < image->section_count; i++)
+        if (image->sections[i].sh_type != SHT_NOBITS && !inside(image, image->sections[i].sh_offset, image->sections[i].sh_size))
+            return error_set(err, "a truncated cubin");
+    const Elf64_Shdr *names = &image->sections[head.e_shstrndx];
+    image->names = (const char *)image->bytes + names->sh_offset;
+    if (names->sh_type == SHT_NOBITS || !names->sh_size || image->names[names->sh_size - 1]) return error_set(err, "not a cubin");
+    for (size_t i = 0; i < image->section_count; i++)
+        if (image->sections[i].sh_name >= names->sh_size) return error_set(err, "not a cubin");
+    return 0;
+}
+
+// Index, or 0: there is none.
+static uint32_t find_section(const struct image *image, const char *prefix, const char *name)
+{
+    size_t length = strlen(prefix);
+    for (size_t i = 1; i < image->section_count; i++) {
+        const char *found = image->names + image->sections[i].sh_name;
+        if (!strncmp(found, prefix, length) && !strcmp(found + length, name)) return (uint32_t)i;
+    }
+    return 0;
+}
+
+// The section that the address at `offset` of .debug_line belongs to, from its relocation; 0: unknown.
+static uint32_t relocated(const struct image *image, uint64_t offset)
+{
+    for (int with_addend = 0; with_addend < 2; with_addend++) {
+        const Elf64_Shdr *s = &image->sections[find_section(image, with_addend ? ".rela" : ".rel", ".debug_line")];
+        size_t entry = with_addend ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
+        if (s->sh_link >= image->section_count) continue;
+        const Elf64_Shdr *symbols = &image->sections[s->sh_link];
+        for (size_t i = 0; s->sh_type != SHT_NULL && s->sh_type != SHT_NOBITS && i < s->sh_size / entry; i++) {
+            Elf64_Rel r;
+            Elf64_Sym found;
+            memcpy(&r, image->bytes + s->sh_offset + i * entry, sizeof r);
+            size_t symbol = ELF64_R_SYM(r.r_info);
+            if (r.r_offset != offset || symbols->sh_type == SHT_NOBITS || symbol >= symbols->sh_size / sizeof found) continue;
+            memcpy(&found, image->bytes + symbols->sh_offset + symbol * sizeof found, sizeof found);
+            return found.st_shndx;
+        }
+    }
+    return 0;
+}
+
+static void add_row(struct linetable *t, const struct line_row *row)
+{
+    if (t->row_count == t->row_room) {
+        t->row_room = t->row_room ? 2 * t->row_room : 1024;
+        t->rows = memory_grow(t->rows, t->row_room, sizeof *t->rows);
+    }
+    t->rows[t->row_count++] = *row;
+}
+
+static void add_file(struct linetable *t, const char *name, uint64_t directory)
+{
+    t->files = memory_grow(t->files, t->file_count + 1, sizeof *t->files);
+    t->files[t->file_count++] = (struct file){text_copy(name), (uint32_t)directory};
+}
+
+// The header's lists. Numbers in the program count from 1, from `first_file` and `first_directory` on in the table's lists.
+static void read_lists(struct linetable *t, struct cursor *c, size_t first_directory)
+{
+    while (!c->bad && c->at < c->end && *c->at) {
+        t->directories = memory_grow(t->directories, t->directory_count + 1, sizeof *t->directories);
+        t->directories[t->directory_count++] = text_copy(take_string(c));
+    }
+    take(c, 1);
+    while (!c->bad && c->at < c->end && *c->at) {
+        const char *name = take_string(c);
+        uint64_t directory = take_uleb(c);
+        take_uleb(c);
+        take_uleb(c);
+        add_file(t, name, directory ? first_directory + directory : 0); // counts from 1
+    }
+    take(c, 1);
+}
+
+// One unit's program. Rows that calls refer to are numbered within the unit.
+static void read_unit(struct linetable *t, const struct image *image, struct cursor *c, const uint8_t *start)
+{
+    size_t first_row = t->row_count, first_file = t->file_count, first_directory = t->directory_count;
+    uint64_t version = take(c, 2), header_length = take(c, 4);
+    if (header_length > (uint64_t)(c->end - c->at)) return;
+    const uint8_t *program = c->at + header_length;
+    uint64_t unit = take(c, 1);
+    if (version >= 4) take(c, 1);
+    take(c, 1);
+    int64_t line_base = (int8_t)take(c, 1);
+    uint64_t line_range = take(c, 1), opcode_base = take(c, 1);
+    const uint8_t *lengths = c->at;
+    for (uint64_t i = 1; i < opcode_base; i++) take(c, 1);
+    if (c->bad || version < 2 || version > 4 || !line_range || !opcode_base) return;
+    read_lists(t, c, first_directory);
+    c->at = program;
+    const struct line_row fresh = {.file = (uint32_t)first_file, .line = 1};
+    struct line_row row = fresh;
+    while (!c->bad && c->at < c->end) {
+        uint64_t opcode = take(c, 1);
+        if (opcode >= opcode_base) {
+            row.address += (opcode - opcode_base) / line_range * unit;
+            row.line = (uint32_t)(row.line + line_base + (int64_t)((opcode - opcode_base) % line_range));
+            add_row(t, &row);
+        } else if (!opcode) {
+            uint64_t length = take_uleb(c);
+            if (!length || length > (uint64_t)(c->end - c->at)) break;
+            struct cursor e = {c->at, c->at + length, false};
+            c->at += length;
+            switch (take(&e, 1)) {
+            case 1: // end of sequence
+                row.end = true;
+                add_row(t, &row);
+                row = fresh;
+                break;
+            case 2: // set address
+                row.section = relocated(image, (uint64_t)(e.at - start));
+                row.address = take(&e, (size_t)length - 1 > 8 ? 8 : (size_t)length - 1);
+                break;
+            case 0x90: { // inlined call
+                uint64_t call = take_uleb(&e);
+                row.call = call && first_row + call <= t->row_count ? (uint32_t)(first_row + call) : 0;
+                break;
+            }
+            default:
+                break;
+            }
+        } else {
+            switch (opcode) {
+            case 1:
+                add_row(t, &row);
+                break;
+            case 2:
+                row.address += take_uleb(c) * unit;
+                break;
+            case 3:
+                row.line = (uint32_t)(row.line + take_sleb(c));
+                break;
+            case 4: {
+                uint64_t file = take_uleb(c);
+                row.file = (uint32_t)(first_file + (file ? file - 1 : 0));
+                break;
+            }
+            case 8:
+                row.address += (255 - opcode_base) / line_range * unit;
+                break;
+            case 9:
+                row.address += take(c, 2);
+                break;
+            default:
+                for (uint8_t i = 0; i < lengths[opcode - 1]; i++) take_uleb(c);
+            }
+        }
+    }
+}
+
+static const struct line_row *sorting; // qsort hands no context on; one thread
+
+static int by_address(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const struct line_row *p = &sorting[x], *q = &sorting[y];
+    if (p->address != q->address) return p->address < q->address ? -1 : 1;
+    return x < y ? -1 : x > y; // of several rows for one address the last counts
+}
+
+int linetable_read(struct linetable **out, const void *cubin, size_t size, const char *symbol, struct error *err)
+{
+    struct image image;
+    *out = NULL;
+    int failed = open_image(&image, cubin, size, err);
+    uint32_t code = failed ? 0 : find_section(&image, ".text.", symbol), lines = failed ? 0 : find_section(&image, "", ".debug_line");
+    if (!failed && !code) failed = error_set(err, "the cubin has no kernel '%s'", symbol);
+    if (!failed && (!lines || image.sections[lines].sh_type == SHT_NOBITS)) failed = error_set(err, "the cubin has no line table: compile with -lineinfo");
+    if (failed) {
+        free(image.sections);
+        return failed;
+    }
+    struct linetable *t = memory_new(1, sizeof *t);
+    t->section = code;
+    t->code_bytes = image.sections[code].sh_size;
+    const uint8_t *start = image.bytes + image.sections[lines].sh_offset;
+    struct cursor all = {start, start + image.sections[lines].sh_size, false};
+    while (!all.bad && all.at < all.end) {
+        uint64_t length = take(&all, 4);
+        if (length > (uint64_t)(all.end - all.at)) break; // also DWARF's 64-bit form, which no cubin has
+        struct cursor unit = {all.at, all.at + length, false};
+        all.at += length;
+        read_unit(t, &image, &unit, start);
+    }
+    t->sorted = memory_new(t->row_count + 1, sizeof *t->sorted);
+    for (size_t i = 0; i < t->row_count; i++)
+        if (t->rows[i].section == code && t->rows[i].file < t->file_count) t->sorted[t->sorted_count++] = (uint32_t)i;
+    sorting = t->rows;
+    qsort(t->sorted, t->sorted_count, sizeof *t->sorted, by_address);
+    free(image.sections);
+    *out = t;
+    return 0;
+}
+
+void linetable_free(struct linetable *t)
+{
+    if (!t) return;
+    for (size_t i = 0; i < t->file_count; i++) free(t->files[i].name);
+    for (size_t i = 0; i < t->directory_count; i++) free(t->directories[i]);
+    free(t->files);
+    free(t->directories);
+    free(t->rows);
+    free(t->sorted);
+    free(t);
+}
+
+size_t linetable_code_bytes(const struct linetable *t) { return t->code_bytes; }
+
+size_t linetable_find(const struct linetable *t, uint64_t offset, struct source_place places[LINETABLE_DEPTH])
+{
+    size_t low = 0, high = t->sorted_count, count = 0;
+    while (low < high) { // the last row at or before the offset
+        size_t middle = low + (high - low) / 2;
+        if (t->rows[t->sorted[middle]].address <= offset) low = middle + 1;
+        else high = middle;
+    }
+    if (!low || t->rows[t->sorted[low - 1]].end) return 0;
+    for (uint32_t row = t->sorted[low - 1] + 1; row && count < LINETABLE_DEPTH; row = t->rows[row - 1].call) {
+        const struct line_row *r = &t->rows[row - 1];
+        if (r->file >= t->file_count) break;
+        const struct file *file = &t->files[r->file];
+        const char *directory = file->directory && file->directory <= t->directory_count ? t->directories[file->directory - 1] : "";
+        places[count++] = (struct source_place){file->name, directory, r->line};
+        if (r->call && r->call >= row) break; // calls come first; anything else is no chain
+    }
+    return count;
+}

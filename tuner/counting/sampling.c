@@ -1,0 +1,170 @@
+// See sass.h. CUPTI's PC sampling: every 2^period cycles each scheduler notes, for one of its warps, the instruction that it stands at and what it
+// waits for. CUPTI lists each reason twice, "smsp__pcsamp_warps_issue_stalled_X" and "..._X_not_issued", the second for the cycles in which the
+// scheduler issued nothing at all: the first alone are read, so that samples are not counted twice.
+#include "tuner/counting/sass.h"
+
+#include <cupti_pcsampling.h>
+#include <cupti_result.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/libraries/cupti_library.h"
+
+enum { MOST_REASONS = 128, HARDWARE_BUFFER = 64 << 20, SCRATCH_BUFFER = 16 << 20 };
+
+// clang-format off
+#define CUPTI_FUNCTIONS(F) \
+    F(cuptiPCSamplingEnable) F(cuptiPCSamplingDisable) F(cuptiPCSamplingGetNumStallReasons) F(cuptiPCSamplingGetStallReasons) \
+    F(cuptiPCSamplingSetConfigurationAttribute) F(cuptiPCSamplingStart) F(cuptiPCSamplingStop) F(cuptiPCSamplingGetData)
+// clang-format on
+
+static struct {
+    bool loaded;
+#define MEMBER(name) __typeof__(name) *name;
+    CUPTI_FUNCTIONS(MEMBER)
+#undef MEMBER
+} cupti;
+
+// CUPTI writes into these until sampling_close.
+static struct {
+    CUpti_PCSamplingData data;
+    CUpti_PCSamplingPCData *instructions;
+    CUpti_PCSamplingStallReason *reasons; // stall_count for each instruction
+    size_t stall_count;
+    uint32_t index[MOST_REASONS]; // CUPTI's numbers
+    int column[MOST_REASONS];     // the listing's, or -1
+} buffer;
+
+static int load(struct error *err)
+{
+#define NAME(name) #name,
+    static const char *const names[] = {CUPTI_FUNCTIONS(NAME)};
+#undef NAME
+    void *found[sizeof names / sizeof *names], **next = found;
+    if (cupti.loaded) return 0;
+    if (cupti_library_find(names, found, sizeof names / sizeof *names, err)) return -1;
+#define LOAD(name) memcpy(&cupti.name, next++, sizeof *next);
+    CUPTI_FUNCTIONS(LOAD)
+#undef LOAD
+    cupti.loaded = true;
+    return 0;
+}
+
+#define TRY(function, params)                                                                       \
+    do {                                                                                            \
+        CUptiResult result_ = cupti.function(params);                                               \
+        if (result_ != CUPTI_SUCCESS) return cupti_library_fail(err, #function, (int)result_);      \
+    } while (0)
+
+int sampling_open(void *context, struct error *err)
+{
+    if (load(err)) return SASS_FAILED;
+    TRY(cuptiPCSamplingEnable, (&(CUpti_PCSamplingEnableParams){.size = CUpti_PCSamplingEnableParamsSize, .ctx = context}));
+    return 0;
+}
+
+static void release_buffer(void)
+{
+    free(buffer.instructions);
+    free(buffer.reasons);
+    memset(&buffer, 0, sizeof buffer);
+}
+
+void sampling_close(void *context)
+{
+    cupti.cuptiPCSamplingDisable(&(CUpti_PCSamplingDisableParams){.size = CUpti_PCSamplingDisableParamsSize, .ctx = context});
+    release_buffer();
+}
+
+// CUPTI's names of the reasons, made short, as columns of the listing.
+static int find_reasons(void *context, struct sass_listing *out, struct error *err)
+{
+    char text[MOST_REASONS][CUPTI_STALL_REASON_STRING_SIZE], *names[MOST_REASONS];
+    for (size_t i = 0; i < MOST_REASONS; i++) names[i] = text[i];
+    size_t count = 0;
+    TRY(cuptiPCSamplingGetNumStallReasons,
+        (&(CUpti_PCSamplingGetNumStallReasonsParams){.size = CUpti_PCSamplingGetNumStallReasonsParamsSize, .ctx = context, .numStallReasons = &count}));
+    if (count > MOST_REASONS) return error_set(err, "CUPTI has %zu stall reasons; %d were expected at most", count, MOST_REASONS);
+    TRY(cuptiPCSamplingGetStallReasons, (&(CUpti_PCSamplingGetStallReasonsParams){.size = CUpti_PCSamplingGetStallReasonsParamsSize, .ctx = context,
+                                                                                 .numStallReasons = count, .stallReasonIndex = buffer.index, .stallReasons = names}));
+    buffer.stall_count = count;
+    out->reason_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        static const char *const prefixes[] = {"smsp__pcsamp_warps_issue_stalled_", "smsp__pcsamp_", NULL};
+        const char *name = names[i], *end = strstr(name, "_not_issued");
+        buffer.column[i] = -1;
+        if ((end && !end[11]) || out->reason_count == SASS_REASONS) continue;
+        if (strstr(name, "sample_buffer_full") || strstr(name, "samples_data_dropped") || strstr(name, "sample_count")) continue;
+        for (size_t k = 0; prefixes[k]; k++)
+            if (!strncmp(name, prefixes[k], strlen(prefixes[k]))) name += strlen(prefixes[k]);
+        buffer.column[i] = (int)out->reason_count;
+        snprintf(out->reasons[out->reason_count++], SASS_REASON_LENGTH, "%s", name);
+    }
+    return 0;
+}
+
+static int configure(void *context, unsigned period, size_t instructions, struct error *err)
+{
+    size_t room = instructions + 4096; // other kernels of the same context
+    buffer.instructions = memory_new(room, sizeof *buffer.instructions);
+    buffer.reasons = memory_new(room * buffer.stall_count, sizeof *buffer.reasons);
+    for (size_t i = 0; i < room; i++) {
+        buffer.instructions[i].size = sizeof *buffer.instructions;
+        buffer.instructions[i].stallReason = buffer.reasons + i * buffer.stall_count;
+    }
+    buffer.data = (CUpti_PCSamplingData){.size = sizeof buffer.data, .collectNumPcs = room, .pPcData = buffer.instructions};
+    CUpti_PCSamplingConfigurationInfo info[] = {
+        {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE,
+         .attributeData.collectionModeData.collectionMode = CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS},
+        {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD, .attributeData.samplingPeriodData.samplingPeriod = period},
+        {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON,
+         .attributeData.stallReasonData = {.stallReasonCount = buffer.stall_count, .pStallReasonIndex = buffer.index}},
+        {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SCRATCH_BUFFER_SIZE, .attributeData.scratchBufferSizeData.scratchBufferSize = SCRATCH_BUFFER},
+        {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE, .attributeData.hardwareBufferSizeData.hardwareBufferSize = HARDWARE_BUFFER},
+        {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL, .attributeData.enableStartStopControlData.enableStartStopControl = 1},
+        {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER, .attributeData.samplingDataBufferData.samplingDataBuffer = &buffer.data},
+    };
+    CUpti_PCSamplingConfigurationInfoParams params = {.size = CUpti_PCSamplingConfigurationInfoParamsSize, .ctx = context,
+                                                      .numAttributes = sizeof info / sizeof *info, .pPCSamplingConfigurationInfo = info};
+    TRY(cuptiPCSamplingSetConfigurationAttribute, &params);
+    return 0;
+}
+
+static void add_samples(const char *symbol, struct sass_listing *out)
+{
+    for (size_t i = 0; i < buffer.data.totalNumPcs && i < buffer.data.collectNumPcs; i++) {
+        const CUpti_PCSamplingPCData *pc = &buffer.instructions[i];
+        size_t index = pc->pcOffset / SASS_BYTES;
+        if (!pc->functionName || strcmp(pc->functionName, symbol) || index >= out->count) continue; // names stay CUPTI's: entries share them
+        for (size_t k = 0; k < pc->stallReasonCount; k++) {
+            for (size_t r = 0; r < buffer.stall_count; r++) {
+                if (buffer.index[r] != pc->stallReason[k].pcSamplingStallReasonIndex || buffer.column[r] < 0) continue;
+                out->list[index].samples[buffer.column[r]] += pc->stallReason[k].samples;
+                out->list[index].value[SASS_SAMPLES] += pc->stallReason[k].samples;
+            }
+        }
+    }
+}
+
+int sampling_measure(void *context, const char *symbol, unsigned period, sass_launch *launch, void *user, struct sass_listing *out, struct error *err)
+{
+    release_buffer();
+    if (find_reasons(context, out, err) || configure(context, period, out->count, err)) return SASS_FAILED;
+    TRY(cuptiPCSamplingStart, (&(CUpti_PCSamplingStartParams){.size = CUpti_PCSamplingStartParamsSize, .ctx = context}));
+    if (launch(user)) return SASS_LAUNCH_FAILED;
+    TRY(cuptiPCSamplingStop, (&(CUpti_PCSamplingStopParams){.size = CUpti_PCSamplingStopParamsSize, .ctx = context}));
+    // The buffer given above is filled by stopping; what did not fit is fetched.
+    do {
+        add_samples(symbol, out);
+        out->dropped += buffer.data.droppedSamples;
+        if (buffer.data.totalNumPcs && !buffer.data.remainingNumPcs) break;
+        buffer.data.totalNumPcs = 0;
+        TRY(cuptiPCSamplingGetData, (&(CUpti_PCSamplingGetDataParams){.size = CUpti_PCSamplingGetDataParamsSize, .ctx = context, .pcSamplingData = &buffer.data}));
+    } while (buffer.data.totalNumPcs);
+    out->known[SASS_SAMPLES] = true;
+    return 0;
+}

@@ -1,0 +1,233 @@
+// see gpu_trial.h. The order of one trial, with the waits marked:
+//
+//     load -> all problems run and compared -> [wait] -> tuned problems timed, in batches -> [wait each] ->
+//     what timing left compared, all problems run and compared again -> [wait]
+//
+// A candidate that fails may have damaged what others rely on, so afterwards everything is checked and if need be filled
+// anew; if expected values or inputs were found damaged, the candidate is examined once more before it is blamed, since the
+// damage may be another's.
+#include "tuner/gpu/gpu_trial.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/clock.h"
+#include "tuner/gpu/pipeline.h"
+#include "tuner/gpu/verify.h"
+
+struct gpu_trial {
+    struct workload *w;
+    struct pipeline pipeline;
+    const json_t *cutoff; // by tuned problem
+    bool verify;
+    enum trial_status status;
+    char reason[ERROR_MESSAGE_MAX];
+    struct measurement times[WORKLOAD_PROBLEMS_MAX];
+    struct verify_result results[WORKLOAD_PROBLEMS_MAX];
+    double first[WORKLOAD_PROBLEMS_MAX]; // s; time of the verified run
+    bool timed[WORKLOAD_PROBLEMS_MAX], judged;
+    json_t *phases; // wall seconds of each phase
+    double last;    // when the last phase ended
+};
+
+// Ends a phase.
+static void mark(struct gpu_trial *t, const char *phase)
+{
+    double time = clock_now();
+    json_object_set_new(t->phases, phase, json_real(time - t->last));
+    t->last = time;
+}
+
+// Verdicts on all problems: the gravest decides.
+static void judge(struct gpu_trial *t)
+{
+    static const int gravity[STATUS_COUNT] = {[STATUS_WRONG] = 1, [STATUS_NONDETERMINISTIC] = 2, [STATUS_OUT_OF_BOUNDS] = 3};
+    for (size_t k = 0; k < t->w->problem_count; k++) {
+        char reason[512];
+        struct verify_result result;
+        if (!pipeline_does(&t->pipeline, k)) continue;
+        enum trial_status status = verify_judge(t->w, k, &result, reason);
+        // Of two passes, the worse figures are kept.
+        if (!t->judged || !(result.error <= t->results[k].error)) t->results[k] = result;
+        if (gravity[status] <= gravity[t->status]) continue;
+        t->status = status;
+        struct error words = {""};
+        error_set(&words, "problem %s: %s", t->w->problems[k].name, reason);
+        strcpy(t->reason, words.message);
+    }
+    t->judged = true;
+}
+
+static int pass(struct gpu_trial *t, enum verify_pass which, struct error *err)
+{
+    struct workload *w = t->w;
+    int failed = verify_begin(w, err);
+    for (size_t k = 0; k < w->problem_count && !failed; k++) {
+        struct work work = pipeline_work(&t->pipeline, k);
+        if (!pipeline_does(&t->pipeline, k)) continue;
+        if (which == VERIFY_SECOND && t->timed[k]) failed = verify_leftovers(w, k, err);
+        if (!failed) failed = verify_run(w, k, &work, which, err);
+    }
+    // After a refused launch the context is still good, and what was enqueued must end before anything is reused.
+    if (failed) {
+        int ended = cuda_sync(w->cuda, failed == CUDA_CRASHED ? NULL : err);
+        return ended ? ended : failed;
+    }
+    if ((failed = verify_end(w, err))) return failed;
+    for (size_t k = 0; k < w->problem_count && !failed && which == VERIFY_FIRST; k++)
+        if (pipeline_does(&t->pipeline, k)) failed = verify_time(w, k, &t->first[k], err);
+    judge(t);
+    return failed;
+}
+
+static int measure(struct gpu_trial *t, struct error *err)
+{
+    struct workload *w = t->w;
+    size_t tuned = 0, slow = 0;
+    for (size_t k = 0; k < w->problem_count && t->status == STATUS_OK; k++) {
+        if (!w->problems[k].tune) continue;
+        const json_t *limit = json_array_get(t->cutoff, tuned++);
+        double cutoff = json_is_number(limit) ? json_number_value(limit) : 0;
+        struct work work = pipeline_work(&t->pipeline, k);
+        if (!pipeline_does(&t->pipeline, k)) {
+            slow++; // for others, if at all
+            continue;
+        }
+        int failed = measure_work(w->measure, &work, &w->problems[k].buffers, t->first[k], cutoff, &t->times[k], err);
+        if (failed) return failed;
+        t->timed[k] = true;
+        slow += t->times[k].slow;
+        if (!t->times[k].slow || (w->measure_settings.each && slow < w->tuned_count)) continue;
+        t->status = STATUS_SLOW;
+        struct error words = {""};
+        error_set(&words, "problem %s: %.4g s, the limit is %.4g s", w->problems[k].name, t->times[k].time, cutoff);
+        strcpy(t->reason, words.message);
+    }
+    return 0;
+}
+
+static int run(struct gpu_trial *t, struct error *err)
+{
+    int failed;
+    if (t->verify && (failed = pass(t, VERIFY_FIRST, err))) return failed;
+    mark(t, "verify");
+    // A wrong result that changes from run to run is a race, and saying so helps more than saying "wrong".
+    if (t->status == STATUS_WRONG && t->w->verify.deterministic && verify_inputs_intact(t->w)) return pass(t, VERIFY_AGAIN, err);
+    if (t->status == STATUS_OK && (failed = measure(t, err))) return failed;
+    mark(t, "measure");
+    if (t->status == STATUS_OK && t->verify && (failed = pass(t, VERIFY_SECOND, err))) return failed;
+    mark(t, "again");
+    return 0;
+}
+
+void gpu_trial_times(json_t *object, const struct measurement *m)
+{
+    json_t *samples = json_array();
+    for (size_t i = 0; i < m->shown_count; i++) json_array_append_new(samples, json_real_or_null(m->shown[i]));
+    json_object_set_new(object, "time", json_real_or_null(m->time));
+    json_object_set_new(object, "low", json_real_or_null(m->low));
+    json_object_set_new(object, "high", json_real_or_null(m->high));
+    json_object_set_new(object, "samples", samples);
+    json_object_set_new(object, "count", json_integer((json_int_t)m->count));
+}
+
+static json_t *problems_json(const struct gpu_trial *t)
+{
+    json_t *array = json_array();
+    for (size_t k = 0; k < t->w->problem_count; k++) {
+        const struct verify_result *r = &t->results[k];
+        json_t *one = json_object();
+        json_object_set_new(one, "problem", json_integer((json_int_t)k));
+        if (t->timed[k]) gpu_trial_times(one, &t->times[k]);
+        if (t->judged && pipeline_does(&t->pipeline, k)) {
+            json_object_set_new(one, "error", json_real_or_null(r->error));
+            json_object_set_new(one, "worst", r->row < 0 ? json_null() : json_pack("[I, I]", (json_int_t)r->row, (json_int_t)r->col));
+            json_object_set_new(one, "bad", json_integer((json_int_t)r->bad));
+            json_object_set_new(one, "got", json_real_or_null(r->got));
+            json_object_set_new(one, "want", json_real_or_null(r->want));
+        }
+        json_array_append_new(array, one);
+    }
+    return array;
+}
+
+static json_t *stages_json(const struct gpu_trial *t)
+{
+    json_t *array = json_array();
+    for (size_t k = 0; t->pipeline.parts && k < t->w->problem_count; k++)
+        for (unsigned i = 0; i < t->pipeline.parts[k].count; i++) {
+            const struct pipeline_stage *s = &t->pipeline.parts[k].stage[i];
+            json_array_append_new(array, json_pack("{s:I, s:i, s:f, s:i, s:i, s:i}", "problem", (json_int_t)k, "stage", (int)i, "occupancy", s->occupancy,
+                                                   "blocks_per_sm", s->blocks_per_sm, "local_bytes", s->info.local_bytes, "registers", s->info.registers));
+        }
+    return array;
+}
+
+static void answer_with(const struct gpu_trial *t, json_t *answer)
+{
+    bool throttled = false;
+    struct nvml_reading reading = measure_reading(t->w->measure);
+    for (size_t k = 0; k < t->w->problem_count; k++) throttled |= t->timed[k] && t->times[k].throttled;
+    json_object_set_new(answer, "status", json_string(status_name(t->status)));
+    json_object_set_new(answer, "reason", json_string(t->reason));
+    json_object_set_new(answer, "problems", problems_json(t));
+    json_object_set_new(answer, "stages", stages_json(t));
+    json_object_set_new(answer, "clock_mhz", json_integer(reading.clock_mhz));
+    json_object_set_new(answer, "temperature", json_integer(reading.temperature));
+    json_object_set_new(answer, "throttled", json_boolean(throttled));
+    json_object_set(answer, "phases", t->phases);
+}
+
+static int attempt(struct gpu_trial *t, const json_t *request, json_t *answer, struct error *err)
+{
+    struct error why = {""};
+    t->status = STATUS_OK;
+    t->reason[0] = '\0';
+    t->cutoff = json_object_get(request, "cutoff");
+    t->verify = json_get_bool(request, "verify", true);
+    t->last = clock_now();
+    t->phases = json_object();
+    int failed = pipeline_open(&t->pipeline, t->w, request, &why);
+    mark(t, "load");
+    if (!failed) failed = run(t, &why);
+    if (failed == CUDA_REFUSED || failed == CUDA_CRASHED || failed == CUDA_MEMORY) {
+        t->status = failed == CUDA_CRASHED ? STATUS_CRASHED : STATUS_LAUNCH_ERROR;
+        strcpy(t->reason, why.message);
+        if (failed != CUDA_CRASHED) failed = 0;
+    } else if (failed) {
+        *err = why;
+    }
+    if (!failed || failed == CUDA_CRASHED) answer_with(t, answer);
+    // The module of a crashed context cannot be unloaded, nor can anything else.
+    if (failed != CUDA_CRASHED) pipeline_release(&t->pipeline);
+    mark(t, "unload");
+    json_decref(t->phases);
+    t->phases = NULL;
+    return failed;
+}
+
+int gpu_trial_run(struct workload *w, const json_t *request, json_t *answer, struct error *err)
+{
+    double begin = clock_now();
+    struct gpu_trial *t = calloc(1, sizeof *t);
+    if (!t) return error_set(err, "out of memory");
+    t->w = w;
+    measure_take_busy(w->measure);
+    int failed = attempt(t, request, answer, err);
+    bool suspect = t->status == STATUS_WRONG || t->status == STATUS_OUT_OF_BOUNDS || t->status == STATUS_NONDETERMINISTIC;
+    if (!failed && suspect) {
+        bool damaged, own = t->status == STATUS_OUT_OF_BOUNDS;
+        failed = workload_mend(w, &damaged, err);
+        if (!failed && damaged && !own) {
+            memset(t, 0, sizeof *t);
+            t->w = w;
+            failed = attempt(t, request, answer, err);
+            if (!failed) failed = workload_mend(w, &damaged, err);
+        }
+    }
+    json_object_set_new(answer, "busy", json_real(measure_take_busy(w->measure)));
+    json_object_set_new(answer, "wall", json_real(clock_now() - begin));
+    free(t);
+    return failed;
+}

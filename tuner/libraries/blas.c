@@ -1,0 +1,462 @@
+// See blas.h. cuBLAS is column-major: the row-major C = A*B is asked for as its transpose, C' = B'*A'.
+#include "tuner/libraries/blas.h"
+
+#include <cublasLt.h>
+#include <cublas_v2.h>
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT(x) #x
+#define NAME(x) TEXT(x)
+
+// clang-format off
+#define CUBLAS_FUNCTIONS(X) \
+    X(cublasCreate) X(cublasDestroy) X(cublasSetStream) X(cublasSetWorkspace) X(cublasGetProperty) \
+    X(cublasSetPointerMode) X(cublasSetMathMode) X(cublasGemmEx_64) X(cublasGemmStridedBatchedEx_64) X(cublasSgemv_64) X(cublasDgemv_64) \
+    X(cublasAsumEx_64) X(cublasNrm2Ex_64) X(cublasDotEx_64) X(cublasIsamax_64) X(cublasIdamax_64) X(cublasSgeam_64) X(cublasDgeam_64) \
+    X(cublasGetStatusString)
+#define LT_FUNCTIONS(X) \
+    X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtMatmul) X(cublasLtMatmulAlgoGetHeuristic) \
+    X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) \
+    X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy) X(cublasLtMatrixLayoutSetAttribute) X(cublasLtMatmulPreferenceCreate) \
+    X(cublasLtMatmulPreferenceDestroy) X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulAlgoConfigGetAttribute)
+// clang-format on
+
+static struct {
+#define DECLARE(f) __typeof__(f) *f;
+    CUBLAS_FUNCTIONS(DECLARE)
+    LT_FUNCTIONS(DECLARE)
+#undef DECLARE
+} lib;
+
+enum { WORKSPACE = 64 << 20, HEURISTICS_MAX = 32 };
+
+struct blas {
+    struct cuda *cuda;
+    cublasHandle_t handle;
+    cublasLtHandle_t lt;
+    uint64_t workspace;
+    char version[32];
+};
+
+struct blas_plan {
+    cublasLtMatmulDesc_t description;
+    cublasLtMatrixLayout_t a, b, c; // in cuBLAS's order: a is our B
+    cublasLtMatmulAlgo_t algorithm;
+};
+
+static int fail(struct error *err, cublasStatus_t status, const char *what)
+{
+    return error_set(err, "%s: %s", what, lib.cublasGetStatusString(status));
+}
+
+static void *open_library(const char *stem, struct error *err)
+{
+    const char *home = getenv("CUDA_HOME");
+    char path[512];
+    for (int major = 13; major >= 12; major--) {
+        snprintf(path, sizeof path, "%s.so.%d", stem, major);
+        void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+        if (library) return library;
+        for (int i = 0; i < 2; i++) {
+            snprintf(path, sizeof path, "%s/lib64/%s.so.%d", i == 0 && home ? home : "/usr/local/cuda", stem, major);
+            library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+            if (library) return library;
+        }
+    }
+    error_set(err, "%s.so.13 and .12 cannot be opened (%s); install the CUDA toolkit's cuBLAS, set CUDA_HOME, or say by = \"cpu\"", stem, dlerror());
+    return NULL;
+}
+
+static int load(struct error *err)
+{
+    if (lib.cublasLtMatmulAlgoConfigGetAttribute) return 0; // the last to be found
+    void *lt = open_library("libcublasLt", err), *blas = lt ? open_library("libcublas", err) : NULL;
+    if (!blas) return -1;
+#define FIND(library, f)                        \
+    *(void **)&lib.f = dlsym(library, NAME(f)); \
+    if (!lib.f) return error_set(err, "this cuBLAS is too old: it has no %s", NAME(f));
+#define FIND_BLAS(f) FIND(blas, f)
+#define FIND_LT(f) FIND(lt, f)
+    CUBLAS_FUNCTIONS(FIND_BLAS)
+    LT_FUNCTIONS(FIND_LT)
+    return 0;
+}
+
+int blas_probe(char version[32], struct error *err)
+{
+    int major = 0, minor = 0, patch = 0;
+    if (load(err)) return -1;
+    lib.cublasGetProperty(MAJOR_VERSION, &major);
+    lib.cublasGetProperty(MINOR_VERSION, &minor);
+    lib.cublasGetProperty(PATCH_LEVEL, &patch);
+    snprintf(version, 32, "%d.%d.%d", major, minor, patch);
+    return 0;
+}
+
+int blas_open(struct blas **out, struct cuda *cuda, struct error *err)
+{
+    *out = NULL;
+    // An environment must not turn FP32 products into TF32 ones, or fp64 references into emulated ones.
+    unsetenv("NVIDIA_TF32_OVERRIDE");
+    unsetenv("CUBLAS_EMULATE_SINGLE_PRECISION");
+    unsetenv("CUBLAS_EMULATE_DOUBLE_PRECISION");
+    unsetenv("CUBLAS_EMULATION_STRATEGY");
+    struct blas *b = calloc(1, sizeof *b);
+    if (!b) return error_set(err, "out of memory");
+    b->cuda = cuda;
+    cublasStatus_t s;
+    if (blas_probe(b->version, err) || cuda_alloc(cuda, WORKSPACE, &b->workspace, err)) goto out;
+    if ((s = lib.cublasCreate(&b->handle)) || (s = lib.cublasLtCreate(&b->lt)) || (s = lib.cublasSetStream(b->handle, cuda_stream(cuda))) ||
+        (s = lib.cublasSetWorkspace(b->handle, (void *)b->workspace, WORKSPACE)) ||
+        (s = lib.cublasSetMathMode(b->handle, CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION))) {
+        fail(err, s, "cuBLAS does not start");
+        goto out;
+    }
+    *out = b;
+    return 0;
+out:
+    blas_close(b);
+    return -1;
+}
+
+void blas_close(struct blas *b)
+{
+    if (!b) return;
+    if (b->lt) lib.cublasLtDestroy(b->lt);
+    if (b->handle) lib.cublasDestroy(b->handle);
+    cuda_free(b->cuda, b->workspace);
+    free(b);
+}
+
+const char *blas_version(const struct blas *b)
+{
+    return b->version;
+}
+
+// How one of our products looks to cuBLAS.
+struct kind {
+    cudaDataType_t in, out, scale;
+    cublasComputeType_t compute;
+    union {
+        double f64;
+        float f32;
+        int32_t i32;
+    } alpha, beta;
+};
+
+static int data_type(enum element type, cudaDataType_t *out)
+{
+    switch (type) {
+    case ELEMENT_F64:
+        *out = CUDA_R_64F;
+        return 0;
+    case ELEMENT_F32:
+        *out = CUDA_R_32F;
+        return 0;
+    case ELEMENT_F16:
+        *out = CUDA_R_16F;
+        return 0;
+    case ELEMENT_BF16:
+        *out = CUDA_R_16BF;
+        return 0;
+    case ELEMENT_I8:
+        *out = CUDA_R_8I;
+        return 0;
+    case ELEMENT_I32:
+        *out = CUDA_R_32I;
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+static int describe(const struct device_gemm *g, struct kind *k, struct error *err)
+{
+    if (g->a.type != g->b.type || data_type(g->a.type, &k->in) || data_type(g->c.type, &k->out))
+        return error_set(err, "cuBLAS has no product of %s and %s into %s", element_name(g->a.type), element_name(g->b.type), element_name(g->c.type));
+    if (g->a.type == ELEMENT_F64) {
+        k->scale = CUDA_R_64F;
+        k->compute = CUBLAS_COMPUTE_64F;
+        k->alpha.f64 = g->alpha;
+        k->beta.f64 = g->beta;
+    } else if (g->a.type == ELEMENT_I8) {
+        k->scale = CUDA_R_32I;
+        k->compute = CUBLAS_COMPUTE_32I;
+        k->alpha.i32 = (int32_t)g->alpha;
+        k->beta.i32 = (int32_t)g->beta;
+    } else {
+        k->scale = CUDA_R_32F;
+        k->compute = g->a.type == ELEMENT_F32 && g->tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+        k->alpha.f32 = (float)g->alpha;
+        k->beta.f32 = (float)g->beta;
+    }
+    return 0;
+}
+
+// Rows of one product's operand, and elements from it to the next product's.
+static int64_t rows(const struct device_gemm *g, const struct operand *o)
+{
+    return g->batch > 1 ? o->rows / g->batch : o->rows;
+}
+
+static int64_t stride(const struct device_gemm *g, const struct operand *o)
+{
+    return rows(g, o) * o->ld;
+}
+
+int blas_gemm(struct blas *b, const struct device_gemm *g, struct error *err)
+{
+    struct kind k;
+    if (describe(g, &k, err)) return -1;
+    cublasOperation_t first = g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, second = g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const void *y = (const void *)g->b.device, *x = (const void *)g->a.device;
+    void *c = (void *)g->c.device;
+    cublasStatus_t s;
+    if (g->batch > 1) {
+        s = lib.cublasGemmStridedBatchedEx_64(b->handle, first, second, g->n, g->m, g->k, &k.alpha, y, k.in, g->b.ld, stride(g, &g->b), x, k.in, g->a.ld,
+                                              stride(g, &g->a), &k.beta, c, k.out, g->c.ld, stride(g, &g->c), g->batch, k.compute, CUBLAS_GEMM_DEFAULT);
+        return s ? fail(err, s, "cublasGemmStridedBatchedEx") : 0;
+    }
+    s = lib.cublasGemmEx_64(b->handle, first, second, g->n, g->m, g->k, &k.alpha, y, k.in, g->b.ld, x, k.in, g->a.ld, &k.beta, c, k.out, g->c.ld, k.compute,
+                            CUBLAS_GEMM_DEFAULT);
+    return s ? fail(err, s, "cublasGemmEx") : 0;
+}
+
+int blas_gemv(struct blas *b, const struct device_gemm *g, struct error *err)
+{
+    // Row-major A is the transpose of what cuBLAS sees there.
+    cublasOperation_t how = g->transpose_a ? CUBLAS_OP_N : CUBLAS_OP_T;
+    const void *a = (const void *)g->a.device, *x = (const void *)g->b.device;
+    void *y = (void *)g->c.device;
+    struct kind k;
+    cublasStatus_t s;
+    if (describe(g, &k, err)) return -1;
+    if (g->a.type == ELEMENT_F64)
+        s = lib.cublasDgemv_64(b->handle, how, g->a.cols, g->a.rows, &k.alpha.f64, a, g->a.ld, x, 1, &k.beta.f64, y, 1);
+    else if (g->a.type == ELEMENT_F32)
+        s = lib.cublasSgemv_64(b->handle, how, g->a.cols, g->a.rows, &k.alpha.f32, a, g->a.ld, x, 1, &k.beta.f32, y, 1);
+    else
+        return error_set(err, "cuBLAS has no gemv of %s", element_name(g->a.type));
+    return s ? fail(err, s, "cublasSgemv or cublasDgemv") : 0;
+}
+
+static int run(struct blas *b, const struct device_gemm *g, const struct kind *k, const struct blas_plan *p, const cublasLtMatmulAlgo_t *algorithm,
+               struct error *err)
+{
+    cublasStatus_t s =
+        lib.cublasLtMatmul(b->lt, p->description, &k->alpha, (const void *)g->b.device, p->a, (const void *)g->a.device, p->b, &k->beta,
+                           (const void *)g->c.device, p->c, (void *)g->c.device, p->c, algorithm, (void *)b->workspace, WORKSPACE, cuda_stream(b->cuda));
+    return s ? fail(err, s, "cublasLtMatmul") : 0;
+}
+
+// Median of three timed runs after one for warming up; of one run where a run takes longer than 50 ms.
+static int time_algorithm(struct blas *b, const struct device_gemm *g, const struct kind *k, const struct blas_plan *p, const cublasLtMatmulAlgo_t *algorithm,
+                          struct cuda_event *event[2], double *seconds, struct error *err)
+{
+    double best[3];
+    int failed;
+    if ((failed = run(b, g, k, p, algorithm, err)) || (failed = cuda_sync(b->cuda, err))) return failed;
+    for (int i = 0; i < 3; i++) {
+        if ((failed = cuda_event_record(b->cuda, event[0], err)) || (failed = run(b, g, k, p, algorithm, err)) ||
+            (failed = cuda_event_record(b->cuda, event[1], err)) || (failed = cuda_sync(b->cuda, err)) ||
+            (failed = cuda_event_seconds(b->cuda, event[0], event[1], &best[i], err)))
+            return failed;
+        if (best[i] > 0.05) {
+            *seconds = best[i];
+            return 0;
+        }
+    }
+    double high = best[0] > best[1] ? best[0] : best[1], low = best[0] + best[1] - high;
+    *seconds = best[2] > high ? high : best[2] < low ? low : best[2];
+    return 0;
+}
+
+static int algorithm_number(const cublasLtMatmulAlgo_t *algorithm, cublasLtMatmulAlgoConfigAttributes_t which)
+{
+    int32_t value = -1;
+    size_t written;
+    lib.cublasLtMatmulAlgoConfigGetAttribute(algorithm, which, &value, sizeof value, &written);
+    return value;
+}
+
+static int choose(struct blas *b, const struct device_gemm *g, const struct kind *k, struct blas_plan *p, int candidates, char *detail, struct error *err)
+{
+    cublasLtMatmulHeuristicResult_t found[HEURISTICS_MAX];
+    cublasLtMatmulPreference_t preference = NULL;
+    struct cuda_event *event[2] = {NULL, NULL};
+    int count = 0, best = -1, failed = -1;
+    double least = 0;
+    size_t workspace = WORKSPACE;
+    uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE; // in place would be in the type of C
+    cublasStatus_t s;
+    if (candidates > HEURISTICS_MAX) candidates = HEURISTICS_MAX;
+    if ((s = lib.cublasLtMatmulPreferenceCreate(&preference)) ||
+        (s = lib.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace)) ||
+        (s = lib.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions, sizeof reductions)) ||
+        (s = lib.cublasLtMatmulAlgoGetHeuristic(b->lt, p->description, p->a, p->b, p->c, p->c, preference, candidates, found, &count))) {
+        fail(err, s, "cublasLt's heuristics");
+        goto out;
+    }
+    if (cuda_event_create(b->cuda, &event[0], err) || cuda_event_create(b->cuda, &event[1], err)) goto out;
+    for (int i = 0; i < count; i++) {
+        double seconds;
+        if (found[i].state) continue;
+        failed = time_algorithm(b, g, k, p, &found[i].algo, event, &seconds, err);
+        if (failed == CUDA_CRASHED) goto out;
+        if (!failed && (best < 0 || seconds < least)) {
+            best = i;
+            least = seconds;
+        }
+    }
+    failed = -1;
+    if (best < 0) {
+        error_set(err, "none of cublasLt's %d algorithms runs", count);
+        goto out;
+    }
+    p->algorithm = found[best].algo;
+    snprintf(detail, OPERATION_DETAIL_MAX, "heuristic %d of %d: algorithm %d, tile %d, stages %d, split-K %d", best + 1, count,
+             algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_ID), algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID),
+             algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID), algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM));
+    failed = 0;
+out:
+    cuda_event_destroy(b->cuda, event[0]);
+    cuda_event_destroy(b->cuda, event[1]);
+    if (preference) lib.cublasLtMatmulPreferenceDestroy(preference);
+    return failed;
+}
+
+// A layout of one product's operand, and how many follow it.
+static cublasStatus_t describe_operand(const struct device_gemm *g, const struct operand *o, cudaDataType_t type, cublasLtMatrixLayout_t *to)
+{
+    int32_t batch = (int32_t)g->batch;
+    int64_t step = stride(g, o);
+    cublasStatus_t s = lib.cublasLtMatrixLayoutCreate(to, type, (uint64_t)o->cols, (uint64_t)rows(g, o), o->ld);
+    if (s || g->batch <= 1) return s;
+    s = lib.cublasLtMatrixLayoutSetAttribute(*to, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch);
+    return s ? s : lib.cublasLtMatrixLayoutSetAttribute(*to, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step, sizeof step);
+}
+
+int blas_plan_gemm(struct blas *b, const struct device_gemm *g, int candidates, struct blas_plan **out, char detail[OPERATION_DETAIL_MAX], struct error *err)
+{
+    struct kind k;
+    *out = NULL;
+    if (describe(g, &k, err)) return -1;
+    if (g->batch > INT32_MAX) return error_set(err, "cublasLt takes at most 2147483647 products at once");
+    struct blas_plan *p = calloc(1, sizeof *p);
+    if (!p) return error_set(err, "out of memory");
+    cublasOperation_t first = g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, second = g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasStatus_t s;
+    if ((s = lib.cublasLtMatmulDescCreate(&p->description, k.compute, k.scale)) ||
+        (s = lib.cublasLtMatmulDescSetAttribute(p->description, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first)) ||
+        (s = lib.cublasLtMatmulDescSetAttribute(p->description, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second)) ||
+        (s = describe_operand(g, &g->b, k.in, &p->a)) || (s = describe_operand(g, &g->a, k.in, &p->b)) || (s = describe_operand(g, &g->c, k.out, &p->c))) {
+        fail(err, s, "cublasLt");
+        goto out;
+    }
+    int failed = choose(b, g, &k, p, candidates, detail, err);
+    if (!failed) {
+        *out = p;
+        return 0;
+    }
+    blas_plan_free(b, p);
+    return failed;
+out:
+    blas_plan_free(b, p);
+    return -1;
+}
+
+int blas_run_plan(struct blas *b, const struct device_gemm *g, const struct blas_plan *p, struct error *err)
+{
+    struct kind k;
+    if (describe(g, &k, err)) return -1;
+    return run(b, g, &k, p, &p->algorithm, err);
+}
+
+void blas_plan_free(struct blas *b, struct blas_plan *p)
+{
+    (void)b;
+    if (!p) return;
+    if (p->a) lib.cublasLtMatrixLayoutDestroy(p->a);
+    if (p->b) lib.cublasLtMatrixLayoutDestroy(p->b);
+    if (p->c) lib.cublasLtMatrixLayoutDestroy(p->c);
+    if (p->description) lib.cublasLtMatmulDescDestroy(p->description);
+    free(p);
+}
+
+// What cuBLAS's routines on vectors take: dense data of a type that it knows, and the type that it computes in. The result is written on the device, so
+// that nothing waits.
+static int vector_types(const struct operand *x, const struct operand *result, const char *what, cudaDataType_t types[3], struct error *err)
+{
+    if (x->ld != x->cols && x->rows > 1) return error_set(err, "%s needs dense data", what);
+    if (!element_is_float(x->type) || data_type(x->type, &types[0]) || data_type(result->type, &types[1]))
+        return error_set(err, "%s has no %s into %s", what, element_name(x->type), element_name(result->type));
+    types[2] = x->type == ELEMENT_F64 ? CUDA_R_64F : CUDA_R_32F;
+    return 0;
+}
+
+static int done(struct blas *b, cublasStatus_t s, const char *what, struct error *err)
+{
+    lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_HOST);
+    return s ? fail(err, s, what) : 0;
+}
+
+int blas_asum(struct blas *b, const struct operand *x, const struct operand *result, struct error *err)
+{
+    cudaDataType_t t[3];
+    if (vector_types(x, result, "cublasAsumEx", t, err)) return -1;
+    cublasStatus_t s = lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_DEVICE);
+    if (!s) s = lib.cublasAsumEx_64(b->handle, x->rows * x->cols, (const void *)x->device, t[0], 1, (void *)result->device, t[1], t[2]);
+    return done(b, s, "cublasAsumEx", err);
+}
+
+int blas_nrm2(struct blas *b, const struct operand *x, const struct operand *result, struct error *err)
+{
+    cudaDataType_t t[3];
+    if (vector_types(x, result, "cublasNrm2Ex", t, err)) return -1;
+    cublasStatus_t s = lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_DEVICE);
+    if (!s) s = lib.cublasNrm2Ex_64(b->handle, x->rows * x->cols, (const void *)x->device, t[0], 1, (void *)result->device, t[1], t[2]);
+    return done(b, s, "cublasNrm2Ex", err);
+}
+
+int blas_dot(struct blas *b, const struct operand *x, const struct operand *y, const struct operand *result, struct error *err)
+{
+    cudaDataType_t t[3], other[3];
+    if (vector_types(x, result, "cublasDotEx", t, err) || vector_types(y, result, "cublasDotEx", other, err)) return -1;
+    cublasStatus_t s = lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_DEVICE);
+    if (!s)
+        s = lib.cublasDotEx_64(b->handle, x->rows * x->cols, (const void *)x->device, t[0], 1, (const void *)y->device, other[0], 1, (void *)result->device,
+                               t[1], t[2]);
+    return done(b, s, "cublasDotEx", err);
+}
+
+int blas_iamax(struct blas *b, const struct operand *x, const struct operand *index, struct error *err)
+{
+    int64_t n = x->rows * x->cols, *to = (int64_t *)index->device;
+    bool wide = x->type == ELEMENT_F64;
+    if ((x->type != ELEMENT_F32 && !wide) || index->type != ELEMENT_I64 || (x->ld != x->cols && x->rows > 1))
+        return error_set(err, "cublasI?amax needs dense f32 or f64, and an index of type i64");
+    cublasStatus_t s = lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_DEVICE);
+    if (!s)
+        s = wide ? lib.cublasIdamax_64(b->handle, n, (const double *)x->device, 1, to) : lib.cublasIsamax_64(b->handle, n, (const float *)x->device, 1, to);
+    return done(b, s, wide ? "cublasIdamax" : "cublasIsamax", err);
+}
+
+int blas_transpose(struct blas *b, const struct operand *from, const struct operand *to, struct error *err)
+{
+    const float one = 1, zero = 0;
+    const double one_wide = 1, zero_wide = 0;
+    cublasStatus_t s;
+    if (from->type != to->type || (from->type != ELEMENT_F32 && from->type != ELEMENT_F64)) return error_set(err, "cublas?geam needs f32 or f64");
+    // Column-major, `from` is cols x rows; the result, column-major, is rows x cols with the leading dimension of `to`.
+    if (from->type == ELEMENT_F32)
+        s = lib.cublasSgeam_64(b->handle, CUBLAS_OP_T, CUBLAS_OP_N, from->rows, from->cols, &one, (const float *)from->device, from->ld, &zero,
+                               (const float *)to->device, to->ld, (float *)to->device, to->ld);
+    else
+        s = lib.cublasDgeam_64(b->handle, CUBLAS_OP_T, CUBLAS_OP_N, from->rows, from->cols, &one_wide, (const double *)from->device, from->ld, &zero_wide,
+                               (const double *)to->device, to->ld, (double *)to->device, to->ld);
+    return s ? fail(err, s, "cublas?geam") : 0;
+}

@@ -1,0 +1,533 @@
+// See cuda.h. Functions are found by name with dlsym; the headers' macros give the versioned names (cuMemAlloc stands for
+// cuMemAlloc_v2), so that a name and the prototype it is called with always belong together.
+#include "tuner/libraries/cuda.h"
+
+#include <assert.h>
+#include <cuda.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT(x) #x
+#define NAME(x) TEXT(x)
+
+// Older spellings with the same meaning for drivers before the header's: only cuEventElapsedTime needs one.
+// clang-format off
+#define FUNCTIONS(X) \
+    X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGetCount) X(cuDeviceGet) \
+    X(cuDeviceGetName) X(cuDeviceGetUuid) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) \
+    X(cuDevicePrimaryCtxRelease) X(cuDevicePrimaryCtxSetFlags) X(cuCtxSetCurrent) X(cuMemGetInfo) X(cuMemAlloc) \
+    X(cuMemFree) X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) \
+    X(cuMemsetD16Async) X(cuMemsetD8Async) X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) \
+    X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuFuncGetAttribute) X(cuFuncSetAttribute) \
+    X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuLaunchKernelEx) X(cuEventCreate) X(cuEventDestroy) \
+    X(cuEventRecord) X(cuEventElapsedTime) X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiate) \
+    X(cuGraphLaunch) X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuTensorMapEncodeTiled) X(cuTensorMapReplaceAddress)
+// clang-format on
+
+static struct {
+#define DECLARE(f) __typeof__(f) *f;
+    FUNCTIONS(DECLARE)
+#undef DECLARE
+} driver;
+
+// Cubins of a toolkit need a driver of the same major version.
+enum { OLDEST_DRIVER = CUDA_VERSION / 1000 * 1000 };
+
+struct cuda {
+    CUdevice device;
+    CUcontext context;
+    CUstream stream;
+    struct cuda_info info;
+};
+
+static const char *result_words(CUresult r)
+{
+    static _Thread_local char words[256];
+    const char *name = NULL, *text = NULL;
+    driver.cuGetErrorName(r, &name);
+    driver.cuGetErrorString(r, &text);
+    snprintf(words, sizeof words, "%s (%s)", text ? text : "unknown error", name ? name : "?");
+    return words;
+}
+
+// The kind of a failed call. What a launch is refused for is listed; what a kernel can do to a context is the rest of 700
+// to 721 and the hardware's own errors.
+static int result_kind(CUresult r)
+{
+    switch (r) {
+    case CUDA_ERROR_OUT_OF_MEMORY:
+        return CUDA_MEMORY;
+    case CUDA_ERROR_INVALID_VALUE:
+    case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
+    case CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE:
+    case CUDA_ERROR_INVALID_CLUSTER_SIZE:
+    case CUDA_ERROR_INVALID_IMAGE:
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+    case CUDA_ERROR_NOT_FOUND:
+    case CUDA_ERROR_NOT_SUPPORTED:
+    case CUDA_ERROR_INVALID_PTX:
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    case CUDA_ERROR_SHARED_OBJECT_INIT_FAILED:
+        return CUDA_REFUSED;
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_CONTAINED:
+    case CUDA_ERROR_TENSOR_MEMORY_LEAK:
+    case CUDA_ERROR_UNKNOWN:
+        return CUDA_CRASHED;
+    default:
+        return CUDA_FAILED;
+    }
+}
+
+static int fail(struct error *err, CUresult r, const char *what)
+{
+    error_set(err, "%s: %s", what, result_words(r));
+    return result_kind(r);
+}
+
+static int load_driver(struct error *err)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    if (!library) return error_set(err, "no CUDA driver (libcuda.so.1): %s; install NVIDIA's driver for CUDA %d or newer", dlerror(), CUDA_VERSION / 1000);
+#define FIND(f)                                              \
+    *(void **)&driver.f = dlsym(library, NAME(f));           \
+    if (!driver.f) *(void **)&driver.f = dlsym(library, #f); \
+    if (!driver.f) return error_set(err, "the CUDA driver is too old: it has no %s; install the one for CUDA %d or newer", NAME(f), CUDA_VERSION / 1000);
+    FUNCTIONS(FIND)
+#undef FIND
+    return 0;
+}
+
+static int attribute(const struct cuda *c, CUdevice_attribute which)
+{
+    int value = 0;
+    driver.cuDeviceGetAttribute(&value, which, c->device);
+    return value;
+}
+
+static void uuid_words(const CUuuid *uuid, char out[48])
+{
+    const unsigned char *b = (const unsigned char *)uuid->bytes;
+    snprintf(out, 48, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9],
+             b[10], b[11], b[12], b[13], b[14], b[15]);
+}
+
+static int find_device(struct cuda *c, const char *wanted, struct error *err)
+{
+    int count = 0;
+    CUresult r = driver.cuDeviceGetCount(&count);
+    if (r) return fail(err, r, "cannot count the devices");
+    if (count == 0) return error_set(err, "no CUDA device is visible; look at nvidia-smi and CUDA_VISIBLE_DEVICES");
+    char *end;
+    long ordinal = wanted ? strtol(wanted, &end, 10) : 0;
+    bool by_number = !wanted || (*wanted && !*end);
+    for (int i = 0; i < count; i++) {
+        CUuuid uuid;
+        if (driver.cuDeviceGet(&c->device, i) || driver.cuDeviceGetUuid(&uuid, c->device)) continue;
+        uuid_words(&uuid, c->info.uuid);
+        if (by_number ? ordinal == i : !strcmp(wanted, c->info.uuid)) {
+            c->info.ordinal = i;
+            c->info.device_count = count;
+            return 0;
+        }
+    }
+    return error_set(err, "no CUDA device %s: there are %d, numbered from 0", wanted, count);
+}
+
+static void describe(struct cuda *c)
+{
+    struct cuda_info *i = &c->info;
+    int version = 0, major, minor;
+    size_t free = 0, total = 0;
+    driver.cuDeviceGetName(i->name, sizeof i->name, c->device);
+    driver.cuDriverGetVersion(&version);
+    snprintf(i->cuda, sizeof i->cuda, "%d.%d", version / 1000, version % 1000 / 10);
+    major = attribute(c, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    minor = attribute(c, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    // From 9.0 on, the chip's own instructions (wgmma) need the architecture-specific target.
+    snprintf(i->arch, sizeof i->arch, "sm_%d%d%s", major, minor, major >= 9 ? "a" : "");
+    i->sm_count = attribute(c, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    i->max_shared = attribute(c, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    i->shared_per_sm = attribute(c, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+    i->reserved_shared = attribute(c, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+    i->registers_per_sm = attribute(c, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+    i->max_threads = attribute(c, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    i->threads_per_sm = attribute(c, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+    i->blocks_per_sm = attribute(c, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+    i->warp_size = attribute(c, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+    i->l2_bytes = attribute(c, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+    i->max_cluster = attribute(c, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) ? 8 : 1; // the portable size
+    i->clock_mhz = attribute(c, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000;
+    i->memory_bus_bits = attribute(c, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+    driver.cuMemGetInfo(&free, &total);
+    i->memory_bytes = total;
+    i->memory_free = free;
+}
+
+int cuda_open(struct cuda **out, const char *device, struct error *err)
+{
+    *out = NULL;
+    if (load_driver(err)) return -1;
+    CUresult r = driver.cuInit(0);
+    if (r == CUDA_ERROR_NO_DEVICE) return error_set(err, "no CUDA device is visible; look at nvidia-smi and CUDA_VISIBLE_DEVICES");
+    if (r) {
+        fail(err, r, "the CUDA driver does not start");
+        return error_prefix(err, "look at nvidia-smi and dmesg");
+    }
+    int version = 0;
+    driver.cuDriverGetVersion(&version);
+    if (version < OLDEST_DRIVER)
+        return error_set(err, "the driver speaks CUDA %d.%d, but this program was built with CUDA %d: install a newer driver", version / 1000,
+                         version % 1000 / 10, CUDA_VERSION / 1000);
+    struct cuda *c = calloc(1, sizeof *c);
+    if (!c) return error_set(err, "out of memory");
+    if (find_device(c, device, err)) goto out;
+    // Spinning costs a core while a kernel runs and saves tens of microseconds at each of a trial's few waits.
+    driver.cuDevicePrimaryCtxSetFlags(c->device, CU_CTX_SCHED_SPIN);
+    r = driver.cuDevicePrimaryCtxRetain(&c->context, c->device);
+    if (r) {
+        fail(err, r, "cannot create a context");
+        goto out;
+    }
+    if ((r = driver.cuCtxSetCurrent(c->context)) || (r = driver.cuStreamCreate(&c->stream, CU_STREAM_NON_BLOCKING))) {
+        fail(err, r, "cannot create a stream");
+        goto out;
+    }
+    describe(c);
+    *out = c;
+    return 0;
+out:
+    cuda_close(c);
+    return -1;
+}
+
+void cuda_close(struct cuda *c)
+{
+    if (!c) return;
+    if (c->stream) driver.cuStreamDestroy(c->stream);
+    if (c->context) driver.cuDevicePrimaryCtxRelease(c->device);
+    free(c);
+}
+
+void cuda_info(const struct cuda *c, struct cuda_info *info)
+{
+    *info = c->info;
+}
+
+void *cuda_stream(const struct cuda *c)
+{
+    return c->stream;
+}
+
+void *cuda_context(const struct cuda *c)
+{
+    return c->context;
+}
+
+int cuda_alloc(struct cuda *c, size_t bytes, uint64_t *pointer, struct error *err)
+{
+    (void)c;
+    CUdeviceptr p = 0;
+    CUresult r = driver.cuMemAlloc(&p, bytes ? bytes : 1);
+    *pointer = p;
+    if (r == CUDA_ERROR_OUT_OF_MEMORY) {
+        size_t available = 0, total = 0;
+        driver.cuMemGetInfo(&available, &total);
+        error_set(err, "cannot allocate %.2f GiB on the device: %.2f of its %.2f GiB are free", (double)bytes / 0x1p30, (double)available / 0x1p30,
+                  (double)total / 0x1p30);
+        return CUDA_MEMORY;
+    }
+    return r ? fail(err, r, "cannot allocate device memory") : 0;
+}
+
+void cuda_free(struct cuda *c, uint64_t pointer)
+{
+    (void)c;
+    if (pointer) driver.cuMemFree(pointer);
+}
+
+int cuda_host_alloc(struct cuda *c, size_t bytes, void **pointer, struct error *err)
+{
+    (void)c;
+    CUresult r = driver.cuMemHostAlloc(pointer, bytes, 0);
+    return r ? fail(err, r, "cannot allocate page-locked memory") : 0;
+}
+
+void cuda_host_free(struct cuda *c, void *pointer)
+{
+    (void)c;
+    if (pointer) driver.cuMemFreeHost(pointer);
+}
+
+int cuda_upload(struct cuda *c, uint64_t to, const void *from, size_t bytes, struct error *err)
+{
+    CUresult r = driver.cuMemcpyHtoDAsync(to, from, bytes, c->stream);
+    return r ? fail(err, r, "cannot copy to the device") : 0;
+}
+
+int cuda_download(struct cuda *c, void *to, uint64_t from, size_t bytes, struct error *err)
+{
+    CUresult r = driver.cuMemcpyDtoHAsync(to, from, bytes, c->stream);
+    return r ? fail(err, r, "cannot copy from the device") : 0;
+}
+
+int cuda_copy(struct cuda *c, uint64_t to, uint64_t from, size_t bytes, struct error *err)
+{
+    CUresult r = driver.cuMemcpyDtoDAsync(to, from, bytes, c->stream);
+    return r ? fail(err, r, "cannot copy on the device") : 0;
+}
+
+int cuda_fill16(struct cuda *c, uint64_t to, uint16_t pattern, size_t count, struct error *err)
+{
+    CUresult r = driver.cuMemsetD16Async(to, pattern, count, c->stream);
+    return r ? fail(err, r, "cannot fill memory") : 0;
+}
+
+int cuda_zero(struct cuda *c, uint64_t to, size_t bytes, struct error *err)
+{
+    CUresult r = driver.cuMemsetD8Async(to, 0, bytes, c->stream);
+    return r ? fail(err, r, "cannot fill memory") : 0;
+}
+
+int cuda_sync(struct cuda *c, struct error *err)
+{
+    CUresult r = driver.cuStreamSynchronize(c->stream);
+    if (!r) return 0;
+    fail(err, r, "the GPU reports");
+    return CUDA_CRASHED; // an error that arrives here belongs to something that ran
+}
+
+int cuda_module_load(struct cuda *c, const void *image, struct cuda_module **out, struct error *err)
+{
+    (void)c;
+    CUmodule module = NULL;
+    CUresult r = driver.cuModuleLoadData(&module, image);
+    *out = (struct cuda_module *)module;
+    return r ? fail(err, r, "cannot load the module") : 0;
+}
+
+void cuda_module_unload(struct cuda *c, struct cuda_module *module)
+{
+    (void)c;
+    if (module) driver.cuModuleUnload((CUmodule)module);
+}
+
+int cuda_module_kernel(struct cuda *c, struct cuda_module *module, const char *symbol, struct cuda_kernel **out, struct error *err)
+{
+    (void)c;
+    CUfunction function = NULL;
+    CUresult r = driver.cuModuleGetFunction(&function, (CUmodule)module, symbol);
+    *out = (struct cuda_kernel *)function;
+    if (!r) return 0;
+    int kind = fail(err, r, "no such kernel in the module");
+    error_prefix(err, "%s", symbol);
+    return kind;
+}
+
+int cuda_kernel_info(struct cuda *c, const struct cuda_kernel *kernel, struct cuda_kernel_info *info, struct error *err)
+{
+    (void)c;
+    CUfunction f = (CUfunction)kernel;
+    CUresult r;
+    if ((r = driver.cuFuncGetAttribute(&info->registers, CU_FUNC_ATTRIBUTE_NUM_REGS, f)) ||
+        (r = driver.cuFuncGetAttribute(&info->local_bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, f)) ||
+        (r = driver.cuFuncGetAttribute(&info->static_shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f)) ||
+        (r = driver.cuFuncGetAttribute(&info->max_threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f)))
+        return fail(err, r, "cannot read the kernel's attributes");
+    return 0;
+}
+
+static unsigned volume(const unsigned size[3])
+{
+    return size[0] * size[1] * size[2];
+}
+
+int cuda_kernel_allow(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, struct error *err)
+{
+    struct cuda_kernel_info info;
+    int result = cuda_kernel_info(c, kernel, &info, err);
+    if (result) return result;
+    const struct cuda_info *device = &c->info;
+    if (g->shared > (unsigned)device->max_shared || (int)g->shared + info.static_shared > device->max_shared) {
+        error_set(err, "needs %lld bytes of shared memory (%d of them static), the device has %d a block", (long long)g->shared + info.static_shared,
+                  info.static_shared, device->max_shared);
+        return CUDA_REFUSED;
+    }
+    if (volume(g->block) > (unsigned)info.max_threads) {
+        error_set(err, "%u threads a block; with %d registers a thread, or its launch bounds, the kernel allows %d", volume(g->block), info.registers,
+                  info.max_threads);
+        return CUDA_REFUSED;
+    }
+    CUfunction f = (CUfunction)kernel;
+    CUresult r = CUDA_SUCCESS;
+    int allowed = 0; // by an earlier geometry of the same kernel; never lowered
+    driver.cuFuncGetAttribute(&allowed, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, f);
+    if ((int)g->shared > allowed) r = driver.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)g->shared);
+    if (!r && volume(g->cluster) > 8) r = driver.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+    return r ? fail(err, r, "cannot set the kernel's attributes") : 0;
+}
+
+int cuda_kernel_occupancy(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, int *blocks, struct error *err)
+{
+    (void)c;
+    CUresult r = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (CUfunction)kernel, (int)volume(g->block), g->shared);
+    return r ? fail(err, r, "cannot compute the occupancy") : 0;
+}
+
+int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, void **args, struct error *err)
+{
+    CUlaunchAttribute attributes[3];
+    unsigned count = 0;
+    if (volume(g->cluster) > 1) {
+        attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+        attributes[count].value.clusterDim.x = g->cluster[0];
+        attributes[count].value.clusterDim.y = g->cluster[1];
+        attributes[count++].value.clusterDim.z = g->cluster[2];
+    }
+    if (g->cooperative) {
+        attributes[count].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+        attributes[count++].value.cooperative = 1;
+    }
+    if (g->overlap) {
+        attributes[count].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+        attributes[count++].value.programmaticStreamSerializationAllowed = 1;
+    }
+    CUlaunchConfig config = {
+        .gridDimX = g->grid[0],
+        .gridDimY = g->grid[1],
+        .gridDimZ = g->grid[2],
+        .blockDimX = g->block[0],
+        .blockDimY = g->block[1],
+        .blockDimZ = g->block[2],
+        .sharedMemBytes = g->shared,
+        .hStream = c->stream,
+        .attrs = attributes,
+        .numAttrs = count,
+    };
+    CUresult r = driver.cuLaunchKernelEx(&config, (CUfunction)kernel, args, NULL);
+    if (!r) return 0;
+    int kind = fail(err, r, "cannot launch");
+    error_prefix(err, "grid %ux%ux%u, block %ux%ux%u, cluster %ux%ux%u, %u bytes of shared memory", g->grid[0], g->grid[1], g->grid[2], g->block[0],
+                 g->block[1], g->block[2], g->cluster[0], g->cluster[1], g->cluster[2], g->shared);
+    return kind;
+}
+
+static_assert(sizeof(CUtensorMap) == sizeof(struct cuda_tensor_map), "a tensor map is 128 bytes");
+
+int cuda_tensor_map_encode(struct cuda *c, const struct cuda_tensor *t, uint64_t address, struct cuda_tensor_map *out, struct error *err)
+{
+    static const CUtensorMapDataType types[] = {
+        [ELEMENT_F32] = CU_TENSOR_MAP_DATA_TYPE_FLOAT32,   [ELEMENT_F64] = CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+        [ELEMENT_F16] = CU_TENSOR_MAP_DATA_TYPE_FLOAT16,   [ELEMENT_BF16] = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+        [ELEMENT_I8] = CU_TENSOR_MAP_DATA_TYPE_UINT8,      [ELEMENT_I32] = CU_TENSOR_MAP_DATA_TYPE_INT32,
+        [ELEMENT_U32] = CU_TENSOR_MAP_DATA_TYPE_UINT32,    [ELEMENT_I64] = CU_TENSOR_MAP_DATA_TYPE_INT64,
+    };
+    const CUtensorMapSwizzle swizzle = t->swizzle == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                                       : t->swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                       : t->swizzle == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                                                          : CU_TENSOR_MAP_SWIZZLE_NONE;
+    const CUtensorMapInterleave interleave = t->interleave == 32   ? CU_TENSOR_MAP_INTERLEAVE_32B
+                                             : t->interleave == 16 ? CU_TENSOR_MAP_INTERLEAVE_16B
+                                                                   : CU_TENSOR_MAP_INTERLEAVE_NONE;
+    const CUtensorMapL2promotion promotion = t->promotion == 256   ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+                                             : t->promotion == 128 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B
+                                             : t->promotion == 64  ? CU_TENSOR_MAP_L2_PROMOTION_L2_64B
+                                                                   : CU_TENSOR_MAP_L2_PROMOTION_NONE;
+    cuuint64_t size[CUDA_TENSOR_RANK], stride[CUDA_TENSOR_RANK] = {0};
+    cuuint32_t box[CUDA_TENSOR_RANK], every[CUDA_TENSOR_RANK] = {1, 1, 1, 1, 1};
+    CUtensorMap map;
+    (void)c;
+    for (int i = 0; i < t->rank; i++) {
+        size[i] = t->size[i];
+        stride[i] = t->stride[i];
+        box[i] = t->box[i];
+    }
+    CUresult r = driver.cuTensorMapEncodeTiled(&map, t->tf32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : types[t->type], (cuuint32_t)t->rank, (void *)address, size,
+                                               stride, box, every, interleave, swizzle, promotion,
+                                               t->nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    memcpy(out, &map, sizeof map);
+    if (!r) return 0;
+    int kind = fail(err, r, "the driver refuses the tensor map");
+    error_prefix(err, "%d dimensions of %s, innermost %llu, box %u by %u, stride %llu bytes, swizzle %d, interleave %d, address %#llx", t->rank,
+                 element_name(t->type), (unsigned long long)t->size[0], t->box[0], t->rank > 1 ? t->box[1] : 1,
+                 (unsigned long long)(t->rank > 1 ? t->stride[0] : 0), t->swizzle, t->interleave, (unsigned long long)address);
+    return kind;
+}
+
+int cuda_tensor_map_move(struct cuda *c, struct cuda_tensor_map *map, uint64_t address, struct error *err)
+{
+    (void)c;
+    CUresult r = driver.cuTensorMapReplaceAddress((CUtensorMap *)map, (void *)address);
+    return r ? fail(err, r, "cannot move a tensor map") : 0;
+}
+
+int cuda_event_create(struct cuda *c, struct cuda_event **out, struct error *err)
+{
+    (void)c;
+    CUevent event = NULL;
+    CUresult r = driver.cuEventCreate(&event, CU_EVENT_DEFAULT);
+    *out = (struct cuda_event *)event;
+    return r ? fail(err, r, "cannot create an event") : 0;
+}
+
+void cuda_event_destroy(struct cuda *c, struct cuda_event *event)
+{
+    (void)c;
+    if (event) driver.cuEventDestroy((CUevent)event);
+}
+
+int cuda_event_record(struct cuda *c, struct cuda_event *event, struct error *err)
+{
+    CUresult r = driver.cuEventRecord((CUevent)event, c->stream);
+    return r ? fail(err, r, "cannot record an event") : 0;
+}
+
+int cuda_event_seconds(struct cuda *c, struct cuda_event *from, struct cuda_event *to, double *seconds, struct error *err)
+{
+    (void)c;
+    float milliseconds = 0;
+    CUresult r = driver.cuEventElapsedTime(&milliseconds, (CUevent)from, (CUevent)to);
+    *seconds = (double)milliseconds * 1e-3;
+    return r ? fail(err, r, "cannot read the time between two events") : 0;
+}
+
+int cuda_capture_begin(struct cuda *c, struct error *err)
+{
+    CUresult r = driver.cuStreamBeginCapture(c->stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    return r ? fail(err, r, "cannot capture a graph") : 0;
+}
+
+int cuda_capture_end(struct cuda *c, struct cuda_graph **out, struct error *err)
+{
+    CUgraph graph = NULL;
+    CUgraphExec executable = NULL;
+    CUresult r = driver.cuStreamEndCapture(c->stream, &graph);
+    if (!r) r = driver.cuGraphInstantiate(&executable, graph, 0);
+    if (graph) driver.cuGraphDestroy(graph);
+    *out = (struct cuda_graph *)executable;
+    return r ? fail(err, r, "cannot make a graph") : 0;
+}
+
+int cuda_graph_launch(struct cuda *c, struct cuda_graph *graph, struct error *err)
+{
+    CUresult r = driver.cuGraphLaunch((CUgraphExec)graph, c->stream);
+    return r ? fail(err, r, "cannot launch a graph") : 0;
+}
+
+void cuda_graph_free(struct cuda *c, struct cuda_graph *graph)
+{
+    (void)c;
+    if (graph) driver.cuGraphExecDestroy((CUgraphExec)graph);
+}

@@ -1,0 +1,331 @@
+// Recorded spaces: the struct and what is computed from it. See recorded.h.
+#include "tuner/recorded/recorded.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/gzip.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/recorded/recorded_parts.h"
+
+// Kernel Tuner writes 1e20 for what failed.
+static const double longest_time = 1e19;
+
+struct recorded *recorded_new(void)
+{
+    struct recorded *r = memory_new(1, sizeof *r);
+    r->job = text_copy("");
+    r->objective = text_copy("geomean");
+    r->best = -1;
+    return r;
+}
+
+static void release_times(struct recorded_time *times, size_t count)
+{
+    for (size_t i = 0; times && i < count; i++) free(times[i].samples);
+    free(times);
+}
+
+static void release_index(struct recorded *r)
+{
+    space_free(r->space);
+    symbols_free(r->symbols);
+    free(r->trial_at);
+    r->space = NULL;
+    r->symbols = NULL;
+    r->trial_at = NULL;
+    r->best = -1;
+}
+
+void recorded_free(struct recorded *r)
+{
+    if (!r) return;
+    release_index(r);
+    for (size_t i = 0; i < r->trial_count; i++) {
+        free(r->trials[i].reason);
+        free(r->trials[i].counters);
+        release_times(r->trials[i].problems, r->problem_count);
+    }
+    for (size_t i = 0; i < r->baseline_count; i++) {
+        free(r->baselines[i].name);
+        release_times(r->baselines[i].problems, r->problem_count);
+    }
+    for (size_t i = 0; i < r->problem_count; i++) {
+        for (size_t j = 0; j < r->problems[i].size_count; j++) free(r->problems[i].size_names[j]);
+        free(r->problems[i].size_names);
+        free(r->problems[i].size_values);
+        free(r->problems[i].name);
+    }
+    for (size_t i = 0; i < r->parameter_count; i++) {
+        struct recorded_parameter *p = &r->parameters[i];
+        for (size_t j = 0; p->texts && j < p->count; j++) free(p->texts[j]);
+        free(p->texts);
+        free(p->integers);
+        free(p->name);
+    }
+    for (size_t i = 0; i < r->constraint_count; i++) free(r->constraints[i]);
+    for (size_t i = 0; i < r->metric_count; i++) {
+        free(r->metrics[i].key);
+        free(r->metrics[i].metric);
+        free(r->metrics[i].unit);
+    }
+    json_decref(r->device);
+    json_decref(r->environment);
+    json_decref(r->finals);
+    free(r->job);
+    free(r->objective);
+    free(r->problems);
+    free(r->parameters);
+    free(r->constraints);
+    free(r->metrics);
+    free(r->baselines);
+    free(r->trials);
+    free(r->configs);
+    free(r);
+}
+
+// Python writes NaN and Infinity, which JSON has not. Outside strings they become null in place ("null" and blanks).
+static void blank_python_numbers(char *text)
+{
+    bool in_string = false;
+    for (char *p = text; *p; p++) {
+        if (*p == '"') in_string = !in_string;
+        else if (*p == '\\' && in_string && p[1]) p++;
+        if (in_string || (*p != 'N' && *p != 'I')) continue;
+        size_t length = strncmp(p, "NaN", 3) == 0 ? 3 : strncmp(p, "Infinity", 8) == 0 ? 8 : 0;
+        if (length == 0) continue;
+        bool minus = p > text && p[-1] == '-';
+        // Three letters have no room for "null", and 0 is as good: a time of 0 is no time.
+        memset(p, ' ', length);
+        if (minus) p[-1] = ' ';
+        *p = '0';
+        p += length - 1;
+    }
+}
+
+struct recorded *recorded_read(const char *path, struct error *err)
+{
+    size_t size;
+    char *text = gzip_read_file(path, &size, err);
+    if (!text) return NULL;
+    blank_python_numbers(text);
+    json_error_t where;
+    json_t *document = json_loadb(text, size, JSON_REJECT_DUPLICATES, &where);
+    free(text);
+    if (!document) {
+        bool cut = (size_t)where.position + 2 >= size || json_error_code(&where) == json_error_premature_end_of_input;
+        error_set(err, "%s:%d: %s%s", path, where.line, cut ? "the file is cut off: " : "", where.text);
+        return NULL;
+    }
+    struct recorded *r = recorded_new();
+    const char *format = json_get_string(document, "format", "");
+    int result;
+    if (strcmp(format, "sweetspot-space") == 0) result = recorded_from_sweetspot(r, document, err);
+    else if (json_is_object(json_object_get(document, "cache"))) result = recorded_from_kernel_tuner(r, document, err);
+    else if (json_is_array(json_object_get(document, "results"))) result = recorded_from_t4(r, document, err);
+    else result = error_set(err, "no recorded space: neither sweetspot-space nor a Kernel Tuner cache nor T4");
+    json_decref(document);
+    if (result == 0) result = recorded_index(r, err);
+    if (result < 0) {
+        error_prefix(err, "%s", path);
+        recorded_free(r);
+        return NULL;
+    }
+    return r;
+}
+
+// Values -------------------------------------------------------------------------------------------
+
+// The text of a value that is not treated as an integer.
+static char *value_text(const json_t *value)
+{
+    if (json_is_string(value)) return text_copy(json_string_value(value));
+    if (json_is_integer(value)) return text_format("%lld", (long long)json_integer_value(value));
+    if (json_is_boolean(value)) return text_copy(json_is_true(value) ? "true" : "false");
+    if (json_is_real(value)) return text_format("%.17g", json_real_value(value));
+    return NULL;
+}
+
+// Whether the value is an integer, be it written as 2.0 or true.
+static bool as_integer(const json_t *value, int64_t *integer)
+{
+    if (json_is_integer(value)) {
+        *integer = json_integer_value(value);
+        return true;
+    }
+    if (json_is_boolean(value)) {
+        *integer = json_is_true(value);
+        return true;
+    }
+    double real = json_is_real(value) ? json_real_value(value) : 0.5;
+    if (real != floor(real) || fabs(real) > 0x1p52) return false;
+    *integer = (int64_t)real;
+    return true;
+}
+
+int recorded_set_values(struct recorded_parameter *p, const json_t *values, int kind, struct error *err)
+{
+    size_t count = json_array_size(values);
+    if (count == 0) return error_set(err, "parameter '%s' has no values", p->name);
+    bool integers = true, numbers = true;
+    for (size_t i = 0; i < count; i++) {
+        int64_t integer;
+        const json_t *value = json_array_get(values, i);
+        integers &= as_integer(value, &integer);
+        numbers &= json_is_number(value) || json_is_boolean(value);
+        if (!json_is_string(value) && !json_is_number(value) && !json_is_boolean(value))
+            return error_set(err, "parameter '%s': value %zu is neither a number nor a string", p->name, i);
+    }
+    if (kind < 0) kind = integers ? PARAMETER_INT : numbers ? PARAMETER_REAL : PARAMETER_STRING;
+    p->kind = (enum parameter_kind)kind;
+    p->count = count;
+    if (kind == PARAMETER_INT || kind == PARAMETER_UNROLL) {
+        if (!integers) return error_set(err, "parameter '%s' has a value that is no integer", p->name);
+        p->integers = memory_new(count, sizeof *p->integers);
+        for (size_t i = 0; i < count; i++) as_integer(json_array_get(values, i), &p->integers[i]);
+    } else {
+        p->texts = memory_new(count, sizeof *p->texts);
+        for (size_t i = 0; i < count; i++) p->texts[i] = value_text(json_array_get(values, i));
+    }
+    return 0;
+}
+
+int recorded_value_index(const struct recorded_parameter *p, const json_t *value)
+{
+    if (p->integers) {
+        int64_t integer;
+        if (!as_integer(value, &integer)) return -1;
+        for (size_t i = 0; i < p->count; i++)
+            if (p->integers[i] == integer) return (int)i;
+        return -1;
+    }
+    char *text = value_text(value);
+    int found = -1;
+    for (size_t i = 0; text && i < p->count && found < 0; i++) {
+        if (strcmp(p->texts[i], text) == 0) found = (int)i;
+        // 2.0 and 2 are one real.
+        else if (p->kind == PARAMETER_REAL && strtod(p->texts[i], NULL) == strtod(text, NULL)) found = (int)i;
+    }
+    free(text);
+    return found;
+}
+
+void recorded_add_trials(struct recorded *r, size_t count)
+{
+    r->trial_count = count;
+    r->trials = memory_new(count, sizeof *r->trials);
+    r->configs = memory_new(count * r->parameter_count, sizeof *r->configs);
+    for (size_t i = 0; i < count; i++) {
+        struct recorded_trial *t = &r->trials[i];
+        t->objective = t->compile_seconds = NAN;
+        t->facts = (struct static_facts){ NAN, NAN, NAN, NAN, NAN };
+        t->problems = memory_new(r->problem_count, sizeof *t->problems);
+        for (size_t p = 0; p < r->problem_count; p++) t->problems[p].time = t->problems[p].low = t->problems[p].high = NAN;
+        if (r->metric_count) t->counters = memory_new(r->metric_count, sizeof *t->counters);
+        for (size_t m = 0; m < r->metric_count; m++) t->counters[m] = NAN;
+    }
+}
+
+void recorded_one_problem(struct recorded *r)
+{
+    r->problem_count = 1;
+    r->problems = memory_new(1, sizeof *r->problems);
+    r->problems[0] = (struct recorded_problem){ .name = text_copy(""), .weight = 1, .flops = NAN, .bytes = NAN };
+}
+
+bool recorded_set_time(struct recorded_time *t, const json_t *value, double scale)
+{
+    double time = json_is_number(value) ? json_number_value(value) : NAN;
+    if (!(time > 0) || time > longest_time) return false;
+    t->time = time * scale;
+    return true;
+}
+
+void recorded_set_samples(struct recorded_time *t, const json_t *values, double scale)
+{
+    size_t count = json_array_size(values);
+    if (count == 0) return;
+    t->samples = memory_new(count, sizeof *t->samples);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = json_array_get(values, i);
+        if (json_is_number(value)) t->samples[t->sample_count++] = json_number_value(value) * scale;
+    }
+}
+
+// Index --------------------------------------------------------------------------------------------
+
+static int compute_objectives(struct recorded *r, struct error *err)
+{
+    bool worst = strcmp(r->objective, "worst") == 0;
+    if (!worst && strcmp(r->objective, "geomean") != 0)
+        return error_set(err, "unknown objective '%s': \"geomean\" and \"worst\" are known", r->objective);
+    for (size_t i = 0; i < r->trial_count; i++) {
+        struct recorded_trial *t = &r->trials[i];
+        t->objective = NAN;
+        if (t->status != STATUS_OK && t->status != STATUS_SLOW) continue;
+        double sum = 0, weights = 0, most = 0;
+        for (size_t p = 0; p < r->problem_count; p++) {
+            sum += r->problems[p].weight * log(t->problems[p].time);
+            weights += r->problems[p].weight;
+            if (!(t->problems[p].time <= most)) most = t->problems[p].time;
+        }
+        t->objective = worst ? most : r->problem_count == 1 ? t->problems[0].time : exp(sum / weights);
+        if (isfinite(t->objective)) continue;
+        t->objective = NAN;
+        t->status = STATUS_LAUNCH_ERROR;
+    }
+    return 0;
+}
+
+int recorded_index(struct recorded *r, struct error *err)
+{
+    release_index(r);
+    if (r->parameter_count == 0) return error_set(err, "there are no parameters");
+    if (r->trial_count == 0) return error_set(err, "there are no configurations");
+    if (compute_objectives(r, err) < 0) return -1;
+    r->symbols = symbols_new();
+    r->space = space_new(r->symbols);
+    for (size_t i = 0; i < r->parameter_count; i++) {
+        const struct recorded_parameter *p = &r->parameters[i];
+        int64_t *values = memory_new(p->count, sizeof *values);
+        for (size_t v = 0; v < p->count; v++) values[v] = p->integers ? p->integers[v] : symbols_intern(r->symbols, p->texts[v]);
+        int result = space_add_parameter(r->space, p->name, p->kind, values, p->count, err);
+        free(values);
+        if (result < 0) return -1;
+    }
+    if (space_build_from_list(r->space, r->configs, r->trial_count, err) < 0) return -1;
+    r->trial_at = memory_new(r->trial_count, sizeof *r->trial_at);
+    for (size_t i = 0; i < r->trial_count; i++) {
+        r->trial_at[space_index(r->space, r->configs + i * r->parameter_count)] = (uint32_t)i;
+        if (r->trials[i].status == STATUS_OK && (r->best < 0 || r->trials[i].objective < r->trials[r->best].objective))
+            r->best = (int64_t)i;
+    }
+    return 0;
+}
+
+int64_t recorded_find(const struct recorded *r, const uint16_t *config)
+{
+    int64_t index = space_index(r->space, config);
+    return index < 0 ? -1 : (int64_t)r->trial_at[index];
+}
+
+struct observation recorded_observation(const struct recorded *r, size_t trial)
+{
+    const struct recorded_trial *t = &r->trials[trial];
+    struct observation o = { .config = r->configs + trial * r->parameter_count, .objective = t->objective, .facts = t->facts };
+    o.outcome = t->status == STATUS_OK       ? OUTCOME_OK
+                : t->status == STATUS_SLOW   ? OUTCOME_SLOW
+                : t->status == STATUS_PRUNED ? OUTCOME_PRUNED
+                                             : OUTCOME_INVALID;
+    o.counters = t->counters;
+    o.counter_count = r->metric_count < OBSERVATION_MAX_COUNTERS ? r->metric_count : OBSERVATION_MAX_COUNTERS;
+    return o;
+}
+
+const char *recorded_device_name(const struct recorded *r)
+{
+    return json_get_string(r->device, "name", "");
+}

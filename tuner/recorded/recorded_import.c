@@ -1,0 +1,176 @@
+// Recorded spaces of other tuners: Kernel Tuner's cache files and the T4 results format of the FAIR benchmark hub (schema:
+// github.com/odgaard/TuningSchema). See recorded.h.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/text.h"
+#include "tuner/base/memory.h"
+#include "tuner/recorded/recorded_parts.h"
+
+static const double millisecond = 1e-3;
+
+static void add_parameter(struct recorded *r, const char *name)
+{
+    r->parameters = memory_grow(r->parameters, r->parameter_count + 1, sizeof *r->parameters);
+    r->parameters[r->parameter_count++] = (struct recorded_parameter){ .name = text_copy(name) };
+}
+
+static int set_value(struct recorded *r, size_t trial, size_t parameter, const json_t *value, struct error *err)
+{
+    const struct recorded_parameter *p = &r->parameters[parameter];
+    if (!value) return error_set(err, "configuration %zu lacks parameter '%s'", trial, p->name);
+    int index = recorded_value_index(p, value);
+    if (index < 0) {
+        char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        error_set(err, "configuration %zu: %s is not among the values of parameter '%s'", trial, text ? text : "?", p->name);
+        free(text);
+        return -1;
+    }
+    r->configs[trial * r->parameter_count + parameter] = (uint16_t)index;
+    return 0;
+}
+
+static void set_failed(struct recorded_trial *t, enum trial_status status, const char *reason)
+{
+    t->status = status;
+    t->reason = text_copy(reason);
+}
+
+// "CompilationFailedConfig" and the like, as Kernel Tuner names what went wrong.
+static enum trial_status failure_of(const char *text)
+{
+    if (strncmp(text, "Compil", 6) == 0 || strncmp(text, "compil", 6) == 0) return STATUS_COMPILE_ERROR;
+    if (strncmp(text, "Invalid", 7) == 0 || strcmp(text, "constraints") == 0) return STATUS_PRUNED;
+    if (strcmp(text, "timeout") == 0) return STATUS_TIMEOUT;
+    if (strcmp(text, "correctness") == 0) return STATUS_WRONG;
+    return STATUS_LAUNCH_ERROR;
+}
+
+static void set_device(struct recorded *r, const char *name)
+{
+    if (*name) r->device = json_pack("{s:s}", "name", name);
+}
+
+int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struct error *err)
+{
+    const json_t *keys = json_object_get(document, "tune_params_keys"), *values = json_object_get(document, "tune_params");
+    json_t *cache = json_object_get(document, "cache"), *entry;
+    const char *key, *objective = json_get_string(document, "objective", "time");
+    if (!json_is_array(keys) || !json_is_object(values)) return error_set(err, "a Kernel Tuner cache without tune_params and tune_params_keys");
+    if (strcmp(objective, "time") != 0) return error_set(err, "the objective is '%s'; only spaces that were tuned for time can be read", objective);
+    free(r->job);
+    r->job = text_copy(json_get_string(document, "kernel_name", ""));
+    set_device(r, json_get_string(document, "device_name", ""));
+    recorded_one_problem(r);
+    for (size_t i = 0; i < json_array_size(keys); i++) {
+        const char *name = json_string_value(json_array_get(keys, i));
+        if (!name) return error_set(err, "tune_params_keys holds something that is no name");
+        add_parameter(r, name);
+        if (recorded_set_values(&r->parameters[i], json_object_get(values, name), -1, err) < 0) return -1;
+    }
+    recorded_add_trials(r, json_object_size(cache));
+    size_t trial = 0;
+    json_object_foreach(cache, key, entry) {
+        struct recorded_trial *t = &r->trials[trial];
+        for (size_t i = 0; i < r->parameter_count; i++)
+            if (set_value(r, trial, i, json_object_get(entry, r->parameters[i].name), err) < 0)
+                return error_prefix(err, "'%s'", key);
+        const json_t *time = json_object_get(entry, "time");
+        if (recorded_set_time(&t->problems[0], time, millisecond)) {
+            t->status = STATUS_OK;
+            recorded_set_samples(&t->problems[0], json_object_get(entry, "times"), millisecond);
+        } else {
+            const char *text = json_is_string(time) ? json_string_value(time) : "no time";
+            set_failed(t, failure_of(text), text);
+        }
+        t->compile_seconds = json_get_number(entry, "compile_time", NAN) * millisecond;
+        trial++;
+    }
+    return 0;
+}
+
+static int compare_json_numbers(const void *a, const void *b)
+{
+    double x = json_number_value(*(json_t *const *)a), y = json_number_value(*(json_t *const *)b);
+    return (x > y) - (x < y);
+}
+
+// All different values of a parameter in the results: ascending if they are numbers, else in the order of their appearance.
+static json_t *collect_values(const json_t *results, const char *name)
+{
+    size_t count = 0, room = 16;
+    json_t **found = memory_new(room, sizeof *found);
+    bool numbers = true;
+    for (size_t i = 0; i < json_array_size(results); i++) {
+        json_t *value = json_object_get(json_object_get(json_array_get(results, i), "configuration"), name);
+        size_t at = 0;
+        while (value && at < count && !json_equal(found[at], value)) at++;
+        if (!value || at < count) continue;
+        if (count == room) found = memory_grow(found, room *= 2, sizeof *found);
+        found[count++] = value;
+        numbers &= json_is_number(value);
+    }
+    if (numbers) qsort(found, count, sizeof *found, compare_json_numbers);
+    json_t *values = json_array();
+    for (size_t i = 0; i < count; i++) json_array_append(values, found[i]);
+    free(found);
+    return values;
+}
+
+// How many seconds the file's unit of time is.
+static double time_unit(const json_t *document)
+{
+    const char *unit = json_get_string(json_object_get(document, "metadata"), "timeunit", "milliseconds");
+    if (strncmp(unit, "sec", 3) == 0 || strcmp(unit, "s") == 0) return 1;
+    if (strncmp(unit, "micro", 5) == 0 || strcmp(unit, "us") == 0) return 1e-6;
+    if (strncmp(unit, "nano", 4) == 0 || strcmp(unit, "ns") == 0) return 1e-9;
+    return millisecond;
+}
+
+static const json_t *measured_time(const json_t *result)
+{
+    const json_t *list = json_object_get(result, "measurements");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *one = json_array_get(list, i);
+        if (strcmp(json_get_string(one, "name", ""), "time") == 0) return json_object_get(one, "value");
+    }
+    return NULL;
+}
+
+int recorded_from_t4(struct recorded *r, const json_t *document, struct error *err)
+{
+    const json_t *results = json_object_get(document, "results");
+    json_t *first = json_object_get(json_array_get(results, 0), "configuration"), *value;
+    const char *name;
+    double unit = time_unit(document);
+    if (!json_is_object(first)) return error_set(err, "a T4 file without configurations");
+    set_device(r, json_get_string(json_object_get(document, "metadata"), "device", ""));
+    recorded_one_problem(r);
+    json_object_foreach(first, name, value) {
+        add_parameter(r, name);
+        json_t *values = collect_values(results, name);
+        int result = recorded_set_values(&r->parameters[r->parameter_count - 1], values, -1, err);
+        json_decref(values);
+        if (result < 0) return -1;
+    }
+    recorded_add_trials(r, json_array_size(results));
+    for (size_t trial = 0; trial < r->trial_count; trial++) {
+        struct recorded_trial *t = &r->trials[trial];
+        const json_t *result = json_array_get(results, trial), *times = json_object_get(result, "times");
+        for (size_t i = 0; i < r->parameter_count; i++)
+            if (set_value(r, trial, i, json_object_get(json_object_get(result, "configuration"), r->parameters[i].name), err) < 0) return -1;
+        const char *invalidity = json_get_string(result, "invalidity", "correct");
+        if (strcmp(invalidity, "correct") != 0) {
+            set_failed(t, failure_of(invalidity), invalidity);
+        } else if (recorded_set_time(&t->problems[0], measured_time(result), unit)) {
+            t->status = STATUS_OK;
+            recorded_set_samples(&t->problems[0], json_object_get(times, "runtimes"), unit);
+        } else {
+            set_failed(t, STATUS_LAUNCH_ERROR, "no time");
+        }
+        t->compile_seconds = json_get_number(times, "compilation", NAN) * unit;
+    }
+    return 0;
+}

@@ -1,0 +1,26 @@
+// Shared by the files that make up recorded.h: recorded.c (the struct), recorded_json.c (our format), recorded_import.c (others').
+#ifndef SWEETSPOT_RECORDED_PARTS_H
+#define SWEETSPOT_RECORDED_PARTS_H
+
+#include <stdbool.h>
+
+#include "tuner/recorded/recorded.h"
+
+// Fill an empty struct from a parsed document. -1 with a message.
+int recorded_from_sweetspot(struct recorded *, const json_t *document, struct error *);
+int recorded_from_kernel_tuner(struct recorded *, const json_t *document, struct error *);
+int recorded_from_t4(struct recorded *, const json_t *document, struct error *);
+
+// Takes the values of a parameter from a JSON array. kind < 0: whatever they are (integers, else reals, else strings).
+int recorded_set_values(struct recorded_parameter *, const json_t *values, int kind, struct error *);
+// The index of a JSON value among the parameter's, or -1.
+int recorded_value_index(const struct recorded_parameter *, const json_t *value);
+
+// Room for `count` trials, all empty, with problem_count and metric_count as they are set.
+void recorded_add_trials(struct recorded *, size_t count);
+void recorded_one_problem(struct recorded *);
+// Sets the time unless it is no time; returns whether it was one. `scale` makes seconds of it.
+bool recorded_set_time(struct recorded_time *, const json_t *value, double scale);
+void recorded_set_samples(struct recorded_time *, const json_t *values, double scale);
+
+#endif

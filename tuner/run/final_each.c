@@ -1,0 +1,192 @@
+// The final of a job with objective "each". There are several winners: the fewest kernels that stay within the job's regret on every problem
+// (search/kernel_set.h). The final is between the ones that the search's times would choose and the fastest of each problem, and its own times choose
+// among them again.
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "search/kernel_set.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/stats.h"
+#include "tuner/base/text.h"
+#include "tuner/run/wave_model.h"
+#include "tuner/run/run.h"
+
+enum { FINALISTS_MOST = 48 };
+
+// The search's times: rows of trials, columns of tuned problems.
+struct matrix {
+    struct run *r;
+    size_t count, room;
+    int64_t *trials;
+    uint16_t (*configs)[SPACE_MAX_PARAMETERS];
+    double *times;
+};
+
+static int add_row(void *user, const struct trial *trial)
+{
+    struct matrix *m = user;
+    const struct job *job = m->r->job;
+    if (m->count == m->room) {
+        m->room = 2 * m->room + 256;
+        m->trials = memory_grow(m->trials, m->room, sizeof *m->trials);
+        m->configs = memory_grow(m->configs, m->room, sizeof *m->configs);
+        m->times = memory_grow(m->times, m->room, job->tuned_count * sizeof *m->times);
+    }
+    if (space_parse(job->space, trial->config, m->configs[m->count], NULL) || space_index(job->space, m->configs[m->count]) < 0) return 0;
+    for (size_t p = 0; p < job->tuned_count; p++) m->times[m->count * job->tuned_count + p] = p < trial->problem_count ? trial->problems[p].time : NAN;
+    m->trials[m->count++] = trial->id;
+    return 0;
+}
+
+static int choose_set(const struct run *r, const double *times, size_t count, const double *relative_times, struct kernel_set *set)
+{
+    const struct job *job = r->job;
+    bool holdout[JOB_MAX_PROBLEMS];
+    int64_t *sizes = memory_new(job->tuned_count * job->size_count, sizeof *sizes);
+    for (size_t p = 0; p < job->tuned_count; p++) {
+        holdout[p] = job->problems[p].holdout;
+        memcpy(sizes + p * job->size_count, job->problems[p].sizes, job->size_count * sizeof *sizes);
+    }
+    int failed = kernel_set_find(times, count, job->tuned_count, holdout, sizes, job->size_count, relative_times, job->regret, set);
+    free(sizes);
+    return failed;
+}
+
+static void add_finalist(struct run *r, const struct matrix *m, size_t row)
+{
+    for (size_t i = 0; i < r->task_count; i++)
+        if (r->tasks[i]->purpose == TASK_FINALIST && r->tasks[i]->trial == m->trials[row]) return;
+    run_add_task(r, m->configs[row], TASK_FINALIST)->trial = m->trials[row];
+}
+
+int run_final_begin_each(struct run *r)
+{
+    struct matrix m = {.r = r};
+    struct kernel_set set;
+    struct error err;
+    size_t problems = r->job->tuned_count, before = r->task_count;
+    if (store_each(r->store, true, 0, add_row, &m, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
+    if (!r->fatal && m.count && !choose_set(r, m.times, m.count, NULL, &set)) {
+        for (size_t i = 0; i < set.count; i++) add_finalist(r, &m, set.chosen[i]);
+        for (size_t p = 0; p < problems && r->task_count - before < FINALISTS_MOST; p++)
+            for (size_t c = 0; c < m.count; c++) {
+                if (m.times[c * problems + p] > set.best[p]) continue;
+                add_finalist(r, &m, c);
+                break;
+            }
+        run_log(r, "%zu kernels would do for %zu problems within a regret of %.3g", set.count, problems, r->job->regret);
+    }
+    free(m.trials);
+    free(m.configs);
+    free(m.times);
+    return (int)(r->task_count - before);
+}
+
+static void summarise_each(struct run *r, const struct kernel_set *set, const int64_t *trials)
+{
+    const struct job *job = r->job;
+    run_progress_clear(r);
+    printf("%zu kernel%s for %zu problems%s\n", set->count, set->count == 1 ? "" : "s", job->tuned_count, set->exact ? "" : " (perhaps fewer would do)");
+    for (size_t k = 0; k < set->count; k++) {
+        struct trial trial;
+        struct error err;
+        if (!store_get(r->store, trials[set->chosen[k]], &trial, &err)) printf("  kernel %zu: trial %" PRId64 "  %s\n", k, trial.id, trial.config);
+    }
+    for (size_t p = 0; p < job->tuned_count; p++) {
+        char shown[32];
+        double time = set->best[p] * (1 + set->regret[p]);
+        printf("  %s: kernel %zu, %s, %.1f%% over the best%s\n", job->problems[p].name, set->kernel[p], text_show_duration(time, shown, sizeof shown),
+               100 * set->regret[p], job->problems[p].holdout ? " (held back)" : "");
+    }
+    printf("  largest regret %.1f%%", 100 * set->worst);
+    if (isfinite(set->worst_holdout)) printf(", on problems held back %.1f%%", 100 * set->worst_holdout);
+    printf("\n");
+    run_log(r, "%zu kernels, largest regret %.4f, held back %.4f", set->count, set->worst, set->worst_holdout);
+}
+
+// What an entry did on a problem; NULL where it cannot do it.
+static const json_t *find_problem(const json_t *entry, size_t problem)
+{
+    const json_t *one;
+    size_t i;
+    json_array_foreach(json_object_get(entry, "problems"), i, one)
+    {
+        if (json_get_integer(one, "problem", (int64_t)i) == (int64_t)problem) return one;
+    }
+    return NULL;
+}
+
+// A finalist's relative time on each tuned problem; alike where it cannot be told.
+static void find_wave_model(struct run *r, int64_t trial, struct wave_model *model)
+{
+    struct trial found;
+    struct error err;
+    if (!store_get(r->store, trial, &found, &err) && !wave_model_find(r->job, &r->limits, &found, model, &err)) return;
+    run_log(r, "the launch of trial %" PRId64 " cannot be worked out: %s", trial, err.message);
+    model->stage = -1;
+    for (size_t p = 0; p < r->job->tuned_count; p++) model->of[p] = 1;
+}
+
+// What the header's selector needs of each kernel: [{"stage": name, "at_once": blocks}], null where unknown.
+static json_t *describe_selector(const struct run *r, const struct kernel_set *set, const struct wave_model *relative_times)
+{
+    json_t *list = json_array();
+    for (size_t k = 0; k < set->count; k++) {
+        const struct wave_model *e = &relative_times[set->chosen[k]];
+        json_array_append_new(list, e->stage < 0 ? json_null() : json_pack("{s:s, s:I}", "stage", r->job->stages[e->stage].name, "at_once", (json_int_t)e->at_once));
+    }
+    return list;
+}
+
+void run_final_finish_each(struct run *r)
+{
+    const json_t *list = json_object_get(r->final_answer, "entries"), *entry;
+    size_t problems = r->job->tuned_count, count = 0, rounds = 0, i;
+    double *times = memory_new(json_array_size(list) * problems, sizeof *times);
+    double *all = memory_new(json_array_size(list) * problems, sizeof *all);
+    int64_t *trials = memory_new(json_array_size(list), sizeof *trials);
+    struct wave_model *relative_times = memory_new(json_array_size(list), sizeof *relative_times);
+    struct kernel_set set;
+    json_array_foreach(list, i, entry)
+    {
+        const char *status = json_get_string(entry, "status", "");
+        if (!json_get_integer(entry, "trial", 0)) continue;
+        if (strcmp(status, "ok")) {
+            run_message(r, "%s is out of the final: %s: %s", json_get_string(entry, "name", "?"), status, json_get_string(entry, "reason", ""));
+            continue;
+        }
+        for (size_t p = 0; p < problems; p++) {
+            const json_t *samples = json_object_get(find_problem(entry, p), "times");
+            double *values = memory_new(json_array_size(samples), sizeof *values);
+            for (size_t k = 0; k < json_array_size(samples); k++) values[k] = json_number_value(json_array_get(samples, k));
+            times[count * problems + p] = json_array_size(samples) ? stats_median(values, json_array_size(samples)) : NAN;
+            if (json_array_size(samples) > rounds) rounds = json_array_size(samples);
+            free(values);
+        }
+        find_wave_model(r, json_get_integer(entry, "trial", 0), &relative_times[count]);
+        for (size_t p = 0; p < problems; p++) all[count * problems + p] = relative_times[count].of[p];
+        trials[count++] = json_get_integer(entry, "trial", 0);
+    }
+    if (!count || choose_set(r, times, count, all, &set)) {
+        run_message(r, "the final has no winner: %s", json_get_string(r->final_answer, "reason", "no candidates passed it that together serve every problem"));
+        r->final_failed = true;
+    } else {
+        json_t *kernels = json_array(), *dispatch = json_array(), *regrets = json_array();
+        for (size_t k = 0; k < set.count; k++) json_array_append_new(kernels, json_integer(trials[set.chosen[k]]));
+        for (size_t p = 0; p < problems; p++) {
+            json_array_append_new(dispatch, json_integer((json_int_t)set.kernel[p]));
+            json_array_append_new(regrets, json_real(set.regret[p]));
+        }
+        run_put_final(r, json_pack("{s:f, s:I, s:I, s:I, s:[], s:b, s:O, s:o, s:o, s:o, s:o}", "when", (double)time(NULL), "seed", (json_int_t)(r->seed + 1000003), "rounds",
+                               (json_int_t)rounds, "winner", (json_int_t)trials[set.chosen[0]], "ties", "replayed", (int)r->replay, "entries", list, "kernels", kernels,
+                               "dispatch", dispatch, "regret", regrets, "selector", describe_selector(r, &set, relative_times)));
+        summarise_each(r, &set, trials);
+    }
+    free(times);
+    free(all);
+    free(relative_times);
+    free(trials);
+}
