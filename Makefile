@@ -1,4 +1,5 @@
-# sweetspot: `make demo` tunes and compares, `make test` tests; each does all the set-up it needs. `make help` lists the rest.
+# sweetspot: `make demo` tunes and compares, `make test` tests; each does all the set-up it needs. `make help` lists
+# the rest.
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -31,7 +32,8 @@ COMPILE_SOURCES := $(wildcard tuner/compile/*.c)
 GPU_SOURCES := $(wildcard tuner/gpu/*.c tuner/counting/*.c tuner/libraries/*.c)
 KERNEL_SOURCES := $(wildcard kernels/*.c)
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
-LIBRARY_SOURCES := $(BASE_SOURCES) $(KERNEL_SOURCES) $(wildcard search/*.c) tuner/compile/source.c tuner/compile/cache.c \
+LIBRARY_SOURCES := $(BASE_SOURCES) $(KERNEL_SOURCES) $(wildcard search/*.c) tuner/compile/source.c \
+  tuner/compile/cache.c \
   $(wildcard tuner/job/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c) \
   $(filter-out tuner/cli/main.c,$(wildcard tuner/cli/*.c))
 REPLAY_SOURCES := $(wildcard tuner/replay/*.c)
@@ -63,7 +65,8 @@ PACKAGES := gcc libc6-dev libconfig-dev libjansson-dev libsqlite3-dev libxxhash-
 .PHONY: setup
 setup:
 	@mkdir -p out $(BUILD) $(BIN)
-	@CC="$(CC)" CUDA_HOME="$(CUDA_HOME)" CUDA_LIB="$(CUDA_LIB)" HEADERS="$(HEADERS)" PACKAGES="$(PACKAGES)" sh tests/setup.sh
+	@CC="$(CC)" CUDA_HOME="$(CUDA_HOME)" CUDA_LIB="$(CUDA_LIB)" HEADERS="$(HEADERS)" PACKAGES="$(PACKAGES)" \
+	  sh tests/setup.sh
 
 # Building ---------------------------------------------------------------------------------------
 
@@ -166,7 +169,8 @@ demo: setup
 
 .PHONY: format
 format:
-	clang-format -i $(wildcard tuner/*/*.[ch] search/*.[ch] kernels/*.[ch] tests/*.[ch])
+	@clang-format -i $(wildcard tuner/*/*.[ch] search/*.[ch] kernels/*.[ch] kernels/*.cu tests/*.[ch] tests/*/*.[ch] \
+	  tests/*/*.cpp tests/*/*.cu examples/*.cu)
 
 .PHONY: clean
 clean:

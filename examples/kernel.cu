@@ -1,4 +1,5 @@
-// One of the kernels that the header holds, and the function that launches it. Compiled once for each (Makefile): -DSGEMM_EACH_KERNEL=0 -DKERNEL=sgemm_0 -DLAUNCH=launch_0 and so on.
+// One of the kernels that the header holds, and the function that launches it. Compiled once for each (Makefile):
+// -DSGEMM_EACH_KERNEL=0 -DKERNEL=sgemm_0 -DLAUNCH=launch_0 and so on.
 #define SGEMM_EACH_DEFINE_PARAMETERS
 #include "sgemm_each_best.h"
 

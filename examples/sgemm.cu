@@ -1,4 +1,5 @@
-// A program that uses a tuned header: the product of two matrices by whichever of its kernels is for their sizes, compared with cuBLAS.
+// A program that uses a tuned header: the product of two matrices by whichever of its kernels is for their sizes,
+// compared with cuBLAS.
 //
 //     ./sgemm [M N K]         without sizes: some that were tuned and some that were not
 //
@@ -10,13 +11,13 @@
 
 #include "sgemm_each_best.h"
 
-#define CHECK(call)                                                                                  \
-    do {                                                                                             \
-        const int status_ = (int)(call);                                                             \
-        if (status_) {                                                                               \
-            fprintf(stderr, "%s:%d: %s: status %d\n", __FILE__, __LINE__, #call, status_);           \
-            exit(1);                                                                                 \
-        }                                                                                            \
+#define CHECK(call)                                                                        \
+    do {                                                                                   \
+        const int status_ = (int)(call);                                                   \
+        if (status_) {                                                                     \
+            fprintf(stderr, "%s:%d: %s: status %d\n", __FILE__, __LINE__, #call, status_); \
+            exit(1);                                                                       \
+        }                                                                                  \
     } while (0)
 
 typedef cudaError_t launch(int M, int N, int K, const float *A, const float *B, float *C, cudaStream_t stream);
@@ -26,7 +27,7 @@ typedef cudaError_t launch(int M, int N, int K, const float *A, const float *B, 
 KERNELS
 #undef K
 #define K(i) launch_##i,
-static launch *const kernels[] = { KERNELS };
+static launch *const kernels[] = {KERNELS};
 #undef K
 static_assert(sizeof kernels / sizeof *kernels == SGEMM_EACH_KERNELS, "one function for each of the header's kernels");
 
@@ -77,7 +78,8 @@ static bool product(cublasHandle_t blas, int M, int N, int K)
     CHECK(cudaMemset(C, 0xff, count * sizeof *C)); // NaN: what is not written shows
     const float ours = time_of([&] { CHECK(kernels[kernel](M, N, K, A, B, C, 0)); });
     // Row-major C = A*B is column-major C' = B'*A'.
-    const float theirs = time_of([&] { CHECK(cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, N, M, K, &one, B, N, A, K, &zero, D, N)); });
+    const float theirs =
+        time_of([&] { CHECK(cublasSgemm(blas, CUBLAS_OP_N, CUBLAS_OP_N, N, M, K, &one, B, N, A, K, &zero, D, N)); });
     float *mine = (float *)malloc(count * sizeof *mine), *expected = (float *)malloc(count * sizeof *expected);
     CHECK(cudaMemcpy(mine, C, count * sizeof *mine, cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(expected, D, count * sizeof *expected, cudaMemcpyDeviceToHost));
@@ -89,8 +91,8 @@ static bool product(cublasHandle_t blas, int M, int N, int K)
         if (!(error <= worst)) worst = error;
     }
     const bool right = worst <= allowed;
-    printf("%d x %d x %d: kernel %d of %d, %.4f ms; cuBLAS %.4f ms, %.3f times; largest difference %.2g%s\n", M, N, K, kernel, SGEMM_EACH_KERNELS, ours, theirs,
-           theirs / ours, worst, right ? "" : "  WRONG");
+    printf("%d x %d x %d: kernel %d of %d, %.4f ms; cuBLAS %.4f ms, %.3f times; largest difference %.2g%s\n", M, N, K,
+           kernel, SGEMM_EACH_KERNELS, ours, theirs, theirs / ours, worst, right ? "" : "  WRONG");
     free(mine);
     free(expected);
     CHECK(cudaFree(A));
@@ -102,14 +104,16 @@ static bool product(cublasHandle_t blas, int M, int N, int K)
 
 int main(int argc, char **argv)
 {
-    static const int some[][3] = {{512, 512, 512}, {1024, 1024, 1024}, {1023, 1023, 1023}, {4096, 4096, 4096}, {777, 1300, 600}, {3000, 2000, 1000}, {1, 1, 1}};
+    static const int some[][3] = {{512, 512, 512},  {1024, 1024, 1024}, {1023, 1023, 1023}, {4096, 4096, 4096},
+                                  {777, 1300, 600}, {3000, 2000, 1000}, {1, 1, 1}};
     cublasHandle_t blas;
     bool right = true;
     CHECK(cublasCreate(&blas));
     if (argc == 4) {
         right = product(blas, atoi(argv[1]), atoi(argv[2]), atoi(argv[3]));
     } else {
-        for (size_t i = 0; i < sizeof some / sizeof *some; i++) right &= product(blas, some[i][0], some[i][1], some[i][2]);
+        for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+            right &= product(blas, some[i][0], some[i][1], some[i][2]);
     }
     CHECK(cublasDestroy(blas));
     return right ? 0 : 1;

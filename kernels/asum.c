@@ -1,8 +1,9 @@
 // Sum of the absolute values of an array.
 //
-// What the check proves. Bound and reasons are those of kernels/sum.c for data of one sign: partial sums grow like the number of elements, so that
-// the chain that joins B blocks' sums allows an error of about u*sqrt(B)*sum. A missing element (0.5 on average, uniform in [-1, 1)) is seen with 99% at
-// n = 10^4 (allowed: 2e-3) and not at 10^6 (1.0), where a missing block is: jobs verify small ragged problems beside the large one.
+// What the check proves. Bound and reasons are those of kernels/sum.c for data of one sign: partial sums grow like the
+// number of elements, so that the chain that joins B blocks' sums allows an error of about u*sqrt(B)*sum. A missing
+// element (0.5 on average, uniform in [-1, 1)) is seen with 99% at n = 10^4 (allowed: 2e-3) and not at 10^6 (1.0),
+// where a missing block is: jobs verify small ragged problems beside the large one.
 #include <math.h>
 
 #include "kernels/vectors.h"
@@ -40,18 +41,21 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
 }
 
 // The worker's own fp64 sums.
-static int reference(const struct device_operations *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
+static int reference(const struct device_operations *tools, const struct operation_problem *p,
+                     struct operation_expected *all, struct error *err)
 {
     struct operation_expected *expected = &all[RESULT];
     struct device_sums sums;
     if (tools->sums(tools->self, &p->operand[X], &sums, err)) return -1;
     sums.sum = sums.sum_abs;
-    float scale = vector_bound(element_roundoff(p->operand[RESULT].type), operand_count(&p->operand[X]), &sums, expected);
+    float scale =
+        vector_bound(element_roundoff(p->operand[RESULT].type), operand_count(&p->operand[X]), &sums, expected);
     if (expected->scale && tools->upload(tools->self, &scale, sizeof scale, expected->scale, err)) return -1;
     return tools->upload(tools->self, &sums.sum, sizeof sums.sum, expected->expected, err);
 }
 
-static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state,
+                      struct error *err)
 {
     (void)state;
     return tools->asum(tools->self, &p->operand[X], &p->operand[RESULT], err);
@@ -65,7 +69,8 @@ static const struct operation_baseline baselines[] = {
 const struct operation operation_asum = {
     .name = "asum",
     .summary = "sum of the absolute values of x",
-    .bound = "u*(1.2*sqrt(n/1024)+8)*||x||_2 + u*(sqrt(n/1024)+4)*sum against fp64; exact where no rounding can occur (Higham and Mary 2019)",
+    .bound = "u*(1.2*sqrt(n/1024)+8)*||x||_2 + u*(sqrt(n/1024)+4)*sum against fp64; exact where no rounding can occur "
+             "(Higham and Mary 2019)",
     .roles = roles,
     .check = check,
     .deterministic = false,

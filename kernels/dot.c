@@ -1,7 +1,8 @@
 // Inner product of two vectors.
 //
-// What the check proves. The bound is that of kernels/sum.c for the sum of the products z = x*y, whose own roundings (one each, if they are not fused) are
-// within its first term. A missing product (0.25 on average) is seen with 99% at n = 10^6.
+// What the check proves. The bound is that of kernels/sum.c for the sum of the products z = x*y, whose own roundings
+// (one each, if they are not fused) are within its first term. A missing product (0.25 on average) is seen with 99% at
+// n = 10^6.
 #include <math.h>
 
 #include "kernels/vectors.h"
@@ -20,8 +21,11 @@ static int check(const struct operation_problem *p, struct error *err)
 {
     const struct operand *x = &p->operand[X], *y = &p->operand[Y];
     if (operand_count(x) != operand_count(y))
-        return error_set(err, "x has %lld elements, y has %lld", (long long)operand_count(x), (long long)operand_count(y));
-    if (x->type != y->type) return error_set(err, "x is %s and y is %s: both must have one type", element_name(x->type), element_name(y->type));
+        return error_set(err, "x has %lld elements, y has %lld", (long long)operand_count(x),
+                         (long long)operand_count(y));
+    if (x->type != y->type)
+        return error_set(err, "x is %s and y is %s: both must have one type", element_name(x->type),
+                         element_name(y->type));
     return vector_check(&p->operand[X], &p->operand[RESULT], p->value[N], err);
 }
 
@@ -42,7 +46,8 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     return 0;
 }
 
-static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state,
+                      struct error *err)
 {
     (void)state;
     return tools->dot(tools->self, &p->operand[X], &p->operand[Y], &p->operand[RESULT], err);
@@ -56,7 +61,8 @@ static const struct operation_baseline baselines[] = {
 const struct operation operation_dot = {
     .name = "dot",
     .summary = "inner product of x and y",
-    .bound = "u*(1.2*sqrt(n/1024)+8)*||x*y||_2 + u*(sqrt(n/1024)+4)*|result| against fp64; exact where no rounding can occur (Higham and Mary 2019)",
+    .bound = "u*(1.2*sqrt(n/1024)+8)*||x*y||_2 + u*(sqrt(n/1024)+4)*|result| against fp64; exact where no rounding can "
+             "occur (Higham and Mary 2019)",
     .roles = roles,
     .check = check,
     .deterministic = false,

@@ -1,4 +1,5 @@
-// See element.h. f16 and bf16 are converted by hand: C17 has neither type, and gcc's _Float16 is missing on older targets.
+// See element.h. f16 and bf16 are converted by hand: C17 has neither type, and gcc's _Float16 is missing on older
+// targets.
 #include "kernels/element.h"
 
 #include <math.h>
@@ -10,8 +11,9 @@ static const struct {
     size_t size;
     double roundoff;
 } elements[ELEMENT_COUNT] = {
-    [ELEMENT_F32] = {4, 0x1p-24}, [ELEMENT_F64] = {8, 0x1p-53}, [ELEMENT_F16] = {2, 0x1p-11}, [ELEMENT_BF16] = {2, 0x1p-8},
-    [ELEMENT_I8] = {1, 0},        [ELEMENT_I32] = {4, 0},       [ELEMENT_U32] = {4, 0},       [ELEMENT_I64] = {8, 0},
+    [ELEMENT_F32] = {4, 0x1p-24}, [ELEMENT_F64] = {8, 0x1p-53}, [ELEMENT_F16] = {2, 0x1p-11},
+    [ELEMENT_BF16] = {2, 0x1p-8}, [ELEMENT_I8] = {1, 0},        [ELEMENT_I32] = {4, 0},
+    [ELEMENT_U32] = {4, 0},       [ELEMENT_I64] = {8, 0},
 };
 
 const char *element_name(enum element type)

@@ -1,5 +1,5 @@
-// The types of an array's elements and of a kernel's scalar arguments: the eight that a job file may name. Shared by the
-// driver (sizes, spelling) and the GPU worker (arguments, verification); knows neither CUDA nor the search.
+// The types of an array's elements and of a kernel's scalar arguments: the eight that a job file may name. Shared by
+// the driver (sizes, spelling) and the GPU worker (arguments, verification); knows neither CUDA nor the search.
 #ifndef SWEETSPOT_ELEMENT_H
 #define SWEETSPOT_ELEMENT_H
 
@@ -7,7 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum element { ELEMENT_F32, ELEMENT_F64, ELEMENT_F16, ELEMENT_BF16, ELEMENT_I8, ELEMENT_I32, ELEMENT_U32, ELEMENT_I64, ELEMENT_COUNT };
+enum element {
+    ELEMENT_F32,
+    ELEMENT_F64,
+    ELEMENT_F16,
+    ELEMENT_BF16,
+    ELEMENT_I8,
+    ELEMENT_I32,
+    ELEMENT_U32,
+    ELEMENT_I64,
+    ELEMENT_COUNT
+};
 
 // The names by number, ended by NULL.
 extern const char *const element_words[];

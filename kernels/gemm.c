@@ -1,38 +1,44 @@
 // Matrix product: C = alpha*op(A)*op(B) + beta*C, row-major, for f64, f32, f16, bf16 and for i8 into i32.
 //
 // What the check proves. The reference is computed in fp64 (cuBLAS's DGEMM on the inputs converted without loss, or the
-// loop below), and so is S = |alpha||A||B| + |beta||C|, element by element. In floating-point arithmetic of unit roundoff
-// u, *any* order of summation satisfies |computed - exact| <= gamma_K * S with gamma_K ~ K*u (Higham, Accuracy and
-// Stability of Numerical Algorithms, 2nd ed., section 3.5), and if rounding errors behave like independent random
+// loop below), and so is S = |alpha||A||B| + |beta||C|, element by element. In floating-point arithmetic of unit
+// roundoff u, *any* order of summation satisfies |computed - exact| <= gamma_K * S with gamma_K ~ K*u (Higham, Accuracy
+// and Stability of Numerical Algorithms, 2nd ed., section 3.5), and if rounding errors behave like independent random
 // variables, as they do on random data, c*sqrt(K)*u*S with overwhelming probability (Higham and Mary, A new approach to
-// probabilistic rounding error analysis, SIAM J. Sci. Comput. 41, 2019). We allow (2*sqrt(K) + 4)*u*S, plus the rounding
-// of the stored result when C's type is coarser than the accumulator's. Sequential summation of non-negative data, the
-// least favourable honest case, reaches about sqrt(K)*u*S in its worst element of 10^8; zero-mean data 2 to 6 u*S
-// (seen on an H200: 6.2 at K=2048, 7.1 at K=16384).
+// probabilistic rounding error analysis, SIAM J. Sci. Comput. 41, 2019). We allow (2*sqrt(K) + 4)*u*S, plus the
+// rounding of the stored result when C's type is coarser than the accumulator's. Sequential summation of non-negative
+// data, the least favourable honest case, reaches about sqrt(K)*u*S in its worst element of 10^8; zero-mean data 2 to 6
+// u*S (seen on an H200: 6.2 at K=2048, 7.1 at K=16384).
 //
 // So a kernel that passes has rounding errors, and no others larger than the bound. What the bound rejects: with inputs
 // uniform in [-1,1], leaving out one term of one element's sum is seen with a probability of 98% at K=2048 and 76% at
-// K=16384 *for each element concerned*, and a mistake that touches a row, a column or a tile touches hundreds. TF32 inputs
-// (2^-11) exceed it 4-fold at K=2048 and barely at K=16384, so a job at larger K that must exclude TF32 should set the
-// tolerance below 1, and one whose kernel uses TF32 must say so (below). S is exact, not the cheaper product of row and column norms, because for inputs with structure that
-// product can be sqrt(K) times too generous. For f64 the reference is computed with twice the bits (Dot2, in kernels/support.cu),
-// so that it adds an error of u*|C| and terms of K*u^2; on the CPU it is no more exact than the kernel, and the bound has room for both. For integers the
-// result must be equal: DGEMM of i8 values is exact, since |sum| < 2^53.
+// K=16384 *for each element concerned*, and a mistake that touches a row, a column or a tile touches hundreds. TF32
+// inputs (2^-11) exceed it 4-fold at K=2048 and barely at K=16384, so a job at larger K that must exclude TF32 should
+// set the tolerance below 1, and one whose kernel uses TF32 must say so (below). S is exact, not the cheaper product of
+// row and column norms, because for inputs with structure that product can be sqrt(K) times too generous. For f64 the
+// reference is computed with twice the bits (Dot2, in kernels/support.cu), so that it adds an error of u*|C| and terms
+// of K*u^2; on the CPU it is no more exact than the kernel, and the bound has room for both. For integers the result
+// must be equal: DGEMM of i8 values is exact, since |sum| < 2^53.
 //
-// Classes. `compute` says what f32 inputs may lose before they are multiplied; a class is compared with baselines of its own.
+// Classes. `compute` says what f32 inputs may lose before they are multiplied; a class is compared with baselines of
+// its own.
 //
-// - "tf32": they may be rounded or cut off to 11 bits, which changes each product by a factor 1 - d: 0 <= d < 2^-9 if cut off, |d| < 2^-10 if rounded.
-//   Whatever the d, that is at most 2^-10*(S + |expected|). On random data the mean of d moves the sum by less than 2^-9*|expected|, and the rest has a
-//   standard deviation of at most 0.3*2^-10 (cut off, evenly distributed mantissas) times the root of the sum of squared products, which is 1.33
-//   (uniform data) to 1.57 (normal) times S/sqrt(K). We allow 2^-9*|expected| + 2^-10*min(1, 4/sqrt(K))*S: eight deviations, and never less than the
-//   worst of few terms; and the sum's own errors as above. Operands rounded to BF16 exceed it in one element of a hundred. Data that few large terms
-//   dominate may need a larger tolerance. Baselines: cuBLAS and cublasLt with CUBLAS_COMPUTE_32F_FAST_TF32.
-// - "3xtf32": each input is the sum of two TF32 numbers, and three of the four products are summed (Ootomo and Yokota, Recovering single precision accuracy
-//   from Tensor Cores while surpassing the FP32 theoretical peak performance, IJHPCA 36, 2022). If the high part is cut off and the low one rounded, a
-//   product misses at most (2*2^-21 + 2^-20)|ab| = 32u|ab|. We allow FP32's own bound plus that, (2*sqrt(K) + 4 + 32)*u*S. Tensor cores cut off where
-//   they add (Fasi, Higham, Mikaitis and Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ CS 7, 2021), which on data of one sign grows like K:
-//   there a kernel must add up in between with rounding. TF32 alone exceeds this bound in one element of ten at K=2048. Baselines: cuBLAS and cublasLt in
-//   FP32, whose errors `compare` shows beside.
+// - "tf32": they may be rounded or cut off to 11 bits, which changes each product by a factor 1 - d: 0 <= d < 2^-9 if
+// cut off, |d| < 2^-10 if rounded.
+//   Whatever the d, that is at most 2^-10*(S + |expected|). On random data the mean of d moves the sum by less than
+//   2^-9*|expected|, and the rest has a standard deviation of at most 0.3*2^-10 (cut off, evenly distributed mantissas)
+//   times the root of the sum of squared products, which is 1.33 (uniform data) to 1.57 (normal) times S/sqrt(K). We
+//   allow 2^-9*|expected| + 2^-10*min(1, 4/sqrt(K))*S: eight deviations, and never less than the worst of few terms;
+//   and the sum's own errors as above. Operands rounded to BF16 exceed it in one element of a hundred. Data that few
+//   large terms dominate may need a larger tolerance. Baselines: cuBLAS and cublasLt with CUBLAS_COMPUTE_32F_FAST_TF32.
+// - "3xtf32": each input is the sum of two TF32 numbers, and three of the four products are summed (Ootomo and Yokota,
+// Recovering single precision accuracy
+//   from Tensor Cores while surpassing the FP32 theoretical peak performance, IJHPCA 36, 2022). If the high part is cut
+//   off and the low one rounded, a product misses at most (2*2^-21 + 2^-20)|ab| = 32u|ab|. We allow FP32's own bound
+//   plus that, (2*sqrt(K) + 4 + 32)*u*S. Tensor cores cut off where they add (Fasi, Higham, Mikaitis and Pranesh,
+//   Numerical behavior of NVIDIA tensor cores, PeerJ CS 7, 2021), which on data of one sign grows like K: there a
+//   kernel must add up in between with rounding. TF32 alone exceeds this bound in one element of ten at K=2048.
+//   Baselines: cuBLAS and cublasLt in FP32, whose errors `compare` shows beside.
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +46,20 @@
 
 #include "kernels/operation.h"
 
-enum { GEMM_M, GEMM_N, GEMM_K, GEMM_ALPHA, GEMM_BETA, GEMM_TRANSPOSE_A, GEMM_TRANSPOSE_B, GEMM_BATCH, GEMM_COMPUTE, GEMM_A, GEMM_B, GEMM_C };
+enum {
+    GEMM_M,
+    GEMM_N,
+    GEMM_K,
+    GEMM_ALPHA,
+    GEMM_BETA,
+    GEMM_TRANSPOSE_A,
+    GEMM_TRANSPOSE_B,
+    GEMM_BATCH,
+    GEMM_COMPUTE,
+    GEMM_A,
+    GEMM_B,
+    GEMM_C
+};
 
 static const struct operation_role roles[] = {
     [GEMM_M] = {"M", ROLE_SIZE, 0, "rows of C"},
@@ -51,7 +70,8 @@ static const struct operation_role roles[] = {
     [GEMM_TRANSPOSE_A] = {"transpose_a", ROLE_SCALAR, 0, "1: A is stored K by M"},
     [GEMM_TRANSPOSE_B] = {"transpose_b", ROLE_SCALAR, 0, "1: B is stored N by K"},
     [GEMM_BATCH] = {"batch", ROLE_SCALAR, 1, "products of this shape, one below the other in A, in B and in C"},
-    [GEMM_COMPUTE] = {"compute", ROLE_SCALAR, 0, "\"full\", or for f32 \"tf32\" or \"3xtf32\": what inputs may lose before they are multiplied"},
+    [GEMM_COMPUTE] = {"compute", ROLE_SCALAR, 0,
+                      "\"full\", or for f32 \"tf32\" or \"3xtf32\": what inputs may lose before they are multiplied"},
     [GEMM_A] = {"A", ROLE_INPUT, 0, "M by K"},
     [GEMM_B] = {"B", ROLE_INPUT, 0, "K by N"},
     [GEMM_C] = {"C", ROLE_OUTPUT, 0, "M by N"},
@@ -59,10 +79,11 @@ static const struct operation_role roles[] = {
 };
 
 enum compute { COMPUTE_FULL, COMPUTE_TF32, COMPUTE_3XTF32 };
-static const char *const classes[] = {[COMPUTE_FULL] = "full", [COMPUTE_TF32] = "tf32", [COMPUTE_3XTF32] = "3xtf32", NULL};
+static const char *const classes[] = {
+    [COMPUTE_FULL] = "full", [COMPUTE_TF32] = "tf32", [COMPUTE_3XTF32] = "3xtf32", NULL};
 
-// The product that a problem describes. C's shape decides M and N, A's K; sizes are only compared with them. A batch that is
-// no number of products becomes 0: check() refuses it.
+// The product that a problem describes. C's shape decides M and N, A's K; sizes are only compared with them. A batch
+// that is no number of products becomes 0: check() refuses it.
 static struct device_gemm product(const struct operation_problem *p)
 {
     const struct operand *a = &p->operand[GEMM_A], *c = &p->operand[GEMM_C];
@@ -90,26 +111,34 @@ static int check(const struct operation_problem *p, struct error *err)
 {
     struct device_gemm g = product(p);
     if (!g.batch || g.a.rows % g.batch || g.b.rows % g.batch || g.c.rows % g.batch)
-        return error_set(err, "batch is %g: it must be a whole number that divides the rows of A (%lld), B (%lld) and C (%lld)", p->value[GEMM_BATCH],
-                         (long long)g.a.rows, (long long)g.b.rows, (long long)g.c.rows);
+        return error_set(
+            err, "batch is %g: it must be a whole number that divides the rows of A (%lld), B (%lld) and C (%lld)",
+            p->value[GEMM_BATCH], (long long)g.a.rows, (long long)g.b.rows, (long long)g.c.rows);
     int64_t a_rows = g.transpose_a ? g.a.cols : g.a.rows / g.batch;
-    int64_t b_rows = g.transpose_b ? g.b.cols : g.b.rows / g.batch, b_cols = g.transpose_b ? g.b.rows / g.batch : g.b.cols;
+    int64_t b_rows = g.transpose_b ? g.b.cols : g.b.rows / g.batch,
+            b_cols = g.transpose_b ? g.b.rows / g.batch : g.b.cols;
     if (a_rows != g.m || b_rows != g.k || b_cols != g.n)
-        return error_set(err, "shapes do not fit: A %lldx%lld, B %lldx%lld, C %lldx%lld", (long long)g.a.rows, (long long)g.a.cols, (long long)g.b.rows,
-                         (long long)g.b.cols, (long long)g.c.rows, (long long)g.c.cols);
+        return error_set(err, "shapes do not fit: A %lldx%lld, B %lldx%lld, C %lldx%lld", (long long)g.a.rows,
+                         (long long)g.a.cols, (long long)g.b.rows, (long long)g.b.cols, (long long)g.c.rows,
+                         (long long)g.c.cols);
     const int64_t sizes[] = {[GEMM_M] = g.m, [GEMM_N] = g.n, [GEMM_K] = g.k};
     for (int i = GEMM_M; i <= GEMM_K; i++)
         if (p->value[i] > 0 && p->value[i] != (double)sizes[i])
-            return error_set(err, "%s is %g, but the buffers' shapes say %lld", roles[i].name, p->value[i], (long long)sizes[i]);
-    if (g.a.type != g.b.type) return error_set(err, "A is %s and B is %s: both must have one type", element_name(g.a.type), element_name(g.b.type));
+            return error_set(err, "%s is %g, but the buffers' shapes say %lld", roles[i].name, p->value[i],
+                             (long long)sizes[i]);
+    if (g.a.type != g.b.type)
+        return error_set(err, "A is %s and B is %s: both must have one type", element_name(g.a.type),
+                         element_name(g.b.type));
     bool floats = element_is_float(g.a.type);
     if (floats != element_is_float(g.c.type) || (!floats && (g.a.type != ELEMENT_I8 || g.c.type != ELEMENT_I32)))
-        return error_set(err, "no product of %s into %s: floats into floats, or i8 into i32", element_name(g.a.type), element_name(g.c.type));
+        return error_set(err, "no product of %s into %s: floats into floats, or i8 into i32", element_name(g.a.type),
+                         element_name(g.c.type));
     if (!floats && (g.alpha != nearbyint(g.alpha) || g.beta != nearbyint(g.beta)))
         return error_set(err, "alpha and beta of an integer product must be integers");
     if (p->value[GEMM_COMPUTE] != COMPUTE_FULL && g.a.type != ELEMENT_F32)
         return error_set(err, "compute \"%s\" is a way to multiply f32; A and B are %s",
-                         classes[p->value[GEMM_COMPUTE] == COMPUTE_TF32 ? COMPUTE_TF32 : COMPUTE_3XTF32], element_name(g.a.type));
+                         classes[p->value[GEMM_COMPUTE] == COMPUTE_TF32 ? COMPUTE_TF32 : COMPUTE_3XTF32],
+                         element_name(g.a.type));
     return 0;
 }
 
@@ -117,8 +146,8 @@ static int check(const struct operation_problem *p, struct error *err)
 static void bound(const struct operation_problem *p, const struct device_gemm *g, struct operation_expected *expected)
 {
     double k = (double)g->k;
-    // f16 and bf16 products are accumulated in fp32 by every library and tensor core; a kernel that does not must say so
-    // with a larger tolerance.
+    // f16 and bf16 products are accumulated in fp32 by every library and tensor core; a kernel that does not must say
+    // so with a larger tolerance.
     bool narrow = g->a.type == ELEMENT_F16 || g->a.type == ELEMENT_BF16;
     double u = narrow ? element_roundoff(ELEMENT_F32) : element_roundoff(g->a.type);
     double stored = element_roundoff(g->c.type);
@@ -131,19 +160,24 @@ static void bound(const struct operation_problem *p, const struct device_gemm *g
         expected->per_scale += 32 * u;
     }
     // Results and products below the smallest normal number have an absolute error of half the smallest subnormal.
-    double smallest = g->c.type == ELEMENT_F64 ? DBL_TRUE_MIN : g->c.type == ELEMENT_F16 ? 0x1p-24 : (double)FLT_TRUE_MIN;
+    double smallest = g->c.type == ELEMENT_F64   ? DBL_TRUE_MIN
+                      : g->c.type == ELEMENT_F16 ? 0x1p-24
+                                                 : (double)FLT_TRUE_MIN;
     expected->floor = smallest * (g->c.type == ELEMENT_F16 ? 1.0 : (double)g->k);
 }
 
-static int widened(const struct device_operations *tools, const struct operand *from, bool absolute, struct operand *to, struct error *err)
+static int widened(const struct device_operations *tools, const struct operand *from, bool absolute, struct operand *to,
+                   struct error *err)
 {
-    *to = (struct operand){.type = ELEMENT_F64, .rows = from->rows, .cols = from->cols, .ld = from->cols, .device = to->device};
+    *to = (struct operand){
+        .type = ELEMENT_F64, .rows = from->rows, .cols = from->cols, .ld = from->cols, .device = to->device};
     size_t bytes = (size_t)(from->rows * from->cols) * sizeof(double);
     if (!to->device && tools->scratch(tools->self, bytes, &to->device, err)) return -1;
     return tools->widen(tools->self, from, absolute, to->device, err);
 }
 
-static int reference(const struct device_operations *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
+static int reference(const struct device_operations *tools, const struct operation_problem *p,
+                     struct operation_expected *all, struct error *err)
 {
     struct device_gemm g = product(p), wide = g;
     struct operation_expected *expected = &all[GEMM_C];
@@ -155,14 +189,16 @@ static int reference(const struct device_operations *tools, const struct operati
     if (widened(tools, &g.a, false, &wide.a, err) || widened(tools, &g.b, false, &wide.b, err)) return -1;
     wide.c.device = exact ? 0 : expected->expected;
     // An fp64 product is judged by one with twice the bits: cuBLAS's own would judge itself.
-    if (widened(tools, &g.c, false, &wide.c, err) || (g.a.type == ELEMENT_F64 ? tools->product : tools->gemm)(tools->self, &wide, err)) return -1;
+    if (widened(tools, &g.c, false, &wide.c, err) ||
+        (g.a.type == ELEMENT_F64 ? tools->product : tools->gemm)(tools->self, &wide, err))
+        return -1;
     if (exact) return tools->to_integer(tools->self, wide.c.device, n, expected->expected, err);
 
     wide.c.device = 0;
     wide.alpha = fabs(g.alpha);
     wide.beta = fabs(g.beta);
-    if (widened(tools, &g.a, true, &wide.a, err) || widened(tools, &g.b, true, &wide.b, err) || widened(tools, &g.c, true, &wide.c, err) ||
-        tools->gemm(tools->self, &wide, err))
+    if (widened(tools, &g.a, true, &wide.a, err) || widened(tools, &g.b, true, &wide.b, err) ||
+        widened(tools, &g.c, true, &wide.c, err) || tools->gemm(tools->self, &wide, err))
         return -1;
     return tools->narrow_up(tools->self, wide.c.device, n, expected->scale, err);
 }
@@ -176,13 +212,15 @@ static double *host_copy(const struct operand *all, int64_t batch, int64_t which
     const char *data = (const char *)all->host + (size_t)(which * rows * all->ld) * size;
     for (int64_t i = 0; to && i < rows; i++)
         for (int64_t j = 0; j < all->cols; j++)
-            to[transpose ? j * rows + i : i * all->cols + j] = element_load(all->type, data + (size_t)(i * all->ld + j) * size);
+            to[transpose ? j * rows + i : i * all->cols + j] =
+                element_load(all->type, data + (size_t)(i * all->ld + j) * size);
     return to;
 }
 
 static int cpu_one(const struct device_gemm *g, int64_t which, struct operation_expected *expected, struct error *err)
 {
-    double *a = host_copy(&g->a, g->batch, which, g->transpose_a), *b = host_copy(&g->b, g->batch, which, g->transpose_b), *c = NULL;
+    double *a = host_copy(&g->a, g->batch, which, g->transpose_a),
+           *b = host_copy(&g->b, g->batch, which, g->transpose_b), *c = NULL;
     double *row = malloc((size_t)g->n * 2 * sizeof *row);
     if (g->beta != 0) c = host_copy(&g->c, g->batch, which, false);
     int result = 0;
@@ -228,20 +266,23 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     return 0;
 }
 
-static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state,
+                      struct error *err)
 {
     (void)state;
     struct device_gemm g = product(p);
     return tools->gemm(tools->self, &g, err);
 }
 
-static int prepare_lt(const struct device_operations *tools, const struct operation_problem *p, void **state, char detail[OPERATION_DETAIL_MAX], struct error *err)
+static int prepare_lt(const struct device_operations *tools, const struct operation_problem *p, void **state,
+                      char detail[OPERATION_DETAIL_MAX], struct error *err)
 {
     struct device_gemm g = product(p);
     return tools->plan_gemm(tools->self, &g, 8, state, detail, err);
 }
 
-static int run_lt(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_lt(const struct device_operations *tools, const struct operation_problem *p, void *state,
+                  struct error *err)
 {
     struct device_gemm g = product(p);
     return tools->run_plan(tools->self, &g, state, err);
@@ -253,8 +294,12 @@ static void release_lt(const struct device_operations *tools, void *state)
 }
 
 static const struct operation_baseline baselines[] = {
-    {"cublas", "cublasGemmEx (a batch: cublasGemmStridedBatchedEx), its own choice of algorithm; FP32 without TF32 unless compute is \"tf32\"", true, NULL, run_cublas, NULL},
-    {"cublasLt", "the fastest of cublasLt's first 8 heuristics, 64 MiB of workspace", true, prepare_lt, run_lt, release_lt},
+    {"cublas",
+     "cublasGemmEx (a batch: cublasGemmStridedBatchedEx), its own choice of algorithm; FP32 without TF32 unless "
+     "compute is \"tf32\"",
+     true, NULL, run_cublas, NULL},
+    {"cublasLt", "the fastest of cublasLt's first 8 heuristics, 64 MiB of workspace", true, prepare_lt, run_lt,
+     release_lt},
     {NULL, NULL, false, NULL, NULL, NULL},
 };
 
@@ -263,7 +308,8 @@ const struct operation operation_gemm = {
     .summary = "matrix product C = alpha*op(A)*op(B) + beta*C, row-major",
     .bound = "u*(2*sqrt(K)+4) * (|alpha||A||B| + |beta||C|), element-wise against fp64 "
              "(Higham 2002, section 3.5; Higham and Mary 2019); compute \"tf32\": "
-             "+ 2^-10*min(1, 4/sqrt(K)) * the same + 2^-9*|expected|; \"3xtf32\": + 32*u * the same (Ootomo and Yokota 2022)",
+             "+ 2^-10*min(1, 4/sqrt(K)) * the same + 2^-9*|expected|; \"3xtf32\": + 32*u * the same (Ootomo and Yokota "
+             "2022)",
     .classes = classes,
     .roles = roles,
     .check = check,

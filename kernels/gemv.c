@@ -32,14 +32,17 @@ static int check(const struct operation_problem *p, struct error *err)
     int64_t in = transposed(p) ? a->rows : a->cols, out = transposed(p) ? a->cols : a->rows;
     if (x->rows != 1 || y->rows != 1) return error_set(err, "x and y must have one dimension");
     if (x->cols != in || y->cols != out)
-        return error_set(err, "shapes do not fit: A %lldx%lld%s, x %lld, y %lld", (long long)a->rows, (long long)a->cols, transposed(p) ? " transposed" : "",
-                         (long long)x->cols, (long long)y->cols);
+        return error_set(err, "shapes do not fit: A %lldx%lld%s, x %lld, y %lld", (long long)a->rows,
+                         (long long)a->cols, transposed(p) ? " transposed" : "", (long long)x->cols,
+                         (long long)y->cols);
     const int64_t sizes[] = {[GEMV_M] = a->rows, [GEMV_N] = a->cols};
     for (int i = GEMV_M; i <= GEMV_N; i++)
         if (p->value[i] > 0 && p->value[i] != (double)sizes[i])
-            return error_set(err, "%s is %g, but the shape of A says %lld", roles[i].name, p->value[i], (long long)sizes[i]);
+            return error_set(err, "%s is %g, but the shape of A says %lld", roles[i].name, p->value[i],
+                             (long long)sizes[i]);
     if (a->type != x->type || a->type != y->type || (a->type != ELEMENT_F32 && a->type != ELEMENT_F64))
-        return error_set(err, "A is %s, x %s and y %s: all must be f32, or all f64", element_name(a->type), element_name(x->type), element_name(y->type));
+        return error_set(err, "A is %s, x %s and y %s: all must be f32, or all f64", element_name(a->type),
+                         element_name(x->type), element_name(y->type));
     return 0;
 }
 
@@ -74,7 +77,8 @@ static void bound(const struct operation_problem *p, struct operation_expected *
 }
 
 // to = fp64 copy of an operand; device memory is fetched where `to` has none.
-static int widened(const struct device_operations *tools, const struct operand *from, bool absolute, struct operand *to, struct error *err)
+static int widened(const struct device_operations *tools, const struct operand *from, bool absolute, struct operand *to,
+                   struct error *err)
 {
     size_t bytes = (size_t)(from->rows * from->cols) * sizeof(double);
     to->type = ELEMENT_F64;
@@ -83,7 +87,8 @@ static int widened(const struct device_operations *tools, const struct operand *
     return tools->widen(tools->self, from, absolute, to->device, err);
 }
 
-static int reference(const struct device_operations *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
+static int reference(const struct device_operations *tools, const struct operation_problem *p,
+                     struct operation_expected *all, struct error *err)
 {
     struct operation_expected *expected = &all[GEMV_Y];
     struct device_gemm g = product(p), wide = g;
@@ -91,14 +96,14 @@ static int reference(const struct device_operations *tools, const struct operati
     bound(p, expected);
     wide.a.device = wide.b.device = 0;
     wide.c.device = expected->expected;
-    if (widened(tools, a, false, &wide.a, err) || widened(tools, x, false, &wide.b, err) || widened(tools, y, false, &wide.c, err) ||
-        tools->gemm(tools->self, &wide, err))
+    if (widened(tools, a, false, &wide.a, err) || widened(tools, x, false, &wide.b, err) ||
+        widened(tools, y, false, &wide.c, err) || tools->gemm(tools->self, &wide, err))
         return -1;
     wide.c.device = 0;
     wide.alpha = fabs(g.alpha);
     wide.beta = fabs(g.beta);
-    if (widened(tools, a, true, &wide.a, err) || widened(tools, x, true, &wide.b, err) || widened(tools, y, true, &wide.c, err) ||
-        tools->gemm(tools->self, &wide, err))
+    if (widened(tools, a, true, &wide.a, err) || widened(tools, x, true, &wide.b, err) ||
+        widened(tools, y, true, &wide.c, err) || tools->gemm(tools->self, &wide, err))
         return -1;
     return tools->narrow_up(tools->self, wide.c.device, g.m, expected->scale, err);
 }
@@ -117,24 +122,28 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     for (int64_t i = 0; i < g.m; i++) {
         double sum = 0, scale = 0, old = g.beta != 0 ? host_at(&p->operand[GEMV_Y], 0, i) : 0;
         for (int64_t k = 0; k < g.k; k++) {
-            double term = (g.transpose_a ? host_at(&g.a, k, i) : host_at(&g.a, i, k)) * host_at(&p->operand[GEMV_X], 0, k);
+            double term =
+                (g.transpose_a ? host_at(&g.a, k, i) : host_at(&g.a, i, k)) * host_at(&p->operand[GEMV_X], 0, k);
             sum += term;
             scale += fabs(term);
         }
         if (expected->host_expected) expected->host_expected[i] = g.alpha * sum + g.beta * old;
-        if (expected->host_scale) expected->host_scale[i] = (float)((fabs(g.alpha) * scale + fabs(g.beta * old)) * (1 + 0x1p-22));
+        if (expected->host_scale)
+            expected->host_scale[i] = (float)((fabs(g.alpha) * scale + fabs(g.beta * old)) * (1 + 0x1p-22));
     }
     return 0;
 }
 
-static int run_gemv(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_gemv(const struct device_operations *tools, const struct operation_problem *p, void *state,
+                    struct error *err)
 {
     (void)state;
     struct device_gemm g = product(p);
     return tools->gemv(tools->self, &g, err);
 }
 
-static int run_gemm(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_gemm(const struct device_operations *tools, const struct operation_problem *p, void *state,
+                    struct error *err)
 {
     (void)state;
     struct device_gemm g = product(p);

@@ -1,7 +1,8 @@
 // The largest absolute value of a vector and where it is, counted from 0; of several places the lowest.
 //
-// What the check proves. Nothing is rounded: value and place must be met exactly. f32 data uniform in [-1, 1) has 2^23 absolute values, so that above
-// some 10^8 elements the largest occurs several times, and which place is returned is a test of its own.
+// What the check proves. Nothing is rounded: value and place must be met exactly. f32 data uniform in [-1, 1) has 2^23
+// absolute values, so that above some 10^8 elements the largest occurs several times, and which place is returned is a
+// test of its own.
 #include <math.h>
 #include <stdlib.h>
 
@@ -21,7 +22,8 @@ static const struct operation_role roles[] = {
 
 static int check(const struct operation_problem *p, struct error *err)
 {
-    if (p->operand[INDEX].type != ELEMENT_I64 || operand_count(&p->operand[INDEX]) != 1) return error_set(err, "the index must be one i64");
+    if (p->operand[INDEX].type != ELEMENT_I64 || operand_count(&p->operand[INDEX]) != 1)
+        return error_set(err, "the index must be one i64");
     if (p->operand[VALUE].type != p->operand[X].type) return error_set(err, "the value must be of x's type");
     return vector_check(&p->operand[X], &p->operand[VALUE], p->value[N], err);
 }
@@ -65,7 +67,8 @@ static int cpu(const struct operation_problem *p, struct operation_expected *exp
     return 0;
 }
 
-static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state,
+                      struct error *err)
 {
     (void)state;
     return tools->iamax(tools->self, &p->operand[X], &p->operand[INDEX], err);

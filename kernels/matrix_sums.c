@@ -1,9 +1,10 @@
 // Sums of a matrix's rows, or of its columns.
 //
-// What the check proves. Every sum may be added in any order, one thread a sum included. In its chain of n terms rounding errors add to at most
-// n*u*sum|x| (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 4.2) and to about sqrt(n)*u*sum|x| where they behave like independent
-// random variables (Higham and Mary 2019); allowed is u*(sqrt(n) + 4)*sum|x|. With data uniform in [-1, 1) a missing element is seen with 94% at
-// n = 16384 in the sum concerned, and a mistake in a kernel concerns many.
+// What the check proves. Every sum may be added in any order, one thread a sum included. In its chain of n terms
+// rounding errors add to at most n*u*sum|x| (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section
+// 4.2) and to about sqrt(n)*u*sum|x| where they behave like independent random variables (Higham and Mary 2019);
+// allowed is u*(sqrt(n) + 4)*sum|x|. With data uniform in [-1, 1) a missing element is seen with 94% at n = 16384 in
+// the sum concerned, and a mistake in a kernel concerns many.
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,11 +25,14 @@ static int check(const struct operation_problem *p, int64_t sums, struct error *
 {
     const struct operand *a = &p->operand[A], *s = &p->operand[SUMS];
     if (operand_count(s) != sums)
-        return error_set(err, "there are %lld sums of a matrix of %lldx%lld, not %lld", (long long)sums, (long long)a->rows, (long long)a->cols,
-                         (long long)operand_count(s));
-    if (!element_is_float(a->type) || !element_is_float(s->type)) return error_set(err, "sums of %s into %s are not known", element_name(a->type), element_name(s->type));
-    if ((p->value[ROWS] > 0 && p->value[ROWS] != (double)a->rows) || (p->value[COLS] > 0 && p->value[COLS] != (double)a->cols))
-        return error_set(err, "rows and cols are %g and %g, but A is %lldx%lld", p->value[ROWS], p->value[COLS], (long long)a->rows, (long long)a->cols);
+        return error_set(err, "there are %lld sums of a matrix of %lldx%lld, not %lld", (long long)sums,
+                         (long long)a->rows, (long long)a->cols, (long long)operand_count(s));
+    if (!element_is_float(a->type) || !element_is_float(s->type))
+        return error_set(err, "sums of %s into %s are not known", element_name(a->type), element_name(s->type));
+    if ((p->value[ROWS] > 0 && p->value[ROWS] != (double)a->rows) ||
+        (p->value[COLS] > 0 && p->value[COLS] != (double)a->cols))
+        return error_set(err, "rows and cols are %g and %g, but A is %lldx%lld", p->value[ROWS], p->value[COLS],
+                         (long long)a->rows, (long long)a->cols);
     return 0;
 }
 
@@ -70,7 +74,8 @@ static void add_columns(void *user, int64_t begin, int64_t end)
         }
 }
 
-static int add(const struct operation_problem *p, struct operation_expected *expected, int64_t sums, int64_t length, int64_t grain, parallel_body *body, struct error *err)
+static int add(const struct operation_problem *p, struct operation_expected *expected, int64_t sums, int64_t length,
+               int64_t grain, parallel_body *body, struct error *err)
 {
     double *memory = calloc((size_t)sums * 2, sizeof *memory);
     struct adding s = {&p->operand[A], memory, memory + sums};

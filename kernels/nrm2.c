@@ -1,8 +1,9 @@
 // Euclidean norm of a vector: the root of the sum of squares.
 //
-// What the check proves. The sum S of squares has data of one sign, so its relative error is at most about u*(sqrt(n/1024) + 8) (kernels/sum.c; each square is
-// rounded once); the root halves relative errors and adds its own. Allowed is u*(0.5*sqrt(n/1024) + 8) times the norm. A missing element changes the
-// norm by x^2/(2S): seen with 80% at n = 10^5, and not at 10^7. Nothing is said about squares that overflow: data must be within 10^18.
+// What the check proves. The sum S of squares has data of one sign, so its relative error is at most about
+// u*(sqrt(n/1024) + 8) (kernels/sum.c; each square is rounded once); the root halves relative errors and adds its own.
+// Allowed is u*(0.5*sqrt(n/1024) + 8) times the norm. A missing element changes the norm by x^2/(2S): seen with 80% at
+// n = 10^5, and not at 10^7. Nothing is said about squares that overflow: data must be within 10^18.
 #include <math.h>
 
 #include "kernels/vectors.h"
@@ -31,11 +32,13 @@ static double term(const struct operand *x, const struct operand *y, int64_t i)
 static void bound(const struct operation_problem *p, struct operation_expected *expected)
 {
     expected->per_scale = expected->floor = 0;
-    expected->per_value = element_roundoff(p->operand[RESULT].type) * (0.5 * sqrt((double)operand_count(&p->operand[X]) / 1024) + 8);
+    expected->per_value =
+        element_roundoff(p->operand[RESULT].type) * (0.5 * sqrt((double)operand_count(&p->operand[X]) / 1024) + 8);
 }
 
 // The worker's own fp64 sums.
-static int reference(const struct device_operations *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
+static int reference(const struct device_operations *tools, const struct operation_problem *p,
+                     struct operation_expected *all, struct error *err)
 {
     struct operation_expected *expected = &all[RESULT];
     struct device_sums sums;
@@ -59,7 +62,8 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     return 0;
 }
 
-static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state,
+                      struct error *err)
 {
     (void)state;
     return tools->nrm2(tools->self, &p->operand[X], &p->operand[RESULT], err);

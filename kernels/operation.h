@@ -50,7 +50,8 @@ struct operation_problem {
 // Floating-point outputs: element x passes if  !(|x - expected| > allowed)  is meant and  |x - expected| <= allowed  is
 // what is tested (NaN fails), with
 //     allowed = tolerance * (per_scale*scale + per_value*|expected| + floor) + absolute + relative*|expected|
-// where tolerance, absolute and relative are the job's. Integer outputs: expected holds int64_t, and must be met exactly.
+// where tolerance, absolute and relative are the job's. Integer outputs: expected holds int64_t, and must be met
+// exactly.
 struct operation_expected {
     uint64_t expected; // double or int64_t
     uint64_t scale;    // float; 0: no such term
@@ -63,9 +64,10 @@ struct operation_expected {
 struct device_gemm {
     bool transpose_a, transpose_b;
     int64_t m, n, k;
-    int64_t batch; // products of this shape; each operand holds them one below the other, so that it has batch times their rows
+    int64_t batch; // products of this shape; each operand holds them one below the other, so that it has batch times
+                   // their rows
     double alpha, beta;
-    bool tf32; // f32 inputs may be rounded to TF32
+    bool tf32;              // f32 inputs may be rounded to TF32
     struct operand a, b, c; // row-major; c = alpha*op(a)*op(b) + beta*c
 };
 
@@ -94,16 +96,18 @@ struct device_operations {
     int (*product)(void *self, const struct device_gemm *gemm, struct error *err);
     // cublasSgemv or cublasDgemv: a product whose b and c have one column with ld 1, and batch 1.
     int (*gemv)(void *self, const struct device_gemm *gemm, struct error *err);
-    // cublasLt: asks for `candidates` algorithms with 64 MiB of workspace, times each, keeps the fastest. `detail` gets a
-    // line for people. The plan is freed by plan_free.
-    int (*plan_gemm)(void *self, const struct device_gemm *gemm, int candidates, void **plan, char detail[OPERATION_DETAIL_MAX], struct error *err);
+    // cublasLt: asks for `candidates` algorithms with 64 MiB of workspace, times each, keeps the fastest. `detail` gets
+    // a line for people. The plan is freed by plan_free.
+    int (*plan_gemm)(void *self, const struct device_gemm *gemm, int candidates, void **plan,
+                     char detail[OPERATION_DETAIL_MAX], struct error *err);
     int (*run_plan)(void *self, const struct device_gemm *gemm, void *plan, struct error *err);
     void (*plan_free)(void *self, void *plan);
     // cublasAsumEx: the sum of absolute values; cublasNrm2Ex: the root of the sum of squares.
     int (*asum)(void *self, const struct operand *x, const struct operand *result, struct error *err);
     int (*nrm2)(void *self, const struct operand *x, const struct operand *result, struct error *err);
     // cublasDotEx.
-    int (*dot)(void *self, const struct operand *x, const struct operand *y, const struct operand *result, struct error *err);
+    int (*dot)(void *self, const struct operand *x, const struct operand *y, const struct operand *result,
+               struct error *err);
     // cublasIsamax, cublasIdamax: where the largest |x| is, counted from 1, as an i64.
     int (*iamax)(void *self, const struct operand *x, const struct operand *index, struct error *err);
     // cublasSgeam, cublasDgeam: to = the transpose of `from`, out of place.
@@ -116,7 +120,8 @@ struct operation_baseline {
     bool same_result; // computes what the operation computes, so that it is verified like a candidate
     // Chooses and readies; *state is the baseline's own (NULL where it needs none), released with release(). Either may
     // be NULL.
-    int (*prepare)(const struct device_operations *, const struct operation_problem *, void **state, char detail[OPERATION_DETAIL_MAX], struct error *);
+    int (*prepare)(const struct device_operations *, const struct operation_problem *, void **state,
+                   char detail[OPERATION_DETAIL_MAX], struct error *);
     // Enqueues one execution and does not wait.
     int (*run)(const struct device_operations *, const struct operation_problem *, void *state, struct error *);
     void (*release)(const struct device_operations *, void *state);
@@ -127,8 +132,9 @@ struct operation {
     const char *summary;
     const char *bound; // the error bound in words, with its source; shown by `check` and in reports
     const struct operation_role *roles;
-    // Words for the values 0, 1 ... of the scalar role "compute", NULL at the end: the arithmetic that the job's kernel and the baselines are held to. Jobs of
-    // different classes are different problems, with other bounds and other baselines. NULL: there is one class.
+    // Words for the values 0, 1 ... of the scalar role "compute", NULL at the end: the arithmetic that the job's kernel
+    // and the baselines are held to. Jobs of different classes are different problems, with other bounds and other
+    // baselines. NULL: there is one class.
     const char *const *classes;
     // Whether the problem's shapes, types and sizes fit together: 0, or -1 with what does not.
     int (*check)(const struct operation_problem *, struct error *);
@@ -138,7 +144,8 @@ struct operation {
     // Fills expected[role] of every output role; its `expected` and `scale` arrays are allocated by the caller, on the
     // device (reference) or the host (cpu). `reference` may be NULL: then cpu(), on all cores, is the only reference.
     // The old contents of an output that the job calls inout are in its operand.
-    int (*reference)(const struct device_operations *, const struct operation_problem *, struct operation_expected *expected, struct error *);
+    int (*reference)(const struct device_operations *, const struct operation_problem *,
+                     struct operation_expected *expected, struct error *);
     int (*cpu)(const struct operation_problem *, struct operation_expected *expected, struct error *);
     const struct operation_baseline *baselines;
 };

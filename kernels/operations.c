@@ -5,8 +5,9 @@
 
 #include "tuner/base/text.h"
 
-extern const struct operation operation_gemm, operation_gemv, operation_sum, operation_asum, operation_nrm2, operation_dot, operation_iamax, operation_row_sums,
-    operation_column_sums, operation_softmax, operation_prefix_sum, operation_transpose, operation_transpose_in_place, operation_smith_waterman;
+extern const struct operation operation_gemm, operation_gemv, operation_sum, operation_asum, operation_nrm2,
+    operation_dot, operation_iamax, operation_row_sums, operation_column_sums, operation_softmax, operation_prefix_sum,
+    operation_transpose, operation_transpose_in_place, operation_smith_waterman;
 
 const struct operation *const operations[] = {
     &operation_gemm,

@@ -1,4 +1,5 @@
-// See parallel.h. Pieces are handed out one by one from a common counter, so that uneven ones (alignments of different length) balance.
+// See parallel.h. Pieces are handed out one by one from a common counter, so that uneven ones (alignments of different
+// length) balance.
 #include "kernels/parallel.h"
 
 #include <pthread.h>
@@ -37,7 +38,8 @@ static bool do_piece(struct loop *l)
 
 static void *work(void *loop)
 {
-    while (do_piece(loop)) {}
+    while (do_piece(loop)) {
+    }
     return NULL;
 }
 

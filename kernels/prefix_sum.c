@@ -1,8 +1,9 @@
 // Inclusive prefix sum (scan): y[i] = x[0] + ... + x[i].
 //
-// What the check proves. Each y[i] is a parallel sum of i+1 elements, and its bound is that of kernels/sum.c for these: u*(1.2*sqrt(i/1024) + 8) times the
-// root of their sum of squares, and u*(sqrt(i/1024) + 4)*|y[i]|; nothing where no rounding can occur. An element that is missing or counted twice is wrong in all
-// that follow, and is seen with 99.9% in the first thousands after the beginning.
+// What the check proves. Each y[i] is a parallel sum of i+1 elements, and its bound is that of kernels/sum.c for these:
+// u*(1.2*sqrt(i/1024) + 8) times the root of their sum of squares, and u*(sqrt(i/1024) + 4)*|y[i]|; nothing where no
+// rounding can occur. An element that is missing or counted twice is wrong in all that follow, and is seen with 99.9%
+// in the first thousands after the beginning.
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,9 +24,12 @@ static int check(const struct operation_problem *p, struct error *err)
 {
     const struct operand *x = &p->operand[X], *y = &p->operand[Y];
     if (operand_count(x) != operand_count(y))
-        return error_set(err, "x has %lld elements, y has %lld", (long long)operand_count(x), (long long)operand_count(y));
-    if (p->value[N] > 0 && p->value[N] != (double)operand_count(x)) return error_set(err, "n is %g, but x has %lld elements", p->value[N], (long long)operand_count(x));
-    if (!element_is_float(x->type) || !element_is_float(y->type)) return error_set(err, "prefix sums of %s into %s are not known", element_name(x->type), element_name(y->type));
+        return error_set(err, "x has %lld elements, y has %lld", (long long)operand_count(x),
+                         (long long)operand_count(y));
+    if (p->value[N] > 0 && p->value[N] != (double)operand_count(x))
+        return error_set(err, "n is %g, but x has %lld elements", p->value[N], (long long)operand_count(x));
+    if (!element_is_float(x->type) || !element_is_float(y->type))
+        return error_set(err, "prefix sums of %s into %s are not known", element_name(x->type), element_name(y->type));
     return 0;
 }
 
@@ -62,7 +66,8 @@ static void scan(void *user, int64_t begin, int64_t end)
         sums.sum_squares += value * value;
         sums.fractional += value != floor(value);
         bool exact = sums.fractional == 0 && sums.sum_abs * u <= 1;
-        double allowed = exact ? 0 : u * (1.2 * blocks + 8) * sqrt(sums.sum_squares) + u * (blocks + 4) * fabs(sums.sum);
+        double allowed =
+            exact ? 0 : u * (1.2 * blocks + 8) * sqrt(sums.sum_squares) + u * (blocks + 4) * fabs(sums.sum);
         if (s->expected->host_expected) s->expected->host_expected[i] = sums.sum;
         if (s->expected->host_scale) s->expected->host_scale[i] = (float)(allowed / u);
     }
@@ -96,7 +101,8 @@ static const struct operation_baseline none[] = {{NULL, NULL, false, NULL, NULL,
 const struct operation operation_prefix_sum = {
     .name = "prefix_sum",
     .summary = "inclusive prefix sum of x",
-    .bound = "u*(1.2*sqrt(i/1024)+8)*||x[0..i]||_2 + u*(sqrt(i/1024)+4)*|y| against fp64; exact where no rounding can occur (Higham and Mary 2019)",
+    .bound = "u*(1.2*sqrt(i/1024)+8)*||x[0..i]||_2 + u*(sqrt(i/1024)+4)*|y| against fp64; exact where no rounding can "
+             "occur (Higham and Mary 2019)",
     .roles = roles,
     .check = check,
     .deterministic = false,

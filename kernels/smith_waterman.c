@@ -1,12 +1,14 @@
-// Local alignment by Smith and Waterman with affine gaps (Gotoh 1982) of many pairs of short sequences: the best score of each pair, in integers.
+// Local alignment by Smith and Waterman with affine gaps (Gotoh 1982) of many pairs of short sequences: the best score
+// of each pair, in integers.
 //
 //     H[i][j] = max(0, H[i-1][j-1] + s(a[i], b[j]), E[i][j], F[i][j])
 //     E[i][j] = max(E[i][j-1] - extend, H[i][j-1] - open),  F[i][j] = max(F[i-1][j] - extend, H[i-1][j] - open)
 //     score   = the largest H
 // with s = match where two letters are equal, else -mismatch; `open` is the whole cost of a gap of length 1.
 //
-// Sequences are stored letter by letter, a[i] of pair p at a + i*count + p, so that neighbouring threads read neighbouring bytes. All pairs have the same
-// lengths, which may be 0 (then the buffers, which cannot be empty, hold one row that is not looked at, and every score is 0).
+// Sequences are stored letter by letter, a[i] of pair p at a + i*count + p, so that neighbouring threads read
+// neighbouring bytes. All pairs have the same lengths, which may be 0 (then the buffers, which cannot be empty, hold
+// one row that is not looked at, and every score is 0).
 //
 // What the check proves. Scores are integers and must be met exactly; every letter of a pair can change its score.
 #include <stdlib.h>
@@ -34,12 +36,15 @@ static const struct operation_role roles[] = {
 static int check(const struct operation_problem *p, struct error *err)
 {
     const struct operand *a = &p->operand[A], *b = &p->operand[B], *score = &p->operand[SCORE];
-    if (a->type != ELEMENT_I8 || b->type != ELEMENT_I8 || score->type != ELEMENT_I32) return error_set(err, "sequences must be i8 and scores i32");
+    if (a->type != ELEMENT_I8 || b->type != ELEMENT_I8 || score->type != ELEMENT_I32)
+        return error_set(err, "sequences must be i8 and scores i32");
     if (a->cols != operand_count(score) || b->cols != operand_count(score))
-        return error_set(err, "%lld and %lld sequences, %lld scores", (long long)a->cols, (long long)b->cols, (long long)operand_count(score));
-    if (p->value[LENGTH_A] < 0 || p->value[LENGTH_A] > (double)a->rows || p->value[LENGTH_B] < 0 || p->value[LENGTH_B] > (double)b->rows)
-        return error_set(err, "lengths %g and %g, but there are %lld and %lld rows of letters", p->value[LENGTH_A], p->value[LENGTH_B], (long long)a->rows,
-                         (long long)b->rows);
+        return error_set(err, "%lld and %lld sequences, %lld scores", (long long)a->cols, (long long)b->cols,
+                         (long long)operand_count(score));
+    if (p->value[LENGTH_A] < 0 || p->value[LENGTH_A] > (double)a->rows || p->value[LENGTH_B] < 0 ||
+        p->value[LENGTH_B] > (double)b->rows)
+        return error_set(err, "lengths %g and %g, but there are %lld and %lld rows of letters", p->value[LENGTH_A],
+                         p->value[LENGTH_B], (long long)a->rows, (long long)b->rows);
     return 0;
 }
 
@@ -58,7 +63,8 @@ static int64_t align(const struct operation_problem *p, int64_t pair, int *row)
 {
     const signed char *a = p->operand[A].host, *b = p->operand[B].host;
     int n = (int)p->value[LENGTH_A], m = (int)p->value[LENGTH_B], best = 0;
-    int match = (int)p->value[MATCH], mismatch = (int)p->value[MISMATCH], open = (int)p->value[OPEN], extend = (int)p->value[EXTEND];
+    int match = (int)p->value[MATCH], mismatch = (int)p->value[MISMATCH], open = (int)p->value[OPEN],
+        extend = (int)p->value[EXTEND];
     int *h = row, *f = row + m; // of the row above
     for (int j = 0; j < m; j++) h[j] = 0, f[j] = -1000000;
     for (int i = 0; i < n; i++) {

@@ -1,8 +1,11 @@
-// Softmax over the rows of a matrix: y[i][j] = exp(x[i][j] - m[i]) / sum over k of exp(x[i][k] - m[i]), m[i] the row's largest.
+// Softmax over the rows of a matrix: y[i][j] = exp(x[i][j] - m[i]) / sum over k of exp(x[i][k] - m[i]), m[i] the row's
+// largest.
 //
-// What the check proves. An exponential by the hardware's power of two has a relative error of 4u and a few roundings; that of its argument counts
-// |x - m| times. The sum of positive terms has a relative error of about 0.3*sqrt(n)*u even in one chain, and all elements of a row share it. Allowed is
-// u*(16 + sqrt(n)/4) * (1 + |x - m|) * y. A term that is missing in the sum changes the row by about 1/n, which is seen up to n = 10^5.
+// What the check proves. An exponential by the hardware's power of two has a relative error of 4u and a few roundings;
+// that of its argument counts
+// |x - m| times. The sum of positive terms has a relative error of about 0.3*sqrt(n)*u even in one chain, and all
+// elements of a row share it. Allowed is u*(16 + sqrt(n)/4) * (1 + |x - m|) * y. A term that is missing in the sum
+// changes the row by about 1/n, which is seen up to n = 10^5.
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,10 +26,14 @@ static int check(const struct operation_problem *p, struct error *err)
 {
     const struct operand *x = &p->operand[X], *y = &p->operand[Y];
     if (x->rows != y->rows || x->cols != y->cols)
-        return error_set(err, "x is %lldx%lld and y is %lldx%lld", (long long)x->rows, (long long)x->cols, (long long)y->rows, (long long)y->cols);
-    if (!element_is_float(x->type) || !element_is_float(y->type)) return error_set(err, "softmax is of floating-point numbers");
-    if ((p->value[ROWS] > 0 && p->value[ROWS] != (double)x->rows) || (p->value[COLS] > 0 && p->value[COLS] != (double)x->cols))
-        return error_set(err, "rows and cols are %g and %g, but x is %lldx%lld", p->value[ROWS], p->value[COLS], (long long)x->rows, (long long)x->cols);
+        return error_set(err, "x is %lldx%lld and y is %lldx%lld", (long long)x->rows, (long long)x->cols,
+                         (long long)y->rows, (long long)y->cols);
+    if (!element_is_float(x->type) || !element_is_float(y->type))
+        return error_set(err, "softmax is of floating-point numbers");
+    if ((p->value[ROWS] > 0 && p->value[ROWS] != (double)x->rows) ||
+        (p->value[COLS] > 0 && p->value[COLS] != (double)x->cols))
+        return error_set(err, "rows and cols are %g and %g, but x is %lldx%lld", p->value[ROWS], p->value[COLS],
+                         (long long)x->rows, (long long)x->cols);
     return 0;
 }
 
@@ -42,11 +49,14 @@ static void do_rows(void *user, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i++) {
         double largest = -INFINITY, sum = 0;
         for (int64_t j = 0; j < n; j++) largest = fmax(largest, operand_at(r->x, i * n + j));
-        for (int64_t j = 0; j < n; j++) sum += r->expected->host_expected[i * n + j] = exp(operand_at(r->x, i * n + j) - largest);
+        for (int64_t j = 0; j < n; j++)
+            sum += r->expected->host_expected[i * n + j] = exp(operand_at(r->x, i * n + j) - largest);
         for (int64_t j = 0; j < n; j++) {
             double y = r->expected->host_expected[i * n + j] / sum;
             r->expected->host_expected[i * n + j] = y;
-            if (r->expected->host_scale) r->expected->host_scale[i * n + j] = (float)(y * (1 + largest - operand_at(r->x, i * n + j)) * (1 + 0x1p-22));
+            if (r->expected->host_scale)
+                r->expected->host_scale[i * n + j] =
+                    (float)(y * (1 + largest - operand_at(r->x, i * n + j)) * (1 + 0x1p-22));
         }
     }
 }

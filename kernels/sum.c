@@ -1,15 +1,16 @@
 // Sum of all elements of an array into one number.
 //
-// What the check proves. The reference is an fp64 sum (of integers: the exact sum modulo 2^64, which must be met exactly
-// in the result's type). A bound of the textbook's form c*u*sum|x| would be worthless here: 2^30 values in [-1,1] have sum|x| =
-// 5e8 and a sum near 2e4, so that even the answer 0 would pass. What a parallel sum's error really consists of: rounding in each
-// thread's own chain, and in the chain that joins blocks' partial sums (for atomics, one addition a block). With zero-mean data a
-// chain of length h has partial sums that grow like sqrt(h), and independent rounding errors (Higham and Mary 2019) add to about
+// What the check proves. The reference is an fp64 sum (of integers: the exact sum modulo 2^64, which must be met
+// exactly in the result's type). A bound of the textbook's form c*u*sum|x| would be worthless here: 2^30 values in
+// [-1,1] have sum|x| = 5e8 and a sum near 2e4, so that even the answer 0 would pass. What a parallel sum's error really
+// consists of: rounding in each thread's own chain, and in the chain that joins blocks' partial sums (for atomics, one
+// addition a block). With zero-mean data a chain of length h has partial sums that grow like sqrt(h), and independent
+// rounding errors (Higham and Mary 2019) add to about
 // 0.2*u*sqrt(h)*||x||_2; with biased data the joining chain of B blocks gives about 0.2*u*sqrt(B)*|sum|. Allowing six
 // standard deviations and blocks of 1024 elements, the smallest that anybody launches:
 //     allowed = u*(1.2*sqrt(n/1024) + 8)*||x||_2 + u*(sqrt(n/1024) + 4)*|sum|.
-// A missing element is then seen with a probability of 99.8% at n = 10^6 and 97% at 2^24; at 2^30 only a missing block is. That
-// is why a job verifies ragged small problems beside the large one. There is a sharper tool: with a fill of
+// A missing element is then seen with a probability of 99.8% at n = 10^6 and 97% at 2^24; at 2^30 only a missing block
+// is. That is why a job verifies ragged small problems beside the large one. There is a sharper tool: with a fill of
 // small integers every partial sum is an integer, and if sum|x| <= 1/u no order of additions rounds at all, so that the
 // bound is zero and the result must be exact; this is recognised here, whatever the fill is called.
 #include "kernels/vectors.h"
@@ -27,7 +28,8 @@ static int check(const struct operation_problem *p, struct error *err)
 {
     const struct operand *x = &p->operand[SUM_X], *result = &p->operand[SUM_RESULT];
     if (result->rows * result->cols != 1)
-        return error_set(err, "the result must be one element, not %lldx%lld", (long long)result->rows, (long long)result->cols);
+        return error_set(err, "the result must be one element, not %lldx%lld", (long long)result->rows,
+                         (long long)result->cols);
     if (p->value[SUM_N] > 0 && p->value[SUM_N] != (double)(x->rows * x->cols))
         return error_set(err, "n is %g, but x has %lld elements", p->value[SUM_N], (long long)(x->rows * x->cols));
     if (element_is_float(x->type) != element_is_float(result->type))
@@ -50,12 +52,14 @@ static int64_t wrapped(enum element type, int64_t exact)
     }
 }
 
-static int reference(const struct device_operations *tools, const struct operation_problem *p, struct operation_expected *all, struct error *err)
+static int reference(const struct device_operations *tools, const struct operation_problem *p,
+                     struct operation_expected *all, struct error *err)
 {
     struct operation_expected *expected = &all[SUM_RESULT];
     struct device_sums sums;
     if (tools->sums(tools->self, &p->operand[SUM_X], &sums, err)) return -1;
-    float norm = vector_bound(element_roundoff(p->operand[SUM_RESULT].type), operand_count(&p->operand[SUM_X]), &sums, expected);
+    float norm =
+        vector_bound(element_roundoff(p->operand[SUM_RESULT].type), operand_count(&p->operand[SUM_X]), &sums, expected);
     if (expected->scale && tools->upload(tools->self, &norm, sizeof norm, expected->scale, err)) return -1;
     int64_t exact = wrapped(p->operand[SUM_RESULT].type, sums.exact);
     const void *value = element_is_float(p->operand[SUM_RESULT].type) ? (const void *)&sums.sum : &exact;
@@ -93,22 +97,25 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     return 0;
 }
 
-static int run_asum(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_asum(const struct device_operations *tools, const struct operation_problem *p, void *state,
+                    struct error *err)
 {
     (void)state;
     return tools->asum(tools->self, &p->operand[SUM_X], &p->operand[SUM_RESULT], err);
 }
 
 static const struct operation_baseline baselines[] = {
-    {"cublas_asum", "cublasAsumEx: the sum of absolute values, which reads the same bytes; no library has a plain sum", false, NULL, run_asum, NULL},
+    {"cublas_asum", "cublasAsumEx: the sum of absolute values, which reads the same bytes; no library has a plain sum",
+     false, NULL, run_asum, NULL},
     {NULL, NULL, false, NULL, NULL, NULL},
 };
 
 const struct operation operation_sum = {
     .name = "sum",
     .summary = "sum of all elements of x",
-    .bound = "u*(1.2*sqrt(n/1024)+8)*||x||_2 + u*(sqrt(n/1024)+4)*|sum| against fp64; exact where no rounding can occur "
-             "(Higham and Mary 2019)",
+    .bound =
+        "u*(1.2*sqrt(n/1024)+8)*||x||_2 + u*(sqrt(n/1024)+4)*|sum| against fp64; exact where no rounding can occur "
+        "(Higham and Mary 2019)",
     .roles = roles,
     .check = check,
     .deterministic = false,

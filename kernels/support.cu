@@ -1,7 +1,7 @@
-// The GPU worker's own kernels: filling buffers, checking what a candidate left in them, helping references, emptying the L2.
-// Compiled by sweetspot-compile like any candidate, loaded by tuner/gpu/support.c, which also holds the C side of struct
-// finding. Free of headers, because headers dominate NVRTC's time. All comparison happens here: a result is never copied
-// to the host, only its findings are.
+// The GPU worker's own kernels: filling buffers, checking what a candidate left in them, helping references, emptying
+// the L2. Compiled by sweetspot-compile like any candidate, loaded by tuner/gpu/support.c, which also holds the C side
+// of struct finding. Free of headers, because headers dominate NVRTC's time. All comparison happens here: a result is
+// never copied to the host, only its findings are.
 //
 // A kernel that works on elements exists once for each type: support_fill_f32, support_compare_bf16, ...
 
@@ -11,24 +11,28 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
 
-struct f16 { u16 bits; };
-struct bf16 { u16 bits; };
+struct f16 {
+    u16 bits;
+};
+struct bf16 {
+    u16 bits;
+};
 
 // What was found about one buffer in one run. All fields begin as zero, and places are kept complemented, so that the
 // lowest place is the highest value and atomicMax finds it.
 struct finding {
-    u64 bad;            // elements beyond the bound
-    u64 unwritten;      // of these, how many still hold the fill pattern
-    u64 worst;          // 27 bits of the largest error/allowed, then 37 bits of complemented index
-    u64 differ;         // elements that differ bitwise from the first run
-    u64 first_differ;   // complemented index of the first of them
-    u64 guard_bad;      // guard bytes overwritten
-    u64 guard_first;    // complemented offset, from the front guard's beginning, of the first of them
+    u64 bad;          // elements beyond the bound
+    u64 unwritten;    // of these, how many still hold the fill pattern
+    u64 worst;        // 27 bits of the largest error/allowed, then 37 bits of complemented index
+    u64 differ;       // elements that differ bitwise from the first run
+    u64 first_differ; // complemented index of the first of them
+    u64 guard_bad;    // guard bytes overwritten
+    u64 guard_first;  // complemented offset, from the front guard's beginning, of the first of them
     u64 checksum;
-    double sum_squares; // of error/scale
-    double max_scaled;  // largest error/scale
+    double sum_squares;        // of error/scale
+    double max_scaled;         // largest error/scale
     double got, want, allowed; // at the worst element
-    i64 place;          // its index, -1 if no element is off at all
+    i64 place;                 // its index, -1 if no element is off at all
 };
 static_assert(sizeof(finding) == 14 * 8, "tuner/gpu/support.h has the same struct");
 
@@ -51,26 +55,54 @@ static __device__ u64 mix(u64 x)
 
 // ---- elements ------------------------------------------------------------------------------------------------------
 
-template <typename T> struct traits { static const bool floats = false; };
-template <> struct traits<float> { static const bool floats = true; };
-template <> struct traits<double> { static const bool floats = true; };
-template <> struct traits<f16> { static const bool floats = true; };
-template <> struct traits<bf16> { static const bool floats = true; };
+template <typename T> struct traits {
+    static const bool floats = false;
+};
+template <> struct traits<float> {
+    static const bool floats = true;
+};
+template <> struct traits<double> {
+    static const bool floats = true;
+};
+template <> struct traits<f16> {
+    static const bool floats = true;
+};
+template <> struct traits<bf16> {
+    static const bool floats = true;
+};
 
-template <typename T> static __device__ double value(T x) { return (double)x; }
+template <typename T> static __device__ double value(T x)
+{
+    return (double)x;
+}
 template <> __device__ double value(f16 x)
 {
     float f;
     asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(x.bits));
     return f;
 }
-template <> __device__ double value(bf16 x) { return __uint_as_float((u32)x.bits << 16); }
+template <> __device__ double value(bf16 x)
+{
+    return __uint_as_float((u32)x.bits << 16);
+}
 
-template <typename T> static __device__ i64 integer(T x) { return (i64)x; }
-template <> __device__ i64 integer(f16) { return 0; }
-template <> __device__ i64 integer(bf16) { return 0; }
+template <typename T> static __device__ i64 integer(T x)
+{
+    return (i64)x;
+}
+template <> __device__ i64 integer(f16)
+{
+    return 0;
+}
+template <> __device__ i64 integer(bf16)
+{
+    return 0;
+}
 
-template <typename T> static __device__ T element(double x) { return (T)x; }
+template <typename T> static __device__ T element(double x)
+{
+    return (T)x;
+}
 template <> __device__ f16 element(double x)
 {
     f16 r;
@@ -86,10 +118,18 @@ template <> __device__ bf16 element(double x)
 }
 
 template <int size> struct bits_of;
-template <> struct bits_of<1> { typedef u8 type; };
-template <> struct bits_of<2> { typedef u16 type; };
-template <> struct bits_of<4> { typedef u32 type; };
-template <> struct bits_of<8> { typedef u64 type; };
+template <> struct bits_of<1> {
+    typedef u8 type;
+};
+template <> struct bits_of<2> {
+    typedef u16 type;
+};
+template <> struct bits_of<4> {
+    typedef u32 type;
+};
+template <> struct bits_of<8> {
+    typedef u64 type;
+};
 template <typename T> static __device__ u64 raw(const T *at)
 {
     return *(const typename bits_of<sizeof(T)>::type *)at;
@@ -97,9 +137,18 @@ template <typename T> static __device__ u64 raw(const T *at)
 
 // ---- filling -------------------------------------------------------------------------------------------------------
 
-enum { FILL_UNIFORM, FILL_NORMAL, FILL_INTEGER, FILL_ZERO, FILL_CONSTANT, FILL_INDEX, FILL_NONFINITE }; // tuner/base/buffer_kind.h
+enum {
+    FILL_UNIFORM,
+    FILL_NORMAL,
+    FILL_INTEGER,
+    FILL_ZERO,
+    FILL_CONSTANT,
+    FILL_INDEX,
+    FILL_NONFINITE
+}; // tuner/base/buffer_kind.h
 
-// Element i depends on the seed and i alone, not on the leading dimension: two layouts of a matrix hold the same numbers.
+// Element i depends on the seed and i alone, not on the leading dimension: two layouts of a matrix hold the same
+// numbers.
 template <typename T>
 static __device__ void fill(T *to, i64 rows, i64 cols, i64 ld, int kind, double low, double high, u64 seed)
 {
@@ -110,7 +159,8 @@ static __device__ void fill(T *to, i64 rows, i64 cols, i64 ld, int kind, double 
         switch (kind) {
         // As many bits as the type holds: rounding up to `high` is then impossible, and f64 has no trailing zeros.
         case FILL_UNIFORM:
-            x = low + (high - low) * (sizeof(T) == 8 ? (double)(random >> 11) * 0x1p-53 : (double)(random >> 40) * 0x1p-24);
+            x = low +
+                (high - low) * (sizeof(T) == 8 ? (double)(random >> 11) * 0x1p-53 : (double)(random >> 40) * 0x1p-24);
             break;
         case FILL_NORMAL: {
             if (sizeof(T) == 8) {
@@ -122,13 +172,20 @@ static __device__ void fill(T *to, i64 rows, i64 cols, i64 ld, int kind, double 
             x = radius * cospif(2.0f * (float)(random & 0xffffff) * 0x1p-24f); // Box and Muller 1958
             break;
         }
-        case FILL_INTEGER: x = low + (double)(i64)(random % (u64)(high - low + 1)); break;
-        case FILL_INDEX: x = (double)i; break;
+        case FILL_INTEGER:
+            x = low + (double)(i64)(random % (u64)(high - low + 1));
+            break;
+        case FILL_INDEX:
+            x = (double)i;
+            break;
         // One element in 512 is an infinity or no number, the others are uniform in [low, high).
         case FILL_NONFINITE: {
             u32 which = (u32)mix(random) & 2047;
             x = low + (high - low) * ((double)(random >> 40) * 0x1p-24);
-            if (which < 3) x = __longlong_as_double(which == 0 ? 0x7ff0000000000000ll : which == 1 ? 0xfff0000000000000ll : 0x7ff8000000000000ll);
+            if (which < 3)
+                x = __longlong_as_double(which == 0   ? 0x7ff0000000000000ll
+                                         : which == 1 ? 0xfff0000000000000ll
+                                                      : 0x7ff8000000000000ll);
             break;
         }
         }
@@ -201,8 +258,8 @@ extern "C" __global__ void support_guards(const region *regions, u32 pattern, fi
 enum { PREVIOUS_NONE, PREVIOUS_STORE, PREVIOUS_COMPARE };
 enum { TILE = 2048 };
 
-// Compares an output with what is expected: fp64 values with a bound, or exact integers. With PREVIOUS_STORE the output is
-// copied to `previous` on the way, with PREVIOUS_COMPARE it must have the same bits as what lies there.
+// Compares an output with what is expected: fp64 values with a bound, or exact integers. With PREVIOUS_STORE the output
+// is copied to `previous` on the way, with PREVIOUS_COMPARE it must have the same bits as what lies there.
 //     allowed = per_scale*scale + per_value*|expected| + floor
 // Where an infinity is expected, or no number, it must be that, and not the pattern that was there before.
 // `expected` may be null: then only bits are compared. `scale` may be null: then errors are relative to |expected|.
@@ -237,7 +294,8 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
                 double allowed = per_scale * unit + per_value * size + floor;
                 good = error <= allowed; // false for NaN
                 if (!(size <= 1.7976931348623157e308)) {
-                    good = (x == want || (x != x && want != want)) && raw(at) != (pattern & (~0ull >> (64 - 8 * sizeof(T))));
+                    good = (x == want || (x != x && want != want)) &&
+                           raw(at) != (pattern & (~0ull >> (64 - 8 * sizeof(T))));
                     error = good ? 0 : __longlong_as_double(0x7ff0000000000000ll);
                 }
                 ratio = good ? (error == 0 ? 0.0f : (float)error / (float)allowed) : (float)(error / allowed);
@@ -318,11 +376,13 @@ static __device__ void widen(const T *from, i64 rows, i64 cols, i64 ld, int abso
     }
 }
 
-// Row-major m x n:  c = alpha * a * b + beta * c, dense but for the strides of a and b, which may be those of a transpose, as if computed with twice
-// the bits and then rounded: algorithm 5.3, Dot2, of Ogita, Rump and Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005. Its
-// corrections are no numbers where an infinity comes up; then the plain sum stands. Blocks of 16 x 16 threads as 256.
-extern "C" __global__ void __launch_bounds__(256) support_product(const double *a, i64 a_row, i64 a_col, const double *b, i64 b_row, i64 b_col, double *c,
-                                                                  i64 m, i64 n, i64 k, double alpha, double beta)
+// Row-major m x n:  c = alpha * a * b + beta * c, dense but for the strides of a and b, which may be those of a
+// transpose, as if computed with twice the bits and then rounded: algorithm 5.3, Dot2, of Ogita, Rump and Oishi,
+// Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005. Its corrections are no numbers where an infinity comes
+// up; then the plain sum stands. Blocks of 16 x 16 threads as 256.
+extern "C" __global__ void __launch_bounds__(256)
+    support_product(const double *a, i64 a_row, i64 a_col, const double *b, i64 b_row, i64 b_col, double *c, i64 m,
+                    i64 n, i64 k, double alpha, double beta)
 {
     __shared__ double as[16][17], bs[16][17];
     i64 tiles = (n + 15) / 16, i0 = blockIdx.x / tiles * 16, j0 = blockIdx.x % tiles * 16;
@@ -495,8 +555,8 @@ extern "C" __global__ void __launch_bounds__(512) support_ceiling_copy(const uin
         if (first + i * 512 < n) __stcs(&to[first + i * 512], x[i]);
 }
 
-// Reads n vectors `loops` times, past the L1 (.cg): the L2's bandwidth where they fit there. Every block reads all of them, each
-// from a start of its own, so that the blocks do not ask for the same lines at the same time.
+// Reads n vectors `loops` times, past the L1 (.cg): the L2's bandwidth where they fit there. Every block reads all of
+// them, each from a start of its own, so that the blocks do not ask for the same lines at the same time.
 extern "C" __global__ void __launch_bounds__(512) support_ceiling_l2(const uint4 *data, i64 n, int loops, u32 *sink)
 {
     u32 sum = 0;
@@ -515,8 +575,8 @@ extern "C" __global__ void __launch_bounds__(512) support_ceiling_l2(const uint4
     if (sum == 1) *sink = sum;
 }
 
-// Reads shared memory, 16 bytes a thread and access, without bank conflicts. The address depends on what was read, in a way that the
-// compiler cannot see through: all of it is zero.
+// Reads shared memory, 16 bytes a thread and access, without bank conflicts. The address depends on what was read, in a
+// way that the compiler cannot see through: all of it is zero.
 extern "C" __global__ void __launch_bounds__(512) support_ceiling_shared(int loops, u32 *sink)
 {
     __shared__ uint4 data[2048];
@@ -534,9 +594,10 @@ extern "C" __global__ void __launch_bounds__(512) support_ceiling_shared(int loo
     if (sum == 1) *sink = sum;
 }
 
-// Nothing but mma.sync on registers: 8 independent accumulators a warp, 16 * loops instructions on each, of operands of either sign so that
-// the sums stay small. `sink` is never written. wgmma, which reads shared memory, goes further on sm_90a; mma.sync is what every
-// architecture from sm_80 has. On an older one the kernels are empty, and are not launched.
+// Nothing but mma.sync on registers: 8 independent accumulators a warp, 16 * loops instructions on each, of operands of
+// either sign so that the sums stay small. `sink` is never written. wgmma, which reads shared memory, goes further on
+// sm_90a; mma.sync is what every architecture from sm_80 has. On an older one the kernels are empty, and are not
+// launched.
 #if __CUDA_ARCH__ >= 800
 template <typename M> static __device__ void tensor_ceiling(int loops, float *sink)
 {
@@ -565,10 +626,14 @@ struct bf16_mma {
     enum { A = 4, B = 2, C = 4 };
     using in = u32;
     using out = float;
-    static __device__ u32 operand(u32 bits) { return (bits & 0x807f807fu) | 0x3f003f00u; } // two of [0.5, 1), either sign
+    static __device__ u32 operand(u32 bits)
+    {
+        return (bits & 0x807f807fu) | 0x3f003f00u;
+    } // two of [0.5, 1), either sign
     static __device__ void multiply(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
     {
-        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+                     "%9}, {%0, %1, %2, %3};"
                      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
     }
@@ -578,10 +643,14 @@ struct tf32_mma {
     enum { A = 4, B = 2, C = 4 };
     using in = u32;
     using out = float;
-    static __device__ u32 operand(u32 bits) { return (bits & 0x807fe000u) | 0x3f000000u; }
+    static __device__ u32 operand(u32 bits)
+    {
+        return (bits & 0x807fe000u) | 0x3f000000u;
+    }
     static __device__ void multiply(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
     {
-        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+                     "{%0, %1, %2, %3};"
                      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
     }
@@ -592,13 +661,18 @@ struct fp64_mma {
     enum { A = 8, B = 4, C = 4 };
     using in = double;
     using out = double;
-    static __device__ double operand(u32 bits) { return (double)(int)bits * 0x1p-31; }
+    static __device__ double operand(u32 bits)
+    {
+        return (double)(int)bits * 0x1p-31;
+    }
     static __device__ void multiply(double (&c)[4], const double (&a)[8], const double (&b)[4])
     {
-        asm volatile("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, "
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, "
+                     "%10, %11}, {%12, %13, %14, %15}, "
                      "{%0, %1, %2, %3};"
                      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-                     : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+                     : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]),
+                       "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
     }
 };
 #else
@@ -606,10 +680,15 @@ struct fp64_mma {
     enum { A = 1, B = 1, C = 2 };
     using in = double;
     using out = double;
-    static __device__ double operand(u32 bits) { return (double)(int)bits * 0x1p-31; }
+    static __device__ double operand(u32 bits)
+    {
+        return (double)(int)bits * 0x1p-31;
+    }
     static __device__ void multiply(double (&c)[2], const double (&a)[1], const double (&b)[1])
     {
-        asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" : "+d"(c[0]), "+d"(c[1]) : "d"(a[0]), "d"(b[0]));
+        asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                     : "+d"(c[0]), "+d"(c[1])
+                     : "d"(a[0]), "d"(b[0]));
     }
 };
 #endif
@@ -618,37 +697,45 @@ struct fp64_mma {
 #define TENSOR_CEILING(M) (void)loops, (void)sink
 #endif
 
-extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_bf16(int loops, float *sink) { TENSOR_CEILING(bf16_mma); }
-extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_tf32(int loops, float *sink) { TENSOR_CEILING(tf32_mma); }
-extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_fp64(int loops, float *sink) { TENSOR_CEILING(fp64_mma); }
+extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_bf16(int loops, float *sink)
+{
+    TENSOR_CEILING(bf16_mma);
+}
+extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_tf32(int loops, float *sink)
+{
+    TENSOR_CEILING(tf32_mma);
+}
+extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_fp64(int loops, float *sink)
+{
+    TENSOR_CEILING(fp64_mma);
+}
 
-#define TYPED(name, T)                                                                                                   \
-    extern "C" __global__ void support_fill_##name(T *to, i64 rows, i64 cols, i64 ld, int kind, double low, double high, \
-                                                   u64 seed)                                                             \
-    {                                                                                                                    \
-        fill<T>(to, rows, cols, ld, kind, low, high, seed);                                                              \
-    }                                                                                                                    \
-    extern "C" __global__ void __launch_bounds__(256)                                                                    \
-        support_compare_##name(const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale,       \
-                               double per_scale, double per_value, double floor, T *previous, int mode, u64 pattern,     \
-                               finding *to)                                                                              \
-    {                                                                                                                    \
-        compare<T>(out, rows, cols, ld, expected, scale, per_scale, per_value, floor, previous, mode, pattern, to);      \
-    }                                                                                                                    \
-    extern "C" __global__ void support_judge_##name(const T *out, i64 cols, i64 ld, const void *expected,                \
-                                                    const float *scale, double per_scale, double per_value,              \
-                                                    double floor, finding *to)                                           \
-    {                                                                                                                    \
-        judge<T>(out, cols, ld, expected, scale, per_scale, per_value, floor, to);                                       \
-    }                                                                                                                    \
-    extern "C" __global__ void support_widen_##name(const T *from, i64 rows, i64 cols, i64 ld, int absolute, int exact,  \
-                                                    void *to)                                                            \
-    {                                                                                                                    \
-        widen<T>(from, rows, cols, ld, absolute, exact, to);                                                             \
-    }                                                                                                                    \
-    extern "C" __global__ void support_sums_##name(const T *from, i64 rows, i64 cols, i64 ld, sums *partial)             \
-    {                                                                                                                    \
-        sum_up<T>(from, rows, cols, ld, partial);                                                                        \
+#define TYPED(name, T)                                                                                              \
+    extern "C" __global__ void support_fill_##name(T *to, i64 rows, i64 cols, i64 ld, int kind, double low,         \
+                                                   double high, u64 seed)                                           \
+    {                                                                                                               \
+        fill<T>(to, rows, cols, ld, kind, low, high, seed);                                                         \
+    }                                                                                                               \
+    extern "C" __global__ void __launch_bounds__(256) support_compare_##name(                                       \
+        const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale, double per_scale,       \
+        double per_value, double floor, T *previous, int mode, u64 pattern, finding *to)                            \
+    {                                                                                                               \
+        compare<T>(out, rows, cols, ld, expected, scale, per_scale, per_value, floor, previous, mode, pattern, to); \
+    }                                                                                                               \
+    extern "C" __global__ void support_judge_##name(const T *out, i64 cols, i64 ld, const void *expected,           \
+                                                    const float *scale, double per_scale, double per_value,         \
+                                                    double floor, finding *to)                                      \
+    {                                                                                                               \
+        judge<T>(out, cols, ld, expected, scale, per_scale, per_value, floor, to);                                  \
+    }                                                                                                               \
+    extern "C" __global__ void support_widen_##name(const T *from, i64 rows, i64 cols, i64 ld, int absolute,        \
+                                                    int exact, void *to)                                            \
+    {                                                                                                               \
+        widen<T>(from, rows, cols, ld, absolute, exact, to);                                                        \
+    }                                                                                                               \
+    extern "C" __global__ void support_sums_##name(const T *from, i64 rows, i64 cols, i64 ld, sums *partial)        \
+    {                                                                                                               \
+        sum_up<T>(from, rows, cols, ld, partial);                                                                   \
     }
 
 TYPED(f32, float)

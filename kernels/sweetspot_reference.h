@@ -2,9 +2,10 @@
  * What a reference in a shared library looks like:   reference = { library = "mine.so"; function = "my_reference"; };
  *
  * The tuner calls the function on the CPU, once for each problem and set of data. Every input of the job comes in its
- * own type and layout. Every output comes as a dense array (ld == cols) of doubles (type "f64"), or of 64-bit integers (type
- * "i64") if the buffer holds integers, so that the reference can be more exact than the kernel; the function fills it in.
- * An output that the kernel also reads (inout) holds its first contents on entry. C99 and C++; needs nothing else.
+ * own type and layout. Every output comes as a dense array (ld == cols) of doubles (type "f64"), or of 64-bit integers
+ * (type "i64") if the buffer holds integers, so that the reference can be more exact than the kernel; the function
+ * fills it in. An output that the kernel also reads (inout) holds its first contents on entry. C99 and C++; needs
+ * nothing else.
  */
 #ifndef SWEETSPOT_REFERENCE_FUNCTION_H
 #define SWEETSPOT_REFERENCE_FUNCTION_H
@@ -27,7 +28,8 @@ struct sweetspot_value {
 };
 
 /* Returns 0, or anything else if it failed. */
-typedef int sweetspot_reference(int arrays, const struct sweetspot_array *array, int values, const struct sweetspot_value *value);
+typedef int sweetspot_reference(int arrays, const struct sweetspot_array *array, int values,
+                                const struct sweetspot_value *value);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,8 @@
 // Transposition of a matrix, out of place and in place: every element must be where it belongs, bit for bit.
 //
-// What the check proves. A transposition does not compute, so nothing is allowed to differ: with random data (f32: 2^24 different numbers) two elements that
-// were exchanged by mistake are equal with a probability of 6e-8, and only then does a mistake go unseen.
+// What the check proves. A transposition does not compute, so nothing is allowed to differ: with random data (f32: 2^24
+// different numbers) two elements that were exchanged by mistake are equal with a probability of 6e-8, and only then
+// does a mistake go unseen.
 #include <stdlib.h>
 
 #include "kernels/parallel.h"
@@ -28,8 +29,11 @@ static int check(const struct operation_problem *p, struct error *err)
 {
     const struct operand *a = &p->operand[TRANSPOSE_A], *b = &p->operand[TRANSPOSE_B];
     if (a->rows != b->cols || a->cols != b->rows)
-        return error_set(err, "shapes do not fit: A %lldx%lld, B %lldx%lld", (long long)a->rows, (long long)a->cols, (long long)b->rows, (long long)b->cols);
-    if (a->type != b->type) return error_set(err, "A is %s and B is %s: both must have one type", element_name(a->type), element_name(b->type));
+        return error_set(err, "shapes do not fit: A %lldx%lld, B %lldx%lld", (long long)a->rows, (long long)a->cols,
+                         (long long)b->rows, (long long)b->cols);
+    if (a->type != b->type)
+        return error_set(err, "A is %s and B is %s: both must have one type", element_name(a->type),
+                         element_name(b->type));
     const int64_t sizes[] = {[TRANSPOSE_ROWS] = a->rows, [TRANSPOSE_COLS] = a->cols};
     for (int i = TRANSPOSE_ROWS; i <= TRANSPOSE_COLS; i++)
         if (p->value[i] > 0 && p->value[i] != (double)sizes[i])
@@ -40,7 +44,9 @@ static int check(const struct operation_problem *p, struct error *err)
 static int check_in_place(const struct operation_problem *p, struct error *err)
 {
     const struct operand *a = &p->operand[IN_PLACE_A];
-    if (a->rows != a->cols) return error_set(err, "only a square matrix is transposed in place, not one of %lldx%lld", (long long)a->rows, (long long)a->cols);
+    if (a->rows != a->cols)
+        return error_set(err, "only a square matrix is transposed in place, not one of %lldx%lld", (long long)a->rows,
+                         (long long)a->cols);
     if (p->value[IN_PLACE_N] > 0 && p->value[IN_PLACE_N] != (double)a->rows)
         return error_set(err, "n is %g, but A has %lld rows", p->value[IN_PLACE_N], (long long)a->rows);
     return 0;
@@ -60,7 +66,8 @@ static void turn(void *user, int64_t begin, int64_t end)
     for (int64_t start = 0; start < length; start += TILE)
         for (int64_t i = begin; i < end; i++)
             for (int64_t j = start; j < length && j < start + TILE; j++) {
-                const char *at = (const char *)t->from->host + (size_t)(j * t->from->ld + i) * element_size(t->from->type);
+                const char *at =
+                    (const char *)t->from->host + (size_t)(j * t->from->ld + i) * element_size(t->from->type);
                 if (t->to->host_exact) t->to->host_exact[i * length + j] = element_load_integer(t->from->type, at);
                 if (t->to->host_expected) t->to->host_expected[i * length + j] = element_load(t->from->type, at);
                 if (t->to->host_scale) t->to->host_scale[i * length + j] = 1;
@@ -88,39 +95,47 @@ static int cpu_in_place(const struct operation_problem *p, struct operation_expe
 }
 
 // On the GPU: geam in fp64 on the widened matrix, which loses nothing but of i64.
-static int on_device(const struct device_operations *tools, const struct operand *from, struct operation_expected *to, struct error *err)
+static int on_device(const struct device_operations *tools, const struct operand *from, struct operation_expected *to,
+                     struct error *err)
 {
     int64_t n = operand_count(from);
     struct operand wide = {.type = ELEMENT_F64, .rows = from->rows, .cols = from->cols, .ld = from->cols};
-    struct operand turned = {.type = ELEMENT_F64, .rows = from->cols, .cols = from->rows, .ld = from->rows, .device = to->expected};
+    struct operand turned = {
+        .type = ELEMENT_F64, .rows = from->cols, .cols = from->rows, .ld = from->rows, .device = to->expected};
     bool floats = element_is_float(from->type);
     if (from->type == ELEMENT_I64) return error_set(err, "cuBLAS transposes no i64; say by = \"cpu\"");
     to->per_scale = to->per_value = to->floor = 0;
-    if (tools->scratch(tools->self, (size_t)n * 8, &wide.device, err) || (!floats && tools->scratch(tools->self, (size_t)n * 8, &turned.device, err)) ||
+    if (tools->scratch(tools->self, (size_t)n * 8, &wide.device, err) ||
+        (!floats && tools->scratch(tools->self, (size_t)n * 8, &turned.device, err)) ||
         tools->widen(tools->self, from, false, wide.device, err) || tools->transpose(tools->self, &wide, &turned, err))
         return -1;
     if (!floats) return tools->to_integer(tools->self, turned.device, n, to->expected, err);
-    return to->scale ? tools->narrow_up(tools->self, turned.device, n, to->scale, err) : 0; // only reported, as nothing is allowed
+    return to->scale ? tools->narrow_up(tools->self, turned.device, n, to->scale, err)
+                     : 0; // only reported, as nothing is allowed
 }
 
-static int reference(const struct device_operations *tools, const struct operation_problem *p, struct operation_expected *expected, struct error *err)
+static int reference(const struct device_operations *tools, const struct operation_problem *p,
+                     struct operation_expected *expected, struct error *err)
 {
     return on_device(tools, &p->operand[TRANSPOSE_A], &expected[TRANSPOSE_B], err);
 }
 
-static int reference_in_place(const struct device_operations *tools, const struct operation_problem *p, struct operation_expected *expected, struct error *err)
+static int reference_in_place(const struct device_operations *tools, const struct operation_problem *p,
+                              struct operation_expected *expected, struct error *err)
 {
     return on_device(tools, &p->operand[IN_PLACE_A], &expected[IN_PLACE_A], err);
 }
 
-static int run_geam(const struct device_operations *tools, const struct operation_problem *p, void *state, struct error *err)
+static int run_geam(const struct device_operations *tools, const struct operation_problem *p, void *state,
+                    struct error *err)
 {
     (void)state;
     return tools->transpose(tools->self, &p->operand[TRANSPOSE_A], &p->operand[TRANSPOSE_B], err);
 }
 
 static const struct operation_baseline baselines[] = {
-    {"cublas", "cublasSgeam or cublasDgeam with the first operand transposed and a second factor of 0", true, NULL, run_geam, NULL},
+    {"cublas", "cublasSgeam or cublasDgeam with the first operand transposed and a second factor of 0", true, NULL,
+     run_geam, NULL},
     {NULL, NULL, false, NULL, NULL, NULL},
 };
 

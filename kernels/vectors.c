@@ -58,8 +58,11 @@ float vector_bound(double u, int64_t n, const struct device_sums *sums, struct o
 int vector_check(const struct operand *x, const struct operand *result, double n, struct error *err)
 {
     if (operand_count(result) != 1)
-        return error_set(err, "the result must be one element, not %lldx%lld", (long long)result->rows, (long long)result->cols);
-    if (n > 0 && n != (double)operand_count(x)) return error_set(err, "n is %g, but x has %lld elements", n, (long long)operand_count(x));
-    if (!element_is_float(x->type)) return error_set(err, "x must be of a floating-point type, not %s", element_name(x->type));
+        return error_set(err, "the result must be one element, not %lldx%lld", (long long)result->rows,
+                         (long long)result->cols);
+    if (n > 0 && n != (double)operand_count(x))
+        return error_set(err, "n is %g, but x has %lld elements", n, (long long)operand_count(x));
+    if (!element_is_float(x->type))
+        return error_set(err, "x must be of a floating-point type, not %s", element_name(x->type));
     return 0;
 }

@@ -1,4 +1,5 @@
-// What the references of vector and matrix operations share: elements by their place, sums in fp64 on all cores, and the bound of a parallel sum.
+// What the references of vector and matrix operations share: elements by their place, sums in fp64 on all cores, and
+// the bound of a parallel sum.
 #ifndef SWEETSPOT_VECTORS_H
 #define SWEETSPOT_VECTORS_H
 
@@ -17,10 +18,12 @@ static inline int64_t operand_count(const struct operand *o)
 
 // One term of a sum.
 typedef double vector_term(const struct operand *x, const struct operand *y, int64_t i);
-// Sums of n terms: of the terms, of their absolute values, of their squares; and how many are no integers. On all cores, the same on any machine.
+// Sums of n terms: of the terms, of their absolute values, of their squares; and how many are no integers. On all
+// cores, the same on any machine.
 struct device_sums vector_sums(const struct operand *x, const struct operand *y, int64_t n, vector_term *term);
 
-// Fills in the error bound of a parallel sum of n terms whose sums are known (kernels/sum.c says why it is what it is), and returns the scale:
+// Fills in the error bound of a parallel sum of n terms whose sums are known (kernels/sum.c says why it is what it is),
+// and returns the scale:
 //     u*(1.2*sqrt(n/1024) + 8)*||terms||_2 + u*(sqrt(n/1024) + 4)*|sum|
 // nothing where no rounding can occur.
 float vector_bound(double roundoff, int64_t n, const struct device_sums *sums, struct operation_expected *expected);

@@ -1,5 +1,6 @@
-// Simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983) over the neighbourhood graph. Energies are logarithms of times, so that the
-// temperature is a ratio; it falls geometrically over the budget. Steps onto known configurations cost nothing and are taken at once.
+// Simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983) over the neighbourhood graph. Energies are logarithms of
+// times, so that the temperature is a ratio; it falls geometrically over the budget. Steps onto known configurations
+// cost nothing and are taken at once.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +12,10 @@
 enum { KNOB_HOT, KNOB_COLD, KNOB_LENGTH, KNOB_COUNT };
 
 static const struct strategy_knob knobs[] = {
-    { "hot", 0.5, 1e-6, 100, "first temperature, in e-folds of the time" },
-    { "cold", 0.005, 1e-9, 100, "last temperature" },
-    { "length", 0, 0, 1e9, "evaluations until it is cold; 0: the budget, or 200" },
-    { NULL, 0, 0, 0, NULL },
+    {"hot", 0.5, 1e-6, 100, "first temperature, in e-folds of the time"},
+    {"cold", 0.005, 1e-9, 100, "last temperature"},
+    {"length", 0, 0, 1e9, "evaluations until it is cold; 0: the budget, or 200"},
+    {NULL, 0, 0, 0, NULL},
 };
 
 enum { FREE_STEPS = 200 };
@@ -31,7 +32,8 @@ struct annealing {
     bool started;
 };
 
-static int annealing_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
+static int annealing_init(void *state, const struct space *space, const struct strategy_options *options,
+                          struct error *err)
 {
     struct annealing *a = state;
     if (strategy_knobs(knobs, options->text, a->knobs, err) < 0) return -1;
@@ -48,7 +50,8 @@ static int annealing_init(void *state, const struct space *space, const struct s
 static void consider(struct annealing *a, const uint16_t *config, double score)
 {
     double progress = fmin((double)a->told / a->knobs[KNOB_LENGTH], 1);
-    double temperature = a->knobs[KNOB_HOT] * pow(a->knobs[KNOB_COLD] / a->knobs[KNOB_HOT], progress), energy = log(score);
+    double temperature = a->knobs[KNOB_HOT] * pow(a->knobs[KNOB_COLD] / a->knobs[KNOB_HOT], progress),
+           energy = log(score);
     if (a->started && !(energy <= a->energy || random_unit(&a->rng) < exp((a->energy - energy) / temperature))) return;
     if (!isfinite(energy)) return;
     memcpy(a->current, config, a->width * sizeof *config);

@@ -1,16 +1,16 @@
-// What a user gets without asking: Bayesian optimisation. A few configurations that lie far from each other, then always the one of which
-// the model (surrogate.h) expects the greatest improvement.
+// What a user gets without asking: Bayesian optimisation. A few configurations that lie far from each other, then
+// always the one of which the model (surrogate.h) expects the greatest improvement.
+#include "search/strategy_kit.h"
+#include "search/surrogate.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "search/strategy_kit.h"
-#include "search/surrogate.h"
 
 enum { KNOB_INITIAL, KNOB_SPREAD, KNOB_COUNT };
 static const struct strategy_knob knobs[] = {
-    { "initial", 8, 1, 1000, "configurations measured before the model is asked" },
-    { "spread", 30, 0, 1000, "random configurations among which each initial one is the farthest from the others" },
-    { NULL, 0, 0, 0, NULL },
+    {"initial", 8, 1, 1000, "configurations measured before the model is asked"},
+    {"spread", 30, 0, 1000, "random configurations among which each initial one is the farthest from the others"},
+    {NULL, 0, 0, 0, NULL},
 };
 
 struct default_search {
@@ -22,7 +22,8 @@ struct default_search {
     size_t width, told;
 };
 
-static int default_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
+static int default_init(void *state, const struct space *space, const struct strategy_options *options,
+                        struct error *err)
 {
     struct default_search *s = state;
     if (strategy_knobs(knobs, options->text, s->knobs, err) < 0) return -1;
@@ -57,7 +58,10 @@ static bool default_ask(void *state, uint16_t *config)
         for (int i = 0; i < (int)s->knobs[KNOB_SPREAD] || i == 0; i++) {
             if (!history_sample_new(&s->history, &s->rng, trial)) return false;
             double d = nearest(s, trial);
-            if (d > most) { most = d; memcpy(config, trial, s->width * sizeof *config); }
+            if (d > most) {
+                most = d;
+                memcpy(config, trial, s->width * sizeof *config);
+            }
         }
         history_propose(&s->history, config);
         return true;

@@ -33,7 +33,7 @@ void draft_release(struct draft_level *level)
     free(level->begin);
     free(level->value);
     free(level->child);
-    *level = (struct draft_level){ 0 };
+    *level = (struct draft_level){0};
 }
 
 // The diagram while it grows from the last level up, with a hash table of the finished states by their edges.
@@ -140,8 +140,8 @@ static void count_paths(struct diagram *d)
 
 void diagram_build(struct diagram *d, const struct draft_level *draft, int levels)
 {
-    *d = (struct diagram){ .levels = levels, .state_count = 1 };
-    struct build b = { .d = d, .state_room = 64 };
+    *d = (struct diagram){.levels = levels, .state_count = 1};
+    struct build b = {.d = d, .state_room = 64};
     d->begin = memory_grow(NULL, b.state_room, sizeof *d->begin);
     d->begin[0] = d->begin[1] = 0;
     // final[s]: the finished state of the draft's state s in the level below, UINT32_MAX for a dead end.
@@ -182,7 +182,7 @@ void diagram_release(struct diagram *d)
     free(d->before);
     free(d->paths);
     free(d->weight);
-    *d = (struct diagram){ 0 };
+    *d = (struct diagram){0};
 }
 
 int64_t diagram_edge(const struct diagram *d, uint32_t state, uint16_t value)
@@ -192,8 +192,10 @@ int64_t diagram_edge(const struct diagram *d, uint32_t state, uint16_t value)
     if ((uint64_t)low + value < high && d->value[low + value] == value) return (int64_t)low + value;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (d->value[middle] < value) low = middle + 1;
-        else high = middle;
+        if (d->value[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low < d->begin[state + 1] && d->value[low] == value ? (int64_t)low : -1;
 }

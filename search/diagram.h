@@ -17,29 +17,29 @@
 
 struct diagram {
     int levels;
-    uint32_t root;        // state 0 is the end; there is none when `size` is 0
+    uint32_t root; // state 0 is the end; there is none when `size` is 0
     uint32_t state_count;
-    uint32_t *begin;      // state s owns the edges begin[s] .. begin[s+1]-1, by ascending value
-    uint16_t *value;      // of an edge
+    uint32_t *begin; // state s owns the edges begin[s] .. begin[s+1]-1, by ascending value
+    uint16_t *value; // of an edge
     uint32_t *child;
-    uint64_t *before;     // paths from the edge's state that take an earlier edge
-    uint64_t *paths;      // from a state; saturates at UINT64_MAX
-    double *weight;       // the same without saturation, only where the root's count saturates, else NULL
-    uint64_t size;        // paths[root], or 0
+    uint64_t *before; // paths from the edge's state that take an earlier edge
+    uint64_t *paths;  // from a state; saturates at UINT64_MAX
+    double *weight;   // the same without saturation, only where the root's count saturates, else NULL
+    uint64_t size;    // paths[root], or 0
 };
 
-// One level while a diagram is being made: the edges of each state, ascending by value, into states of the next level. Edges of
-// the last level lead to state 0.
+// One level while a diagram is being made: the edges of each state, ascending by value, into states of the next level.
+// Edges of the last level lead to state 0.
 struct draft_level {
     uint32_t state_count, state_room;
-    uint32_t *begin;      // state_count + 1 entries
+    uint32_t *begin; // state_count + 1 entries
     size_t edge_count, edge_room;
     uint16_t *value;
     uint32_t *child;
 };
 
 void draft_edge(struct draft_level *, uint16_t value, uint32_t child); // of the state that is being written
-void draft_state_done(struct draft_level *);                          // that state is complete
+void draft_state_done(struct draft_level *);                           // that state is complete
 void draft_release(struct draft_level *);
 
 // Builds from the draft (levels >= 0; state 0 of level 0 is the root): removes dead ends, merges equal states, counts.

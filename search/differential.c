@@ -1,6 +1,6 @@
-// Differential evolution (Storn and Price 1997, rand-to-best/1/bin) on value indices: a trial is a member moved towards the best and
-// along the difference of two others, rounded and repaired; it takes the member's place if it is better. Differences of unordered
-// parameters mean nothing, so there a value is taken from one of the others.
+// Differential evolution (Storn and Price 1997, rand-to-best/1/bin) on value indices: a trial is a member moved towards
+// the best and along the difference of two others, rounded and repaired; it takes the member's place if it is better.
+// Differences of unordered parameters mean nothing, so there a value is taken from one of the others.
 #include <math.h>
 #include <string.h>
 
@@ -9,10 +9,10 @@
 enum { KNOB_SIZE, KNOB_FACTOR, KNOB_CROSSOVER, KNOB_COUNT };
 
 static const struct strategy_knob knobs[] = {
-    { "size", 15, 5, 10000, "population" },
-    { "factor", 0.6, 0, 2, "weight of the differences" },
-    { "crossover", 0.7, 0, 1, "chance that a parameter comes from the mutant" },
-    { NULL, 0, 0, 0, NULL },
+    {"size", 15, 5, 10000, "population"},
+    {"factor", 0.6, 0, 2, "weight of the differences"},
+    {"crossover", 0.7, 0, 1, "chance that a parameter comes from the mutant"},
+    {NULL, 0, 0, 0, NULL},
 };
 
 struct differential {
@@ -20,7 +20,8 @@ struct differential {
     double knobs[KNOB_COUNT];
 };
 
-static int differential_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
+static int differential_init(void *state, const struct space *space, const struct strategy_options *options,
+                             struct error *err)
 {
     struct differential *d = state;
     if (strategy_knobs(knobs, options->text, d->knobs, err) < 0) return -1;
@@ -38,7 +39,8 @@ static bool differential_ask(void *state, uint16_t *config)
     }
     size_t place = p->next++ % p->size;
     const uint16_t *own = population_config(p, place), *best = population_config(p, population_best(p));
-    const uint16_t *a = population_config(p, random_below(&p->rng, p->size)), *b = population_config(p, random_below(&p->rng, p->size));
+    const uint16_t *a = population_config(p, random_below(&p->rng, p->size)),
+                   *b = population_config(p, random_below(&p->rng, p->size));
     size_t forced = random_below(&p->rng, p->width);
     for (size_t i = 0; i < p->width; i++) {
         const struct parameter *parameter = space_parameter(p->space, i);
@@ -48,7 +50,8 @@ static bool differential_ask(void *state, uint16_t *config)
             config[i] = random_next(&p->rng) & 1 ? a[i] : best[i];
             continue;
         }
-        double f = d->knobs[KNOB_FACTOR], at = own[i] + f * (best[i] - own[i]) + f * (a[i] - b[i]) + random_unit(&p->rng) - 0.5;
+        double f = d->knobs[KNOB_FACTOR],
+               at = own[i] + f * (best[i] - own[i]) + f * (a[i] - b[i]) + random_unit(&p->rng) - 0.5;
         config[i] = (uint16_t)fmin(fmax(round(at), 0), (double)(parameter->count - 1));
     }
     return population_propose(p, (uint32_t)place, config);

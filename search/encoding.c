@@ -66,7 +66,8 @@ void encoding_init(struct encoding *f, const struct space *space)
         f->ordinal += width;
     }
     f->first[f->parameter_count] = f->count = f->ordinal;
-    for (size_t i = 0; i < f->parameter_count; i++) f->nominal[i] = space_parameter(space, i)->count > 2 ? f->count++ : SIZE_MAX;
+    for (size_t i = 0; i < f->parameter_count; i++)
+        f->nominal[i] = space_parameter(space, i)->count > 2 ? f->count++ : SIZE_MAX;
 }
 
 void encoding_release(struct encoding *f)

@@ -8,10 +8,11 @@ struct exhaustive {
     uint64_t next;
 };
 
-static int exhaustive_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
+static int exhaustive_init(void *state, const struct space *space, const struct strategy_options *options,
+                           struct error *err)
 {
     struct exhaustive *e = state;
-    static const struct strategy_knob none[] = { { NULL, 0, 0, 0, NULL } };
+    static const struct strategy_knob none[] = {{NULL, 0, 0, 0, NULL}};
     if (strategy_knobs(none, options->text, NULL, err) < 0) return -1;
     e->space = space;
     history_init(&e->known, space);

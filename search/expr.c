@@ -18,10 +18,10 @@ enum token_kind { TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_TEXT, TOKEN_SIGN };
 
 struct parser {
     const char *text;
-    size_t at;              // behind the current token
-    size_t start;           // of the current token
+    size_t at;    // behind the current token
+    size_t start; // of the current token
     enum token_kind kind;
-    char sign[4];           // TOKEN_SIGN
+    char sign[4]; // TOKEN_SIGN
     int64_t number;
     struct expr *expr;
     int room;
@@ -62,8 +62,10 @@ static void next_token(struct parser *p)
         p->at = (size_t)(end - text);
         p->kind = TOKEN_NUMBER;
         p->number = value;
-        if (errno == ERANGE) fail_at(p, p->start, "number too large");
-        else if (isalnum((unsigned char)*end) || *end == '_' || *end == '.') fail_at(p, p->start, "not an integer");
+        if (errno == ERANGE)
+            fail_at(p, p->start, "number too large");
+        else if (isalnum((unsigned char)*end) || *end == '_' || *end == '.')
+            fail_at(p, p->start, "not an integer");
     } else if (isalpha(ch) || ch == '_') {
         while (isalnum((unsigned char)text[p->at]) || text[p->at] == '_' ||
                (text[p->at] == '.' && (isalpha((unsigned char)text[p->at + 1]) || text[p->at + 1] == '_')))
@@ -78,7 +80,7 @@ static void next_token(struct parser *p)
         }
         p->at = (size_t)(end - text) + 1;
     } else {
-        static const char *const doubles[] = { "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", NULL };
+        static const char *const doubles[] = {"<<", ">>", "<=", ">=", "==", "!=", "&&", "||", NULL};
         size_t length = 1;
         for (int i = 0; doubles[i]; i++)
             if (strncmp(text + p->at, doubles[i], 2) == 0) length = 2;
@@ -121,20 +123,24 @@ static int combine(struct parser *p, enum expr_op op, size_t column, int a, int 
 {
     if (p->failed) return -1;
     bool comparison = op == OP_EQUAL || op == OP_UNEQUAL;
-    const int operands[] = { a, b, c };
+    const int operands[] = {a, b, c};
     int strings = 0, count = expr_arity(op);
     for (int i = 0; i < count; i++) strings += type_of(p, operands[i]) == EXPR_STRING;
     if (strings && !(comparison && strings == 2))
         return fail_at(p, column, comparison ? "a string compared with a number" : "a string is no number");
-    return add_node(p, (struct expr_node){ .op = op, .column = (int)column + 1, .a = a, .b = b, .c = c, .slot = -1 });
+    return add_node(p, (struct expr_node){.op = op, .column = (int)column + 1, .a = a, .b = b, .c = c, .slot = -1});
 }
 
 static int parse_call(struct parser *p, const char *name, size_t length, size_t column)
 {
-    static const struct { const char *name; enum expr_op op; int least, most; } functions[] = {
-        { "ceil_div", OP_CEIL_DIV, 2, 2 }, { "round_up", OP_ROUND_UP, 2, 2 }, { "min", OP_MIN, 1, 64 },
-        { "max", OP_MAX, 1, 64 },          { "abs", OP_ABS, 1, 1 },           { "is_pow2", OP_IS_POW2, 1, 1 },
-        { "log2", OP_LOG2, 1, 1 },
+    static const struct {
+        const char *name;
+        enum expr_op op;
+        int least, most;
+    } functions[] = {
+        {"ceil_div", OP_CEIL_DIV, 2, 2}, {"round_up", OP_ROUND_UP, 2, 2}, {"min", OP_MIN, 1, 64},
+        {"max", OP_MAX, 1, 64},          {"abs", OP_ABS, 1, 1},           {"is_pow2", OP_IS_POW2, 1, 1},
+        {"log2", OP_LOG2, 1, 1},
     };
     size_t f = 0, count = sizeof functions / sizeof *functions;
     while (f < count && !(strlen(functions[f].name) == length && memcmp(functions[f].name, name, length) == 0)) f++;
@@ -150,8 +156,10 @@ static int parse_call(struct parser *p, const char *name, size_t length, size_t 
     }
     if (p->failed) return -1;
     if (arguments < functions[f].least) return fail_at(p, column, "too few arguments");
-    if (functions[f].most == 1) first = combine(p, functions[f].op, column, first, -1, -1);
-    else if (arguments == 1 && type_of(p, first) == EXPR_STRING) return fail_at(p, column, "a string is no number");
+    if (functions[f].most == 1)
+        first = combine(p, functions[f].op, column, first, -1, -1);
+    else if (arguments == 1 && type_of(p, first) == EXPR_STRING)
+        return fail_at(p, column, "a string is no number");
     if (expect(p, ")", "expected ')'") < 0) return -1;
     return first;
 }
@@ -160,7 +168,8 @@ static int unknown_name(struct parser *p, const char *name)
 {
     const char *nearest = symbols_nearest(p->expr->symbols, name);
     if (nearest)
-        error_set(p->err, "unknown name '%s'; did you mean '%s'? at column %zu: '%s'", name, nearest, p->start + 1, p->text);
+        error_set(p->err, "unknown name '%s'; did you mean '%s'? at column %zu: '%s'", name, nearest, p->start + 1,
+                  p->text);
     else
         error_set(p->err, "unknown name '%s' at column %zu: '%s'", name, p->start + 1, p->text);
     p->failed = true;
@@ -181,7 +190,7 @@ static int parse_name(struct parser *p)
     if (length >= sizeof copy) return fail_at(p, column, "name too long");
     memcpy(copy, name, length);
     copy[length] = 0;
-    struct expr_node node = { .column = (int)column + 1, .a = -1, .b = -1, .c = -1, .slot = -1 };
+    struct expr_node node = {.column = (int)column + 1, .a = -1, .b = -1, .c = -1, .slot = -1};
     int slot = symbols_find(p->expr->symbols, copy);
     if (slot >= 0) {
         node.op = OP_NAME;
@@ -199,7 +208,7 @@ static int parse_name(struct parser *p)
 static int parse_primary(struct parser *p)
 {
     if (p->failed) return -1;
-    struct expr_node node = { .column = (int)p->start + 1, .a = -1, .b = -1, .c = -1, .slot = -1 };
+    struct expr_node node = {.column = (int)p->start + 1, .a = -1, .b = -1, .c = -1, .slot = -1};
     if (p->kind == TOKEN_NUMBER) {
         node.op = OP_CONSTANT;
         node.value = p->number;
@@ -232,11 +241,16 @@ static int parse_unary(struct parser *p)
     if (p->failed) return -1;
     size_t column = p->start;
     enum expr_op op;
-    if (is_sign(p, "-")) op = OP_NEGATE;
-    else if (is_sign(p, "~")) op = OP_INVERT;
-    else if (is_sign(p, "!")) op = OP_NOT;
-    else if (is_sign(p, "+")) op = OP_CONSTANT; // stands for nothing
-    else return parse_primary(p);
+    if (is_sign(p, "-"))
+        op = OP_NEGATE;
+    else if (is_sign(p, "~"))
+        op = OP_INVERT;
+    else if (is_sign(p, "!"))
+        op = OP_NOT;
+    else if (is_sign(p, "+"))
+        op = OP_CONSTANT; // stands for nothing
+    else
+        return parse_primary(p);
     if (++p->depth > MAX_DEPTH) return fail_at(p, column, "nested too deeply");
     next_token(p);
     int operand = parse_unary(p);
@@ -245,12 +259,16 @@ static int parse_unary(struct parser *p)
     return combine(p, op, column, operand, -1, -1);
 }
 
-static const struct { const char *sign; int level; enum expr_op op; } binary_table[] = {
-    { "||", 0, OP_OR },         { "&&", 1, OP_AND },          { "|", 2, OP_BIT_OR },       { "^", 3, OP_BIT_XOR },
-    { "&", 4, OP_BIT_AND },     { "==", 5, OP_EQUAL },        { "!=", 5, OP_UNEQUAL },     { "<", 6, OP_LESS },
-    { "<=", 6, OP_LESS_EQUAL }, { ">", 6, OP_GREATER },       { ">=", 6, OP_GREATER_EQUAL }, { "<<", 7, OP_SHIFT_LEFT },
-    { ">>", 7, OP_SHIFT_RIGHT }, { "+", 8, OP_ADD },          { "-", 8, OP_SUBTRACT },     { "*", 9, OP_MULTIPLY },
-    { "/", 9, OP_DIVIDE },      { "%", 9, OP_REMAINDER },
+static const struct {
+    const char *sign;
+    int level;
+    enum expr_op op;
+} binary_table[] = {
+    {"||", 0, OP_OR},          {"&&", 1, OP_AND},      {"|", 2, OP_BIT_OR},         {"^", 3, OP_BIT_XOR},
+    {"&", 4, OP_BIT_AND},      {"==", 5, OP_EQUAL},    {"!=", 5, OP_UNEQUAL},       {"<", 6, OP_LESS},
+    {"<=", 6, OP_LESS_EQUAL},  {">", 6, OP_GREATER},   {">=", 6, OP_GREATER_EQUAL}, {"<<", 7, OP_SHIFT_LEFT},
+    {">>", 7, OP_SHIFT_RIGHT}, {"+", 8, OP_ADD},       {"-", 8, OP_SUBTRACT},       {"*", 9, OP_MULTIPLY},
+    {"/", 9, OP_DIVIDE},       {"%", 9, OP_REMAINDER},
 };
 enum { BINARY_LEVELS = 10, COMPARISON_LEVEL = 6, BINARY_COUNT = sizeof binary_table / sizeof *binary_table };
 
@@ -317,7 +335,7 @@ struct expr *expr_parse(const char *text, struct symbols *symbols, struct error 
     e->text = memory_grow(NULL, size, 1);
     memcpy(e->text, text, size);
     e->symbols = symbols;
-    struct parser p = { .text = e->text, .expr = e, .err = err };
+    struct parser p = {.text = e->text, .expr = e, .err = err};
     next_token(&p);
     if (!p.failed && p.kind == TOKEN_END) fail_at(&p, p.start, "empty expression");
     int root = parse_choice(&p);
@@ -359,8 +377,12 @@ static enum expr_failure evaluate(const struct expr *e, int index, const int64_t
     enum expr_failure failure;
     switch (n->op) {
     case OP_CONSTANT:
-    case OP_TEXT: *result = n->value; return EXPR_FINE;
-    case OP_NAME: *result = values[n->slot]; return EXPR_FINE;
+    case OP_TEXT:
+        *result = n->value;
+        return EXPR_FINE;
+    case OP_NAME:
+        *result = values[n->slot];
+        return EXPR_FINE;
     case OP_AND:
     case OP_OR:
         if ((failure = evaluate(e, n->a, values, &a, column))) return failure;
@@ -374,7 +396,8 @@ static enum expr_failure evaluate(const struct expr *e, int index, const int64_t
     case OP_CHOOSE:
         if ((failure = evaluate(e, n->a, values, &a, column))) return failure;
         return evaluate(e, a ? n->b : n->c, values, result, column);
-    default: break;
+    default:
+        break;
     }
     if ((failure = evaluate(e, n->a, values, &a, column))) return failure;
     if (n->b >= 0 && (failure = evaluate(e, n->b, values, &b, column))) return failure;

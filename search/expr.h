@@ -6,8 +6,8 @@
 // string-valued name. Dotted names such as `device.max_shared` are ordinary names. && || ?: evaluate lazily.
 //
 // An expression is parsed once against a symbol table and then evaluated on an array of values; evaluation
-// allocates nothing. Division by zero and overflow are evaluation errors, with the place in the text. The three lowest values of
-// int64_t count as overflow.
+// allocates nothing. Division by zero and overflow are evaluation errors, with the place in the text. The three lowest
+// values of int64_t count as overflow.
 #ifndef SWEETSPOT_EXPR_H
 #define SWEETSPOT_EXPR_H
 
@@ -33,8 +33,8 @@ const char *symbols_name(const struct symbols *, int slot); // lives as long as 
 enum expr_type symbols_type(const struct symbols *, int slot);
 // The known name nearest to `name` by edit distance (at most a third of its length apart), or NULL.
 const char *symbols_nearest(const struct symbols *, const char *name);
-int64_t symbols_intern(struct symbols *, const char *text);            // id of a string value
-const char *symbols_text(const struct symbols *, int64_t id);          // its text, or NULL
+int64_t symbols_intern(struct symbols *, const char *text);   // id of a string value
+const char *symbols_text(const struct symbols *, int64_t id); // its text, or NULL
 
 struct expr;
 
@@ -52,7 +52,8 @@ const int *expr_slots(const struct expr *, size_t *count);
 
 // Writes the expression as C source. `name(user, slot)` gives the C text for a name (borrowed); functions come out as
 // `prefix##ceil_div(...)` etc. A string comparison comes out as 0 or 1 when `constant(user, slot, &value)` knows
-// both sides. Any subexpression whose names are all constant is folded. Returns a malloc'ed string, or NULL with a message.
+// both sides. Any subexpression whose names are all constant is folded. Returns a malloc'ed string, or NULL with a
+// message.
 char *expr_to_c(const struct expr *, const char *prefix, const char *(*name)(void *user, int slot),
                 bool (*constant)(void *user, int slot, int64_t *value), void *user, struct error *);
 

@@ -44,8 +44,11 @@ static enum folding fold(struct writer *w, int index, int64_t *value)
     enum folding left, right = FOLD_VALUE;
     switch (n->op) {
     case OP_CONSTANT:
-    case OP_TEXT: *value = n->value; return FOLD_VALUE;
-    case OP_NAME: return w->constant && w->constant(w->user, n->slot, value) ? FOLD_VALUE : FOLD_NOT_CONSTANT;
+    case OP_TEXT:
+        *value = n->value;
+        return FOLD_VALUE;
+    case OP_NAME:
+        return w->constant && w->constant(w->user, n->slot, value) ? FOLD_VALUE : FOLD_NOT_CONSTANT;
     case OP_AND:
     case OP_OR:
         if ((left = fold(w, n->a, &a)) != FOLD_VALUE) return left;
@@ -59,7 +62,8 @@ static enum folding fold(struct writer *w, int index, int64_t *value)
     case OP_CHOOSE:
         if ((left = fold(w, n->a, &a)) != FOLD_VALUE) return left;
         return fold(w, a ? n->b : n->c, value);
-    default: break;
+    default:
+        break;
     }
     left = fold(w, n->a, &a);
     if (n->b >= 0) right = fold(w, n->b, &b);
@@ -74,42 +78,72 @@ static enum folding fold(struct writer *w, int index, int64_t *value)
 static const char *operator_text(enum expr_op op)
 {
     switch (op) {
-    case OP_NEGATE: return "-";
-    case OP_INVERT: return "~";
-    case OP_NOT: return "!";
-    case OP_ADD: return " + ";
-    case OP_SUBTRACT: return " - ";
-    case OP_MULTIPLY: return " * ";
-    case OP_DIVIDE: return " / ";
-    case OP_REMAINDER: return " % ";
-    case OP_SHIFT_LEFT: return " << ";
-    case OP_SHIFT_RIGHT: return " >> ";
-    case OP_BIT_AND: return " & ";
-    case OP_BIT_OR: return " | ";
-    case OP_BIT_XOR: return " ^ ";
-    case OP_LESS: return " < ";
-    case OP_LESS_EQUAL: return " <= ";
-    case OP_GREATER: return " > ";
-    case OP_GREATER_EQUAL: return " >= ";
-    case OP_EQUAL: return " == ";
-    case OP_UNEQUAL: return " != ";
-    case OP_AND: return " && ";
-    case OP_OR: return " || ";
-    default: return NULL;
+    case OP_NEGATE:
+        return "-";
+    case OP_INVERT:
+        return "~";
+    case OP_NOT:
+        return "!";
+    case OP_ADD:
+        return " + ";
+    case OP_SUBTRACT:
+        return " - ";
+    case OP_MULTIPLY:
+        return " * ";
+    case OP_DIVIDE:
+        return " / ";
+    case OP_REMAINDER:
+        return " % ";
+    case OP_SHIFT_LEFT:
+        return " << ";
+    case OP_SHIFT_RIGHT:
+        return " >> ";
+    case OP_BIT_AND:
+        return " & ";
+    case OP_BIT_OR:
+        return " | ";
+    case OP_BIT_XOR:
+        return " ^ ";
+    case OP_LESS:
+        return " < ";
+    case OP_LESS_EQUAL:
+        return " <= ";
+    case OP_GREATER:
+        return " > ";
+    case OP_GREATER_EQUAL:
+        return " >= ";
+    case OP_EQUAL:
+        return " == ";
+    case OP_UNEQUAL:
+        return " != ";
+    case OP_AND:
+        return " && ";
+    case OP_OR:
+        return " || ";
+    default:
+        return NULL;
     }
 }
 
 static const char *function_text(enum expr_op op)
 {
     switch (op) {
-    case OP_ABS: return "abs";
-    case OP_IS_POW2: return "is_pow2";
-    case OP_LOG2: return "log2";
-    case OP_CEIL_DIV: return "ceil_div";
-    case OP_ROUND_UP: return "round_up";
-    case OP_MIN: return "min";
-    case OP_MAX: return "max";
-    default: return NULL;
+    case OP_ABS:
+        return "abs";
+    case OP_IS_POW2:
+        return "is_pow2";
+    case OP_LOG2:
+        return "log2";
+    case OP_CEIL_DIV:
+        return "ceil_div";
+    case OP_ROUND_UP:
+        return "round_up";
+    case OP_MIN:
+        return "min";
+    case OP_MAX:
+        return "max";
+    default:
+        return NULL;
     }
 }
 
@@ -154,7 +188,8 @@ static int write_node(struct writer *w, int index, bool outermost)
     const struct expr_node *n = &w->expr->nodes[index];
     int64_t value;
     switch (fold(w, index, &value)) {
-    case FOLD_ERROR: return -1;
+    case FOLD_ERROR:
+        return -1;
     case FOLD_VALUE: {
         bool string = n->op == OP_TEXT || (n->op == OP_NAME && symbols_type(w->expr->symbols, n->slot) == EXPR_STRING);
         if (string) return error_set(w->err, "a string cannot be written as C: '%s'", w->expr->text);
@@ -165,7 +200,8 @@ static int write_node(struct writer *w, int index, bool outermost)
         put(w, digits);
         return 0;
     }
-    case FOLD_NOT_CONSTANT: break;
+    case FOLD_NOT_CONSTANT:
+        break;
     }
     if (n->op == OP_NAME) {
         if (symbols_type(w->expr->symbols, n->slot) == EXPR_STRING)
@@ -183,7 +219,7 @@ static int write_node(struct writer *w, int index, bool outermost)
 char *expr_to_c(const struct expr *e, const char *prefix, const char *(*name)(void *user, int slot),
                 bool (*constant)(void *user, int slot, int64_t *value), void *user, struct error *err)
 {
-    struct writer w = { .expr = e, .prefix = prefix, .name = name, .constant = constant, .user = user, .err = err };
+    struct writer w = {.expr = e, .prefix = prefix, .name = name, .constant = constant, .user = user, .err = err};
     put(&w, "");
     if (write_node(&w, e->count - 1, true) < 0) {
         free(w.out);

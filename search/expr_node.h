@@ -13,14 +13,37 @@ enum expr_op {
     OP_NAME,     // slot
     OP_TEXT,     // value: the id of a string literal
     // one operand
-    OP_NEGATE, OP_INVERT, OP_NOT, OP_ABS, OP_IS_POW2, OP_LOG2,
+    OP_NEGATE,
+    OP_INVERT,
+    OP_NOT,
+    OP_ABS,
+    OP_IS_POW2,
+    OP_LOG2,
     // two operands, all evaluated
-    OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE, OP_REMAINDER, OP_SHIFT_LEFT, OP_SHIFT_RIGHT,
-    OP_BIT_AND, OP_BIT_OR, OP_BIT_XOR,
-    OP_LESS, OP_LESS_EQUAL, OP_GREATER, OP_GREATER_EQUAL, OP_EQUAL, OP_UNEQUAL,
-    OP_CEIL_DIV, OP_ROUND_UP, OP_MIN, OP_MAX,
+    OP_ADD,
+    OP_SUBTRACT,
+    OP_MULTIPLY,
+    OP_DIVIDE,
+    OP_REMAINDER,
+    OP_SHIFT_LEFT,
+    OP_SHIFT_RIGHT,
+    OP_BIT_AND,
+    OP_BIT_OR,
+    OP_BIT_XOR,
+    OP_LESS,
+    OP_LESS_EQUAL,
+    OP_GREATER,
+    OP_GREATER_EQUAL,
+    OP_EQUAL,
+    OP_UNEQUAL,
+    OP_CEIL_DIV,
+    OP_ROUND_UP,
+    OP_MIN,
+    OP_MAX,
     // lazy
-    OP_AND, OP_OR, OP_CHOOSE,
+    OP_AND,
+    OP_OR,
+    OP_CHOOSE,
 };
 
 // The largest magnitude of a value. Three patterns at the lower end are left over as marks for the space's evaluator.
@@ -29,10 +52,10 @@ enum expr_op {
 
 struct expr_node {
     enum expr_op op;
-    int column;            // 1-based place in the text, for messages
-    int a, b, c;           // operands: indices of earlier nodes, -1 where there is none
-    int slot;              // OP_NAME
-    int64_t value;         // OP_CONSTANT, OP_TEXT
+    int column;    // 1-based place in the text, for messages
+    int a, b, c;   // operands: indices of earlier nodes, -1 where there is none
+    int slot;      // OP_NAME
+    int64_t value; // OP_CONSTANT, OP_TEXT
 };
 
 struct expr {

@@ -13,11 +13,16 @@ int expr_arity(enum expr_op op)
 const char *expr_failure_text(enum expr_failure failure)
 {
     switch (failure) {
-    case EXPR_FINE: break;
-    case EXPR_DIVISION_BY_ZERO: return "division by zero";
-    case EXPR_OVERFLOW: return "overflow";
-    case EXPR_BAD_SHIFT: return "shift by a negative number or past 63";
-    case EXPR_BAD_LOG2: return "log2 of a number below 1";
+    case EXPR_FINE:
+        break;
+    case EXPR_DIVISION_BY_ZERO:
+        return "division by zero";
+    case EXPR_OVERFLOW:
+        return "overflow";
+    case EXPR_BAD_SHIFT:
+        return "shift by a negative number or past 63";
+    case EXPR_BAD_LOG2:
+        return "log2 of a number below 1";
     }
     return "no failure";
 }
@@ -43,18 +48,34 @@ static enum expr_failure apply_any(enum expr_op op, int64_t a, int64_t b, int64_
 {
     bool overflow = false;
     switch (op) {
-    case OP_NEGATE: *result = -a; break; // EXPR_VALUE_MIN keeps INT64_MIN out
-    case OP_INVERT: *result = ~a; break;
-    case OP_NOT: *result = !a; break;
-    case OP_ABS: *result = a < 0 ? -a : a; break;
-    case OP_IS_POW2: *result = a > 0 && (a & (a - 1)) == 0; break;
+    case OP_NEGATE:
+        *result = -a;
+        break; // EXPR_VALUE_MIN keeps INT64_MIN out
+    case OP_INVERT:
+        *result = ~a;
+        break;
+    case OP_NOT:
+        *result = !a;
+        break;
+    case OP_ABS:
+        *result = a < 0 ? -a : a;
+        break;
+    case OP_IS_POW2:
+        *result = a > 0 && (a & (a - 1)) == 0;
+        break;
     case OP_LOG2:
         if (a < 1) return EXPR_BAD_LOG2;
         *result = 63 - __builtin_clzll((unsigned long long)a);
         break;
-    case OP_ADD: overflow = __builtin_add_overflow(a, b, result); break;
-    case OP_SUBTRACT: overflow = __builtin_sub_overflow(a, b, result); break;
-    case OP_MULTIPLY: overflow = __builtin_mul_overflow(a, b, result); break;
+    case OP_ADD:
+        overflow = __builtin_add_overflow(a, b, result);
+        break;
+    case OP_SUBTRACT:
+        overflow = __builtin_sub_overflow(a, b, result);
+        break;
+    case OP_MULTIPLY:
+        overflow = __builtin_mul_overflow(a, b, result);
+        break;
     case OP_DIVIDE:
         if (b == 0) return EXPR_DIVISION_BY_ZERO;
         *result = a / b;
@@ -63,20 +84,39 @@ static enum expr_failure apply_any(enum expr_op op, int64_t a, int64_t b, int64_
         if (b == 0) return EXPR_DIVISION_BY_ZERO;
         *result = b == -1 ? 0 : a % b;
         break;
-    case OP_SHIFT_LEFT: return shift_left(a, b, result);
+    case OP_SHIFT_LEFT:
+        return shift_left(a, b, result);
     case OP_SHIFT_RIGHT:
         if (b < 0 || b > 63) return EXPR_BAD_SHIFT;
         *result = a >> b; // arithmetic, as gcc and clang define it
         break;
-    case OP_BIT_AND: *result = a & b; break;
-    case OP_BIT_OR: *result = a | b; break;
-    case OP_BIT_XOR: *result = a ^ b; break;
-    case OP_LESS: *result = a < b; break;
-    case OP_LESS_EQUAL: *result = a <= b; break;
-    case OP_GREATER: *result = a > b; break;
-    case OP_GREATER_EQUAL: *result = a >= b; break;
-    case OP_EQUAL: *result = a == b; break;
-    case OP_UNEQUAL: *result = a != b; break;
+    case OP_BIT_AND:
+        *result = a & b;
+        break;
+    case OP_BIT_OR:
+        *result = a | b;
+        break;
+    case OP_BIT_XOR:
+        *result = a ^ b;
+        break;
+    case OP_LESS:
+        *result = a < b;
+        break;
+    case OP_LESS_EQUAL:
+        *result = a <= b;
+        break;
+    case OP_GREATER:
+        *result = a > b;
+        break;
+    case OP_GREATER_EQUAL:
+        *result = a >= b;
+        break;
+    case OP_EQUAL:
+        *result = a == b;
+        break;
+    case OP_UNEQUAL:
+        *result = a != b;
+        break;
     case OP_CEIL_DIV:
         if (b == 0) return EXPR_DIVISION_BY_ZERO;
         *result = ceil_div(a, b);
@@ -85,14 +125,20 @@ static enum expr_failure apply_any(enum expr_op op, int64_t a, int64_t b, int64_
         if (b == 0) return EXPR_DIVISION_BY_ZERO;
         overflow = __builtin_mul_overflow(ceil_div(a, b), b, result);
         break;
-    case OP_MIN: *result = a < b ? a : b; break;
-    case OP_MAX: *result = a > b ? a : b; break;
+    case OP_MIN:
+        *result = a < b ? a : b;
+        break;
+    case OP_MAX:
+        *result = a > b ? a : b;
+        break;
     case OP_CONSTANT:
     case OP_NAME:
     case OP_TEXT:
     case OP_AND:
     case OP_OR:
-    case OP_CHOOSE: assert(!"not a strict operation"); break;
+    case OP_CHOOSE:
+        assert(!"not a strict operation");
+        break;
     }
     return overflow ? EXPR_OVERFLOW : EXPR_FINE;
 }

@@ -1,5 +1,6 @@
-// A steady-state genetic algorithm (Whitley's GENITOR, 1989): tournament selection, uniform crossover, mutation to any other value; a child
-// takes the place of the worst if it is better. Generations would make results wait for each other.
+// A steady-state genetic algorithm (Whitley's GENITOR, 1989): tournament selection, uniform crossover, mutation to any
+// other value; a child takes the place of the worst if it is better. Generations would make results wait for each
+// other.
 #include <math.h>
 #include <string.h>
 
@@ -8,10 +9,10 @@
 enum { KNOB_SIZE, KNOB_TOURNAMENT, KNOB_MUTATION, KNOB_COUNT };
 
 static const struct strategy_knob knobs[] = {
-    { "size", 20, 4, 10000, "population" },
-    { "tournament", 3, 1, 100, "candidates of which the best becomes a parent" },
-    { "mutation", 1, 0, 64, "parameters changed in a child, on average" },
-    { NULL, 0, 0, 0, NULL },
+    {"size", 20, 4, 10000, "population"},
+    {"tournament", 3, 1, 100, "candidates of which the best becomes a parent"},
+    {"mutation", 1, 0, 64, "parameters changed in a child, on average"},
+    {NULL, 0, 0, 0, NULL},
 };
 
 struct genetic {
@@ -19,7 +20,8 @@ struct genetic {
     double knobs[KNOB_COUNT];
 };
 
-static int genetic_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
+static int genetic_init(void *state, const struct space *space, const struct strategy_options *options,
+                        struct error *err)
 {
     struct genetic *g = state;
     if (strategy_knobs(knobs, options->text, g->knobs, err) < 0) return -1;
@@ -49,7 +51,8 @@ static bool genetic_ask(void *state, uint16_t *config)
     for (size_t i = 0; i < p->width; i++) {
         size_t count = space_parameter(p->space, i)->count;
         config[i] = random_next(&p->rng) & 1 ? a[i] : b[i];
-        if (random_unit(&p->rng) * (double)p->width < g->knobs[KNOB_MUTATION]) config[i] = (uint16_t)random_below(&p->rng, count);
+        if (random_unit(&p->rng) * (double)p->width < g->knobs[KNOB_MUTATION])
+            config[i] = (uint16_t)random_below(&p->rng, count);
     }
     return population_propose(p, NO_PLACE, config);
 }

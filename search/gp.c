@@ -1,7 +1,8 @@
 // See gp.h.
 //
-// The factor is kept as the upper triangle U with U'U = K, row-major, so that every inner loop below runs along a row and adds a
-// multiple of it: loops that the compiler turns into vector code (hence O3, and hence no sums in inner loops).
+// The factor is kept as the upper triangle U with U'U = K, row-major, so that every inner loop below runs along a row
+// and adds a multiple of it: loops that the compiler turns into vector code (hence O3, and hence no sums in inner
+// loops).
 #include "search/gp.h"
 
 #include <assert.h>
@@ -15,23 +16,25 @@
 #pragma GCC optimize("O3")
 #endif
 
-// The kernel as a table over the squared distance: sqrt and exp for every pair would be most of the cost of a prediction.
+// The kernel as a table over the squared distance: sqrt and exp for every pair would be most of the cost of a
+// prediction.
 enum { TABLE_SIZE = 4096, CHUNK = 256 };
-static const double table_range = 64;   // from here on the kernel (below 1.4e-5) counts as 0
+static const double table_range = 64; // from here on the kernel (below 1.4e-5) counts as 0
 
 struct gp {
     size_t dimensions, ordinal, room, count; // the first `ordinal` dimensions are ordinal
-    float *points;         // room x dimensions
-    double *theta;         // log length scales, log signal variance, log noise variance
-    double *factor;        // U, room x room
-    double *weights;       // K^-1 y
-    double *column;        // room
-    double *inverse;       // 1 / length scale^2
+    float *points;                           // room x dimensions
+    double *theta;                           // log length scales, log signal variance, log noise variance
+    double *factor;                          // U, room x room
+    double *weights;                         // K^-1 y
+    double *column;                          // room
+    double *inverse;                         // 1 / length scale^2
     double signal, noise;
     float table[TABLE_SIZE + 2];
-    double *solved;        // U'^-1 y
-    // The pool: its points, and V = U'^-1 k(points, pool), a row a point that is known, of which `pool_rows` are up to date.
-    float *pool, *pool_kernel;  // each chunk of the pool lies dimension by dimension
+    double *solved; // U'^-1 y
+    // The pool: its points, and V = U'^-1 k(points, pool), a row a point that is known, of which `pool_rows` are up to
+    // date.
+    float *pool, *pool_kernel; // each chunk of the pool lies dimension by dimension
     size_t pool_count, pool_rows;
     // for fitting
     double *work, *kernel, *gradient, *slope, *step;
@@ -56,7 +59,8 @@ static void use_theta(struct gp *g)
     g->noise = exp(g->theta[d + 1]);
 }
 
-// The prior's centre of a log length scale: a change across one whole range, or to another value, keeps configurations well related.
+// The prior's centre of a log length scale: a change across one whole range, or to another value, keeps configurations
+// well related.
 static double prior_scale(const struct gp *g, size_t dimension)
 {
     return 0.5 * log((double)(g->ordinal ? g->ordinal : 1)) + (dimension >= g->ordinal ? 0.5 : 0);
@@ -84,7 +88,8 @@ struct gp *gp_new(size_t ordinal, size_t nominal, size_t max_points)
     g->solved = memory_new(max_points, sizeof *g->solved);
     for (size_t i = 0; i < dimensions; i++) g->theta[i] = prior_scale(g, i);
     g->theta[dimensions + 1] = log(1e-3);
-    for (int i = 0; i < TABLE_SIZE + 2; i++) g->table[i] = (float)matern(table_range * i * i / ((double)TABLE_SIZE * TABLE_SIZE));
+    for (int i = 0; i < TABLE_SIZE + 2; i++)
+        g->table[i] = (float)matern(table_range * i * i / ((double)TABLE_SIZE * TABLE_SIZE));
     use_theta(g);
     return g;
 }
@@ -245,7 +250,8 @@ static void find_gradient(struct gp *g, const double *targets, size_t n)
             double w = g->weights[i] * g->weights[j] - g->work[i * stride + j], sum = 0;
             gradient[d] += w * g->kernel[i * stride + j];
             for (size_t m = 0; m < d; m++) sum += difference(g, a, b, m) * g->inverse[m];
-            // With q = (difference / l)^2: dk / dlog l is 3 e^-r q of Matérn's part, 2 q / (1 + q)^2 of the additive one.
+            // With q = (difference / l)^2: dk / dlog l is 3 e^-r q of Matérn's part, 2 q / (1 + q)^2 of the additive
+            // one.
             double common = (1 - additive) * 3 * exp(-sqrt(3 * sum)), share = additive * 2 / (double)d;
             for (size_t m = 0; m < d; m++) {
                 double q = difference(g, a, b, m) * g->inverse[m];
@@ -253,7 +259,8 @@ static void find_gradient(struct gp *g, const double *targets, size_t n)
             }
         }
     }
-    // Priors, normal in the logarithms: scales that keep neighbours related, a signal near the targets' variance, little noise.
+    // Priors, normal in the logarithms: scales that keep neighbours related, a signal near the targets' variance,
+    // little noise.
     for (size_t m = 0; m < d; m++) gradient[m] -= g->theta[m] - prior_scale(g, m);
     gradient[d] -= g->theta[d];
     gradient[d + 1] -= (g->theta[d + 1] - log(1e-3)) / 2.25;
@@ -268,8 +275,10 @@ void gp_fit(struct gp *g, const double *targets, int steps, size_t most)
         find_gradient(g, targets, n);
         for (size_t i = 0; i < d + 2; i++) {
             double slope = g->gradient[i];
-            if (slope * g->slope[i] > 0) g->step[i] = fmin(g->step[i] * 1.3, 0.7);
-            else if (slope * g->slope[i] < 0) g->step[i] = fmax(g->step[i] * 0.5, 0.005);
+            if (slope * g->slope[i] > 0)
+                g->step[i] = fmin(g->step[i] * 1.3, 0.7);
+            else if (slope * g->slope[i] < 0)
+                g->step[i] = fmax(g->step[i] * 0.5, 0.005);
             g->slope[i] = slope;
             double low = i < d ? log(0.03) : i == d ? log(0.05) : log(1e-6);
             double high = i < d ? log(50) : i == d ? log(20) : log(0.5);
@@ -286,12 +295,15 @@ void gp_condition(struct gp *g, const double *targets)
     find_weights(g, targets, g->count);
 }
 
-// The kernel at unit signal between one known point and `count` (at most CHUNK) others, which lie dimension by dimension.
-static void kernel_row(const struct gp *g, const float *scaled, const float *b, const float *points, size_t count, float *out)
+// The kernel at unit signal between one known point and `count` (at most CHUNK) others, which lie dimension by
+// dimension.
+static void kernel_row(const struct gp *g, const float *scaled, const float *b, const float *points, size_t count,
+                       float *out)
 {
     size_t d = g->dimensions;
-    float step = (float)(TABLE_SIZE / sqrt(table_range)), share = (float)(additive / (double)d), rest = (float)(1 - additive);
-    float sum[CHUNK] = { 0 }, alone[CHUNK] = { 0 };
+    float step = (float)(TABLE_SIZE / sqrt(table_range)), share = (float)(additive / (double)d),
+          rest = (float)(1 - additive);
+    float sum[CHUNK] = {0}, alone[CHUNK] = {0};
     for (size_t m = 0; m < d; m++) {
         const float *a = points + m * count;
         float weight = scaled[m], own = b[m];
@@ -306,7 +318,8 @@ static void kernel_row(const struct gp *g, const float *scaled, const float *b, 
         // The table is over the distance, so that its steps are fine where the kernel falls.
         float at = sqrtf(sum[i]) * step;
         int cell = at < TABLE_SIZE ? (int)at : TABLE_SIZE;
-        float product = at < TABLE_SIZE ? g->table[cell] + (at - (float)cell) * (g->table[cell + 1] - g->table[cell]) : 0;
+        float product =
+            at < TABLE_SIZE ? g->table[cell] + (at - (float)cell) * (g->table[cell + 1] - g->table[cell]) : 0;
         out[i] = rest * product + share * alone[i];
     }
 }
@@ -327,7 +340,8 @@ void gp_pool(struct gp *g, const float *points, size_t count)
         g->pool_kernel = memory_new(count * g->room, sizeof *g->pool_kernel);
     }
     for (size_t first = 0; first < count; first += CHUNK)
-        turn(g, points + first * g->dimensions, count - first < CHUNK ? count - first : CHUNK, g->pool + first * g->dimensions);
+        turn(g, points + first * g->dimensions, count - first < CHUNK ? count - first : CHUNK,
+             g->pool + first * g->dimensions);
     g->pool_count = count;
     g->pool_rows = 0;
 }
@@ -363,7 +377,7 @@ void gp_pool_moments(struct gp *g, double *mean, double *variance)
     for (size_t first = 0; first < g->pool_count; first += CHUNK) {
         size_t width = g->pool_count - first < CHUNK ? g->pool_count - first : CHUNK;
         const float *chunk = g->pool_kernel + first * g->room;
-        float sum[CHUNK] = { 0 }, squares[CHUNK] = { 0 };
+        float sum[CHUNK] = {0}, squares[CHUNK] = {0};
         for (size_t k = 0; k < g->count; k++) {
             const float *row = chunk + k * width;
             float y = (float)g->solved[k];

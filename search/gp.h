@@ -1,7 +1,8 @@
-// Gaussian-process regression (Rasmussen and Williams 2006, algorithm 2.1), zero mean, noise. The kernel is half a Matérn 3/2 one over all
-// dimensions, with one length scale each, and half the mean of rational quadratic ones (alpha 1) over single dimensions with the same
-// scales: what parameters do on their own is learnt from few points (additive kernels: Duvenaud, Nickisch and Rasmussen 2011). Ordinal dimensions run from 0 to 1; of nominal ones only equality counts (a distance of 0 or 1).
-// Times over tuning parameters are rough: 3/2 did clearly better than 5/2 and 1/2.
+// Gaussian-process regression (Rasmussen and Williams 2006, algorithm 2.1), zero mean, noise. The kernel is half a
+// Matérn 3/2 one over all dimensions, with one length scale each, and half the mean of rational quadratic ones (alpha
+// 1) over single dimensions with the same scales: what parameters do on their own is learnt from few points (additive
+// kernels: Duvenaud, Nickisch and Rasmussen 2011). Ordinal dimensions run from 0 to 1; of nominal ones only equality
+// counts (a distance of 0 or 1). Times over tuning parameters are rough: 3/2 did clearly better than 5/2 and 1/2.
 // Meant for some hundred points: adding one costs n^2, fitting n^3 a step, a mean n, a variance n^2.
 #ifndef SWEETSPOT_GP_H
 #define SWEETSPOT_GP_H
@@ -16,21 +17,24 @@ struct gp *gp_new(size_t ordinal, size_t nominal, size_t max_points);
 void gp_free(struct gp *);
 
 size_t gp_count(const struct gp *);
-void gp_clear(struct gp *);                       // forgets the points, keeps the hyperparameters
-void gp_add(struct gp *, const float *point);     // copies; there must be room
+void gp_clear(struct gp *);                   // forgets the points, keeps the hyperparameters
+void gp_add(struct gp *, const float *point); // copies; there must be room
 
-// Moves the hyperparameters `steps` steps (Rprop: Riedmiller and Braun 1993) up the posterior of length scales, signal and
-// noise, going on from where they are, with the first `most` points. Targets (one a point) should have mean 0 and variance near 1.
+// Moves the hyperparameters `steps` steps (Rprop: Riedmiller and Braun 1993) up the posterior of length scales, signal
+// and noise, going on from where they are, with the first `most` points. Targets (one a point) should have mean 0 and
+// variance near 1.
 void gp_fit(struct gp *, const double *targets, int steps, size_t most);
 // Takes the targets for what follows.
 void gp_condition(struct gp *, const double *targets);
 
-// A pool of candidates whose means and variances are all wanted again and again: what a new point changes is computed once, which makes a
-// question cost n a candidate. gp_pool takes (copies) `count` points; gp_pool_moments writes all means and variances.
+// A pool of candidates whose means and variances are all wanted again and again: what a new point changes is computed
+// once, which makes a question cost n a candidate. gp_pool takes (copies) `count` points; gp_pool_moments writes all
+// means and variances.
 void gp_pool(struct gp *, const float *points, size_t count);
 void gp_pool_moments(struct gp *, double *mean, double *variance);
 
-// The function's mean at `count` points; bound[i] is at least its variance there (what the most related point alone leaves).
+// The function's mean at `count` points; bound[i] is at least its variance there (what the most related point alone
+// leaves).
 void gp_means(const struct gp *, const float *points, size_t count, double *mean, double *bound);
 // Its variance (without noise) at one point.
 double gp_variance(struct gp *, const float *point);

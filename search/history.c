@@ -14,7 +14,7 @@ enum { DRAWS = 400 };
 
 void history_init(struct history *h, const struct space *space)
 {
-    *h = (struct history){ .space = space, .width = space_parameter_count(space), .slot_count = 64, .best = -1 };
+    *h = (struct history){.space = space, .width = space_parameter_count(space), .slot_count = 64, .best = -1};
     h->slots = memory_grow(NULL, h->slot_count, sizeof *h->slots);
     memset(h->slots, 0xff, h->slot_count * sizeof *h->slots);
 }
@@ -25,7 +25,7 @@ void history_release(struct history *h)
     free(h->outcomes);
     free(h->objectives);
     free(h->slots);
-    *h = (struct history){ 0 };
+    *h = (struct history){0};
 }
 
 static uint64_t hash_config(const struct history *h, const uint16_t *config)
@@ -42,7 +42,8 @@ static uint64_t hash_config(const struct history *h, const uint16_t *config)
 static size_t find_slot(const struct history *h, const uint16_t *config)
 {
     size_t mask = h->slot_count - 1, at = hash_config(h, config) & mask;
-    while (h->slots[at] != UINT32_MAX && memcmp(history_config(h, h->slots[at]), config, h->width * sizeof *config) != 0)
+    while (h->slots[at] != UINT32_MAX &&
+           memcmp(history_config(h, h->slots[at]), config, h->width * sizeof *config) != 0)
         at = (at + 1) & mask;
     return at;
 }
@@ -82,7 +83,8 @@ static void find_best(struct history *h)
 {
     h->best = -1;
     for (size_t row = 0; row < h->count; row++)
-        if (h->outcomes[row] == OUTCOME_OK && (h->best < 0 || h->objectives[row] < h->objectives[h->best])) h->best = (int64_t)row;
+        if (h->outcomes[row] == OUTCOME_OK && (h->best < 0 || h->objectives[row] < h->objectives[h->best]))
+            h->best = (int64_t)row;
 }
 
 size_t history_tell(struct history *h, const struct observation *o)
@@ -94,8 +96,10 @@ size_t history_tell(struct history *h, const struct observation *o)
     bool timed = (o->outcome == OUTCOME_OK || o->outcome == OUTCOME_SLOW) && isfinite(o->objective);
     h->outcomes[row] = timed ? (int)o->outcome : o->outcome == OUTCOME_PRUNED ? OUTCOME_PRUNED : OUTCOME_INVALID;
     h->objectives[row] = timed ? o->objective : NAN;
-    if (h->best == (int64_t)row) find_best(h);
-    else if (h->outcomes[row] == OUTCOME_OK && (h->best < 0 || o->objective < h->objectives[h->best])) h->best = (int64_t)row;
+    if (h->best == (int64_t)row)
+        find_best(h);
+    else if (h->outcomes[row] == OUTCOME_OK && (h->best < 0 || o->objective < h->objectives[h->best]))
+        h->best = (int64_t)row;
     return row;
 }
 

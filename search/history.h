@@ -1,30 +1,30 @@
-// What a strategy knows of a space: each configuration that was proposed or told, once, with what came of it. A hash table over
-// rows that are numbered in the order of their arrival; memory grows with the rows.
+// What a strategy knows of a space: each configuration that was proposed or told, once, with what came of it. A hash
+// table over rows that are numbered in the order of their arrival; memory grows with the rows.
 #ifndef SWEETSPOT_HISTORY_H
 #define SWEETSPOT_HISTORY_H
 
 #include "search/strategy.h"
 
-enum { ROW_PENDING = -1 };   // proposed, result not yet told; otherwise an enum outcome
+enum { ROW_PENDING = -1 }; // proposed, result not yet told; otherwise an enum outcome
 
 struct history {
     const struct space *space;
-    size_t width;            // parameters
+    size_t width; // parameters
     size_t count, room;
-    uint16_t *configs;       // row after row
+    uint16_t *configs; // row after row
     int *outcomes;
-    double *objectives;      // NaN unless OUTCOME_OK or OUTCOME_SLOW
+    double *objectives; // NaN unless OUTCOME_OK or OUTCOME_SLOW
     uint32_t *slots;
     size_t slot_count;
-    size_t pending;          // rows whose outcome is ROW_PENDING
-    int64_t best;            // the row with the lowest objective among OUTCOME_OK, or -1
+    size_t pending; // rows whose outcome is ROW_PENDING
+    int64_t best;   // the row with the lowest objective among OUTCOME_OK, or -1
 };
 
 void history_init(struct history *, const struct space *);
 void history_release(struct history *);
 
-int64_t history_find(const struct history *, const uint16_t *config);   // its row, or -1
-size_t history_propose(struct history *, const uint16_t *config);       // a new pending row; the configuration must be new
+int64_t history_find(const struct history *, const uint16_t *config); // its row, or -1
+size_t history_propose(struct history *, const uint16_t *config); // a new pending row; the configuration must be new
 // Takes a result, of a row or of a new configuration; a second result replaces the first. Returns the row.
 size_t history_tell(struct history *, const struct observation *);
 static inline const uint16_t *history_config(const struct history *h, size_t row)

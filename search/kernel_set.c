@@ -12,8 +12,8 @@ enum { MOST_NODES = 2000000, NEAREST = 3 };
 struct search {
     size_t candidates, problems;
     const double *times;
-    uint64_t *covers;       // by candidate: a bit a problem
-    uint64_t all;           // the problems that must be covered
+    uint64_t *covers; // by candidate: a bit a problem
+    uint64_t all;     // the problems that must be covered
     double least[KERNEL_SET_MAX_PROBLEMS];
     size_t now[KERNEL_SET_MAX_CHOSEN], depth;
     size_t best[KERNEL_SET_MAX_CHOSEN], best_count;
@@ -129,8 +129,10 @@ static void exchange(const struct search *s, size_t *members, size_t count, doub
                 size_t before = members[i];
                 members[i] = c;
                 double sum = total_regret(s, members, count, &covered, bound);
-                if (covered && sum < least - 1e-12) least = sum, better = true;
-                else members[i] = before;
+                if (covered && sum < least - 1e-12)
+                    least = sum, better = true;
+                else
+                    members[i] = before;
             }
     }
 }
@@ -148,15 +150,17 @@ static void order_by_use(struct search *s, struct kernel_set *out)
         }
 }
 
-// What a candidate is expected to take on a problem: its times on the three nearest problems that are not held back, each in proportion to the relative_times, weighted
-// by one over the distance. INFINITY: unknown.
-static double expected(const struct search *s, size_t candidate, size_t problem, const bool *holdout, const int64_t *sizes, size_t size_count, const double *relative_times)
+// What a candidate is expected to take on a problem: its times on the three nearest problems that are not held back,
+// each in proportion to the relative_times, weighted by one over the distance. INFINITY: unknown.
+static double expected(const struct search *s, size_t candidate, size_t problem, const bool *holdout,
+                       const int64_t *sizes, size_t size_count, const double *relative_times)
 {
     const double *relative = relative_times ? relative_times + candidate * s->problems : NULL;
     double distance[NEAREST], time[NEAREST], sum = 0, weights = 0;
     size_t count = 0;
     for (size_t q = 0; q < s->problems; q++) {
-        double d = problem_distance(sizes + problem * size_count, sizes + q * size_count, size_count), t = time_of(s, candidate, q);
+        double d = problem_distance(sizes + problem * size_count, sizes + q * size_count, size_count),
+               t = time_of(s, candidate, q);
         if (holdout[q] || !isfinite(t) || (count == NEAREST && d >= distance[NEAREST - 1])) continue;
         size_t k = count < NEAREST ? count++ : NEAREST - 1;
         for (; k > 0 && distance[k - 1] > d; k--) distance[k] = distance[k - 1], time[k] = time[k - 1];
@@ -171,7 +175,8 @@ static double expected(const struct search *s, size_t candidate, size_t problem,
     return count ? sum / weights : INFINITY;
 }
 
-static void assign(const struct search *s, const bool *holdout, const int64_t *sizes, size_t size_count, const double *relative_times, struct kernel_set *out)
+static void assign(const struct search *s, const bool *holdout, const int64_t *sizes, size_t size_count,
+                   const double *relative_times, struct kernel_set *out)
 {
     out->worst = 0;
     out->worst_holdout = NAN;
@@ -180,18 +185,22 @@ static void assign(const struct search *s, const bool *holdout, const int64_t *s
     for (size_t p = 0; p < s->problems; p++) {
         double least = INFINITY;
         for (size_t k = 0; holdout[p] && k < out->count; k++) {
-            double time = isfinite(time_of(s, out->chosen[k], p)) ? expected(s, out->chosen[k], p, holdout, sizes, size_count, relative_times) : INFINITY;
+            double time = isfinite(time_of(s, out->chosen[k], p))
+                              ? expected(s, out->chosen[k], p, holdout, sizes, size_count, relative_times)
+                              : INFINITY;
             if (time < least) least = time, out->kernel[p] = k;
         }
         out->best[p] = s->least[p];
         out->regret[p] = time_of(s, out->chosen[out->kernel[p]], p) / s->least[p] - 1;
-        if (holdout[p]) out->worst_holdout = fmax(out->worst_holdout, out->regret[p]); // fmax drops a NaN
-        else out->worst = fmax(out->worst, out->regret[p]);
+        if (holdout[p])
+            out->worst_holdout = fmax(out->worst_holdout, out->regret[p]); // fmax drops a NaN
+        else
+            out->worst = fmax(out->worst, out->regret[p]);
     }
 }
 
-int kernel_set_find(const double *times, size_t candidates, size_t problems, const bool *holdout, const int64_t *sizes, size_t size_count, const double *relative_times,
-               double regret, struct kernel_set *out)
+int kernel_set_find(const double *times, size_t candidates, size_t problems, const bool *holdout, const int64_t *sizes,
+                    size_t size_count, const double *relative_times, double regret, struct kernel_set *out)
 {
     struct search s = {.candidates = candidates, .problems = problems, .times = times};
     const double bound = 1 + regret + 1e-12;

@@ -1,5 +1,6 @@
-// Latin hypercube sampling without end (McKay, Beckman and Conover 1979): rounds of `round` configurations in which every parameter's values are spread
-// evenly, each stratum used once; then the next round. Constraints bend a round: an invalid combination is repaired to a valid one nearby.
+// Latin hypercube sampling without end (McKay, Beckman and Conover 1979): rounds of `round` configurations in which
+// every parameter's values are spread evenly, each stratum used once; then the next round. Constraints bend a round: an
+// invalid combination is repaired to a valid one nearby.
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +10,8 @@
 
 enum { KNOB_ROUND, KNOB_COUNT };
 static const struct strategy_knob knobs[] = {
-    { "round", 32, 2, 10000, "configurations of a round" },
-    { NULL, 0, 0, 0, NULL },
+    {"round", 32, 2, 10000, "configurations of a round"},
+    {NULL, 0, 0, 0, NULL},
 };
 
 struct latin_hypercube {
@@ -22,7 +23,8 @@ struct latin_hypercube {
     size_t *strata; // round after round of a parameter's shuffled strata: [parameter][place]
 };
 
-static int latin_hypercube_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
+static int latin_hypercube_init(void *state, const struct space *space, const struct strategy_options *options,
+                                struct error *err)
 {
     struct latin_hypercube *l = state;
     if (strategy_knobs(knobs, options->text, l->knobs, err) < 0) return -1;

@@ -1,6 +1,7 @@
-// Greedy iterated local search: from a random configuration to a better neighbour as soon as one is found, and from a local
-// optimum, after a few random changes, on again (Lourenço, Martin and Stützle 2003). A local optimum that is worse than the last
-// one is given up with it; after some failed restarts the search begins at a new random configuration.
+// Greedy iterated local search: from a random configuration to a better neighbour as soon as one is found, and from a
+// local optimum, after a few random changes, on again (Lourenço, Martin and Stützle 2003). A local optimum that is
+// worse than the last one is given up with it; after some failed restarts the search begins at a new random
+// configuration.
 //
 // Neighbours are proposed before the results of earlier ones are known, so that several may be outstanding; when the
 // neighbourhood is used up and results are awaited, random configurations near the best one fill the gap.
@@ -15,9 +16,9 @@
 enum { KNOB_CHANGES, KNOB_PATIENCE, KNOB_COUNT };
 
 static const struct strategy_knob knobs[] = {
-    { "changes", 3, 1, 64, "parameters changed to leave a local optimum" },
-    { "patience", 12, 1, 1e6, "local optima without gain before a fresh start" },
-    { NULL, 0, 0, 0, NULL },
+    {"changes", 3, 1, 64, "parameters changed to leave a local optimum"},
+    {"patience", 12, 1, 1e6, "local optima without gain before a fresh start"},
+    {NULL, 0, 0, 0, NULL},
 };
 
 struct local_search {
@@ -26,15 +27,16 @@ struct local_search {
     struct random rng;
     double knobs[KNOB_COUNT];
     size_t width;
-    uint16_t *queue;            // neighbours of `current` still to be proposed, from the end
+    uint16_t *queue; // neighbours of `current` still to be proposed, from the end
     size_t queued;
     uint16_t current[SPACE_MAX_PARAMETERS], base[SPACE_MAX_PARAMETERS];
     double current_score, base_score;
-    bool started;               // `current` is set
+    bool started; // `current` is set
     int without_gain;
 };
 
-static int local_search_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
+static int local_search_init(void *state, const struct space *space, const struct strategy_options *options,
+                             struct error *err)
 {
     struct local_search *l = state;
     if (strategy_knobs(knobs, options->text, l->knobs, err) < 0) return -1;
@@ -100,8 +102,10 @@ static bool local_search_ask(void *state, uint16_t *config)
         l->started = false; // the next result is where the search goes on
         l->current_score = INFINITY;
     }
-    const uint16_t *from = isfinite(l->base_score) ? l->base : l->history.best >= 0 && l->history.pending > 0
-                               ? history_config(&l->history, (size_t)l->history.best) : NULL;
+    const uint16_t *from = isfinite(l->base_score) ? l->base
+                           : l->history.best >= 0 && l->history.pending > 0
+                               ? history_config(&l->history, (size_t)l->history.best)
+                               : NULL;
     if (from && kick(l, from, config)) return propose(l, config);
     return history_sample_new(&l->history, &l->rng, config) && propose(l, config);
 }

@@ -1,5 +1,6 @@
-// Multi-start local search: from a random configuration to the best of all neighbours (steepest descent), on until none is better, then again from another
-// random one. The whole neighbourhood is measured before a step, so that many proposals can be outstanding.
+// Multi-start local search: from a random configuration to the best of all neighbours (steepest descent), on until none
+// is better, then again from another random one. The whole neighbourhood is measured before a step, so that many
+// proposals can be outstanding.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +20,11 @@ struct multi_start {
     bool started;
 };
 
-static int multi_start_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
+static int multi_start_init(void *state, const struct space *space, const struct strategy_options *options,
+                            struct error *err)
 {
     struct multi_start *m = state;
-    static const struct strategy_knob none[] = { { NULL, 0, 0, 0, NULL } };
+    static const struct strategy_knob none[] = {{NULL, 0, 0, 0, NULL}};
     if (strategy_knobs(none, options->text, NULL, err) < 0) return -1;
     m->space = space;
     m->width = space_parameter_count(space);

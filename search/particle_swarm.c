@@ -1,5 +1,6 @@
-// Particle swarm optimisation (Kennedy and Eberhart 1995; inertia and constants after Clerc and Kennedy 2002) on value indices: each particle flies on, drawn to its own best place and the swarm's,
-// and is measured at the valid configuration nearest to where it is.
+// Particle swarm optimisation (Kennedy and Eberhart 1995; inertia and constants after Clerc and Kennedy 2002) on value
+// indices: each particle flies on, drawn to its own best place and the swarm's, and is measured at the valid
+// configuration nearest to where it is.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +11,11 @@
 
 enum { KNOB_PARTICLES, KNOB_INERTIA, KNOB_OWN, KNOB_SWARM, KNOB_COUNT };
 static const struct strategy_knob knobs[] = {
-    { "particles", 16, 2, 10000, "particles" },
-    { "inertia", 0.729, 0, 1, "what is kept of a velocity" },
-    { "own", 1.494, 0, 4, "pull of a particle's own best" },
-    { "swarm", 1.494, 0, 4, "pull of the swarm's best" },
-    { NULL, 0, 0, 0, NULL },
+    {"particles", 16, 2, 10000, "particles"},
+    {"inertia", 0.729, 0, 1, "what is kept of a velocity"},
+    {"own", 1.494, 0, 4, "pull of a particle's own best"},
+    {"swarm", 1.494, 0, 4, "pull of the swarm's best"},
+    {NULL, 0, 0, 0, NULL},
 };
 
 struct particle {
@@ -33,7 +34,8 @@ struct particle_swarm {
     struct kit_owners owner; // the particle that a proposal belongs to
 };
 
-static int particle_swarm_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
+static int particle_swarm_init(void *state, const struct space *space, const struct strategy_options *options,
+                               struct error *err)
 {
     struct particle_swarm *s = state;
     if (strategy_knobs(knobs, options->text, s->knobs, err) < 0) return -1;
@@ -52,7 +54,9 @@ static void fly(struct particle_swarm *s, struct particle *q, uint16_t *config)
     const uint16_t *swarm = s->history.best >= 0 ? history_config(&s->history, (size_t)s->history.best) : NULL;
     for (size_t p = 0; p < s->width; p++) {
         double most = (double)(space_parameter(s->space, p)->count - 1);
-        if (isfinite(q->score)) q->velocity[p] = s->knobs[KNOB_INERTIA] * q->velocity[p] + s->knobs[KNOB_OWN] * random_unit(&s->rng) * (q->best[p] - q->at[p]);
+        if (isfinite(q->score))
+            q->velocity[p] = s->knobs[KNOB_INERTIA] * q->velocity[p] +
+                             s->knobs[KNOB_OWN] * random_unit(&s->rng) * (q->best[p] - q->at[p]);
         if (swarm) q->velocity[p] += s->knobs[KNOB_SWARM] * random_unit(&s->rng) * ((double)swarm[p] - q->at[p]);
         q->velocity[p] = fmin(fmax(q->velocity[p], -(most + 1) / 2), (most + 1) / 2);
         q->at[p] += q->velocity[p];

@@ -4,12 +4,14 @@
 
 #include <stdint.h>
 
-struct random { uint64_t state[4]; };
+struct random {
+    uint64_t state[4];
+};
 
 void random_seed(struct random *, uint64_t seed);
-uint64_t random_next(struct random *);                       // 64 uniform bits
-uint64_t random_below(struct random *, uint64_t bound);      // uniform in 0 .. bound-1, unbiased; bound >= 1
-double random_unit(struct random *);                         // uniform in [0, 1)
-double random_normal(struct random *);                       // mean 0, variance 1
+uint64_t random_next(struct random *);                  // 64 uniform bits
+uint64_t random_below(struct random *, uint64_t bound); // uniform in 0 .. bound-1, unbiased; bound >= 1
+double random_unit(struct random *);                    // uniform in [0, 1)
+double random_normal(struct random *);                  // mean 0, variance 1
 
 #endif

@@ -7,10 +7,11 @@ struct random_search {
     struct random rng;
 };
 
-static int random_search_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
+static int random_search_init(void *state, const struct space *space, const struct strategy_options *options,
+                              struct error *err)
 {
     struct random_search *r = state;
-    static const struct strategy_knob none[] = { { NULL, 0, 0, 0, NULL } };
+    static const struct strategy_knob none[] = {{NULL, 0, 0, 0, NULL}};
     if (strategy_knobs(none, options->text, NULL, err) < 0) return -1;
     history_init(&r->history, space);
     random_seed(&r->rng, options->seed);

@@ -1,5 +1,5 @@
-// The parts of a search space and their texts (space.h). The index is built by space_index.c and space_build.c and walked
-// by space_walk.c.
+// The parts of a search space and their texts (space.h). The index is built by space_index.c and space_build.c and
+// walked by space_walk.c.
 #include "search/space.h"
 
 #include <assert.h>
@@ -73,8 +73,8 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int check_values(struct space *s, const char *name, enum parameter_kind kind, const int64_t *values, size_t count,
-                        struct error *err)
+static int check_values(struct space *s, const char *name, enum parameter_kind kind, const int64_t *values,
+                        size_t count, struct error *err)
 {
     if (count == 0) return error_set(err, "parameter '%s' has no values", name);
     if (count > SPACE_MAX_VALUES)
@@ -86,7 +86,7 @@ static int check_values(struct space *s, const char *name, enum parameter_kind k
     if (sorted[0] < EXPR_VALUE_MIN) result = error_set(err, "parameter '%s' has a value that is too small", name);
     for (size_t i = 1; i < count && result == 0; i++) {
         if (sorted[i] != sorted[i - 1]) continue;
-        struct parameter one = { .kind = kind, .count = 1, .values = &sorted[i] };
+        struct parameter one = {.kind = kind, .count = 1, .values = &sorted[i]};
         char digits[32];
         result = error_set(err, "parameter '%s' has the value %s twice", name, value_text(s, &one, 0, digits));
     }
@@ -94,8 +94,8 @@ static int check_values(struct space *s, const char *name, enum parameter_kind k
     return result;
 }
 
-int space_add_parameter(struct space *s, const char *name, enum parameter_kind kind, const int64_t *values, size_t count,
-                        struct error *err)
+int space_add_parameter(struct space *s, const char *name, enum parameter_kind kind, const int64_t *values,
+                        size_t count, struct error *err)
 {
     if (s->count == SPACE_MAX_PARAMETERS) return error_set(err, "more than %d parameters", SPACE_MAX_PARAMETERS);
     if (check_values(s, name, kind, values, count, err) < 0) return -1;
@@ -136,7 +136,7 @@ int space_set_constant(struct space *s, const char *name, int64_t value, struct 
     if (slot >= 0 && has_value(s, slot)) return error_set(err, "the name '%s' is already taken", name);
     if (slot < 0 && (slot = symbols_add(s->symbols, name, EXPR_INT, err)) < 0) return -1;
     s->constants = memory_grow(s->constants, (s->constant_count + 1), sizeof *s->constants);
-    s->constants[s->constant_count++] = (struct constant){ slot, value };
+    s->constants[s->constant_count++] = (struct constant){slot, value};
     return 0;
 }
 
@@ -166,7 +166,7 @@ int space_add_derived(struct space *s, const char *name, const char *text, struc
         return -1;
     }
     s->derived = memory_grow(s->derived, (s->derived_count + 1), sizeof *s->derived);
-    s->derived[s->derived_count++] = (struct derived){ copy_text(name), slot, e };
+    s->derived[s->derived_count++] = (struct derived){copy_text(name), slot, e};
     forget_index(s);
     return 0;
 }
@@ -225,7 +225,8 @@ int space_values(const struct space *s, const uint16_t *config, int64_t *values,
     }
     for (size_t i = 0; i < s->derived_count; i++) {
         const struct derived *d = &s->derived[i];
-        if (expr_eval(d->expr, values, &values[d->slot], err) < 0) return error_prefix(err, "derived name '%s'", d->name);
+        if (expr_eval(d->expr, values, &values[d->slot], err) < 0)
+            return error_prefix(err, "derived name '%s'", d->name);
     }
     return 0;
 }
@@ -238,8 +239,8 @@ size_t space_format(const struct space *s, const uint16_t *config, char *out, si
         const struct parameter *p = &s->parameters[i];
         char digits[32];
         const char *text = config[i] < p->count ? value_text(s, p, config[i], digits) : "?";
-        int n = snprintf(length < size ? out + length : NULL, length < size ? size - length : 0, "%s%s=%s", i ? "," : "",
-                         p->name, text);
+        int n = snprintf(length < size ? out + length : NULL, length < size ? size - length : 0, "%s%s=%s",
+                         i ? "," : "", p->name, text);
         length += n > 0 ? (size_t)n : 0;
     }
     return length;
@@ -264,7 +265,7 @@ static int match_value(const struct space *s, const struct parameter *p, const c
 
 int space_parse(const struct space *s, const char *text, uint16_t *config, struct error *err)
 {
-    bool given[SPACE_MAX_PARAMETERS] = { false };
+    bool given[SPACE_MAX_PARAMETERS] = {false};
     const char *at = text;
     while (*at) {
         const char *equals = strchr(at, '=');
@@ -276,8 +277,8 @@ int space_parse(const struct space *s, const char *text, uint16_t *config, struc
         if (given[i]) return error_set(err, "parameter '%s' is given twice", s->parameters[i].name);
         int value = match_value(s, &s->parameters[i], equals + 1, &n);
         if (value < 0)
-            return error_set(err, "parameter '%s' has no value '%.*s'", s->parameters[i].name, (int)strcspn(equals + 1, ","),
-                             equals + 1);
+            return error_set(err, "parameter '%s' has no value '%.*s'", s->parameters[i].name,
+                             (int)strcspn(equals + 1, ","), equals + 1);
         config[i] = (uint16_t)value;
         given[i] = true;
         at = equals + 1 + n;

@@ -21,14 +21,15 @@ enum { MAX_EDGES = 4 * 1000 * 1000 };
 // The states of one level while they are found.
 struct state_table {
     int width;
-    int64_t *values;               // width entries a state
+    int64_t *values; // width entries a state
     uint32_t count, room;
     uint32_t *slots;
     uint32_t slot_count;
 };
 
-// What a comparison of which a part is known comes to; see struct watch. Only the parts that the parameter of this level
-// (`bit`) changes are looked at: the others were when they changed, and their values may have been left behind since.
+// What a comparison of which a part is known comes to; see struct watch. Only the parts that the parameter of this
+// level (`bit`) changes are looked at: the others were when they changed, and their values may have been left behind
+// since.
 static int64_t decide(const struct plan *plan, int node, uint64_t bit, const int64_t *value)
 {
     bool unequal = plan->graph.nodes[node].op == OP_UNEQUAL;
@@ -88,7 +89,7 @@ static void find_needed(const struct plan *plan, const struct level_plan *lp, co
 
 static void table_init(struct state_table *t, int width)
 {
-    *t = (struct state_table){ .width = width, .slot_count = 64, .room = 32 };
+    *t = (struct state_table){.width = width, .slot_count = 64, .room = 32};
     t->slots = memory_grow(NULL, t->slot_count, sizeof *t->slots);
     memset(t->slots, 0xff, t->slot_count * sizeof *t->slots);
     t->values = memory_grow(NULL, (size_t)t->room * (size_t)width, sizeof *t->values);
@@ -144,9 +145,9 @@ static uint32_t table_intern(struct state_table *t)
 }
 
 // All edges of one level. False when the diagram gets too large.
-static bool expand_level(const struct plan *plan, int l, const struct parameter *parameter, int64_t *value, bool *needed,
-                         const struct state_table *from, struct state_table *to, struct draft_level *draft, size_t room,
-                         bool lenient)
+static bool expand_level(const struct plan *plan, int l, const struct parameter *parameter, int64_t *value,
+                         bool *needed, const struct state_table *from, struct state_table *to,
+                         struct draft_level *draft, size_t room, bool lenient)
 {
     const struct level_plan *lp = &plan->levels[l];
     const struct level_plan *up = l > 0 ? &plan->levels[l - 1] : NULL;
@@ -170,9 +171,12 @@ static bool expand_level(const struct plan *plan, int l, const struct parameter 
             for (int i = 0; i < lp->layout_count; i++) {
                 int node = lp->layout[i];
                 int64_t x = value[node];
-                if (plan->is_root[node] && x == MARK_FAILED) fresh[i] = x;
-                else if (plan->last_use[node] <= l && plan->last_level[node] <= l) fresh[i] = MARK_UNUSED; // a root that holds
-                else fresh[i] = !lp->walk || x == MARK_UNKNOWN || needed[node] ? x : MARK_UNUSED;
+                if (plan->is_root[node] && x == MARK_FAILED)
+                    fresh[i] = x;
+                else if (plan->last_use[node] <= l && plan->last_level[node] <= l)
+                    fresh[i] = MARK_UNUSED; // a root that holds
+                else
+                    fresh[i] = !lp->walk || x == MARK_UNKNOWN || needed[node] ? x : MARK_UNUSED;
             }
             draft_edge(draft, (uint16_t)v, table_intern(to));
         }
@@ -183,8 +187,8 @@ static bool expand_level(const struct plan *plan, int l, const struct parameter 
 }
 
 // Any path to `target` on the last level, as value indices by level.
-static bool find_path(const struct draft_level *draft, int levels, int l, uint32_t state, uint32_t target, uint16_t *path,
-                      bool **visited)
+static bool find_path(const struct draft_level *draft, int levels, int l, uint32_t state, uint32_t target,
+                      uint16_t *path, bool **visited)
 {
     if (l == levels) return state == target;
     if (visited[l][state]) return false;
@@ -222,7 +226,8 @@ static int find_failed(const struct plan *plan, const struct state_table *end, u
     return -1;
 }
 
-// Roots that are constant decide before the first level: false when one does not hold. *failed: one that cannot be evaluated.
+// Roots that are constant decide before the first level: false when one does not hold. *failed: one that cannot be
+// evaluated.
 static bool constant_roots_hold(const struct plan *plan, bool lenient, int *failed)
 {
     for (size_t r = 0; r < plan->root_count; r++) {
@@ -239,7 +244,7 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
 {
     int levels = plan->level_count, nodes = plan->graph.count;
     enum build_result result = BUILD_FINE;
-    *d = (struct diagram){ .levels = levels };
+    *d = (struct diagram){.levels = levels};
     *failed = -1;
     if (!constant_roots_hold(plan, lenient, failed)) return BUILD_FINE;
 
@@ -256,7 +261,8 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
     size_t edges = 0;
     for (int l = 0; l < levels && result == BUILD_FINE; l++) {
         table_init(&to, plan->levels[l].layout_count);
-        if (!expand_level(plan, l, &s->parameters[order[l]], value, needed, &from, &to, &draft[l], MAX_EDGES - edges, lenient))
+        if (!expand_level(plan, l, &s->parameters[order[l]], value, needed, &from, &to, &draft[l], MAX_EDGES - edges,
+                          lenient))
             result = BUILD_TOO_LARGE;
         edges += draft[l].edge_count;
         table_release(&from);
@@ -284,12 +290,12 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
     return result;
 }
 
-static enum build_result build_with(const struct space *s, const int *constraints, size_t count, uint64_t mask, bool lenient,
-                                    int *order, struct diagram *d, int *failed, uint16_t *config)
+static enum build_result build_with(const struct space *s, const int *constraints, size_t count, uint64_t mask,
+                                    bool lenient, int *order, struct diagram *d, int *failed, uint16_t *config)
 {
     struct constraint_graph cg;
     struct plan plan;
-    uint16_t path[SPACE_MAX_PARAMETERS] = { 0 };
+    uint16_t path[SPACE_MAX_PARAMETERS] = {0};
     constraint_graph_init(&cg, s, constraints, count);
     int levels = space_order(s, &cg, mask, order);
     plan_init(&plan, &cg, order, levels);
@@ -304,8 +310,8 @@ static enum build_result build_with(const struct space *s, const int *constraint
     return result;
 }
 
-enum build_result space_build_diagram(const struct space *s, const int *constraints, size_t count, uint64_t mask, int *order,
-                                      struct diagram *d, int *failed, uint16_t *config)
+enum build_result space_build_diagram(const struct space *s, const int *constraints, size_t count, uint64_t mask,
+                                      int *order, struct diagram *d, int *failed, uint16_t *config)
 {
     return build_with(s, constraints, count, mask, false, order, d, failed, config);
 }

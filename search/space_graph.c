@@ -15,7 +15,7 @@ static const double exact_bound = 9007199254740992.0; // 2^53
 
 void graph_init(struct graph *g)
 {
-    *g = (struct graph){ 0 };
+    *g = (struct graph){0};
 }
 
 void graph_release(struct graph *g)
@@ -64,7 +64,8 @@ static int share(struct graph *g, struct graph_node n, const int *operands)
     int mask = g->table_size - 1;
     for (int at = (int)(n.hash & (uint32_t)mask); g->table[at] >= 0; at = (at + 1) & mask) {
         const struct graph_node *m = &g->nodes[g->table[at]];
-        if (m->hash == n.hash && m->op == n.op && m->value == n.value && m->parameter == n.parameter && m->count == n.count &&
+        if (m->hash == n.hash && m->op == n.op && m->value == n.value && m->parameter == n.parameter &&
+            m->count == n.count &&
             (n.count == 0 || memcmp(g->operands + m->first, operands, (size_t)n.count * sizeof *operands) == 0))
             return g->table[at];
     }
@@ -87,14 +88,14 @@ static int share(struct graph *g, struct graph_node n, const int *operands)
 int graph_constant(struct graph *g, int64_t value)
 {
     bool failed = value == MARK_FAILED;
-    struct graph_node n = { .op = OP_CONSTANT, .parameter = -1, .value = value, .may_fail = failed };
+    struct graph_node n = {.op = OP_CONSTANT, .parameter = -1, .value = value, .may_fail = failed};
     n.low = n.high = failed ? 0 : (double)value;
     return share(g, n, NULL);
 }
 
 int graph_parameter(struct graph *g, int parameter, double low, double high)
 {
-    struct graph_node n = { .op = OP_NAME, .parameter = parameter, .low = low, .high = high };
+    struct graph_node n = {.op = OP_NAME, .parameter = parameter, .low = low, .high = high};
     n.mask = (uint64_t)1 << parameter;
     return share(g, n, NULL);
 }
@@ -131,7 +132,7 @@ static double all_ones(double x)
 
 static void bound_product(struct graph_node *n, const struct graph_node *a)
 {
-    double corners[] = { n->low * a->low, n->low * a->high, n->high * a->low, n->high * a->high };
+    double corners[] = {n->low * a->low, n->low * a->high, n->high * a->low, n->high * a->high};
     double low = corners[0], high = corners[0];
     for (int i = 1; i < 4; i++) {
         low = fmin(low, corners[i]);
@@ -151,12 +152,16 @@ static void bound(struct graph *g, struct graph_node *n, const int *operands)
     }
     double magnitude;
     switch (n->op) {
-    case OP_NEGATE: set_bounds(n, -a->high, -a->low); break;
+    case OP_NEGATE:
+        set_bounds(n, -a->high, -a->low);
+        break;
     case OP_INVERT:
         set_bounds(n, -a->high - 1, -a->low - 1);
         if (largest(a) >= safe_bound) n->may_fail = true;
         break;
-    case OP_ABS: set_bounds(n, has_zero(a) ? 0 : fmin(fabs(a->low), fabs(a->high)), largest(a)); break;
+    case OP_ABS:
+        set_bounds(n, has_zero(a) ? 0 : fmin(fabs(a->low), fabs(a->high)), largest(a));
+        break;
     case OP_LOG2:
         set_bounds(n, 0, 63);
         if (a->low < 1) n->may_fail = true;
@@ -188,8 +193,10 @@ static void bound(struct graph *g, struct graph_node *n, const int *operands)
     case OP_DIVIDE:
     case OP_CEIL_DIV:
         if (has_zero(b)) n->may_fail = true;
-        if (a->low >= 0 && b->low >= 0) set_bounds(n, 0, largest(a));
-        else set_bounds(n, -largest(a), largest(a));
+        if (a->low >= 0 && b->low >= 0)
+            set_bounds(n, 0, largest(a));
+        else
+            set_bounds(n, -largest(a), largest(a));
         break;
     case OP_REMAINDER:
         if (has_zero(b)) n->may_fail = true;
@@ -204,30 +211,40 @@ static void bound(struct graph *g, struct graph_node *n, const int *operands)
     case OP_SHIFT_LEFT:
         if (a->low >= 0 && b->low >= 0 && b->high <= 62 && a->high * exp2(b->high) < safe_bound)
             set_bounds(n, 0, a->high * exp2(b->high));
-        else set_wide(n);
+        else
+            set_wide(n);
         break;
     case OP_SHIFT_RIGHT:
         set_bounds(n, fmin(a->low, 0), fmax(a->high, 0));
         if (b->low < 0 || b->high > 63) n->may_fail = true;
         break;
     case OP_BIT_AND:
-        if (a->low >= 0 && b->low >= 0) set_bounds(n, 0, fmin(a->high, b->high));
-        else set_wide(n);
+        if (a->low >= 0 && b->low >= 0)
+            set_bounds(n, 0, fmin(a->high, b->high));
+        else
+            set_wide(n);
         break;
     case OP_BIT_OR:
     case OP_BIT_XOR:
         if (a->low >= 0 && b->low >= 0 && largest(a) < safe_bound && largest(b) < safe_bound)
             set_bounds(n, 0, all_ones(fmax(a->high, b->high)));
-        else set_wide(n);
+        else
+            set_wide(n);
         break;
-    case OP_MIN: set_bounds(n, fmin(a->low, b->low), fmin(a->high, b->high)); break;
-    case OP_MAX: set_bounds(n, fmax(a->low, b->low), fmax(a->high, b->high)); break;
+    case OP_MIN:
+        set_bounds(n, fmin(a->low, b->low), fmin(a->high, b->high));
+        break;
+    case OP_MAX:
+        set_bounds(n, fmax(a->low, b->low), fmax(a->high, b->high));
+        break;
     case OP_CHOOSE: {
         const struct graph_node *c = &g->nodes[operands[2]];
         set_bounds(n, fmin(b->low, c->low), fmax(b->high, c->high));
         break;
     }
-    default: set_bounds(n, 0, 1); break; // what decides
+    default:
+        set_bounds(n, 0, 1);
+        break; // what decides
     }
 }
 
@@ -247,13 +264,20 @@ static int decided(const struct graph *g, enum expr_op op, const int *operands)
     const struct graph_node *a = &g->nodes[operands[0]], *b = &g->nodes[operands[1]];
     if (a->may_fail || b->may_fail || largest(a) >= exact_bound || largest(b) >= exact_bound) return -1;
     switch (op) {
-    case OP_LESS: return a->high < b->low ? 1 : a->low >= b->high ? 0 : -1;
-    case OP_LESS_EQUAL: return a->high <= b->low ? 1 : a->low > b->high ? 0 : -1;
-    case OP_GREATER: return a->low > b->high ? 1 : a->high <= b->low ? 0 : -1;
-    case OP_GREATER_EQUAL: return a->low >= b->high ? 1 : a->high < b->low ? 0 : -1;
-    case OP_EQUAL: return a->high < b->low || a->low > b->high ? 0 : -1;
-    case OP_UNEQUAL: return a->high < b->low || a->low > b->high ? 1 : -1;
-    default: return -1;
+    case OP_LESS:
+        return a->high < b->low ? 1 : a->low >= b->high ? 0 : -1;
+    case OP_LESS_EQUAL:
+        return a->high <= b->low ? 1 : a->low > b->high ? 0 : -1;
+    case OP_GREATER:
+        return a->low > b->high ? 1 : a->high <= b->low ? 0 : -1;
+    case OP_GREATER_EQUAL:
+        return a->low >= b->high ? 1 : a->high < b->low ? 0 : -1;
+    case OP_EQUAL:
+        return a->high < b->low || a->low > b->high ? 0 : -1;
+    case OP_UNEQUAL:
+        return a->high < b->low || a->low > b->high ? 1 : -1;
+    default:
+        return -1;
     }
 }
 
@@ -266,8 +290,8 @@ static int lazy_operation(struct graph *g, enum expr_op op, const int *operands)
             return value == MARK_FAILED ? a : operands[value ? 1 : 2];
         }
         if (operands[1] == operands[2] && !g->nodes[a].may_fail) return operands[1];
-        struct graph_node n = { .op = op, .parameter = -1, .count = 3 };
-        const int three[] = { a, operands[1], operands[2] };
+        struct graph_node n = {.op = op, .parameter = -1, .count = 3};
+        const int three[] = {a, operands[1], operands[2]};
         bound(g, &n, three);
         return share(g, n, three);
     }
@@ -283,8 +307,8 @@ static int lazy_operation(struct graph *g, enum expr_op op, const int *operands)
         if (value == absorbing && !g->nodes[a].may_fail) return b;
     }
     if (a == b) return a;
-    struct graph_node n = { .op = op, .parameter = -1, .count = 2 };
-    const int two[] = { a, b };
+    struct graph_node n = {.op = op, .parameter = -1, .count = 2};
+    const int two[] = {a, b};
     bound(g, &n, two);
     return share(g, n, two);
 }
@@ -306,7 +330,7 @@ static int flat_operation(struct graph *g, enum expr_op op, const int *operands,
         total += o->op == op ? o->count : 1;
     }
     if (magnitude >= safe_bound) {
-        struct graph_node n = { .op = op, .parameter = -1, .count = count };
+        struct graph_node n = {.op = op, .parameter = -1, .count = count};
         bound(g, &n, operands);
         return share(g, n, operands);
     }
@@ -318,9 +342,12 @@ static int flat_operation(struct graph *g, enum expr_op op, const int *operands,
         int parts = o->op == op ? o->count : 1;
         for (int j = 0; j < parts; j++) {
             int part = o->op == op ? g->operands[o->first + j] : operands[i];
-            if (!is_constant(g, part)) list[used++] = part;
-            else if (op == OP_ADD) constant += g->nodes[part].value;
-            else constant *= g->nodes[part].value;
+            if (!is_constant(g, part))
+                list[used++] = part;
+            else if (op == OP_ADD)
+                constant += g->nodes[part].value;
+            else
+                constant *= g->nodes[part].value;
         }
     }
     int result;
@@ -334,7 +361,7 @@ static int flat_operation(struct graph *g, enum expr_op op, const int *operands,
             result = list[0];
         } else {
             qsort(list, (size_t)used, sizeof *list, compare_ints);
-            struct graph_node n = { .op = op, .parameter = -1, .count = used };
+            struct graph_node n = {.op = op, .parameter = -1, .count = used};
             bound(g, &n, list);
             result = share(g, n, list);
         }
@@ -348,8 +375,10 @@ int graph_operation(struct graph *g, enum expr_op op, const int *operands, int c
     if (graph_is_lazy(op)) return lazy_operation(g, op, operands);
     bool constant = true;
     for (int i = 0; i < count; i++) {
-        if (!is_constant(g, operands[i])) constant = false;
-        else if (g->nodes[operands[i]].value == MARK_FAILED) return operands[i];
+        if (!is_constant(g, operands[i]))
+            constant = false;
+        else if (g->nodes[operands[i]].value == MARK_FAILED)
+            return operands[i];
     }
     if (constant && count <= 2) {
         int64_t result;
@@ -359,17 +388,19 @@ int graph_operation(struct graph *g, enum expr_op op, const int *operands, int c
     if (count == 2) {
         int known = decided(g, op, operands);
         if (known >= 0) return graph_constant(g, known);
-        if (op == OP_EQUAL && operands[0] == operands[1] && !g->nodes[operands[0]].may_fail) return graph_constant(g, 1);
+        if (op == OP_EQUAL && operands[0] == operands[1] && !g->nodes[operands[0]].may_fail)
+            return graph_constant(g, 1);
         // x != 0 of a truth value is that value.
         const struct graph_node *b = &g->nodes[operands[1]];
-        if (op == OP_UNEQUAL && b->op == OP_CONSTANT && b->value == 0 && is_boolean(&g->nodes[operands[0]])) return operands[0];
+        if (op == OP_UNEQUAL && b->op == OP_CONSTANT && b->value == 0 && is_boolean(&g->nodes[operands[0]]))
+            return operands[0];
     }
     if (flat && op == OP_SUBTRACT && largest(&g->nodes[operands[0]]) + largest(&g->nodes[operands[1]]) < safe_bound) {
-        const int both[] = { operands[0], graph_operation(g, OP_NEGATE, &operands[1], 1, false) };
+        const int both[] = {operands[0], graph_operation(g, OP_NEGATE, &operands[1], 1, false)};
         return flat_operation(g, OP_ADD, both, 2);
     }
     if (flat && (op == OP_ADD || op == OP_MULTIPLY)) return flat_operation(g, op, operands, count);
-    struct graph_node n = { .op = op, .parameter = -1, .count = count };
+    struct graph_node n = {.op = op, .parameter = -1, .count = count};
     int sorted[2];
     if (count == 2 && operands[0] > operands[1] &&
         (op == OP_ADD || op == OP_MULTIPLY || op == OP_EQUAL || op == OP_UNEQUAL || op == OP_MIN || op == OP_MAX)) {
@@ -385,7 +416,7 @@ int graph_truth(struct graph *g, int node)
 {
     const struct graph_node *n = &g->nodes[node];
     if (is_boolean(n) || (n->op == OP_CONSTANT && n->value == MARK_FAILED)) return node;
-    const int both[] = { node, graph_constant(g, 0) };
+    const int both[] = {node, graph_constant(g, 0)};
     return graph_operation(g, OP_UNEQUAL, both, 2, false);
 }
 
@@ -399,7 +430,7 @@ int graph_add(struct graph *g, const struct expr *e, int (*leaf)(void *user, int
         } else if (n->op == OP_NAME) {
             nodes[i] = leaf(user, n->slot);
         } else {
-            const int from[] = { n->a, n->b, n->c };
+            const int from[] = {n->a, n->b, n->c};
             int operands[3], count = expr_arity(n->op);
             for (int j = 0; j < count; j++) operands[j] = nodes[from[j]];
             nodes[i] = graph_operation(g, n->op, operands, count, true);

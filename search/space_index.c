@@ -1,5 +1,5 @@
-// Building the index of a space (space_build, space_build_from_list) and saying which constraint is to blame when nothing is
-// valid or much is removed.
+// Building the index of a space (space_build, space_build_from_list) and saying which constraint is to blame when
+// nothing is valid or much is removed.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +40,8 @@ static void list_texts(const struct space *s, const int *numbers, size_t count, 
     error_set(err, "no configuration is valid: the constraints %s contradict each other", text);
 }
 
-// The smallest set of constraints (by trying one, then two, then dropping them one by one) that leaves nothing. Returns the
-// number of the last of them.
+// The smallest set of constraints (by trying one, then two, then dropping them one by one) that leaves nothing. Returns
+// the number of the last of them.
 static int blame(const struct space *s, struct error *err)
 {
     size_t n = s->constraint_count;
@@ -54,7 +54,8 @@ static int blame(const struct space *s, struct error *err)
         masks[i] = space_constraint_mask(s, i);
         if (space_count_with(s, core, 1, masks[i]) == 0) {
             culprit = (int)i;
-            error_set(err, "no configuration is valid: the constraint '%s' alone removes every one", expr_text(s->constraints[i]));
+            error_set(err, "no configuration is valid: the constraint '%s' alone removes every one",
+                      expr_text(s->constraints[i]));
         }
     }
     for (size_t i = 0; i < n && culprit < 0; i++) {
@@ -107,7 +108,7 @@ int space_build(struct space *s, int *bad_constraint, struct error *err)
     size_t count = s->constraint_count + s->derived_count;
     int *numbers = memory_new(count, sizeof *numbers);
     int failed = -1;
-    uint16_t config[SPACE_MAX_PARAMETERS] = { 0 };
+    uint16_t config[SPACE_MAX_PARAMETERS] = {0};
     for (size_t i = 0; i < count; i++) numbers[i] = (int)i;
     if (bad_constraint) *bad_constraint = -1;
     diagram_release(&s->diagram);
@@ -118,7 +119,8 @@ int space_build(struct space *s, int *bad_constraint, struct error *err)
     free(numbers);
     set_levels(s);
     if (built == BUILD_TOO_LARGE)
-        return error_set(err, "the constraints tie the parameters together so closely that the space cannot be indexed");
+        return error_set(err,
+                         "the constraints tie the parameters together so closely that the space cannot be indexed");
     if (built == BUILD_FAILED) {
         if (bad_constraint && (size_t)failed < s->constraint_count) *bad_constraint = failed;
         return cannot_evaluate(s, failed, config, err);
@@ -162,10 +164,11 @@ int space_build_from_list(struct space *s, const uint16_t *configs, size_t count
     int result = 0;
     struct row *rows = memory_new(count, sizeof *rows);
     for (size_t r = 0; r < count && result == 0; r++) {
-        rows[r] = (struct row){ configs + r * width, s->count };
+        rows[r] = (struct row){configs + r * width, s->count};
         for (size_t i = 0; i < width; i++)
             if (rows[r].config[i] >= s->parameters[i].count)
-                result = error_set(err, "configuration %zu of the list has no such value of '%s'", r, s->parameters[i].name);
+                result =
+                    error_set(err, "configuration %zu of the list has no such value of '%s'", r, s->parameters[i].name);
     }
     if (result == 0) qsort(rows, count, sizeof *rows, compare_rows);
     for (size_t r = 1; r < count && result == 0; r++) {
@@ -217,7 +220,9 @@ double space_removed_by(const struct space *s, size_t constraint, bool *exact)
         uint16_t config[SPACE_MAX_PARAMETERS];
         int64_t holds = 0;
         for (int p = 0; p < s->count; p++) config[p] = (uint16_t)random_below(&rng, s->parameters[p].count);
-        if (space_values(s, config, values, NULL) < 0 || expr_eval(s->constraints[constraint], values, &holds, NULL) < 0) holds = 0;
+        if (space_values(s, config, values, NULL) < 0 ||
+            expr_eval(s->constraints[constraint], values, &holds, NULL) < 0)
+            holds = 0;
         removed += holds == 0;
     }
     free(values);

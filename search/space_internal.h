@@ -33,7 +33,7 @@ struct space {
     bool built;
     // The diagram's levels: parameters with more than one value, in the order that makes it small.
     int level_count;
-    int order[SPACE_MAX_PARAMETERS];  // level -> parameter
+    int order[SPACE_MAX_PARAMETERS];    // level -> parameter
     int level_of[SPACE_MAX_PARAMETERS]; // parameter -> level, -1 where it has one value
     struct diagram diagram;
 };
@@ -41,12 +41,12 @@ struct space {
 // A graph of some constraints with one root each, as it is built from a space.
 struct constraint_graph {
     struct graph graph;
-    int *roots;            // constraint_count nodes that are 0 or 1
+    int *roots; // constraint_count nodes that are 0 or 1
     size_t root_count;
 };
 
-// Of a comparison with a constant: what it says about one node below it. It is 0 (1 for !=) when the node's value lies outside
-// low .. high, and 1 when it lies within sure_low .. sure_high.
+// Of a comparison with a constant: what it says about one node below it. It is 0 (1 for !=) when the node's value lies
+// outside low .. high, and 1 when it lies within sure_low .. sure_high.
 struct limits {
     int node;
     double low, high, sure_low, sure_high;
@@ -54,7 +54,8 @@ struct limits {
 
 // For the node that is compared; .node is -1 when nothing is known.
 void limits_of(const struct graph *, int comparison, struct limits *);
-// From a node to its j-th operand, through what is monotone: sums, products of positive numbers. False when nothing is known.
+// From a node to its j-th operand, through what is monotone: sums, products of positive numbers. False when nothing is
+// known.
 bool limits_below(const struct graph *, const struct limits *, int j, struct limits *result);
 
 // Chooses the order of the parameters in `mask` (a subset, no single-valued ones) for these roots; returns how many.
@@ -62,11 +63,12 @@ int space_order(const struct space *, const struct constraint_graph *, uint64_t 
 
 enum build_result { BUILD_FINE, BUILD_TOO_LARGE, BUILD_FAILED };
 
-// Builds the diagram of the constraints with the given numbers over the parameters in `mask`. Numbers from constraint_count on stand
-// for derived names, of which it is only asked that they can be evaluated. BUILD_FAILED: a constraint cannot be evaluated on a
-// configuration that no other constraint removes; *failed gets its number and `config` that configuration.
-enum build_result space_build_diagram(const struct space *, const int *constraints, size_t count, uint64_t mask, int *order,
-                                      struct diagram *, int *failed, uint16_t *config);
+// Builds the diagram of the constraints with the given numbers over the parameters in `mask`. Numbers from
+// constraint_count on stand for derived names, of which it is only asked that they can be evaluated. BUILD_FAILED: a
+// constraint cannot be evaluated on a configuration that no other constraint removes; *failed gets its number and
+// `config` that configuration.
+enum build_result space_build_diagram(const struct space *, const int *constraints, size_t count, uint64_t mask,
+                                      int *order, struct diagram *, int *failed, uint16_t *config);
 // The same as a count only, where failing counts as not valid; negative when the diagram would be too large.
 double space_count_with(const struct space *, const int *constraints, size_t count, uint64_t mask);
 // The parameters (with more than one value) that the constraint depends on.

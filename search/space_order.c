@@ -3,9 +3,10 @@
 // The width of the diagram below a set of fixed parameters is bounded by how many different things the undecided
 // constraints still have to remember of them. That is estimated from the graph: the values of the subexpressions that
 // are known and still used, or the combinations of the parameters behind them, whichever is fewer. Parameters are
-// chosen greedily by that width, from several starts and from behind; then, where the diagram will be large enough to be worth it,
-// the best of all orders is computed (16 parameters) or single parameters are moved about while that helps; a connected group of parameters is finished before the next one
-// begins, so that independent groups stand one behind the other and are never multiplied out.
+// chosen greedily by that width, from several starts and from behind; then, where the diagram will be large enough to
+// be worth it, the best of all orders is computed (16 parameters) or single parameters are moved about while that
+// helps; a connected group of parameters is finished before the next one begins, so that independent groups stand one
+// behind the other and are never multiplied out.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,8 @@
 
 enum { MAX_STARTS = 12, MAX_EXACT = 16 };
 
-// Improving the order may look at this many nodes for every edge that the diagram is estimated to have: an edge costs some twenty times
-// as much as a look, so small spaces do not pay for what only large ones need.
+// Improving the order may look at this many nodes for every edge that the diagram is estimated to have: an edge costs
+// some twenty times as much as a look, so small spaces do not pay for what only large ones need.
 static const double looks_per_edge = 1, most_looks = 3e7;
 
 struct estimate {
@@ -26,7 +27,7 @@ struct estimate {
     double log_count[SPACE_MAX_PARAMETERS];
     // Of each node: log of the number of different values, at most, and the bounds between which some constraint holds.
     double *log_distinct, *low, *high;
-    uint64_t *key;        // of a sum or product: which operands it has, else 0
+    uint64_t *key; // of a sum or product: which operands it has, else 0
     int *stamp;
     int stamps;
     double looks;
@@ -90,7 +91,7 @@ static struct partial partial_of(const struct estimate *e, int node, uint64_t fi
 {
     const struct graph *g = e->graph;
     const struct graph_node *n = &g->nodes[node];
-    struct partial result = { .key = (uint64_t)n->op };
+    struct partial result = {.key = (uint64_t)n->op};
     double low = e->low[node], high = e->high[node], distinct = 0;
     for (int j = 0; j < n->count; j++) {
         int o = g->operands[n->first + j];
@@ -137,9 +138,12 @@ static double width(struct estimate *e, uint64_t fixed)
             struct partial p = partial_of(e, i, fixed);
             int at = 0;
             while (at < partial_count && partials[at].key != p.key) at++;
-            if (at < partial_count) partials[at].log_values = fmin(partials[at].log_values, p.log_values);
-            else if (partial_count < MAX_PARTIALS) partials[partial_count++] = p;
-            else entries += p.log_values;
+            if (at < partial_count)
+                partials[at].log_values = fmin(partials[at].log_values, p.log_values);
+            else if (partial_count < MAX_PARTIALS)
+                partials[partial_count++] = p;
+            else
+                entries += p.log_values;
             continue;
         }
         for (int j = 0; known && j < n->count; j++) {
@@ -239,7 +243,8 @@ static void best_of_all(struct estimate *e, uint64_t group, int *order, int coun
         }
         states[set] = width(e, fixed);
     }
-    for (size_t set = subsets - 1, at = (size_t)count; set; set ^= (size_t)1 << last[set]) order[--at] = parameters[last[set]];
+    for (size_t set = subsets - 1, at = (size_t)count; set; set ^= (size_t)1 << last[set])
+        order[--at] = parameters[last[set]];
     free(cost);
     free(last);
 }
@@ -290,8 +295,10 @@ static int order_group(struct estimate *e, uint64_t group, int *order)
             memcpy(best, trial, sizeof best);
         }
         double looks = fmin(looks_per_edge * least, most_looks);
-        if (count <= MAX_EXACT && exp2(count) * e->graph->count < looks) best_of_all(e, group, best, count);
-        else improve(e, best, count, least, looks);
+        if (count <= MAX_EXACT && exp2(count) * e->graph->count < looks)
+            best_of_all(e, group, best, count);
+        else
+            improve(e, best, count, least, looks);
     }
     memcpy(order, best, (size_t)count * sizeof *order);
     return count;
@@ -301,7 +308,7 @@ int space_order(const struct space *s, const struct constraint_graph *cg, uint64
 {
     const struct graph *g = &cg->graph;
     size_t nodes = (size_t)g->count + 1;
-    struct estimate e = { .space = s, .graph = g };
+    struct estimate e = {.space = s, .graph = g};
     e.log_distinct = memory_grow(NULL, 3 * nodes, sizeof *e.log_distinct);
     e.stamp = memory_grow(NULL, nodes, sizeof *e.stamp);
     e.key = memory_grow(NULL, nodes, sizeof *e.key);

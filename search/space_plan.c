@@ -38,7 +38,7 @@ static int leaf_node(void *user, int slot)
 
 static int add_derived(const struct space *s, struct graph *g, const struct derived *d)
 {
-    struct leaf_context context = { s, g };
+    struct leaf_context context = {s, g};
     return graph_add(g, d->expr, leaf_node, &context);
 }
 
@@ -47,7 +47,7 @@ void constraint_graph_init(struct constraint_graph *cg, const struct space *s, c
     graph_init(&cg->graph);
     cg->roots = memory_grow(NULL, count, sizeof *cg->roots);
     cg->root_count = count;
-    struct leaf_context context = { s, &cg->graph };
+    struct leaf_context context = {s, &cg->graph};
     for (size_t i = 0; i < count; i++) {
         size_t number = (size_t)constraints[i];
         if (number < s->constraint_count) {
@@ -56,8 +56,8 @@ void constraint_graph_init(struct constraint_graph *cg, const struct space *s, c
         } else {
             // A derived name: all that is asked is that it can be evaluated. Where it always can, this folds to 1.
             int zero = graph_constant(&cg->graph, 0);
-            int product[] = { add_derived(s, &cg->graph, &s->derived[number - s->constraint_count]), zero };
-            int equal[] = { graph_operation(&cg->graph, OP_MULTIPLY, product, 2, true), zero };
+            int product[] = {add_derived(s, &cg->graph, &s->derived[number - s->constraint_count]), zero};
+            int equal[] = {graph_operation(&cg->graph, OP_MULTIPLY, product, 2, true), zero};
             cg->roots[i] = graph_operation(&cg->graph, OP_EQUAL, equal, 2, false);
         }
     }
@@ -80,8 +80,8 @@ uint64_t space_constraint_mask(const struct space *s, size_t constraint)
     return mask;
 }
 
-// Rewrites the graph for the order of levels: sums and products become chains that take their operands as these become known,
-// so that of three factors the product of the first two is all that is kept.
+// Rewrites the graph for the order of levels: sums and products become chains that take their operands as these become
+// known, so that of three factors the product of the first two is all that is kept.
 static void lower(struct plan *plan, const struct constraint_graph *cg, const int *level_of)
 {
     const struct graph *from = &cg->graph;
@@ -119,7 +119,7 @@ static void lower(struct plan *plan, const struct constraint_graph *cg, const in
             if (chain) {
                 int sum = list[0];
                 for (int j = 1; j < n->count; j++) {
-                    const int both[] = { sum, list[j] };
+                    const int both[] = {sum, list[j]};
                     sum = graph_operation(&plan->graph, n->op, both, 2, false);
                 }
                 lowered[i] = sum;
@@ -158,10 +158,12 @@ void limits_of(const struct graph *g, int comparison, struct limits *limits)
     const int *o = g->operands + n->first;
     enum expr_op op = n->op;
     int node = o[0], constant = o[1];
-    *limits = (struct limits){ .node = -1, .low = -INFINITY, .high = INFINITY, .sure_low = INFINITY, .sure_high = -INFINITY };
+    *limits =
+        (struct limits){.node = -1, .low = -INFINITY, .high = INFINITY, .sure_low = INFINITY, .sure_high = -INFINITY};
     if (!is_comparison(op)) return;
     if (g->nodes[node].op == OP_CONSTANT) {
-        static const enum expr_op turned[] = { OP_GREATER, OP_GREATER_EQUAL, OP_LESS, OP_LESS_EQUAL, OP_EQUAL, OP_UNEQUAL };
+        static const enum expr_op turned[] = {OP_GREATER,    OP_GREATER_EQUAL, OP_LESS,
+                                              OP_LESS_EQUAL, OP_EQUAL,         OP_UNEQUAL};
         node = o[1];
         constant = o[0];
         op = turned[op - OP_LESS];
@@ -236,15 +238,16 @@ static void watch_below(struct plan *plan, const struct limits *limits, int *roo
 {
     const struct graph *g = &plan->graph;
     const struct graph_node *n = &g->nodes[limits->node];
-    bool telling = limits->low > n->low || limits->high < n->high ||
-                   (limits->sure_low <= limits->sure_high && limits->sure_low <= n->high && limits->sure_high >= n->low);
+    bool telling =
+        limits->low > n->low || limits->high < n->high ||
+        (limits->sure_low <= limits->sure_high && limits->sure_low <= n->high && limits->sure_high >= n->low);
     if (telling && n->op != OP_CONSTANT) {
         if (plan->watch_count == *room) {
             *room = *room ? 2 * *room : 32;
             plan->watches = memory_grow(plan->watches, (size_t)*room, sizeof *plan->watches);
         }
-        plan->watches[plan->watch_count++] = (struct watch){ limits->node, to_value(limits->low), to_value(limits->high),
-                                                             to_value(limits->sure_low), to_value(limits->sure_high) };
+        plan->watches[plan->watch_count++] = (struct watch){limits->node, to_value(limits->low), to_value(limits->high),
+                                                            to_value(limits->sure_low), to_value(limits->sure_high)};
     }
     for (int j = 0; j < n->count; j++) {
         struct limits below;
@@ -342,7 +345,7 @@ void plan_init(struct plan *plan, const struct constraint_graph *cg, const int *
     int level_of[SPACE_MAX_PARAMETERS];
     for (int p = 0; p < SPACE_MAX_PARAMETERS; p++) level_of[p] = -1;
     for (int l = 0; l < level_count; l++) level_of[order[l]] = l;
-    *plan = (struct plan){ .level_count = level_count };
+    *plan = (struct plan){.level_count = level_count};
     lower(plan, cg, level_of);
     const struct graph *g = &plan->graph;
     size_t nodes = (size_t)g->count;
@@ -385,4 +388,3 @@ void plan_release(struct plan *plan)
     free(plan->watch_begin);
     graph_release(&plan->graph);
 }
-

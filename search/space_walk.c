@@ -19,8 +19,10 @@ void space_get(const struct space *s, uint64_t index, uint16_t *config)
         uint32_t low = d->begin[state], high = d->begin[state + 1];
         while (high - low > 1) {
             uint32_t middle = low + (high - low) / 2;
-            if (d->before[middle] <= index) low = middle;
-            else high = middle;
+            if (d->before[middle] <= index)
+                low = middle;
+            else
+                high = middle;
         }
         index -= d->before[low];
         config[s->order[l]] = d->value[low];
@@ -105,7 +107,7 @@ static bool try_neighbour(struct neighbour_list *n, int l, uint32_t e)
 size_t space_neighbours(const struct space *s, const uint16_t *config, bool step, uint16_t *out, size_t max)
 {
     const struct diagram *d = &s->diagram;
-    struct neighbour_list n = { s, config, out, 0, max };
+    struct neighbour_list n = {s, config, out, 0, max};
     uint32_t state = d->root;
     for (int l = 0; l < s->level_count && n.count < max; l++) {
         int p = s->order[l];
@@ -132,8 +134,8 @@ struct repair {
     int effort;
 };
 
-// Goes through the edges of a state that do not have the wanted value: the nearest first, of two equally near a random one;
-// unordered values from a random one on.
+// Goes through the edges of a state that do not have the wanted value: the nearest first, of two equally near a random
+// one; unordered values from a random one on.
 struct edge_cursor {
     uint32_t begin, end;
     int64_t left, right;
@@ -149,11 +151,13 @@ static struct edge_cursor cursor_at(const struct repair *r, int l, uint32_t stat
     uint32_t begin = d->begin[state], end = d->begin[state + 1], low = begin, high = end;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (d->value[middle] < r->wanted[p]) low = middle + 1;
-        else high = middle;
+        if (d->value[middle] < r->wanted[p])
+            low = middle + 1;
+        else
+            high = middle;
     }
     *has_own = low < end && d->value[low] == r->wanted[p];
-    struct edge_cursor c = { .begin = begin, .end = end, .left = (int64_t)low - 1, .right = low };
+    struct edge_cursor c = {.begin = begin, .end = end, .left = (int64_t)low - 1, .right = low};
     c.right += *has_own;
     c.ordered = is_ordered(&s->parameters[p]);
     c.right_first = random_next(r->rng) & 1;
@@ -207,13 +211,13 @@ static bool descend(struct repair *r, int l, uint32_t state, int changes)
 size_t space_repair(const struct space *s, struct random *rng, uint16_t *config)
 {
     const struct diagram *d = &s->diagram;
-    uint16_t wanted[SPACE_MAX_PARAMETERS], path[SPACE_MAX_PARAMETERS] = { 0 };
+    uint16_t wanted[SPACE_MAX_PARAMETERS], path[SPACE_MAX_PARAMETERS] = {0};
     assert(s->built);
     for (int i = 0; i < s->count; i++) {
         size_t last = s->parameters[i].count - 1;
         wanted[i] = config[i] > last ? (uint16_t)last : config[i];
     }
-    struct repair r = { s, rng, wanted, path, 0 };
+    struct repair r = {s, rng, wanted, path, 0};
     bool found = false;
     int most = s->level_count < 6 ? s->level_count : 6;
     for (int changes = 0; changes <= most && !found; changes++) {

@@ -34,7 +34,8 @@ const char *stop_reason(const struct stop *s)
 {
     if (!isfinite(s->best)) return NULL; // nothing valid yet: there is everything to gain
     if (s->rules.target > 0 && s->best <= s->rules.target) return "the target is reached";
-    if (s->rules.patience && s->evaluations - s->last_gain > s->rules.patience) return "no gain for as long as patience allows";
+    if (s->rules.patience && s->evaluations - s->last_gain > s->rules.patience)
+        return "no gain for as long as patience allows";
     if (s->rules.noise > 0 && s->evaluations >= STOP_NOISE_LEAST) {
         double before = s->trace[s->evaluations / 2 - 1];
         if (isfinite(before) && before / s->best - 1 < s->rules.noise) return "the expected gain is below the noise";

@@ -2,9 +2,11 @@
 //
 //   patience   no gain in this many evaluations
 //   target     an objective that is good enough is reached
-//   noise      the expected gain of going on as long again is below the noise of measuring: what the second half of the evaluations gained over the first, as a
-//              relative difference, is less than this. (Records of a random sequence come ever more rarely, after n evaluations at a rate of 1/n, so the half to come
-//              gains on average no more than the last half did.) Not before STOP_NOISE_LEAST evaluations
+//   noise      the expected gain of going on as long again is below the noise of measuring: what the second half of the
+//   evaluations gained over the first, as a
+//              relative difference, is less than this. (Records of a random sequence come ever more rarely, after n
+//              evaluations at a rate of 1/n, so the half to come gains on average no more than the last half did.) Not
+//              before STOP_NOISE_LEAST evaluations
 #ifndef SWEETSPOT_STOP_H
 #define SWEETSPOT_STOP_H
 
@@ -21,9 +23,9 @@ struct stop_rules {
 
 struct stop {
     struct stop_rules rules;
-    double best;       // INFINITY before the first valid result
+    double best; // INFINITY before the first valid result
     uint64_t evaluations, last_gain;
-    double *trace;     // best after each evaluation
+    double *trace; // best after each evaluation
     size_t room;
 };
 

@@ -1,5 +1,5 @@
-// The table of search strategies, and the instance that stands between the driver and a strategy (strategy.h): it drops repeated
-// proposals and counts what is outstanding.
+// The table of search strategies, and the instance that stands between the driver and a strategy (strategy.h): it drops
+// repeated proposals and counts what is outstanding.
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
@@ -11,22 +11,14 @@
 #include "search/strategy_kit.h"
 #include "tuner/base/memory.h"
 
-extern const struct strategy_class strategy_default, strategy_trees, strategy_exhaustive, strategy_random, strategy_local_search, strategy_latin_hypercube, strategy_multi_start,
-    strategy_annealing, strategy_genetic, strategy_differential, strategy_particle_swarm;
+extern const struct strategy_class strategy_default, strategy_trees, strategy_exhaustive, strategy_random,
+    strategy_local_search, strategy_latin_hypercube, strategy_multi_start, strategy_annealing, strategy_genetic,
+    strategy_differential, strategy_particle_swarm;
 
 const struct strategy_class *const strategy_classes[] = {
-    &strategy_default,
-    &strategy_trees,
-    &strategy_local_search,
-    &strategy_multi_start,
-    &strategy_annealing,
-    &strategy_genetic,
-    &strategy_differential,
-    &strategy_particle_swarm,
-    &strategy_latin_hypercube,
-    &strategy_random,
-    &strategy_exhaustive,
-    NULL,
+    &strategy_default,         &strategy_trees,   &strategy_local_search, &strategy_multi_start,
+    &strategy_annealing,       &strategy_genetic, &strategy_differential, &strategy_particle_swarm,
+    &strategy_latin_hypercube, &strategy_random,  &strategy_exhaustive,   NULL,
 };
 
 // How often in a row a strategy may propose what is known before a random configuration is taken instead.
@@ -130,7 +122,8 @@ static bool ask_one(struct strategy *s, void *state, uint16_t *config)
 bool strategy_ask(struct strategy *s, uint16_t *config)
 {
     s->last_ask_failed = true;
-    for (size_t i = 0; i < s->criteria && s->last_ask_failed; i++) s->last_ask_failed = !ask_one(s, s->states[s->turn++ % s->criteria], config);
+    for (size_t i = 0; i < s->criteria && s->last_ask_failed; i++)
+        s->last_ask_failed = !ask_one(s, s->states[s->turn++ % s->criteria], config);
     if (!s->last_ask_failed) history_propose(&s->seen, config);
     return !s->last_ask_failed;
 }

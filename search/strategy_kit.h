@@ -8,7 +8,7 @@
 // An option of a strategy that a user may set ("key=value,..."). Tables end with a NULL name.
 struct strategy_knob {
     const char *name;
-    double value;       // default
+    double value; // default
     double low, high;
     const char *summary;
 };

@@ -9,24 +9,24 @@
 #include "tuner/base/memory.h"
 
 enum {
-    MAX_ROWS = 220,        // rows learnt at a fit; more are chosen from
-    SPARE_ROWS = 40,       // that may come until the next fit
-    BEST_ROWS = 120,       // of a longer history: this many of the best, the rest at random
-    FIT_ROWS = 120,        // rows that the hyperparameters are fitted to
-    TOP = 5,               // rows whose neighbours are candidates
-    POOL = 4000,           // random candidates; spaces up to this size are looked through whole
+    MAX_ROWS = 220,  // rows learnt at a fit; more are chosen from
+    SPARE_ROWS = 40, // that may come until the next fit
+    BEST_ROWS = 120, // of a longer history: this many of the best, the rest at random
+    FIT_ROWS = 120,  // rows that the hyperparameters are fitted to
+    TOP = 5,         // rows whose neighbours are candidates
+    POOL = 4000,     // random candidates; spaces up to this size are looked through whole
     MAX_NEIGHBOURS = 2000,
 };
 
 static const double compression = 0.5; // e-folds above the best from which on a target grows only logarithmically
 
-// By how much the model's standard deviations are widened: the hyperparameters are the likeliest ones, not all likely ones, and a model that is
-// so sure of itself looks too little elsewhere.
+// By how much the model's standard deviations are widened: the hyperparameters are the likeliest ones, not all likely
+// ones, and a model that is so sure of itself looks too little elsewhere.
 static const double caution = 1.5;
 
 void surrogate_init(struct surrogate *s, const struct space *space, const struct history *history)
 {
-    *s = (struct surrogate){ .space = space, .history = history, .width = space_parameter_count(space) };
+    *s = (struct surrogate){.space = space, .history = history, .width = space_parameter_count(space)};
     encoding_init(&s->encoding, space);
     size_t d = s->encoding.count ? s->encoding.count : 1;
     s->gp = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, MAX_ROWS + SPARE_ROWS);
@@ -89,7 +89,7 @@ static void choose_rows(struct surrogate *s, struct random *rng)
 {
     size_t count = s->history->count;
     struct scored *order = memory_new(count, sizeof *order);
-    for (size_t i = 0; i < count; i++) order[i] = (struct scored){ kit_score(s->history, i), i };
+    for (size_t i = 0; i < count; i++) order[i] = (struct scored){kit_score(s->history, i), i};
     qsort(order, count, sizeof *order, compare_scored);
     for (size_t i = 0; i < MAX_ROWS; i++) {
         if (i >= BEST_ROWS) {
@@ -124,7 +124,8 @@ static void find_targets(struct surrogate *s)
         n++;
     }
     double mean = sum / (double)n, deviation = sqrt(fmax(squares / (double)n - mean * mean, 1e-8));
-    for (size_t i = 0; i < s->row_count; i++) s->targets[i] = isnan(s->targets[i]) ? 0 : (s->targets[i] - mean) / deviation;
+    for (size_t i = 0; i < s->row_count; i++)
+        s->targets[i] = isnan(s->targets[i]) ? 0 : (s->targets[i] - mean) / deviation;
     s->best_target = (0 - mean) / deviation;
 }
 
@@ -141,8 +142,10 @@ static void renew_pool(struct surrogate *s, struct random *rng)
     s->pool_count = size < POOL ? (size_t)size : POOL;
     for (size_t i = 0; i < s->pool_count; i++) {
         uint16_t *config = s->pool + i * s->width;
-        if (size <= POOL) space_get(s->space, i, config);
-        else space_sample(s->space, rng, config);
+        if (size <= POOL)
+            space_get(s->space, i, config);
+        else
+            space_sample(s->space, rng, config);
         encoding_of(&s->encoding, config, points + i * d);
     }
     gp_pool(s->gp, points, s->pool_count);
@@ -154,13 +157,15 @@ void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
     size_t d = s->encoding.count ? s->encoding.count : 1;
     // Often while little is known, seldom when it costs more and changes less.
     size_t every = told < 60 ? 1 : told < 150 ? 10 : 20;
-    bool fit = s->told_at_fit == 0 || told >= s->told_at_fit + every || s->row_count + (s->history->count - s->known) > MAX_ROWS + SPARE_ROWS;
+    bool fit = s->told_at_fit == 0 || told >= s->told_at_fit + every ||
+               s->row_count + (s->history->count - s->known) > MAX_ROWS + SPARE_ROWS;
     if (fit) {
         s->row_count = 0;
         gp_clear(s->gp);
         if (s->history->count <= MAX_ROWS)
             for (size_t i = 0; i < s->history->count; i++) add_row(s, i);
-        else choose_rows(s, rng);
+        else
+            choose_rows(s, rng);
     } else {
         for (size_t i = s->known; i < s->history->count; i++) add_row(s, i);
     }
@@ -210,8 +215,8 @@ static void rate(struct surrogate *s, size_t first)
     for (size_t i = first; i < kept; i++) s->promise[i] = expected_improvement(s->best_target, s->mean[i], s->bound[i]);
 }
 
-// The best of the candidates from `first` on, except below `*promise`; exact variances are computed only as far as the bounds leave it
-// open. Returns it, or -1, and its promise.
+// The best of the candidates from `first` on, except below `*promise`; exact variances are computed only as far as the
+// bounds leave it open. Returns it, or -1, and its promise.
 static int64_t best_candidate(struct surrogate *s, size_t first, double *promise)
 {
     size_t d = s->encoding.count ? s->encoding.count : 1;
@@ -242,7 +247,7 @@ static void add_best_neighbours(struct surrogate *s)
     struct scored top[TOP + 1];
     size_t count = 0;
     for (size_t i = 0; i < s->row_count; i++) {
-        struct scored one = { kit_score(s->history, s->rows[i]), s->rows[i] };
+        struct scored one = {kit_score(s->history, s->rows[i]), s->rows[i]};
         if (!isfinite(one.score)) continue;
         size_t at = count;
         for (; at > 0 && compare_scored(&one, &top[at - 1]) < 0; at--) top[at] = top[at - 1];

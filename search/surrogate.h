@@ -1,9 +1,10 @@
-// A model of what a space's configurations cost, learnt from a history, and the search for the configuration that promises most.
+// A model of what a space's configurations cost, learnt from a history, and the search for the configuration that
+// promises most.
 //
-// The model is a Gaussian process over encoded configurations (encoding.h, gp.h). Targets are the logarithms of the times,
-// compressed above the best, because how bad a bad configuration is tells little about the good ones; a failure counts as
-// the worst seen, a proposal whose result is awaited as what the model expects of it. What is promised is the expected
-// improvement over the best (Mockus 1978; Jones, Schonlau and Welch 1998).
+// The model is a Gaussian process over encoded configurations (encoding.h, gp.h). Targets are the logarithms of the
+// times, compressed above the best, because how bad a bad configuration is tells little about the good ones; a failure
+// counts as the worst seen, a proposal whose result is awaited as what the model expects of it. What is promised is the
+// expected improvement over the best (Mockus 1978; Jones, Schonlau and Welch 1998).
 #ifndef SWEETSPOT_SURROGATE_H
 #define SWEETSPOT_SURROGATE_H
 
@@ -13,7 +14,7 @@
 
 struct surrogate {
     const struct space *space;
-    const struct history *history;   // borrowed
+    const struct history *history; // borrowed
     struct encoding encoding;
     struct gp *gp;
     size_t width;
@@ -21,9 +22,9 @@ struct surrogate {
     size_t *rows, row_count;
     float *points;
     double *targets;
-    size_t known;                    // rows of the history looked at so far
-    size_t told_at_fit;              // told results at the last fit
-    double best_target;              // the target of the best row
+    size_t known;       // rows of the history looked at so far
+    size_t told_at_fit; // told results at the last fit
+    double best_target; // the target of the best row
     // The pool: random configurations, renewed at every fit (all of a small space), with what the GP says of them.
     uint16_t *pool;
     size_t pool_count;
@@ -38,10 +39,11 @@ struct surrogate {
 void surrogate_init(struct surrogate *, const struct space *, const struct history *);
 void surrogate_release(struct surrogate *);
 
-// Brings the model up to date with the history, of which `told` results have arrived. At least one must have been measured.
+// Brings the model up to date with the history, of which `told` results have arrived. At least one must have been
+// measured.
 void surrogate_learn(struct surrogate *, size_t told, struct random *);
-// The new configuration (without a row) of the highest expected improvement among the pool and the neighbours of the best rows. Returns its
-// expected improvement, or -1 when nothing new was found.
+// The new configuration (without a row) of the highest expected improvement among the pool and the neighbours of the
+// best rows. Returns its expected improvement, or -1 when nothing new was found.
 double surrogate_propose(struct surrogate *, uint16_t *config);
 
 #endif

@@ -66,10 +66,11 @@ static bool is_name(const char *name)
 
 int symbols_add(struct symbols *s, const char *name, enum expr_type type, struct error *err)
 {
-    if (!is_name(name)) return error_set(err, "'%s' is not a name: letters, digits and '_' are, not a digit first", name);
+    if (!is_name(name))
+        return error_set(err, "'%s' is not a name: letters, digits and '_' are, not a digit first", name);
     if (symbols_find(s, name) >= 0) return error_set(err, "the name '%s' is already taken", name);
     s->names = grow(s->names, &s->name_room, s->name_count, sizeof *s->names);
-    s->names[s->name_count] = (struct symbol){ copy_text(name), type };
+    s->names[s->name_count] = (struct symbol){copy_text(name), type};
     return (int)s->name_count++;
 }
 

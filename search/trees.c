@@ -10,8 +10,8 @@
 #include "tuner/base/memory.h"
 
 struct tree_node {
-    int32_t dimension;    // -1: a leaf
-    float threshold;      // left: below
+    int32_t dimension; // -1: a leaf
+    float threshold;   // left: below
     uint32_t left, right;
     double mean;
 };
@@ -62,10 +62,11 @@ struct split {
     double gain;
 };
 
-// A random threshold of one dimension, and by how much it lowers the squared error. Gain is negative when the split is none.
+// A random threshold of one dimension, and by how much it lowers the squared error. Gain is negative when the split is
+// none.
 static struct split try_split(struct trees *t, const uint32_t *order, size_t count, size_t dimension)
 {
-    struct split s = { (int32_t)dimension, 0, -1 };
+    struct split s = {(int32_t)dimension, 0, -1};
     float low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < count; i++) {
         float x = t->points[order[i] * t->dimensions + dimension];
@@ -75,8 +76,8 @@ static struct split try_split(struct trees *t, const uint32_t *order, size_t cou
     if (!(low < high)) return s;
     s.threshold = low + (high - low) * (float)random_unit(t->rng);
     if (s.threshold <= low) s.threshold = nextafterf(low, high);
-    double sums[2] = { 0 };
-    size_t counts[2] = { 0 };
+    double sums[2] = {0};
+    size_t counts[2] = {0};
     for (size_t i = 0; i < count; i++) {
         int side = t->points[order[i] * t->dimensions + dimension] >= s.threshold;
         sums[side] += t->targets[order[i]];
@@ -84,7 +85,8 @@ static struct split try_split(struct trees *t, const uint32_t *order, size_t cou
     }
     if (counts[0] < t->least || counts[1] < t->least) return s;
     double total = sums[0] + sums[1];
-    s.gain = sums[0] * sums[0] / (double)counts[0] + sums[1] * sums[1] / (double)counts[1] - total * total / (double)count;
+    s.gain =
+        sums[0] * sums[0] / (double)counts[0] + sums[1] * sums[1] / (double)counts[1] - total * total / (double)count;
     return s;
 }
 
@@ -97,9 +99,9 @@ static uint32_t grow(struct trees *t, uint32_t *order, size_t count)
         sum += t->targets[order[i]];
         pure &= t->targets[order[i]] == t->targets[order[0]];
     }
-    t->nodes[node] = (struct tree_node){ .dimension = -1, .mean = sum / (double)count };
+    t->nodes[node] = (struct tree_node){.dimension = -1, .mean = sum / (double)count};
     if (pure || count < 2 * t->least) return node;
-    struct split best = { -1, 0, -1 };
+    struct split best = {-1, 0, -1};
     for (size_t dimension = 0; dimension < t->dimensions; dimension++) {
         struct split s = try_split(t, order, count, dimension);
         if (s.gain > best.gain) best = s;
@@ -121,7 +123,8 @@ static uint32_t grow(struct trees *t, uint32_t *order, size_t count)
     return node;
 }
 
-void trees_grow(struct trees *t, const float *points, const double *targets, size_t count, size_t least, struct random *rng)
+void trees_grow(struct trees *t, const float *points, const double *targets, size_t count, size_t least,
+                struct random *rng)
 {
     assert(count > 0 && least > 0);
     t->points = points;

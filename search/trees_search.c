@@ -1,6 +1,7 @@
-// A tree classifier that tells the best tenth from the rest: extra-trees grown on everything measured, failures among the rest, renewed
-// every few results; proposed is the candidate most likely to belong to the best, out of neighbours of the best ones, crossovers between
-// them, and random configurations. The strongest published kind of strategy, kept as the measure for `default`.
+// A tree classifier that tells the best tenth from the rest: extra-trees grown on everything measured, failures among
+// the rest, renewed every few results; proposed is the candidate most likely to belong to the best, out of neighbours
+// of the best ones, crossovers between them, and random configurations. The strongest published kind of strategy, kept
+// as the measure for `default`.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,11 @@
 enum { KNOB_INITIAL, KNOB_TREES, KNOB_EVERY, KNOB_SHARE, KNOB_COUNT };
 
 static const struct strategy_knob knobs[] = {
-    { "initial", 15, 2, 10000, "random configurations at the start" },
-    { "trees", 60, 1, 1000, "size of the ensemble" },
-    { "every", 3, 1, 1000, "results between two growths" },
-    { "share", 0.1, 0.001, 0.9, "share that counts as the best" },
-    { NULL, 0, 0, 0, NULL },
+    {"initial", 15, 2, 10000, "random configurations at the start"},
+    {"trees", 60, 1, 1000, "size of the ensemble"},
+    {"every", 3, 1, 1000, "results between two growths"},
+    {"share", 0.1, 0.001, 0.9, "share that counts as the best"},
+    {NULL, 0, 0, 0, NULL},
 };
 
 enum { PARENTS = 5, CROSSOVERS = 100, RANDOM = 400, MAX_NEIGHBOURS = 600, MAX_ROWS = 1000 };
@@ -30,7 +31,7 @@ struct trees_search {
     struct trees *trees;
     double knobs[KNOB_COUNT];
     size_t width, told, grown_at;
-    size_t *ranked, ranked_count, ranked_room;   // told rows, the best first
+    size_t *ranked, ranked_count, ranked_room; // told rows, the best first
     uint16_t *candidates;
     size_t candidate_room;
     float *point;
@@ -73,7 +74,9 @@ static void grow(struct trees_search *t)
     double *targets = memory_grow(NULL, rows, sizeof *targets);
     for (size_t i = 0; i < rows; i++, count++) {
         // The best all, of the others a random part of what is left.
-        size_t row = t->ranked[i < MAX_ROWS / 2 || rows == t->ranked_count ? i : MAX_ROWS / 2 + random_below(&t->rng, t->ranked_count - MAX_ROWS / 2)];
+        size_t row = t->ranked[i < MAX_ROWS / 2 || rows == t->ranked_count
+                                   ? i
+                                   : MAX_ROWS / 2 + random_below(&t->rng, t->ranked_count - MAX_ROWS / 2)];
         encoding_of(&t->encoding, history_config(&t->history, row), points + count * d);
         targets[count] = i < best && isfinite(kit_score(&t->history, row));
     }
@@ -87,11 +90,12 @@ static size_t make_candidates(struct trees_search *t)
 {
     size_t count = 0, parents = t->ranked_count < PARENTS ? t->ranked_count : PARENTS;
     for (size_t i = 0; i < parents && count < MAX_NEIGHBOURS; i++)
-        count += space_neighbours(t->space, history_config(&t->history, t->ranked[i]), false, t->candidates + count * t->width,
-                                  MAX_NEIGHBOURS - count);
+        count += space_neighbours(t->space, history_config(&t->history, t->ranked[i]), false,
+                                  t->candidates + count * t->width, MAX_NEIGHBOURS - count);
     for (size_t i = 0; i < CROSSOVERS && parents > 1; i++) {
         const uint16_t *a = history_config(&t->history, t->ranked[random_below(&t->rng, parents)]);
-        const uint16_t *b = history_config(&t->history, t->ranked[random_below(&t->rng, t->ranked_count < 20 ? t->ranked_count : 20)]);
+        const uint16_t *b =
+            history_config(&t->history, t->ranked[random_below(&t->rng, t->ranked_count < 20 ? t->ranked_count : 20)]);
         uint16_t *child = t->candidates + count * t->width;
         for (size_t p = 0; p < t->width; p++) child[p] = random_next(&t->rng) & 1 ? a[p] : b[p];
         if (space_is_valid(t->space, child)) count++;

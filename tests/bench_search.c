@@ -1,7 +1,8 @@
 // Figures of BENCHMARKS.md that need no GPU:
 //
-//     out/bin/bench_search spaces                       build times of tests/spaces/constrained.json against Kernel Tuner's, counts checked
-//     out/bin/bench_search proposals JOB STRATEGY N     time of one proposal on a job's space, on a synthetic landscape, one outstanding
+//     out/bin/bench_search spaces                       build times of tests/spaces/constrained.json against Kernel
+//     Tuner's, counts checked out/bin/bench_search proposals JOB STRATEGY N     time of one proposal on a job's space,
+//     on a synthetic landscape, one outstanding
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -35,7 +36,8 @@ static double build_once(const json_t *one, uint64_t *size)
         json_array_foreach(list, j, item) values[j] = json_integer_value(item);
         space_add_parameter(space, name, PARAMETER_INT, values, json_array_size(list), &err);
     }
-    json_array_foreach(json_object_get(one, "constraints"), j, item) space_add_constraint(space, json_string_value(item), &err);
+    json_array_foreach(json_object_get(one, "constraints"), j, item)
+        space_add_constraint(space, json_string_value(item), &err);
     if (space_build(space, NULL, &err)) fprintf(stderr, "%s\n", err.message);
     double seconds = now() - start;
     *size = space_size(space);
@@ -56,7 +58,8 @@ static int spaces(void)
         uint64_t size = 0;
         for (int k = 0; k < 5; k++) best = fmin(best, build_once(one, &size));
         wrong += (int64_t)size != json_get_integer(one, "valid", -1);
-        printf("%-22s %14.0f %10" PRIu64 " %12.6f %14.3f %8.0f%s\n", json_get_string(one, "name", "?"), json_get_number(one, "raw", NAN), size, best, theirs, theirs / best,
+        printf("%-22s %14.0f %10" PRIu64 " %12.6f %14.3f %8.0f%s\n", json_get_string(one, "name", "?"),
+               json_get_number(one, "raw", NAN), size, best, theirs, theirs / best,
                (int64_t)size != json_get_integer(one, "valid", -1) ? "  WRONG COUNT" : "");
     }
     json_decref(all);
@@ -75,7 +78,9 @@ static struct observation landscape(const struct space *space, const uint16_t *c
         mix ^= mix >> 29;
     }
     bool fails = mix % 10 == 0;
-    struct observation o = {.config = config, .outcome = fails ? OUTCOME_INVALID : OUTCOME_OK, .objective = fails ? NAN : time * (1 + 0.03 * (double)(mix >> 11 & 1023) / 1023),
+    struct observation o = {.config = config,
+                            .outcome = fails ? OUTCOME_INVALID : OUTCOME_OK,
+                            .objective = fails ? NAN : time * (1 + 0.03 * (double)(mix >> 11 & 1023) / 1023),
                             .facts = {64, 0, 32768, 16384, 0.25}};
     return o;
 }
@@ -108,8 +113,9 @@ static int proposals(const char *path, const char *name, long count)
         longest = fmax(longest, one);
         if (o.objective < best) best = o.objective;
     }
-    printf("%s: %" PRIu64 " valid configurations, %s, %ld proposals: %.3f ms each on average, %.1f ms the longest; best %g\n", path, space_size(job->space), name, done,
-           1e3 * spent / (double)done, 1e3 * longest, best);
+    printf("%s: %" PRIu64
+           " valid configurations, %s, %ld proposals: %.3f ms each on average, %.1f ms the longest; best %g\n",
+           path, space_size(job->space), name, done, 1e3 * spent / (double)done, 1e3 * longest, best);
     strategy_free(s);
     job_free(job);
     return 0;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The demo: tune SGEMM at 2048x2048x2048 for about a minute, emit the header, compare with cuBLAS. Without a GPU the same commands run
-# on a space that was recorded on an H200.
+# The demo: tune SGEMM at 2048x2048x2048 for about a minute, emit the header, compare with cuBLAS. Without a GPU the
+# same commands run on a space that was recorded on an H200.
 set -e
 sweetspot=${BIN:?}/sweetspot
 job=configs/sgemm_2048.cfg

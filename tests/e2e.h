@@ -1,4 +1,5 @@
-// Running the real programs from a test: each test gets a folder of its own under out/, and sees exit status, stdout and stderr.
+// Running the real programs from a test: each test gets a folder of its own under out/, and sees exit status, stdout
+// and stderr.
 #ifndef SWEETSPOT_E2E_H
 #define SWEETSPOT_E2E_H
 
@@ -39,7 +40,8 @@ static inline const char *e2e_bin(void)
 // A fresh empty folder "out/test/<name>"; the path is malloc'ed.
 static inline char *e2e_folder(const char *name)
 {
-    char *folder = text_format("out/test/%s.%ld", name, (long)getpid()), *command = text_format("rm -rf '%s' && mkdir -p '%s'", folder, folder);
+    char *folder = text_format("out/test/%s.%ld", name, (long)getpid()),
+         *command = text_format("rm -rf '%s' && mkdir -p '%s'", folder, folder);
     assert_int_equal(system(command), 0);
     free(command);
     return folder;
@@ -63,7 +65,8 @@ static inline struct outcome_of_command e2e_run(const char *folder, const char *
     va_end(args);
     char *command = text_format("export BIN='%s'; { %s\n} >'%s' 2>'%s' </dev/null", e2e_bin(), line, out, err);
     int status = system(command);
-    struct outcome_of_command result = {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), text_read_file(out, NULL), text_read_file(err, NULL)};
+    struct outcome_of_command result = {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+                                        text_read_file(out, NULL), text_read_file(err, NULL)};
     free(command);
     free(line);
     free(out);

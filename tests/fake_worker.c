@@ -1,6 +1,6 @@
-// A scripted worker for tests of the driver: speaks the compiler's and the GPU worker's part of the protocol and misbehaves as the configuration's
-// MODE says. Times are a function of the parameter X alone. Every measured configuration is appended to the file $FAKE_LOG, so that a test can see
-// what was measured, and how often.
+// A scripted worker for tests of the driver: speaks the compiler's and the GPU worker's part of the protocol and
+// misbehaves as the configuration's MODE says. Times are a function of the parameter X alone. Every measured
+// configuration is appended to the file $FAKE_LOG, so that a test can see what was measured, and how often.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,21 +38,27 @@ static void note_text(const char *text)
     fclose(file);
 }
 
-static void note(const json_t *object) { note_text(json_get_string(object, "config", "")); }
+static void note(const json_t *object)
+{
+    note_text(json_get_string(object, "config", ""));
+}
 
 static json_t *hello(void)
 {
     const char *refuse = getenv("FAKE_ENVIRONMENT");
     if (refuse) return json_pack("{s:s, s:s, s:s}", "compiler", "fake 1.0", "status", "environment", "reason", refuse);
-    return json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:i, s:I, s:I}, s:{s:b, s:s}}", "compiler", "fake 1.0", "device", "name", "Fake GPU", "arch", "sm_90a", "uuid",
-                     "GPU-fake", "driver", "1.2.3", "sm_count", 132, "memory_bytes", (json_int_t)1 << 34, "memory_free", (json_int_t)1 << 33, "counters", "available",
+    return json_pack("{s:s, s:{s:s, s:s, s:s, s:s, s:i, s:I, s:I}, s:{s:b, s:s}}", "compiler", "fake 1.0", "device",
+                     "name", "Fake GPU", "arch", "sm_90a", "uuid", "GPU-fake", "driver", "1.2.3", "sm_count", 132,
+                     "memory_bytes", (json_int_t)1 << 34, "memory_free", (json_int_t)1 << 33, "counters", "available",
                      (int)!getenv("FAKE_NO_COUNTERS"), "reason", "ERR_NVGPUCTRPERM: no permission");
 }
 
 static json_t *compile(const json_t *request)
 {
-    if (mode_is(request, "compile_error")) return json_pack("{s:s, s:s}", "status", "compile_error", "reason", "x.cu(3): error: expected a ';'");
-    if (mode_is(request, "compile_timeout")) return json_pack("{s:s, s:s}", "status", "compile_timeout", "reason", "still compiling at the deadline");
+    if (mode_is(request, "compile_error"))
+        return json_pack("{s:s, s:s}", "status", "compile_error", "reason", "x.cu(3): error: expected a ';'");
+    if (mode_is(request, "compile_timeout"))
+        return json_pack("{s:s, s:s}", "status", "compile_timeout", "reason", "still compiling at the deadline");
     if (mode_is(request, "compile_crash")) {
         signal(SIGSEGV, SIG_DFL); // a sanitizer would catch it
         raise(SIGSEGV);
@@ -64,10 +70,12 @@ static json_t *compile(const json_t *request)
     json_t *entry, *entries = json_array();
     json_array_foreach(json_object_get(request, "entries"), i, entry)
     {
-        json_array_append_new(entries, json_pack("{s:O, s:O, s:i, s:i, s:i, s:i, s:i, s:i}", "entry", entry, "symbol", entry, "registers", huge ? 255 : 32, "spill_loads", 0,
-                                                 "spill_stores", 0, "shared", 0, "stack", 0, "code_bytes", 1000 + x_of(request)));
+        json_array_append_new(entries, json_pack("{s:O, s:O, s:i, s:i, s:i, s:i, s:i, s:i}", "entry", entry, "symbol",
+                                                 entry, "registers", huge ? 255 : 32, "spill_loads", 0, "spill_stores",
+                                                 0, "shared", 0, "stack", 0, "code_bytes", 1000 + x_of(request)));
     }
-    return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o}", "status", "ok", "cubin", "/fake.cubin", "cached", 0, "seconds", 0.001, "warnings", "entries", entries);
+    return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o}", "status", "ok", "cubin", "/fake.cubin", "cached", 0, "seconds",
+                     0.001, "warnings", "entries", entries);
 }
 
 // With the set `full`: the metrics named besides it, which have values too.
@@ -75,8 +83,10 @@ static json_t *named;
 
 static json_t *job(const json_t *request)
 {
-    json_t *metrics = getenv("FAKE_NO_COUNTERS") ? json_array() : json_pack("[s,s]", "icache_misses", "occupancy"), *missing = json_array(), *asked = json_object_get(request, "counters");
-    if (!strcmp(json_is_string(json_array_get(asked, 0)) ? json_string_value(json_array_get(asked, 0)) : "", "full") && json_array_size(metrics)) {
+    json_t *metrics = getenv("FAKE_NO_COUNTERS") ? json_array() : json_pack("[s,s]", "icache_misses", "occupancy"),
+           *missing = json_array(), *asked = json_object_get(request, "counters");
+    if (!strcmp(json_is_string(json_array_get(asked, 0)) ? json_string_value(json_array_get(asked, 0)) : "", "full") &&
+        json_array_size(metrics)) {
         json_decref(named);
         named = json_deep_copy(asked);
         json_array_remove(named, 0);
@@ -84,13 +94,14 @@ static json_t *job(const json_t *request)
         json_array_extend(metrics, named);
     }
     for (int i = 1; getenv("FAKE_REFERENCE") && i < 4; i++) { // a reference that takes its time
-        json_t *line = json_pack("{s:O, s:f, s:s}", "id", json_object_get(request, "id"), "progress", 0.25 * i, "what", "the reference on the CPU");
+        json_t *line = json_pack("{s:O, s:f, s:s}", "id", json_object_get(request, "id"), "progress", 0.25 * i, "what",
+                                 "the reference on the CPU");
         json_write_line(STDOUT_FILENO, line, NULL);
         json_decref(line);
     }
     if (getenv("FAKE_MISSING")) json_array_append_new(missing, json_string(getenv("FAKE_MISSING")));
-    return json_pack("{s:s, s:[{s:s, s:[{s:f, s:f, s:f}]}], s:o, s:o}", "status", "ok", "baselines", "name", "cublas", "problems", "time", 1.1e-3, "low", 1.0e-3, "high",
-                     1.2e-3, "metrics", metrics, "missing", missing);
+    return json_pack("{s:s, s:[{s:s, s:[{s:f, s:f, s:f}]}], s:o, s:o}", "status", "ok", "baselines", "name", "cublas",
+                     "problems", "time", 1.1e-3, "low", 1.0e-3, "high", 1.2e-3, "metrics", metrics, "missing", missing);
 }
 
 static json_t *problems_of(const json_t *request)
@@ -98,8 +109,9 @@ static json_t *problems_of(const json_t *request)
     json_t *problems = json_array();
     for (size_t p = 0; p < json_array_size(json_object_get(request, "problems")); p++) {
         double t = time_of(request);
-        json_array_append_new(problems, json_pack("{s:i, s:f, s:f, s:f, s:[f,f,f], s:i, s:f, s:i}", "problem", (int)p, "time", t, "low", 0.99 * t, "high", 1.01 * t, "samples", t,
-                                                  0.99 * t, 1.01 * t, "count", 3, "error", 0.1, "bad", 0));
+        json_array_append_new(problems, json_pack("{s:i, s:f, s:f, s:f, s:[f,f,f], s:i, s:f, s:i}", "problem", (int)p,
+                                                  "time", t, "low", 0.99 * t, "high", 1.01 * t, "samples", t, 0.99 * t,
+                                                  1.01 * t, "count", 3, "error", 0.1, "bad", 0));
     }
     return problems;
 }
@@ -120,11 +132,15 @@ static json_t *trial(const json_t *request)
     if (mode_is(request, "other_word")) return json_pack("{s:s}", "status", "excellent");
     if (mode_is(request, "no_time")) return json_pack("{s:s, s:[]}", "status", "ok", "problems");
     if (mode_is(request, "says_crashed"))
-        return json_pack("{s:s, s:s}", "status", "crashed", "reason", "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered");
+        return json_pack("{s:s, s:s}", "status", "crashed", "reason",
+                         "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered");
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        if (mode_is(request, plain[i])) return json_pack("{s:s, s:s, s:o}", "status", plain[i], "reason", "scripted", "problems", problems_of(request));
+        if (mode_is(request, plain[i]))
+            return json_pack("{s:s, s:s, s:o}", "status", plain[i], "reason", "scripted", "problems",
+                             problems_of(request));
     if (getenv("FAKE_DELAY")) usleep((useconds_t)atoi(getenv("FAKE_DELAY")));
-    return json_pack("{s:s, s:o, s:f, s:f, s:f, s:f}", "status", "ok", "problems", problems_of(request), "busy", 0.01, "wall", 0.02, "clock_mhz", 1980.0, "temperature", 40.0);
+    return json_pack("{s:s, s:o, s:f, s:f, s:f, s:f}", "status", "ok", "problems", problems_of(request), "busy", 0.01,
+                     "wall", 0.02, "clock_mhz", 1980.0, "temperature", 40.0);
 }
 
 static json_t *count(const json_t *request)
@@ -135,13 +151,15 @@ static json_t *count(const json_t *request)
     {
         if (mode_is(one, "count_crash")) abort();
         if (getenv("FAKE_NO_COUNTERS")) {
-            json_array_append_new(trials, json_pack("{s:O, s:[], s:s}", "trial", json_object_get(one, "trial"), "counters", "reason", getenv("FAKE_NO_COUNTERS")));
+            json_array_append_new(trials, json_pack("{s:O, s:[], s:s}", "trial", json_object_get(one, "trial"),
+                                                    "counters", "reason", getenv("FAKE_NO_COUNTERS")));
             continue;
         }
         json_t *values = json_pack("[f,f]", 100.0 + x_of(one), 50.0);
         if (named) json_array_append_new(values, json_real(mode_is(one, "irreproducible") ? 3e8 : 2e8));
         for (size_t k = 0; k < json_array_size(named); k++) json_array_append_new(values, json_real(7));
-        json_array_append_new(trials, json_pack("{s:O, s:[{s:i, s:i, s:o}]}", "trial", json_object_get(one, "trial"), "counters", "problem", 0, "stage", 0, "values", values));
+        json_array_append_new(trials, json_pack("{s:O, s:[{s:i, s:i, s:o}]}", "trial", json_object_get(one, "trial"),
+                                                "counters", "problem", 0, "stage", 0, "values", values));
     }
     return json_pack("{s:s, s:o, s:f}", "status", "ok", "trials", trials, "wall", 0.1);
 }
@@ -149,12 +167,15 @@ static json_t *count(const json_t *request)
 static json_t *profile(const json_t *request)
 {
     if (mode_is(request, "profile_crash")) abort();
-    return json_pack("{s:s, s:[{s:s, s:i, s:{s:f, s:f, s:f, s:f}, s:[{s:s, s:s, s:i, s:{s:f, s:f}, s:{s:f, s:f}, s:{s:i}}]}], s:[]}", "status", "ok", "stages", "symbol", "x", "code_bytes",
-                     4096, "totals", "instructions", 2e8, "threads", 64e8, "shared_wavefronts", 2e8, "shared_ideal", 1e8, "lines", "directory", "", "file", "x.cu", "line", 1, "self", "shared_wavefronts", 2e8,
-                     "shared_ideal", 1e8, "total", "shared_wavefronts", 2e8, "shared_ideal", 1e8, "stalls", "barrier", 3, "reasons");
+    return json_pack(
+        "{s:s, s:[{s:s, s:i, s:{s:f, s:f, s:f, s:f}, s:[{s:s, s:s, s:i, s:{s:f, s:f}, s:{s:f, s:f}, s:{s:i}}]}], s:[]}",
+        "status", "ok", "stages", "symbol", "x", "code_bytes", 4096, "totals", "instructions", 2e8, "threads", 64e8,
+        "shared_wavefronts", 2e8, "shared_ideal", 1e8, "lines", "directory", "", "file", "x.cu", "line", 1, "self",
+        "shared_wavefronts", 2e8, "shared_ideal", 1e8, "total", "shared_wavefronts", 2e8, "shared_ideal", 1e8, "stalls",
+        "barrier", 3, "reasons");
 }
 
-static json_t *final(const json_t *request)
+static json_t * final(const json_t *request)
 {
     json_t *entries = json_array(), *one;
     size_t i, rounds = (size_t)json_get_integer(request, "rounds", 10);
@@ -162,14 +183,18 @@ static json_t *final(const json_t *request)
     {
         if (mode_is(one, "final_crash")) abort();
         json_t *times = json_array();
-        for (size_t k = 0; k < rounds; k++) json_array_append_new(times, json_real(time_of(one) * (1 + 0.001 * (double)(k % 5))));
+        for (size_t k = 0; k < rounds; k++)
+            json_array_append_new(times, json_real(time_of(one) * (1 + 0.001 * (double)(k % 5))));
         bool wrong = mode_is(one, "final_wrong");
-        json_array_append_new(entries, json_pack("{s:s, s:O, s:s, s:s, s:f, s:[{s:i, s:o}]}", "name", "candidate", "trial", json_object_get(one, "trial"), "status",
-                                                 wrong ? "wrong" : "ok", "reason", wrong ? "scripted" : "", "error", 0.1, "problems", "problem", 0, "times", times));
+        json_array_append_new(entries, json_pack("{s:s, s:O, s:s, s:s, s:f, s:[{s:i, s:o}]}", "name", "candidate",
+                                                 "trial", json_object_get(one, "trial"), "status",
+                                                 wrong ? "wrong" : "ok", "reason", wrong ? "scripted" : "", "error",
+                                                 0.1, "problems", "problem", 0, "times", times));
     }
     json_t *times = json_array();
     for (size_t k = 0; k < rounds; k++) json_array_append_new(times, json_real(1.1e-3));
-    json_array_append_new(entries, json_pack("{s:s, s:i, s:s, s:[{s:i, s:o}]}", "name", "cublas", "trial", 0, "status", "ok", "problems", "problem", 0, "times", times));
+    json_array_append_new(entries, json_pack("{s:s, s:i, s:s, s:[{s:i, s:o}]}", "name", "cublas", "trial", 0, "status",
+                                             "ok", "problems", "problem", 0, "times", times));
     return json_pack("{s:s, s:o}", "status", "ok", "entries", entries);
 }
 
@@ -188,15 +213,15 @@ int main(void)
         struct error err;
         json_t *request = json_parse(line, &err), *answer;
         const char *op = json_get_string(request, "op", "");
-        answer = !strcmp(op, "hello")     ? hello()
-                 : !strcmp(op, "compile") ? compile(request)
-                 : !strcmp(op, "job")     ? job(request)
-                 : !strcmp(op, "trial")   ? trial(request)
-                 : !strcmp(op, "count")   ? count(request)
-                 : !strcmp(op, "final")   ? final(request)
-                 : !strcmp(op, "profile") ? profile(request)
+        answer = !strcmp(op, "hello")      ? hello()
+                 : !strcmp(op, "compile")  ? compile(request)
+                 : !strcmp(op, "job")      ? job(request)
+                 : !strcmp(op, "trial")    ? trial(request)
+                 : !strcmp(op, "count")    ? count(request)
+                 : !strcmp(op, "final")    ? final(request)
+                 : !strcmp(op, "profile")  ? profile(request)
                  : !strcmp(op, "ceilings") ? ceilings()
-                                          : json_pack("{s:s}", "status", "error");
+                                           : json_pack("{s:s}", "status", "error");
         if (answer) {
             if (json_is_object(answer)) json_object_set(answer, "id", json_object_get(request, "id"));
             json_write_line(STDOUT_FILENO, answer, &err);

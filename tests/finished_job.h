@@ -1,5 +1,6 @@
-// For tests: a job that has been tuned, as far as its files show. A folder with a template, a job file of two problems, and a store
-// with trials, baselines, runs and, where wanted, a final. And a way to run a command and see what it prints.
+// For tests: a job that has been tuned, as far as its files show. A folder with a template, a job file of two problems,
+// and a store with trials, baselines, runs and, where wanted, a final. And a way to run a command and see what it
+// prints.
 #ifndef SWEETSPOT_TESTS_FINISHED_JOB_H
 #define SWEETSPOT_TESTS_FINISHED_JOB_H
 
@@ -37,9 +38,11 @@ static const char finished_job_text[] =
     "derived = { TILES = \"ceil_div(M, BLOCK_M) * ceil_div(N, 64)\"; BYTES = \"BLOCK_M * 4 * 64\"; };\n"
     "constraints = ( \"BYTES <= device.max_shared\" );\n"
     "problems = ( { M = 4096; N = 4096; }, { M = 1000; N = 77; } );\n"
-    "launch = { grid = [ \"min(TILES, device.sm_count * 8)\", \"REDUCTION == \\\"shuffle\\\" ? 1 : ceil_div(N, 2)\" ]; block = [ \"BLOCK_M\" ];\n"
+    "launch = { grid = [ \"min(TILES, device.sm_count * 8)\", \"REDUCTION == \\\"shuffle\\\" ? 1 : ceil_div(N, 2)\" ]; "
+    "block = [ \"BLOCK_M\" ];\n"
     "           cluster = [ 2 ]; shared = \"BYTES + 16\"; };\n"
-    "arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; }, { buffer = \"y\"; type = \"f32\"; shape = [1]; direction = \"out\"; } );\n"
+    "arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; }, { buffer = \"y\"; type = \"f32\"; "
+    "shape = [1]; direction = \"out\"; } );\n"
     "reference = { kernel = \"mini_naive\"; launch = { grid = [1]; block = [1]; }; };\n"
     "work = { flops = \"2*M*N\"; bytes = \"4*M*N\"; };\n";
 
@@ -82,8 +85,15 @@ static inline void finished_trials(const struct finished *f, const char *device,
     struct store *store;
     char hash[HASH_TEXT_SIZE], *key = text_format("key of %s", device);
     if (source_hash(f->template, NULL, 0, hash, NULL, &err)) fail_msg("%s", err.message);
-    struct environment environment = {.key = key, .job = "mini-gemm", .source_hash = hash, .compiler = "nvrtc 13.0", .device = device, .arch = arch, .driver = "580.1"};
-    if (store_open(&store, f->store, true, &err) || store_use_environment(store, &environment, &err)) fail_msg("%s", err.message);
+    struct environment environment = {.key = key,
+                                      .job = "mini-gemm",
+                                      .source_hash = hash,
+                                      .compiler = "nvrtc 13.0",
+                                      .device = device,
+                                      .arch = arch,
+                                      .driver = "580.1"};
+    if (store_open(&store, f->store, true, &err) || store_use_environment(store, &environment, &err))
+        fail_msg("%s", err.message);
     static const struct {
         const char *config;
         enum trial_status status;
@@ -93,27 +103,46 @@ static inline void finished_trials(const struct finished *f, const char *device,
                   {"BLOCK_M=256,UNROLL_K=0,REDUCTION=shuffle", STATUS_WRONG, NAN}};
     for (size_t i = 0; i < 3; i++) {
         double t = trials[i].time;
-        struct trial_problem problems[2] = {{"M=4096,N=4096", true, t, 0.99 * t, 1.01 * t, 1, {t}, 20, 0.125},
-                                            {"M=1000,N=77", true, t / 100, 0.99 * t / 100, 1.01 * t / 100, 1, {t / 100}, 20, 0.25}};
+        struct trial_problem problems[2] = {
+            {"M=4096,N=4096", true, t, 0.99 * t, 1.01 * t, 1, {t}, 20, 0.125},
+            {"M=1000,N=77", true, t / 100, 0.99 * t / 100, 1.01 * t / 100, 1, {t / 100}, 20, 0.25}};
         struct trial_stage stage = {"mini", 40, 0, 8, 0, 1024, 0, 4096, 0.5, ""};
         struct trial_counter counters[2] = {{0, 0, "bank_conflicts", 12}, {1, 0, "bank_conflicts", 3}};
-        struct trial trial = {.config = trials[i].config, .status = trials[i].status, .reason = "", .objective = t / 10, .finished = 1790000000.0, .problem_count = 2,
-                              .problems = problems, .stage_count = 1, .stages = &stage, .counter_count = 2, .counters = counters};
+        struct trial trial = {.config = trials[i].config,
+                              .status = trials[i].status,
+                              .reason = "",
+                              .objective = t / 10,
+                              .finished = 1790000000.0,
+                              .problem_count = 2,
+                              .problems = problems,
+                              .stage_count = 1,
+                              .stages = &stage,
+                              .counter_count = 2,
+                              .counters = counters};
         if (store_add(store, &trial, &err)) fail_msg("%s", err.message);
     }
-    char *hello = text_format("{\"device\":{\"name\":\"%s\",\"arch\":\"%s\",\"sm_count\":132,\"max_shared\":232448}}", device, arch);
+    char *hello = text_format("{\"device\":{\"name\":\"%s\",\"arch\":\"%s\",\"sm_count\":132,\"max_shared\":232448}}",
+                              device, arch);
     assert_int_equal(store_put_document(store, "device", hello, &err), 0);
-    assert_int_equal(store_put_document(store, "baselines",
-                                        "{\"baselines\":[{\"name\":\"cublas\",\"problems\":[{\"time\":0.0011},{\"time\":0.000011}]}]}", &err), 0);
-    assert_int_equal(store_put_document(store, "run", "{\"started\":1789999000,\"ended\":1789999090,\"strategy\":\"random\",\"evaluations\":3,\"new\":3,"
-                                                      "\"search_seconds\":90,\"stopped_by\":\"budget\"}", &err), 0);
+    assert_int_equal(store_put_document(
+                         store, "baselines",
+                         "{\"baselines\":[{\"name\":\"cublas\",\"problems\":[{\"time\":0.0011},{\"time\":0.000011}]}]}",
+                         &err),
+                     0);
+    assert_int_equal(
+        store_put_document(
+            store, "run",
+            "{\"started\":1789999000,\"ended\":1789999090,\"strategy\":\"random\",\"evaluations\":3,\"new\":3,"
+            "\"search_seconds\":90,\"stopped_by\":\"budget\"}",
+            &err),
+        0);
     store_close(store);
     free(hello);
     free(key);
 }
 
-// A final in which trial 1 wins (fresh data), 2 ties, cuBLAS takes 0.9 times our time on the first problem and 1.6 times on the second, in
-// every round although the rounds themselves vary, and cublasLt failed.
+// A final in which trial 1 wins (fresh data), 2 ties, cuBLAS takes 0.9 times our time on the first problem and 1.6
+// times on the second, in every round although the rounds themselves vary, and cublasLt failed.
 static inline void finished_final(const struct finished *f)
 {
     struct error err = {""};
@@ -132,23 +161,28 @@ static inline void finished_final(const struct finished *f)
             json_array_append_new(times[0], json_real(list[i].first * wobble));
             json_array_append_new(times[1], round == 5 && i == 0 ? json_null() : json_real(list[i].second * wobble));
         }
-        json_t *problems = json_pack("[{s:i, s:o, s:f, s:f}, {s:i, s:o}, {s:i}]", "problem", 0, "times", times[0], "error_max", i == 2 ? 4e-7 : 1e-6, "error_rms", 1e-7, "problem", 1,
-                                     "times", times[1], "problem", 2);
-        json_array_append_new(entries, json_pack("{s:s, s:o, s:s, s:f, s:o}", "name", list[i].name, "trial", list[i].trial ? json_integer(list[i].trial) : json_null(),
-                                                 "status", "ok", "error", 0.5, "problems", problems));
+        json_t *problems =
+            json_pack("[{s:i, s:o, s:f, s:f}, {s:i, s:o}, {s:i}]", "problem", 0, "times", times[0], "error_max",
+                      i == 2 ? 4e-7 : 1e-6, "error_rms", 1e-7, "problem", 1, "times", times[1], "problem", 2);
+        json_array_append_new(entries, json_pack("{s:s, s:o, s:s, s:f, s:o}", "name", list[i].name, "trial",
+                                                 list[i].trial ? json_integer(list[i].trial) : json_null(), "status",
+                                                 "ok", "error", 0.5, "problems", problems));
     }
-    json_array_append_new(entries, json_pack("{s:s, s:s, s:s, s:[]}", "name", "cublasLt", "status", "launch_error", "reason", "no heuristic", "problems"));
-    json_t *document = json_pack("{s:f, s:i, s:i, s:i, s:[i, i], s:b, s:o}", "when", 1790000100.0, "seed", 7, "rounds", 40, "winner", 1, "ties", 1, 2, "replayed", 0,
-                                 "entries", entries);
+    json_array_append_new(entries, json_pack("{s:s, s:s, s:s, s:[]}", "name", "cublasLt", "status", "launch_error",
+                                             "reason", "no heuristic", "problems"));
+    json_t *document = json_pack("{s:f, s:i, s:i, s:i, s:[i, i], s:b, s:o}", "when", 1790000100.0, "seed", 7, "rounds",
+                                 40, "winner", 1, "ties", 1, 2, "replayed", 0, "entries", entries);
     char *text = json_dumps(document, JSON_COMPACT);
-    if (store_open(&store, f->store, false, &err) || store_last_environment(store, &environment, &err) || store_put_document(store, "final", text, &err))
+    if (store_open(&store, f->store, false, &err) || store_last_environment(store, &environment, &err) ||
+        store_put_document(store, "final", text, &err))
         fail_msg("%s", err.message);
     store_close(store);
     free(text);
     json_decref(document);
 }
 
-// Runs a command with up to six arguments after its name; *out and *err get what it printed (malloc'ed; may be NULL). Returns its exit status.
+// Runs a command with up to six arguments after its name; *out and *err get what it printed (malloc'ed; may be NULL).
+// Returns its exit status.
 static inline int finished_run(int (*command)(int, char **), char **out, char **err, const char *name, ...)
 {
     char *argv[8] = {(char *)name}, paths[2][64] = {"/tmp/sweetspot-out-XXXXXX", "/tmp/sweetspot-err-XXXXXX"};

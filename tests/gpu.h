@@ -1,5 +1,5 @@
-// What the tests that need a GPU begin with. They are skipped, and counted as skipped, where there is none; with SWEETSPOT_GPU_REQUIRED set (make test-gpu) its
-// absence is a failure.
+// What the tests that need a GPU begin with. They are skipped, and counted as skipped, where there is none; with
+// SWEETSPOT_GPU_REQUIRED set (make test-gpu) its absence is a failure.
 #ifndef SWEETSPOT_TESTS_GPU_H
 #define SWEETSPOT_TESTS_GPU_H
 

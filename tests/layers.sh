@@ -1,7 +1,11 @@
 #!/bin/sh
-# The layers, checked by includes: which folder may include what, and that each foreign library has one module.
+# The structure, checked: which folder may include what, one module for each foreign library, one struct or enum for
+# each name, and lines of at most 120 columns. Formatting is checked where clang-format is installed.
 status=0
-complain() { echo "layers: $1" >&2; status=1; }
+complain() {
+    echo "layers: $1" >&2
+    status=1
+}
 # refuse FOLDER PATTERN WHY
 refuse() {
     found=$(grep -rnE "^[ \t]*#[ \t]*include[ \t]*[<\"]($2)" "$1" --include='*.[ch]' --include='*.cu') && complain "$3:
@@ -16,21 +20,71 @@ only() {
         case " $* " in *" $file "*) ;; *) complain "<$pattern> is included by $file; only by: $*" ;; esac
     done
 }
-refuse search 'cuda|nvrtc|cupti|cublas|nvml|sqlite3|libconfig|jansson|mpi|time\.h|unistd|fcntl|kernels/|tuner/(cli|compile|gpu|job|output|run|store|replay)/' 'search/ must stay pure'
-refuse kernels 'cuda|nvrtc|cupti|cublas|sqlite3|libconfig|jansson|search/|tuner/(cli|compile|gpu|job|output|run|store|replay)/' 'kernels/ knows values and functions handed to it'
-refuse tuner/base 'search/|kernels/|tuner/(cli|compile|gpu|job|output|run|store|replay)/' 'tuner/base is the lowest layer'
-refuse tuner/gpu 'search/|tuner/(cli|compile|job|output|run|store|replay)/' 'the GPU worker knows no jobs and no stores'
-refuse tuner/compile 'search/|kernels/|tuner/(cli|gpu|job|output|run|store|replay)/' 'the compiler knows no jobs'
-refuse tuner/store 'tuner/(cli|gpu|job|output|run)/' 'the store knows no jobs'
-refuse tuner/run 'tuner/(cli|gpu|output)/' 'the run knows no commands and no CUDA'
-grep -rnE '\bFILE \*|\bfopen\b|\bprintf\(' search --include='*.[ch]' | grep -v snprintf && complain 'search/ does no input and output'
+foreign='cuda|nvrtc|cupti|cublas|nvml|sqlite3|libconfig|jansson|mpi'
+# above FOLDERS... : the folders of tuner/ as a pattern
+above() { echo "tuner/($(echo "$*" | tr ' ' '|'))/"; }
+
+refuse search "$foreign|time\.h|unistd|fcntl|tuner/base/clock|kernels/|$(above cli compile counting gpu job libraries \
+    output recorded replay run store trial)" 'search/ knows no CUDA, no files, no clock'
+refuse kernels "$foreign|search/|$(above cli compile counting gpu job libraries output recorded replay run store \
+    trial)" \
+    'kernels/ knows values and functions handed to it'
+refuse tuner/base "search/|kernels/|$(above cli compile counting gpu job libraries output recorded replay run store \
+    trial)" \
+    'tuner/base is the lowest layer'
+refuse tuner/libraries "search/|$(above cli compile counting gpu job output recorded replay run store trial)" \
+    'the foreign libraries know nothing of trials'
+refuse tuner/counting "search/|$(above cli compile job output recorded replay run store trial)" \
+    'counting knows no jobs and no stores'
+refuse tuner/gpu "search/|$(above cli compile job output recorded replay run store trial)" \
+    'the GPU worker knows no jobs and no stores'
+refuse tuner/compile "search/|kernels/|$(above cli counting gpu job libraries output recorded replay run store trial)" \
+    'the compiler knows no jobs'
+refuse tuner/store "$(above cli counting gpu job libraries output recorded replay run)" 'the store is SQLite alone'
+refuse tuner/recorded "$(above cli counting gpu job libraries output replay run store)" 'recorded spaces know no store'
+refuse tuner/run "$(above cli counting gpu libraries output)" 'the run knows no commands and no CUDA'
+if grep -rnE '\bFILE \*|\bfopen\b|\bprintf\(' search --include='*.[ch]' | grep -v snprintf; then
+    complain 'search/ does no input and output'
+fi
+
 only 'libconfig\.h' tuner/job/reader.c
 only 'jansson\.h' tuner/base/json.h
-only 'sqlite3\.h' tuner/store/store.c tuner/store/store_internal.h tuner/store/store_schema.c tuner/store/store_trials.c tuner/store/store_documents.c
+only 'sqlite3\.h' tuner/store/store.c tuner/store/store_internal.h tuner/store/store_schema.c tuner/store/store_trials.c
 only 'xxhash\.h' tuner/base/hash.c
-only 'zlib\.h' tuner/base/gzip.c tuner/recorded/recorded.c
+only 'zlib\.h' tuner/base/gzip.c
 only 'nvrtc\.h' tuner/compile/nvrtc.c
 only 'cuda\.h' tuner/libraries/cuda.c tuner/counting/counters.c
-only 'cupti[a-z_]*\.h' tuner/libraries/cupti_library.c tuner/counting/counters.c tuner/counting/sass.c tuner/counting/sampling.c
+only 'cupti[a-z_]*\.h' tuner/libraries/cupti_library.c tuner/counting/counters.c tuner/counting/sass.c \
+    tuner/counting/sampling.c
 only 'cublas[A-Za-z_0-9]*\.h' tuner/libraries/blas.c
+
+# One struct, union or enum for each name.
+tag='^[ \t]*(static |const |typedef )*(struct|union|enum) [a-z_0-9]+ \{'
+twice=$(grep -rhoE "$tag" tuner search kernels --include='*.[ch]' |
+    sed -E 's/.*(struct|union|enum) ([a-z_0-9]+) \{/\2/' | sort | uniq -d)
+for name in $twice; do
+    complain "two structs, unions or enums are called '$name':
+$(grep -rnE "(struct|union|enum) $name \{" tuner search kernels --include='*.[ch]')"
+done
+
+# One file for each base name.
+twice=$(find tuner search kernels -name '*.[ch]' -exec basename {} \; | sort | uniq -d)
+[ -z "$twice" ] || complain "base names of files that are used twice: $twice"
+
+# Lines of at most 120 columns. Templates are not formatted yet.
+sources=$(find tuner search kernels tests examples -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu')
+scripts="$(find tests -name '*.sh') .ci/run Makefile examples/Makefile"
+# shellcheck disable=SC2086
+long=$(LC_ALL=C.UTF-8 awk 'length($0) > 120 {print FILENAME ":" FNR ": " length($0) " columns"}' $sources $scripts)
+[ -z "$long" ] || complain "lines of more than 120 columns:
+$long"
+
+# clang-format 14 is Debian 12's; other versions break lines elsewhere.
+if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
+    # shellcheck disable=SC2086
+    unformatted=$(clang-format --dry-run $sources 2>&1 | grep -E ': (warning|error):' | sed 's/: .*//;s/:[0-9]*$//' |
+        sort -u)
+    [ -z "$unformatted" ] || complain "not formatted (make format):
+$unformatted"
+fi
 exit $status

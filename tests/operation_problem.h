@@ -1,4 +1,5 @@
-// Problems for tests of the operations (kernels/*.c): matrices with their memory, the CPU reference's answer and its bound.
+// Problems for tests of the operations (kernels/*.c): matrices with their memory, the CPU reference's answer and its
+// bound.
 #ifndef SWEETSPOT_TESTS_OPERATION_PROBLEM_H
 #define SWEETSPOT_TESTS_OPERATION_PROBLEM_H
 
@@ -36,14 +37,19 @@ static inline double large_integers(uint64_t *state)
 }
 
 // A matrix with its memory; padding holds NaN.
-static inline struct operand matrix(enum element type, int64_t rows, int64_t cols, int64_t ld, double (*fill)(uint64_t *), uint64_t seed)
+static inline struct operand matrix(enum element type, int64_t rows, int64_t cols, int64_t ld,
+                                    double (*fill)(uint64_t *), uint64_t seed)
 {
     struct operand m = {.type = type, .rows = rows, .cols = cols, .ld = ld};
     size_t size = element_size(type);
     m.host = malloc((size_t)(rows * ld) * size);
     assert_non_null(m.host);
     for (int64_t i = 0; i < rows * ld; i++)
-        element_store(type, i % ld < cols ? fill(&seed) : element_is_float(type) ? NAN : 77, (char *)m.host + (size_t)i * size);
+        element_store(type,
+                      i % ld < cols            ? fill(&seed)
+                      : element_is_float(type) ? NAN
+                                               : 77,
+                      (char *)m.host + (size_t)i * size);
     return m;
 }
 

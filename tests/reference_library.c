@@ -11,7 +11,8 @@ static const struct sweetspot_array *find(int arrays, const struct sweetspot_arr
     return 0;
 }
 
-static int axpy(int arrays, const struct sweetspot_array *array, int values, const struct sweetspot_value *value, double off)
+static int axpy(int arrays, const struct sweetspot_array *array, int values, const struct sweetspot_value *value,
+                double off)
 {
     const struct sweetspot_array *x = find(arrays, array, "x"), *y = find(arrays, array, "y");
     double a = 0;
@@ -29,8 +30,10 @@ int axpy_reference(int arrays, const struct sweetspot_array *array, int values, 
 }
 
 // Expects what no kernel computes: candidates must be found wrong.
-int axpy_wrong_reference(int arrays, const struct sweetspot_array *array, int values, const struct sweetspot_value *value);
-int axpy_wrong_reference(int arrays, const struct sweetspot_array *array, int values, const struct sweetspot_value *value)
+int axpy_wrong_reference(int arrays, const struct sweetspot_array *array, int values,
+                         const struct sweetspot_value *value);
+int axpy_wrong_reference(int arrays, const struct sweetspot_array *array, int values,
+                         const struct sweetspot_value *value)
 {
     return axpy(arrays, array, values, value, 1e-3);
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs test programs (cmocka) one after another, shows what failed, and ends with one line: N passed, N failed, N skipped.
+# Runs test programs (cmocka) one after another, shows what failed, and ends with one line:
+# N passed, N failed, N skipped.
 # A program that dies without its closing lines counts as one failure. Usage: BIN=out/bin tests/run.sh PROGRAM...
 passed=0 failed=0 skipped=0
 log=${BIN:?}/tests.log

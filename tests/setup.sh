@@ -9,7 +9,7 @@ if ! command -v "${CC%% *}" >/dev/null 2>&1; then
 else
     for header in $HEADERS; do
         # cmocka.h and zlib.h want these before them.
-        printf '#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <%s>\n' "$header" |
+        printf '#include <%s.h>\n' stdarg stddef stdint setjmp "${header%.h}" |
             $CC -x c -fsyntax-only - 2>/dev/null || missing="$missing $header"
     done
 fi
@@ -31,12 +31,14 @@ if [ -n "$missing" ]; then
 fi
 
 if [ ! -f "$CUDA_HOME/include/nvrtc.h" ] || [ ! -e "$CUDA_LIB/libnvrtc.so" ]; then
-    echo "setup: no CUDA Toolkit with NVRTC in '$CUDA_HOME'. Install CUDA 12.8 or newer, or set CUDA_HOME=/path/to/cuda" >&2
+    echo "setup: no CUDA Toolkit with NVRTC in '$CUDA_HOME'." \
+        "Install CUDA 12.8 or newer, or set CUDA_HOME=/path/to/cuda" >&2
     exit 3
 fi
 version=$(sed -n 's/^#define CUDA_VERSION *\([0-9]*\).*/\1/p' "$CUDA_HOME/include/cuda.h" 2>/dev/null)
 if [ "${version:-0}" -lt 12080 ]; then
-    echo "setup: the CUDA Toolkit in '$CUDA_HOME' is too old (CUDA_VERSION ${version:-unknown}); 12.8 or newer is needed for CUPTI's range profiler" >&2
+    echo "setup: the CUDA Toolkit in '$CUDA_HOME' is too old (CUDA_VERSION ${version:-unknown});" \
+        "12.8 or newer is needed for CUPTI's range profiler" >&2
     exit 3
 fi
 exit 0

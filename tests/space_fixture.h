@@ -39,8 +39,8 @@ static inline void add_values(struct fixture *f, const char *name, size_t count,
     if (space_add_parameter(f->space, name, PARAMETER_INT, values, count, &err) < 0) fail_msg("%s", err.message);
 }
 
-#define ADD(f, name, ...)                                                                                              \
-    add_values(f, name, sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), (int64_t[]){ __VA_ARGS__ })
+#define ADD(f, name, ...) \
+    add_values(f, name, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
 
 static inline void add_constraint(struct fixture *f, const char *text)
 {

@@ -1,4 +1,5 @@
-// compare and status: what they say of a job follows from its store, in all three formats, and without a final they say how to get one.
+// compare and status: what they say of a job follows from its store, in all three formats, and without a final they say
+// how to get one.
 #include "tests/finished_job.h"
 
 #include <signal.h>
@@ -53,17 +54,18 @@ static void the_table_has_times_ratios_and_their_intervals(void **state)
     finished_final(&job);
     assert_int_equal(finished_run(cmd_compare, &out, &err, "compare", job.job, "--store", job.store, NULL), 0);
     static const char *const parts[] = {
-        "mini-gemm on NVIDIA H200 (driver 580.1, nvrtc 13.0)", "40 rounds",
+        "mini-gemm on NVIDIA H200 (driver 580.1, nvrtc 13.0)",
+        "40 rounds",
         "winner: trial 1  BLOCK_M=64,UNROLL_K=4,REDUCTION=shared",
         "tie with trial 2  BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle",
         "ratio to cublas",
         "M=4096,N=4096",
-        "1.300 ms",              // the median round
-        "0.900 [0.900, 0.900]",  // paired: the wobble of the rounds cancels
+        "1.300 ms",             // the median round
+        "0.900 [0.900, 0.900]", // paired: the wobble of the rounds cancels
         "1.600 [1.600, 1.600]",
         "geometric mean",
-        "1.200 [1.200, 1.200]",  // sqrt(0.9 * 1.6)
-        "GB/s",                  // half an operation a byte
+        "1.200 [1.200, 1.200]", // sqrt(0.9 * 1.6)
+        "GB/s",                 // half an operation a byte
         "1.00e-06",
         "The tuned kernel's largest error is 2.5 times that of cublas: ",
     };
@@ -80,7 +82,8 @@ static void csv_has_one_line_a_problem_and_entry(void **state)
     char *out;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
-    assert_int_equal(finished_run(cmd_compare, &out, NULL, "compare", job.job, "--format=csv", "-s", job.store, NULL), 0);
+    assert_int_equal(finished_run(cmd_compare, &out, NULL, "compare", job.job, "--format=csv", "-s", job.store, NULL),
+                     0);
     int lines = 0;
     for (const char *p = out; (p = strchr(p, '\n')); p++) lines++;
     assert_int_equal(lines, 1 + 2 * 4);
@@ -104,9 +107,12 @@ static void json_is_json_with_the_same_figures(void **state)
     assert_int_equal(store_open(&store, job.store, false, &err), 0);
     assert_int_equal(store_last_environment(store, &environment, &err), 0);
     // 4096 x 4096: 67 MB at 134 GB/s take 0.5 ms, the work of 33.6 MFLOP at 1 TFLOP/s 0.03 ms
-    assert_int_equal(store_put_document(store, "ceilings", "{\"bytes_per_second\":134217728000,\"flops_per_second\":1e12}", &err), 0);
+    assert_int_equal(
+        store_put_document(store, "ceilings", "{\"bytes_per_second\":134217728000,\"flops_per_second\":1e12}", &err),
+        0);
     store_close(store);
-    assert_int_equal(finished_run(cmd_compare, &out, NULL, "compare", job.job, "--format=json", "--store", job.store, NULL), 0);
+    assert_int_equal(
+        finished_run(cmd_compare, &out, NULL, "compare", job.job, "--format=json", "--store", job.store, NULL), 0);
     json_t *root = json_parse(out, &err), *problem, *entry;
     assert_non_null(root);
     assert_string_equal(json_get_string(root, "device", ""), "NVIDIA H200");
@@ -119,7 +125,8 @@ static void json_is_json_with_the_same_figures(void **state)
     problem = json_array_get(json_object_get(root, "problems"), 1);
     entry = json_array_get(json_object_get(problem, "entries"), 0);
     assert_int_equal(json_get_integer(entry, "rounds", 0), 39); // one round has no time
-    double overall = json_number_value(json_array_get(json_object_get(json_object_get(root, "geometric_mean_ratio"), "cublas"), 0));
+    double overall =
+        json_number_value(json_array_get(json_object_get(json_object_get(root, "geometric_mean_ratio"), "cublas"), 0));
     assert_true(fabs(overall - 1.2) < 1e-6);
     json_decref(root);
     free(out);
@@ -153,18 +160,23 @@ static void the_class_of_a_product_is_named(void **state)
     static const struct {
         const char *compute, *text, *json;
     } cases[] = {{"", "compute class: full\n", "\"compute\": \"full\""},
-                 {"compute = \"3xtf32\";", "compute class: 3xtf32, not to be compared with results of others\n", "\"compute\": \"3xtf32\""}};
+                 {"compute = \"3xtf32\";", "compute class: 3xtf32, not to be compared with results of others\n",
+                  "\"compute\": \"3xtf32\""}};
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *begin = text_copy(finished_job_text), *reference = strstr(begin, "reference ="), *end = strstr(reference, "work ="), *out;
+        char *begin = text_copy(finished_job_text), *reference = strstr(begin, "reference ="),
+             *end = strstr(reference, "work ="), *out;
         *reference = 0;
-        char *changed = text_format("%sreference = { operation = \"gemm\"; A = \"x\"; B = \"x\"; C = \"y\"; K = \"N\"; %s };\n%s", begin, cases[i].compute, end);
+        char *changed =
+            text_format("%sreference = { operation = \"gemm\"; A = \"x\"; B = \"x\"; C = \"y\"; K = \"N\"; %s };\n%s",
+                        begin, cases[i].compute, end);
         finished_write(job.job, changed);
         assert_int_equal(finished_run(cmd_compare, &out, NULL, "compare", job.job, "--store", job.store, NULL), 0);
         assert_contains(out, cases[i].text);
         free(out);
-        assert_int_equal(finished_run(cmd_compare, &out, NULL, "compare", job.job, "--format=json", "--store", job.store, NULL), 0);
+        assert_int_equal(
+            finished_run(cmd_compare, &out, NULL, "compare", job.job, "--format=json", "--store", job.store, NULL), 0);
         assert_contains(out, cases[i].json);
         free(out);
         free(changed);
@@ -184,7 +196,8 @@ static void a_final_about_other_problems_is_not_compared(void **state)
     assert_int_equal(finished_run(cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
     assert_contains(err, "other problems than");
     free(err);
-    assert_int_equal(finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL), 2);
+    assert_int_equal(
+        finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL), 2);
     assert_contains(err, "the job file has changed since");
     free(err);
 }
@@ -211,14 +224,16 @@ static void status_shows_what_was_done_and_how_to_go_on(void **state)
     free(out);
     free(err);
     finished_write(job.template, "// another kernel\n");
-    assert_int_equal(finished_run(cmd_status, &out, NULL, "status", job.job, "--store", job.store, "--format", "json", NULL), 0);
+    assert_int_equal(
+        finished_run(cmd_status, &out, NULL, "status", job.job, "--store", job.store, "--format", "json", NULL), 0);
     json_t *root = json_parse(out, NULL);
     assert_true(json_get_bool(root, "source_changed", false));
     assert_int_equal(json_get_integer(root, "tuned_by_process", -1), 0);
     assert_int_equal(json_get_integer(json_object_get(root, "trials"), "wrong", 0), 1);
     json_decref(root);
     free(out);
-    assert_int_equal(finished_run(cmd_status, &out, NULL, "status", job.job, "--store", job.store, "--format", "csv", NULL), 0);
+    assert_int_equal(
+        finished_run(cmd_status, &out, NULL, "status", job.job, "--store", job.store, "--format", "csv", NULL), 0);
     assert_contains(out, "\ntrials_total,3\n");
     free(out);
 }

@@ -1,14 +1,17 @@
-// The compiler (NVRTC, no GPU needed) driven by hand over its protocol, and the shipped templates for two architectures.
+// The compiler (NVRTC, no GPU needed) driven by hand over its protocol, and the shipped templates for two
+// architectures.
 #include "tests/e2e.h"
 
 #include <sys/time.h>
 
 #include "tuner/base/json.h"
 
-static const char source[] = "#include \"part.h\"\n"
-                             "#ifndef N\n#define N 4\n#endif\n"
-                             "template <int n> __global__ void scale(float *x) { UNROLL for (int i = 0; i < n * PART; i++) x[i] *= 2; }\n"
-                             "extern \"C\" __global__ void plain(float *x) { __shared__ float s[64]; s[threadIdx.x] = x[0]; __syncthreads(); x[1] = s[3]; }\n";
+static const char source[] =
+    "#include \"part.h\"\n"
+    "#ifndef N\n#define N 4\n#endif\n"
+    "template <int n> __global__ void scale(float *x) { UNROLL for (int i = 0; i < n * PART; i++) x[i] *= 2; }\n"
+    "extern \"C\" __global__ void plain(float *x) { __shared__ float s[64]; s[threadIdx.x] = x[0]; __syncthreads(); "
+    "x[1] = s[3]; }\n";
 
 static json_t *ask(const char *folder, const char *request, double *seconds)
 {
@@ -27,8 +30,9 @@ static json_t *ask(const char *folder, const char *request, double *seconds)
 
 static json_t *compile(const char *folder, const char *rest)
 {
-    char *request = text_format("{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/x.cu\",\"include\":[\"%s\"],\"cache\":\"%s/cache\",\"deadline\":60,%s}\n", folder, folder,
-                                folder, rest);
+    char *request = text_format("{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/"
+                                "x.cu\",\"include\":[\"%s\"],\"cache\":\"%s/cache\",\"deadline\":60,%s}\n",
+                                folder, folder, folder, rest);
     json_t *answer = ask(folder, request, NULL);
     free(request);
     return answer;
@@ -43,7 +47,8 @@ static void write_source(const char *folder)
 static void expect_status(json_t *answer, const char *status)
 {
     if (strcmp(json_get_string(answer, "status", ""), status))
-        fail_msg("status %s, expected %s: %s", json_get_string(answer, "status", ""), status, json_get_string(answer, "reason", ""));
+        fail_msg("status %s, expected %s: %s", json_get_string(answer, "status", ""), status,
+                 json_get_string(answer, "reason", ""));
 }
 
 static void entries_have_symbols_and_what_ptxas_says(void **state)
@@ -51,9 +56,12 @@ static void entries_have_symbols_and_what_ptxas_says(void **state)
     (void)state;
     char *folder = e2e_folder("entries");
     write_source(folder);
-    json_t *answer = compile(folder, "\"entries\":[\"plain\",\"scale<N>\"],\"defines\":{\"N\":\"8\",\"UNROLL\":\"_Pragma(\\\"unroll 4\\\")\"}");
+    json_t *answer = compile(
+        folder,
+        "\"entries\":[\"plain\",\"scale<N>\"],\"defines\":{\"N\":\"8\",\"UNROLL\":\"_Pragma(\\\"unroll 4\\\")\"}");
     expect_status(answer, "ok");
-    const json_t *entries = json_object_get(answer, "entries"), *plain = json_array_get(entries, 0), *scale = json_array_get(entries, 1);
+    const json_t *entries = json_object_get(answer, "entries"), *plain = json_array_get(entries, 0),
+                 *scale = json_array_get(entries, 1);
     assert_string_equal(json_get_string(plain, "symbol", ""), "plain");
     assert_int_equal(json_get_integer(plain, "shared", -1), 256);
     assert_string_equal(json_get_string(scale, "symbol", ""), "_Z5scaleILi8EEvPf");
@@ -114,7 +122,9 @@ static void errors_name_the_line_and_a_missing_kernel_is_one(void **state)
     expect_status(answer, "compile_error");
     e2e_expect(json_get_string(answer, "reason", ""), "nosuch");
     json_decref(answer);
-    answer = compile(folder, "\"entries\":[\"plain\"],\"source_hash\":\"00000000000000000000000000000000\",\"defines\":{\"UNROLL\":\"\"}");
+    answer = compile(
+        folder,
+        "\"entries\":[\"plain\"],\"source_hash\":\"00000000000000000000000000000000\",\"defines\":{\"UNROLL\":\"\"}");
     expect_status(answer, "source_changed");
     json_decref(answer);
     e2e_remove(folder);
@@ -125,11 +135,14 @@ static void a_compile_is_cancelled_at_its_deadline(void **state)
     (void)state;
     char *folder = e2e_folder("deadline"), *text = text_copy("extern \\\"C\\\" __global__ void k(float *x) { ");
     for (int i = 0; i < 2000; i++) {
-        char *longer = text_format("%sx[%d] = x[%d] * x[%d] + sinf(x[%d]); ", text, i, i + 1, (i * 7) % 2000, (i * 13) % 2000);
+        char *longer =
+            text_format("%sx[%d] = x[%d] * x[%d] + sinf(x[%d]); ", text, i, i + 1, (i * 7) % 2000, (i * 13) % 2000);
         free(text);
         text = longer;
     }
-    char *request = text_format("{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"text\":\"%s }\",\"entries\":[\"k\"],\"deadline\":0.2}\n", text);
+    char *request = text_format(
+        "{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"text\":\"%s }\",\"entries\":[\"k\"],\"deadline\":0.2}\n",
+        text);
     double seconds;
     json_t *answer = ask(folder, request, &seconds);
     expect_status(answer, "compile_timeout");
@@ -144,7 +157,9 @@ static void nonsense_is_answered(void **state)
 {
     (void)state;
     char *folder = e2e_folder("nonsense");
-    static const char *const requests[] = {"{\"id\":1,\"op\":\"dance\"}\n", "no json\n", "{\"id\":1,\"op\":\"compile\"}\n", "{\"id\":1,\"op\":\"compile\",\"source\":\"/nosuch.cu\"}\n"};
+    static const char *const requests[] = {"{\"id\":1,\"op\":\"dance\"}\n", "no json\n",
+                                           "{\"id\":1,\"op\":\"compile\"}\n",
+                                           "{\"id\":1,\"op\":\"compile\",\"source\":\"/nosuch.cu\"}\n"};
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         json_t *answer = ask(folder, requests[i], NULL);
         expect_status(answer, "error");
@@ -158,7 +173,8 @@ static void a_template_for_hopper_alone_says_so(void **state)
 {
     (void)state;
     char *folder = e2e_folder("hopper");
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check configs/bgemm.cfg --compile 1 --arch sm_80 --cache %s/cache", folder);
+    struct outcome_of_command r =
+        e2e_run(folder, "$BIN/sweetspot check configs/bgemm.cfg --compile 1 --arch sm_80 --cache %s/cache", folder);
     assert_int_equal(r.status, 1);
     e2e_expect(r.out, "gemm_wgmma.cu needs sm_90a");
     e2e_done(&r);
@@ -169,9 +185,13 @@ static void the_shipped_templates_compile_for_hopper_and_ampere(void **state)
 {
     (void)state;
     char *folder = e2e_folder("templates");
-    struct outcome_of_command r = e2e_run(folder, "for job in configs/*.cfg configs/layers/layer_m1_n4096_k4096.cfg tests/jobs/gemm_shifted.cfg; do for arch in sm_90a sm_80; do\n"
-                                          "test $arch = sm_80 && grep -q 'gemm_wgmma\\|_tokens.inc' $job && continue; $BIN/sweetspot check $job --compile 3 --arch $arch --cache %s/cache || exit 1; done; done",
-                                          folder);
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "for job in configs/*.cfg configs/layers/layer_m1_n4096_k4096.cfg tests/jobs/gemm_shifted.cfg; do for "
+                "arch in sm_90a sm_80; do\n"
+                "test $arch = sm_80 && grep -q 'gemm_wgmma\\|_tokens.inc' $job && continue; $BIN/sweetspot check $job "
+                "--compile 3 --arch $arch --cache %s/cache || exit 1; done; done",
+                folder);
     if (r.status) fail_msg("status %d\n%.3000s\n%.1000s", r.status, r.out, r.err);
     e2e_done(&r);
     e2e_remove(folder);

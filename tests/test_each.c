@@ -1,4 +1,5 @@
-// Objective "each": the choice of the fewest kernels against brute force, and a whole run on a recorded space down to the header's selector.
+// Objective "each": the choice of the fewest kernels against brute force, and a whole run on a recorded space down to
+// the header's selector.
 #include "tests/e2e.h"
 
 #include <math.h>
@@ -8,9 +9,9 @@
 #include "search/strategy.h"
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
-#include "tuner/run/wave_model.h"
-#include "tuner/run/request.h"
 #include "tuner/recorded/recorded.h"
+#include "tuner/run/request.h"
+#include "tuner/run/wave_model.h"
 
 // The smallest number of candidates that cover all problems that are not held back, by trying every set.
 static size_t brute_force(const double *times, size_t candidates, size_t problems, const bool *holdout, double regret)
@@ -47,7 +48,8 @@ static void a_cover_is_as_small_as_brute_force_finds(void **state)
             holdout[p] = p && random_below(&rng, 5) == 0;
             sizes[p] = 1 + (int64_t)random_below(&rng, 5000);
         }
-        for (size_t i = 0; i < CANDIDATES * problems; i++) times[i] = random_below(&rng, 12) ? 1e-3 * (double)(10 + random_below(&rng, 10)) : NAN;
+        for (size_t i = 0; i < CANDIDATES * problems; i++)
+            times[i] = random_below(&rng, 12) ? 1e-3 * (double)(10 + random_below(&rng, 10)) : NAN;
         for (size_t p = 0; p < problems; p++) times[p] = 1.9e-2; // the first can do everything
         struct kernel_set set;
         assert_int_equal(kernel_set_find(times, CANDIDATES, problems, holdout, sizes, 1, NULL, 0.15, &set), 0);
@@ -69,10 +71,12 @@ static void a_problem_that_nothing_can_do_has_no_cover(void **state)
 {
     (void)state;
     struct kernel_set set;
-    assert_int_equal(kernel_set_find((double[]){1, NAN, 2, NAN}, 2, 2, (bool[]){false, false}, NULL, 0, NULL, 0.1, &set), -1);
+    assert_int_equal(
+        kernel_set_find((double[]){1, NAN, 2, NAN}, 2, 2, (bool[]){false, false}, NULL, 0, NULL, 0.1, &set), -1);
 }
 
-// Tiles of 64 and 128 on a device that holds 100 blocks: 120 tiles of the larger kind are two waves, and the nearest problem, of 90, does not show it.
+// Tiles of 64 and 128 on a device that holds 100 blocks: 120 tiles of the larger kind are two waves, and the nearest
+// problem, of 90, does not show it.
 static void what_is_held_back_gets_the_kernel_with_the_least_expected_time(void **state)
 {
     (void)state;
@@ -109,11 +113,14 @@ static void a_strategy_with_two_criteria_finds_both_optima(void **state)
     struct error err;
     int64_t values[16];
     for (int i = 0; i < 16; i++) values[i] = i;
-    for (int i = 0; i < 3; i++) assert_true(space_add_parameter(space, (const char *[]){"X", "Y", "Z"}[i], PARAMETER_INT, values, 16, &err) >= 0);
+    for (int i = 0; i < 3; i++)
+        assert_true(space_add_parameter(space, (const char *[]){"X", "Y", "Z"}[i], PARAMETER_INT, values, 16, &err) >=
+                    0);
     assert_int_equal(space_build(space, NULL, &err), 0);
     for (size_t k = 0; strategy_classes[k]; k++) {
         if (!strcmp(strategy_classes[k]->name, "exhaustive")) continue;
-        struct strategy *s = strategy_new(strategy_classes[k], space, &(struct strategy_options){.seed = 3, .criteria = 2}, &err);
+        struct strategy *s =
+            strategy_new(strategy_classes[k], space, &(struct strategy_options){.seed = 3, .criteria = 2}, &err);
         double best[2] = {INFINITY, INFINITY};
         uint16_t config[3];
         for (int n = 0; n < 400; n++) {
@@ -124,7 +131,10 @@ static void a_strategy_with_two_criteria_finds_both_optima(void **state)
                 times[1] += 0.1 * abs((int)config[i] - 13);
             }
             for (int i = 0; i < 2; i++) best[i] = fmin(best[i], times[i]);
-            strategy_tell(s, &(struct observation){.config = config, .outcome = OUTCOME_OK, .objective = sqrt(times[0] * times[1]), .objectives = times});
+            strategy_tell(s, &(struct observation){.config = config,
+                                                   .outcome = OUTCOME_OK,
+                                                   .objective = sqrt(times[0] * times[1]),
+                                                   .objectives = times});
         }
         strategy_free(s);
         if (best[0] > 1.45 || best[1] > 1.45) fail_msg("%s: %g and %g", strategy_classes[k]->name, best[0], best[1]);
@@ -142,12 +152,15 @@ static double time_at(int x, int y, int64_t n)
 
 static const int64_t sizes[] = {256, 512, 2048, 4096, 640, 3072};
 
-static const char plain[] = "kernel = { template = \"x.cu\"; entry = \"x\"; }; launch = { grid = [\"ceil_div(N, 32 * (X + 1))\"]; block = [32]; };\n"
-                            "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );";
+static const char plain[] =
+    "kernel = { template = \"x.cu\"; entry = \"x\"; }; launch = { grid = [\"ceil_div(N, 32 * (X + 1))\"]; block = "
+    "[32]; };\n"
+    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );";
 // Only small X for odd N.
-static const char even[] = "kernel = { template = \"x.cu\"; }; stages = ( { entry = \"x\"; when = \"N % 2 == 0 || X < 5\"; "
-                           "launch = { grid = [\"ceil_div(N, 32 * (X + 1))\"]; block = [32]; };\n"
-                           "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); } );";
+static const char even[] =
+    "kernel = { template = \"x.cu\"; }; stages = ( { entry = \"x\"; when = \"N % 2 == 0 || X < 5\"; "
+    "launch = { grid = [\"ceil_div(N, 32 * (X + 1))\"]; block = [32]; };\n"
+    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); } );";
 
 static void write_space(const char *folder, const char *kernel)
 {
@@ -170,18 +183,23 @@ static void write_space(const char *folder, const char *kernel)
             }
             json_array_append_new(trials, json_pack("[i,i,s,o,o,i]", x, y, "ok", times, samples, 40));
         }
-    json_t *all = json_pack("{s:s, s:i, s:s, s:{s:s}, s:o, s:[{s:s, s:o}, {s:s, s:[i,i,i,i]}], s:[s,s,s,s,s,s], s:o, s:[{s:s, s:o}]}", "format", "sweetspot-space", "version", 1,
-                            "job", "e", "device", "name", "Recorded GPU", "problems", problems, "parameters", "name", "X", "values", xs, "name", "Y", "values", 0, 1, 2, 3,
-                            "columns", "X", "Y", "status", "time", "samples", "registers", "trials", trials, "baselines", "name", "cublas", "problems", baseline);
+    json_t *all = json_pack(
+        "{s:s, s:i, s:s, s:{s:s}, s:o, s:[{s:s, s:o}, {s:s, s:[i,i,i,i]}], s:[s,s,s,s,s,s], s:o, s:[{s:s, s:o}]}",
+        "format", "sweetspot-space", "version", 1, "job", "e", "device", "name", "Recorded GPU", "problems", problems,
+        "parameters", "name", "X", "values", xs, "name", "Y", "values", 0, 1, 2, 3, "columns", "X", "Y", "status",
+        "time", "samples", "registers", "trials", trials, "baselines", "name", "cublas", "problems", baseline);
     assert_non_null(all);
     char *text = json_dumps(all, JSON_COMPACT);
     e2e_write(folder, "space.json", text);
     free(text);
     json_decref(all);
     e2e_write(folder, "x.cu", "\n");
-    text = text_format("name = \"e\"; parameters = ( { name = \"X\"; range = [0, 11]; }, { name = \"Y\"; range = [0, 3]; } );\n"
-                       "problems = ( { N = 256; }, { N = 512; }, { N = 2048; }, { N = 4096; }, { N = 640; holdout = true; }, { N = 3072; holdout = true; } );\n"
-                       "objective = \"each\"; regret = 0.03;\n%s\nverification = { enabled = false; };\n", kernel);
+    text = text_format(
+        "name = \"e\"; parameters = ( { name = \"X\"; range = [0, 11]; }, { name = \"Y\"; range = [0, 3]; } );\n"
+        "problems = ( { N = 256; }, { N = 512; }, { N = 2048; }, { N = 4096; }, { N = 640; holdout = true; }, { N = "
+        "3072; holdout = true; } );\n"
+        "objective = \"each\"; regret = 0.03;\n%s\nverification = { enabled = false; };\n",
+        kernel);
     e2e_write(folder, "job.cfg", text);
     free(text);
 }
@@ -191,14 +209,20 @@ static void a_run_chooses_two_kernels_and_its_header_selects_them(void **state)
     (void)state;
     char *folder = e2e_folder("each");
     write_space(folder, plain);
-    struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet && $BIN/sweetspot compare job.cfg --store e.db && "
-                                                  "$BIN/sweetspot header job.cfg --store e.db --output e.h", folder);
+    struct outcome_of_command r = e2e_run(folder,
+                                          "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store "
+                                          "e.db --quiet && $BIN/sweetspot compare job.cfg --store e.db && "
+                                          "$BIN/sweetspot header job.cfg --store e.db --output e.h",
+                                          folder);
     if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
     e2e_expect(r.out, "2 kernels for 6 problems");
     e2e_expect(r.out, "(held back)");
     e2e_expect(r.out, "on problems held back 0.0%");
     e2e_done(&r);
-    r = e2e_run(folder, "cd %s && $BIN/sweetspot status job.cfg --store e.db && $BIN/sweetspot status job.cfg --store e.db -f json >/dev/null && grep 'at_once = 4224;' e.h | wc -l", folder);
+    r = e2e_run(folder,
+                "cd %s && $BIN/sweetspot status job.cfg --store e.db && $BIN/sweetspot status job.cfg --store e.db -f "
+                "json >/dev/null && grep 'at_once = 4224;' e.h | wc -l",
+                folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "with the fastest kernel of each problem");
     e2e_expect(r.out, "\n2\n"); // 32 blocks of 32 threads an SM, 132 SMs: both kernels have a relative time
@@ -209,11 +233,15 @@ static void a_run_chooses_two_kernels_and_its_header_selects_them(void **state)
         "#include <stdio.h>\n#include \"e.h\"\n"
         "int main(void) { int small = e_select(300), large = e_select(100000);\n"
         "  struct e_launch g = e_geometry_on(E_FIRST_SECTION + small, 256);\n"
-        "  printf(\"%d %d %d %d %u kernels %d X %d\\n\", small == large, e_select(0), small == e_select(512), large == e_select(2048), g.grid[0], E_KERNELS, E_X); return 0; }\n";
+        "  printf(\"%d %d %d %d %u kernels %d X %d\\n\", small == large, e_select(0), small == e_select(512), large == "
+        "e_select(2048), g.grid[0], E_KERNELS, E_X); return 0; }\n";
     e2e_write(folder, "main.c", program);
     for (int k = 0; k < 2; k++) {
-        r = e2e_run(folder, "cd %s && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -DE_KERNEL=%d main.c -o main && ./main && cp main.c main.cpp && "
-                            "g++ -std=c++11 -pedantic -Wall -Wextra -Werror main.cpp -o main2 && ./main2 >/dev/null", folder, k);
+        r = e2e_run(folder,
+                    "cd %s && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -DE_KERNEL=%d main.c "
+                    "-o main && ./main && cp main.c main.cpp && "
+                    "g++ -std=c++11 -pedantic -Wall -Wextra -Werror main.cpp -o main2 && ./main2 >/dev/null",
+                    folder, k);
         if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
         e2e_expect(r.out, "0 -1 1 1 3 kernels 2 X"); // 256 / (32 * 3), rounded up
         assert_true(strstr(r.out, "X 2\n") || strstr(r.out, "X 9\n"));
@@ -224,7 +252,9 @@ static void a_run_chooses_two_kernels_and_its_header_selects_them(void **state)
     e2e_expect(r.err, "E_KERNEL must be from 0");
     e2e_done(&r);
     // Written again, the header keeps its two sections.
-    r = e2e_run(folder, "cd %s && $BIN/sweetspot header job.cfg --store e.db --output e.h && grep -c sweetspot-section e.h", folder);
+    r = e2e_run(folder,
+                "cd %s && $BIN/sweetspot header job.cfg --store e.db --output e.h && grep -c sweetspot-section e.h",
+                folder);
     e2e_expect(r.out, "\n2\n");
     e2e_done(&r);
     e2e_remove(folder);
@@ -237,17 +267,26 @@ static void a_kernel_is_not_selected_for_what_it_cannot_do(void **state)
     char *folder = e2e_folder("cannot");
     write_space(folder, even);
     struct outcome_of_command r = e2e_run(folder,
-        "cd %s && "
-        "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet && $BIN/sweetspot header job.cfg --store e.db --output e.h", folder);
+                                          "cd %s && "
+                                          "$BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet "
+                                          "&& $BIN/sweetspot header job.cfg --store e.db --output e.h",
+                                          folder);
     if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
     e2e_done(&r);
-    e2e_write(folder, "main.c", "#include <stdio.h>\n#include \"e.h\"\nint main(void) { printf(\"%d %d\\n\", e_select(4096) == e_select(256), e_select(4097) == e_select(256)); return 0; }\n");
-    r = e2e_run(folder, "cd %s && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o main && ./main", folder);
+    e2e_write(folder, "main.c",
+              "#include <stdio.h>\n#include \"e.h\"\nint main(void) { printf(\"%d %d\\n\", e_select(4096) == "
+              "e_select(256), e_select(4097) == e_select(256)); return 0; }\n");
+    r = e2e_run(folder,
+                "cd %s && gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o main && ./main",
+                folder);
     if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
     e2e_expect(r.out, "0 1"); // the large problems' kernel is for even sizes only
     e2e_done(&r);
-    r = e2e_run(folder, "cd %s && sed -i 's/\"each\"/\"geomean\"/; s/; holdout = true//g; s/N = 256/N = 255/' job.cfg && $BIN/sweetspot tune job.cfg --device replay:space.json --store f.db --quiet; "
-                        "$BIN/sweetspot status job.cfg --store f.db", folder);
+    r = e2e_run(folder,
+                "cd %s && sed -i 's/\"each\"/\"geomean\"/; s/; holdout = true//g; s/N = 256/N = 255/' job.cfg && "
+                "$BIN/sweetspot tune job.cfg --device replay:space.json --store f.db --quiet; "
+                "$BIN/sweetspot status job.cfg --store f.db",
+                folder);
     e2e_expect(r.out, "pruned");
     e2e_done(&r);
     e2e_remove(folder);
@@ -259,10 +298,14 @@ static void relative_time_is_the_work_of_a_block_times_the_waves(void **state)
     char *folder = e2e_folder("wave_model");
     e2e_write(folder, "x.cu", "\n");
     e2e_write(folder, "job.cfg",
-              "name = \"e\"; parameters = ( { name = \"X\"; values = [1, 2]; } ); problems = ( { N = 1000; }, { N = 4225; } );\n"
-              "kernel = { template = \"x.cu\"; }; objective = \"each\"; work = { flops = \"6 * N\"; }; verification = { enabled = false; };\n"
-              "stages = ( { entry = \"light\"; launch = { grid = [\"N\"]; block = [32]; }; arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); },\n"
-              "           { entry = \"heavy\"; launch = { grid = [\"ceil_div(N, X)\"]; block = [1024]; overlap = \"X == 2\"; }; arguments = ( { buffer = \"y\"; } ); } );\n");
+              "name = \"e\"; parameters = ( { name = \"X\"; values = [1, 2]; } ); problems = ( { N = 1000; }, { N = "
+              "4225; } );\n"
+              "kernel = { template = \"x.cu\"; }; objective = \"each\"; work = { flops = \"6 * N\"; }; verification = "
+              "{ enabled = false; };\n"
+              "stages = ( { entry = \"light\"; launch = { grid = [\"N\"]; block = [32]; }; arguments = ( { buffer = "
+              "\"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); },\n"
+              "           { entry = \"heavy\"; launch = { grid = [\"ceil_div(N, X)\"]; block = [1024]; overlap = \"X "
+              "== 2\"; }; arguments = ( { buffer = \"y\"; } ); } );\n");
     struct job *job;
     struct mistakes mistakes = {0};
     struct error err;
@@ -277,7 +320,7 @@ static void relative_time_is_the_work_of_a_block_times_the_waves(void **state)
     assert_int_equal(model.at_once, 2 * 132);
     assert_true(fabs(model.of[0] - 6000.0 / 500 * 2) < 1e-9);
     assert_true(fabs(model.of[1] - 6 * 4225.0 / 2113 * 9) < 1e-9); // 2,113 blocks: 8 waves and one block
-    trial.stage_count = 0; // nothing is known but the work
+    trial.stage_count = 0;                                         // nothing is known but the work
     assert_int_equal(wave_model_find(job, &device_limits_h200, &trial, &model, &err), 0);
     assert_int_equal(model.stage, -1);
     assert_true(model.of[0] == 6000);
@@ -297,19 +340,24 @@ static void relative_time_is_the_work_of_a_block_times_the_waves(void **state)
     e2e_remove(folder);
 }
 
-// The job of configs/sgemm_each.cfg with the problems that tests/spaces/sgemm_each_matrix.json.gz was recorded on: 294 configurations on 18 squares, on an H200.
+// The job of configs/sgemm_each.cfg with the problems that tests/spaces/sgemm_each_matrix.json.gz was recorded on: 294
+// configurations on 18 squares, on an H200.
 static struct job *job_of_the_matrix(const char *folder, const struct recorded *recorded)
 {
     char *problems = text_copy("problems = (");
     for (size_t p = 0; p < recorded->problem_count; p++) {
         const int64_t *n = recorded->problems[p].size_values;
-        char *longer = text_format("%s%s{ M = %d; N = %d; K = %d;%s }", problems, p ? ", " : " ", (int)n[0], (int)n[1], (int)n[2], p >= 11 ? " holdout = true;" : "");
+        char *longer = text_format("%s%s{ M = %d; N = %d; K = %d;%s }", problems, p ? ", " : " ", (int)n[0], (int)n[1],
+                                   (int)n[2], p >= 11 ? " holdout = true;" : "");
         free(problems);
         problems = longer;
     }
-    struct outcome_of_command r = e2e_run(folder, "mkdir -p %s/configs %s/templates && cp configs/sgemm.inc %s/configs && : >%s/templates/gemm_simt.cu && "
-                                                  "(sed '/^problems = (/,/^);/d; /^@include/d' configs/sgemm_each.cfg; echo '%s );'; echo '@include \"sgemm.inc\"') >%s/configs/job.cfg",
-                                          folder, folder, folder, folder, problems, folder);
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "mkdir -p %s/configs %s/templates && cp configs/sgemm.inc %s/configs && : >%s/templates/gemm_simt.cu && "
+        "(sed '/^problems = (/,/^);/d; /^@include/d' configs/sgemm_each.cfg; echo '%s );'; echo '@include "
+        "\"sgemm.inc\"') >%s/configs/job.cfg",
+        folder, folder, folder, folder, problems, folder);
     assert_int_equal(r.status, 0);
     e2e_done(&r);
     free(problems);
@@ -324,8 +372,8 @@ static struct job *job_of_the_matrix(const char *folder, const struct recorded *
     return job;
 }
 
-// Covers of random two thirds of the configurations: what the selector loses on the seven squares that are held back, on average over the covers, with the
-// relative_times and without.
+// Covers of random two thirds of the configurations: what the selector loses on the seven squares that are held back,
+// on average over the covers, with the relative_times and without.
 static void the_wave_model_makes_a_better_selector(void **state)
 {
     (void)state;
@@ -336,10 +384,12 @@ static void the_wave_model_makes_a_better_selector(void **state)
     if (!recorded) fail_msg("%s", err.message);
     struct job *job = job_of_the_matrix(folder, recorded);
     size_t problems = recorded->problem_count, count = 0;
-    double *times = memory_new(recorded->trial_count * problems, sizeof *times), *relative_times = memory_new(recorded->trial_count * problems, sizeof *relative_times);
+    double *times = memory_new(recorded->trial_count * problems, sizeof *times),
+           *relative_times = memory_new(recorded->trial_count * problems, sizeof *relative_times);
     bool holdout[KERNEL_SET_MAX_PROBLEMS];
     int64_t sizes_of[3 * KERNEL_SET_MAX_PROBLEMS];
-    for (size_t p = 0; p < problems; p++) holdout[p] = job->problems[p].holdout, memcpy(sizes_of + 3 * p, job->problems[p].sizes, 3 * sizeof *sizes_of);
+    for (size_t p = 0; p < problems; p++)
+        holdout[p] = job->problems[p].holdout, memcpy(sizes_of + 3 * p, job->problems[p].sizes, 3 * sizeof *sizes_of);
     for (size_t i = 0; i < recorded->trial_count; i++) {
         const struct recorded_trial *trial = &recorded->trials[i];
         struct wave_model model;
@@ -347,7 +397,9 @@ static void the_wave_model_makes_a_better_selector(void **state)
         if (trial->status != STATUS_OK) continue;
         space_format(recorded->space, recorded->configs + i * recorded->parameter_count, config, sizeof config);
         const struct trial_stage facts = {.name = "gemm_simt", .registers = (int64_t)trial->facts.registers};
-        if (wave_model_find(job, &device_limits_h200, &(struct trial){.config = config, .stages = &facts, .stage_count = 1}, &model, &err)) fail_msg("%s: %s", config, err.message);
+        if (wave_model_find(job, &device_limits_h200,
+                            &(struct trial){.config = config, .stages = &facts, .stage_count = 1}, &model, &err))
+            fail_msg("%s: %s", config, err.message);
         for (size_t p = 0; p < problems; p++) {
             times[count * problems + p] = trial->problems[p].time;
             relative_times[count * problems + p] = model.of[p];
@@ -364,12 +416,15 @@ static void the_wave_model_makes_a_better_selector(void **state)
             for (size_t p = 0; p < problems; p++) {
                 double t = times[i * problems + p], e = relative_times[i * problems + p];
                 times[i * problems + p] = times[k * problems + p], times[k * problems + p] = t;
-                relative_times[i * problems + p] = relative_times[k * problems + p], relative_times[k * problems + p] = e;
+                relative_times[i * problems + p] = relative_times[k * problems + p],
+                                              relative_times[k * problems + p] = e;
             }
         }
         for (int with = 0; with < 2; with++) {
             struct kernel_set set;
-            assert_int_equal(kernel_set_find(times, PART, problems, holdout, sizes_of, 3, with ? relative_times : NULL, 0.03, &set), 0);
+            assert_int_equal(
+                kernel_set_find(times, PART, problems, holdout, sizes_of, 3, with ? relative_times : NULL, 0.03, &set),
+                0);
             assert_true(set.exact && set.worst <= 0.03 + 1e-9);
             worst[with] += set.worst_holdout / COVERS;
             double largest = 0;
@@ -381,7 +436,9 @@ static void the_wave_model_makes_a_better_selector(void **state)
             least += largest / COVERS;
         }
     }
-    print_message("largest regret on what is held back, mean of %d covers: %.3f with relative_times, %.3f without, %.3f at least\n", COVERS, worst[1], worst[0], least);
+    print_message("largest regret on what is held back, mean of %d covers: %.3f with relative_times, %.3f without, "
+                  "%.3f at least\n",
+                  COVERS, worst[1], worst[0], least);
     assert_true(worst[1] < 0.1);
     assert_true(worst[1] < 0.7 * worst[0] && worst[1] >= least);
     free(times);
@@ -396,7 +453,8 @@ static void a_problem_is_held_back_only_with_each(void **state)
     (void)state;
     char *folder = e2e_folder("holdout");
     write_space(folder, plain);
-    struct outcome_of_command r = e2e_run(folder, "cd %s && sed -i 's/\"each\"/\"worst\"/' job.cfg && $BIN/sweetspot check job.cfg", folder);
+    struct outcome_of_command r =
+        e2e_run(folder, "cd %s && sed -i 's/\"each\"/\"worst\"/' job.cfg && $BIN/sweetspot check job.cfg", folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "job.cfg:2: a problem can be held back only with objective = \"each\"");
     e2e_done(&r);

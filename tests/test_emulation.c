@@ -1,37 +1,56 @@
-// templates/gemm_simt.cu, transpose.cu, and what gemm_wgmma.cu does with parts of sums, on the CPU (tests/emulation): configurations of every way through the template are right, and
-// mistakes in it are seen.
+// templates/gemm_simt.cu, transpose.cu, and what gemm_wgmma.cu does with parts of sums, on the CPU (tests/emulation):
+// configurations of every way through the template are right, and mistakes in it are seen.
 #include "tests/e2e.h"
 
 // Compiles a template with these macros, after a sed script, and runs it. `what`: of the files in tests/emulation.
-static struct outcome_of_command emulate(const char *folder, const char *template, const char *what, const char *script, const char *macros)
+static struct outcome_of_command emulate(const char *folder, const char *template, const char *what, const char *script,
+                                         const char *macros)
 {
-    return e2e_run(folder, "sed -f tests/emulation/%s.sed templates/%s.cu | sed '%s' >%s/%s.emulated && "
-                           "g++ -std=c++17 -O1 -w -I%s -Itests/emulation -DUNROLL_K= %s tests/emulation/%s.cpp -o %s/emulated && timeout 120 %s/emulated",
+    return e2e_run(folder,
+                   "sed -f tests/emulation/%s.sed templates/%s.cu | sed '%s' >%s/%s.emulated && "
+                   "g++ -std=c++17 -O1 -w -I%s -Itests/emulation -DUNROLL_K= %s tests/emulation/%s.cpp -o %s/emulated "
+                   "&& timeout 120 %s/emulated",
                    what, template, script, folder, what, folder, macros, what, folder, folder);
 }
 
 static const char *const configurations[] = {
     // Copies of single floats and of four, directly and by way of registers; rings of one to four slots.
-    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=1 -DA_ASYNC=1 -DSTAGES=1 -DDOUBLE_BUFFER=0 -DSPLIT_K=1",
-    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DCOLUMN_WISE=2",
-    "-DBLOCK_M=64 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=3 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DBLOCK_K=16 -DCOLUMN_WISE=3",
-    "-DBLOCK_M=64 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=8 -DVECTOR=1 -DA_ASYNC=0 -DSTAGES=4 -DDOUBLE_BUFFER=0 -DSPLIT_K=1 -DLANE_PAIRS=0 -DCOLUMN_WISE=0",
+    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=1 -DA_ASYNC=1 -DSTAGES=1 "
+    "-DDOUBLE_BUFFER=0 -DSPLIT_K=1",
+    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 "
+    "-DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DCOLUMN_WISE=2",
+    "-DBLOCK_M=64 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=3 "
+    "-DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DBLOCK_K=16 -DCOLUMN_WISE=3",
+    "-DBLOCK_M=64 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=8 -DVECTOR=1 -DA_ASYNC=0 -DSTAGES=4 "
+    "-DDOUBLE_BUFFER=0 -DSPLIT_K=1 -DLANE_PAIRS=0 -DCOLUMN_WISE=0",
     // Warp tiles whose rows come out in patches of four and a rest of two; copies that do not come out even.
-    "-DBLOCK_M=72 -DBLOCK_N=64 -DWARP_M=72 -DWARP_N=64 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1",
-    "-DBLOCK_M=80 -DBLOCK_N=64 -DWARP_M=80 -DWARP_N=32 -DLANE_ROWS=8 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=3 -DDOUBLE_BUFFER=0 -DSPLIT_K=1 -DRASTER=1",
+    "-DBLOCK_M=72 -DBLOCK_N=64 -DWARP_M=72 -DWARP_N=64 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 "
+    "-DDOUBLE_BUFFER=1 -DSPLIT_K=1",
+    "-DBLOCK_M=80 -DBLOCK_N=64 -DWARP_M=80 -DWARP_N=32 -DLANE_ROWS=8 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=3 "
+    "-DDOUBLE_BUFFER=0 -DSPLIT_K=1 -DRASTER=1",
     // Transposed operands.
-    "-DBLOCK_M=64 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DTRANSPOSE_A=1 -DCOLUMN_WISE=4",
-    "-DBLOCK_M=64 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=1 -DA_ASYNC=0 -DSTAGES=3 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DTRANSPOSE_B=1 -DCOLUMN_WISE=5",
-    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DTRANSPOSE_A=1 -DTRANSPOSE_B=1",
+    "-DBLOCK_M=64 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 "
+    "-DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DTRANSPOSE_A=1 -DCOLUMN_WISE=4",
+    "-DBLOCK_M=64 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=1 -DA_ASYNC=0 -DSTAGES=3 "
+    "-DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DTRANSPOSE_B=1 -DCOLUMN_WISE=5",
+    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 "
+    "-DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DTRANSPOSE_A=1 -DTRANSPOSE_B=1",
     // Sums in parts.
-    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=3 -DFINISH=last_block -DCOLUMN_WISE=6",
-    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=1 -DA_ASYNC=1 -DSTAGES=3 -DDOUBLE_BUFFER=1 -DSPLIT_K=5 -DFINISH=two_pass -DTAIL=1 -DAFTER_LAUNCH=1",
-    "-DBLOCK_M=64 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=2 -DFINISH=two_pass -DTRANSPOSE_A=1 -DTRANSPOSE_B=1 -DAFTER_LAUNCH=2",
-    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=1 -DA_ASYNC=0 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DAFTER_LAUNCH=2",
+    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 "
+    "-DDOUBLE_BUFFER=1 -DSPLIT_K=3 -DFINISH=last_block -DCOLUMN_WISE=6",
+    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=1 -DA_ASYNC=1 -DSTAGES=3 "
+    "-DDOUBLE_BUFFER=1 -DSPLIT_K=5 -DFINISH=two_pass -DTAIL=1 -DAFTER_LAUNCH=1",
+    "-DBLOCK_M=64 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 "
+    "-DDOUBLE_BUFFER=1 -DSPLIT_K=2 -DFINISH=two_pass -DTRANSPOSE_A=1 -DTRANSPOSE_B=1 -DAFTER_LAUNCH=2",
+    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=1 -DA_ASYNC=0 -DSTAGES=2 "
+    "-DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DAFTER_LAUNCH=2",
     // Copies with aligned rows, of both operands and of B.
-    "-DBLOCK_M=48 -DBLOCK_N=64 -DWARP_M=24 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=2 -DFINISH=two_pass -DALIGNED=1",
-    "-DBLOCK_M=64 -DBLOCK_N=32 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=3 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DALIGNED=1 -DTRANSPOSE_A=1 -DTRANSPOSE_B=1",
-    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DALIGNED=2 -DCOLUMN_WISE=7",
+    "-DBLOCK_M=48 -DBLOCK_N=64 -DWARP_M=24 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 "
+    "-DDOUBLE_BUFFER=1 -DSPLIT_K=2 -DFINISH=two_pass -DALIGNED=1",
+    "-DBLOCK_M=64 -DBLOCK_N=32 -DWARP_M=32 -DWARP_N=32 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=3 "
+    "-DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DALIGNED=1 -DTRANSPOSE_A=1 -DTRANSPOSE_B=1",
+    "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 "
+    "-DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DALIGNED=2 -DCOLUMN_WISE=7",
 };
 
 static void products_are_right_in_emulation(void **state)
@@ -40,7 +59,8 @@ static void products_are_right_in_emulation(void **state)
     char *folder = e2e_folder("emulation");
     for (size_t i = 0; i < sizeof configurations / sizeof *configurations; i++) {
         struct outcome_of_command r = emulate(folder, "gemm_simt", "gemm_simt", "", configurations[i]);
-        if (r.status || strcmp(r.out, "ok\n") != 0) fail_msg("%s: status %d: %s%.2000s", configurations[i], r.status, r.out, r.err);
+        if (r.status || strcmp(r.out, "ok\n") != 0)
+            fail_msg("%s: status %d: %s%.2000s", configurations[i], r.status, r.out, r.err);
         e2e_done(&r);
     }
     e2e_remove(folder);
@@ -54,24 +74,29 @@ static void mistakes_in_the_template_are_seen_in_emulation(void **state)
     } cases[] = {
         // A copy is waited for one tile too late.
         {"s/wait_for_copies<larger(0, STAGES - 2)>/wait_for_copies<larger(0, STAGES - 1)>/",
-         "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=3 -DDOUBLE_BUFFER=1 -DSPLIT_K=1"},
+         "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=3 "
+         "-DDOUBLE_BUFFER=1 -DSPLIT_K=1"},
         // The ring's slots are confused.
         {"s/slot == 0 ? (STAGES - 1) \\* SLOT : slot - SLOT/slot/",
-         "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=3 -DDOUBLE_BUFFER=1 -DSPLIT_K=1"},
+         "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=3 "
+         "-DDOUBLE_BUFFER=1 -DSPLIT_K=1"},
         // The rest of a thread's rows lies elsewhere.
         {"s/lane_m \\* (TILE_ROW_SIZE - REST_ROWS)/lane_m * TILE_ROW_SIZE/",
-         "-DBLOCK_M=72 -DBLOCK_N=64 -DWARP_M=72 -DWARP_N=64 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1"},
+         "-DBLOCK_M=72 -DBLOCK_N=64 -DWARP_M=72 -DWARP_N=64 -DLANE_ROWS=4 -DVECTOR=4 -DA_ASYNC=1 -DSTAGES=2 "
+         "-DDOUBLE_BUFFER=1 -DSPLIT_K=1"},
         // Of rows that begin within a line, the last line is forgotten.
-        {"s/i < cols + 31;/i < cols;/",
-         "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=1 -DA_ASYNC=0 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DAFTER_LAUNCH=2"},
+        {"s/i < cols + 31;/i < cols;/", "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=1 "
+                                        "-DA_ASYNC=0 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DAFTER_LAUNCH=2"},
         // Aligned copies end at the matrix's own edge.
         {"s/there \\&\\& i < cols ? __ldcs(from + i) : 0.0f/__ldcs(from + i)/",
-         "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 -DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DALIGNED=1"},
+         "-DBLOCK_M=32 -DBLOCK_N=64 -DWARP_M=16 -DWARP_N=64 -DLANE_ROWS=2 -DVECTOR=4 -DA_ASYNC=0 -DSTAGES=2 "
+         "-DDOUBLE_BUFFER=1 -DSPLIT_K=1 -DALIGNED=1"},
     };
     char *folder = e2e_folder("mistaken");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct outcome_of_command r = emulate(folder, "gemm_simt", "gemm_simt", cases[i].script, cases[i].macros);
-        if (r.status != 1 || !(strstr(r.out, "off by") || strstr(r.out, "not aligned"))) fail_msg("%s: status %d: %s%.2000s", cases[i].script, r.status, r.out, r.err);
+        if (r.status != 1 || !(strstr(r.out, "off by") || strstr(r.out, "not aligned")))
+            fail_msg("%s: status %d: %s%.2000s", cases[i].script, r.status, r.out, r.err);
         e2e_done(&r);
     }
     e2e_remove(folder);
@@ -83,24 +108,31 @@ static void parts_of_sums_on_tensor_cores_are_added_right_in_emulation(void **st
     static const char *const cases[] = {
         "-DSPLIT_K=5 -DBLOCK_M=128 -DBLOCK_N=48 -DCLUSTER_M=1 -DPERSISTENT=0",
         "-DSPLIT_K=19 -DBLOCK_M=128 -DBLOCK_N=32 -DCLUSTER_M=2 -DPERSISTENT=0 -DFINISH_WARPS=1 -DOUTPUT=f32",
-        "-DSPLIT_K=33 -DBLOCK_M=64 -DBLOCK_N=64 -DCLUSTER_M=2 -DCLUSTER_N=2 -DPERSISTENT=0 -DWARPGROUPS=1 -DPRODUCER_REGISTERS=0 -DFINISH_WARPS=16 -DRASTER=1",
-        "-DSPLIT_K=3 -DBLOCK_M=256 -DBLOCK_N=16 -DCLUSTER_M=1 -DCLUSTER_N=2 -DPERSISTENT=0 -DFINISH_WARPS=4 -DRASTER=2 -DTRANSPOSE_C=1",
+        "-DSPLIT_K=33 -DBLOCK_M=64 -DBLOCK_N=64 -DCLUSTER_M=2 -DCLUSTER_N=2 -DPERSISTENT=0 -DWARPGROUPS=1 "
+        "-DPRODUCER_REGISTERS=0 -DFINISH_WARPS=16 -DRASTER=1",
+        "-DSPLIT_K=3 -DBLOCK_M=256 -DBLOCK_N=16 -DCLUSTER_M=1 -DCLUSTER_N=2 -DPERSISTENT=0 -DFINISH_WARPS=4 -DRASTER=2 "
+        "-DTRANSPOSE_C=1",
         "-DSPLIT_K=4 -DBLOCK_M=128 -DBLOCK_N=8 -DCLUSTER_M=1 -DSCHEDULE=pingpong -DFINISH_WARPS=2",
     };
     char *folder = e2e_folder("parts");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *macros = text_format("-DFINISH=two_pass -DWORKSPACE=1 -DSTORE=direct %s", cases[i]);
         struct outcome_of_command r = emulate(folder, "gemm_wgmma", "gemm_wgmma_finish", "", macros);
-        if (r.status || strcmp(r.out, "ok\n") != 0) fail_msg("%s: status %d: %s%.2000s", cases[i], r.status, r.out, r.err);
+        if (r.status || strcmp(r.out, "ok\n") != 0)
+            fail_msg("%s: status %d: %s%.2000s", cases[i], r.status, r.out, r.err);
         e2e_done(&r);
         free(macros);
     }
     // A warp begins one part too early; columns of a four are taken for its neighbour's.
-    static const char *const mistakes[] = {"s/first = warp \\* EACH, end/first = max(warp * EACH - 1, 0), end/", "s/lane % 4 \\* 2;/(lane + 1) % 4 * 2;/"};
+    static const char *const mistakes[] = {"s/first = warp \\* EACH, end/first = max(warp * EACH - 1, 0), end/",
+                                           "s/lane % 4 \\* 2;/(lane + 1) % 4 * 2;/"};
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-        struct outcome_of_command r = emulate(folder, "gemm_wgmma", "gemm_wgmma_finish", mistakes[i],
-                                              "-DFINISH=two_pass -DWORKSPACE=1 -DSTORE=direct -DSPLIT_K=5 -DBLOCK_M=128 -DBLOCK_N=48 -DCLUSTER_M=1 -DPERSISTENT=0 -DFINISH_WARPS=4");
-        if (r.status != 1 || !strstr(r.out, "off at")) fail_msg("%s: status %d: %s%.2000s", mistakes[i], r.status, r.out, r.err);
+        struct outcome_of_command r =
+            emulate(folder, "gemm_wgmma", "gemm_wgmma_finish", mistakes[i],
+                    "-DFINISH=two_pass -DWORKSPACE=1 -DSTORE=direct -DSPLIT_K=5 -DBLOCK_M=128 -DBLOCK_N=48 "
+                    "-DCLUSTER_M=1 -DPERSISTENT=0 -DFINISH_WARPS=4");
+        if (r.status != 1 || !strstr(r.out, "off at"))
+            fail_msg("%s: status %d: %s%.2000s", mistakes[i], r.status, r.out, r.err);
         e2e_done(&r);
     }
     e2e_remove(folder);
@@ -121,17 +153,23 @@ static void transpositions_are_right_in_emulation(void **state)
     char *folder = e2e_folder("turned");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct outcome_of_command r = emulate(folder, "transpose", "transpose", "", cases[i]);
-        if (r.status || strcmp(r.out, "ok\n") != 0) fail_msg("%s: status %d: %s%.2000s", cases[i], r.status, r.out, r.err);
+        if (r.status || strcmp(r.out, "ok\n") != 0)
+            fail_msg("%s: status %d: %s%.2000s", cases[i], r.status, r.out, r.err);
         e2e_done(&r);
     }
-    // Nobody waits for the tile; a line of squares' last one is taken as if it were whole; of rows that begin within a line, the wrong row comes first.
+    // Nobody waits for the tile; a line of squares' last one is taken as if it were whole; of rows that begin within a
+    // line, the wrong row comes first.
     static const struct {
         const char *script;
         size_t macros; // index into cases
-    } mistakes[] = {{"/^    __syncthreads();$/d", 0}, {"s/min(8, across - 8 \\* square)/8/", 1}, {"s/(first < 0 ? 32 \\* PITCH : 0)/0/", 5}};
+    } mistakes[] = {{"/^    __syncthreads();$/d", 0},
+                    {"s/min(8, across - 8 \\* square)/8/", 1},
+                    {"s/(first < 0 ? 32 \\* PITCH : 0)/0/", 5}};
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
-        struct outcome_of_command r = emulate(folder, "transpose", "transpose", mistakes[i].script, cases[mistakes[i].macros]);
-        if (r.status != 1 || !strstr(r.out, "off by")) fail_msg("%s: status %d: %s%.2000s", mistakes[i].script, r.status, r.out, r.err);
+        struct outcome_of_command r =
+            emulate(folder, "transpose", "transpose", mistakes[i].script, cases[mistakes[i].macros]);
+        if (r.status != 1 || !strstr(r.out, "off by"))
+            fail_msg("%s: status %d: %s%.2000s", mistakes[i].script, r.status, r.out, r.err);
         e2e_done(&r);
     }
     e2e_remove(folder);

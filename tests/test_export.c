@@ -27,7 +27,8 @@ static void an_export_holds_everything_that_a_search_would_be_told(void **state)
     char *path = text_format("%s/mini.json.gz", job.folder), *message;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
-    assert_int_equal(finished_run(cmd_export, NULL, &message, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
+    assert_int_equal(
+        finished_run(cmd_export, NULL, &message, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
     assert_contains(message, "3 configurations in ");
     free(message);
     struct recorded *r = recorded_read(path, &err);
@@ -47,10 +48,12 @@ static void an_export_holds_everything_that_a_search_would_be_told(void **state)
     assert_int_equal(r->trial_count, 3);
     assert_int_equal(r->best, 1);
     const struct recorded_trial *first = &r->trials[0], *wrong = &r->trials[2];
-    assert_true(fabs(first->problems[0].time / 2e-3 - 1) < 1e-6 && fabs(first->problems[1].high / (1.01 * 2e-5) - 1) < 1e-6);
+    assert_true(fabs(first->problems[0].time / 2e-3 - 1) < 1e-6 &&
+                fabs(first->problems[1].high / (1.01 * 2e-5) - 1) < 1e-6);
     assert_true(fabs(first->objective / 2e-4 - 1) < 1e-6);
     assert_int_equal(first->problems[0].sample_count, 1);
-    assert_true(first->facts.registers == 40 && first->facts.spill_bytes == 8 && first->facts.shared_bytes == 1024 && first->facts.code_bytes == 4096);
+    assert_true(first->facts.registers == 40 && first->facts.spill_bytes == 8 && first->facts.shared_bytes == 1024 &&
+                first->facts.code_bytes == 4096);
     assert_true(first->facts.occupancy == 0.5);
     assert_true(first->counters[0] == 12); // of the first problem
     assert_int_equal(wrong->status, STATUS_WRONG);
@@ -69,7 +72,8 @@ static void standard_output_gets_the_same_as_a_file(void **state)
     (void)state;
     char *path = text_format("%s/mini.json", job.folder), *out;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
-    assert_int_equal(finished_run(cmd_export, NULL, NULL, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
+    assert_int_equal(
+        finished_run(cmd_export, NULL, NULL, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
     assert_int_equal(finished_run(cmd_export, &out, NULL, "export", job.job, "--store", job.store, NULL), 0);
     char *file = text_read_file(path, NULL);
     assert_string_equal(out, file);
@@ -82,12 +86,15 @@ static void standard_output_gets_the_same_as_a_file(void **state)
 static void an_import_says_what_is_there_and_writes_our_format(void **state)
 {
     (void)state;
-    char *path = text_format("%s/mini.json", job.folder), *again = text_format("%s/again.json.gz", job.folder), *out, *err;
+    char *path = text_format("%s/mini.json", job.folder), *again = text_format("%s/again.json.gz", job.folder), *out,
+         *err;
     finished_trials(&job, "NVIDIA H200", "sm_90a");
-    assert_int_equal(finished_run(cmd_export, NULL, NULL, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
+    assert_int_equal(
+        finished_run(cmd_export, NULL, NULL, "export", job.job, "--store", job.store, "--output", path, NULL), 0);
     assert_int_equal(finished_run(cmd_import, &out, &err, "import", path, "--output", again, NULL), 0);
-    static const char *const parts[] = {"mini-gemm on NVIDIA H200", "3, 18 combinations", "configurations  3: 2 ok, 1 wrong\n", "failures        1\n",
-                                        "best            100.0 us (median 150.0 us)\n                BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle\n"};
+    static const char *const parts[] = {
+        "mini-gemm on NVIDIA H200", "3, 18 combinations", "configurations  3: 2 ok, 1 wrong\n", "failures        1\n",
+        "best            100.0 us (median 150.0 us)\n                BLOCK_M=128,UNROLL_K=4,REDUCTION=shuffle\n"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) assert_contains(out, parts[i]);
     assert_contains(err, again);
     free(out);
@@ -116,7 +123,9 @@ static void what_cannot_be_exported_or_imported_is_named(void **state)
     assert_contains(err, "/no/such/file");
     free(err);
     finished_trials(&job, "NVIDIA H200", "sm_90a");
-    assert_int_equal(finished_run(cmd_export, NULL, &err, "export", job.job, "--store", job.store, "--output", "/dev/null/x.json", NULL), 3);
+    assert_int_equal(finished_run(cmd_export, NULL, &err, "export", job.job, "--store", job.store, "--output",
+                                  "/dev/null/x.json", NULL),
+                     3);
     assert_contains(err, "/dev/null/x.json");
     free(err);
     struct store *store;

@@ -36,24 +36,68 @@ static void fill(struct symbols *s, int64_t values[6])
 static void expressions_have_the_values_of_c(void **state)
 {
     (void)state;
-    static const struct { const char *text; int64_t value; } cases[] = {
-        { "1 + 2 * 3", 7 }, { "(1 + 2) * 3", 9 }, { "10 - 3 - 2", 5 }, { "100 / 7 / 2", 7 }, { "-7 / 2", -3 }, { "-7 % 3", -1 },
-        { "7 % -3", 1 }, { "1 << 4 + 1", 32 }, { "256 >> 3", 32 }, { "-16 >> 2", -4 }, { "6 & 3 == 3", 6 & (3 == 3) },
-        { "6 | 1 ^ 3 & 2", 6 | (1 ^ (3 & 2)) }, { "~0", -1 }, { "!0 + !5", 1 }, { "- - 3", 3 }, { "-(-3)", 3 }, { "+4", 4 },
-        { "1 < 2 == 1", 1 }, { "3 >= 3 && 2 != 2", 0 }, { "0 || 2", 1 }, { "A ? 5 : 6", 5 }, { "Z ? 5 : B ? 7 : 8", 7 },
-        { "0x10 + 0xfF", 271 }, { "true + true", 2 }, { "false", 0 }, { "A * B", -60 }, { "device.max_shared / 1024", 227 },
-        { "ceil_div(7, 2)", 4 }, { "ceil_div(-7, 2)", -3 }, { "ceil_div(8, 2)", 4 }, { "round_up(A, 8)", 16 }, { "round_up(16, 8)", 16 },
-        { "min(3, 1, 2)", 1 }, { "max(3, A, 2)", 12 }, { "min(9)", 9 }, { "abs(B)", 5 }, { "is_pow2(64)", 1 }, { "is_pow2(A)", 0 },
-        { "is_pow2(0)", 0 }, { "log2(1)", 0 }, { "log2(1023)", 9 }, { "log2(1024)", 10 },
-        { "MODE == \"shuffle\"", 1 }, { "MODE != \"shuffle\"", 0 }, { "\"shared\" == MODE", 0 },
-        { "MODE == \"shuffle\" ? A : B", 12 }, { "Z != 0 && A / Z > 1", 0 }, { "Z == 0 || A / Z > 1", 1 }, { "Z ? A / Z : 1", 1 },
-        { "9223372036854775807", INT64_MAX }, { "(0-9223372036854775805)", INT64_MIN + 3 }, { "1<<62", (int64_t)1 << 62 },
+    static const struct {
+        const char *text;
+        int64_t value;
+    } cases[] = {
+        {"1 + 2 * 3", 7},
+        {"(1 + 2) * 3", 9},
+        {"10 - 3 - 2", 5},
+        {"100 / 7 / 2", 7},
+        {"-7 / 2", -3},
+        {"-7 % 3", -1},
+        {"7 % -3", 1},
+        {"1 << 4 + 1", 32},
+        {"256 >> 3", 32},
+        {"-16 >> 2", -4},
+        {"6 & 3 == 3", 6 & (3 == 3)},
+        {"6 | 1 ^ 3 & 2", 6 | (1 ^ (3 & 2))},
+        {"~0", -1},
+        {"!0 + !5", 1},
+        {"- - 3", 3},
+        {"-(-3)", 3},
+        {"+4", 4},
+        {"1 < 2 == 1", 1},
+        {"3 >= 3 && 2 != 2", 0},
+        {"0 || 2", 1},
+        {"A ? 5 : 6", 5},
+        {"Z ? 5 : B ? 7 : 8", 7},
+        {"0x10 + 0xfF", 271},
+        {"true + true", 2},
+        {"false", 0},
+        {"A * B", -60},
+        {"device.max_shared / 1024", 227},
+        {"ceil_div(7, 2)", 4},
+        {"ceil_div(-7, 2)", -3},
+        {"ceil_div(8, 2)", 4},
+        {"round_up(A, 8)", 16},
+        {"round_up(16, 8)", 16},
+        {"min(3, 1, 2)", 1},
+        {"max(3, A, 2)", 12},
+        {"min(9)", 9},
+        {"abs(B)", 5},
+        {"is_pow2(64)", 1},
+        {"is_pow2(A)", 0},
+        {"is_pow2(0)", 0},
+        {"log2(1)", 0},
+        {"log2(1023)", 9},
+        {"log2(1024)", 10},
+        {"MODE == \"shuffle\"", 1},
+        {"MODE != \"shuffle\"", 0},
+        {"\"shared\" == MODE", 0},
+        {"MODE == \"shuffle\" ? A : B", 12},
+        {"Z != 0 && A / Z > 1", 0},
+        {"Z == 0 || A / Z > 1", 1},
+        {"Z ? A / Z : 1", 1},
+        {"9223372036854775807", INT64_MAX},
+        {"(0-9223372036854775805)", INT64_MIN + 3},
+        {"1<<62", (int64_t)1 << 62},
     };
     struct symbols *s = make_symbols();
     int64_t values[6];
     fill(s, values);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error err = { "" };
+        struct error err = {""};
         struct expr *e = expr_parse(cases[i].text, s, &err);
         if (!e) fail_msg("%s: %s", cases[i].text, err.message);
         int64_t result;
@@ -69,33 +113,35 @@ static void expressions_have_the_values_of_c(void **state)
 static void mistakes_are_reported_with_their_place(void **state)
 {
     (void)state;
-    static const struct { const char *text, *message; } cases[] = {
-        { "A * (B + 1", "expected ')' at column 11: 'A * (B + 1'" },
-        { "", "empty expression at column 1: ''" },
-        { "A +", "unexpected end at column 4: 'A +'" },
-        { "A B", "expected an operator at column 3: 'A B'" },
-        { "BLOK_M * 2", "unknown name 'BLOK_M'; did you mean 'BLOCK_M'? at column 1: 'BLOK_M * 2'" },
-        { "1 + qqqqqq", "unknown name 'qqqqqq' at column 5: '1 + qqqqqq'" },
-        { "1 < A < 3", "comparisons do not chain: write 'a < b && b < c' at column 7: '1 < A < 3'" },
-        { "MODE + 1", "a string is no number at column 6: 'MODE + 1'" },
-        { "MODE == 1", "a string compared with a number at column 6: 'MODE == 1'" },
-        { "A == \"x\"", "a string compared with a number at column 3: 'A == \"x\"'" },
-        { "MODE", "a string is no number at column 1: 'MODE'" },
-        { "MODE == \"x", "string without end at column 9: 'MODE == \"x'" },
-        { "ceil_div(1)", "too few arguments at column 1: 'ceil_div(1)'" },
-        { "abs(1, 2)", "too many arguments at column 1: 'abs(1, 2)'" },
-        { "sin(1)", "unknown function at column 1: 'sin(1)'" },
-        { "A = 1", "unexpected character at column 3: 'A = 1'" },
-        { "A @ 1", "unexpected character at column 3: 'A @ 1'" },
-        { "12abc", "not an integer at column 1: '12abc'" },
-        { "1.5", "not an integer at column 1: '1.5'" },
-        { "99999999999999999999", "number too large at column 1: '99999999999999999999'" },
-        { "A ? 1", "expected ':' at column 6: 'A ? 1'" },
-        { "()", "expected a value at column 2: '()'" },
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"A * (B + 1", "expected ')' at column 11: 'A * (B + 1'"},
+        {"", "empty expression at column 1: ''"},
+        {"A +", "unexpected end at column 4: 'A +'"},
+        {"A B", "expected an operator at column 3: 'A B'"},
+        {"BLOK_M * 2", "unknown name 'BLOK_M'; did you mean 'BLOCK_M'? at column 1: 'BLOK_M * 2'"},
+        {"1 + qqqqqq", "unknown name 'qqqqqq' at column 5: '1 + qqqqqq'"},
+        {"1 < A < 3", "comparisons do not chain: write 'a < b && b < c' at column 7: '1 < A < 3'"},
+        {"MODE + 1", "a string is no number at column 6: 'MODE + 1'"},
+        {"MODE == 1", "a string compared with a number at column 6: 'MODE == 1'"},
+        {"A == \"x\"", "a string compared with a number at column 3: 'A == \"x\"'"},
+        {"MODE", "a string is no number at column 1: 'MODE'"},
+        {"MODE == \"x", "string without end at column 9: 'MODE == \"x'"},
+        {"ceil_div(1)", "too few arguments at column 1: 'ceil_div(1)'"},
+        {"abs(1, 2)", "too many arguments at column 1: 'abs(1, 2)'"},
+        {"sin(1)", "unknown function at column 1: 'sin(1)'"},
+        {"A = 1", "unexpected character at column 3: 'A = 1'"},
+        {"A @ 1", "unexpected character at column 3: 'A @ 1'"},
+        {"12abc", "not an integer at column 1: '12abc'"},
+        {"1.5", "not an integer at column 1: '1.5'"},
+        {"99999999999999999999", "number too large at column 1: '99999999999999999999'"},
+        {"A ? 1", "expected ':' at column 6: 'A ? 1'"},
+        {"()", "expected a value at column 2: '()'"},
     };
     struct symbols *s = make_symbols();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error err = { "" };
+        struct error err = {""};
         assert_null(expr_parse(cases[i].text, s, &err));
         assert_string_equal(err.message, cases[i].message);
     }
@@ -124,22 +170,24 @@ static void deep_nesting_is_refused_instead_of_overflowing_the_stack(void **stat
 static void evaluation_errors_name_the_operation(void **state)
 {
     (void)state;
-    static const struct { const char *text, *message; } cases[] = {
-        { "A / Z", "division by zero at column 3: 'A / Z'" },
-        { "A % (Z * 2)", "division by zero at column 3: 'A % (Z * 2)'" },
-        { "ceil_div(A, Z)", "division by zero at column 1: 'ceil_div(A, Z)'" },
-        { "9223372036854775807 + 1", "overflow at column 21: '9223372036854775807 + 1'" },
-        { "(0-9223372036854775805) - 1", "overflow at column 25: '(0-9223372036854775805) - 1'" },
-        { "(1 << 62) * 2", "overflow at column 11: '(1 << 62) * 2'" },
-        { "1 << 64", "shift by a negative number or past 63 at column 3: '1 << 64'" },
-        { "1 >> B", "shift by a negative number or past 63 at column 3: '1 >> B'" },
-        { "log2(Z)", "log2 of a number below 1 at column 1: 'log2(Z)'" },
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"A / Z", "division by zero at column 3: 'A / Z'"},
+        {"A % (Z * 2)", "division by zero at column 3: 'A % (Z * 2)'"},
+        {"ceil_div(A, Z)", "division by zero at column 1: 'ceil_div(A, Z)'"},
+        {"9223372036854775807 + 1", "overflow at column 21: '9223372036854775807 + 1'"},
+        {"(0-9223372036854775805) - 1", "overflow at column 25: '(0-9223372036854775805) - 1'"},
+        {"(1 << 62) * 2", "overflow at column 11: '(1 << 62) * 2'"},
+        {"1 << 64", "shift by a negative number or past 63 at column 3: '1 << 64'"},
+        {"1 >> B", "shift by a negative number or past 63 at column 3: '1 >> B'"},
+        {"log2(Z)", "log2 of a number below 1 at column 1: 'log2(Z)'"},
     };
     struct symbols *s = make_symbols();
     int64_t values[6];
     fill(s, values);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error err = { "" };
+        struct error err = {""};
         struct expr *e = expr_parse(cases[i].text, s, &err);
         assert_non_null(e);
         int64_t result;
@@ -170,7 +218,7 @@ static void names_must_be_new_identifiers(void **state)
     (void)state;
     struct symbols *s = make_symbols();
     struct error err;
-    static const char *const bad[] = { "", "1a", "a b", "a.", ".a", "a..b", "A" };
+    static const char *const bad[] = {"", "1a", "a b", "a.", ".a", "a..b", "A"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(symbols_add(s, bad[i], EXPR_INT, &err), -1);
     assert_int_equal(symbols_count(s), 6);
     assert_int_equal(symbols_intern(s, "x"), symbols_intern(s, "x"));
@@ -189,30 +237,38 @@ static const char *c_name(void *user, int slot)
 static bool c_constant(void *user, int slot, int64_t *value)
 {
     const char *name = symbols_name(user, slot);
-    if (strcmp(name, "BLOCK_M") == 0) *value = 128;
-    else if (strcmp(name, "MODE") == 0) *value = symbols_intern(user, "shuffle");
-    else return false;
+    if (strcmp(name, "BLOCK_M") == 0)
+        *value = 128;
+    else if (strcmp(name, "MODE") == 0)
+        *value = symbols_intern(user, "shuffle");
+    else
+        return false;
     return true;
 }
 
 static void c_source_is_folded_and_parenthesised(void **state)
 {
     (void)state;
-    static const struct { const char *text, *c; } cases[] = {
-        { "ceil_div(A, BLOCK_M)", "ss_ceil_div(A, 128)" },
-        { "A * 2 + B", "(A * 2) + B" },
-        { "A / (BLOCK_M / 4) % 3", "(A / 32) % 3" },
-        { "MODE == \"shuffle\" ? A : B", "A" },
-        { "MODE == \"shared\" ? A : B + 1", "B + 1" },
-        { "-A", "-A" }, { "!(A > 3)", "!(A > 3)" }, { "A - (0 - 3)", "A - (-3)" }, { "BLOCK_M * 2", "256" },
-        { "A ? B : 5000000000", "A ? B : 5000000000LL" },
-        { "min(A, B, 3)", "ss_min(ss_min(A, B), 3)" },
-        { "BLOCK_M > 3 && A", "1 && A" },
-        { "BLOCK_M < 3 && A", "0" },
+    static const struct {
+        const char *text, *c;
+    } cases[] = {
+        {"ceil_div(A, BLOCK_M)", "ss_ceil_div(A, 128)"},
+        {"A * 2 + B", "(A * 2) + B"},
+        {"A / (BLOCK_M / 4) % 3", "(A / 32) % 3"},
+        {"MODE == \"shuffle\" ? A : B", "A"},
+        {"MODE == \"shared\" ? A : B + 1", "B + 1"},
+        {"-A", "-A"},
+        {"!(A > 3)", "!(A > 3)"},
+        {"A - (0 - 3)", "A - (-3)"},
+        {"BLOCK_M * 2", "256"},
+        {"A ? B : 5000000000", "A ? B : 5000000000LL"},
+        {"min(A, B, 3)", "ss_min(ss_min(A, B), 3)"},
+        {"BLOCK_M > 3 && A", "1 && A"},
+        {"BLOCK_M < 3 && A", "0"},
     };
     struct symbols *s = make_symbols();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error err = { "" };
+        struct error err = {""};
         struct expr *e = expr_parse(cases[i].text, s, &err);
         assert_non_null(e);
         char *c = expr_to_c(e, "ss_", c_name, c_constant, s, &err);

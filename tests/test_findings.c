@@ -1,4 +1,5 @@
-// Findings: each rule on a profile made for it, and the direction of what rules propose, against a space of which every configuration was measured.
+// Findings: each rule on a profile made for it, and the direction of what rules propose, against a space of which every
+// configuration was measured.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +13,8 @@
 #include "tuner/base/text.h"
 #include "tuner/output/findings.h"
 #include "tuner/output/profile.h"
-#include "tuner/run/explain.h"
 #include "tuner/recorded/recorded.h"
+#include "tuner/run/explain.h"
 
 static struct job *load_job(const char *path)
 {
@@ -29,8 +30,11 @@ static struct job *load_job(const char *path)
 static json_t *profile_of(const char *counters, const char *facts)
 {
     struct error err;
-    char *text = text_format("{\"name\":\"x\",\"config\":\"\",\"problem\":\"\",\"time\":1e-3,\"flops\":1e9,\"bytes\":1e9,\"ceilings\":{\"flops_per_second\":6e13,"
-                             "\"bytes_per_second\":4e12},\"stages\":[{\"name\":\"k\",\"counters\":{%s},\"facts\":{%s}}]}", counters, facts);
+    char *text =
+        text_format("{\"name\":\"x\",\"config\":\"\",\"problem\":\"\",\"time\":1e-3,\"flops\":1e9,\"bytes\":1e9,"
+                    "\"ceilings\":{\"flops_per_second\":6e13,"
+                    "\"bytes_per_second\":4e12},\"stages\":[{\"name\":\"k\",\"counters\":{%s},\"facts\":{%s}}]}",
+                    counters, facts);
     json_t *profile = json_parse(text, &err);
     if (!profile) fail_msg("%s", err.message);
     free(text);
@@ -49,18 +53,25 @@ static bool has(const struct finding *list, size_t count, const char *rule)
 static const struct {
     const char *rule, *counters, *facts, *without; // with these counters instead, the rule is silent
 } cases[] = {
-    {"bank_conflicts", "\"shared_wavefronts\":2e8,\"shared_ideal\":1e8,\"cycles_active\":1e6", "", "\"shared_wavefronts\":1e8,\"shared_ideal\":1e8,\"cycles_active\":1e6"},
+    {"bank_conflicts", "\"shared_wavefronts\":2e8,\"shared_ideal\":1e8,\"cycles_active\":1e6", "",
+     "\"shared_wavefronts\":1e8,\"shared_ideal\":1e8,\"cycles_active\":1e6"},
     {"uncoalesced", "\"global_sectors\":4e6,\"global_ideal\":1e6", "", "\"global_sectors\":1e6,\"global_ideal\":1e6"},
-    {"low_occupancy", STALLS "\"stall_long_scoreboard\":20,\"issue_active\":20", "\"occupancy\":0.25,\"limit_registers\":2,\"limit_shared\":9,\"limit_warps\":8,\"limit_blocks\":32",
+    {"low_occupancy", STALLS "\"stall_long_scoreboard\":20,\"issue_active\":20",
+     "\"occupancy\":0.25,\"limit_registers\":2,\"limit_shared\":9,\"limit_warps\":8,\"limit_blocks\":32",
      STALLS "\"stall_long_scoreboard\":20,\"issue_active\":85"},
     {"spills", "\"local_load_sectors\":1e6,\"global_sectors\":1e6", "\"spill_loads\":40,\"spill_stores\":40", NULL},
-    {"tail_effect", "\"cycles_active\":1e6,\"cycles_active_max\":1.5e6", "\"waves\":1.1", "\"cycles_active\":1e6,\"cycles_active_max\":1.001e6"},
-    {"instruction_cache", STALLS "\"stall_no_instruction\":5", "\"code_bytes\":90000", STALLS "\"stall_no_instruction\":0.01"},
-    {"latency", STALLS "\"stall_long_scoreboard\":9,\"issue_active\":10,\"dram_throughput\":20,\"memory_throughput\":20", "",
+    {"tail_effect", "\"cycles_active\":1e6,\"cycles_active_max\":1.5e6", "\"waves\":1.1",
+     "\"cycles_active\":1e6,\"cycles_active_max\":1.001e6"},
+    {"instruction_cache", STALLS "\"stall_no_instruction\":5", "\"code_bytes\":90000",
+     STALLS "\"stall_no_instruction\":0.01"},
+    {"latency",
+     STALLS "\"stall_long_scoreboard\":9,\"issue_active\":10,\"dram_throughput\":20,\"memory_throughput\":20", "",
      STALLS "\"stall_long_scoreboard\":9,\"issue_active\":10,\"dram_throughput\":95,\"memory_throughput\":95"},
-    {"divergence", "\"threads_per_instruction\":16,\"issue_active\":50", "", "\"threads_per_instruction\":32,\"issue_active\":50"},
+    {"divergence", "\"threads_per_instruction\":16,\"issue_active\":50", "",
+     "\"threads_per_instruction\":32,\"issue_active\":50"},
     {"one_pipe", "\"pipe_fma\":95", "", "\"pipe_fma\":60"},
-    {"imbalance", "\"cycles_active\":1e6,\"cycles_active_max\":1.5e6", "\"waves\":20.5", "\"cycles_active\":1e6,\"cycles_active_max\":1.01e6"},
+    {"imbalance", "\"cycles_active\":1e6,\"cycles_active_max\":1.5e6", "\"waves\":20.5",
+     "\"cycles_active\":1e6,\"cycles_active_max\":1.01e6"},
     {"barriers", STALLS "\"stall_barrier\":3", "", STALLS "\"stall_barrier\":0.1"},
 };
 
@@ -78,7 +89,8 @@ static void every_rule_speaks_where_its_cause_is_and_is_silent_where_it_is_not(v
             assert_int_equal(list[k].parameter, -1); // nothing to choose from
         }
         json_decref(profile);
-        profile = profile_of(cases[i].without ? cases[i].without : cases[i].counters, cases[i].without ? cases[i].facts : "");
+        profile =
+            profile_of(cases[i].without ? cases[i].without : cases[i].counters, cases[i].without ? cases[i].facts : "");
         count = findings_make(profile, NULL, &device_limits_h200, list);
         if (has(list, count, cases[i].rule)) fail_msg("%s speaks without cause", cases[i].rule);
         json_decref(profile);
@@ -122,13 +134,15 @@ static json_t *profile_of_trial(const struct job *job, const struct recorded *r,
     if (!problems) fail_msg("%s", err.message);
     json_decref(problems);
     space_format(job->space, config, text, sizeof text);
-    for (size_t i = 0; i < r->metric_count; i++) json_object_set_new(counters, r->metrics[i].key, json_real_or_null(t->counters[i]));
+    for (size_t i = 0; i < r->metric_count; i++)
+        json_object_set_new(counters, r->metrics[i].key, json_real_or_null(t->counters[i]));
     json_t *facts = explain_facts(&device_limits_h200, &launches[0].shape, (int64_t)t->facts.registers, 0);
     json_object_set_new(facts, "code_bytes", json_real_or_null(t->facts.code_bytes));
     json_object_set_new(facts, "spill_loads", json_real_or_null(t->facts.spill_bytes));
     json_object_set_new(facts, "spill_stores", json_real(0));
-    return json_pack("{s:s, s:s, s:f, s:f, s:f, s:[{s:s, s:o, s:o}]}", "config", text, "problem", job->problems[0].name, "time", t->objective, "flops",
-                     r->problems[0].flops, "bytes", r->problems[0].bytes, "stages", "name", "k", "counters", counters, "facts", facts);
+    return json_pack("{s:s, s:s, s:f, s:f, s:f, s:[{s:s, s:o, s:o}]}", "config", text, "problem", job->problems[0].name,
+                     "time", t->objective, "flops", r->problems[0].flops, "bytes", r->problems[0].bytes, "stages",
+                     "name", "k", "counters", counters, "facts", facts);
 }
 
 struct tally {
@@ -184,8 +198,10 @@ static void proposals_point_the_right_way_in_a_space_that_was_measured(void **st
     }
     print_message("%zu configurations examined\n", examined);
     for (struct tally *t = tallies; t->rule; t++)
-        print_message("%-18s %5zu proposals, %5.1f%% faster, mean change of the time %+.1f%%\n", t->rule, t->count, 100 * (double)t->right / (double)t->count, -100 * t->gain / (double)t->count);
-    print_message("%-18s %5zu proposals, %5.1f%% faster, mean change of the time %+.1f%%\n", "all", all.count, 100 * (double)all.right / (double)all.count, -100 * all.gain / (double)all.count);
+        print_message("%-18s %5zu proposals, %5.1f%% faster, mean change of the time %+.1f%%\n", t->rule, t->count,
+                      100 * (double)t->right / (double)t->count, -100 * t->gain / (double)t->count);
+    print_message("%-18s %5zu proposals, %5.1f%% faster, mean change of the time %+.1f%%\n", "all", all.count,
+                  100 * (double)all.right / (double)all.count, -100 * all.gain / (double)all.count);
     assert_true(all.count > 100);
     assert_true((double)all.right / (double)all.count > 0.6);
     recorded_free(r);

@@ -64,7 +64,8 @@ static void every_hostile_kernel_has_its_status_and_the_correct_one_wins(void **
         struct trial t;
         if (store_find(store, config, &t, &err)) fail_msg("%s is not in the store", config);
         print_message("%-18s %-16s %.120s\n", hostile[i].mode, status_name(t.status), t.reason);
-        bad += (t.status != hostile[i].status && t.status != hostile[i].or_else) || !strstr(t.reason, hostile[i].reason);
+        bad +=
+            (t.status != hostile[i].status && t.status != hostile[i].or_else) || !strstr(t.reason, hostile[i].reason);
         free(config);
     }
     assert_int_equal(bad, 0);
@@ -102,19 +103,25 @@ static void run_reference(const char *name, const char *reference, int expected_
     write_npy(folder, "x.npy", x, N);
     write_npy(folder, "y.npy", y, N);
     write_npy(folder, "z.npy", z, N);
-    char *how = strcmp(reference, "library") == 0         ? text_format("{ library = \"%s/reference_library.so\"; function = \"axpy_reference\"; }", bin)
-                : strcmp(reference, "wrong library") == 0 ? text_format("{ library = \"%s/reference_library.so\"; function = \"axpy_wrong_reference\"; }", bin)
-                                                          : text_copy(reference);
-    char *job = text_format("name = \"r\";\nkernel = { template = \"%s/templates/axpy.cu\"; entry = \"axpy\"; };\n"
-                            "parameters = ( { name = \"VECTOR\"; values = [1, 2, 4]; } );\nproblems = ( { N = %d; } );\n"
-                            "launch = { grid = [512]; block = [128]; };\n"
-                            "arguments = ( { scalar = \"N\"; type = \"i64\"; }, { scalar = \"a\"; type = \"f32\"; value = 2.5; },\n"
-                            "  { buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; fill = \"x.npy\"; },\n"
-                            "  { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"inout\"; fill = \"y.npy\"; } );\n"
-                            "reference = %s;\nverification = { relative = 1e-6; absolute = 1e-6; };\nsearch = { strategy = \"exhaustive\"; };\n",
-                            root, N, how);
+    char *how =
+        strcmp(reference, "library") == 0
+            ? text_format("{ library = \"%s/reference_library.so\"; function = \"axpy_reference\"; }", bin)
+        : strcmp(reference, "wrong library") == 0
+            ? text_format("{ library = \"%s/reference_library.so\"; function = \"axpy_wrong_reference\"; }", bin)
+            : text_copy(reference);
+    char *job = text_format(
+        "name = \"r\";\nkernel = { template = \"%s/templates/axpy.cu\"; entry = \"axpy\"; };\n"
+        "parameters = ( { name = \"VECTOR\"; values = [1, 2, 4]; } );\nproblems = ( { N = %d; } );\n"
+        "launch = { grid = [512]; block = [128]; };\n"
+        "arguments = ( { scalar = \"N\"; type = \"i64\"; }, { scalar = \"a\"; type = \"f32\"; value = 2.5; },\n"
+        "  { buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; fill = \"x.npy\"; },\n"
+        "  { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"inout\"; fill = \"y.npy\"; } );\n"
+        "reference = %s;\nverification = { relative = 1e-6; absolute = 1e-6; };\nsearch = { strategy = \"exhaustive\"; "
+        "};\n",
+        root, N, how);
     e2e_write(folder, "job.cfg", job);
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot tune %s/job.cfg --store %s/r.db -q --no-counters", folder, folder);
+    struct outcome_of_command r =
+        e2e_run(folder, "$BIN/sweetspot tune %s/job.cfg --store %s/r.db -q --no-counters", folder, folder);
     if (r.status != expected_status) fail_msg("%s: status %d: %s", name, r.status, r.err);
     if (expected_status) e2e_expect(r.err, "wrong 3");
     e2e_done(&r);
@@ -149,11 +156,13 @@ static void npy_files_are_a_reference(void **state)
 static void a_naive_kernel_is_a_reference(void **state)
 {
     NEEDS_GPU();
-    run_reference("kernel", "{ kernel = \"axpy_naive\"; launch = { grid = [\"ceil_div(N, 256)\"]; block = [256]; }; }", 0);
+    run_reference("kernel", "{ kernel = \"axpy_naive\"; launch = { grid = [\"ceil_div(N, 256)\"]; block = [256]; }; }",
+                  0);
 }
 
-// A user's TMA kernel: copies tiles that the tensor map describes, with what lies outside read as zeros. Timed in a graph over copies of the
-// memory, so that moved maps are used too. The second job's rows are no multiple of 16 bytes apart: every candidate is told so.
+// A user's TMA kernel: copies tiles that the tensor map describes, with what lies outside read as zeros. Timed in a
+// graph over copies of the memory, so that moved maps are used too. The second job's rows are no multiple of 16 bytes
+// apart: every candidate is told so.
 static void a_kernel_may_take_a_tensor_map(void **state)
 {
     NEEDS_GPU();
@@ -165,14 +174,19 @@ static void a_kernel_may_take_a_tensor_map(void **state)
         "    unsigned b = (unsigned)__cvta_generic_to_shared(&barrier), t = (unsigned)__cvta_generic_to_shared(tile);\n"
         "    int x = blockIdx.x * 32, y = blockIdx.y * HEIGHT;\n"
         "    if (threadIdx.x == 0) {\n"
-        "        asm volatile(\"mbarrier.init.shared::cta.b64 [%0], 1;\\nfence.proxy.async.shared::cta;\" :: \"r\"(b) : \"memory\");\n"
-        "        asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\" :: \"r\"(b), \"r\"(HEIGHT * 128) : \"memory\");\n"
-        "        asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];\"\n"
+        "        asm volatile(\"mbarrier.init.shared::cta.b64 [%0], 1;\\nfence.proxy.async.shared::cta;\" :: \"r\"(b) "
+        ": \"memory\");\n"
+        "        asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\" :: \"r\"(b), \"r\"(HEIGHT * "
+        "128) : \"memory\");\n"
+        "        asm volatile(\"cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, "
+        "{%2, %3}], [%4];\"\n"
         "                     :: \"r\"(t), \"l\"(&from), \"r\"(x), \"r\"(y), \"r\"(b) : \"memory\");\n    }\n"
         "    __syncthreads();\n"
-        "    asm volatile(\"{\\n.reg .pred p;\\nW:\\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0;\\n@!p bra W;\\n}\" :: \"r\"(b) : \"memory\");\n"
+        "    asm volatile(\"{\\n.reg .pred p;\\nW:\\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0;\\n@!p bra "
+        "W;\\n}\" :: \"r\"(b) : \"memory\");\n"
         "    for (int i = threadIdx.x; i < HEIGHT * 32; i += 128)\n"
-        "        if (y + i / 32 < rows && x + i % 32 < cols) to[(long long)(y + i / 32) * cols + x + i % 32] = tile[i];\n}\n"
+        "        if (y + i / 32 < rows && x + i % 32 < cols) to[(long long)(y + i / 32) * cols + x + i % 32] = "
+        "tile[i];\n}\n"
         "extern \"C\" __global__ void naive(const float *from, float *to, int rows, int cols)\n{\n"
         "    for (long long i = threadIdx.x; i < (long long)rows * cols; i += blockDim.x) to[i] = from[i];\n}\n";
     static const struct {
@@ -182,17 +196,24 @@ static void a_kernel_may_take_a_tensor_map(void **state)
     char *folder = e2e_folder("tensor_map");
     e2e_write(folder, "copy.cu", template);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *job = text_format("name = \"m%zu\";\nkernel = { template = \"copy.cu\"; entry = \"copy\"; };\nparameters = ( { name = \"HEIGHT\"; values = [8, 16, 64]; } );\n"
-                                "problems = ( { R = 300; C = %d; } );\nlaunch = { grid = [\"ceil_div(C, 32)\", \"ceil_div(R, HEIGHT)\"]; block = [128]; };\n"
-                                "arguments = ( { tensor_map = \"x\"; type = \"f32\"; shape = [\"R\", \"C\"]; box = [\"HEIGHT\", \"32\"]; },\n"
+        char *job = text_format("name = \"m%zu\";\nkernel = { template = \"copy.cu\"; entry = \"copy\"; };\nparameters "
+                                "= ( { name = \"HEIGHT\"; values = [8, 16, 64]; } );\n"
+                                "problems = ( { R = 300; C = %d; } );\nlaunch = { grid = [\"ceil_div(C, 32)\", "
+                                "\"ceil_div(R, HEIGHT)\"]; block = [128]; };\n"
+                                "arguments = ( { tensor_map = \"x\"; type = \"f32\"; shape = [\"R\", \"C\"]; box = "
+                                "[\"HEIGHT\", \"32\"]; },\n"
                                 "  { buffer = \"y\"; type = \"f32\"; shape = [\"R\", \"C\"]; direction = \"out\"; },\n"
-                                "  { scalar = \"rows\"; type = \"i32\"; value = \"R\"; }, { scalar = \"cols\"; type = \"i32\"; value = \"C\"; } );\n"
+                                "  { scalar = \"rows\"; type = \"i32\"; value = \"R\"; }, { scalar = \"cols\"; type = "
+                                "\"i32\"; value = \"C\"; } );\n"
                                 "reference = { kernel = \"naive\"; launch = { grid = [1]; block = [256]; };\n"
-                                "  arguments = ( { buffer = \"x\"; }, { buffer = \"y\"; }, { scalar = \"rows\"; type = \"i32\"; value = \"R\"; },\n"
-                                "    { scalar = \"cols\"; type = \"i32\"; value = \"C\"; } ); };\nsearch = { strategy = \"exhaustive\"; };\n",
+                                "  arguments = ( { buffer = \"x\"; }, { buffer = \"y\"; }, { scalar = \"rows\"; type = "
+                                "\"i32\"; value = \"R\"; },\n"
+                                "    { scalar = \"cols\"; type = \"i32\"; value = \"C\"; } ); };\nsearch = { strategy "
+                                "= \"exhaustive\"; };\n",
                                 i, cases[i].cols);
         e2e_write(folder, "job.cfg", job);
-        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot tune %s/job.cfg --store %s/m%zu.db -q --no-counters", folder, folder, i);
+        struct outcome_of_command r =
+            e2e_run(folder, "$BIN/sweetspot tune %s/job.cfg --store %s/m%zu.db -q --no-counters", folder, folder, i);
         if (r.status != cases[i].status) fail_msg("%d columns: status %d: %s", cases[i].cols, r.status, r.err);
         e2e_expect(r.err, cases[i].expected);
         e2e_done(&r);
@@ -206,8 +227,10 @@ static void the_cpu_and_cublas_agree_on_what_is_right(void **state)
     NEEDS_GPU();
     char *folder = e2e_folder("cpu");
     struct outcome_of_command r = e2e_run(
-        folder, "sed 's/M = 2048; N = 2048; K = 2048/M = 300; N = 200; K = 100/; s/operation = \"gemm\"/operation = \"gemm\"; by = \"cpu\"/; s|\\.\\./templates|'$PWD'/templates|' "
-                "configs/sgemm_2048.cfg >%s/job.cfg && $BIN/sweetspot tune %s/job.cfg --store %s/c.db -q --no-counters -n 8",
+        folder,
+        "sed 's/M = 2048; N = 2048; K = 2048/M = 300; N = 200; K = 100/; s/operation = \"gemm\"/operation = \"gemm\"; "
+        "by = \"cpu\"/; s|\\.\\./templates|'$PWD'/templates|' "
+        "configs/sgemm_2048.cfg >%s/job.cfg && $BIN/sweetspot tune %s/job.cfg --store %s/c.db -q --no-counters -n 8",
         folder, folder, folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_done(&r);
@@ -218,11 +241,13 @@ static void killed_and_resumed_on_the_gpu_nothing_is_lost(void **state)
 {
     NEEDS_GPU();
     char *folder = e2e_folder("killed"), *path = text_format("%s/k.db", folder);
-    struct outcome_of_command r = e2e_run(folder,
-                                          "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final & pid=$!; sleep 6; kill -9 $pid; wait $pid; sleep 0.5\n"
-                                          "$BIN/sweetspot status configs/sgemm_2048.cfg --store %s --format json >%s/before\n"
-                                          "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final --time 3s",
-                                          path, path, folder, path);
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final & pid=$!; sleep 6; kill -9 $pid; "
+                "wait $pid; sleep 0.5\n"
+                "$BIN/sweetspot status configs/sgemm_2048.cfg --store %s --format json >%s/before\n"
+                "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final --time 3s",
+                path, path, folder, path);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     struct error err;
     char *before = text_format("%s/before", folder), *text = text_read_file(before, NULL);
@@ -281,7 +306,8 @@ static const struct {
     double tolerance, floor; // relative; and an absolute difference that is nothing
 } checked[] = {
     {"bank_conflicts_load", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 0.02, 1000},
-    {"bank_conflicts_store", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 0.02, 5000}, // differs by 2 to 4% from launch to launch
+    {"bank_conflicts_store", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 0.02,
+     5000}, // differs by 2 to 4% from launch to launch
     {"icache_requests", "sm__icc_requests.sum", 0.02, 20000},
     {"instructions", "smsp__inst_executed.sum", 0.02, 0},
 };
@@ -299,27 +325,37 @@ static double counter(struct store *store, const char *key, char config[1024])
     return NAN;
 }
 
-// One configuration at a time: a job with single values is tuned with our counters, and then again with the GPU worker under ncu.
+// One configuration at a time: a job with single values is tuned with our counters, and then again with the GPU worker
+// under ncu.
 static int compare_gemm(int tile_col, int block_k)
 {
     char *folder = e2e_folder("ncu"), config[1024];
-    struct outcome_of_command r = e2e_run(
-        folder,
-        "{ sed -e '/^parameters = (/,/^);/d' -e \"s|\\.\\./templates|$PWD/templates|\" configs/sgemm_2048.cfg; cat <<'EOF'\n"
-        "parameters = ( { name = \"BLOCK_M\"; values = [128]; }, { name = \"BLOCK_N\"; values = [128]; }, { name = \"BLOCK_K\"; values = [%d]; },\n"
-        "  { name = \"WARP_M\"; values = [32]; }, { name = \"LANE_PAIRS\"; values = [0]; }, { name = \"TILE_COL_SIZE\"; values = [%d]; },\n"
-        "  { name = \"STAGES\"; values = [2]; }, { name = \"A_ASYNC\"; values = [0]; }, { name = \"UNROLL_K\"; unroll = [1]; },\n"
-        "  { name = \"DOUBLE_BUFFER\"; values = [1]; }, { name = \"COLUMN_WISE\"; values = [1]; }, { name = \"MIN_BLOCKS\"; values = [2]; } );\nEOF\n} >%s/job.cfg\n"
-        "echo 'measure = { timeout = \"300s\"; };' >>%s/job.cfg\n"
-        "$BIN/sweetspot tune %s/job.cfg --store %s/n.db -q --no-final -n 1 || exit 7\n"
-        "export CSV=$PWD/%s/ncu.csv REAL=$PWD/$BIN\ncase $BIN in /*) REAL=$BIN;; esac\n"
-        "cat >%s/worker <<'EOF'\n#!/bin/sh\n"
-        "exec ncu --clock-control none --cache-control none --csv --log-file $CSV -k regex:gemm_simt --launch-skip 4 --launch-count 5 --metrics "
-        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum,sm__icc_requests.sum,dram__bytes.sum,smsp__inst_executed.sum "
-        "$REAL/sweetspot-gpu \"$@\"\nEOF\nchmod +x %s/worker\n"
-        "SWEETSPOT_GPU_WORKER=$PWD/%s/worker $BIN/sweetspot tune %s/job.cfg --store %s/m.db -q --no-final --no-counters -n 1; sleep 2; cat $CSV",
-        block_k, tile_col, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder);
-    if (!strstr(r.out, "sm__icc_requests.sum")) fail_msg("no answer from ncu: status %d\n%.2000s\n%.2000s", r.status, r.out, r.err);
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "{ sed -e '/^parameters = (/,/^);/d' -e \"s|\\.\\./templates|$PWD/templates|\" configs/sgemm_2048.cfg; "
+                "cat <<'EOF'\n"
+                "parameters = ( { name = \"BLOCK_M\"; values = [128]; }, { name = \"BLOCK_N\"; values = [128]; }, { "
+                "name = \"BLOCK_K\"; values = [%d]; },\n"
+                "  { name = \"WARP_M\"; values = [32]; }, { name = \"LANE_PAIRS\"; values = [0]; }, { name = "
+                "\"TILE_COL_SIZE\"; values = [%d]; },\n"
+                "  { name = \"STAGES\"; values = [2]; }, { name = \"A_ASYNC\"; values = [0]; }, { name = \"UNROLL_K\"; "
+                "unroll = [1]; },\n"
+                "  { name = \"DOUBLE_BUFFER\"; values = [1]; }, { name = \"COLUMN_WISE\"; values = [1]; }, { name = "
+                "\"MIN_BLOCKS\"; values = [2]; } );\nEOF\n} >%s/job.cfg\n"
+                "echo 'measure = { timeout = \"300s\"; };' >>%s/job.cfg\n"
+                "$BIN/sweetspot tune %s/job.cfg --store %s/n.db -q --no-final -n 1 || exit 7\n"
+                "export CSV=$PWD/%s/ncu.csv REAL=$PWD/$BIN\ncase $BIN in /*) REAL=$BIN;; esac\n"
+                "cat >%s/worker <<'EOF'\n#!/bin/sh\n"
+                "exec ncu --clock-control none --cache-control none --csv --log-file $CSV -k regex:gemm_simt "
+                "--launch-skip 4 --launch-count 5 --metrics "
+                "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum,l1tex__data_bank_conflicts_pipe_lsu_mem_"
+                "shared_op_st.sum,sm__icc_requests.sum,dram__bytes.sum,smsp__inst_executed.sum "
+                "$REAL/sweetspot-gpu \"$@\"\nEOF\nchmod +x %s/worker\n"
+                "SWEETSPOT_GPU_WORKER=$PWD/%s/worker $BIN/sweetspot tune %s/job.cfg --store %s/m.db -q --no-final "
+                "--no-counters -n 1; sleep 2; cat $CSV",
+                block_k, tile_col, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder);
+    if (!strstr(r.out, "sm__icc_requests.sum"))
+        fail_msg("no answer from ncu: status %d\n%.2000s\n%.2000s", r.status, r.out, r.err);
     char *path = text_format("%s/n.db", folder);
     struct store *store = open_store(path);
     int bad = 0;
@@ -327,11 +363,14 @@ static int compare_gemm(int tile_col, int block_k)
         double ours = counter(store, checked[i].key, config), theirs = ncu_value(r.out, checked[i].metric);
         double difference = fabs(ours - theirs), relative = theirs > 0 ? difference / theirs : 0;
         bool good = difference <= checked[i].floor || relative <= checked[i].tolerance;
-        print_message("TILE_COL_SIZE %d BLOCK_K %2d  %-22s ours %15.0f  ncu %15.0f  %6.2f%%%s\n", tile_col, block_k, checked[i].key, ours, theirs, 100 * relative, good ? "" : "  BAD");
+        print_message("TILE_COL_SIZE %d BLOCK_K %2d  %-22s ours %15.0f  ncu %15.0f  %6.2f%%%s\n", tile_col, block_k,
+                      checked[i].key, ours, theirs, 100 * relative, good ? "" : "  BAD");
         bad += !good;
     }
     double conflicts = counter(store, "bank_conflicts_load", config);
-    bad += tile_col == 8 ? !(conflicts > 3e7) : !(conflicts < 3e4); // two-way in every load, or none: what is left are loads that meet copies
+    bad += tile_col == 8
+               ? !(conflicts > 3e7)
+               : !(conflicts < 3e4); // two-way in every load, or none: what is left are loads that meet copies
     store_close(store);
     free(path);
     e2e_done(&r);
@@ -346,21 +385,28 @@ static int compare_sum(void)
     struct outcome_of_command r = e2e_run(
         folder,
         "{ sed -e '/^parameters = (/,/^);/d' -e \"s|\\.\\./templates|$PWD/templates|\" configs/sum.cfg; cat <<'EOF'\n"
-        "parameters = ( { name = \"BLOCK_SIZE\"; values = [512]; }, { name = \"ITEMS\"; values = [8]; }, { name = \"VECTOR\"; values = [4]; }, { name = \"UNROLL\"; unroll = [1]; },\n"
-        "  { name = \"BLOCKS_PER_SM\"; values = [0]; }, { name = \"REDUCTION\"; values = [\"shuffle\"]; }, { name = \"FINISH\"; values = [\"last_block\"]; } );\nEOF\n} >%s/job.cfg\n"
+        "parameters = ( { name = \"BLOCK_SIZE\"; values = [512]; }, { name = \"ITEMS\"; values = [8]; }, { name = "
+        "\"VECTOR\"; values = [4]; }, { name = \"UNROLL\"; unroll = [1]; },\n"
+        "  { name = \"BLOCKS_PER_SM\"; values = [0]; }, { name = \"REDUCTION\"; values = [\"shuffle\"]; }, { name = "
+        "\"FINISH\"; values = [\"last_block\"]; } );\nEOF\n} >%s/job.cfg\n"
         "sed -i 's/measure = {/measure = { timeout = \"300s\";/' %s/job.cfg\n"
         "$BIN/sweetspot tune %s/job.cfg --store %s/n.db -q --no-final -n 1 || exit 7\n"
         "export CSV=$PWD/%s/ncu.csv REAL=$PWD/$BIN\ncase $BIN in /*) REAL=$BIN;; esac\n"
         "cat >%s/worker <<'EOF'\n#!/bin/sh\n"
-        "exec ncu --clock-control none --cache-control none --csv --log-file $CSV -k regex:reduce_sum --launch-skip 8 --launch-count 5 --metrics dram__bytes.sum $REAL/sweetspot-gpu \"$@\"\n"
+        "exec ncu --clock-control none --cache-control none --csv --log-file $CSV -k regex:reduce_sum --launch-skip 8 "
+        "--launch-count 5 --metrics dram__bytes.sum $REAL/sweetspot-gpu \"$@\"\n"
         "EOF\nchmod +x %s/worker\n"
-        "SWEETSPOT_GPU_WORKER=$PWD/%s/worker $BIN/sweetspot tune %s/job.cfg --store %s/m.db -q --no-final --no-counters -n 1; sleep 2; cat $CSV",
+        "SWEETSPOT_GPU_WORKER=$PWD/%s/worker $BIN/sweetspot tune %s/job.cfg --store %s/m.db -q --no-final "
+        "--no-counters -n 1; sleep 2; cat $CSV",
         folder, folder, folder, folder, folder, folder, folder, folder, folder, folder);
-    if (!strstr(r.out, "dram__bytes.sum")) fail_msg("no answer from ncu: status %d\n%.2000s\n%.2000s", r.status, r.out, r.err);
+    if (!strstr(r.out, "dram__bytes.sum"))
+        fail_msg("no answer from ncu: status %d\n%.2000s\n%.2000s", r.status, r.out, r.err);
     char *path = text_format("%s/n.db", folder);
     struct store *store = open_store(path);
-    double ours = counter(store, "dram_bytes", config), theirs = ncu_value(r.out, "dram__bytes.sum"), relative = fabs(ours - theirs) / theirs;
-    print_message("sum of 4 GiB                  dram_bytes             ours %15.0f  ncu %15.0f  %6.2f%%\n", ours, theirs, 100 * relative);
+    double ours = counter(store, "dram_bytes", config), theirs = ncu_value(r.out, "dram__bytes.sum"),
+           relative = fabs(ours - theirs) / theirs;
+    print_message("sum of 4 GiB                  dram_bytes             ours %15.0f  ncu %15.0f  %6.2f%%\n", ours,
+                  theirs, 100 * relative);
     store_close(store);
     free(path);
     e2e_done(&r);

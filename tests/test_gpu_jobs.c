@@ -1,11 +1,13 @@
-// Tests that need a GPU: random candidates of the jobs whose templates have most ways through them, at sizes that no tile divides.
+// Tests that need a GPU: random candidates of the jobs whose templates have most ways through them, at sizes that no
+// tile divides.
 #include "tests/gpu.h"
 
 static const struct {
     const char *job, *sizes;
 } jobs[] = {
     {"smith_waterman", "s/COUNT = 216268; LENGTH_A = 64; LENGTH_B = 64/COUNT = 1002; LENGTH_A = 150; LENGTH_B = 90/; "
-                       "s/COUNT = 432536; LENGTH_A = 64; LENGTH_B = 64/COUNT = 63; LENGTH_A = 64; LENGTH_B = 300/; s/COUNT = 648804; LENGTH_A = 64; LENGTH_B = "
+                       "s/COUNT = 432536; LENGTH_A = 64; LENGTH_B = 64/COUNT = 63; LENGTH_A = 64; LENGTH_B = 300/; "
+                       "s/COUNT = 648804; LENGTH_A = 64; LENGTH_B = "
                        "64/COUNT = 5; LENGTH_A = 1; LENGTH_B = 40/; "
                        "s/COUNT = 865072; LENGTH_A = 64; LENGTH_B = 64/COUNT = 2000; LENGTH_A = 65; LENGTH_B = 33/"},
     {"stencil_25", "s/HEIGHT = 16384; WIDTH = 16384/HEIGHT = 333; WIDTH = 516/"},
@@ -14,7 +16,8 @@ static const struct {
     {"average_matvec", "s/N = 1024; M = 1024; L = 1024/N = 1001; M = 41; L = 515/"},
     {"average_matvec_own", "s/N = 1024; M = 1024; L = 1024/N = 1000; M = 41; L = 516/"},
     {"average_matvec_own", "s/N = 1024; M = 1024; L = 1024/N = 1001; M = 41; L = 515/"},
-    {"transpose", "s/ROWS = 16384; COLS = 16384/ROWS = 1028; COLS = 2052/; s/ROWS = 16383; COLS = 16383/ROWS = 1027; COLS = 2051/"},
+    {"transpose",
+     "s/ROWS = 16384; COLS = 16384/ROWS = 1028; COLS = 2052/; s/ROWS = 16383; COLS = 16383/ROWS = 1027; COLS = 2051/"},
 };
 
 static void random_candidates_are_right_at_odd_sizes(void **state)
@@ -22,14 +25,17 @@ static void random_candidates_are_right_at_odd_sizes(void **state)
     NEEDS_GPU();
     char *folder = e2e_folder("odd");
     for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
-        struct outcome_of_command r = e2e_run(folder,
-                                              "awk '/^@include/ { gsub(/\"/, \"\", $2); while ((getline line < (\"configs/\" $2)) > 0) print line; next } 1' configs/%s.cfg | "
-                                              "sed 's|\"\\.\\./templates|\"'$PWD'/templates|; %s' >%s/job.cfg && "
-                                              "$BIN/sweetspot tune %s/job.cfg --store %s/%s.db -q --no-counters --no-final --strategy random -n 150 && "
-                                              "$BIN/sweetspot status %s/job.cfg --store %s/%s.db",
-                                              jobs[i].job, jobs[i].sizes, folder, folder, folder, jobs[i].job, folder, folder, jobs[i].job);
+        struct outcome_of_command r = e2e_run(
+            folder,
+            "awk '/^@include/ { gsub(/\"/, \"\", $2); while ((getline line < (\"configs/\" $2)) > 0) print line; next "
+            "} 1' configs/%s.cfg | "
+            "sed 's|\"\\.\\./templates|\"'$PWD'/templates|; %s' >%s/job.cfg && "
+            "$BIN/sweetspot tune %s/job.cfg --store %s/%s.db -q --no-counters --no-final --strategy random -n 150 && "
+            "$BIN/sweetspot status %s/job.cfg --store %s/%s.db",
+            jobs[i].job, jobs[i].sizes, folder, folder, folder, jobs[i].job, folder, folder, jobs[i].job);
         if (r.status) fail_msg("%s: status %d: %.3000s", jobs[i].job, r.status, r.err);
-        static const char *const bad[] = {" wrong", " out_of_bounds", " crashed", " timeout", " launch_error", " nondeterministic"};
+        static const char *const bad[] = {" wrong",   " out_of_bounds", " crashed",
+                                          " timeout", " launch_error",  " nondeterministic"};
         for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
             if (strstr(r.out, bad[k])) fail_msg("%s: %.3000s", jobs[i].job, r.out);
         e2e_done(&r);

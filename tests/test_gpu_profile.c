@@ -1,4 +1,5 @@
-// What `profile` and `limiter` say, on a GPU: counters against ncu on eight kernels, source lines, times. Skipped like test_gpu.c.
+// What `profile` and `limiter` say, on a GPU: counters against ncu on eight kernels, source lines, times. Skipped like
+// test_gpu.c.
 #include "tests/gpu.h"
 
 #include <math.h>
@@ -8,14 +9,17 @@
 #include "tuner/base/protocol.h"
 #include "tuner/output/profile.h"
 
-#define SGEMM "BLOCK_M=128,BLOCK_N=128,BLOCK_K=8,WARP_M=32,LANE_PAIRS=0,STAGES=2,A_ASYNC=0,UNROLL_K=1,DOUBLE_BUFFER=1,COLUMN_WISE=0,MIN_BLOCKS=2"
+#define SGEMM                                                                                                        \
+    "BLOCK_M=128,BLOCK_N=128,BLOCK_K=8,WARP_M=32,LANE_PAIRS=0,STAGES=2,A_ASYNC=0,UNROLL_K=1,DOUBLE_BUFFER=1,COLUMN_" \
+    "WISE=0,MIN_BLOCKS=2"
 
 static const struct {
     const char *job, *kernel, *config;
 } kernels[] = {
     {"sgemm_2048", "gemm_simt", SGEMM ",TILE_COL_SIZE=8"},
     {"sgemm_2048", "gemm_simt", SGEMM ",TILE_COL_SIZE=4"},
-    {"sum", "reduce_sum", "BLOCK_SIZE=256,ITEMS=4,VECTOR=4,UNROLL=0,BLOCKS_PER_SM=8,REDUCTION=shuffle,FINISH=last_block"},
+    {"sum", "reduce_sum",
+     "BLOCK_SIZE=256,ITEMS=4,VECTOR=4,UNROLL=0,BLOCKS_PER_SM=8,REDUCTION=shuffle,FINISH=last_block"},
     {"copy_order", "copy_order", "BLOCK_SIZE=256,ITEMS=8,ORDER=coalesced"},
     {"copy_order", "copy_order", "BLOCK_SIZE=256,ITEMS=8,ORDER=strided"},
     {"branch", "branch", "BLOCK_SIZE=256,BRANCH=1"},
@@ -54,7 +58,8 @@ static double ncu_value(const char *csv, const char *metric)
     size_t n = 0;
     char *wanted = text_format("\"%s\"", metric);
     for (const char *line = csv; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
-        char *text = text_format("%.*s", (int)strcspn(line, "\n"), line), *found = strstr(text, wanted), *last = strrchr(text, '"');
+        char *text = text_format("%.*s", (int)strcspn(line, "\n"), line), *found = strstr(text, wanted),
+             *last = strrchr(text, '"');
         if (found && last && n < 64) {
             *last = 0;
             char digits[64];
@@ -75,7 +80,8 @@ static double ncu_value(const char *csv, const char *metric)
 static json_t *run_profile(const char *folder, const char *command, const char *job, const char *config)
 {
     struct error err;
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot %s configs/%s.cfg --cache out/cache -t %s -f json", command, job, config);
+    struct outcome_of_command r =
+        e2e_run(folder, "$BIN/sweetspot %s configs/%s.cfg --cache out/cache -t %s -f json", command, job, config);
     if (r.status) fail_msg("%s of %s %s: status %d: %s", command, job, config, r.status, r.err);
     json_t *document = json_parse(r.out, &err);
     if (!document) fail_msg("%s", err.message);
@@ -87,7 +93,8 @@ static json_t *run_profile(const char *folder, const char *command, const char *
 static int compare_with_ncu(const char *folder, const char *job, const char *kernel, const char *config)
 {
     json_t *document = run_profile(folder, "profile", job, config);
-    const json_t *stages = json_object_get(json_object_get(document, "profile"), "stages"), *stage = profile_main_stage(json_object_get(document, "profile"));
+    const json_t *stages = json_object_get(json_object_get(document, "profile"), "stages"),
+                 *stage = profile_main_stage(json_object_get(document, "profile"));
     char *metrics = text_copy("");
     int bad = 0;
     for (size_t i = 0; i < CHECKED; i++) {
@@ -96,20 +103,25 @@ static int compare_with_ncu(const char *folder, const char *job, const char *ker
         metrics = longer;
     }
     assert_true(json_array_size(stages) >= 1);
-    struct outcome_of_command r = e2e_run(
-        folder,
-        "rm -f %s/ncu.csv; cat >%s/worker <<EOF\n#!/bin/sh\nexec ncu --clock-control none --cache-control all --print-units base --csv --log-file %s/ncu.csv -k %s --launch-skip 3 --launch-count 3 "
-        "--metrics %s $BIN/sweetspot-gpu \"\\$@\"\nEOF\nchmod +x %s/worker\n"
-        "SWEETSPOT_GPU_WORKER=$PWD/%s/worker $BIN/sweetspot profile configs/%s.cfg --cache out/cache -t %s --no-counters >/dev/null; cat %s/ncu.csv",
-        folder, folder, folder, kernel, metrics, folder, folder, job, config, folder);
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "rm -f %s/ncu.csv; cat >%s/worker <<EOF\n#!/bin/sh\nexec ncu --clock-control none --cache-control all "
+                "--print-units base --csv --log-file %s/ncu.csv -k %s --launch-skip 3 --launch-count 3 "
+                "--metrics %s $BIN/sweetspot-gpu \"\\$@\"\nEOF\nchmod +x %s/worker\n"
+                "SWEETSPOT_GPU_WORKER=$PWD/%s/worker $BIN/sweetspot profile configs/%s.cfg --cache out/cache -t %s "
+                "--no-counters >/dev/null; cat %s/ncu.csv",
+                folder, folder, folder, kernel, metrics, folder, folder, job, config, folder);
     free(metrics);
-    if (!strstr(r.out, checked[0].metric)) fail_msg("no answer from ncu for %s\n%.1500s\n%.1500s", config, r.out, r.err);
+    if (!strstr(r.out, checked[0].metric))
+        fail_msg("no answer from ncu for %s\n%.1500s\n%.1500s", config, r.out, r.err);
     for (size_t i = 0; i < CHECKED; i++) {
         double time = 1e9 * json_get_number(json_object_get(document, "profile"), "time", NAN);
-        double ours = strcmp(checked[i].key, "time") ? profile_number(stage, checked[i].key) : time, theirs = ncu_value(r.out, checked[i].metric);
+        double ours = strcmp(checked[i].key, "time") ? profile_number(stage, checked[i].key) : time,
+               theirs = ncu_value(r.out, checked[i].metric);
         double difference = fabs(ours - theirs), relative = theirs > 0 ? difference / theirs : 0;
         bool good = difference <= checked[i].floor || relative <= checked[i].tolerance;
-        print_message("%-12s %-24s ours %16.6g  ncu %16.6g  %6.2f%%%s\n", kernel, checked[i].key, ours, theirs, 100 * relative, good ? "" : "  BAD");
+        print_message("%-12s %-24s ours %16.6g  ncu %16.6g  %6.2f%%%s\n", kernel, checked[i].key, ours, theirs,
+                      100 * relative, good ? "" : "  BAD");
         bad += !good;
     }
     e2e_done(&r);
@@ -164,11 +176,14 @@ static void a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_con
         json_object_foreach(json_object_get(stage, "totals"), key, value)
         {
             double sum = 0, total = json_number_value(value);
-            json_array_foreach(json_object_get(stage, "lines"), i, line) sum += json_get_number(json_object_get(line, "self"), key, 0);
+            json_array_foreach(json_object_get(stage, "lines"), i, line) sum +=
+                json_get_number(json_object_get(line, "self"), key, 0);
             assert_true(fabs(sum - total) <= 0.01 * total);
         }
         assert_true(profile_number(stage, "samples") > 1000);
-        assert_true(fabs(json_get_number(json_object_get(stage, "totals"), "instructions", NAN) / profile_number(stage, "executed") - 1) < 0.01);
+        assert_true(fabs(json_get_number(json_object_get(stage, "totals"), "instructions", NAN) /
+                             profile_number(stage, "executed") -
+                         1) < 0.01);
         json_decref(document);
         free(config);
     }
@@ -179,7 +194,8 @@ static const struct {
     const char *job, *config, *limiter;
 } limits[] = {
     {"sgemm_2048", SGEMM ",TILE_COL_SIZE=4", "math-bound"},
-    {"sum", "BLOCK_SIZE=256,ITEMS=4,VECTOR=4,UNROLL=0,BLOCKS_PER_SM=8,REDUCTION=shuffle,FINISH=last_block", "memory-bound"},
+    {"sum", "BLOCK_SIZE=256,ITEMS=4,VECTOR=4,UNROLL=0,BLOCKS_PER_SM=8,REDUCTION=shuffle,FINISH=last_block",
+     "memory-bound"},
     {"copy_order", "BLOCK_SIZE=256,ITEMS=8,ORDER=coalesced", "memory-bound"},
     {"coarsening", "BLOCK_SIZE=256,FACTOR=4,UNROLL=0", "memory-bound"},
     {"example", "BLOCK_SIZE=256,VECTOR=4,UNROLL=0,GRID=once", NULL},
@@ -194,7 +210,8 @@ static void check_traffic(const json_t *document)
 {
     static const char *const names[] = {"kernel", "memory_only", "math_only"};
     double sectors[3];
-    for (size_t i = 0; i < 3; i++) sectors[i] = profile_global_sectors(profile_main_stage(json_object_get(document, names[i])));
+    for (size_t i = 0; i < 3; i++)
+        sectors[i] = profile_global_sectors(profile_main_stage(json_object_get(document, names[i])));
     print_message("  sectors %.4g, memory only %.4g, math only %.4g; stored %.4g\n", sectors[0], sectors[1], sectors[2],
                   profile_number(profile_main_stage(json_object_get(document, names[0])), "global_store_sectors"));
     assert_true(fabs(sectors[1] / sectors[0] - 1) < 0.02);
@@ -208,9 +225,12 @@ static void limiters_are_what_everyone_knows(void **state)
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         json_t *document = run_profile(folder, "limiter", limits[i].job, limits[i].config);
         for (size_t k = 0; k < json_array_size(json_object_get(document, "warnings")); k++)
-            print_message("%s: %s\n", limits[i].job, json_string_value(json_array_get(json_object_get(document, "warnings"), k)));
-        print_message("%s: %s, whole %.3g s, memory %.3g s, math %.3g s\n", limits[i].job, json_get_string(document, "limiter", "?"),
-                      json_get_number(json_object_get(document, "kernel"), "time", NAN), json_get_number(json_object_get(document, "memory_only"), "time", NAN),
+            print_message("%s: %s\n", limits[i].job,
+                          json_string_value(json_array_get(json_object_get(document, "warnings"), k)));
+        print_message("%s: %s, whole %.3g s, memory %.3g s, math %.3g s\n", limits[i].job,
+                      json_get_string(document, "limiter", "?"),
+                      json_get_number(json_object_get(document, "kernel"), "time", NAN),
+                      json_get_number(json_object_get(document, "memory_only"), "time", NAN),
                       json_get_number(json_object_get(document, "math_only"), "time", NAN));
         if (limits[i].limiter) assert_string_equal(json_get_string(document, "limiter", ""), limits[i].limiter);
         check_traffic(document);
@@ -224,12 +244,15 @@ static void a_tiny_kernel_has_sane_figures_and_a_warning(void **state)
     NEEDS_GPU();
     char *folder = e2e_folder("gpu-tiny");
     struct error err;
-    struct outcome_of_command r = e2e_run(folder,
+    struct outcome_of_command r = e2e_run(
+        folder,
         "sed \"s#N = 67108864#N = 8192#; s#\\.\\./templates#$PWD/templates#\" configs/copy_order.cfg >%s/tiny.cfg; "
-        "$BIN/sweetspot profile %s/tiny.cfg --cache out/cache -t BLOCK_SIZE=256,ITEMS=1,ORDER=coalesced -f json", folder, folder);
+        "$BIN/sweetspot profile %s/tiny.cfg --cache out/cache -t BLOCK_SIZE=256,ITEMS=1,ORDER=coalesced -f json",
+        folder, folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     json_t *document = json_parse(r.out, &err);
-    const json_t *profile = json_object_get(document, "profile"), *stage = profile_main_stage(profile), *notes = json_object_get(profile, "notes");
+    const json_t *profile = json_object_get(document, "profile"), *stage = profile_main_stage(profile),
+                 *notes = json_object_get(profile, "notes");
     double time = json_get_number(profile, "time", NAN);
     bool warned = false;
     for (size_t i = 0; i < json_array_size(notes); i++) {
@@ -242,7 +265,9 @@ static void a_tiny_kernel_has_sane_figures_and_a_warning(void **state)
     assert_true(warned);
     assert_true(profile_number(stage, "global_load_sectors") == 8192 / 8);
     assert_true(profile_number(stage, "global_store_sectors") == 8192 / 8);
-    assert_true(fabs(json_get_number(json_object_get(stage, "totals"), "instructions", NAN) / profile_number(stage, "executed") - 1) < 0.01);
+    assert_true(fabs(json_get_number(json_object_get(stage, "totals"), "instructions", NAN) /
+                         profile_number(stage, "executed") -
+                     1) < 0.01);
     json_decref(document);
     e2e_done(&r);
     e2e_remove(folder);
@@ -260,7 +285,8 @@ static void tensor_ceilings_are_in_their_order(void **state)
     {
         if (json_is_number(value)) print_message("%-30s %.4g\n", key, json_number_value(value));
     }
-    double bf16 = json_get_number(ceilings, "tensor_bf16_flops_per_second", NAN), tf32 = json_get_number(ceilings, "tensor_tf32_flops_per_second", NAN);
+    double bf16 = json_get_number(ceilings, "tensor_bf16_flops_per_second", NAN),
+           tf32 = json_get_number(ceilings, "tensor_tf32_flops_per_second", NAN);
     assert_true(bf16 > 1.5 * tf32);
     assert_true(tf32 > 1.5 * json_get_number(ceilings, "flops_per_second", NAN));
     assert_true(json_get_number(ceilings, "tensor_fp64_flops_per_second", NAN) > 0);

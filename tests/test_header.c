@@ -1,4 +1,5 @@
-// The header: it stands alone in C, C++ and CUDA, computes the job's launch geometry, keeps other devices, and notices a changed template.
+// The header: it stands alone in C, C++ and CUDA, computes the job's launch geometry, keeps other devices, and notices
+// a changed template.
 #include "tests/finished_job.h"
 
 #include "tuner/cli/commands.h"
@@ -23,7 +24,8 @@ static int teardown(void **state)
 static char *make_header(void)
 {
     char *out, *err;
-    int status = finished_run(cmd_header, &out, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL);
+    int status =
+        finished_run(cmd_header, &out, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL);
     if (status) fail_msg("status %d: %s", status, err);
     assert_contains(out, job.header);
     free(out);
@@ -33,8 +35,8 @@ static char *make_header(void)
     return text;
 }
 
-// Compiles a program that includes the header, and runs it. Whatever the compiler prints is a failure. Returns its exit status, or -1 when
-// there is no such compiler.
+// Compiles a program that includes the header, and runs it. Whatever the compiler prints is a failure. Returns its exit
+// status, or -1 when there is no such compiler.
 static int compile_and_run(const char *compiler, const char *suffix, const char *program)
 {
     char *source = text_format("%s/program.%s", job.folder, suffix), *output = NULL;
@@ -77,16 +79,21 @@ static const char geometry_program[] =
     "    if (mini_gemm_block_x(1, 1) != 64 || mini_gemm_block_y(1, 1) != 1) return 4;\n"
     "    if (mini_gemm_shared_bytes(1, 1) != 64 * 4 * 64 + 16) return 5;\n"
     "    if (mini_gemm_cluster_x(1, 1) != 2 || mini_gemm_cluster_z(1, 1) != 1) return 6;\n"
-    "    if (!mini_gemm_geometry(1, 1).used || mini_gemm_geometry(1, 1).cooperative || mini_gemm_geometry(1, 1).overlap) return 7;\n"
+    "    if (!mini_gemm_geometry(1, 1).used || mini_gemm_geometry(1, 1).cooperative || mini_gemm_geometry(1, "
+    "1).overlap) return 7;\n"
     "    if (mini_gemm_geometry_on(-1, 1, 1).used) return 8;\n"
-    "    if (mini_gemm_section_of(\"NVIDIA H200\", 0) != 0 || mini_gemm_section_of(\"NVIDIA H100\", 90) != 0) return 9;\n"
+    "    if (mini_gemm_section_of(\"NVIDIA H200\", 0) != 0 || mini_gemm_section_of(\"NVIDIA H100\", 90) != 0) return "
+    "9;\n"
     "    if (mini_gemm_section_of(\"NVIDIA A100\", 80) != -1) return 10;\n"
     "    row = mini_gemm_nearest(0, 900, 90);\n"
-    "    if (!row || row->size[0] != 1000 || mini_gemm_nearest(0, 1 << 20, 1 << 20)->size[0] != 4096 || mini_gemm_nearest(7, 1, 1)) return 11;\n"
+    "    if (!row || row->size[0] != 1000 || mini_gemm_nearest(0, 1 << 20, 1 << 20)->size[0] != 4096 || "
+    "mini_gemm_nearest(7, 1, 1)) return 11;\n"
     "    if (mini_gemm_results(&count)[0].seconds < 1.2e-3 || count != 2) return 12;\n"
     "    if (!MINI_GEMM_DECIDED_IN_FINAL || MINI_GEMM_FINAL_ROUNDS != 40 || MINI_GEMM_COMPUTE != 90) return 13;\n"
-    "    if (MINI_GEMM_RATIO_CUBLAS < 1.19 || MINI_GEMM_RATIO_CUBLAS_HIGH > 1.21 || MINI_GEMM_ERROR != 0.5) return 14;\n"
-    "    if (MINI_GEMM_REGISTERS != 40 || MINI_GEMM_SPILL_BYTES != 8 || MINI_GEMM_COUNTER_BANK_CONFLICTS_PROBLEM_1 != 3) return 15;\n"
+    "    if (MINI_GEMM_RATIO_CUBLAS < 1.19 || MINI_GEMM_RATIO_CUBLAS_HIGH > 1.21 || MINI_GEMM_ERROR != 0.5) return "
+    "14;\n"
+    "    if (MINI_GEMM_REGISTERS != 40 || MINI_GEMM_SPILL_BYTES != 8 || MINI_GEMM_COUNTER_BANK_CONFLICTS_PROBLEM_1 != "
+    "3) return 15;\n"
     "    if (MINI_GEMM_VERIFIED_PROBLEMS != 2 || MINI_GEMM_SOURCE_HASH == 0) return 16;\n"
     "    if (MINI_GEMM_REDUCTION[2] != 'a') return 17;                  /* \"shared\" */\n"
     "    return 0;\n}\n";
@@ -99,23 +106,27 @@ static void it_compiles_without_warnings_and_computes_the_launch(void **state)
     free(make_header());
     assert_int_equal(compile_and_run(c99, "c", geometry_program), 0);
     assert_int_equal(compile_and_run(cpp, "cpp", geometry_program), 0);
-    int clang = compile_and_run("clang -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror", "c", geometry_program);
+    int clang =
+        compile_and_run("clang -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror", "c", geometry_program);
     assert_true(clang == 0 || clang == -1);
 }
 
 static void it_compiles_as_cuda(void **state)
 {
     (void)state;
-    static const char program[] = "#include \"include/mini_best.h\"\n"
-                                  "__global__ void kernel(unsigned *out, long long m) { *out = mini_gemm_grid_x(m, 1) + mini_gemm_geometry(m, 1).block[0]; }\n"
-                                  "int main() { return mini_gemm_section_of(\"NVIDIA H200\", 0) + (mini_gemm_block_x(1, 1) == 64 ? 0 : 1); }\n";
+    static const char program[] =
+        "#include \"include/mini_best.h\"\n"
+        "__global__ void kernel(unsigned *out, long long m) { *out = mini_gemm_grid_x(m, 1) + mini_gemm_geometry(m, "
+        "1).block[0]; }\n"
+        "int main() { return mini_gemm_section_of(\"NVIDIA H200\", 0) + (mini_gemm_block_x(1, 1) == 64 ? 0 : 1); }\n";
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     free(make_header());
     if (compile_and_run("nvcc -std=c++17 -arch=sm_90 -Werror all-warnings", "cu", program) == -1) skip();
 }
 
-// The job's x as a tensor map over 4 by N/4 columns of rows: sizes, strides and boxes that read sizes and parameters (BLOCK_M is 64).
+// The job's x as a tensor map over 4 by N/4 columns of rows: sizes, strides and boxes that read sizes and parameters
+// (BLOCK_M is 64).
 static void it_says_how_tensor_maps_are_made(void **state)
 {
     (void)state;
@@ -129,17 +140,21 @@ static void it_says_how_tensor_maps_are_made(void **state)
         "    if (t.box[0] != 32 || t.box[1] != 32 || t.box[2] != 1 || t.element_stride[0] != 1) return 4;\n"
         "    if (t.swizzle != 3 || t.interleave != 0 || t.promotion != 2) return 5;\n"
         "    t = mini_gemm_tensor_map_2(1000, 77);\n"
-        "    if (t.rank != 3 || t.size[0] != 4 || t.size[1] != 20 || t.size[2] != 1000 || t.stride[0] != 16 || t.stride[1] != 320 || t.type != 11) return 6;\n"
+        "    if (t.rank != 3 || t.size[0] != 4 || t.size[1] != 20 || t.size[2] != 1000 || t.stride[0] != 16 || "
+        "t.stride[1] != 320 || t.type != 11) return 6;\n"
         "    return mini_gemm_tensor_map_0_on(7, 1, 1).used;\n}\n";
     char *text = text_copy(finished_job_text), *at = strstr(text, "{ buffer = \"x\"");
     char *rest = text_copy(strstr(at, ", { buffer = \"y\""));
     *at = 0;
     char *end = strstr(rest, " );");
     *end = 0;
-    char *changed = text_format("%s{ tensor_map = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; ld = \"round_up(N, 4)\"; box = [\"BLOCK_M / 2\", \"32\"];\n"
-                                "  swizzle = \"BLOCK_M > 32 ? 128 : 64\"; promotion = 128; out_of_bounds = \"nan\"; }%s,\n"
-                                "  { tensor_map = \"x\"; view = [\"M\", \"ceil_div(N, 4)\", \"4\"]; box = [8, 4, 4]; convert = \"tf32\"; } );%s",
-                                text, rest, end + 3);
+    char *changed =
+        text_format("%s{ tensor_map = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; ld = \"round_up(N, 4)\"; box = "
+                    "[\"BLOCK_M / 2\", \"32\"];\n"
+                    "  swizzle = \"BLOCK_M > 32 ? 128 : 64\"; promotion = 128; out_of_bounds = \"nan\"; }%s,\n"
+                    "  { tensor_map = \"x\"; view = [\"M\", \"ceil_div(N, 4)\", \"4\"]; box = [8, 4, 4]; convert = "
+                    "\"tf32\"; } );%s",
+                    text, rest, end + 3);
     finished_write(job.job, changed);
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
@@ -154,12 +169,14 @@ static void it_says_how_tensor_maps_are_made(void **state)
 static void on_request_the_parameters_have_the_templates_own_names(void **state)
 {
     (void)state;
-    static const char program[] = "#define TEXT_(...) #__VA_ARGS__\n#define TEXT(...) TEXT_(__VA_ARGS__)\n"
-                                  "#include \"include/mini_best.h\"\n"
-                                  "#ifdef BLOCK_M\n#error too early\n#endif\n"
-                                  "#define MINI_GEMM_DEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n#include \"include/mini_best.h\"\n"
-                                  "int printf(const char *, ...);\n"
-                                  "int main(void) { printf(\"%s|%s|%s|%s\\n\", TEXT(BLOCK_M), TEXT(UNROLL_K), TEXT(REDUCTION), TEXT(ALPHA)); return ALPHA; }\n";
+    static const char program[] =
+        "#define TEXT_(...) #__VA_ARGS__\n#define TEXT(...) TEXT_(__VA_ARGS__)\n"
+        "#include \"include/mini_best.h\"\n"
+        "#ifdef BLOCK_M\n#error too early\n#endif\n"
+        "#define MINI_GEMM_DEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n#include \"include/mini_best.h\"\n"
+        "int printf(const char *, ...);\n"
+        "int main(void) { printf(\"%s|%s|%s|%s\\n\", TEXT(BLOCK_M), TEXT(UNROLL_K), TEXT(REDUCTION), TEXT(ALPHA)); "
+        "return ALPHA; }\n";
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     char *text = make_header();
     assert_contains(text, "#define UNROLL_K _Pragma(\"unroll 4\")\n");
@@ -190,13 +207,16 @@ static void without_a_final_it_says_that_none_decided(void **state)
 static void a_header_for_a_new_device_is_merged_into_the_old_one(void **state)
 {
     (void)state;
-    static const char program[] = "#include \"include/mini_best.h\"\n"
-                                  "int main(void)\n{\n"
-                                  "    int h200 = mini_gemm_section_of(\"NVIDIA H200\", 90), a100 = mini_gemm_section_of(\"NVIDIA A100\", 80), count;\n"
-                                  "    mini_gemm_results(&count);\n"
-                                  "    if (h200 == a100 || h200 < 0 || a100 < 0 || count != 4) return 1;\n"
-                                  "    if (mini_gemm_geometry_on(h200, 1, 1).block[0] != 64 || mini_gemm_geometry_on(a100, 1, 1).block[0] != 128) return 2;\n"
-                                  "    return MINI_GEMM_BLOCK_M == 64 ? 10 : MINI_GEMM_BLOCK_M == 128 && MINI_GEMM_COMPUTE == 80 ? 20 : 30;\n}\n";
+    static const char program[] =
+        "#include \"include/mini_best.h\"\n"
+        "int main(void)\n{\n"
+        "    int h200 = mini_gemm_section_of(\"NVIDIA H200\", 90), a100 = mini_gemm_section_of(\"NVIDIA A100\", 80), "
+        "count;\n"
+        "    mini_gemm_results(&count);\n"
+        "    if (h200 == a100 || h200 < 0 || a100 < 0 || count != 4) return 1;\n"
+        "    if (mini_gemm_geometry_on(h200, 1, 1).block[0] != 64 || mini_gemm_geometry_on(a100, 1, 1).block[0] != "
+        "128) return 2;\n"
+        "    return MINI_GEMM_BLOCK_M == 64 ? 10 : MINI_GEMM_BLOCK_M == 128 && MINI_GEMM_COMPUTE == 80 ? 20 : 30;\n}\n";
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     finished_final(&job);
     free(make_header());
@@ -220,8 +240,10 @@ static void a_file_that_is_no_header_of_this_job_is_left_alone(void **state)
         const char *text, *message;
     } cases[] = {
         {"int precious;\n", "was not written by sweetspot"},
-        {"/* sweetspot-section {\"version\":1,\"job\":\"other\",\"device\":\"X\",\"sizes\":[\"M\",\"N\"]} */\n", "another job, 'other'"},
-        {"/* sweetspot-section {\"version\":1,\"job\":\"mini-gemm\",\"device\":\"X\",\"sizes\":[\"M\"]} */\n", "other problem sizes"},
+        {"/* sweetspot-section {\"version\":1,\"job\":\"other\",\"device\":\"X\",\"sizes\":[\"M\",\"N\"]} */\n",
+         "another job, 'other'"},
+        {"/* sweetspot-section {\"version\":1,\"job\":\"mini-gemm\",\"device\":\"X\",\"sizes\":[\"M\"]} */\n",
+         "other problem sizes"},
         {"/* sweetspot-section {\"version\":9} */\n", "version 9"},
         {"/* sweetspot-section {\"version\": */\n", "mini_best.h:1: not JSON"},
     };
@@ -232,14 +254,18 @@ static void a_file_that_is_no_header_of_this_job_is_left_alone(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *err;
         finished_write(job.header, cases[i].text);
-        assert_int_equal(finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL), 2);
+        assert_int_equal(
+            finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL),
+            2);
         assert_contains(err, cases[i].message);
         assert_contains(err, "--force");
         free(err);
         char *text = text_read_file(job.header, NULL);
         assert_string_equal(text, cases[i].text);
         free(text);
-        assert_int_equal(finished_run(cmd_header, NULL, NULL, "header", job.job, "--store", job.store, "--force", "-o", job.header, NULL), 0);
+        assert_int_equal(finished_run(cmd_header, NULL, NULL, "header", job.job, "--store", job.store, "--force", "-o",
+                                      job.header, NULL),
+                         0);
         text = text_read_file(job.header, NULL);
         assert_contains(text, "#define MINI_GEMM_BLOCK_M 128\n");
         free(text);
@@ -268,13 +294,16 @@ static void a_changed_template_is_noticed(void **state)
     free(out);
     assert_int_equal(finished_run(cmd_header, &out, NULL, "header", job.job, "--hash", NULL), 0);
     out[strcspn(out, "\n")] = 0;
-    char *command = text_format("echo '#include \"%s\"' | gcc -x c -fsyntax-only -DSWEETSPOT_SOURCE_HASH=%s - 2>&1 | grep -q '#error.*template has changed' && echo 1", job.header, out);
+    char *command = text_format("echo '#include \"%s\"' | gcc -x c -fsyntax-only -DSWEETSPOT_SOURCE_HASH=%s - 2>&1 | "
+                                "grep -q '#error.*template has changed' && echo 1",
+                                job.header, out);
     FILE *pipe = popen(command, "r");
     assert_int_equal(fgetc(pipe), '1');
     pclose(pipe);
     free(command);
     free(out);
-    assert_int_equal(finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL), 0);
+    assert_int_equal(
+        finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--output", job.header, NULL), 0);
     assert_contains(err, "the template has changed since it was tuned");
     free(err);
 }
@@ -283,8 +312,10 @@ static void what_would_break_the_header_is_refused_or_made_harmless(void **state
 {
     (void)state;
     struct error err = {""};
-    static const char *const jobs[] = {"{\"job\":\"a\",\"device\":\"D\",\"sizes\":[],\"parameters\":[{\"name\":\"DEVICE\",\"value\":1}],\"problems\":[{}]}",
-                                       "{\"job\":\"a\",\"device\":\"D\",\"sizes\":[],\"parameters\":[{\"name\":\"X\",\"value\":1},{\"name\":\"x\",\"value\":1}],\"problems\":[{}]}"};
+    static const char *const jobs[] = {"{\"job\":\"a\",\"device\":\"D\",\"sizes\":[],\"parameters\":[{\"name\":"
+                                       "\"DEVICE\",\"value\":1}],\"problems\":[{}]}",
+                                       "{\"job\":\"a\",\"device\":\"D\",\"sizes\":[],\"parameters\":[{\"name\":\"X\","
+                                       "\"value\":1},{\"name\":\"x\",\"value\":1}],\"problems\":[{}]}"};
     for (size_t i = 0; i < 2; i++) {
         json_t *section = json_parse(jobs[i], &err), *sections = json_pack("[o]", section);
         err.message[0] = 0;
@@ -293,13 +324,18 @@ static void what_would_break_the_header_is_refused_or_made_harmless(void **state
         assert_int_equal(access(job.header, F_OK), -1); // and nothing is left behind
         json_decref(sections);
     }
-    json_t *section = json_parse("{\"version\":1,\"job\":\"3 */ x\",\"device\":\"*/ \\\"evil\\\" \\\\ /*/ ?" "?/\",\"driver\":\"a*/b\",\"sizes\":[],\"problems\":[{\"name\":\"*/\"}],"
-                                 "\"stages\":[{\"name\":\"s\"}],\"verified\":[\"*/\"],\"ties\":[\"/*\"],\"configuration\":\"*/\"}",
-                                 &err);
+    json_t *section =
+        json_parse("{\"version\":1,\"job\":\"3 */ x\",\"device\":\"*/ \\\"evil\\\" \\\\ /*/ ?"
+                   "?/\",\"driver\":\"a*/b\",\"sizes\":[],\"problems\":[{\"name\":\"*/\"}],"
+                   "\"stages\":[{\"name\":\"s\"}],\"verified\":[\"*/\"],\"ties\":[\"/*\"],\"configuration\":\"*/\"}",
+                   &err);
     assert_non_null(section);
     json_t *sections = json_pack("[o]", section);
     assert_int_equal(header_write(job.header, sections, &err), 0);
-    assert_int_equal(compile_and_run(c99, "c", "#include \"include/mini_best.h\"\nint main(void) { return K_3____X_DEVICE[0] == '*' && k_3____x_grid_x() == 1 ? 5 : 6; }\n"), 5);
+    assert_int_equal(compile_and_run(c99, "c",
+                                     "#include \"include/mini_best.h\"\nint main(void) { return K_3____X_DEVICE[0] == "
+                                     "'*' && k_3____x_grid_x() == 1 ? 5 : 6; }\n"),
+                     5);
     json_t *back = header_read(job.header, &err);
     assert_true(json_equal(sections, back));
     json_decref(back);

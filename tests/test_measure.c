@@ -1,4 +1,5 @@
-// The statistics of measured times (tuner/base/stats.c) and the decisions when to stop sampling (tuner/gpu/sampler.c), on made-up clocks.
+// The statistics of measured times (tuner/base/stats.c) and the decisions when to stop sampling (tuner/gpu/sampler.c),
+// on made-up clocks.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

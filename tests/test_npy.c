@@ -28,7 +28,8 @@ static int tear_down(void **state)
 }
 
 // Writes a file as numpy does: magic, version, length, header padded to 64 bytes, data.
-static void write_npy(int version, const char *descr, const char *order, const char *shape, const void *data, size_t bytes)
+static void write_npy(int version, const char *descr, const char *order, const char *shape, const void *data,
+                      size_t bytes)
 {
     char header[256];
     int n = snprintf(header, sizeof header, "{'descr': %s, 'fortran_order': %s, 'shape': %s, }", descr, order, shape);

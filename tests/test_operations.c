@@ -1,8 +1,9 @@
-// The operations other than matrix products (kernels/*.c) without a GPU: references on the CPU against the simplest loops, and bounds that accept what
-// honest kernels compute and reject what is off by one term.
+// The operations other than matrix products (kernels/*.c) without a GPU: references on the CPU against the simplest
+// loops, and bounds that accept what honest kernels compute and reject what is off by one term.
 #include "tests/operation_problem.h"
 
-static struct result sum_problem(enum element in, enum element out, int64_t rows, int64_t cols, double (*fill)(uint64_t *))
+static struct result sum_problem(enum element in, enum element out, int64_t rows, int64_t cols,
+                                 double (*fill)(uint64_t *))
 {
     const struct operation *op = operation_find("sum", NULL);
     struct result r;
@@ -94,7 +95,8 @@ static void an_integer_sum_wraps_like_its_type(void **state)
     }
 }
 
-// ---- operations on vectors and matrices -------------------------------------------------------------------------------
+// ---- operations on vectors and matrices
+// -------------------------------------------------------------------------------
 
 // A problem with the operation's buffers by role; the caller frees with release_all.
 static void give(struct result *r, const struct operation *op, const char *role, struct operand o)
@@ -115,7 +117,8 @@ static void compute_all(const struct operation *op, struct result *r)
         r->expected[i].host_scale = floats ? calloc(n, sizeof(float)) : NULL;
         r->expected[i].host_exact = floats ? NULL : calloc(n, sizeof(int64_t));
     }
-    if (op->check(&r->problem, &err) || op->cpu(&r->problem, r->expected, &err)) fail_msg("%s: %s", op->name, err.message);
+    if (op->check(&r->problem, &err) || op->cpu(&r->problem, r->expected, &err))
+        fail_msg("%s: %s", op->name, err.message);
 }
 
 static void release_all(struct result *r)
@@ -138,7 +141,8 @@ static void a_transpose_is_exact_in_and_out_of_place(void **state)
     (void)state;
     static const enum element types[] = {ELEMENT_F32, ELEMENT_F16, ELEMENT_I32};
     for (int k = 0; k < 3; k++) {
-        const struct operation *op = operation_find("transpose", NULL), *in_place = operation_find("transpose_in_place", NULL);
+        const struct operation *op = operation_find("transpose", NULL),
+                               *in_place = operation_find("transpose_in_place", NULL);
         bool floats = element_is_float(types[k]);
         struct result r = {0}, s = {0};
         give(&r, op, "A", matrix(types[k], 70, 131, 133, floats ? noise : integers, 6));
@@ -146,12 +150,15 @@ static void a_transpose_is_exact_in_and_out_of_place(void **state)
         compute_all(op, &r);
         give(&s, in_place, "A", matrix(types[k], 97, 97, 99, floats ? noise : integers, 8));
         compute_all(in_place, &s);
-        const struct operand *a = &r.problem.operand[operation_role(op, "A")], *b = &s.problem.operand[operation_role(in_place, "A")];
+        const struct operand *a = &r.problem.operand[operation_role(op, "A")],
+                             *b = &s.problem.operand[operation_role(in_place, "A")];
         struct operation_expected *e = expected_of(&r, op, "B"), *f = expected_of(&s, in_place, "A");
         for (int64_t i = 0; i < 131; i++)
-            for (int64_t j = 0; j < 70; j++) assert_true((floats ? e->host_expected[i * 70 + j] : (double)e->host_exact[i * 70 + j]) == at(a, j, i));
+            for (int64_t j = 0; j < 70; j++)
+                assert_true((floats ? e->host_expected[i * 70 + j] : (double)e->host_exact[i * 70 + j]) == at(a, j, i));
         for (int64_t i = 0; i < 97; i++)
-            for (int64_t j = 0; j < 97; j++) assert_true((floats ? f->host_expected[i * 97 + j] : (double)f->host_exact[i * 97 + j]) == at(b, j, i));
+            for (int64_t j = 0; j < 97; j++)
+                assert_true((floats ? f->host_expected[i * 97 + j] : (double)f->host_exact[i * 97 + j]) == at(b, j, i));
         if (floats) assert_true(allowed(e, 0) == 0 && allowed(f, 5) == 0);
         release_all(&r);
         release_all(&s);
@@ -161,7 +168,8 @@ static void a_transpose_is_exact_in_and_out_of_place(void **state)
 static void shapes_of_a_transpose_must_fit(void **state)
 {
     (void)state;
-    const struct operation *op = operation_find("transpose", NULL), *in_place = operation_find("transpose_in_place", NULL);
+    const struct operation *op = operation_find("transpose", NULL),
+                           *in_place = operation_find("transpose_in_place", NULL);
     struct error err = {""};
     struct result r = {0};
     give(&r, op, "A", matrix(ELEMENT_F32, 3, 4, 4, noise, 1));
@@ -187,7 +195,8 @@ static void reductions_agree_with_loops_and_reject_a_missing_element(void **stat
         if (k == 2) give(&r, op, "y", matrix(ELEMENT_F32, 1, n, n, noise, 12));
         give(&r, op, "result", matrix(ELEMENT_F32, 1, 1, 1, integers, 13));
         compute_all(op, &r);
-        const float *x = r.problem.operand[operation_role(op, "x")].host, *y = k == 2 ? r.problem.operand[operation_role(op, "y")].host : x;
+        const float *x = r.problem.operand[operation_role(op, "x")].host,
+                    *y = k == 2 ? r.problem.operand[operation_role(op, "y")].host : x;
         const struct operation_expected *e = expected_of(&r, op, "result");
         long double sum = 0;
         float parts[64] = {0}, single = 0;
@@ -201,7 +210,8 @@ static void reductions_agree_with_loops_and_reject_a_missing_element(void **stat
         assert_true(fabs((double)single - *e->host_expected) <= allowed(e, 0));
         int rejected = 0;
         for (int64_t i = 0; i < n; i++) {
-            double term = k == 0 ? fabs((double)x[i]) : (double)x[i] * (double)y[i], without = k == 1 ? sqrt((double)(sum * sum) - term) : (double)sum - term;
+            double term = k == 0 ? fabs((double)x[i]) : (double)x[i] * (double)y[i],
+                   without = k == 1 ? sqrt((double)(sum * sum) - term) : (double)sum - term;
             rejected += !(fabs(without - *e->host_expected) <= allowed(e, 0));
         }
         assert_true(rejected > 0.9 * (double)n);
@@ -278,7 +288,8 @@ static void softmax_rows_add_to_one_and_a_missing_term_is_seen(void **state)
         for (int64_t j = 0; j < cols; j++) sum += expf((float)at(x, i, j) - largest);
         for (int64_t j = 0; j < cols; j++) {
             size_t place = (size_t)(i * cols + j);
-            double single = (double)(expf((float)at(x, i, j) - largest) / sum), without = (double)(expf((float)at(x, i, j) - largest) / (sum - 0.3f));
+            double single = (double)(expf((float)at(x, i, j) - largest) / sum),
+                   without = (double)(expf((float)at(x, i, j) - largest) / (sum - 0.3f));
             all += e->host_expected[place];
             assert_true(fabs(single - e->host_expected[place]) <= allowed(e, place));
             assert_false(fabs(without - e->host_expected[place]) <= allowed(e, place));
@@ -322,7 +333,8 @@ static void a_prefix_sum_agrees_with_a_loop_across_pieces(void **state)
     release_all(&r);
 }
 
-// The recurrence over whole matrices, with gaps of every length instead of E and F: no shortcut shared with the reference.
+// The recurrence over whole matrices, with gaps of every length instead of E and F: no shortcut shared with the
+// reference.
 static int score_of(const char *a, const char *b)
 {
     static int h[16][16];
@@ -344,7 +356,8 @@ static int score_of(const char *a, const char *b)
 static void alignments_have_the_scores_of_the_definition(void **state)
 {
     (void)state;
-    static const char *const pairs[][2] = {{"ACGTACGTACGT", "ACGTACGTACGT"}, {"AAAAAAAAAAAA", "CCCCCCCCCCCC"}, {"ACGTACGTTTGA", "ACGTACCCGTTT"}, {"GGATCGATCCTA", "TTGGATGATCCT"},
+    static const char *const pairs[][2] = {{"ACGTACGTACGT", "ACGTACGTACGT"}, {"AAAAAAAAAAAA", "CCCCCCCCCCCC"},
+                                           {"ACGTACGTTTGA", "ACGTACCCGTTT"}, {"GGATCGATCCTA", "TTGGATGATCCT"},
                                            {"ACGTTTGCAACG", "ACGTGCAACGAA"}, {"CAAAAAAAAAAC", "TTTTTCTTTTTT"}};
     enum { PAIRS = sizeof pairs / sizeof *pairs, LENGTH = 12 };
     const struct operation *op = operation_find("smith_waterman", NULL);
@@ -362,11 +375,14 @@ static void alignments_have_the_scores_of_the_definition(void **state)
             const char *name;
             int value;
         } scores[] = {{"match", 2}, {"mismatch", 3}, {"open", 5}, {"extend", 2}};
-        for (size_t i = 0; i < sizeof scores / sizeof *scores; i++) r.problem.value[operation_role(op, scores[i].name)] = scores[i].value;
+        for (size_t i = 0; i < sizeof scores / sizeof *scores; i++)
+            r.problem.value[operation_role(op, scores[i].name)] = scores[i].value;
         r.problem.value[operation_role(op, "length_a")] = length;
         r.problem.value[operation_role(op, "length_b")] = LENGTH;
         compute_all(op, &r);
-        for (int p = 0; p < PAIRS; p++) assert_int_equal(expected_of(&r, op, "score")->host_exact[p], length ? score_of(pairs[p][0], pairs[p][1]) : 0);
+        for (int p = 0; p < PAIRS; p++)
+            assert_int_equal(expected_of(&r, op, "score")->host_exact[p],
+                             length ? score_of(pairs[p][0], pairs[p][1]) : 0);
         release_all(&r);
     }
 }

@@ -26,10 +26,20 @@ static int try(int argc, char **argv)
         OPTION_FORMAT(&given.format),
         {.name = "flag", .letter = 'g', .flag = &given.flag, .help = "a flag"},
         {.name = "quiet", .letter = 'q', .flag = &given.quiet, .help = "another flag"},
-        {.name = "number", .letter = 'n', .integer = &given.number, .low = 1, .high = 100, .shown = "N", .help = "a number (7)"},
+        {.name = "number",
+         .letter = 'n',
+         .integer = &given.number,
+         .low = 1,
+         .high = 100,
+         .shown = "N",
+         .help = "a number (7)"},
         {.name = "time", .letter = 't', .seconds = &given.time, .shown = "TIME", .help = "a duration (1s)"},
         {.name = "factor", .real = &given.factor, .shown = "X", .help = "a factor (0.5)"},
-        {.name = "add", .list = &given.list, .shown = "TEXT", .help = "may be repeated, and is explained by a text that is longer than what fits on one line of the terminal"},
+        {.name = "add",
+         .list = &given.list,
+         .shown = "TEXT",
+         .help =
+             "may be repeated, and is explained by a text that is longer than what fits on one line of the terminal"},
         OPTION_END,
     };
     return options_parse(specs, "Tries everything.\nA second paragraph.", argc, argv);
@@ -43,7 +53,8 @@ static void every_form_of_an_option_is_read(void **state)
     (void)state;
     assert_int_equal(TRY("a.cfg"), -1);
     assert_string_equal(given.job, "a.cfg");
-    assert_true(given.number == 7 && given.time == 1 && !given.flag && given.format == FORMAT_TABLE && !given.more && !given.store);
+    assert_true(given.number == 7 && given.time == 1 && !given.flag && given.format == FORMAT_TABLE && !given.more &&
+                !given.store);
     assert_int_equal(TRY("--number", "8", "a.cfg", "--time=1h30m", "-gq", "--factor=2.5"), -1);
     assert_true(given.number == 8 && given.time == 5400 && given.flag && given.quiet && given.factor == 2.5);
     assert_int_equal(TRY("-n9", "-qt", "90s", "-fjson", "x"), -1);
@@ -131,15 +142,17 @@ static void help_is_made_of_the_same_table(void **state)
     }
 }
 
-// The options of a text, "-t, --time" or "--no-final", one a line and sorted as they come, by their marks: in --help lines of two blanks and a
-// dash, in the manual page ".It Fl t , Fl -time".
+// The options of a text, "-t, --time" or "--no-final", one a line and sorted as they come, by their marks: in --help
+// lines of two blanks and a dash, in the manual page ".It Fl t , Fl -time".
 static char *options_of_help(const char *help)
 {
     char *list = text_copy("");
     for (const char *line = help; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
         char letter = 0, name[64] = "";
-        if (!strncmp(line, "      --", 8)) sscanf(line + 8, "%63[a-z-]", name);
-        else if (strncmp(line, "  -", 3) != 0 || sscanf(line + 3, "%c, --%63[a-z-]", &letter, name) != 2) continue;
+        if (!strncmp(line, "      --", 8))
+            sscanf(line + 8, "%63[a-z-]", name);
+        else if (strncmp(line, "  -", 3) != 0 || sscanf(line + 3, "%c, --%63[a-z-]", &letter, name) != 2)
+            continue;
         if (!strcmp(name, "help")) continue;
         char *longer = letter ? text_format("%s-%c --%s\n", list, letter, name) : text_format("%s--%s\n", list, name);
         free(list);
@@ -152,7 +165,8 @@ static char *options_of_manual(const char *manual, const char *command)
 {
     char *list = text_copy(""), *title = text_format("\n.Ss %s", command);
     const char *section = strstr(manual, title);
-    while (section && section[strlen(title)] != '\n' && section[strlen(title)] != ' ') section = strstr(section + 1, title);
+    while (section && section[strlen(title)] != '\n' && section[strlen(title)] != ' ')
+        section = strstr(section + 1, title);
     const char *end = section ? strstr(section + 1, "\n.S") : NULL;
     for (const char *line = section ? section + 1 : NULL; line && line < end; line = strchr(line, '\n') + 1) {
         char letter = 0, name[64] = "";
@@ -186,7 +200,8 @@ static void the_manual_page_has_exactly_the_commands_and_options_of_help(void **
         assert_contains(out, usage);
         char *there = options_of_manual(manual, command->name), *here = options_of_help(out);
         if (!there) fail_msg("the manual page lacks %s", command->name);
-        if (strcmp(there, here) != 0) fail_msg("%s: the manual page has\n%sand --help has\n%s", command->name, there, here);
+        if (strcmp(there, here) != 0)
+            fail_msg("%s: the manual page has\n%sand --help has\n%s", command->name, there, here);
         free(there);
         free(here);
         free(out);
@@ -204,7 +219,8 @@ static void no_command_has_two_options_of_one_name_or_letter(void **state)
         char *list = options_of_help(out);
         for (char *line = strtok(list, "\n"), seen[2048] = "\n"; line; line = strtok(NULL, "\n")) {
             char *name = text_format("\n%s\n", strstr(line, "--"));
-            if (strstr(seen, name) || (line[1] != '-' && strchr(letters, line[1]))) fail_msg("%s has %s twice", command->name, line);
+            if (strstr(seen, name) || (line[1] != '-' && strchr(letters, line[1])))
+                fail_msg("%s has %s twice", command->name, line);
             strcat(seen, name + 1);
             if (line[1] != '-') strncat(letters, line + 1, 1);
             free(name);

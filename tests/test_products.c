@@ -1,9 +1,9 @@
-// The matrix products (kernels/gemm.c, gemv.c) without a GPU: references on the CPU against the simplest loops, and bounds that accept what honest kernels
-// compute and reject what is off by one term.
+// The matrix products (kernels/gemm.c, gemv.c) without a GPU: references on the CPU against the simplest loops, and
+// bounds that accept what honest kernels compute and reject what is off by one term.
 #include "tests/operation_problem.h"
 
-static struct result gemm_problem(enum element in, enum element out, int64_t m, int64_t n, int64_t k, bool ta, bool tb, double alpha, double beta,
-                                  double (*fill)(uint64_t *))
+static struct result gemm_problem(enum element in, enum element out, int64_t m, int64_t n, int64_t k, bool ta, bool tb,
+                                  double alpha, double beta, double (*fill)(uint64_t *))
 {
     const struct operation *op = operation_find("gemm", NULL);
     struct result r;
@@ -16,8 +16,10 @@ static struct result gemm_problem(enum element in, enum element out, int64_t m, 
     r.problem.value[operation_role(op, "beta")] = beta;
     r.problem.value[operation_role(op, "transpose_a")] = ta;
     r.problem.value[operation_role(op, "transpose_b")] = tb;
-    r.problem.operand[operation_role(op, "A")] = ta ? matrix(in, k, m, m + 3, fill, 1) : matrix(in, m, k, k + 3, fill, 1);
-    r.problem.operand[operation_role(op, "B")] = tb ? matrix(in, n, k, k + 1, fill, 2) : matrix(in, k, n, n + 1, fill, 2);
+    r.problem.operand[operation_role(op, "A")] =
+        ta ? matrix(in, k, m, m + 3, fill, 1) : matrix(in, m, k, k + 3, fill, 1);
+    r.problem.operand[operation_role(op, "B")] =
+        tb ? matrix(in, n, k, k + 1, fill, 2) : matrix(in, k, n, n + 1, fill, 2);
     r.problem.operand[r.out] = matrix(out, m, n, n + 5, fill, 3);
     return r;
 }
@@ -29,8 +31,10 @@ static void the_product_agrees_with_three_loops(void **state)
     static const enum element types[] = {ELEMENT_F64, ELEMENT_F32, ELEMENT_F16, ELEMENT_BF16};
     for (int variant = 0; variant < 32; variant++) {
         bool ta = variant & 1, tb = variant & 2, with_c = variant & 4;
-        struct result r = gemm_problem(types[variant / 8], types[variant / 8], 7, 5, 11, ta, tb, 1.5, with_c ? -0.5 : 0, noise);
-        const struct operand *a = &r.problem.operand[operation_role(op, "A")], *b = &r.problem.operand[operation_role(op, "B")];
+        struct result r =
+            gemm_problem(types[variant / 8], types[variant / 8], 7, 5, 11, ta, tb, 1.5, with_c ? -0.5 : 0, noise);
+        const struct operand *a = &r.problem.operand[operation_role(op, "A")],
+                             *b = &r.problem.operand[operation_role(op, "B")];
         compute(op, &r);
         for (int64_t i = 0; i < 7; i++)
             for (int64_t j = 0; j < 5; j++) {
@@ -56,18 +60,21 @@ static void an_integer_product_is_exact(void **state)
     (void)state;
     const struct operation *op = operation_find("gemm", NULL);
     struct result r = gemm_problem(ELEMENT_I8, ELEMENT_I32, 4, 3, 50, false, true, 2, 1, integers);
-    const struct operand *a = &r.problem.operand[operation_role(op, "A")], *b = &r.problem.operand[operation_role(op, "B")];
+    const struct operand *a = &r.problem.operand[operation_role(op, "A")],
+                         *b = &r.problem.operand[operation_role(op, "B")];
     compute(op, &r);
     for (int64_t i = 0; i < 4; i++)
         for (int64_t j = 0; j < 3; j++) {
             int64_t sum = 0;
             for (int64_t k = 0; k < 50; k++) sum += (int64_t)at(a, i, k) * (int64_t)at(b, j, k);
-            assert_true(r.expected[r.out].host_exact[i * 3 + j] == 2 * sum + (int64_t)at(&r.problem.operand[r.out], i, j));
+            assert_true(r.expected[r.out].host_exact[i * 3 + j] ==
+                        2 * sum + (int64_t)at(&r.problem.operand[r.out], i, j));
         }
     release(&r);
 }
 
-// Single-precision products in the least favourable order, one term after the other, with signed and with non-negative data.
+// Single-precision products in the least favourable order, one term after the other, with signed and with non-negative
+// data.
 static void the_bound_of_a_product_accepts_rounding_and_rejects_a_missing_term(void **state)
 {
     (void)state;
@@ -76,7 +83,8 @@ static void the_bound_of_a_product_accepts_rounding_and_rejects_a_missing_term(v
     for (int f = 0; f < 2; f++) {
         const int64_t m = 24, n = 20, k = 2048;
         struct result r = gemm_problem(ELEMENT_F32, ELEMENT_F32, m, n, k, false, false, 1, 0, fills[f]);
-        const struct operand *a = &r.problem.operand[operation_role(op, "A")], *b = &r.problem.operand[operation_role(op, "B")];
+        const struct operand *a = &r.problem.operand[operation_role(op, "A")],
+                             *b = &r.problem.operand[operation_role(op, "B")];
         const struct operation_expected *e = &r.expected[r.out];
         int rejected = 0;
         compute(op, &r);
@@ -128,13 +136,16 @@ static void the_bound_of_a_compute_class_tells_it_from_the_others(void **state)
     static const struct {
         const char *class;
         bool fits[WAYS];
-    } cases[] = {{"full", {false, false, false, true}}, {"tf32", {true, true, false, true}}, {"3xtf32", {false, false, false, true}}};
+    } cases[] = {{"full", {false, false, false, true}},
+                 {"tf32", {true, true, false, true}},
+                 {"3xtf32", {false, false, false, true}}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
         for (int f = 0; f < 2; f++)
             for (int way = 0; way < WAYS; way++) {
                 const int64_t m = 40, n = 48, k = 2048;
                 struct result r = gemm_problem(ELEMENT_F32, ELEMENT_F32, m, n, k, false, false, 1, 0, fills[f]);
-                const struct operand *a = &r.problem.operand[operation_role(op, "A")], *b = &r.problem.operand[operation_role(op, "B")];
+                const struct operand *a = &r.problem.operand[operation_role(op, "A")],
+                                     *b = &r.problem.operand[operation_role(op, "B")];
                 const struct operation_expected *e = &r.expected[r.out];
                 int rejected = 0;
                 r.problem.value[operation_role(op, "compute")] = operation_class(op, cases[c].class);
@@ -147,7 +158,8 @@ static void the_bound_of_a_compute_class_tells_it_from_the_others(void **state)
                         rejected += !(fabs(sum - e->host_expected[place]) <= allowed(e, place));
                     }
                 if (cases[c].fits[way] ? rejected : f == 0 && !rejected)
-                    fail_msg("class %s, way %d, data %d: %d of %d rejected", cases[c].class, way, f, rejected, (int)(m * n));
+                    fail_msg("class %s, way %d, data %d: %d of %d rejected", cases[c].class, way, f, rejected,
+                             (int)(m * n));
                 release(&r);
             }
 }
@@ -286,8 +298,10 @@ static void matrix_times_vector_agrees_with_two_loops(void **state)
     for (int variant = 0; variant < 8; variant++) {
         bool transpose = variant & 1, with_y = variant & 2;
         int64_t m = 7, n = 12, out = transpose ? n : m, in = transpose ? m : n;
-        struct result r = gemv_problem(variant & 4 ? ELEMENT_F64 : ELEMENT_F32, m, n, transpose, 1.5, with_y ? -0.5 : 0);
-        const struct operand *a = &r.problem.operand[operation_role(op, "A")], *x = &r.problem.operand[operation_role(op, "x")];
+        struct result r =
+            gemv_problem(variant & 4 ? ELEMENT_F64 : ELEMENT_F32, m, n, transpose, 1.5, with_y ? -0.5 : 0);
+        const struct operand *a = &r.problem.operand[operation_role(op, "A")],
+                             *x = &r.problem.operand[operation_role(op, "x")];
         compute(op, &r);
         for (int64_t i = 0; i < out; i++) {
             double sum = 0, size = 0, least = 1, old = with_y ? at(&r.problem.operand[r.out], 0, i) : 0;

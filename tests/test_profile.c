@@ -1,4 +1,5 @@
-// Profiles without a GPU: line tables of real cubins, recorded profiles of the classic bank conflict, and the commands against a scripted worker.
+// Profiles without a GPU: line tables of real cubins, recorded profiles of the classic bank conflict, and the commands
+// against a scripted worker.
 #include "tests/e2e.h"
 
 #include <math.h>
@@ -8,8 +9,8 @@
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
-#include "tuner/libraries/cupti_library.h"
 #include "tuner/counting/linetable.h"
+#include "tuner/libraries/cupti_library.h"
 #include "tuner/output/findings.h"
 #include "tuner/output/limiter.h"
 #include "tuner/output/profile.h"
@@ -17,28 +18,34 @@
 #include "tuner/store/store.h"
 
 // The loads of one helper, called from two lines: 5 and 9, of a function that is inlined at line 12.
-static const char inlined[] = "template <int N> __device__ __forceinline__ void load(float *to, const float *from)\n" // 1
-                              "{\n"                                                                                   // 2
-                              "    for (int i = 0; i < N; i++) to[i] = __ldg(from + 64 * i);\n"                       // 3
-                              "}\n"                                                                                   // 4
-                              "__device__ __forceinline__ void first(float *to, const float *a) { load<2>(to, a); }\n" // 5
-                              "__device__ __forceinline__ void second(float *to, const float *b)\n"                   // 6
-                              "{\n"                                                                                   // 7
-                              "    to += 2;\n"                                                                        // 8
-                              "    load<2>(to, b);\n"                                                                 // 9
-                              "}\n"                                                                                   // 10
-                              "extern \"C\" __global__ void k(const float *a, const float *b, float *c)\n{\n"         // 11, 12
-                              "    float x[4];\n"                                                                     // 13
-                              "    first(x, a + threadIdx.x);\n"                                                      // 14
-                              "    second(x, b + threadIdx.x);\n"                                                     // 15
-                              "    c[threadIdx.x] = x[0] + x[1] * x[2] + x[3];\n"                                     // 16
-                              "}\n";
+static const char inlined[] =
+    "template <int N> __device__ __forceinline__ void load(float *to, const float *from)\n"  // 1
+    "{\n"                                                                                    // 2
+    "    for (int i = 0; i < N; i++) to[i] = __ldg(from + 64 * i);\n"                        // 3
+    "}\n"                                                                                    // 4
+    "__device__ __forceinline__ void first(float *to, const float *a) { load<2>(to, a); }\n" // 5
+    "__device__ __forceinline__ void second(float *to, const float *b)\n"                    // 6
+    "{\n"                                                                                    // 7
+    "    to += 2;\n"                                                                         // 8
+    "    load<2>(to, b);\n"                                                                  // 9
+    "}\n"                                                                                    // 10
+    "extern \"C\" __global__ void k(const float *a, const float *b, float *c)\n{\n"          // 11, 12
+    "    float x[4];\n"                                                                      // 13
+    "    first(x, a + threadIdx.x);\n"                                                       // 14
+    "    second(x, b + threadIdx.x);\n"                                                      // 15
+    "    c[threadIdx.x] = x[0] + x[1] * x[2] + x[3];\n"                                      // 16
+    "}\n";
 
 static char *compile_inlined(char *folder, size_t *size)
 {
     e2e_write(folder, "inlined.cu", inlined);
-    struct outcome_of_command r = e2e_run(folder, "echo '{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/inlined.cu\",\"include\":[],\"entries\":[\"k\"],\"options\":[],"
-                                                  "\"defines\":{},\"cache\":\"%s/cache\",\"deadline\":60}' | $BIN/sweetspot-compile", folder, folder);
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "echo "
+                "'{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/"
+                "inlined.cu\",\"include\":[],\"entries\":[\"k\"],\"options\":[],"
+                "\"defines\":{},\"cache\":\"%s/cache\",\"deadline\":60}' | $BIN/sweetspot-compile",
+                folder, folder);
     struct error err;
     json_t *answer = json_parse(r.out, &err);
     char *cubin = answer ? text_read_file(json_get_string(answer, "cubin", ""), size) : NULL;
@@ -112,7 +119,8 @@ static void a_damaged_cubin_is_refused_or_read_but_never_a_crash(void **state)
 static json_t *recorded(int tile_col)
 {
     struct error err;
-    char *path = text_format("tests/profiles/sgemm_2048_h200_tile_col_%d.json", tile_col), *text = text_read_file(path, NULL);
+    char *path = text_format("tests/profiles/sgemm_2048_h200_tile_col_%d.json", tile_col),
+         *text = text_read_file(path, NULL);
     json_t *document = text ? json_parse(text, &err) : NULL;
     if (!document) fail_msg("%s: %s", path, text ? err.message : "cannot be read");
     free(text);
@@ -145,7 +153,8 @@ static void the_sum_over_lines_is_the_kernels_total(void **state)
         json_object_foreach(json_object_get(stage, "totals"), key, value)
         {
             double sum = 0, total = json_number_value(value);
-            json_array_foreach(json_object_get(stage, "lines"), i, line) sum += json_get_number(json_object_get(line, "self"), key, 0);
+            json_array_foreach(json_object_get(stage, "lines"), i, line) sum +=
+                json_get_number(json_object_get(line, "self"), key, 0);
             assert_true(fabs(sum - total) <= 1e-6 * total);
         }
         // and what CUPTI's patched code counts is what the hardware counts
@@ -164,11 +173,13 @@ static void the_recorded_conflict_is_a_finding_that_proposes_tile_col_size_4(voi
     struct error err;
     struct finding list[FINDINGS_MAX];
     json_t *eight = recorded(8), *four = recorded(4);
-    if (job_load("configs/sgemm_2048.cfg", &job, &mistakes) || job_build_space(job, &device_limits_h200, &err)) fail_msg("the job does not load");
+    if (job_load("configs/sgemm_2048.cfg", &job, &mistakes) || job_build_space(job, &device_limits_h200, &err))
+        fail_msg("the job does not load");
     assert_true(findings_make(json_object_get(eight, "profile"), job, &device_limits_h200, list) >= 1);
     assert_string_equal(list[0].rule, "bank_conflicts");
     e2e_expect(list[0].advice, "TILE_COL_SIZE=4");
-    double gain = 1 - json_get_number(json_object_get(four, "profile"), "time", NAN) / json_get_number(json_object_get(eight, "profile"), "time", NAN);
+    double gain = 1 - json_get_number(json_object_get(four, "profile"), "time", NAN) /
+                          json_get_number(json_object_get(eight, "profile"), "time", NAN);
     assert_true(list[0].gain >= gain); // a bound
     size_t count = findings_make(json_object_get(four, "profile"), job, &device_limits_h200, list);
     for (size_t i = 0; i < count; i++) assert_string_not_equal(list[i].rule, "bank_conflicts");
@@ -182,7 +193,8 @@ static void a_place_under_the_roofline_is_data(void **state)
     (void)state;
     json_t *document = recorded(4), *profile = json_object_get(document, "profile"), *place = profile_roofline(profile);
     const json_t *ceilings = json_object_get(profile, "ceilings");
-    double rate = json_get_number(profile, "flops", NAN) / json_get_number(profile, "time", NAN), flat = json_get_number(ceilings, "flops_per_second", NAN);
+    double rate = json_get_number(profile, "flops", NAN) / json_get_number(profile, "time", NAN),
+           flat = json_get_number(ceilings, "flops_per_second", NAN);
     char text[64];
     assert_true(fabs(json_get_number(place, "flops_per_second", NAN) / rate - 1) < 1e-9);
     assert_true(json_get_number(place, "roof", NAN) == flat); // far to the right of the ridge
@@ -212,10 +224,11 @@ static void tensor_ceilings_are_shown_to_kernels_that_use_the_pipe_alone(void **
     assert_null(strstr(text, "by mma.sync"));
     e2e_expect(text, "roofline at that intensity");
     free(text);
-    json_object_set_new(json_object_get((json_t *)(uintptr_t)profile_main_stage(profile), "counters"), "pipe_tensor", json_real(60));
+    json_object_set_new(json_object_get((json_t *)(uintptr_t)profile_main_stage(profile), "counters"), "pipe_tensor",
+                        json_real(60));
     text = printed(profile);
     e2e_expect(text, "bf16 by mma.sync (wgmma reaches more)         630.0 TFLOP/s");
-    assert_null(strstr(text, "tf32 by mma.sync")); // not measured
+    assert_null(strstr(text, "tf32 by mma.sync"));           // not measured
     assert_null(strstr(text, "roofline at that intensity")); // that of FP32 is none for it
     free(text);
     place = profile_roofline(profile);
@@ -254,12 +267,17 @@ static void three_times_say_what_limits_a_kernel(void **state)
 
 static void write_job(const char *folder)
 {
-    e2e_write(folder, "job.cfg", "name = \"fake\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-                                 "parameters = ( { name = \"X\"; values = [1, 2, 7]; }, { name = \"MODE\"; values = [\"good\", \"wrong\", \"compile_error\", \"nondeterministic\", "
-                                 "\"hang\", \"abort\", \"profile_crash\", \"registers\", \"irreproducible\"]; } );\n"
-                                 "constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\nproblems = ( { N = 1024; } );\nlaunch = { grid = [\"N\"]; block = [512]; };\n"
-                                 "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\nverification = { enabled = false; };\n"
-                                 "measure = { timeout = \"1s\"; };\ncounters = { metrics = [\"dram__cycles.avg\"]; };\nsearch = { strategy = \"exhaustive\"; };\n");
+    e2e_write(folder, "job.cfg",
+              "name = \"fake\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+              "parameters = ( { name = \"X\"; values = [1, 2, 7]; }, { name = \"MODE\"; values = [\"good\", \"wrong\", "
+              "\"compile_error\", \"nondeterministic\", "
+              "\"hang\", \"abort\", \"profile_crash\", \"registers\", \"irreproducible\"]; } );\n"
+              "constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\nproblems = ( { N = 1024; } );\nlaunch = { grid = "
+              "[\"N\"]; block = [512]; };\n"
+              "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } "
+              ");\nverification = { enabled = false; };\n"
+              "measure = { timeout = \"1s\"; };\ncounters = { metrics = [\"dram__cycles.avg\"]; };\nsearch = { "
+              "strategy = \"exhaustive\"; };\n");
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X\n");
 }
 
@@ -291,12 +309,17 @@ static const struct {
     {"", "profile -t X=1,MODE=nondeterministic", 0, "two runs of this candidate differ", ""},
     {"", "profile -t X=1,MODE=good -a nolibrary", 1, "", "no baseline 'nolibrary'"},
     {"", "profile -t X=1,MODE=good -a cublas", 0, "against cublas", ""},
-    {"export FAKE_NO_COUNTERS='ERR_NVGPUCTRPERM: no permission';", "profile -t X=1,MODE=good", 3, "limited by", "no hardware counters: ERR_NVGPUCTRPERM"},
-    {"export FAKE_MISSING='chip GH100 lacks x_misses (sm__x.sum)';", "profile -t X=1,MODE=good", 0, "note: chip GH100 lacks x_misses (sm__x.sum)", ""},
+    {"export FAKE_NO_COUNTERS='ERR_NVGPUCTRPERM: no permission';", "profile -t X=1,MODE=good", 3, "limited by",
+     "no hardware counters: ERR_NVGPUCTRPERM"},
+    {"export FAKE_MISSING='chip GH100 lacks x_misses (sm__x.sum)';", "profile -t X=1,MODE=good", 0,
+     "note: chip GH100 lacks x_misses (sm__x.sum)", ""},
     {"", "profile -t X=1,MODE=good -f json", 0, "\"dram__cycles.avg\": 7", ""},
-    {"", "profile -t X=1,MODE=irreproducible", 0, "x is not reproducible between passes: it executed 3e+08 instructions in one launch and 2e+08 in another", ""},
-    {"export FAKE_TIME=2e-6;", "profile -t X=1,MODE=good", 0, "the kernel takes 2.00 us: launch overhead dominates", ""},
-    {"export FAKE_TIME=20;", "profile -t X=1,MODE=good", 0, "20.0", "counting a kernel of 20 s: every pass launches it twice, about 34 minutes in all; at most 110"},
+    {"", "profile -t X=1,MODE=irreproducible", 0,
+     "x is not reproducible between passes: it executed 3e+08 instructions in one launch and 2e+08 in another", ""},
+    {"export FAKE_TIME=2e-6;", "profile -t X=1,MODE=good", 0, "the kernel takes 2.00 us: launch overhead dominates",
+     ""},
+    {"export FAKE_TIME=20;", "profile -t X=1,MODE=good", 0, "20.0",
+     "counting a kernel of 20 s: every pass launches it twice, about 34 minutes in all; at most 110"},
     {"", "profile -t X=1,MODE=hang", 1, "", "measure.timeout of the job is too short"},
     {"", "profile -t X=1,MODE=good --no-counters", 0, "theoretical", ""},
     {"export FAKE_ENVIRONMENT='no CUDA driver';", "profile -t X=1,MODE=good", 3, "", "no CUDA driver"},
@@ -313,7 +336,8 @@ static void the_commands_say_what_is_wrong(void **state)
         char command[16];
         const char *rest = strchr(cases[i].options, ' ');
         snprintf(command, sizeof command, "%.*s", rest ? (int)(rest - cases[i].options) : 15, cases[i].options);
-        struct outcome_of_command r = e2e_run(folder, "%s " FAKE "%s %s/job.cfg --cache %s/cache %s", cases[i].before, command, folder, folder, rest ? rest : "");
+        struct outcome_of_command r = e2e_run(folder, "%s " FAKE "%s %s/job.cfg --cache %s/cache %s", cases[i].before,
+                                              command, folder, folder, rest ? rest : "");
         if (r.status != cases[i].status) fail_msg("%s: status %d\n%s\n%s", cases[i].options, r.status, r.out, r.err);
         e2e_expect(r.out, cases[i].out);
         e2e_expect(r.err, cases[i].err);
@@ -327,10 +351,12 @@ static void the_best_and_the_runner_up_come_from_the_store(void **state)
     (void)state;
     char *folder = e2e_folder("best");
     write_job(folder);
-    struct outcome_of_command r = e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder);
+    struct outcome_of_command r =
+        e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_done(&r);
-    r = e2e_run(folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -a runner-up", folder, folder, folder);
+    r = e2e_run(folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -a runner-up", folder, folder,
+                folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_expect(r.out, "X=7,MODE=good"); // the fake's fastest
     e2e_expect(r.out, "against trial ");
@@ -351,7 +377,8 @@ static void a_reproducible_long_kernel_has_no_such_notes(void **state)
     (void)state;
     char *folder = e2e_folder("clean");
     write_job(folder);
-    struct outcome_of_command r = e2e_run(folder, FAKE "profile %s/job.cfg --cache %s/cache -t X=1,MODE=good", folder, folder);
+    struct outcome_of_command r =
+        e2e_run(folder, FAKE "profile %s/job.cfg --cache %s/cache -t X=1,MODE=good", folder, folder);
     assert_int_equal(r.status, 0);
     assert_null(strstr(r.out, "not reproducible"));
     assert_null(strstr(r.out, "launch overhead"));
@@ -368,11 +395,13 @@ static void a_failed_trial_is_told_with_its_stored_reason(void **state)
     char *folder = e2e_folder("failed");
     bool seen = false;
     write_job(folder);
-    struct outcome_of_command r = e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder);
+    struct outcome_of_command r =
+        e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_done(&r);
     for (int trial = 1; trial < 20 && !seen; trial++) {
-        r = e2e_run(folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -t %d", folder, folder, folder, trial);
+        r = e2e_run(folder, FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -t %d", folder, folder, folder,
+                    trial);
         seen = strstr(r.err, "MODE=wrong) failed when it was tried: wrong: scripted") != NULL;
         if (seen) assert_int_equal(r.status, 1);
         e2e_done(&r);
@@ -394,11 +423,15 @@ static void ceilings_are_measured_once_and_kept_in_the_store(void **state)
     (void)state;
     char *folder = e2e_folder("ceilings");
     write_job(folder);
-    struct outcome_of_command r = e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder);
+    struct outcome_of_command r =
+        e2e_run(folder, FAKE "tune %s/job.cfg --store %s/job.db -q --no-final", folder, folder);
     assert_int_equal(r.status, 0);
     e2e_done(&r);
     for (int round = 0; round < 2; round++) { // tune kept them
-        r = e2e_run(folder, "export FAKE_LOG=%s/log FAKE_LOG_CEILINGS=1; " FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -f json", folder, folder, folder, folder);
+        r = e2e_run(folder,
+                    "export FAKE_LOG=%s/log FAKE_LOG_CEILINGS=1; " FAKE
+                    "profile %s/job.cfg --store %s/job.db --cache %s/cache -f json",
+                    folder, folder, folder, folder);
         assert_int_equal(r.status, 0);
         e2e_expect(r.out, "\"flops_per_second\": 60000000000000");
         e2e_done(&r);
@@ -414,7 +447,10 @@ static void ceilings_are_measured_once_and_kept_in_the_store(void **state)
     store_close(store);
     free(path);
     for (int round = 0; round < 2; round++) {
-        r = e2e_run(folder, "export FAKE_LOG=%s/log FAKE_LOG_CEILINGS=1; " FAKE "profile %s/job.cfg --store %s/job.db --cache %s/cache -f json", folder, folder, folder, folder);
+        r = e2e_run(folder,
+                    "export FAKE_LOG=%s/log FAKE_LOG_CEILINGS=1; " FAKE
+                    "profile %s/job.cfg --store %s/job.db --cache %s/cache -f json",
+                    folder, folder, folder, folder);
         assert_int_equal(r.status, 0);
         e2e_expect(r.out, "\"flops_per_second\": 60000000000000");
         e2e_done(&r);

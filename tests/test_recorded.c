@@ -1,4 +1,5 @@
-// Recorded spaces: our own JSON there and back, Kernel Tuner's caches, T4 files, and what is wrong with a file in words.
+// Recorded spaces: our own JSON there and back, Kernel Tuner's caches, T4 files, and what is wrong with a file in
+// words.
 #include "tests/e2e.h"
 
 #include <glob.h>
@@ -9,25 +10,35 @@
 
 // Two parameters, four configurations: two good ones, a time that is a string, a time above 1e19.
 static const char kernel_tuner[] =
-    "{\"device_name\": \"Some GPU\", \"kernel_name\": \"k\", \"problem_size\": [64], \"tune_params_keys\": [\"block\", \"pad\", \"scale\"], \"unknown\": {\"x\": 1},\n"
-    " \"tune_params\": {\"block\": [32, 64], \"pad\": [0, 1], \"scale\": [0.5]}, \"objective\": \"time\", \"cache\": {\n"
-    " \"32,0,0.5\": {\"block\": 32, \"pad\": 0, \"scale\": 0.5, \"time\": 2.5, \"times\": [2.6, 2.5, 2.4], \"extra\": \"e\"},\n"
+    "{\"device_name\": \"Some GPU\", \"kernel_name\": \"k\", \"problem_size\": [64], \"tune_params_keys\": [\"block\", "
+    "\"pad\", \"scale\"], \"unknown\": {\"x\": 1},\n"
+    " \"tune_params\": {\"block\": [32, 64], \"pad\": [0, 1], \"scale\": [0.5]}, \"objective\": \"time\", \"cache\": "
+    "{\n"
+    " \"32,0,0.5\": {\"block\": 32, \"pad\": 0, \"scale\": 0.5, \"time\": 2.5, \"times\": [2.6, 2.5, 2.4], \"extra\": "
+    "\"e\"},\n"
     " \"32,1,0.5\": {\"block\": 32, \"pad\": 1, \"scale\": 0.5, \"time\": \"RuntimeFailedConfig\"},\n"
     " \"64,0,0.5\": {\"block\": 64, \"pad\": 0, \"scale\": 0.5, \"time\": 1e20},\n"
     " \"64,1,0.5\": {\"block\": 64, \"pad\": 1, \"scale\": 0.5, \"time\": 1.25, \"times\": [1.25]}}}\n";
 
 static const char t4[] =
     "{\"metadata\": {\"timeunit\": \"miliseconds\"}, \"results\": [\n"
-    " {\"configuration\": {\"block\": 64, \"pad\": 1}, \"times\": {\"compilation\": 100, \"runtimes\": [1.0, 1.2, 1.1]}, \"invalidity\": \"correct\", \"correctness\": 1,\n"
+    " {\"configuration\": {\"block\": 64, \"pad\": 1}, \"times\": {\"compilation\": 100, \"runtimes\": [1.0, 1.2, "
+    "1.1]}, \"invalidity\": \"correct\", \"correctness\": 1,\n"
     "  \"measurements\": [{\"name\": \"time\", \"value\": 1.1, \"unit\": \"ms\"}], \"objectives\": [\"time\"]},\n"
-    " {\"configuration\": {\"block\": 32, \"pad\": 1}, \"times\": {\"compilation\": 100, \"runtimes\": []}, \"invalidity\": \"compile\", \"correctness\": 0,\n"
-    "  \"measurements\": [{\"name\": \"time\", \"value\": \"CompilationFailedConfig\", \"unit\": \"ms\"}], \"objectives\": [\"time\"]}]}\n";
+    " {\"configuration\": {\"block\": 32, \"pad\": 1}, \"times\": {\"compilation\": 100, \"runtimes\": []}, "
+    "\"invalidity\": \"compile\", \"correctness\": 0,\n"
+    "  \"measurements\": [{\"name\": \"time\", \"value\": \"CompilationFailedConfig\", \"unit\": \"ms\"}], "
+    "\"objectives\": [\"time\"]}]}\n";
 
 static const char ours[] =
-    "{\"format\": \"sweetspot-space\", \"version\": 1, \"job\": \"j\", \"parameters\": [{\"name\": \"B\", \"kind\": \"int\", \"values\": [32, 64]}, {\"name\": \"R\", \"kind\": \"string\", \"values\": [\"a\", \"b\"]}],\n"
-    " \"metrics\": [{\"key\": \"misses\", \"metric\": \"m\", \"unit\": \"\"}], \"baselines\": [{\"name\": \"cublas\", \"problems\": [{\"time\": 0.5, \"samples\": [0.5, 0.51]}]}],\n"
-    " \"columns\": [\"B\", \"R\", \"status\", \"time\", \"low\", \"high\", \"samples\", \"registers\", \"theoretical_occupancy\", \"misses\", \"novelty\"], \"novelty\": 7,\n"
-    " \"trials\": [[32, \"a\", \"ok\", 0.25, 0.24, 0.26, [0.25, 0.24], 40, 0.5, 1000, \"?\"], [64, \"b\", \"wrong\", null, null, null, null, 80, 0.25, null, null]]}\n";
+    "{\"format\": \"sweetspot-space\", \"version\": 1, \"job\": \"j\", \"parameters\": [{\"name\": \"B\", \"kind\": "
+    "\"int\", \"values\": [32, 64]}, {\"name\": \"R\", \"kind\": \"string\", \"values\": [\"a\", \"b\"]}],\n"
+    " \"metrics\": [{\"key\": \"misses\", \"metric\": \"m\", \"unit\": \"\"}], \"baselines\": [{\"name\": \"cublas\", "
+    "\"problems\": [{\"time\": 0.5, \"samples\": [0.5, 0.51]}]}],\n"
+    " \"columns\": [\"B\", \"R\", \"status\", \"time\", \"low\", \"high\", \"samples\", \"registers\", "
+    "\"theoretical_occupancy\", \"misses\", \"novelty\"], \"novelty\": 7,\n"
+    " \"trials\": [[32, \"a\", \"ok\", 0.25, 0.24, 0.26, [0.25, 0.24], 40, 0.5, 1000, \"?\"], [64, \"b\", \"wrong\", "
+    "null, null, null, null, 80, 0.25, null, null]]}\n";
 
 static struct recorded *read_text(const char *folder, const char *text, struct error *err)
 {
@@ -92,7 +103,8 @@ static void our_own_format_comes_back_as_it_was_written_plain_and_packed(void **
         assert_int_equal(r->trials[0].status, STATUS_OK);
         assert_int_equal(r->trials[1].status, STATUS_WRONG);
         assert_true(r->trials[0].problems[0].low == 0.24 && r->trials[0].problems[0].sample_count == 2);
-        assert_true(r->trials[0].facts.registers == 40 && r->trials[0].facts.occupancy == 0.5 && r->trials[0].counters[0] == 1000);
+        assert_true(r->trials[0].facts.registers == 40 && r->trials[0].facts.occupancy == 0.5 &&
+                    r->trials[0].counters[0] == 1000);
         assert_true(isnan(r->trials[1].counters[0]));
         assert_string_equal(r->baselines[0].name, "cublas");
         assert_true(r->baselines[0].problems[0].samples[1] == 0.51);
@@ -136,7 +148,8 @@ static void a_bad_file_is_an_error_that_names_it_and_says_what_is_wrong(void **s
         struct error err = {""};
         struct recorded *r = read_text(folder, text, &err);
         if (r) fail_msg("case %zu is read: %s", i, text);
-        if (!strstr(err.message, "space.json") || !strstr(err.message, bad[i].expected)) fail_msg("case %zu (%s): '%s'", i, bad[i].expected, err.message);
+        if (!strstr(err.message, "space.json") || !strstr(err.message, bad[i].expected))
+            fail_msg("case %zu (%s): '%s'", i, bad[i].expected, err.message);
         free(text);
     }
     e2e_remove(folder);
@@ -183,7 +196,8 @@ static void the_shipped_space_is_whole(void **state)
     recorded_free(r);
 }
 
-// What is called a job's recorded space has every configuration of the job, each with a time or a reason, and counters of those that ran.
+// What is called a job's recorded space has every configuration of the job, each with a time or a reason, and counters
+// of those that ran.
 static void recorded_spaces_are_their_jobs_whole_spaces(void **state)
 {
     (void)state;
@@ -196,14 +210,16 @@ static void recorded_spaces_are_their_jobs_whole_spaces(void **state)
         if (!r) fail_msg("%s", err.message);
         struct outcome_of_command c = e2e_run(folder, "$BIN/sweetspot check configs/%s.cfg", r->job);
         char *size = text_format(" %zu valid configurations", r->trial_count);
-        if (c.status || !strstr(c.out, size)) fail_msg("%s has %zu trials, but: %s%s", files.gl_pathv[f], r->trial_count, c.out, c.err);
+        if (c.status || !strstr(c.out, size))
+            fail_msg("%s has %zu trials, but: %s%s", files.gl_pathv[f], r->trial_count, c.out, c.err);
         assert_int_equal(space_size(r->space), r->trial_count);
         assert_true(r->best >= 0);
         size_t counted = 0, ran = 0;
         for (size_t i = 0; i < r->trial_count; i++) {
             const struct recorded_trial *t = r->trials + i;
             if (t->status != STATUS_OK) {
-                if (!(t->objective > 0) && !t->reason) fail_msg("%s, trial %zu has neither time nor reason", files.gl_pathv[f], i);
+                if (!(t->objective > 0) && !t->reason)
+                    fail_msg("%s, trial %zu has neither time nor reason", files.gl_pathv[f], i);
                 continue;
             }
             ran++;

@@ -1,4 +1,5 @@
-// Expected values kept in files (tuner/gpu/reference_cache.c), and loops over all cores (kernels/parallel.c). No GPU: addresses are only names here.
+// Expected values kept in files (tuner/gpu/reference_cache.c), and loops over all cores (kernels/parallel.c). No GPU:
+// addresses are only names here.
 #include "tests/e2e.h"
 
 #include "kernels/parallel.h"
@@ -19,7 +20,8 @@ static void set_up(struct workload *w, struct device_problem *p, const char *fol
         struct device_buffer *b = &p->buffers.list[p->buffers.count++];
         strcpy(b->name, names[i]);
         b->direction = i ? DIRECTION_OUT : DIRECTION_IN;
-        b->view = (struct operand){.type = types[i], .rows = 1, .cols = i ? 1 : N, .ld = i ? 1 : N, .device = 4096u * (unsigned)(i + 1)};
+        b->view = (struct operand){
+            .type = types[i], .rows = 1, .cols = i ? 1 : N, .ld = i ? 1 : N, .device = 4096u * (unsigned)(i + 1)};
         p->operation.operand[operation_role(w->operation, names[i])] = b->view;
     }
     p->buffers.list[0].checksum = 12345;
@@ -38,7 +40,8 @@ static void kept_values_come_back_for_the_same_data_and_no_other(void **state)
     float scale = 0.5f, scale_back = 0;
     int64_t place = 77, place_back = 0;
     struct operation_expected out[OPERATION_ROLES_MAX] = {0}, back[OPERATION_ROLES_MAX] = {0};
-    out[value] = (struct operation_expected){.host_expected = &largest, .host_scale = &scale, .per_scale = 1, .per_value = 2, .floor = 3};
+    out[value] = (struct operation_expected){
+        .host_expected = &largest, .host_scale = &scale, .per_scale = 1, .per_value = 2, .floor = 3};
     out[index].host_exact = &place;
     back[value] = (struct operation_expected){.host_expected = &largest_back, .host_scale = &scale_back};
     back[index].host_exact = &place_back;

@@ -1,4 +1,5 @@
-// A whole tuning run on a recorded space: deterministic, resumable after kill -9 at any instant, and the rest of the commands on its store.
+// A whole tuning run on a recorded space: deterministic, resumable after kill -9 at any instant, and the rest of the
+// commands on its store.
 #include "tests/e2e.h"
 
 #include <math.h>
@@ -19,16 +20,25 @@ static void write_space(const char *folder)
     for (int x = 0; x < 16; x++)
         for (int y = 0; y < 16; y++)
             for (int z = 0; z < 4; z++) {
-                double time = 1e-3 * (1 + 0.02 * (x - 11) * (x - 11) + 0.03 * (y - 3) * (y - 3) + 0.1 * ((x * 7 + y * 3 + z * 5) % 9));
-                const char *status = (x + 3 * y + z) % 11 == 0 ? "compile_error" : (x * y + z) % 13 == 0 ? "wrong" : (x + y + z) % 17 == 0 ? "pruned" : "ok";
+                double time = 1e-3 * (1 + 0.02 * (x - 11) * (x - 11) + 0.03 * (y - 3) * (y - 3) +
+                                      0.1 * ((x * 7 + y * 3 + z * 5) % 9));
+                const char *status = (x + 3 * y + z) % 11 == 0 ? "compile_error"
+                                     : (x * y + z) % 13 == 0   ? "wrong"
+                                     : (x + y + z) % 17 == 0   ? "pruned"
+                                                               : "ok";
                 bool ok = !strcmp(status, "ok");
-                json_array_append_new(trials, json_pack("[i,i,i,s,o,o,i,i]", x, y, z, status, ok ? json_real(time) : json_null(),
-                                                        ok ? json_pack("[f,f,f]", 0.99 * time, time, 1.02 * time) : json_null(), 32 + x, 1000 + y));
+                json_array_append_new(
+                    trials, json_pack("[i,i,i,s,o,o,i,i]", x, y, z, status, ok ? json_real(time) : json_null(),
+                                      ok ? json_pack("[f,f,f]", 0.99 * time, time, 1.02 * time) : json_null(), 32 + x,
+                                      1000 + y));
             }
-    json_t *all = json_pack("{s:s, s:i, s:s, s:{s:s}, s:[{s:s, s:o}, {s:s, s:o}, {s:s, s:[i,i,i,i]}], s:[{s:s}], s:[s,s,s,s,s,s,s,s], s:o, s:[{s:s, s:[{s:f, s:[f,f]}]}]}", "format",
-                            "sweetspot-space", "version", 1, "job", "r", "device", "name", "Recorded GPU", "parameters", "name", "X", "values", xs, "name", "Y", "values", ys,
-                            "name", "Z", "values", 0, 1, 2, 3, "metrics", "key", "misses", "columns", "X", "Y", "Z", "status", "time", "samples", "registers", "misses", "trials",
-                            trials, "baselines", "name", "cublas", "problems", "time", 1.2e-3, "samples", 1.2e-3, 1.21e-3);
+    json_t *all = json_pack("{s:s, s:i, s:s, s:{s:s}, s:[{s:s, s:o}, {s:s, s:o}, {s:s, s:[i,i,i,i]}], s:[{s:s}], "
+                            "s:[s,s,s,s,s,s,s,s], s:o, s:[{s:s, s:[{s:f, s:[f,f]}]}]}",
+                            "format", "sweetspot-space", "version", 1, "job", "r", "device", "name", "Recorded GPU",
+                            "parameters", "name", "X", "values", xs, "name", "Y", "values", ys, "name", "Z", "values",
+                            0, 1, 2, 3, "metrics", "key", "misses", "columns", "X", "Y", "Z", "status", "time",
+                            "samples", "registers", "misses", "trials", trials, "baselines", "name", "cublas",
+                            "problems", "time", 1.2e-3, "samples", 1.2e-3, 1.21e-3);
     assert_non_null(all);
     char *text = json_dumps(all, JSON_COMPACT);
     e2e_write(folder, "space.json", text);
@@ -37,9 +47,11 @@ static void write_space(const char *folder)
     e2e_write(folder, "x.cu", "\n");
     e2e_write(folder, "job.cfg",
               "name = \"r\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-              "parameters = ( { name = \"X\"; range = [0, 15]; }, { name = \"Y\"; range = [0, 15]; }, { name = \"Z\"; values = [0, 1, 2, 3]; } );\n"
+              "parameters = ( { name = \"X\"; range = [0, 15]; }, { name = \"Y\"; range = [0, 15]; }, { name = \"Z\"; "
+              "values = [0, 1, 2, 3]; } );\n"
               "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
-              "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); verification = { enabled = false; };\n");
+              "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); verification "
+              "= { enabled = false; };\n");
 }
 
 struct seen {
@@ -137,8 +149,10 @@ static void killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_e
     for (int i = 0; i < 100; i++) {
         unlink(log);
         double instant = 0.005 + 0.08 * random_unit(&random);
-        r = e2e_run(folder, "export SWEETSPOT_REPLAY_DELAY=0.004 SWEETSPOT_REPLAY_LOG=%s\n" TUNE " & pid=$!; sleep %.4f; kill -9 $pid 2>/dev/null; wait $pid; echo $?", log, folder,
-                    folder, folder, "killed.db", EVALUATIONS, "default", instant);
+        r = e2e_run(folder,
+                    "export SWEETSPOT_REPLAY_DELAY=0.004 SWEETSPOT_REPLAY_LOG=%s\n" TUNE
+                    " & pid=$!; sleep %.4f; kill -9 $pid 2>/dev/null; wait $pid; echo $?",
+                    log, folder, folder, folder, "killed.db", EVALUATIONS, "default", instant);
         in_time += strstr(r.out, "137") != NULL;
         e2e_done(&r);
         read_store(folder, "killed.db", &after);
@@ -167,7 +181,8 @@ static void killed_a_hundred_times_it_loses_nothing_measures_nothing_twice_and_e
     read_store(folder, "killed.db", &after);
     assert_int_equal(after.count, undisturbed.count);
     for (size_t i = 0; i < undisturbed.count; i++)
-        if (find(&after, undisturbed.trials[i].config) < 0) fail_msg("the undisturbed run measured %s, the killed one did not", undisturbed.trials[i].config);
+        if (find(&after, undisturbed.trials[i].config) < 0)
+            fail_msg("the undisturbed run measured %s, the killed one did not", undisturbed.trials[i].config);
     forget(&after);
     forget(&undisturbed);
     free(calm);
@@ -184,7 +199,8 @@ static void exhaustive_replay_finds_the_recorded_optimum_and_all_commands_work_o
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_expect(r.out, "times cublas");
     e2e_done(&r);
-    static const char *const commands[] = {"status %s/job.cfg --store %s/r.db", "compare %s/job.cfg --store %s/r.db", "compare %s/job.cfg --store %s/r.db --format json"};
+    static const char *const commands[] = {"status %s/job.cfg --store %s/r.db", "compare %s/job.cfg --store %s/r.db",
+                                           "compare %s/job.cfg --store %s/r.db --format json"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         char *line = text_format(commands[i], folder, folder);
         r = e2e_run(folder, "$BIN/sweetspot %s", line);
@@ -202,13 +218,17 @@ static void stop_rules_end_a_run_and_the_reason_is_kept(void **state)
     static const struct {
         const char *options, *reason;
     } cases[] = {
-        {"--patience 20", "no gain for as long"}, {"--target 1.5ms", "the target is reached"}, {"--noise 0.5", "below the noise"}, {"-n 30", "evaluations are used up"},
+        {"--patience 20", "no gain for as long"},
+        {"--target 1.5ms", "the target is reached"},
+        {"--noise 0.5", "below the noise"},
+        {"-n 30", "evaluations are used up"},
     };
     char *folder = e2e_folder("stop");
     write_space(folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct outcome_of_command r = e2e_run(folder, "rm -f %s/r.db; " TUNE " %s && $BIN/sweetspot status %s/job.cfg --store %s/r.db", folder, folder, folder, folder, "r.db", 0,
-                                              "random", cases[i].options, folder, folder);
+        struct outcome_of_command r =
+            e2e_run(folder, "rm -f %s/r.db; " TUNE " %s && $BIN/sweetspot status %s/job.cfg --store %s/r.db", folder,
+                    folder, folder, folder, "r.db", 0, "random", cases[i].options, folder, folder);
         if (r.status) fail_msg("status %d: %s", r.status, r.err);
         e2e_expect(r.out, cases[i].reason);
         e2e_done(&r);
@@ -221,11 +241,16 @@ static void a_recorded_file_that_is_missing_or_broken_is_a_clear_error(void **st
     (void)state;
     char *folder = e2e_folder("broken");
     write_space(folder);
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot tune %s/job.cfg --device replay:%s/nosuch.json --store %s/r.db -q", folder, folder, folder);
+    struct outcome_of_command r =
+        e2e_run(folder, "$BIN/sweetspot tune %s/job.cfg --device replay:%s/nosuch.json --store %s/r.db -q", folder,
+                folder, folder);
     assert_int_equal(r.status, EXIT_USAGE);
     e2e_expect(r.err, "nosuch.json");
     e2e_done(&r);
-    r = e2e_run(folder, "head -c 5000 %s/space.json >%s/cut.json; $BIN/sweetspot tune %s/job.cfg --device replay:%s/cut.json --store %s/r.db -q", folder, folder, folder, folder, folder);
+    r = e2e_run(folder,
+                "head -c 5000 %s/space.json >%s/cut.json; $BIN/sweetspot tune %s/job.cfg --device replay:%s/cut.json "
+                "--store %s/r.db -q",
+                folder, folder, folder, folder, folder);
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
     e2e_expect(r.err, "cut.json");
     e2e_done(&r);

@@ -12,9 +12,11 @@ static void published_spaces_have_the_published_sizes(void **state)
     size_t i, j;
     json_t *one, *list, *item;
     const char *name;
-    json_array_foreach(all, i, one) {
+    json_array_foreach(all, i, one)
+    {
         struct fixture f = open_space();
-        json_object_foreach(json_object_get(one, "parameters"), name, list) {
+        json_object_foreach(json_object_get(one, "parameters"), name, list)
+        {
             int64_t values[64];
             json_array_foreach(list, j, item) values[j] = json_integer_value(item);
             add_values(&f, name, json_array_size(list), values);
@@ -51,7 +53,8 @@ static struct fixture gemm_space(void)
     ADD(&f, "SWIZZLE", 0, 1, 2);
     ADD(&f, "CLUSTER", 1, 2, 4, 8);
     assert_int_equal(space_set_constant(f.space, "device.max_shared", 232448, NULL), 0);
-    assert_int_equal(space_add_derived(f.space, "shared_bytes", "4 * STAGES * BLOCK_K * (BLOCK_M + BLOCK_N + 2 * PAD)", NULL), 0);
+    assert_int_equal(
+        space_add_derived(f.space, "shared_bytes", "4 * STAGES * BLOCK_K * (BLOCK_M + BLOCK_N + 2 * PAD)", NULL), 0);
     add_constraint(&f, "BLOCK_M % WARP_M == 0");
     add_constraint(&f, "BLOCK_N % WARP_N == 0");
     add_constraint(&f, "WARP_M * WARP_N == 32 * THREAD_M * THREAD_N");
@@ -74,11 +77,12 @@ static void a_space_of_a_trillion_combinations_is_counted_and_sampled(void **sta
     assert_true(space_raw_size(f.space) >= 1e12);
     // Counted once by nested loops over the parameters that are tied together, times what is free.
     uint64_t expected = 0;
-    static const int m[] = { 16, 32, 64, 96, 128, 192, 256 }, w[] = { 8, 16, 32, 64, 96, 128 }, t[] = { 1, 2, 4, 8, 16 };
-    static const int k[] = { 4, 8, 16, 32, 64 }, threads[] = { 32, 64, 96, 128, 192, 256, 384, 512, 768, 1024 };
-    static const int unroll[] = { 0, 1, 2, 4, 8, 16 }, vector[] = { 1, 2, 4 }, pad[] = { 0, 1, 4, 8 };
+    static const int m[] = {16, 32, 64, 96, 128, 192, 256}, w[] = {8, 16, 32, 64, 96, 128}, t[] = {1, 2, 4, 8, 16};
+    static const int k[] = {4, 8, 16, 32, 64}, threads[] = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
+    static const int unroll[] = {0, 1, 2, 4, 8, 16}, vector[] = {1, 2, 4}, pad[] = {0, 1, 4, 8};
 #define EACH(i, a) for (size_t i = 0; i < sizeof a / sizeof *a; i++)
-    EACH(a, m) EACH(b, m) EACH(c, w) EACH(d, w) EACH(p, t) EACH(q, t) {
+    EACH(a, m) EACH(b, m) EACH(c, w) EACH(d, w) EACH(p, t) EACH(q, t)
+    {
         if (m[a] % w[c] || m[b] % w[d] || w[c] * w[d] != 32 * t[p] * t[q] || w[d] % t[q] || w[c] % t[p]) continue;
         bool known = false;
         int block = 32 * (m[a] / w[c]) * (m[b] / w[d]);
@@ -87,11 +91,13 @@ static void a_space_of_a_trillion_combinations_is_counted_and_sampled(void **sta
         uint64_t columns = 0, rows = 0;
         for (int v = 1; v <= 8; v *= 2) columns += t[q] % v == 0, rows += t[p] % v == 0;
         uint64_t buffers = 1 + (t[p] * t[q] + 2 * (t[p] + t[q]) <= 200);
-        EACH(e, k) EACH(v, vector) {
+        EACH(e, k) EACH(v, vector)
+        {
             if (m[a] * k[e] % (block * vector[v]) || m[b] * k[e] % (block * vector[v])) continue;
             uint64_t unrolls = 0, stages = 0;
             EACH(u, unroll) unrolls += unroll[u] <= 1 || k[e] % unroll[u] == 0;
-            EACH(g, pad) for (int s = 1; s <= 6; s++)
+            EACH(g, pad)
+            for (int s = 1; s <= 6; s++)
                 stages += 4 * s * k[e] * (m[a] + m[b] + 2 * pad[g]) <= 232448 ? pad[g] == 0 ? 3 : 1 : 0;
             expected += columns * rows * buffers * unrolls * stages * 5 * 4;
         }
@@ -123,7 +129,7 @@ static void samples_are_uniform(void **state)
     add_constraint(&f, "A * B <= 8 && (C == 0 || A > B)");
     build(&f);
     uint64_t size = space_size(f.space);
-    int hits[128] = { 0 };
+    int hits[128] = {0};
     struct random r;
     random_seed(&r, 5);
     for (uint64_t i = 0; i < 1000 * size; i++) {
@@ -174,13 +180,19 @@ static void independent_groups_and_free_parameters_are_not_multiplied_out(void *
 static void contradicting_constraints_are_named(void **state)
 {
     (void)state;
-    static const struct { const char *constraints[4]; int culprit; const char *message; } cases[] = {
-        { { "A > 0", "B > 9" }, 1, "no configuration is valid: the constraint 'B > 9' alone removes every one" },
-        { { "A > 2", "C < 5", "A < 2" }, 2,
-          "no configuration is valid: the constraints 'A > 2' and 'A < 2' contradict each other" },
-        { { "A < B", "B < C", "A + B > 0", "C < A" }, 3,
-          "no configuration is valid: the constraints 'A < B', 'B < C' and 'C < A' contradict each other" },
-        { { "1 == 2" }, 0, "no configuration is valid: the constraint '1 == 2' alone removes every one" },
+    static const struct {
+        const char *constraints[4];
+        int culprit;
+        const char *message;
+    } cases[] = {
+        {{"A > 0", "B > 9"}, 1, "no configuration is valid: the constraint 'B > 9' alone removes every one"},
+        {{"A > 2", "C < 5", "A < 2"},
+         2,
+         "no configuration is valid: the constraints 'A > 2' and 'A < 2' contradict each other"},
+        {{"A < B", "B < C", "A + B > 0", "C < A"},
+         3,
+         "no configuration is valid: the constraints 'A < B', 'B < C' and 'C < A' contradict each other"},
+        {{"1 == 2"}, 0, "no configuration is valid: the constraint '1 == 2' alone removes every one"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fixture f = open_space();
@@ -222,8 +234,8 @@ static void bad_parameters_and_names_are_refused(void **state)
     (void)state;
     struct fixture f = open_space();
     struct error err;
-    int64_t twice[] = { 1, 2, 1 };
-    int64_t texts[] = { symbols_intern(f.symbols, "shuffle"), symbols_intern(f.symbols, "shuffle") };
+    int64_t twice[] = {1, 2, 1};
+    int64_t texts[] = {symbols_intern(f.symbols, "shuffle"), symbols_intern(f.symbols, "shuffle")};
     assert_int_equal(space_add_parameter(f.space, "A", PARAMETER_INT, twice, 0, &err), -1);
     assert_string_equal(err.message, "parameter 'A' has no values");
     assert_int_equal(space_add_parameter(f.space, "A", PARAMETER_INT, twice, 3, &err), -1);
@@ -275,7 +287,8 @@ static void configurations_have_a_text_that_reads_back(void **state)
     (void)state;
     struct fixture f = open_space();
     struct error err;
-    int64_t texts[] = { symbols_intern(f.symbols, "shuffle"), symbols_intern(f.symbols, "a,b=c"), symbols_intern(f.symbols, "a") };
+    int64_t texts[] = {symbols_intern(f.symbols, "shuffle"), symbols_intern(f.symbols, "a,b=c"),
+                       symbols_intern(f.symbols, "a")};
     ADD(&f, "BLOCK", 64, 128, -3);
     assert_int_equal(space_add_parameter(f.space, "MODE", PARAMETER_STRING, texts, 3, &err), 0);
     build(&f);
@@ -290,11 +303,16 @@ static void configurations_have_a_text_that_reads_back(void **state)
         assert_int_equal(space_parse(f.space, text, back, &err), 0);
         assert_memory_equal(config, back, sizeof config);
     }
-    static const struct { const char *text, *message; } bad[] = {
-        { "BLOCK=64", "parameter 'MODE' is missing" }, { "BLOCK=65,MODE=a", "parameter 'BLOCK' has no value '65'" },
-        { "BLOCK=64,BLOCK=64", "parameter 'BLOCK' is given twice" }, { "BLOK=64", "unknown parameter 'BLOK'" },
-        { "BLOCK=64,", "nothing behind the last comma" }, { "BLOCK", "expected NAME=VALUE at 'BLOCK'" },
-        { "BLOCK=640", "parameter 'BLOCK' has no value '640'" },
+    static const struct {
+        const char *text, *message;
+    } bad[] = {
+        {"BLOCK=64", "parameter 'MODE' is missing"},
+        {"BLOCK=65,MODE=a", "parameter 'BLOCK' has no value '65'"},
+        {"BLOCK=64,BLOCK=64", "parameter 'BLOCK' is given twice"},
+        {"BLOK=64", "unknown parameter 'BLOK'"},
+        {"BLOCK=64,", "nothing behind the last comma"},
+        {"BLOCK", "expected NAME=VALUE at 'BLOCK'"},
+        {"BLOCK=640", "parameter 'BLOCK' has no value '640'"},
     };
     uint16_t config[2];
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -339,8 +357,8 @@ static void a_list_of_configurations_is_a_space(void **state)
         ADD(&f, "B", 1);
         ADD(&f, "C", 1, 2, 3);
         ADD(&f, "D", 1, 2, 3, 4, 5);
-        uint16_t list[60 * 4], config[4] = { 0 };
-        bool listed[60] = { false };
+        uint16_t list[60 * 4], config[4] = {0};
+        bool listed[60] = {false};
         size_t count = 0, n = 0;
         do {
             if (random_below(&r, 3) == 0) {

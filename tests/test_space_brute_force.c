@@ -1,4 +1,5 @@
-// Random systems of constraints: the space holds exactly the configurations that trying all of them finds, in every way it can be walked.
+// Random systems of constraints: the space holds exactly the configurations that trying all of them finds, in every way
+// it can be walked.
 #include "tests/space_fixture.h"
 
 enum { BRUTE_MAX = 5000 };
@@ -10,17 +11,21 @@ struct system {
     int parameter_count;
 };
 
-// A random expression over the parameters A, B, ... and the derived name DERIVED. Divisors may be zero: that is a case to get right too.
+// A random expression over the parameters A, B, ... and the derived name DERIVED. Divisors may be zero: that is a case
+// to get right too.
 static void random_expression(struct random *r, int parameters, int depth, bool derived, char *out)
 {
     if (depth == 0 || random_below(r, 6) == 0) {
-        if (derived && random_below(r, 5) == 0) strcpy(out, "DERIVED");
-        else if (random_below(r, 3)) sprintf(out, "%c", (char)('A' + random_below(r, (uint64_t)parameters)));
-        else sprintf(out, "%d", (int)random_below(r, 12) - 1);
+        if (derived && random_below(r, 5) == 0)
+            strcpy(out, "DERIVED");
+        else if (random_below(r, 3))
+            sprintf(out, "%c", (char)('A' + random_below(r, (uint64_t)parameters)));
+        else
+            sprintf(out, "%d", (int)random_below(r, 12) - 1);
         return;
     }
-    static const char *const operators[] = { "+", "*", "*", "+", "-", "/", "%", "%", "<", "<=", "<=", ">=", ">", "==", "!=", "&&",
-                                             "||", "&&", "||", "&", "|", "^", "<<" };
+    static const char *const operators[] = {"+", "*",  "*",  "+",  "-",  "/",  "%",  "%", "<", "<=", "<=", ">=",
+                                            ">", "==", "!=", "&&", "||", "&&", "||", "&", "|", "^",  "<<"};
     char a[6000], b[6000], c[6000];
     random_expression(r, parameters, depth - 1, derived, a);
     random_expression(r, parameters, depth - 1, derived, b);
@@ -29,7 +34,7 @@ static void random_expression(struct random *r, int parameters, int depth, bool 
         random_expression(r, parameters, depth - 1, derived, c);
         sprintf(out, "(%s ? %s : %s)", a, b, c);
     } else if (kind < 4) {
-        static const char *const functions[] = { "min", "max", "ceil_div", "round_up" };
+        static const char *const functions[] = {"min", "max", "ceil_div", "round_up"};
         sprintf(out, "%s(%s, %s)", functions[random_below(r, 4)], a, b);
     } else if (kind == 4) {
         sprintf(out, "!(%s)", a);
@@ -66,7 +71,7 @@ static void make_system(struct random *r, struct system *s)
     s->parameter_count = 1 + (int)random_below(r, 6);
     size_t raw = 1;
     for (int p = 0; p < s->parameter_count; p++) {
-        char name[2] = { (char)('A' + p), 0 };
+        char name[2] = {(char)('A' + p), 0};
         int64_t values[8];
         size_t count = 1 + random_below(r, 6);
         if (raw * count > BRUTE_MAX) count = 1;
@@ -102,15 +107,17 @@ static void make_system(struct random *r, struct system *s)
 
 enum verdict { VALID, REMOVED, FAILING };
 
-// What the documentation promises: removed when some constraint is zero, failing when none is and one cannot be evaluated or a
-// derived name has no value.
+// What the documentation promises: removed when some constraint is zero, failing when none is and one cannot be
+// evaluated or a derived name has no value.
 static enum verdict judge(const struct system *s, const uint16_t *config)
 {
-    int64_t values[16] = { 0 }, result;
+    int64_t values[16] = {0}, result;
     enum verdict verdict = space_values(s->f.space, config, values, NULL) < 0 ? FAILING : VALID;
     for (int c = 0; c < s->constraint_count; c++) {
-        if (expr_eval(s->constraints[c], values, &result, NULL) < 0) verdict = FAILING;
-        else if (result == 0) return REMOVED;
+        if (expr_eval(s->constraints[c], values, &result, NULL) < 0)
+            verdict = FAILING;
+        else if (result == 0)
+            return REMOVED;
     }
     return verdict;
 }
@@ -120,7 +127,7 @@ static void check_valid_space(const struct system *s, const unsigned char *valid
     const struct space *space = s->f.space;
     size_t width = space_parameter_count(space);
     assert_int_equal(space_size(space), count);
-    uint16_t config[16] = { 0 };
+    uint16_t config[16] = {0};
     size_t raw = 0;
     unsigned char *met = calloc(count, 1);
     do {
@@ -185,13 +192,13 @@ static void random_constraint_systems_equal_brute_force(void **state)
     (void)state;
     struct random r;
     random_seed(&r, 20240607);
-    int outcomes[3] = { 0 };
+    int outcomes[3] = {0};
     for (int round = 0; round < 4000; round++) {
         struct system s;
         make_system(&r, &s);
         const struct space *space = s.f.space;
         unsigned char *valid = calloc((size_t)space_raw_size(space), 1);
-        uint16_t config[16] = { 0 };
+        uint16_t config[16] = {0};
         size_t raw = 0, count = 0, failing = 0;
         do {
             enum verdict verdict = judge(&s, config);
@@ -206,7 +213,7 @@ static void random_constraint_systems_equal_brute_force(void **state)
             bool exact;
             memset(config, 0, sizeof config);
             do {
-                int64_t values[16] = { 0 }, result = 0;
+                int64_t values[16] = {0}, result = 0;
                 space_values(space, config, values, NULL);
                 removed += expr_eval(s.constraints[c], values, &result, NULL) < 0 || result == 0;
             } while (next_config(space, config));
@@ -216,7 +223,7 @@ static void random_constraint_systems_equal_brute_force(void **state)
             assert_true(exact);
         }
 
-        struct error err = { "" };
+        struct error err = {""};
         int culprit = -2;
         int built = space_build(s.f.space, &culprit, &err);
         if (failing) {

@@ -1,5 +1,5 @@
-// The store: what goes in comes out, environments keep apart, and neither kill -9, a second tuner, a full disk, another version nor
-// damage costs anything that was committed.
+// The store: what goes in comes out, environments keep apart, and neither kill -9, a second tuner, a full disk, another
+// version nor damage costs anything that was committed.
 #include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
@@ -86,12 +86,27 @@ static void add(struct store *store, int number, enum trial_status status)
 {
     struct error err = {""};
     struct trial_problem problems[2] = {
-        {.name = "M=64", .tuned = true, .time = number * 1e-6, .low = number * 0.9e-6, .high = number * 1.1e-6, .sample_count = 3,
-         .samples = {number * 1e-6, 1.0 / 3, 2}, .samples_taken = 25, .error = 0.25},
+        {.name = "M=64",
+         .tuned = true,
+         .time = number * 1e-6,
+         .low = number * 0.9e-6,
+         .high = number * 1.1e-6,
+         .sample_count = 3,
+         .samples = {number * 1e-6, 1.0 / 3, 2},
+         .samples_taken = 25,
+         .error = 0.25},
         {.name = "M=63", .time = NAN, .low = NAN, .high = NAN, .error = NAN},
     };
-    struct trial_stage stages[1] = {{.name = "gemm", .registers = 128, .spill_loads = 0, .spill_stores = -1, .shared_static = 16,
-                                     .shared_dynamic = 65536, .stack = 0, .code_bytes = 9216, .occupancy = 0.25, .warnings = "C7508"}};
+    struct trial_stage stages[1] = {{.name = "gemm",
+                                     .registers = 128,
+                                     .spill_loads = 0,
+                                     .spill_stores = -1,
+                                     .shared_static = 16,
+                                     .shared_dynamic = 65536,
+                                     .stack = 0,
+                                     .code_bytes = 9216,
+                                     .occupancy = 0.25,
+                                     .warnings = "C7508"}};
     struct trial_counter counters[2] = {{0, 0, "bank_conflicts", 12}, {0, 0, "icache_misses", NAN}};
     char config[32];
     snprintf(config, sizeof config, "N=%d", number);
@@ -206,7 +221,8 @@ static void queries_answer_in_the_promised_order(void **state)
     struct error err = {""};
     struct store *store = open_store();
     for (int i = 20; i > 0; i--) add(store, i, i % 5 == 0 ? STATUS_WRONG : STATUS_OK);
-    struct seen all = {.in_order = true}, best = {.in_order = true}, three = {.in_order = true}, stopped = {.in_order = true, .stop_at = 4};
+    struct seen all = {.in_order = true}, best = {.in_order = true}, three = {.in_order = true},
+                stopped = {.in_order = true, .stop_at = 4};
     assert_int_equal(store_each(store, false, 0, see_ids, &all, &err), 0);
     assert_int_equal(all.count, 20);
     assert_true(all.in_order);
@@ -231,7 +247,8 @@ static void counters_come_later_and_are_awaited_until_then(void **state)
     (void)state;
     struct error err = {""};
     struct store *store = open_store();
-    for (int i = 1; i <= 8; i++) add(store, i, i == 2 ? STATUS_WRONG : STATUS_OK); // even ones are uncounted, the second is wrong
+    for (int i = 1; i <= 8; i++)
+        add(store, i, i == 2 ? STATUS_WRONG : STATUS_OK); // even ones are uncounted, the second is wrong
     int64_t ids[10];
     assert_int_equal(store_uncounted(store, ids, 2, &err), 2);
     assert_int_equal(store_uncounted(store, ids, 10, &err), 3);
@@ -427,8 +444,13 @@ static void a_full_disk_is_an_error_and_costs_nothing(void **state)
         snprintf(config, sizeof config, "N=%d", done + 1);
         struct trial_problem problems[2] = {{.name = "M=64"}, {.name = "M=63"}};
         struct trial_stage stage = {.name = "s", .warnings = ""};
-        struct trial t = {.config = config, .status = STATUS_OK, .objective = 1, .problem_count = 2, .problems = problems,
-                          .stage_count = 1, .stages = &stage};
+        struct trial t = {.config = config,
+                          .status = STATUS_OK,
+                          .objective = 1,
+                          .problem_count = 2,
+                          .problems = problems,
+                          .stage_count = 1,
+                          .stages = &stage};
         result = store_add(store, &t, &err);
         done += !result;
     }
@@ -458,12 +480,30 @@ static void write_bytes(long offset, const void *bytes, size_t size)
     close(fd);
 }
 
-static void version_9(void) { write_bytes(60, "\0\0\0\x09", 4); }
-static void other_program(void) { write_bytes(68, "\0\0\0\0", 4); }
-static void text_file(void) { write_bytes(0, "name = \"sgemm\"; ", 16); }
-static void truncated(void) { assert_int_equal(truncate(path, 12288), 0); }
-static void few_bytes(void) { assert_int_equal(truncate(path, 50), 0); }
-static void empty(void) { assert_int_equal(truncate(path, 0), 0); }
+static void version_9(void)
+{
+    write_bytes(60, "\0\0\0\x09", 4);
+}
+static void other_program(void)
+{
+    write_bytes(68, "\0\0\0\0", 4);
+}
+static void text_file(void)
+{
+    write_bytes(0, "name = \"sgemm\"; ", 16);
+}
+static void truncated(void)
+{
+    assert_int_equal(truncate(path, 12288), 0);
+}
+static void few_bytes(void)
+{
+    assert_int_equal(truncate(path, 50), 0);
+}
+static void empty(void)
+{
+    assert_int_equal(truncate(path, 0), 0);
+}
 static void rubbish(void)
 {
     struct stat info;
@@ -472,7 +512,10 @@ static void rubbish(void)
     memset(page, 0x5a, sizeof page);
     for (long at = 8192; at < info.st_size; at += 8192) write_bytes(at, page, sizeof page);
 }
-static void folder_in_its_place(void) { assert_int_equal(unlink(path) | mkdir(path, 0777), 0); }
+static void folder_in_its_place(void)
+{
+    assert_int_equal(unlink(path) | mkdir(path, 0777), 0);
+}
 
 static void what_is_no_sound_store_of_this_version_is_refused_and_untouched(void **state)
 {
@@ -481,9 +524,14 @@ static void what_is_no_sound_store_of_this_version_is_refused_and_untouched(void
         void (*spoil)(void);
         const char *message;
     } cases[] = {
-        {version_9, "has version 9, this sweetspot reads version 1"}, {other_program, "another program"}, {text_file, "not a sweetspot store"},
-        {truncated, "is damaged: it has 12288 of"},                  {few_bytes, "not a sweetspot store"}, {empty, "it is empty"},
-        {rubbish, "is damaged"},                                     {folder_in_its_place, "is no file"},
+        {version_9, "has version 9, this sweetspot reads version 1"},
+        {other_program, "another program"},
+        {text_file, "not a sweetspot store"},
+        {truncated, "is damaged: it has 12288 of"},
+        {few_bytes, "not a sweetspot store"},
+        {empty, "it is empty"},
+        {rubbish, "is damaged"},
+        {folder_in_its_place, "is no file"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error err = {""};
@@ -497,7 +545,8 @@ static void what_is_no_sound_store_of_this_version_is_refused_and_untouched(void
             err.message[0] = 0;
             assert_int_equal(store_open(&store, path, create, &err), -1);
             assert_null(store);
-            if (!strstr(err.message, cases[i].message) || !strstr(err.message, path)) fail_msg("case %zu: %s", i, err.message);
+            if (!strstr(err.message, cases[i].message) || !strstr(err.message, path))
+                fail_msg("case %zu: %s", i, err.message);
         }
         char *after = text_read_file(path, &size_after);
         assert_int_equal(size_before, size_after);

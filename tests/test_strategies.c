@@ -28,7 +28,8 @@ static struct bench make_space(int64_t side, const char *constraint)
     for (int64_t i = 0; i < side; i++) values[i] = i;
     assert_int_equal(space_add_parameter(b.space, "X", PARAMETER_INT, values, (size_t)side, &err), 0);
     assert_int_equal(space_add_parameter(b.space, "Y", PARAMETER_INT, values, (size_t)side, &err), 0);
-    int64_t words[LEVELS] = {symbols_intern(b.symbols, "a"), symbols_intern(b.symbols, "b"), symbols_intern(b.symbols, "c")};
+    int64_t words[LEVELS] = {symbols_intern(b.symbols, "a"), symbols_intern(b.symbols, "b"),
+                             symbols_intern(b.symbols, "c")};
     assert_int_equal(space_add_parameter(b.space, "Z", PARAMETER_STRING, words, side > 1 ? LEVELS : 1, &err), 0);
     if (constraint) assert_int_equal(space_add_constraint(b.space, constraint, &err), 0);
     if (space_build(b.space, NULL, &err)) fail_msg("%s", err.message);
@@ -47,15 +48,18 @@ static struct observation result(const uint16_t *c, bool mostly_failing)
     unsigned mix = c[0] * 7u + c[1] * 3u + c[2] * 5u;
     double x = c[0] - 5.0, y = c[1] - 2.0;
     bool fails = mostly_failing ? (c[0] * 31u + c[1] * 17u + c[2]) % 100 != 0 : mix % 7 == 3;
-    struct observation o = {.config = c, .outcome = fails ? (mix % 2 ? OUTCOME_INVALID : OUTCOME_PRUNED) : OUTCOME_OK, .facts = {32 + mix % 9, 0, 1024, 4096, 0.5}};
+    struct observation o = {.config = c,
+                            .outcome = fails ? (mix % 2 ? OUTCOME_INVALID : OUTCOME_PRUNED) : OUTCOME_OK,
+                            .facts = {32 + mix % 9, 0, 1024, 4096, 0.5}};
     o.objective = fails ? NAN : 1e-3 * (1 + 0.05 * x * x + 0.08 * y * y + 0.02 * (mix % 5) + (c[2] == 1 ? 0 : 0.1));
     return o;
 }
 
-// Runs until `evaluations` are told or the strategy is done, `ahead` proposals outstanding, results told in order or in reverse. Returns the number told, the best in *best, and
-// the sequence of proposals as a hash in *trace. Asserts that every proposal is valid and new.
-static size_t run(const struct strategy_class *class, const struct space *space, uint64_t seed, size_t evaluations, size_t ahead, bool backwards, bool mostly_failing, double *best,
-                  uint64_t *trace)
+// Runs until `evaluations` are told or the strategy is done, `ahead` proposals outstanding, results told in order or in
+// reverse. Returns the number told, the best in *best, and the sequence of proposals as a hash in *trace. Asserts that
+// every proposal is valid and new.
+static size_t run(const struct strategy_class *class, const struct space *space, uint64_t seed, size_t evaluations,
+                  size_t ahead, bool backwards, bool mostly_failing, double *best, uint64_t *trace)
 {
     struct strategy_options options = {.seed = seed, .budget = evaluations};
     struct error err;
@@ -71,7 +75,8 @@ static size_t run(const struct strategy_class *class, const struct space *space,
             if (!strategy_ask(s, config)) break;
             if (!space_is_valid(space, config)) fail_msg("%s proposes an invalid configuration", class->name);
             for (size_t i = 0; i < outstanding; i++)
-                if (!memcmp(waiting[i], config, 3 * sizeof *config)) fail_msg("%s proposes a configuration that is outstanding", class->name);
+                if (!memcmp(waiting[i], config, 3 * sizeof *config))
+                    fail_msg("%s proposes a configuration that is outstanding", class->name);
             for (int i = 0; i < 3; i++) *trace = (*trace ^ config[i]) * 1099511628211u;
             memcpy(waiting[outstanding++], config, sizeof config);
             asked++;
@@ -97,7 +102,8 @@ static size_t run(const struct strategy_class *class, const struct space *space,
     return told;
 }
 
-#define FOR_EACH(class) for (const struct strategy_class *const *at = strategy_classes, *class = *at; (class = *at); at++)
+#define FOR_EACH(class) \
+    for (const struct strategy_class *const *at = strategy_classes, *class = *at; (class = *at); at++)
 
 static void every_strategy_proposes_each_configuration_of_a_small_space_exactly_once(void **state)
 {
@@ -108,7 +114,8 @@ static void every_strategy_proposes_each_configuration_of_a_small_space_exactly_
         double best;
         uint64_t trace;
         size_t told = run(class, b.space, 3, 100000, 4, false, false, &best, &trace);
-        if (told != space_size(b.space)) fail_msg("%s proposed %zu of %zu", class->name, told, (size_t)space_size(b.space));
+        if (told != space_size(b.space))
+            fail_msg("%s proposed %zu of %zu", class->name, told, (size_t)space_size(b.space));
     }
     free_space(&b);
 }
@@ -190,7 +197,8 @@ static void results_that_were_not_asked_for_are_taken_and_not_proposed_again(voi
             strategy_tell(s, &o);
         }
         for (uint64_t i = 0; i < size / 2; i++) {
-            if (!strategy_ask(s, config)) fail_msg("%s stops after %zu of %zu", class->name, (size_t)i, (size_t)size / 2);
+            if (!strategy_ask(s, config))
+                fail_msg("%s stops after %zu of %zu", class->name, (size_t)i, (size_t)size / 2);
             assert_int_equal(space_index(b.space, config) % 2, 1);
             struct observation o = result(config, false);
             strategy_tell(s, &o);
@@ -202,18 +210,20 @@ static void results_that_were_not_asked_for_are_taken_and_not_proposed_again(voi
     free_space(&b);
 }
 
-// Mean over seeds of the best after 60 of 3,072 configurations. All but the two that do not look at results must beat random search.
+// Mean over seeds of the best after 60 of 3,072 configurations. All but the two that do not look at results must beat
+// random search.
 static void strategies_that_look_at_results_beat_random_search(void **state)
 {
     (void)state;
     enum { SEEDS = 30 };
     struct bench b = make_space(32, NULL);
     double random_mean = 0;
-    for (int pass = 0; pass < 2; pass++)
-        FOR_EACH(class)
+    for (int pass = 0; pass < 2; pass++) FOR_EACH(class)
         {
-            bool blind = !strcmp(class->name, "random") || !strcmp(class->name, "exhaustive") || !strcmp(class->name, "latin_hypercube");
-            if (pass == 0 ? strcmp(class->name, "random") : blind || !strcmp(class->name, "multi_start")) continue; // steepest descent has no time in 60
+            bool blind = !strcmp(class->name, "random") || !strcmp(class->name, "exhaustive") ||
+                         !strcmp(class->name, "latin_hypercube");
+            if (pass == 0 ? strcmp(class->name, "random") : blind || !strcmp(class->name, "multi_start"))
+                continue; // steepest descent has no time in 60
             double sum = 0;
             for (uint64_t seed = 1; seed <= SEEDS; seed++) {
                 double best;

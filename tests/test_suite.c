@@ -5,11 +5,13 @@
 
 static void write_job(const char *folder, const char *file, const char *name, const char *more)
 {
-    char *text = text_format("name = \"%s\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-                             "parameters = ( { name = \"X\"; range = [0, 63]; }, { name = \"Y\"; range = [0, 63]; } );\n"
-                             "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
-                             "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); verification = { enabled = false; };\n%s\n",
-                             name, more);
+    char *text =
+        text_format("name = \"%s\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                    "parameters = ( { name = \"X\"; range = [0, 63]; }, { name = \"Y\"; range = [0, 63]; } );\n"
+                    "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
+                    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); "
+                    "verification = { enabled = false; };\n%s\n",
+                    name, more);
     e2e_write(folder, file, text);
     free(text);
 }
@@ -19,10 +21,14 @@ static void write_suite(const char *folder)
     json_t *trials = json_array(), *values = json_array();
     for (int x = 0; x < 64; x++) json_array_append_new(values, json_integer(x));
     for (int x = 0; x < 64; x++)
-        for (int y = 0; y < 64; y++) json_array_append_new(trials, json_pack("[i,i,s,f]", x, y, "ok", 1e-3 * (1 + 0.01 * (x - 41) * (x - 41) + 0.01 * (y - 13) * (y - 13))));
-    json_t *all = json_pack("{s:s, s:i, s:[{s:s, s:O}, {s:s, s:o}], s:[s,s,s,s], s:o, s:[{s:s, s:[{s:f}]}]}", "format", "sweetspot-space", "version", 1, "parameters", "name", "X",
-                            "values", values, "name", "Y", "values", values, "columns", "X", "Y", "status", "time", "trials", trials, "baselines", "name", "cublas", "problems",
-                            "time", 2e-3);
+        for (int y = 0; y < 64; y++)
+            json_array_append_new(trials,
+                                  json_pack("[i,i,s,f]", x, y, "ok",
+                                            1e-3 * (1 + 0.01 * (x - 41) * (x - 41) + 0.01 * (y - 13) * (y - 13))));
+    json_t *all = json_pack("{s:s, s:i, s:[{s:s, s:O}, {s:s, s:o}], s:[s,s,s,s], s:o, s:[{s:s, s:[{s:f}]}]}", "format",
+                            "sweetspot-space", "version", 1, "parameters", "name", "X", "values", values, "name", "Y",
+                            "values", values, "columns", "X", "Y", "status", "time", "trials", trials, "baselines",
+                            "name", "cublas", "problems", "time", 2e-3);
     assert_non_null(all);
     char *text = json_dumps(all, JSON_COMPACT);
     e2e_write(folder, "space.json", text);
@@ -38,8 +44,11 @@ static void a_folder_is_tuned_within_one_budget(void **state)
     (void)state;
     char *folder = e2e_folder("suite");
     write_suite(folder);
-    struct outcome_of_command r = e2e_run(folder, "cd %s && timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 9s && ls out/a.db out/b.db && "
-                                                  "$BIN/sweetspot compare a.cfg >a.txt && $BIN/sweetspot compare b.cfg >b.txt && $BIN/sweetspot status a.cfg", folder);
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s && timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 9s && ls out/a.db out/b.db && "
+        "$BIN/sweetspot compare a.cfg >a.txt && $BIN/sweetspot compare b.cfg >b.txt && $BIN/sweetspot status a.cfg",
+        folder);
     if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
     e2e_expect(r.out, "ratio (not paired)");
     e2e_expect(r.out, "100 evaluations"); // a's own limit holds, whatever time is left
@@ -48,7 +57,9 @@ static void a_folder_is_tuned_within_one_budget(void **state)
     assert_null(strstr(r.err, "-- a: goes on for "));
     e2e_done(&r);
     // Again: the stores are gone on with.
-    r = e2e_run(folder, "cd %s && timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 1s --no-final --quiet", folder);
+    r = e2e_run(folder,
+                "cd %s && timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 1s --no-final --quiet",
+                folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.out, "100");
     e2e_done(&r);
@@ -61,13 +72,19 @@ static void mistakes_are_found_before_anything_is_tuned(void **state)
     char *folder = e2e_folder("suite-bad");
     write_suite(folder);
     write_job(folder, "c.cfg", "b", "");
-    struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot tune . --device replay:space.json --time 2s; s=$?; ls out 2>/dev/null; exit $s", folder);
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s && $BIN/sweetspot tune . --device replay:space.json --time 2s; s=$?; ls out 2>/dev/null; exit $s",
+        folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "c.cfg: the job has the name of ./b.cfg, 'b'");
     assert_string_equal(r.out, "");
     e2e_done(&r);
     write_job(folder, "c.cfg", "c", "budgt = 1;");
-    r = e2e_run(folder, "cd %s && $BIN/sweetspot tune . --device replay:space.json --time 2s; s=$?; ls out 2>/dev/null; exit $s", folder);
+    r = e2e_run(
+        folder,
+        "cd %s && $BIN/sweetspot tune . --device replay:space.json --time 2s; s=$?; ls out 2>/dev/null; exit $s",
+        folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "c.cfg:5: ");
     assert_string_equal(r.out, "");
@@ -95,8 +112,11 @@ static void several_files_are_tuned_and_begin_with_each_others_winners(void **st
     char *folder = e2e_folder("suite-files");
     write_suite(folder);
     write_job(folder, "c.cfg", "c", "budget = { evaluations = 60; };");
-    struct outcome_of_command r = e2e_run(folder, "cd %s && timeout 60 $BIN/sweetspot tune a.cfg c.cfg --device replay:space.json --time 4s --no-final && ls out && "
-                                                  "grep -h 'begins with' out/a.log out/c.log", folder);
+    struct outcome_of_command r = e2e_run(folder,
+                                          "cd %s && timeout 60 $BIN/sweetspot tune a.cfg c.cfg --device "
+                                          "replay:space.json --time 4s --no-final && ls out && "
+                                          "grep -h 'begins with' out/a.log out/c.log",
+                                          folder);
     if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
     e2e_expect(r.out, "a.db");
     e2e_expect(r.out, "c.db");
@@ -104,7 +124,9 @@ static void several_files_are_tuned_and_begin_with_each_others_winners(void **st
     e2e_expect(r.out, "the search begins with 1 winner");
     e2e_expect(r.err, "-- c: ");
     e2e_done(&r);
-    r = e2e_run(folder, "cd %s && timeout 60 $BIN/sweetspot tune a.cfg nothing.cfg --device replay:space.json --time 4s", folder);
+    r = e2e_run(folder,
+                "cd %s && timeout 60 $BIN/sweetspot tune a.cfg nothing.cfg --device replay:space.json --time 4s",
+                folder);
     assert_int_equal(r.status, 2);
     e2e_expect(r.err, "nothing.cfg");
     e2e_done(&r);

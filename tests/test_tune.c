@@ -1,5 +1,5 @@
-// The driver against a scripted worker (fake_worker.c) that crashes, hangs, answers late, answers nonsense: the run completes, every candidate
-// has its right status and reason, and none of the bad ones can win.
+// The driver against a scripted worker (fake_worker.c) that crashes, hangs, answers late, answers nonsense: the run
+// completes, every candidate has its right status and reason, and none of the bad ones can win.
 #include "tests/e2e.h"
 
 #include <signal.h>
@@ -10,16 +10,17 @@
 #include "tuner/store/store.h"
 
 // A job over X and MODE; the template is an empty file.
-static const char job_text[] = "name = \"fake\";\n"
-                               "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-                               "parameters = ( { name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; } );\n"
-                               "problems = ( { N = 1024; } );\n"
-                               "launch = { grid = [\"N\"]; block = [%s]; };\n"
-                               "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-                               "verification = { enabled = false; };\n"
-                               "measure = { timeout = \"2s\"; final = { candidates = 3; rounds = 10; }; };\n"
-                               "compile = { timeout = \"1s\"; workers = 2; };\n"
-                               "search = { strategy = \"exhaustive\"; };\n";
+static const char job_text[] =
+    "name = \"fake\";\n"
+    "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+    "parameters = ( { name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; } );\n"
+    "problems = ( { N = 1024; } );\n"
+    "launch = { grid = [\"N\"]; block = [%s]; };\n"
+    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+    "verification = { enabled = false; };\n"
+    "measure = { timeout = \"2s\"; final = { candidates = 3; rounds = 10; }; };\n"
+    "compile = { timeout = \"1s\"; workers = 2; };\n"
+    "search = { strategy = \"exhaustive\"; };\n";
 
 static void write_job(const char *folder, const char *xs, const char *modes, const char *block)
 {
@@ -34,7 +35,8 @@ static void write_job(const char *folder, const char *xs, const char *modes, con
 
 static struct outcome_of_command run_tune(const char *folder, const char *before, const char *options)
 {
-    return e2e_run(folder, "export FAKE_LOG='%s/measured'; %s " SWEETSPOT "tune %s/job.cfg --store %s/job.db -q %s", folder, before, folder, folder, options);
+    return e2e_run(folder, "export FAKE_LOG='%s/measured'; %s " SWEETSPOT "tune %s/job.cfg --store %s/job.db -q %s",
+                   folder, before, folder, folder, options);
 }
 
 static struct store *open_store(const char *folder)
@@ -80,7 +82,8 @@ static void every_misbehaviour_has_its_status_and_reason_and_cannot_win(void **s
 {
     (void)state;
     char *folder = e2e_folder("modes"), list[1024] = "";
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) sprintf(list + strlen(list), "%s\"%s\"", i ? ", " : "", modes[i].mode);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+        sprintf(list + strlen(list), "%s\"%s\"", i ? ", " : "", modes[i].mode);
     // X=7 would be the fastest, and all but "good" have it; "good" must win all the same with whatever X there is.
     write_job(folder, "7", list, "512");
     struct outcome_of_command r = run_tune(folder, "", "");
@@ -93,7 +96,8 @@ static void every_misbehaviour_has_its_status_and_reason_and_cannot_win(void **s
         struct trial t;
         if (store_find(store, config, &t, &err)) fail_msg("%s is not in the store", config);
         if (t.status != modes[i].status || !strstr(t.reason, modes[i].reason))
-            fail_msg("%s is %s (%s), expected %s (%s)", config, status_name(t.status), t.reason, status_name(modes[i].status), modes[i].reason);
+            fail_msg("%s is %s (%s), expected %s (%s)", config, status_name(t.status), t.reason,
+                     status_name(modes[i].status), modes[i].reason);
         free(config);
     }
     store_close(store);
@@ -243,12 +247,16 @@ static void winners_under_an_older_source_are_measured_first_under_the_new_one(v
     e2e_done(&r);
     char *text = text_read_file(measured, NULL);
     assert_non_null(text);
-    assert_int_equal(strncmp(text, "X=7,MODE=good\n", 14), 0); // the best of before, although the strategy would begin with X=1
+    assert_int_equal(strncmp(text, "X=7,MODE=good\n", 14),
+                     0); // the best of before, although the strategy would begin with X=1
     assert_null(strstr(text, "X=1,"));
     free(text);
     unlink(measured);
     // A job with one parameter more and one less: what it knows of the winner, and the first value of what is new.
-    r = e2e_run(folder, "sed -i 's/{ name = \"MODE\"[^}]*},*/{ name = \"NEW\"; values = [5, 6]; }/' %s/job.cfg; grep NEW %s/job.cfg", folder, folder);
+    r = e2e_run(
+        folder,
+        "sed -i 's/{ name = \"MODE\"[^}]*},*/{ name = \"NEW\"; values = [5, 6]; }/' %s/job.cfg; grep NEW %s/job.cfg",
+        folder, folder);
     assert_int_equal(r.status, 0);
     e2e_done(&r);
     r = run_tune(folder, "", "--no-final -n 3 -j 1");
@@ -267,7 +275,8 @@ static void a_reference_that_takes_long_shows_how_far_it_is(void **state)
     (void)state;
     char *folder = e2e_folder("reference");
     write_job(folder, "1, 2, 3", "\"good\"", "32");
-    struct outcome_of_command r = e2e_run(folder, FAKE "FAKE_REFERENCE=1 $BIN/sweetspot tune %s/job.cfg --store %s/job.db", folder, folder);
+    struct outcome_of_command r =
+        e2e_run(folder, FAKE "FAKE_REFERENCE=1 $BIN/sweetspot tune %s/job.cfg --store %s/job.db", folder, folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.err, "the reference on the CPU, 25%");
     e2e_expect(r.err, "the reference on the CPU, 75%");
@@ -281,12 +290,13 @@ static void a_second_tuner_is_refused_with_the_pid_of_the_first(void **state)
     (void)state;
     char *folder = e2e_folder("second");
     write_job(folder, "1, 2, 3, 4, 5, 6, 7, 8", "\"good\"", "32");
-    struct outcome_of_command r = e2e_run(folder,
-                                          "export FAKE_DELAY=500000\n"
-                                          "job=%s/job.cfg store=%s/job.db\n" FAKE "$BIN/sweetspot tune $job --store $store -q & first=$!\n"
-                                          "sleep 1.5\n" FAKE "$BIN/sweetspot tune $job --store $store -q; status=$?\n"
-                                          "kill -INT $first; wait $first; echo \"first $first second $status\"",
-                                          folder, folder);
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "export FAKE_DELAY=500000\n"
+                "job=%s/job.cfg store=%s/job.db\n" FAKE "$BIN/sweetspot tune $job --store $store -q & first=$!\n"
+                "sleep 1.5\n" FAKE "$BIN/sweetspot tune $job --store $store -q; status=$?\n"
+                "kill -INT $first; wait $first; echo \"first $first second $status\"",
+                folder, folder);
     int first = 0, second = 0;
     const char *line = strstr(r.out, "first ");
     assert_non_null(line);
@@ -305,7 +315,8 @@ static void ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume(void **sta
     char *folder = e2e_folder("interrupt"), *measured = text_format("%s/measured", folder);
     write_job(folder, "1, 2, 3, 4, 5, 6, 7, 8", "\"good\"", "32");
     struct outcome_of_command r = e2e_run(folder,
-                                          "export FAKE_DELAY=300000 FAKE_LOG=%s\n" FAKE "$BIN/sweetspot tune %s/job.cfg --store %s/job.db -q & first=$!\n"
+                                          "export FAKE_DELAY=300000 FAKE_LOG=%s\n" FAKE
+                                          "$BIN/sweetspot tune %s/job.cfg --store %s/job.db -q & first=$!\n"
                                           "sleep 1; kill -INT $first; wait $first; echo status $?",
                                           measured, folder, folder);
     e2e_expect(r.out, "status 0");
@@ -332,11 +343,12 @@ static void a_second_ctrl_c_stops_at_once(void **state)
     char *folder = e2e_folder("interrupt2");
     write_job(folder, "1, 2, 3", "\"good\"", "32");
     time_t start = time(NULL);
-    struct outcome_of_command r = e2e_run(folder,
-                                          "sed -i 's/timeout = \"2s\"; final/timeout = \"60s\"; final/' %s/job.cfg; export FAKE_DELAY=20000000\n" FAKE
-                                          "$BIN/sweetspot tune %s/job.cfg --store %s/job.db -q & first=$!\n"
-                                          "sleep 1; kill -INT $first; sleep 0.5; kill -INT $first; wait $first; echo status $?",
-                                          folder, folder, folder);
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "sed -i 's/timeout = \"2s\"; final/timeout = \"60s\"; final/' %s/job.cfg; export FAKE_DELAY=20000000\n" FAKE
+        "$BIN/sweetspot tune %s/job.cfg --store %s/job.db -q & first=$!\n"
+        "sleep 1; kill -INT $first; sleep 0.5; kill -INT $first; wait $first; echo status $?",
+        folder, folder, folder);
     assert_true(time(NULL) - start < 10);
     e2e_done(&r);
     e2e_remove(folder);
@@ -374,7 +386,8 @@ static void a_full_disk_or_an_unwritable_folder_is_a_clear_error(void **state)
     char *folder = e2e_folder("unwritable");
     write_job(folder, "1, 2", "\"good\"", "32");
     e2e_write(folder, "file", "not a folder\n");
-    struct outcome_of_command r = e2e_run(folder, SWEETSPOT "tune %s/job.cfg --store %s/file/job.db -q", folder, folder);
+    struct outcome_of_command r =
+        e2e_run(folder, SWEETSPOT "tune %s/job.cfg --store %s/file/job.db -q", folder, folder);
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
     e2e_expect(r.err, "cannot");
     e2e_done(&r);

@@ -1,6 +1,7 @@
-// CUDA's execution model on the CPU, as far as the templates' tests need it: blocks one after another, a block's threads as coroutines that take turns at
-// barriers, shared memory, and asynchronous copies that arrive when they are waited for and no sooner. Not emulated: clusters, warps in step, tensor cores.
-// What a kernel computes can be checked so without a GPU; how fast it is, and races between barriers, cannot.
+// CUDA's execution model on the CPU, as far as the templates' tests need it: blocks one after another, a block's
+// threads as coroutines that take turns at barriers, shared memory, and asynchronous copies that arrive when they are
+// waited for and no sooner. Not emulated: clusters, warps in step, tensor cores. What a kernel computes can be checked
+// so without a GPU; how fast it is, and races between barriers, cannot.
 #pragma once
 
 #include <ucontext.h>
@@ -26,8 +27,14 @@ struct float2 {
 struct alignas(16) float4 {
     float x, y, z, w;
 };
-inline float2 make_float2(float x, float y) { return {x, y}; }
-inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+inline float2 make_float2(float x, float y)
+{
+    return {x, y};
+}
+inline float4 make_float4(float x, float y, float z, float w)
+{
+    return {x, y, z, w};
+}
 using std::max;
 using std::min;
 
@@ -36,7 +43,8 @@ struct emulated_index {
 };
 static emulated_index threadIdx, blockIdx, gridDim;
 
-namespace emulation {
+namespace emulation
+{
 
 struct copy {
     unsigned to;
@@ -65,15 +73,22 @@ static void (*body)();
     std::exit(1);
 }
 
-inline unsigned address(const void *p) { return (unsigned)(static_cast<const char *>(p) - shared); }
+inline unsigned address(const void *p)
+{
+    return (unsigned)(static_cast<const char *>(p) - shared);
+}
 
 inline void copy_async(unsigned to, const float *from, unsigned bytes)
 {
-    if (to % bytes || reinterpret_cast<size_t>(from) % bytes || to + bytes > sizeof shared) fail("a copy is not aligned, or leaves shared memory");
+    if (to % bytes || reinterpret_cast<size_t>(from) % bytes || to + bytes > sizeof shared)
+        fail("a copy is not aligned, or leaves shared memory");
     threads[current].open.push_back({to, from, bytes});
 }
 
-inline void copy_async_or_zero(unsigned to, const float *from, bool valid) { threads[current].open.push_back({to, valid ? from : nullptr, 4}); }
+inline void copy_async_or_zero(unsigned to, const float *from, bool valid)
+{
+    threads[current].open.push_back({to, valid ? from : nullptr, 4});
+}
 
 inline void commit()
 {
@@ -86,8 +101,10 @@ inline void wait(size_t pending)
     auto &groups = threads[current].groups;
     while (groups.size() > pending) {
         for (const copy &c : groups.front()) {
-            if (c.from) std::memcpy(shared + c.to, c.from, c.bytes);
-            else std::memset(shared + c.to, 0, c.bytes);
+            if (c.from)
+                std::memcpy(shared + c.to, c.from, c.bytes);
+            else
+                std::memset(shared + c.to, 0, c.bytes);
         }
         groups.erase(groups.begin());
     }
@@ -139,12 +156,29 @@ inline void __syncthreads()
 {
     swapcontext(&emulation::threads[emulation::current].context, &emulation::scheduler);
 }
-inline void __syncwarp() { __syncthreads(); } // all threads of a block take turns at each barrier, whoever it is for
-inline void __threadfence() {}
-template <class T> inline T __ldcg(const T *p) { return *p; }
-template <class T> inline T __ldcs(const T *p) { return *p; }
-template <class T> inline void __stcg(T *p, T v) { *p = v; }
-template <class T> inline void __stcs(T *p, T v) { *p = v; }
+inline void __syncwarp()
+{
+    __syncthreads();
+} // all threads of a block take turns at each barrier, whoever it is for
+inline void __threadfence()
+{
+}
+template <class T> inline T __ldcg(const T *p)
+{
+    return *p;
+}
+template <class T> inline T __ldcs(const T *p)
+{
+    return *p;
+}
+template <class T> inline void __stcg(T *p, T v)
+{
+    *p = v;
+}
+template <class T> inline void __stcs(T *p, T v)
+{
+    *p = v;
+}
 inline unsigned atomicInc(unsigned *p, unsigned limit)
 {
     unsigned old = *p;

@@ -1,5 +1,6 @@
-// templates/gemm_simt.cu, emulated (cuda.h), against three loops: one configuration, given by macros as the tuner gives it, on shapes larger than its tiles, smaller,
-// and equal, with and without beta, in padded matrices. Exit status 0 and "ok" when all is right.
+// templates/gemm_simt.cu, emulated (cuda.h), against three loops: one configuration, given by macros as the tuner gives
+// it, on shapes larger than its tiles, smaller, and equal, with and without beta, in padded matrices. Exit status 0 and
+// "ok" when all is right.
 #include <set>
 
 #include "cuda.h"
@@ -10,24 +11,35 @@
 #define TAIL 0 // 1: half of the tiles are in one part
 #endif
 
-namespace {
+namespace
+{
 
 struct matrix {
     int rows, cols, ld;
     std::vector<float> memory; // padding is no number
-    float *at() { return memory.data(); }
-    float get(int i, int j) const { return memory[(size_t)i * (size_t)ld + (size_t)j]; }
+    float *at()
+    {
+        return memory.data();
+    }
+    float get(int i, int j) const
+    {
+        return memory[(size_t)i * (size_t)ld + (size_t)j];
+    }
 };
 
 matrix random_matrix(int rows, int cols, int ld)
 {
     matrix m = {rows, cols, ld, std::vector<float>((size_t)rows * (size_t)ld, NAN)};
     for (int i = 0; i < rows; i++)
-        for (int j = 0; j < cols; j++) m.memory[(size_t)i * (size_t)ld + (size_t)j] = (float)(std::rand() % 2001 - 1000) / 1000;
+        for (int j = 0; j < cols; j++)
+            m.memory[(size_t)i * (size_t)ld + (size_t)j] = (float)(std::rand() % 2001 - 1000) / 1000;
     return m;
 }
 
-int round_up(int a, int b) { return (a + b - 1) / b * b; }
+int round_up(int a, int b)
+{
+    return (a + b - 1) / b * b;
+}
 
 const float alpha = -1.5f;
 int m, n, k, depth, alone, shared_tiles;
@@ -39,19 +51,23 @@ std::vector<unsigned> counts;
 #if ALIGNED
 void align()
 {
-    gemm_simt_align(a.at(), a.rows, a.cols, a.ld, a_aligned.at(), ALIGNED == 1 ? a_aligned.rows : 0, a_aligned.ld, b.at(), b.rows, b.cols, b.ld, b_aligned.at(),
-                    b_aligned.rows, b_aligned.ld);
+    gemm_simt_align(a.at(), a.rows, a.cols, a.ld, a_aligned.at(), ALIGNED == 1 ? a_aligned.rows : 0, a_aligned.ld,
+                    b.at(), b.rows, b.cols, b.ld, b_aligned.at(), b_aligned.rows, b_aligned.ld);
 }
 #endif
 
 void multiply_all()
 {
     matrix &from_a = ALIGNED == 1 ? a_aligned : a, &from_b = ALIGNED ? b_aligned : b;
-    gemm_simt_split(m, n, depth, alpha, from_a.at(), from_a.ld, 0, from_b.at(), from_b.ld, 0, beta, c.at(), c.ld, 0, 1, partial.data(), counts.data());
+    gemm_simt_split(m, n, depth, alpha, from_a.at(), from_a.ld, 0, from_b.at(), from_b.ld, 0, beta, c.at(), c.ld, 0, 1,
+                    partial.data(), counts.data());
 }
 
 #if SPLIT_K > 1 && FINISH_IS == FINISH_two_pass
-void finish() { gemm_simt_finish(m, n, beta, c.at(), c.ld, 0, alone, shared_tiles, partial.data()); }
+void finish()
+{
+    gemm_simt_finish(m, n, beta, c.at(), c.ld, 0, alone, shared_tiles, partial.data());
+}
 #endif
 
 bool right(const matrix &before)
@@ -60,7 +76,9 @@ bool right(const matrix &before)
     for (int i = 0; i < m; i++) {
         for (int j = 0; j < n; j++) {
             double sum = 0;
-            for (int l = 0; l < k; l++) sum += (double)(TRANSPOSE_A ? a.get(l, i) : a.get(i, l)) * (double)(TRANSPOSE_B ? b.get(j, l) : b.get(l, j));
+            for (int l = 0; l < k; l++)
+                sum += (double)(TRANSPOSE_A ? a.get(l, i) : a.get(i, l)) *
+                       (double)(TRANSPOSE_B ? b.get(j, l) : b.get(l, j));
             double error = std::fabs(alpha * sum + (beta != 0 ? beta * before.get(i, j) : 0) - c.get(i, j));
             if (!(error <= worst)) worst = error;
         }
@@ -79,13 +97,15 @@ bool prefetched_b()
     std::set<size_t> lines;
     for (const float *p : emulation::prefetched) {
         const long long at = p - b.at();
-        if (at < 0 || at >= (long long)b.rows * b.ld || at % b.ld >= b.cols) return std::printf("prefetched outside of B: off by %lld\n", at), false;
+        if (at < 0 || at >= (long long)b.rows * b.ld || at % b.ld >= b.cols)
+            return std::printf("prefetched outside of B: off by %lld\n", at), false;
         lines.insert(reinterpret_cast<size_t>(p) / 128);
     }
     emulation::prefetched.clear();
     for (int i = 0; i < b.rows; i++)
         for (int j = 0; j < b.cols; j++)
-            if (!lines.count(reinterpret_cast<size_t>(b.at() + (size_t)i * (size_t)b.ld + (size_t)j) / 128)) return std::printf("not prefetched: row %d, off by %d\n", i, j), false;
+            if (!lines.count(reinterpret_cast<size_t>(b.at() + (size_t)i * (size_t)b.ld + (size_t)j) / 128))
+                return std::printf("not prefetched: row %d, off by %d\n", i, j), false;
     return true;
 }
 #endif
@@ -93,7 +113,8 @@ bool prefetched_b()
 bool product(bool with_beta)
 {
     const bool padded = ALIGNED || VECTOR == 1;
-    const int cols_a = TRANSPOSE_A ? m : k, cols_b = TRANSPOSE_B ? k : n, tiles = tiles_along(m, BLOCK_M) * tiles_along(n, BLOCK_N);
+    const int cols_a = TRANSPOSE_A ? m : k, cols_b = TRANSPOSE_B ? k : n,
+              tiles = tiles_along(m, BLOCK_M) * tiles_along(n, BLOCK_N);
     beta = with_beta ? 0.75f : 0;
     a = random_matrix(TRANSPOSE_A ? k : m, cols_a, padded ? cols_a + 1 : round_up(cols_a, 4) + 4);
     b = random_matrix(TRANSPOSE_B ? n : k, cols_b, padded ? cols_b + 1 : round_up(cols_b, 4) + 4);
@@ -127,7 +148,8 @@ bool product(bool with_beta)
 
 int main()
 {
-    static const int shapes[][3] = {{131, 197, 75}, {BLOCK_M + 3, BLOCK_N + 5, 33}, {5, 7, 3}, {2 * BLOCK_M, BLOCK_N, 64}, {67, 301, 0}};
+    static const int shapes[][3] = {
+        {131, 197, 75}, {BLOCK_M + 3, BLOCK_N + 5, 33}, {5, 7, 3}, {2 * BLOCK_M, BLOCK_N, 64}, {67, 301, 0}};
     bool all = true;
     for (const auto &shape : shapes)
         for (int with_beta = 0; with_beta < 2; with_beta++) {

@@ -1,9 +1,11 @@
-// templates/gemm_wgmma.cu, FINISH two_pass: what the consumers leave of sums that are known, emulated (cuda.h), and what gemm_wgmma_finish makes of it: one
-// configuration, given by macros as the tuner gives it, on shapes larger than its tiles, smaller, and equal, with and without beta, in padded matrices. Sums are multiples
-// of 1/8, so that the expected bits are known. Exit status 0 and "ok" when all is right.
+// templates/gemm_wgmma.cu, FINISH two_pass: what the consumers leave of sums that are known, emulated (cuda.h), and
+// what gemm_wgmma_finish makes of it: one configuration, given by macros as the tuner gives it, on shapes larger than
+// its tiles, smaller, and equal, with and without beta, in padded matrices. Sums are multiples of 1/8, so that the
+// expected bits are known. Exit status 0 and "ok" when all is right.
 #include "cuda.h"
 
-namespace {
+namespace
+{
 
 float __uint_as_float(unsigned bits)
 {
@@ -24,53 +26,72 @@ std::vector<float> sums; // no numbers at first
 
 void emulated_store(float *to, const float *v)
 {
-    if (to < sums.data() || to + 4 > sums.data() + sums.size()) emulation::fail("a sum is left outside of the workspace");
+    if (to < sums.data() || to + 4 > sums.data() + sums.size())
+        emulation::fail("a sum is left outside of the workspace");
     if ((to - sums.data()) % 4) emulation::fail("a store is not aligned");
     std::copy(v, v + 4, to);
 }
 
 void emulated_load(float *v, const float *from)
 {
-    if (from < sums.data() || from + 4 > sums.data() + sums.size()) emulation::fail("a sum is read outside of the workspace");
+    if (from < sums.data() || from + 4 > sums.data() + sums.size())
+        emulation::fail("a sum is read outside of the workspace");
     if ((from - sums.data()) % 4) emulation::fail("a load is not aligned");
     std::copy(from, from + 4, v);
 }
 
 // Of all threads: the blocks' threads ask for the same 32 places, and no other lane's answer is known here.
-bool __any_sync(unsigned, bool) { return true; }
-void wait_for_launch_before() {}
+bool __any_sync(unsigned, bool)
+{
+    return true;
+}
+void wait_for_launch_before()
+{
+}
 
 } // namespace
 
 #include "gemm_wgmma_finish.emulated"
 
-namespace {
+namespace
+{
 
 int m, n, ldc, parts;
 float beta;
 const float alpha = -1.5f;
 std::vector<output> c;
 
-float sum_of(int part, int row, int col) { return (float)((part * 11 + row * 7 + col * 13) % 61 - 30) / 8; }
+float sum_of(int part, int row, int col)
+{
+    return (float)((part * 11 + row * 7 + col * 13) % 61 - 30) / 8;
+}
 
-// A consumer thread with the sums that wgmma would have left it (PTX ISA, accumulator fragments of m64nNk16), outside of the matrix too.
+// A consumer thread with the sums that wgmma would have left it (PTX ISA, accumulator fragments of m64nNk16), outside
+// of the matrix too.
 void leave()
 {
     const unsigned tile = blockIdx.x / CLUSTER, rank = blockIdx.x % CLUSTER, group = threadIdx.x / 128;
     if (PINGPONG && tile % 2 != group) return;
-    problem p = {m, n, 0, (m + BLOCK_M * CLUSTER_M - 1) / (BLOCK_M * CLUSTER_M), (n + BLOCK_N * CLUSTER_N - 1) / (BLOCK_N * CLUSTER_N)};
+    problem p = {m, n, 0, (m + BLOCK_M * CLUSTER_M - 1) / (BLOCK_M * CLUSTER_M),
+                 (n + BLOCK_N * CLUSTER_N - 1) / (BLOCK_N * CLUSTER_N)};
     int row, col;
     place(p, (int)tile, row, col);
-    row = (row * CLUSTER_M + (int)(rank % CLUSTER_M)) * BLOCK_M + (PINGPONG ? 0 : (int)group * ROWS) + (int)(threadIdx.x / 32 % 4) * 16;
+    row = (row * CLUSTER_M + (int)(rank % CLUSTER_M)) * BLOCK_M + (PINGPONG ? 0 : (int)group * ROWS) +
+          (int)(threadIdx.x / 32 % 4) * 16;
     col = (col * CLUSTER_N + (int)(rank / CLUSTER_M)) * BLOCK_N;
     float d[PARTS][SUMS];
     const int lane = (int)threadIdx.x % 32;
     for (int part = 0; part < PARTS; part++)
-        for (int i = 0; i < SUMS; i++) d[part][i] = sum_of((int)blockIdx.y, row + 64 * part + lane / 4 + (i & 2 ? 8 : 0), col + i / 4 * 8 + lane % 4 * 2 + (i & 1));
+        for (int i = 0; i < SUMS; i++)
+            d[part][i] = sum_of((int)blockIdx.y, row + 64 * part + lane / 4 + (i & 2 ? 8 : 0),
+                                col + i / 4 * 8 + lane % 4 * 2 + (i & 1));
     leave_part(d, sums.data() + part_offset((int)blockIdx.y, (int)blockIdx.x, (int)gridDim.x));
 }
 
-void finish() { gemm_wgmma_finish(c.data(), m, n, alpha, beta, ldc, parts, sums.data()); }
+void finish()
+{
+    gemm_wgmma_finish(c.data(), m, n, alpha, beta, ldc, parts, sums.data());
+}
 
 output stored(float f)
 {
@@ -86,27 +107,31 @@ bool right(const std::vector<output> &before, const std::vector<output> &expecte
     if (!std::memcmp(c.data(), expected.data(), c.size() * sizeof(output))) return true;
     size_t at = 0;
     while (!std::memcmp(&c[at], &expected[at], sizeof(output))) at++;
-    std::printf("%d x %d in %d parts, beta %g: off at %zu of line %zu%s\n", m, n, parts, (double)beta, at % (size_t)ldc, at / (size_t)ldc,
-                std::memcmp(&c[at], &before[at], sizeof(output)) ? "" : ", which was not written");
+    std::printf("%d x %d in %d parts, beta %g: off at %zu of line %zu%s\n", m, n, parts, (double)beta, at % (size_t)ldc,
+                at / (size_t)ldc, std::memcmp(&c[at], &before[at], sizeof(output)) ? "" : ", which was not written");
     return false;
 }
 
 bool product(bool with_beta, int padding)
 {
     const int lines = TRANSPOSE_C ? n : m, length = TRANSPOSE_C ? m : n;
-    const unsigned blocks = (unsigned)(((m + BLOCK_M * CLUSTER_M - 1) / (BLOCK_M * CLUSTER_M)) * ((n + BLOCK_N * CLUSTER_N - 1) / (BLOCK_N * CLUSTER_N)) * CLUSTER);
+    const unsigned blocks = (unsigned)(((m + BLOCK_M * CLUSTER_M - 1) / (BLOCK_M * CLUSTER_M)) *
+                                       ((n + BLOCK_N * CLUSTER_N - 1) / (BLOCK_N * CLUSTER_N)) * CLUSTER);
     beta = with_beta ? 0.75f : 0;
     ldc = length + padding;
     c.assign((size_t)lines * (size_t)ldc, stored(NAN));
     for (int i = 0; with_beta && i < lines; i++)
-        for (int j = 0; j < length; j++) c[(size_t)i * (size_t)ldc + (size_t)j] = stored((float)((i * 5 + j * 3) % 17 - 8) / 4);
+        for (int j = 0; j < length; j++)
+            c[(size_t)i * (size_t)ldc + (size_t)j] = stored((float)((i * 5 + j * 3) % 17 - 8) / 4);
     std::vector<output> before = c, expected = c;
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++) {
             float sum = 0;
             for (int part = 0; part < parts; part++) sum += sum_of(part, i, j);
             const size_t at = TRANSPOSE_C ? (size_t)j * (size_t)ldc + (size_t)i : (size_t)i * (size_t)ldc + (size_t)j;
-            if (parts > 1) expected[at] = stored(with_beta ? alpha * sum + beta * from_output(before[at]) : alpha * sum); // else the first launch has stored it
+            if (parts > 1)
+                expected[at] = stored(with_beta ? alpha * sum + beta * from_output(before[at])
+                                                : alpha * sum); // else the first launch has stored it
         }
     sums.assign((size_t)parts * blocks * BLOCK_M * BLOCK_N, NAN);
     emulation::launch(blocks, (unsigned)parts, 128 * WARPGROUPS, leave);
@@ -118,7 +143,11 @@ bool product(bool with_beta, int padding)
 
 int main()
 {
-    static const int shapes[][3] = {{131, 197, SPLIT_K}, {BLOCK_M + 3, BLOCK_N + 5, SPLIT_K - 1}, {5, 7, SPLIT_K}, {BLOCK_M, BLOCK_N, 2}, {2 * BLOCK_M, 1, 1}};
+    static const int shapes[][3] = {{131, 197, SPLIT_K},
+                                    {BLOCK_M + 3, BLOCK_N + 5, SPLIT_K - 1},
+                                    {5, 7, SPLIT_K},
+                                    {BLOCK_M, BLOCK_N, 2},
+                                    {2 * BLOCK_M, 1, 1}};
     bool all = true;
     for (const auto &shape : shapes)
         for (int with_beta = 0; with_beta < 2; with_beta++)

@@ -1,15 +1,19 @@
-// templates/transpose.cu, emulated (cuda.h): one configuration, given by macros as the tuner gives it, on matrices of several tiles, of less than one, and of sizes that
-// VECTOR does not divide. Exit status 0 and "ok" when all is right.
+// templates/transpose.cu, emulated (cuda.h): one configuration, given by macros as the tuner gives it, on matrices of
+// several tiles, of less than one, and of sizes that VECTOR does not divide. Exit status 0 and "ok" when all is right.
 #include "cuda.h"
 
 #include "transpose.emulated"
 
-namespace {
+namespace
+{
 
 int rows, cols;
 std::vector<float> from, to;
 
-void kernel() { transpose(from.data(), to.data(), rows, cols); }
+void kernel()
+{
+    transpose(from.data(), to.data(), rows, cols);
+}
 
 bool turned(int grid)
 {
@@ -19,7 +23,10 @@ bool turned(int grid)
     emulation::launch((unsigned)grid, 1, BLOCK_SIZE, kernel);
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < cols; j++)
-            if (to[(size_t)j * (size_t)rows + (size_t)i] != from[(size_t)i * (size_t)cols + (size_t)j]) return std::printf("%d x %d in %d blocks: row %d, column %d is off by something\n", rows, cols, grid, i, j), false;
+            if (to[(size_t)j * (size_t)rows + (size_t)i] != from[(size_t)i * (size_t)cols + (size_t)j])
+                return std::printf("%d x %d in %d blocks: row %d, column %d is off by something\n", rows, cols, grid, i,
+                                   j),
+                       false;
     return true;
 }
 
@@ -27,7 +34,11 @@ bool turned(int grid)
 
 int main()
 {
-    static const int shapes[][2] = {{9 * TILE_ROWS + 4, 11 * TILE_COLS + 8}, {TILE_ROWS, TILE_COLS}, {1, 200}, {301, 1}, {3 * TILE_ROWS - 1, 2 * TILE_COLS + 3}};
+    static const int shapes[][2] = {{9 * TILE_ROWS + 4, 11 * TILE_COLS + 8},
+                                    {TILE_ROWS, TILE_COLS},
+                                    {1, 200},
+                                    {301, 1},
+                                    {3 * TILE_ROWS - 1, 2 * TILE_COLS + 3}};
     bool all = true;
     for (const auto &shape : shapes) {
         rows = shape[0], cols = shape[1];

@@ -1,6 +1,7 @@
 /*
- * Kernels that misbehave, one for each way in which a candidate can fail: y[i] = a*x[i] + y0[i] for i < n, sabotaged as MODE says.
- * One job file enumerates the modes; the worker must survive each of them, and none but CORRECT and SLOW may be found right.
+ * Kernels that misbehave, one for each way in which a candidate can fail: y[i] = a*x[i] + y0[i] for i < n, sabotaged as
+ * MODE says. One job file enumerates the modes; the worker must survive each of them, and none but CORRECT and SLOW may
+ * be found right.
  *
  *     buffers   x (in), y0 (in), y (out), n floats each; guards of 4096 bytes
  *     launch    grid ceil_div(n, 256), block 256, shared as the table says (0 where it says nothing)
@@ -8,27 +9,27 @@
  *
  *     MODE                    what it does                                          status            reason says
  *     CORRECT                 nothing wrong                                         ok
- *     SLOW                    right, and a hundred times slower than CORRECT        slow (or ok)      the limit it exceeded
- *     HANG                    one block never ends                                  timeout           (the driver's, which kills the worker)
- *     TRAP                    __trap()                                              crashed           CUDA_ERROR_ILLEGAL_INSTRUCTION or LAUNCH_FAILED
- *     ASSERT_ADDRESS          a misaligned 16-byte store                            crashed           CUDA_ERROR_MISALIGNED_ADDRESS
- *     READ_FAR                reads 2^40 bytes away                                 crashed           CUDA_ERROR_ILLEGAL_ADDRESS
- *     READ_PAST               adds the element after the end of x (a guard: NaN)    wrong             last element is nan
- *     WRITE_FAR               writes 2^40 bytes away                                crashed           CUDA_ERROR_ILLEGAL_ADDRESS
- *     WRITE_PAST              writes one element past the end of y                  out_of_bounds     4 bytes outside y, past its end
- *     WRITE_BEFORE            writes one element before the beginning of y          out_of_bounds     4 bytes outside y, before its beginning
- *     PARTIAL                 leaves the last eighth of y unwritten                 wrong             never written
- *     NOTHING                 writes nothing at all                                 wrong             never written
+ *     SLOW                    right, and a hundred times slower than CORRECT        slow (or ok)      the limit it
+ * exceeded HANG                    one block never ends                                  timeout           (the
+ * driver's, which kills the worker) TRAP                    __trap() crashed           CUDA_ERROR_ILLEGAL_INSTRUCTION
+ * or LAUNCH_FAILED ASSERT_ADDRESS          a misaligned 16-byte store                            crashed
+ * CUDA_ERROR_MISALIGNED_ADDRESS READ_FAR                reads 2^40 bytes away                                 crashed
+ * CUDA_ERROR_ILLEGAL_ADDRESS READ_PAST               adds the element after the end of x (a guard: NaN)    wrong last
+ * element is nan WRITE_FAR               writes 2^40 bytes away                                crashed
+ * CUDA_ERROR_ILLEGAL_ADDRESS WRITE_PAST              writes one element past the end of y out_of_bounds     4 bytes
+ * outside y, past its end WRITE_BEFORE            writes one element before the beginning of y          out_of_bounds
+ * 4 bytes outside y, before its beginning PARTIAL                 leaves the last eighth of y unwritten wrong never
+ * written NOTHING                 writes nothing at all                                 wrong             never written
  *     NANS                    writes NaN to every tenth element                     wrong             nan
  *     OFF_BY_ONE              y[i] gets the value of element i+1                    wrong
  *     ONE_WRONG               one element is off by 1e-3                            wrong             1 of n elements
  *     RACE                    all blocks add to y[0] in whatever order              nondeterministic  two runs differ
- *     TOO_MUCH_SHARED         launched with 300,000 bytes of shared memory          launch_error *    bytes of shared memory
- *     TOO_MANY_THREADS        launched with 2048 threads a block                    launch_error *    threads a block
- *     MODIFIES_INPUT          right, and then doubles x[5]                          wrong             changed x
+ *     TOO_MUCH_SHARED         launched with 300,000 bytes of shared memory          launch_error *    bytes of shared
+ * memory TOO_MANY_THREADS        launched with 2048 threads a block                    launch_error *    threads a
+ * block MODIFIES_INPUT          right, and then doubles x[5]                          wrong             changed x
  *     WORKS_ONCE              right in its first launch only (keeps a counter)      nondeterministic  two runs differ
- *     DOES_NOT_COMPILE        a syntax error                                        compile_error     hostile.cu(line): error
- *     COMPILES_SLOWLY         a template that takes minutes                         compile_timeout
+ *     DOES_NOT_COMPILE        a syntax error                                        compile_error     hostile.cu(line):
+ * error COMPILES_SLOWLY         a template that takes minutes                         compile_timeout
  *
  *     * by the worker; the driver prunes these before they reach it
  */
@@ -65,12 +66,19 @@ this is no CUDA
 #endif
 
 #if MODE == COMPILES_SLOWLY
-// Two instances of the next depth in each, and different ones: 2^28 functions to instantiate.
-template <int depth, unsigned path> struct tree {
-    static __device__ float walk(float x) { return tree<depth - 1, path * 2>::walk(x) + tree<depth - 1, path * 2 + 1>::walk(x); }
+    // Two instances of the next depth in each, and different ones: 2^28 functions to instantiate.
+    template <int depth, unsigned path>
+    struct tree {
+    static __device__ float walk(float x)
+    {
+        return tree<depth - 1, path * 2>::walk(x) + tree<depth - 1, path * 2 + 1>::walk(x);
+    }
 };
 template <unsigned path> struct tree<0, path> {
-    static __device__ float walk(float x) { return x * path; }
+    static __device__ float walk(float x)
+    {
+        return x * path;
+    }
 };
 #endif
 
@@ -83,7 +91,8 @@ extern "C" __global__ void hostile(int n, float a, float *x, const float *y0, fl
     int i = blockIdx.x * blockDim.x + threadIdx.x;
 #if MODE == HANG
     if (blockIdx.x == 0)
-        while (*(volatile float *)x < 1e30f) {}
+        while (*(volatile float *)x < 1e30f) {
+        }
 #elif MODE == TRAP
     if (i == n / 2) __trap();
 #elif MODE == ASSERT_ADDRESS
@@ -123,7 +132,8 @@ extern "C" __global__ void hostile(int n, float a, float *x, const float *y0, fl
     y[i] = value;
 #if MODE == RACE
     // Element 0 is right up to rounding, which depends on who came first.
-    if (threadIdx.x == 0 && blockIdx.x > 0) atomicAdd(y, (blockIdx.x & 1 ? 1.1e-7f : -1.1e-7f) * (float)(blockIdx.x % 13));
+    if (threadIdx.x == 0 && blockIdx.x > 0)
+        atomicAdd(y, (blockIdx.x & 1 ? 1.1e-7f : -1.1e-7f) * (float)(blockIdx.x % 13));
 #elif MODE == MODIFIES_INPUT
     if (i == 5) x[5] = 2 * x[5];
 #endif

@@ -1,21 +1,22 @@
-/* What a job file cannot say of templates/gemm_dmma.cu: addresses that are not aligned to 16 bytes, sums of no terms; and an honest naive product. */
+/* What a job file cannot say of templates/gemm_dmma.cu: addresses that are not aligned to 16 bytes, sums of no terms;
+ * and an honest naive product. */
 #include "gemm_dmma.cu"
 
 /* As gemm_dmma, with every matrix `shift` elements further on. */
-extern "C" __global__ void __launch_bounds__(THREADS) dmma_shifted(int M, int N, int K, double alpha, const double *A, int lda, const double *B, int ldb, double beta, double *C, int ldc,
-                                        int shift)
+extern "C" __global__ void __launch_bounds__(THREADS)
+    dmma_shifted(int M, int N, int K, double alpha, const double *A, int lda, const double *B, int ldb, double beta,
+                 double *C, int ldc, int shift)
 {
     multiply_and_store({M, N, K, alpha, beta, A + shift, B + shift, C + shift, lda, ldb, ldc});
 }
 
-extern "C" __global__ void dmma_naive(int M, int N, int K, double alpha, const double *A, int lda, const double *B, int ldb, double beta, double *C, int ldc, int shift)
+extern "C" __global__ void dmma_naive(int M, int N, int K, double alpha, const double *A, int lda, const double *B,
+                                      int ldb, double beta, double *C, int ldc, int shift)
 {
     const int i = blockIdx.y, j = blockIdx.x * 32 + threadIdx.x;
-    if (j >= N)
-        return;
+    if (j >= N) return;
     double sum = 0.0;
-    for (int k = 0; k < K; ++k)
-        sum += A[shift + (long long)lda * i + k] * B[shift + (long long)ldb * k + j];
+    for (int k = 0; k < K; ++k) sum += A[shift + (long long)lda * i + k] * B[shift + (long long)ldb * k + j];
     double *const c = C + shift + (long long)ldc * i + j;
     *c = alpha * sum + (beta != 0.0 ? beta * *c : 0.0);
 }

@@ -1,22 +1,24 @@
-/* What a job file cannot say of templates/gemm_rows.cu: addresses that are not aligned, sums of no terms; and an honest naive product. */
+/* What a job file cannot say of templates/gemm_rows.cu: addresses that are not aligned, sums of no terms; and an honest
+ * naive product. */
 #include "gemm_rows.cu"
 
 /* As gemm_rows, with every matrix `shift` elements further on. */
-extern "C" __global__ void __launch_bounds__(THREADS) rows_shifted(int rows, int tokens, int K, float alpha, const input *W, long long ldw, const input *x, long long ldx, float beta, output *D,
-                                        long long ldd, int shift)
+extern "C" __global__ void __launch_bounds__(THREADS)
+    rows_shifted(int rows, int tokens, int K, float alpha, const input *W, long long ldw, const input *x, long long ldx,
+                 float beta, output *D, long long ldd, int shift)
 {
     multiply(rows, tokens, K, alpha, W + shift, ldw, x + shift, ldx, beta, D + shift, ldd);
 }
 
-extern "C" __global__ void rows_naive(int rows, int tokens, int K, float alpha, const input *W, long long ldw, const input *x, long long ldx, float beta, output *D,
-                                      long long ldd, int shift)
+extern "C" __global__ void rows_naive(int rows, int tokens, int K, float alpha, const input *W, long long ldw,
+                                      const input *x, long long ldx, float beta, output *D, long long ldd, int shift)
 {
     const int i = blockIdx.x * 32 + threadIdx.x, j = blockIdx.y;
-    if (i >= rows)
-        return;
+    if (i >= rows) return;
     double sum = 0.0;
     for (int k = 0; k < K; ++k)
-        sum += (double)widen(W[shift + ldw * i + k], type_tag<INPUT_IS>()) * widen(x[shift + ldx * j + k], type_tag<INPUT_IS>());
+        sum += (double)widen(W[shift + ldw * i + k], type_tag<INPUT_IS>()) *
+               widen(x[shift + ldx * j + k], type_tag<INPUT_IS>());
     output *const d = D + shift + ldd * j + i;
     *d = narrow((float)(alpha * sum + (beta != 0.0f ? (double)beta * widen(*d, type_tag<OUTPUT_IS>()) : 0.0)));
 }

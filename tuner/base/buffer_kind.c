@@ -5,7 +5,8 @@
 #include <string.h>
 
 const char *const direction_words[] = {"in", "out", "inout", "scratch", NULL};
-const char *const fill_words[] = {"uniform", "normal", "integer", "zero", "constant", "index", "nonfinite", "npy", NULL};
+const char *const fill_words[] = {"uniform", "normal",    "integer", "zero", "constant",
+                                  "index",   "nonfinite", "npy",     NULL};
 
 int word_find(const char *const *words, const char *word)
 {

@@ -6,9 +6,9 @@ enum direction { DIRECTION_IN, DIRECTION_OUT, DIRECTION_INOUT, DIRECTION_SCRATCH
 
 // kernels/support.cu has the same numbers.
 enum fill_kind {
-    FILL_UNIFORM,   // low <= x < high
-    FILL_NORMAL,    // mean 0, deviation 1
-    FILL_INTEGER,   // low <= x <= high
+    FILL_UNIFORM, // low <= x < high
+    FILL_NORMAL,  // mean 0, deviation 1
+    FILL_INTEGER, // low <= x <= high
     FILL_ZERO,
     FILL_CONSTANT,
     FILL_INDEX,     // the element's number

@@ -76,11 +76,13 @@ int gzip_write_file(const char *path, const char *data, size_t size, struct erro
     int result = 0;
     for (size_t done = 0; done < size && result == 0;) {
         unsigned n = size - done < 1 << 30 ? (unsigned)(size - done) : 1 << 30;
-        if (gzwrite(file, data + done, n) != (int)n) result = error_set(err, "cannot write '%s': %s", path, reason(file, errno));
+        if (gzwrite(file, data + done, n) != (int)n)
+            result = error_set(err, "cannot write '%s': %s", path, reason(file, errno));
         done += n;
     }
     if (gzclose(file) != Z_OK && result == 0) result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
-    if (result == 0 && rename(temporary, path) < 0) result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
+    if (result == 0 && rename(temporary, path) < 0)
+        result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
     if (result < 0) unlink(temporary);
     free(temporary);
     return result;

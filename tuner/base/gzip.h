@@ -6,8 +6,8 @@
 
 #include "tuner/base/error.h"
 
-// The file's bytes, unpacked if they are gzip, with a NUL behind them. malloc'ed; *size may be NULL. NULL with a message: cannot be
-// read, is damaged or cut off, or is larger than 4 GiB when unpacked.
+// The file's bytes, unpacked if they are gzip, with a NUL behind them. malloc'ed; *size may be NULL. NULL with a
+// message: cannot be read, is damaged or cut off, or is larger than 4 GiB when unpacked.
 char *gzip_read_file(const char *path, size_t *size, struct error *);
 
 // Writes a file under a temporary name beside it and renames it, packed when `path` ends in ".gz". -1 with a message.

@@ -43,7 +43,8 @@ void hash_text(struct hash *h, const char *text)
 void hash_finish(struct hash *h, char out[HASH_TEXT_SIZE])
 {
     XXH128_hash_t digest = XXH3_128bits_digest(h->state);
-    snprintf(out, HASH_TEXT_SIZE, "%016llx%016llx", (unsigned long long)digest.high64, (unsigned long long)digest.low64);
+    snprintf(out, HASH_TEXT_SIZE, "%016llx%016llx", (unsigned long long)digest.high64,
+             (unsigned long long)digest.low64);
     XXH3_freeState(h->state);
     free(h);
 }

@@ -1,5 +1,5 @@
-// Host memory. The driver and `search/` end the process when memory is exhausted: nothing is lost, since every finished trial is committed.
-// Workers use memory_try and answer with an error instead.
+// Host memory. The driver and `search/` end the process when memory is exhausted: nothing is lost, since every finished
+// trial is committed. Workers use memory_try and answer with an error instead.
 #ifndef SWEETSPOT_MEMORY_H
 #define SWEETSPOT_MEMORY_H
 
@@ -7,8 +7,8 @@
 
 #include "tuner/base/error.h"
 
-// Zeroed memory for count elements (one byte at least), and the same array with room for `count` elements (new ones are not zeroed).
-// Both end the process when memory is exhausted. The caller frees.
+// Zeroed memory for count elements (one byte at least), and the same array with room for `count` elements (new ones are
+// not zeroed). Both end the process when memory is exhausted. The caller frees.
 void *memory_new(size_t count, size_t size);
 void *memory_grow(void *old, size_t count, size_t size);
 

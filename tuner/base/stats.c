@@ -64,7 +64,8 @@ static uint64_t next(uint64_t *state)
     return x ^ x >> 31;
 }
 
-void stats_paired_ratio(const double *a, const double *b, size_t n, uint64_t seed, double *ratio, double *low, double *high)
+void stats_paired_ratio(const double *a, const double *b, size_t n, uint64_t seed, double *ratio, double *low,
+                        double *high)
 {
     double *ratios = malloc((2 * n + RESAMPLES) * sizeof *ratios);
     *ratio = *low = *high = NAN;

@@ -1,5 +1,5 @@
-// Statistics of measured times: the median, its confidence interval, and the ratio of paired samples. No assumption about
-// the distribution is made, since times of kernels are skewed and have outliers.
+// Statistics of measured times: the median, its confidence interval, and the ratio of paired samples. No assumption
+// about the distribution is made, since times of kernels are skewed and have outliers.
 #ifndef SWEETSPOT_STATS_H
 #define SWEETSPOT_STATS_H
 
@@ -15,6 +15,7 @@ double stats_median(const double *x, size_t n);
 void stats_median_interval(const double *x, size_t n, double *low, double *high);
 
 // The median of a[i]/b[i], with a 95% percentile-bootstrap interval (Efron 1979) of 2,000 resamples drawn from `seed`.
-void stats_paired_ratio(const double *a, const double *b, size_t n, uint64_t seed, double *ratio, double *low, double *high);
+void stats_paired_ratio(const double *a, const double *b, size_t n, uint64_t seed, double *ratio, double *low,
+                        double *high);
 
 #endif

@@ -143,7 +143,8 @@ char *text_join_path(const char *directory, const char *path)
         while (*end && *end != '/') end++;
         size_t n = (size_t)(end - p);
         if (n == 2 && !strncmp(p, "..", 2)) {
-            while (out > joined && *--out != '/') {}
+            while (out > joined && *--out != '/') {
+            }
         } else if (n && !(n == 1 && *p == '.')) {
             *out++ = '/';
             memmove(out, p, n);

@@ -19,7 +19,8 @@ int text_duration(const char *text, double *seconds);
 // The other way, short: "8h", "1h30m", "42s", "61.4us". Returns `out`.
 char *text_show_duration(double seconds, char *out, size_t size);
 
-// The absolute, normalised form of `path`, relative to `directory` unless it is absolute. malloc'ed. The file need not exist.
+// The absolute, normalised form of `path`, relative to `directory` unless it is absolute. malloc'ed. The file need not
+// exist.
 char *text_join_path(const char *directory, const char *path);
 // The folder of a path ("." when it has none). malloc'ed.
 char *text_directory(const char *path);

@@ -36,11 +36,13 @@ static int trial_config(struct candidate_source *c, int64_t id, char **config)
     int found = store_get(c->session.store, id, &trial, &err);
     if (found < 0) return complain(EXIT_ENVIRONMENT, &err);
     if (found) {
-        fprintf(stderr, "sweetspot: %s has no trial %" PRId64 " (sweetspot status %s lists them)\n", c->session.store_path, id, c->job_path);
+        fprintf(stderr, "sweetspot: %s has no trial %" PRId64 " (sweetspot status %s lists them)\n",
+                c->session.store_path, id, c->job_path);
         return EXIT_USAGE;
     }
     if (trial.status != STATUS_OK && trial.status != STATUS_SLOW && trial.status != STATUS_NONDETERMINISTIC) {
-        fprintf(stderr, "sweetspot: trial %" PRId64 " (%s) failed when it was tried: %s: %s\n", id, trial.config, status_name(trial.status), trial.reason);
+        fprintf(stderr, "sweetspot: trial %" PRId64 " (%s) failed when it was tried: %s: %s\n", id, trial.config,
+                status_name(trial.status), trial.reason);
         return EXIT_NOTHING;
     }
     *config = text_copy(trial.config);
@@ -79,7 +81,10 @@ int candidate_spec_open(struct candidate_source *c, const char *job, const char 
 
 static int nothing_known(const struct candidate_source *c, const char *what)
 {
-    fprintf(stderr, "sweetspot: nothing has been measured of %s yet, so there is no %s; tune it, or name parameters: --trial NAME=value,...\n", c->session.job->name, what);
+    fprintf(stderr,
+            "sweetspot: nothing has been measured of %s yet, so there is no %s; tune it, or name parameters: --trial "
+            "NAME=value,...\n",
+            c->session.job->name, what);
     return EXIT_NOTHING;
 }
 
@@ -99,7 +104,9 @@ static int set_parameter(const struct job *job, uint16_t *config, const char *it
         *known = 0;
         for (size_t k = 0; k < p->count; k++) {
             char one[64];
-            const char *text = p->kind == PARAMETER_INT || p->kind == PARAMETER_UNROLL ? NULL : symbols_text(job->symbols, p->values[k]);
+            const char *text = p->kind == PARAMETER_INT || p->kind == PARAMETER_UNROLL
+                                   ? NULL
+                                   : symbols_text(job->symbols, p->values[k]);
             snprintf(one, sizeof one, "%" PRId64, p->values[k]);
             if (!strcmp(text ? text : one, value)) {
                 config[i] = (uint16_t)k;
@@ -111,7 +118,8 @@ static int set_parameter(const struct job *job, uint16_t *config, const char *it
         return error_set(err, "%s cannot be %s; its values are %s", name, value, known);
     }
     const char *nearest = text_nearest(name, names);
-    return error_set(err, "the job has no parameter '%s'%s%s%s", name, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    return error_set(err, "the job has no parameter '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
+                     nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 static int set_parameters(const struct job *job, uint16_t *config, const char *text, struct error *err)
@@ -154,8 +162,10 @@ int candidate_spec_read(struct candidate_source *c, const char *text, struct can
     return set_parameters(c->session.job, unused, text, &err) ? complain(EXIT_USAGE, &err) : 0;
 }
 
-// The configuration of a subject: its parameters, and the best's (or the first valid one's) for those that it does not name.
-int candidate_spec_config(const struct candidate_source *c, const struct candidate_spec *s, uint16_t *config, struct error *err)
+// The configuration of a subject: its parameters, and the best's (or the first valid one's) for those that it does not
+// name.
+int candidate_spec_config(const struct candidate_source *c, const struct candidate_spec *s, uint16_t *config,
+                          struct error *err)
 {
     const struct job *job = c->session.job;
     if (!c->best || space_parse(job->space, c->best, config, NULL)) space_get(job->space, 0, config);
@@ -166,14 +176,18 @@ int candidate_spec_config(const struct candidate_source *c, const struct candida
     return error_set(err, "the job's constraints exclude %s", text);
 }
 
-void candidate_spec_say(const char *text) { fprintf(stderr, "sweetspot: %s\n", text); }
+void candidate_spec_say(const char *text)
+{
+    fprintf(stderr, "sweetspot: %s\n", text);
+}
 
 json_t *candidate_spec_ceilings(struct candidate_source *c, struct single_run *single)
 {
     struct session *s = &c->session;
     struct error err = {""};
     // A store may have been filled on another device.
-    bool same = s->store && !strcmp(s->environment.device, json_get_string(json_object_get(single_run_hello(single), "device"), "name", ""));
+    bool same = s->store && !strcmp(s->environment.device,
+                                    json_get_string(json_object_get(single_run_hello(single), "device"), "name", ""));
     json_t *known = same ? session_document(s, "ceilings", NULL) : NULL;
     if (json_object_get(known, "flops_per_second")) return known;
     json_decref(known);
@@ -182,7 +196,8 @@ json_t *candidate_spec_ceilings(struct candidate_source *c, struct single_run *s
     if (!measured || !same || !json_object_get(measured, "flops_per_second")) return measured;
     json_object_del(measured, "id");
     char *text = json_dumps(measured, JSON_COMPACT);
-    if (store_put_document(s->store, "ceilings", text, &err)) fprintf(stderr, "sweetspot: the ceilings are not kept: %s\n", err.message);
+    if (store_put_document(s->store, "ceilings", text, &err))
+        fprintf(stderr, "sweetspot: the ceilings are not kept: %s\n", err.message);
     free(text);
     return measured;
 }

@@ -1,6 +1,8 @@
-// Which candidate a command is about: a trial's number, "best", "runner-up", a baseline's name, or NAME=value,... with the rest as in the best.
+// Which candidate a command is about: a trial's number, "best", "runner-up", a baseline's name, or NAME=value,... with
+// the rest as in the best.
 //
-// Functions print their own messages and return 0 or the exit status that the command ends with, unless they take a struct error.
+// Functions print their own messages and return 0 or the exit status that the command ends with, unless they take a
+// struct error.
 #ifndef SWEETSPOT_CANDIDATE_SPEC_H
 #define SWEETSPOT_CANDIDATE_SPEC_H
 
@@ -30,12 +32,13 @@ void candidate_spec_close(struct candidate_source *);
 // Reads what the user named. Unknown parameters and values are mistakes; an unknown baseline is found out later.
 int candidate_spec_read(struct candidate_source *, const char *text, struct candidate_spec *);
 
-// The subject's configuration: its parameters, and the best's (or the first valid one's) for those that it does not name. The job's space must have been
-// built. -1 with a message when the constraints exclude it.
-int candidate_spec_config(const struct candidate_source *, const struct candidate_spec *, uint16_t *config, struct error *);
+// The subject's configuration: its parameters, and the best's (or the first valid one's) for those that it does not
+// name. The job's space must have been built. -1 with a message when the constraints exclude it.
+int candidate_spec_config(const struct candidate_source *, const struct candidate_spec *, uint16_t *config,
+                          struct error *);
 
-// The device's ceilings: the store's, where it has them of this device; else measured, and put into the store where there is one. NULL when the worker
-// failed. New reference.
+// The device's ceilings: the store's, where it has them of this device; else measured, and put into the store where
+// there is one. NULL when the worker failed. New reference.
 json_t *candidate_spec_ceilings(struct candidate_source *, struct single_run *);
 
 // For single_run_options.say: a line on stderr.

@@ -1,5 +1,5 @@
-// sweetspot check: is this job file sound. Every mistake with file and line; the space; each problem's memory; and, with --compile, whether candidates compile
-// (for any architecture, with no GPU).
+// sweetspot check: is this job file sound. Every mistake with file and line; the space; each problem's memory; and,
+// with --compile, whether candidates compile (for any architecture, with no GPU).
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,15 +36,19 @@ static void print_compiled(const struct job *job, const struct sample *s, const 
     json_t *entry;
     json_array_foreach(json_object_get(answer, "entries"), i, entry)
     {
-        printf("ok  %3" PRId64 " registers  %4" PRId64 " bytes spilled  %6" PRId64 " code bytes  %5.2f s  %s  %s\n", json_get_integer(entry, "registers", -1),
-               json_get_integer(entry, "spill_loads", 0) + json_get_integer(entry, "spill_stores", 0), json_get_integer(entry, "code_bytes", -1),
-               json_get_number(answer, "seconds", 0), json_get_string(entry, "entry", "?"), text);
+        printf("ok  %3" PRId64 " registers  %4" PRId64 " bytes spilled  %6" PRId64 " code bytes  %5.2f s  %s  %s\n",
+               json_get_integer(entry, "registers", -1),
+               json_get_integer(entry, "spill_loads", 0) + json_get_integer(entry, "spill_stores", 0),
+               json_get_integer(entry, "code_bytes", -1), json_get_number(answer, "seconds", 0),
+               json_get_string(entry, "entry", "?"), text);
     }
     json_array_foreach(json_object_get(answer, "warnings"), i, entry) printf("    %s\n", json_string_value(entry));
 }
 
-// Compiles `count` random configurations (all of a small space), one worker a core. Returns how many do not compile, or -1.
-static int64_t compile_samples(const struct job *job, int64_t count, const char *arch, const char *cache, struct error *err)
+// Compiles `count` random configurations (all of a small space), one worker a core. Returns how many do not compile, or
+// -1.
+static int64_t compile_samples(const struct job *job, int64_t count, const char *arch, const char *cache,
+                               struct error *err)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t workers = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (size_t)cores;
@@ -104,7 +108,8 @@ static int check_problems(const struct job *job, const struct device_limits *lim
     for (size_t p = 0; p < job->problem_count; p++) {
         int64_t bytes = job_problem_bytes(job, p, err);
         if (bytes < 0) return error_prefix(err, "%s:%d", job->path, job->problems[p].line);
-        printf("problem %-32s %s, %.4g MiB of buffers\n", job->problems[p].name, p < job->tuned_count ? "tuned" : "verified", (double)bytes / (1 << 20));
+        printf("problem %-32s %s, %.4g MiB of buffers\n", job->problems[p].name,
+               p < job->tuned_count ? "tuned" : "verified", (double)bytes / (1 << 20));
     }
     json_t *request = request_job(job, limits->memory_bytes, NULL, 1, err);
     if (!request) return -1;
@@ -123,18 +128,30 @@ int cmd_check(int argc, char **argv)
     int64_t compile = 0;
     const struct option_spec specs[] = {
         OPTION_JOB(&path),
-        {.name = "compile", .letter = 'c', .integer = &compile, .shown = "N", .help = "compile N random configurations, all of a smaller space (none)"},
-        {.name = "arch", .string = &arch, .shown = "ARCH", .help = "architecture to compile for, and whose limits hold (sm_90a)"},
+        {.name = "compile",
+         .letter = 'c',
+         .integer = &compile,
+         .shown = "N",
+         .help = "compile N random configurations, all of a smaller space (none)"},
+        {.name = "arch",
+         .string = &arch,
+         .shown = "ARCH",
+         .help = "architecture to compile for, and whose limits hold (sm_90a)"},
         {.name = "cache", .string = &cache, .shown = "FOLDER", .help = "compile cache (out/cache)"},
         OPTION_END,
     };
-    int status = options_parse(specs, "Checks a job file: every mistake with file and line, the space, the memory its problems need. Needs no GPU.", argc, argv);
+    int status = options_parse(
+        specs,
+        "Checks a job file: every mistake with file and line, the space, the memory its problems need. Needs no GPU.",
+        argc, argv);
     if (status >= 0) return status;
     struct job *job;
     struct error err;
     struct device_limits limits;
     const char *device;
-    if (device_limits_of(arch, &limits, &device)) fprintf(stderr, "sweetspot check: the limits of '%s' are not known here; those of an %s are assumed\n", arch, device);
+    if (device_limits_of(arch, &limits, &device))
+        fprintf(stderr, "sweetspot check: the limits of '%s' are not known here; those of an %s are assumed\n", arch,
+                device);
     status = session_load_job(path, &job);
     if (status) return status;
     if (job_build_space(job, &limits, &err)) {
@@ -142,13 +159,14 @@ int cmd_check(int argc, char **argv)
         job_free(job);
         return EXIT_USAGE;
     }
-    printf("%s: job '%s', %zu parameters, %" PRIu64 " valid configurations of %.0f on an %s\n", path, job->name, space_parameter_count(job->space), space_size(job->space),
-           space_raw_size(job->space), device);
+    printf("%s: job '%s', %zu parameters, %" PRIu64 " valid configurations of %.0f on an %s\n", path, job->name,
+           space_parameter_count(job->space), space_size(job->space), space_raw_size(job->space), device);
     if (check_problems(job, &limits, &err)) {
         fprintf(stderr, "%s\n", err.message);
         status = EXIT_USAGE;
     }
-    const struct operation *op = job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
+    const struct operation *op =
+        job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
     if (op) printf("verified against %s by %s; bound: %s\n", op->name, job->reference.by, op->bound);
     if (job_compute_class(job)) printf("compute class: %s\n", job_compute_class(job));
     if (!status && compile > 0) {

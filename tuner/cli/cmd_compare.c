@@ -1,8 +1,9 @@
-// sweetspot compare: the winner of the newest final against every baseline that ran in it, from the rounds' paired times.
+// sweetspot compare: the winner of the newest final against every baseline that ran in it, from the rounds' paired
+// times.
 //
-// Nothing here is measured: what the store holds is read and put side by side. The "ceilings" document, where there is one, gives what the device
-// can do at most: {"flops_per_second":..,"bytes_per_second":..}; the percentage is the time that the problem's work needs at the
-// slower of the two over the time taken.
+// Nothing here is measured: what the store holds is read and put side by side. The "ceilings" document, where there is
+// one, gives what the device can do at most: {"flops_per_second":..,"bytes_per_second":..}; the percentage is the time
+// that the problem's work needs at the slower of the two over the time taken.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,15 +20,17 @@
 #include "tuner/output/finals.h"
 #include "tuner/output/table.h"
 
-// From this many operations a byte on, a problem's rate is shown in operations, below it in bytes (both in csv and json). Every
-// device of the last ten years does more than this many a byte that it reads.
+// From this many operations a byte on, a problem's rate is shown in operations, below it in bytes (both in csv and
+// json). Every device of the last ten years does more than this many a byte that it reads.
 static const double balance = 8;
 
 struct comparison {
     struct session session;
     struct final final;
-    struct { double flops, bytes, floor; } *work; // a tuned problem; floor: s at the ceilings; NaN unknown
-    char *config;                                 // of the winner
+    struct {
+        double flops, bytes, floor;
+    } * work;     // a tuned problem; floor: s at the ceilings; NaN unknown
+    char *config; // of the winner
 };
 
 static double evaluate(const struct expr *expression, const int64_t *values)
@@ -45,7 +48,8 @@ static int read_work(struct comparison *c)
     double bytes_per_second = json_get_number(ceilings, "bytes_per_second", NAN);
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     int result = 0;
-    // The measured ceiling is that of FP32; half precision goes through the tensor pipe, whose ceiling by mma.sync is below what wgmma reaches.
+    // The measured ceiling is that of FP32; half precision goes through the tensor pipe, whose ceiling by mma.sync is
+    // below what wgmma reaches.
     for (size_t i = 0; i < job->buffer_count; i++)
         if (job->buffers[i].type == ELEMENT_F16 || job->buffers[i].type == ELEMENT_BF16) flops_per_second = NAN;
     if (job_compute_class(job) && strcmp(job_compute_class(job), "full") != 0) flops_per_second = NAN;
@@ -58,7 +62,8 @@ static int read_work(struct comparison *c)
         }
         c->work[p].flops = evaluate(job->flops, values);
         c->work[p].bytes = evaluate(job->bytes, values);
-        c->work[p].floor = fmax(c->work[p].flops / flops_per_second, c->work[p].bytes / bytes_per_second); // fmax skips a NaN
+        c->work[p].floor =
+            fmax(c->work[p].flops / flops_per_second, c->work[p].bytes / bytes_per_second); // fmax skips a NaN
     }
     free(values);
     return result;
@@ -71,7 +76,8 @@ static int read_final(struct comparison *c, const char *job_path)
     json_t *document = session_document(&c->session, "final", NULL);
     if (!document) {
         fprintf(stderr,
-                "sweetspot: the winner of %s has not been decided in a final yet; a run ends with one: sweetspot tune %s (it goes on where it "
+                "sweetspot: the winner of %s has not been decided in a final yet; a run ends with one: sweetspot tune "
+                "%s (it goes on where it "
                 "stopped)\n",
                 c->session.job->name, job_path);
         return EXIT_NOTHING;
@@ -80,13 +86,15 @@ static int read_final(struct comparison *c, const char *job_path)
     json_decref(document);
     if (!status) status = store_get(c->session.store, c->final.winner, &trial, &err);
     if (status) {
-        fprintf(stderr, "sweetspot: %s: %s\n", c->session.store_path, status > 0 ? "the final's winner is not among the trials" : err.message);
+        fprintf(stderr, "sweetspot: %s: %s\n", c->session.store_path,
+                status > 0 ? "the final's winner is not among the trials" : err.message);
         return EXIT_NOTHING;
     }
     for (size_t p = 0; p < c->session.job->tuned_count; p++) {
         const char *name = c->session.job->problems[p].name;
         if (p < trial.problem_count && trial.problems[p].tuned && !strcmp(trial.problems[p].name, name)) continue;
-        fprintf(stderr, "sweetspot: the final was about other problems than %s now has (%s): tune it again\n", c->session.job->path, name);
+        fprintf(stderr, "sweetspot: the final was about other problems than %s now has (%s): tune it again\n",
+                c->session.job->path, name);
         return EXIT_NOTHING;
     }
     c->config = text_copy(trial.config);
@@ -103,8 +111,9 @@ static void print_table(const struct comparison *c)
     const struct final *final = &c->final;
     const struct job *job = c->session.job;
     char text[96], other[32], *device = session_device(&c->session);
-    printf("%s on %s, final of %s, %" PRId64 " round%s%s\n", job->name, device, show_moment(final->when, text, sizeof text), final->rounds,
-           final->rounds == 1 ? "" : "s", final->replayed ? ", replayed from a recording" : "");
+    printf("%s on %s, final of %s, %" PRId64 " round%s%s\n", job->name, device,
+           show_moment(final->when, text, sizeof text), final->rounds, final->rounds == 1 ? "" : "s",
+           final->replayed ? ", replayed from a recording" : "");
     free(device);
     if (!final->kernel_count) printf("winner: trial %" PRId64 "  %s\n", final->winner, c->config);
     for (size_t k = 0; k < final->kernel_count; k++) {
@@ -119,7 +128,8 @@ static void print_table(const struct comparison *c)
     }
     if (job_compute_class(job)) {
         const struct operation *op = operation_find(job->reference.operation, NULL);
-        printf("compute class: %s%s\n", job_compute_class(job), strcmp(job_compute_class(job), op->classes[0]) ? ", not to be compared with results of others" : "");
+        printf("compute class: %s%s\n", job_compute_class(job),
+               strcmp(job_compute_class(job), op->classes[0]) ? ", not to be compared with results of others" : "");
     }
     // Titles depend on the baselines: at most two columns each.
     const char **titles = memory_new(2 * final->entry_count + 9, sizeof *titles);
@@ -139,7 +149,8 @@ static void print_table(const struct comparison *c)
     struct table *table = table_new(titles);
     for (size_t p = 0; p < job->tuned_count; p++) {
         const struct final_problem *ours = &final_choice(final, p)->problems[p];
-        double time = ours->time.value, flops = c->work[p].flops, bytes = c->work[p].bytes, share = 100 * c->work[p].floor / time;
+        double time = ours->time.value, flops = c->work[p].flops, bytes = c->work[p].bytes,
+               share = 100 * c->work[p].floor / time;
         table_cell(table, "%s%s", job->problems[p].name, job->problems[p].holdout ? " (held back)" : "");
         if (final->kernel_count) {
             table_cell(table, "%zu", final->dispatch[p]);
@@ -149,14 +160,22 @@ static void print_table(const struct comparison *c)
         for (size_t i = 0; i < final->entry_count; i++) {
             const struct final_entry *entry = &final->entries[i];
             if (!is_baseline(entry)) continue;
-            table_cell(table, "%s", isfinite(entry->problems[p].time.value) ? show_time(entry->problems[p].time.value, other, sizeof other) : "");
+            table_cell(table, "%s",
+                       isfinite(entry->problems[p].time.value)
+                           ? show_time(entry->problems[p].time.value, other, sizeof other)
+                           : "");
             table_cell(table, "%s", show_ratio(&entry->problems[p].ratio, text, sizeof text));
         }
-        if (isfinite(flops / time) && !(flops / bytes < balance)) table_cell(table, "%.2f TFLOP/s", flops / time / 1e12);
-        else if (isfinite(bytes / time)) table_cell(table, "%.0f GB/s", bytes / time / 1e9);
-        else table_cell(table, "%s", "");
-        if (isfinite(share)) table_cell(table, "%.1f%%", share);
-        else table_cell(table, "%s", "");
+        if (isfinite(flops / time) && !(flops / bytes < balance))
+            table_cell(table, "%.2f TFLOP/s", flops / time / 1e12);
+        else if (isfinite(bytes / time))
+            table_cell(table, "%.0f GB/s", bytes / time / 1e9);
+        else
+            table_cell(table, "%s", "");
+        if (isfinite(share))
+            table_cell(table, "%.1f%%", share);
+        else
+            table_cell(table, "%s", "");
     }
     if (job->tuned_count > 1) {
         table_cell(table, "geometric mean");
@@ -176,17 +195,21 @@ static void print_table(const struct comparison *c)
     for (size_t i = 0; i < made_count; i++) free(made[i]);
     free(made);
     free(titles);
-    printf("\nRatio: the baseline's time over the tuned one's, above 1 the tuned kernel is faster; median of paired rounds with its 95%% interval.\n");
+    printf("\nRatio: the baseline's time over the tuned one's, above 1 the tuned kernel is faster; median of paired "
+           "rounds with its 95%% interval.\n");
 }
 
-// A kernel may be faster because it is less exact: where its largest error is more than twice a library's, that is said.
+// A kernel may be faster because it is less exact: where its largest error is more than twice a library's, that is
+// said.
 static void print_larger_errors(const struct comparison *c)
 {
     for (size_t i = 0; i < c->final.entry_count; i++) {
         const struct final_entry *library = &c->final.entries[i];
         for (size_t p = 0; p < c->session.job->tuned_count && is_baseline(library); p++) {
             double ratio = final_choice(&c->final, p)->problems[p].error_max / library->problems[p].error_max;
-            if (isfinite(ratio) && ratio > 2) printf("The tuned kernel's largest error is %.1f times that of %s: %s\n", ratio, library->name, c->session.job->problems[p].name);
+            if (isfinite(ratio) && ratio > 2)
+                printf("The tuned kernel's largest error is %.1f times that of %s: %s\n", ratio, library->name,
+                       c->session.job->problems[p].name);
         }
     }
 }
@@ -194,7 +217,8 @@ static void print_larger_errors(const struct comparison *c)
 static void print_errors(const struct comparison *c)
 {
     const struct job *job = c->session.job;
-    struct table *table = table_new((const char *[]){"error against fp64", "problem", ">largest", ">root mean square", NULL});
+    struct table *table =
+        table_new((const char *[]){"error against fp64", "problem", ">largest", ">root mean square", NULL});
     bool any = false;
     for (size_t i = 0; i < c->final.entry_count; i++) {
         const struct final_entry *entry = &c->final.entries[i];
@@ -204,10 +228,14 @@ static void print_errors(const struct comparison *c)
             if (isnan(problem->error_max) && isnan(problem->error_rms)) continue;
             table_cell(table, "%s", is_baseline(entry) ? entry->name : "tuned");
             table_cell(table, "%s", job->problems[p].name);
-            if (isnan(problem->error_max)) table_cell(table, "%s", "");
-            else table_cell(table, "%.2e", problem->error_max);
-            if (isnan(problem->error_rms)) table_cell(table, "%s", "");
-            else table_cell(table, "%.2e", problem->error_rms);
+            if (isnan(problem->error_max))
+                table_cell(table, "%s", "");
+            else
+                table_cell(table, "%.2e", problem->error_max);
+            if (isnan(problem->error_rms))
+                table_cell(table, "%s", "");
+            else
+                table_cell(table, "%.2e", problem->error_rms);
             any = true;
         }
     }
@@ -221,17 +249,20 @@ static void print_errors(const struct comparison *c)
 
 static void csv_number(struct table *table, double value)
 {
-    if (isfinite(value)) table_cell(table, "%.9g", value);
-    else table_cell(table, "%s", "");
+    if (isfinite(value))
+        table_cell(table, "%.9g", value);
+    else
+        table_cell(table, "%s", "");
 }
 
 // One line a problem and entry, so that the columns are the same for every job.
 static void print_csv(const struct comparison *c)
 {
     const struct job *job = c->session.job;
-    struct table *table = table_new((const char *[]){"problem", "entry", "trial", "winner", "status", "time", "time_low", "time_high", "rounds", "ratio",
-                                                     "ratio_low", "ratio_high", "flops_per_second", "bytes_per_second", "ceiling_percent",
-                                                     "error_max", "error_rms", NULL});
+    struct table *table =
+        table_new((const char *[]){"problem", "entry", "trial", "winner", "status", "time", "time_low", "time_high",
+                                   "rounds", "ratio", "ratio_low", "ratio_high", "flops_per_second", "bytes_per_second",
+                                   "ceiling_percent", "error_max", "error_rms", NULL});
     for (size_t p = 0; p < job->tuned_count; p++) {
         for (size_t i = 0; i < c->final.entry_count; i++) {
             const struct final_entry *entry = &c->final.entries[i];
@@ -239,15 +270,18 @@ static void print_csv(const struct comparison *c)
             double time = problem->time.value;
             table_cell(table, "%s", job->problems[p].name);
             table_cell(table, "%s", entry->name);
-            if (entry->trial) table_cell(table, "%" PRId64, entry->trial);
-            else table_cell(table, "%s", "");
+            if (entry->trial)
+                table_cell(table, "%" PRId64, entry->trial);
+            else
+                table_cell(table, "%s", "");
             table_cell(table, "%d", entry == final_choice(&c->final, p));
             table_cell(table, "%s", entry->ok ? "ok" : entry->reason[0] ? entry->reason : "failed");
             const double numbers[] = {time, problem->time.low, problem->time.high};
             for (size_t k = 0; k < 3; k++) csv_number(table, numbers[k]);
             table_cell(table, "%zu", problem->rounds);
-            const double more[] = {problem->ratio.value,  problem->ratio.low,           problem->ratio.high, c->work[p].flops / time,
-                                   c->work[p].bytes / time, 100 * c->work[p].floor / time, problem->error_max, problem->error_rms};
+            const double more[] = {problem->ratio.value,    problem->ratio.low,      problem->ratio.high,
+                                   c->work[p].flops / time, c->work[p].bytes / time, 100 * c->work[p].floor / time,
+                                   problem->error_max,      problem->error_rms};
             for (size_t k = 0; k < sizeof more / sizeof *more; k++) csv_number(table, more[k]);
         }
     }
@@ -257,7 +291,8 @@ static void print_csv(const struct comparison *c)
 
 static json_t *json_interval(const struct interval *interval)
 {
-    return json_pack("[o, o, o]", json_real_or_null(interval->value), json_real_or_null(interval->low), json_real_or_null(interval->high));
+    return json_pack("[o, o, o]", json_real_or_null(interval->value), json_real_or_null(interval->low),
+                     json_real_or_null(interval->high));
 }
 
 static void print_json(const struct comparison *c)
@@ -273,15 +308,19 @@ static void print_json(const struct comparison *c)
             const struct final_problem *problem = &entry->problems[p];
             double time = problem->time.value;
             json_array_append_new(
-                entries, json_pack("{s:s, s:o, s:b, s:b, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "name", entry->name, "trial",
-                                   entry->trial ? json_integer(entry->trial) : json_null(), "winner", entry == final_choice(&c->final, p), "ok", entry->ok,
-                                   "reason", entry->reason, "time", json_interval(&problem->time), "rounds", (json_int_t)problem->rounds,
-                                   "ratio", json_interval(&problem->ratio), "flops_per_second", json_real_or_null(c->work[p].flops / time),
-                                   "bytes_per_second", json_real_or_null(c->work[p].bytes / time), "ceiling_percent",
-                                   json_real_or_null(100 * c->work[p].floor / time), "error_max", json_real_or_null(problem->error_max),
-                                   "error_rms", json_real_or_null(problem->error_rms)));
+                entries,
+                json_pack("{s:s, s:o, s:b, s:b, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "name", entry->name,
+                          "trial", entry->trial ? json_integer(entry->trial) : json_null(), "winner",
+                          entry == final_choice(&c->final, p), "ok", entry->ok, "reason", entry->reason, "time",
+                          json_interval(&problem->time), "rounds", (json_int_t)problem->rounds, "ratio",
+                          json_interval(&problem->ratio), "flops_per_second",
+                          json_real_or_null(c->work[p].flops / time), "bytes_per_second",
+                          json_real_or_null(c->work[p].bytes / time), "ceiling_percent",
+                          json_real_or_null(100 * c->work[p].floor / time), "error_max",
+                          json_real_or_null(problem->error_max), "error_rms", json_real_or_null(problem->error_rms)));
         }
-        json_t *problem = json_pack("{s:s, s:b, s:o}", "problem", job->problems[p].name, "holdout", job->problems[p].holdout, "entries", entries);
+        json_t *problem = json_pack("{s:s, s:b, s:o}", "problem", job->problems[p].name, "holdout",
+                                    job->problems[p].holdout, "entries", entries);
         if (c->final.kernel_count) {
             json_object_set_new(problem, "kernel", json_integer((json_int_t)c->final.dispatch[p]));
             json_object_set_new(problem, "regret", json_real_or_null(c->final.regret[p]));
@@ -291,10 +330,11 @@ static void print_json(const struct comparison *c)
     for (size_t i = 0; i < c->final.entry_count; i++)
         if (is_baseline(&c->final.entries[i]))
             json_object_set_new(overall, c->final.entries[i].name, json_interval(&c->final.entries[i].ratio));
-    json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:f, s:I, s:b, s:I, s:s, s:o, s:o, s:o}", "job", job->name, "device", environment->device,
-                             "driver", environment->driver, "compiler", environment->compiler, "when", c->final.when, "rounds",
-                             (json_int_t)c->final.rounds, "replayed", c->final.replayed, "winner", (json_int_t)c->final.winner, "configuration",
-                             c->config, "ties", ties, "problems", problems, "geometric_mean_ratio", overall);
+    json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:f, s:I, s:b, s:I, s:s, s:o, s:o, s:o}", "job", job->name, "device",
+                             environment->device, "driver", environment->driver, "compiler", environment->compiler,
+                             "when", c->final.when, "rounds", (json_int_t)c->final.rounds, "replayed",
+                             c->final.replayed, "winner", (json_int_t)c->final.winner, "configuration", c->config,
+                             "ties", ties, "problems", problems, "geometric_mean_ratio", overall);
     json_object_set_new(root, "compute", job_compute_class(job) ? json_string(job_compute_class(job)) : json_null());
     json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     putchar('\n');
@@ -306,7 +346,8 @@ static void warn_failed(const struct comparison *c)
     for (size_t i = 0; i < c->final.entry_count; i++) {
         const struct final_entry *entry = &c->final.entries[i];
         if (is_baseline(entry) && !entry->ok)
-            fprintf(stderr, "sweetspot: no time of %s: %s\n", entry->name, entry->reason[0] ? entry->reason : "it failed in the final");
+            fprintf(stderr, "sweetspot: no time of %s: %s\n", entry->name,
+                    entry->reason[0] ? entry->reason : "it failed in the final");
     }
 }
 
@@ -316,11 +357,14 @@ int cmd_compare(int argc, char **argv)
         const char *job, *store;
         int format;
     } o = {0};
-    const struct option_spec specs[] = {OPTION_JOB(&o.job), OPTION_STORE(&o.store), OPTION_FORMAT(&o.format), OPTION_END};
-    int status = options_parse(specs,
-                               "Compares the winner with the baselines that ran beside it in the newest final: times, ratios with their 95% "
-                               "intervals, rates, and errors against a computation in double precision. Exit status 1 when there is no final yet.",
-                               argc, argv);
+    const struct option_spec specs[] = {OPTION_JOB(&o.job), OPTION_STORE(&o.store), OPTION_FORMAT(&o.format),
+                                        OPTION_END};
+    int status = options_parse(
+        specs,
+        "Compares the winner with the baselines that ran beside it in the newest final: times, ratios with their 95% "
+        "intervals, rates, and errors against a computation in double precision. Exit status 1 when there is no final "
+        "yet.",
+        argc, argv);
     if (status >= 0) return status;
     struct comparison c = {0};
     if ((status = session_open(&c.session, o.job, o.store)) || (status = session_build_space(&c.session)) ||

@@ -12,9 +12,11 @@
 static void print_device(int index, const json_t *hello)
 {
     const json_t *d = json_object_get(hello, "device");
-    printf("%d  %s  %s  %" PRId64 " SMs  %.1f GiB (%.1f free)  driver %s, CUDA %s  %s\n", index, json_get_string(d, "name", "?"), json_get_string(d, "arch", "?"),
-           json_get_integer(d, "sm_count", 0), (double)json_get_integer(d, "memory_bytes", 0) / (1 << 30), (double)json_get_integer(d, "memory_free", 0) / (1 << 30),
-           json_get_string(d, "driver", "?"), json_get_string(d, "cuda", "?"), json_get_string(d, "uuid", ""));
+    printf("%d  %s  %s  %" PRId64 " SMs  %.1f GiB (%.1f free)  driver %s, CUDA %s  %s\n", index,
+           json_get_string(d, "name", "?"), json_get_string(d, "arch", "?"), json_get_integer(d, "sm_count", 0),
+           (double)json_get_integer(d, "memory_bytes", 0) / (1 << 30),
+           (double)json_get_integer(d, "memory_free", 0) / (1 << 30), json_get_string(d, "driver", "?"),
+           json_get_string(d, "cuda", "?"), json_get_string(d, "uuid", ""));
 }
 
 int cmd_devices(int argc, char **argv)
@@ -48,8 +50,10 @@ int cmd_devices(int argc, char **argv)
             if (format == FORMAT_TABLE)
                 print_device((int)i, json_array_get(all, i));
             else
-                printf("%zu,%s,%s,%" PRId64 ",%" PRId64 ",%s,%s,%s\n", i, json_get_string(d, "name", ""), json_get_string(d, "arch", ""), json_get_integer(d, "sm_count", 0),
-                       json_get_integer(d, "memory_bytes", 0), json_get_string(d, "driver", ""), json_get_string(d, "cuda", ""), json_get_string(d, "uuid", ""));
+                printf("%zu,%s,%s,%" PRId64 ",%" PRId64 ",%s,%s,%s\n", i, json_get_string(d, "name", ""),
+                       json_get_string(d, "arch", ""), json_get_integer(d, "sm_count", 0),
+                       json_get_integer(d, "memory_bytes", 0), json_get_string(d, "driver", ""),
+                       json_get_string(d, "cuda", ""), json_get_string(d, "uuid", ""));
         }
     }
     json_decref(all);

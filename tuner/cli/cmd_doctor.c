@@ -29,19 +29,24 @@ static void line(enum verdict verdict, const char *what, const char *format, ...
 static void check_gpu(const json_t *hello)
 {
     const json_t *d = json_object_get(hello, "device"), *counters = json_object_get(hello, "counters");
-    line(GOOD, "GPU", "%s, %s, driver %s, CUDA %s, %.1f GiB free", json_get_string(d, "name", "?"), json_get_string(d, "arch", "?"), json_get_string(d, "driver", "?"),
-         json_get_string(d, "cuda", "?"), (double)json_get_integer(d, "memory_free", 0) / (1 << 30));
+    line(GOOD, "GPU", "%s, %s, driver %s, CUDA %s, %.1f GiB free", json_get_string(d, "name", "?"),
+         json_get_string(d, "arch", "?"), json_get_string(d, "driver", "?"), json_get_string(d, "cuda", "?"),
+         (double)json_get_integer(d, "memory_free", 0) / (1 << 30));
     if (json_get_bool(hello, "nvml", false))
         line(GOOD, "clocks", "NVML answers: temperature, clock and throttling are watched");
     else
-        line(PARTLY, "clocks", "NVML (libnvidia-ml.so.1) does not answer: throttled samples go unnoticed; it comes with the driver");
+        line(PARTLY, "clocks",
+             "NVML (libnvidia-ml.so.1) does not answer: throttled samples go unnoticed; it comes with the driver");
     if (json_get_bool(counters, "available", false)) {
-        line(GOOD, "counters", "CUPTI reads hardware counters (%s, %zu metrics of the basic set)", json_get_string(counters, "chip", "?"),
-             json_array_size(json_object_get(counters, "metrics")));
+        line(GOOD, "counters", "CUPTI reads hardware counters (%s, %zu metrics of the basic set)",
+             json_get_string(counters, "chip", "?"), json_array_size(json_object_get(counters, "metrics")));
     } else {
         line(PARTLY, "counters", "%s", json_get_string(counters, "reason", "not available"));
-        printf("%23sTuning works without. To allow them for all users: as root, put\n%23s    options nvidia NVreg_RestrictProfilingToAdminUsers=0\n"
-               "%23sinto /etc/modprobe.d/nvidia-profiling.conf and reboot; or run as root, or give the container SYS_ADMIN\n", "", "", "");
+        printf("%23sTuning works without. To allow them for all users: as root, put\n%23s    options nvidia "
+               "NVreg_RestrictProfilingToAdminUsers=0\n"
+               "%23sinto /etc/modprobe.d/nvidia-profiling.conf and reboot; or run as root, or give the container "
+               "SYS_ADMIN\n",
+               "", "", "");
     }
     const char *blas = json_get_string(json_object_get(hello, "libraries"), "cublas", "");
     if (*blas)
@@ -53,7 +58,9 @@ static void check_gpu(const json_t *hello)
 int cmd_doctor(int argc, char **argv)
 {
     const struct option_spec specs[] = {OPTION_END};
-    int status = options_parse(specs, "Says what works on this machine (driver, GPU, counters, compiler, folders) and how to mend the rest.", argc, argv);
+    int status = options_parse(
+        specs, "Says what works on this machine (driver, GPU, counters, compiler, folders) and how to mend the rest.",
+        argc, argv);
     if (status >= 0) return status;
     struct error err;
     status = EXIT_DONE;
@@ -70,9 +77,11 @@ int cmd_doctor(int argc, char **argv)
     char version[64];
     snprintf(version, sizeof version, "%s", json_get_string(answer, "compiler", ""));
     json_decref(answer);
-    answer = *version ? probe_compiler(json_pack("{s:s, s:s, s:s, s:[s]}", "op", "compile", "arch", arch, "text",
-                                                 "extern \"C\" __global__ void one(int *x) { *x = 1; }", "entries", "one"), &err)
-                      : NULL;
+    answer = *version
+                 ? probe_compiler(json_pack("{s:s, s:s, s:s, s:[s]}", "op", "compile", "arch", arch, "text",
+                                            "extern \"C\" __global__ void one(int *x) { *x = 1; }", "entries", "one"),
+                                  &err)
+                 : NULL;
     if (!strcmp(json_get_string(answer, "status", ""), "ok")) {
         line(GOOD, "compiler", "%s compiles for %s in %.2f s", version, arch, json_get_number(answer, "seconds", 0));
     } else {

@@ -27,9 +27,12 @@ static int write_to_stdout(const struct recorded *recorded, struct error *err)
     close(fd);
     if (recorded_write(recorded, path, err)) goto remove;
     text = text_read_file(path, &size);
-    if (!text) error_set(err, "cannot read '%s': %s", path, strerror(errno));
-    else if (fwrite(text, 1, size, stdout) != size) error_set(err, "cannot write the output: %s", strerror(errno));
-    else result = 0;
+    if (!text)
+        error_set(err, "cannot read '%s': %s", path, strerror(errno));
+    else if (fwrite(text, 1, size, stdout) != size)
+        error_set(err, "cannot write the output: %s", strerror(errno));
+    else
+        result = 0;
 remove:
     unlink(path);
 out:
@@ -44,11 +47,16 @@ int cmd_export(int argc, char **argv)
     const struct option_spec specs[] = {
         OPTION_JOB(&job),
         OPTION_STORE(&store),
-        {.name = "output", .letter = 'o', .string = &output, .shown = "FILE", .help = "the file to write, packed when its name ends in .gz (standard output)"},
+        {.name = "output",
+         .letter = 'o',
+         .string = &output,
+         .shown = "FILE",
+         .help = "the file to write, packed when its name ends in .gz (standard output)"},
         OPTION_END,
     };
     int status = options_parse(specs,
-                               "Writes all trials of a job as a recorded space in JSON: configurations, statuses, times, the compiler's figures, counters, baselines "
+                               "Writes all trials of a job as a recorded space in JSON: configurations, statuses, "
+                               "times, the compiler's figures, counters, baselines "
                                "and finals. `tune --device replay:FILE` and `replay` read it.",
                                argc, argv);
     if (status >= 0) return status;
@@ -63,9 +71,12 @@ int cmd_export(int argc, char **argv)
         status = EXIT_NOTHING;
         goto out;
     }
-    if (skipped) fprintf(stderr, "sweetspot: %zu trials are not of the job's search space as it is now, and left out\n", skipped);
+    if (skipped)
+        fprintf(stderr, "sweetspot: %zu trials are not of the job's search space as it is now, and left out\n",
+                skipped);
     if (session.job->objective == OBJECTIVE_MEAN && session.job->tuned_count > 1)
-        fprintf(stderr, "sweetspot: a recorded space knows no mean over problems: it is replayed with the geometric mean\n");
+        fprintf(stderr,
+                "sweetspot: a recorded space knows no mean over problems: it is replayed with the geometric mean\n");
     if (output ? recorded_write(recorded, output, &err) : write_to_stdout(recorded, &err)) {
         fprintf(stderr, "sweetspot: %s\n", err.message);
         status = EXIT_ENVIRONMENT;

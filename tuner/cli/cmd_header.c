@@ -1,12 +1,12 @@
-// sweetspot header: the winner as a C header (output/header.h), merged with what an older header says of other devices; and the check whether a
-// header still belongs to its template.
+// sweetspot header: the winner as a C header (output/header.h), merged with what an older header says of other devices;
+// and the check whether a header still belongs to its template.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/protocol.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
@@ -55,11 +55,14 @@ static int check_header(const struct job *job, const char *path)
         fprintf(stderr, "sweetspot: there is no header '%s'\n", path);
         status = EXIT_USAGE;
     }
-    json_array_foreach(sections, i, section) {
+    json_array_foreach(sections, i, section)
+    {
         bool other_job = strcmp(json_get_string(section, "job", ""), job->name) != 0;
         bool same = !other_job && !strcmp(json_get_string(section, "source_hash", ""), hash);
         printf("%s: %s: %s\n", path, json_get_string(section, "device", "?"),
-               same ? "the template is the one that was tuned" : other_job ? "is the header of another job" : "the template has changed since it was tuned");
+               same        ? "the template is the one that was tuned"
+               : other_job ? "is the header of another job"
+                           : "the template has changed since it was tuned");
         if (!same) status = EXIT_NOTHING;
     }
     json_decref(sections);
@@ -107,7 +110,8 @@ static char **tied_configurations(struct session *session, const struct final *f
 }
 
 // The section of one trial, which is kernel number `kernel` of the final.
-static json_t *make_section(struct session *session, int64_t id, const struct final *final, size_t kernel, char **ties, int *status)
+static json_t *make_section(struct session *session, int64_t id, const struct final *final, size_t kernel, char **ties,
+                            int *status)
 {
     struct error err = {""};
     struct trial trial;
@@ -115,7 +119,9 @@ static json_t *make_section(struct session *session, int64_t id, const struct fi
     char *prefix = header_prefix(session->job->name);
     int found = store_get(session->store, id, &trial, &err);
     if (found > 0) error_set(&err, "the winner of the final is not in the store");
-    if (!found) section = header_section(session->job, &session->environment, &trial, final, kernel, (const char *const *)ties, prefix, &err);
+    if (!found)
+        section = header_section(session->job, &session->environment, &trial, final, kernel, (const char *const *)ties,
+                                 prefix, &err);
     if (!section) *status = fail(found ? EXIT_ENVIRONMENT : EXIT_USAGE, &err);
     free(prefix);
     return section;
@@ -132,16 +138,20 @@ static json_t *make_sections(struct session *session, int *status)
     *status = find_winner(session, &final, &decided, &winner);
     if (*status) goto out;
     if (!decided && session->job->objective == OBJECTIVE_EACH) {
-        fprintf(stderr, "sweetspot: which kernels are for which problems is decided in a final: sweetspot tune goes on to one\n");
+        fprintf(
+            stderr,
+            "sweetspot: which kernels are for which problems is decided in a final: sweetspot tune goes on to one\n");
         *status = EXIT_NOTHING;
         goto out;
     }
     ties = tied_configurations(session, &final); // before the winner: the store keeps one trial at a time
     for (size_t k = 0; k < (final.kernel_count ? final.kernel_count : 1) && !*status; k++) {
-        json_t *section = make_section(session, final.kernel_count ? final.kernels[k] : winner, decided ? &final : NULL, k, ties, status);
+        json_t *section = make_section(session, final.kernel_count ? final.kernels[k] : winner, decided ? &final : NULL,
+                                       k, ties, status);
         if (section) json_array_append_new(sections, section);
     }
-    if (!*status && !decided) fprintf(stderr, "sweetspot: not decided in a final yet: the header says so; sweetspot tune goes on to one\n");
+    if (!*status && !decided)
+        fprintf(stderr, "sweetspot: not decided in a final yet: the header says so; sweetspot tune goes on to one\n");
 out:
     for (char **tie = ties; tie && *tie; tie++) free(*tie);
     free(ties);
@@ -162,7 +172,8 @@ static int write_header(const struct header_options *o, struct session *session,
     sections = header_read(path, &err);
     if (!sections || header_merge(sections, fresh, &err)) {
         if (!o->force) {
-            fprintf(stderr, "sweetspot: %s; it is left as it is (--force writes over it, or give another --output)\n", err.message);
+            fprintf(stderr, "sweetspot: %s; it is left as it is (--force writes over it, or give another --output)\n",
+                    err.message);
             status = EXIT_USAGE;
             goto out;
         }
@@ -190,15 +201,26 @@ int cmd_header(int argc, char **argv)
     const struct option_spec specs[] = {
         OPTION_JOB(&o.job),
         OPTION_STORE(&o.store),
-        {.name = "output", .letter = 'o', .string = &o.output, .shown = "FILE", .help = "the header to write (out/include/<job name>_best.h)"},
-        {.name = "check", .string = &o.check, .shown = "FILE", .help = "only say whether the template is still the one FILE was tuned on; exit status 1 when it is not"},
-        {.name = "hash", .flag = &o.hash, .help = "only print the template's present hash, for -DSWEETSPOT_SOURCE_HASH="},
+        {.name = "output",
+         .letter = 'o',
+         .string = &o.output,
+         .shown = "FILE",
+         .help = "the header to write (out/include/<job name>_best.h)"},
+        {.name = "check",
+         .string = &o.check,
+         .shown = "FILE",
+         .help = "only say whether the template is still the one FILE was tuned on; exit status 1 when it is not"},
+        {.name = "hash",
+         .flag = &o.hash,
+         .help = "only print the template's present hash, for -DSWEETSPOT_SOURCE_HASH="},
         {.name = "force", .flag = &o.force, .help = "write over a file that is no header of this job"},
         OPTION_END,
     };
     int status = options_parse(specs,
-                               "Writes the winner of the newest final as a C header that stands alone: parameters, launch geometry as functions of the problem's "
-                               "sizes, and what the result is worth. Without a final the best of the search is written, and marked as such. What "
+                               "Writes the winner of the newest final as a C header that stands alone: parameters, "
+                               "launch geometry as functions of the problem's "
+                               "sizes, and what the result is worth. Without a final the best of the search is "
+                               "written, and marked as such. What "
                                "the file says of other devices is kept.",
                                argc, argv);
     if (status >= 0) return status;

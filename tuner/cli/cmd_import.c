@@ -1,4 +1,5 @@
-// sweetspot import: reads a recorded space in any format that recorded.h knows, says what is in it, and writes it in ours.
+// sweetspot import: reads a recorded space in any format that recorded.h knows, says what is in it, and writes it in
+// ours.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,8 +18,10 @@ static void print_configuration(const struct recorded *r, size_t trial)
     for (size_t i = 0; i < r->parameter_count; i++) {
         const struct recorded_parameter *p = &r->parameters[i];
         printf("%s%s=", i ? "," : "", p->name);
-        if (p->integers) printf("%" PRId64, p->integers[config[i]]);
-        else printf("%s", p->texts[config[i]]);
+        if (p->integers)
+            printf("%" PRId64, p->integers[config[i]]);
+        else
+            printf("%s", p->texts[config[i]]);
     }
     putchar('\n');
 }
@@ -49,7 +52,8 @@ static void print_summary(const struct recorded *r)
     double raw = 1;
     for (size_t i = 0; i < r->trial_count; i++) counts[r->trials[i].status]++;
     for (size_t i = 0; i < r->parameter_count; i++) raw *= (double)r->parameters[i].count;
-    printf("job             %s on %s\n", r->job[0] ? r->job : "(unnamed)", recorded_device_name(r)[0] ? recorded_device_name(r) : "an unknown device");
+    printf("job             %s on %s\n", r->job[0] ? r->job : "(unnamed)",
+           recorded_device_name(r)[0] ? recorded_device_name(r) : "an unknown device");
     printf("parameters      %zu, %.0f combinations\n", r->parameter_count, raw);
     printf("configurations  %zu:", r->trial_count);
     const char *separator = "";
@@ -64,7 +68,8 @@ static void print_summary(const struct recorded *r)
         printf("best            none worked\n");
         return;
     }
-    printf("best            %s (median %s)\n                ", show_time(r->trials[r->best].objective, best, sizeof best),
+    printf("best            %s (median %s)\n                ",
+           show_time(r->trials[r->best].objective, best, sizeof best),
            show_time(median_objective(r), median, sizeof median));
     print_configuration(r, (size_t)r->best);
 }
@@ -73,11 +78,19 @@ int cmd_import(int argc, char **argv)
 {
     const char *input = NULL, *output = NULL;
     const struct option_spec specs[] = {
-        {.name = "FILE", .positional = true, .string = &input, .help = "Kernel Tuner cache, T4 results, or our own JSON; may be packed"},
-        {.name = "output", .letter = 'o', .string = &output, .shown = "FILE", .help = "the file to write, packed when its name ends in .gz (none)"},
+        {.name = "FILE",
+         .positional = true,
+         .string = &input,
+         .help = "Kernel Tuner cache, T4 results, or our own JSON; may be packed"},
+        {.name = "output",
+         .letter = 'o',
+         .string = &output,
+         .shown = "FILE",
+         .help = "the file to write, packed when its name ends in .gz (none)"},
         OPTION_END,
     };
-    int status = options_parse(specs, "Converts a recorded space of another tuner into our JSON, and prints what is in it.", argc, argv);
+    int status = options_parse(
+        specs, "Converts a recorded space of another tuner into our JSON, and prints what is in it.", argc, argv);
     if (status >= 0) return status;
     struct error err = {""};
     struct recorded *recorded = recorded_read(input, &err);

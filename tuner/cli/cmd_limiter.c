@@ -1,4 +1,5 @@
-// sweetspot limiter: a candidate whole, its memory traffic alone, its arithmetic alone, at the same occupancy; and what the three times say.
+// sweetspot limiter: a candidate whole, its memory traffic alone, its arithmetic alone, at the same occupancy; and what
+// the three times say.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +37,11 @@ static int check_template(const struct job *job)
     bool known = text && strstr(text, "SWEETSPOT_VARIANT");
     free(text);
     if (known) return 0;
-    fprintf(stderr, "sweetspot: %s knows no variants: its text must leave out the arithmetic where SWEETSPOT_VARIANT is 1 and the memory traffic where it is 2 "
-                    "(templates/reduce.cu shows how)\n", job->source);
+    fprintf(stderr,
+            "sweetspot: %s knows no variants: its text must leave out the arithmetic where SWEETSPOT_VARIANT is 1 and "
+            "the memory traffic where it is 2 "
+            "(templates/reduce.cu shows how)\n",
+            job->source);
     return EXIT_NOTHING;
 }
 
@@ -52,12 +56,14 @@ static int measure(struct limiting *l)
     json_t *ceilings = candidate_spec_ceilings(&l->source, l->single);
     int status = 0;
     for (int v = 0; v < VARIANTS && !status; v++) {
-        json_t *p = explain_variant(l->single, job, config, (size_t)l->problem - 1, v ? names[v] : l->spec.name, v, blocks, &err);
+        json_t *p = explain_variant(l->single, job, config, (size_t)l->problem - 1, v ? names[v] : l->spec.name, v,
+                                    blocks, &err);
         l->profiles[v] = p;
         if (!p) {
             status = complain(EXIT_NOTHING, &err);
         } else if (!explain_worked(p)) {
-            fprintf(stderr, "sweetspot: %s: %s: %s\n", v ? names[v] : l->spec.name, json_get_string(p, "status", "?"), json_get_string(p, "reason", ""));
+            fprintf(stderr, "sweetspot: %s: %s: %s\n", v ? names[v] : l->spec.name, json_get_string(p, "status", "?"),
+                    json_get_string(p, "reason", ""));
             status = EXIT_NOTHING;
         } else {
             json_object_set(p, "ceilings", ceilings);
@@ -74,7 +80,8 @@ static int limiter(struct limiting *l)
     int status = check_template(l->source.session.job);
     if (!status) status = candidate_spec_read(&l->source, l->trial ? l->trial : "best", &l->spec);
     if (!status && l->spec.baseline) {
-        fprintf(stderr, "sweetspot: %s has no source to take apart; name a trial or NAME=value,...\n", l->spec.baseline);
+        fprintf(stderr, "sweetspot: %s has no source to take apart; name a trial or NAME=value,...\n",
+                l->spec.baseline);
         status = EXIT_USAGE;
     }
     if (!status && l->problem > (int64_t)l->source.session.job->tuned_count) {
@@ -82,7 +89,8 @@ static int limiter(struct limiting *l)
         status = EXIT_USAGE;
     }
     if (status) return status;
-    struct single_run_options options = {.device = l->device, .cache = l->cache ? l->cache : "out/cache", .metrics = "full", .say = candidate_spec_say};
+    struct single_run_options options = {
+        .device = l->device, .cache = l->cache ? l->cache : "out/cache", .metrics = "full", .say = candidate_spec_say};
     status = single_run_open(&l->single, l->source.session.job, &options, &err);
     if (status) return complain(status, &err);
     status = measure(l);
@@ -106,15 +114,32 @@ int cmd_limiter(int argc, char **argv)
     struct limiting l = {.device = "0", .problem = 1};
     const struct option_spec specs[] = {
         OPTION_JOB(&l.job),
-        {.name = "trial", .letter = 't', .string = &l.trial, .shown = "WHICH", .help = "a trial's number, best, runner-up, or NAME=value,... with the rest as in the best (best)"},
-        {.name = "problem", .letter = 'p', .integer = &l.problem, .low = 1, .high = JOB_MAX_PROBLEMS, .shown = "N", .help = "which of the job's problems (1)"},
+        {.name = "trial",
+         .letter = 't',
+         .string = &l.trial,
+         .shown = "WHICH",
+         .help = "a trial's number, best, runner-up, or NAME=value,... with the rest as in the best (best)"},
+        {.name = "problem",
+         .letter = 'p',
+         .integer = &l.problem,
+         .low = 1,
+         .high = JOB_MAX_PROBLEMS,
+         .shown = "N",
+         .help = "which of the job's problems (1)"},
         {.name = "device", .letter = 'd', .string = &l.device, .shown = "N", .help = "the GPU (0)"},
         OPTION_STORE(&l.store),
         {.name = "cache", .string = &l.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
-        {.name = "format", .letter = 'f', .choice = &l.format, .choices = formats, .help = "how results are printed (table)"},
+        {.name = "format",
+         .letter = 'f',
+         .choice = &l.format,
+         .choices = formats,
+         .help = "how results are printed (table)"},
         OPTION_END,
     };
-    int status = options_parse(specs, "Says what limits a candidate: times it whole, with its memory traffic alone and with its arithmetic alone, at the same occupancy.", argc, argv);
+    int status = options_parse(specs,
+                               "Says what limits a candidate: times it whole, with its memory traffic alone and with "
+                               "its arithmetic alone, at the same occupancy.",
+                               argc, argv);
     if (status >= 0) return status;
     status = candidate_spec_open(&l.source, l.job, l.store);
     if (!status) status = limiter(&l);

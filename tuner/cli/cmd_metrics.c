@@ -1,4 +1,5 @@
-// sweetspot metrics: the hardware counters that exist on a chip, and which of them the program knows by a short key. Needs CUPTI, but no GPU.
+// sweetspot metrics: the hardware counters that exist on a chip, and which of them the program knows by a short key.
+// Needs CUPTI, but no GPU.
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +50,8 @@ static void print_sets(const json_t *answer)
         table_cell(table, "%zu", json_array_size(json_object_get(set, "metrics")));
         table_cell(table, "%s", json_get_string(set, "summary", ""));
     }
-    printf("Metric sets (counters = { metrics = [\"stalls\", ...]; } in a job file adds sets or single names to the basic one):\n");
+    printf("Metric sets (counters = { metrics = [\"stalls\", ...]; } in a job file adds sets or single names to the "
+           "basic one):\n");
     table_print(table, stdout);
     table_free(table);
     printf("\n");
@@ -86,7 +88,9 @@ static int print_metrics(const json_t *answer, const char *pattern, int format)
     }
     table_free(table);
     json_decref(kept);
-    if (!count) fprintf(stderr, "sweetspot: no metric of %s matches '%s'\n", json_get_string(answer, "chip", "?"), pattern ? pattern : "");
+    if (!count)
+        fprintf(stderr, "sweetspot: no metric of %s matches '%s'\n", json_get_string(answer, "chip", "?"),
+                pattern ? pattern : "");
     return count ? EXIT_DONE : EXIT_NOTHING;
 }
 
@@ -96,17 +100,29 @@ int cmd_metrics(int argc, char **argv)
     int format = FORMAT_TABLE;
     struct error err = {""};
     const struct option_spec specs[] = {
-        {.name = "PATTERN", .positional = true, .optional = true, .string = &pattern, .help = "part of a metric's name or key, or a pattern with * and ?"},
-        {.name = "chip", .letter = 'c', .string = &chip, .shown = "NAME", .help = "the chip, GH100 for instance (the GPU here)"},
+        {.name = "PATTERN",
+         .positional = true,
+         .optional = true,
+         .string = &pattern,
+         .help = "part of a metric's name or key, or a pattern with * and ?"},
+        {.name = "chip",
+         .letter = 'c',
+         .string = &chip,
+         .shown = "NAME",
+         .help = "the chip, GH100 for instance (the GPU here)"},
         OPTION_FORMAT(&format),
         OPTION_END,
     };
-    int status = options_parse(specs, "Lists the hardware counters that a chip has, by base name: a roll-up such as .sum or .avg.per_cycle_active completes it.", argc, argv);
+    int status = options_parse(specs,
+                               "Lists the hardware counters that a chip has, by base name: a roll-up such as .sum or "
+                               ".avg.per_cycle_active completes it.",
+                               argc, argv);
     if (status >= 0) return status;
     json_t *hello = chip ? NULL : probe_gpu(0, &err);
     if (!chip) chip = json_get_string(json_object_get(hello, "counters"), "chip", "");
     if (!*chip) {
-        fprintf(stderr, "sweetspot: no GPU tells its chip (%s): name one with --chip, GH100 for instance\n", *err.message ? err.message : "no counters");
+        fprintf(stderr, "sweetspot: no GPU tells its chip (%s): name one with --chip, GH100 for instance\n",
+                *err.message ? err.message : "no counters");
         json_decref(hello);
         return EXIT_ENVIRONMENT;
     }

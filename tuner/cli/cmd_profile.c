@@ -1,6 +1,7 @@
 // sweetspot profile: why one candidate is as fast as it is, or why it differs from another one.
 //
-// The candidate is compiled, verified, timed and counted anew; which configuration it is comes from the store. What the device can do at most is kept there.
+// The candidate is compiled, verified, timed and counted anew; which configuration it is comes from the store. What the
+// device can do at most is kept there.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -39,11 +40,13 @@ static int make_profile(struct profiling *p, const struct candidate_spec *s, jso
     uint16_t config[SPACE_MAX_PARAMETERS];
     size_t problem = (size_t)p->o.problem - 1;
     if (!s->baseline && candidate_spec_config(&p->source, s, config, &err)) return complain(EXIT_USAGE, &err);
-    *out = s->baseline ? explain_baseline(p->single, p->source.session.job, s->baseline, problem, &err) : explain_candidate(p->single, p->source.session.job, config, problem, s->name, &err);
+    *out = s->baseline ? explain_baseline(p->single, p->source.session.job, s->baseline, problem, &err)
+                       : explain_candidate(p->single, p->source.session.job, config, problem, s->name, &err);
     if (!*out) return complain(EXIT_NOTHING, &err);
     json_object_set(*out, "ceilings", ceilings);
     if (explain_worked(*out)) return 0;
-    fprintf(stderr, "sweetspot: %s (%s) cannot be profiled: %s: %s\n", s->name, json_get_string(*out, "config", ""), json_get_string(*out, "status", "?"), json_get_string(*out, "reason", ""));
+    fprintf(stderr, "sweetspot: %s (%s) cannot be profiled: %s: %s\n", s->name, json_get_string(*out, "config", ""),
+            json_get_string(*out, "status", "?"), json_get_string(*out, "reason", ""));
     return EXIT_NOTHING;
 }
 
@@ -75,14 +78,16 @@ static int show(const struct profiling *p, json_t *profile, json_t *against)
         if (against) add_text(against, job->source);
         json_object_set_new(profile, "roofline", profile_roofline(profile));
         if (against) json_object_set_new(against, "roofline", profile_roofline(against));
-        json_t *all = json_pack("{s:O, s:O?, s:o}", "profile", profile, "against", against, "findings", findings_json(findings, count, job));
+        json_t *all = json_pack("{s:O, s:O?, s:o}", "profile", profile, "against", against, "findings",
+                                findings_json(findings, count, job));
         json_dumpf(all, stdout, JSON_INDENT(1));
         putchar('\n');
         json_decref(all);
     }
     if (p->o.no_counters || json_object_get(profile_main_stage(profile), "counters")) return EXIT_DONE;
     const json_t *notes = json_object_get(profile, "notes");
-    fprintf(stderr, "sweetspot: no hardware counters: %s\n", json_array_size(notes) ? json_string_value(json_array_get(notes, 0)) : "unknown reason");
+    fprintf(stderr, "sweetspot: no hardware counters: %s\n",
+            json_array_size(notes) ? json_string_value(json_array_get(notes, 0)) : "unknown reason");
     return EXIT_ENVIRONMENT;
 }
 
@@ -99,8 +104,11 @@ static int profile(struct profiling *p)
     if (!status && p->o.against) status = candidate_spec_read(&p->source, p->o.against, &p->other);
     if (status) return status;
     char *cache = p->o.cache ? text_copy(p->o.cache) : text_copy("out/cache");
-    struct single_run_options options = {.device = p->o.device, .cache = cache, .metrics = p->o.no_counters ? NULL : "full", .baselines = p->spec.baseline || p->other.baseline,
-                                  .say = candidate_spec_say};
+    struct single_run_options options = {.device = p->o.device,
+                                         .cache = cache,
+                                         .metrics = p->o.no_counters ? NULL : "full",
+                                         .baselines = p->spec.baseline || p->other.baseline,
+                                         .say = candidate_spec_say};
     status = single_run_open(&p->single, p->source.session.job, &options, &err);
     free(cache);
     if (status) return complain(status, &err);
@@ -120,17 +128,41 @@ int cmd_profile(int argc, char **argv)
     struct profiling p = {.o = {.device = "0", .problem = 1}};
     const struct option_spec specs[] = {
         OPTION_JOB(&p.o.job),
-        {.name = "trial", .letter = 't', .string = &p.o.trial, .shown = "WHICH", .help = "a trial's number, best, runner-up, a baseline's name, or NAME=value,... with the rest as in the best (best)"},
-        {.name = "against", .letter = 'a', .string = &p.o.against, .shown = "WHICH", .help = "compare with another one, likewise"},
-        {.name = "problem", .letter = 'p', .integer = &p.o.problem, .low = 1, .high = JOB_MAX_PROBLEMS, .shown = "N", .help = "which of the job's problems (1)"},
+        {.name = "trial",
+         .letter = 't',
+         .string = &p.o.trial,
+         .shown = "WHICH",
+         .help = "a trial's number, best, runner-up, a baseline's name, or NAME=value,... with the rest as in the best "
+                 "(best)"},
+        {.name = "against",
+         .letter = 'a',
+         .string = &p.o.against,
+         .shown = "WHICH",
+         .help = "compare with another one, likewise"},
+        {.name = "problem",
+         .letter = 'p',
+         .integer = &p.o.problem,
+         .low = 1,
+         .high = JOB_MAX_PROBLEMS,
+         .shown = "N",
+         .help = "which of the job's problems (1)"},
         {.name = "device", .letter = 'd', .string = &p.o.device, .shown = "N", .help = "the GPU (0)"},
-        {.name = "no-counters", .flag = &p.o.no_counters, .help = "take no hardware counters: times, launch and occupancy alone"},
+        {.name = "no-counters",
+         .flag = &p.o.no_counters,
+         .help = "take no hardware counters: times, launch and occupancy alone"},
         OPTION_STORE(&p.o.store),
         {.name = "cache", .string = &p.o.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
-        {.name = "format", .letter = 'f', .choice = &p.o.format, .choices = formats, .help = "how results are printed (table)"},
+        {.name = "format",
+         .letter = 'f',
+         .choice = &p.o.format,
+         .choices = formats,
+         .help = "how results are printed (table)"},
         OPTION_END,
     };
-    int status = options_parse(specs, "Says why a candidate is as fast as it is: hardware counters by section, the source lines that cost most, and findings in words.", argc, argv);
+    int status = options_parse(specs,
+                               "Says why a candidate is as fast as it is: hardware counters by section, the source "
+                               "lines that cost most, and findings in words.",
+                               argc, argv);
     if (status >= 0) return status;
     status = candidate_spec_open(&p.source, p.o.job, p.o.store);
     if (!status) status = profile(&p);

@@ -26,7 +26,8 @@ static int choose_strategies(const char *text, const struct strategy_class **cho
         const struct strategy_class *class = strategy_find(name);
         const char *nearest = strategy_nearest(name);
         if (!class) {
-            error_set(err, "unknown strategy '%s'%s%s%s", name, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+            error_set(err, "unknown strategy '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
+                      nearest ? nearest : "", nearest ? "'?" : "");
             free(name);
             return -1;
         }
@@ -45,7 +46,8 @@ static int parse_budgets(const char *text, struct bench_options *o, struct error
         if (end == at || (*end && *end != ',') || budget < 1 || budget > 1000000)
             return error_set(err, "--budgets: '%s' is no list of numbers of evaluations (1 to 1000000)", text);
         if (o->budget_count == BENCH_MAX_BUDGETS) return error_set(err, "--budgets: at most %d", BENCH_MAX_BUDGETS);
-        if (o->budget_count && budget <= o->budgets[o->budget_count - 1]) return error_set(err, "--budgets: must ascend");
+        if (o->budget_count && budget <= o->budgets[o->budget_count - 1])
+            return error_set(err, "--budgets: must ascend");
         o->budgets[o->budget_count++] = budget;
         at = *end ? end + 1 : end;
     }
@@ -56,23 +58,46 @@ int cmd_replay(int argc, char **argv)
 {
     const char *strategy = "default", *budgets = "25,50,100,200";
     int format = FORMAT_TABLE;
-    struct bench_options o = { .seeds = 60, .first_seed = 1, .ahead = 1 };
+    struct bench_options o = {.seeds = 60, .first_seed = 1, .ahead = 1};
     bool quick = false;
-    struct option_list paths = { 0 };
+    struct option_list paths = {0};
     const struct option_spec specs[] = {
-        { .name = "FILE", .positional = true, .list = &paths, .help = "recorded spaces: ours, Kernel Tuner caches, T4; gzip or plain" },
-        { .name = "strategy", .letter = 'S', .string = &strategy, .shown = "NAMES", .help = "strategies, separated by commas, or all (default)" },
-        { .name = "budgets", .letter = 'b', .string = &budgets, .shown = "LIST", .help = "report after so many unique evaluations (25,50,100,200)" },
-        { .name = "seeds", .letter = 'n', .integer = &o.seeds, .low = 1, .high = 100000, .shown = "N", .help = "runs of each strategy on each file (60)" },
-        { .name = "first-seed", .integer = &o.first_seed, .shown = "N", .help = "seed of the first run (1)" },
-        { .name = "ahead", .integer = &o.ahead, .low = 1, .high = 1024, .shown = "N", .help = "proposals outstanding at once, as in a run, where compilers work ahead (1)" },
-        { .name = "set", .string = &o.text, .shown = "KEY=VALUE,...", .help = "options of the strategy" },
-        { .name = "no-score", .flag = &quick, .help = "leave out the methodology score, which needs longer runs" },
-        { .name = "jobs", .letter = 'j', .integer = &o.processes, .shown = "N", .help = "processes (one a core)" },
+        {.name = "FILE",
+         .positional = true,
+         .list = &paths,
+         .help = "recorded spaces: ours, Kernel Tuner caches, T4; gzip or plain"},
+        {.name = "strategy",
+         .letter = 'S',
+         .string = &strategy,
+         .shown = "NAMES",
+         .help = "strategies, separated by commas, or all (default)"},
+        {.name = "budgets",
+         .letter = 'b',
+         .string = &budgets,
+         .shown = "LIST",
+         .help = "report after so many unique evaluations (25,50,100,200)"},
+        {.name = "seeds",
+         .letter = 'n',
+         .integer = &o.seeds,
+         .low = 1,
+         .high = 100000,
+         .shown = "N",
+         .help = "runs of each strategy on each file (60)"},
+        {.name = "first-seed", .integer = &o.first_seed, .shown = "N", .help = "seed of the first run (1)"},
+        {.name = "ahead",
+         .integer = &o.ahead,
+         .low = 1,
+         .high = 1024,
+         .shown = "N",
+         .help = "proposals outstanding at once, as in a run, where compilers work ahead (1)"},
+        {.name = "set", .string = &o.text, .shown = "KEY=VALUE,...", .help = "options of the strategy"},
+        {.name = "no-score", .flag = &quick, .help = "leave out the methodology score, which needs longer runs"},
+        {.name = "jobs", .letter = 'j', .integer = &o.processes, .shown = "N", .help = "processes (one a core)"},
         OPTION_FORMAT(&format),
         OPTION_END,
     };
-    int status = options_parse(specs, "Runs search strategies on recorded spaces and tells how near to the optimum they come.", argc, argv);
+    int status = options_parse(
+        specs, "Runs search strategies on recorded spaces and tells how near to the optimum they come.", argc, argv);
     if (status >= 0) return status;
 
     struct error err;
@@ -83,7 +108,7 @@ int cmd_replay(int argc, char **argv)
         return EXIT_USAGE;
     }
     status = EXIT_DONE;
-    struct recorded *files[OPTIONS_MAX_LIST] = { NULL };
+    struct recorded *files[OPTIONS_MAX_LIST] = {NULL};
     for (size_t i = 0; i < paths.count; i++) {
         files[i] = recorded_read(paths.items[i], &err);
         if (files[i]) continue;
@@ -103,9 +128,12 @@ int cmd_replay(int argc, char **argv)
             fprintf(stderr, "sweetspot replay: %s\n", err.message);
             status = EXIT_NOTHING;
         } else {
-            if (format == FORMAT_JSON) bench_print_json(&bench, stdout);
-            else if (format == FORMAT_CSV) bench_print_csv(&bench, stdout);
-            else bench_print_table(&bench, stdout);
+            if (format == FORMAT_JSON)
+                bench_print_json(&bench, stdout);
+            else if (format == FORMAT_CSV)
+                bench_print_csv(&bench, stdout);
+            else
+                bench_print_table(&bench, stdout);
             bench_release(&bench);
         }
     }

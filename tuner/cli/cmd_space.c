@@ -39,8 +39,8 @@ static void print_table(const struct job *job)
         bool exact;
         double removed = space_removed_by(s, i, &exact);
         const char *file = job->constraint_files[i];
-        printf("  %s%14.0f  %5.1f%%  %s%sline %d: %s\n", exact ? " " : "~", removed, 100 * removed / raw, file ? file : "", file ? ", " : "", job->constraint_lines[i],
-               space_constraint_text(s, i));
+        printf("  %s%14.0f  %5.1f%%  %s%sline %d: %s\n", exact ? " " : "~", removed, 100 * removed / raw,
+               file ? file : "", file ? ", " : "", job->constraint_lines[i], space_constraint_text(s, i));
     }
 }
 
@@ -52,19 +52,21 @@ static void print_json(const struct job *job)
         const struct parameter *p = space_parameter(s, i);
         json_t *values = json_array();
         for (size_t k = 0; k < p->count; k++)
-            json_array_append_new(values, p->kind == PARAMETER_STRING || p->kind == PARAMETER_REAL ? json_string(symbols_text(job->symbols, p->values[k]))
-                                                                                                  : json_integer(p->values[k]));
+            json_array_append_new(values, p->kind == PARAMETER_STRING || p->kind == PARAMETER_REAL
+                                              ? json_string(symbols_text(job->symbols, p->values[k]))
+                                              : json_integer(p->values[k]));
         json_array_append_new(parameters, json_pack("{s:s, s:o}", "name", p->name, "values", values));
     }
     for (size_t i = 0; i < space_constraint_count(s); i++) {
         bool exact;
         double removed = space_removed_by(s, i, &exact);
-        json_array_append_new(constraints, json_pack("{s:s, s:s, s:i, s:f, s:b}", "text", space_constraint_text(s, i), "file",
-                                                     job->constraint_files[i] ? job->constraint_files[i] : job->path, "line", job->constraint_lines[i], "removes", removed,
-                                                     "exact", (int)exact));
+        json_array_append_new(constraints,
+                              json_pack("{s:s, s:s, s:i, s:f, s:b}", "text", space_constraint_text(s, i), "file",
+                                        job->constraint_files[i] ? job->constraint_files[i] : job->path, "line",
+                                        job->constraint_lines[i], "removes", removed, "exact", (int)exact));
     }
-    json_t *all = json_pack("{s:s, s:o, s:f, s:I, s:o}", "job", job->name, "parameters", parameters, "raw", space_raw_size(s), "valid", (json_int_t)space_size(s),
-                            "constraints", constraints);
+    json_t *all = json_pack("{s:s, s:o, s:f, s:I, s:o}", "job", job->name, "parameters", parameters, "raw",
+                            space_raw_size(s), "valid", (json_int_t)space_size(s), "constraints", constraints);
     json_dumpf(all, stdout, JSON_INDENT(1));
     putchar('\n');
     json_decref(all);
@@ -74,7 +76,8 @@ static void print_csv(const struct job *job)
 {
     const struct space *s = job->space;
     printf("what,name,count,line\nraw,,%.0f,\nvalid,,%" PRIu64 ",\n", space_raw_size(s), space_size(s));
-    for (size_t i = 0; i < space_parameter_count(s); i++) printf("parameter,%s,%zu,\n", space_parameter(s, i)->name, space_parameter(s, i)->count);
+    for (size_t i = 0; i < space_parameter_count(s); i++)
+        printf("parameter,%s,%zu,\n", space_parameter(s, i)->name, space_parameter(s, i)->count);
     for (size_t i = 0; i < space_constraint_count(s); i++) {
         bool exact;
         double removed = space_removed_by(s, i, &exact);
@@ -87,7 +90,10 @@ int cmd_space(int argc, char **argv)
     const char *path = NULL;
     int format = FORMAT_TABLE;
     const struct option_spec specs[] = {OPTION_JOB(&path), OPTION_FORMAT(&format), OPTION_END};
-    int status = options_parse(specs, "Prints a job's search space: parameters, raw and valid size, and how many configurations each constraint removes.", argc, argv);
+    int status = options_parse(specs,
+                               "Prints a job's search space: parameters, raw and valid size, and how many "
+                               "configurations each constraint removes.",
+                               argc, argv);
     if (status >= 0) return status;
     struct job *job;
     struct error err;

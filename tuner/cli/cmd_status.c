@@ -1,6 +1,8 @@
-// sweetspot status: how far a job is, its best so far, what the runs did, and how to go on. Reads only; a tuner may be at work meanwhile.
+// sweetspot status: how far a job is, its best so far, what the runs did, and how to go on. Reads only; a tuner may be
+// at work meanwhile.
 //
-// Everything is gathered into one JSON object first: --format json prints it, csv its plain members, the table what people want of it.
+// Everything is gathered into one JSON object first: --format json prints it, csv its plain members, the table what
+// people want of it.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -53,12 +55,14 @@ static int add_best(void *user, const struct trial *trial)
     for (size_t i = 0; i < trial->problem_count; i++) {
         const struct trial_problem *p = &trial->problems[i];
         if (!p->tuned) continue;
-        json_array_append_new(problems, json_pack("{s:s, s:o, s:o, s:o}", "name", p->name, "time", json_real_or_null(p->time), "low",
-                                                  json_real_or_null(p->low), "high", json_real_or_null(p->high)));
+        json_array_append_new(problems,
+                              json_pack("{s:s, s:o, s:o, s:o}", "name", p->name, "time", json_real_or_null(p->time),
+                                        "low", json_real_or_null(p->low), "high", json_real_or_null(p->high)));
     }
     json_object_set_new(status->report, "best",
-                        json_pack("{s:I, s:s, s:o, s:o}", "trial", (json_int_t)trial->id, "configuration", trial->config, "objective",
-                                  json_real_or_null(trial->objective), "problems", problems));
+                        json_pack("{s:I, s:s, s:o, s:o}", "trial", (json_int_t)trial->id, "configuration",
+                                  trial->config, "objective", json_real_or_null(trial->objective), "problems",
+                                  problems));
     return 0;
 }
 
@@ -71,8 +75,10 @@ static int note_problems(void *user, const struct trial *trial)
         const struct trial_problem *p = &trial->problems[i];
         known = json_array_get(best, i);
         if (p->time >= json_get_number(known, "time", INFINITY) || !(p->time > 0)) continue;
-        json_array_set_new(best, i, json_pack("{s:s, s:I, s:f, s:o, s:o}", "name", p->name, "trial", (json_int_t)trial->id, "time", p->time, "low",
-                                              json_real_or_null(p->low), "high", json_real_or_null(p->high)));
+        json_array_set_new(best, i,
+                           json_pack("{s:s, s:I, s:f, s:o, s:o}", "name", p->name, "trial", (json_int_t)trial->id,
+                                     "time", p->time, "low", json_real_or_null(p->low), "high",
+                                     json_real_or_null(p->high)));
     }
     return 0;
 }
@@ -82,13 +88,16 @@ static int add_best_each(struct status *status, struct error *err)
     const struct job *job = status->session.job;
     json_t *problems = json_array();
     double times[JOB_MAX_PROBLEMS];
-    for (size_t p = 0; p < job->tuned_count; p++) json_array_append_new(problems, json_pack("{s:s}", "name", job->problems[p].name));
+    for (size_t p = 0; p < job->tuned_count; p++)
+        json_array_append_new(problems, json_pack("{s:s}", "name", job->problems[p].name));
     json_object_set_new(status->report, "best", json_pack("{s:o}", "problems", problems));
     if (store_each(status->session.store, true, 0, note_problems, status, err) < 0) return -1;
     for (size_t p = 0; p < job->tuned_count; p++) times[p] = json_get_number(json_array_get(problems, p), "time", NAN);
     double objective = job_objective(job, times);
-    if (isfinite(objective)) json_object_set_new(json_object_get(status->report, "best"), "objective", json_real(objective));
-    else json_object_del(status->report, "best");
+    if (isfinite(objective))
+        json_object_set_new(json_object_get(status->report, "best"), "objective", json_real(objective));
+    else
+        json_object_del(status->report, "best");
     return 0;
 }
 
@@ -97,13 +106,15 @@ static void add_baselines(struct status *status)
     json_t *document = session_document(&status->session, "baselines", NULL), *list = json_array(), *baseline;
     double best = json_get_number(json_object_get(status->report, "best"), "objective", NAN);
     size_t i;
-    json_array_foreach(json_object_get(document, "baselines"), i, baseline) {
+    json_array_foreach(json_object_get(document, "baselines"), i, baseline)
+    {
         double times[JOB_MAX_PROBLEMS];
         for (size_t p = 0; p < status->session.job->tuned_count; p++)
             times[p] = json_get_number(json_array_get(json_object_get(baseline, "problems"), p), "time", NAN);
         double time = job_objective(status->session.job, times);
-        json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "name", json_get_string(baseline, "name", "?"), "objective",
-                                              json_real_or_null(time), "ratio", json_real_or_null(time / best)));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:o, s:o}", "name", json_get_string(baseline, "name", "?"), "objective",
+                                        json_real_or_null(time), "ratio", json_real_or_null(time / best)));
     }
     json_object_set_new(status->report, "baselines", list);
     json_decref(document);
@@ -139,8 +150,9 @@ static int gather(struct status *status)
         total += counts[i];
     }
     char hash[HASH_TEXT_SIZE];
-    bool changed = !source_hash(session->job->source, session->job->includes, session->job->include_count, hash, NULL, NULL) &&
-                   strcmp(hash, environment->source_hash) != 0;
+    bool changed =
+        !source_hash(session->job->source, session->job->includes, session->job->include_count, hash, NULL, NULL) &&
+        strcmp(hash, environment->source_hash) != 0;
     const struct {
         const char *key;
         json_t *value;
@@ -160,7 +172,8 @@ static int gather(struct status *status)
         {"seconds", json_real(status->seconds)},
         {"runs", json_incref(status->runs)},
     };
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) json_object_set_new(status->report, members[i].key, members[i].value);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        json_object_set_new(status->report, members[i].key, members[i].value);
     add_baselines(status);
     add_final(status);
     return 0;
@@ -176,16 +189,22 @@ static void print_best(const struct status *status)
         return;
     }
     printf("best so far    %s", show_time(json_get_number(best, "objective", NAN), time, sizeof time));
-    if (json_get_integer(best, "trial", 0)) printf("  trial %" PRId64 "\n               %s\n", json_get_integer(best, "trial", 0), json_get_string(best, "configuration", ""));
-    else printf("  with the fastest kernel of each problem\n");
-    json_array_foreach(json_object_get(best, "problems"), i, problem) {
+    if (json_get_integer(best, "trial", 0))
+        printf("  trial %" PRId64 "\n               %s\n", json_get_integer(best, "trial", 0),
+               json_get_string(best, "configuration", ""));
+    else
+        printf("  with the fastest kernel of each problem\n");
+    json_array_foreach(json_object_get(best, "problems"), i, problem)
+    {
         struct interval interval = {json_get_number(problem, "time", NAN), json_get_number(problem, "low", NAN),
                                     json_get_number(problem, "high", NAN)};
-        printf("               %s  %s", json_get_string(problem, "name", ""), show_interval(&interval, text, sizeof text));
+        printf("               %s  %s", json_get_string(problem, "name", ""),
+               show_interval(&interval, text, sizeof text));
         if (json_get_integer(problem, "trial", 0)) printf("  trial %" PRId64, json_get_integer(problem, "trial", 0));
         putchar('\n');
     }
-    json_array_foreach(json_object_get(status->report, "baselines"), i, baseline) {
+    json_array_foreach(json_object_get(status->report, "baselines"), i, baseline)
+    {
         double ratio = json_get_number(baseline, "ratio", NAN);
         printf("against %-8s ", json_get_string(baseline, "name", ""));
         printf(isfinite(ratio) ? "%s, ratio %.3f (the search's times, not paired)\n" : "%s\n",
@@ -198,11 +217,13 @@ static void print_runs(const struct status *status)
     const json_t *run;
     char when[32], time[32];
     size_t i;
-    json_array_foreach(status->runs, i, run) {
+    json_array_foreach(status->runs, i, run)
+    {
         if (i == RUNS_SHOWN) break;
-        printf("%-15s%s  %s  %" PRId64 " evaluations  %s", i ? "" : "last runs", show_moment(json_get_number(run, "started", NAN), when, sizeof when),
-               text_show_duration(json_get_number(run, "search_seconds", NAN), time, sizeof time), json_get_integer(run, "new", 0),
-               json_get_string(run, "strategy", ""));
+        printf("%-15s%s  %s  %" PRId64 " evaluations  %s", i ? "" : "last runs",
+               show_moment(json_get_number(run, "started", NAN), when, sizeof when),
+               text_show_duration(json_get_number(run, "search_seconds", NAN), time, sizeof time),
+               json_get_integer(run, "new", 0), json_get_string(run, "strategy", ""));
         const char *stopped = json_get_string(run, "stopped_by", "");
         printf(*stopped ? "  stopped by %s\n" : "\n", stopped);
     }
@@ -220,7 +241,8 @@ static void print_table(const struct status *status)
     printf("%-15s%s\n", "device", device);
     free(device);
     printf("%-15s%" PRId64 " of %.0f configurations (%.1f%%): ", "trials", total, size, 100 * (double)total / size);
-    json_object_foreach(json_object_get(report, "trials"), key, value) {
+    json_object_foreach(json_object_get(report, "trials"), key, value)
+    {
         printf("%s%" PRId64 " %s", separator, (int64_t)json_integer_value(value), key);
         separator = ", ";
     }
@@ -231,7 +253,8 @@ static void print_table(const struct status *status)
     print_best(status);
     const json_t *final = json_object_get(report, "final");
     if (final)
-        printf("%-15s%s, won by trial %" PRId64 "\n", "final", show_moment(json_get_number(final, "when", NAN), text, sizeof text),
+        printf("%-15s%s, won by trial %" PRId64 "\n", "final",
+               show_moment(json_get_number(final, "when", NAN), text, sizeof text),
                json_get_integer(final, "winner", 0));
     print_runs(status);
     long holder = (long)json_get_integer(report, "tuned_by_process", 0);
@@ -250,9 +273,11 @@ static void print_csv(const struct status *status)
     const char *key;
     json_t *value;
     printf("key,value\n");
-    json_object_foreach(status->report, key, value) {
+    json_object_foreach(status->report, key, value)
+    {
         if (json_is_object(value) || json_is_array(value)) continue;
-        char *text = json_is_string(value) ? text_copy(json_string_value(value)) : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
+        char *text = json_is_string(value) ? text_copy(json_string_value(value))
+                                           : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
         printf("%s,", key);
         csv_print(text, stdout);
         putchar('\n');
@@ -266,20 +291,28 @@ int cmd_status(int argc, char **argv)
         const char *job, *store;
         int format;
     } o = {0};
-    const struct option_spec specs[] = {OPTION_JOB(&o.job), OPTION_STORE(&o.store), OPTION_FORMAT(&o.format), OPTION_END};
-    int result = options_parse(specs,
-                               "Shows how far a job is: trials by status, the best so far against the baselines, what the last runs did, "
-                               "whether a tuner is at work now, and how to go on. Only reads; may be called while the job is being tuned.",
-                               argc, argv);
+    const struct option_spec specs[] = {OPTION_JOB(&o.job), OPTION_STORE(&o.store), OPTION_FORMAT(&o.format),
+                                        OPTION_END};
+    int result = options_parse(
+        specs,
+        "Shows how far a job is: trials by status, the best so far against the baselines, what the last runs did, "
+        "whether a tuner is at work now, and how to go on. Only reads; may be called while the job is being tuned.",
+        argc, argv);
     if (result >= 0) return result;
     struct status status = {.job_path = o.job, .report = json_object(), .runs = json_array()};
     if ((result = session_open(&status.session, o.job, o.store)) || (result = session_build_space(&status.session)) ||
         (result = gather(&status)))
         goto out;
     switch (o.format) {
-    case FORMAT_TABLE: print_table(&status); break;
-    case FORMAT_CSV: print_csv(&status); break;
-    default: json_dumpf(status.report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)); putchar('\n');
+    case FORMAT_TABLE:
+        print_table(&status);
+        break;
+    case FORMAT_CSV:
+        print_csv(&status);
+        break;
+    default:
+        json_dumpf(status.report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+        putchar('\n');
     }
 out:
     json_decref(status.runs);

@@ -13,8 +13,8 @@ struct command {
 extern const struct command commands[]; // ends with a NULL name, in the order of --help
 extern const size_t command_count;
 
-const struct command *command_find(const char *name);    // or NULL
-const char *command_nearest(const char *name);           // for "did you mean", or NULL
+const struct command *command_find(const char *name); // or NULL
+const char *command_nearest(const char *name);        // for "did you mean", or NULL
 
 int cmd_tune(int argc, char **argv);
 int cmd_status(int argc, char **argv);

@@ -13,9 +13,10 @@
 
 static void print_help(FILE *file)
 {
-    fprintf(file, "usage: sweetspot COMMAND [OPTION...] [ARGUMENT...]\n\n"
-                  "Finds the fastest configuration of a CUDA kernel, proves it correct, and writes it as a C header.\n\n"
-                  "Commands:\n");
+    fprintf(file,
+            "usage: sweetspot COMMAND [OPTION...] [ARGUMENT...]\n\n"
+            "Finds the fastest configuration of a CUDA kernel, proves it correct, and writes it as a C header.\n\n"
+            "Commands:\n");
     for (const struct command *command = commands; command->name; command++)
         fprintf(file, "  %-10s%s\n", command->name, command->summary);
     fprintf(file, "\nOptions:\n"
@@ -50,8 +51,10 @@ static int run(int argc, char **argv)
         return EXIT_DONE;
     }
     if (name[0] == '-') {
-        fprintf(stderr, "sweetspot: unknown option '%s' (options of a command come after its name)\n"
-                        "sweetspot --help lists the commands\n", name);
+        fprintf(stderr,
+                "sweetspot: unknown option '%s' (options of a command come after its name)\n"
+                "sweetspot --help lists the commands\n",
+                name);
         return EXIT_USAGE;
     }
     if (help) name = argv[2];

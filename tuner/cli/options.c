@@ -41,8 +41,10 @@ static void print_choices(FILE *file, const char *const *choices, const char *se
 // The value's name as --help shows it: FILE, or table|csv|json.
 static void print_shown(FILE *file, const struct option_spec *spec)
 {
-    if (spec->choices) print_choices(file, spec->choices, "|");
-    else fputs(spec->shown ? spec->shown : "VALUE", file);
+    if (spec->choices)
+        print_choices(file, spec->choices, "|");
+    else
+        fputs(spec->shown ? spec->shown : "VALUE", file);
 }
 
 // Stores a value. Prints what is wrong with it and returns false otherwise.
@@ -91,14 +93,15 @@ static bool set_value(const struct option_spec *spec, const char *command, const
             fprintf(stderr, "sweetspot %s: --%s needs a whole number of at least %lld, not '%s'\n", command, spec->name,
                     (long long)low, text);
         else
-            fprintf(stderr, "sweetspot %s: --%s needs a whole number from %lld to %lld, not '%s'\n", command, spec->name,
-                    (long long)low, (long long)high, text);
+            fprintf(stderr, "sweetspot %s: --%s needs a whole number from %lld to %lld, not '%s'\n", command,
+                    spec->name, (long long)low, (long long)high, text);
         return false;
     }
     if (spec->real) {
         double value = strtod(text, &end);
         bool any = !spec->low && !spec->high;
-        if (end != text && !*end && isfinite(value) && (any || (value >= (double)spec->low && value <= (double)spec->high))) {
+        if (end != text && !*end && isfinite(value) &&
+            (any || (value >= (double)spec->low && value <= (double)spec->high))) {
             *spec->real = value;
             return true;
         }
@@ -108,7 +111,8 @@ static bool set_value(const struct option_spec *spec, const char *command, const
         return false;
     }
     if (!text_duration(text, spec->seconds)) return true;
-    fprintf(stderr, "sweetspot %s: --%s needs a duration such as 90s, 8h or 1h30m, not '%s'\n", command, spec->name, text);
+    fprintf(stderr, "sweetspot %s: --%s needs a duration such as 90s, 8h or 1h30m, not '%s'\n", command, spec->name,
+            text);
     return false;
 }
 
@@ -265,8 +269,10 @@ static void print_option(const struct option_spec *spec)
     if (spec->positional) {
         fprintf(out, "  %s", spec->name);
     } else {
-        if (spec->letter) fprintf(out, "  -%c, --%s", spec->letter, spec->name);
-        else fprintf(out, "      --%s", spec->name);
+        if (spec->letter)
+            fprintf(out, "  -%c, --%s", spec->letter, spec->name);
+        else
+            fprintf(out, "      --%s", spec->name);
         if (takes_value(spec)) {
             fputc(' ', out);
             print_shown(out, spec);
@@ -302,5 +308,6 @@ void options_help(const struct option_spec *specs, const char *command, const ch
     printf("\nOptions:\n");
     for (const struct option_spec *spec = specs; spec->name; spec++)
         if (!spec->positional) print_option(spec);
-    print_option(&(struct option_spec){.name = "help", .letter = 'h', .flag = &arguments, .help = "print this and exit"});
+    print_option(
+        &(struct option_spec){.name = "help", .letter = 'h', .flag = &arguments, .help = "print this and exit"});
 }

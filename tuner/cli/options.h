@@ -5,17 +5,19 @@
 //         OPTION_JOB(&o.job),
 //         OPTION_STORE(&o.store),
 //         OPTION_FORMAT(&o.format),
-//         {.name = "time", .letter = 't', .seconds = &o.time, .shown = "TIME", .help = "stop after this time: 90s, 8h, 1h30m"},
-//         {.name = "count", .letter = 'n', .integer = &o.count, .low = 1, .high = 1000, .shown = "N", .help = "how many (10)"},
+//         {.name = "time", .letter = 't', .seconds = &o.time, .shown = "TIME", .help = "stop after this time: 90s, 8h,
+//         1h30m"},
+//         {.name = "count", .letter = 'n', .integer = &o.count, .low = 1, .high = 1000, .shown = "N", .help = "how many
+//         (10)"},
 //         {.name = "force", .flag = &o.force, .help = "do it all the same"},
 //         OPTION_END,
 //     };
 //     int status = options_parse(specs, "Does this and that.", argc, argv);
 //     if (status >= 0) return status;
 //
-// Accepted: --name VALUE, --name=VALUE, -n VALUE, -nVALUE, several flags in one word (-fq), "--" before positional arguments that
-// begin with a dash, positional arguments and options in any order. A variable keeps its initial value (the default) when its
-// option is not given; the last of repeated options counts. -h and --help come by themselves.
+// Accepted: --name VALUE, --name=VALUE, -n VALUE, -nVALUE, several flags in one word (-fq), "--" before positional
+// arguments that begin with a dash, positional arguments and options in any order. A variable keeps its initial value
+// (the default) when its option is not given; the last of repeated options counts. -h and --help come by themselves.
 #ifndef SWEETSPOT_OPTIONS_H
 #define SWEETSPOT_OPTIONS_H
 
@@ -33,36 +35,48 @@ struct option_list {
 
 // Exactly one of the pointers flag .. list is set, and says the type.
 struct option_spec {
-    const char *name;            // without dashes ("time"); of a positional argument the name shown ("JOB")
-    char letter;                 // short form, or 0
-    bool positional;             // in the table's order; only string and list
-    bool optional;               // positional: may be missing. Others always may
-    bool *flag;                  // becomes true
-    const char **string;         // borrowed from argv
-    int64_t *integer;            // decimal, within [low, high]; low == high == 0: any from 0 up
-    double *real;                // finite; within [low, high] unless both are 0
-    double *seconds;             // duration: 90s, 8h, 1h30m (text_duration)
-    int *choice;                 // index into choices
-    struct option_list *list;    // repeatable string
-    const char *const *choices;  // NULL-terminated
+    const char *name;           // without dashes ("time"); of a positional argument the name shown ("JOB")
+    char letter;                // short form, or 0
+    bool positional;            // in the table's order; only string and list
+    bool optional;              // positional: may be missing. Others always may
+    bool *flag;                 // becomes true
+    const char **string;        // borrowed from argv
+    int64_t *integer;           // decimal, within [low, high]; low == high == 0: any from 0 up
+    double *real;               // finite; within [low, high] unless both are 0
+    double *seconds;            // duration: 90s, 8h, 1h30m (text_duration)
+    int *choice;                // index into choices
+    struct option_list *list;   // repeatable string
+    const char *const *choices; // NULL-terminated
     int64_t low, high;
-    const char *shown;           // the value's name in --help ("FILE"); choices show themselves
-    const char *help;            // one line, begins in lower case, no full stop; states the default
+    const char *shown; // the value's name in --help ("FILE"); choices show themselves
+    const char *help;  // one line, begins in lower case, no full stop; states the default
 };
 
 enum format { FORMAT_TABLE, FORMAT_CSV, FORMAT_JSON };
 extern const char *const format_names[]; // "table", "csv", "json", NULL
 
 // Options that several commands share.
-#define OPTION_JOB(target) {.name = "JOB", .positional = true, .string = (target), .help = "job file (configs/NAME.cfg)"}
-#define OPTION_STORE(target) \
-    {.name = "store", .letter = 's', .string = (target), .shown = "FILE", .help = "the job's database (out/<job name>.db)"}
-#define OPTION_FORMAT(target) \
-    {.name = "format", .letter = 'f', .choice = (target), .choices = format_names, .help = "how results are printed (table)"}
-#define OPTION_END {.name = NULL}
+#define OPTION_JOB(target)                                                                           \
+    {                                                                                                \
+        .name = "JOB", .positional = true, .string = (target), .help = "job file (configs/NAME.cfg)" \
+    }
+#define OPTION_STORE(target)                                                 \
+    {                                                                        \
+        .name = "store", .letter = 's', .string = (target), .shown = "FILE", \
+        .help = "the job's database (out/<job name>.db)"                     \
+    }
+#define OPTION_FORMAT(target)                                                         \
+    {                                                                                 \
+        .name = "format", .letter = 'f', .choice = (target), .choices = format_names, \
+        .help = "how results are printed (table)"                                     \
+    }
+#define OPTION_END   \
+    {                \
+        .name = NULL \
+    }
 
-// Parses argv[1..]; argv[0] is the command's name. Returns -1 when the command may go on; otherwise what it returns at once: 0 after --help
-// (printed on stdout), EXIT_USAGE after a mistake (message with the nearest name on stderr).
+// Parses argv[1..]; argv[0] is the command's name. Returns -1 when the command may go on; otherwise what it returns at
+// once: 0 after --help (printed on stdout), EXIT_USAGE after a mistake (message with the nearest name on stderr).
 int options_parse(const struct option_spec *, const char *description, int argc, char **argv);
 
 // The help text of one command, as --help prints it.

@@ -16,8 +16,10 @@ int session_load_job(const char *path, struct job **out)
     if (!job_load(path, out, &mistakes)) return 0;
     for (size_t i = 0; i < mistakes.count; i++) {
         const char *file = mistakes.list[i].file ? mistakes.list[i].file : path;
-        if (mistakes.list[i].line > 0) fprintf(stderr, "%s:%d: %s\n", file, mistakes.list[i].line, mistakes.list[i].text);
-        else fprintf(stderr, "%s: %s\n", file, mistakes.list[i].text);
+        if (mistakes.list[i].line > 0)
+            fprintf(stderr, "%s:%d: %s\n", file, mistakes.list[i].line, mistakes.list[i].text);
+        else
+            fprintf(stderr, "%s: %s\n", file, mistakes.list[i].text);
     }
     mistakes_release(&mistakes);
     *out = NULL;
@@ -37,23 +39,26 @@ int session_open(struct session *session, const char *job_path, const char *stor
     if (status) return status;
     session->store_path = session_store_path(session->job, store_path);
     if (access(session->store_path, F_OK)) {
-        fprintf(stderr, "sweetspot: nothing is known of %s yet: there is no store '%s'; begin with: sweetspot tune %s\n",
+        fprintf(stderr,
+                "sweetspot: nothing is known of %s yet: there is no store '%s'; begin with: sweetspot tune %s\n",
                 session->job->name, session->store_path, job_path);
         return EXIT_NOTHING;
     }
-    int known = store_open(&session->store, session->store_path, false, &err) ? -1
-                                                                             : store_last_environment(session->store, &session->environment, &err);
+    int known = store_open(&session->store, session->store_path, false, &err)
+                    ? -1
+                    : store_last_environment(session->store, &session->environment, &err);
     if (known < 0) {
         fprintf(stderr, "sweetspot: %s\n", err.message);
         return EXIT_ENVIRONMENT;
     }
     if (known > 0) {
-        fprintf(stderr, "sweetspot: the store '%s' has no run yet; begin with: sweetspot tune %s\n", session->store_path, job_path);
+        fprintf(stderr, "sweetspot: the store '%s' has no run yet; begin with: sweetspot tune %s\n",
+                session->store_path, job_path);
         return EXIT_NOTHING;
     }
     if (strcmp(session->environment.job, session->job->name) != 0) {
-        fprintf(stderr, "sweetspot: the store '%s' is that of the job '%s', not of '%s'\n", session->store_path, session->environment.job,
-                session->job->name);
+        fprintf(stderr, "sweetspot: the store '%s' is that of the job '%s', not of '%s'\n", session->store_path,
+                session->environment.job, session->job->name);
         return EXIT_USAGE;
     }
     session->device = session_document(session, "device", NULL);
@@ -72,7 +77,8 @@ void session_close(struct session *session)
 char *session_device(const struct session *session)
 {
     const struct environment *e = &session->environment;
-    return text_format("%s (%s%s%s%s)", e->device, *e->driver ? "driver " : "", e->driver, *e->driver ? ", " : "", e->compiler);
+    return text_format("%s (%s%s%s%s)", e->device, *e->driver ? "driver " : "", e->driver, *e->driver ? ", " : "",
+                       e->compiler);
 }
 
 int session_build_space(struct session *session)
@@ -84,19 +90,15 @@ int session_build_space(struct session *session)
         const char *key;
         int64_t *value;
     } keys[] = {
-        {"sm_count", &limits.sm_count},
-        {"max_shared", &limits.max_shared},
-        {"shared_per_sm", &limits.shared_per_sm},
-        {"registers_per_sm", &limits.registers_per_sm},
-        {"max_threads", &limits.max_threads},
-        {"threads_per_sm", &limits.threads_per_sm},
-        {"blocks_per_sm", &limits.blocks_per_sm},
-        {"warp_size", &limits.warp_size},
-        {"l2_bytes", &limits.l2_bytes},
-        {"memory_bytes", &limits.memory_bytes},
+        {"sm_count", &limits.sm_count},           {"max_shared", &limits.max_shared},
+        {"shared_per_sm", &limits.shared_per_sm}, {"registers_per_sm", &limits.registers_per_sm},
+        {"max_threads", &limits.max_threads},     {"threads_per_sm", &limits.threads_per_sm},
+        {"blocks_per_sm", &limits.blocks_per_sm}, {"warp_size", &limits.warp_size},
+        {"l2_bytes", &limits.l2_bytes},           {"memory_bytes", &limits.memory_bytes},
         {"max_cluster", &limits.max_cluster},
     };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) *keys[i].value = json_get_integer(device, keys[i].key, *keys[i].value);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        *keys[i].value = json_get_integer(device, keys[i].key, *keys[i].value);
     sscanf(session->environment.arch, "sm_%" SCNd64, &limits.compute);
     if (!job_build_space(session->job, &limits, &err)) return 0;
     fprintf(stderr, "%s\n", err.message);

@@ -24,8 +24,8 @@ int session_load_job(const char *path, struct job **out);
 // The store's path: `given`, or out/<job name>.db. The caller frees it.
 char *session_store_path(const struct job *, const char *given);
 
-// Loads the job, opens its store and makes the last environment current. EXIT_NOTHING with advice when there is no store or no run yet.
-// session_close releases all of it, also after a failure.
+// Loads the job, opens its store and makes the last environment current. EXIT_NOTHING with advice when there is no
+// store or no run yet. session_close releases all of it, also after a failure.
 int session_open(struct session *, const char *job_path, const char *store_path);
 void session_close(struct session *);
 
@@ -35,8 +35,8 @@ char *session_device(const struct session *);
 // Sets the limits of the recorded device (H200's where unknown) and builds the job's search space.
 int session_build_space(struct session *);
 
-// The newest document of a kind as JSON, or NULL when there is none; the caller decrefs it. *when (may be NULL): Unix time.
-// A document that cannot be read is reported on stderr, and none for the caller.
+// The newest document of a kind as JSON, or NULL when there is none; the caller decrefs it. *when (may be NULL): Unix
+// time. A document that cannot be read is reported on stderr, and none for the caller.
 json_t *session_document(struct session *, const char *kind, double *when);
 
 #endif

@@ -24,7 +24,7 @@ struct suite_job {
     const char *path;
     char *name;
     int status;
-    bool out;                    // failed, or more time is of no use
+    bool out; // failed, or more time is of no use
     double spent;
     struct tune_outcome outcome;
 };
@@ -45,7 +45,8 @@ static int read_jobs(struct suite_job *jobs, const glob_t *files, double *own_ti
         *own_time += job->budget_time;
         for (size_t k = 0; k < i; k++)
             if (jobs[k].name && !strcmp(jobs[k].name, job->name)) {
-                fprintf(stderr, "%s: the job has the name of %s, '%s', and would share its store\n", jobs[i].path, jobs[k].path, job->name);
+                fprintf(stderr, "%s: the job has the name of %s, '%s', and would share its store\n", jobs[i].path,
+                        jobs[k].path, job->name);
                 result = EXIT_USAGE;
             }
         job_free(job);
@@ -59,12 +60,14 @@ static void collect_starts(struct tune_options *o, const struct suite_job *jobs,
     for (size_t distance = 1; distance < count; distance++) {
         for (int side = 0; side < 2; side++) {
             size_t i = side ? own + distance : own - distance; // below 0: far above count
-            if (i < count && *jobs[i].outcome.best_config && o->start_count < TUNE_MAX_STARTS) o->starts[o->start_count++] = jobs[i].outcome.best_config;
+            if (i < count && *jobs[i].outcome.best_config && o->start_count < TUNE_MAX_STARTS)
+                o->starts[o->start_count++] = jobs[i].outcome.best_config;
         }
     }
 }
 
-static void run_slice(struct suite_job *jobs, size_t count, size_t own, const struct tune_request *request, double seconds, bool final)
+static void run_slice(struct suite_job *jobs, size_t count, size_t own, const struct tune_request *request,
+                      double seconds, bool final)
 {
     struct suite_job *j = &jobs[own];
     struct tune_request mine = *request;
@@ -95,22 +98,28 @@ static struct suite_job *most_promising(struct suite_job *jobs, size_t count)
 static void announce(const struct tune_request *request, const struct suite_job *j, const char *what, double seconds)
 {
     char shown[32];
-    if (!request->options.quiet) fprintf(stderr, "-- %s: %s%s\n", j->name, what, seconds > 0 ? text_show_duration(seconds, shown, sizeof shown) : "");
+    if (!request->options.quiet)
+        fprintf(stderr, "-- %s: %s%s\n", j->name, what,
+                seconds > 0 ? text_show_duration(seconds, shown, sizeof shown) : "");
 }
 
 static void print_summary(const struct suite_job *jobs, size_t count)
 {
-    struct table *table = table_new((const char *[]){"job", ">evaluations", ">time spent", ">best", ">baseline", ">ratio (not paired)", NULL});
+    struct table *table = table_new(
+        (const char *[]){"job", ">evaluations", ">time spent", ">best", ">baseline", ">ratio (not paired)", NULL});
     for (size_t i = 0; i < count; i++) {
         const struct tune_outcome *o = &jobs[i].outcome;
         char shown[32];
         table_cell(table, "%s", jobs[i].name);
         table_cell(table, "%" PRId64, o->evaluations);
         table_cell(table, "%.0f s", jobs[i].spent);
-        table_cell(table, "%s", isfinite(o->best) && o->best > 0 ? text_show_duration(o->best, shown, sizeof shown) : "none");
+        table_cell(table, "%s",
+                   isfinite(o->best) && o->best > 0 ? text_show_duration(o->best, shown, sizeof shown) : "none");
         table_cell(table, "%s", o->baseline_name);
-        if (isfinite(o->baseline / o->best)) table_cell(table, "%.3f", o->baseline / o->best);
-        else table_cell(table, "%s", "");
+        if (isfinite(o->baseline / o->best))
+            table_cell(table, "%.3f", o->baseline / o->best);
+        else
+            table_cell(table, "%s", "");
     }
     table_print(table, stdout);
     table_free(table);
@@ -119,19 +128,23 @@ static void print_summary(const struct suite_job *jobs, size_t count)
 
 static int tune_all(struct suite_job *jobs, size_t count, const struct tune_request *request, double time)
 {
-    double begin = clock_now(), share = fmax(time / (2 * (double)count), least_slice), slice = fmax(share / 2, least_slice);
+    double begin = clock_now(), share = fmax(time / (2 * (double)count), least_slice),
+           slice = fmax(share / 2, least_slice);
     int status = 0;
     if (time > 0 && share * (double)count > time)
-        fprintf(stderr, "sweetspot: %zu jobs take at least %.0f s each: %.0f s in all, not %.0f\n", count, least_slice, least_slice * (double)count, time);
+        fprintf(stderr, "sweetspot: %zu jobs take at least %.0f s each: %.0f s in all, not %.0f\n", count, least_slice,
+                least_slice * (double)count, time);
     interrupt_watch();
     for (size_t i = 0; i < count && !interrupt_count(); i++) {
         announce(request, &jobs[i], "", time > 0 ? share : 0);
         run_slice(jobs, count, i, request, time > 0 ? share : 0, false);
-        // The job files are sound, so this is about the machine or the command line, and the others would fare no better.
+        // The job files are sound, so this is about the machine or the command line, and the others would fare no
+        // better.
         if (i == 0 && (jobs[i].status == EXIT_ENVIRONMENT || jobs[i].status == EXIT_USAGE)) return jobs[i].status;
     }
     struct suite_job *next;
-    while (time > 0 && !interrupt_count() && clock_now() - begin + slice / 2 < time && (next = most_promising(jobs, count))) {
+    while (time > 0 && !interrupt_count() && clock_now() - begin + slice / 2 < time &&
+           (next = most_promising(jobs, count))) {
         announce(request, next, "goes on for ", slice);
         run_slice(jobs, count, (size_t)(next - jobs), request, slice, false);
     }

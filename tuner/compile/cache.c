@@ -61,7 +61,8 @@ out:
     return result;
 }
 
-int cache_add(const char *folder, const char *key, const void *cubin, size_t size, const json_t *figures, struct error *err)
+int cache_add(const char *folder, const char *key, const void *cubin, size_t size, const json_t *figures,
+              struct error *err)
 {
     char *cubin_path = cache_path(folder, key, ".cubin"), *figures_path = cache_path(folder, key, ".json");
     char *inner = text_directory(cubin_path), *text = json_dumps(figures, JSON_COMPACT);

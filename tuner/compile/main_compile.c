@@ -1,5 +1,5 @@
-// sweetspot-compile: one of several workers that turn a source and a configuration's macros into a cubin. Speaks the protocol of
-// protocol.h on stdin and stdout; knows nothing of jobs, spaces or devices.
+// sweetspot-compile: one of several workers that turn a source and a configuration's macros into a cubin. Speaks the
+// protocol of protocol.h on stdin and stdout; knows nothing of jobs, spaces or devices.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,11 +46,14 @@ static void collect_options(const json_t *request, struct compile_options *o)
     add_option(o, text_copy("-std=c++17"));
     add_option(o, text_copy("--ptxas-options=-v"));
     add_option(o, text_copy("-lineinfo"));
-    json_array_foreach(json_object_get(request, "options"), i, value) add_option(o, text_copy(json_string_value(value)));
-    json_array_foreach(json_object_get(request, "include"), i, value) add_option(o, text_format("-I%s", json_string_value(value)));
+    json_array_foreach(json_object_get(request, "options"), i, value)
+        add_option(o, text_copy(json_string_value(value)));
+    json_array_foreach(json_object_get(request, "include"), i, value)
+        add_option(o, text_format("-I%s", json_string_value(value)));
     add_option(o, text_format("-I%s/include", home));
     add_option(o, text_format("-I%s/include/cccl", home));
-    json_object_foreach(json_object_get(request, "defines"), name, value) add_option(o, text_format("-D%s=%s", name, json_string_value(value)));
+    json_object_foreach(json_object_get(request, "defines"), name, value)
+        add_option(o, text_format("-D%s=%s", name, json_string_value(value)));
 }
 
 static json_t *refuse(const char *status, const char *reason)
@@ -63,13 +66,15 @@ static json_t *describe(const struct compilation *c)
     json_t *entries = json_array(), *warnings = json_array();
     for (size_t i = 0; i < c->entry_count; i++) {
         const struct entry_facts *f = &c->entries[i];
-        json_array_append_new(entries, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "entry", f->entry, "symbol", f->symbol, "registers",
-                                                 (json_int_t)f->registers, "spill_loads", (json_int_t)f->spill_loads, "spill_stores",
-                                                 (json_int_t)f->spill_stores, "shared", (json_int_t)f->shared, "stack", (json_int_t)f->stack,
-                                                 "code_bytes", (json_int_t)f->code_bytes));
+        json_array_append_new(entries, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "entry", f->entry,
+                                                 "symbol", f->symbol, "registers", (json_int_t)f->registers,
+                                                 "spill_loads", (json_int_t)f->spill_loads, "spill_stores",
+                                                 (json_int_t)f->spill_stores, "shared", (json_int_t)f->shared, "stack",
+                                                 (json_int_t)f->stack, "code_bytes", (json_int_t)f->code_bytes));
     }
     if (*c->warnings) json_array_append_new(warnings, json_string(c->warnings));
-    return json_pack("{s:s, s:f, s:o, s:o}", "status", "ok", "seconds", c->seconds, "entries", entries, "warnings", warnings);
+    return json_pack("{s:s, s:f, s:o, s:o}", "status", "ok", "seconds", c->seconds, "entries", entries, "warnings",
+                     warnings);
 }
 
 // The first error line with its place, then the rest: what a person wants to read first.
@@ -87,14 +92,16 @@ static json_t *compile(const json_t *request, const char *version)
     struct compile_options options = {0};
     char hash[HASH_TEXT_SIZE] = "", *text = NULL, *include[MAX_OPTIONS];
     const char *source = json_get_string(request, "source", NULL), *given = json_get_string(request, "text", NULL);
-    const char *expected = json_get_string(request, "source_hash", NULL), *cache = json_get_string(request, "cache", NULL);
+    const char *expected = json_get_string(request, "source_hash", NULL),
+               *cache = json_get_string(request, "cache", NULL);
     const char *entries[64];
     size_t include_count = 0, entry_count = 0, i;
     json_t *value, *answer = NULL;
 
     json_array_foreach(json_object_get(request, "include"), i, value) if (include_count < MAX_OPTIONS)
         include[include_count++] = (char *)(uintptr_t)json_string_value(value);
-    json_array_foreach(json_object_get(request, "entries"), i, value) if (entry_count < 64) entries[entry_count++] = json_string_value(value);
+    json_array_foreach(json_object_get(request, "entries"), i, value) if (entry_count < 64) entries[entry_count++] =
+        json_string_value(value);
     if (given) {
         text = text_copy(given);
         struct hash *h = hash_new();
@@ -123,8 +130,12 @@ static json_t *compile(const json_t *request, const char *version)
     if (!cached) {
         struct compilation c;
         const char *base = source ? strrchr(source, '/') : NULL;
-        if (nvrtc_compile(text, base ? base + 1 : source ? source : "text.cu", options.count, options.list, entry_count, entries,
-                          json_get_number(request, "deadline", 0), &c, &err)) {
+        if (nvrtc_compile(text,
+                          base     ? base + 1
+                          : source ? source
+                                   : "text.cu",
+                          options.count, options.list, entry_count, entries, json_get_number(request, "deadline", 0),
+                          &c, &err)) {
             answer = refuse("compile_error", err.message);
         } else {
             if (c.result == COMPILED) {
@@ -157,7 +168,8 @@ int main(void)
     struct error err;
     char version[64], *line = NULL;
     size_t room = 0;
-    setenv("CUDA_CACHE_DISABLE", "1", 1); // NVRTC 13 keeps a cache of its own, and what it answers from there comes without ptxas's figures
+    setenv("CUDA_CACHE_DISABLE", "1",
+           1); // NVRTC 13 keeps a cache of its own, and what it answers from there comes without ptxas's figures
     if (nvrtc_version(version, sizeof version, &err)) {
         fprintf(stderr, "sweetspot-compile: %s\n", err.message);
         return EXIT_ENVIRONMENT;

@@ -1,5 +1,6 @@
-// See nvrtc.h. A cubin comes straight from NVRTC when the architecture is a real one (sm_90a, not compute_90a). Registers and spills
-// are read from ptxas's own words in the log (--ptxas-options=-v), the code's size from the cubin's .text section.
+// See nvrtc.h. A cubin comes straight from NVRTC when the architecture is a real one (sm_90a, not compute_90a).
+// Registers and spills are read from ptxas's own words in the log (--ptxas-options=-v), the code's size from the
+// cubin's .text section.
 #include "tuner/compile/nvrtc.h"
 
 #include <elf.h>
@@ -109,7 +110,8 @@ static char *read_log(nvrtcProgram program)
     return log;
 }
 
-static int take_result(nvrtcProgram program, size_t entry_count, const char *const *entries, struct compilation *c, struct error *err)
+static int take_result(nvrtcProgram program, size_t entry_count, const char *const *entries, struct compilation *c,
+                       struct error *err)
 {
     if (nvrtcGetCUBINSize(program, &c->cubin_size) != NVRTC_SUCCESS || !c->cubin_size)
         return error_set(err, "NVRTC made no cubin: the architecture must be a real one such as sm_90a");
@@ -118,7 +120,8 @@ static int take_result(nvrtcProgram program, size_t entry_count, const char *con
     c->entries = memory_new(entry_count, sizeof *c->entries);
     for (size_t i = 0; i < entry_count; i++) {
         const char *symbol = NULL;
-        if (nvrtcGetLoweredName(program, entries[i], &symbol) != NVRTC_SUCCESS) return error_set(err, "no kernel '%s'", entries[i]);
+        if (nvrtcGetLoweredName(program, entries[i], &symbol) != NVRTC_SUCCESS)
+            return error_set(err, "no kernel '%s'", entries[i]);
         struct entry_facts *facts = &c->entries[c->entry_count++];
         *facts = (struct entry_facts){text_copy(entries[i]), text_copy(symbol), -1, -1, -1, -1, -1, -1};
         read_facts(c->log, facts);
@@ -127,8 +130,9 @@ static int take_result(nvrtcProgram program, size_t entry_count, const char *con
     return 0;
 }
 
-int nvrtc_compile(const char *text, const char *name, size_t option_count, const char *const *options, size_t entry_count,
-                  const char *const *entries, double deadline, struct compilation *c, struct error *err)
+int nvrtc_compile(const char *text, const char *name, size_t option_count, const char *const *options,
+                  size_t entry_count, const char *const *entries, double deadline, struct compilation *c,
+                  struct error *err)
 {
     nvrtcProgram program;
     double start = clock_now(), limit = start + deadline;
@@ -136,7 +140,8 @@ int nvrtc_compile(const char *text, const char *name, size_t option_count, const
     *c = (struct compilation){.result = COMPILE_FAILED};
     nvrtcResult said = nvrtcCreateProgram(&program, text, name, 0, NULL, NULL);
     if (said != NVRTC_SUCCESS) return error_set(err, "NVRTC: %s", nvrtcGetErrorString(said));
-    for (size_t i = 0; i < entry_count && said == NVRTC_SUCCESS; i++) said = nvrtcAddNameExpression(program, entries[i]);
+    for (size_t i = 0; i < entry_count && said == NVRTC_SUCCESS; i++)
+        said = nvrtcAddNameExpression(program, entries[i]);
     if (said == NVRTC_SUCCESS && deadline > 0) nvrtcSetFlowCallback(program, cancel_after, &limit);
     if (said == NVRTC_SUCCESS) said = nvrtcCompileProgram(program, (int)option_count, options);
     c->seconds = clock_now() - start;

@@ -1,4 +1,5 @@
-// NVRTC, included here and nowhere else: one source with its macros to a cubin, with a deadline, and what ptxas said about it.
+// NVRTC, included here and nowhere else: one source with its macros to a cubin, with a deadline, and what ptxas said
+// about it.
 #ifndef SWEETSPOT_NVRTC_H
 #define SWEETSPOT_NVRTC_H
 
@@ -8,15 +9,15 @@
 #include "tuner/base/error.h"
 
 struct entry_facts {
-    char *entry;     // as asked for
-    char *symbol;    // its name in the cubin
+    char *entry;                                                             // as asked for
+    char *symbol;                                                            // its name in the cubin
     int64_t registers, spill_loads, spill_stores, shared, stack, code_bytes; // bytes; -1 unknown
 };
 
 struct compilation {
     enum { COMPILED, COMPILE_FAILED, COMPILE_TIMED_OUT } result;
-    char *log;               // compiler and ptxas
-    char *warnings;          // C75xx lines of the log; ""
+    char *log;      // compiler and ptxas
+    char *warnings; // C75xx lines of the log; ""
     void *cubin;
     size_t cubin_size;
     size_t entry_count;
@@ -27,10 +28,11 @@ struct compilation {
 // "nvrtc 13.0", or -1 when the library does not answer.
 int nvrtc_version(char *out, size_t size, struct error *);
 
-// Compiles `text` (shown as `name` in messages). Options are NVRTC's, complete (architecture included). `deadline` in seconds from
-// now; 0: none. A source that does not compile is a result, not an error. Release what it filled.
-int nvrtc_compile(const char *text, const char *name, size_t option_count, const char *const *options, size_t entry_count,
-                  const char *const *entries, double deadline, struct compilation *, struct error *);
+// Compiles `text` (shown as `name` in messages). Options are NVRTC's, complete (architecture included). `deadline` in
+// seconds from now; 0: none. A source that does not compile is a result, not an error. Release what it filled.
+int nvrtc_compile(const char *text, const char *name, size_t option_count, const char *const *options,
+                  size_t entry_count, const char *const *entries, double deadline, struct compilation *,
+                  struct error *);
 void compilation_release(struct compilation *);
 
 #endif

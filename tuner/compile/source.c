@@ -70,7 +70,8 @@ static int visit(struct closure *c, const char *path, char **keep, struct error 
     return result;
 }
 
-int source_hash(const char *path, char *const *include, size_t include_count, char hash[HASH_TEXT_SIZE], char **text, struct error *err)
+int source_hash(const char *path, char *const *include, size_t include_count, char hash[HASH_TEXT_SIZE], char **text,
+                struct error *err)
 {
     struct closure c = {.hash = hash_new(), .include = include, .include_count = include_count};
     char *kept = NULL;

@@ -38,8 +38,11 @@
 enum { MAX_RANGES = 64 };
 
 // A parameter block of CUPTI's with its size set, as every call wants it: PARAMS(CUpti_X, .member = value).
-#define PARAMS(type, ...) \
-    (type##_Params) { .structSize = type##_Params_STRUCT_SIZE, __VA_ARGS__ }
+#define PARAMS(type, ...)                                    \
+    (type##_Params)                                          \
+    {                                                        \
+        .structSize = type##_Params_STRUCT_SIZE, __VA_ARGS__ \
+    }
 
 // clang-format off
 #define CUPTI_FUNCTIONS(F) \
@@ -96,8 +99,8 @@ struct counter_batch {
     counters_launch *launch;
     counters_reset *reset;
     void *user;
-    const size_t *stages;    // of every candidate
-    size_t first, end;       // the candidates that share the passes under way
+    const size_t *stages; // of every candidate
+    size_t first, end;    // the candidates that share the passes under way
     struct error *err;
 };
 
@@ -107,10 +110,10 @@ static int fail(struct error *err, const char *function, CUptiResult result)
 }
 
 // For functions that return 0 or -1: leaves with CUPTI's message where the call fails.
-#define TRY(function, params)                                                    \
-    do {                                                                         \
-        CUptiResult result_ = cupti.function(params);                            \
-        if (result_ != CUPTI_SUCCESS) return fail(err, #function, result_);      \
+#define TRY(function, params)                                               \
+    do {                                                                    \
+        CUptiResult result_ = cupti.function(params);                       \
+        if (result_ != CUPTI_SUCCESS) return fail(err, #function, result_); \
     } while (0)
 
 static int load_library(struct error *err)
@@ -219,11 +222,10 @@ static int plan_make(struct counter_plan *plan, const struct metric *const *metr
     plan->image_size = size.configImageSize;
     plan->image = calloc(1, plan->image_size);
     if (!plan->image) return error_set(err, "out of memory");
-    TRY(cuptiProfilerHostGetConfigImage,
-        &PARAMS(CUpti_Profiler_Host_GetConfigImage, .pHostObject = plan->host, .configImageSize = plan->image_size,
-                .pConfigImage = plan->image));
-    CUpti_Profiler_Host_GetNumOfPasses_Params passes = PARAMS(
-        CUpti_Profiler_Host_GetNumOfPasses, .configImageSize = plan->image_size, .pConfigImage = plan->image);
+    TRY(cuptiProfilerHostGetConfigImage, &PARAMS(CUpti_Profiler_Host_GetConfigImage, .pHostObject = plan->host,
+                                                 .configImageSize = plan->image_size, .pConfigImage = plan->image));
+    CUpti_Profiler_Host_GetNumOfPasses_Params passes =
+        PARAMS(CUpti_Profiler_Host_GetNumOfPasses, .configImageSize = plan->image_size, .pConfigImage = plan->image);
     TRY(cuptiProfilerHostGetNumOfPasses, &passes);
     plan->passes = passes.numOfPasses;
     return 0;
@@ -287,10 +289,9 @@ static int probe_device(struct counters *c, int device, struct error *err)
 // ranges beyond what the first pass was started with are lost without an error.
 static int make_data(struct counters *c, struct error *err)
 {
-    CUpti_RangeProfiler_GetCounterDataSize_Params size =
-        PARAMS(CUpti_RangeProfiler_GetCounterDataSize, .pRangeProfilerObject = c->session,
-               .pMetricNames = c->plan.names, .numMetrics = c->plan.count, .maxNumOfRanges = MAX_RANGES,
-               .maxNumRangeTreeNodes = MAX_RANGES);
+    CUpti_RangeProfiler_GetCounterDataSize_Params size = PARAMS(
+        CUpti_RangeProfiler_GetCounterDataSize, .pRangeProfilerObject = c->session, .pMetricNames = c->plan.names,
+        .numMetrics = c->plan.count, .maxNumOfRanges = MAX_RANGES, .maxNumRangeTreeNodes = MAX_RANGES);
     TRY(cuptiRangeProfilerGetCounterDataSize, &size);
     c->data_size = size.counterDataSize;
     c->data = calloc(1, c->data_size);
@@ -345,8 +346,7 @@ static int try_session(struct counters *c, struct error *err)
     int status = prepare(c, err);
     CUptiResult started = CUPTI_SUCCESS;
     if (!status) {
-        started = cupti.cuptiRangeProfilerStart(
-            &PARAMS(CUpti_RangeProfiler_Start, .pRangeProfilerObject = c->session));
+        started = cupti.cuptiRangeProfilerStart(&PARAMS(CUpti_RangeProfiler_Start, .pRangeProfilerObject = c->session));
         cupti.cuptiRangeProfilerStop(&PARAMS(CUpti_RangeProfiler_Stop, .pRangeProfilerObject = c->session));
     }
     counters_end_session(c, NULL);
@@ -403,11 +403,26 @@ void counters_close(struct counters *c)
     free(c);
 }
 
-const char *counters_reason(const struct counters *c) { return *c->reason.message ? c->reason.message : NULL; }
-const char *counters_note(const struct counters *c) { return *c->note ? c->note : NULL; }
-const char *counters_chip(const struct counters *c) { return c->chip; }
-size_t counters_count(const struct counters *c) { return c->count; }
-size_t counters_passes(const struct counters *c) { return c->plan.passes; }
+const char *counters_reason(const struct counters *c)
+{
+    return *c->reason.message ? c->reason.message : NULL;
+}
+const char *counters_note(const struct counters *c)
+{
+    return *c->note ? c->note : NULL;
+}
+const char *counters_chip(const struct counters *c)
+{
+    return c->chip;
+}
+size_t counters_count(const struct counters *c)
+{
+    return c->count;
+}
+size_t counters_passes(const struct counters *c)
+{
+    return c->plan.passes;
+}
 
 const struct metric *counters_metric(const struct counters *c, size_t column)
 {
@@ -429,8 +444,8 @@ static int run_in_range(struct counters *c, struct counter_batch *b, size_t cand
     TRY(cuptiRangeProfilerPushRange,
         &PARAMS(CUpti_RangeProfiler_PushRange, .pRangeProfilerObject = c->session, .pRangeName = name));
     int failed = b->launch(b->user, candidate, stage);
-    CUptiResult popped = cupti.cuptiRangeProfilerPopRange(
-        &PARAMS(CUpti_RangeProfiler_PopRange, .pRangeProfilerObject = c->session));
+    CUptiResult popped =
+        cupti.cuptiRangeProfilerPopRange(&PARAMS(CUpti_RangeProfiler_PopRange, .pRangeProfilerObject = c->session));
     if (failed) return candidate_failed(b, candidate, "launch");
     if (popped != CUPTI_SUCCESS) return fail(err, "cuptiRangeProfilerPopRange", popped);
     return 0;
@@ -460,8 +475,7 @@ static int run_passes(struct counters *c, struct counter_batch *b)
         size_t range = 0;
         for (size_t i = b->first; i < b->end && !status; range += b->stages[i++])
             status = run_candidate(c, b, i, range);
-        CUpti_RangeProfiler_Stop_Params stop =
-            PARAMS(CUpti_RangeProfiler_Stop, .pRangeProfilerObject = c->session);
+        CUpti_RangeProfiler_Stop_Params stop = PARAMS(CUpti_RangeProfiler_Stop, .pRangeProfilerObject = c->session);
         CUptiResult stopped = cupti.cuptiRangeProfilerStop(&stop);
         if (status) return status;
         if (stopped != CUPTI_SUCCESS) return fail(err, "cuptiRangeProfilerStop", stopped);
@@ -545,8 +559,8 @@ static int list_kind(host_object *host, CUpti_MetricType type, const char *kind,
         PARAMS(CUpti_Profiler_Host_GetBaseMetrics, .pHostObject = host, .metricType = type);
     TRY(cuptiProfilerHostGetBaseMetrics, &base);
     for (size_t i = 0; i < base.numMetrics; i++) {
-        CUpti_Profiler_Host_GetMetricProperties_Params about = PARAMS(
-            CUpti_Profiler_Host_GetMetricProperties, .pHostObject = host, .pMetricName = base.ppMetricNames[i]);
+        CUpti_Profiler_Host_GetMetricProperties_Params about =
+            PARAMS(CUpti_Profiler_Host_GetMetricProperties, .pHostObject = host, .pMetricName = base.ppMetricNames[i]);
         bool known = cupti.cuptiProfilerHostGetMetricProperties(&about) == CUPTI_SUCCESS;
         each(user, base.ppMetricNames[i], kind, known && about.pDescription ? about.pDescription : "",
              known && about.pDimUnit ? about.pDimUnit : "");

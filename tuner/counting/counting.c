@@ -78,7 +78,8 @@ int counting_open(struct counting **out, const struct machine *machine, const js
     c->names = all_names(names);
     cuda_info(machine->cuda, &info);
     int failed = collect(c, err);
-    if (!failed && c->metrics) failed = counters_open(&c->counters, cuda_context(machine->cuda), info.ordinal, &c->set, err);
+    if (!failed && c->metrics)
+        failed = counters_open(&c->counters, cuda_context(machine->cuda), info.ordinal, &c->set, err);
     if (failed) {
         counting_close(c);
         return failed;
@@ -107,7 +108,8 @@ bool counting_is_for(const struct counting *c, const json_t *names)
 json_t *counting_keys(const struct counting *c)
 {
     json_t *keys = json_array();
-    for (size_t i = 0; c->counters && i < counters_count(c->counters); i++) json_array_append_new(keys, json_string(counters_metric(c->counters, i)->key));
+    for (size_t i = 0; c->counters && i < counters_count(c->counters); i++)
+        json_array_append_new(keys, json_string(counters_metric(c->counters, i)->key));
     return keys;
 }
 
@@ -123,15 +125,17 @@ json_t *counting_describe(const struct counting *c)
     json_t *metrics = json_array();
     for (size_t i = 0; c->counters && i < counters_count(c->counters); i++) {
         const struct metric *m = counters_metric(c->counters, i);
-        json_array_append_new(metrics, json_pack("{s:s, s:s, s:s, s:s}", "key", m->key, "metric", m->name, "unit", m->unit, "description", m->description));
+        json_array_append_new(metrics, json_pack("{s:s, s:s, s:s, s:s}", "key", m->key, "metric", m->name, "unit",
+                                                 m->unit, "description", m->description));
     }
-    return json_pack("{s:b, s:s, s:s, s:o, s:o}", "available", reason == NULL, "chip", c->counters ? counters_chip(c->counters) : "", "reason",
-                     reason ? reason : "", "metrics", metrics, "missing", counting_missing(c));
+    return json_pack("{s:b, s:s, s:s, s:o, s:o}", "available", reason == NULL, "chip",
+                     c->counters ? counters_chip(c->counters) : "", "reason", reason ? reason : "", "metrics", metrics,
+                     "missing", counting_missing(c));
 }
 
 // One candidate on one problem: what counters_measure calls a candidate.
 struct unit {
-    size_t trial, problem; // index in the request, in the workload
+    size_t trial, problem;      // index in the request, in the workload
     struct pipeline_part *part; // NULL: a baseline
     struct work baseline;       // then this
     double *values;             // its rows; NULL until counted
@@ -168,7 +172,8 @@ static int launch(void *user, size_t candidate, size_t stage)
 {
     struct count_batch *b = user;
     struct unit *u = &b->units[b->first + candidate];
-    int failed = u->part ? pipeline_enqueue_stage(u->part, (unsigned)stage, 0, &b->why) : u->baseline.enqueue(u->baseline.self, 0, &b->why);
+    int failed = u->part ? pipeline_enqueue_stage(u->part, (unsigned)stage, 0, &b->why)
+                         : u->baseline.enqueue(u->baseline.self, 0, &b->why);
     if (!failed) failed = cuda_sync(b->w->cuda, &b->why);
     return note(b, b->first + candidate, failed);
 }
@@ -197,9 +202,11 @@ static int load(struct count_batch *b, const json_t *trials, struct error *err)
     {
         const char *name = json_get_string(each, "baseline", NULL);
         struct baseline *baseline = name ? baselines_find(b->baselines, name) : NULL;
-        if (name && (!baseline || *baseline->reason)) error_set(&b->reasons[i], "%s", baseline ? baseline->reason : "the job has no such baseline");
+        if (name && (!baseline || *baseline->reason))
+            error_set(&b->reasons[i], "%s", baseline ? baseline->reason : "the job has no such baseline");
         for (size_t k = 0; name && !*b->reasons[i].message && k < w->problem_count; k++)
-            if (w->problems[k].tune && baseline->parts[k].ready) b->units[b->unit_count++] = (struct unit){i, k, NULL, baseline_work(baseline, k), NULL}, rows++;
+            if (w->problems[k].tune && baseline->parts[k].ready)
+                b->units[b->unit_count++] = (struct unit){i, k, NULL, baseline_work(baseline, k), NULL}, rows++;
         if (name) continue;
         int failed = pipeline_open(&b->pipelines[i], w, each, &b->reasons[i]);
         if (failed == CUDA_CRASHED) return *err = b->reasons[i], failed;
@@ -214,7 +221,8 @@ static int load(struct count_batch *b, const json_t *trials, struct error *err)
     return b->values ? 0 : error_set(err, "out of memory");
 }
 
-// Counts units [from, from + n) together. 0 although it failed, unless the context is lost: then `why` says what happened.
+// Counts units [from, from + n) together. 0 although it failed, unless the context is lost: then `why` says what
+// happened.
 static int count_units(struct count_batch *b, size_t from, size_t n, double *values, bool *good, struct error *err)
 {
     size_t columns = counters_count(b->c->counters);
@@ -238,7 +246,8 @@ static int count_units(struct count_batch *b, size_t from, size_t n, double *val
     return b->failed == CUDA_CRASHED ? CUDA_CRASHED : 0;
 }
 
-// All together, which is what makes counting cheap; if that fails, one by one, so that one candidate's failure is its own.
+// All together, which is what makes counting cheap; if that fails, one by one, so that one candidate's failure is its
+// own.
 static int count_all(struct count_batch *b, struct error *err)
 {
     bool good;
@@ -263,14 +272,17 @@ static json_t *trial_json(const struct count_batch *b, size_t trial)
         if (u->trial != trial || !u->values) continue;
         for (size_t s = 0; s < stage_count(u); s++) {
             json_t *row = json_array();
-            for (size_t j = 0; j < columns; j++) json_array_append_new(row, json_real_or_null(u->values[s * columns + j]));
-            json_array_append_new(list, json_pack("{s:I, s:i, s:o}", "problem", (json_int_t)u->problem, "stage", (int)s, "values", row));
+            for (size_t j = 0; j < columns; j++)
+                json_array_append_new(row, json_real_or_null(u->values[s * columns + j]));
+            json_array_append_new(
+                list, json_pack("{s:I, s:i, s:o}", "problem", (json_int_t)u->problem, "stage", (int)s, "values", row));
         }
     }
     return list;
 }
 
-int counting_run(struct counting *c, struct workload *w, struct baselines *baselines, const json_t *request, json_t *answer, struct error *err)
+int counting_run(struct counting *c, struct workload *w, struct baselines *baselines, const json_t *request,
+                 json_t *answer, struct error *err)
 {
     double begin = clock_now();
     const json_t *trials = json_object_get(request, "trials");
@@ -312,7 +324,8 @@ int counting_run(struct counting *c, struct workload *w, struct baselines *basel
 
 static void list_metric(void *list, const char *name, const char *kind, const char *description, const char *unit)
 {
-    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s}", "name", name, "kind", kind, "unit", unit, "description", description));
+    json_array_append_new(
+        list, json_pack("{s:s, s:s, s:s, s:s}", "name", name, "kind", kind, "unit", unit, "description", description));
 }
 
 static void list_set(json_t *list, const struct metric_set *set, const char *chip)
@@ -324,7 +337,8 @@ static void list_set(json_t *list, const struct metric_set *set, const char *chi
         list_set(list, metrics_find(one), chip);
     }
     for (const struct metric *m = set->metrics; m->key; m++)
-        if (metric_applies(m, chip)) json_array_append_new(list, json_pack("{s:s, s:s}", "key", m->key, "metric", m->name));
+        if (metric_applies(m, chip))
+            json_array_append_new(list, json_pack("{s:s, s:s}", "key", m->key, "metric", m->name));
 }
 
 int counting_list(const char *chip, json_t *answer, struct error *err)
@@ -334,7 +348,8 @@ int counting_list(const char *chip, json_t *answer, struct error *err)
     for (size_t i = 0; metric_sets[i] && !failed; i++) {
         json_t *list = json_array();
         list_set(list, metric_sets[i], chip);
-        json_array_append_new(sets, json_pack("{s:s, s:s, s:o}", "name", metric_sets[i]->name, "summary", metric_sets[i]->summary, "metrics", list));
+        json_array_append_new(sets, json_pack("{s:s, s:s, s:o}", "name", metric_sets[i]->name, "summary",
+                                              metric_sets[i]->summary, "metrics", list));
     }
     if (!failed) {
         json_object_set_new(answer, "status", json_string("ok"));

@@ -1,5 +1,5 @@
-// Hardware counters for a batch of candidates: joins counters.h, which knows CUPTI, to pipelines and problems. Counting has a
-// request of its own, because nothing is timed while a profiler session is open.
+// Hardware counters for a batch of candidates: joins counters.h, which knows CUPTI, to pipelines and problems. Counting
+// has a request of its own, because nothing is timed while a profiler session is open.
 #ifndef SWEETSPOT_GPU_COUNTING_H
 #define SWEETSPOT_GPU_COUNTING_H
 
@@ -21,7 +21,8 @@ json_t *counting_describe(const struct counting *);
 json_t *counting_keys(const struct counting *);
 json_t *counting_missing(const struct counting *);
 // Fills `answer` as protocol.h says for "count". Negative codes as of gpu_trial_run().
-int counting_run(struct counting *, struct workload *, struct baselines *, const json_t *request, json_t *answer, struct error *err);
+int counting_run(struct counting *, struct workload *, struct baselines *, const json_t *request, json_t *answer,
+                 struct error *err);
 
 // The answer to "metrics": what CUPTI knows of a chip, and the sets. Needs no device.
 int counting_list(const char *chip, json_t *answer, struct error *err);

@@ -1,5 +1,6 @@
-// See linetable.h. The line-number program is DWARF's (version 2 to 4, section 6.2 of the standard); cubins are little-endian ELF64, and
-// their sections are relocatable: a relocation says which kernel's code a DW_LNE_set_address means.
+// See linetable.h. The line-number program is DWARF's (version 2 to 4, section 6.2 of the standard); cubins are
+// little-endian ELF64, and their sections are relocatable: a relocation says which kernel's code a DW_LNE_set_address
+// means.
 #include "tuner/counting/linetable.h"
 
 #include <elf.h>
@@ -40,7 +41,7 @@ struct image {
     size_t size;
     Elf64_Shdr *sections; // a copy: in a damaged file they may lie anywhere
     size_t section_count;
-    const char *names;    // of the sections, ends with a zero
+    const char *names; // of the sections, ends with a zero
 };
 
 // A range of bytes being read; reading past its end yields zeros and sets `bad`.
@@ -109,18 +110,21 @@ static int open_image(struct image *image, const void *cubin, size_t size, struc
     *image = (struct image){.bytes = cubin, .size = size};
     if (size < sizeof head) return error_set(err, "not a cubin");
     memcpy(&head, cubin, sizeof head);
-    if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_shentsize != sizeof(Elf64_Shdr) ||
-        head.e_shstrndx >= head.e_shnum || !inside(image, head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr)))
+    if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+        head.e_shentsize != sizeof(Elf64_Shdr) || head.e_shstrndx >= head.e_shnum ||
+        !inside(image, head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr)))
         return error_set(err, "not a cubin");
     image->sections = memory_new(head.e_shnum, sizeof *image->sections);
     memcpy(image->sections, image->bytes + head.e_shoff, head.e_shnum * sizeof *image->sections);
     image->section_count = head.e_shnum;
     for (size_t i = 0; i < image->section_count; i++)
-        if (image->sections[i].sh_type != SHT_NOBITS && !inside(image, image->sections[i].sh_offset, image->sections[i].sh_size))
+        if (image->sections[i].sh_type != SHT_NOBITS &&
+            !inside(image, image->sections[i].sh_offset, image->sections[i].sh_size))
             return error_set(err, "a truncated cubin");
     const Elf64_Shdr *names = &image->sections[head.e_shstrndx];
     image->names = (const char *)image->bytes + names->sh_offset;
-    if (names->sh_type == SHT_NOBITS || !names->sh_size || image->names[names->sh_size - 1]) return error_set(err, "not a cubin");
+    if (names->sh_type == SHT_NOBITS || !names->sh_size || image->names[names->sh_size - 1])
+        return error_set(err, "not a cubin");
     for (size_t i = 0; i < image->section_count; i++)
         if (image->sections[i].sh_name >= names->sh_size) return error_set(err, "not a cubin");
     return 0;
@@ -150,7 +154,8 @@ static uint32_t relocated(const struct image *image, uint64_t offset)
             Elf64_Sym found;
             memcpy(&r, image->bytes + s->sh_offset + i * entry, sizeof r);
             size_t symbol = ELF64_R_SYM(r.r_info);
-            if (r.r_offset != offset || symbols->sh_type == SHT_NOBITS || symbol >= symbols->sh_size / sizeof found) continue;
+            if (r.r_offset != offset || symbols->sh_type == SHT_NOBITS || symbol >= symbols->sh_size / sizeof found)
+                continue;
             memcpy(&found, image->bytes + symbols->sh_offset + symbol * sizeof found, sizeof found);
             return found.st_shndx;
         }
@@ -173,7 +178,8 @@ static void add_file(struct linetable *t, const char *name, uint64_t directory)
     t->files[t->file_count++] = (struct file){text_copy(name), (uint32_t)directory};
 }
 
-// The header's lists. Numbers in the program count from 1, from `first_file` and `first_directory` on in the table's lists.
+// The header's lists. Numbers in the program count from 1, from `first_file` and `first_directory` on in the table's
+// lists.
 static void read_lists(struct linetable *t, struct cursor *c, size_t first_directory)
 {
     while (!c->bad && c->at < c->end && *c->at) {
@@ -283,9 +289,11 @@ int linetable_read(struct linetable **out, const void *cubin, size_t size, const
     struct image image;
     *out = NULL;
     int failed = open_image(&image, cubin, size, err);
-    uint32_t code = failed ? 0 : find_section(&image, ".text.", symbol), lines = failed ? 0 : find_section(&image, "", ".debug_line");
+    uint32_t code = failed ? 0 : find_section(&image, ".text.", symbol),
+             lines = failed ? 0 : find_section(&image, "", ".debug_line");
     if (!failed && !code) failed = error_set(err, "the cubin has no kernel '%s'", symbol);
-    if (!failed && (!lines || image.sections[lines].sh_type == SHT_NOBITS)) failed = error_set(err, "the cubin has no line table: compile with -lineinfo");
+    if (!failed && (!lines || image.sections[lines].sh_type == SHT_NOBITS))
+        failed = error_set(err, "the cubin has no line table: compile with -lineinfo");
     if (failed) {
         free(image.sections);
         return failed;
@@ -324,22 +332,28 @@ void linetable_free(struct linetable *t)
     free(t);
 }
 
-size_t linetable_code_bytes(const struct linetable *t) { return t->code_bytes; }
+size_t linetable_code_bytes(const struct linetable *t)
+{
+    return t->code_bytes;
+}
 
 size_t linetable_find(const struct linetable *t, uint64_t offset, struct source_place places[LINETABLE_DEPTH])
 {
     size_t low = 0, high = t->sorted_count, count = 0;
     while (low < high) { // the last row at or before the offset
         size_t middle = low + (high - low) / 2;
-        if (t->rows[t->sorted[middle]].address <= offset) low = middle + 1;
-        else high = middle;
+        if (t->rows[t->sorted[middle]].address <= offset)
+            low = middle + 1;
+        else
+            high = middle;
     }
     if (!low || t->rows[t->sorted[low - 1]].end) return 0;
     for (uint32_t row = t->sorted[low - 1] + 1; row && count < LINETABLE_DEPTH; row = t->rows[row - 1].call) {
         const struct line_row *r = &t->rows[row - 1];
         if (r->file >= t->file_count) break;
         const struct file *file = &t->files[r->file];
-        const char *directory = file->directory && file->directory <= t->directory_count ? t->directories[file->directory - 1] : "";
+        const char *directory =
+            file->directory && file->directory <= t->directory_count ? t->directories[file->directory - 1] : "";
         places[count++] = (struct source_place){file->name, directory, r->line};
         if (r->call && r->call >= row) break; // calls come first; anything else is no chain
     }

@@ -1,10 +1,10 @@
-// Which source line an instruction of a cubin comes from, and through which inlined calls: the cubin's own DWARF line table
-// (-lineinfo), read without CUDA.
+// Which source line an instruction of a cubin comes from, and through which inlined calls: the cubin's own DWARF line
+// table (-lineinfo), read without CUDA.
 //
-// cuptiGetSassToSourceCorrelation tells the innermost line alone, which in a template is a helper's ("*to = *from;" in a load<4>()
-// that is used for two matrices); the call that brought it there is what a reader must see. NVIDIA writes it into the table with an
-// extended opcode of its own, DW_LNE 0x90: two ULEB128, the number (from 1) of the table's row that is the call, or 0 outside an
-// inlined function, and the inlined function's name as an offset into .debug_str.
+// cuptiGetSassToSourceCorrelation tells the innermost line alone, which in a template is a helper's ("*to = *from;" in
+// a load<4>() that is used for two matrices); the call that brought it there is what a reader must see. NVIDIA writes
+// it into the table with an extended opcode of its own, DW_LNE 0x90: two ULEB128, the number (from 1) of the table's
+// row that is the call, or 0 outside an inlined function, and the inlined function's name as an offset into .debug_str.
 #ifndef SWEETSPOT_LINETABLE_H
 #define SWEETSPOT_LINETABLE_H
 
@@ -22,16 +22,16 @@ struct source_place {
     unsigned line;
 };
 
-// Reads the table of one kernel. `cubin` need not outlive the table. Fails with a message for what is no cubin, has no such kernel, or no line table
-// (compiled without -lineinfo). The caller frees.
+// Reads the table of one kernel. `cubin` need not outlive the table. Fails with a message for what is no cubin, has no
+// such kernel, or no line table (compiled without -lineinfo). The caller frees.
 int linetable_read(struct linetable **out, const void *cubin, size_t size, const char *symbol, struct error *err);
 void linetable_free(struct linetable *); // NULL is fine
 
 // Bytes of the kernel's code.
 size_t linetable_code_bytes(const struct linetable *);
 
-// The place of the instruction at `offset` in the kernel's code, and then the calls that lead to it, innermost first. Returns how many were
-// written; 0 where the table does not know the offset.
+// The place of the instruction at `offset` in the kernel's code, and then the calls that lead to it, innermost first.
+// Returns how many were written; 0 where the table does not know the offset.
 size_t linetable_find(const struct linetable *, uint64_t offset, struct source_place places[LINETABLE_DEPTH]);
 
 #endif

@@ -11,9 +11,11 @@
 
 #include <string.h>
 
-#define STALL(reason, what) \
-    {"stall_" #reason, "smsp__average_warps_issue_stalled_" #reason "_per_issue_active.ratio", "warps/issue", \
-     what, NULL}
+#define STALL(reason, what)                                                                                            \
+    {                                                                                                                  \
+        "stall_" #reason, "smsp__average_warps_issue_stalled_" #reason "_per_issue_active.ratio", "warps/issue", what, \
+            NULL                                                                                                       \
+    }
 #define CONFLICTS "l1tex__data_bank_conflicts_pipe_lsu_mem_shared"
 #define SASS_THREADS(op) "smsp__sass_thread_inst_executed_op_" op "_pred_on.sum"
 #define SASS_WARPS(op) "smsp__sass_inst_executed_op_" op ".sum"
@@ -103,26 +105,33 @@ static const struct metric work_metrics[] = {
     {0},
 };
 
-#define PIPE(key, name, what) \
-    {"pipe_" key, "sm__inst_executed_pipe_" name ".avg.pct_of_peak_sustained_active", "%", what, NULL}
+#define PIPE(key, name, what)                                                                            \
+    {                                                                                                    \
+        "pipe_" key, "sm__inst_executed_pipe_" name ".avg.pct_of_peak_sustained_active", "%", what, NULL \
+    }
 #define GLOBAL_SECTORS "l1tex__t_sectors_pipe_lsu_mem_global_op_"
 #define GLOBAL_REQUESTS "l1tex__t_requests_pipe_lsu_mem_global_op_"
 #define LOCAL_SECTORS "l1tex__t_sectors_pipe_lsu_mem_local_op_"
 
 // What `profile` shows, besides the sets that `full` includes.
 static const struct metric full_metrics[] = {
-    {"duration", "gpu__time_duration.sum", "ns", "time of the launch while it was counted, with some 11 us of the range around it", NULL},
+    {"duration", "gpu__time_duration.sum", "ns",
+     "time of the launch while it was counted, with some 11 us of the range around it", NULL},
     {"sm_throughput", "sm__throughput.avg.pct_of_peak_sustained_elapsed", "%",
      "the busiest unit of the multiprocessors, of what it can do at most", NULL},
     {"memory_throughput", "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "%",
      "the busiest unit on the way to memory, of what it can do at most", NULL},
-    {"l1_throughput", "l1tex__throughput.avg.pct_of_peak_sustained_active", "%", "the L1 cache and shared memory, of peak", NULL},
+    {"l1_throughput", "l1tex__throughput.avg.pct_of_peak_sustained_active", "%",
+     "the L1 cache and shared memory, of peak", NULL},
     {"l2_throughput", "lts__throughput.avg.pct_of_peak_sustained_elapsed", "%", "the L2 cache, of peak", NULL},
     {"dram_throughput", "dram__throughput.avg.pct_of_peak_sustained_elapsed", "%", "device memory, of peak", NULL},
-    {"issue_active", "smsp__issue_active.avg.pct_of_peak_sustained_active", "%", "cycles in which a scheduler issued", NULL},
-    {"warps_eligible", "smsp__warps_eligible.avg.per_cycle_active", "warps", "warps ready to issue, each cycle and scheduler", NULL},
+    {"issue_active", "smsp__issue_active.avg.pct_of_peak_sustained_active", "%", "cycles in which a scheduler issued",
+     NULL},
+    {"warps_eligible", "smsp__warps_eligible.avg.per_cycle_active", "warps",
+     "warps ready to issue, each cycle and scheduler", NULL},
     {"executed", "smsp__inst_executed.sum", "instructions", "warp instructions executed", NULL},
-    {"threads_per_instruction", "smsp__thread_inst_executed_per_inst_executed.ratio", "threads", "active threads of a warp instruction", NULL},
+    {"threads_per_instruction", "smsp__thread_inst_executed_per_inst_executed.ratio", "threads",
+     "active threads of a warp instruction", NULL},
     {"threads_predicated_on", "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio", "threads",
      "of these, those whose predicate was true", NULL},
     PIPE("fma", "fma", "the FMA pipes, of peak"),
@@ -132,14 +141,21 @@ static const struct metric full_metrics[] = {
     PIPE("xu", "xu", "the pipe of special functions and conversions, of peak"),
     PIPE("tensor", "tensor", "the tensor pipe, of peak"),
     PIPE("uniform", "uniform", "the uniform datapath, of peak"),
-    {"icache_l15_requests", "gcc__cache_requests_type_instruction.sum", "requests", "instruction requests to the next level", NULL},
-    {"shared_load_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "wavefronts", "of shared-memory loads", NULL},
-    {"shared_store_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "wavefronts", "of shared-memory stores", NULL},
-    {"global_load_sectors", GLOBAL_SECTORS "ld.sum", "sectors", "sectors of 32 bytes that global loads asked the L1 for", NULL},
-    {"global_load_requests", GLOBAL_REQUESTS "ld.sum", "requests", "requests of global loads, one a warp instruction", NULL},
+    {"icache_l15_requests", "gcc__cache_requests_type_instruction.sum", "requests",
+     "instruction requests to the next level", NULL},
+    {"shared_load_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "wavefronts",
+     "of shared-memory loads", NULL},
+    {"shared_store_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "wavefronts",
+     "of shared-memory stores", NULL},
+    {"global_load_sectors", GLOBAL_SECTORS "ld.sum", "sectors",
+     "sectors of 32 bytes that global loads asked the L1 for", NULL},
+    {"global_load_requests", GLOBAL_REQUESTS "ld.sum", "requests", "requests of global loads, one a warp instruction",
+     NULL},
     {"global_store_sectors", GLOBAL_SECTORS "st.sum", "sectors", "sectors of 32 bytes that global stores wrote", NULL},
-    {"global_store_requests", GLOBAL_REQUESTS "st.sum", "requests", "requests of global stores, one a warp instruction", NULL},
-    {"local_load_sectors", LOCAL_SECTORS "ld.sum", "sectors", "sectors that local-memory loads (spills) asked the L1 for", NULL},
+    {"global_store_requests", GLOBAL_REQUESTS "st.sum", "requests", "requests of global stores, one a warp instruction",
+     NULL},
+    {"local_load_sectors", LOCAL_SECTORS "ld.sum", "sectors",
+     "sectors that local-memory loads (spills) asked the L1 for", NULL},
     {"local_store_sectors", LOCAL_SECTORS "st.sum", "sectors", "sectors that local-memory stores (spills) wrote", NULL},
     {"l1_hit_rate", "l1tex__t_sector_hit_rate.pct", "%", "sectors found in the L1", NULL},
     {"l2_hit_rate", "lts__t_sector_hit_rate.pct", "%", "sectors found in the L2", NULL},
@@ -148,16 +164,15 @@ static const struct metric full_metrics[] = {
     {0},
 };
 
-static const struct metric_set full = {
-    "full", "all that `sweetspot profile` shows", full_metrics, "basic stalls shared"};
+static const struct metric_set full = {"full", "all that `sweetspot profile` shows", full_metrics,
+                                       "basic stalls shared"};
 static const struct metric_set basic = {
     "basic", "instruction cache, occupancy, bank conflicts, main stalls, DRAM (2 passes)", basic_metrics, NULL};
-static const struct metric_set stalls = {
-    "stalls", "every reason why warps wait (6 passes)", stall_metrics, NULL};
-static const struct metric_set shared = {
-    "shared", "shared-memory bank conflicts by kind (3 passes)", shared_metrics, NULL};
-static const struct metric_set work = {
-    "work", "arithmetic and memory instructions by kind, from patched code (1 pass)", work_metrics, NULL};
+static const struct metric_set stalls = {"stalls", "every reason why warps wait (6 passes)", stall_metrics, NULL};
+static const struct metric_set shared = {"shared", "shared-memory bank conflicts by kind (3 passes)", shared_metrics,
+                                         NULL};
+static const struct metric_set work = {"work", "arithmetic and memory instructions by kind, from patched code (1 pass)",
+                                       work_metrics, NULL};
 
 const struct metric_set *const metric_sets[] = {&basic, &stalls, &shared, &work, &full, NULL};
 

@@ -1,4 +1,5 @@
-// See profiling.h. A stage is counted in one launch, on buffers as its predecessors leave them, and sampled in as many as fill some milliseconds.
+// See profiling.h. A stage is counted in one launch, on buffers as its predecessors leave them, and sampled in as many
+// as fill some milliseconds.
 #include "tuner/counting/profiling.h"
 
 #include <errno.h>
@@ -10,8 +11,8 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/counting/linetable.h"
-#include "tuner/gpu/pipeline.h"
 #include "tuner/counting/sass.h"
+#include "tuner/gpu/pipeline.h"
 
 // Samples that one scheduler takes, about; and the time in which it takes them.
 enum { SAMPLES_WANTED = 2000, MOST_LAUNCHES = 2000 };
@@ -42,7 +43,8 @@ static int run_stage(void *user)
 {
     struct stage_run *r = user;
     r->failed = 0;
-    for (unsigned i = 0; i < r->launches && !r->failed; i++) r->failed = pipeline_enqueue_stage(r->part, r->stage, 0, &r->why);
+    for (unsigned i = 0; i < r->launches && !r->failed; i++)
+        r->failed = pipeline_enqueue_stage(r->part, r->stage, 0, &r->why);
     if (!r->failed) r->failed = cuda_sync(r->w->cuda, &r->why);
     return r->failed;
 }
@@ -61,7 +63,8 @@ static struct line *find_line(struct lines *lines, const struct source_place *pl
 {
     for (size_t i = 0; i < lines->count; i++) {
         struct line *l = &lines->list[i];
-        if (l->line == place->line && !strcmp(l->file, place->file) && !strcmp(l->directory, place->directory)) return l;
+        if (l->line == place->line && !strcmp(l->file, place->file) && !strcmp(l->directory, place->directory))
+            return l;
     }
     lines->list = memory_grow(lines->list, lines->count + 1, sizeof *lines->list);
     lines->list[lines->count] = (struct line){.directory = place->directory, .file = place->file, .line = place->line};
@@ -81,7 +84,8 @@ static void join(const struct sass_listing *listing, const struct linetable *tab
         if (!any) continue;
         for (size_t d = 0; d < (depth ? depth : 1); d++) {
             bool seen = false;
-            for (size_t e = 0; e < d && !seen; e++) seen = places[e].line == places[d].line && !strcmp(places[e].file, places[d].file);
+            for (size_t e = 0; e < d && !seen; e++)
+                seen = places[e].line == places[d].line && !strcmp(places[e].file, places[d].file);
             if (seen) continue;
             struct line *line = find_line(lines, &places[d]);
             for (int k = 0; k < SASS_COLUMNS; k++) {
@@ -105,9 +109,11 @@ static json_t *line_json(const struct sass_listing *listing, const struct line *
 {
     json_t *stalls = json_object();
     for (size_t k = 0; k < listing->reason_count; k++)
-        if (line->samples[k]) json_object_set_new(stalls, listing->reasons[k], json_integer((json_int_t)line->samples[k]));
-    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o}", "directory", line->directory, "file", line->file, "line", (int)line->line, "self",
-                     columns_json(listing, line->self), "total", columns_json(listing, line->total), "stalls", stalls);
+        if (line->samples[k])
+            json_object_set_new(stalls, listing->reasons[k], json_integer((json_int_t)line->samples[k]));
+    return json_pack("{s:s, s:s, s:i, s:o, s:o, s:o}", "directory", line->directory, "file", line->file, "line",
+                     (int)line->line, "self", columns_json(listing, line->self), "total",
+                     columns_json(listing, line->total), "stalls", stalls);
 }
 
 static json_t *stage_json(const struct sass_listing *listing, const struct linetable *table, const char *symbol)
@@ -120,7 +126,8 @@ static json_t *stage_json(const struct sass_listing *listing, const struct linet
     if (table) join(listing, table, &lines);
     for (size_t i = 0; i < lines.count; i++) json_array_append_new(list, line_json(listing, &lines.list[i]));
     free(lines.list);
-    return json_pack("{s:s, s:I, s:o, s:o, s:I}", "symbol", symbol, "code_bytes", (json_int_t)(table ? linetable_code_bytes(table) : 0), "totals", columns_json(listing, all),
+    return json_pack("{s:s, s:I, s:o, s:o, s:I}", "symbol", symbol, "code_bytes",
+                     (json_int_t)(table ? linetable_code_bytes(table) : 0), "totals", columns_json(listing, all),
                      "lines", list, "dropped_samples", (json_int_t)listing->dropped);
 }
 
@@ -139,7 +146,8 @@ static int plan_sampling(struct stage_run *r, unsigned *period, struct error *er
     return 0;
 }
 
-static int count_stage(struct stage_run *r, struct device_problem *problem, const char *symbol, struct sass_listing *listing, json_t *reasons, struct error *err)
+static int count_stage(struct stage_run *r, struct device_problem *problem, const char *symbol,
+                       struct sass_listing *listing, json_t *reasons, struct error *err)
 {
     struct cuda_info info;
     struct error why = {""};
@@ -153,7 +161,8 @@ static int count_stage(struct stage_run *r, struct device_problem *problem, cons
     return 0;
 }
 
-static int sample_stage(struct stage_run *r, struct device_problem *problem, const char *symbol, struct sass_listing *listing, json_t *reasons, struct error *err)
+static int sample_stage(struct stage_run *r, struct device_problem *problem, const char *symbol,
+                        struct sass_listing *listing, json_t *reasons, struct error *err)
 {
     struct error why = {""};
     unsigned period = 5;
@@ -166,8 +175,10 @@ static int sample_stage(struct stage_run *r, struct device_problem *problem, con
     return 0;
 }
 
-// One of the two phases over all stages of a problem, with the candidate's module loaded for it: CUPTI must be awake when that happens.
-static int phase(struct workload *w, const json_t *request, size_t problem, bool sample, struct sass_listing *listings, json_t *reasons, struct error *err)
+// One of the two phases over all stages of a problem, with the candidate's module loaded for it: CUPTI must be awake
+// when that happens.
+static int phase(struct workload *w, const json_t *request, size_t problem, bool sample, struct sass_listing *listings,
+                 json_t *reasons, struct error *err)
 {
     struct pipeline pipeline;
     int failed = pipeline_open(&pipeline, w, request, err);
@@ -187,15 +198,18 @@ int profiling_run(struct workload *w, const json_t *request, json_t *answer, str
     double begin = clock_now();
     struct linetable *tables[PIPELINE_STAGES_MAX] = {NULL};
     struct sass_listing listings[PIPELINE_STAGES_MAX] = {{0}};
-    const json_t *part = json_array_get(json_object_get(request, "problems"), 0), *stages = json_object_get(part, "stages");
+    const json_t *part = json_array_get(json_object_get(request, "problems"), 0),
+                 *stages = json_object_get(part, "stages");
     int64_t problem = json_get_integer(part, "problem", -1);
     size_t size, count = json_array_size(stages);
     json_t *reasons = json_array(), *list = json_array();
     struct error why = {""};
     int failed = 0;
     char *cubin = text_read_file(json_get_string(request, "cubin", ""), &size);
-    if (!cubin) failed = error_set(err, "cannot read '%s': %s", json_get_string(request, "cubin", ""), strerror(errno));
-    else if (problem < 0 || (size_t)problem >= w->problem_count || count > PIPELINE_STAGES_MAX) failed = error_set(err, "no such problem");
+    if (!cubin)
+        failed = error_set(err, "cannot read '%s': %s", json_get_string(request, "cubin", ""), strerror(errno));
+    else if (problem < 0 || (size_t)problem >= w->problem_count || count > PIPELINE_STAGES_MAX)
+        failed = error_set(err, "no such problem");
     for (size_t s = 0; s < count && !failed; s++) {
         const char *symbol = json_get_string(json_array_get(stages, s), "symbol", "");
         if (!*symbol) continue;
@@ -216,7 +230,9 @@ int profiling_run(struct workload *w, const json_t *request, json_t *answer, str
     }
     sampled = clock_now() - sampled;
     for (size_t s = 0; s < count; s++) {
-        if (!failed) json_array_append_new(list, stage_json(&listings[s], tables[s], json_get_string(json_array_get(stages, s), "symbol", "")));
+        if (!failed)
+            json_array_append_new(
+                list, stage_json(&listings[s], tables[s], json_get_string(json_array_get(stages, s), "symbol", "")));
         sass_listing_release(&listings[s]);
         linetable_free(tables[s]);
     }

@@ -1,6 +1,7 @@
-// See sass.h. CUPTI's PC sampling: every 2^period cycles each scheduler notes, for one of its warps, the instruction that it stands at and what it
-// waits for. CUPTI lists each reason twice, "smsp__pcsamp_warps_issue_stalled_X" and "..._X_not_issued", the second for the cycles in which the
-// scheduler issued nothing at all: the first alone are read, so that samples are not counted twice.
+// See sass.h. CUPTI's PC sampling: every 2^period cycles each scheduler notes, for one of its warps, the instruction
+// that it stands at and what it waits for. CUPTI lists each reason twice, "smsp__pcsamp_warps_issue_stalled_X" and
+// "..._X_not_issued", the second for the cycles in which the scheduler issued nothing at all: the first alone are read,
+// so that samples are not counted twice.
 #include "tuner/counting/sass.h"
 
 #include <cupti_pcsampling.h>
@@ -18,7 +19,8 @@ enum { MOST_REASONS = 128, HARDWARE_BUFFER = 64 << 20, SCRATCH_BUFFER = 16 << 20
 
 // clang-format off
 #define CUPTI_FUNCTIONS(F) \
-    F(cuptiPCSamplingEnable) F(cuptiPCSamplingDisable) F(cuptiPCSamplingGetNumStallReasons) F(cuptiPCSamplingGetStallReasons) \
+    F(cuptiPCSamplingEnable) F(cuptiPCSamplingDisable) F(cuptiPCSamplingGetNumStallReasons) \
+    F(cuptiPCSamplingGetStallReasons) \
     F(cuptiPCSamplingSetConfigurationAttribute) F(cuptiPCSamplingStart) F(cuptiPCSamplingStop) F(cuptiPCSamplingGetData)
 // clang-format on
 
@@ -54,16 +56,17 @@ static int load(struct error *err)
     return 0;
 }
 
-#define TRY(function, params)                                                                       \
-    do {                                                                                            \
-        CUptiResult result_ = cupti.function(params);                                               \
-        if (result_ != CUPTI_SUCCESS) return cupti_library_fail(err, #function, (int)result_);      \
+#define TRY(function, params)                                                                  \
+    do {                                                                                       \
+        CUptiResult result_ = cupti.function(params);                                          \
+        if (result_ != CUPTI_SUCCESS) return cupti_library_fail(err, #function, (int)result_); \
     } while (0)
 
 int sampling_open(void *context, struct error *err)
 {
     if (load(err)) return SASS_FAILED;
-    TRY(cuptiPCSamplingEnable, (&(CUpti_PCSamplingEnableParams){.size = CUpti_PCSamplingEnableParamsSize, .ctx = context}));
+    TRY(cuptiPCSamplingEnable,
+        (&(CUpti_PCSamplingEnableParams){.size = CUpti_PCSamplingEnableParamsSize, .ctx = context}));
     return 0;
 }
 
@@ -76,7 +79,8 @@ static void release_buffer(void)
 
 void sampling_close(void *context)
 {
-    cupti.cuptiPCSamplingDisable(&(CUpti_PCSamplingDisableParams){.size = CUpti_PCSamplingDisableParamsSize, .ctx = context});
+    cupti.cuptiPCSamplingDisable(
+        &(CUpti_PCSamplingDisableParams){.size = CUpti_PCSamplingDisableParamsSize, .ctx = context});
     release_buffer();
 }
 
@@ -87,10 +91,16 @@ static int find_reasons(void *context, struct sass_listing *out, struct error *e
     for (size_t i = 0; i < MOST_REASONS; i++) names[i] = text[i];
     size_t count = 0;
     TRY(cuptiPCSamplingGetNumStallReasons,
-        (&(CUpti_PCSamplingGetNumStallReasonsParams){.size = CUpti_PCSamplingGetNumStallReasonsParamsSize, .ctx = context, .numStallReasons = &count}));
-    if (count > MOST_REASONS) return error_set(err, "CUPTI has %zu stall reasons; %d were expected at most", count, MOST_REASONS);
-    TRY(cuptiPCSamplingGetStallReasons, (&(CUpti_PCSamplingGetStallReasonsParams){.size = CUpti_PCSamplingGetStallReasonsParamsSize, .ctx = context,
-                                                                                 .numStallReasons = count, .stallReasonIndex = buffer.index, .stallReasons = names}));
+        (&(CUpti_PCSamplingGetNumStallReasonsParams){
+            .size = CUpti_PCSamplingGetNumStallReasonsParamsSize, .ctx = context, .numStallReasons = &count}));
+    if (count > MOST_REASONS)
+        return error_set(err, "CUPTI has %zu stall reasons; %d were expected at most", count, MOST_REASONS);
+    TRY(cuptiPCSamplingGetStallReasons,
+        (&(CUpti_PCSamplingGetStallReasonsParams){.size = CUpti_PCSamplingGetStallReasonsParamsSize,
+                                                  .ctx = context,
+                                                  .numStallReasons = count,
+                                                  .stallReasonIndex = buffer.index,
+                                                  .stallReasons = names}));
     buffer.stall_count = count;
     out->reason_count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -98,7 +108,8 @@ static int find_reasons(void *context, struct sass_listing *out, struct error *e
         const char *name = names[i], *end = strstr(name, "_not_issued");
         buffer.column[i] = -1;
         if ((end && !end[11]) || out->reason_count == SASS_REASONS) continue;
-        if (strstr(name, "sample_buffer_full") || strstr(name, "samples_data_dropped") || strstr(name, "sample_count")) continue;
+        if (strstr(name, "sample_buffer_full") || strstr(name, "samples_data_dropped") || strstr(name, "sample_count"))
+            continue;
         for (size_t k = 0; prefixes[k]; k++)
             if (!strncmp(name, prefixes[k], strlen(prefixes[k]))) name += strlen(prefixes[k]);
         buffer.column[i] = (int)out->reason_count;
@@ -116,20 +127,28 @@ static int configure(void *context, unsigned period, size_t instructions, struct
         buffer.instructions[i].size = sizeof *buffer.instructions;
         buffer.instructions[i].stallReason = buffer.reasons + i * buffer.stall_count;
     }
-    buffer.data = (CUpti_PCSamplingData){.size = sizeof buffer.data, .collectNumPcs = room, .pPcData = buffer.instructions};
+    buffer.data =
+        (CUpti_PCSamplingData){.size = sizeof buffer.data, .collectNumPcs = room, .pPcData = buffer.instructions};
     CUpti_PCSamplingConfigurationInfo info[] = {
         {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE,
          .attributeData.collectionModeData.collectionMode = CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS},
-        {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD, .attributeData.samplingPeriodData.samplingPeriod = period},
+        {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD,
+         .attributeData.samplingPeriodData.samplingPeriod = period},
         {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON,
          .attributeData.stallReasonData = {.stallReasonCount = buffer.stall_count, .pStallReasonIndex = buffer.index}},
-        {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SCRATCH_BUFFER_SIZE, .attributeData.scratchBufferSizeData.scratchBufferSize = SCRATCH_BUFFER},
-        {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE, .attributeData.hardwareBufferSizeData.hardwareBufferSize = HARDWARE_BUFFER},
-        {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL, .attributeData.enableStartStopControlData.enableStartStopControl = 1},
-        {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER, .attributeData.samplingDataBufferData.samplingDataBuffer = &buffer.data},
+        {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SCRATCH_BUFFER_SIZE,
+         .attributeData.scratchBufferSizeData.scratchBufferSize = SCRATCH_BUFFER},
+        {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE,
+         .attributeData.hardwareBufferSizeData.hardwareBufferSize = HARDWARE_BUFFER},
+        {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL,
+         .attributeData.enableStartStopControlData.enableStartStopControl = 1},
+        {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER,
+         .attributeData.samplingDataBufferData.samplingDataBuffer = &buffer.data},
     };
-    CUpti_PCSamplingConfigurationInfoParams params = {.size = CUpti_PCSamplingConfigurationInfoParamsSize, .ctx = context,
-                                                      .numAttributes = sizeof info / sizeof *info, .pPCSamplingConfigurationInfo = info};
+    CUpti_PCSamplingConfigurationInfoParams params = {.size = CUpti_PCSamplingConfigurationInfoParamsSize,
+                                                      .ctx = context,
+                                                      .numAttributes = sizeof info / sizeof *info,
+                                                      .pPCSamplingConfigurationInfo = info};
     TRY(cuptiPCSamplingSetConfigurationAttribute, &params);
     return 0;
 }
@@ -139,7 +158,8 @@ static void add_samples(const char *symbol, struct sass_listing *out)
     for (size_t i = 0; i < buffer.data.totalNumPcs && i < buffer.data.collectNumPcs; i++) {
         const CUpti_PCSamplingPCData *pc = &buffer.instructions[i];
         size_t index = pc->pcOffset / SASS_BYTES;
-        if (!pc->functionName || strcmp(pc->functionName, symbol) || index >= out->count) continue; // names stay CUPTI's: entries share them
+        if (!pc->functionName || strcmp(pc->functionName, symbol) || index >= out->count)
+            continue; // names stay CUPTI's: entries share them
         for (size_t k = 0; k < pc->stallReasonCount; k++) {
             for (size_t r = 0; r < buffer.stall_count; r++) {
                 if (buffer.index[r] != pc->stallReason[k].pcSamplingStallReasonIndex || buffer.column[r] < 0) continue;
@@ -150,11 +170,13 @@ static void add_samples(const char *symbol, struct sass_listing *out)
     }
 }
 
-int sampling_measure(void *context, const char *symbol, unsigned period, sass_launch *launch, void *user, struct sass_listing *out, struct error *err)
+int sampling_measure(void *context, const char *symbol, unsigned period, sass_launch *launch, void *user,
+                     struct sass_listing *out, struct error *err)
 {
     release_buffer();
     if (find_reasons(context, out, err) || configure(context, period, out->count, err)) return SASS_FAILED;
-    TRY(cuptiPCSamplingStart, (&(CUpti_PCSamplingStartParams){.size = CUpti_PCSamplingStartParamsSize, .ctx = context}));
+    TRY(cuptiPCSamplingStart,
+        (&(CUpti_PCSamplingStartParams){.size = CUpti_PCSamplingStartParamsSize, .ctx = context}));
     if (launch(user)) return SASS_LAUNCH_FAILED;
     TRY(cuptiPCSamplingStop, (&(CUpti_PCSamplingStopParams){.size = CUpti_PCSamplingStopParamsSize, .ctx = context}));
     // The buffer given above is filled by stopping; what did not fit is fetched.
@@ -163,7 +185,9 @@ int sampling_measure(void *context, const char *symbol, unsigned period, sass_la
         out->dropped += buffer.data.droppedSamples;
         if (buffer.data.totalNumPcs && !buffer.data.remainingNumPcs) break;
         buffer.data.totalNumPcs = 0;
-        TRY(cuptiPCSamplingGetData, (&(CUpti_PCSamplingGetDataParams){.size = CUpti_PCSamplingGetDataParamsSize, .ctx = context, .pcSamplingData = &buffer.data}));
+        TRY(cuptiPCSamplingGetData,
+            (&(CUpti_PCSamplingGetDataParams){
+                .size = CUpti_PCSamplingGetDataParamsSize, .ctx = context, .pcSamplingData = &buffer.data}));
     } while (buffer.data.totalNumPcs);
     out->known[SASS_SAMPLES] = true;
     return 0;

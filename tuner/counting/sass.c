@@ -1,5 +1,6 @@
-// See sass.h. The SASS metrics of cupti_sass_metrics.h: set a list of metrics for the device, then for each measurement enable (kernels are patched
-// at their first launch), launch, flush what was counted, disable. Metrics that the chip lacks are left out, and their columns say so.
+// See sass.h. The SASS metrics of cupti_sass_metrics.h: set a list of metrics for the device, then for each measurement
+// enable (kernels are patched at their first launch), launch, flush what was counted, disable. Metrics that the chip
+// lacks are left out, and their columns say so.
 #include "tuner/counting/sass.h"
 
 #include <cupti_profiler_target.h>
@@ -15,8 +16,11 @@
 #include "tuner/base/text.h"
 #include "tuner/libraries/cupti_library.h"
 
-#define PARAMS(type, ...) \
-    (type##_Params) { .structSize = type##_Params_STRUCT_SIZE, __VA_ARGS__ }
+#define PARAMS(type, ...)                                    \
+    (type##_Params)                                          \
+    {                                                        \
+        .structSize = type##_Params_STRUCT_SIZE, __VA_ARGS__ \
+    }
 
 // clang-format off
 #define CUPTI_FUNCTIONS(F) \
@@ -33,7 +37,8 @@ static struct {
 } cupti;
 
 const char *const sass_column_names[SASS_COLUMNS] = {
-    "instructions", "threads", "shared_wavefronts", "shared_ideal", "global_sectors", "global_ideal", "local_sectors", "samples",
+    "instructions",   "threads",      "shared_wavefronts", "shared_ideal",
+    "global_sectors", "global_ideal", "local_sectors",     "samples",
 };
 
 static const char *const metric_names[SASS_COLUMNS] = {
@@ -81,10 +86,10 @@ static int load(struct error *err)
     return 0;
 }
 
-#define TRY(function, params)                                                                       \
-    do {                                                                                            \
-        CUptiResult result_ = cupti.function(params);                                               \
-        if (result_ != CUPTI_SUCCESS) return cupti_library_fail(err, #function, (int)result_);      \
+#define TRY(function, params)                                                                  \
+    do {                                                                                       \
+        CUptiResult result_ = cupti.function(params);                                          \
+        if (result_ != CUPTI_SUCCESS) return cupti_library_fail(err, #function, (int)result_); \
     } while (0)
 
 // The columns that this chip can count.
@@ -96,15 +101,18 @@ static int find_metrics(int device, struct metrics *m, struct error *err)
     m->count = 0;
     for (int i = 0; i < SASS_COLUMNS; i++) {
         if (!metric_names[i]) continue;
-        CUpti_SassMetrics_GetProperties_Params p = PARAMS(CUpti_SassMetrics_GetProperties, .pChipName = chip.pChipName, .pMetricName = metric_names[i]);
+        CUpti_SassMetrics_GetProperties_Params p =
+            PARAMS(CUpti_SassMetrics_GetProperties, .pChipName = chip.pChipName, .pMetricName = metric_names[i]);
         if (cupti.cuptiSassMetricsGetProperties(&p) != CUPTI_SUCCESS) continue;
         m->column[m->count] = (enum sass_column)i;
-        m->config[m->count++] = (CUpti_SassMetrics_Config){.metricId = p.metric.metricId, .outputGranularity = CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU};
+        m->config[m->count++] = (CUpti_SassMetrics_Config){
+            .metricId = p.metric.metricId, .outputGranularity = CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU};
     }
     return m->count ? 0 : error_set(err, "CUPTI knows no SASS metrics for the chip %s", chip.pChipName);
 }
 
-static void add_record(const struct metrics *m, const CUpti_SassMetrics_Data *record, size_t values, struct sass_listing *out)
+static void add_record(const struct metrics *m, const CUpti_SassMetrics_Data *record, size_t values,
+                       struct sass_listing *out)
 {
     size_t index = record->pcOffset / SASS_BYTES;
     for (size_t i = 0; i < values && index < out->count; i++)
@@ -113,9 +121,11 @@ static void add_record(const struct metrics *m, const CUpti_SassMetrics_Data *re
                 out->list[index].value[m->column[k]] += (double)record->pInstanceValues[i].value;
 }
 
-static int read_data(CUcontext context, const struct metrics *m, const char *symbol, struct sass_listing *out, struct error *err)
+static int read_data(CUcontext context, const struct metrics *m, const char *symbol, struct sass_listing *out,
+                     struct error *err)
 {
-    CUpti_SassMetricsGetDataProperties_Params about = {.structSize = CUpti_SassMetricsGetDataProperties_Params_STRUCT_SIZE, .ctx = context};
+    CUpti_SassMetricsGetDataProperties_Params about = {
+        .structSize = CUpti_SassMetricsGetDataProperties_Params_STRUCT_SIZE, .ctx = context};
     TRY(cuptiSassMetricsGetDataProperties, &about);
     size_t records = about.numOfPatchedInstructionRecords, values = about.numOfInstances * m->count;
     if (!records || !values) return error_set(err, "CUPTI counted no instruction of '%s'", symbol);
@@ -125,8 +135,11 @@ static int read_data(CUcontext context, const struct metrics *m, const char *sym
         data[i].structSize = sizeof *data;
         data[i].pInstanceValues = value + i * values;
     }
-    CUpti_SassMetricsFlushData_Params flush = {.structSize = CUpti_SassMetricsFlushData_Params_STRUCT_SIZE, .ctx = context,
-                                               .numOfPatchedInstructionRecords = records, .numOfInstances = about.numOfInstances, .pMetricsData = data};
+    CUpti_SassMetricsFlushData_Params flush = {.structSize = CUpti_SassMetricsFlushData_Params_STRUCT_SIZE,
+                                               .ctx = context,
+                                               .numOfPatchedInstructionRecords = records,
+                                               .numOfInstances = about.numOfInstances,
+                                               .pMetricsData = data};
     CUptiResult result = cupti.cuptiSassMetricsFlushData(&flush);
     for (size_t i = 0; i < records && result == CUPTI_SUCCESS; i++)
         if (data[i].functionName && !strcmp(data[i].functionName, symbol)) add_record(m, &data[i], values, out);
@@ -135,14 +148,17 @@ static int read_data(CUcontext context, const struct metrics *m, const char *sym
     return result == CUPTI_SUCCESS ? 0 : cupti_library_fail(err, "cuptiSassMetricsFlushData", (int)result);
 }
 
-static int count_enabled(CUcontext context, const struct metrics *m, const char *symbol, sass_launch *launch, void *user, struct sass_listing *out,
-                         struct error *err)
+static int count_enabled(CUcontext context, const struct metrics *m, const char *symbol, sass_launch *launch,
+                         void *user, struct sass_listing *out, struct error *err)
 {
-    TRY(cuptiSassMetricsEnable, (&(CUpti_SassMetricsEnable_Params){.structSize = CUpti_SassMetricsEnable_Params_STRUCT_SIZE, .ctx = context, .enableLazyPatching = 1}));
+    TRY(cuptiSassMetricsEnable,
+        (&(CUpti_SassMetricsEnable_Params){
+            .structSize = CUpti_SassMetricsEnable_Params_STRUCT_SIZE, .ctx = context, .enableLazyPatching = 1}));
     int failed = launch(user) ? SASS_LAUNCH_FAILED : 0;
     if (failed) return failed; // the context is gone: nothing more may be called
     failed = read_data(context, m, symbol, out, err);
-    CUpti_SassMetricsDisable_Params disable = {.structSize = CUpti_SassMetricsDisable_Params_STRUCT_SIZE, .ctx = context};
+    CUpti_SassMetricsDisable_Params disable = {.structSize = CUpti_SassMetricsDisable_Params_STRUCT_SIZE,
+                                               .ctx = context};
     CUptiResult result = cupti.cuptiSassMetricsDisable(&disable);
     if (!failed && result != CUPTI_SUCCESS) failed = cupti_library_fail(err, "cuptiSassMetricsDisable", (int)result);
     return failed;
@@ -154,13 +170,17 @@ static int configure(int device, struct error *err)
     if (configured.count) return 0;
     struct metrics m;
     if (find_metrics(device, &m, err)) return -1;
-    TRY(cuptiSassMetricsSetConfig, (&(CUpti_SassMetricsSetConfig_Params){.structSize = CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE, .numOfMetricConfig = m.count,
-                                                                        .pConfigs = m.config, .deviceIndex = (uint32_t)device}));
+    TRY(cuptiSassMetricsSetConfig,
+        (&(CUpti_SassMetricsSetConfig_Params){.structSize = CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE,
+                                              .numOfMetricConfig = m.count,
+                                              .pConfigs = m.config,
+                                              .deviceIndex = (uint32_t)device}));
     configured = m;
     return 0;
 }
 
-int sass_measure(void *context, int device, const char *symbol, sass_launch *launch, void *user, struct sass_listing *out, struct error *err)
+int sass_measure(void *context, int device, const char *symbol, sass_launch *launch, void *user,
+                 struct sass_listing *out, struct error *err)
 {
     if (load(err) || configure(device, err)) return SASS_FAILED;
     int failed = count_enabled(context, &configured, symbol, launch, user, out, err);

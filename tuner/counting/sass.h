@@ -1,8 +1,10 @@
-// What each instruction of one kernel did, in one launch: executed instructions, wavefronts, sectors (sass.c, CUPTI's SASS metrics, counted by
-// code that CUPTI patches into the kernel), and where its warps were found waiting (sampling.c, CUPTI's PC sampling, in the unpatched kernel).
+// What each instruction of one kernel did, in one launch: executed instructions, wavefronts, sectors (sass.c, CUPTI's
+// SASS metrics, counted by code that CUPTI patches into the kernel), and where its warps were found waiting
+// (sampling.c, CUPTI's PC sampling, in the unpatched kernel).
 //
-// A listing has one entry for each instruction of the kernel's code, in the code's order (instructions are 16 bytes on every architecture since
-// Volta). The two modules fill different columns of the same listing. Neither may run while a range profiler's session (counters.h) is open.
+// A listing has one entry for each instruction of the kernel's code, in the code's order (instructions are 16 bytes on
+// every architecture since Volta). The two modules fill different columns of the same listing. Neither may run while a
+// range profiler's session (counters.h) is open.
 #ifndef SWEETSPOT_GPU_SASS_H
 #define SWEETSPOT_GPU_SASS_H
 
@@ -20,10 +22,10 @@ enum sass_column {
     SASS_THREADS,           // the same counted by active thread
     SASS_SHARED_WAVEFRONTS, // cycles of the shared-memory data banks
     SASS_SHARED_IDEAL,
-    SASS_GLOBAL_SECTORS,    // of 32 bytes, of global memory
+    SASS_GLOBAL_SECTORS, // of 32 bytes, of global memory
     SASS_GLOBAL_IDEAL,
-    SASS_LOCAL_SECTORS,     // of local memory: spills and arrays that are indexed at run time
-    SASS_SAMPLES,           // of a warp at this instruction
+    SASS_LOCAL_SECTORS, // of local memory: spills and arrays that are indexed at run time
+    SASS_SAMPLES,       // of a warp at this instruction
     SASS_COLUMNS
 };
 extern const char *const sass_column_names[SASS_COLUMNS]; // as in the protocol: "instructions", ...
@@ -36,10 +38,10 @@ struct sass_instruction {
 struct sass_listing {
     size_t count;
     struct sass_instruction *list;
-    bool known[SASS_COLUMNS];       // false: not counted (the chip lacks it), values are 0
+    bool known[SASS_COLUMNS]; // false: not counted (the chip lacks it), values are 0
     size_t reason_count;
     char reasons[SASS_REASONS][SASS_REASON_LENGTH]; // "long_scoreboard"; "selected" is a warp that issued
-    uint64_t dropped;               // samples lost
+    uint64_t dropped;                               // samples lost
 };
 
 // Empty, for a kernel of so many bytes. The caller releases.
@@ -51,13 +53,16 @@ enum { SASS_FAILED = -1, SASS_LAUNCH_FAILED = -2 };
 // Launches the kernel and waits until it has ended. 0, or anything else when it failed: no further call is made then.
 typedef int sass_launch(void *user);
 
-// Counts what the instructions of the kernel `symbol` do in one launch. `context` is the CUcontext of `device` (the driver's ordinal), current.
-// Takes 20 ms with a kernel of 0.4 ms (H200). 0, or SASS_... One device in a process.
-int sass_measure(void *context, int device, const char *symbol, sass_launch *, void *user, struct sass_listing *, struct error *err);
+// Counts what the instructions of the kernel `symbol` do in one launch. `context` is the CUcontext of `device` (the
+// driver's ordinal), current. Takes 20 ms with a kernel of 0.4 ms (H200). 0, or SASS_... One device in a process.
+int sass_measure(void *context, int device, const char *symbol, sass_launch *, void *user, struct sass_listing *,
+                 struct error *err);
 
-// The other module. To be opened before the kernel's module is loaded; samples while `launch` runs, every 2^period cycles (5 to 31).
+// The other module. To be opened before the kernel's module is loaded; samples while `launch` runs, every 2^period
+// cycles (5 to 31).
 int sampling_open(void *context, struct error *err);
-int sampling_measure(void *context, const char *symbol, unsigned period, sass_launch *, void *user, struct sass_listing *, struct error *err);
+int sampling_measure(void *context, const char *symbol, unsigned period, sass_launch *, void *user,
+                     struct sass_listing *, struct error *err);
 void sampling_close(void *context);
 
 #endif

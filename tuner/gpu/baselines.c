@@ -72,7 +72,8 @@ void baselines_release(struct baselines *all)
     for (size_t i = 0; i < all->count; i++) {
         struct baseline *b = &all->list[i];
         for (size_t k = 0; b->parts && k < all->workload->problem_count; k++)
-            if (b->parts[k].state && b->about->release) b->about->release(&all->workload->operations, b->parts[k].state);
+            if (b->parts[k].state && b->about->release)
+                b->about->release(&all->workload->operations, b->parts[k].state);
         free(b->parts);
     }
     memset(all, 0, sizeof *all);
@@ -97,7 +98,9 @@ static int measure(struct baselines *all, struct baseline *b, size_t k, json_t *
     if (!b->about->same_result) return 0;
     struct verify_result result;
     char reason[512];
-    if ((failed = verify_begin(w, err)) || (failed = verify_run(w, k, &work, VERIFY_FIRST, err)) || (failed = verify_end(w, err))) return failed;
+    if ((failed = verify_begin(w, err)) || (failed = verify_run(w, k, &work, VERIFY_FIRST, err)) ||
+        (failed = verify_end(w, err)))
+        return failed;
     // Problems that did not run have no findings of this pass: only this one is judged.
     enum trial_status status = verify_judge(w, k, &result, reason);
     json_object_set_new(to, "status", json_string(status_name(status)));

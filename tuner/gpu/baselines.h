@@ -1,5 +1,5 @@
-// The libraries' own versions of an operation, made ready for each tuned problem: entries of the final, and the figures that
-// progress is shown against.
+// The libraries' own versions of an operation, made ready for each tuned problem: entries of the final, and the figures
+// that progress is shown against.
 #ifndef SWEETSPOT_GPU_BASELINES_H
 #define SWEETSPOT_GPU_BASELINES_H
 

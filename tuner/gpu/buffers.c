@@ -28,8 +28,10 @@ static int parse_fill(struct device_buffer *b, const json_t *fill, struct error 
     b->high = json_get_number(fill, "high", 1);
     // Uniform integers are what an integer buffer can hold of a uniform fill.
     if (b->fill == FILL_UNIFORM && !element_is_float(b->view.type)) b->fill = FILL_INTEGER;
-    if (b->fill == FILL_INTEGER && b->high < b->low) return error_set(err, "an integer fill from %g to %g", b->low, b->high);
-    if (b->fill == FILL_NPY && !(b->path = strdup(json_get_string(fill, "path", "")))) return error_set(err, "out of memory");
+    if (b->fill == FILL_INTEGER && b->high < b->low)
+        return error_set(err, "an integer fill from %g to %g", b->low, b->high);
+    if (b->fill == FILL_NPY && !(b->path = strdup(json_get_string(fill, "path", ""))))
+        return error_set(err, "out of memory");
     return 0;
 }
 
@@ -38,7 +40,8 @@ static int parse(struct device_buffer *b, const json_t *from, struct error *err)
     const char *name = json_get_string(from, "name", ""), *type = json_get_string(from, "type", "");
     const char *direction = json_get_string(from, "direction", "in");
     int found = element_find(type), way = word_find(direction_words, direction);
-    if (strlen(name) >= sizeof b->name || !*name) return error_set(err, "a buffer without a name, or with a very long one");
+    if (strlen(name) >= sizeof b->name || !*name)
+        return error_set(err, "a buffer without a name, or with a very long one");
     strcpy(b->name, name);
     if (found < 0) return error_set(err, "buffer %s: unknown type '%s'", name, type);
     if (way < 0) return error_set(err, "buffer %s: unknown direction '%s'", name, direction);
@@ -49,7 +52,8 @@ static int parse(struct device_buffer *b, const json_t *from, struct error *err)
     v->cols = json_get_integer(from, "cols", 0);
     v->ld = json_get_integer(from, "ld", v->cols);
     if (v->ld < v->cols) v->ld = v->cols;
-    if (v->rows < 1 || v->cols < 1) return error_set(err, "buffer %s: %lldx%lld elements", name, (long long)v->rows, (long long)v->cols);
+    if (v->rows < 1 || v->cols < 1)
+        return error_set(err, "buffer %s: %lldx%lld elements", name, (long long)v->rows, (long long)v->cols);
     size_t cells;
     if (__builtin_mul_overflow((size_t)v->rows, (size_t)v->ld, &cells) || cells > SIZE_MAX / 16 / element_size(v->type))
         return error_set(err, "buffer %s: %lldx%lld elements are too many", name, (long long)v->rows, (long long)v->ld);
@@ -88,18 +92,23 @@ static int guard_regions(struct buffers *s, size_t guard, struct error *err)
         const struct operand *v = &b->view;
         size_t size = element_size(v->type), pitch = (size_t)v->ld * size, used = (size_t)v->cols * size;
         if (b->front) regions[n++] = (struct region){b->slot, 1, b->front, 0, 0, i};
-        if (pitch > used) regions[n++] = (struct region){v->device + used, (uint64_t)v->rows, pitch - used, pitch, b->front + used, i};
+        if (pitch > used)
+            regions[n++] =
+                (struct region){v->device + used, (uint64_t)v->rows, pitch - used, pitch, b->front + used, i};
         size_t end = round_up(b->bytes + guard, ALIGNMENT);
-        if (end > b->bytes) regions[n++] = (struct region){v->device + b->bytes, 1, end - b->bytes, 0, b->front + b->bytes, i};
+        if (end > b->bytes)
+            regions[n++] = (struct region){v->device + b->bytes, 1, end - b->bytes, 0, b->front + b->bytes, i};
     }
     s->region_count = n;
     int failed;
-    if ((failed = cuda_alloc(s->cuda, sizeof regions, &s->regions, err)) || (failed = cuda_upload(s->cuda, s->regions, regions, n * sizeof *regions, err)))
+    if ((failed = cuda_alloc(s->cuda, sizeof regions, &s->regions, err)) ||
+        (failed = cuda_upload(s->cuda, s->regions, regions, n * sizeof *regions, err)))
         return failed;
     return cuda_sync(s->cuda, err);
 }
 
-int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, const json_t *list, size_t guard_bytes, struct error *err)
+int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, const json_t *list, size_t guard_bytes,
+                 struct error *err)
 {
     size_t i, offset = 0;
     json_t *each;
@@ -124,7 +133,8 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
         }
     }
     s->arena_bytes = offset;
-    if ((failed = cuda_alloc(cuda, s->arena_bytes, &s->arena, err)) || (s->origin_bytes && (failed = cuda_alloc(cuda, s->origin_bytes, &s->origins, err))) ||
+    if ((failed = cuda_alloc(cuda, s->arena_bytes, &s->arena, err)) ||
+        (s->origin_bytes && (failed = cuda_alloc(cuda, s->origin_bytes, &s->origins, err))) ||
         (failed = cuda_alloc(cuda, BUFFERS_MAX * sizeof(struct verify_finding), &s->findings, err)))
         return failed;
     uint64_t origin = s->origins;
@@ -169,7 +179,8 @@ static int fill_from_file(struct buffers *s, const struct device_buffer *b, stru
     char *row = NULL;
     int failed = -1;
     if (npy.count != (size_t)(v->rows * v->cols)) {
-        error_set(err, "%s has %zu elements, buffer %s has %lldx%lld", b->path, npy.count, b->name, (long long)v->rows, (long long)v->cols);
+        error_set(err, "%s has %zu elements, buffer %s has %lldx%lld", b->path, npy.count, b->name, (long long)v->rows,
+                  (long long)v->cols);
         goto out;
     }
     if (!(row = malloc(row_bytes))) {
@@ -177,7 +188,8 @@ static int fill_from_file(struct buffers *s, const struct device_buffer *b, stru
         goto out;
     }
     for (int64_t i = 0; i < v->rows; i++) {
-        for (int64_t j = 0; j < v->cols; j++) npy_element(&npy, (size_t)(i * v->cols + j), v->type, row + (size_t)j * size);
+        for (int64_t j = 0; j < v->cols; j++)
+            npy_element(&npy, (size_t)(i * v->cols + j), v->type, row + (size_t)j * size);
         uint64_t to = v->device + (size_t)(i * v->ld) * size;
         if ((failed = cuda_upload(s->cuda, to, row, row_bytes, err)) || (failed = cuda_sync(s->cuda, err))) goto out;
     }
@@ -198,7 +210,8 @@ int buffers_fill(struct buffers *s, uint64_t seed, struct error *err)
 {
     int failed;
     struct verify_finding findings[BUFFERS_MAX];
-    if ((failed = cuda_fill16(s->cuda, s->arena, BUFFERS_GUARD, s->arena_bytes / 2, err)) || (failed = cuda_zero(s->cuda, s->findings, sizeof findings, err)))
+    if ((failed = cuda_fill16(s->cuda, s->arena, BUFFERS_GUARD, s->arena_bytes / 2, err)) ||
+        (failed = cuda_zero(s->cuda, s->findings, sizeof findings, err)))
         return failed;
     for (size_t i = 0; i < s->count; i++) {
         struct device_buffer *b = &s->list[i];
@@ -206,11 +219,13 @@ int buffers_fill(struct buffers *s, uint64_t seed, struct error *err)
         if ((failed = fill(s, b, seed + (i + 1) * 0x632be59bd9b4e019ull, err))) return failed;
         if (b->origin && (failed = cuda_copy(s->cuda, b->origin, b->view.device, b->bytes, err))) return failed;
     }
-    if ((failed = buffers_check(s, err)) || (failed = cuda_download(s->cuda, findings, s->findings, sizeof findings, err)) ||
+    if ((failed = buffers_check(s, err)) ||
+        (failed = cuda_download(s->cuda, findings, s->findings, sizeof findings, err)) ||
         (failed = cuda_sync(s->cuda, err)))
         return failed;
     for (size_t i = 0; i < s->count; i++) s->list[i].checksum = findings[i].checksum;
-    for (unsigned i = 0; i < s->clone_count && !failed; i++) failed = cuda_copy(s->cuda, s->clones + i * s->arena_bytes, s->arena, s->arena_bytes, err);
+    for (unsigned i = 0; i < s->clone_count && !failed; i++)
+        failed = cuda_copy(s->cuda, s->clones + i * s->arena_bytes, s->arena, s->arena_bytes, err);
     return failed;
 }
 
@@ -228,7 +243,8 @@ int buffers_reset(struct buffers *s, uint16_t pattern, struct error *err)
         else if (b->direction == DIRECTION_SCRATCH && b->filled && b->fill == FILL_CONSTANT)
             failed = fill(s, b, 0, err);
         else
-            failed = support_pattern(s->support, v->device, dense ? 1 : v->rows, dense ? v->rows * v->cols * size : v->cols * size, v->ld * size, pattern, err);
+            failed = support_pattern(s->support, v->device, dense ? 1 : v->rows,
+                                     dense ? v->rows * v->cols * size : v->cols * size, v->ld * size, pattern, err);
     }
     return failed;
 }
@@ -238,7 +254,8 @@ int buffers_check(struct buffers *s, struct error *err)
     int failed = support_guards(s->support, s->regions, s->region_count, BUFFERS_GUARD, s->findings, err);
     for (size_t i = 0; i < s->count && !failed; i++)
         if (s->list[i].direction == DIRECTION_IN)
-            failed = support_checksum(s->support, s->list[i].view.device, s->list[i].bytes, s->findings + i * sizeof(struct verify_finding), err);
+            failed = support_checksum(s->support, s->list[i].view.device, s->list[i].bytes,
+                                      s->findings + i * sizeof(struct verify_finding), err);
     return failed;
 }
 
@@ -249,7 +266,8 @@ int buffers_clone(struct buffers *s, unsigned copies, struct error *err)
     s->clones = 0;
     s->clone_count = 0;
     int failed = cuda_alloc(s->cuda, (copies - 1) * s->arena_bytes, &s->clones, err);
-    for (unsigned i = 0; i + 1 < copies && !failed; i++) failed = cuda_copy(s->cuda, s->clones + i * s->arena_bytes, s->arena, s->arena_bytes, err);
+    for (unsigned i = 0; i + 1 < copies && !failed; i++)
+        failed = cuda_copy(s->cuda, s->clones + i * s->arena_bytes, s->arena, s->arena_bytes, err);
     if (!failed) s->clone_count = copies - 1;
     return failed;
 }

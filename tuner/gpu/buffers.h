@@ -4,9 +4,9 @@
 //     | front guard | row 0 | pad | row 1 | pad | ... | back guard | front guard | row 0 ...
 //                   ^ data, 1024-byte aligned
 //
-// Guards, and the padding between a row's last element and its leading dimension, hold BUFFERS_GUARD, whose 16-bit pattern is a NaN
-// in every floating-point type: a stray write is seen by looking, and a stray read poisons what is computed from it. A
-// back guard begins at the byte after the last element, whatever the type.
+// Guards, and the padding between a row's last element and its leading dimension, hold BUFFERS_GUARD, whose 16-bit
+// pattern is a NaN in every floating-point type: a stray write is seen by looking, and a stray read poisons what is
+// computed from it. A back guard begins at the byte after the last element, whatever the type.
 #ifndef SWEETSPOT_GPU_BUFFERS_H
 #define SWEETSPOT_GPU_BUFFERS_H
 
@@ -50,7 +50,8 @@ struct buffers {
 };
 
 // Reads a problem's "buffers" and allocates. The caller releases, also after a failure.
-int buffers_open(struct buffers *, struct cuda *, struct support *, const json_t *list, size_t guard_bytes, struct error *err);
+int buffers_open(struct buffers *, struct cuda *, struct support *, const json_t *list, size_t guard_bytes,
+                 struct error *err);
 void buffers_release(struct buffers *);
 // Device memory that open() would take.
 size_t buffers_bytes(const json_t *list, size_t guard_bytes, struct error *err);
@@ -68,7 +69,8 @@ int buffers_reset(struct buffers *, uint16_t pattern, struct error *err);
 // Enqueues the checks of guards and of inputs into the findings, which must have been zeroed.
 int buffers_check(struct buffers *, struct error *err);
 
-// Makes sure that there are copies - 1 copies of the whole arena with its present contents. They serve timing only: nobody checks them.
+// Makes sure that there are copies - 1 copies of the whole arena with its present contents. They serve timing only:
+// nobody checks them.
 int buffers_clone(struct buffers *, unsigned copies, struct error *err);
 // What to add to a buffer's address for copy i; copy 0 is the original.
 static inline int64_t buffers_clone_shift(const struct buffers *b, unsigned i)

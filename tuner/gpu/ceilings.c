@@ -16,13 +16,31 @@ struct ceiling_context {
 // One launch; *amount: operations or bytes.
 typedef int ceiling_launch(struct ceiling_context *, double *amount, struct error *err);
 
-static int fp32(struct ceiling_context *g, double *amount, struct error *err) { return support_ceiling_fma(g->w->support, LOOPS, amount, err); }
-static int fp64(struct ceiling_context *g, double *amount, struct error *err) { return support_ceiling_fp64(g->w->support, LOOPS, amount, err); }
-static int shared(struct ceiling_context *g, double *amount, struct error *err) { return support_ceiling_shared(g->w->support, SHARED_LOOPS, amount, err); }
+static int fp32(struct ceiling_context *g, double *amount, struct error *err)
+{
+    return support_ceiling_fma(g->w->support, LOOPS, amount, err);
+}
+static int fp64(struct ceiling_context *g, double *amount, struct error *err)
+{
+    return support_ceiling_fp64(g->w->support, LOOPS, amount, err);
+}
+static int shared(struct ceiling_context *g, double *amount, struct error *err)
+{
+    return support_ceiling_shared(g->w->support, SHARED_LOOPS, amount, err);
+}
 
-static int bf16(struct ceiling_context *g, double *amount, struct error *err) { return support_ceiling_tensor(g->w->support, CEILING_BF16, g->compute, LOOPS, amount, err); }
-static int tf32(struct ceiling_context *g, double *amount, struct error *err) { return support_ceiling_tensor(g->w->support, CEILING_TF32, g->compute, LOOPS, amount, err); }
-static int fp64_tensor(struct ceiling_context *g, double *amount, struct error *err) { return support_ceiling_tensor(g->w->support, CEILING_FP64_TENSOR, g->compute, LOOPS, amount, err); }
+static int bf16(struct ceiling_context *g, double *amount, struct error *err)
+{
+    return support_ceiling_tensor(g->w->support, CEILING_BF16, g->compute, LOOPS, amount, err);
+}
+static int tf32(struct ceiling_context *g, double *amount, struct error *err)
+{
+    return support_ceiling_tensor(g->w->support, CEILING_TF32, g->compute, LOOPS, amount, err);
+}
+static int fp64_tensor(struct ceiling_context *g, double *amount, struct error *err)
+{
+    return support_ceiling_tensor(g->w->support, CEILING_FP64_TENSOR, g->compute, LOOPS, amount, err);
+}
 
 static int read(struct ceiling_context *g, double *amount, struct error *err)
 {
@@ -85,10 +103,12 @@ int ceilings_measure(struct workload *w, json_t *answer, struct error *err)
 {
     struct cuda_info info;
     cuda_info(w->cuda, &info);
-    struct ceiling_context g = {.w = w, .bytes = (size_t)2 << 30, .l2_bytes = info.l2_bytes > 0 ? (size_t)info.l2_bytes : (size_t)4 << 20};
+    struct ceiling_context g = {
+        .w = w, .bytes = (size_t)2 << 30, .l2_bytes = info.l2_bytes > 0 ? (size_t)info.l2_bytes : (size_t)4 << 20};
     int failed;
     sscanf(info.arch, "sm_%d", &g.compute);
-    while ((failed = cuda_alloc(w->cuda, g.bytes, &g.memory, err)) == CUDA_MEMORY && g.bytes > (size_t)64 << 20) g.bytes /= 2;
+    while ((failed = cuda_alloc(w->cuda, g.bytes, &g.memory, err)) == CUDA_MEMORY && g.bytes > (size_t)64 << 20)
+        g.bytes /= 2;
     if (!failed) failed = cuda_zero(w->cuda, g.memory, g.bytes, err);
     for (size_t i = 0; i < sizeof ceilings / sizeof *ceilings && !failed; i++) {
         double rate;

@@ -74,7 +74,8 @@ static int gemv(void *self, const struct device_gemm *g, struct error *err)
     return blas_gemv(w->machine->blas, g, err);
 }
 
-static int plan_gemm(void *self, const struct device_gemm *g, int candidates, void **plan, char detail[OPERATION_DETAIL_MAX], struct error *err)
+static int plan_gemm(void *self, const struct device_gemm *g, int candidates, void **plan,
+                     char detail[OPERATION_DETAIL_MAX], struct error *err)
 {
     struct workload *w = self;
     struct blas_plan *made = NULL;
@@ -108,7 +109,8 @@ static int nrm2(void *self, const struct operand *x, const struct operand *resul
     return blas_nrm2(w->machine->blas, x, result, err);
 }
 
-static int dot(void *self, const struct operand *x, const struct operand *y, const struct operand *result, struct error *err)
+static int dot(void *self, const struct operand *x, const struct operand *y, const struct operand *result,
+               struct error *err)
 {
     struct workload *w = self;
     if (machine_blas(w->machine, err)) return -1;

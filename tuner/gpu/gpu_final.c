@@ -11,7 +11,7 @@
 
 enum { ENTRIES_MAX = MEASURE_BATCH, RETAKES = 5, ROUNDS_MAX = 10000 };
 
-struct final_entry {
+struct race_entry {
     int64_t trial; // -1: a baseline
     struct pipeline pipeline;
     struct baseline *baseline;
@@ -26,7 +26,7 @@ struct final_entry {
 struct gpu_final {
     struct workload *w;
     size_t count, rounds;
-    struct final_entry *entries;
+    struct race_entry *entries;
     uint64_t random;
     void (*progress)(void *user, double share);
     void *user;
@@ -41,17 +41,18 @@ static uint64_t draw(uint64_t *state)
     return x ^ x >> 31;
 }
 
-static struct work entry_work(struct final_entry *e, size_t problem)
+static struct work entry_work(struct race_entry *e, size_t problem)
 {
     return e->baseline ? baseline_work(e->baseline, problem) : pipeline_work(&e->pipeline, problem);
 }
 
-static bool takes_part(const struct final_entry *e, size_t problem)
+static bool takes_part(const struct race_entry *e, size_t problem)
 {
-    return e->status == STATUS_OK && (e->baseline ? e->baseline->parts[problem].ready : pipeline_does(&e->pipeline, problem));
+    return e->status == STATUS_OK &&
+           (e->baseline ? e->baseline->parts[problem].ready : pipeline_does(&e->pipeline, problem));
 }
 
-static void disqualify(struct final_entry *e, enum trial_status status, const char *reason)
+static void disqualify(struct race_entry *e, enum trial_status status, const char *reason)
 {
     e->status = status;
     error_set(&e->reason, "%s", reason);
@@ -67,7 +68,7 @@ static int enter(struct gpu_final *f, struct baselines *baselines, const json_t 
     if (!f->entries) return error_set(err, "out of memory");
     json_array_foreach(candidates, i, each)
     {
-        struct final_entry *e = &f->entries[f->count++];
+        struct race_entry *e = &f->entries[f->count++];
         struct error why = {""};
         e->trial = json_get_integer(each, "trial", 0);
         int failed = pipeline_open(&e->pipeline, f->w, each, &why);
@@ -78,7 +79,7 @@ static int enter(struct gpu_final *f, struct baselines *baselines, const json_t 
     {
         struct baseline *b = baselines_find(baselines, json_is_string(each) ? json_string_value(each) : "");
         if (!b) continue;
-        struct final_entry *e = &f->entries[f->count++];
+        struct race_entry *e = &f->entries[f->count++];
         e->trial = -1;
         e->baseline = b;
         if (b->reason[0]) disqualify(e, STATUS_LAUNCH_ERROR, b->reason);
@@ -92,7 +93,7 @@ static int enter(struct gpu_final *f, struct baselines *baselines, const json_t 
 }
 
 // One entry, all its problems. A wrong one is out, and what it may have damaged is mended.
-static int verify(struct gpu_final *f, struct final_entry *e, enum verify_pass which, struct error *err)
+static int verify(struct gpu_final *f, struct race_entry *e, enum verify_pass which, struct error *err)
 {
     struct workload *w = f->w;
     int failed = verify_begin(w, err);
@@ -130,19 +131,21 @@ static int verify(struct gpu_final *f, struct final_entry *e, enum verify_pass w
 }
 
 // The same; if the entry takes the context with it, the answer says whose fault it was.
-static int verify_named(struct gpu_final *f, struct final_entry *e, enum verify_pass which, json_t *answer, struct error *err)
+static int verify_named(struct gpu_final *f, struct race_entry *e, enum verify_pass which, json_t *answer,
+                        struct error *err)
 {
     int failed = verify(f, e, which, err);
     if (failed == CUDA_CRASHED) json_object_set_new(answer, "trial", json_integer(e->trial));
     return failed;
 }
 
-static int plan(struct gpu_final *f, struct final_entry *e, size_t problem, struct error *err)
+static int plan(struct gpu_final *f, struct race_entry *e, size_t problem, struct error *err)
 {
     struct measure_plan bare = {.work = entry_work(e, problem), .repeats = 1}, *plans[3] = {&bare, &bare, &bare};
     double times[3];
     int failed = measure_samples(f->w->measure, plans, 3, times, err);
-    return failed ? failed : measure_plan(f->w->measure, &bare.work, &f->w->problems[problem].buffers, times[2], &e->plan, err);
+    return failed ? failed
+                  : measure_plan(f->w->measure, &bare.work, &f->w->problems[problem].buffers, times[2], &e->plan, err);
 }
 
 // All rounds of one problem. `done` and `share` are for the progress.
@@ -174,13 +177,15 @@ static int race(struct gpu_final *f, size_t problem, double done, double share, 
         f->progress(f->user, done + share * (double)round / (double)f->rounds);
     }
     for (size_t i = 0; i < n && failed != CUDA_CRASHED; i++) {
-        struct final_entry *e = &f->entries[order[i]];
+        struct race_entry *e = &f->entries[order[i]];
         json_t *list = json_array();
         measure_plan_free(w->measure, &e->plan);
-        for (size_t round = 0; round < f->rounds; round++) json_array_append_new(list, json_real_or_null(e->times[round]));
+        for (size_t round = 0; round < f->rounds; round++)
+            json_array_append_new(list, json_real_or_null(e->times[round]));
         json_array_append_new(e->problems,
-                              json_pack("{s:I, s:o, s:o, s:o}", "problem", (json_int_t)problem, "times", list, "error_max",
-                                        json_real_or_null(e->results[problem].error_max), "error_rms", json_real_or_null(e->results[problem].error_rms)));
+                              json_pack("{s:I, s:o, s:o, s:o}", "problem", (json_int_t)problem, "times", list,
+                                        "error_max", json_real_or_null(e->results[problem].error_max), "error_rms",
+                                        json_real_or_null(e->results[problem].error_rms)));
     }
     return failed;
 }
@@ -189,12 +194,13 @@ static json_t *entries_json(struct gpu_final *f)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < f->count; i++) {
-        struct final_entry *e = &f->entries[i];
+        struct race_entry *e = &f->entries[i];
         double worst = 0;
         for (size_t k = 0; k < f->w->problem_count; k++)
             if (!(e->results[k].error <= worst)) worst = e->results[k].error;
         json_t *one = json_object();
-        json_object_set_new(one, "name", e->baseline ? json_string(e->baseline->name) : json_sprintf("%lld", (long long)e->trial));
+        json_object_set_new(one, "name",
+                            e->baseline ? json_string(e->baseline->name) : json_sprintf("%lld", (long long)e->trial));
         json_object_set_new(one, "trial", e->baseline ? json_null() : json_integer(e->trial));
         json_object_set_new(one, "status", json_string(status_name(e->status)));
         json_object_set_new(one, "reason", json_string(e->reason.message));
@@ -206,8 +212,8 @@ static json_t *entries_json(struct gpu_final *f)
     return array;
 }
 
-int gpu_final_run(struct workload *w, struct baselines *baselines, const json_t *request, json_t *answer, void (*progress)(void *user, double share), void *user,
-              struct error *err)
+int gpu_final_run(struct workload *w, struct baselines *baselines, const json_t *request, json_t *answer,
+                  void (*progress)(void *user, double share), void *user, struct error *err)
 {
     double begin = clock_now();
     int64_t rounds = json_get_integer(request, "rounds", 40);
@@ -221,7 +227,8 @@ int gpu_final_run(struct workload *w, struct baselines *baselines, const json_t 
     for (size_t i = 0; i < f.count && !failed; i++)
         if (f.entries[i].status == STATUS_OK) failed = verify_named(&f, &f.entries[i], VERIFY_FIRST, answer, err);
     for (size_t k = 0; k < w->problem_count && !failed; k++)
-        if (w->problems[k].tune) failed = race(&f, k, (double)raced++ / (double)w->tuned_count, 1 / (double)w->tuned_count, err);
+        if (w->problems[k].tune)
+            failed = race(&f, k, (double)raced++ / (double)w->tuned_count, 1 / (double)w->tuned_count, err);
     for (size_t i = 0; i < f.count && !failed; i++)
         if (f.entries[i].status == STATUS_OK) failed = verify_named(&f, &f.entries[i], VERIFY_SECOND, answer, err);
     if (!failed && !reference_is_fixed(w)) failed = workload_fill(w, old_seed, err);

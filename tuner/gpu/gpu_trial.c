@@ -3,9 +3,9 @@
 //     load -> all problems run and compared -> [wait] -> tuned problems timed, in batches -> [wait each] ->
 //     what timing left compared, all problems run and compared again -> [wait]
 //
-// A candidate that fails may have damaged what others rely on, so afterwards everything is checked and if need be filled
-// anew; if expected values or inputs were found damaged, the candidate is examined once more before it is blamed, since the
-// damage may be another's.
+// A candidate that fails may have damaged what others rely on, so afterwards everything is checked and if need be
+// filled anew; if expected values or inputs were found damaged, the candidate is examined once more before it is
+// blamed, since the damage may be another's.
 #include "tuner/gpu/gpu_trial.h"
 
 #include <math.h>
@@ -42,7 +42,8 @@ static void mark(struct gpu_trial *t, const char *phase)
 // Verdicts on all problems: the gravest decides.
 static void judge(struct gpu_trial *t)
 {
-    static const int gravity[STATUS_COUNT] = {[STATUS_WRONG] = 1, [STATUS_NONDETERMINISTIC] = 2, [STATUS_OUT_OF_BOUNDS] = 3};
+    static const int gravity[STATUS_COUNT] = {
+        [STATUS_WRONG] = 1, [STATUS_NONDETERMINISTIC] = 2, [STATUS_OUT_OF_BOUNDS] = 3};
     for (size_t k = 0; k < t->w->problem_count; k++) {
         char reason[512];
         struct verify_result result;
@@ -113,7 +114,8 @@ static int run(struct gpu_trial *t, struct error *err)
     if (t->verify && (failed = pass(t, VERIFY_FIRST, err))) return failed;
     mark(t, "verify");
     // A wrong result that changes from run to run is a race, and saying so helps more than saying "wrong".
-    if (t->status == STATUS_WRONG && t->w->verify.deterministic && verify_inputs_intact(t->w)) return pass(t, VERIFY_AGAIN, err);
+    if (t->status == STATUS_WRONG && t->w->verify.deterministic && verify_inputs_intact(t->w))
+        return pass(t, VERIFY_AGAIN, err);
     if (t->status == STATUS_OK && (failed = measure(t, err))) return failed;
     mark(t, "measure");
     if (t->status == STATUS_OK && t->verify && (failed = pass(t, VERIFY_SECOND, err))) return failed;
@@ -142,7 +144,8 @@ static json_t *problems_json(const struct gpu_trial *t)
         if (t->timed[k]) gpu_trial_times(one, &t->times[k]);
         if (t->judged && pipeline_does(&t->pipeline, k)) {
             json_object_set_new(one, "error", json_real_or_null(r->error));
-            json_object_set_new(one, "worst", r->row < 0 ? json_null() : json_pack("[I, I]", (json_int_t)r->row, (json_int_t)r->col));
+            json_object_set_new(one, "worst",
+                                r->row < 0 ? json_null() : json_pack("[I, I]", (json_int_t)r->row, (json_int_t)r->col));
             json_object_set_new(one, "bad", json_integer((json_int_t)r->bad));
             json_object_set_new(one, "got", json_real_or_null(r->got));
             json_object_set_new(one, "want", json_real_or_null(r->want));
@@ -158,8 +161,9 @@ static json_t *stages_json(const struct gpu_trial *t)
     for (size_t k = 0; t->pipeline.parts && k < t->w->problem_count; k++)
         for (unsigned i = 0; i < t->pipeline.parts[k].count; i++) {
             const struct pipeline_stage *s = &t->pipeline.parts[k].stage[i];
-            json_array_append_new(array, json_pack("{s:I, s:i, s:f, s:i, s:i, s:i}", "problem", (json_int_t)k, "stage", (int)i, "occupancy", s->occupancy,
-                                                   "blocks_per_sm", s->blocks_per_sm, "local_bytes", s->info.local_bytes, "registers", s->info.registers));
+            json_array_append_new(array, json_pack("{s:I, s:i, s:f, s:i, s:i, s:i}", "problem", (json_int_t)k, "stage",
+                                                   (int)i, "occupancy", s->occupancy, "blocks_per_sm", s->blocks_per_sm,
+                                                   "local_bytes", s->info.local_bytes, "registers", s->info.registers));
         }
     return array;
 }
@@ -215,7 +219,8 @@ int gpu_trial_run(struct workload *w, const json_t *request, json_t *answer, str
     t->w = w;
     measure_take_busy(w->measure);
     int failed = attempt(t, request, answer, err);
-    bool suspect = t->status == STATUS_WRONG || t->status == STATUS_OUT_OF_BOUNDS || t->status == STATUS_NONDETERMINISTIC;
+    bool suspect =
+        t->status == STATUS_WRONG || t->status == STATUS_OUT_OF_BOUNDS || t->status == STATUS_NONDETERMINISTIC;
     if (!failed && suspect) {
         bool damaged, own = t->status == STATUS_OUT_OF_BOUNDS;
         failed = workload_mend(w, &damaged, err);

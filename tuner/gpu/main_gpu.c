@@ -1,11 +1,12 @@
-// sweetspot-gpu: owns one device's CUDA context, and verifies, times and counts candidates for the driver, as protocol.h says.
-// Candidates are other people's kernels: one of them may destroy the context or never end. A lost context is answered and
-// then this process exits; a kernel that never ends is the driver's to notice, which kills the process.
+// sweetspot-gpu: owns one device's CUDA context, and verifies, times and counts candidates for the driver, as
+// protocol.h says. Candidates are other people's kernels: one of them may destroy the context or never end. A lost
+// context is answered and then this process exits; a kernel that never ends is the driver's to notice, which kills the
+// process.
 //
 //     sweetspot-gpu [--device N|GPU-uuid]
 //
-// Answers go to what was standard output at the start. Standard output itself becomes standard error, because a kernel's printf, or a
-// reference library's, would otherwise end up between the answers.
+// Answers go to what was standard output at the start. Standard output itself becomes standard error, because a
+// kernel's printf, or a reference library's, would otherwise end up between the answers.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +15,15 @@
 #include "kernels/parallel.h"
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
+#include "tuner/counting/counting.h"
+#include "tuner/counting/profiling.h"
 #include "tuner/gpu/baselines.h"
 #include "tuner/gpu/ceilings.h"
-#include "tuner/counting/counting.h"
-#include "tuner/libraries/cuda.h"
-#include "tuner/gpu/gpu_trial.h"
 #include "tuner/gpu/gpu_final.h"
-#include "tuner/libraries/nvml.h"
-#include "tuner/counting/profiling.h"
+#include "tuner/gpu/gpu_trial.h"
 #include "tuner/gpu/workload.h"
+#include "tuner/libraries/cuda.h"
+#include "tuner/libraries/nvml.h"
 
 struct gpu_worker {
     int out; // the protocol's file descriptor
@@ -49,14 +50,17 @@ static json_t *device_json(const struct gpu_worker *w)
 {
     struct cuda_info i;
     cuda_info(w->machine.cuda, &i);
-    json_t *d = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i}", "name", i.name, "arch", i.arch, "uuid", i.uuid, "ordinal", i.ordinal, "sm_count",
-                          i.sm_count, "max_shared", i.max_shared, "shared_per_sm", i.shared_per_sm, "reserved_shared", i.reserved_shared);
+    json_t *d = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i}", "name", i.name, "arch", i.arch, "uuid", i.uuid,
+                          "ordinal", i.ordinal, "sm_count", i.sm_count, "max_shared", i.max_shared, "shared_per_sm",
+                          i.shared_per_sm, "reserved_shared", i.reserved_shared);
     int clock = nvml_max_clock(w->machine.nvml);
     json_t *more =
-        json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:s, s:s}", "registers_per_sm", i.registers_per_sm, "max_registers", 255,
-                  "max_threads", i.max_threads, "threads_per_sm", i.threads_per_sm, "blocks_per_sm", i.blocks_per_sm, "warp_size", i.warp_size, "l2_bytes",
-                  i.l2_bytes, "max_cluster", i.max_cluster, "clock_mhz", clock ? clock : i.clock_mhz, "memory_bus_bits", i.memory_bus_bits, "memory_bytes",
-                  (json_int_t)i.memory_bytes, "memory_free", (json_int_t)i.memory_free, "driver", nvml_driver(w->machine.nvml), "cuda", i.cuda);
+        json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:I, s:I, s:s, s:s}", "registers_per_sm",
+                  i.registers_per_sm, "max_registers", 255, "max_threads", i.max_threads, "threads_per_sm",
+                  i.threads_per_sm, "blocks_per_sm", i.blocks_per_sm, "warp_size", i.warp_size, "l2_bytes", i.l2_bytes,
+                  "max_cluster", i.max_cluster, "clock_mhz", clock ? clock : i.clock_mhz, "memory_bus_bits",
+                  i.memory_bus_bits, "memory_bytes", (json_int_t)i.memory_bytes, "memory_free",
+                  (json_int_t)i.memory_free, "driver", nvml_driver(w->machine.nvml), "cuda", i.cuda);
     json_object_update(d, more);
     json_decref(more);
     return d;
@@ -66,11 +70,12 @@ static json_t *libraries_json(void)
 {
     char version[32];
     struct error missing = {""};
-    return blas_probe(version, &missing) ? json_pack("{s:s}", "missing", missing.message) : json_pack("{s:s}", "cublas", version);
+    return blas_probe(version, &missing) ? json_pack("{s:s}", "missing", missing.message)
+                                         : json_pack("{s:s}", "cublas", version);
 }
 
-// CUPTI stays hooked into the driver once it is loaded, and makes launches half a microsecond longer, so it is loaded before
-// anything is timed or, with "counters": false, not at all.
+// CUPTI stays hooked into the driver once it is loaded, and makes launches half a microsecond longer, so it is loaded
+// before anything is timed or, with "counters": false, not at all.
 static int hello(struct gpu_worker *w, const json_t *request, json_t *answer, struct error *err)
 {
     bool count = json_get_bool(request, "counters", true);
@@ -132,8 +137,14 @@ static void tell_of(struct gpu_worker *w, const char *what, double share)
     json_decref(line);
 }
 
-static void tell_progress(void *user, double share) { tell_of(user, NULL, share); }
-static void tell_reference(void *user, double share) { tell_of(user, "the reference on the CPU", share); }
+static void tell_progress(void *user, double share)
+{
+    tell_of(user, NULL, share);
+}
+static void tell_reference(void *user, double share)
+{
+    tell_of(user, "the reference on the CPU", share);
+}
 
 // Answers one request. CUDA_CRASHED: the process must end.
 static int serve(struct gpu_worker *w, json_t *request, json_t *answer, struct error *err)
@@ -142,7 +153,8 @@ static int serve(struct gpu_worker *w, json_t *request, json_t *answer, struct e
     if (!strcmp(op, "metrics")) return counting_list(json_get_string(request, "chip", ""), answer, err);
     if (!strcmp(op, "hello")) return hello(w, request, answer, err);
     if (!strcmp(op, "job")) return set_job(w, request, answer, err);
-    bool known = !strcmp(op, "trial") || !strcmp(op, "count") || !strcmp(op, "final") || !strcmp(op, "ceilings") || !strcmp(op, "profile");
+    bool known = !strcmp(op, "trial") || !strcmp(op, "count") || !strcmp(op, "final") || !strcmp(op, "ceilings") ||
+                 !strcmp(op, "profile");
     if (!known) return error_set(err, "unknown request '%s'", op);
     if (!w->has_job) return error_set(err, "no job yet");
     if (!strcmp(op, "ceilings")) return ceilings_measure(&w->workload, answer, err);
@@ -169,12 +181,14 @@ static int handle(struct gpu_worker *w, const char *line)
         failed = request ? serve(w, request, answer, &err) : -1;
         if (failed == CUDA_CRASHED) {
             status = EXIT_NOTHING;
-            if (!json_object_get(answer, "status")) json_object_set_new(answer, "status", json_string(status_name(STATUS_CRASHED)));
+            if (!json_object_get(answer, "status"))
+                json_object_set_new(answer, "status", json_string(status_name(STATUS_CRASHED)));
         } else if (failed) {
             json_object_set_new(answer, "status", json_string("error"));
         }
     }
-    if ((failed || status >= 0) && !json_object_get(answer, "reason")) json_object_set_new(answer, "reason", json_string(err.message));
+    if ((failed || status >= 0) && !json_object_get(answer, "reason"))
+        json_object_set_new(answer, "reason", json_string(err.message));
     if (json_write_line(w->out, answer, &err)) status = EXIT_NOTHING; // nobody listens any more
     json_decref(answer);
     json_decref(request);
@@ -189,7 +203,8 @@ int main(int argc, char **argv)
         if (!strcmp(argv[i], "--device") && i + 1 < argc) {
             w.device = argv[++i];
         } else {
-            fprintf(stderr, "usage: sweetspot-gpu [--device N|GPU-uuid]   (requests on standard input, see protocol.h)\n");
+            fprintf(stderr,
+                    "usage: sweetspot-gpu [--device N|GPU-uuid]   (requests on standard input, see protocol.h)\n");
             return EXIT_USAGE;
         }
     }

@@ -1,6 +1,6 @@
-// See measure.h. Events cost the device about a microsecond around each sample, which is why short work goes into graphs.
-// The state of the device is read (NVML) after a batch has been enqueued and before waiting for it: then the reading tells
-// of the clock under this load, and its fifty-odd microseconds cost nothing.
+// See measure.h. Events cost the device about a microsecond around each sample, which is why short work goes into
+// graphs. The state of the device is read (NVML) after a batch has been enqueued and before waiting for it: then the
+// reading tells of the clock under this load, and its fifty-odd microseconds cost nothing.
 #include "tuner/gpu/measure.h"
 
 #include <stdlib.h>
@@ -23,8 +23,8 @@ struct measure {
     double busy, told; // told: when the temperature was read
 };
 
-int measure_open(struct measure **out, struct cuda *cuda, struct support *support, struct nvml *nvml, const struct measure_settings *settings,
-                 struct error *err)
+int measure_open(struct measure **out, struct cuda *cuda, struct support *support, struct nvml *nvml,
+                 const struct measure_settings *settings, struct error *err)
 {
     struct measure *m = calloc(1, sizeof *m);
     struct cuda_info info;
@@ -78,7 +78,8 @@ static unsigned copies_needed(const struct measure *m, const struct buffers *buf
     return copies <= GRAPH_MOST ? (unsigned)copies : 0;
 }
 
-int measure_plan(struct measure *m, const struct work *work, struct buffers *buffers, double estimate, struct measure_plan *out, struct error *err)
+int measure_plan(struct measure *m, const struct work *work, struct buffers *buffers, double estimate,
+                 struct measure_plan *out, struct error *err)
 {
     *out = (struct measure_plan){.work = *work, .repeats = 1};
     if (estimate >= m->settings.graph_below) return 0;
@@ -91,7 +92,8 @@ int measure_plan(struct measure *m, const struct work *work, struct buffers *buf
     repeats = (repeats + copies - 1) / copies * copies;
     int failed = cuda_capture_begin(m->cuda, err);
     if (failed) return failed;
-    for (unsigned i = 0; i < repeats && !failed; i++) failed = work->enqueue(work->self, buffers_clone_shift(buffers, i % copies), err);
+    for (unsigned i = 0; i < repeats && !failed; i++)
+        failed = work->enqueue(work->self, buffers_clone_shift(buffers, i % copies), err);
     struct error dropped;
     int ended = cuda_capture_end(m->cuda, &out->graph, failed ? &dropped : err);
     if (failed || ended) { // what cannot be captured is timed one by one
@@ -127,13 +129,15 @@ static void read_state(struct measure *m)
         m->reading.temperature = temperature;
 }
 
-// Lets the device idle. Kernels that write much take one of two times, some 10% apart, in a stream of launches, for as long as the process
-// lives; after a rest of 400 us it is the shorter one, which ncu sees too, since it waits before every launch.
+// Lets the device idle. Kernels that write much take one of two times, some 10% apart, in a stream of launches, for as
+// long as the process lives; after a rest of 400 us it is the shorter one, which ncu sees too, since it waits before
+// every launch.
 static int rest(struct measure *m, struct error *err)
 {
     int failed = cuda_sync(m->cuda, err);
     double until = clock_now() + m->settings.rest;
-    while (!failed && clock_now() < until) {} // sleeping would overshoot, and after 2 ms memory is slower again
+    while (!failed && clock_now() < until) {
+    } // sleeping would overshoot, and after 2 ms memory is slower again
     return failed;
 }
 
@@ -163,7 +167,8 @@ int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t
     return 0;
 }
 
-int measure_work(struct measure *m, const struct work *work, struct buffers *buffers, double first, double cutoff, struct measurement *out, struct error *err)
+int measure_work(struct measure *m, const struct work *work, struct buffers *buffers, double first, double cutoff,
+                 struct measurement *out, struct error *err)
 {
     const struct measure_settings *set = &m->settings;
     struct measure_plan plan = {.work = *work, .repeats = 1};

@@ -23,12 +23,14 @@ static const char *value_of(const char *header, const char *key)
 
 static int parse_type(struct npy *npy, const char *text, const char *path, struct error *err)
 {
-    if (!text || (*text != '\'' && *text != '"')) return error_set(err, "'%s': structured types are not supported", path);
+    if (!text || (*text != '\'' && *text != '"'))
+        return error_set(err, "'%s': structured types are not supported", path);
     char order = text[1];
     npy->kind = text[2];
     npy->size = (size_t)strtoul(text + 3, NULL, 10);
     bool known = (npy->kind == 'f' && (npy->size == 2 || npy->size == 4 || npy->size == 8)) ||
-                 (strchr("iu", npy->kind) && npy->kind && (npy->size == 1 || npy->size == 2 || npy->size == 4 || npy->size == 8)) ||
+                 (strchr("iu", npy->kind) && npy->kind &&
+                  (npy->size == 1 || npy->size == 2 || npy->size == 4 || npy->size == 8)) ||
                  (npy->kind == 'b' && npy->size == 1);
     if (!known) return error_set(err, "'%s': elements of type '%.6s' are not supported", path, text + 1);
     if (order == '>' && npy->size > 1) return error_set(err, "'%s' is big-endian", path);
@@ -45,7 +47,8 @@ static int parse_shape(struct npy *npy, const char *text, const char *path, stru
         if (end == text) return error_set(err, "'%s' has a strange shape", path);
         if (npy->dimensions == NPY_DIMENSIONS_MAX) return error_set(err, "'%s' has too many dimensions", path);
         npy->shape[npy->dimensions++] = (size_t)n;
-        if (__builtin_mul_overflow(npy->count, (size_t)n, &npy->count)) return error_set(err, "'%s' has a strange shape", path);
+        if (__builtin_mul_overflow(npy->count, (size_t)n, &npy->count))
+            return error_set(err, "'%s' has a strange shape", path);
         for (text = end; *text == ',' || *text == ' ' || *text == 'L'; text++) {
         }
     }
@@ -58,7 +61,8 @@ int npy_read(struct npy *npy, const char *path, struct error *err)
     size_t size = 0, begin, length, bytes;
     const unsigned char *data = npy->memory = text_read_file(path, &size);
     if (!data) return error_set(err, "cannot read '%s': %s", path, strerror(errno));
-    if (size < 12 || memcmp(data, "\x93NUMPY", 6) || data[6] < 1 || data[6] > 3) return error_set(err, "'%s' is no .npy file", path);
+    if (size < 12 || memcmp(data, "\x93NUMPY", 6) || data[6] < 1 || data[6] > 3)
+        return error_set(err, "'%s' is no .npy file", path);
     length = (size_t)data[8] | (size_t)data[9] << 8;
     begin = 10;
     if (data[6] > 1) {

@@ -1,5 +1,5 @@
-// Reader of NumPy's .npy files, versions 1.0 to 3.0 (numpy.lib.format): little-endian f2, f4, f8, i1, i4, u4, i8 and, as
-// numbers that convert, bool, u1, i2, u2, u8; C or Fortran order.
+// Reader of NumPy's .npy files, versions 1.0 to 3.0 (numpy.lib.format): little-endian f2, f4, f8, i1, i4, u4, i8 and,
+// as numbers that convert, bool, u1, i2, u2, u8; C or Fortran order.
 #ifndef SWEETSPOT_GPU_NPY_H
 #define SWEETSPOT_GPU_NPY_H
 

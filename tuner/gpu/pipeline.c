@@ -29,7 +29,8 @@ static int read_integers(const json_t *from, const char *key, int count, uint64_
 }
 
 // {"tensor_map":"A",...}: encoded here, moved at launches that use copies of the memory.
-static int read_tensor_map(struct pipeline *p, struct pipeline_stage *s, const struct device_problem *problem, const json_t *from, struct error *err)
+static int read_tensor_map(struct pipeline *p, struct pipeline_stage *s, const struct device_problem *problem,
+                           const json_t *from, struct error *err)
 {
     const char *name = json_get_string(from, "tensor_map", "");
     struct cuda_tensor t = {.rank = (int)json_array_size(json_object_get(from, "box")),
@@ -43,9 +44,10 @@ static int read_tensor_map(struct pipeline *p, struct pipeline_stage *s, const s
     int found = buffers_find(&problem->buffers, name);
     if (found < 0) return error_set(err, "argument %u: no buffer '%s'", s->count, name);
     if (s->map_count == PIPELINE_MAPS_MAX) return error_set(err, "more than %d tensor maps", PIPELINE_MAPS_MAX);
-    if (t.rank < 1 || t.rank > CUDA_TENSOR_RANK || read_integers(from, "sizes", t.rank, t.size) || read_integers(from, "strides", t.rank - 1, t.stride) ||
-        read_integers(from, "box", t.rank, box))
-        return error_set(err, "argument %u: a tensor map needs sizes, strides and a box of 1 to %d dimensions", s->count, CUDA_TENSOR_RANK);
+    if (t.rank < 1 || t.rank > CUDA_TENSOR_RANK || read_integers(from, "sizes", t.rank, t.size) ||
+        read_integers(from, "strides", t.rank - 1, t.stride) || read_integers(from, "box", t.rank, box))
+        return error_set(err, "argument %u: a tensor map needs sizes, strides and a box of 1 to %d dimensions",
+                         s->count, CUDA_TENSOR_RANK);
     for (int i = 0; i < t.rank; i++) t.box[i] = (uint32_t)box[i];
     t.type = problem->buffers.list[found].view.type;
     s->value[s->count] = problem->buffers.list[found].view.device;
@@ -56,7 +58,8 @@ static int read_tensor_map(struct pipeline *p, struct pipeline_stage *s, const s
     return 0;
 }
 
-static int read_argument(struct pipeline *p, struct pipeline_stage *s, const struct device_problem *problem, const json_t *from, struct error *err)
+static int read_argument(struct pipeline *p, struct pipeline_stage *s, const struct device_problem *problem,
+                         const json_t *from, struct error *err)
 {
     unsigned i = s->count;
     const char *buffer = json_get_string(from, "buffer", NULL), *scalar = json_get_string(from, "scalar", NULL);
@@ -81,7 +84,8 @@ static int read_argument(struct pipeline *p, struct pipeline_stage *s, const str
 }
 
 // A library's call: roles bound to this problem's buffers and to numbers, checked, and the library made ready.
-static int read_library_stage(struct pipeline_part *part, const struct device_problem *problem, const json_t *from, struct error *err)
+static int read_library_stage(struct pipeline_part *part, const struct device_problem *problem, const json_t *from,
+                              struct error *err)
 {
     struct pipeline_stage *s = &part->stage[part->count];
     const char *name = json_get_string(from, "operation", ""), *by = json_get_string(from, "by", "");
@@ -99,7 +103,8 @@ static int read_library_stage(struct pipeline_part *part, const struct device_pr
         int found = buffers_find(&problem->buffers, json_get_string(buffers, role->name, ""));
         if (found < 0) return error_set(err, "%s: no buffer for the role %s", name, role->name);
         const struct device_buffer *b = &problem->buffers.list[found];
-        if (role->kind == ROLE_OUTPUT && b->direction == DIRECTION_IN) return error_set(err, "%s would write %s, which is an input", name, b->name);
+        if (role->kind == ROLE_OUTPUT && b->direction == DIRECTION_IN)
+            return error_set(err, "%s would write %s, which is an input", name, b->name);
         s->operation.operand[i] = b->view;
     }
     if (op->check(&s->operation, err)) return error_prefix(err, "%s", name);
@@ -108,7 +113,8 @@ static int read_library_stage(struct pipeline_part *part, const struct device_pr
     return failed;
 }
 
-static int read_stage(struct pipeline *p, struct pipeline_part *part, const struct device_problem *problem, const json_t *from, struct error *err)
+static int read_stage(struct pipeline *p, struct pipeline_part *part, const struct device_problem *problem,
+                      const json_t *from, struct error *err)
 {
     if (part->count == PIPELINE_STAGES_MAX) return error_set(err, "more than %d stages", PIPELINE_STAGES_MAX);
     if (json_object_get(from, "operation")) return read_library_stage(part, problem, from, err);
@@ -134,13 +140,15 @@ static int read_stage(struct pipeline *p, struct pipeline_part *part, const stru
             return CUDA_REFUSED;
         }
     int failed;
-    if ((failed = cuda_module_kernel(p->cuda, p->module, symbol, &s->kernel, err)) || (failed = cuda_kernel_allow(p->cuda, s->kernel, &s->geometry, err)) ||
+    if ((failed = cuda_module_kernel(p->cuda, p->module, symbol, &s->kernel, err)) ||
+        (failed = cuda_kernel_allow(p->cuda, s->kernel, &s->geometry, err)) ||
         (failed = cuda_kernel_info(p->cuda, s->kernel, &s->info, err)) ||
         (failed = cuda_kernel_occupancy(p->cuda, s->kernel, &s->geometry, &s->blocks_per_sm, err)))
         return failed;
     struct cuda_info info;
     cuda_info(p->cuda, &info);
-    unsigned threads = s->geometry.block[0] * s->geometry.block[1] * s->geometry.block[2], warp = (unsigned)info.warp_size;
+    unsigned threads = s->geometry.block[0] * s->geometry.block[1] * s->geometry.block[2],
+             warp = (unsigned)info.warp_size;
     unsigned warps = (threads + warp - 1) / warp;
     s->occupancy = (double)s->blocks_per_sm * warps * warp / info.threads_per_sm;
     part->count++;
@@ -156,7 +164,8 @@ int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *ca
     const char *cubin = json_get_string(candidate, "cubin", "");
     int failed = -1;
     if (!p->parts) return error_set(err, "out of memory");
-    for (size_t i = 0; i < w->problem_count; i++) p->parts[i] = (struct pipeline_part){.cuda = w->cuda, .operations = &w->operations};
+    for (size_t i = 0; i < w->problem_count; i++)
+        p->parts[i] = (struct pipeline_part){.cuda = w->cuda, .operations = &w->operations};
     char *image = text_read_file(cubin, NULL);
     if (!image) return error_set(err, "cannot read '%s': %s", cubin, strerror(errno));
     failed = cuda_module_load(p->cuda, image, &p->module, err);
@@ -167,7 +176,8 @@ int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *ca
     json_array_foreach(json_object_get(candidate, "problems"), i, each)
     {
         int64_t number = json_get_integer(each, "problem", (int64_t)i);
-        if (number < 0 || (size_t)number >= w->problem_count) return error_set(err, "no problem %lld", (long long)number);
+        if (number < 0 || (size_t)number >= w->problem_count)
+            return error_set(err, "no problem %lld", (long long)number);
         json_array_foreach(json_object_get(each, "stages"), j, stage)
         {
             failed = read_stage(p, &p->parts[number], &w->problems[number], stage, err);
@@ -226,7 +236,8 @@ int pipeline_enqueue(void *self, int64_t shift, struct error *err)
 {
     struct pipeline_part *part = self;
     int failed = 0;
-    for (unsigned i = 0; i < part->count && !failed; i++) failed = enqueue_stage(part, i, shift, part->stage[i].overlap, err);
+    for (unsigned i = 0; i < part->count && !failed; i++)
+        failed = enqueue_stage(part, i, shift, part->stage[i].overlap, err);
     return failed;
 }
 

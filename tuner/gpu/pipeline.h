@@ -1,4 +1,5 @@
-// A candidate on the device: a loaded cubin and, for each problem, the stages that compute it: launches of the cubin's kernels, and library calls.
+// A candidate on the device: a loaded cubin and, for each problem, the stages that compute it: launches of the cubin's
+// kernels, and library calls.
 #ifndef SWEETSPOT_GPU_PIPELINE_H
 #define SWEETSPOT_GPU_PIPELINE_H
 
@@ -9,18 +10,20 @@
 enum { PIPELINE_STAGES_MAX = 8, PIPELINE_ARGUMENTS_MAX = 64, PIPELINE_MAPS_MAX = 8 };
 
 struct pipeline_stage {
-    const struct operation_baseline *library; // not NULL: a library's call on this problem, and nothing below but `state`
+    const struct operation_baseline
+        *library; // not NULL: a library's call on this problem, and nothing below but `state`
     struct operation_problem operation;
     void *state;
     struct cuda_kernel *kernel;
     struct cuda_geometry geometry;
-    bool overlap;                           // in the pipeline it may begin before the kernel before it has ended
+    bool overlap; // in the pipeline it may begin before the kernel before it has ended
     unsigned count;
     uint64_t value[PIPELINE_ARGUMENTS_MAX]; // each argument's bytes, at the beginning
     bool pointer[PIPELINE_ARGUMENTS_MAX];   // whether it is a buffer's address
     int map[PIPELINE_ARGUMENTS_MAX];        // 1 + index of its tensor map, whose address is the value; 0: it is none
     unsigned map_count;
-    unsigned char maps[PIPELINE_MAPS_MAX][sizeof(struct cuda_tensor_map)]; // copied to where they are aligned for every launch
+    unsigned char maps[PIPELINE_MAPS_MAX]
+                      [sizeof(struct cuda_tensor_map)]; // copied to where they are aligned for every launch
     struct cuda_kernel_info info;
     int blocks_per_sm;
     double occupancy; // theoretical: resident warps over what the multiprocessor can hold
@@ -29,7 +32,7 @@ struct pipeline_stage {
 struct pipeline_part {
     struct cuda *cuda;
     const struct device_operations *operations; // the workload's
-    unsigned count; // 0: the candidate has nothing for this problem
+    unsigned count;                             // 0: the candidate has nothing for this problem
     struct pipeline_stage stage[PIPELINE_STAGES_MAX];
 };
 
@@ -49,7 +52,8 @@ void pipeline_release(struct pipeline *);
 int pipeline_enqueue(void *part, int64_t shift, struct error *err);
 // One stage alone.
 int pipeline_enqueue_stage(struct pipeline_part *, unsigned stage, int64_t shift, struct error *err);
-// Whether the candidate has any stage for a problem. One that has none for some problem cannot do it (objective "each").
+// Whether the candidate has any stage for a problem. One that has none for some problem cannot do it (objective
+// "each").
 bool pipeline_does(const struct pipeline *, size_t problem);
 struct work pipeline_work(struct pipeline *, size_t problem);
 

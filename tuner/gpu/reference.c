@@ -50,10 +50,12 @@ int reference_bind(struct workload *w, struct device_problem *p, struct error *e
         if (found < 0) return error_set(err, "%s needs a buffer for its role %s", w->operation->name, role[i].name);
         const struct device_buffer *b = &p->buffers.list[found];
         if (buffer_is_output(b) != (role[i].kind == ROLE_OUTPUT))
-            return error_set(err, "buffer %s has the wrong direction for the role %s of %s", name, role[i].name, w->operation->name);
+            return error_set(err, "buffer %s has the wrong direction for the role %s of %s", name, role[i].name,
+                             w->operation->name);
         p->operation.operand[i] = b->view;
     }
-    if (w->operation->check(&p->operation, err)) return error_prefix(err, "%s, problem %s", w->operation->name, p->name);
+    if (w->operation->check(&p->operation, err))
+        return error_prefix(err, "%s, problem %s", w->operation->name, p->name);
     return 0;
 }
 
@@ -93,7 +95,8 @@ int reference_prepare(struct workload *w, struct device_problem *p, struct error
     return 0;
 }
 
-// ---- by operation ----------------------------------------------------------------------------------------------------
+// ---- by operation
+// ----------------------------------------------------------------------------------------------------
 
 // Where an output of the operation is kept: the buffer that plays the role.
 static int buffer_of_role(const struct device_problem *p, int role)
@@ -116,7 +119,8 @@ static int download(struct workload *w, const struct device_buffer *b, void **to
     int failed;
     *to = malloc(b->bytes);
     if (!*to) return error_set(err, "out of memory");
-    if ((failed = cuda_download(w->cuda, *to, b->view.device, b->bytes, err)) || (failed = cuda_sync(w->cuda, err))) return failed;
+    if ((failed = cuda_download(w->cuda, *to, b->view.device, b->bytes, err)) || (failed = cuda_sync(w->cuda, err)))
+        return failed;
     return 0;
 }
 
@@ -181,7 +185,8 @@ static int by_operation(struct workload *w, struct device_problem *p, struct err
         expected[i].scale = b->scale;
     }
     bool cpu = !w->operation->reference || !strcmp(json_get_string(asked(w), "by", "cublas"), "cpu");
-    int failed = cpu ? by_cpu(w, p, expected, err) : w->operation->reference(&w->operations, &p->operation, expected, err);
+    int failed =
+        cpu ? by_cpu(w, p, expected, err) : w->operation->reference(&w->operations, &p->operation, expected, err);
     int ended = cuda_sync(w->cuda, failed ? NULL : err); // temporaries may be freed only now
     device_operations_free_scratch(w);
     if (failed || ended) return ended ? ended : failed;
@@ -190,7 +195,8 @@ static int by_operation(struct workload *w, struct device_problem *p, struct err
     return 0;
 }
 
-// ---- by another kernel, a library, files -------------------------------------------------------------------------------
+// ---- by another kernel, a library, files
+// -------------------------------------------------------------------------------
 
 // For references that bring no bound of their own.
 static int plain_bounds(struct workload *w, struct device_problem *p, struct error *err)
@@ -217,12 +223,15 @@ static int by_kernel(struct workload *w, size_t number, struct error *err)
     struct device_problem *p = &w->problems[number];
     struct pipeline pipeline;
     int failed = pipeline_open(&pipeline, w, asked(w), err);
-    if (!failed && !pipeline.parts[number].count) failed = error_set(err, "the reference has no stages for problem %s", p->name);
+    if (!failed && !pipeline.parts[number].count)
+        failed = error_set(err, "the reference has no stages for problem %s", p->name);
     if (!failed) failed = buffers_reset(&p->buffers, BUFFERS_GUARD, err);
     if (!failed) failed = pipeline_enqueue(&pipeline.parts[number], 0, err);
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
-        if (buffer_is_output(b)) failed = support_widen(w->support, &b->view, false, !element_is_float(b->view.type), p->bound[i].expected, err);
+        if (buffer_is_output(b))
+            failed =
+                support_widen(w->support, &b->view, false, !element_is_float(b->view.type), p->bound[i].expected, err);
     }
     int ended = cuda_sync(w->cuda, failed ? NULL : err);
     if (!failed) failed = ended;
@@ -247,14 +256,16 @@ static int by_library(struct workload *w, struct device_problem *p, struct error
     json_t *each;
     json_object_foreach((json_t *)(uintptr_t)p->roles, key, each)
     {
-        if (values < OPERATION_ROLES_MAX * 2 && json_is_number(each)) value[values++] = (struct sweetspot_value){key, json_number_value(each)};
+        if (values < OPERATION_ROLES_MAX * 2 && json_is_number(each))
+            value[values++] = (struct sweetspot_value){key, json_number_value(each)};
     }
     failed = buffers_reset(&p->buffers, 0, err);
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
         if (b->direction == DIRECTION_SCRATCH) continue;
         struct sweetspot_array *a = &array[count++];
-        *a = (struct sweetspot_array){b->name, element_name(b->view.type), 0, b->view.rows, b->view.cols, b->view.ld, NULL};
+        *a = (struct sweetspot_array){b->name, element_name(b->view.type), 0, b->view.rows, b->view.cols, b->view.ld,
+                                      NULL};
         void *own;
         failed = download(w, b, &own, err);
         a->data = own;
@@ -276,10 +287,12 @@ static int by_library(struct workload *w, struct device_problem *p, struct error
         free(own);
         if (!a->data) failed = error_set(err, "out of memory");
     }
-    if (!failed && function(count, array, values, value)) failed = error_set(err, "%s in %s reports failure", name, path);
+    if (!failed && function(count, array, values, value))
+        failed = error_set(err, "%s in %s reports failure", name, path);
     for (int i = 0; i < count; i++) {
         int found = buffers_find(&p->buffers, array[i].name);
-        if (array[i].output && !failed) failed = upload(w, p->bound[found].expected, array[i].data, elements(&p->buffers.list[found]) * 8, err);
+        if (array[i].output && !failed)
+            failed = upload(w, p->bound[found].expected, array[i].data, elements(&p->buffers.list[found]) * 8, err);
         free(array[i].data);
     }
     return failed;
@@ -300,7 +313,8 @@ static int by_files(struct workload *w, size_t number, struct error *err)
         size_t n = elements(b);
         void *values = malloc(n * 8);
         int failed = values ? npy_read(&npy, path, err) : error_set(err, "out of memory");
-        if (!failed && npy.count != n) failed = error_set(err, "%s has %zu elements, %s has %zu", path, npy.count, b->name, n);
+        if (!failed && npy.count != n)
+            failed = error_set(err, "%s has %zu elements, %s has %zu", path, npy.count, b->name, n);
         for (size_t j = 0; j < n && !failed; j++) {
             if (element_is_float(b->view.type))
                 ((double *)values)[j] = npy_number(&npy, j);
@@ -325,9 +339,11 @@ static int take_checksums(struct workload *w, size_t number, struct error *err)
         size_t n = elements(&p->buffers.list[i]);
         uint64_t to = p->buffers.findings + i * sizeof(struct verify_finding);
         if (p->bound[i].expected) failed = support_checksum(w->support, p->bound[i].expected, n * 8, to, err);
-        if (!failed && p->bound[i].scale) failed = support_checksum(w->support, p->bound[i].scale, n * sizeof(float), to, err);
+        if (!failed && p->bound[i].scale)
+            failed = support_checksum(w->support, p->bound[i].scale, n * sizeof(float), to, err);
     }
-    if (failed || (failed = cuda_download(w->cuda, findings, p->buffers.findings, sizeof w->findings[0], err)) || (failed = cuda_sync(w->cuda, err)))
+    if (failed || (failed = cuda_download(w->cuda, findings, p->buffers.findings, sizeof w->findings[0], err)) ||
+        (failed = cuda_sync(w->cuda, err)))
         return failed;
     for (size_t i = 0; i < p->buffers.count; i++) p->checksum[i] = findings[i].checksum;
     return 0;

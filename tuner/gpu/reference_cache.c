@@ -54,7 +54,8 @@ bool reference_cache_path(const struct workload *w, const struct device_problem 
         if (!b || (role[i].kind == ROLE_OUTPUT && b->direction == DIRECTION_INOUT)) bytes = SIZE_MAX / 2;
     }
     hash_finish(h, digest);
-    return bytes <= most_bytes && snprintf(path, REFERENCE_CACHE_PATH_MAX, "%s/reference-%s", folder, digest) < REFERENCE_CACHE_PATH_MAX;
+    return bytes <= most_bytes &&
+           snprintf(path, REFERENCE_CACHE_PATH_MAX, "%s/reference-%s", folder, digest) < REFERENCE_CACHE_PATH_MAX;
 }
 
 // Both ways through a file: `move` is fread or fwrite on the same arrays in the same order.
@@ -65,33 +66,39 @@ static size_t write_mover(void *data, size_t size, size_t count, FILE *file)
     return fwrite(data, size, count, file);
 }
 
-static bool move_all(mover *move, FILE *file, const struct workload *w, const struct device_problem *p, struct operation_expected *expected)
+static bool move_all(mover *move, FILE *file, const struct workload *w, const struct device_problem *p,
+                     struct operation_expected *expected)
 {
     const struct operation_role *role = w->operation->roles;
     for (int i = 0; role[i].name; i++) {
         struct operation_expected *e = &expected[i];
         size_t n = elements(p, i);
         if (role[i].kind != ROLE_OUTPUT) continue;
-        if (move(&e->per_scale, sizeof e->per_scale, 1, file) != 1 || move(&e->per_value, sizeof e->per_value, 1, file) != 1 ||
-            move(&e->floor, sizeof e->floor, 1, file) != 1)
+        if (move(&e->per_scale, sizeof e->per_scale, 1, file) != 1 ||
+            move(&e->per_value, sizeof e->per_value, 1, file) != 1 || move(&e->floor, sizeof e->floor, 1, file) != 1)
             return false;
         if (e->host_exact && move(e->host_exact, 8, n, file) != n) return false;
-        if (e->host_expected && (move(e->host_expected, 8, n, file) != n || move(e->host_scale, sizeof(float), n, file) != n)) return false;
+        if (e->host_expected &&
+            (move(e->host_expected, 8, n, file) != n || move(e->host_scale, sizeof(float), n, file) != n))
+            return false;
     }
     return true;
 }
 
-bool reference_cache_read(const char *path, const struct workload *w, const struct device_problem *p, struct operation_expected *expected)
+bool reference_cache_read(const char *path, const struct workload *w, const struct device_problem *p,
+                          struct operation_expected *expected)
 {
     char seen[sizeof magic];
     FILE *file = fopen(path, "rb");
     if (!file) return false;
-    bool good = fread(seen, sizeof seen, 1, file) == 1 && !memcmp(seen, magic, sizeof magic) && move_all(fread, file, w, p, expected) && fgetc(file) == EOF;
+    bool good = fread(seen, sizeof seen, 1, file) == 1 && !memcmp(seen, magic, sizeof magic) &&
+                move_all(fread, file, w, p, expected) && fgetc(file) == EOF;
     fclose(file);
     return good;
 }
 
-void reference_cache_write(const char *path, const struct workload *w, const struct device_problem *p, const struct operation_expected *expected)
+void reference_cache_write(const char *path, const struct workload *w, const struct device_problem *p,
+                           const struct operation_expected *expected)
 {
     char temporary[REFERENCE_CACHE_PATH_MAX + 32];
     struct operation_expected copy[OPERATION_ROLES_MAX];

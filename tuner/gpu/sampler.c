@@ -39,8 +39,8 @@ size_t sampler_wanted(const struct sampler *s)
     double width = (high - low) / 2 / median;
     if (width <= set->precision) return 0;
     if (s->cutoff > 0 && set->slow_factor > 0 && low > clearly_slower * s->cutoff / set->slow_factor) return 0;
-    // The width shrinks with the square root of the count. At most as many again as there are: widths of few samples are
-    // themselves uncertain.
+    // The width shrinks with the square root of the count. At most as many again as there are: widths of few samples
+    // are themselves uncertain.
     double wish = (double)s->count * (pow(width / set->precision, 2) - 1);
     size_t n = wish < SMALLEST_BATCH ? SMALLEST_BATCH : wish > (double)s->count ? s->count : (size_t)wish;
     double left = (set->max_time - s->spent) / (s->spent / (double)s->count + 1e-9);

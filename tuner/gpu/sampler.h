@@ -1,9 +1,9 @@
 // When to stop sampling: the decisions of a measurement without the measuring, so that they can be tested with made-up
 // clocks. Samples arrive in batches; after each the sampler says how many more it wants.
 //
-// It wants min_samples, and then more until the 95% interval of the median is narrower than the precision asked for, the
-// samples or the time are used up, or the candidate is clearly slower than the best one: its interval lies above 1.1 times
-// the incumbent's time, and knowing it to 1% would tell nobody anything.
+// It wants min_samples, and then more until the 95% interval of the median is narrower than the precision asked for,
+// the samples or the time are used up, or the candidate is clearly slower than the best one: its interval lies above
+// 1.1 times the incumbent's time, and knowing it to 1% would tell nobody anything.
 #ifndef SWEETSPOT_GPU_SAMPLER_H
 #define SWEETSPOT_GPU_SAMPLER_H
 
@@ -48,8 +48,8 @@ void sampler_begin(struct sampler *, const struct measure_settings *, double cut
 void sampler_screen(struct sampler *, double time);
 // How many samples to take next; 0: done.
 size_t sampler_wanted(const struct sampler *);
-// A batch that took `spent` seconds. A batch taken while throttled is dropped, unless that has happened too often or has
-// taken twice the time allowed: heat does not pass in a moment, and a candidate cannot be measured forever.
+// A batch that took `spent` seconds. A batch taken while throttled is dropped, unless that has happened too often or
+// has taken twice the time allowed: heat does not pass in a moment, and a candidate cannot be measured forever.
 void sampler_add(struct sampler *, const double *times, size_t n, double spent, bool throttled);
 void sampler_result(const struct sampler *, struct measurement *);
 

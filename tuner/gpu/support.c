@@ -11,11 +11,29 @@ enum { BLOCK = 256, PARTIALS = 1024 };
 enum kernel_name { FILL, COMPARE, JUDGE, WIDEN, SUMS, TYPED_COUNT };
 static const char *const typed_names[TYPED_COUNT] = {"fill", "compare", "judge", "widen", "sums"};
 
-enum { PATTERN, CHECKSUM, GUARDS, NARROW_UP, TO_INTEGER, MAX_ABS, SUMS_JOIN, PRODUCT, FLUSH, CEILING_FMA, CEILING_READ, CEILING_FP64, CEILING_COPY, CEILING_L2, CEILING_SHARED,
-       CEILING_TENSOR, PLAIN_COUNT = CEILING_TENSOR + CEILING_TENSORS };
+enum {
+    PATTERN,
+    CHECKSUM,
+    GUARDS,
+    NARROW_UP,
+    TO_INTEGER,
+    MAX_ABS,
+    SUMS_JOIN,
+    PRODUCT,
+    FLUSH,
+    CEILING_FMA,
+    CEILING_READ,
+    CEILING_FP64,
+    CEILING_COPY,
+    CEILING_L2,
+    CEILING_SHARED,
+    CEILING_TENSOR,
+    PLAIN_COUNT = CEILING_TENSOR + CEILING_TENSORS
+};
 static const char *const plain_names[PLAIN_COUNT] = {
-    "pattern", "checksum", "guards", "narrow_up", "to_integer", "max_abs", "sums_join", "product", "flush", "ceiling_fma", "ceiling_read", "ceiling_fp64", "ceiling_copy",
-    "ceiling_l2", "ceiling_shared", "ceiling_tensor_bf16", "ceiling_tensor_tf32", "ceiling_tensor_fp64",
+    "pattern",      "checksum",   "guards",         "narrow_up",           "to_integer",          "max_abs",
+    "sums_join",    "product",    "flush",          "ceiling_fma",         "ceiling_read",        "ceiling_fp64",
+    "ceiling_copy", "ceiling_l2", "ceiling_shared", "ceiling_tensor_bf16", "ceiling_tensor_tf32", "ceiling_tensor_fp64",
 };
 
 struct sums {
@@ -44,8 +62,10 @@ int support_open(struct support **out, struct cuda *cuda, const void *image, str
     s->wide = (unsigned)info.sm_count * 8;
     // Twice the L2: with less, a hashed cache with a policy other than strict LRU keeps some lines.
     s->flush_bytes = 2 * (size_t)(info.l2_bytes > 0 ? info.l2_bytes : 64 << 20);
-    if ((result = cuda_module_load(cuda, image, &s->module, err)) || (result = cuda_alloc(cuda, s->flush_bytes, &s->flush, err)) ||
-        (result = cuda_alloc(cuda, (PARTIALS + 1) * sizeof(struct sums), &s->small, err)) || (result = cuda_zero(cuda, s->flush, s->flush_bytes, err))) {
+    if ((result = cuda_module_load(cuda, image, &s->module, err)) ||
+        (result = cuda_alloc(cuda, s->flush_bytes, &s->flush, err)) ||
+        (result = cuda_alloc(cuda, (PARTIALS + 1) * sizeof(struct sums), &s->small, err)) ||
+        (result = cuda_zero(cuda, s->flush, s->flush_bytes, err))) {
         error_prefix(err, "support kernels");
         support_close(s);
         return result;
@@ -71,20 +91,23 @@ static int find(struct support *s, struct cuda_kernel **kernel, const char *name
     return cuda_module_kernel(s->cuda, s->module, symbol, kernel, err);
 }
 
-static int launch(struct support *s, struct cuda_kernel *kernel, unsigned x, unsigned y, unsigned block, void **args, struct error *err)
+static int launch(struct support *s, struct cuda_kernel *kernel, unsigned x, unsigned y, unsigned block, void **args,
+                  struct error *err)
 {
     struct cuda_geometry g = {.grid = {x, y, 1}, .block = {block, 1, 1}, .cluster = {1, 1, 1}};
     return cuda_launch(s->cuda, kernel, &g, args, err);
 }
 
-static int launch_typed(struct support *s, enum kernel_name name, enum element type, unsigned blocks, unsigned block, void **args, struct error *err)
+static int launch_typed(struct support *s, enum kernel_name name, enum element type, unsigned blocks, unsigned block,
+                        void **args, struct error *err)
 {
     struct cuda_kernel **kernel = &s->typed[name][type];
     int result = find(s, kernel, typed_names[name], element_name(type), err);
     return result ? result : launch(s, *kernel, blocks, 1, block, args, err);
 }
 
-static int launch_plain(struct support *s, int name, unsigned x, unsigned y, unsigned block, void **args, struct error *err)
+static int launch_plain(struct support *s, int name, unsigned x, unsigned y, unsigned block, void **args,
+                        struct error *err)
 {
     int result = find(s, &s->plain[name], plain_names[name], NULL, err);
     return result ? result : launch(s, s->plain[name], x, y, block, args, err);
@@ -98,7 +121,8 @@ static unsigned blocks_for(const struct support *s, int64_t n, int each)
     return blocks < (int64_t)s->wide ? (unsigned)blocks : s->wide;
 }
 
-int support_fill(struct support *s, const struct operand *to, enum fill_kind kind, double low, double high, uint64_t seed, struct error *err)
+int support_fill(struct support *s, const struct operand *to, enum fill_kind kind, double low, double high,
+                 uint64_t seed, struct error *err)
 {
     struct operand o = *to;
     int number = kind;
@@ -106,10 +130,12 @@ int support_fill(struct support *s, const struct operand *to, enum fill_kind kin
     return launch_typed(s, FILL, o.type, blocks_for(s, o.rows * o.cols, 4), BLOCK, args, err);
 }
 
-int support_pattern(struct support *s, uint64_t address, int64_t rows, int64_t bytes, int64_t pitch, uint16_t pattern, struct error *err)
+int support_pattern(struct support *s, uint64_t address, int64_t rows, int64_t bytes, int64_t pitch, uint16_t pattern,
+                    struct error *err)
 {
     if (rows <= 0 || bytes <= 0) return 0;
-    if (rows == 1 && bytes % 2 == 0 && address % 2 == 0) return cuda_fill16(s->cuda, address, pattern, (size_t)bytes / 2, err);
+    if (rows == 1 && bytes % 2 == 0 && address % 2 == 0)
+        return cuda_fill16(s->cuda, address, pattern, (size_t)bytes / 2, err);
     uint32_t wide = pattern;
     void *args[] = {&address, &rows, &bytes, &pitch, &wide};
     unsigned x = blocks_for(s, bytes, 4), y = rows < 4096 ? (unsigned)rows : 4096;
@@ -123,7 +149,8 @@ int support_checksum(struct support *s, uint64_t address, size_t bytes, uint64_t
     return launch_plain(s, CHECKSUM, blocks_for(s, n / 8, 4), 1, BLOCK, args, err);
 }
 
-int support_guards(struct support *s, uint64_t regions, size_t count, uint16_t pattern, uint64_t findings, struct error *err)
+int support_guards(struct support *s, uint64_t regions, size_t count, uint16_t pattern, uint64_t findings,
+                   struct error *err)
 {
     if (!count) return 0;
     uint32_t wide = pattern;
@@ -131,8 +158,8 @@ int support_guards(struct support *s, uint64_t regions, size_t count, uint16_t p
     return launch_plain(s, GUARDS, 16, (unsigned)count, BLOCK, args, err);
 }
 
-int support_compare(struct support *s, const struct operand *out, const struct bound *bound, uint64_t previous, enum previous_mode mode, uint16_t pattern,
-                    uint64_t finding, struct error *err)
+int support_compare(struct support *s, const struct operand *out, const struct bound *bound, uint64_t previous,
+                    enum previous_mode mode, uint16_t pattern, uint64_t finding, struct error *err)
 {
     struct operand o = *out;
     struct bound b = *bound;
@@ -143,12 +170,14 @@ int support_compare(struct support *s, const struct operand *out, const struct b
         o.ld = o.cols;
         o.rows = 1;
     }
-    void *args[] = {&o.device, &o.rows, &o.cols, &o.ld, &b.expected, &b.scale, &b.per_scale, &b.per_value, &b.floor, &previous, &number, &wide, &finding};
+    void *args[] = {&o.device,    &o.rows,  &o.cols,   &o.ld,   &b.expected, &b.scale, &b.per_scale,
+                    &b.per_value, &b.floor, &previous, &number, &wide,       &finding};
     int64_t tiles = o.rows * ((o.cols + 2047) / 2048);
     return launch_typed(s, COMPARE, o.type, tiles < (int64_t)s->wide ? (unsigned)tiles : s->wide, BLOCK, args, err);
 }
 
-int support_judge(struct support *s, const struct operand *out, const struct bound *bound, uint64_t finding, struct error *err)
+int support_judge(struct support *s, const struct operand *out, const struct bound *bound, uint64_t finding,
+                  struct error *err)
 {
     struct operand o = *out;
     struct bound b = *bound;
@@ -156,7 +185,8 @@ int support_judge(struct support *s, const struct operand *out, const struct bou
     return launch_typed(s, JUDGE, o.type, 1, 1, args, err);
 }
 
-int support_widen(struct support *s, const struct operand *from, bool absolute, bool exact, uint64_t to, struct error *err)
+int support_widen(struct support *s, const struct operand *from, bool absolute, bool exact, uint64_t to,
+                  struct error *err)
 {
     struct operand o = *from;
     int magnitude = absolute, integers = exact;
@@ -180,10 +210,12 @@ int support_product(struct support *s, const struct device_gemm *g, struct error
 {
     struct device_gemm p = *g;
     int64_t one = 1, tiles = (p.m + 15) / 16 * ((p.n + 15) / 16);
-    if (tiles > INT32_MAX) return error_set(err, "a reference of %lld x %lld is too large for one grid", (long long)p.m, (long long)p.n);
+    if (tiles > INT32_MAX)
+        return error_set(err, "a reference of %lld x %lld is too large for one grid", (long long)p.m, (long long)p.n);
     int64_t *a_row = p.transpose_a ? &one : &p.a.ld, *a_col = p.transpose_a ? &p.a.ld : &one;
     int64_t *b_row = p.transpose_b ? &one : &p.b.ld, *b_col = p.transpose_b ? &p.b.ld : &one;
-    void *args[] = {&p.a.device, a_row, a_col, &p.b.device, b_row, b_col, &p.c.device, &p.m, &p.n, &p.k, &p.alpha, &p.beta};
+    void *args[] = {&p.a.device, a_row, a_col, &p.b.device, b_row,    b_col,
+                    &p.c.device, &p.m,  &p.n,  &p.k,        &p.alpha, &p.beta};
     return launch_plain(s, PRODUCT, (unsigned)tiles, 1, BLOCK, args, err);
 }
 
@@ -191,7 +223,8 @@ int support_max_abs(struct support *s, uint64_t from, int64_t n, double *result,
 {
     void *args[] = {&from, &n, &s->small};
     int failed;
-    if ((failed = cuda_zero(s->cuda, s->small, sizeof *result, err)) || (failed = launch_plain(s, MAX_ABS, blocks_for(s, n, 4), 1, BLOCK, args, err)) ||
+    if ((failed = cuda_zero(s->cuda, s->small, sizeof *result, err)) ||
+        (failed = launch_plain(s, MAX_ABS, blocks_for(s, n, 4), 1, BLOCK, args, err)) ||
         (failed = cuda_download(s->cuda, result, s->small, sizeof *result, err)) || (failed = cuda_sync(s->cuda, err)))
         return failed;
     return 0;
@@ -204,7 +237,8 @@ int support_sums(struct support *s, const struct operand *from, struct device_su
     int count = PARTIALS, failed;
     struct sums got;
     void *args[] = {&o.device, &o.rows, &o.cols, &o.ld, &partials}, *join[] = {&partials, &count, &s->small};
-    if ((failed = launch_typed(s, SUMS, o.type, PARTIALS, BLOCK, args, err)) || (failed = launch_plain(s, SUMS_JOIN, 1, 1, 1, join, err)) ||
+    if ((failed = launch_typed(s, SUMS, o.type, PARTIALS, BLOCK, args, err)) ||
+        (failed = launch_plain(s, SUMS_JOIN, 1, 1, 1, join, err)) ||
         (failed = cuda_download(s->cuda, &got, s->small, sizeof got, err)) || (failed = cuda_sync(s->cuda, err)))
         return failed;
     *sums = (struct device_sums){got.sum, got.sum_abs, got.sum_squares, got.fractional, (int64_t)got.exact};
@@ -268,9 +302,12 @@ int support_ceiling_shared(struct support *s, int loops, double *amount, struct 
     return launch_plain(s, CEILING_SHARED, blocks, 1, 512, args, err);
 }
 
-int support_ceiling_tensor(struct support *s, enum ceiling_tensor kind, int compute, int loops, double *amount, struct error *err)
+int support_ceiling_tensor(struct support *s, enum ceiling_tensor kind, int compute, int loops, double *amount,
+                           struct error *err)
 {
-    const double each[CEILING_TENSORS] = {2.0 * 16 * 8 * 16, 2.0 * 16 * 8 * 8, compute >= 90 ? 2.0 * 16 * 8 * 16 : 2.0 * 8 * 8 * 4}; // an instruction of a warp
+    const double each[CEILING_TENSORS] = {2.0 * 16 * 8 * 16, 2.0 * 16 * 8 * 8,
+                                          compute >= 90 ? 2.0 * 16 * 8 * 16
+                                                        : 2.0 * 8 * 8 * 4}; // an instruction of a warp
     void *args[] = {&loops, &s->small};
     *amount = each[kind] * 8 * 16 * loops * (BLOCK / 32) * s->wide;
     return launch_plain(s, CEILING_TENSOR + (int)kind, s->wide, 1, BLOCK, args, err);

@@ -35,14 +35,18 @@ struct support;
 int support_open(struct support **out, struct cuda *, const void *image, struct error *err);
 void support_close(struct support *); // NULL is fine
 
-int support_fill(struct support *, const struct operand *, enum fill_kind, double low, double high, uint64_t seed, struct error *err);
-int support_pattern(struct support *, uint64_t address, int64_t rows, int64_t bytes, int64_t pitch, uint16_t pattern, struct error *err);
+int support_fill(struct support *, const struct operand *, enum fill_kind, double low, double high, uint64_t seed,
+                 struct error *err);
+int support_pattern(struct support *, uint64_t address, int64_t rows, int64_t bytes, int64_t pitch, uint16_t pattern,
+                    struct error *err);
 // Adds to the finding at `finding` (a device address).
 int support_checksum(struct support *, uint64_t address, size_t bytes, uint64_t finding, struct error *err);
-int support_guards(struct support *, uint64_t regions, size_t count, uint16_t pattern, uint64_t findings, struct error *err);
-// `previous`: dense memory for a copy of the output, for the modes that need it. `pattern` is what the output was filled with.
-int support_compare(struct support *, const struct operand *, const struct bound *, uint64_t previous, enum previous_mode, uint16_t pattern, uint64_t finding,
-                    struct error *err);
+int support_guards(struct support *, uint64_t regions, size_t count, uint16_t pattern, uint64_t findings,
+                   struct error *err);
+// `previous`: dense memory for a copy of the output, for the modes that need it. `pattern` is what the output was
+// filled with.
+int support_compare(struct support *, const struct operand *, const struct bound *, uint64_t previous,
+                    enum previous_mode, uint16_t pattern, uint64_t finding, struct error *err);
 // After the last compare into a finding: names the worst element.
 int support_judge(struct support *, const struct operand *, const struct bound *, uint64_t finding, struct error *err);
 // Dense fp64 copy (of absolute values), or with `exact` of 64-bit integers.
@@ -56,17 +60,20 @@ int support_max_abs(struct support *, uint64_t from, int64_t n, double *result, 
 int support_sums(struct support *, const struct operand *, struct device_sums *, struct error *err);
 // Evicts everything from the L2.
 int support_flush(struct support *, struct error *err);
-// What the device can do at most. FP32 multiply-adds alone: *flops is the launch's number of operations, two for each. Reading alone.
+// What the device can do at most. FP32 multiply-adds alone: *flops is the launch's number of operations, two for each.
+// Reading alone.
 int support_ceiling_fma(struct support *, int loops, double *flops, struct error *err);
 int support_ceiling_read(struct support *, uint64_t from, size_t bytes, struct error *err);
-// The other ones; *amount: operations, or bytes moved (a copy counts what it reads and what it writes). `bytes` of the L2's should fit into it.
+// The other ones; *amount: operations, or bytes moved (a copy counts what it reads and what it writes). `bytes` of the
+// L2's should fit into it.
 int support_ceiling_fp64(struct support *, int loops, double *amount, struct error *err);
 int support_ceiling_copy(struct support *, uint64_t from, uint64_t to, size_t bytes, double *amount, struct error *err);
 int support_ceiling_l2(struct support *, uint64_t from, size_t bytes, int loops, double *amount, struct error *err);
 int support_ceiling_shared(struct support *, int loops, double *amount, struct error *err);
-// The tensor pipe by mma.sync, which needs sm_80: m16n8k16 of bf16 and m16n8k8 of tf32, both summed in FP32; of FP64 m16n8k16, or m8n8k4 before sm_90.
-// `compute`: 90 of sm_90a.
+// The tensor pipe by mma.sync, which needs sm_80: m16n8k16 of bf16 and m16n8k8 of tf32, both summed in FP32; of FP64
+// m16n8k16, or m8n8k4 before sm_90. `compute`: 90 of sm_90a.
 enum ceiling_tensor { CEILING_BF16, CEILING_TF32, CEILING_FP64_TENSOR, CEILING_TENSORS };
-int support_ceiling_tensor(struct support *, enum ceiling_tensor, int compute, int loops, double *amount, struct error *err);
+int support_ceiling_tensor(struct support *, enum ceiling_tensor, int compute, int loops, double *amount,
+                           struct error *err);
 
 #endif

@@ -11,17 +11,20 @@ static const uint16_t pattern[] = {[VERIFY_FIRST] = 0xfffb, [VERIFY_SECOND] = 0x
 int verify_begin(struct workload *w, struct error *err)
 {
     int failed = cuda_event_record(w->cuda, w->events[0], err); // where the pass begins, even without the first problem
-    for (size_t k = 0; k < w->problem_count && !failed; k++) failed = cuda_zero(w->cuda, w->problems[k].buffers.findings, sizeof w->findings[0], err);
+    for (size_t k = 0; k < w->problem_count && !failed; k++)
+        failed = cuda_zero(w->cuda, w->problems[k].buffers.findings, sizeof w->findings[0], err);
     return failed;
 }
 
-static int compare(struct workload *w, struct device_problem *p, enum previous_mode mode, uint16_t filled, struct error *err)
+static int compare(struct workload *w, struct device_problem *p, enum previous_mode mode, uint16_t filled,
+                   struct error *err)
 {
     int failed = 0;
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
         if (buffer_is_output(b))
-            failed = support_compare(w->support, &b->view, &p->bound[i], p->previous[i], mode, filled, p->buffers.findings + i * sizeof(struct verify_finding), err);
+            failed = support_compare(w->support, &b->view, &p->bound[i], p->previous[i], mode, filled,
+                                     p->buffers.findings + i * sizeof(struct verify_finding), err);
     }
     return failed;
 }
@@ -30,8 +33,10 @@ int verify_run(struct workload *w, size_t problem, const struct work *work, enum
 {
     struct device_problem *p = &w->problems[problem];
     int failed;
-    if ((failed = buffers_reset(&p->buffers, pattern[pass], err)) || (failed = cuda_event_record(w->cuda, w->events[2 * problem], err)) ||
-        (failed = work->enqueue(work->self, 0, err)) || (failed = cuda_event_record(w->cuda, w->events[2 * problem + 1], err)))
+    if ((failed = buffers_reset(&p->buffers, pattern[pass], err)) ||
+        (failed = cuda_event_record(w->cuda, w->events[2 * problem], err)) ||
+        (failed = work->enqueue(work->self, 0, err)) ||
+        (failed = cuda_event_record(w->cuda, w->events[2 * problem + 1], err)))
         return failed;
     return compare(w, p, pass == VERIFY_FIRST ? PREVIOUS_STORE : PREVIOUS_COMPARE, pattern[pass], err);
 }
@@ -49,9 +54,12 @@ int verify_end(struct workload *w, struct error *err)
         struct device_problem *p = &w->problems[k];
         for (size_t i = 0; i < p->buffers.count && !failed; i++)
             if (buffer_is_output(&p->buffers.list[i]) && p->bound[i].expected)
-                failed = support_judge(w->support, &p->buffers.list[i].view, &p->bound[i], p->buffers.findings + i * sizeof(struct verify_finding), err);
+                failed = support_judge(w->support, &p->buffers.list[i].view, &p->bound[i],
+                                       p->buffers.findings + i * sizeof(struct verify_finding), err);
         if (!failed) failed = buffers_check(&p->buffers, err);
-        if (!failed) failed = cuda_download(w->cuda, w->findings[k], p->buffers.findings, p->buffers.count * sizeof(struct verify_finding), err);
+        if (!failed)
+            failed = cuda_download(w->cuda, w->findings[k], p->buffers.findings,
+                                   p->buffers.count * sizeof(struct verify_finding), err);
     }
     struct cuda_event *last = w->events[2 * w->problem_count];
     if (!failed) failed = cuda_event_record(w->cuda, last, err);
@@ -72,7 +80,8 @@ bool verify_inputs_intact(const struct workload *w)
     for (size_t k = 0; k < w->problem_count; k++) {
         const struct buffers *all = &w->problems[k].buffers;
         for (size_t i = 0; i < all->count; i++)
-            if (all->list[i].direction == DIRECTION_IN && w->findings[k][i].checksum != all->list[i].checksum) return false;
+            if (all->list[i].direction == DIRECTION_IN && w->findings[k][i].checksum != all->list[i].checksum)
+                return false;
     }
     return true;
 }
@@ -100,12 +109,16 @@ static void stray_words(const struct device_buffer *b, const struct verify_findi
     int64_t size = (int64_t)element_size(b->view.type), at = (int64_t)offset - (int64_t)b->front;
     unsigned long long bytes = f->guard_bad;
     if (at < 0)
-        snprintf(reason, 512, "wrote %llu bytes outside %s, the first %lld bytes before its beginning", bytes, b->name, (long long)-at);
+        snprintf(reason, 512, "wrote %llu bytes outside %s, the first %lld bytes before its beginning", bytes, b->name,
+                 (long long)-at);
     else if (at >= (int64_t)b->bytes)
-        snprintf(reason, 512, "wrote %llu bytes outside %s, the first %lld bytes past its end", bytes, b->name, (long long)(at - (int64_t)b->bytes));
+        snprintf(reason, 512, "wrote %llu bytes outside %s, the first %lld bytes past its end", bytes, b->name,
+                 (long long)(at - (int64_t)b->bytes));
     else
-        snprintf(reason, 512, "wrote %llu bytes outside %s, the first into the padding of row %lld, column %lld of %lld", bytes, b->name,
-                 (long long)(at / size / b->view.ld), (long long)(at / size % b->view.ld), (long long)b->view.cols);
+        snprintf(reason, 512,
+                 "wrote %llu bytes outside %s, the first into the padding of row %lld, column %lld of %lld", bytes,
+                 b->name, (long long)(at / size / b->view.ld), (long long)(at / size % b->view.ld),
+                 (long long)b->view.cols);
 }
 
 // A pass may have compared an output twice (verify_leftovers).
@@ -119,13 +132,17 @@ static void wrong_words(const struct device_buffer *b, const struct verify_findi
     char place[128], got[32], unwritten[64] = "";
     int64_t n = b->view.rows * b->view.cols;
     place_words(b, f->place < 0 ? 0 : f->place, place);
-    if (f->unwritten) snprintf(unwritten, sizeof unwritten, ", %llu of them never written", (unsigned long long)at_most(f->unwritten, n));
-    snprintf(reason, 512, "%s is %s, expected %.9g (allowed error %.3g); %llu of %lld elements are wrong%s", place, number_words(f->got, got), f->want,
-             f->allowed, (unsigned long long)at_most(f->bad, n), (long long)n, unwritten);
+    if (f->unwritten)
+        snprintf(unwritten, sizeof unwritten, ", %llu of them never written",
+                 (unsigned long long)at_most(f->unwritten, n));
+    snprintf(reason, 512, "%s is %s, expected %.9g (allowed error %.3g); %llu of %lld elements are wrong%s", place,
+             number_words(f->got, got), f->want, f->allowed, (unsigned long long)at_most(f->bad, n), (long long)n,
+             unwritten);
 }
 
 // The findings on one buffer; returns the status they call for.
-static enum trial_status judge_buffer(const struct workload *w, const struct device_buffer *b, const struct verify_finding *f, char reason[512])
+static enum trial_status judge_buffer(const struct workload *w, const struct device_buffer *b,
+                                      const struct verify_finding *f, char reason[512])
 {
     char place[128];
     if (f->guard_bad) {
@@ -139,7 +156,8 @@ static enum trial_status judge_buffer(const struct workload *w, const struct dev
     if (f->differ && w->verify.deterministic) {
         place_words(b, (int64_t)~f->first_differ, place);
         snprintf(reason, 512, "two runs on the same data differ, first in %s (%llu elements)%s", place,
-                 (unsigned long long)at_most(f->differ, b->view.rows * b->view.cols), f->bad ? "; some are wrong too" : "");
+                 (unsigned long long)at_most(f->differ, b->view.rows * b->view.cols),
+                 f->bad ? "; some are wrong too" : "");
         return STATUS_NONDETERMINISTIC;
     }
     if (f->bad) {

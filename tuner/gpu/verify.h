@@ -3,11 +3,11 @@
 //     outputs filled with a NaN pattern -> launch -> outputs against expected values, element by element, on the device
 //     ... for all problems, then:  guards and inputs of all problems, findings to the host, one synchronisation
 //
-// A trial makes two passes, before and after timing, with different fill patterns. What proves what: an element that was not
-// written keeps a NaN (or, in an integer, a number that differs between the passes), which no bound admits; a stray write hits
-// a guard, an input (checksum) or a result; a stray read near a buffer finds NaN and poisons what is computed from it; a race
-// shows as different bits in the two passes. Guards and inputs are looked at after all problems have run, since a launch for one
-// problem may have written into another's memory.
+// A trial makes two passes, before and after timing, with different fill patterns. What proves what: an element that
+// was not written keeps a NaN (or, in an integer, a number that differs between the passes), which no bound admits; a
+// stray write hits a guard, an input (checksum) or a result; a stray read near a buffer finds NaN and poisons what is
+// computed from it; a race shows as different bits in the two passes. Guards and inputs are looked at after all
+// problems have run, since a launch for one problem may have written into another's memory.
 #ifndef SWEETSPOT_GPU_VERIFY_H
 #define SWEETSPOT_GPU_VERIFY_H
 

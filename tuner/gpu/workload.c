@@ -39,7 +39,8 @@ static void read_settings(struct workload *w)
     w->seed = (uint64_t)json_get_integer(w->request, "seed", 1);
 }
 
-// Says before allocating what would not fit: a buffer's size is a mistake in the job file, and deserves a clear message.
+// Says before allocating what would not fit: a buffer's size is a mistake in the job file, and deserves a clear
+// message.
 static int check_memory(const struct workload *w, const json_t *problems, struct error *err)
 {
     struct cuda_info info;
@@ -52,8 +53,10 @@ static int check_memory(const struct workload *w, const json_t *problems, struct
         if (!bytes) return error_prefix(err, "problem %s", json_get_string(each, "name", "?"));
         total += bytes;
         if (bytes > info.memory_bytes || total > info.memory_bytes)
-            return error_set(err, "the buffers of problem %s need %.1f GiB (%.1f GiB with those before it), the device has %.1f",
-                             json_get_string(each, "name", "?"), (double)bytes / 0x1p30, (double)total / 0x1p30, (double)info.memory_bytes / 0x1p30);
+            return error_set(
+                err, "the buffers of problem %s need %.1f GiB (%.1f GiB with those before it), the device has %.1f",
+                json_get_string(each, "name", "?"), (double)bytes / 0x1p30, (double)total / 0x1p30,
+                (double)info.memory_bytes / 0x1p30);
     }
     return 0;
 }
@@ -63,7 +66,8 @@ static int open_problem(struct workload *w, struct device_problem *p, const json
     strncpy(p->name, json_get_string(from, "name", "?"), sizeof p->name - 1);
     p->tune = json_get_bool(from, "tune", true);
     p->roles = json_object_get(from, "roles");
-    int failed = buffers_open(&p->buffers, w->cuda, w->support, json_object_get(from, "buffers"), w->verify.guard_bytes, err);
+    int failed =
+        buffers_open(&p->buffers, w->cuda, w->support, json_object_get(from, "buffers"), w->verify.guard_bytes, err);
     if (!failed && w->operation) failed = reference_bind(w, p, err);
     if (!failed) failed = reference_prepare(w, p, err);
     return failed;
@@ -91,11 +95,14 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
     device_operations_init(&w->operations, w);
     read_settings(w);
     size_t count = json_array_size(problems);
-    if (count < 1 || count > WORKLOAD_PROBLEMS_MAX) return error_set(err, "%zu problems; 1 to %d are possible", count, WORKLOAD_PROBLEMS_MAX);
+    if (count < 1 || count > WORKLOAD_PROBLEMS_MAX)
+        return error_set(err, "%zu problems; 1 to %d are possible", count, WORKLOAD_PROBLEMS_MAX);
     if (!strcmp(json_get_string(reference, "kind", "none"), "operation")) {
         const char *name = json_get_string(reference, "name", "");
         w->operation = operation_find(name, &nearest);
-        if (!w->operation) return error_set(err, "no operation '%s'%s%s", name, nearest ? "; did you mean " : "", nearest ? nearest : "");
+        if (!w->operation)
+            return error_set(err, "no operation '%s'%s%s", name, nearest ? "; did you mean " : "",
+                             nearest ? nearest : "");
     }
     w->problems = calloc(count, sizeof *w->problems);
     if (!w->problems) return error_set(err, "out of memory");
@@ -111,7 +118,8 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
         if ((failed = cuda_event_create(w->cuda, &w->events[i], err))) return failed;
     for (w->problem_count = 0; w->problem_count < count;) {
         struct device_problem *p = &w->problems[w->problem_count++];
-        if ((failed = open_problem(w, p, json_array_get(problems, w->problem_count - 1), err))) return error_prefix(err, "problem %s", p->name), failed;
+        if ((failed = open_problem(w, p, json_array_get(problems, w->problem_count - 1), err)))
+            return error_prefix(err, "problem %s", p->name), failed;
         w->tuned_count += p->tune;
     }
     return workload_fill(w, w->seed, err);
@@ -119,7 +127,8 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
 
 void workload_release(struct workload *w)
 {
-    for (size_t i = 0; w->events && i < 2 * json_array_size(json_object_get(w->request, "problems")) + 1; i++) cuda_event_destroy(w->cuda, w->events[i]);
+    for (size_t i = 0; w->events && i < 2 * json_array_size(json_object_get(w->request, "problems")) + 1; i++)
+        cuda_event_destroy(w->cuda, w->events[i]);
     free(w->events);
     for (size_t i = 0; i < w->problem_count; i++) {
         buffers_release(&w->problems[i].buffers);
@@ -165,9 +174,11 @@ int workload_mend(struct workload *w, bool *damaged, struct error *err)
                 size_t n = (size_t)(p->buffers.list[i].view.rows * p->buffers.list[i].view.cols);
                 uint64_t to = p->buffers.findings + i * sizeof(struct verify_finding);
                 if (p->bound[i].expected) failed = support_checksum(w->support, p->bound[i].expected, n * 8, to, err);
-                if (!failed && p->bound[i].scale) failed = support_checksum(w->support, p->bound[i].scale, n * sizeof(float), to, err);
+                if (!failed && p->bound[i].scale)
+                    failed = support_checksum(w->support, p->bound[i].scale, n * sizeof(float), to, err);
             }
-            if (!failed) failed = cuda_download(w->cuda, w->findings[k], p->buffers.findings, sizeof w->findings[0], err);
+            if (!failed)
+                failed = cuda_download(w->cuda, w->findings[k], p->buffers.findings, sizeof w->findings[0], err);
         }
         if (!failed) failed = cuda_sync(w->cuda, err);
         for (size_t k = 0; k < w->problem_count && !failed; k++) {

@@ -1,15 +1,15 @@
-// What a "job" request sets up and all later requests work with: the problems with their memory and expected results, and
-// the settings. One at a time; a new job replaces it.
+// What a "job" request sets up and all later requests work with: the problems with their memory and expected results,
+// and the settings. One at a time; a new job replaces it.
 #ifndef SWEETSPOT_GPU_WORKLOAD_H
 #define SWEETSPOT_GPU_WORKLOAD_H
 
 #include "kernels/operation.h"
 #include "tuner/base/json.h"
-#include "tuner/libraries/blas.h"
 #include "tuner/gpu/buffers.h"
 #include "tuner/gpu/measure.h"
-#include "tuner/libraries/nvml.h"
 #include "tuner/gpu/support.h"
+#include "tuner/libraries/blas.h"
+#include "tuner/libraries/nvml.h"
 
 enum { WORKLOAD_PROBLEMS_MAX = 64, WORKLOAD_SCRATCH_MAX = 16 };
 
@@ -53,10 +53,10 @@ struct workload {
     uint64_t seed;
     size_t problem_count, tuned_count;
     struct device_problem *problems;
-    struct cuda_event **events;              // two for each problem, and one more
+    struct cuda_event **events;                     // two for each problem, and one more
     struct verify_finding (*findings)[BUFFERS_MAX]; // page-locked copies of each problem's findings
-    json_t *request;                         // the job as asked for
-    const struct operation *operation;       // NULL: the reference is another
+    json_t *request;                                // the job as asked for
+    const struct operation *operation;              // NULL: the reference is another
     struct device_operations operations;
     uint64_t scratch[WORKLOAD_SCRATCH_MAX]; // of the reference being computed
     size_t scratch_count;

@@ -70,18 +70,12 @@ int job_set_limits(struct job *job, const struct device_limits *limits, struct e
         const char *name;
         int64_t value;
     } names[] = {
-        {"device.sm_count", limits->sm_count},
-        {"device.max_shared", limits->max_shared},
-        {"device.shared_per_sm", limits->shared_per_sm},
-        {"device.registers_per_sm", limits->registers_per_sm},
-        {"device.max_threads", limits->max_threads},
-        {"device.threads_per_sm", limits->threads_per_sm},
-        {"device.blocks_per_sm", limits->blocks_per_sm},
-        {"device.warp_size", limits->warp_size},
-        {"device.l2_bytes", limits->l2_bytes},
-        {"device.memory_bytes", limits->memory_bytes},
-        {"device.max_cluster", limits->max_cluster},
-        {"device.compute", limits->compute},
+        {"device.sm_count", limits->sm_count},           {"device.max_shared", limits->max_shared},
+        {"device.shared_per_sm", limits->shared_per_sm}, {"device.registers_per_sm", limits->registers_per_sm},
+        {"device.max_threads", limits->max_threads},     {"device.threads_per_sm", limits->threads_per_sm},
+        {"device.blocks_per_sm", limits->blocks_per_sm}, {"device.warp_size", limits->warp_size},
+        {"device.l2_bytes", limits->l2_bytes},           {"device.memory_bytes", limits->memory_bytes},
+        {"device.max_cluster", limits->max_cluster},     {"device.compute", limits->compute},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (space_set_constant(job->space, names[i].name, names[i].value, err)) return -1;
@@ -159,7 +153,8 @@ void job_free(struct job *job)
     }
     free(job->defines);
     free(job->constraint_lines);
-    for (size_t i = 0; job->constraint_files && i < space_constraint_count(job->space); i++) free(job->constraint_files[i]);
+    for (size_t i = 0; job->constraint_files && i < space_constraint_count(job->space); i++)
+        free(job->constraint_files[i]);
     free(job->constraint_files);
     for (size_t i = 0; i < job->derived_count; i++) expr_free(job->derived[i].value);
     free(job->derived);
@@ -208,13 +203,16 @@ int job_build_space(struct job *job, const struct device_limits *limits, struct 
     int bad = -1;
     if (job_set_limits(job, limits, err)) return error_prefix(err, "%s", job->path);
     if (space_build(job->space, &bad, err)) {
-        if (bad >= 0) return error_prefix(err, "%s:%d", job->constraint_files[bad] ? job->constraint_files[bad] : job->path, job->constraint_lines[bad]);
+        if (bad >= 0)
+            return error_prefix(err, "%s:%d", job->constraint_files[bad] ? job->constraint_files[bad] : job->path,
+                                job->constraint_lines[bad]);
         return error_prefix(err, "%s", job->path);
     }
     return 0;
 }
 
-int job_problem_values(const struct job *job, const uint16_t *config, size_t problem, int64_t *values, struct error *err)
+int job_problem_values(const struct job *job, const uint16_t *config, size_t problem, int64_t *values,
+                       struct error *err)
 {
     uint16_t first[SPACE_MAX_PARAMETERS];
     if (!config) {
@@ -247,18 +245,22 @@ int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *e
         if (b->ld && expr_eval(b->ld, values, &ld, err)) {
             result = error_prefix(err, "leading dimension of buffer '%s'", b->name);
         } else if (rows < 1 || cols < 1 || ld < cols) {
-            result = error_set(err, "buffer '%s' of problem %s: %" PRId64 " rows of %" PRId64 " elements, %" PRId64 " apart", b->name,
-                               job->problems[problem].name, rows, cols, ld);
-        } else if (__builtin_mul_overflow(rows, ld, &bytes) || __builtin_mul_overflow(bytes, (int64_t)element_size(b->type), &bytes) ||
+            result =
+                error_set(err, "buffer '%s' of problem %s: %" PRId64 " rows of %" PRId64 " elements, %" PRId64 " apart",
+                          b->name, job->problems[problem].name, rows, cols, ld);
+        } else if (__builtin_mul_overflow(rows, ld, &bytes) ||
+                   __builtin_mul_overflow(bytes, (int64_t)element_size(b->type), &bytes) ||
                    __builtin_add_overflow(total, bytes, &total)) {
-            result = error_set(err, "buffer '%s' of problem %s is larger than any memory", b->name, job->problems[problem].name);
+            result = error_set(err, "buffer '%s' of problem %s is larger than any memory", b->name,
+                               job->problems[problem].name);
         }
     }
     free(values);
     return result ? -1 : total;
 }
 
-void job_defines(const struct job *job, const uint16_t *config, void (*define)(void *user, const char *name, const char *value), void *user)
+void job_defines(const struct job *job, const uint16_t *config,
+                 void (*define)(void *user, const char *name, const char *value), void *user)
 {
     for (size_t i = 0; i < space_parameter_count(job->space); i++) {
         const struct parameter *p = space_parameter(job->space, i);
@@ -281,10 +283,12 @@ void job_defines(const struct job *job, const uint16_t *config, void (*define)(v
 
 const char *job_compute_class(const struct job *job)
 {
-    const struct operation *op = job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
+    const struct operation *op =
+        job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
     if (!op || !op->classes) return NULL;
     for (size_t i = 0; i < job->reference.binding_count; i++)
-        if (!strcmp(job->reference.bindings[i].role, "compute")) return op->classes[(size_t)job->reference.bindings[i].value];
+        if (!strcmp(job->reference.bindings[i].role, "compute"))
+            return op->classes[(size_t)job->reference.bindings[i].value];
     return op->classes[0];
 }
 

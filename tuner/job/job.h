@@ -1,9 +1,10 @@
 // A tuning job: what one job file (libconfig) says, checked and with every expression parsed.
 //
-// job_load reads the file, reports every mistake it finds with file and line, and leaves a struct that the rest of the program
-// only reads. Expressions are bound to one symbol table: tuning parameters, derived names, device limits ("device.max_shared"),
-// and problem sizes ("M"). Names of problem sizes have the first problem's values while the space is built (constraints
-// see them), and each problem's own values when its launch geometry and arguments are worked out (job_problem_values).
+// job_load reads the file, reports every mistake it finds with file and line, and leaves a struct that the rest of the
+// program only reads. Expressions are bound to one symbol table: tuning parameters, derived names, device limits
+// ("device.max_shared"), and problem sizes ("M"). Names of problem sizes have the first problem's values while the
+// space is built (constraints see them), and each problem's own values when its launch geometry and arguments are
+// worked out (job_problem_values).
 #ifndef SWEETSPOT_JOB_H
 #define SWEETSPOT_JOB_H
 
@@ -22,8 +23,8 @@ enum { JOB_MAX_PROBLEMS = 64, JOB_MAX_STAGES = 8, JOB_MAX_ARGUMENTS = 64 };
 
 struct fill {
     enum fill_kind kind;
-    double low, high;  // uniform, integer: [low, high]; constant: low
-    char *path;        // npy: absolute
+    double low, high; // uniform, integer: [low, high]; constant: low
+    char *path;       // npy: absolute
 };
 
 // A buffer of `shape` rows x columns elements (one dimension: one row), rows `ld` elements apart.
@@ -35,61 +36,66 @@ struct buffer {
     struct fill fill;
 };
 
-// How a kernel that uses TMA sees a buffer: what cuTensorMapEncodeTiled is told, as expressions that may read parameters. Dimensions are in
-// the order of shapes, the contiguous one last. A NULL view is the buffer itself, rows by columns (a vector: its elements).
+// How a kernel that uses TMA sees a buffer: what cuTensorMapEncodeTiled is told, as expressions that may read
+// parameters. Dimensions are in the order of shapes, the contiguous one last. A NULL view is the buffer itself, rows by
+// columns (a vector: its elements).
 enum { TENSOR_MAP_RANK_MAX = 5 };
 struct tensor_map {
     size_t rank;
-    struct expr *view[TENSOR_MAP_RANK_MAX];   // elements
-    struct expr *stride[TENSOR_MAP_RANK_MAX]; // elements, of all dimensions but the last; NULL: the buffer's ld (a matrix), else dense
-    struct expr *box[TENSOR_MAP_RANK_MAX];    // elements
+    struct expr *view[TENSOR_MAP_RANK_MAX];        // elements
+    struct expr *stride[TENSOR_MAP_RANK_MAX];      // elements, of all dimensions but the last; NULL: the buffer's ld (a
+                                                   // matrix), else dense
+    struct expr *box[TENSOR_MAP_RANK_MAX];         // elements
     struct expr *swizzle, *interleave, *promotion; // bytes; NULL: 0, none
-    bool nan;                                 // what lies outside is read as NaN instead of 0
-    bool tf32;                                // of f32: TMA rounds to TF32 while it loads
+    bool nan;                                      // what lies outside is read as NaN instead of 0
+    bool tf32;                                     // of f32: TMA rounds to TF32 while it loads
 };
 
-// An argument of a launch: a buffer's address, a tensor map of a buffer, or a scalar (an expression of integers, or a real constant).
+// An argument of a launch: a buffer's address, a tensor map of a buffer, or a scalar (an expression of integers, or a
+// real constant).
 struct argument {
     int buffer;             // index into job.buffers, or -1: scalar
     struct tensor_map *map; // of the buffer, 128 bytes by value; NULL: its address
     char *name;             // of a scalar: its role in the reference ("alpha"); borrowed name of the buffer otherwise
     enum element type;
-    struct expr *value;     // integer scalar
-    double real;            // where value is NULL
+    struct expr *value; // integer scalar
+    double real;        // where value is NULL
 };
 
 // What a role of an operation is in a stage that a library computes: a buffer, or a number.
 struct stage_role {
     char *role;
-    int buffer;              // index into job.buffers, or -1: a size or scalar
-    struct expr *value;      // integer
-    double real;             // where value is NULL
+    int buffer;         // index into job.buffers, or -1: a size or scalar
+    struct expr *value; // integer
+    double real;        // where value is NULL
 };
 
-// A launch of an entry of the template or, where `operation` is set, a library's call; then entry is "" and there is no launch, and no argument.
+// A launch of an entry of the template or, where `operation` is set, a library's call; then entry is "" and there is no
+// launch, and no argument.
 struct stage {
-    char *name;                      // shown; the entry's name unless given
-    char *entry;                     // C name or C++ name expression ("gemm<float, BLOCK_M>")
-    char *operation, *by;            // kernels/ name and one of its baselines, or NULL
+    char *name;           // shown; the entry's name unless given
+    char *entry;          // C name or C++ name expression ("gemm<float, BLOCK_M>")
+    char *operation, *by; // kernels/ name and one of its baselines, or NULL
     size_t role_count;
     struct stage_role *roles;
-    struct expr *when;               // NULL: always part of the candidate
+    struct expr *when;                            // NULL: always part of the candidate
     struct expr *grid[3], *block[3], *cluster[3]; // NULL: 1
-    struct expr *shared;             // dynamic shared memory in bytes; NULL: 0
+    struct expr *shared;                          // dynamic shared memory in bytes; NULL: 0
     bool cooperative;
-    struct expr *overlap;            // whether it may begin before the launch before it has ended (programmatic dependent launch); NULL: no
+    struct expr *
+        overlap; // whether it may begin before the launch before it has ended (programmatic dependent launch); NULL: no
     size_t argument_count;
     struct argument *arguments;
 };
 
 struct problem {
-    char *name;              // "M=4096,N=4096,K=4096"
-    int line;                // in the job file
-    bool tune;               // measured; otherwise only verified (ragged sizes)
-    double weight;           // of the objective
-    bool holdout;               // objective each: measured, but held back from the choice of the kernels, to judge it by
+    char *name;    // "M=4096,N=4096,K=4096"
+    int line;      // in the job file
+    bool tune;     // measured; otherwise only verified (ragged sizes)
+    double weight; // of the objective
+    bool holdout;  // objective each: measured, but held back from the choice of the kernels, to judge it by
     size_t size_count;
-    int64_t *sizes;          // in the order of job.size_names
+    int64_t *sizes; // in the order of job.size_names
 };
 
 enum objective { OBJECTIVE_GEOMEAN, OBJECTIVE_MEAN, OBJECTIVE_WORST, OBJECTIVE_EACH };
@@ -99,108 +105,123 @@ enum reference_kind { REFERENCE_NONE, REFERENCE_OPERATION, REFERENCE_KERNEL, REF
 
 struct reference {
     enum reference_kind kind;
-    char *operation;                 // kernels/ name
-    char *by;                        // "cublas" or "cpu"
-    size_t binding_count;            // role of the operation -> name in this job, where they differ
-    struct { char *role, *name; double value; } *bindings; // name NULL: the role is the constant `value`
-    char *library, *function;        // shared library (absolute) and its function
-    char *source;                    // kernel: absolute path of its template (the job's own unless given)
-    struct stage stage;              // kernel: entry, launch, arguments
+    char *operation;      // kernels/ name
+    char *by;             // "cublas" or "cpu"
+    size_t binding_count; // role of the operation -> name in this job, where they differ
+    struct {
+        char *role, *name;
+        double value;
+    } * bindings;             // name NULL: the role is the constant `value`
+    char *library, *function; // shared library (absolute) and its function
+    char *source;             // kernel: absolute path of its template (the job's own unless given)
+    struct stage stage;       // kernel: entry, launch, arguments
     size_t file_count;
-    struct { char *buffer, *path; } *files; // npy
+    struct {
+        char *buffer, *path;
+    } * files; // npy
 };
 
 struct job_measure {
-    bool cold;               // L2 flushed before every launch
-    int64_t warmup;          // launches
+    bool cold;      // L2 flushed before every launch
+    int64_t warmup; // launches
     int64_t min_samples, max_samples;
-    double precision;        // relative half-width of the median's 95% interval that is enough
-    double max_time;         // s, a problem
-    double graph_below;      // s: kernels shorter than this are timed inside a CUDA graph
-    double rest;             // s the device idles before each sample that is timed alone
-    double slow_factor;      // a first launch slower than this times the best is cut off
-    double timeout;          // s, a trial on the GPU
+    double precision;   // relative half-width of the median's 95% interval that is enough
+    double max_time;    // s, a problem
+    double graph_below; // s: kernels shorter than this are timed inside a CUDA graph
+    double rest;        // s the device idles before each sample that is timed alone
+    double slow_factor; // a first launch slower than this times the best is cut off
+    double timeout;     // s, a trial on the GPU
     int64_t final_candidates, final_rounds;
-    double tie;              // relative difference that is a tie in the final
+    double tie; // relative difference that is a tie in the final
     bool counters;
 };
 
 struct job_verify {
     bool enabled;
-    double tolerance;             // multiplies the operation's bound
-    double absolute, relative;    // the bound without an operation
-    bool deterministic;           // two runs must agree bit by bit
+    double tolerance;          // multiplies the operation's bound
+    double absolute, relative; // the bound without an operation
+    bool deterministic;        // two runs must agree bit by bit
     int64_t guard_bytes;
 };
 
 struct job {
-    char *path;              // the job file as given
-    char *directory;         // of the job file; relative paths start there
+    char *path;      // the job file as given
+    char *directory; // of the job file; relative paths start there
     char *name, *description;
-    char *source;            // absolute path of the template
+    char *source; // absolute path of the template
     size_t include_count, option_count, define_count;
-    char **includes;         // absolute folders
-    char **options;          // for NVRTC, as given
-    struct { char *name, *value; } *defines;     // the same for all configurations
+    char **includes; // absolute folders
+    char **options;  // for NVRTC, as given
+    struct {
+        char *name, *value;
+    } * defines; // the same for all configurations
     struct symbols *symbols;
     struct space *space;     // parameters, derived names, constraints; built by job_build_space
     int *constraint_lines;   // line of each constraint
     char **constraint_files; // in the file that the job file includes; NULL: in the job file
     size_t derived_count;    // derived names, in order; the expressions are evaluated again for every problem
-    struct { int slot; struct expr *value; } *derived;
-    size_t size_count;       // problem sizes
+    struct {
+        int slot;
+        struct expr *value;
+    } * derived;
+    size_t size_count; // problem sizes
     char **size_names;
-    size_t problem_count;    // the tuned ones first, then those only verified
+    size_t problem_count; // the tuned ones first, then those only verified
     struct problem *problems;
     size_t tuned_count;
     enum objective objective;
-    double regret;                // objective each: how much slower than the problem's best kernel the chosen one may be, relative
+    double regret; // objective each: how much slower than the problem's best kernel the chosen one may be, relative
     size_t buffer_count;
     struct buffer *buffers;
     size_t stage_count;
     struct stage *stages;
     struct reference reference;
-    struct expr *flops, *bytes;   // work of a problem; NULL: unknown
-    double budget_time;           // s; 0: none
-    int64_t budget_evaluations;   // 0: none
-    struct stop_rules stop;       // other reasons to end
+    struct expr *flops, *bytes; // work of a problem; NULL: unknown
+    double budget_time;         // s; 0: none
+    int64_t budget_evaluations; // 0: none
+    struct stop_rules stop;     // other reasons to end
     char *strategy, *strategy_options;
     uint64_t seed;
-    double compile_timeout;       // s
-    int64_t compile_workers;      // 0: one a core
+    double compile_timeout;  // s
+    int64_t compile_workers; // 0: one a core
     struct job_measure measure;
     struct job_verify verify;
-    size_t metric_count;          // counters besides the basic set
+    size_t metric_count; // counters besides the basic set
     char **metrics;
 };
 
 // Limits of the device that expressions may use as device.<name>. Defaults: H200.
 struct device_limits {
-    int64_t sm_count, max_shared, shared_per_sm, registers_per_sm, max_threads, threads_per_sm, blocks_per_sm, warp_size,
-        l2_bytes, memory_bytes, max_cluster, compute;
+    int64_t sm_count, max_shared, shared_per_sm, registers_per_sm, max_threads, threads_per_sm, blocks_per_sm,
+        warp_size, l2_bytes, memory_bytes, max_cluster, compute;
 };
 extern const struct device_limits device_limits_h200;
-// Limits of a device of an architecture ("sm_80": an A100, "sm_86": an A40, "sm_89": an L40S, "sm_90", "sm_90a": an H200), and its name in *device. -1: not known here.
-// (CUDA C++ Programming Guide 13.0, technical specifications by compute capability; the devices' data sheets.)
+// Limits of a device of an architecture ("sm_80": an A100, "sm_86": an A40, "sm_89": an L40S, "sm_90", "sm_90a": an
+// H200), and its name in *device. -1: not known here. (CUDA C++ Programming Guide 13.0, technical specifications by
+// compute capability; the devices' data sheets.)
 int device_limits_of(const char *arch, struct device_limits *limits, const char **device);
 
 // Mistakes of a job file, in order of lines, then those in files that it includes.
 struct mistakes {
     size_t count;
-    struct { char *file; int line; char *text; } *list; // file NULL: the job file itself, else one that it includes; line 0: the whole file; text without either
+    struct {
+        char *file;
+        int line;
+        char *text;
+    } * list; // file NULL: the job file itself, else one that it includes; line 0: the whole file; text without either
 };
 void mistakes_release(struct mistakes *);
 
-// Reads and checks a job file. 0, or -1 with every mistake in *mistakes (release it) and *out NULL. What needs the device (constraints on
-// its limits, memory) is checked by job_build_space.
+// Reads and checks a job file. 0, or -1 with every mistake in *mistakes (release it) and *out NULL. What needs the
+// device (constraints on its limits, memory) is checked by job_build_space.
 int job_load(const char *path, struct job **out, struct mistakes *);
 void job_free(struct job *);
 
 // Sets the device's limits and builds the space. -1 with a message that names file and line.
 int job_build_space(struct job *, const struct device_limits *, struct error *);
 
-// Values of all names for a configuration and a problem. Needs a built space; a NULL configuration stands for the first valid one
-// (for expressions that read no parameter: shapes, work). `values` has symbols_count(job->symbols) entries.
+// Values of all names for a configuration and a problem. Needs a built space; a NULL configuration stands for the first
+// valid one (for expressions that read no parameter: shapes, work). `values` has symbols_count(job->symbols) entries.
 int job_problem_values(const struct job *, const uint16_t *config, size_t problem, int64_t *values, struct error *);
 
 // A tensor map's numbers, in CUDA's order: the contiguous dimension first.
@@ -211,23 +232,27 @@ struct tensor_map_shape {
     int64_t swizzle, interleave, promotion;                      // bytes; 0: none
     bool nan, tf32;
 };
-// The numbers for a configuration and a problem, from their values (job_problem_values). -1 with a message that names the buffer and what TMA
-// does not allow. (tensor_map.c)
-int tensor_map_resolve(const struct job *, const struct argument *, const int64_t *values, struct tensor_map_shape *, struct error *);
+// The numbers for a configuration and a problem, from their values (job_problem_values). -1 with a message that names
+// the buffer and what TMA does not allow. (tensor_map.c)
+int tensor_map_resolve(const struct job *, const struct argument *, const int64_t *values, struct tensor_map_shape *,
+                       struct error *);
 
-// Bytes of device memory that a problem's buffers take, without guards. -1 on overflow or a negative shape, with a message.
+// Bytes of device memory that a problem's buffers take, without guards. -1 on overflow or a negative shape, with a
+// message.
 int64_t job_problem_bytes(const struct job *, size_t problem, struct error *);
 
-// The objective (s, lower is better) of the tuned problems' times (s): their weighted geometric mean (also for `each`, where every problem may have
-// a kernel of its own), weighted mean, or the largest weighted one.
+// The objective (s, lower is better) of the tuned problems' times (s): their weighted geometric mean (also for `each`,
+// where every problem may have a kernel of its own), weighted mean, or the largest weighted one.
 // NaN when a time is unknown; for `each` it is left out, as long as there is another.
 double job_objective(const struct job *, const double *times);
 
-// The compute class that a job's operation is held to ("tf32"), or NULL where the operation has no classes. Static text.
+// The compute class that a job's operation is held to ("tf32"), or NULL where the operation has no classes. Static
+// text.
 const char *job_compute_class(const struct job *);
 
-// The macro definitions of a configuration, "NAME" and "value" pairs by callback, in the order of the parameters and then the job's own
-// defines. An unroll factor's value is pragma text: "", `_Pragma("unroll")`, `_Pragma("unroll n")`.
-void job_defines(const struct job *, const uint16_t *config, void (*define)(void *user, const char *name, const char *value), void *user);
+// The macro definitions of a configuration, "NAME" and "value" pairs by callback, in the order of the parameters and
+// then the job's own defines. An unroll factor's value is pragma text: "", `_Pragma("unroll")`, `_Pragma("unroll n")`.
+void job_defines(const struct job *, const uint16_t *config,
+                 void (*define)(void *user, const char *name, const char *value), void *user);
 
 #endif

@@ -9,7 +9,6 @@
 #include "tuner/base/text.h"
 #include "tuner/job/job_parts.h"
 
-
 static int find_buffer(const struct job *job, const char *name)
 {
     for (size_t i = 0; i < job->buffer_count; i++)
@@ -26,7 +25,8 @@ static struct fill load_fill(struct reader *r, const struct job *job, const stru
 {
     static const char *const members[] = {"kind", "low", "high", "value", "path", NULL};
     bool integers = type >= ELEMENT_I8;
-    struct fill fill = {.kind = integers ? FILL_INTEGER : FILL_UNIFORM, .low = integers ? 0 : -1, .high = integers ? 9 : 1};
+    struct fill fill = {
+        .kind = integers ? FILL_INTEGER : FILL_UNIFORM, .low = integers ? 0 : -1, .high = integers ? 9 : 1};
     const struct node *n = node_member(argument, "fill");
     if (!n) return fill;
     if (node_is_string(n)) {
@@ -38,8 +38,8 @@ static struct fill load_fill(struct reader *r, const struct job *job, const stru
         } else {
             fill.kind = (enum fill_kind)reader_word(r, argument, "fill", fill_words, (int)fill.kind);
             if (fill.kind == FILL_NPY || fill.kind == FILL_CONSTANT)
-                reader_mistake(r, n, "fill \"%s\" needs the long form: { kind = \"%s\"; %s = ...; }", node_string(n), node_string(n),
-                               fill.kind == FILL_NPY ? "path" : "value");
+                reader_mistake(r, n, "fill \"%s\" needs the long form: { kind = \"%s\"; %s = ...; }", node_string(n),
+                               node_string(n), fill.kind == FILL_NPY ? "path" : "value");
         }
     } else if (node_is_number(n)) {
         fill.kind = FILL_CONSTANT;
@@ -61,12 +61,14 @@ static struct fill load_fill(struct reader *r, const struct job *job, const stru
     } else {
         reader_mistake(r, n, "'fill' must be a word, a number, the name of a .npy file, or a group");
     }
-    if (fill.kind == FILL_NONFINITE && integers) reader_mistake(r, n, "fill \"nonfinite\" is for floating-point buffers");
+    if (fill.kind == FILL_NONFINITE && integers)
+        reader_mistake(r, n, "fill \"nonfinite\" is for floating-point buffers");
     return fill;
 }
 
 // Buffers are made once a job: a shape may read problem sizes and device limits only.
-static void check_fixed(struct reader *r, const struct job *job, const struct node *n, const struct expr *e, const char *buffer)
+static void check_fixed(struct reader *r, const struct job *job, const struct node *n, const struct expr *e,
+                        const char *buffer)
 {
     size_t count = 0;
     const int *slots = e ? expr_slots(e, &count) : NULL;
@@ -75,7 +77,11 @@ static void check_fixed(struct reader *r, const struct job *job, const struct no
         bool fixed = !strncmp(name, "device.", 7);
         for (size_t k = 0; k < job->size_count; k++) fixed |= !strcmp(name, job->size_names[k]);
         for (size_t k = 0; k < job->define_count; k++) fixed |= !strcmp(name, job->defines[k].name);
-        if (!fixed) reader_mistake(r, n, "the shape of buffer '%s' depends on '%s', which differs between configurations; give the largest it can need", buffer, name);
+        if (!fixed)
+            reader_mistake(r, n,
+                           "the shape of buffer '%s' depends on '%s', which differs between configurations; give the "
+                           "largest it can need",
+                           buffer, name);
     }
 }
 
@@ -83,8 +89,9 @@ static void check_fixed(struct reader *r, const struct job *job, const struct no
 static int load_buffer(struct reader *r, struct job *job, const struct node *n, const char *name)
 {
     static const char *const members[] = {"buffer", "type", "shape", "ld", "direction", "fill", NULL};
-    static const char *const map_members[] = {"tensor_map", "type",   "shape",   "ld",         "direction", "fill",          "box",
-                                              "view",       "strides", "swizzle", "interleave", "promotion", "out_of_bounds", "convert", NULL};
+    static const char *const map_members[] = {"tensor_map", "type",      "shape",         "ld",      "direction",
+                                              "fill",       "box",       "view",          "strides", "swizzle",
+                                              "interleave", "promotion", "out_of_bounds", "convert", NULL};
     bool map = node_member(n, "tensor_map") != NULL;
     reader_check_members(r, n, map ? "a tensor map" : "a buffer argument", map ? map_members : members);
     int known = find_buffer(job, name);
@@ -148,7 +155,9 @@ static void load_scalar(struct reader *r, struct job *job, const struct node *n,
         if (!a->value) reader_mistake(r, n, "scalar '%s' needs 'value': %s", name, err.message);
     } else if (node_is_number(value) && !node_is_integer(value)) {
         a->real = node_real(value);
-        if (a->type >= ELEMENT_I8) reader_mistake(r, value, "scalar '%s' is of type %s, but its value is not an integer", name, element_words[a->type]);
+        if (a->type >= ELEMENT_I8)
+            reader_mistake(r, value, "scalar '%s' is of type %s, but its value is not an integer", name,
+                           element_words[a->type]);
     } else {
         a->value = reader_expression(r, value, job->symbols);
     }
@@ -157,15 +166,18 @@ static void load_scalar(struct reader *r, struct job *job, const struct node *n,
 static void load_arguments(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
 {
     const struct node *list = reader_sequence(r, owner, "arguments");
-    if (!node_member(owner, "arguments")) reader_mistake(r, node_line(owner) ? owner : NULL, "there are no 'arguments' for the kernel");
+    if (!node_member(owner, "arguments"))
+        reader_mistake(r, node_line(owner) ? owner : NULL, "there are no 'arguments' for the kernel");
     stage->arguments = memory_new(list ? node_count(list) : 0, sizeof *stage->arguments);
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *n = node_at(list, i), *buffer = node_member(n, "buffer"), *scalar = node_member(n, "scalar");
         const struct node *map = node_member(n, "tensor_map");
         struct argument a = {.buffer = -1};
         if (!node_is_group(n) || (buffer != NULL) + (scalar != NULL) + (map != NULL) != 1) {
-            reader_mistake(r, n, "an argument must be { scalar = \"M\"; type = \"i32\"; }, { buffer = \"A\"; type = \"f32\"; shape = [...]; } or "
-                                 "{ tensor_map = \"A\"; type = ...; shape = [...]; box = [...]; }");
+            reader_mistake(r, n,
+                           "an argument must be { scalar = \"M\"; type = \"i32\"; }, { buffer = \"A\"; type = \"f32\"; "
+                           "shape = [...]; } or "
+                           "{ tensor_map = \"A\"; type = ...; shape = [...]; box = [...]; }");
             continue;
         }
         if (map) buffer = map;
@@ -190,7 +202,8 @@ static void load_arguments(struct reader *r, struct job *job, const struct node 
     }
 }
 
-static void load_dimensions(struct reader *r, struct job *job, const struct node *launch, const char *name, struct expr *out[3])
+static void load_dimensions(struct reader *r, struct job *job, const struct node *launch, const char *name,
+                            struct expr *out[3])
 {
     const struct node *list = node_member(launch, name);
     if (!list) return;
@@ -198,8 +211,10 @@ static void load_dimensions(struct reader *r, struct job *job, const struct node
         out[0] = reader_expression(r, list, job->symbols);
         return;
     }
-    if (node_count(list) < 1 || node_count(list) > 3) reader_mistake(r, list, "'%s' must have one to three dimensions", name);
-    for (size_t i = 0; i < node_count(list) && i < 3; i++) out[i] = reader_expression(r, node_at(list, i), job->symbols);
+    if (node_count(list) < 1 || node_count(list) > 3)
+        reader_mistake(r, list, "'%s' must have one to three dimensions", name);
+    for (size_t i = 0; i < node_count(list) && i < 3; i++)
+        out[i] = reader_expression(r, node_at(list, i), job->symbols);
 }
 
 static void load_launch(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
@@ -216,12 +231,14 @@ static void load_launch(struct reader *r, struct job *job, const struct node *ow
     load_dimensions(r, job, launch, "grid", stage->grid);
     load_dimensions(r, job, launch, "block", stage->block);
     load_dimensions(r, job, launch, "cluster", stage->cluster);
-    if (node_member(launch, "shared")) stage->shared = reader_expression(r, node_member(launch, "shared"), job->symbols);
+    if (node_member(launch, "shared"))
+        stage->shared = reader_expression(r, node_member(launch, "shared"), job->symbols);
     stage->cooperative = reader_bool(r, launch, "cooperative", false);
     const struct node *overlap = node_member(launch, "overlap");
     if (!overlap) return;
     stage->overlap = reader_expression(r, overlap, job->symbols);
-    if (stage == job->stages) reader_mistake(r, overlap, "there is no launch before the first one that it could overlap");
+    if (stage == job->stages)
+        reader_mistake(r, overlap, "there is no launch before the first one that it could overlap");
 }
 
 // The number that a word stands for, a compute class of the operation; -1 for words that are names.
@@ -237,14 +254,14 @@ static int class_number(struct reader *r, const struct operation *op, const stru
         free(all);
         all = longer;
     }
-    reader_mistake(r, member, "unknown compute class '%s'%s%s%s; there are %s", node_string(member), nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                   nearest ? "'?" : "", all);
+    reader_mistake(r, member, "unknown compute class '%s'%s%s%s; there are %s", node_string(member),
+                   nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "", all);
     free(all);
     return 0;
 }
 
-// A stage that a library computes: { operation = "gemm"; by = "cublas"; A = "mean"; ... }, roles as in `reference`, but sizes and scalars may be expressions
-// or numbers too. Its buffers are declared by the arguments of earlier stages.
+// A stage that a library computes: { operation = "gemm"; by = "cublas"; A = "mean"; ... }, roles as in `reference`, but
+// sizes and scalars may be expressions or numbers too. Its buffers are declared by the arguments of earlier stages.
 static void load_library_stage(struct reader *r, struct job *job, const struct node *n, struct stage *stage)
 {
     static const char *const settings[] = {"name", "operation", "by", "when", NULL};
@@ -254,7 +271,8 @@ static void load_library_stage(struct reader *r, struct job *job, const struct n
     stage->operation = text_copy(name);
     stage->name = text_copy(reader_string(r, n, "name", name));
     if (!op) {
-        reader_mistake(r, n, "unknown operation '%s'%s%s%s", name, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+        reader_mistake(r, n, "unknown operation '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
+                       nearest ? nearest : "", nearest ? "'?" : "");
         return;
     }
     const char *by = reader_string(r, n, "by", "cublas");
@@ -266,7 +284,8 @@ static void load_library_stage(struct reader *r, struct job *job, const struct n
         const struct node *member = node_at(n, i);
         const char *role = node_name(member);
         size_t k = 0;
-        for (k = 0; settings[k] && strcmp(settings[k], role); k++) {}
+        for (k = 0; settings[k] && strcmp(settings[k], role); k++) {
+        }
         if (settings[k]) continue;
         int found = operation_role(op, role);
         struct stage_role *to = &stage->roles[stage->role_count];
@@ -276,7 +295,8 @@ static void load_library_stage(struct reader *r, struct job *job, const struct n
             reader_mistake(r, member, "operation '%s' has no role '%s'", name, role);
         } else if (op->roles[found].kind == ROLE_INPUT || op->roles[found].kind == ROLE_OUTPUT) {
             to->buffer = node_is_string(member) ? find_buffer(job, node_string(member)) : -1;
-            if (to->buffer < 0) reader_mistake(r, member, "'%s' must name a buffer that an earlier stage's arguments declare", role);
+            if (to->buffer < 0)
+                reader_mistake(r, member, "'%s' must name a buffer that an earlier stage's arguments declare", role);
         } else if (class >= 0) {
             to->real = class;
         } else if (node_is_number(member) && !node_is_integer(member)) {
@@ -294,7 +314,8 @@ static void load_library_stage(struct reader *r, struct job *job, const struct n
     }
 }
 
-static void load_stage(struct reader *r, struct job *job, const struct node *root, const struct node *n, struct stage *stage)
+static void load_stage(struct reader *r, struct job *job, const struct node *root, const struct node *n,
+                       struct stage *stage)
 {
     static const char *const members[] = {"name", "entry", "when", "launch", "arguments", NULL};
     const struct node *kernel = node_member(root, "kernel");
@@ -333,7 +354,8 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
     }
     for (int i = 0; stages && kernel_only[i]; i++)
         if (node_member(root, kernel_only[i]))
-            reader_mistake(r, node_member(root, kernel_only[i]), "with 'stages', '%s' belongs into each stage", kernel_only[i]);
+            reader_mistake(r, node_member(root, kernel_only[i]), "with 'stages', '%s' belongs into each stage",
+                           kernel_only[i]);
     // The dynamic shared memory of a single launch has a name that constraints can use.
     if (job->stage_count == 1 && job->stages[0].shared && symbols_find(job->symbols, "shared_bytes") < 0) {
         struct error err;
@@ -344,10 +366,12 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
     for (size_t i = 0; i < job->buffer_count; i++)
         output |= job->buffers[i].direction == DIRECTION_OUT || job->buffers[i].direction == DIRECTION_INOUT;
     if (!output && job->buffer_count)
-        reader_mistake(r, node_member(root, "arguments"), "no buffer has direction \"out\" or \"inout\": nothing could be verified");
+        reader_mistake(r, node_member(root, "arguments"),
+                       "no buffer has direction \"out\" or \"inout\": nothing could be verified");
 }
 
-// The operation's roles must be there: buffers by name or binding, sizes and scalars among problem sizes and scalar arguments.
+// The operation's roles must be there: buffers by name or binding, sizes and scalars among problem sizes and scalar
+// arguments.
 static void check_roles(struct reader *r, struct job *job, const struct node *n, const struct operation *op)
 {
     const char *names[JOB_MAX_ARGUMENTS + 1];
@@ -367,20 +391,22 @@ static void check_roles(struct reader *r, struct job *job, const struct node *n,
                 if (!constant) bound = job->reference.bindings[b].name;
             }
         if (constant && role->kind != ROLE_SCALAR)
-            reader_mistake(r, n, "'%s' of operation '%s' must name a %s", role->name, op->name, is_buffer ? "buffer" : "size or scalar");
+            reader_mistake(r, n, "'%s' of operation '%s' must name a %s", role->name, op->name,
+                           is_buffer ? "buffer" : "size or scalar");
         if (constant) continue;
         bool there = is_buffer ? find_buffer(job, bound) >= 0 : symbols_find(job->symbols, bound) >= 0;
         for (size_t i = 0; !is_buffer && !there && i < count; i++) there = !strcmp(names[i], bound);
         if (there || role->kind == ROLE_SCALAR) continue; // a scalar has a default
         const char *nearest = text_nearest(bound, names);
         reader_mistake(r, n, "operation '%s' needs the %s '%s'%s%s%s; name it in 'reference' as %s = \"...\"", op->name,
-                       is_buffer ? "buffer" : "size or scalar", bound, nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "",
-                       role->name);
+                       is_buffer ? "buffer" : "size or scalar", bound, nearest ? " (did you mean '" : "",
+                       nearest ? nearest : "", nearest ? "'?)" : "", role->name);
     }
     for (size_t b = 0; b < job->reference.binding_count; b++) {
         size_t k = 0;
         while (op->roles[k].name && strcmp(op->roles[k].name, job->reference.bindings[b].role)) k++;
-        if (!op->roles[k].name) reader_mistake(r, n, "operation '%s' has no role '%s'", op->name, job->reference.bindings[b].role);
+        if (!op->roles[k].name)
+            reader_mistake(r, n, "operation '%s' has no role '%s'", op->name, job->reference.bindings[b].role);
     }
 }
 
@@ -393,7 +419,8 @@ static void load_operation(struct reader *r, struct job *job, const struct node 
     job->reference.kind = REFERENCE_OPERATION;
     job->reference.operation = text_copy(name ? name : "");
     int how = reader_word(r, n, "by", by, op && !op->reference ? 1 : 0);
-    if (op && !op->reference && how == 0) reader_mistake(r, n, "operation '%s' has a reference on the CPU alone: by = \"cpu\"", name);
+    if (op && !op->reference && how == 0)
+        reader_mistake(r, n, "operation '%s' has a reference on the CPU alone: by = \"cpu\"", name);
     job->reference.by = text_copy(by[how]);
     for (size_t i = 0; i < node_count(n); i++) {
         const struct node *member = node_at(n, i);
@@ -414,13 +441,16 @@ static void load_operation(struct reader *r, struct job *job, const struct node 
         job->reference.bindings = memory_grow(job->reference.bindings, b + 1, sizeof *job->reference.bindings);
         job->reference.bindings[b].role = text_copy(role);
         job->reference.bindings[b].name = constant ? NULL : text_copy(node_string(member));
-        job->reference.bindings[b].value = class >= 0 ? class : node_is_bool(member) ? node_bool(member) : constant ? node_real(member) : 0;
+        job->reference.bindings[b].value = class >= 0             ? class
+                                           : node_is_bool(member) ? node_bool(member)
+                                           : constant             ? node_real(member)
+                                                                  : 0;
     }
     if (op) {
         check_roles(r, job, n, op);
     } else if (name) {
-        reader_mistake(r, node_member(n, "operation"), "unknown operation '%s'%s%s%s", name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                       nearest ? "'?" : "");
+        reader_mistake(r, node_member(n, "operation"), "unknown operation '%s'%s%s%s", name,
+                       nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     }
 }
 
@@ -431,11 +461,14 @@ static void load_files(struct reader *r, struct job *job, const struct node *n)
     for (size_t i = 0; files && i < node_count(files); i++) {
         const struct node *file = node_at(files, i);
         if (!node_is_string(file) || find_buffer(job, node_name(file)) < 0) {
-            reader_mistake(r, file, "'files' must give a .npy file for an output buffer, e.g. { C = \"c.npy\"; }; there is no buffer '%s'",
-                           node_name(file));
+            reader_mistake(
+                r, file,
+                "'files' must give a .npy file for an output buffer, e.g. { C = \"c.npy\"; }; there is no buffer '%s'",
+                node_name(file));
             continue;
         }
-        job->reference.files = memory_grow(job->reference.files, job->reference.file_count + 1, sizeof *job->reference.files);
+        job->reference.files =
+            memory_grow(job->reference.files, job->reference.file_count + 1, sizeof *job->reference.files);
         job->reference.files[job->reference.file_count].buffer = text_copy(node_name(file));
         char *path = text_join_path(job->directory, node_string(file));
         check_npy(r, file, path);
@@ -445,17 +478,20 @@ static void load_files(struct reader *r, struct job *job, const struct node *n)
 
 void load_reference(struct reader *r, struct job *job, const struct node *root)
 {
-    static const char *const kernel[] = {"kernel", "template", "launch", "arguments", NULL}, *const library[] = {"library", "function", NULL},
-                             *const files[] = {"files", NULL};
+    static const char *const kernel[] = {"kernel", "template", "launch", "arguments", NULL},
+                             *const library[] = {"library", "function", NULL}, *const files[] = {"files", NULL};
     const struct node *n = reader_group(r, root, "reference");
     if (!n) {
-        const struct node *verification = node_member(root, "verification"), *enabled = node_member(verification, "enabled");
+        const struct node *verification = node_member(root, "verification"),
+                          *enabled = node_member(verification, "enabled");
         if (!enabled || !node_is_bool(enabled) || node_bool(enabled))
-            reader_mistake(r, NULL, "there is no 'reference = { operation = ...; };' (or set verification.enabled = false, and trust the kernel)");
+            reader_mistake(r, NULL,
+                           "there is no 'reference = { operation = ...; };' (or set verification.enabled = false, and "
+                           "trust the kernel)");
         return;
     }
-    int forms = (node_member(n, "operation") != NULL) + (node_member(n, "kernel") != NULL) + (node_member(n, "library") != NULL) +
-                (node_member(n, "files") != NULL);
+    int forms = (node_member(n, "operation") != NULL) + (node_member(n, "kernel") != NULL) +
+                (node_member(n, "library") != NULL) + (node_member(n, "files") != NULL);
     if (forms != 1) {
         reader_mistake(r, n, "'reference' needs exactly one of 'operation', 'kernel', 'library' and 'files'");
     } else if (node_member(n, "operation")) {
@@ -464,8 +500,10 @@ void load_reference(struct reader *r, struct job *job, const struct node *root)
         reader_check_members(r, n, "'reference'", kernel);
         const char *entry = reader_string(r, n, "kernel", ""), *source = reader_string(r, n, "template", NULL);
         job->reference.kind = REFERENCE_KERNEL;
-        job->reference.source = source ? text_join_path(job->directory, source) : text_copy(job->source ? job->source : "");
-        if (source && access(job->reference.source, R_OK)) reader_mistake(r, node_member(n, "template"), "cannot read '%s'", source);
+        job->reference.source =
+            source ? text_join_path(job->directory, source) : text_copy(job->source ? job->source : "");
+        if (source && access(job->reference.source, R_OK))
+            reader_mistake(r, node_member(n, "template"), "cannot read '%s'", source);
         job->reference.stage.entry = text_copy(entry);
         job->reference.stage.name = text_copy(entry);
         load_launch(r, job, n, &job->reference.stage);
@@ -481,7 +519,8 @@ void load_reference(struct reader *r, struct job *job, const struct node *root)
         job->reference.library = text_join_path(job->directory, path);
         job->reference.function = text_copy(reader_string(r, n, "function", ""));
         if (!*job->reference.function) reader_mistake(r, n, "'reference' needs the library's 'function'");
-        if (access(job->reference.library, R_OK)) reader_mistake(r, node_member(n, "library"), "cannot read library '%s'", path);
+        if (access(job->reference.library, R_OK))
+            reader_mistake(r, node_member(n, "library"), "cannot read library '%s'", path);
     } else {
         reader_check_members(r, n, "'reference'", files);
         load_files(r, job, n);

@@ -1,21 +1,23 @@
-// Reading a job file into a struct job. Goes through the file once, top group by top group, in an order in which names are known
-// before expressions use them: device limits, problem sizes, parameters, derived names, then everything with expressions.
-// Every mistake is collected; nothing here stops at the first. Launches, arguments and the reference are in job_launch.c.
+// Reading a job file into a struct job. Goes through the file once, top group by top group, in an order in which names
+// are known before expressions use them: device limits, problem sizes, parameters, derived names, then everything with
+// expressions. Every mistake is collected; nothing here stops at the first. Launches, arguments and the reference are
+// in job_launch.c.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tuner/base/text.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/text.h"
 #include "tuner/job/job_parts.h"
 
 static const char *const top_members[] = {
-    "name",   "description", "kernel", "parameters", "derived", "constraints",  "problems", "objective", "regret", "launch", "stages",
-    "arguments", "reference", "work",   "budget",     "search",  "verification", "measure",  "counters",  "compile", NULL};
+    "name",      "description", "kernel",       "parameters", "derived",   "constraints", "problems",
+    "objective", "regret",      "launch",       "stages",     "arguments", "reference",   "work",
+    "budget",    "search",      "verification", "measure",    "counters",  "compile",     NULL};
 
-static void load_strings(struct reader *r, const struct node *group, const char *name, const char *directory, char ***list,
-                         size_t *count)
+static void load_strings(struct reader *r, const struct node *group, const char *name, const char *directory,
+                         char ***list, size_t *count)
 {
     const struct node *sequence = reader_sequence(r, group, name);
     for (size_t i = 0; sequence && i < node_count(sequence); i++) {
@@ -40,7 +42,8 @@ static void load_defines(struct reader *r, struct job *job, const struct node *k
         } else if (node_is_integer(n)) { // expressions know it too
             struct error err;
             value = text_format("%" PRId64, node_integer(n));
-            if (space_set_constant(job->space, node_name(n), node_integer(n), &err)) reader_mistake(r, n, "%s", err.message);
+            if (space_set_constant(job->space, node_name(n), node_integer(n), &err))
+                reader_mistake(r, n, "%s", err.message);
         } else if (node_is_number(n)) {
             value = text_format("%.17g", node_real(n));
         }
@@ -67,7 +70,8 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     if (source) {
         job->source = text_join_path(job->directory, source);
         if (access(job->source, R_OK))
-            reader_mistake(r, node_member(kernel, "template"), "cannot read template '%s' (looked for %s)", source, job->source);
+            reader_mistake(r, node_member(kernel, "template"), "cannot read template '%s' (looked for %s)", source,
+                           job->source);
     } else if (!node_member(kernel, "template")) {
         reader_mistake(r, kernel, "'kernel' lacks 'template'");
     }
@@ -98,10 +102,12 @@ static void load_values(struct reader *r, struct job *job, const struct node *n,
         size_t members_given = range ? node_count(range) : 0;
         bool integers = members_given == 2 || members_given == 3;
         for (size_t i = 0; integers && i < members_given; i++) integers = node_is_integer(node_at(range, i));
-        int64_t first = integers ? node_integer(node_at(range, 0)) : 0, last = integers ? node_integer(node_at(range, 1)) : 0;
+        int64_t first = integers ? node_integer(node_at(range, 0)) : 0,
+                last = integers ? node_integer(node_at(range, 1)) : 0;
         int64_t step = integers && members_given == 3 ? node_integer(node_at(range, 2)) : 1;
         if (!integers || step < 1 || last < first || (last - first) / step >= SPACE_MAX_VALUES) {
-            reader_mistake(r, node_member(n, "range"), "'range' of '%s' must be [first, last] or [first, last, step] with integers", name);
+            reader_mistake(r, node_member(n, "range"),
+                           "'range' of '%s' must be [first, last] or [first, last, step] with integers", name);
             return;
         }
         for (int64_t v = first; v <= last; v += step) {
@@ -118,7 +124,9 @@ static void load_values(struct reader *r, struct job *job, const struct node *n,
             if (node_is_integer(v) && kind != PARAMETER_STRING) {
                 values[count++] = node_integer(v);
                 if (kind == PARAMETER_UNROLL && node_integer(v) < 0)
-                    reader_mistake(r, v, "unroll factor %" PRId64 " of '%s' is negative (0: no pragma, 1: `#pragma unroll`, n: `#pragma unroll n`)",
+                    reader_mistake(r, v,
+                                   "unroll factor %" PRId64
+                                   " of '%s' is negative (0: no pragma, 1: `#pragma unroll`, n: `#pragma unroll n`)",
                                    node_integer(v), name);
             } else if (node_is_string(v) && kind != PARAMETER_UNROLL && (i == 0 || kind == PARAMETER_STRING)) {
                 kind = PARAMETER_STRING;
@@ -153,7 +161,9 @@ static void load_parameters(struct reader *r, struct job *job, const struct node
     for (size_t i = 0; derived && i < node_count(derived); i++) {
         const struct node *n = node_at(derived, i);
         struct error err;
-        char *text = node_is_integer(n) ? text_format("%" PRId64, node_integer(n)) : node_is_string(n) ? text_copy(node_string(n)) : NULL;
+        char *text = node_is_integer(n)  ? text_format("%" PRId64, node_integer(n))
+                     : node_is_string(n) ? text_copy(node_string(n))
+                                         : NULL;
         if (!text)
             reader_mistake(r, n, "derived name '%s' must be an expression", node_name(n));
         else if (job_add_derived(job, node_name(n), text, &err))
@@ -202,7 +212,9 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
         return;
     }
     bool first = job->problem_count == 0;
-    struct problem p = {.tune = tune, .line = node_line(n), .weight = reader_number(r, n, "weight", 0, 1e9, 1.0),
+    struct problem p = {.tune = tune,
+                        .line = node_line(n),
+                        .weight = reader_number(r, n, "weight", 0, 1e9, 1.0),
                         .holdout = reader_bool(r, n, "holdout", false)};
     const char *given = reader_string(r, n, "name", NULL);
     for (size_t i = 0; i < node_count(n); i++) {
@@ -264,12 +276,16 @@ static void load_problems(struct reader *r, struct job *job, const struct node *
 
 static void load_settings(struct reader *r, struct job *job, const struct node *root)
 {
-    static const char *const objectives[] = {"geomean", "mean", "worst", "each", NULL}, *const caches[] = {"cold", "warm", NULL};
-    static const char *const work[] = {"flops", "bytes", NULL}, *const budget[] = {"time", "evaluations", "patience", "target", "noise", NULL};
+    static const char *const objectives[] = {"geomean", "mean", "worst", "each", NULL}, *const caches[] = {
+                                                                                            "cold", "warm", NULL};
+    static const char *const work[] = {"flops", "bytes", NULL}, *const budget[] = {"time",   "evaluations", "patience",
+                                                                                   "target", "noise",       NULL};
     static const char *const search[] = {"strategy", "options", "seed", NULL};
-    static const char *const verification[] = {"enabled", "problems", "tolerance", "absolute", "relative", "deterministic", "guard_bytes", NULL};
-    static const char *const measure[] = {"cache", "warmup", "min_samples", "max_samples", "precision", "max_time", "graph_below", "rest",
-                                          "slow_factor", "timeout", "final", NULL};
+    static const char *const verification[] = {"enabled",  "problems",      "tolerance",   "absolute",
+                                               "relative", "deterministic", "guard_bytes", NULL};
+    static const char *const measure[] = {"cache",       "warmup",   "min_samples", "max_samples",
+                                          "precision",   "max_time", "graph_below", "rest",
+                                          "slow_factor", "timeout",  "final",       NULL};
     static const char *const final[] = {"candidates", "rounds", "tie", NULL};
     static const char *const counters[] = {"enabled", "metrics", NULL}, *const compile[] = {"timeout", "workers", NULL};
     const struct node *g;
@@ -278,8 +294,11 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     job->regret = reader_number(r, root, "regret", 0, 1, 0.03);
     size_t holdout = 0;
     for (size_t p = 0; p < job->tuned_count; p++) holdout += job->problems[p].holdout;
-    if (holdout && job->objective != OBJECTIVE_EACH) reader_mistake(r, node_member(root, "problems"), "a problem can be held back only with objective = \"each\"");
-    if (holdout && holdout == job->tuned_count) reader_mistake(r, node_member(root, "problems"), "all problems are held back: there is none to choose kernels for");
+    if (holdout && job->objective != OBJECTIVE_EACH)
+        reader_mistake(r, node_member(root, "problems"), "a problem can be held back only with objective = \"each\"");
+    if (holdout && holdout == job->tuned_count)
+        reader_mistake(r, node_member(root, "problems"),
+                       "all problems are held back: there is none to choose kernels for");
     if ((g = reader_group(r, root, "work"))) {
         reader_check_members(r, g, "'work'", work);
         if (node_member(g, "flops")) job->flops = reader_expression(r, node_member(g, "flops"), job->symbols);
@@ -371,7 +390,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_kernel(r, job, root);
     load_problems(r, job, root);
     load_parameters(r, job, root);
-    load_launches(r, job, root);   // `shared_bytes` becomes known here, for constraints
+    load_launches(r, job, root); // `shared_bytes` becomes known here, for constraints
     load_constraints(r, job, root);
     load_reference(r, job, root);
     load_settings(r, job, root);

@@ -95,7 +95,8 @@ void mistakes_release(struct mistakes *m)
     *m = (struct mistakes){0};
 }
 
-// libconfig cuts an integer beyond 32 bits silently unless it ends in L. This writes the L where it is missing. malloc'ed.
+// libconfig cuts an integer beyond 32 bits silently unless it ends in L. This writes the L where it is missing.
+// malloc'ed.
 static char *lengthen_integers(const char *text)
 {
     char *out = memory_new(2 * strlen(text) + 1, 1), *to = out;
@@ -288,7 +289,8 @@ int64_t reader_integer(struct reader *r, const struct node *group, const char *n
     return fallback;
 }
 
-double reader_number(struct reader *r, const struct node *group, const char *name, double low, double high, double fallback)
+double reader_number(struct reader *r, const struct node *group, const char *name, double low, double high,
+                     double fallback)
 {
     const struct node *n = node_member(group, name);
     if (!n) return fallback;

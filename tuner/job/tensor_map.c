@@ -1,21 +1,24 @@
 // Tensor maps of a job file: reading them (see job_launch.c for the other arguments) and working out their numbers.
 //
-// The rules that tensor_map_resolve checks are those that CUDA's driver API states for cuTensorMapEncodeTiled. The driver itself
-// says only "invalid argument", and a candidate deserves to be told which of its values is refused, before it is sent to a GPU.
+// The rules that tensor_map_resolve checks are those that CUDA's driver API states for cuTensorMapEncodeTiled. The
+// driver itself says only "invalid argument", and a candidate deserves to be told which of its values is refused,
+// before it is sent to a GPU.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/text.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/text.h"
 #include "tuner/job/job_parts.h"
 
-static size_t load_list(struct reader *r, struct job *job, const struct node *n, const char *name, struct expr *out[TENSOR_MAP_RANK_MAX])
+static size_t load_list(struct reader *r, struct job *job, const struct node *n, const char *name,
+                        struct expr *out[TENSOR_MAP_RANK_MAX])
 {
     const struct node *list = reader_sequence(r, n, name);
     size_t count = list ? node_count(list) : 0;
     if (count > TENSOR_MAP_RANK_MAX) {
-        reader_mistake(r, list, "'%s' has %zu dimensions; a tensor map has one to %d", name, count, TENSOR_MAP_RANK_MAX);
+        reader_mistake(r, list, "'%s' has %zu dimensions; a tensor map has one to %d", name, count,
+                       TENSOR_MAP_RANK_MAX);
         count = TENSOR_MAP_RANK_MAX;
     }
     for (size_t i = 0; i < count; i++) out[i] = reader_expression(r, node_at(list, i), job->symbols);
@@ -36,24 +39,32 @@ struct tensor_map *load_tensor_map(struct reader *r, struct job *job, const stru
     size_t view = load_list(r, job, n, "view", map->view), strides = load_list(r, job, n, "strides", map->stride);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (node_member(n, numbers[i].name))
-            *(struct expr **)((char *)map + numbers[i].offset) = reader_expression(r, node_member(n, numbers[i].name), job->symbols);
+            *(struct expr **)((char *)map + numbers[i].offset) =
+                reader_expression(r, node_member(n, numbers[i].name), job->symbols);
     map->nan = reader_word(r, n, "out_of_bounds", words, 0) == 1;
     if (!map->rank) {
         reader_mistake(r, n, "tensor map '%s' needs 'box', e.g. [\"BLOCK_M\", \"BLOCK_K\"]", buffer->name);
     } else if (view && view != map->rank) {
-        reader_mistake(r, node_member(n, "view"), "'view' of tensor map '%s' has %zu dimensions, 'box' has %zu", buffer->name, view, map->rank);
+        reader_mistake(r, node_member(n, "view"), "'view' of tensor map '%s' has %zu dimensions, 'box' has %zu",
+                       buffer->name, view, map->rank);
     } else if (!view && map->rank != (buffer->rows ? 2 : 1)) {
-        reader_mistake(r, node_member(n, "box"), "'box' of tensor map '%s' has %zu dimensions, the buffer is a %s; say otherwise with 'view'", buffer->name,
-                       map->rank, buffer->rows ? "matrix (all dimensions but the last count as rows)" : "vector");
+        reader_mistake(r, node_member(n, "box"),
+                       "'box' of tensor map '%s' has %zu dimensions, the buffer is a %s; say otherwise with 'view'",
+                       buffer->name, map->rank,
+                       buffer->rows ? "matrix (all dimensions but the last count as rows)" : "vector");
     } else if (strides && strides + 1 != map->rank) {
-        reader_mistake(r, node_member(n, "strides"), "'strides' of tensor map '%s' must be %zu: one for every dimension but the last, which is contiguous",
-                       buffer->name, map->rank - 1);
+        reader_mistake(
+            r, node_member(n, "strides"),
+            "'strides' of tensor map '%s' must be %zu: one for every dimension but the last, which is contiguous",
+            buffer->name, map->rank - 1);
     }
     map->tf32 = reader_word(r, n, "convert", conversions, 0) == 1;
     if (map->tf32 && buffer->type != ELEMENT_F32)
-        reader_mistake(r, node_member(n, "convert"), "convert \"tf32\" of '%s' needs type f32, it is %s", buffer->name, element_name(buffer->type));
+        reader_mistake(r, node_member(n, "convert"), "convert \"tf32\" of '%s' needs type f32, it is %s", buffer->name,
+                       element_name(buffer->type));
     if (map->nan && buffer->type >= ELEMENT_I8)
-        reader_mistake(r, node_member(n, "out_of_bounds"), "out_of_bounds \"nan\" of '%s' needs a floating-point type", buffer->name);
+        reader_mistake(r, node_member(n, "out_of_bounds"), "out_of_bounds \"nan\" of '%s' needs a floating-point type",
+                       buffer->name);
     return map;
 }
 
@@ -78,14 +89,18 @@ static int evaluate(const struct expr *e, int64_t absent, const int64_t *values,
 }
 
 // Sizes and strides, innermost first, strides in bytes.
-static int resolve_shape(const struct buffer *b, const struct tensor_map *map, const int64_t *values, struct tensor_map_shape *s, struct error *err)
+static int resolve_shape(const struct buffer *b, const struct tensor_map *map, const int64_t *values,
+                         struct tensor_map_shape *s, struct error *err)
 {
     int64_t element = (int64_t)element_size(b->type), rows, cols, ld;
-    if (evaluate(b->cols, 0, values, &cols, err) || evaluate(b->rows, 1, values, &rows, err) || evaluate(b->ld, cols, values, &ld, err)) return -1;
+    if (evaluate(b->cols, 0, values, &cols, err) || evaluate(b->rows, 1, values, &rows, err) ||
+        evaluate(b->ld, cols, values, &ld, err))
+        return -1;
     for (size_t i = 0; i < map->rank; i++) {
         size_t d = map->rank - 1 - i;
         int64_t own = i == 0 ? cols : rows, stride;
-        if (evaluate(map->view[d], own, values, &s->size[i], err) || evaluate(map->box[d], 0, values, &s->box[i], err)) return -1;
+        if (evaluate(map->view[d], own, values, &s->size[i], err) || evaluate(map->box[d], 0, values, &s->box[i], err))
+            return -1;
         if (i + 1 == map->rank) break;
         int64_t dense = i == 0 ? s->size[0] : s->stride[i - 1] / element * s->size[i];
         if (evaluate(map->stride[d - 1], map->rank == 2 ? ld : dense, values, &stride, err)) return -1;
@@ -98,18 +113,22 @@ static int check_shape(const struct tensor_map_shape *s, int64_t element, struct
 {
     for (int i = 0; i < s->rank; i++) {
         if (s->size[i] < 1 || s->size[i] > UINT32_MAX + INT64_C(1))
-            return error_set(err, "its size is %" PRId64 " in dimension %d from the last; TMA takes 1 to 2^32", s->size[i], i);
+            return error_set(err, "its size is %" PRId64 " in dimension %d from the last; TMA takes 1 to 2^32",
+                             s->size[i], i);
         if (s->box[i] < 1 || s->box[i] > 256)
-            return error_set(err, "its box is %" PRId64 " wide in dimension %d from the last; TMA takes 1 to 256", s->box[i], i);
+            return error_set(err, "its box is %" PRId64 " wide in dimension %d from the last; TMA takes 1 to 256",
+                             s->box[i], i);
     }
     int64_t unit = s->interleave == 32 ? 32 : 16;
     for (int i = 0; i + 1 < s->rank; i++)
         if (s->stride[i] % unit || s->stride[i] < 1 || s->stride[i] >= INT64_C(1) << 40)
             return error_set(err,
-                             "TMA needs strides that are multiples of %" PRId64 " bytes below 2^40, and this is %" PRId64 " (in dimension %d from the last)",
+                             "TMA needs strides that are multiples of %" PRId64
+                             " bytes below 2^40, and this is %" PRId64 " (in dimension %d from the last)",
                              unit, s->stride[i], i + 1);
     int64_t inner = s->box[0] * element;
-    if (!s->interleave && inner % 16) return error_set(err, "a row of its box is %" PRId64 " bytes; TMA needs a multiple of 16", inner);
+    if (!s->interleave && inner % 16)
+        return error_set(err, "a row of its box is %" PRId64 " bytes; TMA needs a multiple of 16", inner);
     if (s->swizzle != 0 && s->swizzle != 32 && s->swizzle != 64 && s->swizzle != 128)
         return error_set(err, "its swizzle is %" PRId64 "; TMA knows 0, 32, 64 and 128 bytes", s->swizzle);
     if (s->interleave != 0 && s->interleave != 16 && s->interleave != 32)
@@ -117,18 +136,22 @@ static int check_shape(const struct tensor_map_shape *s, int64_t element, struct
     if (s->promotion != 0 && s->promotion != 64 && s->promotion != 128 && s->promotion != 256)
         return error_set(err, "its promotion is %" PRId64 "; TMA knows 0, 64, 128 and 256 bytes", s->promotion);
     if (!s->interleave && s->swizzle && inner > s->swizzle)
-        return error_set(err, "a row of its box is %" PRId64 " bytes, wider than the swizzle of %" PRId64, inner, s->swizzle);
+        return error_set(err, "a row of its box is %" PRId64 " bytes, wider than the swizzle of %" PRId64, inner,
+                         s->swizzle);
     if (s->interleave && s->rank < 3) return error_set(err, "interleave needs three dimensions or more");
-    if (s->interleave == 32 && s->swizzle != 32) return error_set(err, "an interleave of 32 bytes needs a swizzle of 32");
+    if (s->interleave == 32 && s->swizzle != 32)
+        return error_set(err, "an interleave of 32 bytes needs a swizzle of 32");
     return 0;
 }
 
-int tensor_map_resolve(const struct job *job, const struct argument *a, const int64_t *values, struct tensor_map_shape *s, struct error *err)
+int tensor_map_resolve(const struct job *job, const struct argument *a, const int64_t *values,
+                       struct tensor_map_shape *s, struct error *err)
 {
     const struct buffer *b = &job->buffers[a->buffer];
     *s = (struct tensor_map_shape){.rank = (int)a->map->rank, .nan = a->map->nan, .tf32 = a->map->tf32};
     if (resolve_shape(b, a->map, values, s, err) || evaluate(a->map->swizzle, 0, values, &s->swizzle, err) ||
-        evaluate(a->map->interleave, 0, values, &s->interleave, err) || evaluate(a->map->promotion, 0, values, &s->promotion, err) ||
+        evaluate(a->map->interleave, 0, values, &s->interleave, err) ||
+        evaluate(a->map->promotion, 0, values, &s->promotion, err) ||
         check_shape(s, (int64_t)element_size(b->type), err))
         return error_prefix(err, "tensor map '%s'", b->name);
     return 0;

@@ -15,13 +15,16 @@
 // clang-format off
 #define CUBLAS_FUNCTIONS(X) \
     X(cublasCreate) X(cublasDestroy) X(cublasSetStream) X(cublasSetWorkspace) X(cublasGetProperty) \
-    X(cublasSetPointerMode) X(cublasSetMathMode) X(cublasGemmEx_64) X(cublasGemmStridedBatchedEx_64) X(cublasSgemv_64) X(cublasDgemv_64) \
-    X(cublasAsumEx_64) X(cublasNrm2Ex_64) X(cublasDotEx_64) X(cublasIsamax_64) X(cublasIdamax_64) X(cublasSgeam_64) X(cublasDgeam_64) \
+    X(cublasSetPointerMode) X(cublasSetMathMode) X(cublasGemmEx_64) X(cublasGemmStridedBatchedEx_64) \
+    X(cublasSgemv_64) X(cublasDgemv_64) \
+    X(cublasAsumEx_64) X(cublasNrm2Ex_64) X(cublasDotEx_64) X(cublasIsamax_64) X(cublasIdamax_64) \
+    X(cublasSgeam_64) X(cublasDgeam_64) \
     X(cublasGetStatusString)
 #define LT_FUNCTIONS(X) \
     X(cublasLtCreate) X(cublasLtDestroy) X(cublasLtMatmul) X(cublasLtMatmulAlgoGetHeuristic) \
     X(cublasLtMatmulDescCreate) X(cublasLtMatmulDescDestroy) X(cublasLtMatmulDescSetAttribute) \
-    X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy) X(cublasLtMatrixLayoutSetAttribute) X(cublasLtMatmulPreferenceCreate) \
+    X(cublasLtMatrixLayoutCreate) X(cublasLtMatrixLayoutDestroy) X(cublasLtMatrixLayoutSetAttribute) \
+    X(cublasLtMatmulPreferenceCreate) \
     X(cublasLtMatmulPreferenceDestroy) X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulAlgoConfigGetAttribute)
 // clang-format on
 
@@ -67,7 +70,10 @@ static void *open_library(const char *stem, struct error *err)
             if (library) return library;
         }
     }
-    error_set(err, "%s.so.13 and .12 cannot be opened (%s); install the CUDA toolkit's cuBLAS, set CUDA_HOME, or say by = \"cpu\"", stem, dlerror());
+    error_set(
+        err,
+        "%s.so.13 and .12 cannot be opened (%s); install the CUDA toolkit's cuBLAS, set CUDA_HOME, or say by = \"cpu\"",
+        stem, dlerror());
     return NULL;
 }
 
@@ -110,9 +116,11 @@ int blas_open(struct blas **out, struct cuda *cuda, struct error *err)
     b->cuda = cuda;
     cublasStatus_t s;
     if (blas_probe(b->version, err) || cuda_alloc(cuda, WORKSPACE, &b->workspace, err)) goto out;
-    if ((s = lib.cublasCreate(&b->handle)) || (s = lib.cublasLtCreate(&b->lt)) || (s = lib.cublasSetStream(b->handle, cuda_stream(cuda))) ||
+    if ((s = lib.cublasCreate(&b->handle)) || (s = lib.cublasLtCreate(&b->lt)) ||
+        (s = lib.cublasSetStream(b->handle, cuda_stream(cuda))) ||
         (s = lib.cublasSetWorkspace(b->handle, (void *)b->workspace, WORKSPACE)) ||
-        (s = lib.cublasSetMathMode(b->handle, CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION))) {
+        (s = lib.cublasSetMathMode(b->handle,
+                                   CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION))) {
         fail(err, s, "cuBLAS does not start");
         goto out;
     }
@@ -177,7 +185,8 @@ static int data_type(enum element type, cudaDataType_t *out)
 static int describe(const struct device_gemm *g, struct kind *k, struct error *err)
 {
     if (g->a.type != g->b.type || data_type(g->a.type, &k->in) || data_type(g->c.type, &k->out))
-        return error_set(err, "cuBLAS has no product of %s and %s into %s", element_name(g->a.type), element_name(g->b.type), element_name(g->c.type));
+        return error_set(err, "cuBLAS has no product of %s and %s into %s", element_name(g->a.type),
+                         element_name(g->b.type), element_name(g->c.type));
     if (g->a.type == ELEMENT_F64) {
         k->scale = CUDA_R_64F;
         k->compute = CUBLAS_COMPUTE_64F;
@@ -212,17 +221,19 @@ int blas_gemm(struct blas *b, const struct device_gemm *g, struct error *err)
 {
     struct kind k;
     if (describe(g, &k, err)) return -1;
-    cublasOperation_t first = g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, second = g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasOperation_t first = g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
+                      second = g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
     const void *y = (const void *)g->b.device, *x = (const void *)g->a.device;
     void *c = (void *)g->c.device;
     cublasStatus_t s;
     if (g->batch > 1) {
-        s = lib.cublasGemmStridedBatchedEx_64(b->handle, first, second, g->n, g->m, g->k, &k.alpha, y, k.in, g->b.ld, stride(g, &g->b), x, k.in, g->a.ld,
-                                              stride(g, &g->a), &k.beta, c, k.out, g->c.ld, stride(g, &g->c), g->batch, k.compute, CUBLAS_GEMM_DEFAULT);
+        s = lib.cublasGemmStridedBatchedEx_64(b->handle, first, second, g->n, g->m, g->k, &k.alpha, y, k.in, g->b.ld,
+                                              stride(g, &g->b), x, k.in, g->a.ld, stride(g, &g->a), &k.beta, c, k.out,
+                                              g->c.ld, stride(g, &g->c), g->batch, k.compute, CUBLAS_GEMM_DEFAULT);
         return s ? fail(err, s, "cublasGemmStridedBatchedEx") : 0;
     }
-    s = lib.cublasGemmEx_64(b->handle, first, second, g->n, g->m, g->k, &k.alpha, y, k.in, g->b.ld, x, k.in, g->a.ld, &k.beta, c, k.out, g->c.ld, k.compute,
-                            CUBLAS_GEMM_DEFAULT);
+    s = lib.cublasGemmEx_64(b->handle, first, second, g->n, g->m, g->k, &k.alpha, y, k.in, g->b.ld, x, k.in, g->a.ld,
+                            &k.beta, c, k.out, g->c.ld, k.compute, CUBLAS_GEMM_DEFAULT);
     return s ? fail(err, s, "cublasGemmEx") : 0;
 }
 
@@ -244,18 +255,20 @@ int blas_gemv(struct blas *b, const struct device_gemm *g, struct error *err)
     return s ? fail(err, s, "cublasSgemv or cublasDgemv") : 0;
 }
 
-static int run(struct blas *b, const struct device_gemm *g, const struct kind *k, const struct blas_plan *p, const cublasLtMatmulAlgo_t *algorithm,
-               struct error *err)
+static int run(struct blas *b, const struct device_gemm *g, const struct kind *k, const struct blas_plan *p,
+               const cublasLtMatmulAlgo_t *algorithm, struct error *err)
 {
     cublasStatus_t s =
-        lib.cublasLtMatmul(b->lt, p->description, &k->alpha, (const void *)g->b.device, p->a, (const void *)g->a.device, p->b, &k->beta,
-                           (const void *)g->c.device, p->c, (void *)g->c.device, p->c, algorithm, (void *)b->workspace, WORKSPACE, cuda_stream(b->cuda));
+        lib.cublasLtMatmul(b->lt, p->description, &k->alpha, (const void *)g->b.device, p->a, (const void *)g->a.device,
+                           p->b, &k->beta, (const void *)g->c.device, p->c, (void *)g->c.device, p->c, algorithm,
+                           (void *)b->workspace, WORKSPACE, cuda_stream(b->cuda));
     return s ? fail(err, s, "cublasLtMatmul") : 0;
 }
 
 // Median of three timed runs after one for warming up; of one run where a run takes longer than 50 ms.
-static int time_algorithm(struct blas *b, const struct device_gemm *g, const struct kind *k, const struct blas_plan *p, const cublasLtMatmulAlgo_t *algorithm,
-                          struct cuda_event *event[2], double *seconds, struct error *err)
+static int time_algorithm(struct blas *b, const struct device_gemm *g, const struct kind *k, const struct blas_plan *p,
+                          const cublasLtMatmulAlgo_t *algorithm, struct cuda_event *event[2], double *seconds,
+                          struct error *err)
 {
     double best[3];
     int failed;
@@ -283,7 +296,8 @@ static int algorithm_number(const cublasLtMatmulAlgo_t *algorithm, cublasLtMatmu
     return value;
 }
 
-static int choose(struct blas *b, const struct device_gemm *g, const struct kind *k, struct blas_plan *p, int candidates, char *detail, struct error *err)
+static int choose(struct blas *b, const struct device_gemm *g, const struct kind *k, struct blas_plan *p,
+                  int candidates, char *detail, struct error *err)
 {
     cublasLtMatmulHeuristicResult_t found[HEURISTICS_MAX];
     cublasLtMatmulPreference_t preference = NULL;
@@ -295,9 +309,12 @@ static int choose(struct blas *b, const struct device_gemm *g, const struct kind
     cublasStatus_t s;
     if (candidates > HEURISTICS_MAX) candidates = HEURISTICS_MAX;
     if ((s = lib.cublasLtMatmulPreferenceCreate(&preference)) ||
-        (s = lib.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace)) ||
-        (s = lib.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions, sizeof reductions)) ||
-        (s = lib.cublasLtMatmulAlgoGetHeuristic(b->lt, p->description, p->a, p->b, p->c, p->c, preference, candidates, found, &count))) {
+        (s = lib.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
+                                                      sizeof workspace)) ||
+        (s = lib.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                                                      &reductions, sizeof reductions)) ||
+        (s = lib.cublasLtMatmulAlgoGetHeuristic(b->lt, p->description, p->a, p->b, p->c, p->c, preference, candidates,
+                                                found, &count))) {
         fail(err, s, "cublasLt's heuristics");
         goto out;
     }
@@ -318,9 +335,11 @@ static int choose(struct blas *b, const struct device_gemm *g, const struct kind
         goto out;
     }
     p->algorithm = found[best].algo;
-    snprintf(detail, OPERATION_DETAIL_MAX, "heuristic %d of %d: algorithm %d, tile %d, stages %d, split-K %d", best + 1, count,
-             algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_ID), algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID),
-             algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID), algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM));
+    snprintf(detail, OPERATION_DETAIL_MAX, "heuristic %d of %d: algorithm %d, tile %d, stages %d, split-K %d", best + 1,
+             count, algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_ID),
+             algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID),
+             algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID),
+             algorithm_number(&p->algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM));
     failed = 0;
 out:
     cuda_event_destroy(b->cuda, event[0]);
@@ -330,17 +349,21 @@ out:
 }
 
 // A layout of one product's operand, and how many follow it.
-static cublasStatus_t describe_operand(const struct device_gemm *g, const struct operand *o, cudaDataType_t type, cublasLtMatrixLayout_t *to)
+static cublasStatus_t describe_operand(const struct device_gemm *g, const struct operand *o, cudaDataType_t type,
+                                       cublasLtMatrixLayout_t *to)
 {
     int32_t batch = (int32_t)g->batch;
     int64_t step = stride(g, o);
     cublasStatus_t s = lib.cublasLtMatrixLayoutCreate(to, type, (uint64_t)o->cols, (uint64_t)rows(g, o), o->ld);
     if (s || g->batch <= 1) return s;
     s = lib.cublasLtMatrixLayoutSetAttribute(*to, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch);
-    return s ? s : lib.cublasLtMatrixLayoutSetAttribute(*to, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step, sizeof step);
+    return s ? s
+             : lib.cublasLtMatrixLayoutSetAttribute(*to, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step,
+                                                    sizeof step);
 }
 
-int blas_plan_gemm(struct blas *b, const struct device_gemm *g, int candidates, struct blas_plan **out, char detail[OPERATION_DETAIL_MAX], struct error *err)
+int blas_plan_gemm(struct blas *b, const struct device_gemm *g, int candidates, struct blas_plan **out,
+                   char detail[OPERATION_DETAIL_MAX], struct error *err)
 {
     struct kind k;
     *out = NULL;
@@ -348,12 +371,14 @@ int blas_plan_gemm(struct blas *b, const struct device_gemm *g, int candidates, 
     if (g->batch > INT32_MAX) return error_set(err, "cublasLt takes at most 2147483647 products at once");
     struct blas_plan *p = calloc(1, sizeof *p);
     if (!p) return error_set(err, "out of memory");
-    cublasOperation_t first = g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N, second = g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasOperation_t first = g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
+                      second = g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasStatus_t s;
     if ((s = lib.cublasLtMatmulDescCreate(&p->description, k.compute, k.scale)) ||
         (s = lib.cublasLtMatmulDescSetAttribute(p->description, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first)) ||
         (s = lib.cublasLtMatmulDescSetAttribute(p->description, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second)) ||
-        (s = describe_operand(g, &g->b, k.in, &p->a)) || (s = describe_operand(g, &g->a, k.in, &p->b)) || (s = describe_operand(g, &g->c, k.out, &p->c))) {
+        (s = describe_operand(g, &g->b, k.in, &p->a)) || (s = describe_operand(g, &g->a, k.in, &p->b)) ||
+        (s = describe_operand(g, &g->c, k.out, &p->c))) {
         fail(err, s, "cublasLt");
         goto out;
     }
@@ -387,9 +412,10 @@ void blas_plan_free(struct blas *b, struct blas_plan *p)
     free(p);
 }
 
-// What cuBLAS's routines on vectors take: dense data of a type that it knows, and the type that it computes in. The result is written on the device, so
-// that nothing waits.
-static int vector_types(const struct operand *x, const struct operand *result, const char *what, cudaDataType_t types[3], struct error *err)
+// What cuBLAS's routines on vectors take: dense data of a type that it knows, and the type that it computes in. The
+// result is written on the device, so that nothing waits.
+static int vector_types(const struct operand *x, const struct operand *result, const char *what,
+                        cudaDataType_t types[3], struct error *err)
 {
     if (x->ld != x->cols && x->rows > 1) return error_set(err, "%s needs dense data", what);
     if (!element_is_float(x->type) || data_type(x->type, &types[0]) || data_type(result->type, &types[1]))
@@ -409,7 +435,9 @@ int blas_asum(struct blas *b, const struct operand *x, const struct operand *res
     cudaDataType_t t[3];
     if (vector_types(x, result, "cublasAsumEx", t, err)) return -1;
     cublasStatus_t s = lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_DEVICE);
-    if (!s) s = lib.cublasAsumEx_64(b->handle, x->rows * x->cols, (const void *)x->device, t[0], 1, (void *)result->device, t[1], t[2]);
+    if (!s)
+        s = lib.cublasAsumEx_64(b->handle, x->rows * x->cols, (const void *)x->device, t[0], 1, (void *)result->device,
+                                t[1], t[2]);
     return done(b, s, "cublasAsumEx", err);
 }
 
@@ -418,18 +446,21 @@ int blas_nrm2(struct blas *b, const struct operand *x, const struct operand *res
     cudaDataType_t t[3];
     if (vector_types(x, result, "cublasNrm2Ex", t, err)) return -1;
     cublasStatus_t s = lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_DEVICE);
-    if (!s) s = lib.cublasNrm2Ex_64(b->handle, x->rows * x->cols, (const void *)x->device, t[0], 1, (void *)result->device, t[1], t[2]);
+    if (!s)
+        s = lib.cublasNrm2Ex_64(b->handle, x->rows * x->cols, (const void *)x->device, t[0], 1, (void *)result->device,
+                                t[1], t[2]);
     return done(b, s, "cublasNrm2Ex", err);
 }
 
-int blas_dot(struct blas *b, const struct operand *x, const struct operand *y, const struct operand *result, struct error *err)
+int blas_dot(struct blas *b, const struct operand *x, const struct operand *y, const struct operand *result,
+             struct error *err)
 {
     cudaDataType_t t[3], other[3];
     if (vector_types(x, result, "cublasDotEx", t, err) || vector_types(y, result, "cublasDotEx", other, err)) return -1;
     cublasStatus_t s = lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_DEVICE);
     if (!s)
-        s = lib.cublasDotEx_64(b->handle, x->rows * x->cols, (const void *)x->device, t[0], 1, (const void *)y->device, other[0], 1, (void *)result->device,
-                               t[1], t[2]);
+        s = lib.cublasDotEx_64(b->handle, x->rows * x->cols, (const void *)x->device, t[0], 1, (const void *)y->device,
+                               other[0], 1, (void *)result->device, t[1], t[2]);
     return done(b, s, "cublasDotEx", err);
 }
 
@@ -441,7 +472,8 @@ int blas_iamax(struct blas *b, const struct operand *x, const struct operand *in
         return error_set(err, "cublasI?amax needs dense f32 or f64, and an index of type i64");
     cublasStatus_t s = lib.cublasSetPointerMode(b->handle, CUBLAS_POINTER_MODE_DEVICE);
     if (!s)
-        s = wide ? lib.cublasIdamax_64(b->handle, n, (const double *)x->device, 1, to) : lib.cublasIsamax_64(b->handle, n, (const float *)x->device, 1, to);
+        s = wide ? lib.cublasIdamax_64(b->handle, n, (const double *)x->device, 1, to)
+                 : lib.cublasIsamax_64(b->handle, n, (const float *)x->device, 1, to);
     return done(b, s, wide ? "cublasIdamax" : "cublasIsamax", err);
 }
 
@@ -450,13 +482,16 @@ int blas_transpose(struct blas *b, const struct operand *from, const struct oper
     const float one = 1, zero = 0;
     const double one_wide = 1, zero_wide = 0;
     cublasStatus_t s;
-    if (from->type != to->type || (from->type != ELEMENT_F32 && from->type != ELEMENT_F64)) return error_set(err, "cublas?geam needs f32 or f64");
+    if (from->type != to->type || (from->type != ELEMENT_F32 && from->type != ELEMENT_F64))
+        return error_set(err, "cublas?geam needs f32 or f64");
     // Column-major, `from` is cols x rows; the result, column-major, is rows x cols with the leading dimension of `to`.
     if (from->type == ELEMENT_F32)
-        s = lib.cublasSgeam_64(b->handle, CUBLAS_OP_T, CUBLAS_OP_N, from->rows, from->cols, &one, (const float *)from->device, from->ld, &zero,
-                               (const float *)to->device, to->ld, (float *)to->device, to->ld);
+        s = lib.cublasSgeam_64(b->handle, CUBLAS_OP_T, CUBLAS_OP_N, from->rows, from->cols, &one,
+                               (const float *)from->device, from->ld, &zero, (const float *)to->device, to->ld,
+                               (float *)to->device, to->ld);
     else
-        s = lib.cublasDgeam_64(b->handle, CUBLAS_OP_T, CUBLAS_OP_N, from->rows, from->cols, &one_wide, (const double *)from->device, from->ld, &zero_wide,
-                               (const double *)to->device, to->ld, (double *)to->device, to->ld);
+        s = lib.cublasDgeam_64(b->handle, CUBLAS_OP_T, CUBLAS_OP_N, from->rows, from->cols, &one_wide,
+                               (const double *)from->device, from->ld, &zero_wide, (const double *)to->device, to->ld,
+                               (double *)to->device, to->ld);
     return s ? fail(err, s, "cublas?geam") : 0;
 }

@@ -1,6 +1,6 @@
-// cuBLAS and cublasLt: the references' matrix products and the baselines. The only module that includes their headers. Both
-// libraries are opened at run time, when first needed (they take 0.5 s and several hundred MiB to load), so that the
-// worker runs without them; then references by cuBLAS and these baselines are unavailable, and say why.
+// cuBLAS and cublasLt: the references' matrix products and the baselines. The only module that includes their headers.
+// Both libraries are opened at run time, when first needed (they take 0.5 s and several hundred MiB to load), so that
+// the worker runs without them; then references by cuBLAS and these baselines are unavailable, and say why.
 #ifndef SWEETSPOT_GPU_BLAS_H
 #define SWEETSPOT_GPU_BLAS_H
 
@@ -18,24 +18,29 @@ int blas_probe(char version[32], struct error *err);
 // "13.0.2", of the opened library; lives as long as it.
 const char *blas_version(const struct blas *);
 
-// Row-major products, enqueued. FP32 is computed without TF32 unless the product says tf32; f16 and bf16 accumulate in FP32, and
-// partial sums of a split K are added in FP32 too (cuBLAS's default adds them in bf16, which misses the error bound 25-fold at 4097^3).
+// Row-major products, enqueued. FP32 is computed without TF32 unless the product says tf32; f16 and bf16 accumulate in
+// FP32, and partial sums of a split K are added in FP32 too (cuBLAS's default adds them in bf16, which misses the error
+// bound 25-fold at 4097^3).
 int blas_gemm(struct blas *, const struct device_gemm *, struct error *err);
 // A product of a matrix and one column (ld 1) of f32 or f64, by cublasSgemv or cublasDgemv.
 int blas_gemv(struct blas *, const struct device_gemm *, struct error *err);
 
-// Asks cublasLt for its best `candidates` algorithms, runs each, and keeps the fastest. Waits. `detail` says which. With
-// beta != 0, C is changed by it.
-int blas_plan_gemm(struct blas *, const struct device_gemm *, int candidates, struct blas_plan **out, char detail[OPERATION_DETAIL_MAX], struct error *err);
+// Asks cublasLt for its best `candidates` algorithms, runs each, and keeps the fastest. Waits. `detail` says which.
+// With beta != 0, C is changed by it.
+int blas_plan_gemm(struct blas *, const struct device_gemm *, int candidates, struct blas_plan **out,
+                   char detail[OPERATION_DETAIL_MAX], struct error *err);
 // The plan's product on this problem's addresses, which may differ from those planned with.
 int blas_run_plan(struct blas *, const struct device_gemm *, const struct blas_plan *, struct error *err);
 void blas_plan_free(struct blas *, struct blas_plan *); // NULL is fine
 
-// *result = sum of |x|, root of the sum of squares, sum of x*y; *index (i64) = place of the largest |x|, counted from 1, the lowest of several. All dense.
+// *result = sum of |x|, root of the sum of squares, sum of x*y; *index (i64) = place of the largest |x|, counted from
+// 1, the lowest of several. All dense.
 int blas_asum(struct blas *, const struct operand *x, const struct operand *result, struct error *err);
 int blas_nrm2(struct blas *, const struct operand *x, const struct operand *result, struct error *err);
-int blas_dot(struct blas *, const struct operand *x, const struct operand *y, const struct operand *result, struct error *err);
-int blas_iamax(struct blas *, const struct operand *x, const struct operand *index, struct error *err); // f32 and f64 alone
+int blas_dot(struct blas *, const struct operand *x, const struct operand *y, const struct operand *result,
+             struct error *err);
+int blas_iamax(struct blas *, const struct operand *x, const struct operand *index,
+               struct error *err); // f32 and f64 alone
 
 // to = from transposed, f32 and f64, out of place.
 int blas_transpose(struct blas *, const struct operand *from, const struct operand *to, struct error *err);

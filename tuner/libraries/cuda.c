@@ -1,5 +1,5 @@
-// See cuda.h. Functions are found by name with dlsym; the headers' macros give the versioned names (cuMemAlloc stands for
-// cuMemAlloc_v2), so that a name and the prototype it is called with always belong together.
+// See cuda.h. Functions are found by name with dlsym; the headers' macros give the versioned names (cuMemAlloc stands
+// for cuMemAlloc_v2), so that a name and the prototype it is called with always belong together.
 #include "tuner/libraries/cuda.h"
 
 #include <assert.h>
@@ -52,8 +52,8 @@ static const char *result_words(CUresult r)
     return words;
 }
 
-// The kind of a failed call. What a launch is refused for is listed; what a kernel can do to a context is the rest of 700
-// to 721 and the hardware's own errors.
+// The kind of a failed call. What a launch is refused for is listed; what a kernel can do to a context is the rest of
+// 700 to 721 and the hardware's own errors.
 static int result_kind(CUresult r)
 {
     switch (r) {
@@ -100,11 +100,15 @@ static int fail(struct error *err, CUresult r, const char *what)
 static int load_driver(struct error *err)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    if (!library) return error_set(err, "no CUDA driver (libcuda.so.1): %s; install NVIDIA's driver for CUDA %d or newer", dlerror(), CUDA_VERSION / 1000);
-#define FIND(f)                                              \
-    *(void **)&driver.f = dlsym(library, NAME(f));           \
-    if (!driver.f) *(void **)&driver.f = dlsym(library, #f); \
-    if (!driver.f) return error_set(err, "the CUDA driver is too old: it has no %s; install the one for CUDA %d or newer", NAME(f), CUDA_VERSION / 1000);
+    if (!library)
+        return error_set(err, "no CUDA driver (libcuda.so.1): %s; install NVIDIA's driver for CUDA %d or newer",
+                         dlerror(), CUDA_VERSION / 1000);
+#define FIND(f)                                                                                                 \
+    *(void **)&driver.f = dlsym(library, NAME(f));                                                              \
+    if (!driver.f) *(void **)&driver.f = dlsym(library, #f);                                                    \
+    if (!driver.f)                                                                                              \
+        return error_set(err, "the CUDA driver is too old: it has no %s; install the one for CUDA %d or newer", \
+                         NAME(f), CUDA_VERSION / 1000);
     FUNCTIONS(FIND)
 #undef FIND
     return 0;
@@ -120,8 +124,8 @@ static int attribute(const struct cuda *c, CUdevice_attribute which)
 static void uuid_words(const CUuuid *uuid, char out[48])
 {
     const unsigned char *b = (const unsigned char *)uuid->bytes;
-    snprintf(out, 48, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9],
-             b[10], b[11], b[12], b[13], b[14], b[15]);
+    snprintf(out, 48, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2],
+             b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
 }
 
 static int find_device(struct cuda *c, const char *wanted, struct error *err)
@@ -181,7 +185,8 @@ int cuda_open(struct cuda **out, const char *device, struct error *err)
     *out = NULL;
     if (load_driver(err)) return -1;
     CUresult r = driver.cuInit(0);
-    if (r == CUDA_ERROR_NO_DEVICE) return error_set(err, "no CUDA device is visible; look at nvidia-smi and CUDA_VISIBLE_DEVICES");
+    if (r == CUDA_ERROR_NO_DEVICE)
+        return error_set(err, "no CUDA device is visible; look at nvidia-smi and CUDA_VISIBLE_DEVICES");
     if (r) {
         fail(err, r, "the CUDA driver does not start");
         return error_prefix(err, "look at nvidia-smi and dmesg");
@@ -189,8 +194,9 @@ int cuda_open(struct cuda **out, const char *device, struct error *err)
     int version = 0;
     driver.cuDriverGetVersion(&version);
     if (version < OLDEST_DRIVER)
-        return error_set(err, "the driver speaks CUDA %d.%d, but this program was built with CUDA %d: install a newer driver", version / 1000,
-                         version % 1000 / 10, CUDA_VERSION / 1000);
+        return error_set(
+            err, "the driver speaks CUDA %d.%d, but this program was built with CUDA %d: install a newer driver",
+            version / 1000, version % 1000 / 10, CUDA_VERSION / 1000);
     struct cuda *c = calloc(1, sizeof *c);
     if (!c) return error_set(err, "out of memory");
     if (find_device(c, device, err)) goto out;
@@ -245,8 +251,8 @@ int cuda_alloc(struct cuda *c, size_t bytes, uint64_t *pointer, struct error *er
     if (r == CUDA_ERROR_OUT_OF_MEMORY) {
         size_t available = 0, total = 0;
         driver.cuMemGetInfo(&available, &total);
-        error_set(err, "cannot allocate %.2f GiB on the device: %.2f of its %.2f GiB are free", (double)bytes / 0x1p30, (double)available / 0x1p30,
-                  (double)total / 0x1p30);
+        error_set(err, "cannot allocate %.2f GiB on the device: %.2f of its %.2f GiB are free", (double)bytes / 0x1p30,
+                  (double)available / 0x1p30, (double)total / 0x1p30);
         return CUDA_MEMORY;
     }
     return r ? fail(err, r, "cannot allocate device memory") : 0;
@@ -324,7 +330,8 @@ void cuda_module_unload(struct cuda *c, struct cuda_module *module)
     if (module) driver.cuModuleUnload((CUmodule)module);
 }
 
-int cuda_module_kernel(struct cuda *c, struct cuda_module *module, const char *symbol, struct cuda_kernel **out, struct error *err)
+int cuda_module_kernel(struct cuda *c, struct cuda_module *module, const char *symbol, struct cuda_kernel **out,
+                       struct error *err)
 {
     (void)c;
     CUfunction function = NULL;
@@ -361,32 +368,37 @@ int cuda_kernel_allow(struct cuda *c, struct cuda_kernel *kernel, const struct c
     if (result) return result;
     const struct cuda_info *device = &c->info;
     if (g->shared > (unsigned)device->max_shared || (int)g->shared + info.static_shared > device->max_shared) {
-        error_set(err, "needs %lld bytes of shared memory (%d of them static), the device has %d a block", (long long)g->shared + info.static_shared,
-                  info.static_shared, device->max_shared);
+        error_set(err, "needs %lld bytes of shared memory (%d of them static), the device has %d a block",
+                  (long long)g->shared + info.static_shared, info.static_shared, device->max_shared);
         return CUDA_REFUSED;
     }
     if (volume(g->block) > (unsigned)info.max_threads) {
-        error_set(err, "%u threads a block; with %d registers a thread, or its launch bounds, the kernel allows %d", volume(g->block), info.registers,
-                  info.max_threads);
+        error_set(err, "%u threads a block; with %d registers a thread, or its launch bounds, the kernel allows %d",
+                  volume(g->block), info.registers, info.max_threads);
         return CUDA_REFUSED;
     }
     CUfunction f = (CUfunction)kernel;
     CUresult r = CUDA_SUCCESS;
     int allowed = 0; // by an earlier geometry of the same kernel; never lowered
     driver.cuFuncGetAttribute(&allowed, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, f);
-    if ((int)g->shared > allowed) r = driver.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)g->shared);
-    if (!r && volume(g->cluster) > 8) r = driver.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+    if ((int)g->shared > allowed)
+        r = driver.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)g->shared);
+    if (!r && volume(g->cluster) > 8)
+        r = driver.cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
     return r ? fail(err, r, "cannot set the kernel's attributes") : 0;
 }
 
-int cuda_kernel_occupancy(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, int *blocks, struct error *err)
+int cuda_kernel_occupancy(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, int *blocks,
+                          struct error *err)
 {
     (void)c;
-    CUresult r = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (CUfunction)kernel, (int)volume(g->block), g->shared);
+    CUresult r = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (CUfunction)kernel, (int)volume(g->block),
+                                                                    g->shared);
     return r ? fail(err, r, "cannot compute the occupancy") : 0;
 }
 
-int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, void **args, struct error *err)
+int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, void **args,
+                struct error *err)
 {
     CUlaunchAttribute attributes[3];
     unsigned count = 0;
@@ -419,20 +431,22 @@ int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_ge
     CUresult r = driver.cuLaunchKernelEx(&config, (CUfunction)kernel, args, NULL);
     if (!r) return 0;
     int kind = fail(err, r, "cannot launch");
-    error_prefix(err, "grid %ux%ux%u, block %ux%ux%u, cluster %ux%ux%u, %u bytes of shared memory", g->grid[0], g->grid[1], g->grid[2], g->block[0],
-                 g->block[1], g->block[2], g->cluster[0], g->cluster[1], g->cluster[2], g->shared);
+    error_prefix(err, "grid %ux%ux%u, block %ux%ux%u, cluster %ux%ux%u, %u bytes of shared memory", g->grid[0],
+                 g->grid[1], g->grid[2], g->block[0], g->block[1], g->block[2], g->cluster[0], g->cluster[1],
+                 g->cluster[2], g->shared);
     return kind;
 }
 
 static_assert(sizeof(CUtensorMap) == sizeof(struct cuda_tensor_map), "a tensor map is 128 bytes");
 
-int cuda_tensor_map_encode(struct cuda *c, const struct cuda_tensor *t, uint64_t address, struct cuda_tensor_map *out, struct error *err)
+int cuda_tensor_map_encode(struct cuda *c, const struct cuda_tensor *t, uint64_t address, struct cuda_tensor_map *out,
+                           struct error *err)
 {
     static const CUtensorMapDataType types[] = {
-        [ELEMENT_F32] = CU_TENSOR_MAP_DATA_TYPE_FLOAT32,   [ELEMENT_F64] = CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
-        [ELEMENT_F16] = CU_TENSOR_MAP_DATA_TYPE_FLOAT16,   [ELEMENT_BF16] = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
-        [ELEMENT_I8] = CU_TENSOR_MAP_DATA_TYPE_UINT8,      [ELEMENT_I32] = CU_TENSOR_MAP_DATA_TYPE_INT32,
-        [ELEMENT_U32] = CU_TENSOR_MAP_DATA_TYPE_UINT32,    [ELEMENT_I64] = CU_TENSOR_MAP_DATA_TYPE_INT64,
+        [ELEMENT_F32] = CU_TENSOR_MAP_DATA_TYPE_FLOAT32, [ELEMENT_F64] = CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
+        [ELEMENT_F16] = CU_TENSOR_MAP_DATA_TYPE_FLOAT16, [ELEMENT_BF16] = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+        [ELEMENT_I8] = CU_TENSOR_MAP_DATA_TYPE_UINT8,    [ELEMENT_I32] = CU_TENSOR_MAP_DATA_TYPE_INT32,
+        [ELEMENT_U32] = CU_TENSOR_MAP_DATA_TYPE_UINT32,  [ELEMENT_I64] = CU_TENSOR_MAP_DATA_TYPE_INT64,
     };
     const CUtensorMapSwizzle swizzle = t->swizzle == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
                                        : t->swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
@@ -454,15 +468,19 @@ int cuda_tensor_map_encode(struct cuda *c, const struct cuda_tensor *t, uint64_t
         stride[i] = t->stride[i];
         box[i] = t->box[i];
     }
-    CUresult r = driver.cuTensorMapEncodeTiled(&map, t->tf32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : types[t->type], (cuuint32_t)t->rank, (void *)address, size,
-                                               stride, box, every, interleave, swizzle, promotion,
-                                               t->nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    CUresult r = driver.cuTensorMapEncodeTiled(
+        &map, t->tf32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : types[t->type], (cuuint32_t)t->rank, (void *)address, size,
+        stride, box, every, interleave, swizzle, promotion,
+        t->nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     memcpy(out, &map, sizeof map);
     if (!r) return 0;
     int kind = fail(err, r, "the driver refuses the tensor map");
-    error_prefix(err, "%d dimensions of %s, innermost %llu, box %u by %u, stride %llu bytes, swizzle %d, interleave %d, address %#llx", t->rank,
-                 element_name(t->type), (unsigned long long)t->size[0], t->box[0], t->rank > 1 ? t->box[1] : 1,
-                 (unsigned long long)(t->rank > 1 ? t->stride[0] : 0), t->swizzle, t->interleave, (unsigned long long)address);
+    error_prefix(err,
+                 "%d dimensions of %s, innermost %llu, box %u by %u, stride %llu bytes, swizzle %d, interleave %d, "
+                 "address %#llx",
+                 t->rank, element_name(t->type), (unsigned long long)t->size[0], t->box[0], t->rank > 1 ? t->box[1] : 1,
+                 (unsigned long long)(t->rank > 1 ? t->stride[0] : 0), t->swizzle, t->interleave,
+                 (unsigned long long)address);
     return kind;
 }
 
@@ -494,7 +512,8 @@ int cuda_event_record(struct cuda *c, struct cuda_event *event, struct error *er
     return r ? fail(err, r, "cannot record an event") : 0;
 }
 
-int cuda_event_seconds(struct cuda *c, struct cuda_event *from, struct cuda_event *to, double *seconds, struct error *err)
+int cuda_event_seconds(struct cuda *c, struct cuda_event *from, struct cuda_event *to, double *seconds,
+                       struct error *err)
 {
     (void)c;
     float milliseconds = 0;

@@ -1,11 +1,12 @@
-// The CUDA driver: device, context, memory, modules, launches, events, graphs. The only module that includes <cuda.h>, and
-// it opens libcuda at run time, so that the worker starts, and can say what is missing, on a machine without a driver.
+// The CUDA driver: device, context, memory, modules, launches, events, graphs. The only module that includes <cuda.h>,
+// and it opens libcuda at run time, so that the worker starts, and can say what is missing, on a machine without a
+// driver.
 //
 // One context (the device's primary one, which cuBLAS and CUPTI share) and one stream. Device memory is a uint64_t.
 //
 // Failures are of four kinds, because what must happen next differs: CUDA_FAILED (ours or the machine's), CUDA_MEMORY
-// (ask for less), CUDA_REFUSED (this kernel cannot be launched like that; the context is fine) and CUDA_CRASHED (a kernel
-// destroyed the context: every later call fails, the process must be replaced).
+// (ask for less), CUDA_REFUSED (this kernel cannot be launched like that; the context is fine) and CUDA_CRASHED (a
+// kernel destroyed the context: every later call fails, the process must be replaced).
 #ifndef SWEETSPOT_GPU_CUDA_H
 #define SWEETSPOT_GPU_CUDA_H
 
@@ -27,8 +28,8 @@ struct cuda_graph;
 struct cuda_info {
     char name[128], arch[16], uuid[48], cuda[16]; // "NVIDIA H200", "sm_90a", "GPU-...", "13.0"
     int ordinal, device_count;
-    int sm_count, max_shared, shared_per_sm, reserved_shared, registers_per_sm, max_threads, threads_per_sm, blocks_per_sm, warp_size, l2_bytes, max_cluster,
-        clock_mhz, memory_bus_bits;
+    int sm_count, max_shared, shared_per_sm, reserved_shared, registers_per_sm, max_threads, threads_per_sm,
+        blocks_per_sm, warp_size, l2_bytes, max_cluster, clock_mhz, memory_bus_bits;
     uint64_t memory_bytes, memory_free;
 };
 
@@ -58,7 +59,8 @@ int cuda_sync(struct cuda *, struct error *err);
 // A cubin in memory. CUDA_REFUSED if it cannot be loaded on this device.
 int cuda_module_load(struct cuda *, const void *image, struct cuda_module **out, struct error *err);
 void cuda_module_unload(struct cuda *, struct cuda_module *); // NULL is fine
-int cuda_module_kernel(struct cuda *, struct cuda_module *, const char *symbol, struct cuda_kernel **out, struct error *err);
+int cuda_module_kernel(struct cuda *, struct cuda_module *, const char *symbol, struct cuda_kernel **out,
+                       struct error *err);
 
 struct cuda_kernel_info {
     int registers, local_bytes, static_shared, max_threads;
@@ -69,24 +71,26 @@ struct cuda_geometry {
     unsigned grid[3], block[3], cluster[3]; // cluster 1,1,1: none
     unsigned shared;                        // dynamic, bytes
     bool cooperative;
-    bool overlap;                           // may begin before the stream's kernel before it has ended; it waits itself (griddepcontrol.wait)
+    bool overlap; // may begin before the stream's kernel before it has ended; it waits itself (griddepcontrol.wait)
 };
 
-// Allows the kernel the shared memory and the cluster that it will be launched with; CUDA_REFUSED with the limit that is
-// exceeded. Once for a kernel and its largest geometry, before launches.
+// Allows the kernel the shared memory and the cluster that it will be launched with; CUDA_REFUSED with the limit that
+// is exceeded. Once for a kernel and its largest geometry, before launches.
 int cuda_kernel_allow(struct cuda *, struct cuda_kernel *, const struct cuda_geometry *, struct error *err);
 // Blocks of this geometry that fit on one multiprocessor.
-int cuda_kernel_occupancy(struct cuda *, struct cuda_kernel *, const struct cuda_geometry *, int *blocks, struct error *err);
+int cuda_kernel_occupancy(struct cuda *, struct cuda_kernel *, const struct cuda_geometry *, int *blocks,
+                          struct error *err);
 // Enqueues; `args` as for cuLaunchKernel.
 int cuda_launch(struct cuda *, struct cuda_kernel *, const struct cuda_geometry *, void **args, struct error *err);
 
-// A CUtensorMap: 128 bytes that TMA reads, passed to kernels by value. cuLaunchKernel's copy is made from an address that is a multiple of 64.
+// A CUtensorMap: 128 bytes that TMA reads, passed to kernels by value. cuLaunchKernel's copy is made from an address
+// that is a multiple of 64.
 enum { CUDA_TENSOR_RANK = 5 };
 struct cuda_tensor_map {
     _Alignas(64) unsigned char bytes[128];
 };
 struct cuda_tensor {
-    int rank;                           // 1 to CUDA_TENSOR_RANK
+    int rank; // 1 to CUDA_TENSOR_RANK
     enum element type;
     uint64_t size[CUDA_TENSOR_RANK];    // elements, the contiguous dimension first
     uint64_t stride[CUDA_TENSOR_RANK];  // bytes, of dimension i + 1
@@ -96,7 +100,8 @@ struct cuda_tensor {
     bool tf32; // of f32: rounded to TF32 by loads
 };
 // CUDA_REFUSED if the driver does not take it (or has no TMA), with the values in the message.
-int cuda_tensor_map_encode(struct cuda *, const struct cuda_tensor *, uint64_t address, struct cuda_tensor_map *out, struct error *err);
+int cuda_tensor_map_encode(struct cuda *, const struct cuda_tensor *, uint64_t address, struct cuda_tensor_map *out,
+                           struct error *err);
 // The same map of other memory.
 int cuda_tensor_map_move(struct cuda *, struct cuda_tensor_map *, uint64_t address, struct error *err);
 
@@ -104,7 +109,8 @@ int cuda_event_create(struct cuda *, struct cuda_event **out, struct error *err)
 void cuda_event_destroy(struct cuda *, struct cuda_event *);
 int cuda_event_record(struct cuda *, struct cuda_event *, struct error *err);
 // Seconds between two events that have both happened.
-int cuda_event_seconds(struct cuda *, struct cuda_event *from, struct cuda_event *to, double *seconds, struct error *err);
+int cuda_event_seconds(struct cuda *, struct cuda_event *from, struct cuda_event *to, double *seconds,
+                       struct error *err);
 
 // What is enqueued between the two calls becomes a graph instead of being executed.
 int cuda_capture_begin(struct cuda *, struct error *err);

@@ -54,7 +54,8 @@ static const char *advice(CUptiResult result)
                "CAP_SYS_ADMIN), or load the driver with `options nvidia NVreg_RestrictProfilingToAdminUsers=0` in "
                "/etc/modprobe.d";
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
-        return "; this is a virtual GPU whose counters are not passed through: its host can enable them (vGPU parameter "
+        return "; this is a virtual GPU whose counters are not passed through: its host can enable them (vGPU "
+               "parameter "
                "enable_profiling=1), or times alone can be had";
     case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
         return "; this is a slice of a GPU (MIG), which has no counters of its own here: use a GPU without MIG "
@@ -62,7 +63,8 @@ static const char *advice(CUptiResult result)
     case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
         return "; confidential computing is on, which hides the counters";
     case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
-        return "; this WSL passes no counters through: allow them to all users in the Windows driver's developer settings, or "
+        return "; this WSL passes no counters through: allow them to all users in the Windows driver's developer "
+               "settings, or "
                "run on Linux";
     case CUPTI_ERROR_NOT_SUPPORTED:
         return "; this device, driver or virtual GPU has no such counters: times alone can be had";

@@ -47,8 +47,10 @@ struct nvml *nvml_open(const char *device_uuid)
     *(void **)&n->clock = find(library, "nvmlDeviceGetClockInfo", NULL);
     *(void **)&n->maximum = find(library, "nvmlDeviceGetMaxClockInfo", NULL);
     *(void **)&n->temperature = find(library, "nvmlDeviceGetTemperature", NULL);
-    *(void **)&n->reasons = find(library, "nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons");
-    if (!n->init || !n->shutdown || !n->by_uuid || !n->driver_version || !n->clock || !n->maximum || !n->temperature || n->init()) {
+    *(void **)&n->reasons =
+        find(library, "nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons");
+    if (!n->init || !n->shutdown || !n->by_uuid || !n->driver_version || !n->clock || !n->maximum || !n->temperature ||
+        n->init()) {
         dlclose(library);
         free(n);
         return NULL;

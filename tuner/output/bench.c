@@ -1,13 +1,14 @@
 // Running strategies against recorded spaces; see bench.h. The figures are printed by bench_print.c.
 //
-// The runs (strategy x file x seed) are dealt out to forked processes through a counter in shared memory, and their curves come back
-// through shared memory: strategies need not be safe for threads, and a run is the same whoever does it.
+// The runs (strategy x file x seed) are dealt out to forked processes through a counter in shared memory, and their
+// curves come back through shared memory: strategies need not be safe for threads, and a run is the same whoever does
+// it.
 //
-// Methodology score (Willemsen et al., "A methodology for comparing optimization algorithms for auto-tuning", 2024), with
-// unique evaluations as the cost: the baseline B(t) is the expected best of t random draws; the budget ends at the first t where B has
-// come 95% of the way from the median of the valid configurations to the optimum; the score is the mean over t = 1 .. cutoff
-// of (B(t) - F(t)) / (B(t) - optimum), F(t) being the mean best over the seeds that have found anything. 1 is the optimum at
-// once, 0 is random search, less than 0 is worse than that.
+// Methodology score (Willemsen et al., "A methodology for comparing optimization algorithms for auto-tuning", 2024),
+// with unique evaluations as the cost: the baseline B(t) is the expected best of t random draws; the budget ends at the
+// first t where B has come 95% of the way from the median of the valid configurations to the optimum; the score is the
+// mean over t = 1 .. cutoff of (B(t) - F(t)) / (B(t) - optimum), F(t) being the mean best over the seeds that have
+// found anything. 1 is the optimum at once, 0 is random search, less than 0 is worse than that.
 #include "tuner/output/bench.h"
 
 #include <errno.h>
@@ -28,20 +29,20 @@ enum { MAX_PROCESSES = 512 };
 
 // What the processes share.
 struct board {
-    atomic_long next;          // run to be taken
+    atomic_long next; // run to be taken
     atomic_long done;
     atomic_int failed;
-    struct error error;        // of the first that failed
+    struct error error; // of the first that failed
 };
 
 struct runs {
     const struct bench_options *o;
-    int64_t *length;           // evaluations of a run, a file
-    size_t *offset;            // of a file's first curve in `best`
-    size_t total;              // runs
+    int64_t *length; // evaluations of a run, a file
+    size_t *offset;  // of a file's first curve in `best`
+    size_t total;    // runs
     struct board *board;
-    double *best;              // best time so far after each evaluation, curve after curve; infinity while there is none
-    double *seconds;           // per proposal, a run
+    double *best;    // best time so far after each evaluation, curve after curve; infinity while there is none
+    double *seconds; // per proposal, a run
     size_t mapped;
 };
 
@@ -61,8 +62,8 @@ static double median_of(double *values, size_t count)
 void bench_random_curve(const double *sorted, size_t valid, size_t total, double *result, size_t count)
 {
     for (size_t k = 1; k <= count; k++) {
-        // P(best is sorted[i]) = P(no better one drawn) - P(none up to it drawn), where the chance that k draws miss the i best is
-        // the product over j < i of (total - k - j) / (total - j).
+        // P(best is sorted[i]) = P(no better one drawn) - P(none up to it drawn), where the chance that k draws miss
+        // the i best is the product over j < i of (total - k - j) / (total - j).
         double miss = 1, sum = 0, certain = 0;
         for (size_t i = 0; i < valid && miss > 1e-12; i++) {
             double next = k + i >= total ? 0 : miss * (double)(total - k - i) / (double)(total - i);
@@ -95,24 +96,28 @@ static int64_t cutoff_of(const struct recorded *r)
         // The curve at one place only.
         double miss = 1, sum = 0, certain = 0;
         for (size_t i = 0; i < valid && miss > 1e-12; i++) {
-            double next = middle + i >= r->trial_count ? 0 : miss * (double)(r->trial_count - middle - i) / (double)(r->trial_count - i);
+            double next = middle + i >= r->trial_count
+                              ? 0
+                              : miss * (double)(r->trial_count - middle - i) / (double)(r->trial_count - i);
             sum += (miss - next) * times[i];
             certain += miss - next;
             miss = next;
         }
         value = sum / certain;
-        if (value <= target) high = middle;
-        else low = middle + 1;
+        if (value <= target)
+            high = middle;
+        else
+            low = middle + 1;
     }
     free(times);
     return (int64_t)low;
 }
 
 // One run: fills the curve of `length` evaluations.
-static int run_one(const struct bench_options *o, const struct strategy_class *class, const struct recorded *r, uint64_t seed,
-                   double *curve, int64_t length, double *seconds, struct error *err)
+static int run_one(const struct bench_options *o, const struct strategy_class *class, const struct recorded *r,
+                   uint64_t seed, double *curve, int64_t length, double *seconds, struct error *err)
 {
-    struct strategy_options options = { .seed = seed, .budget = (uint64_t)length, .text = o->text };
+    struct strategy_options options = {.seed = seed, .budget = (uint64_t)length, .text = o->text};
     double start = clock_cpu(), best = INFINITY;
     struct strategy *s = strategy_new(class, r->space, &options, err);
     if (!s) return error_prefix(err, "strategy '%s'", class->name);
@@ -173,9 +178,9 @@ static void work(const struct runs *runs)
         size_t run = (size_t)atomic_fetch_add(&runs->board->next, 1);
         if (run >= runs->total || atomic_load(&runs->board->failed)) return;
         size_t seed = run % seeds, file = run / seeds % o->file_count, strategy = run / seeds / o->file_count;
-        struct error err = { "" };
-        if (run_one(o, o->strategies[strategy], o->files[file], (uint64_t)o->first_seed + seed, curve_of(runs, strategy, file, seed),
-                    runs->length[file], &runs->seconds[run], &err) < 0) {
+        struct error err = {""};
+        if (run_one(o, o->strategies[strategy], o->files[file], (uint64_t)o->first_seed + seed,
+                    curve_of(runs, strategy, file, seed), runs->length[file], &runs->seconds[run], &err) < 0) {
             int none = 0;
             if (atomic_compare_exchange_strong(&runs->board->failed, &none, 1)) runs->board->error = err;
             return;
@@ -204,14 +209,16 @@ static int run_all(const struct runs *runs, struct error *err)
     }
     if (count == 0) work(runs); // no processes to be had: do it here
     for (int left = count; left > 0;) {
-        struct timespec pause = { 0, 200 * 1000 * 1000 };
+        struct timespec pause = {0, 200 * 1000 * 1000};
         nanosleep(&pause, NULL);
         for (int i = 0; i < count; i++) {
             if (children[i] <= 0 || waitpid(children[i], &status, WNOHANG) != children[i]) continue;
             children[i] = 0;
             left--;
-            if (WIFSIGNALED(status)) result = error_set(err, "a process of the bench died of signal %d", WTERMSIG(status));
-            else if (WEXITSTATUS(status)) result = error_set(err, "a process of the bench ended with status %d", WEXITSTATUS(status));
+            if (WIFSIGNALED(status))
+                result = error_set(err, "a process of the bench died of signal %d", WTERMSIG(status));
+            else if (WEXITSTATUS(status))
+                result = error_set(err, "a process of the bench ended with status %d", WEXITSTATUS(status));
         }
         if (runs->o->progress)
             fprintf(stderr, "\rreplay: %ld of %zu runs ", atomic_load(&runs->board->done), runs->total);
@@ -304,7 +311,7 @@ static void evaluate_overall(struct bench *b, size_t strategy)
 
 int bench_run(struct bench *b, const struct bench_options *options, struct error *err)
 {
-    *b = (struct bench){ .options = *options };
+    *b = (struct bench){.options = *options};
     const struct bench_options *o = &b->options;
     for (size_t f = 0; f < o->file_count; f++)
         if (o->files[f]->best < 0) return error_set(err, "%s: no configuration is valid", o->paths[f]);
@@ -313,7 +320,7 @@ int bench_run(struct bench *b, const struct bench_options *options, struct error
     b->cells = memory_new(o->strategy_count * o->file_count, sizeof *b->cells);
     b->overall = memory_new(o->strategy_count, sizeof *b->overall);
 
-    struct runs runs = { .o = o, .total = o->strategy_count * o->file_count * (size_t)o->seeds };
+    struct runs runs = {.o = o, .total = o->strategy_count * o->file_count * (size_t)o->seeds};
     runs.length = memory_new(o->file_count, sizeof *runs.length);
     runs.offset = memory_new(o->file_count, sizeof *runs.offset);
     size_t doubles = 0;
@@ -354,5 +361,5 @@ void bench_release(struct bench *b)
     free(b->cutoff);
     free(b->cells);
     free(b->overall);
-    *b = (struct bench){ 0 };
+    *b = (struct bench){0};
 }

@@ -1,5 +1,6 @@
-// The bench for search strategies: runs each of them on recorded spaces, many seeds, on all cores, and says how near to the optimum
-// it comes after how many evaluations. Nothing is compiled or launched: an evaluation is a look into the recording.
+// The bench for search strategies: runs each of them on recorded spaces, many seeds, on all cores, and says how near to
+// the optimum it comes after how many evaluations. Nothing is compiled or launched: an evaluation is a look into the
+// recording.
 #ifndef SWEETSPOT_BENCH_H
 #define SWEETSPOT_BENCH_H
 
@@ -21,23 +22,23 @@ struct bench_options {
     const char *const *paths;
     const struct recorded *const *files;
     size_t budget_count;
-    int64_t budgets[BENCH_MAX_BUDGETS];  // ascending; unique evaluations, a failed configuration counts as one
+    int64_t budgets[BENCH_MAX_BUDGETS]; // ascending; unique evaluations, a failed configuration counts as one
     int64_t seeds;
     int64_t first_seed;
-    int64_t ahead;                       // proposals that wait for their measurement; 1: each is measured before the next is asked for
-    bool score;                          // runs on to where the methodology score needs it
-    const char *text;                    // options of the strategies, or NULL
-    int64_t processes;                   // 0: one a core
-    bool progress;                       // on stderr
+    int64_t ahead;     // proposals that wait for their measurement; 1: each is measured before the next is asked for
+    bool score;        // runs on to where the methodology score needs it
+    const char *text;  // options of the strategies, or NULL
+    int64_t processes; // 0: one a core
+    bool progress;     // on stderr
 };
 
 // One strategy on one file. Quality is optimum / best found: 1 is the optimum, 0 nothing valid yet.
 struct bench_cell {
     double mean[BENCH_MAX_BUDGETS], median[BENCH_MAX_BUDGETS];
-    double within_1_percent[BENCH_MAX_BUDGETS];  // share of the seeds whose quality is at least 0.99
-    double to_95, to_99;                         // median evaluations to that quality; infinite when not reached by the median seed
-    double score;                                // methodology score; NaN when not asked for
-    double seconds_per_proposal;                 // time of a core in the strategy, per evaluation
+    double within_1_percent[BENCH_MAX_BUDGETS]; // share of the seeds whose quality is at least 0.99
+    double to_95, to_99;         // median evaluations to that quality; infinite when not reached by the median seed
+    double score;                // methodology score; NaN when not asked for
+    double seconds_per_proposal; // time of a core in the strategy, per evaluation
 };
 
 struct bench {
@@ -48,18 +49,20 @@ struct bench {
     struct bench_cell *overall; // mean over the files, a strategy
 };
 
-// Runs everything. `options` is copied, what it points to is borrowed. -1 with a message: a file without a valid configuration, a strategy that
-// cannot start or proposes nonsense.
+// Runs everything. `options` is copied, what it points to is borrowed. -1 with a message: a file without a valid
+// configuration, a strategy that cannot start or proposes nonsense.
 int bench_run(struct bench *, const struct bench_options *, struct error *);
 void bench_release(struct bench *);
 
 void bench_print_table(const struct bench *, FILE *);
 void bench_print_csv(const struct bench *, FILE *);
-// {"overall": {strategy: {budget: mean}}, "summary": {strategy: {...}}, "files": [{..., "results": {strategy: {...}}}], ...}
+// {"overall": {strategy: {budget: mean}}, "summary": {strategy: {...}}, "files": [{..., "results": {strategy: {...}}}],
+// ...}
 void bench_print_json(const struct bench *, FILE *);
 
-// The expected best of k = 1 .. count uniform random draws without repetition from `total` configurations of which `valid` have the times
-// `sorted` (ascending): result[k-1], given that a valid one is among them. The baseline of the methodology score.
+// The expected best of k = 1 .. count uniform random draws without repetition from `total` configurations of which
+// `valid` have the times `sorted` (ascending): result[k-1], given that a valid one is among them. The baseline of the
+// methodology score.
 void bench_random_curve(const double *sorted, size_t valid, size_t total, double *result, size_t count);
 
 #endif

@@ -15,16 +15,18 @@ static const char *base_name(const char *path)
 
 static void evaluations_cell(struct table *t, double evaluations, int64_t budget)
 {
-    if (isfinite(evaluations)) table_cell(t, "%.4g", evaluations);
-    else table_cell(t, ">%lld", (long long)budget);
+    if (isfinite(evaluations))
+        table_cell(t, "%.4g", evaluations);
+    else
+        table_cell(t, ">%lld", (long long)budget);
 }
 
 static struct table *make_table(const struct bench *b, bool detailed)
 {
     const struct bench_options *o = &b->options;
-    static const char *const groups[] = { "mean", "median", "1%" };
+    static const char *const groups[] = {"mean", "median", "1%"};
     char titles[3 * BENCH_MAX_BUDGETS][32];
-    const char *columns[3 * BENCH_MAX_BUDGETS + 8] = { "file", "strategy" };
+    const char *columns[3 * BENCH_MAX_BUDGETS + 8] = {"file", "strategy"};
     size_t n = 2;
     for (int g = 0; g < (detailed ? 3 : 1); g++) {
         for (size_t i = 0; i < o->budget_count; i++) {
@@ -46,7 +48,8 @@ static struct table *make_table(const struct bench *b, bool detailed)
     return table_new(columns);
 }
 
-static void add_row(struct table *t, const struct bench *b, const char *file, const char *strategy, const struct bench_cell *c, bool detailed)
+static void add_row(struct table *t, const struct bench *b, const char *file, const char *strategy,
+                    const struct bench_cell *c, bool detailed)
 {
     const struct bench_options *o = &b->options;
     size_t last = o->budget_count - 1;
@@ -78,8 +81,10 @@ void bench_print_table(const struct bench *b, FILE *out)
     fill(t, b, false);
     table_print(t, out);
     table_free(t);
-    fprintf(out, "\noptimum / best found after so many unique evaluations, mean over %lld seeds; 1%%: seeds within 1%% of the optimum;\n"
-                 "to 95%%: median evaluations.\n",
+    fprintf(out,
+            "\noptimum / best found after so many unique evaluations, mean over %lld seeds; 1%%: seeds within 1%% of "
+            "the optimum;\n"
+            "to 95%%: median evaluations.\n",
             (long long)b->options.seeds);
 }
 
@@ -98,8 +103,10 @@ static json_t *cell_json(const struct bench *b, const struct bench_cell *c)
     for (size_t i = 0; i < o->budget_count; i++) {
         char key[32];
         snprintf(key, sizeof key, "%lld", (long long)o->budgets[i]);
-        json_object_set_new(cell, key, json_pack("{s:o,s:o,s:o}", "mean", json_real_or_null(c->mean[i]), "median", json_real_or_null(c->median[i]),
-                                                 "within_1_percent", json_real_or_null(c->within_1_percent[i])));
+        json_object_set_new(cell, key,
+                            json_pack("{s:o,s:o,s:o}", "mean", json_real_or_null(c->mean[i]), "median",
+                                      json_real_or_null(c->median[i]), "within_1_percent",
+                                      json_real_or_null(c->within_1_percent[i])));
     }
     json_object_set_new(cell, "evaluations_to_95_percent", json_real_or_null(c->to_95));
     json_object_set_new(cell, "evaluations_to_99_percent", json_real_or_null(c->to_99));
@@ -130,14 +137,15 @@ void bench_print_json(const struct bench *b, FILE *out)
         json_t *results = json_object();
         for (size_t s = 0; s < o->strategy_count; s++)
             json_object_set_new(results, o->strategies[s]->name, cell_json(b, &b->cells[s * o->file_count + f]));
-        json_t *file = json_pack("{s:s,s:I,s:I,s:o,s:o}", "file", o->paths[f], "configurations", (json_int_t)r->trial_count, "failed",
-                                 (json_int_t)failed, "optimum_seconds", json_real_or_null(b->optimum[f]), "results", results);
+        json_t *file = json_pack("{s:s,s:I,s:I,s:o,s:o}", "file", o->paths[f], "configurations",
+                                 (json_int_t)r->trial_count, "failed", (json_int_t)failed, "optimum_seconds",
+                                 json_real_or_null(b->optimum[f]), "results", results);
         if (o->score) json_object_set_new(file, "score_cutoff", json_integer(b->cutoff[f]));
         json_array_append_new(files, file);
     }
-    json_t *document = json_pack("{s:s,s:o,s:I,s:I,s:I,s:o,s:o,s:o}", "format", "sweetspot-replay", "budgets", budgets, "seeds",
-                                 (json_int_t)o->seeds, "first_seed", (json_int_t)o->first_seed, "ahead", (json_int_t)o->ahead, "overall",
-                                 overall, "summary", summary, "files", files);
+    json_t *document = json_pack("{s:s,s:o,s:I,s:I,s:I,s:o,s:o,s:o}", "format", "sweetspot-replay", "budgets", budgets,
+                                 "seeds", (json_int_t)o->seeds, "first_seed", (json_int_t)o->first_seed, "ahead",
+                                 (json_int_t)o->ahead, "overall", overall, "summary", summary, "files", files);
     char *text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(7));
     fprintf(out, "%s\n", text ? text : "{}");
     free(text);

@@ -1,5 +1,5 @@
-// A job's trials as a recorded space (tuner/recorded/recorded.h): what `sweetspot export` writes, for replaying searches without a GPU and for
-// whoever wants the figures.
+// A job's trials as a recorded space (tuner/recorded/recorded.h): what `sweetspot export` writes, for replaying
+// searches without a GPU and for whoever wants the figures.
 #ifndef SWEETSPOT_EXPORT_H
 #define SWEETSPOT_EXPORT_H
 
@@ -8,8 +8,10 @@
 #include "tuner/recorded/recorded.h"
 #include "tuner/store/store.h"
 
-// All trials of the store's current environment, in the order in which they finished. `device`: the "device" document, or NULL. The job's
-// space must be built. *skipped: trials that are not of the job's space as it is now. NULL with a message; otherwise free with recorded_free.
-struct recorded *export_recorded(const struct job *, struct store *, const struct environment *, const json_t *device, size_t *skipped, struct error *);
+// All trials of the store's current environment, in the order in which they finished. `device`: the "device" document,
+// or NULL. The job's space must be built. *skipped: trials that are not of the job's space as it is now. NULL with a
+// message; otherwise free with recorded_free.
+struct recorded *export_recorded(const struct job *, struct store *, const struct environment *, const json_t *device,
+                                 size_t *skipped, struct error *);
 
 #endif

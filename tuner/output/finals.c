@@ -13,13 +13,15 @@
 
 static const struct interval unknown = {NAN, NAN, NAN};
 
-// The times of one problem of an entry, one a round, NaN where there is none; NULL when the entry has none. Caller frees.
+// The times of one problem of an entry, one a round, NaN where there is none; NULL when the entry has none. Caller
+// frees.
 static double *read_times(const json_t *entry, size_t problem, size_t *count)
 {
     size_t i;
     const json_t *item;
     *count = 0;
-    json_array_foreach(json_object_get(entry, "problems"), i, item) {
+    json_array_foreach(json_object_get(entry, "problems"), i, item)
+    {
         if (json_get_integer(item, "problem", (int64_t)i) != (int64_t)problem) continue;
         const json_t *list = json_object_get(item, "times");
         if (!json_array_size(list)) return NULL;
@@ -37,7 +39,8 @@ static const json_t *find_problem(const json_t *entry, size_t problem)
 {
     size_t i;
     const json_t *item;
-    json_array_foreach(json_object_get(entry, "problems"), i, item) {
+    json_array_foreach(json_object_get(entry, "problems"), i, item)
+    {
         if (json_get_integer(item, "problem", (int64_t)i) == (int64_t)problem) return item;
     }
     return NULL;
@@ -102,7 +105,8 @@ static const json_t *entry_of(const json_t *entries, int64_t trial)
 {
     const json_t *item;
     size_t i;
-    json_array_foreach(entries, i, item) {
+    json_array_foreach(entries, i, item)
+    {
         if (trial && json_get_integer(item, "trial", 0) == trial) return item;
     }
     return NULL;
@@ -111,7 +115,8 @@ static const json_t *entry_of(const json_t *entries, int64_t trial)
 // The kernels of objective each. -1 with a message when one has no entry.
 static int read_dispatch(struct final *final, const json_t *document, const json_t *entries, struct error *err)
 {
-    const json_t *kernels = json_object_get(document, "kernels"), *dispatch = json_object_get(document, "dispatch"), *regret = json_object_get(document, "regret");
+    const json_t *kernels = json_object_get(document, "kernels"), *dispatch = json_object_get(document, "dispatch"),
+                 *regret = json_object_get(document, "regret");
     final->kernels = memory_new(json_array_size(kernels), sizeof *final->kernels);
     final->dispatch = memory_new(final->problem_count, sizeof *final->dispatch);
     final->regret = memory_new(final->problem_count, sizeof *final->regret);
@@ -129,10 +134,12 @@ static int read_dispatch(struct final *final, const json_t *document, const json
     }
     for (size_t p = 0; p < final->problem_count && final->kernel_count; p++) {
         const json_t *index = json_array_get(dispatch, p);
-        if (!json_is_integer(index) || json_integer_value(index) < 0 || (size_t)json_integer_value(index) >= final->kernel_count)
+        if (!json_is_integer(index) || json_integer_value(index) < 0 ||
+            (size_t)json_integer_value(index) >= final->kernel_count)
             return error_set(err, "the final gives problem %zu no kernel", p);
         final->dispatch[p] = (size_t)json_integer_value(index);
-        final->regret[p] = json_is_number(json_array_get(regret, p)) ? json_number_value(json_array_get(regret, p)) : (double)NAN;
+        final->regret[p] =
+            json_is_number(json_array_get(regret, p)) ? json_number_value(json_array_get(regret, p)) : (double)NAN;
     }
     return 0;
 }
@@ -142,12 +149,13 @@ static int64_t chosen_trial(const struct final *final, size_t problem)
     return final->kernel_count ? final->kernels[final->dispatch[problem]] : final->winner;
 }
 
-// Ratios of one baseline to what is chosen: a problem at a time, and over all of them as the geometric mean within each round.
+// Ratios of one baseline to what is chosen: a problem at a time, and over all of them as the geometric mean within each
+// round.
 static void compare(struct final_entry *entry, const json_t *theirs, const struct final *final, const json_t *entries)
 {
     double *logs = NULL, *ones = NULL;
     size_t rounds = 0, problem_count = final->problem_count;
-    uint64_t seed = (uint64_t)final->seed;
+    uint64_t seed = (uint64_t) final->seed;
     bool complete = true;
     for (size_t p = 0; p < problem_count; p++) {
         size_t n, m;
@@ -169,7 +177,8 @@ static void compare(struct final_entry *entry, const json_t *theirs, const struc
         free(b);
     }
     for (size_t i = 0; i < rounds; i++) logs[i] = exp(logs[i]), ones[i] = 1;
-    if (complete && rounds) entry->ratio = problem_count == 1 ? entry->problems[0].ratio : ratio_of(logs, ones, rounds, seed);
+    if (complete && rounds)
+        entry->ratio = problem_count == 1 ? entry->problems[0].ratio : ratio_of(logs, ones, rounds, seed);
     free(logs);
     free(ones);
 }
@@ -195,8 +204,10 @@ int final_read(struct final *final, const json_t *document, size_t problem_count
         if (!final->entries[i].trial && final->entries[i].ok)
             compare(&final->entries[i], json_array_get(entries, i), final, entries);
     final->ties = memory_new(json_array_size(ties), sizeof *final->ties);
-    json_array_foreach(ties, i, item) {
-        if (json_is_integer(item) && json_integer_value(item) != final->winner) final->ties[final->tie_count++] = json_integer_value(item);
+    json_array_foreach(ties, i, item)
+    {
+        if (json_is_integer(item) && json_integer_value(item) != final->winner)
+            final->ties[final->tie_count++] = json_integer_value(item);
     }
     return 0;
 }
@@ -226,8 +237,14 @@ static const struct final_entry *find_entry(const struct final *final, int64_t t
     return NULL;
 }
 
-const struct final_entry *final_winner(const struct final *final) { return find_entry(final, final->winner); }
-const struct final_entry *final_choice(const struct final *final, size_t problem) { return find_entry(final, chosen_trial(final, problem)); }
+const struct final_entry *final_winner(const struct final *final)
+{
+    return find_entry(final, final->winner);
+}
+const struct final_entry *final_choice(const struct final *final, size_t problem)
+{
+    return find_entry(final, chosen_trial(final, problem));
+}
 
 static double unit_of(double seconds, const char **name)
 {
@@ -267,8 +284,10 @@ const char *show_interval(const struct interval *time, char *out, size_t size)
     double scale = unit_of(time->value, &unit);
     int digits = decimals(time->value / scale);
     if (isfinite(time->low) && isfinite(time->high))
-        snprintf(out, size, "%.*f %s [%.*f, %.*f]", digits, time->value / scale, unit, digits, time->low / scale, digits, time->high / scale);
-    else snprintf(out, size, "%.*f %s", digits, time->value / scale, unit);
+        snprintf(out, size, "%.*f %s [%.*f, %.*f]", digits, time->value / scale, unit, digits, time->low / scale,
+                 digits, time->high / scale);
+    else
+        snprintf(out, size, "%.*f %s", digits, time->value / scale, unit);
     return out;
 }
 
@@ -283,6 +302,7 @@ const char *show_moment(double when, char *out, size_t size)
 {
     time_t seconds = (time_t)when;
     struct tm parts;
-    if (!(when > 0) || !localtime_r(&seconds, &parts) || !strftime(out, size, "%Y-%m-%d %H:%M", &parts)) snprintf(out, size, "-");
+    if (!(when > 0) || !localtime_r(&seconds, &parts) || !strftime(out, size, "%Y-%m-%d %H:%M", &parts))
+        snprintf(out, size, "-");
     return out;
 }

@@ -1,7 +1,8 @@
-// What a final decided: the stored document ("final"), read, checked, and turned into medians, intervals and paired ratios.
+// What a final decided: the stored document ("final"), read, checked, and turned into medians, intervals and paired
+// ratios.
 //
-// The winner is compared with every baseline of the same final, round by round: rounds in which either has no time are left out. A ratio is
-// the baseline's time over the winner's: above 1 the winner is faster. Intervals are 95%.
+// The winner is compared with every baseline of the same final, round by round: rounds in which either has no time are
+// left out. A ratio is the baseline's time over the winner's: above 1 the winner is faster. Intervals are 95%.
 #ifndef SWEETSPOT_FINALS_H
 #define SWEETSPOT_FINALS_H
 
@@ -17,44 +18,45 @@ struct interval {
     double value, low, high; // NaN: unknown
 };
 
-struct final_problem {       // of one entry, in the order of the job's tuned problems
-    struct interval time;    // s, median
-    struct interval ratio;   // of a baseline: its time over the winner's
+struct final_problem {           // of one entry, in the order of the job's tuned problems
+    struct interval time;        // s, median
+    struct interval ratio;       // of a baseline: its time over the winner's
     double error_max, error_rms; // against fp64, relative to the bound's scale; NaN where not known
-    size_t rounds;           // as many as have a time
+    size_t rounds;               // as many as have a time
 };
 
 struct final_entry {
-    char *name;              // "17", "cublas"
-    int64_t trial;           // 0: a baseline
+    char *name;    // "17", "cublas"
+    int64_t trial; // 0: a baseline
     bool ok;
-    char *reason;            // why not
-    double error;            // worst element over its bound; NaN
+    char *reason; // why not
+    double error; // worst element over its bound; NaN
     struct final_problem *problems;
-    struct interval ratio;   // of a baseline: geometric mean over the problems
+    struct interval ratio; // of a baseline: geometric mean over the problems
 };
 
 struct final {
-    double when;             // Unix time
+    double when; // Unix time
     int64_t seed, rounds, winner;
     bool replayed;
     size_t problem_count, entry_count, tie_count;
     struct final_entry *entries;
-    int64_t *ties;           // trials that cannot be told from the winner
-    size_t kernel_count;     // objective each: so many trials, the first of which is `winner`; else 0
+    int64_t *ties;       // trials that cannot be told from the winner
+    size_t kernel_count; // objective each: so many trials, the first of which is `winner`; else 0
     int64_t *kernels;
-    size_t *dispatch;        // by problem: index into kernels
-    double *regret;          // by problem: relative to the fastest in the final
-    char **stage;            // by kernel: its heaviest launch; NULL unknown
-    int64_t *at_once;        // by kernel: that launch's blocks that the device holds
+    size_t *dispatch; // by problem: index into kernels
+    double *regret;   // by problem: relative to the fastest in the final
+    char **stage;     // by kernel: its heaviest launch; NULL unknown
+    int64_t *at_once; // by kernel: that launch's blocks that the device holds
 };
 
-// Reads a "final" document of a job with that many tuned problems. -1 with a message when the document is not of that form or the winner has
-// no entry. Release with final_release, also after a failure.
+// Reads a "final" document of a job with that many tuned problems. -1 with a message when the document is not of that
+// form or the winner has no entry. Release with final_release, also after a failure.
 int final_read(struct final *, const json_t *document, size_t problem_count, struct error *);
 void final_release(struct final *);
 const struct final_entry *final_winner(const struct final *); // never NULL after final_read
-// The entry that a problem is given to: the winner, or with objective each the problem's kernel. Never NULL after final_read.
+// The entry that a problem is given to: the winner, or with objective each the problem's kernel. Never NULL after
+// final_read.
 const struct final_entry *final_choice(const struct final *, size_t problem);
 
 // "2.810 ms"; "-" for NaN. Writes into `out` and returns it.

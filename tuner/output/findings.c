@@ -1,4 +1,5 @@
-// See findings.h: the scene that rules look at, the proposals, and the printing. The rules themselves are in findings_rules.c.
+// See findings.h: the scene that rules look at, the proposals, and the printing. The rules themselves are in
+// findings_rules.c.
 #include "tuner/output/findings.h"
 
 #include <ctype.h>
@@ -13,21 +14,29 @@
 #include "tuner/output/profile.h"
 #include "tuner/run/request.h"
 
-double finding_context_number(const struct finding_context *s, const char *key) { return profile_number(s->stage, key); }
+double finding_context_number(const struct finding_context *s, const char *key)
+{
+    return profile_number(s->stage, key);
+}
 
 double finding_context_issue(const struct finding_context *s)
 {
     double known = finding_context_number(s, "issue_active");
     if (!isnan(known)) return known / 100;
-    return finding_context_number(s, "instructions") / (4 * (double)s->limits->sm_count * finding_context_number(s, "cycles_active"));
+    return finding_context_number(s, "instructions") /
+           (4 * (double)s->limits->sm_count * finding_context_number(s, "cycles_active"));
 }
 
 static const char *value_text(const struct finding_context *s, size_t parameter, size_t value, char *out, size_t size)
 {
     const struct parameter *p = space_parameter(s->job->space, parameter);
-    const char *text = p->kind == PARAMETER_INT || p->kind == PARAMETER_UNROLL ? NULL : symbols_text(s->job->symbols, p->values[value]);
-    if (text) snprintf(out, size, "%s", text);
-    else snprintf(out, size, "%" PRId64, p->values[value]);
+    const char *text = p->kind == PARAMETER_INT || p->kind == PARAMETER_UNROLL
+                           ? NULL
+                           : symbols_text(s->job->symbols, p->values[value]);
+    if (text)
+        snprintf(out, size, "%s", text);
+    else
+        snprintf(out, size, "%" PRId64, p->values[value]);
     return out;
 }
 
@@ -40,7 +49,8 @@ bool propose_value(const struct finding_context *s, struct finding *f, size_t pa
     if (!space_is_valid(s->job->space, config)) return false;
     f->parameter = (int)parameter;
     f->value = (uint16_t)value;
-    snprintf(f->advice, sizeof f->advice, "%s=%s %s", space_parameter(s->job->space, parameter)->name, value_text(s, parameter, value, text, sizeof text), verb);
+    snprintf(f->advice, sizeof f->advice, "%s=%s %s", space_parameter(s->job->space, parameter)->name,
+             value_text(s, parameter, value, text, sizeof text), verb);
     return true;
 }
 
@@ -56,7 +66,8 @@ static bool has_word(const char *name, const char *words)
     return false;
 }
 
-// The next value in a direction, by size; unrolling counts "no pragma" (0) and "the compiler's choice" (1) as they are numbered. -1: none.
+// The next value in a direction, by size; unrolling counts "no pragma" (0) and "the compiler's choice" (1) as they are
+// numbered. -1: none.
 static int next_value(const struct parameter *p, size_t now, int direction)
 {
     int best = -1;
@@ -70,7 +81,8 @@ static int next_value(const struct parameter *p, size_t now, int direction)
     return best;
 }
 
-bool propose_step(const struct finding_context *s, struct finding *f, const char *words, int direction, const char *verb)
+bool propose_step(const struct finding_context *s, struct finding *f, const char *words, int direction,
+                  const char *verb)
 {
     for (size_t i = 0; s->has_config && i < space_parameter_count(s->job->space); i++) {
         const struct parameter *p = space_parameter(s->job->space, i);
@@ -85,7 +97,8 @@ static bool stands_in(const char *line, const char *name)
 {
     size_t length = strlen(name);
     for (const char *p = line; (p = strstr(p, name)); p++) {
-        bool begins = p == line || !(isalnum((unsigned char)p[-1]) || p[-1] == '_'), ends = !(isalnum((unsigned char)p[length]) || p[length] == '_');
+        bool begins = p == line || !(isalnum((unsigned char)p[-1]) || p[-1] == '_'),
+             ends = !(isalnum((unsigned char)p[length]) || p[length] == '_');
         if (begins && ends) return true;
     }
     return false;
@@ -118,7 +131,8 @@ bool finding_context_launch(const struct finding_context *s, const uint16_t *con
     return found;
 }
 
-bool propose_launch(const struct finding_context *s, struct finding *f, double (*score)(const struct finding_context *, const struct launch_shape *), const char *verb)
+bool propose_launch(const struct finding_context *s, struct finding *f,
+                    double (*score)(const struct finding_context *, const struct launch_shape *), const char *verb)
 {
     struct launch_shape shape;
     bool found = false;
@@ -129,7 +143,9 @@ bool propose_launch(const struct finding_context *s, struct finding *f, double (
             uint16_t config[SPACE_MAX_PARAMETERS];
             memcpy(config, s->config, sizeof config);
             config[i] = (uint16_t)k;
-            if (k == s->config[i] || !space_is_valid(s->job->space, config) || !finding_context_launch(s, config, &shape)) continue;
+            if (k == s->config[i] || !space_is_valid(s->job->space, config) ||
+                !finding_context_launch(s, config, &shape))
+                continue;
             double one = score(s, &shape);
             if (one > best && propose_value(s, f, i, k, verb)) {
                 best = one;
@@ -147,7 +163,8 @@ static int by_gain(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-size_t findings_make(const json_t *profile, const struct job *job, const struct device_limits *limits, struct finding out[FINDINGS_MAX])
+size_t findings_make(const json_t *profile, const struct job *job, const struct device_limits *limits,
+                     struct finding out[FINDINGS_MAX])
 {
     const json_t *stages = json_object_get(profile, "stages");
     struct finding_context s = {.profile = profile, .stage = profile_main_stage(profile), .job = job, .limits = limits};
@@ -156,7 +173,8 @@ size_t findings_make(const json_t *profile, const struct job *job, const struct 
     while (json_array_get(stages, s.stage_index) != s.stage) s.stage_index++;
     for (size_t p = 0; job && p < job->problem_count; p++)
         if (!strcmp(job->problems[p].name, json_get_string(profile, "problem", ""))) s.problem = p;
-    s.has_config = job && job->space && !space_parse(job->space, json_get_string(profile, "config", ""), s.config, NULL);
+    s.has_config =
+        job && job->space && !space_parse(job->space, json_get_string(profile, "config", ""), s.config, NULL);
     for (const struct rule *rule = finding_rules; rule->name && count < FINDINGS_MAX; rule++) {
         out[count] = (struct finding){.rule = rule->name, .gain = NAN, .parameter = -1};
         if (rule->look(&s, &out[count])) count++;
@@ -182,12 +200,14 @@ json_t *findings_json(const struct finding *list, size_t count, const struct job
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
         const struct finding *f = &list[i];
-        json_t *one = json_pack("{s:s, s:s, s:s, s:s, s:o}", "rule", f->rule, "seen", f->seen, "why", f->why, "advice", f->advice, "gain", json_real_or_null(f->gain));
+        json_t *one = json_pack("{s:s, s:s, s:s, s:s, s:o}", "rule", f->rule, "seen", f->seen, "why", f->why, "advice",
+                                f->advice, "gain", json_real_or_null(f->gain));
         if (f->parameter >= 0 && job) {
             struct finding_context s = {.job = job};
             char text[128];
             json_object_set_new(one, "parameter", json_string(space_parameter(job->space, (size_t)f->parameter)->name));
-            json_object_set_new(one, "value", json_string(value_text(&s, (size_t)f->parameter, f->value, text, sizeof text)));
+            json_object_set_new(one, "value",
+                                json_string(value_text(&s, (size_t)f->parameter, f->value, text, sizeof text)));
         }
         json_array_append_new(array, one);
     }

@@ -10,7 +10,7 @@
 
 struct finding_context {
     const json_t *profile, *stage;
-    const struct job *job;                 // NULL: nothing can be proposed
+    const struct job *job; // NULL: nothing can be proposed
     const struct device_limits *limits;
     bool has_config;
     uint16_t config[SPACE_MAX_PARAMETERS]; // where has_config
@@ -19,23 +19,26 @@ struct finding_context {
 
 // A number of the main stage (profile_number); NaN unknown.
 double finding_context_number(const struct finding_context *, const char *key);
-double finding_context_issue(const struct finding_context *); // cycles in which a scheduler issues, 0..1; from the basic set too
+double finding_context_issue(
+    const struct finding_context *); // cycles in which a scheduler issues, 0..1; from the basic set too
 
-// Proposals: each sets parameter, value and advice ("TILE_COL_SIZE=4 ...") of the finding, or returns false. `verb` is what the change does
-// ("would remove it"). All check that the changed configuration is valid.
+// Proposals: each sets parameter, value and advice ("TILE_COL_SIZE=4 ...") of the finding, or returns false. `verb` is
+// what the change does ("would remove it"). All check that the changed configuration is valid.
 bool propose_value(const struct finding_context *, struct finding *, size_t parameter, size_t value, const char *verb);
-// One step up (+1) or down (-1) along the values of the first parameter whose name contains one of the words ("STAGES|PIPE"), or whose kind is unroll
-// where the list contains "<unroll>".
+// One step up (+1) or down (-1) along the values of the first parameter whose name contains one of the words
+// ("STAGES|PIPE"), or whose kind is unroll where the list contains "<unroll>".
 bool propose_step(const struct finding_context *, struct finding *, const char *words, int direction, const char *verb);
 // A parameter that stands in the text of a source line: its next smaller value, else its next larger one.
 bool propose_named(const struct finding_context *, struct finding *, const char *line, const char *verb);
-// The single change that gives the launch the best score; `score` is given the shape that it would have, the present one's score must be exceeded by
-// a tenth.
-bool propose_launch(const struct finding_context *, struct finding *, double (*score)(const struct finding_context *, const struct launch_shape *), const char *verb);
+// The single change that gives the launch the best score; `score` is given the shape that it would have, the present
+// one's score must be exceeded by a tenth.
+bool propose_launch(const struct finding_context *, struct finding *,
+                    double (*score)(const struct finding_context *, const struct launch_shape *), const char *verb);
 // The present launch, as the job's expressions have it. False where unknown.
 bool finding_context_launch(const struct finding_context *, const uint16_t *config, struct launch_shape *);
 
-// The rules (findings_rules.c), ended by NULL. A rule fills the finding (rule's name aside) and returns true, or returns false.
+// The rules (findings_rules.c), ended by NULL. A rule fills the finding (rule's name aside) and returns true, or
+// returns false.
 struct rule {
     const char *name;
     bool (*look)(const struct finding_context *, struct finding *);

@@ -1,5 +1,6 @@
-// The rules of findings.h, one function each, and their table. Thresholds stand where they are used: each is a share of the time below which a
-// finding would be noise. A rule returns false as soon as a figure that it needs is unknown: comparisons with NaN are false.
+// The rules of findings.h, one function each, and their table. Thresholds stand where they are used: each is a share of
+// the time below which a finding would be noise. A rule returns false as soon as a figure that it needs is unknown:
+// comparisons with NaN are false.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,13 +11,21 @@
 
 #define SAY(text, ...) snprintf(text, sizeof text, __VA_ARGS__)
 
-static double share(const struct finding_context *s, const char *reason) { return profile_share(s->stage, reason); }
-static double least(double a, double b) { return isnan(a) ? b : isnan(b) ? a : fmin(a, b); }
+static double share(const struct finding_context *s, const char *reason)
+{
+    return profile_share(s->stage, reason);
+}
+static double least(double a, double b)
+{
+    return isnan(a) ? b : isnan(b) ? a : fmin(a, b);
+}
 
-// What every unit but one is busy with, of peak, 0..1: a change that relieves the one gains no more than until the next is at its limit.
+// What every unit but one is busy with, of peak, 0..1: a change that relieves the one gains no more than until the next
+// is at its limit.
 static double next_limit(const struct finding_context *s, const char *relieved)
 {
-    static const char *const units[] = {"issue_active", "pipe_fma", "pipe_alu", "pipe_fp64", "pipe_xu", "pipe_tensor", "l1_throughput", "l2_throughput", "dram_throughput"};
+    static const char *const units[] = {"issue_active", "pipe_fma",      "pipe_alu",      "pipe_fp64",      "pipe_xu",
+                                        "pipe_tensor",  "l1_throughput", "l2_throughput", "dram_throughput"};
     double highest = finding_context_issue(s);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         double one = finding_context_number(s, units[i]) / 100;
@@ -29,22 +38,30 @@ static bool bank_conflicts(const struct finding_context *s, struct finding *f)
 {
     struct profile_blame blame;
     double extra = finding_context_number(s, "shared_wavefronts") - finding_context_number(s, "shared_ideal");
-    if (isnan(extra)) extra = finding_context_number(s, "bank_conflicts_load") + finding_context_number(s, "bank_conflicts_store");
-    double active = finding_context_number(s, "cycles_active"), elapsed = json_get_number(s->profile, "time", NAN) * 1e6 * json_get_number(s->profile, "clock_mhz", NAN);
+    if (isnan(extra))
+        extra = finding_context_number(s, "bank_conflicts_load") + finding_context_number(s, "bank_conflicts_store");
+    double active = finding_context_number(s, "cycles_active"),
+           elapsed = json_get_number(s->profile, "time", NAN) * 1e6 * json_get_number(s->profile, "clock_mhz", NAN);
     double cycles = extra / (double)s->limits->sm_count / (isnan(active) ? elapsed : active);
     if (!(cycles > 0.02)) return false;
     bool named = profile_blame(s->stage, EXCESS_SHARED, &blame, 1) > 0;
     char *text = named && s->job ? profile_source(s->job->source, blame.line) : NULL;
     if (named)
-        SAY(f->seen, "line %" PRId64 " needs %.2f times the ideal number of shared-memory wavefronts, and bank conflicts take %.0f%% of all cycles%s%.120s", json_get_integer(blame.line, "line", 0), blame.ratio,
-            100 * cycles, text && *text ? ": " : "", text ? text : "");
+        SAY(f->seen,
+            "line %" PRId64 " needs %.2f times the ideal number of shared-memory wavefronts, and bank conflicts take "
+            "%.0f%% of all cycles%s%.120s",
+            json_get_integer(blame.line, "line", 0), blame.ratio, 100 * cycles, text && *text ? ": " : "",
+            text ? text : "");
     else
         SAY(f->seen, "bank conflicts take the shared memory's banks for %.0f%% of all cycles", 100 * cycles);
-    SAY(f->why, "threads of a warp that want different words of one bank are served one after another, and the warps behind them wait");
-    f->gain = least(least(cycles, 1 - next_limit(s, "l1_throughput")), share(s, "short_scoreboard") + share(s, "mio_throttle"));
-    bool proposed = (text && propose_named(s, f, text, "makes that line's accesses narrower or spreads them over other banks")) ||
-                    propose_step(s, f, "TILE_COL|TILE_ROW", -1, "makes neighbouring threads read neighbouring banks") ||
-                    propose_step(s, f, "PAD|SWIZZLE", 1, "shifts the rows against each other");
+    SAY(f->why, "threads of a warp that want different words of one bank are served one after another, and the warps "
+                "behind them wait");
+    f->gain = least(least(cycles, 1 - next_limit(s, "l1_throughput")),
+                    share(s, "short_scoreboard") + share(s, "mio_throttle"));
+    bool proposed =
+        (text && propose_named(s, f, text, "makes that line's accesses narrower or spreads them over other banks")) ||
+        propose_step(s, f, "TILE_COL|TILE_ROW", -1, "makes neighbouring threads read neighbouring banks") ||
+        propose_step(s, f, "PAD|SWIZZLE", 1, "shifts the rows against each other");
     if (!proposed) SAY(f->advice, "pad the rows by one access width, or swizzle");
     free(text);
     return true;
@@ -56,14 +73,22 @@ static bool uncoalesced(const struct finding_context *s, struct finding *f)
     double ratio = finding_context_number(s, "global_sectors") / finding_context_number(s, "global_ideal");
     if (!(ratio > 1.1)) return false;
     bool named = profile_blame(s->stage, EXCESS_GLOBAL, &blame, 1) > 0;
-    double busy = fmax(finding_context_number(s, "memory_throughput"), finding_context_number(s, "dram_throughput")) / 100;
-    if (named) SAY(f->seen, "line %" PRId64 " moves %.2f times the sectors that its data needs; the whole kernel %.2f times", json_get_integer(blame.line, "line", 0), blame.ratio, ratio);
-    else SAY(f->seen, "global memory moves %.2f times the sectors that the data needs", ratio);
-    SAY(f->why, "memory comes in sectors of 32 bytes: threads of a warp that do not read neighbouring words move bytes that nobody wants; a high memory throughput "
-                "is then no sign of health%s", busy > 0.6 ? ", and the memory is busy here" : "");
+    double busy =
+        fmax(finding_context_number(s, "memory_throughput"), finding_context_number(s, "dram_throughput")) / 100;
+    if (named)
+        SAY(f->seen, "line %" PRId64 " moves %.2f times the sectors that its data needs; the whole kernel %.2f times",
+            json_get_integer(blame.line, "line", 0), blame.ratio, ratio);
+    else
+        SAY(f->seen, "global memory moves %.2f times the sectors that the data needs", ratio);
+    SAY(f->why,
+        "memory comes in sectors of 32 bytes: threads of a warp that do not read neighbouring words move bytes that "
+        "nobody wants; a high memory throughput "
+        "is then no sign of health%s",
+        busy > 0.6 ? ", and the memory is busy here" : "");
     f->gain = (1 - 1 / ratio) * (busy > 0 ? fmin(busy, 1) : 1);
     char *text = named && s->job ? profile_source(s->job->source, blame.line) : NULL;
-    bool proposed = (text && propose_named(s, f, text, "changes what that line reads together")) || propose_step(s, f, "STRIDE|ORDER|LAYOUT", -1, "brings the threads' words together");
+    bool proposed = (text && propose_named(s, f, text, "changes what that line reads together")) ||
+                    propose_step(s, f, "STRIDE|ORDER|LAYOUT", -1, "brings the threads' words together");
     if (!proposed) SAY(f->advice, "let consecutive threads read consecutive words, from an aligned start");
     free(text);
     return true;
@@ -73,15 +98,20 @@ static double by_occupancy(const struct finding_context *s, const struct launch_
 {
     int64_t threads = l->block[0] * l->block[1] * l->block[2];
     double registers = finding_context_number(s, "registers"), fixed = finding_context_number(s, "shared_static");
-    return theoretical_occupancy(s->limits, threads, registers > 0 ? (int64_t)registers : 0, l->shared + (fixed > 0 ? (int64_t)fixed : 0));
+    return theoretical_occupancy(s->limits, threads, registers > 0 ? (int64_t)registers : 0,
+                                 l->shared + (fixed > 0 ? (int64_t)fixed : 0));
 }
 
 static bool low_occupancy(const struct finding_context *s, struct finding *f)
 {
     static const struct {
         const char *key, *words;
-    } limits[] = {{"limit_registers", "registers"}, {"limit_shared", "shared memory"}, {"limit_warps", "the number of warps"}, {"limit_blocks", "the number of blocks"}};
-    double theory = json_get_number(json_object_get(s->stage, "facts"), "occupancy", NAN), issue = finding_context_issue(s), fewest = INFINITY;
+    } limits[] = {{"limit_registers", "registers"},
+                  {"limit_shared", "shared memory"},
+                  {"limit_warps", "the number of warps"},
+                  {"limit_blocks", "the number of blocks"}};
+    double theory = json_get_number(json_object_get(s->stage, "facts"), "occupancy", NAN),
+           issue = finding_context_issue(s), fewest = INFINITY;
     double waits = share(s, "long_scoreboard") + share(s, "short_scoreboard");
     const char *cause = "?";
     if (!(theory < 0.5) || !(issue < 0.6) || waits < 0.2) return false;
@@ -89,23 +119,32 @@ static bool low_occupancy(const struct finding_context *s, struct finding *f)
         double one = finding_context_number(s, limits[i].key);
         if (one < fewest) fewest = one, cause = limits[i].words;
     }
-    SAY(f->seen, "a multiprocessor holds %.0f%% of the warps it could, as %s allow%s, and issues in %.0f%% of its cycles", 100 * theory, cause, *cause == 'r' ? "" : "s", 100 * issue);
+    SAY(f->seen,
+        "a multiprocessor holds %.0f%% of the warps it could, as %s allow%s, and issues in %.0f%% of its cycles",
+        100 * theory, cause, *cause == 'r' ? "" : "s", 100 * issue);
     SAY(f->why, "with few warps there is often none that is not waiting for data");
     f->gain = least(1 - issue / 0.9, 0.5 * waits);
-    bool proposed = propose_launch(s, f, by_occupancy, "lets more warps fit") || (*cause == 'r' && propose_step(s, f, "MIN_BLOCKS", 1, "makes the compiler use fewer registers"));
-    if (!proposed) SAY(f->advice, "%s", *cause == 'r' ? "fewer registers: smaller tiles a thread, or __launch_bounds__" : "smaller blocks or less shared memory a block");
+    bool proposed = propose_launch(s, f, by_occupancy, "lets more warps fit") ||
+                    (*cause == 'r' && propose_step(s, f, "MIN_BLOCKS", 1, "makes the compiler use fewer registers"));
+    if (!proposed)
+        SAY(f->advice, "%s",
+            *cause == 'r' ? "fewer registers: smaller tiles a thread, or __launch_bounds__"
+                          : "smaller blocks or less shared memory a block");
     return true;
 }
 
 static bool spills(const struct finding_context *s, struct finding *f)
 {
     double bytes = finding_context_number(s, "spill_loads") + finding_context_number(s, "spill_stores");
-    double sectors = finding_context_number(s, "local_load_sectors") + finding_context_number(s, "local_store_sectors"), global = finding_context_number(s, "global_sectors");
+    double sectors = finding_context_number(s, "local_load_sectors") + finding_context_number(s, "local_store_sectors"),
+           global = finding_context_number(s, "global_sectors");
     if (!(bytes > 0)) return false;
-    SAY(f->seen, "the compiler spills registers: %.0f bytes of loads and stores%s", bytes, sectors > 0 ? ", and local memory is used while the kernel runs" : ", but hardly outside the hot path");
+    SAY(f->seen, "the compiler spills registers: %.0f bytes of loads and stores%s", bytes,
+        sectors > 0 ? ", and local memory is used while the kernel runs" : ", but hardly outside the hot path");
     SAY(f->why, "what is spilt goes through the L1 cache to memory and back");
     f->gain = sectors > 0 && global > 0 ? fmin(sectors / (sectors + global), 0.5) : NAN;
-    if (!propose_step(s, f, "MIN_BLOCKS", -1, "leaves each thread more registers") && !propose_step(s, f, "<unroll>", -1, "keeps fewer values alive"))
+    if (!propose_step(s, f, "MIN_BLOCKS", -1, "leaves each thread more registers") &&
+        !propose_step(s, f, "<unroll>", -1, "keeps fewer values alive"))
         SAY(f->advice, "smaller tiles a thread, or a weaker __launch_bounds__");
     return true;
 }
@@ -121,7 +160,8 @@ static double by_waves(const struct finding_context *s, const struct launch_shap
 
 static bool tail_effect(const struct finding_context *s, struct finding *f)
 {
-    double waves = finding_context_number(s, "waves"), average = finding_context_number(s, "cycles_active"), longest = finding_context_number(s, "cycles_active_max");
+    double waves = finding_context_number(s, "waves"), average = finding_context_number(s, "cycles_active"),
+           longest = finding_context_number(s, "cycles_active_max");
     double idle = 1 - waves / ceil(waves), measured = 1 - average / longest;
     if (!(waves < 8) || !(idle > 0.1) || (waves > 1 && measured < 0.03)) return false;
     if (waves < 1) { // nothing runs longer than the rest, but there could be more of it
@@ -129,19 +169,25 @@ static bool tail_effect(const struct finding_context *s, struct finding *f)
         measured = NAN;
         if (idle < 0.1) return false;
     }
-    SAY(f->seen, "the grid fills the device %.2f times%s", waves, waves < 1 ? ": it leaves multiprocessors empty" : ": in the last round most of them wait");
+    SAY(f->seen, "the grid fills the device %.2f times%s", waves,
+        waves < 1 ? ": it leaves multiprocessors empty" : ": in the last round most of them wait");
     SAY(f->why, "blocks come in waves, and a last wave that is nearly empty takes as long as a full one");
     f->gain = least(idle, isnan(measured) ? idle : fmax(measured, 0.02));
-    if (!propose_launch(s, f, by_waves, "makes the grid nearer to a whole number of waves")) SAY(f->advice, "a block size that gives a whole number of waves, or a persistent grid");
+    if (!propose_launch(s, f, by_waves, "makes the grid nearer to a whole number of waves"))
+        SAY(f->advice, "a block size that gives a whole number of waves, or a persistent grid");
     return true;
 }
 
 static bool instruction_cache(const struct finding_context *s, struct finding *f)
 {
-    double time = share(s, "no_instruction"), code = finding_context_number(s, "code_bytes"), misses = finding_context_number(s, "icache_misses"), requests = finding_context_number(s, "icache_requests");
+    double time = share(s, "no_instruction"), code = finding_context_number(s, "code_bytes"),
+           misses = finding_context_number(s, "icache_misses"), requests = finding_context_number(s, "icache_requests");
     if (!(time > 0.05)) return false;
-    SAY(f->seen, "warps wait for instructions %.0f%% of their time%s%.0f%s", 100 * time, code > 0 ? "; the code has " : "", code > 0 ? code : 0, code > 0 ? " bytes" : "");
-    SAY(f->why, "the hot code does not fit the instruction caches (%.0f%% of requests miss), all the less as warps drift apart", requests > 0 ? 100 * misses / requests : 0);
+    SAY(f->seen, "warps wait for instructions %.0f%% of their time%s%.0f%s", 100 * time,
+        code > 0 ? "; the code has " : "", code > 0 ? code : 0, code > 0 ? " bytes" : "");
+    SAY(f->why,
+        "the hot code does not fit the instruction caches (%.0f%% of requests miss), all the less as warps drift apart",
+        requests > 0 ? 100 * misses / requests : 0);
     f->gain = time;
     if (!propose_step(s, f, "<unroll>|UNROLL", -1, "makes the code shorter")) SAY(f->advice, "less unrolling");
     return true;
@@ -149,13 +195,17 @@ static bool instruction_cache(const struct finding_context *s, struct finding *f
 
 static bool latency(const struct finding_context *s, struct finding *f)
 {
-    double issue = finding_context_issue(s), waits = share(s, "long_scoreboard"), dram = finding_context_number(s, "dram_throughput"), memory = finding_context_number(s, "memory_throughput");
+    double issue = finding_context_issue(s), waits = share(s, "long_scoreboard"),
+           dram = finding_context_number(s, "dram_throughput"), memory = finding_context_number(s, "memory_throughput");
     if (!(issue < 0.5) || !(waits > 0.3) || !(dram < 70) || memory > 80) return false;
-    SAY(f->seen, "warps wait for global memory %.0f%% of their time, while device memory is only %.0f%% busy", 100 * waits, dram);
+    SAY(f->seen, "warps wait for global memory %.0f%% of their time, while device memory is only %.0f%% busy",
+        100 * waits, dram);
     SAY(f->why, "too few loads are in flight to fill the memory's latency");
     f->gain = least(waits, 1 - fmax(issue, fmax(dram, memory) / 100));
-    bool proposed = propose_step(s, f, "STAGES|PREFETCH|DEPTH", 1, "keeps more loads in flight") || propose_step(s, f, "<unroll>|UNROLL|VECTOR|ITEMS|PER_THREAD", 1, "gives each thread more independent loads") ||
-                    propose_launch(s, f, by_occupancy, "lets more warps fit");
+    bool proposed =
+        propose_step(s, f, "STAGES|PREFETCH|DEPTH", 1, "keeps more loads in flight") ||
+        propose_step(s, f, "<unroll>|UNROLL|VECTOR|ITEMS|PER_THREAD", 1, "gives each thread more independent loads") ||
+        propose_launch(s, f, by_occupancy, "lets more warps fit");
     if (!proposed) SAY(f->advice, "more independent loads before the first use: unroll, prefetch, or wider accesses");
     return true;
 }
@@ -165,15 +215,19 @@ static bool divergence(const struct finding_context *s, struct finding *f)
     struct profile_blame blame;
     double threads = finding_context_number(s, "threads_per_instruction");
     const json_t *totals = json_object_get(s->stage, "totals"); // of the facts, "threads" are the block's
-    if (isnan(threads)) threads = json_get_number(totals, "threads", NAN) / json_get_number(totals, "instructions", NAN);
+    if (isnan(threads))
+        threads = json_get_number(totals, "threads", NAN) / json_get_number(totals, "instructions", NAN);
     if (!(threads < 29)) return false;
     bool named = profile_blame(s->stage, EXCESS_DIVERGENCE, &blame, 1) > 0;
     char *text = named && s->job ? profile_source(s->job->source, blame.line) : NULL;
     SAY(f->seen, "an instruction is executed for %.1f of a warp's 32 threads", threads);
-    if (named) SAY(f->seen, "an instruction is executed for %.1f of a warp's 32 threads, worst at line %" PRId64 "%s%.120s", threads, json_get_integer(blame.line, "line", 0), text && *text ? ": " : "", text ? text : "");
+    if (named)
+        SAY(f->seen, "an instruction is executed for %.1f of a warp's 32 threads, worst at line %" PRId64 "%s%.120s",
+            threads, json_get_integer(blame.line, "line", 0), text && *text ? ": " : "", text ? text : "");
     SAY(f->why, "the branches of a warp run one after another, each for its own threads");
     f->gain = (1 - threads / 32) * fmin(1, finding_context_issue(s) / 0.9);
-    if (!(text && propose_named(s, f, text, "changes that branch")) && !propose_step(s, f, "BRANCH|DIVERGE", -1, "removes the branch"))
+    if (!(text && propose_named(s, f, text, "changes that branch")) &&
+        !propose_step(s, f, "BRANCH|DIVERGE", -1, "removes the branch"))
         SAY(f->advice, "select with arithmetic instead of branching, or sort the work so that a warp's threads agree");
     free(text);
     return true;
@@ -183,7 +237,8 @@ static bool one_pipe(const struct finding_context *s, struct finding *f)
 {
     static const struct {
         const char *key, *words;
-    } pipes[] = {{"pipe_fma", "the FMA pipes"}, {"pipe_alu", "the ALU pipe"}, {"pipe_fp64", "the FP64 pipe"}, {"pipe_xu", "the special-function pipe"},
+    } pipes[] = {{"pipe_fma", "the FMA pipes"},      {"pipe_alu", "the ALU pipe"},
+                 {"pipe_fp64", "the FP64 pipe"},     {"pipe_xu", "the special-function pipe"},
                  {"pipe_tensor", "the tensor pipe"}, {"pipe_lsu", "the load-store pipe"}};
     size_t busiest = 0;
     for (size_t i = 1; i < sizeof pipes / sizeof *pipes; i++)
@@ -199,11 +254,16 @@ static bool one_pipe(const struct finding_context *s, struct finding *f)
 static bool at_roofline(const struct finding_context *s, struct finding *f)
 {
     const json_t *ceilings = json_object_get(s->profile, "ceilings");
-    double time = json_get_number(s->profile, "time", NAN), flops = json_get_number(s->profile, "flops", 0), bytes = json_get_number(s->profile, "bytes", 0);
-    double compute = finding_context_number(s, "pipe_tensor") > 1 ? 0 : flops / json_get_number(ceilings, "flops_per_second", NAN), memory = bytes / json_get_number(ceilings, "bytes_per_second", NAN);
+    double time = json_get_number(s->profile, "time", NAN), flops = json_get_number(s->profile, "flops", 0),
+           bytes = json_get_number(s->profile, "bytes", 0);
+    double compute = finding_context_number(s, "pipe_tensor") > 1
+                         ? 0
+                         : flops / json_get_number(ceilings, "flops_per_second", NAN),
+           memory = bytes / json_get_number(ceilings, "bytes_per_second", NAN);
     double reached = fmax(compute, memory) / time;
     if (!(reached > 0.85)) return false;
-    SAY(f->seen, "the job's work takes %.0f%% of the time at the device's measured ceiling for %s", 100 * reached, memory > compute ? "memory" : "FP32 arithmetic");
+    SAY(f->seen, "the job's work takes %.0f%% of the time at the device's measured ceiling for %s", 100 * reached,
+        memory > compute ? "memory" : "FP32 arithmetic");
     SAY(f->why, "this is the roofline: the algorithm would have to do less");
     f->gain = fmax(1 - reached, 0);
     return true;
@@ -211,7 +271,8 @@ static bool at_roofline(const struct finding_context *s, struct finding *f)
 
 static bool imbalance(const struct finding_context *s, struct finding *f)
 {
-    double average = finding_context_number(s, "cycles_active"), longest = finding_context_number(s, "cycles_active_max"), waves = finding_context_number(s, "waves");
+    double average = finding_context_number(s, "cycles_active"),
+           longest = finding_context_number(s, "cycles_active_max"), waves = finding_context_number(s, "waves");
     double lost = 1 - average / longest;
     if (!(lost > 0.15) || (waves < 8 && waves != floor(waves))) return false; // else it is the tail
     SAY(f->seen, "the busiest multiprocessor works %.0f%% longer than the average one", 100 * (longest / average - 1));
@@ -228,13 +289,24 @@ static bool barriers(const struct finding_context *s, struct finding *f)
     SAY(f->seen, "warps wait at barriers %.0f%% of their time", 100 * time);
     SAY(f->why, "a barrier lasts until the slowest warp of the block has come");
     f->gain = 0.5 * time;
-    if (!propose_step(s, f, "STAGES", 1, "lets the copies run further ahead of the barrier") && !propose_step(s, f, "BLOCK_K|TILE_K", 1, "needs fewer barriers"))
+    if (!propose_step(s, f, "STAGES", 1, "lets the copies run further ahead of the barrier") &&
+        !propose_step(s, f, "BLOCK_K|TILE_K", 1, "needs fewer barriers"))
         SAY(f->advice, "smaller blocks, or fewer barriers for the same work");
     return true;
 }
 
 const struct rule finding_rules[] = {
-    {"bank_conflicts", bank_conflicts}, {"uncoalesced", uncoalesced}, {"low_occupancy", low_occupancy},   {"spills", spills},       {"tail_effect", tail_effect},
-    {"instruction_cache", instruction_cache}, {"latency", latency},   {"divergence", divergence},         {"one_pipe", one_pipe},   {"at_roofline", at_roofline},
-    {"imbalance", imbalance},           {"barriers", barriers},       {NULL, NULL},
+    {"bank_conflicts", bank_conflicts},
+    {"uncoalesced", uncoalesced},
+    {"low_occupancy", low_occupancy},
+    {"spills", spills},
+    {"tail_effect", tail_effect},
+    {"instruction_cache", instruction_cache},
+    {"latency", latency},
+    {"divergence", divergence},
+    {"one_pipe", one_pipe},
+    {"at_roofline", at_roofline},
+    {"imbalance", imbalance},
+    {"barriers", barriers},
+    {NULL, NULL},
 };

@@ -61,7 +61,9 @@ json_t *header_read(const char *path, struct error *err)
             json_array_append_new(sections, section);
             continue;
         }
-        if (section) error_set(err, "a section of version %lld, this sweetspot writes version %d", (long long)version, HEADER_SECTION_VERSION);
+        if (section)
+            error_set(err, "a section of version %lld, this sweetspot writes version %d", (long long)version,
+                      HEADER_SECTION_VERSION);
         error_prefix(err, "%s:%d", path, line);
         json_decref(section);
         json_decref(sections);
@@ -89,7 +91,8 @@ int header_merge(json_t *sections, const json_t *fresh, struct error *err)
         if (strcmp(json_get_string(old, "job", ""), json_get_string(section, "job", "")) != 0)
             return error_set(err, "the header is that of another job, '%s'", json_get_string(old, "job", ""));
         if (!json_equal(json_object_get(old, "sizes"), json_object_get(section, "sizes")))
-            return error_set(err, "the header's section for %s has other problem sizes than the job has now", json_get_string(old, "device", ""));
+            return error_set(err, "the header's section for %s has other problem sizes than the job has now",
+                             json_get_string(old, "device", ""));
     }
     for (size_t i = json_array_size(fresh); i-- > 0;) json_array_insert(sections, 0, json_array_get(fresh, i));
     return 0;
@@ -98,7 +101,8 @@ int header_merge(json_t *sections, const json_t *fresh, struct error *err)
 size_t header_devices(const json_t *sections)
 {
     size_t count = 0;
-    for (size_t i = 0; i < json_array_size(sections); i++) count += !json_get_integer(json_array_get(sections, i), "kernel", 0);
+    for (size_t i = 0; i < json_array_size(sections); i++)
+        count += !json_get_integer(json_array_get(sections, i), "kernel", 0);
     return count;
 }
 
@@ -109,7 +113,8 @@ static int make_folders(const char *path, struct error *err)
     int result = 0;
     for (char *slash = strchr(folder + 1, '/'); slash && !result; slash = strchr(slash + 1, '/')) {
         *slash = 0;
-        if (mkdir(folder, 0777) && errno != EEXIST) result = error_set(err, "cannot create the folder '%s': %s", folder, strerror(errno));
+        if (mkdir(folder, 0777) && errno != EEXIST)
+            result = error_set(err, "cannot create the folder '%s': %s", folder, strerror(errno));
         *slash = '/';
     }
     free(folder);
@@ -131,7 +136,8 @@ int header_write(const char *path, const json_t *sections, struct error *err)
     bool written = !ferror(file) && !fflush(file) && !fsync(fileno(file)); // or a power failure leaves an empty header
     written = !fclose(file) && written;
     file = NULL;
-    if (!result && (!written || rename(temporary, path))) result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
+    if (!result && (!written || rename(temporary, path)))
+        result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
 out:
     if (file) fclose(file);
     if (result) unlink(temporary);

@@ -1,7 +1,7 @@
 // The C header that a job leaves behind: out/include/<job>_best.h, one section a device (header_section.h).
 //
-// It includes nothing and compiles without warnings as C99, C++11 and CUDA (nvcc, NVRTC). The section of a device is kept in a comment of
-// one line, so that a header can be read back and another device merged in.
+// It includes nothing and compiles without warnings as C99, C++11 and CUDA (nvcc, NVRTC). The section of a device is
+// kept in a comment of one line, so that a header can be read back and another device merged in.
 #ifndef SWEETSPOT_HEADER_H
 #define SWEETSPOT_HEADER_H
 
@@ -14,25 +14,27 @@
 char *header_identifier(const char *job);
 // What the header's functions for expressions begin with: "sgemm_fn_". malloc'ed.
 char *header_prefix(const char *job);
-// The number that stands for a source hash where the preprocessor must compare it: "0x" and its first 16 digits. Writes into `out`.
+// The number that stands for a source hash where the preprocessor must compare it: "0x" and its first 16 digits. Writes
+// into `out`.
 const char *header_hash_number(const char *source_hash, char out[32]);
 
-// The sections of a header written before, as an array (new reference): empty when there is no such file. NULL with a message when the file is
-// something else or cannot be read.
+// The sections of a header written before, as an array (new reference): empty when there is no such file. NULL with a
+// message when the file is something else or cannot be read.
 json_t *header_read(const char *path, struct error *);
 
-// Puts the sections (an array: one device's, one a kernel) first, in the place of older ones for the same device. -1 with a message when the others are of another job or have
-// other problem sizes, so that one header cannot serve both.
+// Puts the sections (an array: one device's, one a kernel) first, in the place of older ones for the same device. -1
+// with a message when the others are of another job or have other problem sizes, so that one header cannot serve both.
 int header_merge(json_t *sections, const json_t *fresh, struct error *);
 
 // How many devices the sections are for.
 size_t header_devices(const json_t *sections);
 
-// Writes the header of these sections (at least one; the first is the default device). -1 with a message when a parameter's macro would
-// collide with one of the header's own.
+// Writes the header of these sections (at least one; the first is the default device). -1 with a message when a
+// parameter's macro would collide with one of the header's own.
 int header_render(FILE *, const json_t *sections, struct error *);
 
-// Renders into a temporary file beside `path` (its folder is created) and renames it: readers see the old header or the new one.
+// Renders into a temporary file beside `path` (its folder is created) and renames it: readers see the old header or the
+// new one.
 int header_write(const char *path, const json_t *sections, struct error *);
 
 #endif

@@ -1,7 +1,9 @@
-// The header's inline functions: the launch geometry of every stage in every section, and what was measured as a table with its selectors.
+// The header's inline functions: the launch geometry of every stage in every section, and what was measured as a table
+// with its selectors.
 //
-// They include nothing, allocate nothing, and are written for the strictest warnings of C99, C++11 and CUDA: no structure has the name of a
-// function (C++ warns of that), no argument goes unused, and nothing is converted without a cast.
+// They include nothing, allocate nothing, and are written for the strictest warnings of C99, C++11 and CUDA: no
+// structure has the name of a function (C++ warns of that), no argument goes unused, and nothing is converted without a
+// cast.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +17,8 @@ void header_put_arguments(struct renderer *r, const char *first)
     const json_t *size;
     size_t i;
     fputs(first, r->file);
-    json_array_foreach(r->sizes, i, size) fprintf(r->file, "%slong long size_%s", i || *first ? ", " : "", json_string_value(size));
+    json_array_foreach(r->sizes, i, size)
+        fprintf(r->file, "%slong long size_%s", i || *first ? ", " : "", json_string_value(size));
     if (!*first && !json_array_size(r->sizes)) fputs("void", r->file);
 }
 
@@ -28,28 +31,33 @@ void header_put_sizes(struct renderer *r, const char *first)
 
 static void put_helpers(struct renderer *r)
 {
-    fprintf(r->file,
-            "#if defined(__CUDACC_RTC__)\n#define %1$s_FUNCTION static inline __host__ __device__ __attribute__((unused))\n"
-            "#elif defined(__CUDACC__)\n#define %1$s_FUNCTION static inline __host__ __device__\n"
-            "#else\n#define %1$s_FUNCTION static inline\n#endif\n\n"
-            "%1$s_FUNCTION long long %2$s_fn_ceil_div(long long a, long long b) { return a / b + (a %% b != 0 && (a < 0) == (b < 0)); }\n"
-            "%1$s_FUNCTION long long %2$s_fn_round_up(long long a, long long b) { return %2$s_fn_ceil_div(a, b) * b; }\n"
-            "%1$s_FUNCTION long long %2$s_fn_min(long long a, long long b) { return a < b ? a : b; }\n"
-            "%1$s_FUNCTION long long %2$s_fn_max(long long a, long long b) { return a > b ? a : b; }\n"
-            "%1$s_FUNCTION long long %2$s_fn_abs(long long a) { return a < 0 ? -a : a; }\n"
-            "%1$s_FUNCTION long long %2$s_fn_is_pow2(long long a) { return a > 0 && (a & (a - 1)) == 0; }\n"
-            "%1$s_FUNCTION long long %2$s_fn_log2(long long a) { long long n = 0; while (a >>= 1) n++; return n; }\n\n"
-            "/* One launch. overlap: 1 where it was launched with programmatic stream serialization (cudaLaunchAttributeProgrammaticStreamSerialization) after the stage\n * before it. used: 0 where this stage is not part of the configuration. The sections are numbered in the order of this file. */\n"
-            "struct %2$s_launch { unsigned grid[3], block[3], cluster[3], shared_bytes; int cooperative, overlap, used; };\n\n",
-            r->upper, r->lower);
+    fprintf(
+        r->file,
+        "#if defined(__CUDACC_RTC__)\n#define %1$s_FUNCTION static inline __host__ __device__ __attribute__((unused))\n"
+        "#elif defined(__CUDACC__)\n#define %1$s_FUNCTION static inline __host__ __device__\n"
+        "#else\n#define %1$s_FUNCTION static inline\n#endif\n\n"
+        "%1$s_FUNCTION long long %2$s_fn_ceil_div(long long a, long long b) { return a / b + (a %% b != 0 && (a < 0) "
+        "== (b < 0)); }\n"
+        "%1$s_FUNCTION long long %2$s_fn_round_up(long long a, long long b) { return %2$s_fn_ceil_div(a, b) * b; }\n"
+        "%1$s_FUNCTION long long %2$s_fn_min(long long a, long long b) { return a < b ? a : b; }\n"
+        "%1$s_FUNCTION long long %2$s_fn_max(long long a, long long b) { return a > b ? a : b; }\n"
+        "%1$s_FUNCTION long long %2$s_fn_abs(long long a) { return a < 0 ? -a : a; }\n"
+        "%1$s_FUNCTION long long %2$s_fn_is_pow2(long long a) { return a > 0 && (a & (a - 1)) == 0; }\n"
+        "%1$s_FUNCTION long long %2$s_fn_log2(long long a) { long long n = 0; while (a >>= 1) n++; return n; }\n\n"
+        "/* One launch. overlap: 1 where it was launched with programmatic stream serialization "
+        "(cudaLaunchAttributeProgrammaticStreamSerialization) after the stage\n * before it. used: 0 where this stage "
+        "is not part of the configuration. The sections are numbered in the order of this file. */\n"
+        "struct %2$s_launch { unsigned grid[3], block[3], cluster[3], shared_bytes; int cooperative, overlap, used; "
+        "};\n\n",
+        r->upper, r->lower);
 }
 
 static const json_t *find_stage(const json_t *section, const char *name)
 {
     const json_t *stage;
     size_t i;
-    json_array_foreach(json_object_get(section, "stages"), i, stage)
-        if (!strcmp(json_get_string(stage, "name", ""), name)) return stage;
+    json_array_foreach(json_object_get(section, "stages"), i,
+                       stage) if (!strcmp(json_get_string(stage, "name", ""), name)) return stage;
     return NULL;
 }
 
@@ -68,7 +76,9 @@ static void put_case(struct renderer *r, const json_t *stage)
     static const char *const arrays[] = {"grid", "block", "cluster"};
     const char *when = json_get_string(stage, "when", "1"), *overlap = json_get_string(stage, "overlap", "0");
     const json_t *library = json_object_get(stage, "library");
-    if (library) fprintf(r->file, "        /* no launch: a library's call, %s by %s */\n", json_get_string(library, "operation", "?"), json_get_string(library, "by", "?"));
+    if (library)
+        fprintf(r->file, "        /* no launch: a library's call, %s by %s */\n",
+                json_get_string(library, "operation", "?"), json_get_string(library, "by", "?"));
     for (size_t k = 0; k < 3; k++)
         for (size_t d = 0; d < 3; d++) {
             const json_t *text = json_array_get(json_object_get(stage, arrays[k]), d);
@@ -79,7 +89,10 @@ static void put_case(struct renderer *r, const json_t *stage)
     put_unsigned(r->file, json_get_string(stage, "shared", "0"));
     fprintf(r->file, "        g.cooperative = %d;\n", json_get_bool(stage, "cooperative", false));
     fprintf(r->file, is_number(overlap) ? "        g.overlap = %s;\n" : "        g.overlap = (%s) != 0;\n", overlap);
-    fprintf(r->file, is_number(when) ? "        g.used = %s;\n        break;\n" : "        g.used = (%s) != 0;\n        break;\n", when);
+    fprintf(r->file,
+            is_number(when) ? "        g.used = %s;\n        break;\n"
+                            : "        g.used = (%s) != 0;\n        break;\n",
+            when);
 }
 
 // The geometry of one stage in all sections, and the short functions for the chosen section.
@@ -87,9 +100,10 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
 {
     static const struct {
         const char *name, *member;
-    } parts[] = {{"grid_x", "grid[0]"},       {"grid_y", "grid[1]"},       {"grid_z", "grid[2]"},       {"block_x", "block[0]"},
-                 {"block_y", "block[1]"},     {"block_z", "block[2]"},     {"cluster_x", "cluster[0]"}, {"cluster_y", "cluster[1]"},
-                 {"cluster_z", "cluster[2]"}, {"shared_bytes", "shared_bytes"}};
+    } parts[] = {{"grid_x", "grid[0]"},           {"grid_y", "grid[1]"},       {"grid_z", "grid[2]"},
+                 {"block_x", "block[0]"},         {"block_y", "block[1]"},     {"block_z", "block[2]"},
+                 {"cluster_x", "cluster[0]"},     {"cluster_y", "cluster[1]"}, {"cluster_z", "cluster[2]"},
+                 {"shared_bytes", "shared_bytes"}};
     const json_t *section, *size;
     size_t i;
     FILE *f = r->file;
@@ -98,7 +112,8 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
     fprintf(f, ")\n{\n    struct %s_launch g;\n", r->lower);
     json_array_foreach(r->sizes, i, size) fprintf(f, "    (void)size_%s;\n", json_string_value(size));
     fputs("    switch (section) {\n", f);
-    json_array_foreach(r->sections, i, section) {
+    json_array_foreach(r->sections, i, section)
+    {
         const json_t *stage = find_stage(section, name);
         if (!stage) continue;
         fprintf(f, "    case %zu: /* ", i);
@@ -107,8 +122,11 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
         put_case(r, stage);
     }
     fputs("    default:\n", f);
-    for (int k = 0; k < 9; k++) fprintf(f, "        g.%s[%d] = 0;\n", k < 3 ? "grid" : k < 6 ? "block" : "cluster", k % 3);
-    fputs("        g.shared_bytes = 0;\n        g.cooperative = 0;\n        g.overlap = 0;\n        g.used = 0;\n        break;\n    }\n    return g;\n}\n", f);
+    for (int k = 0; k < 9; k++)
+        fprintf(f, "        g.%s[%d] = 0;\n", k < 3 ? "grid" : k < 6 ? "block" : "cluster", k % 3);
+    fputs("        g.shared_bytes = 0;\n        g.cooperative = 0;\n        g.overlap = 0;\n        g.used = 0;\n      "
+          "  break;\n    }\n    return g;\n}\n",
+          f);
     fprintf(f, "%s_FUNCTION struct %s_launch %sgeometry(", r->upper, r->lower, prefix);
     header_put_arguments(r, "");
     fprintf(f, ") { return %sgeometry_on(%s_SECTION", prefix, r->upper);
@@ -133,8 +151,10 @@ static void put_geometry(struct renderer *r)
     json_t *seen = json_object();
     bool several = false;
     json_array_foreach(r->sections, i, section) several |= stage_count(section) > 1;
-    json_array_foreach(r->sections, i, section) {
-        json_array_foreach(json_object_get(section, "stages"), k, stage) {
+    json_array_foreach(r->sections, i, section)
+    {
+        json_array_foreach(json_object_get(section, "stages"), k, stage)
+        {
             const char *name = json_get_string(stage, "name", "?");
             if (json_object_get(seen, name)) continue;
             json_object_set_new(seen, name, json_true());
@@ -159,13 +179,16 @@ static void put_result_rows(struct renderer *r)
 {
     const json_t *section, *problem, *size;
     size_t i, k, d;
-    json_array_foreach(r->sections, i, section) {
+    json_array_foreach(r->sections, i, section)
+    {
         char *device = literal(json_get_string(section, "device", ""));
-        json_array_foreach(json_object_get(section, "problems"), k, problem) {
+        json_array_foreach(json_object_get(section, "problems"), k, problem)
+        {
             char *name = literal(json_get_string(problem, "name", ""));
             struct interval time = interval_at(problem, "time");
             fprintf(r->file, "        {%s, %d, %zu, %s, {", device, compute_of(section), i, name);
-            json_array_foreach(json_object_get(problem, "sizes"), d, size) fprintf(r->file, "%s%" PRId64, d ? ", " : "", (int64_t)json_integer_value(size));
+            json_array_foreach(json_object_get(problem, "sizes"), d, size)
+                fprintf(r->file, "%s%" PRId64, d ? ", " : "", (int64_t)json_integer_value(size));
             if (!json_array_size(r->sizes)) fputc('0', r->file);
             fprintf(r->file, "}, %.9g, %.9g, %.9g},\n", known(time.value), known(time.low), known(time.high));
             free(name);
@@ -181,15 +204,19 @@ static void put_results(struct renderer *r)
     FILE *f = r->file;
     fprintf(f,
             "#ifndef __CUDACC_RTC__ /* on the host only */\n"
-            "/* What was measured: one row a device and problem. size: in the order of the functions' arguments; seconds: median and its 95%%\n"
+            "/* What was measured: one row a device and problem. size: in the order of the functions' arguments; "
+            "seconds: median and its 95%%\n"
             " * interval, 0 where unknown. */\n"
-            "struct %1$s_result { const char *device; int compute, section; const char *problem; long long size[%2$zu]; double seconds, low, high; };\n\n"
-            "static inline const struct %1$s_result *%1$s_results(int *count)\n{\n    static const struct %1$s_result results[] = {\n",
+            "struct %1$s_result { const char *device; int compute, section; const char *problem; long long "
+            "size[%2$zu]; double seconds, low, high; };\n\n"
+            "static inline const struct %1$s_result *%1$s_results(int *count)\n{\n    static const struct %1$s_result "
+            "results[] = {\n",
             r->lower, sizes ? sizes : 1);
     put_result_rows(r);
     fprintf(f,
             "    };\n    *count = (int)(sizeof results / sizeof results[0]);\n    return results;\n}\n\n"
-            "/* The section for a device by its name (cudaDeviceProp.name), else by its compute capability (10 * major + minor); -1: none. */\n"
+            "/* The section for a device by its name (cudaDeviceProp.name), else by its compute capability (10 * major "
+            "+ minor); -1: none. */\n"
             "static inline int %1$s_section_of(const char *device, int compute)\n{\n"
             "    int count, i, k, found = -1;\n"
             "    const struct %1$s_result *results = %1$s_results(&count);\n"
@@ -198,7 +225,8 @@ static void put_results(struct renderer *r)
             "        if (device[k] == results[i].device[k]) return results[i].section;\n"
             "        if (found < 0 && compute > 0 && compute == results[i].compute) found = results[i].section;\n"
             "    }\n    return found;\n}\n\n"
-            "/* The row of a section whose problem is nearest by the ratios of its sizes; a null pointer where there is none. */\n"
+            "/* The row of a section whose problem is nearest by the ratios of its sizes; a null pointer where there "
+            "is none. */\n"
             "static inline const struct %1$s_result *%1$s_nearest(",
             r->lower);
     header_put_arguments(r, "int section");
@@ -206,16 +234,20 @@ static void put_results(struct renderer *r)
     fprintf(f, "    const struct %1$s_result *results = %1$s_results(&count), *nearest = 0;\n", r->lower);
     if (sizes) {
         fprintf(f, "    double size[%zu];\n", sizes);
-        json_array_foreach(r->sizes, i, size) fprintf(f, "    size[%zu] = (double)size_%s;\n", i, json_string_value(size));
+        json_array_foreach(r->sizes, i, size)
+            fprintf(f, "    size[%zu] = (double)size_%s;\n", i, json_string_value(size));
     }
-    fprintf(f, "    for (i = 0; i < count; i++) {\n        double distance = 1;\n        if (results[i].section != section) continue;\n");
+    fprintf(f, "    for (i = 0; i < count; i++) {\n        double distance = 1;\n        if (results[i].section != "
+               "section) continue;\n");
     if (sizes)
         fprintf(f,
                 "        for (d = 0; d < %zu; d++) {\n"
                 "            double there = (double)results[i].size[d];\n"
-                "            distance *= there > size[d] ? there / (size[d] > 1 ? size[d] : 1) : size[d] / (there > 1 ? there : 1);\n        }\n",
+                "            distance *= there > size[d] ? there / (size[d] > 1 ? size[d] : 1) : size[d] / (there > 1 "
+                "? there : 1);\n        }\n",
                 sizes);
-    fprintf(f, "        if (!nearest || distance < least) {\n            nearest = &results[i];\n            least = distance;\n        }\n    }\n"
+    fprintf(f, "        if (!nearest || distance < least) {\n            nearest = &results[i];\n            least = "
+               "distance;\n        }\n    }\n"
                "    return nearest;\n}\n#endif\n\n");
 }
 

@@ -1,4 +1,5 @@
-// What the files that make the header's text share: header_render.c (comment, sections, macros), header_functions.c, header_maps.c and header_select.c.
+// What the files that make the header's text share: header_render.c (comment, sections, macros), header_functions.c,
+// header_maps.c and header_select.c.
 #ifndef SWEETSPOT_HEADER_PARTS_H
 #define SWEETSPOT_HEADER_PARTS_H
 
@@ -10,9 +11,9 @@
 struct renderer {
     FILE *file;
     const json_t *sections, *sizes;
-    char *lower, *upper;  // sgemm, SGEMM
-    json_t *prefixes;     // of the geometry functions, one a stage
-    json_t *macros;       // of the section at work: a set, so that none is defined twice
+    char *lower, *upper; // sgemm, SGEMM
+    json_t *prefixes;    // of the geometry functions, one a stage
+    json_t *macros;      // of the section at work: a set, so that none is defined twice
     bool failed;
     struct error *err;
 };
@@ -40,7 +41,8 @@ void header_put_arguments(struct renderer *, const char *first);
 // "size_M, size_N" after `first`; nothing where there are no sizes.
 void header_put_sizes(struct renderer *, const char *first);
 
-// The type of tensor maps, where any stage takes one, and a stage's tensor maps in all sections, names beginning with `prefix`. (header_maps.c)
+// The type of tensor maps, where any stage takes one, and a stage's tensor maps in all sections, names beginning with
+// `prefix`. (header_maps.c)
 enum { HEADER_ARGUMENTS_MAX = 64 };
 void header_tensor_map_type(struct renderer *);
 void header_tensor_maps(struct renderer *, const char *stage, const char *prefix);

@@ -1,9 +1,10 @@
-// The text of the header (header.h), made from its sections alone, so that a section read back from an older header comes out as it went in.
-// Its functions are in header_functions.c.
+// The text of the header (header.h), made from its sections alone, so that a section read back from an older header
+// comes out as it went in. Its functions are in header_functions.c.
 //
-// Order: what it is worth (a comment), the sections for machines, the choice of the device, its macros, launch geometry and results as inline
-// functions, and last, outside the include guard, the parameters under the template's own names: nothing of ours comes after them that
-// a parameter called `N` or `grid` could break. Function arguments are called size_M for the same reason.
+// Order: what it is worth (a comment), the sections for machines, the choice of the device, its macros, launch geometry
+// and results as inline functions, and last, outside the include guard, the parameters under the template's own names:
+// nothing of ours comes after them that a parameter called `N` or `grid` could break. Function arguments are called
+// size_M for the same reason.
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
@@ -13,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "tuner/base/text.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/text.h"
 #include "tuner/output/header_parts.h"
 
 static char *upper_identifier(const char *text)
@@ -38,9 +39,12 @@ char *literal(const char *text)
     *p++ = '"';
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\' || c == '?') p += sprintf(p, "\\%c", c); // "\?" keeps trigraphs away
-        else if (c < ' ') p += sprintf(p, "\\%03o", c);
-        else *p++ = (char)c;
+        if (c == '"' || c == '\\' || c == '?')
+            p += sprintf(p, "\\%c", c); // "\?" keeps trigraphs away
+        else if (c < ' ')
+            p += sprintf(p, "\\%03o", c);
+        else
+            *p++ = (char)c;
     }
     *p++ = '"';
     return out;
@@ -55,7 +59,9 @@ __attribute__((format(printf, 3, 4))) static void define(struct renderer *r, con
     if (vasprintf(&value, format, args) < 0) value = NULL;
     va_end(args);
     if (json_object_get(r->macros, upper)) {
-        if (!r->failed) error_set(r->err, "the macro %s_%s would be defined twice: rename the parameter '%s'", r->upper, upper, name);
+        if (!r->failed)
+            error_set(r->err, "the macro %s_%s would be defined twice: rename the parameter '%s'", r->upper, upper,
+                      name);
         r->failed = true;
     }
     json_object_set_new(r->macros, upper, json_true());
@@ -153,29 +159,37 @@ static void comment_section(struct renderer *r, const json_t *section)
     int64_t rounds = json_get_integer(section, "rounds", 0);
     bool replayed = json_get_bool(section, "replayed", false);
     if (json_get_bool(section, "final", false))
-        fprintf(f, "\n *   decided in a final of %" PRId64 " round%s%s\n", rounds, rounds == 1 ? "" : "s", replayed ? ", replayed from a recording" : "");
-    else fputs("\n *   NOT decided in a final: the best of the search so far, which luck may have chosen\n", f);
-    json_array_foreach(json_object_get(section, "problems"), i, item) {
+        fprintf(f, "\n *   decided in a final of %" PRId64 " round%s%s\n", rounds, rounds == 1 ? "" : "s",
+                replayed ? ", replayed from a recording" : "");
+    else
+        fputs("\n *   NOT decided in a final: the best of the search so far, which luck may have chosen\n", f);
+    json_array_foreach(json_object_get(section, "problems"), i, item)
+    {
         struct interval time = interval_at(item, "time");
         fputs(" *   ", f);
         put_comment(f, json_get_string(item, "name", "?"));
         fprintf(f, "  %s\n", show_interval(&time, text, sizeof text));
     }
-    json_array_foreach(json_object_get(section, "ratios"), i, item) {
+    json_array_foreach(json_object_get(section, "ratios"), i, item)
+    {
         struct interval ratio = interval_at(item, "ratio");
         fprintf(f, " *   %s times the speed of ", show_ratio(&ratio, text, sizeof text));
         put_comment(f, json_get_string(item, "name", "?"));
         fputc('\n', f);
     }
-    json_array_foreach(json_object_get(section, "ties"), i, item) {
+    json_array_foreach(json_object_get(section, "ties"), i, item)
+    {
         fputs(" *   tied with ", f);
         put_comment(f, json_is_string(item) ? json_string_value(item) : "?");
         fputc('\n', f);
     }
     const json_t *verified = json_object_get(section, "verified");
-    if (json_array_size(verified)) fputs(" *   verified on", f);
-    else fputs(replayed ? " *   not verified here: replayed from a recording" : " *   NOT verified", f);
-    json_array_foreach(verified, i, item) {
+    if (json_array_size(verified))
+        fputs(" *   verified on", f);
+    else
+        fputs(replayed ? " *   not verified here: replayed from a recording" : " *   NOT verified", f);
+    json_array_foreach(verified, i, item)
+    {
         fputs(i ? "; " : " ", f);
         put_comment(f, json_is_string(item) ? json_string_value(item) : "?");
     }
@@ -191,8 +205,10 @@ static void put_section(FILE *file, const json_t *section)
     char *text = json_dumps(section, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));
     fputs("/* sweetspot-section ", file);
     for (const char *p = text; *p; p++) {
-        if (*p == '*' && (p[1] == '/' || (p > text && p[-1] == '/'))) fputs("\\u002a", file);
-        else fputc(*p, file);
+        if (*p == '*' && (p[1] == '/' || (p > text && p[-1] == '/')))
+            fputs("\\u002a", file);
+        else
+            fputc(*p, file);
     }
     fputs(" */\n", file);
     free(text);
@@ -210,14 +226,18 @@ static void put_opening(struct renderer *r)
             header_devices(r->sections) > 1 ? " for each of these devices" : "");
     json_array_foreach(r->sections, i, section) comment_section(r, section);
     char *kernels = several_kernels(r->sections)
-                        ? text_format(" * There are several kernels, each for some problems. Define %1$s_KERNEL as 0, 1 ... %1$s_KERNELS - 1 and include the template once for\n"
-                                      " * each, in a file of its own, its entry renamed; %2$s_select(sizes) says which of them to launch (-1: none), and\n"
-                                      " * ..._geometry_on(%1$s_FIRST_SECTION + kernel, sizes) how.\n", r->upper, r->lower)
+                        ? text_format(" * There are several kernels, each for some problems. Define %1$s_KERNEL as 0, "
+                                      "1 ... %1$s_KERNELS - 1 and include the template once for\n"
+                                      " * each, in a file of its own, its entry renamed; %2$s_select(sizes) says which "
+                                      "of them to launch (-1: none), and\n"
+                                      " * ..._geometry_on(%1$s_FIRST_SECTION + kernel, sizes) how.\n",
+                                      r->upper, r->lower)
                         : text_copy("");
     fprintf(f,
             " *\n"
             " * Include it for the parameters (%1$s_<NAME>), the launch geometry (%2$s_...) and what they are worth.\n"
-            " * Define %1$s_DEFINE_PARAMETERS before that, and they are also defined under the template's own names: include it so\n"
+            " * Define %1$s_DEFINE_PARAMETERS before that, and they are also defined under the template's own names: "
+            "include it so\n"
             " * before the template, and what is compiled is the tuned kernel.\n"
             " * Define %1$s_DEVICE_<NAME> for one of the devices below; the first is the default.\n"
             "%3$s"
@@ -227,7 +247,8 @@ static void put_opening(struct renderer *r)
             "#ifndef SWEETSPOT_%1$s_BEST_H\n#define SWEETSPOT_%1$s_BEST_H\n\n",
             r->upper, r->lower, kernels);
     free(kernels);
-    json_array_foreach(r->sections, i, section) {
+    json_array_foreach(r->sections, i, section)
+    {
         put_section(f, section);
     }
     fputc('\n', f);
@@ -240,23 +261,29 @@ static void put_selection(struct renderer *r)
     size_t i;
     bool several = several_kernels(r->sections);
     const char *macro = several ? "FIRST_SECTION" : "SECTION";
-    json_array_foreach(r->sections, i, section) {
+    json_array_foreach(r->sections, i, section)
+    {
         if (first_of_device(r->sections, i) != i) continue;
         char *device = device_macro(section);
-        fprintf(r->file, "#%s defined(%s_DEVICE_%s)\n#define %s_%s %zu\n", i ? "elif" : "if", r->upper, device, r->upper, macro, i);
-        if (several) fprintf(r->file, "#define %s_KERNELS %" PRId64 "\n", r->upper, json_get_integer(section, "kernels", 1));
+        fprintf(r->file, "#%s defined(%s_DEVICE_%s)\n#define %s_%s %zu\n", i ? "elif" : "if", r->upper, device,
+                r->upper, macro, i);
+        if (several)
+            fprintf(r->file, "#define %s_KERNELS %" PRId64 "\n", r->upper, json_get_integer(section, "kernels", 1));
         free(device);
     }
     section = json_array_get(r->sections, 0);
     char *device = device_macro(section);
     fprintf(r->file, "#else\n#define %s_DEVICE_%s\n#define %s_%s 0\n", r->upper, device, r->upper, macro);
-    if (several) fprintf(r->file, "#define %s_KERNELS %" PRId64 "\n", r->upper, json_get_integer(section, "kernels", 1));
+    if (several)
+        fprintf(r->file, "#define %s_KERNELS %" PRId64 "\n", r->upper, json_get_integer(section, "kernels", 1));
     fputs("#endif\n", r->file);
     if (several)
-        fprintf(r->file,
-                "#ifndef %1$s_KERNEL\n#define %1$s_KERNEL 0\n#endif\n#if %1$s_KERNEL < 0 || %1$s_KERNEL >= %1$s_KERNELS\n"
-                "#error \"%1$s_KERNEL must be from 0 to %1$s_KERNELS - 1\"\n#endif\n#define %1$s_SECTION (%1$s_FIRST_SECTION + %1$s_KERNEL)\n",
-                r->upper);
+        fprintf(
+            r->file,
+            "#ifndef %1$s_KERNEL\n#define %1$s_KERNEL 0\n#endif\n#if %1$s_KERNEL < 0 || %1$s_KERNEL >= %1$s_KERNELS\n"
+            "#error \"%1$s_KERNEL must be from 0 to %1$s_KERNELS - 1\"\n#endif\n#define %1$s_SECTION "
+            "(%1$s_FIRST_SECTION + %1$s_KERNEL)\n",
+            r->upper);
     fputc('\n', r->file);
     free(device);
 }
@@ -265,11 +292,14 @@ static void put_parameters(struct renderer *r, const json_t *section)
 {
     const json_t *parameter;
     size_t i;
-    json_array_foreach(json_object_get(section, "parameters"), i, parameter) {
+    json_array_foreach(json_object_get(section, "parameters"), i, parameter)
+    {
         const char *name = json_get_string(parameter, "name", "?");
         const json_t *value = json_object_get(parameter, "value");
-        if (json_is_string(value)) define_text(r, name, json_string_value(value));
-        else define(r, name, "%" PRId64, (int64_t)json_integer_value(value));
+        if (json_is_string(value))
+            define_text(r, name, json_string_value(value));
+        else
+            define(r, name, "%" PRId64, (int64_t)json_integer_value(value));
     }
 }
 
@@ -277,10 +307,14 @@ static void put_stage_figures(struct renderer *r, const json_t *section)
 {
     static const struct {
         const char *key, *macro;
-    } figures[] = {{"registers", "registers"}, {"spills", "spill_bytes"}, {"shared_static", "shared_static_bytes"}, {"code_bytes", "code_bytes"}};
+    } figures[] = {{"registers", "registers"},
+                   {"spills", "spill_bytes"},
+                   {"shared_static", "shared_static_bytes"},
+                   {"code_bytes", "code_bytes"}};
     const json_t *stage;
     size_t i;
-    json_array_foreach(json_object_get(section, "stages"), i, stage) {
+    json_array_foreach(json_object_get(section, "stages"), i, stage)
+    {
         bool only = stage_count(section) == 1;
         const char *name = only ? "" : json_get_string(stage, "name", "?"), *joint = only ? "" : "_";
         for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
@@ -301,7 +335,8 @@ static void put_counters(struct renderer *r, const json_t *section)
     const json_t *counter;
     size_t i;
     bool problems = json_array_size(json_object_get(section, "problems")) > 1, stages = stage_count(section) > 1;
-    json_array_foreach(json_object_get(section, "counters"), i, counter) {
+    json_array_foreach(json_object_get(section, "counters"), i, counter)
+    {
         char problem[24] = "", stage[24] = "";
         if (problems) snprintf(problem, sizeof problem, "_problem_%" PRId64, json_get_integer(counter, "problem", 0));
         if (stages) snprintf(stage, sizeof stage, "_stage_%" PRId64, json_get_integer(counter, "stage", 0));
@@ -325,11 +360,13 @@ static void put_worth(struct renderer *r, const json_t *section)
     define(r, "decided_in_final", "%d", json_get_bool(section, "final", false));
     define(r, "final_rounds", "%" PRId64, json_get_integer(section, "rounds", 0));
     define(r, "verified_problems", "%zu", json_array_size(json_object_get(section, "verified")));
-    if (json_is_number(json_object_get(section, "error"))) define(r, "error", "%.3g", json_get_number(section, "error", 0));
+    if (json_is_number(json_object_get(section, "error")))
+        define(r, "error", "%.3g", json_get_number(section, "error", 0));
     struct interval time = {json_get_number(section, "seconds", NAN), NAN, NAN};
     if (json_array_size(problems) == 1) time = interval_at(json_array_get(problems, 0), "time");
     define_interval(r, "seconds", time);
-    json_array_foreach(json_object_get(section, "ratios"), i, ratio) {
+    json_array_foreach(json_object_get(section, "ratios"), i, ratio)
+    {
         char *macro = text_format("ratio_%s", json_get_string(ratio, "name", "?"));
         define_interval(r, macro, interval_at(ratio, "ratio"));
         free(macro);
@@ -341,13 +378,17 @@ static void put_worth(struct renderer *r, const json_t *section)
 
 static void put_macros(struct renderer *r)
 {
-    static const char *const taken[] = {"SECTION", "FIRST_SECTION", "KERNEL", "KERNELS", "FUNCTION", "DEFINE_PARAMETERS", "PARAMETERS_DEFINED"};
+    static const char *const taken[] = {"SECTION",           "FIRST_SECTION",     "KERNEL", "KERNELS", "FUNCTION",
+                                        "DEFINE_PARAMETERS", "PARAMETERS_DEFINED"};
     const json_t *section;
     size_t i;
-    fprintf(r->file,
-            "/* SECONDS: median; over several problems the job's objective. RATIO_x: x's time over ours. LOW, HIGH: 95%% intervals. ERROR: the largest\n"
-            " * error over what is allowed. A text parameter is a string here and its bare words under its own name. */\n");
-    json_array_foreach(r->sections, i, section) {
+    fprintf(
+        r->file,
+        "/* SECONDS: median; over several problems the job's objective. RATIO_x: x's time over ours. LOW, HIGH: 95%% "
+        "intervals. ERROR: the largest\n"
+        " * error over what is allowed. A text parameter is a string here and its bare words under its own name. */\n");
+    json_array_foreach(r->sections, i, section)
+    {
         char *device = device_macro(section), *macro = text_format("DEVICE_%s", device);
         r->macros = json_object();
         for (size_t k = 0; k < sizeof taken / sizeof *taken; k++) json_object_set_new(r->macros, taken[k], json_true());
@@ -362,7 +403,8 @@ static void put_macros(struct renderer *r)
     fprintf(r->file,
             "#endif\n\n"
             "#ifdef SWEETSPOT_SOURCE_HASH\n#if (SWEETSPOT_SOURCE_HASH) != %1$s_SOURCE_HASH\n"
-            "#error \"the template has changed since %2$s was tuned: tune it again, or check with `sweetspot header JOB --check FILE`\"\n"
+            "#error \"the template has changed since %2$s was tuned: tune it again, or check with `sweetspot header "
+            "JOB --check FILE`\"\n"
             "#endif\n#endif\n\n",
             r->upper, r->lower);
 }
@@ -373,17 +415,26 @@ static void put_own_names(struct renderer *r)
     const json_t *section, *item;
     size_t i, k;
     FILE *f = r->file;
-    fprintf(f, "#if defined(%1$s_DEFINE_PARAMETERS) && !defined(%1$s_PARAMETERS_DEFINED)\n#define %1$s_PARAMETERS_DEFINED\n", r->upper);
-    json_array_foreach(r->sections, i, section) {
+    fprintf(
+        f,
+        "#if defined(%1$s_DEFINE_PARAMETERS) && !defined(%1$s_PARAMETERS_DEFINED)\n#define %1$s_PARAMETERS_DEFINED\n",
+        r->upper);
+    json_array_foreach(r->sections, i, section)
+    {
         fprintf(f, "#%s %s_SECTION == %zu\n", i ? "elif" : "if", r->upper, i);
-        json_array_foreach(json_object_get(section, "parameters"), k, item) {
+        json_array_foreach(json_object_get(section, "parameters"), k, item)
+        {
             const json_t *value = json_object_get(item, "value");
             int64_t number = json_integer_value(value);
             fprintf(f, "#define %s", json_get_string(item, "name", "?"));
-            if (json_is_string(value)) fprintf(f, " %s\n", json_string_value(value));
-            else if (strcmp(json_get_string(item, "kind", ""), "unroll") != 0) fprintf(f, " %" PRId64 "\n", number);
-            else if (number > 1) fprintf(f, " _Pragma(\"unroll %" PRId64 "\")\n", number);
-            else fputs(number ? " _Pragma(\"unroll\")\n" : "\n", f);
+            if (json_is_string(value))
+                fprintf(f, " %s\n", json_string_value(value));
+            else if (strcmp(json_get_string(item, "kind", ""), "unroll") != 0)
+                fprintf(f, " %" PRId64 "\n", number);
+            else if (number > 1)
+                fprintf(f, " _Pragma(\"unroll %" PRId64 "\")\n", number);
+            else
+                fputs(number ? " _Pragma(\"unroll\")\n" : "\n", f);
         }
         json_array_foreach(json_object_get(section, "defines"), k, item)
             fprintf(f, "#define %s %s\n", json_get_string(item, "name", "?"), json_get_string(item, "value", ""));
@@ -395,8 +446,13 @@ int header_render(FILE *file, const json_t *sections, struct error *err)
 {
     const json_t *first = json_array_get(sections, 0);
     const char *job = json_get_string(first, "job", "kernel");
-    struct renderer r = {.file = file, .sections = sections, .sizes = json_object_get(first, "sizes"), .lower = header_identifier(job),
-                         .upper = upper_identifier(job), .prefixes = json_array(), .err = err};
+    struct renderer r = {.file = file,
+                         .sections = sections,
+                         .sizes = json_object_get(first, "sizes"),
+                         .lower = header_identifier(job),
+                         .upper = upper_identifier(job),
+                         .prefixes = json_array(),
+                         .err = err};
     put_opening(&r);
     put_selection(&r);
     put_macros(&r);

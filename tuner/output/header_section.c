@@ -1,7 +1,7 @@
 // See header_section.h.
 //
-// Launch expressions become C over the problem's sizes alone: parameters and device limits are folded into numbers, and a derived name that
-// depends on a size is written out in its place.
+// Launch expressions become C over the problem's sizes alone: parameters and device limits are folded into numbers, and
+// a derived name that depends on a size is written out in its place.
 #include "tuner/output/header_section.h"
 
 #include <math.h>
@@ -11,38 +11,42 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
-struct folding {
+struct expression_folding {
     const struct job *job;
     const char *prefix;
-    const int64_t *values;  // of the configuration and the first problem
-    bool *varies;           // by slot: a size, or derived from one
-    char **text;            // by slot: C text of those
+    const int64_t *values; // of the configuration and the first problem
+    bool *varies;          // by slot: a size, or derived from one
+    char **text;           // by slot: C text of those
 };
 
 static const char *name_text(void *user, int slot)
 {
-    const struct folding *f = user;
+    const struct expression_folding *f = user;
     return f->text[slot];
 }
 
 static bool constant_value(void *user, int slot, int64_t *value)
 {
-    const struct folding *f = user;
+    const struct expression_folding *f = user;
     *value = f->values[slot];
     return !f->varies[slot];
 }
 
-static char *to_c(const struct folding *f, const struct expr *expression, struct error *err)
+static char *to_c(const struct expression_folding *f, const struct expr *expression, struct error *err)
 {
     return expr_to_c(expression, f->prefix, name_text, constant_value, (void *)f, err);
 }
 
-static int folding_init(struct folding *f, const struct job *job, const uint16_t *config, const char *prefix, struct error *err)
+static int folding_init(struct expression_folding *f, const struct job *job, const uint16_t *config, const char *prefix,
+                        struct error *err)
 {
     size_t count = symbols_count(job->symbols);
     int64_t *values = memory_new(count, sizeof *values);
-    *f = (struct folding){.job = job, .prefix = prefix, .values = values, .varies = memory_new(count, sizeof *f->varies),
-                          .text = memory_new(count, sizeof *f->text)};
+    *f = (struct expression_folding){.job = job,
+                                     .prefix = prefix,
+                                     .values = values,
+                                     .varies = memory_new(count, sizeof *f->varies),
+                                     .text = memory_new(count, sizeof *f->text)};
     if (job_problem_values(job, config, 0, values, err)) return -1;
     for (size_t i = 0; i < job->size_count; i++) {
         int slot = symbols_find(job->symbols, job->size_names[i]);
@@ -63,7 +67,7 @@ static int folding_init(struct folding *f, const struct job *job, const uint16_t
     return 0;
 }
 
-static void folding_release(struct folding *f)
+static void folding_release(struct expression_folding *f)
 {
     for (size_t i = 0; f->text && i < symbols_count(f->job->symbols); i++) free(f->text[i]);
     free(f->text);
@@ -72,7 +76,8 @@ static void folding_release(struct folding *f)
 }
 
 // Sets member `key` to the expression's C text ("absent" where there is none). -1 with a message.
-static int set_c(json_t *object, const char *key, const struct folding *f, const struct expr *expression, const char *absent, struct error *err)
+static int set_c(json_t *object, const char *key, const struct expression_folding *f, const struct expr *expression,
+                 const char *absent, struct error *err)
 {
     char *text = expression ? to_c(f, expression, err) : text_copy(absent);
     if (!text) return error_prefix(err, "cannot write '%s' as C", expr_text(expression));
@@ -81,7 +86,7 @@ static int set_c(json_t *object, const char *key, const struct folding *f, const
     return 0;
 }
 
-static json_t *three_c(const struct folding *f, struct expr *const *expressions, struct error *err)
+static json_t *three_c(const struct expression_folding *f, struct expr *const *expressions, struct error *err)
 {
     json_t *list = json_array(), *holder = json_object();
     for (int i = 0; i < 3; i++) {
@@ -97,20 +102,28 @@ static json_t *three_c(const struct folding *f, struct expr *const *expressions,
 }
 
 // Numbers of a tensor map in CUDA's order, the contiguous dimension first, as C texts.
-static json_t *map_section(const struct folding *f, const struct argument *a, size_t place, struct error *err)
+static json_t *map_section(const struct expression_folding *f, const struct argument *a, size_t place,
+                           struct error *err)
 {
     const struct tensor_map *map = a->map;
     const struct buffer *b = &f->job->buffers[a->buffer];
     json_t *sizes = json_array(), *strides = json_array(), *box = json_array();
-    json_t *object = json_pack("{s:s, s:s, s:i, s:b, s:o, s:o, s:o}", "buffer", b->name, "type", map->tf32 ? "tf32" : element_name(b->type), "argument", (int)place, "nan",
-                               (int)map->nan, "sizes", sizes, "strides", strides, "box", box);
+    json_t *object = json_pack("{s:s, s:s, s:i, s:b, s:o, s:o, s:o}", "buffer", b->name, "type",
+                               map->tf32 ? "tf32" : element_name(b->type), "argument", (int)place, "nan", (int)map->nan,
+                               "sizes", sizes, "strides", strides, "box", box);
     char *dense = text_copy("1");
-    int failed = set_c(object, "swizzle", f, map->swizzle, "0", err) || set_c(object, "interleave", f, map->interleave, "0", err) ||
+    int failed = set_c(object, "swizzle", f, map->swizzle, "0", err) ||
+                 set_c(object, "interleave", f, map->interleave, "0", err) ||
                  set_c(object, "promotion", f, map->promotion, "0", err);
     for (size_t i = 0; i < map->rank && !failed; i++) {
         size_t d = map->rank - 1 - i;
         json_t *c = json_object();
-        failed = set_c(c, "size", f, map->view[d] ? map->view[d] : i ? b->rows : b->cols, "1", err) || set_c(c, "box", f, map->box[d], "1", err);
+        failed = set_c(c, "size", f,
+                       map->view[d] ? map->view[d]
+                       : i          ? b->rows
+                                    : b->cols,
+                       "1", err) ||
+                 set_c(c, "box", f, map->box[d], "1", err);
         if (!failed) {
             json_array_append(sizes, json_object_get(c, "size"));
             json_array_append(box, json_object_get(c, "box"));
@@ -119,7 +132,9 @@ static json_t *map_section(const struct folding *f, const struct argument *a, si
             dense = longer;
         }
         if (!failed && d > 0) {
-            const struct expr *given = map->stride[d - 1] ? map->stride[d - 1] : map->rank == 2 ? (b->ld ? b->ld : b->cols) : NULL;
+            const struct expr *given = map->stride[d - 1] ? map->stride[d - 1]
+                                       : map->rank == 2   ? (b->ld ? b->ld : b->cols)
+                                                          : NULL;
             failed = set_c(c, "stride", f, given, dense, err);
             char *bytes = text_format("%zu * (%s)", element_size(b->type), json_get_string(c, "stride", ""));
             json_array_append_new(strides, json_string(bytes));
@@ -133,7 +148,7 @@ static json_t *map_section(const struct folding *f, const struct argument *a, si
     return NULL;
 }
 
-static json_t *maps_section(const struct folding *f, const struct stage *stage, struct error *err)
+static json_t *maps_section(const struct expression_folding *f, const struct stage *stage, struct error *err)
 {
     json_t *maps = json_array();
     for (size_t i = 0; i < stage->argument_count; i++) {
@@ -148,18 +163,23 @@ static json_t *maps_section(const struct folding *f, const struct stage *stage, 
     return maps;
 }
 
-static json_t *stage_section(const struct folding *f, const struct stage *stage, const struct trial *trial, struct error *err)
+static json_t *stage_section(const struct expression_folding *f, const struct stage *stage, const struct trial *trial,
+                             struct error *err)
 {
-    json_t *object = json_pack("{s:s, s:s, s:b}", "name", stage->name, "entry", stage->entry, "cooperative", stage->cooperative);
-    if (stage->operation) json_object_set_new(object, "library", json_pack("{s:s, s:s}", "operation", stage->operation, "by", stage->by));
+    json_t *object =
+        json_pack("{s:s, s:s, s:b}", "name", stage->name, "entry", stage->entry, "cooperative", stage->cooperative);
+    if (stage->operation)
+        json_object_set_new(object, "library", json_pack("{s:s, s:s}", "operation", stage->operation, "by", stage->by));
     json_t *grid = three_c(f, stage->grid, err), *block = grid ? three_c(f, stage->block, err) : NULL,
-           *cluster = block ? three_c(f, stage->cluster, err) : NULL, *maps = cluster ? maps_section(f, stage, err) : NULL;
+           *cluster = block ? three_c(f, stage->cluster, err) : NULL,
+           *maps = cluster ? maps_section(f, stage, err) : NULL;
     json_object_set_new(object, "grid", grid);
     json_object_set_new(object, "block", block);
     json_object_set_new(object, "cluster", cluster);
     if (json_array_size(maps)) json_object_set(object, "tensor_maps", maps);
     json_decref(maps);
-    if (!maps || set_c(object, "shared", f, stage->shared, "0", err) || set_c(object, "when", f, stage->when, "1", err) || set_c(object, "overlap", f, stage->overlap, "0", err)) {
+    if (!maps || set_c(object, "shared", f, stage->shared, "0", err) ||
+        set_c(object, "when", f, stage->when, "1", err) || set_c(object, "overlap", f, stage->overlap, "0", err)) {
         json_decref(object);
         return NULL;
     }
@@ -168,7 +188,9 @@ static json_t *stage_section(const struct folding *f, const struct stage *stage,
         if (strcmp(figures->name, stage->name) != 0) continue;
         json_object_set_new(object, "registers", json_integer(figures->registers));
         json_object_set_new(object, "spills",
-                            json_integer(figures->spill_loads < 0 || figures->spill_stores < 0 ? -1 : figures->spill_loads + figures->spill_stores));
+                            json_integer(figures->spill_loads < 0 || figures->spill_stores < 0
+                                             ? -1
+                                             : figures->spill_loads + figures->spill_stores));
         json_object_set_new(object, "shared_static", json_integer(figures->shared_static));
         json_object_set_new(object, "code_bytes", json_integer(figures->code_bytes));
         json_object_set_new(object, "occupancy", json_real_or_null(figures->occupancy));
@@ -180,13 +202,17 @@ static json_t *stage_section(const struct folding *f, const struct stage *stage,
 static json_t *parameter_section(const struct job *job, const struct parameter *parameter, int64_t value)
 {
     bool text = parameter->kind == PARAMETER_STRING || parameter->kind == PARAMETER_REAL;
-    return json_pack("{s:s, s:s, s:o}", "name", parameter->name, "kind", text ? "text" : parameter->kind == PARAMETER_UNROLL ? "unroll" : "integer", "value",
-                     text ? json_string(symbols_text(job->symbols, value)) : json_integer(value));
+    return json_pack("{s:s, s:s, s:o}", "name", parameter->name, "kind",
+                     text                                  ? "text"
+                     : parameter->kind == PARAMETER_UNROLL ? "unroll"
+                                                           : "integer",
+                     "value", text ? json_string(symbols_text(job->symbols, value)) : json_integer(value));
 }
 
 static json_t *json_interval(struct interval interval)
 {
-    return json_pack("[o, o, o]", json_real_or_null(interval.value), json_real_or_null(interval.low), json_real_or_null(interval.high));
+    return json_pack("[o, o, o]", json_real_or_null(interval.value), json_real_or_null(interval.low),
+                     json_real_or_null(interval.high));
 }
 
 // The trial's own figures of a tuned problem, or NULL when it has none of that name.
@@ -197,7 +223,8 @@ static const struct trial_problem *find_problem(const struct trial *trial, const
     return NULL;
 }
 
-static int add_problems(json_t *section, const struct job *job, const struct trial *trial, const struct final *final, size_t kernel, struct error *err)
+static int add_problems(json_t *section, const struct job *job, const struct trial *trial, const struct final *final,
+                        size_t kernel, struct error *err)
 {
     json_t *problems = json_array(), *verified = json_array(), *all = NULL;
     const struct final_entry *decided = NULL;
@@ -212,15 +239,22 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
     for (size_t p = 0; p < job->tuned_count; p++) {
         const struct trial_problem *measured = find_problem(trial, job->problems[p].name);
         if (!measured || !measured->tuned)
-            return error_set(err, "trial %lld has no time for the problem %s: the job file has changed since", (long long)trial->id, job->problems[p].name);
-        struct interval time = decided ? decided->problems[p].time : (struct interval){measured->time, measured->low, measured->high};
+            return error_set(err, "trial %lld has no time for the problem %s: the job file has changed since",
+                             (long long)trial->id, job->problems[p].name);
+        struct interval time =
+            decided ? decided->problems[p].time : (struct interval){measured->time, measured->low, measured->high};
         times[p] = time.value;
         if (several && job->problems[p].holdout) continue;
         json_t *sizes = json_array();
-        for (size_t i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_integer(job->problems[p].sizes[i]));
-        if (all && isfinite(time.value)) json_array_append_new(all, json_pack("{s:O, s:f}", "sizes", sizes, "time", time.value));
-        if (several && final->dispatch[p] != kernel) json_decref(sizes);
-        else json_array_append_new(problems, json_pack("{s:s, s:o, s:o}", "name", measured->name, "sizes", sizes, "time", json_interval(time)));
+        for (size_t i = 0; i < job->size_count; i++)
+            json_array_append_new(sizes, json_integer(job->problems[p].sizes[i]));
+        if (all && isfinite(time.value))
+            json_array_append_new(all, json_pack("{s:O, s:f}", "sizes", sizes, "time", time.value));
+        if (several && final->dispatch[p] != kernel)
+            json_decref(sizes);
+        else
+            json_array_append_new(problems, json_pack("{s:s, s:o, s:o}", "name", measured->name, "sizes", sizes, "time",
+                                                      json_interval(time)));
     }
     for (size_t i = 0; i < trial->problem_count; i++) {
         if (isnan(trial->problems[i].error)) continue;
@@ -230,12 +264,12 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
     json_object_set_new(section, "error", json_real_or_null(worst));
     if (!several) json_object_set_new(section, "seconds", json_real_or_null(job_objective(job, times)));
     if (several) json_object_set_new(section, "kernel", json_integer((json_int_t)kernel));
-    if (several) json_object_set_new(section, "kernels", json_integer((json_int_t)final->kernel_count));
+    if (several) json_object_set_new(section, "kernels", json_integer((json_int_t) final->kernel_count));
     return 0;
 }
 
 // The work of a problem as C over its sizes: as tuner/run/wave_model.c takes it.
-static int set_work(json_t *section, const struct job *job, const struct folding *f, struct error *err)
+static int set_work(json_t *section, const struct job *job, const struct expression_folding *f, struct error *err)
 {
     char *product = text_copy("1");
     for (size_t i = 0; i < job->size_count; i++) {
@@ -254,7 +288,8 @@ static void add_final(json_t *section, const struct final *final, const char *co
     for (size_t i = 0; final && i < final->entry_count; i++) {
         const struct final_entry *entry = &final->entries[i];
         if (!entry->trial && isfinite(entry->ratio.value))
-            json_array_append_new(ratios, json_pack("{s:s, s:o}", "name", entry->name, "ratio", json_interval(entry->ratio)));
+            json_array_append_new(ratios,
+                                  json_pack("{s:s, s:o}", "name", entry->name, "ratio", json_interval(entry->ratio)));
     }
     for (; ties && *ties; ties++) json_array_append_new(tied, json_string(*ties));
     json_object_set_new(section, "final", json_boolean(final != NULL));
@@ -264,17 +299,19 @@ static void add_final(json_t *section, const struct final *final, const char *co
     json_object_set_new(section, "ties", tied);
 }
 
-static int add_launches(json_t *section, const struct job *job, const struct trial *trial, const char *prefix, struct error *err)
+static int add_launches(json_t *section, const struct job *job, const struct trial *trial, const char *prefix,
+                        struct error *err)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
-    struct folding f = {0};
+    struct expression_folding f = {0};
     json_t *parameters = json_array(), *defines = json_array(), *stages = json_array(), *sizes = json_array();
     json_object_set_new(section, "sizes", sizes);
     json_object_set_new(section, "parameters", parameters);
     json_object_set_new(section, "defines", defines);
     json_object_set_new(section, "stages", stages);
     if (space_parse(job->space, trial->config, config, err))
-        return error_prefix(err, "trial %lld is not of this search space: the job file has changed since", (long long)trial->id);
+        return error_prefix(err, "trial %lld is not of this search space: the job file has changed since",
+                            (long long)trial->id);
     int result = folding_init(&f, job, config, prefix, err);
     for (size_t i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_string(job->size_names[i]));
     for (size_t i = 0; i < space_parameter_count(job->space); i++) {
@@ -282,30 +319,37 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
         json_array_append_new(parameters, parameter_section(job, parameter, parameter->values[config[i]]));
     }
     for (size_t i = 0; i < job->define_count; i++)
-        json_array_append_new(defines, json_pack("{s:s, s:s}", "name", job->defines[i].name, "value", job->defines[i].value ? job->defines[i].value : ""));
+        json_array_append_new(defines, json_pack("{s:s, s:s}", "name", job->defines[i].name, "value",
+                                                 job->defines[i].value ? job->defines[i].value : ""));
     if (!result && json_object_get(section, "times")) result = set_work(section, job, &f, err);
     for (size_t i = 0; i < job->stage_count && !result; i++) {
         json_t *stage = stage_section(&f, &job->stages[i], trial, err);
-        if (stage) json_array_append_new(stages, stage);
-        else result = error_prefix(err, "stage '%s'", job->stages[i].name);
+        if (stage)
+            json_array_append_new(stages, stage);
+        else
+            result = error_prefix(err, "stage '%s'", job->stages[i].name);
     }
     folding_release(&f);
     return result;
 }
 
-json_t *header_section(const struct job *job, const struct environment *environment, const struct trial *trial, const struct final *final,
-                       size_t kernel, const char *const *ties, const char *prefix, struct error *err)
+json_t *header_section(const struct job *job, const struct environment *environment, const struct trial *trial,
+                       const struct final *final, size_t kernel, const char *const *ties, const char *prefix,
+                       struct error *err)
 {
     const char *slash = strrchr(job->source, '/');
-    json_t *section = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s}", "version", HEADER_SECTION_VERSION, "job", job->name, "template",
-                                slash ? slash + 1 : job->source, "source_hash", environment->source_hash, "device", environment->device, "arch",
-                                environment->arch, "driver", environment->driver, "compiler", environment->compiler, "when",
-                                (json_int_t)(final ? final->when : trial->finished), "trial", (json_int_t)trial->id, "configuration", trial->config);
+    json_t *section =
+        json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s}", "version", HEADER_SECTION_VERSION, "job",
+                  job->name, "template", slash ? slash + 1 : job->source, "source_hash", environment->source_hash,
+                  "device", environment->device, "arch", environment->arch, "driver", environment->driver, "compiler",
+                  environment->compiler, "when", (json_int_t)(final ? final->when : trial->finished), "trial",
+                  (json_int_t)trial->id, "configuration", trial->config);
     json_t *counters = json_array();
     for (size_t i = 0; i < trial->counter_count; i++) {
         const struct trial_counter *c = &trial->counters[i];
         if (!isnan(c->value))
-            json_array_append_new(counters, json_pack("{s:s, s:i, s:i, s:f}", "key", c->key, "problem", c->problem, "stage", c->stage, "value", c->value));
+            json_array_append_new(counters, json_pack("{s:s, s:i, s:i, s:f}", "key", c->key, "problem", c->problem,
+                                                      "stage", c->stage, "value", c->value));
     }
     json_object_set_new(section, "counters", counters);
     add_final(section, final, ties);

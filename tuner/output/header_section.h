@@ -1,17 +1,25 @@
-// What a header says of one device: a JSON object made from a job, its store's environment, the winning trial and (where there is one) the
-// final. header.c renders it; the same object, in a comment of the header, lets a header for another device be merged in later.
+// What a header says of one device: a JSON object made from a job, its store's environment, the winning trial and
+// (where there is one) the final. header.c renders it; the same object, in a comment of the header, lets a header for
+// another device be merged in later.
 //
-//   {"version":1,"job":"sgemm","template":"gemm_simt.cu","source_hash":"..32 hex..","device":"NVIDIA H200","arch":"sm_90a","driver":"..",
-//    "compiler":"nvrtc 13.0","when":1790000000,"final":true,"rounds":40,"replayed":false,"trial":17,"configuration":"BLOCK_M=128,..",
-//    "ties":["BLOCK_M=64,.."],"sizes":["M","N","K"],
-//    "parameters":[{"name":"BLOCK_M","kind":"integer"|"unroll"|"text","value":128}],"defines":[{"name":"X","value":"1"}],
-//    "stages":[{"name":"gemm_simt","entry":"gemm_simt","when":"1","grid":["C","C","C"],"block":[..],"cluster":[..],"shared":"C","overlap":"C","cooperative":false,
-//               "registers":128,"spills":0,"shared_static":0,"code_bytes":9216,"occupancy":0.25}],   C: C text over size_M, size_N, ..
-//    "kernel":0,"kernels":4,                                 only with objective each: one of so many; "problems" are those that it is for
-//    "work":"C","stage":"..","at_once":264,"times":[{"sizes":[..],"time":..}],    also: what tuner/run/wave_model.h takes; times on all problems not held back
+//   {"version":1,"job":"sgemm","template":"gemm_simt.cu","source_hash":"..32 hex..",
+//    "device":"NVIDIA H200","arch":"sm_90a","driver":"..","compiler":"nvrtc 13.0",
+//    "when":1790000000,"final":true,"rounds":40,"replayed":false,
+//    "trial":17,"configuration":"BLOCK_M=128,..","ties":["BLOCK_M=64,.."],"sizes":["M","N","K"],
+//    "parameters":[{"name":"BLOCK_M","kind":"integer"|"unroll"|"text","value":128}],
+//    "defines":[{"name":"X","value":"1"}],
+//    "stages":[{"name":"gemm_simt","entry":"gemm_simt","when":"1","grid":["C","C","C"],"block":[..],"cluster":[..],
+//               "shared":"C","overlap":"C","cooperative":false,"registers":128,"spills":0,"shared_static":0,
+//               "code_bytes":9216,"occupancy":0.25}],
 //    "seconds":2.8e-3,"problems":[{"name":"M=..","sizes":[4096,..],"time":[median,low,high]}],
 //    "ratios":[{"name":"cublas","ratio":[0.96,0.95,0.97]}],"error":0.02,"verified":["M=..",..],
 //    "counters":[{"key":"icache_misses","problem":0,"stage":0,"value":12}]}
+//
+// "C" is C text over size_M, size_N, .. Only with objective each, where the kernel is one of several and "problems" are
+// those that it is for:
+//
+//    "kernel":0,"kernels":4,"work":"C","stage":"..","at_once":264,     what tuner/run/wave_model.h takes
+//    "times":[{"sizes":[..],"time":..}]                                on all problems that are not held back
 #ifndef SWEETSPOT_HEADER_SECTION_H
 #define SWEETSPOT_HEADER_SECTION_H
 
@@ -22,9 +30,11 @@
 
 enum { HEADER_SECTION_VERSION = 1 };
 
-// `kernel`: with a final of objective each, which of its kernels the trial is; else 0. Names of functions that expressions call in C ("sgemm_fn_ceil_div") begin with `prefix`. `final` NULL: not decided in one. NULL with a message when the
-// trial does not belong to the job as it is now (a parameter or problem has changed) or an expression cannot be written as C. New reference.
-json_t *header_section(const struct job *, const struct environment *, const struct trial *, const struct final *, size_t kernel, const char *const *ties,
-                       const char *prefix, struct error *);
+// `kernel`: with a final of objective each, which of its kernels the trial is; else 0. Names of functions that
+// expressions call in C ("sgemm_fn_ceil_div") begin with `prefix`. `final` NULL: not decided in one. NULL with a
+// message when the trial does not belong to the job as it is now (a parameter or problem has changed) or an expression
+// cannot be written as C. New reference.
+json_t *header_section(const struct job *, const struct environment *, const struct trial *, const struct final *,
+                       size_t kernel, const char *const *ties, const char *prefix, struct error *);
 
 #endif

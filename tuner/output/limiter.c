@@ -26,15 +26,28 @@ enum limiter limiter_judge(double whole, double memory, double math, double *ove
     return memory > math ? LIMITER_MEMORY : LIMITER_MATH;
 }
 
-static double time_of(const json_t *p) { return json_get_number(p, "time", NAN); }
-static double number(const json_t *p, const char *key) { return profile_number(profile_main_stage(p), key); }
-static double traffic(const json_t *p) { return profile_global_sectors(profile_main_stage(p)); }
+static double time_of(const json_t *p)
+{
+    return json_get_number(p, "time", NAN);
+}
+static double number(const json_t *p, const char *key)
+{
+    return profile_number(profile_main_stage(p), key);
+}
+static double traffic(const json_t *p)
+{
+    return profile_global_sectors(profile_main_stage(p));
+}
 
 // Thread instructions for each byte that device memory moves, and the ratio at which this device is busy with both.
-static double per_byte(const json_t *p) { return 32 * number(p, "executed") / number(p, "dram_bytes"); }
+static double per_byte(const json_t *p)
+{
+    return 32 * number(p, "executed") / number(p, "dram_bytes");
+}
 static double balanced(const json_t *p)
 {
-    return 32 * number(p, "schedulers") * 1e6 * json_get_number(p, "clock_mhz", NAN) / json_get_number(json_object_get(p, "ceilings"), "bytes_per_second", NAN);
+    return 32 * number(p, "schedulers") * 1e6 * json_get_number(p, "clock_mhz", NAN) /
+           json_get_number(json_object_get(p, "ceilings"), "bytes_per_second", NAN);
 }
 
 // Whether the variants are what they claim to be.
@@ -42,19 +55,26 @@ static json_t *warnings(const json_t *whole, const json_t *memory, const json_t 
 {
     json_t *list = json_array();
     if (fabs(traffic(memory) / traffic(whole) - 1) > 0.02)
-        json_array_append_new(list, json_sprintf("the memory-only variant moves %.2f times the sectors of the kernel", traffic(memory) / traffic(whole)));
+        json_array_append_new(list, json_sprintf("the memory-only variant moves %.2f times the sectors of the kernel",
+                                                 traffic(memory) / traffic(whole)));
     if (number(memory, "executed") > 0.8 * number(whole, "executed"))
-        json_array_append_new(list, json_sprintf("the memory-only variant still executes %.0f%% of the instructions", 100 * number(memory, "executed") / number(whole, "executed")));
+        json_array_append_new(list, json_sprintf("the memory-only variant still executes %.0f%% of the instructions",
+                                                 100 * number(memory, "executed") / number(whole, "executed")));
     if (traffic(math) > 0.02 * traffic(whole))
-        json_array_append_new(list, json_sprintf("the math-only variant still moves %.0f%% of the sectors", 100 * traffic(math) / traffic(whole)));
+        json_array_append_new(list, json_sprintf("the math-only variant still moves %.0f%% of the sectors",
+                                                 100 * traffic(math) / traffic(whole)));
     // The FMA pipes also do the integer arithmetic of addresses, which goes with the loads.
     if (number(math, "fma_instructions") < 0.75 * number(whole, "fma_instructions"))
-        json_array_append_new(list, json_sprintf("the math-only variant has %.0f%% of the instructions of the FMA pipes", 100 * number(math, "fma_instructions") / number(whole, "fma_instructions")));
+        json_array_append_new(list,
+                              json_sprintf("the math-only variant has %.0f%% of the instructions of the FMA pipes",
+                                           100 * number(math, "fma_instructions") / number(whole, "fma_instructions")));
     const json_t *others[] = {memory, math};
     for (size_t i = 0; i < 2; i++)
         if (fabs(number(others[i], "blocks_per_sm") - number(whole, "blocks_per_sm")) > 0.5)
-            json_array_append_new(list, json_sprintf("the %s variant fits %.0f blocks on a multiprocessor, the kernel %.0f", i ? "math-only" : "memory-only",
-                                                     number(others[i], "blocks_per_sm"), number(whole, "blocks_per_sm")));
+            json_array_append_new(list,
+                                  json_sprintf("the %s variant fits %.0f blocks on a multiprocessor, the kernel %.0f",
+                                               i ? "math-only" : "memory-only", number(others[i], "blocks_per_sm"),
+                                               number(whole, "blocks_per_sm")));
     return list;
 }
 
@@ -62,26 +82,32 @@ json_t *limiter_json(const json_t *whole, const json_t *memory, const json_t *ma
 {
     double overlap;
     enum limiter limiter = limiter_judge(time_of(whole), time_of(memory), time_of(math), &overlap);
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "limiter", limiter_name(limiter), "overlap", json_real_or_null(overlap), "instructions_per_byte",
-                     json_real_or_null(per_byte(whole)), "balanced_ratio", json_real_or_null(balanced(whole)), "bytes_wanted",
-                     json_real_or_null(json_get_number(whole, "bytes", NAN)), "bytes_moved", json_real_or_null(number(whole, "dram_bytes")), "warnings",
-                     warnings(whole, memory, math));
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "limiter", limiter_name(limiter), "overlap",
+                     json_real_or_null(overlap), "instructions_per_byte", json_real_or_null(per_byte(whole)),
+                     "balanced_ratio", json_real_or_null(balanced(whole)), "bytes_wanted",
+                     json_real_or_null(json_get_number(whole, "bytes", NAN)), "bytes_moved",
+                     json_real_or_null(number(whole, "dram_bytes")), "warnings", warnings(whole, memory, math));
 }
 
 static void print_meaning(FILE *out, enum limiter limiter, double overlap)
 {
     switch (limiter) {
     case LIMITER_MEMORY:
-        fprintf(out, "memory-bound: the kernel takes as long as its memory traffic; fewer or better coalesced bytes help, fewer instructions do not.\n");
+        fprintf(out, "memory-bound: the kernel takes as long as its memory traffic; fewer or better coalesced bytes "
+                     "help, fewer instructions do not.\n");
         break;
     case LIMITER_MATH:
-        fprintf(out, "math-bound: the kernel takes as long as its instructions; fewer or cheaper instructions help, fewer bytes do not.\n");
+        fprintf(out, "math-bound: the kernel takes as long as its instructions; fewer or cheaper instructions help, "
+                     "fewer bytes do not.\n");
         break;
     case LIMITER_BALANCED:
         fprintf(out, "balanced: memory and arithmetic take equally long and overlap; both must become less.\n");
         break;
     case LIMITER_LATENCY:
-        fprintf(out, "latency-bound: memory and arithmetic hardly overlap (%.0f%% of the shorter is hidden); more warps or more loads in flight help.\n", 100 * overlap);
+        fprintf(out,
+                "latency-bound: memory and arithmetic hardly overlap (%.0f%% of the shorter is hidden); more warps or "
+                "more loads in flight help.\n",
+                100 * overlap);
         break;
     default:
         fprintf(out, "unknown: a time is missing.\n");
@@ -94,11 +120,13 @@ void limiter_print(FILE *out, const json_t *whole, const json_t *memory, const j
     static const char *const names[] = {"kernel", "memory only", "math only"};
     char text[96];
     double overlap;
-    fprintf(out, "%s  %s\n%s on %s\n\n", json_get_string(whole, "name", ""), json_get_string(whole, "config", ""), json_get_string(whole, "problem", "?"),
-            json_get_string(json_object_get(whole, "device"), "name", "?"));
-    struct table *table = table_new((const char *[]){"variant", ">time", ">registers", ">blocks/SM", ">instructions", ">FMA pipes", ">global sectors", ">DRAM bytes", NULL});
+    fprintf(out, "%s  %s\n%s on %s\n\n", json_get_string(whole, "name", ""), json_get_string(whole, "config", ""),
+            json_get_string(whole, "problem", "?"), json_get_string(json_object_get(whole, "device"), "name", "?"));
+    struct table *table = table_new((const char *[]){"variant", ">time", ">registers", ">blocks/SM", ">instructions",
+                                                     ">FMA pipes", ">global sectors", ">DRAM bytes", NULL});
     for (size_t i = 0; i < 3; i++) {
-        struct interval time = {time_of(all[i]), json_get_number(all[i], "low", NAN), json_get_number(all[i], "high", NAN)};
+        struct interval time = {time_of(all[i]), json_get_number(all[i], "low", NAN),
+                                json_get_number(all[i], "high", NAN)};
         table_cell(table, "%s", names[i]);
         table_cell(table, "%s", show_interval(&time, text, sizeof text));
         table_cell(table, "%.0f", number(all[i], "registers"));
@@ -113,12 +141,17 @@ void limiter_print(FILE *out, const json_t *whole, const json_t *memory, const j
     enum limiter limiter = limiter_judge(time_of(whole), time_of(memory), time_of(math), &overlap);
     fputc('\n', out);
     print_meaning(out, limiter, overlap);
-    if (!isnan(overlap)) fprintf(out, "Overlap: %.0f%% of the shorter part is hidden behind the longer one.\n", 100 * overlap);
+    if (!isnan(overlap))
+        fprintf(out, "Overlap: %.0f%% of the shorter part is hidden behind the longer one.\n", 100 * overlap);
     if (!isnan(per_byte(whole) / balanced(whole)))
-        fprintf(out, "Instructions for each byte moved: %.1f; this device is busy with both at %.1f.\n", per_byte(whole), balanced(whole));
+        fprintf(out, "Instructions for each byte moved: %.1f; this device is busy with both at %.1f.\n",
+                per_byte(whole), balanced(whole));
     double wanted = json_get_number(whole, "bytes", 0), moved = number(whole, "dram_bytes");
-    if (wanted > 0 && moved > 0) fprintf(out, "Bytes wanted by the job's work: %.4g; moved by device memory: %.4g (%.2f times).\n", wanted, moved, moved / wanted);
+    if (wanted > 0 && moved > 0)
+        fprintf(out, "Bytes wanted by the job's work: %.4g; moved by device memory: %.4g (%.2f times).\n", wanted,
+                moved, moved / wanted);
     json_t *list = warnings(whole, memory, math);
-    for (size_t i = 0; i < json_array_size(list); i++) fprintf(out, "warning: %s\n", json_string_value(json_array_get(list, i)));
+    for (size_t i = 0; i < json_array_size(list); i++)
+        fprintf(out, "warning: %s\n", json_string_value(json_array_get(list, i)));
     json_decref(list);
 }

@@ -1,6 +1,7 @@
-// What limits a kernel, told from the times of the whole kernel and of two variants of it at the same occupancy: memory traffic alone and
-// arithmetic alone. After analysis-driven optimisation: where the whole takes no longer than the slower part, the two overlap and that part is the limit;
-// where it takes as long as both together, nothing overlaps and latency is.
+// What limits a kernel, told from the times of the whole kernel and of two variants of it at the same occupancy: memory
+// traffic alone and arithmetic alone. After analysis-driven optimisation: where the whole takes no longer than the
+// slower part, the two overlap and that part is the limit; where it takes as long as both together, nothing overlaps
+// and latency is.
 #ifndef SWEETSPOT_LIMITER_H
 #define SWEETSPOT_LIMITER_H
 
@@ -11,12 +12,15 @@
 enum limiter { LIMITER_UNKNOWN, LIMITER_MEMORY, LIMITER_MATH, LIMITER_BALANCED, LIMITER_LATENCY };
 const char *limiter_name(enum limiter); // "memory-bound"
 
-// Times in seconds, all positive; unknown otherwise. *overlap (may be NULL): how much of the shorter part the longer one hides, 0..1.
+// Times in seconds, all positive; unknown otherwise. *overlap (may be NULL): how much of the shorter part the longer
+// one hides, 0..1.
 enum limiter limiter_judge(double whole, double memory, double math, double *overlap);
 
-// Profiles (tuner/run/explain.h) of the three, with "seconds", "stages". Prints times, counts, checks and what they mean.
+// Profiles (tuner/run/explain.h) of the three, with "seconds", "stages". Prints times, counts, checks and what they
+// mean.
 void limiter_print(FILE *, const json_t *whole, const json_t *memory, const json_t *math);
-// {"limiter":..,"overlap":..,"instructions_per_byte":..,"balanced_ratio":..,"bytes_wanted":..,"bytes_moved":..,"warnings":[..]}
+// {"limiter":..,"overlap":..,"instructions_per_byte":..,"balanced_ratio":..,"bytes_wanted":..,
+//  "bytes_moved":..,"warnings":[..]}
 json_t *limiter_json(const json_t *whole, const json_t *memory, const json_t *math);
 
 #endif

@@ -35,7 +35,10 @@ const json_t *profile_main_stage(const json_t *profile)
     return longest;
 }
 
-bool profile_uses_tensor(const json_t *stage) { return profile_number(stage, "pipe_tensor") > 1; }
+bool profile_uses_tensor(const json_t *stage)
+{
+    return profile_number(stage, "pipe_tensor") > 1;
+}
 
 static const struct {
     const char *reason, *words;
@@ -80,10 +83,13 @@ static double waiting(const json_t *stage, const char *reason)
 static double all_waiting(const json_t *stage)
 {
     double sum = 0;
-    // With the basic set alone some reasons are missing; but all of them together are the warps that a scheduler holds, for each issue.
+    // With the basic set alone some reasons are missing; but all of them together are the warps that a scheduler holds,
+    // for each issue.
     if (isnan(waiting(stage, "wait")) || isnan(waiting(stage, "not_selected"))) {
-        double issue = profile_number(stage, "instructions") / profile_number(stage, "cycles_active") / profile_number(stage, "schedulers");
-        return json_get_number(json_object_get(stage, "counters"), "occupancy", NAN) / 100 * profile_number(stage, "scheduler_warps") / issue;
+        double issue = profile_number(stage, "instructions") / profile_number(stage, "cycles_active") /
+                       profile_number(stage, "schedulers");
+        return json_get_number(json_object_get(stage, "counters"), "occupancy", NAN) / 100 *
+               profile_number(stage, "scheduler_warps") / issue;
     }
     for (size_t i = 0; i < REASONS; i++) {
         double one = waiting(stage, reasons[i].reason);
@@ -92,7 +98,10 @@ static double all_waiting(const json_t *stage)
     return sum;
 }
 
-double profile_share(const json_t *stage, const char *reason) { return waiting(stage, reason) / all_waiting(stage); }
+double profile_share(const json_t *stage, const char *reason)
+{
+    return waiting(stage, reason) / all_waiting(stage);
+}
 
 static int by_share(const void *a, const void *b)
 {
@@ -136,8 +145,9 @@ static double excess_of(const json_t *columns, enum profile_excess what, double 
     return fmax(*amount - ideal, 0);
 }
 
-// How well a line explains the excess, as the harmonic mean (F1) of two shares: of the kernel's excess that is this line's, and of this line's amount that is
-// excess. The line table puts a part of the instructions of one inlined call on another, so that the line to name may lack some of the excess.
+// How well a line explains the excess, as the harmonic mean (F1) of two shares: of the kernel's excess that is this
+// line's, and of this line's amount that is excess. The line table puts a part of the instructions of one inlined call
+// on another, so that the line to name may lack some of the excess.
 static double explains(const struct profile_blame *b, double all)
 {
     double recall = b->excess / all, precision = 1 - 1 / b->ratio;
@@ -180,22 +190,30 @@ json_t *profile_roofline(const json_t *profile)
 {
     const json_t *ceilings = json_object_get(profile, "ceilings");
     double rate = json_get_number(profile, "flops", NAN) / json_get_number(profile, "time", NAN);
-    double intensity = json_get_number(profile, "flops", NAN) / profile_number(profile_main_stage(profile), "dram_bytes");
-    double slope = intensity * json_get_number(ceilings, "bytes_per_second", NAN), flat = json_get_number(ceilings, "flops_per_second", NAN);
-    double roof = isnan(slope) || isnan(flat) || profile_uses_tensor(profile_main_stage(profile)) ? (double)NAN : fmin(slope, flat);
-    return json_pack("{s:o, s:o, s:o, s:o}", "operations_per_byte", json_real_or_null(intensity), "flops_per_second", json_real_or_null(rate), "roof", json_real_or_null(roof),
-                     "reached", json_real_or_null(rate / roof));
+    double intensity =
+        json_get_number(profile, "flops", NAN) / profile_number(profile_main_stage(profile), "dram_bytes");
+    double slope = intensity * json_get_number(ceilings, "bytes_per_second", NAN),
+           flat = json_get_number(ceilings, "flops_per_second", NAN);
+    double roof = isnan(slope) || isnan(flat) || profile_uses_tensor(profile_main_stage(profile)) ? (double)NAN
+                                                                                                  : fmin(slope, flat);
+    return json_pack("{s:o, s:o, s:o, s:o}", "operations_per_byte", json_real_or_null(intensity), "flops_per_second",
+                     json_real_or_null(rate), "roof", json_real_or_null(roof), "reached",
+                     json_real_or_null(rate / roof));
 }
 
 const char *profile_occupancy_limit(const json_t *stage, char *out, size_t size)
 {
-    static const char *const names[][2] = {{"limit_registers", "registers"}, {"limit_shared", "shared memory"}, {"limit_warps", "warps"}, {"limit_blocks", "blocks"}};
+    static const char *const names[][2] = {{"limit_registers", "registers"},
+                                           {"limit_shared", "shared memory"},
+                                           {"limit_warps", "warps"},
+                                           {"limit_blocks", "blocks"}};
     double fewest = INFINITY;
     size_t used = 0;
     for (size_t i = 0; i < 4; i++) fewest = fmin(fewest, profile_number(stage, names[i][0]));
     *out = 0;
     for (size_t i = 0; i < 4 && used < size; i++)
-        if (profile_number(stage, names[i][0]) <= fewest) used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", names[i][1]);
+        if (profile_number(stage, names[i][0]) <= fewest)
+            used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", names[i][1]);
     return out;
 }
 

@@ -1,12 +1,13 @@
-// See profile.h. Every figure is a row of a table: how it is called, how it is written, and where it comes from. A row without a value is left out.
+// See profile.h. Every figure is a row of a table: how it is called, how it is written, and where it comes from. A row
+// without a value is left out.
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/text.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/text.h"
 #include "tuner/output/finals.h"
 #include "tuner/output/profile.h"
 
@@ -21,27 +22,69 @@ enum form { COUNT, PERCENT, BYTES, RATE, NUMBER, WHOLE, SHAPE, LIMIT };
 struct figure {
     const char *section, *label; // a section begins where its name stands
     enum form form;
-    const char *key;                        // of profile_number, or of the profile's ceilings
-    double (*value)(const struct view *);   // instead of a key
-    const char *shape;                      // SHAPE: member of "launch"
+    const char *key;                      // of profile_number, or of the profile's ceilings
+    double (*value)(const struct view *); // instead of a key
+    const char *shape;                    // SHAPE: member of "launch"
 };
 
-static double number(const struct view *v, const char *key) { return profile_number(v->stage, key); }
-static double top(const struct view *v, const char *key) { return json_get_number(v->profile, key, NAN); }
-static double sm_count(const struct view *v) { return json_get_number(json_object_get(v->profile, "device"), "sm_count", NAN); }
-static double ceiling(const struct view *v, const char *key) { return json_get_number(json_object_get(v->profile, "ceilings"), key, NAN); }
-static double known(double value) { return value > 0 ? value : (double)NAN; }
+static double number(const struct view *v, const char *key)
+{
+    return profile_number(v->stage, key);
+}
+static double top(const struct view *v, const char *key)
+{
+    return json_get_number(v->profile, key, NAN);
+}
+static double sm_count(const struct view *v)
+{
+    return json_get_number(json_object_get(v->profile, "device"), "sm_count", NAN);
+}
+static double ceiling(const struct view *v, const char *key)
+{
+    return json_get_number(json_object_get(v->profile, "ceilings"), key, NAN);
+}
+static double known(double value)
+{
+    return value > 0 ? value : (double)NAN;
+}
 
-static double flop_rate(const struct view *v) { return known(top(v, "flops") / top(v, "time")); }
-static double byte_rate(const struct view *v) { return known(number(v, "dram_bytes") / top(v, "time")); }
+static double flop_rate(const struct view *v)
+{
+    return known(top(v, "flops") / top(v, "time"));
+}
+static double byte_rate(const struct view *v)
+{
+    return known(number(v, "dram_bytes") / top(v, "time"));
+}
 // The ceiling of FP32 arithmetic says nothing about a kernel that multiplies by tensor instructions.
-static bool by_tensor(const struct view *v) { return profile_uses_tensor(v->stage); }
-static double bf16_ceiling(const struct view *v) { return by_tensor(v) ? ceiling(v, "tensor_bf16_flops_per_second") : (double)NAN; }
-static double tf32_ceiling(const struct view *v) { return by_tensor(v) ? ceiling(v, "tensor_tf32_flops_per_second") : (double)NAN; }
-static double fp64_ceiling(const struct view *v) { return by_tensor(v) ? ceiling(v, "tensor_fp64_flops_per_second") : (double)NAN; }
-static double of_flop_ceiling(const struct view *v) { return by_tensor(v) ? (double)NAN : 100 * flop_rate(v) / ceiling(v, "flops_per_second"); }
-static double of_byte_ceiling(const struct view *v) { return 100 * byte_rate(v) / ceiling(v, "bytes_per_second"); }
-static double intensity(const struct view *v) { return known(top(v, "flops") / number(v, "dram_bytes")); }
+static bool by_tensor(const struct view *v)
+{
+    return profile_uses_tensor(v->stage);
+}
+static double bf16_ceiling(const struct view *v)
+{
+    return by_tensor(v) ? ceiling(v, "tensor_bf16_flops_per_second") : (double)NAN;
+}
+static double tf32_ceiling(const struct view *v)
+{
+    return by_tensor(v) ? ceiling(v, "tensor_tf32_flops_per_second") : (double)NAN;
+}
+static double fp64_ceiling(const struct view *v)
+{
+    return by_tensor(v) ? ceiling(v, "tensor_fp64_flops_per_second") : (double)NAN;
+}
+static double of_flop_ceiling(const struct view *v)
+{
+    return by_tensor(v) ? (double)NAN : 100 * flop_rate(v) / ceiling(v, "flops_per_second");
+}
+static double of_byte_ceiling(const struct view *v)
+{
+    return 100 * byte_rate(v) / ceiling(v, "bytes_per_second");
+}
+static double intensity(const struct view *v)
+{
+    return known(top(v, "flops") / number(v, "dram_bytes"));
+}
 // What the device could do at the kernel's own number of operations for a byte: the lower of the two roofs.
 static double roofline(const struct view *v)
 {
@@ -49,32 +92,88 @@ static double roofline(const struct view *v)
     double flops = ceiling(v, "flops_per_second"), bytes = intensity(v) * ceiling(v, "bytes_per_second");
     return isnan(bytes) ? bytes : fmin(flops, bytes);
 }
-static double of_roofline(const struct view *v) { return 100 * flop_rate(v) / roofline(v); }
+static double of_roofline(const struct view *v)
+{
+    return 100 * flop_rate(v) / roofline(v);
+}
 // A wavefront is 128 bytes of the banks; a sector 32 bytes.
-static double of_shared_ceiling(const struct view *v) { return known(100 * 128 * number(v, "shared_wavefronts") / top(v, "time") / ceiling(v, "shared_bytes_per_second")); }
-static double of_l2_ceiling(const struct view *v) { return known(100 * 32 * number(v, "l2_sectors") / top(v, "time") / ceiling(v, "l2_bytes_per_second")); }
-static double theoretical(const struct view *v) { return 100 * json_get_number(json_object_get(v->stage, "facts"), "occupancy", NAN); }
-static double achieved(const struct view *v) { return json_get_number(json_object_get(v->stage, "counters"), "occupancy", NAN); }
+static double of_shared_ceiling(const struct view *v)
+{
+    return known(100 * 128 * number(v, "shared_wavefronts") / top(v, "time") / ceiling(v, "shared_bytes_per_second"));
+}
+static double of_l2_ceiling(const struct view *v)
+{
+    return known(100 * 32 * number(v, "l2_sectors") / top(v, "time") / ceiling(v, "l2_bytes_per_second"));
+}
+static double theoretical(const struct view *v)
+{
+    return 100 * json_get_number(json_object_get(v->stage, "facts"), "occupancy", NAN);
+}
+static double achieved(const struct view *v)
+{
+    return json_get_number(json_object_get(v->stage, "counters"), "occupancy", NAN);
+}
 
-// The part of the last wave in which multiprocessors have nothing left to do, of the whole time, were all blocks equally long.
+// The part of the last wave in which multiprocessors have nothing left to do, of the whole time, were all blocks
+// equally long.
 static double tail(const struct view *v)
 {
     double waves = number(v, "waves");
     return waves > 1 ? 100 * (1 - waves / ceil(waves)) : (double)NAN;
 }
-static double unfilled(const struct view *v) { return number(v, "waves") < 1 ? 100 * (1 - number(v, "waves")) : (double)NAN; }
-static double miss_rate(const struct view *v) { return number(v, "icache_requests") > 0 ? 100 * number(v, "icache_misses") / number(v, "icache_requests") : 0 * number(v, "icache_requests"); }
-static double fetch_share(const struct view *v) { return 100 * profile_share(v->stage, "no_instruction"); }
-static double conflict_ratio(const struct view *v) { return known(number(v, "shared_wavefronts") / number(v, "shared_ideal")); }
-static double all_sectors(const struct view *v) { return profile_global_sectors(v->stage); }
-static double sector_ratio(const struct view *v) { return known(number(v, "global_sectors") / number(v, "global_ideal")); }
-static double load_sectors(const struct view *v) { return known(number(v, "global_load_sectors") / number(v, "global_load_requests")); }
-static double store_sectors(const struct view *v) { return known(number(v, "global_store_sectors") / number(v, "global_store_requests")); }
-static double wanted_bytes(const struct view *v) { return known(top(v, "bytes")); }
-static double moved_ratio(const struct view *v) { return number(v, "dram_bytes") / wanted_bytes(v); }
-static double per_issue(const struct view *v) { return 1 / (profile_share(v->stage, "selected")); }
-static double imbalance(const struct view *v) { return 100 * (number(v, "cycles_active_max") / number(v, "cycles_active") - 1); }
-static double per_sm(const struct view *v) { return number(v, "blocks") / sm_count(v); }
+static double unfilled(const struct view *v)
+{
+    return number(v, "waves") < 1 ? 100 * (1 - number(v, "waves")) : (double)NAN;
+}
+static double miss_rate(const struct view *v)
+{
+    return number(v, "icache_requests") > 0 ? 100 * number(v, "icache_misses") / number(v, "icache_requests")
+                                            : 0 * number(v, "icache_requests");
+}
+static double fetch_share(const struct view *v)
+{
+    return 100 * profile_share(v->stage, "no_instruction");
+}
+static double conflict_ratio(const struct view *v)
+{
+    return known(number(v, "shared_wavefronts") / number(v, "shared_ideal"));
+}
+static double all_sectors(const struct view *v)
+{
+    return profile_global_sectors(v->stage);
+}
+static double sector_ratio(const struct view *v)
+{
+    return known(number(v, "global_sectors") / number(v, "global_ideal"));
+}
+static double load_sectors(const struct view *v)
+{
+    return known(number(v, "global_load_sectors") / number(v, "global_load_requests"));
+}
+static double store_sectors(const struct view *v)
+{
+    return known(number(v, "global_store_sectors") / number(v, "global_store_requests"));
+}
+static double wanted_bytes(const struct view *v)
+{
+    return known(top(v, "bytes"));
+}
+static double moved_ratio(const struct view *v)
+{
+    return number(v, "dram_bytes") / wanted_bytes(v);
+}
+static double per_issue(const struct view *v)
+{
+    return 1 / (profile_share(v->stage, "selected"));
+}
+static double imbalance(const struct view *v)
+{
+    return 100 * (number(v, "cycles_active_max") / number(v, "cycles_active") - 1);
+}
+static double per_sm(const struct view *v)
+{
+    return number(v, "blocks") / sm_count(v);
+}
 
 static const struct figure figures[] = {
     {"Speed of light", "compute throughput", PERCENT, "sm_throughput", NULL, NULL},
@@ -164,7 +263,8 @@ static const char *scaled(double value, const char *unit, double step, char *out
     size_t i = 0;
     while (fabs(value) >= step && i < 4) value /= step, i++;
     const char *prefix = step > 1000 ? binary[i] : prefixes[i];
-    snprintf(out, size, "%.*f%s%s%s", i ? (fabs(value) < 10 ? 2 : 1) : 0, value, *prefix || *unit ? " " : "", prefix, unit);
+    snprintf(out, size, "%.*f%s%s%s", i ? (fabs(value) < 10 ? 2 : 1) : 0, value, *prefix || *unit ? " " : "", prefix,
+             unit);
     return out;
 }
 
@@ -176,7 +276,8 @@ static const char *show(const struct figure *f, const struct view *v, double val
         json_int_t a[3] = {1, 1, 1};
         if (!triple) return out;
         for (size_t i = 0; i < 3; i++) a[i] = json_integer_value(json_array_get(triple, i));
-        if (strcmp(f->shape, "cluster") || a[0] * a[1] * a[2] > 1) snprintf(out, size, a[2] > 1 ? "%lld x %lld x %lld" : a[1] > 1 ? "%lld x %lld" : "%lld", a[0], a[1], a[2]);
+        if (strcmp(f->shape, "cluster") || a[0] * a[1] * a[2] > 1)
+            snprintf(out, size, a[2] > 1 ? "%lld x %lld x %lld" : a[1] > 1 ? "%lld x %lld" : "%lld", a[0], a[1], a[2]);
         return out;
     }
     if (f->form == LIMIT) return profile_occupancy_limit(v->stage, out, size);
@@ -251,18 +352,23 @@ static void print_differences(FILE *out, const struct view *a, const struct view
     if (!count || !profile_shares(b->stage, (struct profile_share[1]){{0}}, 1) || isnan(all)) return;
     for (size_t i = 0; i < count; i++) {
         double other = profile_share(b->stage, shares[i].reason);
-        list[kept++] = (struct difference){shares[i].reason, ours * shares[i].share - theirs * (isnan(other) ? 0 : other)};
+        list[kept++] =
+            (struct difference){shares[i].reason, ours * shares[i].share - theirs * (isnan(other) ? 0 : other)};
     }
     qsort(list, kept, sizeof *list, by_size);
-    fprintf(out, "\nWhere the difference of %s lies (a warp's time by what it does; the sum is the difference)\n", show_time(fabs(all), text, sizeof text));
+    fprintf(out, "\nWhere the difference of %s lies (a warp's time by what it does; the sum is the difference)\n",
+            show_time(fabs(all), text, sizeof text));
     for (size_t i = 0; i < kept && fabs(list[i].seconds) > 0.02 * fabs(all); i++)
-        fprintf(out, "  %-55s %s%s\n", profile_reason_words(list[i].reason), list[i].seconds < 0 ? "-" : "+", show_time(fabs(list[i].seconds), text, sizeof text));
+        fprintf(out, "  %-55s %s%s\n", profile_reason_words(list[i].reason), list[i].seconds < 0 ? "-" : "+",
+                show_time(fabs(list[i].seconds), text, sizeof text));
 }
 
 static int by_samples(const void *a, const void *b)
 {
-    const json_t *x = json_object_get(*(const json_t *const *)a, "self"), *y = json_object_get(*(const json_t *const *)b, "self");
-    double p = json_get_number(x, "samples", json_get_number(x, "instructions", 0)), q = json_get_number(y, "samples", json_get_number(y, "instructions", 0));
+    const json_t *x = json_object_get(*(const json_t *const *)a, "self"),
+                 *y = json_object_get(*(const json_t *const *)b, "self");
+    double p = json_get_number(x, "samples", json_get_number(x, "instructions", 0)),
+           q = json_get_number(y, "samples", json_get_number(y, "instructions", 0));
     return (p < q) - (p > q);
 }
 
@@ -288,15 +394,22 @@ static void print_lines(FILE *out, const json_t *stage, const char *source)
     const json_t **order = memory_new(count + 1, sizeof *order);
     for (size_t i = 0; i < count; i++) order[i] = json_array_get(lines, i);
     qsort(order, count, sizeof *order, by_samples);
-    double samples = json_get_number(totals, "samples", NAN), instructions = json_get_number(totals, "instructions", NAN);
-    if (count) fprintf(out, "\nSource lines by time spent at their own instructions\n  %5s %8s %8s  %-18s %s\n", "line", "samples", "instr.", "mostly waiting for", "text");
+    double samples = json_get_number(totals, "samples", NAN),
+           instructions = json_get_number(totals, "instructions", NAN);
+    if (count)
+        fprintf(out, "\nSource lines by time spent at their own instructions\n  %5s %8s %8s  %-18s %s\n", "line",
+                "samples", "instr.", "mostly waiting for", "text");
     for (size_t i = 0; i < count && i < LINES_SHOWN; i++) {
         const json_t *self = json_object_get(order[i], "self");
         char *text = profile_source(source, order[i]);
         char sampled[16] = "-", executed[16] = "-";
-        if (samples > 0) snprintf(sampled, sizeof sampled, "%.1f%%", 100 * json_get_number(self, "samples", 0) / samples);
-        if (instructions > 0) snprintf(executed, sizeof executed, "%.1f%%", 100 * json_get_number(self, "instructions", 0) / instructions);
-        fprintf(out, "  %5" PRId64 " %8s %8s  %-18s %.100s\n", json_get_integer(order[i], "line", 0), sampled, executed, main_stall(order[i]), text);
+        if (samples > 0)
+            snprintf(sampled, sizeof sampled, "%.1f%%", 100 * json_get_number(self, "samples", 0) / samples);
+        if (instructions > 0)
+            snprintf(executed, sizeof executed, "%.1f%%",
+                     100 * json_get_number(self, "instructions", 0) / instructions);
+        fprintf(out, "  %5" PRId64 " %8s %8s  %-18s %.100s\n", json_get_integer(order[i], "line", 0), sampled, executed,
+                main_stall(order[i]), text);
         free(text);
     }
     free(order);
@@ -317,8 +430,9 @@ static void print_blame(FILE *out, const json_t *stage, const char *source)
         if (count) fprintf(out, "\n%s\n", kinds[k].title);
         for (size_t i = 0; i < count; i++) {
             char *text = profile_source(source, blamed[i].line);
-            fprintf(out, "  %s:%" PRId64 "  %.2f times %s; %.1f%% of the kernel's are its excess  %.110s\n", json_get_string(blamed[i].line, "file", "?"),
-                    json_get_integer(blamed[i].line, "line", 0), blamed[i].ratio, kinds[k].ideal, 100 * blamed[i].share, text);
+            fprintf(out, "  %s:%" PRId64 "  %.2f times %s; %.1f%% of the kernel's are its excess  %.110s\n",
+                    json_get_string(blamed[i].line, "file", "?"), json_get_integer(blamed[i].line, "line", 0),
+                    blamed[i].ratio, kinds[k].ideal, 100 * blamed[i].share, text);
             free(text);
         }
     }
@@ -326,19 +440,23 @@ static void print_blame(FILE *out, const json_t *stage, const char *source)
 
 static void print_head(FILE *out, const char *role, const json_t *p)
 {
-    struct interval time = {json_get_number(p, "time", NAN), json_get_number(p, "low", NAN), json_get_number(p, "high", NAN)};
+    struct interval time = {json_get_number(p, "time", NAN), json_get_number(p, "low", NAN),
+                            json_get_number(p, "high", NAN)};
     char text[96];
-    fprintf(out, "%s%s  %s  %s\n", role, json_get_string(p, "name", "?"), show_interval(&time, text, sizeof text), json_get_string(p, "config", ""));
+    fprintf(out, "%s%s  %s  %s\n", role, json_get_string(p, "name", "?"), show_interval(&time, text, sizeof text),
+            json_get_string(p, "config", ""));
 }
 
 void profile_print(FILE *out, const json_t *profile, const json_t *against, const char *source)
 {
     const json_t *stages = json_object_get(profile, "stages");
-    fprintf(out, "%s on %s\n", json_get_string(profile, "problem", "?"), json_get_string(json_object_get(profile, "device"), "name", "?"));
+    fprintf(out, "%s on %s\n", json_get_string(profile, "problem", "?"),
+            json_get_string(json_object_get(profile, "device"), "name", "?"));
     print_head(out, "", profile);
     if (against) print_head(out, "against ", against);
     for (size_t s = 0; s < json_array_size(stages); s++) {
-        const json_t *stage = json_array_get(stages, s), *other = against ? json_array_get(json_object_get(against, "stages"), s) : NULL;
+        const json_t *stage = json_array_get(stages, s),
+                     *other = against ? json_array_get(json_object_get(against, "stages"), s) : NULL;
         if (against && !other) other = profile_main_stage(against);
         struct view a = {profile, stage}, b = {against, other};
         if (json_array_size(stages) > 1) fprintf(out, "\n== %s\n", json_get_string(stage, "name", "?"));
@@ -349,5 +467,6 @@ void profile_print(FILE *out, const json_t *profile, const json_t *against, cons
         print_lines(out, stage, source);
     }
     const json_t *notes = json_object_get(profile, "notes");
-    for (size_t i = 0; i < json_array_size(notes); i++) fprintf(out, "\nnote: %s\n", json_string_value(json_array_get(notes, i)));
+    for (size_t i = 0; i < json_array_size(notes); i++)
+        fprintf(out, "\nnote: %s\n", json_string_value(json_array_get(notes, i)));
 }

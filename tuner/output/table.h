@@ -6,8 +6,8 @@
 //     table_print(t, stdout);
 //     table_free(t);
 //
-// A column whose title begins with '>' is aligned to the right (numbers); the sign is not printed. In the aligned form an empty cell is a dash
-// and a column without any content is left out; CSV has all columns.
+// A column whose title begins with '>' is aligned to the right (numbers); the sign is not printed. In the aligned form
+// an empty cell is a dash and a column without any content is left out; CSV has all columns.
 #ifndef SWEETSPOT_TABLE_H
 #define SWEETSPOT_TABLE_H
 

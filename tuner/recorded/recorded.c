@@ -92,8 +92,10 @@ static void blank_python_numbers(char *text)
 {
     bool in_string = false;
     for (char *p = text; *p; p++) {
-        if (*p == '"') in_string = !in_string;
-        else if (*p == '\\' && in_string && p[1]) p++;
+        if (*p == '"')
+            in_string = !in_string;
+        else if (*p == '\\' && in_string && p[1])
+            p++;
         if (in_string || (*p != 'N' && *p != 'I')) continue;
         size_t length = strncmp(p, "NaN", 3) == 0 ? 3 : strncmp(p, "Infinity", 8) == 0 ? 8 : 0;
         if (length == 0) continue;
@@ -123,10 +125,14 @@ struct recorded *recorded_read(const char *path, struct error *err)
     struct recorded *r = recorded_new();
     const char *format = json_get_string(document, "format", "");
     int result;
-    if (strcmp(format, "sweetspot-space") == 0) result = recorded_from_sweetspot(r, document, err);
-    else if (json_is_object(json_object_get(document, "cache"))) result = recorded_from_kernel_tuner(r, document, err);
-    else if (json_is_array(json_object_get(document, "results"))) result = recorded_from_t4(r, document, err);
-    else result = error_set(err, "no recorded space: neither sweetspot-space nor a Kernel Tuner cache nor T4");
+    if (strcmp(format, "sweetspot-space") == 0)
+        result = recorded_from_sweetspot(r, document, err);
+    else if (json_is_object(json_object_get(document, "cache")))
+        result = recorded_from_kernel_tuner(r, document, err);
+    else if (json_is_array(json_object_get(document, "results")))
+        result = recorded_from_t4(r, document, err);
+    else
+        result = error_set(err, "no recorded space: neither sweetspot-space nor a Kernel Tuner cache nor T4");
     json_decref(document);
     if (result == 0) result = recorded_index(r, err);
     if (result < 0) {
@@ -207,7 +213,8 @@ int recorded_value_index(const struct recorded_parameter *p, const json_t *value
     for (size_t i = 0; text && i < p->count && found < 0; i++) {
         if (strcmp(p->texts[i], text) == 0) found = (int)i;
         // 2.0 and 2 are one real.
-        else if (p->kind == PARAMETER_REAL && strtod(p->texts[i], NULL) == strtod(text, NULL)) found = (int)i;
+        else if (p->kind == PARAMETER_REAL && strtod(p->texts[i], NULL) == strtod(text, NULL))
+            found = (int)i;
     }
     free(text);
     return found;
@@ -221,9 +228,10 @@ void recorded_add_trials(struct recorded *r, size_t count)
     for (size_t i = 0; i < count; i++) {
         struct recorded_trial *t = &r->trials[i];
         t->objective = t->compile_seconds = NAN;
-        t->facts = (struct static_facts){ NAN, NAN, NAN, NAN, NAN };
+        t->facts = (struct static_facts){NAN, NAN, NAN, NAN, NAN};
         t->problems = memory_new(r->problem_count, sizeof *t->problems);
-        for (size_t p = 0; p < r->problem_count; p++) t->problems[p].time = t->problems[p].low = t->problems[p].high = NAN;
+        for (size_t p = 0; p < r->problem_count; p++)
+            t->problems[p].time = t->problems[p].low = t->problems[p].high = NAN;
         if (r->metric_count) t->counters = memory_new(r->metric_count, sizeof *t->counters);
         for (size_t m = 0; m < r->metric_count; m++) t->counters[m] = NAN;
     }
@@ -233,7 +241,7 @@ void recorded_one_problem(struct recorded *r)
 {
     r->problem_count = 1;
     r->problems = memory_new(1, sizeof *r->problems);
-    r->problems[0] = (struct recorded_problem){ .name = text_copy(""), .weight = 1, .flops = NAN, .bytes = NAN };
+    r->problems[0] = (struct recorded_problem){.name = text_copy(""), .weight = 1, .flops = NAN, .bytes = NAN};
 }
 
 bool recorded_set_time(struct recorded_time *t, const json_t *value, double scale)
@@ -291,7 +299,8 @@ int recorded_index(struct recorded *r, struct error *err)
     for (size_t i = 0; i < r->parameter_count; i++) {
         const struct recorded_parameter *p = &r->parameters[i];
         int64_t *values = memory_new(p->count, sizeof *values);
-        for (size_t v = 0; v < p->count; v++) values[v] = p->integers ? p->integers[v] : symbols_intern(r->symbols, p->texts[v]);
+        for (size_t v = 0; v < p->count; v++)
+            values[v] = p->integers ? p->integers[v] : symbols_intern(r->symbols, p->texts[v]);
         int result = space_add_parameter(r->space, p->name, p->kind, values, p->count, err);
         free(values);
         if (result < 0) return -1;
@@ -315,7 +324,8 @@ int64_t recorded_find(const struct recorded *r, const uint16_t *config)
 struct observation recorded_observation(const struct recorded *r, size_t trial)
 {
     const struct recorded_trial *t = &r->trials[trial];
-    struct observation o = { .config = r->configs + trial * r->parameter_count, .objective = t->objective, .facts = t->facts };
+    struct observation o = {
+        .config = r->configs + trial * r->parameter_count, .objective = t->objective, .facts = t->facts};
     o.outcome = t->status == STATUS_OK       ? OUTCOME_OK
                 : t->status == STATUS_SLOW   ? OUTCOME_SLOW
                 : t->status == STATUS_PRUNED ? OUTCOME_PRUNED

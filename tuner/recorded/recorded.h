@@ -1,35 +1,46 @@
-// A recorded space: every configuration that somebody measured, with what came of it, in memory. Read from our own format, from Kernel
-// Tuner's cache files and from T4 files (gzip or plain, told apart by their content); written in our own format only.
+// A recorded space: every configuration that somebody measured, with what came of it, in memory. Read from our own
+// format, from Kernel Tuner's cache files and from T4 files (gzip or plain, told apart by their content); written in
+// our own format only.
 //
 // Our format is one JSON object. Members marked * may be missing; unknown members are passed over.
 //
 //   "format": "sweetspot-space", "version": 1
 //   "job": "sgemm"                                              * name of the job
 //   "device": {"name": "NVIDIA H200", ...}                      * anything about the device
-//   "environment": {...}                                        * compiler, driver, source hash ...: whatever the writer knows
-//   "objective": "geomean"                                      * how several problems make one number: "geomean" (default, weighted) or "worst"
-//   "problems": [{"name": "M=2048,N=2048,K=2048", "sizes": {"M": 2048, ...}, "weight": 1.0, "work": {"flops": 1.7e10, "bytes": 5.0e7}}]
-//                                                               * one nameless problem if missing; sizes, weight, work may be missing too
+//   "environment": {...}                                        * compiler, driver, source hash ...: whatever the
+//   writer knows
+//   "objective": "geomean"                                      * how several problems make one number: "geomean"
+//   (default, weighted) or "worst"
+//   "problems": [{"name": "M=2048,N=2048,K=2048", "sizes": {"M": 2048, ...}, "weight": 1.0, "work": {"flops": 1.7e10,
+//   "bytes": 5.0e7}}]
+//                                                               * one nameless problem if missing; sizes, weight, work
+//                                                               may be missing too
 //   "parameters": [{"name": "BLOCK_M", "kind": "int", "values": [64, 128]}]
 //                 kind: "int" and "unroll" (integers), "string" (strings), "real" (numbers, or strings that hold one)
 //   "constraints": ["BLOCK_M % WARP_M == 0"]                    * for the reader; the space is the list of trials
-//   "metrics": [{"key": "icache_misses", "metric": "sm__icc_requests_lookup_miss.sum", "unit": ""}]   * the counters; a column each
+//   "metrics": [{"key": "icache_misses", "metric": "sm__icc_requests_lookup_miss.sum", "unit": ""}]   * the counters; a
+//   column each
 //   "columns": ["BLOCK_M", ..., "status", "time", ...]
-//   "trials": [[64, ..., "ok", 0.00123, ...], ...]              one array a configuration, cells in the order of the columns, null where empty
-//   "baselines": [{"name": "cublas", "problems": [{"time": s, "low": s, "high": s, "samples": [s, ...]}]}]   * one entry a problem
+//   "trials": [[64, ..., "ok", 0.00123, ...], ...]              one array a configuration, cells in the order of the
+//   columns, null where empty
+//   "baselines": [{"name": "cublas", "problems": [{"time": s, "low": s, "high": s, "samples": [s, ...]}]}]   * one
+//   entry a problem
 //   "finals": [...]                                             * documents of finals, kept as they are
 //
-// Columns: every parameter's name (required; the cell is the value itself), "status" (a word of protocol.h; missing: ok if there is a
-// time), "reason" (text), "time", "low", "high" (s; the estimate and its 95% interval), "samples" (array of s), the compiler's facts "registers",
-// "spill_bytes", "shared_bytes", "code_bytes", "theoretical_occupancy" (0..1), "compile_seconds", and the metrics' keys (of the first problem). With more than one
-// problem the cells of time, low and high are arrays with one number a problem, samples an array of arrays. Unknown columns are passed over.
-// A trial that says ok or slow but whose time is absent, a string, not positive or above 1e19 counts as launch_error.
+// Columns: every parameter's name (required; the cell is the value itself), "status" (a word of protocol.h; missing: ok
+// if there is a time), "reason" (text), "time", "low", "high" (s; the estimate and its 95% interval), "samples" (array
+// of s), the compiler's facts "registers",
+// "spill_bytes", "shared_bytes", "code_bytes", "theoretical_occupancy" (0..1), "compile_seconds", and the metrics' keys
+// (of the first problem). With more than one problem the cells of time, low and high are arrays with one number a
+// problem, samples an array of arrays. Unknown columns are passed over. A trial that says ok or slow but whose time is
+// absent, a string, not positive or above 1e19 counts as launch_error.
 //
-// Errors (with the number of the trial, from 0): a file that is cut off or no JSON, no known format, no parameters or trials, a parameter without
-// values or with a value twice, a value that is not among its parameter's, a configuration listed twice, rows of the wrong length.
+// Errors (with the number of the trial, from 0): a file that is cut off or no JSON, no known format, no parameters or
+// trials, a parameter without values or with a value twice, a value that is not among its parameter's, a configuration
+// listed twice, rows of the wrong length.
 //
-// Kernel Tuner and T4: times are milliseconds there; a `time` that is a string, absent or above 1e19 marks a failure; T4 files do not list
-// the parameters' values, so these are collected from the configurations, ascending.
+// Kernel Tuner and T4: times are milliseconds there; a `time` that is a string, absent or above 1e19 marks a failure;
+// T4 files do not list the parameters' values, so these are collected from the configurations, ascending.
 #ifndef SWEETSPOT_RECORDED_H
 #define SWEETSPOT_RECORDED_H
 
@@ -43,20 +54,20 @@
 #include "tuner/base/protocol.h"
 
 struct recorded_problem {
-    char *name;                // may be ""
+    char *name; // may be ""
     size_t size_count;
     char **size_names;
     int64_t *size_values;
-    double weight;             // 1 unless given
-    double flops, bytes;       // NaN where unknown
+    double weight;       // 1 unless given
+    double flops, bytes; // NaN where unknown
 };
 
 struct recorded_parameter {
     char *name;
     enum parameter_kind kind;
     size_t count;
-    int64_t *integers;         // PARAMETER_INT, PARAMETER_UNROLL: count values; else NULL
-    char **texts;              // PARAMETER_STRING, PARAMETER_REAL: count texts; else NULL
+    int64_t *integers; // PARAMETER_INT, PARAMETER_UNROLL: count values; else NULL
+    char **texts;      // PARAMETER_STRING, PARAMETER_REAL: count texts; else NULL
 };
 
 struct recorded_metric {
@@ -77,21 +88,21 @@ struct recorded_baseline {
 
 struct recorded_trial {
     enum trial_status status;
-    char *reason;              // NULL where none
-    double objective;          // s, from the times; NaN unless status is ok or slow
-    double compile_seconds;    // NaN where unknown
-    struct static_facts facts; // NaN where unknown
+    char *reason;                   // NULL where none
+    double objective;               // s, from the times; NaN unless status is ok or slow
+    double compile_seconds;         // NaN where unknown
+    struct static_facts facts;      // NaN where unknown
     struct recorded_time *problems; // problem_count of them
-    double *counters;          // metric_count of them, NaN where absent; NULL where there are no metrics
+    double *counters;               // metric_count of them, NaN where absent; NULL where there are no metrics
 };
 
-// Everything belongs to the struct; recorded_free releases it. Filled by recorded_read, or by hand for recorded_write: start from
-// recorded_new, allocate with malloc, set the counts.
+// Everything belongs to the struct; recorded_free releases it. Filled by recorded_read, or by hand for recorded_write:
+// start from recorded_new, allocate with malloc, set the counts.
 struct recorded {
-    char *job;                 // "" where unknown
-    char *objective;           // "geomean" or "worst"
+    char *job;                             // "" where unknown
+    char *objective;                       // "geomean" or "worst"
     json_t *device, *environment, *finals; // NULL where absent
-    size_t problem_count;      // at least 1
+    size_t problem_count;                  // at least 1
     struct recorded_problem *problems;
     size_t parameter_count;
     struct recorded_parameter *parameters;
@@ -103,13 +114,13 @@ struct recorded {
     struct recorded_baseline *baselines;
     size_t trial_count;
     struct recorded_trial *trials;
-    uint16_t *configs;         // trial_count times parameter_count value indices
+    uint16_t *configs; // trial_count times parameter_count value indices
 
     // Made by recorded_index (recorded_read calls it).
     struct symbols *symbols;
-    struct space *space;       // the configurations of the list
-    uint32_t *trial_at;        // space index -> trial
-    int64_t best;              // the trial with the lowest objective among ok, or -1
+    struct space *space; // the configurations of the list
+    uint32_t *trial_at;  // space index -> trial
+    int64_t best;        // the trial with the lowest objective among ok, or -1
 };
 
 struct recorded *recorded_new(void);

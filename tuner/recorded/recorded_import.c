@@ -1,12 +1,12 @@
-// Recorded spaces of other tuners: Kernel Tuner's cache files and the T4 results format of the FAIR benchmark hub (schema:
-// github.com/odgaard/TuningSchema). See recorded.h.
+// Recorded spaces of other tuners: Kernel Tuner's cache files and the T4 results format of the FAIR benchmark hub
+// (schema: github.com/odgaard/TuningSchema). See recorded.h.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/text.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/text.h"
 #include "tuner/recorded/recorded_parts.h"
 
 static const double millisecond = 1e-3;
@@ -14,7 +14,7 @@ static const double millisecond = 1e-3;
 static void add_parameter(struct recorded *r, const char *name)
 {
     r->parameters = memory_grow(r->parameters, r->parameter_count + 1, sizeof *r->parameters);
-    r->parameters[r->parameter_count++] = (struct recorded_parameter){ .name = text_copy(name) };
+    r->parameters[r->parameter_count++] = (struct recorded_parameter){.name = text_copy(name)};
 }
 
 static int set_value(struct recorded *r, size_t trial, size_t parameter, const json_t *value, struct error *err)
@@ -24,7 +24,8 @@ static int set_value(struct recorded *r, size_t trial, size_t parameter, const j
     int index = recorded_value_index(p, value);
     if (index < 0) {
         char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-        error_set(err, "configuration %zu: %s is not among the values of parameter '%s'", trial, text ? text : "?", p->name);
+        error_set(err, "configuration %zu: %s is not among the values of parameter '%s'", trial, text ? text : "?",
+                  p->name);
         free(text);
         return -1;
     }
@@ -55,11 +56,14 @@ static void set_device(struct recorded *r, const char *name)
 
 int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struct error *err)
 {
-    const json_t *keys = json_object_get(document, "tune_params_keys"), *values = json_object_get(document, "tune_params");
+    const json_t *keys = json_object_get(document, "tune_params_keys"),
+                 *values = json_object_get(document, "tune_params");
     json_t *cache = json_object_get(document, "cache"), *entry;
     const char *key, *objective = json_get_string(document, "objective", "time");
-    if (!json_is_array(keys) || !json_is_object(values)) return error_set(err, "a Kernel Tuner cache without tune_params and tune_params_keys");
-    if (strcmp(objective, "time") != 0) return error_set(err, "the objective is '%s'; only spaces that were tuned for time can be read", objective);
+    if (!json_is_array(keys) || !json_is_object(values))
+        return error_set(err, "a Kernel Tuner cache without tune_params and tune_params_keys");
+    if (strcmp(objective, "time") != 0)
+        return error_set(err, "the objective is '%s'; only spaces that were tuned for time can be read", objective);
     free(r->job);
     r->job = text_copy(json_get_string(document, "kernel_name", ""));
     set_device(r, json_get_string(document, "device_name", ""));
@@ -72,7 +76,8 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
     }
     recorded_add_trials(r, json_object_size(cache));
     size_t trial = 0;
-    json_object_foreach(cache, key, entry) {
+    json_object_foreach(cache, key, entry)
+    {
         struct recorded_trial *t = &r->trials[trial];
         for (size_t i = 0; i < r->parameter_count; i++)
             if (set_value(r, trial, i, json_object_get(entry, r->parameters[i].name), err) < 0)
@@ -97,7 +102,8 @@ static int compare_json_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// All different values of a parameter in the results: ascending if they are numbers, else in the order of their appearance.
+// All different values of a parameter in the results: ascending if they are numbers, else in the order of their
+// appearance.
 static json_t *collect_values(const json_t *results, const char *name)
 {
     size_t count = 0, room = 16;
@@ -148,7 +154,8 @@ int recorded_from_t4(struct recorded *r, const json_t *document, struct error *e
     if (!json_is_object(first)) return error_set(err, "a T4 file without configurations");
     set_device(r, json_get_string(json_object_get(document, "metadata"), "device", ""));
     recorded_one_problem(r);
-    json_object_foreach(first, name, value) {
+    json_object_foreach(first, name, value)
+    {
         add_parameter(r, name);
         json_t *values = collect_values(results, name);
         int result = recorded_set_values(&r->parameters[r->parameter_count - 1], values, -1, err);
@@ -160,7 +167,9 @@ int recorded_from_t4(struct recorded *r, const json_t *document, struct error *e
         struct recorded_trial *t = &r->trials[trial];
         const json_t *result = json_array_get(results, trial), *times = json_object_get(result, "times");
         for (size_t i = 0; i < r->parameter_count; i++)
-            if (set_value(r, trial, i, json_object_get(json_object_get(result, "configuration"), r->parameters[i].name), err) < 0) return -1;
+            if (set_value(r, trial, i, json_object_get(json_object_get(result, "configuration"), r->parameters[i].name),
+                          err) < 0)
+                return -1;
         const char *invalidity = json_get_string(result, "invalidity", "correct");
         if (strcmp(invalidity, "correct") != 0) {
             set_failed(t, failure_of(invalidity), invalidity);

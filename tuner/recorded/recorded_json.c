@@ -12,15 +12,18 @@
 
 enum { FORMAT_VERSION = 1 };
 
-static const char *const kind_names[] = { "int", "string", "unroll", "real" }; // by enum parameter_kind
+static const char *const kind_names[] = {"int", "string", "unroll", "real"}; // by enum parameter_kind
 
-static const struct { const char *name; size_t offset; } number_columns[] = {
-    { "registers", offsetof(struct recorded_trial, facts.registers) },
-    { "spill_bytes", offsetof(struct recorded_trial, facts.spill_bytes) },
-    { "shared_bytes", offsetof(struct recorded_trial, facts.shared_bytes) },
-    { "code_bytes", offsetof(struct recorded_trial, facts.code_bytes) },
-    { "theoretical_occupancy", offsetof(struct recorded_trial, facts.occupancy) },
-    { "compile_seconds", offsetof(struct recorded_trial, compile_seconds) },
+static const struct {
+    const char *name;
+    size_t offset;
+} number_columns[] = {
+    {"registers", offsetof(struct recorded_trial, facts.registers)},
+    {"spill_bytes", offsetof(struct recorded_trial, facts.spill_bytes)},
+    {"shared_bytes", offsetof(struct recorded_trial, facts.shared_bytes)},
+    {"code_bytes", offsetof(struct recorded_trial, facts.code_bytes)},
+    {"theoretical_occupancy", offsetof(struct recorded_trial, facts.occupancy)},
+    {"compile_seconds", offsetof(struct recorded_trial, compile_seconds)},
 };
 enum { NUMBER_COLUMNS = sizeof number_columns / sizeof *number_columns };
 
@@ -51,7 +54,8 @@ static int read_problems(struct recorded *r, const json_t *list, struct error *e
         if (!(p->weight > 0)) return error_set(err, "problem '%s' has a weight that is not positive", p->name);
         p->size_names = memory_new(json_object_size(sizes), sizeof *p->size_names);
         p->size_values = memory_new(json_object_size(sizes), sizeof *p->size_values);
-        json_object_foreach(sizes, name, value) {
+        json_object_foreach(sizes, name, value)
+        {
             p->size_names[p->size_count] = text_copy(name);
             p->size_values[p->size_count++] = json_integer_value(value);
         }
@@ -85,8 +89,8 @@ static void read_metrics(struct recorded *r, const json_t *list)
         const json_t *one = json_array_get(list, i);
         const char *key = json_get_string(one, "key", NULL);
         if (!key) continue;
-        r->metrics[r->metric_count++] = (struct recorded_metric){ text_copy(key), text_copy(json_get_string(one, "metric", "")),
-                                                                  text_copy(json_get_string(one, "unit", "")) };
+        r->metrics[r->metric_count++] = (struct recorded_metric){
+            text_copy(key), text_copy(json_get_string(one, "metric", "")), text_copy(json_get_string(one, "unit", ""))};
     }
 }
 
@@ -110,8 +114,18 @@ static void read_baselines(struct recorded *r, const json_t *list)
     }
 }
 
-enum column_kind { COLUMN_SKIPPED, COLUMN_PARAMETER, COLUMN_STATUS, COLUMN_REASON, COLUMN_TIME, COLUMN_LOW, COLUMN_HIGH,
-                   COLUMN_SAMPLES, COLUMN_NUMBER, COLUMN_METRIC };
+enum column_kind {
+    COLUMN_SKIPPED,
+    COLUMN_PARAMETER,
+    COLUMN_STATUS,
+    COLUMN_REASON,
+    COLUMN_TIME,
+    COLUMN_LOW,
+    COLUMN_HIGH,
+    COLUMN_SAMPLES,
+    COLUMN_NUMBER,
+    COLUMN_METRIC
+};
 
 struct column {
     enum column_kind kind;
@@ -120,19 +134,22 @@ struct column {
 
 static struct column column_named(const struct recorded *r, const char *name)
 {
-    static const struct { const char *name; enum column_kind kind; } known[] = {
-        { "status", COLUMN_STATUS }, { "reason", COLUMN_REASON }, { "time", COLUMN_TIME },
-        { "low", COLUMN_LOW },       { "high", COLUMN_HIGH },     { "samples", COLUMN_SAMPLES },
+    static const struct {
+        const char *name;
+        enum column_kind kind;
+    } known[] = {
+        {"status", COLUMN_STATUS}, {"reason", COLUMN_REASON}, {"time", COLUMN_TIME},
+        {"low", COLUMN_LOW},       {"high", COLUMN_HIGH},     {"samples", COLUMN_SAMPLES},
     };
     for (size_t i = 0; i < r->parameter_count; i++)
-        if (strcmp(r->parameters[i].name, name) == 0) return (struct column){ COLUMN_PARAMETER, i };
+        if (strcmp(r->parameters[i].name, name) == 0) return (struct column){COLUMN_PARAMETER, i};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(known[i].name, name) == 0) return (struct column){ known[i].kind, 0 };
+        if (strcmp(known[i].name, name) == 0) return (struct column){known[i].kind, 0};
     for (size_t i = 0; i < NUMBER_COLUMNS; i++)
-        if (strcmp(number_columns[i].name, name) == 0) return (struct column){ COLUMN_NUMBER, i };
+        if (strcmp(number_columns[i].name, name) == 0) return (struct column){COLUMN_NUMBER, i};
     for (size_t i = 0; i < r->metric_count; i++)
-        if (strcmp(r->metrics[i].key, name) == 0) return (struct column){ COLUMN_METRIC, i };
-    return (struct column){ COLUMN_SKIPPED, 0 };
+        if (strcmp(r->metrics[i].key, name) == 0) return (struct column){COLUMN_METRIC, i};
+    return (struct column){COLUMN_SKIPPED, 0};
 }
 
 // The cell's part for one problem: an element, or the cell itself where there is one problem.
@@ -151,17 +168,20 @@ static void read_times(struct recorded *r, struct recorded_trial *t, enum column
             continue;
         }
         const json_t *value = part(r, cell, p);
-        if (kind == COLUMN_TIME) recorded_set_time(time, value, 1);
-        else if (json_is_number(value)) *(kind == COLUMN_LOW ? &time->low : &time->high) = json_number_value(value);
+        if (kind == COLUMN_TIME)
+            recorded_set_time(time, value, 1);
+        else if (json_is_number(value))
+            *(kind == COLUMN_LOW ? &time->low : &time->high) = json_number_value(value);
     }
 }
 
-static int read_trial(struct recorded *r, size_t number, const json_t *row, const struct column *columns, size_t column_count,
-                      struct error *err)
+static int read_trial(struct recorded *r, size_t number, const json_t *row, const struct column *columns,
+                      size_t column_count, struct error *err)
 {
     struct recorded_trial *t = &r->trials[number];
     if (json_array_size(row) != column_count)
-        return error_set(err, "trial %zu has %zu cells, but there are %zu columns", number, json_array_size(row), column_count);
+        return error_set(err, "trial %zu has %zu cells, but there are %zu columns", number, json_array_size(row),
+                         column_count);
     const char *status = NULL;
     for (size_t c = 0; c < column_count; c++) {
         const json_t *cell = json_array_get(row, c);
@@ -179,21 +199,27 @@ static int read_trial(struct recorded *r, size_t number, const json_t *row, cons
             r->configs[number * r->parameter_count + index] = (uint16_t)value;
             break;
         }
-        case COLUMN_STATUS: status = json_string_value(cell); break;
+        case COLUMN_STATUS:
+            status = json_string_value(cell);
+            break;
         case COLUMN_REASON:
-            if (json_is_string(cell) && !t->reason && json_string_length(cell) > 0) t->reason = text_copy(json_string_value(cell));
+            if (json_is_string(cell) && !t->reason && json_string_length(cell) > 0)
+                t->reason = text_copy(json_string_value(cell));
             break;
         case COLUMN_TIME:
         case COLUMN_LOW:
         case COLUMN_HIGH:
-        case COLUMN_SAMPLES: read_times(r, t, columns[c].kind, cell); break;
+        case COLUMN_SAMPLES:
+            read_times(r, t, columns[c].kind, cell);
+            break;
         case COLUMN_NUMBER:
             if (json_is_number(cell)) *number_cell(t, index) = json_number_value(cell);
             break;
         case COLUMN_METRIC:
             if (json_is_number(cell)) t->counters[index] = json_number_value(cell);
             break;
-        case COLUMN_SKIPPED: break;
+        case COLUMN_SKIPPED:
+            break;
         }
     }
     int found = status ? status_find(status) : STATUS_OK;
@@ -223,7 +249,8 @@ static int read_trials(struct recorded *r, const json_t *names, const json_t *ro
         columns[i] = column_named(r, name);
         parameters += columns[i].kind == COLUMN_PARAMETER;
         for (size_t j = 0; j < i; j++)
-            if (columns[i].kind != COLUMN_SKIPPED && columns[i].kind == columns[j].kind && columns[i].index == columns[j].index)
+            if (columns[i].kind != COLUMN_SKIPPED && columns[i].kind == columns[j].kind &&
+                columns[i].index == columns[j].index)
                 result = error_set(err, "there are two columns '%s'", name);
     }
     for (size_t p = 0; p < r->parameter_count && result == 0 && parameters < r->parameter_count; p++) {
@@ -232,7 +259,8 @@ static int read_trials(struct recorded *r, const json_t *names, const json_t *ro
         if (i == count) result = error_set(err, "parameter '%s' has no column", r->parameters[p].name);
     }
     if (result == 0) recorded_add_trials(r, json_array_size(rows));
-    for (size_t i = 0; i < r->trial_count && result == 0; i++) result = read_trial(r, i, json_array_get(rows, i), columns, count, err);
+    for (size_t i = 0; i < r->trial_count && result == 0; i++)
+        result = read_trial(r, i, json_array_get(rows, i), columns, count, err);
     free(columns);
     return result;
 }
@@ -241,7 +269,8 @@ int recorded_from_sweetspot(struct recorded *r, const json_t *document, struct e
 {
     int64_t version = json_get_integer(document, "version", 0);
     if (version != FORMAT_VERSION)
-        return error_set(err, "version %lld of the format; this program reads version %d", (long long)version, FORMAT_VERSION);
+        return error_set(err, "version %lld of the format; this program reads version %d", (long long)version,
+                         FORMAT_VERSION);
     free(r->job);
     free(r->objective);
     r->job = text_copy(json_get_string(document, "job", ""));
@@ -303,9 +332,12 @@ static void put_string(struct output *o, const char *text)
 
 static void put_number(struct output *o, double value)
 {
-    if (!isfinite(value)) put(o, "null");
-    else if (value == floor(value) && fabs(value) < 1e15) put(o, "%.0f", value);
-    else put(o, "%.7g", value);
+    if (!isfinite(value))
+        put(o, "null");
+    else if (value == floor(value) && fabs(value) < 1e15)
+        put(o, "%.0f", value);
+    else
+        put(o, "%.7g", value);
 }
 
 static void put_samples(struct output *o, const struct recorded_time *t)
@@ -320,8 +352,10 @@ static void put_samples(struct output *o, const struct recorded_time *t)
 
 static void put_value(struct output *o, const struct recorded_parameter *p, size_t index)
 {
-    if (p->integers) put(o, "%lld", (long long)p->integers[index]);
-    else put_string(o, p->texts[index]);
+    if (p->integers)
+        put(o, "%lld", (long long)p->integers[index]);
+    else
+        put_string(o, p->texts[index]);
 }
 
 static void put_head(struct output *o, const struct recorded *r)
@@ -330,8 +364,8 @@ static void put_head(struct output *o, const struct recorded *r)
     put_string(o, r->job);
     put(o, ",\n\"objective\":");
     put_string(o, r->objective);
-    static const char *const names[] = { "device", "environment" };
-    const json_t *const documents[] = { r->device, r->environment };
+    static const char *const names[] = {"device", "environment"};
+    const json_t *const documents[] = {r->device, r->environment};
     for (int i = 0; i < 2; i++) {
         if (!documents[i]) continue;
         put(o, ",\n\"%s\":", names[i]);
@@ -375,7 +409,8 @@ static void put_head(struct output *o, const struct recorded *r)
     }
     put(o, "],\n\"metrics\":[");
     for (size_t i = 0; i < r->metric_count; i++) {
-        json_t *one = json_pack("{s:s,s:s,s:s}", "key", r->metrics[i].key, "metric", r->metrics[i].metric, "unit", r->metrics[i].unit);
+        json_t *one = json_pack("{s:s,s:s,s:s}", "key", r->metrics[i].key, "metric", r->metrics[i].metric, "unit",
+                                r->metrics[i].unit);
         put(o, "%s", i ? "," : "");
         put_json(o, one);
         json_decref(one);
@@ -409,7 +444,7 @@ struct filled {
 
 static struct filled find_filled(const struct recorded *r)
 {
-    struct filled f = { 0 };
+    struct filled f = {0};
     for (size_t i = 0; i < r->trial_count; i++) {
         const struct recorded_trial *t = &r->trials[i];
         f.reason |= t->reason != NULL;
@@ -429,7 +464,8 @@ static void put_columns(struct output *o, const struct recorded *r, const struct
         put_string(o, r->parameters[i].name);
         put(o, ",");
     }
-    put(o, "\"status\"%s,\"time\"%s%s", f->reason ? ",\"reason\"" : "", f->low ? ",\"low\",\"high\"" : "", f->samples ? ",\"samples\"" : "");
+    put(o, "\"status\"%s,\"time\"%s%s", f->reason ? ",\"reason\"" : "", f->low ? ",\"low\",\"high\"" : "",
+        f->samples ? ",\"samples\"" : "");
     for (size_t c = 0; c < NUMBER_COLUMNS; c++)
         if (f->numbers[c]) put(o, ",\"%s\"", number_columns[c].name);
     for (size_t m = 0; m < r->metric_count; m++) {
@@ -446,8 +482,10 @@ static void put_times(struct output *o, const struct recorded *r, const struct r
     for (size_t p = 0; p < r->problem_count; p++) {
         const struct recorded_time *time = &t->problems[p];
         put(o, "%s", p ? "," : "");
-        if (kind == COLUMN_SAMPLES) put_samples(o, time);
-        else put_number(o, kind == COLUMN_TIME ? time->time : kind == COLUMN_LOW ? time->low : time->high);
+        if (kind == COLUMN_SAMPLES)
+            put_samples(o, time);
+        else
+            put_number(o, kind == COLUMN_TIME ? time->time : kind == COLUMN_LOW ? time->low : time->high);
     }
     put(o, "%s", r->problem_count > 1 ? "]" : "");
 }
@@ -463,8 +501,10 @@ static void put_trial(struct output *o, const struct recorded *r, size_t number,
     put(o, "\"%s\"", status_name(t->status));
     if (f->reason) {
         put(o, ",");
-        if (t->reason) put_string(o, t->reason);
-        else put(o, "null");
+        if (t->reason)
+            put_string(o, t->reason);
+        else
+            put(o, "null");
     }
     put_times(o, r, t, COLUMN_TIME);
     if (f->low) {
@@ -486,7 +526,7 @@ static void put_trial(struct output *o, const struct recorded *r, size_t number,
 
 int recorded_write(const struct recorded *r, const char *path, struct error *err)
 {
-    struct output o = { 0 };
+    struct output o = {0};
     struct filled f = find_filled(r);
     put_head(&o, r);
     if (r->finals) {

@@ -1,4 +1,5 @@
-// Shared by the files that make up recorded.h: recorded.c (the struct), recorded_json.c (our format), recorded_import.c (others').
+// Shared by the files that make up recorded.h: recorded.c (the struct), recorded_json.c (our format), recorded_import.c
+// (others').
 #ifndef SWEETSPOT_RECORDED_PARTS_H
 #define SWEETSPOT_RECORDED_PARTS_H
 

@@ -1,8 +1,10 @@
-// sweetspot-replay FILE: both workers in one, on a recorded space. Speaks the compiler's and the GPU worker's part of the protocol and answers every
-// configuration with what was recorded of it, so that the driver's whole path runs on a machine without GPU and compiler. It measures nothing:
-// a configuration that was not recorded is "pruned", and the final compares the recorded samples, which are not paired.
+// sweetspot-replay FILE: both workers in one, on a recorded space. Speaks the compiler's and the GPU worker's part of
+// the protocol and answers every configuration with what was recorded of it, so that the driver's whole path runs on a
+// machine without GPU and compiler. It measures nothing: a configuration that was not recorded is "pruned", and the
+// final compares the recorded samples, which are not paired.
 //
-// SWEETSPOT_REPLAY_DELAY=SECONDS makes a trial take that long; SWEETSPOT_REPLAY_LOG=FILE gets the configuration of every trial that was asked for.
+// SWEETSPOT_REPLAY_DELAY=SECONDS makes a trial take that long; SWEETSPOT_REPLAY_LOG=FILE gets the configuration of
+// every trial that was asked for.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,8 +35,9 @@ static json_t *hello(const struct recorded *r)
     if (!json_object_get(device, "name")) json_object_set_new(device, "name", json_string("recorded device"));
     if (!json_object_get(device, "arch")) json_object_set_new(device, "arch", json_string("recorded"));
     char *compiler = text_format("%s (recorded)", json_get_string(r->environment, "compiler", "compiler"));
-    json_t *answer = json_pack("{s:s, s:o, s:b, s:{}, s:b, s:{s:b, s:s, s:s}}", "compiler", compiler, "device", device, "replayed", 1, "libraries", "nvml", 0, "counters",
-                               "available", (int)(r->metric_count > 0), "chip", "recorded", "reason", "none were recorded");
+    json_t *answer = json_pack("{s:s, s:o, s:b, s:{}, s:b, s:{s:b, s:s, s:s}}", "compiler", compiler, "device", device,
+                               "replayed", 1, "libraries", "nvml", 0, "counters", "available",
+                               (int)(r->metric_count > 0), "chip", "recorded", "reason", "none were recorded");
     free(compiler);
     return answer;
 }
@@ -56,12 +59,13 @@ static json_t *compile(const struct recorded *r, const json_t *request)
     json_array_foreach(json_object_get(request, "entries"), i, entry)
     {
         const struct static_facts *f = &t->facts;
-        json_array_append_new(entries, json_pack("{s:O, s:O, s:I, s:I, s:I, s:I, s:I, s:I}", "entry", entry, "symbol", entry, "registers", known(f->registers),
-                                                 "spill_loads", known(f->spill_bytes), "spill_stores", (json_int_t)0, "shared", (json_int_t)0, "stack", (json_int_t)-1,
-                                                 "code_bytes", known(f->code_bytes)));
+        json_array_append_new(
+            entries, json_pack("{s:O, s:O, s:I, s:I, s:I, s:I, s:I, s:I}", "entry", entry, "symbol", entry, "registers",
+                               known(f->registers), "spill_loads", known(f->spill_bytes), "spill_stores", (json_int_t)0,
+                               "shared", (json_int_t)0, "stack", (json_int_t)-1, "code_bytes", known(f->code_bytes)));
     }
-    return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o}", "status", "ok", "cubin", "recorded", "cached", 0, "seconds", isfinite(t->compile_seconds) ? t->compile_seconds : 0,
-                     "warnings", "entries", entries);
+    return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o}", "status", "ok", "cubin", "recorded", "cached", 0, "seconds",
+                     isfinite(t->compile_seconds) ? t->compile_seconds : 0, "warnings", "entries", entries);
 }
 
 static json_t *samples_of(const struct recorded_time *t)
@@ -74,8 +78,9 @@ static json_t *samples_of(const struct recorded_time *t)
 
 static json_t *describe_time(const struct recorded_time *t, size_t problem)
 {
-    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:i}", "problem", (int)problem, "time", json_real_or_null(t->time), "low", json_real_or_null(t->low), "high",
-                     json_real_or_null(t->high), "samples", samples_of(t), "count", (int)t->sample_count);
+    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:i}", "problem", (int)problem, "time", json_real_or_null(t->time),
+                     "low", json_real_or_null(t->low), "high", json_real_or_null(t->high), "samples", samples_of(t),
+                     "count", (int)t->sample_count);
 }
 
 static json_t *job(const struct recorded *r)
@@ -83,8 +88,10 @@ static json_t *job(const struct recorded *r)
     json_t *baselines = json_array(), *metrics = json_array();
     for (size_t i = 0; i < r->baseline_count; i++) {
         json_t *problems = json_array();
-        for (size_t p = 0; p < r->problem_count; p++) json_array_append_new(problems, describe_time(&r->baselines[i].problems[p], p));
-        json_array_append_new(baselines, json_pack("{s:s, s:o, s:s}", "name", r->baselines[i].name, "problems", problems, "detail", "recorded"));
+        for (size_t p = 0; p < r->problem_count; p++)
+            json_array_append_new(problems, describe_time(&r->baselines[i].problems[p], p));
+        json_array_append_new(baselines, json_pack("{s:s, s:o, s:s}", "name", r->baselines[i].name, "problems",
+                                                   problems, "detail", "recorded"));
     }
     for (size_t i = 0; i < r->metric_count; i++) json_array_append_new(metrics, json_string(r->metrics[i].key));
     return json_pack("{s:s, s:o, s:o, s:[]}", "status", "ok", "baselines", baselines, "metrics", metrics, "missing");
@@ -97,7 +104,8 @@ static json_t *trial(const struct recorded *r, const json_t *request)
     const struct recorded_trial *t = &r->trials[n];
     json_t *problems = json_array();
     for (size_t p = 0; p < r->problem_count; p++) json_array_append_new(problems, describe_time(&t->problems[p], p));
-    return json_pack("{s:s, s:s, s:o}", "status", status_name(t->status), "reason", t->reason ? t->reason : "", "problems", problems);
+    return json_pack("{s:s, s:s, s:o}", "status", status_name(t->status), "reason", t->reason ? t->reason : "",
+                     "problems", problems);
 }
 
 static json_t *count(const struct recorded *r, const json_t *request)
@@ -110,7 +118,8 @@ static json_t *count(const struct recorded *r, const json_t *request)
         json_t *values = json_array();
         for (size_t k = 0; n >= 0 && r->trials[n].counters && k < r->metric_count; k++)
             json_array_append_new(values, json_real_or_null(r->trials[n].counters[k]));
-        json_array_append_new(trials, json_pack("{s:O, s:[{s:i, s:i, s:o}]}", "trial", json_object_get(one, "trial"), "counters", "problem", 0, "stage", 0, "values", values));
+        json_array_append_new(trials, json_pack("{s:O, s:[{s:i, s:i, s:o}]}", "trial", json_object_get(one, "trial"),
+                                                "counters", "problem", 0, "stage", 0, "values", values));
     }
     return json_pack("{s:s, s:o}", "status", "ok", "trials", trials);
 }
@@ -118,11 +127,12 @@ static json_t *count(const struct recorded *r, const json_t *request)
 static json_t *entry_of(const char *name, json_int_t trial, const struct recorded_time *times, size_t count)
 {
     json_t *problems = json_array();
-    for (size_t p = 0; p < count; p++) json_array_append_new(problems, json_pack("{s:i, s:o}", "problem", (int)p, "times", samples_of(&times[p])));
+    for (size_t p = 0; p < count; p++)
+        json_array_append_new(problems, json_pack("{s:i, s:o}", "problem", (int)p, "times", samples_of(&times[p])));
     return json_pack("{s:s, s:I, s:s, s:o}", "name", name, "trial", trial, "status", "ok", "problems", problems);
 }
 
-static json_t *final(const struct recorded *r, const json_t *request)
+static json_t * final(const struct recorded *r, const json_t *request)
 {
     json_t *entries = json_array(), *one;
     size_t i;
@@ -131,9 +141,12 @@ static json_t *final(const struct recorded *r, const json_t *request)
         int64_t n = trial_of(r, one);
         char name[32];
         snprintf(name, sizeof name, "%lld", (long long)json_get_integer(one, "trial", 0));
-        if (n >= 0) json_array_append_new(entries, entry_of(name, (json_int_t)json_get_integer(one, "trial", 0), r->trials[n].problems, r->problem_count));
+        if (n >= 0)
+            json_array_append_new(entries, entry_of(name, (json_int_t)json_get_integer(one, "trial", 0),
+                                                    r->trials[n].problems, r->problem_count));
     }
-    for (i = 0; i < r->baseline_count; i++) json_array_append_new(entries, entry_of(r->baselines[i].name, 0, r->baselines[i].problems, r->problem_count));
+    for (i = 0; i < r->baseline_count; i++)
+        json_array_append_new(entries, entry_of(r->baselines[i].name, 0, r->baselines[i].problems, r->problem_count));
     return json_pack("{s:s, s:o}", "status", "ok", "entries", entries);
 }
 
@@ -167,14 +180,14 @@ int main(int argc, char **argv)
             fprintf(log, "%s\n", json_get_string(request, "config", ""));
             fflush(log);
         }
-        answer = !strcmp(op, "hello")     ? hello(r)
-                 : !strcmp(op, "compile") ? compile(r, request)
-                 : !strcmp(op, "job")     ? job(r)
-                 : !strcmp(op, "trial")   ? trial(r, request)
-                 : !strcmp(op, "count")   ? count(r, request)
-                 : !strcmp(op, "final")   ? final(r, request)
+        answer = !strcmp(op, "hello")      ? hello(r)
+                 : !strcmp(op, "compile")  ? compile(r, request)
+                 : !strcmp(op, "job")      ? job(r)
+                 : !strcmp(op, "trial")    ? trial(r, request)
+                 : !strcmp(op, "count")    ? count(r, request)
+                 : !strcmp(op, "final")    ? final(r, request)
                  : !strcmp(op, "ceilings") ? ceilings(r)
-                                          : refuse("error", request ? "unknown op" : err.message);
+                                           : refuse("error", request ? "unknown op" : err.message);
         json_object_set_new(answer, "id", json_integer(json_get_integer(request, "id", -1)));
         int failed = json_write_line(STDOUT_FILENO, answer, &err);
         json_decref(answer);

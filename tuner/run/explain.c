@@ -13,22 +13,28 @@
 
 enum { UNLIMITED = 1 << 20, SCHEDULERS = 4 }; // schedulers of a multiprocessor, since Maxwell
 
-json_t *explain_facts(const struct device_limits *d, const struct launch_shape *l, int64_t registers, int64_t shared_static)
+json_t *explain_facts(const struct device_limits *d, const struct launch_shape *l, int64_t registers,
+                      int64_t shared_static)
 {
     int64_t threads = l->block[0] * l->block[1] * l->block[2], blocks = l->grid[0] * l->grid[1] * l->grid[2];
-    int64_t shared = l->shared + (shared_static > 0 ? shared_static : 0), fit = blocks_per_sm(d, threads, registers, shared);
+    int64_t shared = l->shared + (shared_static > 0 ? shared_static : 0),
+            fit = blocks_per_sm(d, threads, registers, shared);
     // One limit at a time: the others set out of reach.
     struct device_limits by_registers = *d, by_shared = *d, by_warps = *d;
     by_registers.blocks_per_sm = by_shared.blocks_per_sm = by_warps.blocks_per_sm = UNLIMITED;
     by_registers.threads_per_sm = by_shared.threads_per_sm = (int64_t)UNLIMITED * d->warp_size;
     by_registers.shared_per_sm = by_warps.shared_per_sm = INT64_MAX / 2;
-    json_t *facts = json_pack("{s:I, s:I, s:I, s:I, s:I}", "registers", (json_int_t)registers, "shared_static", (json_int_t)(shared_static > 0 ? shared_static : 0),
-                              "shared_dynamic", (json_int_t)l->shared, "threads", (json_int_t)threads, "blocks", (json_int_t)blocks);
-    json_t *more = json_pack("{s:I, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I}", "blocks_per_sm", (json_int_t)fit, "occupancy", theoretical_occupancy(d, threads, registers, shared),
-                             "waves", fit ? (double)blocks / (double)(fit * d->sm_count) : NAN, "limit_registers",
-                             (json_int_t)blocks_per_sm(&by_registers, threads, registers, 0), "limit_shared", (json_int_t)blocks_per_sm(&by_shared, threads, 0, shared),
-                             "limit_warps", (json_int_t)blocks_per_sm(&by_warps, threads, 0, 0), "limit_blocks", (json_int_t)d->blocks_per_sm, "schedulers",
-                             (json_int_t)(SCHEDULERS * d->sm_count), "scheduler_warps", (json_int_t)(d->threads_per_sm / d->warp_size / SCHEDULERS));
+    json_t *facts = json_pack("{s:I, s:I, s:I, s:I, s:I}", "registers", (json_int_t)registers, "shared_static",
+                              (json_int_t)(shared_static > 0 ? shared_static : 0), "shared_dynamic",
+                              (json_int_t)l->shared, "threads", (json_int_t)threads, "blocks", (json_int_t)blocks);
+    json_t *more = json_pack("{s:I, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I}", "blocks_per_sm", (json_int_t)fit,
+                             "occupancy", theoretical_occupancy(d, threads, registers, shared), "waves",
+                             fit ? (double)blocks / (double)(fit * d->sm_count) : NAN, "limit_registers",
+                             (json_int_t)blocks_per_sm(&by_registers, threads, registers, 0), "limit_shared",
+                             (json_int_t)blocks_per_sm(&by_shared, threads, 0, shared), "limit_warps",
+                             (json_int_t)blocks_per_sm(&by_warps, threads, 0, 0), "limit_blocks",
+                             (json_int_t)d->blocks_per_sm, "schedulers", (json_int_t)(SCHEDULERS * d->sm_count),
+                             "scheduler_warps", (json_int_t)(d->threads_per_sm / d->warp_size / SCHEDULERS));
     if (more) json_object_update(facts, more);
     json_decref(more);
     return facts;
@@ -39,8 +45,9 @@ static json_t *new_document(struct single_run *single, const struct job *job, si
     const json_t *asked = json_array_get(json_object_get(single_run_request(single), "problems"), problem);
     json_t *device = json_deep_copy(json_object_get(single_run_hello(single), "device"));
     json_object_set_new(device, "compute", json_integer((json_int_t)single_run_limits(single)->compute));
-    return json_pack("{s:s, s:s, s:f, s:f, s:o, s:n, s:[], s:[], s:{}}", "name", name, "problem", job->problems[problem].name, "flops",
-                     (double)json_get_integer(asked, "flops", 0), "bytes", (double)json_get_integer(asked, "bytes", 0), "device", device, "ceilings", "stages", "notes",
+    return json_pack("{s:s, s:s, s:f, s:f, s:o, s:n, s:[], s:[], s:{}}", "name", name, "problem",
+                     job->problems[problem].name, "flops", (double)json_get_integer(asked, "flops", 0), "bytes",
+                     (double)json_get_integer(asked, "bytes", 0), "device", device, "ceilings", "stages", "notes",
                      "seconds");
 }
 
@@ -59,7 +66,8 @@ static void note(json_t *document, const char *text)
 static void set_time(json_t *document, const json_t *times)
 {
     static const char *const members[] = {"time", "low", "high"};
-    for (size_t i = 0; i < 3; i++) json_object_set_new(document, members[i], json_real_or_null(json_get_number(times, members[i], NAN)));
+    for (size_t i = 0; i < 3; i++)
+        json_object_set_new(document, members[i], json_real_or_null(json_get_number(times, members[i], NAN)));
 }
 
 static void set_seconds(json_t *document, const char *what, double since)
@@ -70,7 +78,8 @@ static void set_seconds(json_t *document, const char *what, double since)
 // The counters of one trial into the stages; `answer` is that to "count".
 static void set_counters(struct single_run *single, json_t *document, const json_t *answer)
 {
-    const json_t *trial = json_array_get(json_object_get(answer, "trials"), 0), *keys = json_object_get(single_run_job(single), "metrics");
+    const json_t *trial = json_array_get(json_object_get(answer, "trials"), 0),
+                 *keys = json_object_get(single_run_job(single), "metrics");
     json_t *stages = json_object_get(document, "stages"), *row, *missing;
     size_t i, k;
     note(document, json_get_string(trial, "reason", ""));
@@ -80,17 +89,20 @@ static void set_counters(struct single_run *single, json_t *document, const json
     }
     json_array_foreach(json_object_get(trial, "counters"), i, row)
     {
-        json_t *counters = json_object(), *value, *stage = json_array_get(stages, (size_t)json_get_integer(row, "stage", 0));
+        json_t *counters = json_object(), *value,
+               *stage = json_array_get(stages, (size_t)json_get_integer(row, "stage", 0));
         json_array_foreach(json_object_get(row, "values"), k, value)
         {
             json_object_set(counters, json_string_value(json_array_get(keys, k)), value);
         }
-        if (!stage || json_object_set(stage, "counters", counters)) note(document, "counters of a stage that does not exist");
+        if (!stage || json_object_set(stage, "counters", counters))
+            note(document, "counters of a stage that does not exist");
         json_decref(counters);
     }
 }
 
-static void add_stages(struct single_run *single, const struct job *job, const struct single_run_candidate *c, size_t problem, json_t *document)
+static void add_stages(struct single_run *single, const struct job *job, const struct single_run_candidate *c,
+                       size_t problem, json_t *document)
 {
     for (size_t i = 0; i < c->launch_count; i++) {
         const struct planned_launch *l = &c->launches[i];
@@ -106,14 +118,16 @@ static void add_stages(struct single_run *single, const struct job *job, const s
         json_object_set_new(facts, "code_bytes", json_integer((json_int_t)e->code_bytes));
         const int64_t *g = l->shape.grid, *b = l->shape.block, *k = l->shape.cluster;
         json_array_append_new(json_object_get(document, "stages"),
-                              json_pack("{s:s, s:{s:[I,I,I], s:[I,I,I], s:[I,I,I]}, s:o}", "name", stage->name, "launch", "grid", (json_int_t)g[0], (json_int_t)g[1],
-                                        (json_int_t)g[2], "block", (json_int_t)b[0], (json_int_t)b[1], (json_int_t)b[2], "cluster", (json_int_t)k[0], (json_int_t)k[1],
-                                        (json_int_t)k[2], "facts", facts));
+                              json_pack("{s:s, s:{s:[I,I,I], s:[I,I,I], s:[I,I,I]}, s:o}", "name", stage->name,
+                                        "launch", "grid", (json_int_t)g[0], (json_int_t)g[1], (json_int_t)g[2], "block",
+                                        (json_int_t)b[0], (json_int_t)b[1], (json_int_t)b[2], "cluster",
+                                        (json_int_t)k[0], (json_int_t)k[1], (json_int_t)k[2], "facts", facts));
     }
 }
 
 // The dynamic shared memory of the problem's launches, raised until no more than so many blocks fit.
-static void pad_shared(struct single_run *single, const struct job *job, struct single_run_candidate *c, size_t problem, int64_t blocks)
+static void pad_shared(struct single_run *single, const struct job *job, struct single_run_candidate *c, size_t problem,
+                       int64_t blocks)
 {
     const struct device_limits *d = single_run_limits(single);
     json_t *stages = json_object_get(json_array_get(c->problems, problem), "stages");
@@ -126,17 +140,23 @@ static void pad_shared(struct single_run *single, const struct job *job, struct 
             continue;
         }
         int64_t threads = l->block[0] * l->block[1] * l->block[2], fixed = e->shared > 0 ? e->shared : 0;
-        while (blocks_per_sm(d, threads, e->registers, l->shared + fixed) > blocks && l->shared + fixed + 1024 <= d->max_shared) l->shared += 1024;
+        while (blocks_per_sm(d, threads, e->registers, l->shared + fixed) > blocks &&
+               l->shared + fixed + 1024 <= d->max_shared)
+            l->shared += 1024;
         json_object_set_new(json_array_get(stages, k++), "shared", json_integer((json_int_t)l->shared));
     }
 }
 
-static int add_trial(struct single_run *single, const struct job *job, const struct single_run_candidate *c, size_t problem, bool verify, json_t *document, struct error *err)
+static int add_trial(struct single_run *single, const struct job *job, const struct single_run_candidate *c,
+                     size_t problem, bool verify, json_t *document, struct error *err)
 {
     json_t *cutoff = json_array();
     for (size_t i = 0; i < job->tuned_count; i++) json_array_append_new(cutoff, json_null());
-    json_t *answer = single_run_ask(single, json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "op", "trial", "cubin", c->compiled.cubin, "config", c->config, "cutoff", cutoff, "problems",
-                                            c->problems, "verify", (int)verify), job->measure.timeout, err);
+    json_t *answer =
+        single_run_ask(single,
+                       json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "op", "trial", "cubin", c->compiled.cubin, "config",
+                                 c->config, "cutoff", cutoff, "problems", c->problems, "verify", (int)verify),
+                       job->measure.timeout, err);
     if (!answer && strstr(err->message, "did not answer")) {
         struct error why = *err;
         error_set(err, "%.400s: the kernel hangs, or measure.timeout of the job is too short for it", why.message);
@@ -153,7 +173,8 @@ static int add_trial(struct single_run *single, const struct job *job, const str
         if (json_get_integer(times, "problem", -1) == (int64_t)problem) set_time(document, times);
     }
     if (!strcmp(status, status_name(STATUS_NONDETERMINISTIC)))
-        note(document, "two runs of this candidate differ: counters that are taken in several passes, each a run of its own, need not fit together");
+        note(document, "two runs of this candidate differ: counters that are taken in several passes, each a run of "
+                       "its own, need not fit together");
     json_decref(answer);
     return 0;
 }
@@ -169,8 +190,9 @@ static void announce(struct single_run *single, double time)
 {
     char text[160];
     if (!(time > 0.5)) return;
-    snprintf(text, sizeof text, "counting a kernel of %.3g s: every pass launches it twice, about %.0f minutes in all; at most %.0f", time, ceil(100 * time / 60),
-             ceil(explain_patience(time) / 60));
+    snprintf(text, sizeof text,
+             "counting a kernel of %.3g s: every pass launches it twice, about %.0f minutes in all; at most %.0f", time,
+             ceil(100 * time / 60), ceil(explain_patience(time) / 60));
     single_run_say(single, text);
 }
 
@@ -183,30 +205,46 @@ static void judge_counters(json_t *document)
     json_array_foreach(stages, i, stage)
     {
         const json_t *counters = json_object_get(stage, "counters"), *totals = json_object_get(stage, "totals");
-        double sectors = json_get_number(counters, "global_load_sectors", NAN) + json_get_number(counters, "global_store_sectors", NAN);
+        double sectors = json_get_number(counters, "global_load_sectors", NAN) +
+                         json_get_number(counters, "global_store_sectors", NAN);
         if (json_get_number(totals, "global_sectors", NAN) < 0.95 * sectors) {
-            snprintf(text, sizeof text, "%s: %.0f%% of its global sectors are known by source line; CUPTI does not patch every asynchronous copy, and figures of lines leave "
-                     "out the rest", json_get_string(stage, "name", "the kernel"), 100 * json_get_number(totals, "global_sectors", NAN) / sectors);
+            snprintf(text, sizeof text,
+                     "%s: %.0f%% of its global sectors are known by source line; CUPTI does not patch every "
+                     "asynchronous copy, and figures of lines leave "
+                     "out the rest",
+                     json_get_string(stage, "name", "the kernel"),
+                     100 * json_get_number(totals, "global_sectors", NAN) / sectors);
             note(document, text);
         }
         // The same instructions, counted by the hardware in one launch and by patched code in another.
-        double hardware = json_get_number(counters, "executed", NAN), patched = json_get_number(totals, "instructions", NAN);
+        double hardware = json_get_number(counters, "executed", NAN),
+               patched = json_get_number(totals, "instructions", NAN);
         if (!(fabs(hardware - patched) > 0.01 * fmax(hardware, patched))) continue;
-        snprintf(text, sizeof text, "%s is not reproducible between passes: it executed %.6g instructions in one launch and %.6g in another; figures of different "
-                 "passes, and source lines against the kernel's total, need not fit together", json_get_string(stage, "name", "the kernel"), hardware, patched);
+        snprintf(text, sizeof text,
+                 "%s is not reproducible between passes: it executed %.6g instructions in one launch and %.6g in "
+                 "another; figures of different "
+                 "passes, and source lines against the kernel's total, need not fit together",
+                 json_get_string(stage, "name", "the kernel"), hardware, patched);
         note(document, text);
     }
     double time = json_get_number(document, "time", NAN);
     if (time < 5e-6) {
-        snprintf(text, sizeof text, "the kernel takes %.2f us: launch overhead dominates (starting and ending a grid takes some 2 us whatever it does); percentages "
-                 "of peak and of ceilings say little", 1e6 * time);
+        snprintf(text, sizeof text,
+                 "the kernel takes %.2f us: launch overhead dominates (starting and ending a grid takes some 2 us "
+                 "whatever it does); percentages "
+                 "of peak and of ceilings say little",
+                 1e6 * time);
         note(document, text);
     }
 }
 
-static int add_lines(struct single_run *single, const struct single_run_candidate *c, const json_t *part, json_t *document, struct error *err)
+static int add_lines(struct single_run *single, const struct single_run_candidate *c, const json_t *part,
+                     json_t *document, struct error *err)
 {
-    json_t *answer = single_run_ask(single, json_pack("{s:s, s:s, s:s, s:[O], s:b}", "op", "profile", "cubin", c->compiled.cubin, "config", c->config, "problems", part, "samples", 1), explain_patience(json_get_number(document, "time", NAN)), err);
+    json_t *answer = single_run_ask(single,
+                                    json_pack("{s:s, s:s, s:s, s:[O], s:b}", "op", "profile", "cubin",
+                                              c->compiled.cubin, "config", c->config, "problems", part, "samples", 1),
+                                    explain_patience(json_get_number(document, "time", NAN)), err);
     size_t i;
     json_t *stage, *reason;
     if (!answer) return -1;
@@ -215,7 +253,8 @@ static int add_lines(struct single_run *single, const struct single_run_candidat
         json_t *to = json_array_get(json_object_get(document, "stages"), i);
         json_object_set(to, "totals", json_object_get(stage, "totals"));
         json_object_set(to, "lines", json_object_get(stage, "lines"));
-        if (json_get_integer(stage, "dropped_samples", 0)) note(document, "the sampling buffer overflowed: shares of samples are of those that were kept");
+        if (json_get_integer(stage, "dropped_samples", 0))
+            note(document, "the sampling buffer overflowed: shares of samples are of those that were kept");
     }
     json_array_foreach(json_object_get(answer, "reasons"), i, reason)
     {
@@ -231,17 +270,20 @@ bool explain_worked(const json_t *document)
     return status == STATUS_OK || status == STATUS_SLOW || status == STATUS_NONDETERMINISTIC;
 }
 
-json_t *explain_candidate(struct single_run *single, const struct job *job, const uint16_t *config, size_t problem, const char *name, struct error *err)
+json_t *explain_candidate(struct single_run *single, const struct job *job, const uint16_t *config, size_t problem,
+                          const char *name, struct error *err)
 {
     return explain_variant(single, job, config, problem, name, 0, 0, err);
 }
 
-json_t *explain_variant(struct single_run *single, const struct job *job, const uint16_t *config, size_t problem, const char *name, int variant, int64_t blocks, struct error *err)
+json_t *explain_variant(struct single_run *single, const struct job *job, const uint16_t *config, size_t problem,
+                        const char *name, int variant, int64_t blocks, struct error *err)
 {
     struct single_run_candidate c;
     char text[16];
     snprintf(text, sizeof text, "%d", variant);
-    json_t *document = new_document(single, job, problem, name), *answer, *defines = variant ? json_pack("{s:s}", "SWEETSPOT_VARIANT", text) : NULL;
+    json_t *document = new_document(single, job, problem, name), *answer,
+           *defines = variant ? json_pack("{s:s}", "SWEETSPOT_VARIANT", text) : NULL;
     double begin = clock_now();
     int failed = single_run_compile(single, config, defines, &c, err);
     json_decref(defines);
@@ -268,7 +310,10 @@ json_t *explain_variant(struct single_run *single, const struct job *job, const 
         double time = json_get_number(document, "time", NAN);
         announce(single, time);
         begin = clock_now();
-        answer = single_run_ask(single, json_pack("{s:s, s:[{s:i, s:s, s:s, s:[O]}]}", "op", "count", "trials", "trial", 1, "cubin", c.compiled.cubin, "config", c.config, "problems", part), explain_patience(time), err);
+        answer = single_run_ask(single,
+                                json_pack("{s:s, s:[{s:i, s:s, s:s, s:[O]}]}", "op", "count", "trials", "trial", 1,
+                                          "cubin", c.compiled.cubin, "config", c.config, "problems", part),
+                                explain_patience(time), err);
         failed = answer ? 0 : -1;
         if (answer) set_counters(single, document, answer);
         json_decref(answer);
@@ -284,7 +329,8 @@ json_t *explain_variant(struct single_run *single, const struct job *job, const 
     return NULL;
 }
 
-json_t *explain_baseline(struct single_run *single, const struct job *job, const char *baseline, size_t problem, struct error *err)
+json_t *explain_baseline(struct single_run *single, const struct job *job, const char *baseline, size_t problem,
+                         struct error *err)
 {
     size_t i;
     json_t *each, *document = NULL, *answer;
@@ -292,7 +338,8 @@ json_t *explain_baseline(struct single_run *single, const struct job *job, const
     {
         if (strcmp(json_get_string(each, "name", ""), baseline)) continue;
         if (!json_array_size(json_object_get(each, "problems"))) {
-            error_set(err, "baseline %s: not available: %s", baseline, json_get_string(each, "reason", "no reason given"));
+            error_set(err, "baseline %s: not available: %s", baseline,
+                      json_get_string(each, "reason", "no reason given"));
             return NULL;
         }
         document = new_document(single, job, problem, baseline);
@@ -305,11 +352,15 @@ json_t *explain_baseline(struct single_run *single, const struct job *job, const
         error_set(err, "the job's reference has no baseline '%s'", baseline);
         return NULL;
     }
-    json_array_append_new(json_object_get(document, "stages"), json_pack("{s:s, s:{}, s:{}}", "name", baseline, "launch", "facts"));
+    json_array_append_new(json_object_get(document, "stages"),
+                          json_pack("{s:s, s:{}, s:{}}", "name", baseline, "launch", "facts"));
     if (!single_run_counts(single)) return document;
-    answer = single_run_ask(single, json_pack("{s:s, s:[{s:s, s:s}]}", "op", "count", "trials", "trial", baseline, "baseline", baseline), explain_patience(json_get_number(document, "time", NAN)), err);
+    answer = single_run_ask(
+        single, json_pack("{s:s, s:[{s:s, s:s}]}", "op", "count", "trials", "trial", baseline, "baseline", baseline),
+        explain_patience(json_get_number(document, "time", NAN)), err);
     if (answer) {
-        json_t *rows = json_object_get(json_array_get(json_object_get(answer, "trials"), 0), "counters"); // one a tuned problem
+        json_t *rows =
+            json_object_get(json_array_get(json_object_get(answer, "trials"), 0), "counters"); // one a tuned problem
         for (i = json_array_size(rows); i-- > 0;)
             if (json_get_integer(json_array_get(rows, i), "problem", 0) != (int64_t)problem) json_array_remove(rows, i);
         set_counters(single, document, answer);

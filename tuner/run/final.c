@@ -1,17 +1,18 @@
-// The final: the best candidates of the search and the baselines once more, interleaved, on fresh data; and the decision between them.
+// The final: the best candidates of the search and the baselines once more, interleaved, on fresh data; and the
+// decision between them.
 //
-// The winner has the lowest median objective over the rounds. Candidates whose paired ratio to it (median over rounds) is within the job's `tie`
-// are tied with it; among the tied the one that takes the smallest share of an SM wins, then the smaller code. A candidate that is wrong on
-// the final's data is out, whatever its time.
+// The winner has the lowest median objective over the rounds. Candidates whose paired ratio to it (median over rounds)
+// is within the job's `tie` are tied with it; among the tied the one that takes the smallest share of an SM wins, then
+// the smaller code. A candidate that is wrong on the final's data is out, whatever its time.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "tuner/base/protocol.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
 #include "tuner/base/stats.h"
 #include "tuner/base/text.h"
 #include "tuner/run/run.h"
@@ -53,17 +54,21 @@ void run_final_send(struct run *r, struct gpu_slot *slot)
     for (i = 0; i < r->task_count; i++) {
         const struct task *t = r->tasks[i];
         if (t->state != TASK_FINAL) continue;
-        json_array_append_new(candidates, json_pack("{s:I, s:s, s:s, s:O}", "trial", (json_int_t)t->trial, "config", t->text, "cubin", t->compiled.cubin, "problems",
-                                                    t->problems));
+        json_array_append_new(candidates, json_pack("{s:I, s:s, s:s, s:O}", "trial", (json_int_t)t->trial, "config",
+                                                    t->text, "cubin", t->compiled.cubin, "problems", t->problems));
     }
     json_array_foreach(json_object_get(r->job_answer, "baselines"), i, value)
     {
-        if (json_array_size(json_object_get(value, "problems"))) json_array_append(baselines, json_object_get(value, "name"));
+        if (json_array_size(json_object_get(value, "problems")))
+            json_array_append(baselines, json_object_get(value, "name"));
     }
-    run_log(r, "final: %zu candidates and %zu baselines, %" PRId64 " rounds", json_array_size(candidates), json_array_size(baselines), r->job->measure.final_rounds);
-    json_t *request = json_pack("{s:s, s:I, s:I, s:o, s:o}", "op", "final", "seed", (json_int_t)(r->seed + 1000003), "rounds", (json_int_t)r->job->measure.final_rounds,
-                                "candidates", candidates, "baselines", baselines);
-    slot->queue[slot->queued++] = (struct gpu_request){.kind = REQUEST_FINAL, .id = worker_send(&slot->worker, request), .timeout = FINAL_TIMEOUT};
+    run_log(r, "final: %zu candidates and %zu baselines, %" PRId64 " rounds", json_array_size(candidates),
+            json_array_size(baselines), r->job->measure.final_rounds);
+    json_t *request =
+        json_pack("{s:s, s:I, s:I, s:o, s:o}", "op", "final", "seed", (json_int_t)(r->seed + 1000003), "rounds",
+                  (json_int_t)r->job->measure.final_rounds, "candidates", candidates, "baselines", baselines);
+    slot->queue[slot->queued++] = (struct gpu_request){
+        .kind = REQUEST_FINAL, .id = worker_send(&slot->worker, request), .timeout = FINAL_TIMEOUT};
     slot->deadline = clock_now() + FINAL_TIMEOUT;
 }
 
@@ -103,7 +108,8 @@ static double median_of(const double *x, size_t n)
     return m;
 }
 
-// The share of an SM that one block takes, largest over the stages: the fewer, the better it lives beside other kernels.
+// The share of an SM that one block takes, largest over the stages: the fewer, the better it lives beside other
+// kernels.
 static void read_resources(struct run *r, struct finalist *e)
 {
     struct trial trial;
@@ -111,7 +117,8 @@ static void read_resources(struct run *r, struct finalist *e)
     if (store_get(r->store, e->trial, &trial, &err)) return;
     for (size_t i = 0; i < trial.stage_count; i++) {
         const struct trial_stage *s = &trial.stages[i];
-        double shared = (double)(s->shared_dynamic + (s->shared_static > 0 ? s->shared_static : 0)) / (double)r->limits.shared_per_sm;
+        double shared = (double)(s->shared_dynamic + (s->shared_static > 0 ? s->shared_static : 0)) /
+                        (double)r->limits.shared_per_sm;
         double registers = (double)s->registers / (double)r->limits.registers_per_sm;
         for (size_t k = 0; k < r->task_count; k++) {
             const struct task *t = r->tasks[k];
@@ -141,9 +148,12 @@ static void summarise(struct run *r, const struct finalist *entries, size_t coun
     char shown[32];
     if (!w || store_get(r->store, winner, &trial, &err)) return;
     run_progress_clear(r);
-    printf("winner: trial %" PRId64 ", %s\n  %s\n", winner, text_show_duration(w->median, shown, sizeof shown), trial.config);
+    printf("winner: trial %" PRId64 ", %s\n  %s\n", winner, text_show_duration(w->median, shown, sizeof shown),
+           trial.config);
     run_log(r, "winner: trial %" PRId64 ", %s: %s", winner, shown, trial.config);
-    if (json_array_size(ties)) printf("  tied with it within %.1f%%: %zu other candidate%s; it takes the least of an SM\n", 100 * r->job->measure.tie, json_array_size(ties), json_array_size(ties) > 1 ? "s" : "");
+    if (json_array_size(ties))
+        printf("  tied with it within %.1f%%: %zu other candidate%s; it takes the least of an SM\n",
+               100 * r->job->measure.tie, json_array_size(ties), json_array_size(ties) > 1 ? "s" : "");
     for (size_t i = 0; i < count; i++) {
         if (entries[i].trial) continue;
         double ratio, low, high;
@@ -181,7 +191,8 @@ void run_final_finish(struct run *r)
         struct finalist *e = &entries[used];
         *e = (struct finalist){.trial = json_get_integer(json, "trial", 0), .json = json};
         if (strcmp(status, "ok")) {
-            run_message(r, "%s is out of the final: %s: %s", json_get_string(json, "name", "?"), status, json_get_string(json, "reason", ""));
+            run_message(r, "%s is out of the final: %s: %s", json_get_string(json, "name", "?"), status,
+                        json_get_string(json, "reason", ""));
             continue;
         }
         e->rounds = read_rounds(r, json, &e->objectives);
@@ -199,21 +210,27 @@ void run_final_finish(struct run *r)
         struct finalist *e = &entries[i];
         double ratio, low, high;
         if (!e->trial || e == best) continue;
-        stats_paired_ratio(e->objectives, best->objectives, e->rounds < best->rounds ? e->rounds : best->rounds, 1, &ratio, &low, &high);
+        stats_paired_ratio(e->objectives, best->objectives, e->rounds < best->rounds ? e->rounds : best->rounds, 1,
+                           &ratio, &low, &high);
         if (ratio <= 1 + r->job->measure.tie && lighter(e, winner)) winner = e;
     }
     for (i = 0; winner && i < used; i++) {
         double ratio, low, high;
         if (!entries[i].trial || &entries[i] == winner) continue;
-        stats_paired_ratio(entries[i].objectives, best->objectives, entries[i].rounds < best->rounds ? entries[i].rounds : best->rounds, 1, &ratio, &low, &high);
-        if (&entries[i] == best || ratio <= 1 + r->job->measure.tie) json_array_append_new(ties, json_integer(entries[i].trial));
+        stats_paired_ratio(entries[i].objectives, best->objectives,
+                           entries[i].rounds < best->rounds ? entries[i].rounds : best->rounds, 1, &ratio, &low, &high);
+        if (&entries[i] == best || ratio <= 1 + r->job->measure.tie)
+            json_array_append_new(ties, json_integer(entries[i].trial));
     }
     if (winner) {
-        run_put_final(r, json_pack("{s:f, s:I, s:I, s:I, s:O, s:b, s:O}", "when", (double)time(NULL), "seed", (json_int_t)(r->seed + 1000003), "rounds",
-                                     (json_int_t)winner->rounds, "winner", (json_int_t)winner->trial, "ties", ties, "replayed", (int)r->replay, "entries", list));
+        run_put_final(r,
+                      json_pack("{s:f, s:I, s:I, s:I, s:O, s:b, s:O}", "when", (double)time(NULL), "seed",
+                                (json_int_t)(r->seed + 1000003), "rounds", (json_int_t)winner->rounds, "winner",
+                                (json_int_t)winner->trial, "ties", ties, "replayed", (int)r->replay, "entries", list));
         summarise(r, entries, used, winner->trial, ties);
     } else {
-        run_message(r, "the final has no winner: %s", json_get_string(r->final_answer, "reason", "no candidate passed it"));
+        run_message(r, "the final has no winner: %s",
+                    json_get_string(r->final_answer, "reason", "no candidate passed it"));
         r->final_failed = true;
     }
     for (i = 0; i < used; i++) free(entries[i].objectives);

@@ -1,6 +1,6 @@
-// The final of a job with objective "each". There are several winners: the fewest kernels that stay within the job's regret on every problem
-// (search/kernel_set.h). The final is between the ones that the search's times would choose and the fastest of each problem, and its own times choose
-// among them again.
+// The final of a job with objective "each". There are several winners: the fewest kernels that stay within the job's
+// regret on every problem (search/kernel_set.h). The final is between the ones that the search's times would choose and
+// the fastest of each problem, and its own times choose among them again.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/stats.h"
 #include "tuner/base/text.h"
-#include "tuner/run/wave_model.h"
 #include "tuner/run/run.h"
+#include "tuner/run/wave_model.h"
 
 enum { FINALISTS_MOST = 48 };
 
@@ -35,13 +35,17 @@ static int add_row(void *user, const struct trial *trial)
         m->configs = memory_grow(m->configs, m->room, sizeof *m->configs);
         m->times = memory_grow(m->times, m->room, job->tuned_count * sizeof *m->times);
     }
-    if (space_parse(job->space, trial->config, m->configs[m->count], NULL) || space_index(job->space, m->configs[m->count]) < 0) return 0;
-    for (size_t p = 0; p < job->tuned_count; p++) m->times[m->count * job->tuned_count + p] = p < trial->problem_count ? trial->problems[p].time : NAN;
+    if (space_parse(job->space, trial->config, m->configs[m->count], NULL) ||
+        space_index(job->space, m->configs[m->count]) < 0)
+        return 0;
+    for (size_t p = 0; p < job->tuned_count; p++)
+        m->times[m->count * job->tuned_count + p] = p < trial->problem_count ? trial->problems[p].time : NAN;
     m->trials[m->count++] = trial->id;
     return 0;
 }
 
-static int choose_set(const struct run *r, const double *times, size_t count, const double *relative_times, struct kernel_set *set)
+static int choose_set(const struct run *r, const double *times, size_t count, const double *relative_times,
+                      struct kernel_set *set)
 {
     const struct job *job = r->job;
     bool holdout[JOB_MAX_PROBLEMS];
@@ -50,7 +54,8 @@ static int choose_set(const struct run *r, const double *times, size_t count, co
         holdout[p] = job->problems[p].holdout;
         memcpy(sizes + p * job->size_count, job->problems[p].sizes, job->size_count * sizeof *sizes);
     }
-    int failed = kernel_set_find(times, count, job->tuned_count, holdout, sizes, job->size_count, relative_times, job->regret, set);
+    int failed = kernel_set_find(times, count, job->tuned_count, holdout, sizes, job->size_count, relative_times,
+                                 job->regret, set);
     free(sizes);
     return failed;
 }
@@ -77,7 +82,8 @@ int run_final_begin_each(struct run *r)
                 add_finalist(r, &m, c);
                 break;
             }
-        run_log(r, "%zu kernels would do for %zu problems within a regret of %.3g", set.count, problems, r->job->regret);
+        run_log(r, "%zu kernels would do for %zu problems within a regret of %.3g", set.count, problems,
+                r->job->regret);
     }
     free(m.trials);
     free(m.configs);
@@ -89,17 +95,20 @@ static void summarise_each(struct run *r, const struct kernel_set *set, const in
 {
     const struct job *job = r->job;
     run_progress_clear(r);
-    printf("%zu kernel%s for %zu problems%s\n", set->count, set->count == 1 ? "" : "s", job->tuned_count, set->exact ? "" : " (perhaps fewer would do)");
+    printf("%zu kernel%s for %zu problems%s\n", set->count, set->count == 1 ? "" : "s", job->tuned_count,
+           set->exact ? "" : " (perhaps fewer would do)");
     for (size_t k = 0; k < set->count; k++) {
         struct trial trial;
         struct error err;
-        if (!store_get(r->store, trials[set->chosen[k]], &trial, &err)) printf("  kernel %zu: trial %" PRId64 "  %s\n", k, trial.id, trial.config);
+        if (!store_get(r->store, trials[set->chosen[k]], &trial, &err))
+            printf("  kernel %zu: trial %" PRId64 "  %s\n", k, trial.id, trial.config);
     }
     for (size_t p = 0; p < job->tuned_count; p++) {
         char shown[32];
         double time = set->best[p] * (1 + set->regret[p]);
-        printf("  %s: kernel %zu, %s, %.1f%% over the best%s\n", job->problems[p].name, set->kernel[p], text_show_duration(time, shown, sizeof shown),
-               100 * set->regret[p], job->problems[p].holdout ? " (held back)" : "");
+        printf("  %s: kernel %zu, %s, %.1f%% over the best%s\n", job->problems[p].name, set->kernel[p],
+               text_show_duration(time, shown, sizeof shown), 100 * set->regret[p],
+               job->problems[p].holdout ? " (held back)" : "");
     }
     printf("  largest regret %.1f%%", 100 * set->worst);
     if (isfinite(set->worst_holdout)) printf(", on problems held back %.1f%%", 100 * set->worst_holdout);
@@ -131,12 +140,15 @@ static void find_wave_model(struct run *r, int64_t trial, struct wave_model *mod
 }
 
 // What the header's selector needs of each kernel: [{"stage": name, "at_once": blocks}], null where unknown.
-static json_t *describe_selector(const struct run *r, const struct kernel_set *set, const struct wave_model *relative_times)
+static json_t *describe_selector(const struct run *r, const struct kernel_set *set,
+                                 const struct wave_model *relative_times)
 {
     json_t *list = json_array();
     for (size_t k = 0; k < set->count; k++) {
         const struct wave_model *e = &relative_times[set->chosen[k]];
-        json_array_append_new(list, e->stage < 0 ? json_null() : json_pack("{s:s, s:I}", "stage", r->job->stages[e->stage].name, "at_once", (json_int_t)e->at_once));
+        json_array_append_new(list, e->stage < 0 ? json_null()
+                                                 : json_pack("{s:s, s:I}", "stage", r->job->stages[e->stage].name,
+                                                             "at_once", (json_int_t)e->at_once));
     }
     return list;
 }
@@ -155,14 +167,17 @@ void run_final_finish_each(struct run *r)
         const char *status = json_get_string(entry, "status", "");
         if (!json_get_integer(entry, "trial", 0)) continue;
         if (strcmp(status, "ok")) {
-            run_message(r, "%s is out of the final: %s: %s", json_get_string(entry, "name", "?"), status, json_get_string(entry, "reason", ""));
+            run_message(r, "%s is out of the final: %s: %s", json_get_string(entry, "name", "?"), status,
+                        json_get_string(entry, "reason", ""));
             continue;
         }
         for (size_t p = 0; p < problems; p++) {
             const json_t *samples = json_object_get(find_problem(entry, p), "times");
             double *values = memory_new(json_array_size(samples), sizeof *values);
-            for (size_t k = 0; k < json_array_size(samples); k++) values[k] = json_number_value(json_array_get(samples, k));
-            times[count * problems + p] = json_array_size(samples) ? stats_median(values, json_array_size(samples)) : NAN;
+            for (size_t k = 0; k < json_array_size(samples); k++)
+                values[k] = json_number_value(json_array_get(samples, k));
+            times[count * problems + p] =
+                json_array_size(samples) ? stats_median(values, json_array_size(samples)) : NAN;
             if (json_array_size(samples) > rounds) rounds = json_array_size(samples);
             free(values);
         }
@@ -171,7 +186,9 @@ void run_final_finish_each(struct run *r)
         trials[count++] = json_get_integer(entry, "trial", 0);
     }
     if (!count || choose_set(r, times, count, all, &set)) {
-        run_message(r, "the final has no winner: %s", json_get_string(r->final_answer, "reason", "no candidates passed it that together serve every problem"));
+        run_message(
+            r, "the final has no winner: %s",
+            json_get_string(r->final_answer, "reason", "no candidates passed it that together serve every problem"));
         r->final_failed = true;
     } else {
         json_t *kernels = json_array(), *dispatch = json_array(), *regrets = json_array();
@@ -180,9 +197,11 @@ void run_final_finish_each(struct run *r)
             json_array_append_new(dispatch, json_integer((json_int_t)set.kernel[p]));
             json_array_append_new(regrets, json_real(set.regret[p]));
         }
-        run_put_final(r, json_pack("{s:f, s:I, s:I, s:I, s:[], s:b, s:O, s:o, s:o, s:o, s:o}", "when", (double)time(NULL), "seed", (json_int_t)(r->seed + 1000003), "rounds",
-                               (json_int_t)rounds, "winner", (json_int_t)trials[set.chosen[0]], "ties", "replayed", (int)r->replay, "entries", list, "kernels", kernels,
-                               "dispatch", dispatch, "regret", regrets, "selector", describe_selector(r, &set, relative_times)));
+        run_put_final(r, json_pack("{s:f, s:I, s:I, s:I, s:[], s:b, s:O, s:o, s:o, s:o, s:o}", "when",
+                                   (double)time(NULL), "seed", (json_int_t)(r->seed + 1000003), "rounds",
+                                   (json_int_t)rounds, "winner", (json_int_t)trials[set.chosen[0]], "ties", "replayed",
+                                   (int)r->replay, "entries", list, "kernels", kernels, "dispatch", dispatch, "regret",
+                                   regrets, "selector", describe_selector(r, &set, relative_times)));
         summarise_each(r, &set, trials);
     }
     free(times);

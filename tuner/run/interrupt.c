@@ -1,4 +1,5 @@
-// See interrupt.h. The third signal is the system's default again, so that nothing here can keep the program from ending.
+// See interrupt.h. The third signal is the system's default again, so that nothing here can keep the program from
+// ending.
 #include "tuner/run/interrupt.h"
 
 #include <signal.h>

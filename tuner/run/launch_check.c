@@ -31,29 +31,36 @@ double theoretical_occupancy(const struct device_limits *d, int64_t threads, int
     return (double)(blocks_per_sm(d, threads, registers, shared) * warps) / (double)(d->threads_per_sm / d->warp_size);
 }
 
-int launch_check(const struct device_limits *d, const struct launch_shape *l, int64_t registers, int64_t shared_static, struct error *reason)
+int launch_check(const struct device_limits *d, const struct launch_shape *l, int64_t registers, int64_t shared_static,
+                 struct error *reason)
 {
     static const int64_t grid_limits[3] = {INT32_MAX, 65535, 65535}, block_limits[3] = {1024, 1024, 64};
     int64_t threads = 1, cluster = 1;
     for (int i = 0; i < 3; i++) {
         if (l->grid[i] < 1 || l->grid[i] > grid_limits[i])
-            return error_set(reason, "grid dimension %d is %" PRId64 "; it must be between 1 and %" PRId64, i, l->grid[i], grid_limits[i]);
+            return error_set(reason, "grid dimension %d is %" PRId64 "; it must be between 1 and %" PRId64, i,
+                             l->grid[i], grid_limits[i]);
         if (l->block[i] < 1 || l->block[i] > block_limits[i])
-            return error_set(reason, "block dimension %d is %" PRId64 "; it must be between 1 and %" PRId64, i, l->block[i], block_limits[i]);
+            return error_set(reason, "block dimension %d is %" PRId64 "; it must be between 1 and %" PRId64, i,
+                             l->block[i], block_limits[i]);
         if (l->cluster[i] < 1 || l->cluster[i] > 16)
             return error_set(reason, "cluster dimension %d is %" PRId64, i, l->cluster[i]);
         if (l->grid[i] % l->cluster[i])
-            return error_set(reason, "grid dimension %d, %" PRId64 " blocks, is no multiple of the cluster's %" PRId64, i, l->grid[i], l->cluster[i]);
+            return error_set(reason, "grid dimension %d, %" PRId64 " blocks, is no multiple of the cluster's %" PRId64,
+                             i, l->grid[i], l->cluster[i]);
         threads *= l->block[i];
         cluster *= l->cluster[i];
     }
-    if (threads > d->max_threads) return error_set(reason, "block of %" PRId64 " threads; the device allows %" PRId64, threads, d->max_threads);
+    if (threads > d->max_threads)
+        return error_set(reason, "block of %" PRId64 " threads; the device allows %" PRId64, threads, d->max_threads);
     if (cluster > 1 && cluster > d->max_cluster)
         return error_set(reason, "cluster of %" PRId64 " blocks; the device allows %" PRId64, cluster, d->max_cluster);
     if (l->shared < 0 || l->shared + (shared_static > 0 ? shared_static : 0) > d->max_shared)
-        return error_set(reason, "%" PRId64 " bytes of shared memory a block; the device allows %" PRId64, l->shared + (shared_static > 0 ? shared_static : 0),
-                         d->max_shared);
+        return error_set(reason, "%" PRId64 " bytes of shared memory a block; the device allows %" PRId64,
+                         l->shared + (shared_static > 0 ? shared_static : 0), d->max_shared);
     if (!blocks_per_sm(d, threads, registers, l->shared + (shared_static > 0 ? shared_static : 0)))
-        return error_set(reason, "%" PRId64 " threads of %" PRId64 " registers do not fit the device's %" PRId64 " registers", threads, registers, d->registers_per_sm);
+        return error_set(reason,
+                         "%" PRId64 " threads of %" PRId64 " registers do not fit the device's %" PRId64 " registers",
+                         threads, registers, d->registers_per_sm);
     return 0;
 }

@@ -41,7 +41,8 @@ json_t *probe_gpu(int index, struct error *err)
 
 json_t *probe_metrics(const char *chip, struct error *err)
 {
-    json_t *answer = ask_new("SWEETSPOT_GPU_WORKER", "sweetspot-gpu", NULL, json_pack("{s:s, s:s}", "op", "metrics", "chip", chip), err);
+    json_t *answer = ask_new("SWEETSPOT_GPU_WORKER", "sweetspot-gpu", NULL,
+                             json_pack("{s:s, s:s}", "op", "metrics", "chip", chip), err);
     if (answer && json_object_get(answer, "metrics")) return answer;
     if (answer) error_set(err, "%s", json_get_string(answer, "reason", "the GPU worker does not know its metrics"));
     json_decref(answer);

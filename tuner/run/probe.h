@@ -7,7 +7,8 @@
 
 // The GPU worker's answer to hello. NULL with its reason when it cannot work (no driver, no device, no permission).
 json_t *probe_gpu(int index, struct error *);
-// The metrics of a chip, and our sets of them: the GPU worker's answer to "metrics", which needs no GPU. NULL with a message.
+// The metrics of a chip, and our sets of them: the GPU worker's answer to "metrics", which needs no GPU. NULL with a
+// message.
 json_t *probe_metrics(const char *chip, struct error *);
 // The compiler's answer to a request (takes the reference).
 json_t *probe_compiler(json_t *request, struct error *);

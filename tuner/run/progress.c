@@ -1,4 +1,5 @@
-// What a run says while it runs: one line that is redrawn on a terminal, a line a minute elsewhere, and the log file with the night's story.
+// What a run says while it runs: one line that is redrawn on a terminal, a line a minute elsewhere, and the log file
+// with the night's story.
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -8,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tuner/base/protocol.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/run/run.h"
 

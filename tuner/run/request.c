@@ -18,7 +18,8 @@ int compiled_read(const json_t *answer, struct compiled *c, struct error *err)
     c->cubin = text_copy(cubin);
     c->cached = json_get_bool(answer, "cached", false);
     c->seconds = json_get_number(answer, "seconds", 0);
-    c->warnings = text_copy(json_is_string(json_array_get(warnings, 0)) ? json_string_value(json_array_get(warnings, 0)) : "");
+    c->warnings =
+        text_copy(json_is_string(json_array_get(warnings, 0)) ? json_string_value(json_array_get(warnings, 0)) : "");
     c->entry_count = json_array_size(entries);
     c->entries = memory_new(c->entry_count, sizeof *c->entries);
     for (size_t i = 0; i < c->entry_count; i++) {
@@ -61,7 +62,8 @@ static void define(void *defines, const char *name, const char *value)
     json_object_set_new(defines, name, json_string(value));
 }
 
-// The entries of the stages that this configuration uses for any problem, each once: a stage's kernel need not exist where it is not used.
+// The entries of the stages that this configuration uses for any problem, each once: a stage's kernel need not exist
+// where it is not used.
 static void add_entries(const struct job *job, const uint16_t *config, json_t *entries)
 {
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
@@ -71,13 +73,16 @@ static void add_entries(const struct job *job, const uint16_t *config, json_t *e
         for (size_t p = 0; p < job->problem_count && !used; p++)
             used = job_problem_values(job, config, p, values, NULL) || request_stage_used(job, i, values, NULL) != 0;
         size_t same = 0; // stages may share an entry
-        while (same < json_array_size(entries) && strcmp(json_string_value(json_array_get(entries, same)), job->stages[i].entry)) same++;
+        while (same < json_array_size(entries) &&
+               strcmp(json_string_value(json_array_get(entries, same)), job->stages[i].entry))
+            same++;
         if (used && same == json_array_size(entries)) json_array_append_new(entries, json_string(job->stages[i].entry));
     }
     free(values);
 }
 
-json_t *request_compile(const struct job *job, const uint16_t *config, const char *arch, const char *source_hash, const char *cache)
+json_t *request_compile(const struct job *job, const uint16_t *config, const char *arch, const char *source_hash,
+                        const char *cache)
 {
     json_t *defines = json_object(), *include = json_array(), *options = json_array(), *entries = json_array();
     if (config) {
@@ -92,9 +97,10 @@ json_t *request_compile(const struct job *job, const uint16_t *config, const cha
     free(folder);
     for (size_t i = 0; i < job->include_count; i++) json_array_append_new(include, json_string(job->includes[i]));
     for (size_t i = 0; i < job->option_count; i++) json_array_append_new(options, json_string(job->options[i]));
-    json_t *request = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:f}", "op", "compile", "arch", arch, "source",
-                                config ? job->source : job->reference.source, "include", include, "options", options, "entries", entries, "defines",
-                                defines, "cache", cache, "deadline", job->compile_timeout);
+    json_t *request =
+        json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:f}", "op", "compile", "arch", arch, "source",
+                  config ? job->source : job->reference.source, "include", include, "options", options, "entries",
+                  entries, "defines", defines, "cache", cache, "deadline", job->compile_timeout);
     if (source_hash) json_object_set_new(request, "source_hash", json_string(source_hash));
     return request;
 }
@@ -120,8 +126,9 @@ static json_t *describe_buffers(const struct job *job, const int64_t *values, st
         if (expr_eval(b->cols, values, &cols, err) || (b->rows && expr_eval(b->rows, values, &rows, err))) goto fail;
         ld = cols;
         if (b->ld && expr_eval(b->ld, values, &ld, err)) goto fail;
-        json_array_append_new(buffers, json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o}", "name", b->name, "type", element_name(b->type), "rows",
-                                                 (json_int_t)rows, "cols", (json_int_t)cols, "ld", (json_int_t)ld, "direction",
+        json_array_append_new(buffers, json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o}", "name", b->name, "type",
+                                                 element_name(b->type), "rows", (json_int_t)rows, "cols",
+                                                 (json_int_t)cols, "ld", (json_int_t)ld, "direction",
                                                  direction_words[b->direction], "fill", describe_fill(&b->fill)));
     }
     return buffers;
@@ -148,7 +155,8 @@ static json_t *role_value(const struct job *job, const char *name, const int64_t
 static const char *bound_name(const struct job *job, const char *role)
 {
     for (size_t i = 0; i < job->reference.binding_count; i++)
-        if (!strcmp(job->reference.bindings[i].role, role) && job->reference.bindings[i].name) return job->reference.bindings[i].name;
+        if (!strcmp(job->reference.bindings[i].role, role) && job->reference.bindings[i].name)
+            return job->reference.bindings[i].name;
     return role;
 }
 
@@ -156,14 +164,16 @@ static const char *bound_name(const struct job *job, const char *role)
 static json_t *constant_role(const struct job *job, const char *role)
 {
     for (size_t i = 0; i < job->reference.binding_count; i++)
-        if (!strcmp(job->reference.bindings[i].role, role) && !job->reference.bindings[i].name) return json_real(job->reference.bindings[i].value);
+        if (!strcmp(job->reference.bindings[i].role, role) && !job->reference.bindings[i].name)
+            return json_real(job->reference.bindings[i].value);
     return NULL;
 }
 
 static json_t *describe_roles(const struct job *job, const int64_t *values)
 {
     json_t *roles = json_object();
-    const struct operation *op = job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
+    const struct operation *op =
+        job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
     for (size_t k = 0; op && op->roles[k].name; k++) {
         if (op->roles[k].kind == ROLE_INPUT || op->roles[k].kind == ROLE_OUTPUT) continue;
         json_t *value = constant_role(job, op->roles[k].name);
@@ -172,7 +182,8 @@ static json_t *describe_roles(const struct job *job, const int64_t *values)
     }
     if (job->reference.kind != REFERENCE_LIBRARY) return roles;
     // A user's function gets every size and scalar under its own name.
-    for (size_t i = 0; i < job->size_count; i++) json_object_set_new(roles, job->size_names[i], role_value(job, job->size_names[i], values));
+    for (size_t i = 0; i < job->size_count; i++)
+        json_object_set_new(roles, job->size_names[i], role_value(job, job->size_names[i], values));
     for (size_t st = 0; st < job->stage_count; st++)
         for (size_t i = 0; i < job->stages[st].argument_count; i++) {
             const struct argument *a = &job->stages[st].arguments[i];
@@ -204,17 +215,20 @@ static json_t *describe_integers(const int64_t *values, int count)
     return list;
 }
 
-static json_t *describe_tensor_map(const struct job *job, const struct argument *a, const int64_t *values, struct error *err)
+static json_t *describe_tensor_map(const struct job *job, const struct argument *a, const int64_t *values,
+                                   struct error *err)
 {
     struct tensor_map_shape s;
     if (tensor_map_resolve(job, a, values, &s, err)) return NULL;
-    return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:b}", "tensor_map", job->buffers[a->buffer].name, "sizes", describe_integers(s.size, s.rank),
-                     "strides", describe_integers(s.stride, s.rank - 1), "box", describe_integers(s.box, s.rank), "swizzle", (json_int_t)s.swizzle,
-                     "interleave", (json_int_t)s.interleave, "promotion", (json_int_t)s.promotion, "nan", (int)s.nan, "tf32",
+    return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:b, s:b}", "tensor_map", job->buffers[a->buffer].name,
+                     "sizes", describe_integers(s.size, s.rank), "strides", describe_integers(s.stride, s.rank - 1),
+                     "box", describe_integers(s.box, s.rank), "swizzle", (json_int_t)s.swizzle, "interleave",
+                     (json_int_t)s.interleave, "promotion", (json_int_t)s.promotion, "nan", (int)s.nan, "tf32",
                      (int)s.tf32);
 }
 
-static json_t *describe_argument(const struct job *job, const struct argument *a, const int64_t *values, struct error *err)
+static json_t *describe_argument(const struct job *job, const struct argument *a, const int64_t *values,
+                                 struct error *err)
 {
     if (a->map) return describe_tensor_map(job, a, values, err);
     if (a->buffer >= 0) return json_pack("{s:s}", "buffer", job->buffers[a->buffer].name);
@@ -223,7 +237,8 @@ static json_t *describe_argument(const struct job *job, const struct argument *a
     if (expr_eval(a->value, values, &value, err)) return NULL;
     static const struct {
         int64_t low, high;
-    } range[ELEMENT_COUNT] = {[ELEMENT_I8] = {INT8_MIN, INT8_MAX}, [ELEMENT_I32] = {INT32_MIN, INT32_MAX}, [ELEMENT_U32] = {0, UINT32_MAX}};
+    } range[ELEMENT_COUNT] = {
+        [ELEMENT_I8] = {INT8_MIN, INT8_MAX}, [ELEMENT_I32] = {INT32_MIN, INT32_MAX}, [ELEMENT_U32] = {0, UINT32_MAX}};
     if (range[a->type].high && (value < range[a->type].low || value > range[a->type].high)) {
         error_set(err, "%" PRId64 " is more than an %s holds", value, element_name(a->type));
         return NULL;
@@ -232,7 +247,8 @@ static json_t *describe_argument(const struct job *job, const struct argument *a
 }
 
 // A stage that a library computes: which buffer plays which role, and the sizes and scalars.
-static json_t *describe_library_stage(const struct job *job, const struct stage *s, const int64_t *values, struct launch_shape *shape, struct error *err)
+static json_t *describe_library_stage(const struct job *job, const struct stage *s, const int64_t *values,
+                                      struct launch_shape *shape, struct error *err)
 {
     *shape = (struct launch_shape){{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0};
     json_t *buffers = json_object(), *roles = json_object();
@@ -251,17 +267,19 @@ static json_t *describe_library_stage(const struct job *job, const struct stage 
         }
         json_object_set_new(roles, role->role, role->value ? json_integer(value) : json_real(role->real));
     }
-    return json_pack("{s:s, s:s, s:o, s:o}", "operation", s->operation, "by", s->by, "buffers", buffers, "roles", roles);
+    return json_pack("{s:s, s:s, s:o, s:o}", "operation", s->operation, "by", s->by, "buffers", buffers, "roles",
+                     roles);
 }
 
-static json_t *describe_stage(const struct job *job, const struct stage *s, const char *symbol, const int64_t *values, struct launch_shape *shape,
-                              struct error *err)
+static json_t *describe_stage(const struct job *job, const struct stage *s, const char *symbol, const int64_t *values,
+                              struct launch_shape *shape, struct error *err)
 {
     if (s->operation) return describe_library_stage(job, s, values, shape, err);
     int64_t overlap = 0;
     shape->shared = 0;
     if (evaluate3(s->grid, values, shape->grid, err) || evaluate3(s->block, values, shape->block, err) ||
-        evaluate3(s->cluster, values, shape->cluster, err) || (s->shared && expr_eval(s->shared, values, &shape->shared, err)) ||
+        evaluate3(s->cluster, values, shape->cluster, err) ||
+        (s->shared && expr_eval(s->shared, values, &shape->shared, err)) ||
         (s->overlap && expr_eval(s->overlap, values, &overlap, err))) {
         error_prefix(err, "launch of '%s'", s->name);
         return NULL;
@@ -277,9 +295,11 @@ static json_t *describe_stage(const struct job *job, const struct stage *s, cons
         json_array_append_new(arguments, a);
     }
     const int64_t *g = shape->grid, *b = shape->block, *c = shape->cluster;
-    return json_pack("{s:s, s:[I,I,I], s:[I,I,I], s:[I,I,I], s:I, s:b, s:b, s:o}", "symbol", symbol, "grid", (json_int_t)g[0], (json_int_t)g[1],
-                     (json_int_t)g[2], "block", (json_int_t)b[0], (json_int_t)b[1], (json_int_t)b[2], "cluster", (json_int_t)c[0],
-                     (json_int_t)c[1], (json_int_t)c[2], "shared", (json_int_t)shape->shared, "cooperative", (int)s->cooperative, "overlap", overlap != 0, "args", arguments);
+    return json_pack("{s:s, s:[I,I,I], s:[I,I,I], s:[I,I,I], s:I, s:b, s:b, s:o}", "symbol", symbol, "grid",
+                     (json_int_t)g[0], (json_int_t)g[1], (json_int_t)g[2], "block", (json_int_t)b[0], (json_int_t)b[1],
+                     (json_int_t)b[2], "cluster", (json_int_t)c[0], (json_int_t)c[1], (json_int_t)c[2], "shared",
+                     (json_int_t)shape->shared, "cooperative", (int)s->cooperative, "overlap", overlap != 0, "args",
+                     arguments);
 }
 
 static const char *symbol_of(const struct compiled *c, const char *entry)
@@ -288,8 +308,8 @@ static const char *symbol_of(const struct compiled *c, const char *entry)
     return e ? e->symbol : entry;
 }
 
-json_t *request_problems(const struct job *job, const uint16_t *config, const struct compiled *compiled, bool tuned_only, struct planned_launch *launches,
-                         size_t *launch_count, struct error *err)
+json_t *request_problems(const struct job *job, const uint16_t *config, const struct compiled *compiled,
+                         bool tuned_only, struct planned_launch *launches, size_t *launch_count, struct error *err)
 {
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     json_t *problems = json_array();
@@ -303,7 +323,8 @@ json_t *request_problems(const struct job *job, const uint16_t *config, const st
             int used = request_stage_used(job, s, values, err);
             if (used < 0) goto fail;
             if (!used) continue;
-            json_t *stage = describe_stage(job, &job->stages[s], symbol_of(compiled, job->stages[s].entry), values, &shape, err);
+            json_t *stage =
+                describe_stage(job, &job->stages[s], symbol_of(compiled, job->stages[s].entry), values, &shape, err);
             if (!stage) {
                 error_prefix(err, "problem %s", job->problems[p].name);
                 goto fail;
@@ -332,7 +353,8 @@ static json_t *describe_reference(const struct job *job, const struct compiled *
         for (size_t k = 0; op && op->roles[k].name; k++)
             if (op->roles[k].kind == ROLE_INPUT || op->roles[k].kind == ROLE_OUTPUT)
                 json_object_set_new(map, op->roles[k].name, json_string(bound_name(job, op->roles[k].name)));
-        return json_pack("{s:s, s:s, s:s, s:o}", "kind", "operation", "name", r->operation, "by", r->by, "buffers", map);
+        return json_pack("{s:s, s:s, s:s, s:o}", "kind", "operation", "name", r->operation, "by", r->by, "buffers",
+                         map);
     }
     case REFERENCE_KERNEL: {
         int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
@@ -344,7 +366,9 @@ static json_t *describe_reference(const struct job *job, const struct compiled *
         }
         for (size_t p = 0; p < job->problem_count; p++) {
             struct launch_shape shape;
-            json_t *one = job_problem_values(job, NULL, p, values, err) ? NULL : describe_stage(job, &stage, symbol_of(reference, stage.entry), values, &shape, err);
+            json_t *one = job_problem_values(job, NULL, p, values, err)
+                              ? NULL
+                              : describe_stage(job, &stage, symbol_of(reference, stage.entry), values, &shape, err);
             if (!one) {
                 error_prefix(err, "%s: reference kernel", job->path);
                 free(values);
@@ -356,13 +380,15 @@ static json_t *describe_reference(const struct job *job, const struct compiled *
         }
         free(values);
         json_decref(map);
-        return json_pack("{s:s, s:s, s:o}", "kind", "kernel", "cubin", reference && reference->cubin ? reference->cubin : "", "problems", problems);
+        return json_pack("{s:s, s:s, s:o}", "kind", "kernel", "cubin",
+                         reference && reference->cubin ? reference->cubin : "", "problems", problems);
     }
     case REFERENCE_LIBRARY:
         out = json_pack("{s:s, s:s, s:s}", "kind", "library", "path", r->library, "function", r->function);
         break;
     case REFERENCE_NPY:
-        for (size_t i = 0; i < r->file_count; i++) json_object_set_new(map, r->files[i].buffer, json_string(r->files[i].path));
+        for (size_t i = 0; i < r->file_count; i++)
+            json_object_set_new(map, r->files[i].buffer, json_string(r->files[i].path));
         return json_pack("{s:s, s:o}", "kind", "npy", "files", map);
     default:
         out = json_pack("{s:s}", "kind", "none");
@@ -376,14 +402,16 @@ static json_t *describe_problem(const struct job *job, size_t p, int64_t memory,
     const struct problem *problem = &job->problems[p];
     int64_t flops = 0, bytes = 0, needed = job_problem_bytes(job, p, err);
     if (needed > memory && memory > 0) {
-        error_set(err, "the buffers of problem %s take %.1f GiB; the device has %.1f", problem->name, (double)needed / (1 << 30), (double)memory / (1 << 30));
+        error_set(err, "the buffers of problem %s take %.1f GiB; the device has %.1f", problem->name,
+                  (double)needed / (1 << 30), (double)memory / (1 << 30));
         needed = -1;
     }
     if (needed < 0 || job_problem_values(job, NULL, p, values, err)) {
         error_prefix(err, "%s:%d", job->path, problem->line);
         return NULL;
     }
-    if ((job->flops && expr_eval(job->flops, values, &flops, err)) || (job->bytes && expr_eval(job->bytes, values, &bytes, err))) {
+    if ((job->flops && expr_eval(job->flops, values, &flops, err)) ||
+        (job->bytes && expr_eval(job->bytes, values, &bytes, err))) {
         error_prefix(err, "%s:%d: work of this problem", job->path, problem->line);
         return NULL;
     }
@@ -393,12 +421,15 @@ static json_t *describe_problem(const struct job *job, size_t p, int64_t memory,
         json_decref(sizes);
         return NULL;
     }
-    for (size_t i = 0; i < job->size_count; i++) json_object_set_new(sizes, job->size_names[i], json_integer(problem->sizes[i]));
-    return json_pack("{s:s, s:b, s:f, s:o, s:o, s:I, s:I, s:o}", "name", problem->name, "tune", (int)problem->tune, "weight", problem->weight, "sizes",
-                     sizes, "roles", describe_roles(job, values), "flops", (json_int_t)flops, "bytes", (json_int_t)bytes, "buffers", buffers);
+    for (size_t i = 0; i < job->size_count; i++)
+        json_object_set_new(sizes, job->size_names[i], json_integer(problem->sizes[i]));
+    return json_pack("{s:s, s:b, s:f, s:o, s:o, s:I, s:I, s:o}", "name", problem->name, "tune", (int)problem->tune,
+                     "weight", problem->weight, "sizes", sizes, "roles", describe_roles(job, values), "flops",
+                     (json_int_t)flops, "bytes", (json_int_t)bytes, "buffers", buffers);
 }
 
-json_t *request_job(const struct job *job, int64_t memory, const struct compiled *reference, uint64_t seed, struct error *err)
+json_t *request_job(const struct job *job, int64_t memory, const struct compiled *reference, uint64_t seed,
+                    struct error *err)
 {
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     json_t *problems = json_array(), *baselines = json_array(), *how = NULL;
@@ -409,19 +440,23 @@ json_t *request_job(const struct job *job, int64_t memory, const struct compiled
     }
     how = describe_reference(job, reference, err);
     if (!how) goto fail;
-    const struct operation *op = job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
-    for (size_t i = 0; op && op->baselines && op->baselines[i].name; i++) json_array_append_new(baselines, json_string(op->baselines[i].name));
+    const struct operation *op =
+        job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
+    for (size_t i = 0; op && op->baselines && op->baselines[i].name; i++)
+        json_array_append_new(baselines, json_string(op->baselines[i].name));
     const struct job_measure *m = &job->measure;
     const struct job_verify *v = &job->verify;
-    json_t *verify = json_pack("{s:b, s:f, s:f, s:f, s:b, s:I}", "enabled", (int)v->enabled, "tolerance", v->tolerance, "absolute", v->absolute,
-                               "relative", v->relative, "deterministic", (int)v->deterministic, "guard_bytes", (json_int_t)v->guard_bytes);
-    json_t *measure = json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:b}", "cache", m->cold ? "cold" : "warm", "warmup", (json_int_t)m->warmup,
-                                "min_samples", (json_int_t)m->min_samples, "max_samples", (json_int_t)m->max_samples, "precision", m->precision,
-                                "max_time", m->max_time, "graph_below", m->graph_below, "rest", m->rest, "slow_factor",
-                                m->slow_factor, "each", job->objective == OBJECTIVE_EACH);
+    json_t *verify = json_pack("{s:b, s:f, s:f, s:f, s:b, s:I}", "enabled", (int)v->enabled, "tolerance", v->tolerance,
+                               "absolute", v->absolute, "relative", v->relative, "deterministic", (int)v->deterministic,
+                               "guard_bytes", (json_int_t)v->guard_bytes);
+    json_t *measure = json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:b}", "cache",
+                                m->cold ? "cold" : "warm", "warmup", (json_int_t)m->warmup, "min_samples",
+                                (json_int_t)m->min_samples, "max_samples", (json_int_t)m->max_samples, "precision",
+                                m->precision, "max_time", m->max_time, "graph_below", m->graph_below, "rest", m->rest,
+                                "slow_factor", m->slow_factor, "each", job->objective == OBJECTIVE_EACH);
     free(values);
-    return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "op", "job", "seed", (json_int_t)seed, "problems", problems, "reference", how, "verify",
-                     verify, "measure", measure, "baselines", baselines);
+    return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "op", "job", "seed", (json_int_t)seed, "problems", problems,
+                     "reference", how, "verify", verify, "measure", measure, "baselines", baselines);
 fail:
     free(values);
     json_decref(problems);

@@ -1,4 +1,5 @@
-// A job and its configurations as the workers' requests (protocol.h): expressions evaluated, names resolved, all numbers concrete.
+// A job and its configurations as the workers' requests (protocol.h): expressions evaluated, names resolved, all
+// numbers concrete.
 #ifndef SWEETSPOT_REQUEST_H
 #define SWEETSPOT_REQUEST_H
 
@@ -13,10 +14,10 @@ struct compiled_entry {
 };
 
 struct compiled {
-    char *cubin;              // path
+    char *cubin; // path
     bool cached;
     double seconds;
-    char *warnings;           // lines; ""
+    char *warnings; // lines; ""
     size_t entry_count;
     struct compiled_entry *entries;
 };
@@ -27,10 +28,13 @@ void compiled_release(struct compiled *);
 const struct compiled_entry *compiled_find(const struct compiled *, const char *entry); // or NULL
 
 // {"op":"compile"} for one configuration, or (config NULL) for the reference's kernel.
-json_t *request_compile(const struct job *, const uint16_t *config, const char *arch, const char *source_hash, const char *cache);
+json_t *request_compile(const struct job *, const uint16_t *config, const char *arch, const char *source_hash,
+                        const char *cache);
 
-// {"op":"job"} without "support" and "counters"; NULL with a message when a shape cannot be worked out or a problem does not fit `memory` bytes.
-json_t *request_job(const struct job *, int64_t memory, const struct compiled *reference, uint64_t seed, struct error *);
+// {"op":"job"} without "support" and "counters"; NULL with a message when a shape cannot be worked out or a problem
+// does not fit `memory` bytes.
+json_t *request_job(const struct job *, int64_t memory, const struct compiled *reference, uint64_t seed,
+                    struct error *);
 
 // One launch of a candidate on one problem, worked out.
 struct planned_launch {
@@ -39,10 +43,10 @@ struct planned_launch {
 };
 enum { REQUEST_MAX_LAUNCHES = JOB_MAX_PROBLEMS * JOB_MAX_STAGES };
 
-// The "problems" array of a trial (all problems) or a count (tuned ones only), with the launches' shapes in `launches` (REQUEST_MAX_LAUNCHES entries;
-// may be NULL). NULL with a message when an expression fails for this configuration.
-json_t *request_problems(const struct job *, const uint16_t *config, const struct compiled *, bool tuned_only, struct planned_launch *launches,
-                         size_t *launch_count, struct error *);
+// The "problems" array of a trial (all problems) or a count (tuned ones only), with the launches' shapes in `launches`
+// (REQUEST_MAX_LAUNCHES entries; may be NULL). NULL with a message when an expression fails for this configuration.
+json_t *request_problems(const struct job *, const uint16_t *config, const struct compiled *, bool tuned_only,
+                         struct planned_launch *launches, size_t *launch_count, struct error *);
 
 // Whether stage s is part of this configuration (its `when`). 1, 0, or -1 with a message.
 int request_stage_used(const struct job *, size_t stage, const int64_t *values, struct error *);

@@ -1,25 +1,27 @@
-// Requests to the compilers and their answers: see run.h. A compiler that dies or misses its deadline (its own, by NVRTC's callback, comes first) costs
-// its candidate, which gets the reason, and is started again.
+// Requests to the compilers and their answers: see run.h. A compiler that dies or misses its deadline (its own, by
+// NVRTC's callback, comes first) costs its candidate, which gets the reason, and is started again.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/protocol.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/run/run.h"
 
 enum { DEADLINE_GRACE = 10, MAX_FAILED_STARTS = 3 }; // s beyond the worker's own deadline
 
-// A configuration that the store knows takes the compiler's place in the sequence, so that a resumed run tells in the order of an undisturbed one.
+// A configuration that the store knows takes the compiler's place in the sequence, so that a resumed run tells in the
+// order of an undisturbed one.
 static void pass_known(struct run *r, struct task *t)
 {
     struct trial trial;
     struct error err;
     if (store_find(r->store, t->text, &trial, &err)) {
         run_fail(r, EXIT_ENVIRONMENT, &err);
-    } else if (trial.status == STATUS_COMPILE_ERROR || trial.status == STATUS_COMPILE_TIMEOUT || trial.status == STATUS_PRUNED) {
+    } else if (trial.status == STATUS_COMPILE_ERROR || trial.status == STATUS_COMPILE_TIMEOUT ||
+               trial.status == STATUS_PRUNED) {
         run_tell_known(r, t);
     } else {
         t->facts = run_stored_facts(&trial);
@@ -55,8 +57,8 @@ bool run_dispatch_compilers(struct run *r)
     return false;
 }
 
-// A configuration that leaves out every stage for a problem cannot do it. That is fine where every problem may have a kernel of its own, as long as there is
-// a tuned one that it can do.
+// A configuration that leaves out every stage for a problem cannot do it. That is fine where every problem may have a
+// kernel of its own, as long as there is a tuned one that it can do.
 static int does_too_little(const struct run *r, const struct task *t, struct error *err)
 {
     size_t done = 0;
@@ -64,7 +66,8 @@ static int does_too_little(const struct run *r, const struct task *t, struct err
         bool does = false;
         for (size_t i = 0; i < t->launch_count && !does; i++) does = t->launches[i].problem == (int)p;
         done += does && p < r->job->tuned_count;
-        if (!does && r->job->objective != OBJECTIVE_EACH) return error_set(err, "it has no stage for problem %s", r->job->problems[p].name);
+        if (!does && r->job->objective != OBJECTIVE_EACH)
+            return error_set(err, "it has no stage for problem %s", r->job->problems[p].name);
     }
     return done ? 0 : error_set(err, "it has no stage for any problem");
 }
@@ -89,7 +92,8 @@ static bool check_launches(struct run *r, struct task *t)
         const struct planned_launch *l = &t->launches[i];
         const struct compiled_entry *e = compiled_find(&t->compiled, r->job->stages[l->stage].entry);
         if (!e) continue;
-        int64_t threads = l->shape.block[0] * l->shape.block[1] * l->shape.block[2], fixed = e->shared > 0 ? e->shared : 0;
+        int64_t threads = l->shape.block[0] * l->shape.block[1] * l->shape.block[2],
+                fixed = e->shared > 0 ? e->shared : 0;
         if (launch_check(&r->limits, &l->shape, e->registers, e->shared, &err)) {
             error_prefix(&err, "%s on %s", r->job->stages[l->stage].name, r->job->problems[l->problem].name);
             run_commit(r, t, STATUS_PRUNED, err.message, NULL);
@@ -100,7 +104,8 @@ static bool check_launches(struct run *r, struct task *t)
         t->facts.spill_bytes = fmax(t->facts.spill_bytes, (double)(e->spill_loads + e->spill_stores));
         t->facts.shared_bytes = fmax(t->facts.shared_bytes, (double)(fixed + l->shape.shared));
         t->facts.code_bytes = fmax(t->facts.code_bytes, (double)e->code_bytes);
-        t->facts.occupancy = fmin(t->facts.occupancy, theoretical_occupancy(&r->limits, threads, e->registers, fixed + l->shape.shared));
+        t->facts.occupancy =
+            fmin(t->facts.occupancy, theoretical_occupancy(&r->limits, threads, e->registers, fixed + l->shape.shared));
     }
     return true;
 }
@@ -120,7 +125,10 @@ static void take_answer(struct run *r, struct task *t, const json_t *answer)
     struct error err;
     const char *status = json_get_string(answer, "status", ""), *reason = json_get_string(answer, "reason", "");
     if (!strcmp(status, "source_changed")) {
-        error_set(&err, "'%s' has changed while it was being tuned; everything measured so far is kept under the old source. Run the same command again", r->job->source);
+        error_set(&err,
+                  "'%s' has changed while it was being tuned; everything measured so far is kept under the old source. "
+                  "Run the same command again",
+                  r->job->source);
         run_fail(r, EXIT_USAGE, &err);
     } else if (!strcmp(status, "ok")) {
         if (compiled_read(answer, &t->compiled, &err)) {

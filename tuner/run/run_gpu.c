@@ -1,12 +1,13 @@
-// Requests to the GPU workers and their answers: see run.h. Every request has a deadline from the moment it is at the head of its worker's queue.
+// Requests to the GPU workers and their answers: see run.h. Every request has a deadline from the moment it is at the
+// head of its worker's queue.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/protocol.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/run/run.h"
 
@@ -19,7 +20,8 @@ bool run_gpus_idle(const struct run *r)
     return true;
 }
 
-static void push(struct gpu_slot *slot, enum request_kind kind, int64_t id, double timeout, struct task **tasks, size_t count)
+static void push(struct gpu_slot *slot, enum request_kind kind, int64_t id, double timeout, struct task **tasks,
+                 size_t count)
 {
     struct gpu_request *q = &slot->queue[slot->queued++];
     *q = (struct gpu_request){.kind = kind, .id = id, .timeout = timeout, .task_count = count, .tasks = tasks};
@@ -55,9 +57,12 @@ static void send_trial(struct run *r, struct gpu_slot *slot, struct task *t)
 {
     json_t *cutoff = json_array();
     for (size_t p = 0; p < r->job->tuned_count; p++)
-        json_array_append_new(cutoff, isfinite(r->best_times[p]) ? json_real(r->best_times[p] * r->job->measure.slow_factor) : json_null());
-    json_t *request = json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "op", "trial", "config", t->text, "cubin", t->compiled.cubin, "cutoff", cutoff, "problems",
-                                t->problems, "verify", (int)r->job->verify.enabled);
+        json_array_append_new(cutoff, isfinite(r->best_times[p])
+                                          ? json_real(r->best_times[p] * r->job->measure.slow_factor)
+                                          : json_null());
+    json_t *request =
+        json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "op", "trial", "config", t->text, "cubin", t->compiled.cubin,
+                  "cutoff", cutoff, "problems", t->problems, "verify", (int)r->job->verify.enabled);
     struct task **tasks = memory_new(1, sizeof(struct task *));
     tasks[0] = t;
     t->state = TASK_ON_GPU;
@@ -80,7 +85,8 @@ static void send_count(struct run *r, struct gpu_slot *slot)
             i--;
             continue;
         }
-        json_array_append_new(trials, json_pack("{s:I, s:s, s:s, s:o}", "trial", (json_int_t)t->trial, "config", t->text, "cubin", t->compiled.cubin, "problems", problems));
+        json_array_append_new(trials, json_pack("{s:I, s:s, s:s, s:o}", "trial", (json_int_t)t->trial, "config",
+                                                t->text, "cubin", t->compiled.cubin, "problems", problems));
         t->state = TASK_COUNTING;
         batch[n++] = t;
         if (t->alone) break;
@@ -100,8 +106,8 @@ static bool count_due(const struct run *r)
     size_t countable = run_count_tasks(r, TASK_COUNTABLE);
     if (!countable) return false;
     if (countable >= RUN_COUNT_BATCH) return true;
-    return r->ask_ended && !run_count_tasks(r, TASK_READY) && !run_count_tasks(r, TASK_QUEUED) && !run_count_tasks(r, TASK_COMPILING) &&
-           !run_count_tasks(r, TASK_ON_GPU);
+    return r->ask_ended && !run_count_tasks(r, TASK_READY) && !run_count_tasks(r, TASK_QUEUED) &&
+           !run_count_tasks(r, TASK_COMPILING) && !run_count_tasks(r, TASK_ON_GPU);
 }
 
 void run_dispatch_gpus(struct run *r)
@@ -144,7 +150,8 @@ static void requeue(struct run *r, struct gpu_slot *slot, size_t first)
     slot->queued = first < slot->queued ? first : slot->queued;
 }
 
-// Counting killed the worker: the batch is counted again one by one, and the one that kills it alone goes without counters.
+// Counting killed the worker: the batch is counted again one by one, and the one that kills it alone goes without
+// counters.
 static void count_failed(struct run *r, struct gpu_request *q)
 {
     for (size_t i = 0; i < q->task_count; i++) {
@@ -190,7 +197,8 @@ static void take_trial(struct run *r, struct task *t, const json_t *answer)
     const char *reason = json_get_string(answer, "reason", "");
     char text[256];
     if (status < 0) {
-        snprintf(text, sizeof text, "the worker answered '%.100s' %.100s", json_get_string(answer, "status", "nothing"), reason);
+        snprintf(text, sizeof text, "the worker answered '%.100s' %.100s", json_get_string(answer, "status", "nothing"),
+                 reason);
         run_commit(r, t, STATUS_CRASHED, text, NULL);
     } else {
         run_commit(r, t, (enum trial_status)status, reason, answer);
@@ -208,7 +216,8 @@ static void take_counts(struct run *r, struct gpu_request *q, const json_t *answ
         {
             if (json_get_integer(one, "trial", -1) == q->tasks[i]->trial) mine = one;
         }
-        if (isfinite(q->tasks[i]->objective)) r->count_busy += 2 * passes * q->tasks[i]->objective; // a pass: one launch to warm up, one counted
+        if (isfinite(q->tasks[i]->objective))
+            r->count_busy += 2 * passes * q->tasks[i]->objective; // a pass: one launch to warm up, one counted
         const char *reason = json_get_string(mine, "reason", "");
         if (*reason) run_log(r, "trial %" PRId64 " counters: %s", q->tasks[i]->trial, reason);
         run_commit_counters(r, q->tasks[i], mine);
@@ -222,7 +231,8 @@ static void take_setup(struct run *r, struct gpu_slot *slot, const json_t *answe
     const char *status = json_get_string(answer, "status", "ok");
     const json_t *device = json_object_get(answer, "device");
     if (slot->state == GPU_HELLO && device && strcmp(json_get_string(device, "name", ""), r->device_name)) {
-        error_set(&err, "%s is a %s, but the first is a %s: GPUs of one run must be alike", slot->name, json_get_string(device, "name", "?"), r->device_name);
+        error_set(&err, "%s is a %s, but the first is a %s: GPUs of one run must be alike", slot->name,
+                  json_get_string(device, "name", "?"), r->device_name);
         run_fail(r, EXIT_USAGE, &err);
     } else if (slot->state == GPU_HELLO && device) {
         snprintf(slot->uuid, sizeof slot->uuid, "%s", json_get_string(device, "uuid", ""));
@@ -246,8 +256,10 @@ void run_handle_gpu(struct run *r, struct gpu_slot *slot)
     while ((got = worker_receive(&slot->worker, &answer, &err)) > 0) {
         int64_t id = json_get_integer(answer, "id", -1);
         if (slot->state != GPU_READY) {
-            if (id == slot->setup_id && json_object_get(answer, "progress")) slot->deadline = clock_now() + SETUP_TIMEOUT;
-            else if (id == slot->setup_id) take_setup(r, slot, answer);
+            if (id == slot->setup_id && json_object_get(answer, "progress"))
+                slot->deadline = clock_now() + SETUP_TIMEOUT;
+            else if (id == slot->setup_id)
+                take_setup(r, slot, answer);
         } else if (slot->queued && id == slot->queue[0].id) {
             if (json_object_get(answer, "progress")) {
                 slot->deadline = clock_now() + slot->queue[0].timeout;
@@ -283,7 +295,8 @@ void run_check_gpu_deadlines(struct run *r, double now)
         char why[160];
         if (slot->state == GPU_DOWN || now < slot->deadline || (slot->state == GPU_READY && !slot->queued)) continue;
         if (slot->state == GPU_READY)
-            snprintf(why, sizeof why, "no answer within %.3g s: the kernel hangs, or the worker does", slot->queue[0].timeout);
+            snprintf(why, sizeof why, "no answer within %.3g s: the kernel hangs, or the worker does",
+                     slot->queue[0].timeout);
         else
             snprintf(why, sizeof why, "%s: not ready within %d s", slot->name, SETUP_TIMEOUT);
         run_gpu_died(r, slot, why, STATUS_TIMEOUT);

@@ -1,5 +1,5 @@
-// The beginning of a run: workers' first words, the device, the space, the store, the job. Blocking, one step after the other; from then on
-// everything is the loop of tune.c.
+// The beginning of a run: workers' first words, the device, the space, the store, the job. Blocking, one step after the
+// other; from then on everything is the loop of tune.c.
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tuner/base/hash.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/hash.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
@@ -27,8 +27,10 @@ static void on_chatter(void *user, const struct worker *w, const char *line)
 static void on_progress(void *user, const struct worker *w, const char *what, double share)
 {
     struct run *r = user;
-    if (r->options->quiet) run_log(r, "%s: %s, %.0f%%", w->name, what, 100 * share);
-    else run_message(r, "%s, %.0f%%", what, 100 * share);
+    if (r->options->quiet)
+        run_log(r, "%s: %s, %.0f%%", w->name, what, 100 * share);
+    else
+        run_message(r, "%s, %.0f%%", what, 100 * share);
 }
 
 int run_start_compiler(struct run *r, size_t i, struct error *err)
@@ -74,12 +76,15 @@ static int choose_devices(struct run *r, struct error *err)
     r->gpu_program = worker_program("SWEETSPOT_GPU_WORKER", "sweetspot-gpu");
     r->compile_program = worker_program("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile");
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int64_t workers = r->options->workers ? r->options->workers : r->job->compile_workers ? r->job->compile_workers : cores;
+    int64_t workers = r->options->workers       ? r->options->workers
+                      : r->job->compile_workers ? r->job->compile_workers
+                                                : cores;
     r->compile_count = workers < 1 ? 1 : (size_t)workers;
     for (const char *p = device; r->gpu_count < RUN_MAX_GPUS; r->gpu_count++) {
         char *end;
         long index = strtol(p, &end, 10);
-        if (end == p || index < 0 || (*end && *end != ',')) return error_set(err, "--device must be a number, a list such as 0,1, or replay:FILE, not '%s'", device);
+        if (end == p || index < 0 || (*end && *end != ','))
+            return error_set(err, "--device must be a number, a list such as 0,1, or replay:FILE, not '%s'", device);
         struct gpu_slot *slot = &r->gpus[r->gpu_count];
         snprintf(slot->name, sizeof slot->name, "gpu %ld", index);
         snprintf(slot->device, sizeof slot->device, "%ld", index);
@@ -98,18 +103,22 @@ static void read_limits(const json_t *device, struct device_limits *l)
         const char *name;
         int64_t *value;
     } members[] = {
-        {"sm_count", &l->sm_count},           {"max_shared", &l->max_shared},         {"shared_per_sm", &l->shared_per_sm},
-        {"registers_per_sm", &l->registers_per_sm}, {"max_threads", &l->max_threads}, {"threads_per_sm", &l->threads_per_sm},
-        {"blocks_per_sm", &l->blocks_per_sm}, {"warp_size", &l->warp_size},           {"l2_bytes", &l->l2_bytes},
-        {"memory_bytes", &l->memory_bytes},   {"max_cluster", &l->max_cluster},       {"compute", &l->compute},
+        {"sm_count", &l->sm_count},           {"max_shared", &l->max_shared},
+        {"shared_per_sm", &l->shared_per_sm}, {"registers_per_sm", &l->registers_per_sm},
+        {"max_threads", &l->max_threads},     {"threads_per_sm", &l->threads_per_sm},
+        {"blocks_per_sm", &l->blocks_per_sm}, {"warp_size", &l->warp_size},
+        {"l2_bytes", &l->l2_bytes},           {"memory_bytes", &l->memory_bytes},
+        {"max_cluster", &l->max_cluster},     {"compute", &l->compute},
     };
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) *members[i].value = json_get_integer(device, members[i].name, *members[i].value);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        *members[i].value = json_get_integer(device, members[i].name, *members[i].value);
 }
 
 static int meet_workers(struct run *r, struct error *err)
 {
     r->compilers = memory_new(r->compile_count, sizeof *r->compilers);
-    for (size_t i = 0; i < r->compile_count; i++) r->compilers[i].worker = (struct worker){.to = -1, .from = -1, .errors = -1};
+    for (size_t i = 0; i < r->compile_count; i++)
+        r->compilers[i].worker = (struct worker){.to = -1, .from = -1, .errors = -1};
     if (run_start_compiler(r, 0, err) || run_start_gpu(r, 0, err)) return EXIT_ENVIRONMENT;
     json_t *answer = worker_ask(&r->compilers[0].worker, json_pack("{s:s}", "op", "hello"), HELLO_TIMEOUT, err);
     if (!answer) return EXIT_ENVIRONMENT;
@@ -119,7 +128,8 @@ static int meet_workers(struct run *r, struct error *err)
     if (!r->hello) return EXIT_ENVIRONMENT;
     const json_t *device = json_object_get(r->hello, "device");
     if (!device) {
-        error_set(err, "%s (`sweetspot doctor` says what works here)", json_get_string(r->hello, "reason", "the GPU worker does not tell its device"));
+        error_set(err, "%s (`sweetspot doctor` says what works here)",
+                  json_get_string(r->hello, "reason", "the GPU worker does not tell its device"));
         return EXIT_ENVIRONMENT;
     }
     snprintf(r->device_name, sizeof r->device_name, "%s", json_get_string(device, "name", "?"));
@@ -150,8 +160,8 @@ static int compile_now(struct run *r, json_t *request, struct compiled *out, str
 static int compile_helpers(struct run *r, struct error *err)
 {
     if (r->replay) return 0;
-    json_t *request = json_pack("{s:s, s:s, s:s, s:[], s:s, s:f}", "op", "compile", "arch", r->arch, "text", embedded_support_source(), "entries", "cache",
-                                r->options->cache, "deadline", 300.0);
+    json_t *request = json_pack("{s:s, s:s, s:s, s:[], s:s, s:f}", "op", "compile", "arch", r->arch, "text",
+                                embedded_support_source(), "entries", "cache", r->options->cache, "deadline", 300.0);
     int status = compile_now(r, request, &r->support, err);
     if (status) {
         error_prefix(err, "the worker's own kernels do not compile");
@@ -167,13 +177,13 @@ static char *join_entry(const struct run *r)
 {
     const struct job *job = r->job;
     char *text = text_copy("");
-#define APPEND(...)                                  \
-    do {                                             \
-        char *piece = text_format(__VA_ARGS__);      \
+#define APPEND(...)                                       \
+    do {                                                  \
+        char *piece = text_format(__VA_ARGS__);           \
         char *longer = text_format("%s%s;", text, piece); \
-        free(piece);                                 \
-        free(text);                                  \
-        text = longer;                               \
+        free(piece);                                      \
+        free(text);                                       \
+        text = longer;                                    \
     } while (0)
     for (size_t i = 0; i < job->stage_count; i++) {
         const struct stage *s = &job->stages[i];
@@ -184,26 +194,41 @@ static char *join_entry(const struct run *r)
     }
     for (size_t i = 0; i < job->option_count; i++) APPEND("option %s", job->options[i]);
     for (size_t i = 0; i < job->define_count; i++) APPEND("define %s=%s", job->defines[i].name, job->defines[i].value);
-    for (size_t i = 0; i < space_parameter_count(job->space); i++) APPEND("parameter %s", space_parameter(job->space, i)->name);
+    for (size_t i = 0; i < space_parameter_count(job->space); i++)
+        APPEND("parameter %s", space_parameter(job->space, i)->name);
 #undef APPEND
     return text;
 }
 
 static int open_store(struct run *r, struct error *err)
 {
-    char *entry = join_entry(r), *problems = json_dumps(json_object_get(r->job_request, "problems"), JSON_COMPACT | JSON_SORT_KEYS);
-    json_t *parts = json_pack("{s:o, s:O, s:O, s:b}", "reference", json_deep_copy(json_object_get(r->job_request, "reference")), "verify", json_object_get(r->job_request, "verify"),
-                              "cache", json_object_get(json_object_get(r->job_request, "measure"), "cache"), "replay", (int)r->replay);
+    char *entry = join_entry(r),
+         *problems = json_dumps(json_object_get(r->job_request, "problems"), JSON_COMPACT | JSON_SORT_KEYS);
+    json_t *parts =
+        json_pack("{s:o, s:O, s:O, s:b}", "reference", json_deep_copy(json_object_get(r->job_request, "reference")),
+                  "verify", json_object_get(r->job_request, "verify"), "cache",
+                  json_object_get(json_object_get(r->job_request, "measure"), "cache"), "replay", (int)r->replay);
     json_object_del(json_object_get(parts, "reference"), "cubin"); // a path
     char *settings = json_dumps(parts, JSON_COMPACT | JSON_SORT_KEYS), key[HASH_TEXT_SIZE];
-    const char *all[] = {r->job->name, r->source_hash, entry, r->compiler, r->device_name, r->arch, r->driver, problems, settings};
+    const char *all[] = {r->job->name, r->source_hash, entry,    r->compiler, r->device_name,
+                         r->arch,      r->driver,      problems, settings};
     struct hash *h = hash_new();
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) hash_text(h, all[i]);
     hash_finish(h, key);
-    struct environment e = {.key = key, .job = r->job->name, .source_hash = r->source_hash, .entry = entry, .compiler = r->compiler, .device = r->device_name,
-                            .arch = r->arch, .driver = r->driver, .problems = problems, .settings = settings};
+    struct environment e = {.key = key,
+                            .job = r->job->name,
+                            .source_hash = r->source_hash,
+                            .entry = entry,
+                            .compiler = r->compiler,
+                            .device = r->device_name,
+                            .arch = r->arch,
+                            .driver = r->driver,
+                            .problems = problems,
+                            .settings = settings};
     int status = 0;
-    if (store_open(&r->store, r->options->store_path, true, err) || store_lock(r->store, err) || store_use_environment(r->store, &e, err)) status = EXIT_ENVIRONMENT;
+    if (store_open(&r->store, r->options->store_path, true, err) || store_lock(r->store, err) ||
+        store_use_environment(r->store, &e, err))
+        status = EXIT_ENVIRONMENT;
     char *hello = json_dumps(r->hello, JSON_COMPACT);
     if (!status && store_put_document(r->store, "device", hello, err)) status = EXIT_ENVIRONMENT;
     free(hello);
@@ -218,11 +243,13 @@ json_t *run_job_request(const struct run *r)
 {
     json_t *request = json_deep_copy(r->job_request);
     if (r->support.cubin) json_object_set_new(request, "support", json_string(r->support.cubin));
-    json_object_set_new(json_object_get(request, "reference"), "cache", json_string(r->options->cache)); // where expected values may be kept
+    json_object_set_new(json_object_get(request, "reference"), "cache",
+                        json_string(r->options->cache)); // where expected values may be kept
     json_t *counters = json_array();
     bool wanted = r->options->counters && r->job->measure.counters;
     if (wanted)
-        for (size_t i = 0; i < r->job->metric_count; i++) json_array_append_new(counters, json_string(r->job->metrics[i]));
+        for (size_t i = 0; i < r->job->metric_count; i++)
+            json_array_append_new(counters, json_string(r->job->metrics[i]));
     json_object_set_new(request, "counters", wanted ? counters : json_null());
     if (!wanted) json_decref(counters);
     return request;
@@ -234,13 +261,16 @@ static void read_metrics(struct run *r)
     json_t *value;
     json_array_foreach(json_object_get(r->job_answer, "metrics"), i, value)
     {
-        if (r->metric_count < RUN_MAX_COUNTERS && json_is_string(value)) r->metrics[r->metric_count++] = text_copy(json_string_value(value));
+        if (r->metric_count < RUN_MAX_COUNTERS && json_is_string(value))
+            r->metrics[r->metric_count++] = text_copy(json_string_value(value));
     }
     const json_t *counters = json_object_get(r->hello, "counters");
     if (!r->options->counters || !r->job->measure.counters) return;
     if (!json_get_bool(counters, "available", false))
-        run_message(r, "warning: no hardware counters: %s; tuning goes on without them", json_get_string(counters, "reason", "unknown reason"));
-    json_array_foreach(json_object_get(r->job_answer, "missing"), i, value) run_log(r, "counter not available here: %s", json_string_value(value));
+        run_message(r, "warning: no hardware counters: %s; tuning goes on without them",
+                    json_get_string(counters, "reason", "unknown reason"));
+    json_array_foreach(json_object_get(r->job_answer, "missing"), i, value)
+        run_log(r, "counter not available here: %s", json_string_value(value));
 }
 
 static void read_baselines(struct run *r)
@@ -252,15 +282,17 @@ static void read_baselines(struct run *r)
     {
         double times[JOB_MAX_PROBLEMS];
         const json_t *problems = json_object_get(value, "problems");
-        for (size_t p = 0; p < r->job->tuned_count; p++) times[p] = json_get_number(json_array_get(problems, p), "time", NAN);
+        for (size_t p = 0; p < r->job->tuned_count; p++)
+            times[p] = json_get_number(json_array_get(problems, p), "time", NAN);
         double objective = job_objective(r->job, times);
         char shown[32];
         if (!isfinite(objective)) {
-            run_message(r, "baseline %s: not available%s%s", json_get_string(value, "name", "?"), json_object_get(value, "reason") ? ": " : "",
-                        json_get_string(value, "reason", ""));
+            run_message(r, "baseline %s: not available%s%s", json_get_string(value, "name", "?"),
+                        json_object_get(value, "reason") ? ": " : "", json_get_string(value, "reason", ""));
             continue;
         }
-        run_log(r, "baseline %s: %s %s", json_get_string(value, "name", "?"), text_show_duration(objective, shown, sizeof shown), json_get_string(value, "detail", ""));
+        run_log(r, "baseline %s: %s %s", json_get_string(value, "name", "?"),
+                text_show_duration(objective, shown, sizeof shown), json_get_string(value, "detail", ""));
         if (!isfinite(r->baseline)) {
             r->baseline = objective;
             snprintf(r->baseline_name, sizeof r->baseline_name, "%s", json_get_string(value, "name", "?"));
@@ -282,7 +314,8 @@ static void measure_ceilings(struct run *r)
     if (store_get_document(r->store, "ceilings", &known, NULL, &err) != 1) return;
     json_t *answer = worker_ask(&r->gpus[0].worker, json_pack("{s:s}", "op", "ceilings"), SETUP_TIMEOUT, &err);
     if (answer && json_object_get(answer, "flops_per_second")) {
-        run_log(r, "ceilings: %.3g FP32 operations/s, %.4g bytes/s read", json_get_number(answer, "flops_per_second", NAN), json_get_number(answer, "bytes_per_second", NAN));
+        run_log(r, "ceilings: %.3g FP32 operations/s, %.4g bytes/s read",
+                json_get_number(answer, "flops_per_second", NAN), json_get_number(answer, "bytes_per_second", NAN));
         json_object_del(answer, "id");
         char *text = json_dumps(answer, JSON_COMPACT);
         if (store_put_document(r->store, "ceilings", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
@@ -300,12 +333,15 @@ static int make_strategy(struct run *r, struct error *err)
     r->strategy_class = strategy_find(name);
     if (!r->strategy_class) {
         const char *nearest = strategy_nearest(name);
-        error_set(err, "unknown strategy '%s'%s%s%s", name, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+        error_set(err, "unknown strategy '%s'%s%s%s", name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+                  nearest ? "'?" : "");
         return EXIT_USAGE;
     }
     int64_t evaluations = r->options->evaluations;
-    struct strategy_options o = {.seed = r->seed, .budget = evaluations > 0 ? (uint64_t)evaluations : 0, .text = *options ? options : NULL,
-                                  .criteria = r->job->objective == OBJECTIVE_EACH ? r->job->tuned_count : 1};
+    struct strategy_options o = {.seed = r->seed,
+                                 .budget = evaluations > 0 ? (uint64_t)evaluations : 0,
+                                 .text = *options ? options : NULL,
+                                 .criteria = r->job->objective == OBJECTIVE_EACH ? r->job->tuned_count : 1};
     r->strategy = strategy_new(r->strategy_class, r->job->space, &o, err);
     return r->strategy ? 0 : EXIT_USAGE;
 }
@@ -320,7 +356,8 @@ static int resume_counts(struct run *r)
     for (int i = 0; i < n; i++) {
         struct trial trial;
         uint16_t config[SPACE_MAX_PARAMETERS];
-        if (store_get(r->store, ids[i], &trial, &err) || space_parse(r->job->space, trial.config, config, NULL)) continue;
+        if (store_get(r->store, ids[i], &trial, &err) || space_parse(r->job->space, trial.config, config, NULL))
+            continue;
         run_add_task(r, config, TASK_COUNT)->trial = ids[i];
     }
     free(ids);
@@ -339,7 +376,8 @@ int run_meet(struct run *r)
     r->seed = r->options->seed >= 0 ? (uint64_t)r->options->seed : job->seed;
     if (!status) status = meet_workers(r, err);
     if (!status && job_build_space(job, &r->limits, err)) status = EXIT_USAGE;
-    if (!status && source_hash(job->source, job->includes, job->include_count, r->source_hash, NULL, err)) status = EXIT_USAGE;
+    if (!status && source_hash(job->source, job->includes, job->include_count, r->source_hash, NULL, err))
+        status = EXIT_USAGE;
     return status;
 }
 
@@ -360,8 +398,9 @@ int run_setup(struct run *r)
     if (!status) status = run_prepare_job(r);
     if (!status) status = open_store(r, err);
     if (status) return status;
-    run_log(r, "tuning '%s' on %s (driver %s, %s), %zu compilers, strategy %s, seed %llu, store %s", job->name, r->device_name, r->driver, r->compiler, r->compile_count,
-            r->strategy_class->name, (unsigned long long)r->seed, r->options->store_path);
+    run_log(r, "tuning '%s' on %s (driver %s, %s), %zu compilers, strategy %s, seed %llu, store %s", job->name,
+            r->device_name, r->driver, r->compiler, r->compile_count, r->strategy_class->name,
+            (unsigned long long)r->seed, r->options->store_path);
     r->job_answer = worker_ask(&r->gpus[0].worker, run_job_request(r), SETUP_TIMEOUT, err);
     if (!r->job_answer) return EXIT_ENVIRONMENT;
     if (strcmp(json_get_string(r->job_answer, "status", ""), "ok")) {

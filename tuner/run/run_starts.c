@@ -1,14 +1,14 @@
-// Where a search may begin: about twenty winners of earlier jobs, for another device, problem or version of the source. They are measured like any
-// proposal, never trusted; the strategy is told of them as of results it did not ask for.
+// Where a search may begin: about twenty winners of earlier jobs, for another device, problem or version of the source.
+// They are measured like any proposal, never trusted; the strategy is told of them as of results it did not ask for.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/protocol.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/run/run.h"
 #include "tuner/recorded/recorded.h"
+#include "tuner/run/run.h"
 
 // The value of a name in "A=1,B=x", and its length; NULL when it is not there.
 static const char *value_of(const char *text, const char *name, size_t *length)
@@ -22,8 +22,8 @@ static const char *value_of(const char *text, const char *name, size_t *length)
     return NULL;
 }
 
-// A configuration of a job whose parameters may have been others: what this space does not have is left out, what the text does not have gets its first value.
-// Returns 0, or -1 when that is none of this space.
+// A configuration of a job whose parameters may have been others: what this space does not have is left out, what the
+// text does not have gets its first value. Returns 0, or -1 when that is none of this space.
 static int adapt(const struct space *space, const char *text, uint16_t *config)
 {
     char first[TUNE_CONFIG_TEXT], adapted[TUNE_CONFIG_TEXT];
@@ -80,15 +80,18 @@ static void add_recorded(struct run *r, const char *path)
     struct ranked *ranked = memory_new(recorded->trial_count, sizeof *ranked);
     size_t count = 0;
     for (size_t i = 0; i < recorded->trial_count; i++)
-        if (recorded->trials[i].status == STATUS_OK) ranked[count++] = (struct ranked){recorded->trials[i].objective, i};
+        if (recorded->trials[i].status == STATUS_OK)
+            ranked[count++] = (struct ranked){recorded->trials[i].objective, i};
     qsort(ranked, count, sizeof *ranked, by_objective);
     size_t before = r->start_count;
     for (size_t i = 0; i < count && i < TUNE_MAX_STARTS; i++) {
         char text[TUNE_CONFIG_TEXT];
-        space_format(recorded->space, recorded->configs + ranked[i].trial * recorded->parameter_count, text, sizeof text);
+        space_format(recorded->space, recorded->configs + ranked[i].trial * recorded->parameter_count, text,
+                     sizeof text);
         add_start(r, text);
     }
-    if (r->start_count == before) run_message(r, "warning: none of the best configurations in '%s' is one of this job", path);
+    if (r->start_count == before)
+        run_message(r, "warning: none of the best configurations in '%s' is one of this job", path);
     free(ranked);
     recorded_free(recorded);
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tuner/base/protocol.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/run/run.h"
 
@@ -93,7 +93,8 @@ static void note_each(struct run *r, const double *times, const char *text, int6
     snprintf(r->best_text, sizeof r->best_text, "%s", text);
     r->best_trial = trial;
     char shown[32];
-    run_log(r, "new best for %s: %s (trial %" PRId64 "): %s", r->job->problems[better].name, text_show_duration(times[better], shown, sizeof shown), trial, text);
+    run_log(r, "new best for %s: %s (trial %" PRId64 "): %s", r->job->problems[better].name,
+            text_show_duration(times[better], shown, sizeof shown), trial, text);
 }
 
 static void note_best(struct run *r, double objective, const double *times, const char *text, int64_t trial)
@@ -107,10 +108,13 @@ static void note_best(struct run *r, double objective, const double *times, cons
     snprintf(r->best_text, sizeof r->best_text, "%s", text);
     r->best_trial = trial;
     if (isfinite(r->baseline)) snprintf(ratio, sizeof ratio, ", %.3f of %s", r->baseline / objective, r->baseline_name);
-    run_log(r, "%s %s%s (trial %" PRId64 "): %s", first ? "first result:" : "new best:", text_show_duration(objective, shown, sizeof shown), ratio, trial, text);
+    run_log(r, "%s %s%s (trial %" PRId64 "): %s",
+            first ? "first result:" : "new best:", text_show_duration(objective, shown, sizeof shown), ratio, trial,
+            text);
 }
 
-// What the stop rules look at: a result's objective, or with a kernel for each problem what all results together come to.
+// What the stop rules look at: a result's objective, or with a kernel for each problem what all results together come
+// to.
 static double stop_objective(const struct run *r, double objective, const double *times)
 {
     double best[JOB_MAX_PROBLEMS];
@@ -131,14 +135,20 @@ static void mark_told(struct run *r, int64_t trial)
     r->told[trial] = true;
 }
 
-static bool was_told(const struct run *r, int64_t trial) { return (size_t)trial < r->told_room && r->told[trial]; }
+static bool was_told(const struct run *r, int64_t trial)
+{
+    return (size_t)trial < r->told_room && r->told[trial];
+}
 
-static void tell(struct run *r, const uint16_t *config, enum trial_status status, double objective, const double *times, struct static_facts facts)
+static void tell(struct run *r, const uint16_t *config, enum trial_status status, double objective, const double *times,
+                 struct static_facts facts)
 {
     struct observation o = {.config = config, .outcome = outcome_of(status), .objective = objective, .facts = facts};
     bool each = r->job->objective == OBJECTIVE_EACH;
-    if (o.outcome != OUTCOME_OK && o.outcome != OUTCOME_SLOW) o.objective = NAN;
-    else if (each) o.objectives = times;
+    if (o.outcome != OUTCOME_OK && o.outcome != OUTCOME_SLOW)
+        o.objective = NAN;
+    else if (each)
+        o.objectives = times;
     strategy_tell(r->strategy, &o);
     stop_tell(&r->stop, o.outcome == OUTCOME_OK ? stop_objective(r, objective, times) : NAN);
     r->evaluations++;
@@ -149,7 +159,12 @@ static void read_times(const struct run *r, const json_t *answer, struct trial_p
 {
     const struct job *job = r->job;
     for (size_t p = 0; p < job->problem_count; p++)
-        problems[p] = (struct trial_problem){.name = job->problems[p].name, .tuned = job->problems[p].tune, .time = NAN, .low = NAN, .high = NAN, .error = NAN};
+        problems[p] = (struct trial_problem){.name = job->problems[p].name,
+                                             .tuned = job->problems[p].tune,
+                                             .time = NAN,
+                                             .low = NAN,
+                                             .high = NAN,
+                                             .error = NAN};
     for (size_t p = 0; p < job->tuned_count; p++) times[p] = NAN;
     size_t i, k;
     json_t *value, *sample;
@@ -164,14 +179,16 @@ static void read_times(const struct run *r, const json_t *answer, struct trial_p
         problems[p].error = json_get_number(value, "error", NAN);
         json_array_foreach(json_object_get(value, "samples"), k, sample)
         {
-            if (problems[p].sample_count < STORE_MAX_SAMPLES && json_is_number(sample)) problems[p].samples[problems[p].sample_count++] = json_number_value(sample);
+            if (problems[p].sample_count < STORE_MAX_SAMPLES && json_is_number(sample))
+                problems[p].samples[problems[p].sample_count++] = json_number_value(sample);
         }
         if (p < (int64_t)job->tuned_count) times[p] = problems[p].time;
     }
 }
 
 // One row a stage that this configuration uses, from its launch on the first problem that it does.
-static size_t describe_stages(const struct run *r, const struct task *t, const json_t *answer, struct trial_stage *stages)
+static size_t describe_stages(const struct run *r, const struct task *t, const json_t *answer,
+                              struct trial_stage *stages)
 {
     size_t count = 0;
     for (size_t i = 0; i < t->launch_count; i++) {
@@ -180,8 +197,15 @@ static size_t describe_stages(const struct run *r, const struct task *t, const j
         const struct stage *s = &r->job->stages[l->stage];
         const struct compiled_entry *e = compiled_find(&t->compiled, s->entry);
         struct trial_stage *out = &stages[count++];
-        *out = (struct trial_stage){.name = s->name, .registers = -1, .spill_loads = -1, .spill_stores = -1, .shared_static = -1,
-                                    .shared_dynamic = l->shape.shared, .stack = -1, .code_bytes = -1, .occupancy = NAN,
+        *out = (struct trial_stage){.name = s->name,
+                                    .registers = -1,
+                                    .spill_loads = -1,
+                                    .spill_stores = -1,
+                                    .shared_static = -1,
+                                    .shared_dynamic = l->shape.shared,
+                                    .stack = -1,
+                                    .code_bytes = -1,
+                                    .occupancy = NAN,
                                     .warnings = t->compiled.warnings ? t->compiled.warnings : ""};
         if (!e) continue;
         out->registers = e->registers;
@@ -190,13 +214,14 @@ static size_t describe_stages(const struct run *r, const struct task *t, const j
         out->shared_static = e->shared;
         out->stack = e->stack;
         out->code_bytes = e->code_bytes;
-        out->occupancy = theoretical_occupancy(&r->limits, l->shape.block[0] * l->shape.block[1] * l->shape.block[2], e->registers,
-                                               l->shape.shared + (e->shared > 0 ? e->shared : 0));
+        out->occupancy = theoretical_occupancy(&r->limits, l->shape.block[0] * l->shape.block[1] * l->shape.block[2],
+                                               e->registers, l->shape.shared + (e->shared > 0 ? e->shared : 0));
         size_t k;
         json_t *seen; // the driver's own figure, where the kernel was loaded
         json_array_foreach(json_object_get(answer, "stages"), k, seen)
         {
-            if (json_get_integer(seen, "problem", -1) == l->problem && json_get_integer(seen, "stage", -1) == (int64_t)count - 1)
+            if (json_get_integer(seen, "problem", -1) == l->problem &&
+                json_get_integer(seen, "stage", -1) == (int64_t)count - 1)
                 out->occupancy = json_get_number(seen, "occupancy", out->occupancy);
         }
     }
@@ -249,7 +274,8 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
     tell(r, t->config, status, objective, times, t->facts);
     mark_told(r, trial.id);
     if (status == STATUS_OK) note_best(r, objective, times, t->text, trial.id);
-    if (status != STATUS_OK && status != STATUS_SLOW && (r->counts[status] <= 3 || status == STATUS_CRASHED || status == STATUS_TIMEOUT))
+    if (status != STATUS_OK && status != STATUS_SLOW &&
+        (r->counts[status] <= 3 || status == STATUS_CRASHED || status == STATUS_TIMEOUT))
         run_log(r, "trial %" PRId64 " %s: %.300s (%s)", trial.id, status_name(status), trial.reason, t->text);
     if (trial.counted)
         run_drop_task(r, t);
@@ -269,7 +295,8 @@ void run_commit_counters(struct run *r, struct task *t, const json_t *answer)
         {
             if (k >= r->metric_count || !json_is_number(value)) continue;
             counters = memory_grow(counters, count + 1, sizeof *counters);
-            counters[count++] = (struct trial_counter){(int)json_get_integer(launch, "problem", 0), (int)json_get_integer(launch, "stage", 0), r->metrics[k],
+            counters[count++] = (struct trial_counter){(int)json_get_integer(launch, "problem", 0),
+                                                       (int)json_get_integer(launch, "stage", 0), r->metrics[k],
                                                        json_number_value(value)};
         }
     }
@@ -297,7 +324,8 @@ struct static_facts run_stored_facts(const struct trial *trial)
 static void tell_trial(struct run *r, const uint16_t *config, const struct trial *trial)
 {
     double times[JOB_MAX_PROBLEMS];
-    for (size_t p = 0; p < r->job->tuned_count; p++) times[p] = p < trial->problem_count ? trial->problems[p].time : NAN;
+    for (size_t p = 0; p < r->job->tuned_count; p++)
+        times[p] = p < trial->problem_count ? trial->problems[p].time : NAN;
     tell(r, config, trial->status, trial->objective, times, run_stored_facts(trial));
     mark_told(r, trial->id);
     if (trial->status == STATUS_OK) note_best(r, trial->objective, times, trial->config, trial->id);
@@ -318,7 +346,9 @@ static int tell_stored(void *user, const struct trial *trial)
     struct run *r = user;
     uint16_t config[SPACE_MAX_PARAMETERS];
     // A trial whose values the job file no longer has, or whose configuration is no longer valid, sleeps.
-    if (!was_told(r, trial->id) && !space_parse(r->job->space, trial->config, config, NULL) && space_index(r->job->space, config) >= 0) tell_trial(r, config, trial);
+    if (!was_told(r, trial->id) && !space_parse(r->job->space, trial->config, config, NULL) &&
+        space_index(r->job->space, config) >= 0)
+        tell_trial(r, config, trial);
     return 0;
 }
 

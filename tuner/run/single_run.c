@@ -11,7 +11,8 @@
 
 enum { JOB_TIMEOUT = 600, STOP_PATIENCE = 5 };
 
-static const double rest = 400e-6; // s, unless the job says otherwise: as long as makes times repeatable and like ncu's (measure.c)
+static const double rest =
+    400e-6; // s, unless the job says otherwise: as long as makes times repeatable and like ncu's (measure.c)
 
 struct single_run {
     struct run run;
@@ -27,7 +28,8 @@ static json_t *job_request(const struct single_run *single, const struct single_
     if (json_get_number(measure, "rest", 0) == 0) json_object_set_new(measure, "rest", json_real(rest));
     if (single->run.support.cubin) json_object_set_new(request, "support", json_string(single->run.support.cubin));
     json_t *names = o->metrics ? json_pack("[s]", o->metrics) : json_null();
-    for (size_t i = 0; o->metrics && i < single->run.job->metric_count; i++) json_array_append_new(names, json_string(single->run.job->metrics[i]));
+    for (size_t i = 0; o->metrics && i < single->run.job->metric_count; i++)
+        json_array_append_new(names, json_string(single->run.job->metrics[i]));
     json_object_set_new(request, "counters", names);
     if (!o->baselines) json_object_set_new(request, "baselines", json_array());
     return request;
@@ -43,16 +45,19 @@ int single_run_open(struct single_run **out, struct job *job, const struct singl
     single->counts = o->metrics != NULL;
     single->say = o->say;
     // The worker opens CUPTI when the job names metrics; its hello need not, which would cost as much again.
-    single->options = (struct tune_options){.device = single->device, .cache = single->cache, .workers = 1, .seed = -1, .counters = false, .quiet = true};
+    single->options = (struct tune_options){
+        .device = single->device, .cache = single->cache, .workers = 1, .seed = -1, .counters = false, .quiet = true};
     r->job = job;
     r->options = &single->options;
     int status = strncmp(o->device, "replay:", 7) ? 0 : EXIT_USAGE;
     if (status) error_set(&r->failure, "a recorded space cannot be looked into: this needs a GPU");
     if (!status) status = run_meet(r);
     if (!status) status = run_prepare_job(r);
-    if (!status && !(r->job_answer = worker_ask(&r->gpus[0].worker, job_request(single, o), JOB_TIMEOUT, &r->failure))) status = EXIT_ENVIRONMENT;
+    if (!status && !(r->job_answer = worker_ask(&r->gpus[0].worker, job_request(single, o), JOB_TIMEOUT, &r->failure)))
+        status = EXIT_ENVIRONMENT;
     if (!status && strcmp(json_get_string(r->job_answer, "status", ""), "ok")) {
-        error_set(&r->failure, "%s: %s", job->path, json_get_string(r->job_answer, "reason", "the GPU worker refuses the job"));
+        error_set(&r->failure, "%s: %s", job->path,
+                  json_get_string(r->job_answer, "reason", "the GPU worker refuses the job"));
         status = EXIT_ENVIRONMENT;
     }
     if (status) {
@@ -67,7 +72,8 @@ int single_run_open(struct single_run **out, struct job *job, const struct singl
 void single_run_close(struct single_run *single)
 {
     if (!single) return;
-    for (size_t i = 0; i < single->run.gpu_count; i++) worker_stop(&single->run.gpus[i].worker, STOP_PATIENCE); // a tool around it may have something to write
+    for (size_t i = 0; i < single->run.gpu_count; i++)
+        worker_stop(&single->run.gpus[i].worker, STOP_PATIENCE); // a tool around it may have something to write
     run_release(&single->run);
     free(single->device);
     free(single->cache);
@@ -79,11 +85,26 @@ void single_run_say(const struct single_run *single, const char *text)
     if (single->say) single->say(text);
 }
 
-bool single_run_counts(const struct single_run *single) { return single->counts; }
-const struct device_limits *single_run_limits(const struct single_run *single) { return &single->run.limits; }
-const json_t *single_run_hello(const struct single_run *single) { return single->run.hello; }
-const json_t *single_run_request(const struct single_run *single) { return single->run.job_request; }
-const json_t *single_run_job(const struct single_run *single) { return single->run.job_answer; }
+bool single_run_counts(const struct single_run *single)
+{
+    return single->counts;
+}
+const struct device_limits *single_run_limits(const struct single_run *single)
+{
+    return &single->run.limits;
+}
+const json_t *single_run_hello(const struct single_run *single)
+{
+    return single->run.hello;
+}
+const json_t *single_run_request(const struct single_run *single)
+{
+    return single->run.job_request;
+}
+const json_t *single_run_job(const struct single_run *single)
+{
+    return single->run.job_answer;
+}
 
 static int check_launches(struct single_run *single, const struct single_run_candidate *c, struct error *err)
 {
@@ -97,14 +118,16 @@ static int check_launches(struct single_run *single, const struct single_run_can
     return 0;
 }
 
-int single_run_compile(struct single_run *single, const uint16_t *config, const json_t *defines, struct single_run_candidate *c, struct error *err)
+int single_run_compile(struct single_run *single, const uint16_t *config, const json_t *defines,
+                       struct single_run_candidate *c, struct error *err)
 {
     struct run *r = &single->run;
     char text[TUNE_CONFIG_TEXT];
     *c = (struct single_run_candidate){0};
     space_format(r->job->space, config, text, sizeof text);
     c->config = text_copy(text);
-    json_t *request = request_compile(r->job, config, r->arch, r->source_hash, r->options->cache), *extra = json_deep_copy(defines);
+    json_t *request = request_compile(r->job, config, r->arch, r->source_hash, r->options->cache),
+           *extra = json_deep_copy(defines);
     if (extra) json_object_update(json_object_get(request, "defines"), extra);
     json_decref(extra);
     json_object_set_new(request, "config", json_string(text));

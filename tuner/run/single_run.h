@@ -1,5 +1,6 @@
-// One candidate at a time, looked at closely: a compiler and a GPU worker with a job set up, and blocking questions to them. For the commands that
-// explain (profile, limiter), as tune.h is for the one that searches. Nothing is stored. Of counters it takes the given set and what the job names.
+// One candidate at a time, looked at closely: a compiler and a GPU worker with a job set up, and blocking questions to
+// them. For the commands that explain (profile, limiter), as tune.h is for the one that searches. Nothing is stored. Of
+// counters it takes the given set and what the job names.
 #ifndef SWEETSPOT_SINGLE_RUN_H
 #define SWEETSPOT_SINGLE_RUN_H
 
@@ -10,22 +11,23 @@
 struct single_run;
 
 struct single_run_options {
-    const char *device;     // "0"
-    const char *cache;      // folder of the compile cache
-    const char *metrics;    // a metric set besides the basic one ("full"); NULL: no counters
-    bool baselines;         // measure them too
+    const char *device;            // "0"
+    const char *cache;             // folder of the compile cache
+    const char *metrics;           // a metric set besides the basic one ("full"); NULL: no counters
+    bool baselines;                // measure them too
     void (*say)(const char *text); // told what takes long; NULL: nobody
 };
 
 struct single_run_candidate {
-    char *config;           // canonical text
+    char *config; // canonical text
     struct compiled compiled;
-    json_t *problems;       // all of them, as a request wants them
+    json_t *problems; // all of them, as a request wants them
     size_t launch_count;
     struct planned_launch *launches;
 };
 
-// Starts the workers and sets up the job. Returns 0 or an exit status with a message; *out is NULL then. Builds the job's space. The caller closes.
+// Starts the workers and sets up the job. Returns 0 or an exit status with a message; *out is NULL then. Builds the
+// job's space. The caller closes.
 int single_run_open(struct single_run **out, struct job *, const struct single_run_options *, struct error *);
 void single_run_close(struct single_run *); // NULL is fine
 
@@ -33,16 +35,19 @@ void single_run_say(const struct single_run *, const char *text);
 bool single_run_counts(const struct single_run *); // whether it was opened with metrics
 const struct device_limits *single_run_limits(const struct single_run *);
 const json_t *single_run_hello(const struct single_run *); // what the GPU worker says of the device
-const json_t *single_run_request(const struct single_run *); // the job as the worker was told it: "problems" with their "flops" and "bytes"
-const json_t *single_run_job(const struct single_run *);   // its answer to the job: "metrics", "missing", "baselines"
+const json_t *single_run_request(
+    const struct single_run *); // the job as the worker was told it: "problems" with their "flops" and "bytes"
+const json_t *single_run_job(const struct single_run *); // its answer to the job: "metrics", "missing", "baselines"
 
-// Compiles a configuration, with `defines` (name -> text; may be NULL) added, and checks that it can be launched. 0; 1 when the candidate is to
-// blame, with its status' word and reason in the message ("compile_error: ..."); or -1. The caller releases, also after a failure.
-int single_run_compile(struct single_run *, const uint16_t *config, const json_t *defines, struct single_run_candidate *, struct error *);
+// Compiles a configuration, with `defines` (name -> text; may be NULL) added, and checks that it can be launched. 0; 1
+// when the candidate is to blame, with its status' word and reason in the message ("compile_error: ..."); or -1. The
+// caller releases, also after a failure.
+int single_run_compile(struct single_run *, const uint16_t *config, const json_t *defines,
+                       struct single_run_candidate *, struct error *);
 void single_run_candidate_release(struct single_run_candidate *);
 
-// Asks the GPU worker (takes the reference). NULL with a message: it died, was late, or says that the request failed; it is of no use afterwards.
-// A candidate's own failure ("wrong") is an answer.
+// Asks the GPU worker (takes the reference). NULL with a message: it died, was late, or says that the request failed;
+// it is of no use afterwards. A candidate's own failure ("wrong") is an answer.
 json_t *single_run_ask(struct single_run *, json_t *request, double seconds, struct error *);
 enum { SINGLE_RUN_PATIENCE = 600 }; // seconds, for requests that have no limit of their own
 

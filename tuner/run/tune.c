@@ -1,5 +1,5 @@
-// The loop of a run. One thread, one poll(2): workers' pipes are the only events. See run.h for the states of a task, request.c and protocol.h for what is
-// said to the workers.
+// The loop of a run. One thread, one poll(2): workers' pipes are the only events. See run.h for the states of a task,
+// request.c and protocol.h for what is said to the workers.
 #include "tuner/run/tune.h"
 
 #include <errno.h>
@@ -21,11 +21,13 @@
 static size_t outstanding(const struct run *r)
 {
     size_t n = 0;
-    for (size_t i = 0; i < r->task_count; i++) n += r->tasks[i]->purpose == TASK_TRIAL && r->tasks[i]->state <= TASK_ON_GPU;
+    for (size_t i = 0; i < r->task_count; i++)
+        n += r->tasks[i]->purpose == TASK_TRIAL && r->tasks[i]->state <= TASK_ON_GPU;
     return n;
 }
 
-// As many as keep every compiler busy, also for the second in which the GPU counts a batch, and leave compiled candidates to choose from.
+// As many as keep every compiler busy, also for the second in which the GPU counts a batch, and leave compiled
+// candidates to choose from.
 static size_t window(const struct run *r)
 {
     return r->lockstep ? RUN_LOCKSTEP_WINDOW : 2 * r->compile_count + 8 * r->gpu_count;
@@ -74,7 +76,9 @@ static bool under_way(const struct run *r, const uint16_t *config)
 {
     size_t bytes = space_parameter_count(r->job->space) * sizeof *config;
     for (size_t i = 0; i < r->task_count; i++)
-        if (r->tasks[i]->purpose == TASK_TRIAL && r->tasks[i]->state <= TASK_ON_GPU && !memcmp(r->tasks[i]->config, config, bytes)) return true;
+        if (r->tasks[i]->purpose == TASK_TRIAL && r->tasks[i]->state <= TASK_ON_GPU &&
+            !memcmp(r->tasks[i]->config, config, bytes))
+            return true;
     return false;
 }
 
@@ -90,7 +94,9 @@ static void ask(struct run *r)
             memcpy(config, r->starts[r->start_next++], sizeof config);
             if (strategy_seen(r->strategy, config)) continue;
         } else if (!strategy_ask(r->strategy, config)) {
-            if (!outstanding(r)) end_asking(r, strategy_exhausted(r->strategy) ? "the strategy has nothing more to propose" : "no proposals");
+            if (!outstanding(r))
+                end_asking(r, strategy_exhausted(r->strategy) ? "the strategy has nothing more to propose"
+                                                              : "no proposals");
             return;
         }
         if (under_way(r, config)) continue; // a start that the strategy now proposes: its result is told all the same
@@ -185,10 +191,13 @@ static void final(struct run *r)
 
 static void put_run(struct run *r)
 {
-    json_t *document = json_pack("{s:f, s:f, s:i, s:s, s:I, s:I, s:I, s:s, s:s, s:f, s:f, s:f, s:I}", "started", r->started, "ended", (double)time(NULL), "pid",
-                                 (int)getpid(), "strategy", r->strategy_class->name, "seed", (json_int_t)r->seed, "evaluations", (json_int_t)r->evaluations, "new",
-                                 (json_int_t)r->new_trials, "stopped_by", r->stopped_by ? r->stopped_by : "", "device", r->options->device, "search_seconds",
-                                 clock_now() - r->search_started, "gpu_busy", r->gpu_busy, "compile_seconds", r->compile_seconds, "cache_hits", (json_int_t)r->cache_hits);
+    json_t *document =
+        json_pack("{s:f, s:f, s:i, s:s, s:I, s:I, s:I, s:s, s:s, s:f, s:f, s:f, s:I}", "started", r->started, "ended",
+                  (double)time(NULL), "pid", (int)getpid(), "strategy", r->strategy_class->name, "seed",
+                  (json_int_t)r->seed, "evaluations", (json_int_t)r->evaluations, "new", (json_int_t)r->new_trials,
+                  "stopped_by", r->stopped_by ? r->stopped_by : "", "device", r->options->device, "search_seconds",
+                  clock_now() - r->search_started, "gpu_busy", r->gpu_busy, "compile_seconds", r->compile_seconds,
+                  "cache_hits", (json_int_t)r->cache_hits);
     json_object_set_new(document, "gpu_wall", json_real(r->gpu_wall));
     json_object_set_new(document, "count_wall", json_real(r->count_wall));
     json_object_set_new(document, "count_busy", json_real(r->count_busy));
@@ -204,9 +213,13 @@ static void report(struct run *r)
     double seconds = clock_now() - r->search_started;
     char shown[32];
     char busy[64] = "";
-    if (!r->replay) snprintf(busy, sizeof busy, "; GPU executing %.0f%% of the time", 100 * (r->gpu_busy + r->count_busy) / seconds);
-    run_message(r, "%" PRId64 " new trials in %s (%.1f a second), %" PRId64 " in all%s; %" PRId64 " from the compile cache", r->new_trials,
-                text_show_duration(seconds, shown, sizeof shown), (double)r->new_trials / seconds, r->evaluations, busy, r->cache_hits);
+    if (!r->replay)
+        snprintf(busy, sizeof busy, "; GPU executing %.0f%% of the time",
+                 100 * (r->gpu_busy + r->count_busy) / seconds);
+    run_message(
+        r, "%" PRId64 " new trials in %s (%.1f a second), %" PRId64 " in all%s; %" PRId64 " from the compile cache",
+        r->new_trials, text_show_duration(seconds, shown, sizeof shown), (double)r->new_trials / seconds,
+        r->evaluations, busy, r->cache_hits);
     for (int s = 0; s < STATUS_COUNT; s++)
         if (r->counts[s]) run_log(r, "%s: %" PRId64, status_name((enum trial_status)s), r->counts[s]);
 }
@@ -216,15 +229,18 @@ static int finish(struct run *r)
     const char *path = r->job->path;
     if (r->fatal) {
         run_message(r, "sweetspot: %s", r->failure.message);
-        if (r->store && r->new_trials) fprintf(stderr, "%" PRId64 " finished trials are kept in %s\n", r->new_trials, r->options->store_path);
+        if (r->store && r->new_trials)
+            fprintf(stderr, "%" PRId64 " finished trials are kept in %s\n", r->new_trials, r->options->store_path);
         return r->fatal_status;
     }
     if (interrupt_count()) {
         char shown[32];
-        if (isfinite(r->best)) fprintf(stderr, "best so far %s: %s\n", text_show_duration(r->best, shown, sizeof shown), r->best_text);
-        fprintf(stderr, "stopped; everything finished is in %s. To go on: sweetspot tune %s%s%s%s%s\n", r->options->store_path, path,
-                strcmp(r->options->device, "0") ? " --device " : "", strcmp(r->options->device, "0") ? r->options->device : "",
-                r->options->store_given ? " --store " : "", r->options->store_given ? r->options->store_path : "");
+        if (isfinite(r->best))
+            fprintf(stderr, "best so far %s: %s\n", text_show_duration(r->best, shown, sizeof shown), r->best_text);
+        fprintf(stderr, "stopped; everything finished is in %s. To go on: sweetspot tune %s%s%s%s%s\n",
+                r->options->store_path, path, strcmp(r->options->device, "0") ? " --device " : "",
+                strcmp(r->options->device, "0") ? r->options->device : "", r->options->store_given ? " --store " : "",
+                r->options->store_given ? r->options->store_path : "");
     }
     if (!isfinite(r->best)) {
         fprintf(stderr, "no valid result: ");
@@ -239,14 +255,19 @@ static int finish(struct run *r)
 static void tell_outcome(const struct run *r, uint64_t before, struct tune_outcome *out)
 {
     const struct stop *s = &r->stop;
-    *out = (struct tune_outcome){.best = r->best, .baseline = r->baseline, .evaluations = r->evaluations, .seconds = clock_now() - r->search_started};
+    *out = (struct tune_outcome){.best = r->best,
+                                 .baseline = r->baseline,
+                                 .evaluations = r->evaluations,
+                                 .seconds = clock_now() - r->search_started};
     snprintf(out->best_config, sizeof out->best_config, "%s", r->best_text);
     snprintf(out->baseline_name, sizeof out->baseline_name, "%s", r->baseline_name);
-    out->exhausted = r->ask_ended && r->stopped_by && strcmp(r->stopped_by, "time is up") && strcmp(r->stopped_by, "interrupted");
+    out->exhausted =
+        r->ask_ended && r->stopped_by && strcmp(r->stopped_by, "time is up") && strcmp(r->stopped_by, "interrupted");
     uint64_t half = before + (s->evaluations - before) / 2;
     if (s->evaluations < before + 2) return;
     double then = half ? s->trace[half - 1] : INFINITY, now = s->trace[s->evaluations - 1];
-    out->gain = isfinite(now) && out->seconds > 0 ? fmin(isfinite(then) ? log(then / now) : 1, 1) / (0.5 * out->seconds) : 0;
+    out->gain =
+        isfinite(now) && out->seconds > 0 ? fmin(isfinite(then) ? log(then / now) : 1, 1) / (0.5 * out->seconds) : 0;
 }
 
 int tune(struct job *job, const struct tune_options *options, struct tune_outcome *outcome)
@@ -277,7 +298,8 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
         r->fatal_status = status;
     } else {
         if (!r->lockstep) run_tell_stored(r);
-        run_log(r, "space: %" PRIu64 " valid configurations; %" PRId64 " measured before", space_size(job->space), r->evaluations);
+        run_log(r, "space: %" PRIu64 " valid configurations; %" PRId64 " measured before", space_size(job->space),
+                r->evaluations);
         uint64_t before = r->stop.evaluations;
         search(r);
         if (r->lockstep && !r->fatal) run_tell_stored(r);

@@ -15,7 +15,8 @@ static int work_of(const struct job *job, size_t problem, int64_t *values, doubl
     int64_t number = 0;
     *work = 1;
     if (expression) {
-        if (job_problem_values(job, NULL, problem, values, err) || expr_eval(expression, values, &number, err)) return -1;
+        if (job_problem_values(job, NULL, problem, values, err) || expr_eval(expression, values, &number, err))
+            return -1;
         *work = (double)number;
     }
     for (size_t i = 0; i < job->size_count && !expression; i++) *work *= (double)job->problems[problem].sizes[i];
@@ -30,13 +31,16 @@ static const struct trial_stage *facts_of(const struct trial *trial, const char 
     return NULL;
 }
 
-static int64_t blocks_at_once(const struct device_limits *device, const struct launch_shape *shape, const struct trial_stage *facts)
+static int64_t blocks_at_once(const struct device_limits *device, const struct launch_shape *shape,
+                              const struct trial_stage *facts)
 {
     int64_t fixed = facts->shared_static > 0 ? facts->shared_static : 0;
-    return device->sm_count * blocks_per_sm(device, shape->block[0] * shape->block[1] * shape->block[2], facts->registers, shape->shared + fixed);
+    return device->sm_count * blocks_per_sm(device, shape->block[0] * shape->block[1] * shape->block[2],
+                                            facts->registers, shape->shared + fixed);
 }
 
-int wave_model_find(const struct job *job, const struct device_limits *device, const struct trial *trial, struct wave_model *out, struct error *err)
+int wave_model_find(const struct job *job, const struct device_limits *device, const struct trial *trial,
+                    struct wave_model *out, struct error *err)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
     size_t count = 0;
@@ -60,7 +64,8 @@ int wave_model_find(const struct job *job, const struct device_limits *device, c
     for (size_t i = 0; i < count && !failed; i++) {
         const int64_t *grid = launches[i].shape.grid;
         double blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
-        if (launches[i].stage == out->stage) out->of[launches[i].problem] *= ceil(blocks / (double)out->at_once) / blocks;
+        if (launches[i].stage == out->stage)
+            out->of[launches[i].problem] *= ceil(blocks / (double)out->at_once) / blocks;
     }
     json_decref(problems);
     free(values);

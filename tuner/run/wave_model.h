@@ -1,10 +1,12 @@
-// How long a kernel takes on one problem as against another, as far as its launch tells: the work of a block times the waves of blocks.
+// How long a kernel takes on one problem as against another, as far as its launch tells: the work of a block times the
+// waves of blocks.
 //
 //     relative time = work / blocks * ceil(blocks / at once)
 //
-// work: the job's work (flops, else bytes), or without these the product of the problem's sizes. Blocks are those of the configuration's heaviest launch, the one
-// of which the fewest blocks fit the device at once. Where that is unknown, relative time = work. (Tile and wave quantisation: NVIDIA, Matrix Multiplication Background
-// User's Guide, 2023.)
+// work: the job's work (flops, else bytes), or without these the product of the problem's sizes. Blocks are those of
+// the configuration's heaviest launch, the one of which the fewest blocks fit the device at once. Where that is
+// unknown, relative time = work. (Tile and wave quantisation: NVIDIA, Matrix Multiplication Background User's Guide,
+// 2023.)
 #ifndef SWEETSPOT_WAVE_MODEL_H
 #define SWEETSPOT_WAVE_MODEL_H
 
@@ -12,12 +14,13 @@
 #include "tuner/store/store.h"
 
 struct wave_model {
-    int stage;                       // of the heaviest launch; -1: unknown
-    int64_t at_once;                 // its blocks that the device holds
-    double of[JOB_MAX_PROBLEMS];     // by tuned problem; > 0, NaN where the configuration cannot do it
+    int stage;                   // of the heaviest launch; -1: unknown
+    int64_t at_once;             // its blocks that the device holds
+    double of[JOB_MAX_PROBLEMS]; // by tuned problem; > 0, NaN where the configuration cannot do it
 };
 
 // -1 with a message when the trial's configuration is not one of the job's, or an expression fails.
-int wave_model_find(const struct job *, const struct device_limits *, const struct trial *, struct wave_model *out, struct error *);
+int wave_model_find(const struct job *, const struct device_limits *, const struct trial *, struct wave_model *out,
+                    struct error *);
 
 #endif

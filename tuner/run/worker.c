@@ -138,7 +138,8 @@ static void read_stderr(struct worker *w)
             break;
         }
         for (ssize_t i = 0; i < n; i++) {
-            if (bytes[i] != '\n' && w->stderr_size < sizeof w->stderr_line - 1) w->stderr_line[w->stderr_size++] = bytes[i];
+            if (bytes[i] != '\n' && w->stderr_size < sizeof w->stderr_line - 1)
+                w->stderr_line[w->stderr_size++] = bytes[i];
             if (bytes[i] != '\n') continue;
             w->stderr_line[w->stderr_size] = 0;
             w->stderr_size = 0;
@@ -235,7 +236,8 @@ void worker_kill(struct worker *w)
 {
     if (w->pid) {
         kill(w->pid, SIGKILL);
-        while (waitpid(w->pid, &w->exit_status, 0) < 0 && errno == EINTR) {}
+        while (waitpid(w->pid, &w->exit_status, 0) < 0 && errno == EINTR) {
+        }
         w->pid = 0;
         read_stderr(w);
         close_pipes(w);

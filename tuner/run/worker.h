@@ -1,6 +1,6 @@
-// A worker process as the driver sees it: started by fork and exec, spoken to over pipes, one JSON object a line, killed when it
-// misses a deadline or talks nonsense, started again by its owner. Nothing a worker does can hurt the driver: its pipe is read without
-// blocking, its death is an event, its words are data.
+// A worker process as the driver sees it: started by fork and exec, spoken to over pipes, one JSON object a line,
+// killed when it misses a deadline or talks nonsense, started again by its owner. Nothing a worker does can hurt the
+// driver: its pipe is read without blocking, its death is an event, its words are data.
 #ifndef SWEETSPOT_WORKER_H
 #define SWEETSPOT_WORKER_H
 
@@ -10,28 +10,29 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "tuner/base/error.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/error.h"
 #include "tuner/base/json.h"
 
 enum { WORKER_LAST_WORDS = 512 };
 
 struct worker {
-    const char *name;        // for messages: "gpu 0"; borrowed
-    pid_t pid;               // 0: not running
-    int to, from, errors;    // pipes; -1 closed
+    const char *name;     // for messages: "gpu 0"; borrowed
+    pid_t pid;            // 0: not running
+    int to, from, errors; // pipes; -1 closed
     int64_t next_id;
-    char *input;             // bytes read and not yet a whole line
+    char *input; // bytes read and not yet a whole line
     size_t input_size, input_room;
-    char *output;            // bytes not yet written
+    char *output; // bytes not yet written
     size_t output_size, output_room;
     char last_words[WORKER_LAST_WORDS]; // last line it wrote on stderr
     char stderr_line[WORKER_LAST_WORDS];
     size_t stderr_size;
-    int exit_status;         // of waitpid, once dead
+    int exit_status;                                                      // of waitpid, once dead
     void (*chatter)(void *user, const struct worker *, const char *line); // its stderr, line by line; may be NULL
-    void (*progress)(void *user, const struct worker *, const char *what, double share); // what worker_wait hears while it waits; may be NULL
-    void *chatter_user;      // of both
+    void (*progress)(void *user, const struct worker *, const char *what,
+                     double share); // what worker_wait hears while it waits; may be NULL
+    void *chatter_user;             // of both
 };
 
 // Starts argv[0] (NULL-terminated argv).
@@ -43,10 +44,12 @@ int64_t worker_send(struct worker *, json_t *request);
 
 // poll(2) entries of this worker (at most 3); returns how many were filled.
 int worker_poll(const struct worker *, struct pollfd *);
-// After poll: writes and reads what is possible. 0; or -1 when the worker is dead or has closed its end (message says how it died;
-// it is reaped and its pipes are closed). Lines that arrived before are still handed out by worker_receive.
+// After poll: writes and reads what is possible. 0; or -1 when the worker is dead or has closed its end (message says
+// how it died; it is reaped and its pipes are closed). Lines that arrived before are still handed out by
+// worker_receive.
 int worker_io(struct worker *, struct error *);
-// The next whole answer: 1 with a new reference in *answer; 0 none yet; -1 the line is no JSON object (message quotes it).
+// The next whole answer: 1 with a new reference in *answer; 0 none yet; -1 the line is no JSON object (message quotes
+// it).
 int worker_receive(struct worker *, json_t **answer, struct error *);
 
 // SIGKILL, reap, close. Afterwards not running; worker_start may be called again.
@@ -55,7 +58,8 @@ void worker_kill(struct worker *);
 void worker_stop(struct worker *, double seconds);
 void worker_release(struct worker *); // kills, frees
 
-// A blocking exchange for set-up time: sends (takes the reference) and waits for the answer with its id. NULL with a message.
+// A blocking exchange for set-up time: sends (takes the reference) and waits for the answer with its id. NULL with a
+// message.
 json_t *worker_ask(struct worker *, json_t *request, double seconds, struct error *);
 // Likewise for a request that was sent already.
 json_t *worker_wait(struct worker *, int64_t id, double seconds, struct error *);

@@ -1,8 +1,9 @@
 // The store: opening, locking, environments and documents. Trials are in store_trials.c, the schema in store_schema.c.
 //
-// Invariant: outside a call no transaction is open and no statement is half-way, so that a reader never holds the log back and a
-// kill -9 between calls finds nothing to undo. synchronous is NORMAL: in WAL mode a commit is then a write() without fsync, which is all that
-// the death of a process can threaten (the page cache survives it), and costs 0.1 ms with all its rows where FULL waits milliseconds for the disk.
+// Invariant: outside a call no transaction is open and no statement is half-way, so that a reader never holds the log
+// back and a kill -9 between calls finds nothing to undo. synchronous is NORMAL: in WAL mode a commit is then a write()
+// without fsync, which is all that the death of a process can threaten (the page cache survives it), and costs 0.1 ms
+// with all its rows where FULL waits milliseconds for the disk.
 #include "tuner/store/store.h"
 
 #include <errno.h>
@@ -24,7 +25,8 @@ static const char *const statement_text[STATEMENT_COUNT] = {
     [STATEMENT_COMMIT] = "COMMIT",
     [STATEMENT_ROLLBACK] = "ROLLBACK",
     [STATEMENT_ADD_TRIAL] =
-        "INSERT INTO trials (environment, config, status, reason, objective, compile_seconds, compile_cached, gpu_busy, gpu_wall,"
+        "INSERT INTO trials (environment, config, status, reason, objective, compile_seconds, compile_cached, "
+        "gpu_busy, gpu_wall,"
         " device_id, clock_mhz, temperature, counted, finished) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [STATEMENT_ADD_PROBLEM] = "INSERT INTO trial_problems VALUES (?,?,?,?,?,?,?,?,?,?)",
     [STATEMENT_ADD_STAGE] = "INSERT INTO trial_stages VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -39,14 +41,17 @@ static const char *const statement_text[STATEMENT_COUNT] = {
     [STATEMENT_BEST_IDS] = "SELECT id FROM trials WHERE environment = ? AND status = 'ok' AND objective IS NOT NULL"
                            " ORDER BY objective, id LIMIT ?",
     [STATEMENT_COUNTS] = "SELECT status, count(*) FROM trials WHERE environment = ? GROUP BY status",
-    [STATEMENT_ELSEWHERE] = "SELECT config, device FROM (SELECT t.config, e.device, e.used,"
-                            " row_number() OVER (PARTITION BY t.environment ORDER BY t.objective) AS place"
-                            " FROM trials t JOIN environments e ON e.id = t.environment WHERE t.environment <> ? AND t.status = 'ok')"
-                            " ORDER BY place, used DESC LIMIT ?",
-    [STATEMENT_UNCOUNTED] = "SELECT id FROM trials WHERE environment = ? AND status = 'ok' AND counted = 0 ORDER BY id LIMIT ?",
+    [STATEMENT_ELSEWHERE] =
+        "SELECT config, device FROM (SELECT t.config, e.device, e.used,"
+        " row_number() OVER (PARTITION BY t.environment ORDER BY t.objective) AS place"
+        " FROM trials t JOIN environments e ON e.id = t.environment WHERE t.environment <> ? AND t.status = 'ok')"
+        " ORDER BY place, used DESC LIMIT ?",
+    [STATEMENT_UNCOUNTED] =
+        "SELECT id FROM trials WHERE environment = ? AND status = 'ok' AND counted = 0 ORDER BY id LIMIT ?",
     [STATEMENT_PUT_DOCUMENT] = "INSERT INTO documents (environment, kind, written, json) VALUES (nullif(?,0),?,?,?)",
-    [STATEMENT_DOCUMENTS] = "SELECT written, json FROM documents WHERE kind = ? AND (environment = ? OR environment IS NULL)"
-                            " ORDER BY id DESC LIMIT ?",
+    [STATEMENT_DOCUMENTS] =
+        "SELECT written, json FROM documents WHERE kind = ? AND (environment = ? OR environment IS NULL)"
+        " ORDER BY id DESC LIMIT ?",
 };
 
 // errno of the failure: of the connection or, where SQLite noted none, of the write-ahead log's file.
@@ -54,7 +59,8 @@ static int system_error(sqlite3 *db)
 {
     int why = sqlite3_system_errno(db);
     sqlite3_file *log = NULL;
-    if (!why && sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK && log && log->pMethods)
+    if (!why && sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK && log &&
+        log->pMethods)
         log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &why);
     return why;
 }
@@ -66,28 +72,32 @@ int store_failed(struct store *store, struct error *err)
     if (code == SQLITE_IOERR && (why == ENOSPC || why == EDQUOT || why == EFBIG)) code = SQLITE_FULL;
     switch (code) {
     case SQLITE_FULL:
-        return error_set(err, "the disk is full: nothing more can be stored in '%s'; what it holds is safe", store->path);
+        return error_set(err, "the disk is full: nothing more can be stored in '%s'; what it holds is safe",
+                         store->path);
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
-        return error_set(err, "cannot %s the store '%s': %s", code == SQLITE_IOERR ? "read or write" : "open", store->path,
-                         why ? strerror(why) : sqlite3_errmsg(store->db));
+        return error_set(err, "cannot %s the store '%s': %s", code == SQLITE_IOERR ? "read or write" : "open",
+                         store->path, why ? strerror(why) : sqlite3_errmsg(store->db));
     case SQLITE_READONLY:
         return error_set(err, "cannot write the store '%s': it is read-only", store->path);
     case SQLITE_BUSY:
-        return error_set(err, "the store '%s' has been locked by another program for %d s", store->path, BUSY_MS / 1000);
+        return error_set(err, "the store '%s' has been locked by another program for %d s", store->path,
+                         BUSY_MS / 1000);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        return error_set(err, "the store '%s' is damaged (%s); it is left as it is: `sqlite3 FILE .recover` may save what it holds",
-                         store->path, sqlite3_errmsg(store->db));
-    default: return error_set(err, "store '%s': %s", store->path, sqlite3_errmsg(store->db));
+        return error_set(
+            err, "the store '%s' is damaged (%s); it is left as it is: `sqlite3 FILE .recover` may save what it holds",
+            store->path, sqlite3_errmsg(store->db));
+    default:
+        return error_set(err, "store '%s': %s", store->path, sqlite3_errmsg(store->db));
     }
 }
 
 sqlite3_stmt *store_statement(struct store *store, enum statement which, struct error *err)
 {
     sqlite3_stmt **statement = &store->statements[which];
-    if (!*statement &&
-        sqlite3_prepare_v3(store->db, statement_text[which], -1, SQLITE_PREPARE_PERSISTENT, statement, NULL) != SQLITE_OK) {
+    if (!*statement && sqlite3_prepare_v3(store->db, statement_text[which], -1, SQLITE_PREPARE_PERSISTENT, statement,
+                                          NULL) != SQLITE_OK) {
         store_failed(store, err);
         return NULL;
     }
@@ -122,8 +132,8 @@ int store_end(struct store *store, int status, struct error *err)
     return status;
 }
 
-// A file: URI for a store that cannot be written: without a log to read, it cannot change under us either (immutable), and
-// SQLite then needs no shared-memory file beside it. NULL when the store can be written.
+// A file: URI for a store that cannot be written: without a log to read, it cannot change under us either (immutable),
+// and SQLite then needs no shared-memory file beside it. NULL when the store can be written.
 static char *read_only_uri(const char *path)
 {
     char *folder = text_directory(path), *log = text_format("%s-wal", path), *uri = NULL;
@@ -132,8 +142,10 @@ static char *read_only_uri(const char *path)
         char *escaped = memory_new(3 * strlen(path) + 1, 1);
         for (const char *p = path; *p; p++) {
             bool plain = !strchr("%?#", *p);
-            if (plain) escaped[used++] = *p;
-            else used += (size_t)sprintf(escaped + used, "%%%02X", (unsigned)(unsigned char)*p);
+            if (plain)
+                escaped[used++] = *p;
+            else
+                used += (size_t)sprintf(escaped + used, "%%%02X", (unsigned)(unsigned char)*p);
         }
         uri = text_format("file:%s?%s", escaped, access(log, F_OK) ? "immutable=1" : "mode=ro");
         free(escaped);
@@ -143,20 +155,24 @@ static char *read_only_uri(const char *path)
     return uri;
 }
 
-// Reads every page and the order of the rows: 0.12 s for 40 MB, 50,000 trials. A night's run must not end in page 2 of a store
-// whose page 5,000 is rubbish.
+// Reads every page and the order of the rows: 0.12 s for 40 MB, 50,000 trials. A night's run must not end in page 2 of
+// a store whose page 5,000 is rubbish.
 static int check_damage(struct store *store, struct error *err)
 {
     sqlite3_stmt *check = NULL;
     int result = -1;
-    if (sqlite3_prepare_v2(store->db, "PRAGMA quick_check(1)", -1, &check, NULL) != SQLITE_OK || sqlite3_step(check) != SQLITE_ROW) {
+    if (sqlite3_prepare_v2(store->db, "PRAGMA quick_check(1)", -1, &check, NULL) != SQLITE_OK ||
+        sqlite3_step(check) != SQLITE_ROW) {
         store_failed(store, err);
     } else {
         const char *answer = (const char *)sqlite3_column_text(check, 0);
-        if (answer && !strcmp(answer, "ok")) result = 0;
+        if (answer && !strcmp(answer, "ok"))
+            result = 0;
         else
-            error_set(err, "the store '%s' is damaged (%s); it is left as it is: `sqlite3 FILE .recover` may save what it holds",
-                      store->path, answer ? answer : "no answer");
+            error_set(
+                err,
+                "the store '%s' is damaged (%s); it is left as it is: `sqlite3 FILE .recover` may save what it holds",
+                store->path, answer ? answer : "no answer");
     }
     sqlite3_finalize(check);
     return result;
@@ -171,10 +187,12 @@ int store_open(struct store **out, const char *path, bool create, struct error *
     if (create && store_create(path, err)) goto out;
     if (store_inspect(path, err)) goto out;
     if (!create) uri = read_only_uri(path);
-    if (sqlite3_open_v2(uri ? uri : path, &store->db, uri ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE, NULL) !=
-        SQLITE_OK) {
-        if (store->db) store_failed(store, err);
-        else error_set(err, "out of memory");
+    if (sqlite3_open_v2(uri ? uri : path, &store->db,
+                        uri ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
+        if (store->db)
+            store_failed(store, err);
+        else
+            error_set(err, "out of memory");
         goto out;
     }
     // Until it is known to be sound, closing must not move the log into the file.
@@ -182,7 +200,8 @@ int store_open(struct store **out, const char *path, bool create, struct error *
     sqlite3_extended_result_codes(store->db, 0);
     sqlite3_busy_timeout(store->db, BUSY_MS);
     if (check_damage(store, err)) goto out;
-    if (sqlite3_exec(store->db, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", NULL, NULL, NULL) != SQLITE_OK) {
+    if (sqlite3_exec(store->db, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", NULL, NULL, NULL) !=
+        SQLITE_OK) {
         store_failed(store, err);
         goto out;
     }
@@ -220,7 +239,8 @@ int store_lock(struct store *store, struct error *err)
     for (int attempt = 0; attempt < 10; attempt++) { // the holder may go between two calls
         struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
         if (!fcntl(fd, F_SETLK, &whole)) {
-            if (ftruncate(fd, 0) || dprintf(fd, "%ld\n", (long)getpid()) < 0) {} // for people who look; the lock itself needs no content
+            if (ftruncate(fd, 0) || dprintf(fd, "%ld\n", (long)getpid()) < 0) {
+            } // for people who look; the lock itself needs no content
             store->lock = fd;
             return 0;
         }
@@ -259,7 +279,9 @@ static int prepare(struct store *store, const char *text, sqlite3_stmt **stateme
 static int find_environment(struct store *store, const char *key, int64_t *row, bool *last, struct error *err)
 {
     sqlite3_stmt *query = NULL;
-    if (prepare(store, "SELECT id, used = (SELECT max(used) FROM environments) FROM environments WHERE key = ?", &query, err)) return -1;
+    if (prepare(store, "SELECT id, used = (SELECT max(used) FROM environments) FROM environments WHERE key = ?", &query,
+                err))
+        return -1;
     sqlite3_bind_text(query, 1, key, -1, SQLITE_STATIC);
     int result = 0, step = sqlite3_step(query);
     *row = 0;
@@ -280,11 +302,13 @@ int store_use_environment(struct store *store, const struct environment *environ
     if (find_environment(store, environment->key, &row, &last, err)) return -1;
     if (!last) {
         sqlite3_stmt *change = NULL;
-        const char *const columns[] = {environment->key,      environment->job,    environment->source_hash, environment->entry,
-                                       environment->compiler, environment->device, environment->arch,        environment->driver,
-                                       environment->problems, environment->settings};
+        const char *const columns[] = {environment->key,     environment->job,      environment->source_hash,
+                                       environment->entry,   environment->compiler, environment->device,
+                                       environment->arch,    environment->driver,   environment->problems,
+                                       environment->settings};
         if (prepare(store,
-                    "INSERT INTO environments (key, job, source_hash, entry, compiler, device, arch, driver, problems, settings, used)"
+                    "INSERT INTO environments (key, job, source_hash, entry, compiler, device, arch, driver, problems, "
+                    "settings, used)"
                     " VALUES (?,?,?,?,?,?,?,?,?,?, (SELECT coalesce(max(used), 0) + 1 FROM environments))"
                     " ON CONFLICT (key) DO UPDATE SET used = excluded.used",
                     &change, err))
@@ -302,16 +326,19 @@ int store_last_environment(struct store *store, struct environment *environment,
 {
     sqlite3_stmt *query = NULL;
     if (prepare(store,
-                "SELECT id, key, job, source_hash, entry, compiler, device, arch, driver, problems, settings FROM environments"
+                "SELECT id, key, job, source_hash, entry, compiler, device, arch, driver, problems, settings FROM "
+                "environments"
                 " ORDER BY used DESC LIMIT 1",
                 &query, err))
         return -1;
     int result, step = sqlite3_step(query);
     if (step == SQLITE_ROW) {
         const char *text[10];
-        for (int i = 0; i < 10; i++) text[i] = arena_copy(&store->session, (const char *)sqlite3_column_text(query, i + 1));
+        for (int i = 0; i < 10; i++)
+            text[i] = arena_copy(&store->session, (const char *)sqlite3_column_text(query, i + 1));
         store->environment = sqlite3_column_int64(query, 0);
-        *environment = (struct environment){text[0], text[1], text[2], text[3], text[4], text[5], text[6], text[7], text[8], text[9]};
+        *environment = (struct environment){text[0], text[1], text[2], text[3], text[4],
+                                            text[5], text[6], text[7], text[8], text[9]};
         result = 0;
     } else {
         *environment = (struct environment){"", "", "", "", "", "", "", "", "", ""};
@@ -333,8 +360,8 @@ int store_put_document(struct store *store, const char *kind, const char *json, 
 }
 
 // Documents are few and small: read whole, so that visit may use the store.
-int store_each_document(struct store *store, const char *kind, int64_t limit, int (*visit)(void *user, double when, const char *json),
-                        void *user, struct error *err)
+int store_each_document(struct store *store, const char *kind, int64_t limit,
+                        int (*visit)(void *user, double when, const char *json), void *user, struct error *err)
 {
     struct found {
         struct found *next;

@@ -35,8 +35,8 @@ enum statement {
 struct store {
     sqlite3 *db;
     char *path, *lock_path;
-    int lock;             // file descriptor while we hold the lock, else -1
-    int64_t environment;  // row of the current one; 0: none
+    int lock;            // file descriptor while we hold the lock, else -1
+    int64_t environment; // row of the current one; 0: none
     sqlite3_stmt *statements[STATEMENT_COUNT];
     struct arena found, document, session; // what store_find, store_get_document, store_last_environment gave out
 };
@@ -53,8 +53,8 @@ int store_begin(struct store *, struct error *);
 // Commits when status is 0; otherwise, or when that fails, rolls back. Returns 0 or -1.
 int store_end(struct store *, int status, struct error *);
 
-// The file itself (store_schema.c): writes a new, empty store, unless there is one already; and tells from the file's first bytes, without SQLite
-// and so without any change to it, whether it can be a store of this version.
+// The file itself (store_schema.c): writes a new, empty store, unless there is one already; and tells from the file's
+// first bytes, without SQLite and so without any change to it, whether it can be a store of this version.
 int store_create(const char *path, struct error *);
 int store_inspect(const char *path, struct error *);
 

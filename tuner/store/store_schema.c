@@ -5,12 +5,14 @@
 //          |              `-----< trial_counters     one row a problem, stage and counter
 //          `---------< documents                     finals, baselines, runs, devices: JSON
 //
-// Times are seconds, moments Unix times, sizes bytes; NULL is unknown. Statuses, counters and kinds are words, configurations
-// "BLOCK_M=128,REDUCTION=shuffle", so that a store can be read with the sqlite3 shell and outlives every renumbering here.
+// Times are seconds, moments Unix times, sizes bytes; NULL is unknown. Statuses, counters and kinds are words,
+// configurations
+// "BLOCK_M=128,REDUCTION=shuffle", so that a store can be read with the sqlite3 shell and outlives every renumbering
+// here.
 //
-// Invariant: a store's file is either absent or complete. It is written under a temporary name and linked to its own, so that neither
-// kill -9 nor a full disk leaves half a schema behind, and its first page carries version and application id before the first
-// WAL exists: store_inspect may trust the main file alone.
+// Invariant: a store's file is either absent or complete. It is written under a temporary name and linked to its own,
+// so that neither kill -9 nor a full disk leaves half a schema behind, and its first page carries version and
+// application id before the first WAL exists: store_inspect may trust the main file alone.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -38,7 +40,8 @@ static const char schema[] =
     " UNIQUE (environment, config));"
     "CREATE INDEX trials_uncounted ON trials (environment, id) WHERE status = 'ok' AND counted = 0;"
     "CREATE TABLE trial_problems ("
-    " trial INTEGER NOT NULL REFERENCES trials(id), position INTEGER NOT NULL, name TEXT NOT NULL, tuned INTEGER NOT NULL,"
+    " trial INTEGER NOT NULL REFERENCES trials(id), position INTEGER NOT NULL, name TEXT NOT NULL, tuned INTEGER NOT "
+    "NULL,"
     " time REAL, low REAL, high REAL, samples TEXT NOT NULL, samples_taken INTEGER NOT NULL, error REAL,"
     " PRIMARY KEY (trial, position)) WITHOUT ROWID;"
     "CREATE TABLE trial_stages ("
@@ -47,25 +50,32 @@ static const char schema[] =
     " code_bytes INTEGER, occupancy REAL, warnings TEXT NOT NULL,"
     " PRIMARY KEY (trial, position)) WITHOUT ROWID;"
     "CREATE TABLE trial_counters ("
-    " trial INTEGER NOT NULL REFERENCES trials(id), problem INTEGER NOT NULL, stage INTEGER NOT NULL, key TEXT NOT NULL,"
+    " trial INTEGER NOT NULL REFERENCES trials(id), problem INTEGER NOT NULL, stage INTEGER NOT NULL, key TEXT NOT "
+    "NULL,"
     " value REAL, PRIMARY KEY (trial, problem, stage, key)) WITHOUT ROWID;"
     "CREATE TABLE documents ("
-    " id INTEGER PRIMARY KEY AUTOINCREMENT, environment INTEGER REFERENCES environments(id)," // NULL: of the whole store
+    " id INTEGER PRIMARY KEY AUTOINCREMENT, environment INTEGER REFERENCES environments(id)," // NULL: of the whole
+                                                                                              // store
     " kind TEXT NOT NULL, written REAL NOT NULL, json TEXT NOT NULL);"
     "CREATE INDEX documents_by_kind ON documents (kind, id);";
 
 static int write_schema(const char *path, struct error *err)
 {
     sqlite3 *db = NULL;
-    char *text = text_format("PRAGMA synchronous = FULL; BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d; %s COMMIT;"
-                             "PRAGMA journal_mode = WAL;",
-                             APPLICATION_ID, STORE_VERSION, schema);
+    char *text =
+        text_format("PRAGMA synchronous = FULL; BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d; %s COMMIT;"
+                    "PRAGMA journal_mode = WAL;",
+                    APPLICATION_ID, STORE_VERSION, schema);
     int result = 0;
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK ||
         sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK) {
         int why = db ? sqlite3_system_errno(db) : 0;
         bool full = db && (sqlite3_errcode(db) & 0xff) == SQLITE_FULL;
-        result = error_set(err, "%s", full ? "disk full" : why ? strerror(why) : db ? sqlite3_errmsg(db) : "out of memory");
+        result = error_set(err, "%s",
+                           full  ? "disk full"
+                           : why ? strerror(why)
+                           : db  ? sqlite3_errmsg(db)
+                                 : "out of memory");
     }
     sqlite3_close(db);
     free(text);
@@ -144,20 +154,23 @@ int store_inspect(const char *path, struct error *err)
     ssize_t length = pread(fd, header, sizeof header, 0);
     close(fd);
     if (length < (ssize_t)sizeof header || memcmp(header, "SQLite format 3", 16) != 0)
-        return error_set(err, "'%s' is not a sweetspot store%s; it is left as it is", path, length ? "" : " (it is empty)");
+        return error_set(err, "'%s' is not a sweetspot store%s; it is left as it is", path,
+                         length ? "" : " (it is empty)");
     if (big_endian(header + 68) != APPLICATION_ID)
-        return error_set(err, "'%s' is the database of another program, not a sweetspot store; it is left as it is", path);
+        return error_set(err, "'%s' is the database of another program, not a sweetspot store; it is left as it is",
+                         path);
     uint32_t version = big_endian(header + 60);
     if (version != STORE_VERSION)
         return error_set(err,
-                         "the store '%s' has version %u, this sweetspot reads version %d; it is left as it is: use the sweetspot that "
+                         "the store '%s' has version %u, this sweetspot reads version %d; it is left as it is: use the "
+                         "sweetspot that "
                          "wrote it, or another --store",
                          path, (unsigned)version, STORE_VERSION);
     uint64_t page = (uint64_t)header[16] << 8 | header[17];
     if (page == 1) page = 65536;
     uint64_t wanted = page * big_endian(header + 28);
     if ((uint64_t)info.st_size < wanted && !has_log(path))
-        return error_set(err, "the store '%s' is damaged: it has %lld of %llu bytes; it is left as it is", path, (long long)info.st_size,
-                         (unsigned long long)wanted);
+        return error_set(err, "the store '%s' is damaged: it has %lld of %llu bytes; it is left as it is", path,
+                         (long long)info.st_size, (unsigned long long)wanted);
     return 0;
 }

@@ -1,16 +1,16 @@
 // The store's trials: committing them whole, and reading them back with all that hangs on them.
 //
-// Invariant: a trial's rows in the five tables are written in one transaction, so a trial is there with its problems and stages or not at all.
-// Only its counters and the mark `counted` come later.
+// Invariant: a trial's rows in the five tables are written in one transaction, so a trial is there with its problems
+// and stages or not at all. Only its counters and the mark `counted` come later.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/text.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/text.h"
 #include "tuner/store/store_internal.h"
 
 static void bind_text(sqlite3_stmt *statement, int column, const char *text)
@@ -26,13 +26,16 @@ static void bind_real(sqlite3_stmt *statement, int column, double value)
 
 static void bind_known(sqlite3_stmt *statement, int column, int64_t value)
 {
-    if (value < 0) sqlite3_bind_null(statement, column);
-    else sqlite3_bind_int64(statement, column, value);
+    if (value < 0)
+        sqlite3_bind_null(statement, column);
+    else
+        sqlite3_bind_int64(statement, column, value);
 }
 
 static double column_real(sqlite3_stmt *statement, int column)
 {
-    return sqlite3_column_type(statement, column) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(statement, column);
+    return sqlite3_column_type(statement, column) == SQLITE_NULL ? (double)NAN
+                                                                 : sqlite3_column_double(statement, column);
 }
 
 static int64_t column_known(sqlite3_stmt *statement, int column)
@@ -67,7 +70,8 @@ static void read_samples(struct trial_problem *problem, const char *text)
     }
 }
 
-static int add_counters(struct store *store, int64_t trial, const struct trial_counter *counters, size_t count, struct error *err)
+static int add_counters(struct store *store, int64_t trial, const struct trial_counter *counters, size_t count,
+                        struct error *err)
 {
     for (size_t i = 0; i < count; i++) {
         sqlite3_stmt *add = store_statement(store, STATEMENT_ADD_COUNTER, err);
@@ -82,7 +86,8 @@ static int add_counters(struct store *store, int64_t trial, const struct trial_c
     return 0;
 }
 
-static int add_problem(struct store *store, int64_t trial, size_t position, const struct trial_problem *problem, struct error *err)
+static int add_problem(struct store *store, int64_t trial, size_t position, const struct trial_problem *problem,
+                       struct error *err)
 {
     char samples[STORE_MAX_SAMPLES * 32];
     sqlite3_stmt *add = store_statement(store, STATEMENT_ADD_PROBLEM, err);
@@ -101,7 +106,8 @@ static int add_problem(struct store *store, int64_t trial, size_t position, cons
     return store_run(store, add, err);
 }
 
-static int add_stage(struct store *store, int64_t trial, size_t position, const struct trial_stage *stage, struct error *err)
+static int add_stage(struct store *store, int64_t trial, size_t position, const struct trial_stage *stage,
+                     struct error *err)
 {
     sqlite3_stmt *add = store_statement(store, STATEMENT_ADD_STAGE, err);
     if (!add) return -1;
@@ -135,8 +141,10 @@ static int add_trial(struct store *store, const struct trial *trial, double fini
     sqlite3_bind_int(add, 13, trial->counted);
     bind_real(add, 14, finished);
     int step = sqlite3_step(add);
-    if (step == SQLITE_CONSTRAINT) error_set(err, "the store '%s' has a trial of %s already", store->path, trial->config);
-    else if (step != SQLITE_DONE) store_failed(store, err);
+    if (step == SQLITE_CONSTRAINT)
+        error_set(err, "the store '%s' has a trial of %s already", store->path, trial->config);
+    else if (step != SQLITE_DONE)
+        store_failed(store, err);
     sqlite3_reset(add);
     *id = sqlite3_last_insert_rowid(store->db);
     return step == SQLITE_DONE ? 0 : -1;
@@ -150,7 +158,8 @@ int store_add(struct store *store, struct trial *trial, struct error *err)
     if (!(finished > 0)) finished = clock_wall();
     if (store_begin(store, err)) return -1;
     int status = add_trial(store, trial, finished, &id, err);
-    for (size_t i = 0; !status && i < trial->problem_count; i++) status = add_problem(store, id, i, &trial->problems[i], err);
+    for (size_t i = 0; !status && i < trial->problem_count; i++)
+        status = add_problem(store, id, i, &trial->problems[i], err);
     for (size_t i = 0; !status && i < trial->stage_count; i++) status = add_stage(store, id, i, &trial->stages[i], err);
     if (!status) status = add_counters(store, id, trial->counters, trial->counter_count, err);
     if (store_end(store, status, err)) return -1;
@@ -159,7 +168,8 @@ int store_add(struct store *store, struct trial *trial, struct error *err)
     return 0;
 }
 
-int store_add_counters(struct store *store, int64_t trial, const struct trial_counter *counters, size_t count, struct error *err)
+int store_add_counters(struct store *store, int64_t trial, const struct trial_counter *counters, size_t count,
+                       struct error *err)
 {
     if (store_begin(store, err)) return -1;
     int status = -1;
@@ -174,7 +184,8 @@ int store_add_counters(struct store *store, int64_t trial, const struct trial_co
     return store_end(store, status, err);
 }
 
-// Steps through the rows that hang on a trial; `count` is how many there are. Returns the array, or NULL with *result -1.
+// Steps through the rows that hang on a trial; `count` is how many there are. Returns the array, or NULL with *result
+// -1.
 static sqlite3_stmt *rows_of(struct store *store, enum statement which, int64_t trial, size_t *count, struct error *err)
 {
     sqlite3_stmt *query = store_statement(store, which, err);
@@ -256,7 +267,8 @@ static int read_counters(struct store *store, struct arena *memory, struct trial
 }
 
 // The trial of a query on `trials` (all columns) that is bound and not stepped yet. 0, 1 none, -1.
-static int read_trial(struct store *store, sqlite3_stmt *query, struct arena *memory, struct trial *trial, struct error *err)
+static int read_trial(struct store *store, sqlite3_stmt *query, struct arena *memory, struct trial *trial,
+                      struct error *err)
 {
     int step = sqlite3_step(query), status = -1;
     if (step != SQLITE_ROW) {
@@ -283,8 +295,10 @@ static int read_trial(struct store *store, sqlite3_stmt *query, struct arena *me
         .finished = column_real(query, 14),
     };
     sqlite3_reset(query);
-    if (status < 0) return error_set(err, "store '%s': trial %" PRId64 " has an unknown status", store->path, trial->id);
-    if (read_problems(store, memory, trial, err) || read_stages(store, memory, trial, err) || read_counters(store, memory, trial, err))
+    if (status < 0)
+        return error_set(err, "store '%s': trial %" PRId64 " has an unknown status", store->path, trial->id);
+    if (read_problems(store, memory, trial, err) || read_stages(store, memory, trial, err) ||
+        read_counters(store, memory, trial, err))
         return -1;
     return 0;
 }
@@ -325,15 +339,17 @@ static int64_t *read_ids(struct store *store, enum statement which, int64_t limi
         }
         ids[used++] = sqlite3_column_int64(query, 0);
     }
-    if (step == SQLITE_DONE) *count = used;
-    else store_failed(store, err);
+    if (step == SQLITE_DONE)
+        *count = used;
+    else
+        store_failed(store, err);
     sqlite3_reset(query);
     return ids;
 }
 
 // The ids first, then trial by trial: visit may use the store, and no read transaction stays open over it.
-int store_each(struct store *store, bool best, int64_t limit, int (*visit)(void *user, const struct trial *), void *user,
-               struct error *err)
+int store_each(struct store *store, bool best, int64_t limit, int (*visit)(void *user, const struct trial *),
+               void *user, struct error *err)
 {
     int64_t count;
     int64_t *ids = read_ids(store, best ? STATEMENT_BEST_IDS : STATEMENT_IDS, limit ? limit : -1, &count, err);
@@ -355,7 +371,9 @@ int store_each(struct store *store, bool best, int64_t limit, int (*visit)(void 
     return result;
 }
 
-int store_each_elsewhere(struct store *store, int64_t limit, int (*visit)(void *user, const char *config, const char *device), void *user, struct error *err)
+int store_each_elsewhere(struct store *store, int64_t limit,
+                         int (*visit)(void *user, const char *config, const char *device), void *user,
+                         struct error *err)
 {
     sqlite3_stmt *query = store_statement(store, STATEMENT_ELSEWHERE, err);
     if (!query) return -1;
