@@ -144,21 +144,6 @@ void strategy_tell(struct strategy *s, const struct observation *o)
     }
 }
 
-void strategy_compiled(struct strategy *s, const uint16_t *config, const struct static_facts *facts)
-{
-    for (size_t i = 0; i < s->criteria; i++)
-        if (s->class->compiled) s->class->compiled(s->states[i], config, facts);
-}
-
-int strategy_choose(struct strategy *s, size_t count, const uint16_t *const *configs, const struct static_facts *facts)
-{
-    if (count == 0) return -1;
-    if (!s->class->choose || s->criteria > 1) return 0;
-    int chosen = s->class->choose(s->states[0], count, configs, facts);
-    assert(chosen >= -1 && chosen < (int)count);
-    return chosen;
-}
-
 size_t strategy_outstanding(const struct strategy *s)
 {
     return s->seen.pending;

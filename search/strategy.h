@@ -20,26 +20,12 @@ enum outcome {
     OUTCOME_INVALID, // did not compile, crashed, wrong result, timeout...: infeasible
 };
 
-// Facts known after compiling alone. Worst stage where a candidate has several. NaN where unknown.
-struct static_facts {
-    double registers;    // a thread
-    double spill_bytes;  // loads + stores
-    double shared_bytes; // a block, static + dynamic
-    double code_bytes;
-    double occupancy; // theoretical, 0..1
-};
-
-enum { OBSERVATION_MAX_COUNTERS = 32 };
-
 struct observation {
     const uint16_t *config; // space_parameter_count indices; borrowed during the call
     enum outcome outcome;
     double objective; // lower is better (seconds); NaN unless OK or SLOW
-    struct static_facts facts;
-    const double
-        *objectives; // one a criterion where there are several (NaN: none for that one); NULL: `objective` for each
-    size_t counter_count; // counters of what was measured, in the order of the job's metric set; may be 0
-    const double *counters;
+    // One a criterion where there are several (NaN: none for that one); NULL: `objective` for each.
+    const double *objectives;
 };
 
 struct strategy_options {
@@ -62,11 +48,6 @@ struct strategy_class {
     // A result. May be unasked for (an earlier run's, another job's): then it is information all the same, and not
     // proposed again.
     void (*tell)(void *state, const struct observation *);
-    // Facts of a proposal after compiling, before it is measured. Optional (NULL).
-    void (*compiled)(void *state, const uint16_t *config, const struct static_facts *);
-    // Of `count` compiled candidates that wait for the GPU, which to measure next; may answer -1: none of them is worth
-    // it before others. Optional (NULL: first come, first served).
-    int (*choose)(void *state, size_t count, const uint16_t *const *configs, const struct static_facts *facts);
     void (*release)(void *state);
 };
 
@@ -83,8 +64,6 @@ struct strategy *strategy_new(const struct strategy_class *, const struct space 
 void strategy_free(struct strategy *);
 bool strategy_ask(struct strategy *, uint16_t *config);
 void strategy_tell(struct strategy *, const struct observation *);
-void strategy_compiled(struct strategy *, const uint16_t *config, const struct static_facts *);
-int strategy_choose(struct strategy *, size_t count, const uint16_t *const *configs, const struct static_facts *facts);
 size_t strategy_outstanding(const struct strategy *);
 bool strategy_exhausted(const struct strategy *);                    // nothing outstanding and the last ask said no
 bool strategy_seen(const struct strategy *, const uint16_t *config); // proposed or told

@@ -92,7 +92,6 @@ static size_t run(const struct strategy_class *class, const struct space *space,
         memmove(waiting[pick], waiting[pick + 1], (outstanding - pick - 1) * sizeof waiting[0]);
         outstanding--;
         struct observation o = result(config, mostly_failing);
-        strategy_compiled(s, config, &o.facts);
         strategy_tell(s, &o);
         assert_true(strategy_seen(s, config));
         if (o.objective < *best) *best = o.objective;

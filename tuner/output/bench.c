@@ -123,30 +123,20 @@ static int run_one(const struct bench_options *o, const struct strategy_class *c
     if (!s) return error_prefix(err, "strategy '%s'", class->name);
     size_t width = r->parameter_count, waiting = 0;
     uint16_t *configs = memory_new((size_t)o->ahead * width, sizeof *configs);
-    struct static_facts *facts = memory_new((size_t)o->ahead, sizeof *facts);
-    const uint16_t **pointers = memory_new((size_t)o->ahead, sizeof *pointers);
     int64_t done = 0;
     int result = 0;
     while (done < length && result == 0) {
         while (waiting < (size_t)o->ahead && strategy_ask(s, configs + waiting * width)) {
-            int64_t trial = recorded_find(r, configs + waiting * width);
-            if (trial < 0) {
+            if (recorded_find(r, configs + waiting * width) < 0) {
                 result = error_set(err, "strategy '%s' proposed a configuration that is not valid", class->name);
                 break;
             }
-            facts[waiting] = r->trials[trial].facts;
-            strategy_compiled(s, configs + waiting * width, &facts[waiting]);
             waiting++;
         }
         if (waiting == 0 || result < 0) break;
-        for (size_t i = 0; i < waiting; i++) pointers[i] = configs + i * width;
-        int chosen = o->ahead > 1 ? strategy_choose(s, waiting, pointers, facts) : 0;
-        size_t at = chosen < 0 ? 0 : (size_t)chosen;
-        struct observation observation = recorded_observation(r, (size_t)recorded_find(r, pointers[at]));
+        struct observation observation = recorded_observation(r, (size_t)recorded_find(r, configs));
         strategy_tell(s, &observation);
-        waiting--;
-        memmove(configs + at * width, configs + (at + 1) * width, (waiting - at) * width * sizeof *configs);
-        memmove(facts + at, facts + at + 1, (waiting - at) * sizeof *facts);
+        memmove(configs, configs + width, --waiting * width * sizeof *configs);
         if (observation.outcome == OUTCOME_OK && observation.objective < best) best = observation.objective;
         curve[done++] = best;
     }
@@ -154,8 +144,6 @@ static int run_one(const struct bench_options *o, const struct strategy_class *c
     *seconds = (clock_cpu() - start) / (double)(done ? done : 1);
     for (; done < length; done++) curve[done] = best; // the space is exhausted
     free(configs);
-    free(facts);
-    free(pointers);
     return result;
 }
 

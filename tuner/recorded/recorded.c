@@ -324,14 +324,11 @@ int64_t recorded_find(const struct recorded *r, const uint16_t *config)
 struct observation recorded_observation(const struct recorded *r, size_t trial)
 {
     const struct recorded_trial *t = &r->trials[trial];
-    struct observation o = {
-        .config = r->configs + trial * r->parameter_count, .objective = t->objective, .facts = t->facts};
+    struct observation o = {.config = r->configs + trial * r->parameter_count, .objective = t->objective};
     o.outcome = t->status == STATUS_OK       ? OUTCOME_OK
                 : t->status == STATUS_SLOW   ? OUTCOME_SLOW
                 : t->status == STATUS_PRUNED ? OUTCOME_PRUNED
                                              : OUTCOME_INVALID;
-    o.counters = t->counters;
-    o.counter_count = r->metric_count < OBSERVATION_MAX_COUNTERS ? r->metric_count : OBSERVATION_MAX_COUNTERS;
     return o;
 }
 

@@ -86,6 +86,15 @@ struct recorded_baseline {
     struct recorded_time *problems; // problem_count of them
 };
 
+// Facts known after compiling alone. Worst stage where a candidate has several. NaN where unknown.
+struct static_facts {
+    double registers;    // a thread
+    double spill_bytes;  // loads + stores
+    double shared_bytes; // a block, static + dynamic
+    double code_bytes;
+    double occupancy; // theoretical, 0..1
+};
+
 struct recorded_trial {
     enum trial_status status;
     char *reason;                   // NULL where none

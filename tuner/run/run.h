@@ -58,7 +58,6 @@ struct task {
     json_t *problems; // of the trial request
     struct planned_launch *launches;
     size_t launch_count;
-    struct static_facts facts;
     bool known; // its result is in the store already
     bool alone; // to be counted alone: it may have killed a worker
     double objective;
@@ -179,7 +178,6 @@ struct task *run_first_task(const struct run *, enum task_state);
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason,
                 const json_t *answer); // commits, tells, frees or queues for counting
 void run_tell_known(struct run *, struct task *);
-struct static_facts run_stored_facts(const struct trial *);
 int run_tell_stored(struct run *);     // the store's trials that were not told: at the start of a live run, and where
                                        // lockstep ran out of time
 void run_collect_starts(struct run *); // run_starts.c: from the store's other environments and --start-from

@@ -24,9 +24,7 @@ static void pass_known(struct run *r, struct task *t)
                trial.status == STATUS_PRUNED) {
         run_tell_known(r, t);
     } else {
-        t->facts = run_stored_facts(&trial);
         t->state = TASK_READY;
-        strategy_compiled(r->strategy, t->config, &t->facts);
     }
 }
 
@@ -72,7 +70,7 @@ static int does_too_little(const struct run *r, const struct task *t, struct err
     return done ? 0 : error_set(err, "it has no stage for any problem");
 }
 
-// A compiled task's launches, facts and whether they fit. False after it was committed as a failure.
+// A compiled task's launches, and whether they fit. False after it was committed as a failure.
 static bool check_launches(struct run *r, struct task *t)
 {
     struct error err;
@@ -92,20 +90,11 @@ static bool check_launches(struct run *r, struct task *t)
         const struct planned_launch *l = &t->launches[i];
         const struct compiled_entry *e = compiled_find(&t->compiled, r->job->stages[l->stage].entry);
         if (!e) continue;
-        int64_t threads = l->shape.block[0] * l->shape.block[1] * l->shape.block[2],
-                fixed = e->shared > 0 ? e->shared : 0;
         if (launch_check(&r->limits, &l->shape, e->registers, e->shared, &err)) {
             error_prefix(&err, "%s on %s", r->job->stages[l->stage].name, r->job->problems[l->problem].name);
             run_commit(r, t, STATUS_PRUNED, err.message, NULL);
             return false;
         }
-        if (e->registers < 0) continue;
-        t->facts.registers = fmax(t->facts.registers, (double)e->registers);
-        t->facts.spill_bytes = fmax(t->facts.spill_bytes, (double)(e->spill_loads + e->spill_stores));
-        t->facts.shared_bytes = fmax(t->facts.shared_bytes, (double)(fixed + l->shape.shared));
-        t->facts.code_bytes = fmax(t->facts.code_bytes, (double)e->code_bytes);
-        t->facts.occupancy =
-            fmin(t->facts.occupancy, theoretical_occupancy(&r->limits, threads, e->registers, fixed + l->shape.shared));
     }
     return true;
 }
@@ -137,7 +126,6 @@ static void take_answer(struct run *r, struct task *t, const json_t *answer)
             t->state = TASK_COUNTABLE;
         } else if (check_launches(r, t)) {
             t->state = t->purpose == TASK_TRIAL ? TASK_READY : TASK_FINAL;
-            if (t->purpose == TASK_TRIAL) strategy_compiled(r->strategy, t->config, &t->facts);
         }
     } else if (!strcmp(status, "compile_error") || !strcmp(status, "compile_timeout") || !strcmp(status, "pruned")) {
         finish(r, t, (enum trial_status)status_find(status), reason);

@@ -35,24 +35,6 @@ static void pop(struct gpu_slot *slot)
     if (--slot->queued) slot->deadline = clock_now() + slot->queue[0].timeout;
 }
 
-static struct task *choose_ready(struct run *r)
-{
-    const uint16_t *configs[256];
-    struct static_facts facts[256];
-    struct task *ready[256];
-    size_t n = 0;
-    for (size_t i = 0; i < r->task_count && n < 256; i++) {
-        if (r->tasks[i]->state != TASK_READY) continue;
-        ready[n] = r->tasks[i];
-        configs[n] = ready[n]->config;
-        facts[n] = ready[n]->facts;
-        n++;
-    }
-    if (!n) return NULL;
-    int chosen = strategy_choose(r->strategy, n, configs, facts);
-    return ready[chosen >= 0 && chosen < (int)n ? chosen : 0];
-}
-
 static void send_trial(struct run *r, struct gpu_slot *slot, struct task *t)
 {
     json_t *cutoff = json_array();
@@ -126,7 +108,7 @@ void run_dispatch_gpus(struct run *r)
                 send_count(r, slot);
                 continue;
             }
-            struct task *t = choose_ready(r);
+            struct task *t = run_first_task(r, TASK_READY);
             if (!t) break;
             if (t->known)
                 run_tell_known(r, t);

@@ -26,7 +26,6 @@ struct task *run_add_task(struct run *r, const uint16_t *config, enum task_purpo
     space_format(r->job->space, config, text, sizeof text);
     t->text = text_copy(text);
     t->purpose = purpose;
-    t->facts = (struct static_facts){NAN, NAN, NAN, NAN, NAN};
     t->objective = NAN;
     if (r->task_count == r->task_room) {
         r->task_room = 2 * r->task_room + 64;
@@ -140,10 +139,9 @@ static bool was_told(const struct run *r, int64_t trial)
     return (size_t)trial < r->told_room && r->told[trial];
 }
 
-static void tell(struct run *r, const uint16_t *config, enum trial_status status, double objective, const double *times,
-                 struct static_facts facts)
+static void tell(struct run *r, const uint16_t *config, enum trial_status status, double objective, const double *times)
 {
-    struct observation o = {.config = config, .outcome = outcome_of(status), .objective = objective, .facts = facts};
+    struct observation o = {.config = config, .outcome = outcome_of(status), .objective = objective};
     bool each = r->job->objective == OBJECTIVE_EACH;
     if (o.outcome != OUTCOME_OK && o.outcome != OUTCOME_SLOW)
         o.objective = NAN;
@@ -271,7 +269,7 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
     r->gpu_wall += trial.gpu_wall;
     if (isfinite(trial.clock_mhz)) r->clock_mhz = trial.clock_mhz;
     if (isfinite(trial.temperature)) r->temperature = trial.temperature;
-    tell(r, t->config, status, objective, times, t->facts);
+    tell(r, t->config, status, objective, times);
     mark_told(r, trial.id);
     if (status == STATUS_OK) note_best(r, objective, times, t->text, trial.id);
     if (status != STATUS_OK && status != STATUS_SLOW &&
@@ -305,28 +303,12 @@ void run_commit_counters(struct run *r, struct task *t, const json_t *answer)
     run_drop_task(r, t);
 }
 
-struct static_facts run_stored_facts(const struct trial *trial)
-{
-    struct static_facts f = {NAN, NAN, NAN, NAN, NAN};
-    for (size_t i = 0; i < trial->stage_count; i++) {
-        const struct trial_stage *s = &trial->stages[i];
-        if (s->registers < 0) continue;
-        int64_t shared = (s->shared_static > 0 ? s->shared_static : 0) + s->shared_dynamic;
-        f.registers = fmax(f.registers, (double)s->registers); // fmax drops NaN
-        f.spill_bytes = fmax(f.spill_bytes, (double)(s->spill_loads + s->spill_stores));
-        f.shared_bytes = fmax(f.shared_bytes, (double)shared);
-        f.code_bytes = fmax(f.code_bytes, (double)s->code_bytes);
-        f.occupancy = fmin(f.occupancy, s->occupancy);
-    }
-    return f;
-}
-
 static void tell_trial(struct run *r, const uint16_t *config, const struct trial *trial)
 {
     double times[JOB_MAX_PROBLEMS];
     for (size_t p = 0; p < r->job->tuned_count; p++)
         times[p] = p < trial->problem_count ? trial->problems[p].time : NAN;
-    tell(r, config, trial->status, trial->objective, times, run_stored_facts(trial));
+    tell(r, config, trial->status, trial->objective, times);
     mark_told(r, trial->id);
     if (trial->status == STATUS_OK) note_best(r, trial->objective, times, trial->config, trial->id);
 }
