@@ -48,8 +48,7 @@ static struct observation result(const uint16_t *c, bool mostly_failing)
     unsigned mix = c[0] * 7u + c[1] * 3u + c[2] * 5u;
     double x = c[0] - 5.0, y = c[1] - 2.0;
     bool fails = mostly_failing ? (c[0] * 31u + c[1] * 17u + c[2]) % 100 != 0 : mix % 7 == 3;
-    struct observation o = {.config = c,
-                            .outcome = fails ? (mix % 2 ? OUTCOME_INVALID : OUTCOME_PRUNED) : OUTCOME_OK};
+    struct observation o = {.config = c, .outcome = fails ? (mix % 2 ? OUTCOME_INVALID : OUTCOME_PRUNED) : OUTCOME_OK};
     o.objective = fails ? NAN : 1e-3 * (1 + 0.05 * x * x + 0.08 * y * y + 0.02 * (mix % 5) + (c[2] == 1 ? 0 : 0.1));
     return o;
 }
