@@ -188,7 +188,7 @@ static int by_operation(struct workload *w, struct device_problem *p, struct err
     int failed =
         cpu ? by_cpu(w, p, expected, err) : w->operation->reference(&w->operations, &p->operation, expected, err);
     int ended = cuda_sync(w->cuda, failed ? NULL : err); // temporaries may be freed only now
-    device_operations_free_scratch(w);
+    device_operations_free_scratch(&w->context);
     if (failed || ended) return ended ? ended : failed;
     for (int i = 0; role[i].name; i++)
         if (role[i].kind == ROLE_OUTPUT) set_bound(w, &p->bound[buffer_of_role(p, i)], &expected[i]);
