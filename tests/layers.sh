@@ -53,9 +53,9 @@ only 'sqlite3\.h' tuner/store/store.c tuner/store/store_internal.h tuner/store/s
 only 'xxhash\.h' tuner/base/hash.c
 only 'zlib\.h' tuner/base/gzip.c
 only 'nvrtc\.h' tuner/compile/nvrtc.c
-only 'cuda\.h' tuner/libraries/cuda.c tuner/counting/counters.c
-only 'cupti[a-z_]*\.h' tuner/libraries/cupti_library.c tuner/counting/counters.c tuner/counting/sass.c \
-    tuner/counting/sampling.c
+only 'cuda\.h' tuner/libraries/cuda.c
+only 'cupti[a-z_]*\.h' tuner/libraries/cupti_library.h
+only 'dlfcn\.h' tuner/libraries/library.c
 only 'cublas[A-Za-z_0-9]*\.h' tuner/libraries/blas.c
 
 # One struct, union or enum for each name.

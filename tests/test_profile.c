@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include <cupti_result.h>
-
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
@@ -463,7 +461,7 @@ static void what_forbids_counters_is_told_with_the_way_to_mend_it(void **state)
 {
     (void)state;
     static const struct {
-        int result;
+        CUptiResult result;
         const char *words;
     } failures[] = {
         {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "NVreg_RestrictProfilingToAdminUsers=0"},

@@ -5,8 +5,8 @@
 // A listing has one entry for each instruction of the kernel's code, in the code's order (instructions are 16 bytes on
 // every architecture since Volta). The two modules fill different columns of the same listing. Neither may run while a
 // range profiler's session (counters.h) is open.
-#ifndef SWEETSPOT_GPU_SASS_H
-#define SWEETSPOT_GPU_SASS_H
+#ifndef SWEETSPOT_SASS_H
+#define SWEETSPOT_SASS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #define SWEETSPOT_GPU_BASELINES_H
 
 #include "tuner/base/json.h"
-#include "tuner/gpu/workload.h"
+#include "tuner/gpu/workload_data.h"
 
 enum { BASELINES_MAX = 8 };
 

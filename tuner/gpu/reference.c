@@ -1,7 +1,6 @@
 // See reference.h.
 #include "tuner/gpu/reference.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "tuner/gpu/npy.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/reference_cache.h"
+#include "tuner/libraries/library.h"
 
 enum { ALIGNMENT = 1024 };
 
@@ -188,7 +188,7 @@ static int by_operation(struct workload *w, struct device_problem *p, struct err
     int failed =
         cpu ? by_cpu(w, p, expected, err) : w->operation->reference(&w->operations, &p->operation, expected, err);
     int ended = cuda_sync(w->cuda, failed ? NULL : err); // temporaries may be freed only now
-    device_operations_free_scratch(w);
+    device_operations_free_scratch(&w->context);
     if (failed || ended) return ended ? ended : failed;
     for (int i = 0; role[i].name; i++)
         if (role[i].kind == ROLE_OUTPUT) set_bound(w, &p->bound[buffer_of_role(p, i)], &expected[i]);
@@ -247,11 +247,12 @@ static int by_library(struct workload *w, struct device_problem *p, struct error
     struct sweetspot_value value[OPERATION_ROLES_MAX * 2] = {{0}};
     int count = 0, values = 0, failed = 0;
     // Never closed: a library may have started threads, or registered what runs at exit.
-    void *library = dlopen(path, RTLD_NOW);
-    if (!library) return error_set(err, "cannot open the reference library: %s", dlerror());
+    struct error why;
+    void *library = library_open(path, false, false, &why);
+    if (!library) return error_set(err, "cannot open the reference library: %s", why.message);
     sweetspot_reference *function;
-    *(void **)&function = dlsym(library, name);
-    if (!function) return error_set(err, "%s has no function '%s'", path, name);
+    if (library_find(library, &(struct library_symbol){name, NULL}, 1, &function, NULL))
+        return error_set(err, "%s has no function '%s'", path, name);
     const char *key;
     json_t *each;
     json_object_foreach((json_t *)(uintptr_t)p->roles, key, each)

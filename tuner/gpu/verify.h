@@ -12,7 +12,7 @@
 #define SWEETSPOT_GPU_VERIFY_H
 
 #include "tuner/base/protocol.h"
-#include "tuner/gpu/workload.h"
+#include "tuner/gpu/workload_data.h"
 
 // AGAIN is like FIRST, but compares with it bitwise: for telling a race from a plain mistake.
 enum verify_pass { VERIFY_FIRST, VERIFY_SECOND, VERIFY_AGAIN };

@@ -5,13 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/gpu/reference.h"
-
-int machine_blas(struct machine *m, struct error *err)
-{
-    return m->blas ? 0 : blas_open(&m->blas, m->cuda, err);
-}
 
 static void read_settings(struct workload *w)
 {
@@ -63,7 +59,7 @@ static int check_memory(const struct workload *w, const json_t *problems, struct
 
 static int open_problem(struct workload *w, struct device_problem *p, const json_t *from, struct error *err)
 {
-    strncpy(p->name, json_get_string(from, "name", "?"), sizeof p->name - 1);
+    p->name = json_get_string(from, "name", "?");
     p->tune = json_get_bool(from, "tune", true);
     p->roles = json_object_get(from, "roles");
     int failed =
@@ -79,6 +75,7 @@ static int open_support(struct workload *w, struct error *err)
     char *image = text_read_file(path, NULL);
     if (!image) return error_set(err, "cannot read the support kernels '%s': %s", path, strerror(errno));
     int failed = support_open(&w->support, w->cuda, image, err);
+    w->context.support = w->support;
     free(image);
     return failed;
 }
@@ -92,7 +89,8 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
     w->machine = machine;
     w->cuda = machine->cuda;
     w->request = json_incref(request);
-    device_operations_init(&w->operations, w);
+    w->context.machine = machine;
+    device_operations_init(&w->operations, &w->context);
     read_settings(w);
     size_t count = json_array_size(problems);
     if (count < 1 || count > WORKLOAD_PROBLEMS_MAX)
@@ -104,16 +102,16 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
             return error_set(err, "no operation '%s'%s%s", name, nearest ? "; did you mean " : "",
                              nearest ? nearest : "");
     }
-    w->problems = calloc(count, sizeof *w->problems);
-    if (!w->problems) return error_set(err, "out of memory");
+    w->problems = memory_try(count, sizeof *w->problems, err);
+    if (!w->problems) return -1;
     void *findings = NULL;
     if ((failed = check_memory(w, problems, err)) || (failed = open_support(w, err)) ||
         (failed = measure_open(&w->measure, w->cuda, w->support, machine->nvml, &w->measure_settings, err)) ||
         (failed = cuda_host_alloc(w->cuda, count * sizeof *w->findings, &findings, err)))
         return failed;
     w->findings = findings;
-    w->events = calloc(2 * count + 1, sizeof *w->events);
-    if (!w->events) return error_set(err, "out of memory");
+    w->events = memory_try(2 * count + 1, sizeof *w->events, err);
+    if (!w->events) return -1;
     for (size_t i = 0; i < 2 * count + 1; i++)
         if ((failed = cuda_event_create(w->cuda, &w->events[i], err))) return failed;
     for (w->problem_count = 0; w->problem_count < count;) {
@@ -136,7 +134,7 @@ void workload_release(struct workload *w)
     }
     free(w->problems);
     if (w->cuda) {
-        device_operations_free_scratch(w);
+        device_operations_free_scratch(&w->context);
         cuda_host_free(w->cuda, w->findings);
     }
     measure_close(w->measure);

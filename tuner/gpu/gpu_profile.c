@@ -1,6 +1,6 @@
-// See profiling.h. A stage is counted in one launch, on buffers as its predecessors leave them, and sampled in as many
+// See gpu_profile.h. A stage is counted in one launch, on buffers as its predecessors leave them, and sampled in as many
 // as fill some milliseconds.
-#include "tuner/counting/profiling.h"
+#include "tuner/gpu/gpu_profile.h"
 
 #include <errno.h>
 #include <math.h>
@@ -193,7 +193,7 @@ static int phase(struct workload *w, const json_t *request, size_t problem, bool
     return failed;
 }
 
-int profiling_run(struct workload *w, const json_t *request, json_t *answer, struct error *err)
+int gpu_profile_run(struct workload *w, const json_t *request, json_t *answer, struct error *err)
 {
     double begin = clock_now();
     struct linetable *tables[PIPELINE_STAGES_MAX] = {NULL};

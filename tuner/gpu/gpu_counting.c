@@ -1,5 +1,5 @@
-// See counting.h.
-#include "tuner/counting/counting.h"
+// see gpu_counting.h.
+#include "tuner/gpu/gpu_counting.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,14 +10,14 @@
 #include "tuner/counting/counters.h"
 #include "tuner/gpu/pipeline.h"
 
-struct counting {
+struct gpu_counting {
     struct counters *counters;
     struct metric_set set; // what was asked for, put together from sets and single names
     struct metric *metrics;
     json_t *names; // holds the names that `metrics` points to
 };
 
-static int add(struct counting *c, size_t *count, const struct metric *metric, struct error *err)
+static int add(struct gpu_counting *c, size_t *count, const struct metric *metric, struct error *err)
 {
     for (size_t i = 0; i < *count; i++)
         if (!strcmp(c->metrics[i].name, metric->name)) return 0;
@@ -29,7 +29,7 @@ static int add(struct counting *c, size_t *count, const struct metric *metric, s
     return 0;
 }
 
-static int add_set(struct counting *c, size_t *count, const struct metric_set *set, struct error *err)
+static int add_set(struct gpu_counting *c, size_t *count, const struct metric_set *set, struct error *err)
 {
     int failed = 0;
     for (const char *name = set->includes; name && *name && !failed; name += strspn(name, " ")) {
@@ -42,7 +42,7 @@ static int add_set(struct counting *c, size_t *count, const struct metric_set *s
     return failed;
 }
 
-static int collect(struct counting *c, struct error *err)
+static int collect(struct gpu_counting *c, struct error *err)
 {
     size_t count = 0, i;
     json_t *each;
@@ -69,10 +69,10 @@ static json_t *all_names(const json_t *names)
     return all;
 }
 
-int counting_open(struct counting **out, const struct machine *machine, const json_t *names, struct error *err)
+int gpu_counting_open(struct gpu_counting **out, const struct machine *machine, const json_t *names, struct error *err)
 {
     struct cuda_info info;
-    struct counting *c = calloc(1, sizeof *c);
+    struct gpu_counting *c = calloc(1, sizeof *c);
     *out = NULL;
     if (!c) return error_set(err, "out of memory");
     c->names = all_names(names);
@@ -81,14 +81,14 @@ int counting_open(struct counting **out, const struct machine *machine, const js
     if (!failed && c->metrics)
         failed = counters_open(&c->counters, cuda_context(machine->cuda), info.ordinal, &c->set, err);
     if (failed) {
-        counting_close(c);
+        gpu_counting_close(c);
         return failed;
     }
     *out = c;
     return 0;
 }
 
-void counting_close(struct counting *c)
+void gpu_counting_close(struct gpu_counting *c)
 {
     if (!c) return;
     counters_close(c->counters);
@@ -97,7 +97,7 @@ void counting_close(struct counting *c)
     free(c);
 }
 
-bool counting_is_for(const struct counting *c, const json_t *names)
+bool gpu_counting_is_for(const struct gpu_counting *c, const json_t *names)
 {
     json_t *all = all_names(names);
     bool same = json_equal(c->names, all);
@@ -105,7 +105,7 @@ bool counting_is_for(const struct counting *c, const json_t *names)
     return same;
 }
 
-json_t *counting_keys(const struct counting *c)
+json_t *gpu_counting_keys(const struct gpu_counting *c)
 {
     json_t *keys = json_array();
     for (size_t i = 0; c->counters && i < counters_count(c->counters); i++)
@@ -113,13 +113,13 @@ json_t *counting_keys(const struct counting *c)
     return keys;
 }
 
-json_t *counting_missing(const struct counting *c)
+json_t *gpu_counting_missing(const struct gpu_counting *c)
 {
     const char *note = c->counters ? counters_note(c->counters) : NULL;
     return note ? json_pack("[s]", note) : json_array();
 }
 
-json_t *counting_describe(const struct counting *c)
+json_t *gpu_counting_describe(const struct gpu_counting *c)
 {
     const char *reason = c->counters ? counters_reason(c->counters) : "no counters asked for";
     json_t *metrics = json_array();
@@ -130,7 +130,7 @@ json_t *counting_describe(const struct counting *c)
     }
     return json_pack("{s:b, s:s, s:s, s:o, s:o}", "available", reason == NULL, "chip",
                      c->counters ? counters_chip(c->counters) : "", "reason", reason ? reason : "", "metrics", metrics,
-                     "missing", counting_missing(c));
+                     "missing", gpu_counting_missing(c));
 }
 
 // One candidate on one problem: what counters_measure calls a candidate.
@@ -147,7 +147,7 @@ static size_t stage_count(const struct unit *u)
 }
 
 struct count_batch {
-    struct counting *c;
+    struct gpu_counting *c;
     struct workload *w;
     struct baselines *baselines;
     size_t trial_count, unit_count, first; // first: the unit that counters_measure calls candidate 0
@@ -281,7 +281,7 @@ static json_t *trial_json(const struct count_batch *b, size_t trial)
     return list;
 }
 
-int counting_run(struct counting *c, struct workload *w, struct baselines *baselines, const json_t *request,
+int gpu_counting_run(struct gpu_counting *c, struct workload *w, struct baselines *baselines, const json_t *request,
                  json_t *answer, struct error *err)
 {
     double begin = clock_now();
@@ -341,7 +341,7 @@ static void list_set(json_t *list, const struct metric_set *set, const char *chi
             json_array_append_new(list, json_pack("{s:s, s:s}", "key", m->key, "metric", m->name));
 }
 
-int counting_list(const char *chip, json_t *answer, struct error *err)
+int gpu_counting_list(const char *chip, json_t *answer, struct error *err)
 {
     json_t *metrics = json_array(), *sets = json_array();
     int failed = counters_list(chip, list_metric, metrics, err);
