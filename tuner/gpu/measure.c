@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
 
 // A graph should run for at least this long, so that an event's resolution and cost vanish in it.
 static const double graph_time = 300e-6;
@@ -26,10 +27,10 @@ struct measure {
 int measure_open(struct measure **out, struct cuda *cuda, struct support *support, struct nvml *nvml,
                  const struct measure_settings *settings, struct error *err)
 {
-    struct measure *m = calloc(1, sizeof *m);
+    struct measure *m = memory_try(1, sizeof *m, err);
     struct cuda_info info;
     *out = NULL;
-    if (!m) return error_set(err, "out of memory");
+    if (!m) return -1;
     cuda_info(cuda, &info);
     m->cuda = cuda;
     m->support = support;
