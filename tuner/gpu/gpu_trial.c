@@ -1,11 +1,10 @@
-// see gpu_trial.h. The order of one trial, with the waits marked:
+// See gpu_trial.h. The order of one trial, with the waits marked:
 //
-//     load -> all problems run and compared -> [wait] -> tuned problems timed, in batches -> [wait each] ->
-//     what timing left compared, all problems run and compared again -> [wait]
+//     load -> all problems run and compared -> [wait] -> tuned problems timed, in batches, some launches compared ->
+//     [wait each] -> all problems run again, on both sets of data, and compared -> [wait] -> memory checked -> [wait]
 //
-// A candidate that fails may have damaged what others rely on, so afterwards everything is checked and if need be
-// filled anew; if expected values or inputs were found damaged, the candidate is examined once more before it is
-// blamed, since the damage may be another's.
+// The memory is sound when a trial begins, because it is checked, and if need be filled anew, when one ends: damage is
+// the candidate's own.
 #include "tuner/gpu/gpu_trial.h"
 
 #include <math.h>
@@ -16,6 +15,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/verify.h"
+#include "tuner/gpu/workload.h"
 
 struct gpu_trial {
     struct workload *w;
@@ -43,8 +43,7 @@ static void mark(struct gpu_trial *t, const char *phase)
 // Verdicts on all problems: the gravest decides.
 static void judge(struct gpu_trial *t)
 {
-    static const int gravity[STATUS_COUNT] = {
-        [STATUS_WRONG] = 1, [STATUS_NONDETERMINISTIC] = 2, [STATUS_OUT_OF_BOUNDS] = 3};
+    static const int gravity[STATUS_COUNT] = {[STATUS_WRONG] = 1, [STATUS_NONDETERMINISTIC] = 2};
     for (size_t k = 0; k < t->w->problem_count; k++) {
         struct error reason;
         struct verify_result result;
@@ -60,15 +59,17 @@ static void judge(struct gpu_trial *t)
     t->judged = true;
 }
 
-static int pass(struct gpu_trial *t, enum verify_pass which, struct error *err)
+enum pass { PASS_FIRST, PASS_AGAIN, PASS_SECOND };
+
+static int pass(struct gpu_trial *t, enum pass which, struct error *err)
 {
     struct workload *w = t->w;
     int failed = verify_begin(w, err);
     for (size_t k = 0; k < w->problem_count && !failed; k++) {
         struct work work = pipeline_work(&t->pipeline, k);
         if (!pipeline_does(&t->pipeline, k)) continue;
-        if (which == VERIFY_SECOND && t->timed[k]) failed = verify_leftovers(w, k, err);
-        if (!failed) failed = verify_run(w, k, &work, which, err);
+        if (which == PASS_SECOND && w->problems[k].buffers.sets == 2) failed = verify_run(w, k, 1, &work, err);
+        if (!failed) failed = verify_run(w, k, 0, &work, err);
     }
     // After a refused launch the context is still good, and what was enqueued must end before anything is reused.
     if (failed) {
@@ -76,7 +77,7 @@ static int pass(struct gpu_trial *t, enum verify_pass which, struct error *err)
         return ended ? ended : failed;
     }
     if ((failed = verify_end(w, err))) return failed;
-    for (size_t k = 0; k < w->problem_count && !failed && which == VERIFY_FIRST; k++)
+    for (size_t k = 0; k < w->problem_count && !failed && which == PASS_FIRST; k++)
         if (pipeline_does(&t->pipeline, k)) failed = verify_time(w, k, &t->first[k], err);
     judge(t);
     return failed;
@@ -95,8 +96,17 @@ static int measure(struct gpu_trial *t, struct error *err)
             slow++; // for others, if at all
             continue;
         }
-        int failed = measure_work(w->measure, &work, &w->problems[k].buffers, t->first[k], cutoff, &t->times[k], err);
+        struct measure_subject subject = verify_subject(w, k, &work, t->verify);
+        struct error reason;
+        enum trial_status status;
+        int failed = measure_work(w->measure, &subject, t->first[k], cutoff, &t->times[k], &status, &reason, err);
         if (failed) return failed;
+        if (status != STATUS_OK) {
+            t->status = status;
+            error_prefix(&reason, "problem %s", w->problems[k].name);
+            strcpy(t->reason, reason.message);
+            return 0;
+        }
         t->timed[k] = true;
         slow += t->times[k].slow;
         if (!t->times[k].slow || (w->measure_settings.each && slow < w->tuned_count)) continue;
@@ -111,15 +121,27 @@ static int measure(struct gpu_trial *t, struct error *err)
 static int run(struct gpu_trial *t, struct error *err)
 {
     int failed;
-    if (t->verify && (failed = pass(t, VERIFY_FIRST, err))) return failed;
+    verify_forget(t->w);
+    if (t->verify && (failed = pass(t, PASS_FIRST, err))) return failed;
     mark(t, "verify");
     // A wrong result that changes from run to run is a race, and saying so helps more than saying "wrong".
-    if (t->status == STATUS_WRONG && t->w->verify.deterministic && verify_inputs_intact(t->w))
-        return pass(t, VERIFY_AGAIN, err);
+    if (t->status == STATUS_WRONG && t->w->verify.deterministic) return pass(t, PASS_AGAIN, err);
     if (t->status == STATUS_OK && (failed = measure(t, err))) return failed;
     mark(t, "measure");
-    if (t->status == STATUS_OK && t->verify && (failed = pass(t, VERIFY_SECOND, err))) return failed;
+    if (t->status == STATUS_OK && t->verify && (failed = pass(t, PASS_SECOND, err))) return failed;
     mark(t, "again");
+    return 0;
+}
+
+// What the candidate has done to memory that is not its own outweighs everything else.
+static int check_memory(struct gpu_trial *t, struct error *err)
+{
+    enum trial_status status;
+    struct error reason;
+    int failed = workload_mend(t->w, &status, &reason, err);
+    if (failed || status == STATUS_OK || !t->verify) return failed;
+    t->status = status;
+    strcpy(t->reason, reason.message);
     return 0;
 }
 
@@ -195,6 +217,11 @@ static int attempt(struct gpu_trial *t, const json_t *request, json_t *answer, s
     int failed = pipeline_open(&t->pipeline, t->w, request, &why);
     mark(t, "load");
     if (!failed) failed = run(t, &why);
+    if (!failed || failed == CUDA_REFUSED || failed == CUDA_MEMORY) {
+        int lost = check_memory(t, failed ? NULL : &why);
+        if (lost) failed = lost;
+        mark(t, "check");
+    }
     if (failed == CUDA_REFUSED || failed == CUDA_CRASHED || failed == CUDA_MEMORY) {
         t->status = failed == CUDA_CRASHED ? STATUS_CRASHED : STATUS_LAUNCH_ERROR;
         strcpy(t->reason, why.message);
@@ -219,18 +246,6 @@ int gpu_trial_run(struct workload *w, const json_t *request, json_t *answer, str
     t->w = w;
     measure_take_busy(w->measure);
     int failed = attempt(t, request, answer, err);
-    bool suspect =
-        t->status == STATUS_WRONG || t->status == STATUS_OUT_OF_BOUNDS || t->status == STATUS_NONDETERMINISTIC;
-    if (!failed && suspect) {
-        bool damaged, own = t->status == STATUS_OUT_OF_BOUNDS;
-        failed = workload_mend(w, &damaged, err);
-        if (!failed && damaged && !own) {
-            memset(t, 0, sizeof *t);
-            t->w = w;
-            failed = attempt(t, request, answer, err);
-            if (!failed) failed = workload_mend(w, &damaged, err);
-        }
-    }
     json_object_set_new(answer, "busy", json_real(measure_take_busy(w->measure)));
     json_object_set_new(answer, "wall", json_real(clock_now() - begin));
     free(t);

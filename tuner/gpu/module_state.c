@@ -78,7 +78,7 @@ int module_state_scan(const void *image, size_t size, bool *heap, bool *prints,
     return 0;
 }
 
-struct range {
+struct address_range {
     struct cuda *cuda;
     struct cuda_module *module;
     uint64_t low, high;
@@ -86,7 +86,7 @@ struct range {
 
 static int widen(void *user, const char *name, size_t bytes, struct error *err)
 {
-    struct range *r = user;
+    struct address_range *r = user;
     uint64_t address;
     size_t known;
     int failed = cuda_module_global(r->cuda, r->module, name, &address, &known, err);
@@ -100,7 +100,7 @@ static int widen(void *user, const char *name, size_t bytes, struct error *err)
 int module_state_open(struct module_state *s, struct cuda *cuda, struct cuda_module *module, const void *image,
                       size_t size, struct error *err)
 {
-    struct range r = {cuda, module, UINT64_MAX, 0};
+    struct address_range r = {cuda, module, UINT64_MAX, 0};
     *s = (struct module_state){0};
     int failed = module_state_scan(image, size, &s->heap, &s->prints, widen, &r, err);
     if (failed || r.high <= r.low) return failed;

@@ -5,6 +5,7 @@
 
 #include "tuner/base/json.h"
 #include "tuner/gpu/measure.h"
+#include "tuner/gpu/module_state.h"
 #include "tuner/gpu/workload_data.h"
 
 enum { PIPELINE_STAGES_MAX = 8, PIPELINE_ARGUMENTS_MAX = 64, PIPELINE_MAPS_MAX = 8 };
@@ -31,6 +32,7 @@ struct pipeline_stage {
 
 struct pipeline_part {
     struct cuda *cuda;
+    const struct module_state *state;           // the pipeline's
     const struct device_operations *operations; // the workload's
     unsigned count;                             // 0: the candidate has nothing for this problem
     struct pipeline_stage stage[PIPELINE_STAGES_MAX];
@@ -39,6 +41,7 @@ struct pipeline_part {
 struct pipeline {
     struct cuda *cuda;
     struct cuda_module *module;
+    struct module_state state; // its variables, written back before every launch that counts
     size_t problem_count;
     struct pipeline_part *parts; // by problem of the workload
 };

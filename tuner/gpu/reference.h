@@ -9,12 +9,15 @@
 
 #include "tuner/gpu/workload_data.h"
 
-// Allocates what the problem's outputs need. The memory belongs to the problem.
+// Allocates what the outputs of the set `filled` need. The memory belongs to the problem.
 int reference_prepare(struct workload *, struct device_problem *, struct error *err);
-// Computes the expected values of one problem and takes their checksums. Waits.
+// Computes the expected values of one problem from the set `filled`, which lies in the first copy, and masks them.
+// Waits.
 int reference_compute(struct workload *, size_t problem, struct error *err);
 // Whether expected values are fixed, so that the inputs must not be filled from another seed.
 bool reference_is_fixed(const struct workload *);
+// Whether they are computed on the CPU, and so worth keeping from run to run.
+bool reference_is_slow(const struct workload *);
 // The operation's view of a problem: operands and values by role.
 int reference_bind(struct workload *, struct device_problem *, struct error *err);
 
