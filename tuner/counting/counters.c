@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/libraries/cupti_library.h"
 
 // Candidates share a pass as long as they have no more stages than this together.
@@ -47,7 +48,7 @@ struct counters {
     CUcontext context;
     char chip[32];
     struct error reason;          // "" where counting works
-    char note[1024];              // "" where nothing is missing
+    char *note;                   // NULL where nothing is missing
     const struct metric **metric; // the columns
     size_t count;
     uint8_t *availability; // CUPTI's word on what this device and user may count
@@ -145,9 +146,9 @@ static void plan_release(struct counter_plan *plan)
 static int plan_make(struct counter_plan *plan, const struct metric *const *metric, size_t count, const char *chip,
                      const uint8_t *availability, struct error *err)
 {
-    plan->names = calloc(count + 1, sizeof *plan->names);
-    plan->columns = calloc(count + 1, sizeof *plan->columns);
-    if (!plan->names || !plan->columns) return error_set(err, "out of memory");
+    plan->names = memory_try(count, sizeof *plan->names, err);
+    plan->columns = memory_try(count, sizeof *plan->columns, err);
+    if (!plan->names || !plan->columns) return -1;
     if (find_known(plan, metric, count, chip, availability, err)) return -1;
     if (!plan->count) return error_set(err, "chip %s has none of the set's metrics", chip);
 
@@ -159,8 +160,8 @@ static int plan_make(struct counter_plan *plan, const struct metric *const *metr
         CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize, .pHostObject = plan->host);
     CUPTI_TRY(cuptiProfilerHostGetConfigImageSize, &size);
     plan->image_size = size.configImageSize;
-    plan->image = calloc(1, plan->image_size);
-    if (!plan->image) return error_set(err, "out of memory");
+    plan->image = memory_try(plan->image_size, 1, err);
+    if (!plan->image) return -1;
     CUPTI_TRY(cuptiProfilerHostGetConfigImage,
               &CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage, .pHostObject = plan->host,
                             .configImageSize = plan->image_size, .pConfigImage = plan->image));
@@ -172,11 +173,12 @@ static int plan_make(struct counter_plan *plan, const struct metric *const *metr
 }
 
 // The metrics of `set` that are meant for `chip`; "" takes those meant for every chip. The caller frees the list.
-static const struct metric **select_metrics(const struct metric_set *set, const char *chip, size_t *count)
+static const struct metric **select_metrics(const struct metric_set *set, const char *chip, size_t *count,
+                                            struct error *err)
 {
     size_t room = 0;
     while (set->metrics[room].key) room++;
-    const struct metric **list = calloc(room + 1, sizeof *list);
+    const struct metric **list = memory_try(room, sizeof *list, err);
     if (!list) return NULL;
     *count = 0;
     for (size_t i = 0; i < room; i++)
@@ -191,7 +193,10 @@ static int probe_device(struct counters *c, int device, struct error *err)
 
     CUpti_Device_GetChipName_Params chip = CUPTI_PARAMS(CUpti_Device_GetChipName, .deviceIndex = (size_t)device);
     CUPTI_TRY(cuptiDeviceGetChipName, &chip);
-    snprintf(c->chip, sizeof c->chip, "%s", chip.pChipName);
+    if ((size_t)snprintf(c->chip, sizeof c->chip, "%s", chip.pChipName) >= sizeof c->chip) {
+        *c->chip = '\0';
+        return error_set(err, "the chip's name '%s' is too long", chip.pChipName);
+    }
 
     CUpti_Profiler_DeviceSupported_Params support =
         CUPTI_PARAMS(CUpti_Profiler_DeviceSupported, .cuDevice = device, .api = CUPTI_PROFILER_RANGE_PROFILING);
@@ -218,8 +223,8 @@ static int probe_device(struct counters *c, int device, struct error *err)
     CUpti_Profiler_GetCounterAvailability_Params image =
         CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability, .ctx = c->context);
     CUPTI_TRY(cuptiProfilerGetCounterAvailability, &image);
-    c->availability = calloc(1, image.counterAvailabilityImageSize);
-    if (!c->availability) return error_set(err, "out of memory");
+    c->availability = memory_try(image.counterAvailabilityImageSize, 1, err);
+    if (!c->availability) return -1;
     image.pCounterAvailabilityImage = c->availability;
     CUPTI_TRY(cuptiProfilerGetCounterAvailability, &image);
     return 0;
@@ -234,8 +239,8 @@ static int make_data(struct counters *c, struct error *err)
         .numMetrics = c->plan.count, .maxNumOfRanges = MAX_RANGES, .maxNumRangeTreeNodes = MAX_RANGES);
     CUPTI_TRY(cuptiRangeProfilerGetCounterDataSize, &size);
     c->data_size = size.counterDataSize;
-    c->data = calloc(1, c->data_size);
-    return c->data ? 0 : error_set(err, "out of memory");
+    c->data = memory_try(c->data_size, 1, err);
+    return c->data ? 0 : -1;
 }
 
 int counters_begin_session(struct counters *c, struct error *err)
@@ -296,42 +301,45 @@ static int try_session(struct counters *c, struct error *err)
     return status;
 }
 
-static void write_note(struct counters *c)
+// Where some metrics are missing: which.
+static int write_note(struct counters *c, struct error *err)
 {
-    if (c->plan.count == c->count) return;
-    size_t length = (size_t)snprintf(c->note, sizeof c->note, "chip %s lacks", c->chip);
+    size_t room = sizeof "chip  lacks" + strlen(c->chip), length;
+    if (c->plan.count == c->count) return 0;
+    for (size_t i = 0; i < c->count; i++)
+        room += sizeof ",  ()" + strlen(c->metric[i]->key) + strlen(c->metric[i]->name);
+    if (!(c->note = memory_try(room, 1, err))) return -1;
+    length = (size_t)snprintf(c->note, room, "chip %s lacks", c->chip);
     for (size_t column = 0, have = 0; column < c->count; column++) {
-        if (have < c->plan.count && c->plan.columns[have] == column) {
+        if (have < c->plan.count && c->plan.columns[have] == column)
             have++;
-        } else if (length < sizeof c->note) {
-            length += (size_t)snprintf(c->note + length, sizeof c->note - length, "%s %s (%s)",
-                                       column == have ? "" : ",", c->metric[column]->key, c->metric[column]->name);
-        }
+        else
+            length += (size_t)snprintf(c->note + length, room - length, "%s %s (%s)", column == have ? "" : ",",
+                                       c->metric[column]->key, c->metric[column]->name);
     }
+    return 0;
 }
 
 int counters_open(struct counters **out, void *context, int device, const struct metric_set *set, struct error *err)
 {
-    struct counters *c = calloc(1, sizeof *c);
+    struct counters *c = memory_try(1, sizeof *c, err);
     *out = c;
-    if (!c) return error_set(err, "out of memory");
+    if (!c) return -1;
     c->context = context;
 
     bool works = !probe_device(c, device, &c->reason);
-    c->metric = select_metrics(set, c->chip, &c->count);
-    c->row = calloc(c->count + 1, sizeof *c->row);
-    if (!c->metric || !c->row) {
-        counters_close(c);
-        *out = NULL;
-        return error_set(err, "out of memory");
-    }
+    c->metric = select_metrics(set, c->chip, &c->count, err);
+    c->row = memory_try(c->count, sizeof *c->row, err);
+    if (!c->metric || !c->row) goto out;
     works = works && !plan_make(&c->plan, c->metric, c->count, c->chip, c->availability, &c->reason);
     works = works && !try_session(c, &c->reason);
-    if (works)
-        write_note(c);
-    else
-        plan_release(&c->plan);
+    if (works && write_note(c, err)) goto out;
+    if (!works) plan_release(&c->plan);
     return 0;
+out:
+    counters_close(c);
+    *out = NULL;
+    return -1;
 }
 
 void counters_close(struct counters *c)
@@ -342,6 +350,7 @@ void counters_close(struct counters *c)
     free(c->metric);
     free(c->availability);
     free(c->row);
+    free(c->note);
     free(c);
 }
 
@@ -351,7 +360,7 @@ const char *counters_reason(const struct counters *c)
 }
 const char *counters_note(const struct counters *c)
 {
-    return *c->note ? c->note : NULL;
+    return c->note;
 }
 const char *counters_chip(const struct counters *c)
 {
@@ -485,8 +494,8 @@ int counters_plan(const char *chip, const struct metric_set *set, size_t *passes
 {
     if (cupti_library_load(err)) return -1;
     size_t count = 0;
-    const struct metric **metric = select_metrics(set, chip, &count);
-    if (!metric) return error_set(err, "out of memory");
+    const struct metric **metric = select_metrics(set, chip, &count, err);
+    if (!metric) return -1;
     struct counter_plan plan = {0};
     int status = plan_make(&plan, metric, count, chip, NULL, err);
     *passes = plan.passes;

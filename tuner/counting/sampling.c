@@ -4,12 +4,10 @@
 // so that samples are not counted twice.
 #include "tuner/counting/sass.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/libraries/cupti_library.h"
 
 enum { MOST_REASONS = 128, HARDWARE_BUFFER = 64 << 20, SCRATCH_BUFFER = 16 << 20 };
@@ -69,13 +67,16 @@ static int find_reasons(void *context, struct sass_listing *out, struct error *e
         static const char *const prefixes[] = {"smsp__pcsamp_warps_issue_stalled_", "smsp__pcsamp_", NULL};
         const char *name = names[i], *end = strstr(name, "_not_issued");
         buffer.column[i] = -1;
-        if ((end && !end[11]) || out->reason_count == SASS_REASONS) continue;
+        if (end && !end[11]) continue;
         if (strstr(name, "sample_buffer_full") || strstr(name, "samples_data_dropped") || strstr(name, "sample_count"))
             continue;
         for (size_t k = 0; prefixes[k]; k++)
             if (!strncmp(name, prefixes[k], strlen(prefixes[k]))) name += strlen(prefixes[k]);
+        if (out->reason_count == SASS_REASONS || strlen(name) >= SASS_REASON_LENGTH)
+            return error_set(err, "CUPTI's stall reason '%s' is one of more than %d, or longer than %d letters", name,
+                             SASS_REASONS, SASS_REASON_LENGTH - 1);
         buffer.column[i] = (int)out->reason_count;
-        snprintf(out->reasons[out->reason_count++], SASS_REASON_LENGTH, "%s", name);
+        strcpy(out->reasons[out->reason_count++], name);
     }
     return 0;
 }
@@ -83,8 +84,9 @@ static int find_reasons(void *context, struct sass_listing *out, struct error *e
 static int configure(void *context, unsigned period, size_t instructions, struct error *err)
 {
     size_t room = instructions + 4096; // other kernels of the same context
-    buffer.instructions = memory_new(room, sizeof *buffer.instructions);
-    buffer.reasons = memory_new(room * buffer.stall_count, sizeof *buffer.reasons);
+    buffer.instructions = memory_try(room, sizeof *buffer.instructions, err);
+    buffer.reasons = memory_try(room, buffer.stall_count * sizeof *buffer.reasons, err);
+    if (!buffer.instructions || !buffer.reasons) return -1;
     for (size_t i = 0; i < room; i++) {
         buffer.instructions[i].size = sizeof *buffer.instructions;
         buffer.instructions[i].stallReason = buffer.reasons + i * buffer.stall_count;

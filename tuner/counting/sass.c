@@ -3,12 +3,10 @@
 // lacks are left out, and their columns say so.
 #include "tuner/counting/sass.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/libraries/cupti_library.h"
 
 const char *const sass_column_names[SASS_COLUMNS] = {
@@ -34,10 +32,11 @@ struct metrics {
 };
 static struct metrics configured; // on the process's one device; count 0: not yet
 
-void sass_listing_init(struct sass_listing *l, size_t code_bytes)
+int sass_listing_init(struct sass_listing *l, size_t code_bytes, struct error *err)
 {
     *l = (struct sass_listing){.count = code_bytes / SASS_BYTES};
-    l->list = memory_new(l->count, sizeof *l->list);
+    l->list = memory_try(l->count, sizeof *l->list, err);
+    return l->list ? 0 : -1;
 }
 
 void sass_listing_release(struct sass_listing *l)
@@ -83,8 +82,13 @@ static int read_data(CUcontext context, const struct metrics *m, const char *sym
     CUPTI_TRY(cuptiSassMetricsGetDataProperties, &about);
     size_t records = about.numOfPatchedInstructionRecords, values = about.numOfInstances * m->count;
     if (!records || !values) return error_set(err, "CUPTI counted no instruction of '%s'", symbol);
-    CUpti_SassMetrics_Data *data = memory_new(records, sizeof *data);
-    CUpti_SassMetrics_InstanceValue *value = memory_new(records * values, sizeof *value);
+    CUpti_SassMetrics_Data *data = memory_try(records, sizeof *data, err);
+    CUpti_SassMetrics_InstanceValue *value = memory_try(records, values * sizeof *value, err);
+    if (!data || !value) {
+        free(data);
+        free(value);
+        return -1;
+    }
     for (size_t i = 0; i < records; i++) {
         data[i].structSize = sizeof *data;
         data[i].pInstanceValues = value + i * values;

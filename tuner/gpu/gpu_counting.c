@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
 #include "tuner/counting/counters.h"
 #include "tuner/gpu/pipeline.h"
 
@@ -21,8 +22,8 @@ static int add(struct gpu_counting *c, size_t *count, const struct metric *metri
 {
     for (size_t i = 0; i < *count; i++)
         if (!strcmp(c->metrics[i].name, metric->name)) return 0;
-    struct metric *grown = realloc(c->metrics, (*count + 2) * sizeof *grown);
-    if (!grown) return error_set(err, "out of memory");
+    struct metric *grown = memory_try_grow(c->metrics, *count + 2, sizeof *grown, err);
+    if (!grown) return -1;
     c->metrics = grown;
     grown[(*count)++] = *metric;
     grown[*count] = (struct metric){0};
@@ -49,11 +50,10 @@ static int collect(struct gpu_counting *c, struct error *err)
     json_array_foreach(c->names, i, each)
     {
         const char *name = json_is_string(each) ? json_string_value(each) : "";
+        if (!*name) return error_set(err, "entry %zu of 'counters' is no name of a metric or a set", i - 1);
         const struct metric_set *set = metrics_find(name);
         const struct metric single = {name, name, "", "asked for by name", NULL};
-        int failed = 0;
-        if (set) failed = add_set(c, &count, set, err);
-        if (!set && *name) failed = add(c, &count, &single, err);
+        int failed = set ? add_set(c, &count, set, err) : add(c, &count, &single, err);
         if (failed) return failed;
     }
     c->set = (struct metric_set){"job", "the job's metrics", c->metrics, NULL};
@@ -72,9 +72,9 @@ static json_t *all_names(const json_t *names)
 int gpu_counting_open(struct gpu_counting **out, const struct machine *machine, const json_t *names, struct error *err)
 {
     struct cuda_info info;
-    struct gpu_counting *c = calloc(1, sizeof *c);
+    struct gpu_counting *c = memory_try(1, sizeof *c, err);
     *out = NULL;
-    if (!c) return error_set(err, "out of memory");
+    if (!c) return -1;
     c->names = all_names(names);
     cuda_info(machine->cuda, &info);
     int failed = collect(c, err);
@@ -194,10 +194,10 @@ static int load(struct count_batch *b, const json_t *trials, struct error *err)
     size_t i, rows = 0, columns = counters_count(b->c->counters);
     json_t *each;
     b->trial_count = json_array_size(trials);
-    b->pipelines = calloc(b->trial_count + 1, sizeof *b->pipelines);
-    b->reasons = calloc(b->trial_count + 1, sizeof *b->reasons);
-    b->units = calloc(b->trial_count * w->tuned_count + 1, sizeof *b->units);
-    if (!b->pipelines || !b->reasons || !b->units) return error_set(err, "out of memory");
+    b->pipelines = memory_try(b->trial_count, sizeof *b->pipelines, err);
+    b->reasons = memory_try(b->trial_count, sizeof *b->reasons, err);
+    b->units = memory_try(b->trial_count * w->tuned_count, sizeof *b->units, err);
+    if (!b->pipelines || !b->reasons || !b->units) return -1;
     json_array_foreach(trials, i, each)
     {
         const char *name = json_get_string(each, "baseline", NULL);
@@ -217,8 +217,8 @@ static int load(struct count_batch *b, const json_t *trials, struct error *err)
             rows += part->count;
         }
     }
-    b->values = calloc(rows * columns + 1, sizeof *b->values);
-    return b->values ? 0 : error_set(err, "out of memory");
+    b->values = memory_try(rows * columns, sizeof *b->values, err);
+    return b->values ? 0 : -1;
 }
 
 // Counts units [from, from + n) together. 0 although it failed, unless the context is lost: then `why` says what
@@ -226,9 +226,9 @@ static int load(struct count_batch *b, const json_t *trials, struct error *err)
 static int count_units(struct count_batch *b, size_t from, size_t n, double *values, bool *good, struct error *err)
 {
     size_t columns = counters_count(b->c->counters);
-    size_t *stages = calloc(n + 1, sizeof *stages);
+    size_t *stages = memory_try(n, sizeof *stages, err);
     *good = false;
-    if (!stages) return error_set(err, "out of memory");
+    if (!stages) return -1;
     for (size_t i = 0; i < n; i++) stages[i] = stage_count(&b->units[from + i]);
     b->first = from;
     b->failed = 0;
@@ -282,7 +282,7 @@ static json_t *trial_json(const struct count_batch *b, size_t trial)
 }
 
 int gpu_counting_run(struct gpu_counting *c, struct workload *w, struct baselines *baselines, const json_t *request,
-                 json_t *answer, struct error *err)
+                     json_t *answer, struct error *err)
 {
     double begin = clock_now();
     const json_t *trials = json_object_get(request, "trials");

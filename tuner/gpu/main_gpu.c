@@ -15,11 +15,11 @@
 #include "kernels/parallel.h"
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
-#include "tuner/gpu/gpu_counting.h"
-#include "tuner/gpu/gpu_profile.h"
 #include "tuner/gpu/baselines.h"
 #include "tuner/gpu/ceilings.h"
+#include "tuner/gpu/gpu_counting.h"
 #include "tuner/gpu/gpu_final.h"
+#include "tuner/gpu/gpu_profile.h"
 #include "tuner/gpu/gpu_trial.h"
 #include "tuner/gpu/workload.h"
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
 static void read_triple(const json_t *object, const char *key, unsigned out[3])
@@ -160,10 +161,10 @@ int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *ca
     memset(p, 0, sizeof *p);
     p->cuda = w->cuda;
     p->problem_count = w->problem_count;
-    p->parts = calloc(w->problem_count, sizeof *p->parts);
+    p->parts = memory_try(w->problem_count, sizeof *p->parts, err);
     const char *cubin = json_get_string(candidate, "cubin", "");
     int failed = -1;
-    if (!p->parts) return error_set(err, "out of memory");
+    if (!p->parts) return -1;
     for (size_t i = 0; i < w->problem_count; i++)
         p->parts[i] = (struct pipeline_part){.cuda = w->cuda, .operations = &w->operations};
     char *image = text_read_file(cubin, NULL);

@@ -47,7 +47,7 @@ struct workload {
     struct verify_finding (*findings)[BUFFERS_MAX]; // page-locked copies of each problem's findings
     json_t *request;                                // the job as asked for
     const struct operation *operation;              // NULL: the reference is another
-    struct device_operations operations; // what it, and baselines, may call
+    struct device_operations operations;            // what it, and baselines, may call
     struct device_operations_context context;
 };
 
