@@ -24,6 +24,7 @@ struct measure {
     struct cuda_event *event[2 * MEASURE_BATCH];
     struct nvml_reading reading;
     size_t l2_bytes, memory_bytes;
+    double *samples;   // max_samples
     double busy, told; // told: when the temperature was read
 };
 
@@ -36,6 +37,11 @@ int measure_open(struct measure **out, struct cuda *cuda, struct support *suppor
     if (!m) return -1;
     cuda_info(cuda, &info);
     m->cuda = cuda;
+    m->samples = memory_try(settings->max_samples > 0 ? (size_t)settings->max_samples : 1, sizeof *m->samples, err);
+    if (!m->samples) {
+        measure_close(m);
+        return -1;
+    }
     m->support = support;
     m->nvml = nvml;
     m->settings = *settings;
@@ -56,6 +62,7 @@ void measure_close(struct measure *m)
 {
     if (!m) return;
     for (int i = 0; i < 2 * MEASURE_BATCH; i++) cuda_event_destroy(m->cuda, m->event[i]);
+    free(m->samples);
     free(m);
 }
 
@@ -228,7 +235,7 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
     double times[MEASURE_BATCH], estimate = first;
     int failed = 0;
     *status = STATUS_OK;
-    sampler_begin(&sampler, set, cutoff);
+    sampler_begin(&sampler, set, cutoff, m->samples);
     for (int i = 0; i < MEASURE_BATCH; i++) plans[i] = &plan;
     // A first launch pays for loading the kernel; what it says is only good for work far from every threshold.
     bool doubtful = !(first > 2 * set->graph_below && first > 20e-6) || (cutoff > 0 && first > cutoff);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SAMPLER_MAX = 1024, SAMPLER_SHOWN = 10, SAMPLER_RETAKES = 3 };
+enum { SAMPLER_SHOWN = 10, SAMPLER_RETAKES = 3 };
 
 struct measure_settings {
     bool cold;  // L2 flushed before every launch
@@ -36,14 +36,14 @@ struct measurement {
 struct sampler {
     struct measure_settings settings;
     double cutoff; // s; 0: none
-    double times[SAMPLER_MAX];
+    double *times; // the caller's, room for max_samples (1 at least)
     size_t count;
     double spent; // s of GPU time
     int dropped;  // batches
     bool slow, throttled;
 };
 
-void sampler_begin(struct sampler *, const struct measure_settings *, double cutoff);
+void sampler_begin(struct sampler *, const struct measure_settings *, double cutoff, double *times);
 // A first, single time: marks the candidate slow if it is beyond the cutoff.
 void sampler_screen(struct sampler *, double time);
 // How many samples to take next; 0: done.
