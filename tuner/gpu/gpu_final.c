@@ -166,7 +166,7 @@ static int try_out(struct gpu_final *f, struct race_entry *e, size_t problem, do
 // have damaged is mended.
 static int prove(struct gpu_final *f, struct race_entry *e, struct error *err)
 {
-    bool damaged;
+    bool damaged, late;
     double estimate;
     int failed = 0;
     if (e->status != STATUS_OK) return 0;
@@ -174,9 +174,11 @@ static int prove(struct gpu_final *f, struct race_entry *e, struct error *err)
     f->progress(f->user, 0, e->trial);
     verify_forget(f->w);
     failed = pass(f, e, true, err);
+    if (!failed) failed = module_state_look(&e->pipeline.state, f->w->cuda, &late, err);
     for (size_t k = 0; k < f->w->problem_count && !failed; k++)
         if (f->w->problems[k].tune && takes_part(e, k)) failed = try_out(f, e, k, &estimate, err);
     if (!failed && e->status == STATUS_OK) failed = pass(f, e, false, err);
+    if (!failed) failed = module_state_look(&e->pipeline.state, f->w->cuda, &late, err);
     return failed == CUDA_CRASHED ? failed : check_memory(f, e, &damaged, err);
 }
 
@@ -240,7 +242,6 @@ static int race_problem(struct gpu_final *f, size_t problem, double done, double
 static int find_author(struct gpu_final *f, bool *found, struct error *err)
 {
     int failed = 0;
-    *found = false;
     for (int round = 0; round < SUSPECT_ROUNDS && !failed; round++)
         for (size_t i = 0; i < f->count && !failed; i++)
             for (size_t k = 0; k < f->w->problem_count && !failed; k++) {
@@ -269,6 +270,11 @@ static int race(struct gpu_final *f, bool *again, struct error *err)
     for (size_t k = 0; k < w->problem_count && !failed; k++)
         if (w->problems[k].tune)
             failed = race_problem(f, k, (double)raced++ / (double)w->tuned_count, 1 / (double)w->tuned_count, err);
+    for (size_t i = 0; i < f->count && !failed; i++) {
+        bool late;
+        failed = module_state_look(&f->entries[i].pipeline.state, w->cuda, &late, err);
+        *again |= !failed && late; // the race was run without restoring its variables
+    }
     if (!failed) failed = check_memory(f, NULL, &damaged, err);
     return failed || !damaged ? failed : find_author(f, again, err);
 }

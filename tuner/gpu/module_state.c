@@ -2,7 +2,10 @@
 #include "tuner/gpu/module_state.h"
 
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "tuner/base/memory.h"
 
 // A part of the image, or NULL when it lies outside.
 static const void *part(const unsigned char *image, size_t size, uint64_t offset, uint64_t bytes)
@@ -78,51 +81,98 @@ int module_state_scan(const void *image, size_t size, bool *heap, bool *prints,
     return 0;
 }
 
-struct address_range {
+struct finder {
     struct cuda *cuda;
     struct cuda_module *module;
-    uint64_t low, high;
+    struct module_state *state;
 };
 
-static int widen(void *user, const char *name, size_t bytes, struct error *err)
+static int add(void *user, const char *name, size_t bytes, struct error *err)
 {
-    struct address_range *r = user;
+    struct finder *f = user;
+    struct module_state *s = f->state;
     uint64_t address;
     size_t known;
-    int failed = cuda_module_global(r->cuda, r->module, name, &address, &known, err);
+    int failed = cuda_module_global(f->cuda, f->module, name, &address, &known, err);
     if (failed) return failed;
-    if (known < bytes) known = bytes;
-    if (address < r->low) r->low = address;
-    if (address + known > r->high) r->high = address + known;
+    struct module_range *grown = memory_try_grow(s->ranges, s->range_count + 1, sizeof *grown, err);
+    if (!grown) return -1;
+    s->ranges = grown;
+    s->ranges[s->range_count++] = (struct module_range){address, known < bytes ? bytes : known, 0};
     return 0;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    uint64_t x = ((const struct module_range *)a)->address, y = ((const struct module_range *)b)->address;
+    return (x > y) - (x < y);
+}
+
+// The driver lays variables at multiples of 256 bytes: what lies in a smaller gap is theirs too.
+static void join(struct module_state *s)
+{
+    size_t n = 0;
+    if (s->range_count) qsort(s->ranges, s->range_count, sizeof *s->ranges, by_address);
+    for (size_t i = 0; i < s->range_count; i++) {
+        struct module_range *last = n ? &s->ranges[n - 1] : NULL;
+        uint64_t end = s->ranges[i].address + s->ranges[i].bytes;
+        if (last && s->ranges[i].address < last->address + last->bytes + 256) {
+            if (end > last->address + last->bytes) last->bytes = (size_t)(end - last->address);
+        } else {
+            s->ranges[n++] = s->ranges[i];
+        }
+    }
+    s->range_count = n;
+    for (size_t i = 0; i < n; i++) {
+        s->ranges[i].at = s->bytes;
+        s->bytes += s->ranges[i].bytes;
+    }
+}
+
+static int read_all(const struct module_state *s, struct cuda *cuda, unsigned char *to, struct error *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < s->range_count && !failed; i++)
+        failed = cuda_download(cuda, to + s->ranges[i].at, s->ranges[i].address, s->ranges[i].bytes, err);
+    return failed ? failed : cuda_sync(cuda, err);
 }
 
 int module_state_open(struct module_state *s, struct cuda *cuda, struct cuda_module *module, const void *image,
                       size_t size, struct error *err)
 {
-    struct address_range r = {cuda, module, UINT64_MAX, 0};
+    struct finder f = {cuda, module, s};
     *s = (struct module_state){0};
-    int failed = module_state_scan(image, size, &s->heap, &s->prints, widen, &r, err);
-    if (failed || r.high <= r.low) return failed;
-    // The driver lays a module's variables side by side, each at a multiple of 256 bytes; what lies between is theirs
-    // too.
-    s->address = r.low;
-    s->bytes = (size_t)(r.high - r.low);
-    void *first = NULL;
-    if ((failed = cuda_host_alloc(cuda, s->bytes, &first, err)) ||
-        (failed = cuda_download(cuda, first, s->address, s->bytes, err)) || (failed = cuda_sync(cuda, err)))
-        s->bytes = 0;
-    s->first = first;
-    return failed;
+    int failed = module_state_scan(image, size, &s->heap, &s->prints, add, &f, err);
+    if (failed) return failed;
+    join(s);
+    if (!s->bytes) return 0;
+    void *both = NULL;
+    if ((failed = cuda_host_alloc(cuda, 2 * s->bytes, &both, err))) return failed;
+    s->first = both;
+    s->now = s->first + s->bytes;
+    return read_all(s, cuda, s->first, err);
 }
 
 void module_state_release(struct module_state *s, struct cuda *cuda)
 {
     cuda_host_free(cuda, s->first);
+    free(s->ranges);
     *s = (struct module_state){0};
 }
 
 int module_state_restore(const struct module_state *s, struct cuda *cuda, struct error *err)
 {
-    return s->bytes ? cuda_upload(cuda, s->address, s->first, s->bytes, err) : 0;
+    int failed = 0;
+    for (size_t i = 0; i < s->range_count && !failed; i++)
+        failed = cuda_upload(cuda, s->ranges[i].address, s->first + s->ranges[i].at, s->ranges[i].bytes, err);
+    return failed;
+}
+
+int module_state_look(struct module_state *s, struct cuda *cuda, bool *late, struct error *err)
+{
+    *late = false;
+    if (!s->bytes || s->changes) return 0;
+    int failed = read_all(s, cuda, s->now, err);
+    if (!failed) *late = s->changes = memcmp(s->first, s->now, s->bytes) != 0;
+    return failed;
 }

@@ -14,11 +14,19 @@
 
 #include "tuner/libraries/cuda.h"
 
+// Variables that lie side by side.
+struct module_range {
+    uint64_t address;
+    size_t bytes, at; // at: where their contents are kept
+};
+
 struct module_state {
-    size_t bytes;         // of all variables, with the gaps between them; 0: there is none
-    uint64_t address;     // of the first
-    unsigned char *first; // page-locked: their contents after loading
-    bool heap, prints;    // calls malloc or free; calls printf
+    size_t bytes; // of all variables, with the gaps between them; 0: there is none
+    size_t range_count;
+    struct module_range *ranges;
+    unsigned char *first, *now; // page-locked: contents after loading; room for a look
+    bool changes;               // they have been seen to change: they must be restored before every launch
+    bool heap, prints;          // calls malloc or free; calls printf
 };
 
 // Reads the image (the file's `size` bytes) and, where it has variables, their contents. CUDA_REFUSED when the driver
@@ -29,6 +37,9 @@ void module_state_release(struct module_state *, struct cuda *);
 
 // Enqueues writing them back.
 int module_state_restore(const struct module_state *, struct cuda *, struct error *err);
+// Waits, and sets `changes` if they are not what they were. (Many a variable is a constant that the compiler has left
+// there.) *late: they have changed for the first time.
+int module_state_look(struct module_state *, struct cuda *, bool *late, struct error *err);
 
 // What the image says alone, without a device: calls visit(user, name, bytes) for every writable variable. -1 with a
 // message when it is not an ELF file or is cut off.

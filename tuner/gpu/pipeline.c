@@ -260,5 +260,5 @@ static int restore_variables(void *self, struct error *err)
 
 struct work pipeline_work(struct pipeline *p, size_t problem)
 {
-    return (struct work){pipeline_enqueue, p->state.bytes ? restore_variables : NULL, &p->parts[problem]};
+    return (struct work){pipeline_enqueue, p->state.changes ? restore_variables : NULL, &p->parts[problem]};
 }

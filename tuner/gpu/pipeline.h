@@ -58,6 +58,7 @@ int pipeline_enqueue_stage(struct pipeline_part *, unsigned stage, int64_t shift
 // Whether the candidate has any stage for a problem. One that has none for some problem cannot do it (objective
 // "each").
 bool pipeline_does(const struct pipeline *, size_t problem);
+// Its variables are restored before every launch once they have been seen to change (module_state_look).
 struct work pipeline_work(struct pipeline *, size_t problem);
 
 #endif
