@@ -5,6 +5,7 @@
 
 #include "kernels/operation.h"
 #include "tuner/base/json.h"
+#include "tuner/base/settings.h"
 #include "tuner/gpu/buffers.h"
 #include "tuner/gpu/device_operations.h"
 #include "tuner/gpu/machine.h"
@@ -12,13 +13,6 @@
 #include "tuner/gpu/support.h"
 
 enum { WORKLOAD_PROBLEMS_MAX = 64 };
-
-struct verify_settings {
-    bool enabled;
-    double tolerance, absolute, relative;
-    bool deterministic;
-    size_t guard_bytes;
-};
 
 struct device_problem {
     const char *name;    // this and roles are borrowed from the request, which the workload keeps
