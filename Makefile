@@ -75,9 +75,8 @@ $(BUILD)/%.o: %.c
 	@echo "cc $<"
 	@$(CC) $(CFLAGS) $(EXTRA) -c $< -o $@
 
-$(call objects,$(GPU_SOURCES)): EXTRA = $(VENDOR)
-$(BUILD)/tuner/counting/counters.o: EXTRA = -Ituner/counting/cxx $(VENDOR)
-$(BUILD)/tests/test_profile.o: EXTRA = $(VENDOR)
+# cxx holds an empty <string>, which a header of CUPTI's includes even in C.
+$(call objects,$(GPU_SOURCES)) $(BUILD)/tests/test_profile.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)
 $(BUILD)/tuner/compile/nvrtc.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compile/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
 # Loops over a pool of candidates are all that a proposal costs: vectorised.

@@ -45,6 +45,7 @@
 #include <string.h>
 
 #include "kernels/operation.h"
+#include "tuner/base/memory.h"
 
 enum {
     GEMM_M,
@@ -204,10 +205,10 @@ static int reference(const struct device_operations *tools, const struct operati
 }
 
 // Dense fp64 copy of the batch's product `which`, transposed if asked; NULL if there is no memory.
-static double *host_copy(const struct operand *all, int64_t batch, int64_t which, bool transpose)
+static double *host_copy(const struct operand *all, int64_t batch, int64_t which, bool transpose, struct error *err)
 {
     int64_t rows = all->rows / batch;
-    double *to = malloc((size_t)(rows * all->cols) * sizeof *to);
+    double *to = memory_try((size_t)(rows * all->cols), sizeof *to, err);
     size_t size = element_size(all->type);
     const char *data = (const char *)all->host + (size_t)(which * rows * all->ld) * size;
     for (int64_t i = 0; to && i < rows; i++)
@@ -219,15 +220,13 @@ static double *host_copy(const struct operand *all, int64_t batch, int64_t which
 
 static int cpu_one(const struct device_gemm *g, int64_t which, struct operation_expected *expected, struct error *err)
 {
-    double *a = host_copy(&g->a, g->batch, which, g->transpose_a),
-           *b = host_copy(&g->b, g->batch, which, g->transpose_b), *c = NULL;
-    double *row = malloc((size_t)g->n * 2 * sizeof *row);
-    if (g->beta != 0) c = host_copy(&g->c, g->batch, which, false);
-    int result = 0;
-    if (!a || !b || !row || (g->beta != 0 && !c)) {
-        result = error_set(err, "no memory for the reference");
-        goto out;
-    }
+    double *a = host_copy(&g->a, g->batch, which, g->transpose_a, err),
+           *b = host_copy(&g->b, g->batch, which, g->transpose_b, err), *c = NULL;
+    double *row = memory_try((size_t)g->n * 2, sizeof *row, err);
+    if (g->beta != 0) c = host_copy(&g->c, g->batch, which, false, err);
+    int result = -1;
+    if (!a || !b || !row || (g->beta != 0 && !c)) goto out;
+    result = 0;
     double *scale = row + g->n;
     for (int64_t i = 0; i < g->m; i++) {
         memset(row, 0, (size_t)g->n * 2 * sizeof *row);

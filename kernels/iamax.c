@@ -8,6 +8,7 @@
 
 #include "kernels/parallel.h"
 #include "kernels/vectors.h"
+#include "tuner/base/memory.h"
 
 enum { N, X, VALUE, INDEX };
 enum { PIECE = 1 << 20 };
@@ -53,9 +54,9 @@ static int cpu(const struct operation_problem *p, struct operation_expected *exp
 {
     const struct operand *x = &p->operand[X];
     int64_t n = operand_count(x), pieces = (n + PIECE - 1) / PIECE;
-    struct best best = {-1, 0}, *each = calloc((size_t)pieces, sizeof *each);
+    struct best best = {-1, 0}, *each = memory_try((size_t)pieces, sizeof *each, err);
     struct searching s = {x, each};
-    if (!each) return error_set(err, "no memory for the reference");
+    if (!each) return -1;
     parallel_for(n, PIECE, search, &s);
     for (int64_t i = 0; i < pieces; i++)
         if (each[i].value > best.value) best = each[i];

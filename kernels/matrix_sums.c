@@ -10,6 +10,7 @@
 
 #include "kernels/parallel.h"
 #include "kernels/vectors.h"
+#include "tuner/base/memory.h"
 
 enum { ROWS, COLS, A, SUMS };
 
@@ -77,10 +78,10 @@ static void add_columns(void *user, int64_t begin, int64_t end)
 static int add(const struct operation_problem *p, struct operation_expected *expected, int64_t sums, int64_t length,
                int64_t grain, parallel_body *body, struct error *err)
 {
-    double *memory = calloc((size_t)sums * 2, sizeof *memory);
+    double *memory = memory_try((size_t)sums * 2, sizeof *memory, err);
     struct adding s = {&p->operand[A], memory, memory + sums};
     double u = element_roundoff(p->operand[SUMS].type);
-    if (!memory) return error_set(err, "no memory for the reference");
+    if (!memory) return -1;
     parallel_for(sums, grain, body, &s);
     expected->per_scale = u * (sqrt((double)length) + 4);
     expected->per_value = 0;

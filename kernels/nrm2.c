@@ -54,8 +54,8 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
 {
     const struct operand *x = &p->operand[X];
     struct operation_expected *expected = &all[RESULT];
-    struct device_sums sums = vector_sums(x, NULL, operand_count(x), term);
-    if (!(sums.sum_abs >= 0)) return error_set(err, "no memory for the reference, or x holds NaN");
+    struct device_sums sums;
+    if (vector_sums(x, NULL, operand_count(x), term, &sums, err)) return -1;
     bound(p, expected);
     if (expected->host_scale) *expected->host_scale = (float)sqrt(sums.sum);
     if (expected->host_expected) *expected->host_expected = sqrt(sums.sum);

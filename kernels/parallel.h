@@ -8,8 +8,8 @@
 typedef void parallel_body(void *user, int64_t begin, int64_t end);
 
 // Splits [0, n) into pieces of `grain` (the last may be shorter) and has them done, in any order, by as many threads as
-// there are cores. A piece always has the same bounds, so that what is computed piece by piece does not depend on the
-// number of cores. Returns when all is done.
+// there are cores (64 at most). A piece always has the same bounds, so that what is computed piece by piece does not
+// depend on the number of cores. Returns when all is done.
 void parallel_for(int64_t n, int64_t grain, parallel_body *body, void *user);
 
 // A loop that takes longer than PARALLEL_QUIET says how far it is (share of its pieces handed out, 0..1) now and then,

@@ -9,6 +9,7 @@
 
 #include "kernels/parallel.h"
 #include "kernels/vectors.h"
+#include "tuner/base/memory.h"
 
 enum { N, X, Y };
 enum { PIECE = 1 << 20 };
@@ -77,9 +78,9 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
 {
     const struct operand *x = &p->operand[X];
     int64_t n = operand_count(x), pieces = (n + PIECE - 1) / PIECE;
-    struct device_sums sums = {0}, *before = calloc((size_t)pieces, sizeof *before);
+    struct device_sums sums = {0}, *before = memory_try((size_t)pieces, sizeof *before, err);
     struct scanning s = {x, &all[Y], before, element_roundoff(p->operand[Y].type)};
-    if (!before) return error_set(err, "no memory for the reference");
+    if (!before) return -1;
     parallel_for(n, PIECE, total, &s);
     for (int64_t i = 0; i < pieces; i++) {
         struct device_sums mine = before[i];

@@ -16,6 +16,7 @@
 
 #include "kernels/parallel.h"
 #include "kernels/vectors.h"
+#include "tuner/base/memory.h"
 
 enum { COUNT, LENGTH_A, LENGTH_B, MATCH, MISMATCH, OPEN, EXTEND, A, B, SCORE };
 
@@ -85,7 +86,7 @@ static int64_t align(const struct operation_problem *p, int64_t pair, int *row)
 static void align_some(void *user, int64_t begin, int64_t end)
 {
     struct aligning *s = user;
-    int *row = malloc(((size_t)s->p->value[LENGTH_B] * 2 + 1) * sizeof *row);
+    int *row = memory_try((size_t)s->p->value[LENGTH_B] * 2, sizeof *row, NULL);
     if (!row) s->failed = 1;
     for (int64_t i = begin; i < end && row; i++) s->score[i] = align(s->p, i, row);
     free(row);
@@ -95,7 +96,7 @@ static int cpu(const struct operation_problem *p, struct operation_expected *exp
 {
     struct aligning s = {p, expected[SCORE].host_exact, 0};
     parallel_for(operand_count(&p->operand[SCORE]), 64, align_some, &s);
-    return s.failed ? error_set(err, "no memory for the reference") : 0;
+    return s.failed ? error_set(err, "no host memory for the reference") : 0;
 }
 
 static const struct operation_baseline none[] = {{NULL, NULL, false, NULL, NULL, NULL}};

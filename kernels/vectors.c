@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "kernels/parallel.h"
+#include "tuner/base/memory.h"
 
 enum { PIECE = 1 << 20 };
 
@@ -28,12 +29,13 @@ static void sum_piece(void *user, int64_t begin, int64_t end)
     s->pieces[begin / PIECE] = sums;
 }
 
-struct device_sums vector_sums(const struct operand *x, const struct operand *y, int64_t n, vector_term *term)
+int vector_sums(const struct operand *x, const struct operand *y, int64_t n, vector_term *term,
+                struct device_sums *sums, struct error *err)
 {
     int64_t pieces = (n + PIECE - 1) / PIECE;
-    struct device_sums all = {0}, *each = calloc((size_t)pieces, sizeof *each);
+    struct device_sums all = {0}, *each = memory_try((size_t)pieces, sizeof *each, err);
     struct summing s = {x, y, term, each};
-    if (!each) return (struct device_sums){.sum = NAN, .sum_abs = NAN, .sum_squares = NAN};
+    if (!each) return -1;
     parallel_for(n, PIECE, sum_piece, &s);
     for (int64_t i = 0; i < pieces; i++) {
         all.sum += each[i].sum;
@@ -42,7 +44,8 @@ struct device_sums vector_sums(const struct operand *x, const struct operand *y,
         all.fractional += each[i].fractional;
     }
     free(each);
-    return all;
+    *sums = all;
+    return all.sum_abs >= 0 ? 0 : error_set(err, "x holds NaN");
 }
 
 float vector_bound(double u, int64_t n, const struct device_sums *sums, struct operation_expected *expected)

@@ -34,8 +34,8 @@ refuse tuner/base "search/|kernels/|$(above cli compile counting gpu job librari
     'tuner/base is the lowest layer'
 refuse tuner/libraries "search/|$(above cli compile counting gpu job output recorded replay run store trial)" \
     'the foreign libraries know nothing of trials'
-refuse tuner/counting "search/|$(above cli compile job output recorded replay run store trial)" \
-    'counting knows no jobs and no stores'
+refuse tuner/counting "search/|$(above cli compile gpu job output recorded replay run store trial)" \
+    'counting knows no candidates, no jobs and no stores'
 refuse tuner/gpu "search/|$(above cli compile job output recorded replay run store trial)" \
     'the GPU worker knows no jobs and no stores'
 refuse tuner/compile "search/|kernels/|$(above cli counting gpu job libraries output recorded replay run store trial)" \
@@ -43,6 +43,13 @@ refuse tuner/compile "search/|kernels/|$(above cli counting gpu job libraries ou
 refuse tuner/store "$(above cli counting gpu job libraries output recorded replay run)" 'the store is SQLite alone'
 refuse tuner/recorded "$(above cli counting gpu job libraries output replay run store)" 'recorded spaces know no store'
 refuse tuner/run "$(above cli counting gpu libraries output)" 'the run knows no commands and no CUDA'
+# Of the GPU worker, the requests that count, and nothing that times or verifies.
+for file in $(grep -lE '^#include "tuner/counting/' tuner/gpu/*.[ch]); do
+    case $file in
+    tuner/gpu/gpu_counting.c | tuner/gpu/gpu_profile.c) ;;
+    *) complain "$file includes tuner/counting" ;;
+    esac
+done
 if grep -rnE '\bFILE \*|\bfopen\b|\bprintf\(' search --include='*.[ch]' | grep -v snprintf; then
     complain 'search/ does no input and output'
 fi
@@ -53,10 +60,20 @@ only 'sqlite3\.h' tuner/store/store.c tuner/store/store_internal.h tuner/store/s
 only 'xxhash\.h' tuner/base/hash.c
 only 'zlib\.h' tuner/base/gzip.c
 only 'nvrtc\.h' tuner/compile/nvrtc.c
-only 'cuda\.h' tuner/libraries/cuda.c tuner/counting/counters.c
-only 'cupti[a-z_]*\.h' tuner/libraries/cupti_library.c tuner/counting/counters.c tuner/counting/sass.c \
-    tuner/counting/sampling.c
+only 'cuda\.h' tuner/libraries/cuda.c
+only 'cupti[a-z_]*\.h' tuner/libraries/cupti_library.h
+only 'dlfcn\.h' tuner/libraries/library.c
 only 'cublas[A-Za-z_0-9]*\.h' tuner/libraries/blas.c
+
+# Memory and clocks come from tuner/base. Workers answer with an error when memory is exhausted, where the driver ends.
+found=$(grep -rnE '\b(malloc|calloc|realloc|aligned_alloc|strdup|strndup|clock_gettime|gettimeofday) *\(' tuner search \
+    kernels --include='*.[ch]' | grep -v '^tuner/base/')
+[ -z "$found" ] || complain "use tuner/base/memory.h, text.h or clock.h:
+$found"
+found=$(grep -rnE '\b(memory_new|memory_grow|text_copy|text_format|arena_new) *\(' tuner/gpu tuner/counting \
+    tuner/libraries kernels --include='*.[ch]')
+[ -z "$found" ] || complain "the GPU worker must not end when memory is exhausted: use memory_try:
+$found"
 
 # One struct, union or enum for each name.
 tag='^[ \t]*(static |const |typedef )*(struct|union|enum) [a-z_0-9]+ \{'

@@ -168,6 +168,94 @@ static void nonsense_is_answered(void **state)
     e2e_remove(folder);
 }
 
+// A request whose lists are long, by format: `count` numbered elements.
+static char *numbered(const char *format, int count)
+{
+    char *list = text_copy("");
+    for (int i = 0; i < count; i++) {
+        char *one = text_format(format, i, i), *longer = text_format("%s%s%s", list, i ? "," : "", one);
+        free(list);
+        free(one);
+        list = longer;
+    }
+    return list;
+}
+
+static void no_option_entry_folder_or_macro_is_dropped(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("many"), *options = numbered("\"-DX%d=%d\"", 600),
+         *defines = numbered("\"Y%d\":\"%d\"", 600), *entries = numbered("\"k<%d>\"", 70),
+         *folders = numbered("\"nosuch/%d\"", 600);
+    e2e_write(folder, "last.h", "#define Z 7\n");
+    e2e_write(folder, "x.cu",
+              "#include <last.h>\n"
+              "static_assert(X0 == 0 && X599 == 599 && Y0 == 0 && Y599 == 599 && Z == 7, \"something is missing\");\n"
+              "template <int n> __global__ void k(int *x) { *x = n; }\n");
+    char *request =
+        text_format("{\"id\":1,\"op\":\"compile\",\"arch\":\"sm_90a\",\"source\":\"%s/x.cu\",\"options\":[%s],"
+                    "\"include\":[%s,\"%s\"],\"entries\":[%s],\"defines\":{%s},\"deadline\":60}\n",
+                    folder, options, folders, folder, entries, defines);
+    json_t *answer = ask(folder, request, NULL);
+    expect_status(answer, "ok");
+    const json_t *found = json_object_get(answer, "entries");
+    assert_int_equal(json_array_size(found), 70);
+    assert_string_equal(json_get_string(json_array_get(found, 69), "entry", ""), "k<69>");
+    assert_string_equal(json_get_string(json_array_get(found, 69), "symbol", ""), "_Z1kILi69EEvPi");
+    json_decref(answer);
+    free(request);
+    free(options);
+    free(defines);
+    free(entries);
+    free(folders);
+    e2e_remove(folder);
+}
+
+static void what_is_not_a_string_is_refused_by_name(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("strings");
+    static const struct {
+        const char *member, *reason;
+    } wrong[] = {
+        {"\"options\":[\"-DA=1\",7]", "entry 1 of 'options' is not a string"},
+        {"\"include\":[null]", "entry 0 of 'include' is not a string"},
+        {"\"entries\":[\"k\",{}]", "entry 1 of 'entries' is not a string"},
+        {"\"entries\":\"k\"", "'entries' is not a list"},
+        {"\"defines\":{\"A\":1}", "macro 'A' is not a string"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char *request = text_format("{\"id\":1,\"op\":\"compile\",\"text\":\"\",%s}\n", wrong[i].member);
+        json_t *answer = ask(folder, request, NULL);
+        expect_status(answer, "error");
+        e2e_expect(json_get_string(answer, "reason", ""), wrong[i].reason);
+        json_decref(answer);
+        free(request);
+    }
+    e2e_remove(folder);
+}
+
+static void a_log_is_shown_whatever_its_bytes_and_says_how_much_is_left_out(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("log"), *lines = numbered("int x%d = undefined_name_%d;\n", 90);
+    static const char *const members = "\"entries\":[]";
+    for (char *comma = lines; (comma = strchr(comma, ','));) *comma = ' ';
+    e2e_write(folder, "x.cu", "#error caf\xe9\n");
+    json_t *answer = compile(folder, members);
+    expect_status(answer, "compile_error");
+    e2e_expect(json_get_string(answer, "reason", ""), "caf?");
+    json_decref(answer);
+    e2e_write(folder, "x.cu", lines);
+    answer = compile(folder, members);
+    expect_status(answer, "compile_error");
+    e2e_expect(json_get_string(answer, "reason", ""), "undefined_name_0");
+    e2e_expect(json_get_string(answer, "reason", ""), " bytes more)");
+    json_decref(answer);
+    free(lines);
+    e2e_remove(folder);
+}
+
 // wgmma and TMA are Hopper's own: there, another architecture is told so.
 static void a_template_for_hopper_alone_says_so(void **state)
 {
@@ -206,6 +294,9 @@ int main(void)
         cmocka_unit_test(errors_name_the_line_and_a_missing_kernel_is_one),
         cmocka_unit_test(a_compile_is_cancelled_at_its_deadline),
         cmocka_unit_test(nonsense_is_answered),
+        cmocka_unit_test(no_option_entry_folder_or_macro_is_dropped),
+        cmocka_unit_test(what_is_not_a_string_is_refused_by_name),
+        cmocka_unit_test(a_log_is_shown_whatever_its_bytes_and_says_how_much_is_left_out),
         cmocka_unit_test(a_template_for_hopper_alone_says_so),
         cmocka_unit_test(the_shipped_templates_compile_for_hopper_and_ampere),
     };

@@ -5,12 +5,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "tuner/base/stats.h"
 #include "tuner/gpu/sampler.h"
 
+enum { MOST = 5000 };
+static double samples[MOST], rival_samples[MOST];
 static const struct measure_settings settings = {
     .cold = true,
     .warmup = 2,
@@ -102,7 +105,7 @@ static void a_paired_ratio_is_immune_to_drift_that_both_share(void **state)
 static int feed(struct sampler *s, double time, double spread, uint64_t seed)
 {
     int batches = 0;
-    double x[SAMPLER_MAX];
+    double x[MOST];
     for (size_t n; (n = sampler_wanted(s)) > 0 && batches < 1000; batches++) {
         double spent = 0;
         for (size_t i = 0; i < n; i++) spent += x[i] = time * (1 + spread * noise(&seed));
@@ -116,7 +119,7 @@ static void a_steady_clock_needs_one_batch(void **state)
     (void)state;
     struct sampler s;
     struct measurement m;
-    sampler_begin(&s, &settings, 0);
+    sampler_begin(&s, &settings, 0, samples);
     assert_int_equal(feed(&s, 1e-3, 0.002, 1), 1);
     sampler_result(&s, &m);
     assert_int_equal(m.count, 7);
@@ -128,10 +131,10 @@ static void a_noisy_clock_gets_more_samples_but_no_more_than_allowed(void **stat
 {
     (void)state;
     struct sampler s;
-    sampler_begin(&s, &settings, 0);
+    sampler_begin(&s, &settings, 0, samples);
     feed(&s, 1e-3, 0.05, 1);
     assert_true(s.count > 7);
-    sampler_begin(&s, &settings, 0);
+    sampler_begin(&s, &settings, 0, samples);
     feed(&s, 1e-3, 2.0, 1);
     assert_int_equal(s.count, 50);
 }
@@ -140,7 +143,7 @@ static void the_time_allowed_ends_sampling(void **state)
 {
     (void)state;
     struct sampler s;
-    sampler_begin(&s, &settings, 0);
+    sampler_begin(&s, &settings, 0, samples);
     feed(&s, 0.05, 1.0, 1);
     assert_int_equal(s.count, 7); // min_samples are taken in any case
 }
@@ -150,7 +153,7 @@ static void beyond_the_cutoff_one_time_is_enough(void **state)
     (void)state;
     struct sampler s;
     struct measurement m;
-    sampler_begin(&s, &settings, 3e-3);
+    sampler_begin(&s, &settings, 3e-3, samples);
     sampler_screen(&s, 2.9e-3);
     assert_true(sampler_wanted(&s) > 0);
     sampler_screen(&s, 3.1e-3);
@@ -163,9 +166,9 @@ static void a_clear_loser_is_not_measured_to_the_end(void **state)
 {
     (void)state;
     struct sampler loser, rival;
-    sampler_begin(&loser, &settings, 3e-3); // the incumbent takes 1 ms
+    sampler_begin(&loser, &settings, 3e-3, samples); // the incumbent takes 1 ms
     feed(&loser, 1.5e-3, 0.1, 3);
-    sampler_begin(&rival, &settings, 3e-3);
+    sampler_begin(&rival, &settings, 3e-3, rival_samples);
     feed(&rival, 1.0e-3, 0.1, 3);
     assert_int_equal(loser.count, 7);
     assert_false(loser.slow);
@@ -178,18 +181,18 @@ static void throttled_batches_are_taken_again_but_not_forever(void **state)
     struct sampler s;
     struct measurement m;
     const double x[7] = {1, 1, 1, 1, 1, 1, 1};
-    sampler_begin(&s, &settings, 0);
+    sampler_begin(&s, &settings, 0, samples);
     sampler_add(&s, x, 7, 1e-3, true);
     assert_int_equal(s.count, 0);
     assert_int_equal(sampler_wanted(&s), 7);
     sampler_add(&s, x, 7, 1e-3, false);
     sampler_result(&s, &m);
     assert_false(m.throttled);
-    sampler_begin(&s, &settings, 0);
+    sampler_begin(&s, &settings, 0, samples);
     for (int i = 0; i <= SAMPLER_RETAKES; i++) sampler_add(&s, x, 7, 1e-3, true);
     sampler_result(&s, &m);
     assert_true(m.count == 7 && m.throttled);
-    sampler_begin(&s, &settings, 0);
+    sampler_begin(&s, &settings, 0, samples);
     sampler_add(&s, x, 7, 3 * settings.max_time, true); // too long to be taken again
     assert_int_equal(s.count, 7);
 }
@@ -200,11 +203,67 @@ static void strange_settings_are_made_sensible(void **state)
     struct measure_settings strange = settings;
     struct sampler s;
     strange.min_samples = 0;
-    strange.max_samples = 100000;
-    sampler_begin(&s, &strange, 0);
+    strange.max_samples = MOST;
+    sampler_begin(&s, &strange, 0, samples);
     assert_int_equal(sampler_wanted(&s), 1);
     feed(&s, 1e-9, 3.0, 5);
-    assert_true(s.count <= SAMPLER_MAX);
+    assert_true(s.count <= MOST);
+}
+
+static void thousands_of_samples_are_taken_if_asked_for(void **state)
+{
+    (void)state;
+    struct measure_settings many = settings;
+    struct sampler s;
+    many.max_samples = MOST;
+    sampler_begin(&s, &many, 0, samples);
+    feed(&s, 1e-9, 3.0, 5);
+    assert_int_equal(s.count, MOST);
+}
+
+static void settings_go_to_a_worker_and_come_back(void **state)
+{
+    (void)state;
+    struct measure_settings all, back;
+    struct error err;
+    assert_int_equal(settings_read(measure_table, NULL, &all, &err), 0); // the defaults
+    assert_true(all.cold && all.warmup == 2 && all.max_samples == 100 && all.slow_factor == 3 && !all.each);
+    all = (struct measure_settings){.cold = false,
+                                    .warmup = 0,
+                                    .min_samples = 3,
+                                    .max_samples = 4,
+                                    .precision = 0.5,
+                                    .max_time = 2,
+                                    .graph_below = 3,
+                                    .rest = 4,
+                                    .slow_factor = 5,
+                                    .each = true};
+    json_t *object = settings_write(measure_table, &all);
+    assert_string_equal(json_get_string(object, "cache", ""), "warm");
+    assert_null(json_object_get(object, "timeout")); // the driver's alone
+    assert_int_equal(settings_read(measure_table, object, &back, &err), 0);
+    assert_true(!back.cold && back.warmup == 0 && back.min_samples == 3 && back.max_samples == 4);
+    assert_true(back.precision == 0.5 && back.max_time == 2 && back.graph_below == 3 && back.rest == 4);
+    assert_true(back.slow_factor == 5 && back.each);
+    json_decref(object);
+}
+
+static void settings_of_the_wrong_type_or_out_of_range_are_refused_by_name(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {{"{\"cache\":\"tepid\"}", "'cache'"},
+                                           {"{\"warmup\":20000}", "'warmup'"},
+                                           {"{\"max_samples\":50.5}", "'max_samples'"},
+                                           {"{\"rest\":-1}", "'rest'"},
+                                           {"{\"each\":1}", "'each'"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct measure_settings unused;
+        struct error err = {""};
+        json_t *object = json_parse(wrong[i][0], &err);
+        assert_int_equal(settings_read(measure_table, object, &unused, &err), -1);
+        assert_non_null(strstr(err.message, wrong[i][1]));
+        json_decref(object);
+    }
 }
 
 int main(void)
@@ -222,6 +281,9 @@ int main(void)
         cmocka_unit_test(a_clear_loser_is_not_measured_to_the_end),
         cmocka_unit_test(throttled_batches_are_taken_again_but_not_forever),
         cmocka_unit_test(strange_settings_are_made_sensible),
+        cmocka_unit_test(settings_go_to_a_worker_and_come_back),
+        cmocka_unit_test(settings_of_the_wrong_type_or_out_of_range_are_refused_by_name),
+        cmocka_unit_test(thousands_of_samples_are_taken_if_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static void set_up(struct workload *w, struct device_problem *p, const char *fol
     static const enum element types[] = {ELEMENT_F32, ELEMENT_F32, ELEMENT_I64};
     for (int i = 0; i < 3; i++) {
         struct device_buffer *b = &p->buffers.list[p->buffers.count++];
-        strcpy(b->name, names[i]);
+        b->name = names[i];
         b->direction = i ? DIRECTION_OUT : DIRECTION_IN;
         b->view = (struct operand){
             .type = types[i], .rows = 1, .cols = i ? 1 : N, .ld = i ? 1 : N, .device = 4096u * (unsigned)(i + 1)};

@@ -18,6 +18,10 @@ const char *json_get_string(const json_t *object, const char *key, const char *f
 // A real, or null for NaN and infinities (which JSON lacks). New reference.
 json_t *json_real_or_null(double value);
 
+// A string of bytes that may not be UTF-8 (a compiler's log quotes any source): those that are not become '?'. New
+// reference.
+json_t *json_text(const char *bytes, size_t length);
+
 // Parses one line. NULL with a message that quotes the beginning of the text.
 json_t *json_parse(const char *text, struct error *err);
 

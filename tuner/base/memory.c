@@ -1,6 +1,7 @@
 // See memory.h.
 #include "tuner/base/memory.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,9 +24,19 @@ void *memory_grow(void *old, size_t count, size_t size)
     return or_end(realloc(old, count && size ? count * size : 1));
 }
 
-void *memory_try(size_t count, size_t size, struct error *err)
+static void *or_fail(void *memory, size_t count, size_t size, struct error *err)
 {
-    void *memory = calloc(count ? count : 1, size ? size : 1);
     if (!memory) error_set(err, "out of host memory: %zu elements of %zu bytes", count, size);
     return memory;
+}
+
+void *memory_try(size_t count, size_t size, struct error *err)
+{
+    return or_fail(calloc(count ? count : 1, size ? size : 1), count, size, err);
+}
+
+void *memory_try_grow(void *old, size_t count, size_t size, struct error *err)
+{
+    bool fits = !size || count <= SIZE_MAX / size;
+    return or_fail(fits ? realloc(old, count && size ? count * size : 1) : NULL, count, size, err);
 }

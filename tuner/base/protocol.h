@@ -143,8 +143,10 @@ const char *status_name(enum trial_status status);
 // The status of a word, or -1.
 int status_find(const char *name);
 
-// What a worker says when it cannot work at all, and exits with EXIT_ENVIRONMENT.
-#define PROTOCOL_ENVIRONMENT "environment"
+// What answers say besides the status of a trial: "ok" (status_name(STATUS_OK)) to any request that was met, and
+#define PROTOCOL_ERROR "error"                   // the request makes no sense, or cannot be met
+#define PROTOCOL_SOURCE_CHANGED "source_changed" // it is not the source that the request names
+#define PROTOCOL_ENVIRONMENT "environment"       // this worker cannot work at all, and exits with EXIT_ENVIRONMENT
 
 // Exit statuses of every program here.
 enum {

@@ -170,14 +170,14 @@ char *text_read_file(const char *path, size_t *size)
     FILE *file = fopen(path, "rb");
     if (!file) return NULL;
     size_t used = 0, room = 1 << 16;
-    char *text = memory_new(room, 1);
-    for (;;) {
+    char *text = memory_try(room, 1, NULL), *grown = text;
+    while (grown) {
         used += fread(text + used, 1, room - used - 1, file);
         if (used < room - 1) break;
         room *= 2;
-        text = memory_grow(text, room, 1);
+        if ((grown = memory_try_grow(text, room, 1, NULL))) text = grown;
     }
-    int failed = ferror(file) ? (errno ? errno : EIO) : 0;
+    int failed = !grown ? ENOMEM : ferror(file) ? (errno ? errno : EIO) : 0;
     fclose(file);
     if (failed) {
         free(text);

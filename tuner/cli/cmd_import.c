@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
@@ -34,9 +35,8 @@ static int compare_numbers(const void *a, const void *b)
 
 static double median_objective(const struct recorded *r)
 {
-    double *times = malloc((r->trial_count + 1) * sizeof *times), median = NAN;
+    double *times = memory_new(r->trial_count, sizeof *times), median = NAN;
     size_t count = 0;
-    if (!times) return median;
     for (size_t i = 0; i < r->trial_count; i++)
         if (r->trials[i].status == STATUS_OK) times[count++] = r->trials[i].objective;
     qsort(times, count, sizeof *times, compare_numbers);

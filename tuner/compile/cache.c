@@ -67,7 +67,9 @@ int cache_add(const char *folder, const char *key, const void *cubin, size_t siz
     char *cubin_path = cache_path(folder, key, ".cubin"), *figures_path = cache_path(folder, key, ".json");
     char *inner = text_directory(cubin_path), *text = json_dumps(figures, JSON_COMPACT);
     int result = -1;
-    if (!make_folder(folder, err) && !make_folder(inner, err) && !write_renamed(cubin_path, cubin, size, err))
+    if (!text)
+        error_set(err, "out of host memory");
+    else if (!make_folder(folder, err) && !make_folder(inner, err) && !write_renamed(cubin_path, cubin, size, err))
         result = write_renamed(figures_path, text, strlen(text), err);
     free(cubin_path);
     free(figures_path);

@@ -7,6 +7,7 @@
 
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/compile/cache.h"
@@ -17,48 +18,91 @@
 #define SWEETSPOT_CUDA_HOME "/usr/local/cuda"
 #endif
 
-enum { MAX_OPTIONS = 512 };
-
-struct compile_options {
-    size_t count;
-    const char *list[MAX_OPTIONS];
-    char *owned[MAX_OPTIONS];
-};
-
-// Takes the text.
-static void add_option(struct compile_options *o, char *text)
-{
-    if (o->count == MAX_OPTIONS) {
-        free(text);
-        return;
-    }
-    o->owned[o->count] = text;
-    o->list[o->count++] = text;
-}
-
-static void collect_options(const json_t *request, struct compile_options *o)
-{
-    size_t i;
-    json_t *value;
-    const char *name, *home = getenv("CUDA_HOME");
-    if (!home || !*home) home = SWEETSPOT_CUDA_HOME;
-    add_option(o, text_format("--gpu-architecture=%s", json_get_string(request, "arch", "sm_90a")));
-    add_option(o, text_copy("-std=c++17"));
-    add_option(o, text_copy("--ptxas-options=-v"));
-    add_option(o, text_copy("-lineinfo"));
-    json_array_foreach(json_object_get(request, "options"), i, value)
-        add_option(o, text_copy(json_string_value(value)));
-    json_array_foreach(json_object_get(request, "include"), i, value)
-        add_option(o, text_format("-I%s", json_string_value(value)));
-    add_option(o, text_format("-I%s/include", home));
-    add_option(o, text_format("-I%s/include/cccl", home));
-    json_object_foreach(json_object_get(request, "defines"), name, value)
-        add_option(o, text_format("-D%s=%s", name, json_string_value(value)));
-}
+// Of a compiler's log, what a reason holds.
+enum { REASON_MAX = 4000 };
 
 static json_t *refuse(const char *status, const char *reason)
 {
-    return json_pack("{s:s, s:s%}", "status", status, "reason", reason, strnlen(reason, 4000));
+    return json_pack("{s:s, s:o}", "status", status, "reason", json_text(reason, strlen(reason)));
+}
+
+// The log from its first error line on, which is what a person wants to read first; where it is long, as many whole
+// lines as a reason holds, and how much is left out.
+static json_t *refuse_with_log(const char *log)
+{
+    const char *start = strstr(log, "error");
+    while (start && start > log && start[-1] != '\n') start--;
+    if (!start) start = log;
+    size_t length = strlen(start), shown = length;
+    if (length <= REASON_MAX) return refuse(status_name(STATUS_COMPILE_ERROR), start);
+    for (shown = REASON_MAX; shown && start[shown] != '\n'; shown--) {
+    }
+    if (!shown) shown = REASON_MAX; // one endless line
+    char *reason = text_format("%.*s\n(and %zu bytes more)", (int)shown, start, length - shown);
+    json_t *answer = refuse(status_name(STATUS_COMPILE_ERROR), reason);
+    free(reason);
+    return answer;
+}
+
+// The strings of a request's list, borrowed from it. NULL with a message; the caller frees.
+static const char **strings(const json_t *request, const char *key, size_t *count, struct error *err)
+{
+    const json_t *list = json_object_get(request, key);
+    const char **out = memory_try(json_array_size(list), sizeof *out, err);
+    size_t i;
+    json_t *value;
+    *count = json_array_size(list);
+    if (out && list && !json_is_array(list)) {
+        error_set(err, "'%s' is not a list", key);
+        goto fail;
+    }
+    json_array_foreach(list, i, value)
+    {
+        if (!out) return NULL;
+        if (!json_is_string(value)) {
+            error_set(err, "entry %zu of '%s' is not a string", i, key);
+            goto fail;
+        }
+        out[i] = json_string_value(value);
+    }
+    return out;
+fail:
+    free(out);
+    return NULL;
+}
+
+// What NVRTC is told, as a list like the request's.
+static json_t *all_options(const json_t *request, struct error *err)
+{
+    json_t *all = json_array(), *value, *defines = json_object_get(request, "defines");
+    size_t i;
+    const char *name, *home = getenv("CUDA_HOME");
+    if (!home || !*home) home = SWEETSPOT_CUDA_HOME;
+    json_array_append_new(all, json_sprintf("--gpu-architecture=%s", json_get_string(request, "arch", "sm_90a")));
+    json_array_append_new(all, json_string("-std=c++17"));
+    json_array_append_new(all, json_string("--ptxas-options=-v"));
+    json_array_append_new(all, json_string("-lineinfo"));
+    json_array_extend(all, json_object_get(request, "options"));
+    json_array_foreach(json_object_get(request, "include"), i, value)
+        json_array_append_new(all, json_sprintf("-I%s", json_string_value(value)));
+    json_array_append_new(all, json_sprintf("-I%s/include", home));
+    json_array_append_new(all, json_sprintf("-I%s/include/cccl", home));
+    json_object_foreach(defines, name, value)
+    {
+        if (!json_is_string(value)) {
+            error_set(err, "the value of macro '%s' is not a string", name);
+            json_decref(all);
+            return NULL;
+        }
+        json_array_append_new(all, json_sprintf("-D%s=%s", name, json_string_value(value)));
+    }
+    // An element that jansson could not make (no memory, not UTF-8) is missing.
+    size_t expected = 6 + json_array_size(json_object_get(request, "options")) +
+                      json_array_size(json_object_get(request, "include")) + json_object_size(defines);
+    if (json_array_size(all) == expected) return all;
+    error_set(err, "an option for the compiler is not UTF-8, or memory is exhausted");
+    json_decref(all);
+    return NULL;
 }
 
 static json_t *describe(const struct compilation *c)
@@ -72,94 +116,122 @@ static json_t *describe(const struct compilation *c)
                                                  (json_int_t)f->spill_stores, "shared", (json_int_t)f->shared, "stack",
                                                  (json_int_t)f->stack, "code_bytes", (json_int_t)f->code_bytes));
     }
-    if (*c->warnings) json_array_append_new(warnings, json_string(c->warnings));
-    return json_pack("{s:s, s:f, s:o, s:o}", "status", "ok", "seconds", c->seconds, "entries", entries, "warnings",
-                     warnings);
+    if (*c->warnings) json_array_append_new(warnings, json_text(c->warnings, strlen(c->warnings)));
+    return json_pack("{s:s, s:f, s:o, s:o}", "status", status_name(STATUS_OK), "seconds", c->seconds, "entries",
+                     entries, "warnings", warnings);
 }
 
-// The first error line with its place, then the rest: what a person wants to read first.
-static const char *first_error(const char *log)
+// What a request asks to be compiled, checked.
+struct compile_job {
+    char *text;                // the program
+    char hash[HASH_TEXT_SIZE]; // of it and what it includes
+    const char *name;          // for messages
+    json_t *options;           // what `option` points to
+    const char **option, **entry, **include;
+    size_t option_count, entry_count, include_count;
+};
+
+static void compile_job_release(struct compile_job *j)
 {
-    const char *error = strstr(log, "error");
-    if (!error) return log;
-    while (error > log && error[-1] != '\n') error--;
-    return error;
+    free(j->text);
+    free(j->option);
+    free(j->entry);
+    free(j->include);
+    json_decref(j->options);
+}
+
+static int read_source(struct compile_job *j, const json_t *request, struct error *err)
+{
+    const char *source = json_get_string(request, "source", NULL), *given = json_get_string(request, "text", NULL);
+    const char *base = source ? strrchr(source, '/') : NULL;
+    j->name = base ? base + 1 : source ? source : "text.cu";
+    if (!given && !source) return error_set(err, "the request has neither 'source' nor 'text'");
+    if (!given) return source_hash(source, (char *const *)j->include, j->include_count, j->hash, &j->text, err);
+    j->text = text_copy(given);
+    struct hash *h = hash_new();
+    hash_text(h, given);
+    hash_finish(h, j->hash);
+    return 0;
+}
+
+static int read_job(struct compile_job *j, const json_t *request, struct error *err)
+{
+    json_t *list;
+    size_t unused;
+    const char **given = strings(request, "options", &unused, err); // checks them
+    free(given);
+    if (!given || !(j->include = strings(request, "include", &j->include_count, err)) ||
+        !(j->entry = strings(request, "entries", &j->entry_count, err)) || !(j->options = all_options(request, err)))
+        return -1;
+    list = json_pack("{s:O}", "options", j->options);
+    j->option = strings(list, "options", &j->option_count, err);
+    json_decref(list);
+    return j->option ? read_source(j, request, err) : -1;
+}
+
+// The key of what the cubin depends on.
+static void cache_key(const struct compile_job *j, const char *version, char key[HASH_TEXT_SIZE])
+{
+    struct hash *h = hash_new();
+    hash_text(h, j->hash);
+    hash_text(h, version);
+    for (size_t i = 0; i < j->option_count; i++) hash_text(h, j->option[i]);
+    for (size_t i = 0; i < j->entry_count; i++) hash_text(h, j->entry[i]);
+    hash_finish(h, key);
+}
+
+static json_t *compile_anew(const struct compile_job *j, double deadline, const char *cache, const char *key)
+{
+    struct error err;
+    struct compilation c;
+    json_t *answer = NULL;
+    int failed =
+        nvrtc_compile(j->text, j->name, j->option_count, j->option, j->entry_count, j->entry, deadline, &c, &err);
+    if (failed)
+        return refuse(failed == NVRTC_NO_MEMORY ? PROTOCOL_ERROR : status_name(STATUS_COMPILE_ERROR), err.message);
+    switch (c.result) {
+    case COMPILED:
+        answer = describe(&c);
+        if (cache && cache_add(cache, key, c.cubin, c.cubin_size, answer, &err)) {
+            json_decref(answer);
+            answer = refuse(PROTOCOL_ERROR, err.message);
+        }
+        break;
+    case COMPILE_TIMED_OUT:
+        answer = refuse(status_name(STATUS_COMPILE_TIMEOUT), "still compiling at the deadline");
+        break;
+    case COMPILE_FAILED:
+        answer = refuse_with_log(c.log);
+        break;
+    }
+    compilation_release(&c);
+    return answer;
 }
 
 static json_t *compile(const json_t *request, const char *version)
 {
     struct error err;
-    struct compile_options options = {0};
-    char hash[HASH_TEXT_SIZE] = "", *text = NULL, *include[MAX_OPTIONS];
-    const char *source = json_get_string(request, "source", NULL), *given = json_get_string(request, "text", NULL);
-    const char *expected = json_get_string(request, "source_hash", NULL),
-               *cache = json_get_string(request, "cache", NULL);
-    const char *entries[64];
-    size_t include_count = 0, entry_count = 0, i;
-    json_t *value, *answer = NULL;
-
-    json_array_foreach(json_object_get(request, "include"), i, value) if (include_count < MAX_OPTIONS)
-        include[include_count++] = (char *)(uintptr_t)json_string_value(value);
-    json_array_foreach(json_object_get(request, "entries"), i, value) if (entry_count < 64) entries[entry_count++] =
-        json_string_value(value);
-    if (given) {
-        text = text_copy(given);
-        struct hash *h = hash_new();
-        hash_text(h, given);
-        hash_finish(h, hash);
-    } else if (!source) {
-        return refuse("error", "the request has neither 'source' nor 'text'");
-    } else if (source_hash(source, include, include_count, hash, &text, &err)) {
-        return refuse("error", err.message);
-    } else if (expected && strcmp(expected, hash)) {
-        free(text);
-        return refuse("source_changed", source);
-    }
-
-    collect_options(request, &options);
-    char key[HASH_TEXT_SIZE];
-    struct hash *h = hash_new();
-    hash_text(h, hash);
-    hash_text(h, version);
-    for (i = 0; i < options.count; i++) hash_text(h, options.list[i]);
-    for (i = 0; i < entry_count; i++) hash_text(h, entries[i]);
-    hash_finish(h, key);
-
-    answer = cache ? cache_find(cache, key) : NULL;
-    bool cached = answer != NULL;
-    if (!cached) {
-        struct compilation c;
-        const char *base = source ? strrchr(source, '/') : NULL;
-        if (nvrtc_compile(text,
-                          base     ? base + 1
-                          : source ? source
-                                   : "text.cu",
-                          options.count, options.list, entry_count, entries, json_get_number(request, "deadline", 0),
-                          &c, &err)) {
-            answer = refuse("compile_error", err.message);
-        } else {
-            if (c.result == COMPILED) {
-                answer = describe(&c);
-                if (cache && cache_add(cache, key, c.cubin, c.cubin_size, answer, &err)) {
-                    json_decref(answer);
-                    answer = refuse("error", err.message);
-                }
-            } else if (c.result == COMPILE_TIMED_OUT) {
-                answer = refuse("compile_timeout", "still compiling at the deadline");
-            } else {
-                answer = refuse("compile_error", first_error(c.log));
-            }
-            compilation_release(&c);
+    struct compile_job job = {0};
+    const char *cache = json_get_string(request, "cache", NULL), *hash = json_get_string(request, "source_hash", NULL);
+    json_t *answer = NULL;
+    if (read_job(&job, request, &err)) {
+        answer = refuse(PROTOCOL_ERROR, err.message);
+    } else if (hash && strcmp(hash, job.hash)) {
+        answer = refuse(PROTOCOL_SOURCE_CHANGED, json_get_string(request, "source", ""));
+    } else {
+        char key[HASH_TEXT_SIZE];
+        cache_key(&job, version, key);
+        answer = cache ? cache_find(cache, key) : NULL;
+        bool cached = answer != NULL;
+        if (!cached) answer = compile_anew(&job, json_get_number(request, "deadline", 0), cache, key);
+        if (cache && status_find(json_get_string(answer, "status", "")) == STATUS_OK) {
+            char *path = cache_path(cache, key, ".cubin");
+            json_object_set_new(answer, "cubin", json_string(path));
+            free(path);
         }
+        json_object_set_new(answer, "cached", json_boolean(cached));
     }
-    if (cache && !strcmp(json_get_string(answer, "status", ""), "ok")) {
-        char *path = cache_path(cache, key, ".cubin");
-        json_object_set_new(answer, "cubin", json_string(path));
-        free(path);
-    }
-    json_object_set_new(answer, "cached", json_boolean(cached));
-    for (i = 0; i < options.count; i++) free(options.owned[i]);
-    free(text);
+    compile_job_release(&job);
     return answer;
 }
 
@@ -178,14 +250,14 @@ int main(void)
         json_t *request = json_parse(line, &err), *answer;
         const char *op = json_get_string(request, "op", "");
         if (!request)
-            answer = refuse("error", err.message);
+            answer = refuse(PROTOCOL_ERROR, err.message);
         else if (!strcmp(op, "hello"))
             answer = json_pack("{s:s}", "compiler", version);
         else if (!strcmp(op, "compile"))
             answer = compile(request, version);
         else
-            answer = refuse("error", "unknown op");
-        if (!answer) answer = refuse("error", "cannot describe the result"); // a log that is not UTF-8
+            answer = refuse(PROTOCOL_ERROR, "unknown op");
+        if (!answer) answer = refuse(PROTOCOL_ERROR, "out of host memory");
         json_object_set_new(answer, "id", json_integer(json_get_integer(request, "id", -1)));
         int failed = json_write_line(STDOUT_FILENO, answer, &err);
         json_decref(answer);

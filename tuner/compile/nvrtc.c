@@ -101,12 +101,13 @@ static char *read_warnings(const char *log)
     return warnings;
 }
 
-static char *read_log(nvrtcProgram program)
+// NULL with a message when memory is exhausted.
+static char *read_log(nvrtcProgram program, struct error *err)
 {
     size_t size = 0;
-    if (nvrtcGetProgramLogSize(program, &size) != NVRTC_SUCCESS || !size) return text_copy("");
-    char *log = memory_new(size + 1, 1);
-    nvrtcGetProgramLog(program, log);
+    if (nvrtcGetProgramLogSize(program, &size) != NVRTC_SUCCESS) size = 0;
+    char *log = memory_try(size + 1, 1, err);
+    if (log && size) nvrtcGetProgramLog(program, log);
     return log;
 }
 
@@ -115,9 +116,10 @@ static int take_result(nvrtcProgram program, size_t entry_count, const char *con
 {
     if (nvrtcGetCUBINSize(program, &c->cubin_size) != NVRTC_SUCCESS || !c->cubin_size)
         return error_set(err, "NVRTC made no cubin: the architecture must be a real one such as sm_90a");
-    c->cubin = memory_new(c->cubin_size, 1);
+    c->cubin = memory_try(c->cubin_size, 1, err);
+    c->entries = memory_try(entry_count, sizeof *c->entries, err);
+    if (!c->cubin || !c->entries) return NVRTC_NO_MEMORY;
     if (nvrtcGetCUBIN(program, c->cubin) != NVRTC_SUCCESS) return error_set(err, "NVRTC does not hand out its cubin");
-    c->entries = memory_new(entry_count, sizeof *c->entries);
     for (size_t i = 0; i < entry_count; i++) {
         const char *symbol = NULL;
         if (nvrtcGetLoweredName(program, entries[i], &symbol) != NVRTC_SUCCESS)
@@ -145,7 +147,11 @@ int nvrtc_compile(const char *text, const char *name, size_t option_count, const
     if (said == NVRTC_SUCCESS && deadline > 0) nvrtcSetFlowCallback(program, cancel_after, &limit);
     if (said == NVRTC_SUCCESS) said = nvrtcCompileProgram(program, (int)option_count, options);
     c->seconds = clock_now() - start;
-    c->log = read_log(program);
+    c->log = read_log(program, err);
+    if (!c->log) {
+        nvrtcDestroyProgram(&program);
+        return NVRTC_NO_MEMORY;
+    }
     c->warnings = read_warnings(c->log);
     if (said == NVRTC_SUCCESS) {
         c->result = COMPILED;

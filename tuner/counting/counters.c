@@ -18,12 +18,6 @@
 // host objects of their own.
 #include "tuner/counting/counters.h"
 
-#include <cupti_profiler_host.h>
-#include <cupti_profiler_target.h>
-#include <cupti_range_profiler.h>
-#include <cupti_result.h>
-#include <cupti_target.h>
-
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
@@ -32,38 +26,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/libraries/cupti_library.h"
 
 // Candidates share a pass as long as they have no more stages than this together.
 enum { MAX_RANGES = 64 };
-
-// A parameter block of CUPTI's with its size set, as every call wants it: PARAMS(CUpti_X, .member = value).
-#define PARAMS(type, ...)                                    \
-    (type##_Params)                                          \
-    {                                                        \
-        .structSize = type##_Params_STRUCT_SIZE, __VA_ARGS__ \
-    }
-
-// clang-format off
-#define CUPTI_FUNCTIONS(F) \
-    F(cuptiProfilerInitialize) F(cuptiProfilerDeviceSupported) \
-    F(cuptiProfilerGetCounterAvailability) F(cuptiDeviceGetChipName) F(cuptiProfilerHostInitialize) \
-    F(cuptiProfilerHostDeinitialize) F(cuptiProfilerHostGetBaseMetrics) F(cuptiProfilerHostGetMetricProperties) \
-    F(cuptiProfilerHostConfigAddMetrics) F(cuptiProfilerHostGetConfigImageSize) \
-    F(cuptiProfilerHostGetConfigImage) F(cuptiProfilerHostGetNumOfPasses) \
-    F(cuptiProfilerHostEvaluateToGpuValues) F(cuptiRangeProfilerEnable) F(cuptiRangeProfilerDisable) \
-    F(cuptiRangeProfilerSetConfig) F(cuptiRangeProfilerStart) F(cuptiRangeProfilerStop) \
-    F(cuptiRangeProfilerPushRange) F(cuptiRangeProfilerPopRange) F(cuptiRangeProfilerDecodeData) \
-    F(cuptiRangeProfilerGetCounterDataSize) F(cuptiRangeProfilerCounterDataImageInitialize) \
-    F(cuptiRangeProfilerGetCounterDataInfo)
-// clang-format on
-
-static struct {
-    bool loaded;
-#define MEMBER(name) __typeof__(name) *name;
-    CUPTI_FUNCTIONS(MEMBER)
-#undef MEMBER
-} cupti;
 
 typedef CUpti_Profiler_Host_Object host_object;
 
@@ -81,7 +48,7 @@ struct counters {
     CUcontext context;
     char chip[32];
     struct error reason;          // "" where counting works
-    char note[1024];              // "" where nothing is missing
+    char *note;                   // NULL where nothing is missing
     const struct metric **metric; // the columns
     size_t count;
     uint8_t *availability; // CUPTI's word on what this device and user may count
@@ -104,42 +71,15 @@ struct counter_batch {
     struct error *err;
 };
 
-static int fail(struct error *err, const char *function, CUptiResult result)
-{
-    return cupti_library_fail(err, function, (int)result);
-}
-
-// For functions that return 0 or -1: leaves with CUPTI's message where the call fails.
-#define TRY(function, params)                                               \
-    do {                                                                    \
-        CUptiResult result_ = cupti.function(params);                       \
-        if (result_ != CUPTI_SUCCESS) return fail(err, #function, result_); \
-    } while (0)
-
-static int load_library(struct error *err)
-{
-#define NAME(name) #name,
-    static const char *const names[] = {CUPTI_FUNCTIONS(NAME)};
-#undef NAME
-    void *found[sizeof names / sizeof *names], **next = found;
-    if (cupti.loaded) return 0;
-    if (cupti_library_find(names, found, sizeof names / sizeof *names, err)) return -1;
-#define LOAD(name) memcpy(&cupti.name, next++, sizeof *next);
-    CUPTI_FUNCTIONS(LOAD)
-#undef LOAD
-    cupti.loaded = true;
-    return 0;
-}
-
 // NULL `availability` stands for a device of which nothing is switched off.
 static int make_host(host_object **host, const char *chip, const uint8_t *availability, struct error *err)
 {
     CUpti_Profiler_Host_Initialize_Params params =
-        PARAMS(CUpti_Profiler_Host_Initialize, .profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER, .pChipName = chip,
-               .pCounterAvailabilityImage = availability);
+        CUPTI_PARAMS(CUpti_Profiler_Host_Initialize, .profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER,
+                     .pChipName = chip, .pCounterAvailabilityImage = availability);
     CUptiResult result = cupti.cuptiProfilerHostInitialize(&params);
     if (result != CUPTI_SUCCESS) {
-        fail(err, "cuptiProfilerHostInitialize", result);
+        cupti_library_fail(err, "cuptiProfilerHostInitialize", result);
         return error_prefix(err, "chip %s", chip);
     }
     *host = params.pHostObject;
@@ -148,13 +88,13 @@ static int make_host(host_object **host, const char *chip, const uint8_t *availa
 
 static void drop_host(host_object *host)
 {
-    if (host) cupti.cuptiProfilerHostDeinitialize(&PARAMS(CUpti_Profiler_Host_Deinitialize, .pHostObject = host));
+    if (host) cupti.cuptiProfilerHostDeinitialize(&CUPTI_PARAMS(CUpti_Profiler_Host_Deinitialize, .pHostObject = host));
 }
 
 static CUptiResult add_metrics(host_object *host, const char **names, size_t count)
 {
-    return cupti.cuptiProfilerHostConfigAddMetrics(&PARAMS(CUpti_Profiler_Host_ConfigAddMetrics, .pHostObject = host,
-                                                           .ppMetricNames = names, .numMetrics = count));
+    return cupti.cuptiProfilerHostConfigAddMetrics(&CUPTI_PARAMS(
+        CUpti_Profiler_Host_ConfigAddMetrics, .pHostObject = host, .ppMetricNames = names, .numMetrics = count));
 }
 
 // Whether the chip has every metric of the list.
@@ -206,37 +146,39 @@ static void plan_release(struct counter_plan *plan)
 static int plan_make(struct counter_plan *plan, const struct metric *const *metric, size_t count, const char *chip,
                      const uint8_t *availability, struct error *err)
 {
-    plan->names = calloc(count + 1, sizeof *plan->names);
-    plan->columns = calloc(count + 1, sizeof *plan->columns);
-    if (!plan->names || !plan->columns) return error_set(err, "out of memory");
+    plan->names = memory_try(count, sizeof *plan->names, err);
+    plan->columns = memory_try(count, sizeof *plan->columns, err);
+    if (!plan->names || !plan->columns) return -1;
     if (find_known(plan, metric, count, chip, availability, err)) return -1;
     if (!plan->count) return error_set(err, "chip %s has none of the set's metrics", chip);
 
     if (make_host(&plan->host, chip, availability, err)) return -1;
     CUptiResult result = add_metrics(plan->host, plan->names, plan->count);
-    if (result != CUPTI_SUCCESS) return fail(err, "cuptiProfilerHostConfigAddMetrics", result);
+    if (result != CUPTI_SUCCESS) return cupti_library_fail(err, "cuptiProfilerHostConfigAddMetrics", result);
 
     CUpti_Profiler_Host_GetConfigImageSize_Params size =
-        PARAMS(CUpti_Profiler_Host_GetConfigImageSize, .pHostObject = plan->host);
-    TRY(cuptiProfilerHostGetConfigImageSize, &size);
+        CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImageSize, .pHostObject = plan->host);
+    CUPTI_TRY(cuptiProfilerHostGetConfigImageSize, &size);
     plan->image_size = size.configImageSize;
-    plan->image = calloc(1, plan->image_size);
-    if (!plan->image) return error_set(err, "out of memory");
-    TRY(cuptiProfilerHostGetConfigImage, &PARAMS(CUpti_Profiler_Host_GetConfigImage, .pHostObject = plan->host,
-                                                 .configImageSize = plan->image_size, .pConfigImage = plan->image));
-    CUpti_Profiler_Host_GetNumOfPasses_Params passes =
-        PARAMS(CUpti_Profiler_Host_GetNumOfPasses, .configImageSize = plan->image_size, .pConfigImage = plan->image);
-    TRY(cuptiProfilerHostGetNumOfPasses, &passes);
+    plan->image = memory_try(plan->image_size, 1, err);
+    if (!plan->image) return -1;
+    CUPTI_TRY(cuptiProfilerHostGetConfigImage,
+              &CUPTI_PARAMS(CUpti_Profiler_Host_GetConfigImage, .pHostObject = plan->host,
+                            .configImageSize = plan->image_size, .pConfigImage = plan->image));
+    CUpti_Profiler_Host_GetNumOfPasses_Params passes = CUPTI_PARAMS(
+        CUpti_Profiler_Host_GetNumOfPasses, .configImageSize = plan->image_size, .pConfigImage = plan->image);
+    CUPTI_TRY(cuptiProfilerHostGetNumOfPasses, &passes);
     plan->passes = passes.numOfPasses;
     return 0;
 }
 
 // The metrics of `set` that are meant for `chip`; "" takes those meant for every chip. The caller frees the list.
-static const struct metric **select_metrics(const struct metric_set *set, const char *chip, size_t *count)
+static const struct metric **select_metrics(const struct metric_set *set, const char *chip, size_t *count,
+                                            struct error *err)
 {
     size_t room = 0;
     while (set->metrics[room].key) room++;
-    const struct metric **list = calloc(room + 1, sizeof *list);
+    const struct metric **list = memory_try(room, sizeof *list, err);
     if (!list) return NULL;
     *count = 0;
     for (size_t i = 0; i < room; i++)
@@ -246,16 +188,19 @@ static const struct metric **select_metrics(const struct metric_set *set, const 
 
 static int probe_device(struct counters *c, int device, struct error *err)
 {
-    if (load_library(err)) return -1;
-    TRY(cuptiProfilerInitialize, &PARAMS(CUpti_Profiler_Initialize, .pPriv = NULL));
+    if (cupti_library_load(err)) return -1;
+    CUPTI_TRY(cuptiProfilerInitialize, &CUPTI_PARAMS(CUpti_Profiler_Initialize, .pPriv = NULL));
 
-    CUpti_Device_GetChipName_Params chip = PARAMS(CUpti_Device_GetChipName, .deviceIndex = (size_t)device);
-    TRY(cuptiDeviceGetChipName, &chip);
-    snprintf(c->chip, sizeof c->chip, "%s", chip.pChipName);
+    CUpti_Device_GetChipName_Params chip = CUPTI_PARAMS(CUpti_Device_GetChipName, .deviceIndex = (size_t)device);
+    CUPTI_TRY(cuptiDeviceGetChipName, &chip);
+    if ((size_t)snprintf(c->chip, sizeof c->chip, "%s", chip.pChipName) >= sizeof c->chip) {
+        *c->chip = '\0';
+        return error_set(err, "the chip's name '%s' is too long", chip.pChipName);
+    }
 
     CUpti_Profiler_DeviceSupported_Params support =
-        PARAMS(CUpti_Profiler_DeviceSupported, .cuDevice = device, .api = CUPTI_PROFILER_RANGE_PROFILING);
-    TRY(cuptiProfilerDeviceSupported, &support);
+        CUPTI_PARAMS(CUpti_Profiler_DeviceSupported, .cuDevice = device, .api = CUPTI_PROFILER_RANGE_PROFILING);
+    CUPTI_TRY(cuptiProfilerDeviceSupported, &support);
     if (support.isSupported != CUPTI_PROFILER_CONFIGURATION_SUPPORTED) {
         const struct {
             CUpti_Profiler_Support_Level level;
@@ -276,12 +221,12 @@ static int probe_device(struct counters *c, int device, struct error *err)
 
     // A user without permission learns it here.
     CUpti_Profiler_GetCounterAvailability_Params image =
-        PARAMS(CUpti_Profiler_GetCounterAvailability, .ctx = c->context);
-    TRY(cuptiProfilerGetCounterAvailability, &image);
-    c->availability = calloc(1, image.counterAvailabilityImageSize);
-    if (!c->availability) return error_set(err, "out of memory");
+        CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability, .ctx = c->context);
+    CUPTI_TRY(cuptiProfilerGetCounterAvailability, &image);
+    c->availability = memory_try(image.counterAvailabilityImageSize, 1, err);
+    if (!c->availability) return -1;
     image.pCounterAvailabilityImage = c->availability;
-    TRY(cuptiProfilerGetCounterAvailability, &image);
+    CUPTI_TRY(cuptiProfilerGetCounterAvailability, &image);
     return 0;
 }
 
@@ -289,20 +234,20 @@ static int probe_device(struct counters *c, int device, struct error *err)
 // ranges beyond what the first pass was started with are lost without an error.
 static int make_data(struct counters *c, struct error *err)
 {
-    CUpti_RangeProfiler_GetCounterDataSize_Params size = PARAMS(
+    CUpti_RangeProfiler_GetCounterDataSize_Params size = CUPTI_PARAMS(
         CUpti_RangeProfiler_GetCounterDataSize, .pRangeProfilerObject = c->session, .pMetricNames = c->plan.names,
         .numMetrics = c->plan.count, .maxNumOfRanges = MAX_RANGES, .maxNumRangeTreeNodes = MAX_RANGES);
-    TRY(cuptiRangeProfilerGetCounterDataSize, &size);
+    CUPTI_TRY(cuptiRangeProfilerGetCounterDataSize, &size);
     c->data_size = size.counterDataSize;
-    c->data = calloc(1, c->data_size);
-    return c->data ? 0 : error_set(err, "out of memory");
+    c->data = memory_try(c->data_size, 1, err);
+    return c->data ? 0 : -1;
 }
 
 int counters_begin_session(struct counters *c, struct error *err)
 {
     if (*c->reason.message || c->session) return 0;
-    CUpti_RangeProfiler_Enable_Params enable = PARAMS(CUpti_RangeProfiler_Enable, .ctx = c->context);
-    TRY(cuptiRangeProfilerEnable, &enable);
+    CUpti_RangeProfiler_Enable_Params enable = CUPTI_PARAMS(CUpti_RangeProfiler_Enable, .ctx = c->context);
+    CUPTI_TRY(cuptiRangeProfilerEnable, &enable);
     c->session = enable.pRangeProfilerObject;
     c->spoilt = false;
     int status = make_data(c, err);
@@ -314,26 +259,27 @@ int counters_end_session(struct counters *c, struct error *err)
 {
     if (!c->session) return 0;
     CUpti_RangeProfiler_Disable_Params disable =
-        PARAMS(CUpti_RangeProfiler_Disable, .pRangeProfilerObject = c->session);
+        CUPTI_PARAMS(CUpti_RangeProfiler_Disable, .pRangeProfilerObject = c->session);
     CUptiResult result = cupti.cuptiRangeProfilerDisable(&disable);
     c->session = NULL;
     free(c->data);
     c->data = NULL;
-    if (result != CUPTI_SUCCESS) return fail(err, "cuptiRangeProfilerDisable", result);
+    if (result != CUPTI_SUCCESS) return cupti_library_fail(err, "cuptiRangeProfilerDisable", result);
     return 0;
 }
 
 // Empties the counter-data image, and sets the profiler to fill it from the first pass on.
 static int prepare(struct counters *c, struct error *err)
 {
-    TRY(cuptiRangeProfilerCounterDataImageInitialize,
-        &PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize, .pRangeProfilerObject = c->session,
-                .counterDataSize = c->data_size, .pCounterData = c->data));
-    TRY(cuptiRangeProfilerSetConfig,
-        &PARAMS(CUpti_RangeProfiler_SetConfig, .pRangeProfilerObject = c->session, .configSize = c->plan.image_size,
-                .pConfig = c->plan.image, .counterDataImageSize = c->data_size, .pCounterDataImage = c->data,
-                .range = CUPTI_UserRange, .replayMode = CUPTI_UserReplay, .maxRangesPerPass = MAX_RANGES,
-                .numNestingLevels = 1, .minNestingLevel = 1, .passIndex = 0, .targetNestingLevel = 1));
+    CUPTI_TRY(cuptiRangeProfilerCounterDataImageInitialize,
+              &CUPTI_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize, .pRangeProfilerObject = c->session,
+                            .counterDataSize = c->data_size, .pCounterData = c->data));
+    CUPTI_TRY(cuptiRangeProfilerSetConfig,
+              &CUPTI_PARAMS(CUpti_RangeProfiler_SetConfig, .pRangeProfilerObject = c->session,
+                            .configSize = c->plan.image_size, .pConfig = c->plan.image,
+                            .counterDataImageSize = c->data_size, .pCounterDataImage = c->data,
+                            .range = CUPTI_UserRange, .replayMode = CUPTI_UserReplay, .maxRangesPerPass = MAX_RANGES,
+                            .numNestingLevels = 1, .minNestingLevel = 1, .passIndex = 0, .targetNestingLevel = 1));
     return 0;
 }
 
@@ -346,50 +292,54 @@ static int try_session(struct counters *c, struct error *err)
     int status = prepare(c, err);
     CUptiResult started = CUPTI_SUCCESS;
     if (!status) {
-        started = cupti.cuptiRangeProfilerStart(&PARAMS(CUpti_RangeProfiler_Start, .pRangeProfilerObject = c->session));
-        cupti.cuptiRangeProfilerStop(&PARAMS(CUpti_RangeProfiler_Stop, .pRangeProfilerObject = c->session));
+        started =
+            cupti.cuptiRangeProfilerStart(&CUPTI_PARAMS(CUpti_RangeProfiler_Start, .pRangeProfilerObject = c->session));
+        cupti.cuptiRangeProfilerStop(&CUPTI_PARAMS(CUpti_RangeProfiler_Stop, .pRangeProfilerObject = c->session));
     }
     counters_end_session(c, NULL);
-    if (started != CUPTI_SUCCESS) return fail(err, "cuptiRangeProfilerStart", started);
+    if (started != CUPTI_SUCCESS) return cupti_library_fail(err, "cuptiRangeProfilerStart", started);
     return status;
 }
 
-static void write_note(struct counters *c)
+// Where some metrics are missing: which.
+static int write_note(struct counters *c, struct error *err)
 {
-    if (c->plan.count == c->count) return;
-    size_t length = (size_t)snprintf(c->note, sizeof c->note, "chip %s lacks", c->chip);
+    size_t room = sizeof "chip  lacks" + strlen(c->chip), length;
+    if (c->plan.count == c->count) return 0;
+    for (size_t i = 0; i < c->count; i++)
+        room += sizeof ",  ()" + strlen(c->metric[i]->key) + strlen(c->metric[i]->name);
+    if (!(c->note = memory_try(room, 1, err))) return -1;
+    length = (size_t)snprintf(c->note, room, "chip %s lacks", c->chip);
     for (size_t column = 0, have = 0; column < c->count; column++) {
-        if (have < c->plan.count && c->plan.columns[have] == column) {
+        if (have < c->plan.count && c->plan.columns[have] == column)
             have++;
-        } else if (length < sizeof c->note) {
-            length += (size_t)snprintf(c->note + length, sizeof c->note - length, "%s %s (%s)",
-                                       column == have ? "" : ",", c->metric[column]->key, c->metric[column]->name);
-        }
+        else
+            length += (size_t)snprintf(c->note + length, room - length, "%s %s (%s)", column == have ? "" : ",",
+                                       c->metric[column]->key, c->metric[column]->name);
     }
+    return 0;
 }
 
 int counters_open(struct counters **out, void *context, int device, const struct metric_set *set, struct error *err)
 {
-    struct counters *c = calloc(1, sizeof *c);
+    struct counters *c = memory_try(1, sizeof *c, err);
     *out = c;
-    if (!c) return error_set(err, "out of memory");
+    if (!c) return -1;
     c->context = context;
 
     bool works = !probe_device(c, device, &c->reason);
-    c->metric = select_metrics(set, c->chip, &c->count);
-    c->row = calloc(c->count + 1, sizeof *c->row);
-    if (!c->metric || !c->row) {
-        counters_close(c);
-        *out = NULL;
-        return error_set(err, "out of memory");
-    }
+    c->metric = select_metrics(set, c->chip, &c->count, err);
+    c->row = memory_try(c->count, sizeof *c->row, err);
+    if (!c->metric || !c->row) goto out;
     works = works && !plan_make(&c->plan, c->metric, c->count, c->chip, c->availability, &c->reason);
     works = works && !try_session(c, &c->reason);
-    if (works)
-        write_note(c);
-    else
-        plan_release(&c->plan);
+    if (works && write_note(c, err)) goto out;
+    if (!works) plan_release(&c->plan);
     return 0;
+out:
+    counters_close(c);
+    *out = NULL;
+    return -1;
 }
 
 void counters_close(struct counters *c)
@@ -400,6 +350,7 @@ void counters_close(struct counters *c)
     free(c->metric);
     free(c->availability);
     free(c->row);
+    free(c->note);
     free(c);
 }
 
@@ -409,7 +360,7 @@ const char *counters_reason(const struct counters *c)
 }
 const char *counters_note(const struct counters *c)
 {
-    return *c->note ? c->note : NULL;
+    return c->note;
 }
 const char *counters_chip(const struct counters *c)
 {
@@ -441,13 +392,13 @@ static int run_in_range(struct counters *c, struct counter_batch *b, size_t cand
     struct error *err = b->err;
     char name[24]; // zeros in front, so that the order of names is the order of ranges
     snprintf(name, sizeof name, "%06zu", range);
-    TRY(cuptiRangeProfilerPushRange,
-        &PARAMS(CUpti_RangeProfiler_PushRange, .pRangeProfilerObject = c->session, .pRangeName = name));
+    CUPTI_TRY(cuptiRangeProfilerPushRange,
+              &CUPTI_PARAMS(CUpti_RangeProfiler_PushRange, .pRangeProfilerObject = c->session, .pRangeName = name));
     int failed = b->launch(b->user, candidate, stage);
-    CUptiResult popped =
-        cupti.cuptiRangeProfilerPopRange(&PARAMS(CUpti_RangeProfiler_PopRange, .pRangeProfilerObject = c->session));
+    CUptiResult popped = cupti.cuptiRangeProfilerPopRange(
+        &CUPTI_PARAMS(CUpti_RangeProfiler_PopRange, .pRangeProfilerObject = c->session));
     if (failed) return candidate_failed(b, candidate, "launch");
-    if (popped != CUPTI_SUCCESS) return fail(err, "cuptiRangeProfilerPopRange", popped);
+    if (popped != CUPTI_SUCCESS) return cupti_library_fail(err, "cuptiRangeProfilerPopRange", popped);
     return 0;
 }
 
@@ -470,15 +421,17 @@ static int run_passes(struct counters *c, struct counter_batch *b)
     bool all_done = false;
     for (size_t pass = 0; !all_done; pass++) {
         if (pass == c->plan.passes) return error_set(err, "CUPTI wants more than the %zu passes planned", pass);
-        TRY(cuptiRangeProfilerStart, &PARAMS(CUpti_RangeProfiler_Start, .pRangeProfilerObject = c->session));
+        CUPTI_TRY(cuptiRangeProfilerStart,
+                  &CUPTI_PARAMS(CUpti_RangeProfiler_Start, .pRangeProfilerObject = c->session));
         int status = 0;
         size_t range = 0;
         for (size_t i = b->first; i < b->end && !status; range += b->stages[i++])
             status = run_candidate(c, b, i, range);
-        CUpti_RangeProfiler_Stop_Params stop = PARAMS(CUpti_RangeProfiler_Stop, .pRangeProfilerObject = c->session);
+        CUpti_RangeProfiler_Stop_Params stop =
+            CUPTI_PARAMS(CUpti_RangeProfiler_Stop, .pRangeProfilerObject = c->session);
         CUptiResult stopped = cupti.cuptiRangeProfilerStop(&stop);
         if (status) return status;
-        if (stopped != CUPTI_SUCCESS) return fail(err, "cuptiRangeProfilerStop", stopped);
+        if (stopped != CUPTI_SUCCESS) return cupti_library_fail(err, "cuptiRangeProfilerStop", stopped);
         all_done = stop.isAllPassSubmitted;
     }
     return 0;
@@ -487,19 +440,19 @@ static int run_passes(struct counters *c, struct counter_batch *b)
 static int read_values(struct counters *c, size_t ranges, double *values, struct error *err)
 {
     CUpti_RangeProfiler_DecodeData_Params decode =
-        PARAMS(CUpti_RangeProfiler_DecodeData, .pRangeProfilerObject = c->session);
-    TRY(cuptiRangeProfilerDecodeData, &decode);
-    CUpti_RangeProfiler_GetCounterDataInfo_Params info = PARAMS(
+        CUPTI_PARAMS(CUpti_RangeProfiler_DecodeData, .pRangeProfilerObject = c->session);
+    CUPTI_TRY(cuptiRangeProfilerDecodeData, &decode);
+    CUpti_RangeProfiler_GetCounterDataInfo_Params info = CUPTI_PARAMS(
         CUpti_RangeProfiler_GetCounterDataInfo, .pCounterDataImage = c->data, .counterDataImageSize = c->data_size);
-    TRY(cuptiRangeProfilerGetCounterDataInfo, &info);
+    CUPTI_TRY(cuptiRangeProfilerGetCounterDataInfo, &info);
     if (decode.numOfRangeDropped || info.numTotalRanges != ranges)
         return error_set(err, "CUPTI counted %zu of %zu ranges (%zu dropped)", info.numTotalRanges, ranges,
                          decode.numOfRangeDropped);
     for (size_t range = 0; range < ranges; range++) {
-        TRY(cuptiProfilerHostEvaluateToGpuValues,
-            &PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues, .pHostObject = c->plan.host, .pCounterDataImage = c->data,
-                    .counterDataImageSize = c->data_size, .rangeIndex = range, .ppMetricNames = c->plan.names,
-                    .numMetrics = c->plan.count, .pMetricValues = c->row));
+        CUPTI_TRY(cuptiProfilerHostEvaluateToGpuValues,
+                  &CUPTI_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues, .pHostObject = c->plan.host,
+                                .pCounterDataImage = c->data, .counterDataImageSize = c->data_size, .rangeIndex = range,
+                                .ppMetricNames = c->plan.names, .numMetrics = c->plan.count, .pMetricValues = c->row));
         for (size_t i = 0; i < c->plan.count; i++) values[range * c->count + c->plan.columns[i]] = c->row[i];
     }
     return 0;
@@ -539,10 +492,10 @@ int counters_measure(struct counters *c, size_t candidates, const size_t *stages
 
 int counters_plan(const char *chip, const struct metric_set *set, size_t *passes, size_t *missing, struct error *err)
 {
-    if (load_library(err)) return -1;
+    if (cupti_library_load(err)) return -1;
     size_t count = 0;
-    const struct metric **metric = select_metrics(set, chip, &count);
-    if (!metric) return error_set(err, "out of memory");
+    const struct metric **metric = select_metrics(set, chip, &count, err);
+    if (!metric) return -1;
     struct counter_plan plan = {0};
     int status = plan_make(&plan, metric, count, chip, NULL, err);
     *passes = plan.passes;
@@ -556,11 +509,11 @@ static int list_kind(host_object *host, CUpti_MetricType type, const char *kind,
                      struct error *err)
 {
     CUpti_Profiler_Host_GetBaseMetrics_Params base =
-        PARAMS(CUpti_Profiler_Host_GetBaseMetrics, .pHostObject = host, .metricType = type);
-    TRY(cuptiProfilerHostGetBaseMetrics, &base);
+        CUPTI_PARAMS(CUpti_Profiler_Host_GetBaseMetrics, .pHostObject = host, .metricType = type);
+    CUPTI_TRY(cuptiProfilerHostGetBaseMetrics, &base);
     for (size_t i = 0; i < base.numMetrics; i++) {
-        CUpti_Profiler_Host_GetMetricProperties_Params about =
-            PARAMS(CUpti_Profiler_Host_GetMetricProperties, .pHostObject = host, .pMetricName = base.ppMetricNames[i]);
+        CUpti_Profiler_Host_GetMetricProperties_Params about = CUPTI_PARAMS(
+            CUpti_Profiler_Host_GetMetricProperties, .pHostObject = host, .pMetricName = base.ppMetricNames[i]);
         bool known = cupti.cuptiProfilerHostGetMetricProperties(&about) == CUPTI_SUCCESS;
         each(user, base.ppMetricNames[i], kind, known && about.pDescription ? about.pDescription : "",
              known && about.pDimUnit ? about.pDimUnit : "");
@@ -570,7 +523,7 @@ static int list_kind(host_object *host, CUpti_MetricType type, const char *kind,
 
 int counters_list(const char *chip, counters_each *each, void *user, struct error *err)
 {
-    if (load_library(err)) return -1;
+    if (cupti_library_load(err)) return -1;
     host_object *host = NULL;
     if (make_host(&host, chip, NULL, err)) return -1;
     int status = list_kind(host, CUPTI_METRIC_TYPE_COUNTER, "counter", each, user, err);

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 struct line_row {
     uint64_t address;
@@ -20,20 +19,23 @@ struct line_row {
 };
 
 struct file {
-    char *name;
+    const char *name; // in the cubin
     uint32_t directory;
 };
 
 struct linetable {
     size_t code_bytes;
     uint32_t section;
-    size_t row_count, row_room;
+    size_t row_count;
     struct line_row *rows;
     size_t file_count, directory_count;
     struct file *files;
-    char **directories;
+    const char **directories; // in the cubin
     size_t sorted_count;
     uint32_t *sorted; // rows of this kernel, by address
+    size_t depth;     // of the longest chain of calls
+    bool exhausted;   // memory ran out while reading; err says so
+    struct error *err;
 };
 
 struct image {
@@ -114,7 +116,8 @@ static int open_image(struct image *image, const void *cubin, size_t size, struc
         head.e_shentsize != sizeof(Elf64_Shdr) || head.e_shstrndx >= head.e_shnum ||
         !inside(image, head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr)))
         return error_set(err, "not a cubin");
-    image->sections = memory_new(head.e_shnum, sizeof *image->sections);
+    image->sections = memory_try(head.e_shnum, sizeof *image->sections, err);
+    if (!image->sections) return -1;
     memcpy(image->sections, image->bytes + head.e_shoff, head.e_shnum * sizeof *image->sections);
     image->section_count = head.e_shnum;
     for (size_t i = 0; i < image->section_count; i++)
@@ -163,31 +166,46 @@ static uint32_t relocated(const struct image *image, uint64_t offset)
     return 0;
 }
 
+// `list` with room for one more than `count`, which doubles at powers of two; NULL, and the table is exhausted.
+static void *with_room(struct linetable *t, void *list, size_t count, size_t size)
+{
+    if (count & (count - 1)) return list;
+    void *grown = memory_try_grow(list, count ? 2 * count : 1, size, t->err);
+    if (!grown) t->exhausted = true;
+    return grown;
+}
+
 static void add_row(struct linetable *t, const struct line_row *row)
 {
-    if (t->row_count == t->row_room) {
-        t->row_room = t->row_room ? 2 * t->row_room : 1024;
-        t->rows = memory_grow(t->rows, t->row_room, sizeof *t->rows);
-    }
+    void *grown = with_room(t, t->rows, t->row_count, sizeof *t->rows);
+    if (!grown) return;
+    t->rows = grown;
     t->rows[t->row_count++] = *row;
 }
 
 static void add_file(struct linetable *t, const char *name, uint64_t directory)
 {
-    t->files = memory_grow(t->files, t->file_count + 1, sizeof *t->files);
-    t->files[t->file_count++] = (struct file){text_copy(name), (uint32_t)directory};
+    void *grown = with_room(t, t->files, t->file_count, sizeof *t->files);
+    if (!grown) return;
+    t->files = grown;
+    t->files[t->file_count++] = (struct file){name, (uint32_t)directory};
+}
+
+static void add_directory(struct linetable *t, const char *name)
+{
+    void *grown = with_room(t, t->directories, t->directory_count, sizeof *t->directories);
+    if (!grown) return;
+    t->directories = grown;
+    t->directories[t->directory_count++] = name;
 }
 
 // The header's lists. Numbers in the program count from 1, from `first_file` and `first_directory` on in the table's
 // lists.
 static void read_lists(struct linetable *t, struct cursor *c, size_t first_directory)
 {
-    while (!c->bad && c->at < c->end && *c->at) {
-        t->directories = memory_grow(t->directories, t->directory_count + 1, sizeof *t->directories);
-        t->directories[t->directory_count++] = text_copy(take_string(c));
-    }
+    while (!c->bad && !t->exhausted && c->at < c->end && *c->at) add_directory(t, take_string(c));
     take(c, 1);
-    while (!c->bad && c->at < c->end && *c->at) {
+    while (!c->bad && !t->exhausted && c->at < c->end && *c->at) {
         const char *name = take_string(c);
         uint64_t directory = take_uleb(c);
         take_uleb(c);
@@ -216,7 +234,7 @@ static void read_unit(struct linetable *t, const struct image *image, struct cur
     c->at = program;
     const struct line_row fresh = {.file = (uint32_t)first_file, .line = 1};
     struct line_row row = fresh;
-    while (!c->bad && c->at < c->end) {
+    while (!c->bad && !t->exhausted && c->at < c->end) {
         uint64_t opcode = take(c, 1);
         if (opcode >= opcode_base) {
             row.address += (opcode - opcode_base) / line_range * unit;
@@ -274,6 +292,24 @@ static void read_unit(struct linetable *t, const struct image *image, struct cur
     }
 }
 
+// The places of a row (its number from 1) and of the calls that lead to it, innermost first; returns how many.
+static size_t chain(const struct linetable *t, uint32_t row, struct source_place *places)
+{
+    size_t count = 0;
+    while (row) {
+        const struct line_row *r = &t->rows[row - 1];
+        if (r->file >= t->file_count) break;
+        const struct file *file = &t->files[r->file];
+        const char *directory =
+            file->directory && file->directory <= t->directory_count ? t->directories[file->directory - 1] : "";
+        if (places) places[count] = (struct source_place){file->name, directory, r->line};
+        count++;
+        if (r->call >= row) break; // calls come first; anything else is no chain
+        row = r->call;
+    }
+    return count;
+}
+
 static const struct line_row *sorting; // qsort hands no context on; one thread
 
 static int by_address(const void *a, const void *b)
@@ -298,24 +334,38 @@ int linetable_read(struct linetable **out, const void *cubin, size_t size, const
         free(image.sections);
         return failed;
     }
-    struct linetable *t = memory_new(1, sizeof *t);
+    struct linetable *t = memory_try(1, sizeof *t, err);
+    if (!t) {
+        free(image.sections);
+        return -1;
+    }
+    t->err = err;
     t->section = code;
     t->code_bytes = image.sections[code].sh_size;
     const uint8_t *start = image.bytes + image.sections[lines].sh_offset;
     struct cursor all = {start, start + image.sections[lines].sh_size, false};
-    while (!all.bad && all.at < all.end) {
+    while (!all.bad && !t->exhausted && all.at < all.end) {
         uint64_t length = take(&all, 4);
         if (length > (uint64_t)(all.end - all.at)) break; // also DWARF's 64-bit form, which no cubin has
         struct cursor unit = {all.at, all.at + length, false};
         all.at += length;
         read_unit(t, &image, &unit, start);
     }
-    t->sorted = memory_new(t->row_count + 1, sizeof *t->sorted);
+    free(image.sections);
+    if (!t->exhausted) t->sorted = memory_try(t->row_count, sizeof *t->sorted, err);
+    if (!t->sorted) {
+        linetable_free(t);
+        return -1;
+    }
     for (size_t i = 0; i < t->row_count; i++)
         if (t->rows[i].section == code && t->rows[i].file < t->file_count) t->sorted[t->sorted_count++] = (uint32_t)i;
     sorting = t->rows;
     qsort(t->sorted, t->sorted_count, sizeof *t->sorted, by_address);
-    free(image.sections);
+    for (size_t i = 0; i < t->sorted_count; i++) {
+        size_t depth = chain(t, t->sorted[i] + 1, NULL);
+        if (depth > t->depth) t->depth = depth;
+    }
+    t->err = NULL;
     *out = t;
     return 0;
 }
@@ -323,8 +373,6 @@ int linetable_read(struct linetable **out, const void *cubin, size_t size, const
 void linetable_free(struct linetable *t)
 {
     if (!t) return;
-    for (size_t i = 0; i < t->file_count; i++) free(t->files[i].name);
-    for (size_t i = 0; i < t->directory_count; i++) free(t->directories[i]);
     free(t->files);
     free(t->directories);
     free(t->rows);
@@ -337,9 +385,14 @@ size_t linetable_code_bytes(const struct linetable *t)
     return t->code_bytes;
 }
 
-size_t linetable_find(const struct linetable *t, uint64_t offset, struct source_place places[LINETABLE_DEPTH])
+size_t linetable_depth(const struct linetable *t)
 {
-    size_t low = 0, high = t->sorted_count, count = 0;
+    return t->depth;
+}
+
+size_t linetable_find(const struct linetable *t, uint64_t offset, struct source_place *places)
+{
+    size_t low = 0, high = t->sorted_count;
     while (low < high) { // the last row at or before the offset
         size_t middle = low + (high - low) / 2;
         if (t->rows[t->sorted[middle]].address <= offset)
@@ -348,14 +401,5 @@ size_t linetable_find(const struct linetable *t, uint64_t offset, struct source_
             high = middle;
     }
     if (!low || t->rows[t->sorted[low - 1]].end) return 0;
-    for (uint32_t row = t->sorted[low - 1] + 1; row && count < LINETABLE_DEPTH; row = t->rows[row - 1].call) {
-        const struct line_row *r = &t->rows[row - 1];
-        if (r->file >= t->file_count) break;
-        const struct file *file = &t->files[r->file];
-        const char *directory =
-            file->directory && file->directory <= t->directory_count ? t->directories[file->directory - 1] : "";
-        places[count++] = (struct source_place){file->name, directory, r->line};
-        if (r->call && r->call >= row) break; // calls come first; anything else is no chain
-    }
-    return count;
+    return chain(t, t->sorted[low - 1] + 1, places);
 }

@@ -13,17 +13,15 @@
 
 #include "tuner/base/error.h"
 
-enum { LINETABLE_DEPTH = 12 }; // calls followed outwards at most
-
 struct linetable;
 
 struct source_place {
-    const char *file, *directory; // as the compiler wrote them; live as long as the table
+    const char *file, *directory; // as the compiler wrote them, in the cubin
     unsigned line;
 };
 
-// Reads the table of one kernel. `cubin` need not outlive the table. Fails with a message for what is no cubin, has no
-// such kernel, or no line table (compiled without -lineinfo). The caller frees.
+// Reads the table of one kernel. `cubin` must outlive the table. Fails with a message for what is no cubin, has no
+// such kernel, or no line table (compiled without -lineinfo), and for want of memory. The caller frees.
 int linetable_read(struct linetable **out, const void *cubin, size_t size, const char *symbol, struct error *err);
 void linetable_free(struct linetable *); // NULL is fine
 
@@ -31,7 +29,9 @@ void linetable_free(struct linetable *); // NULL is fine
 size_t linetable_code_bytes(const struct linetable *);
 
 // The place of the instruction at `offset` in the kernel's code, and then the calls that lead to it, innermost first.
-// Returns how many were written; 0 where the table does not know the offset.
-size_t linetable_find(const struct linetable *, uint64_t offset, struct source_place places[LINETABLE_DEPTH]);
+// Returns how many were written, linetable_depth() at most; 0 where the table does not know the offset.
+size_t linetable_find(const struct linetable *, uint64_t offset, struct source_place *places);
+// The longest such list.
+size_t linetable_depth(const struct linetable *);
 
 #endif

@@ -4,32 +4,13 @@
 // so that samples are not counted twice.
 #include "tuner/counting/sass.h"
 
-#include <cupti_pcsampling.h>
-#include <cupti_result.h>
-
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/libraries/cupti_library.h"
 
 enum { MOST_REASONS = 128, HARDWARE_BUFFER = 64 << 20, SCRATCH_BUFFER = 16 << 20 };
-
-// clang-format off
-#define CUPTI_FUNCTIONS(F) \
-    F(cuptiPCSamplingEnable) F(cuptiPCSamplingDisable) F(cuptiPCSamplingGetNumStallReasons) \
-    F(cuptiPCSamplingGetStallReasons) \
-    F(cuptiPCSamplingSetConfigurationAttribute) F(cuptiPCSamplingStart) F(cuptiPCSamplingStop) F(cuptiPCSamplingGetData)
-// clang-format on
-
-static struct {
-    bool loaded;
-#define MEMBER(name) __typeof__(name) *name;
-    CUPTI_FUNCTIONS(MEMBER)
-#undef MEMBER
-} cupti;
 
 // CUPTI writes into these until sampling_close.
 static struct {
@@ -41,32 +22,11 @@ static struct {
     int column[MOST_REASONS];     // the listing's, or -1
 } buffer;
 
-static int load(struct error *err)
-{
-#define NAME(name) #name,
-    static const char *const names[] = {CUPTI_FUNCTIONS(NAME)};
-#undef NAME
-    void *found[sizeof names / sizeof *names], **next = found;
-    if (cupti.loaded) return 0;
-    if (cupti_library_find(names, found, sizeof names / sizeof *names, err)) return -1;
-#define LOAD(name) memcpy(&cupti.name, next++, sizeof *next);
-    CUPTI_FUNCTIONS(LOAD)
-#undef LOAD
-    cupti.loaded = true;
-    return 0;
-}
-
-#define TRY(function, params)                                                                  \
-    do {                                                                                       \
-        CUptiResult result_ = cupti.function(params);                                          \
-        if (result_ != CUPTI_SUCCESS) return cupti_library_fail(err, #function, (int)result_); \
-    } while (0)
-
 int sampling_open(void *context, struct error *err)
 {
-    if (load(err)) return SASS_FAILED;
-    TRY(cuptiPCSamplingEnable,
-        (&(CUpti_PCSamplingEnableParams){.size = CUpti_PCSamplingEnableParamsSize, .ctx = context}));
+    if (cupti_library_load(err)) return SASS_FAILED;
+    CUPTI_TRY(cuptiPCSamplingEnable,
+              (&(CUpti_PCSamplingEnableParams){.size = CUpti_PCSamplingEnableParamsSize, .ctx = context}));
     return 0;
 }
 
@@ -90,30 +50,33 @@ static int find_reasons(void *context, struct sass_listing *out, struct error *e
     char text[MOST_REASONS][CUPTI_STALL_REASON_STRING_SIZE], *names[MOST_REASONS];
     for (size_t i = 0; i < MOST_REASONS; i++) names[i] = text[i];
     size_t count = 0;
-    TRY(cuptiPCSamplingGetNumStallReasons,
-        (&(CUpti_PCSamplingGetNumStallReasonsParams){
-            .size = CUpti_PCSamplingGetNumStallReasonsParamsSize, .ctx = context, .numStallReasons = &count}));
+    CUPTI_TRY(cuptiPCSamplingGetNumStallReasons,
+              (&(CUpti_PCSamplingGetNumStallReasonsParams){
+                  .size = CUpti_PCSamplingGetNumStallReasonsParamsSize, .ctx = context, .numStallReasons = &count}));
     if (count > MOST_REASONS)
         return error_set(err, "CUPTI has %zu stall reasons; %d were expected at most", count, MOST_REASONS);
-    TRY(cuptiPCSamplingGetStallReasons,
-        (&(CUpti_PCSamplingGetStallReasonsParams){.size = CUpti_PCSamplingGetStallReasonsParamsSize,
-                                                  .ctx = context,
-                                                  .numStallReasons = count,
-                                                  .stallReasonIndex = buffer.index,
-                                                  .stallReasons = names}));
+    CUPTI_TRY(cuptiPCSamplingGetStallReasons,
+              (&(CUpti_PCSamplingGetStallReasonsParams){.size = CUpti_PCSamplingGetStallReasonsParamsSize,
+                                                        .ctx = context,
+                                                        .numStallReasons = count,
+                                                        .stallReasonIndex = buffer.index,
+                                                        .stallReasons = names}));
     buffer.stall_count = count;
     out->reason_count = 0;
     for (size_t i = 0; i < count; i++) {
         static const char *const prefixes[] = {"smsp__pcsamp_warps_issue_stalled_", "smsp__pcsamp_", NULL};
         const char *name = names[i], *end = strstr(name, "_not_issued");
         buffer.column[i] = -1;
-        if ((end && !end[11]) || out->reason_count == SASS_REASONS) continue;
+        if (end && !end[11]) continue;
         if (strstr(name, "sample_buffer_full") || strstr(name, "samples_data_dropped") || strstr(name, "sample_count"))
             continue;
         for (size_t k = 0; prefixes[k]; k++)
             if (!strncmp(name, prefixes[k], strlen(prefixes[k]))) name += strlen(prefixes[k]);
+        if (out->reason_count == SASS_REASONS || strlen(name) >= SASS_REASON_LENGTH)
+            return error_set(err, "CUPTI's stall reason '%s' is one of more than %d, or longer than %d letters", name,
+                             SASS_REASONS, SASS_REASON_LENGTH - 1);
         buffer.column[i] = (int)out->reason_count;
-        snprintf(out->reasons[out->reason_count++], SASS_REASON_LENGTH, "%s", name);
+        strcpy(out->reasons[out->reason_count++], name);
     }
     return 0;
 }
@@ -121,8 +84,9 @@ static int find_reasons(void *context, struct sass_listing *out, struct error *e
 static int configure(void *context, unsigned period, size_t instructions, struct error *err)
 {
     size_t room = instructions + 4096; // other kernels of the same context
-    buffer.instructions = memory_new(room, sizeof *buffer.instructions);
-    buffer.reasons = memory_new(room * buffer.stall_count, sizeof *buffer.reasons);
+    buffer.instructions = memory_try(room, sizeof *buffer.instructions, err);
+    buffer.reasons = memory_try(room, buffer.stall_count * sizeof *buffer.reasons, err);
+    if (!buffer.instructions || !buffer.reasons) return -1;
     for (size_t i = 0; i < room; i++) {
         buffer.instructions[i].size = sizeof *buffer.instructions;
         buffer.instructions[i].stallReason = buffer.reasons + i * buffer.stall_count;
@@ -149,7 +113,7 @@ static int configure(void *context, unsigned period, size_t instructions, struct
                                                       .ctx = context,
                                                       .numAttributes = sizeof info / sizeof *info,
                                                       .pPCSamplingConfigurationInfo = info};
-    TRY(cuptiPCSamplingSetConfigurationAttribute, &params);
+    CUPTI_TRY(cuptiPCSamplingSetConfigurationAttribute, &params);
     return 0;
 }
 
@@ -175,19 +139,20 @@ int sampling_measure(void *context, const char *symbol, unsigned period, sass_la
 {
     release_buffer();
     if (find_reasons(context, out, err) || configure(context, period, out->count, err)) return SASS_FAILED;
-    TRY(cuptiPCSamplingStart,
-        (&(CUpti_PCSamplingStartParams){.size = CUpti_PCSamplingStartParamsSize, .ctx = context}));
+    CUPTI_TRY(cuptiPCSamplingStart,
+              (&(CUpti_PCSamplingStartParams){.size = CUpti_PCSamplingStartParamsSize, .ctx = context}));
     if (launch(user)) return SASS_LAUNCH_FAILED;
-    TRY(cuptiPCSamplingStop, (&(CUpti_PCSamplingStopParams){.size = CUpti_PCSamplingStopParamsSize, .ctx = context}));
+    CUPTI_TRY(cuptiPCSamplingStop,
+              (&(CUpti_PCSamplingStopParams){.size = CUpti_PCSamplingStopParamsSize, .ctx = context}));
     // The buffer given above is filled by stopping; what did not fit is fetched.
     do {
         add_samples(symbol, out);
         out->dropped += buffer.data.droppedSamples;
         if (buffer.data.totalNumPcs && !buffer.data.remainingNumPcs) break;
         buffer.data.totalNumPcs = 0;
-        TRY(cuptiPCSamplingGetData,
-            (&(CUpti_PCSamplingGetDataParams){
-                .size = CUpti_PCSamplingGetDataParamsSize, .ctx = context, .pcSamplingData = &buffer.data}));
+        CUPTI_TRY(cuptiPCSamplingGetData,
+                  (&(CUpti_PCSamplingGetDataParams){
+                      .size = CUpti_PCSamplingGetDataParamsSize, .ctx = context, .pcSamplingData = &buffer.data}));
     } while (buffer.data.totalNumPcs);
     out->known[SASS_SAMPLES] = true;
     return 0;

@@ -3,38 +3,11 @@
 // lacks are left out, and their columns say so.
 #include "tuner/counting/sass.h"
 
-#include <cupti_profiler_target.h>
-#include <cupti_result.h>
-#include <cupti_sass_metrics.h>
-#include <cupti_target.h>
-
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 #include "tuner/libraries/cupti_library.h"
-
-#define PARAMS(type, ...)                                    \
-    (type##_Params)                                          \
-    {                                                        \
-        .structSize = type##_Params_STRUCT_SIZE, __VA_ARGS__ \
-    }
-
-// clang-format off
-#define CUPTI_FUNCTIONS(F) \
-    F(cuptiProfilerInitialize) F(cuptiDeviceGetChipName) F(cuptiSassMetricsGetProperties) F(cuptiSassMetricsSetConfig) \
-    F(cuptiSassMetricsEnable) F(cuptiSassMetricsDisable) \
-    F(cuptiSassMetricsGetDataProperties) F(cuptiSassMetricsFlushData)
-// clang-format on
-
-static struct {
-    bool loaded;
-#define MEMBER(name) __typeof__(name) *name;
-    CUPTI_FUNCTIONS(MEMBER)
-#undef MEMBER
-} cupti;
 
 const char *const sass_column_names[SASS_COLUMNS] = {
     "instructions",   "threads",      "shared_wavefronts", "shared_ideal",
@@ -59,10 +32,11 @@ struct metrics {
 };
 static struct metrics configured; // on the process's one device; count 0: not yet
 
-void sass_listing_init(struct sass_listing *l, size_t code_bytes)
+int sass_listing_init(struct sass_listing *l, size_t code_bytes, struct error *err)
 {
     *l = (struct sass_listing){.count = code_bytes / SASS_BYTES};
-    l->list = memory_new(l->count, sizeof *l->list);
+    l->list = memory_try(l->count, sizeof *l->list, err);
+    return l->list ? 0 : -1;
 }
 
 void sass_listing_release(struct sass_listing *l)
@@ -71,38 +45,17 @@ void sass_listing_release(struct sass_listing *l)
     *l = (struct sass_listing){0};
 }
 
-static int load(struct error *err)
-{
-#define NAME(name) #name,
-    static const char *const names[] = {CUPTI_FUNCTIONS(NAME)};
-#undef NAME
-    void *found[sizeof names / sizeof *names], **next = found;
-    if (cupti.loaded) return 0;
-    if (cupti_library_find(names, found, sizeof names / sizeof *names, err)) return -1;
-#define LOAD(name) memcpy(&cupti.name, next++, sizeof *next);
-    CUPTI_FUNCTIONS(LOAD)
-#undef LOAD
-    cupti.loaded = true;
-    return 0;
-}
-
-#define TRY(function, params)                                                                  \
-    do {                                                                                       \
-        CUptiResult result_ = cupti.function(params);                                          \
-        if (result_ != CUPTI_SUCCESS) return cupti_library_fail(err, #function, (int)result_); \
-    } while (0)
-
 // The columns that this chip can count.
 static int find_metrics(int device, struct metrics *m, struct error *err)
 {
-    TRY(cuptiProfilerInitialize, &PARAMS(CUpti_Profiler_Initialize, .pPriv = NULL));
-    CUpti_Device_GetChipName_Params chip = PARAMS(CUpti_Device_GetChipName, .deviceIndex = (size_t)device);
-    TRY(cuptiDeviceGetChipName, &chip);
+    CUPTI_TRY(cuptiProfilerInitialize, &CUPTI_PARAMS(CUpti_Profiler_Initialize, .pPriv = NULL));
+    CUpti_Device_GetChipName_Params chip = CUPTI_PARAMS(CUpti_Device_GetChipName, .deviceIndex = (size_t)device);
+    CUPTI_TRY(cuptiDeviceGetChipName, &chip);
     m->count = 0;
     for (int i = 0; i < SASS_COLUMNS; i++) {
         if (!metric_names[i]) continue;
         CUpti_SassMetrics_GetProperties_Params p =
-            PARAMS(CUpti_SassMetrics_GetProperties, .pChipName = chip.pChipName, .pMetricName = metric_names[i]);
+            CUPTI_PARAMS(CUpti_SassMetrics_GetProperties, .pChipName = chip.pChipName, .pMetricName = metric_names[i]);
         if (cupti.cuptiSassMetricsGetProperties(&p) != CUPTI_SUCCESS) continue;
         m->column[m->count] = (enum sass_column)i;
         m->config[m->count++] = (CUpti_SassMetrics_Config){
@@ -126,11 +79,16 @@ static int read_data(CUcontext context, const struct metrics *m, const char *sym
 {
     CUpti_SassMetricsGetDataProperties_Params about = {
         .structSize = CUpti_SassMetricsGetDataProperties_Params_STRUCT_SIZE, .ctx = context};
-    TRY(cuptiSassMetricsGetDataProperties, &about);
+    CUPTI_TRY(cuptiSassMetricsGetDataProperties, &about);
     size_t records = about.numOfPatchedInstructionRecords, values = about.numOfInstances * m->count;
     if (!records || !values) return error_set(err, "CUPTI counted no instruction of '%s'", symbol);
-    CUpti_SassMetrics_Data *data = memory_new(records, sizeof *data);
-    CUpti_SassMetrics_InstanceValue *value = memory_new(records * values, sizeof *value);
+    CUpti_SassMetrics_Data *data = memory_try(records, sizeof *data, err);
+    CUpti_SassMetrics_InstanceValue *value = memory_try(records, values * sizeof *value, err);
+    if (!data || !value) {
+        free(data);
+        free(value);
+        return -1;
+    }
     for (size_t i = 0; i < records; i++) {
         data[i].structSize = sizeof *data;
         data[i].pInstanceValues = value + i * values;
@@ -145,22 +103,22 @@ static int read_data(CUcontext context, const struct metrics *m, const char *sym
         if (data[i].functionName && !strcmp(data[i].functionName, symbol)) add_record(m, &data[i], values, out);
     free(data);
     free(value);
-    return result == CUPTI_SUCCESS ? 0 : cupti_library_fail(err, "cuptiSassMetricsFlushData", (int)result);
+    return result == CUPTI_SUCCESS ? 0 : cupti_library_fail(err, "cuptiSassMetricsFlushData", result);
 }
 
 static int count_enabled(CUcontext context, const struct metrics *m, const char *symbol, sass_launch *launch,
                          void *user, struct sass_listing *out, struct error *err)
 {
-    TRY(cuptiSassMetricsEnable,
-        (&(CUpti_SassMetricsEnable_Params){
-            .structSize = CUpti_SassMetricsEnable_Params_STRUCT_SIZE, .ctx = context, .enableLazyPatching = 1}));
+    CUPTI_TRY(cuptiSassMetricsEnable,
+              (&(CUpti_SassMetricsEnable_Params){
+                  .structSize = CUpti_SassMetricsEnable_Params_STRUCT_SIZE, .ctx = context, .enableLazyPatching = 1}));
     int failed = launch(user) ? SASS_LAUNCH_FAILED : 0;
     if (failed) return failed; // the context is gone: nothing more may be called
     failed = read_data(context, m, symbol, out, err);
     CUpti_SassMetricsDisable_Params disable = {.structSize = CUpti_SassMetricsDisable_Params_STRUCT_SIZE,
                                                .ctx = context};
     CUptiResult result = cupti.cuptiSassMetricsDisable(&disable);
-    if (!failed && result != CUPTI_SUCCESS) failed = cupti_library_fail(err, "cuptiSassMetricsDisable", (int)result);
+    if (!failed && result != CUPTI_SUCCESS) failed = cupti_library_fail(err, "cuptiSassMetricsDisable", result);
     return failed;
 }
 
@@ -170,11 +128,11 @@ static int configure(int device, struct error *err)
     if (configured.count) return 0;
     struct metrics m;
     if (find_metrics(device, &m, err)) return -1;
-    TRY(cuptiSassMetricsSetConfig,
-        (&(CUpti_SassMetricsSetConfig_Params){.structSize = CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE,
-                                              .numOfMetricConfig = m.count,
-                                              .pConfigs = m.config,
-                                              .deviceIndex = (uint32_t)device}));
+    CUPTI_TRY(cuptiSassMetricsSetConfig,
+              (&(CUpti_SassMetricsSetConfig_Params){.structSize = CUpti_SassMetricsSetConfig_Params_STRUCT_SIZE,
+                                                    .numOfMetricConfig = m.count,
+                                                    .pConfigs = m.config,
+                                                    .deviceIndex = (uint32_t)device}));
     configured = m;
     return 0;
 }
@@ -182,7 +140,7 @@ static int configure(int device, struct error *err)
 int sass_measure(void *context, int device, const char *symbol, sass_launch *launch, void *user,
                  struct sass_listing *out, struct error *err)
 {
-    if (load(err) || configure(device, err)) return SASS_FAILED;
+    if (cupti_library_load(err) || configure(device, err)) return SASS_FAILED;
     int failed = count_enabled(context, &configured, symbol, launch, user, out, err);
     for (size_t i = 0; i < configured.count && !failed; i++) out->known[configured.column[i]] = true;
     return failed;

@@ -5,8 +5,8 @@
 // A listing has one entry for each instruction of the kernel's code, in the code's order (instructions are 16 bytes on
 // every architecture since Volta). The two modules fill different columns of the same listing. Neither may run while a
 // range profiler's session (counters.h) is open.
-#ifndef SWEETSPOT_GPU_SASS_H
-#define SWEETSPOT_GPU_SASS_H
+#ifndef SWEETSPOT_SASS_H
+#define SWEETSPOT_SASS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,8 +44,8 @@ struct sass_listing {
     uint64_t dropped;                               // samples lost
 };
 
-// Empty, for a kernel of so many bytes. The caller releases.
-void sass_listing_init(struct sass_listing *, size_t code_bytes);
+// Empty, for a kernel of so many bytes. Fails for want of memory. The caller releases, also after a failure.
+int sass_listing_init(struct sass_listing *, size_t code_bytes, struct error *err);
 void sass_listing_release(struct sass_listing *);
 
 enum { SASS_FAILED = -1, SASS_LAUNCH_FAILED = -2 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/gpu/gpu_trial.h"
 #include "tuner/gpu/verify.h"
 
@@ -24,8 +25,8 @@ struct work baseline_work(struct baseline *b, size_t problem)
 
 static int prepare(struct baseline *b, struct workload *w, struct error *err)
 {
-    b->parts = calloc(w->problem_count, sizeof *b->parts);
-    if (!b->parts) return error_set(err, "out of memory");
+    b->parts = memory_try(w->problem_count, sizeof *b->parts, err);
+    if (!b->parts) return -1;
     if (!b->about) return error_set(err, "the job's reference has no baseline '%s'", b->name);
     for (size_t k = 0; k < w->problem_count; k++) {
         struct baseline_part *part = &b->parts[k];
@@ -50,12 +51,14 @@ int baselines_open(struct baselines *all, struct workload *w, const json_t *name
     json_t *each;
     memset(all, 0, sizeof *all);
     all->workload = w;
+    all->list = memory_try(json_array_size(names), sizeof *all->list, err);
+    if (!all->list) return -1;
     json_array_foreach(names, i, each)
     {
-        if (all->count == BASELINES_MAX || !json_is_string(each)) continue;
+        if (!json_is_string(each)) return error_set(err, "entry %zu of 'baselines' is not a string", i);
         struct baseline *b = &all->list[all->count++];
         struct error why = {""};
-        strncpy(b->name, json_string_value(each), sizeof b->name - 1);
+        b->name = json_string_value(each);
         b->about = w->operation ? operation_baseline(w->operation, b->name) : NULL;
         int failed = prepare(b, w, &why);
         if (failed) strcpy(b->reason, why.message);
@@ -76,6 +79,7 @@ void baselines_release(struct baselines *all)
                 b->about->release(&all->workload->operations, b->parts[k].state);
         free(b->parts);
     }
+    free(all->list);
     memset(all, 0, sizeof *all);
 }
 
@@ -97,14 +101,14 @@ static int measure(struct baselines *all, struct baseline *b, size_t k, json_t *
     gpu_trial_times(to, &times);
     if (!b->about->same_result) return 0;
     struct verify_result result;
-    char reason[512];
+    struct error reason;
     if ((failed = verify_begin(w, err)) || (failed = verify_run(w, k, &work, VERIFY_FIRST, err)) ||
         (failed = verify_end(w, err)))
         return failed;
     // Problems that did not run have no findings of this pass: only this one is judged.
-    enum trial_status status = verify_judge(w, k, &result, reason);
+    enum trial_status status = verify_judge(w, k, &result, &reason);
     json_object_set_new(to, "status", json_string(status_name(status)));
-    json_object_set_new(to, "reason", json_string(reason));
+    json_object_set_new(to, "reason", json_string(reason.message));
     json_object_set_new(to, "error", json_real_or_null(result.error));
     json_object_set_new(to, "error_max", json_real_or_null(result.error_max));
     json_object_set_new(to, "error_rms", json_real_or_null(result.error_rms));

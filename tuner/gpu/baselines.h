@@ -4,9 +4,7 @@
 #define SWEETSPOT_GPU_BASELINES_H
 
 #include "tuner/base/json.h"
-#include "tuner/gpu/workload.h"
-
-enum { BASELINES_MAX = 8 };
+#include "tuner/gpu/workload_data.h"
 
 struct baseline_part {
     struct workload *workload;
@@ -17,7 +15,7 @@ struct baseline_part {
 };
 
 struct baseline {
-    char name[64];
+    const char *name;                       // borrowed from the request, which the workload keeps
     const struct operation_baseline *about; // NULL: unknown
     char reason[ERROR_MESSAGE_MAX];         // why it is not available; "" if it is
     char detail[OPERATION_DETAIL_MAX];
@@ -27,7 +25,7 @@ struct baseline {
 struct baselines {
     struct workload *workload;
     size_t count;
-    struct baseline list[BASELINES_MAX];
+    struct baseline *list;
 };
 
 // Prepares the named baselines. One that does not work is kept with its reason; this fails only if the context is lost.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/gpu/npy.h"
 
 enum { ALIGNMENT = 1024 };
@@ -30,8 +31,7 @@ static int parse_fill(struct device_buffer *b, const json_t *fill, struct error 
     if (b->fill == FILL_UNIFORM && !element_is_float(b->view.type)) b->fill = FILL_INTEGER;
     if (b->fill == FILL_INTEGER && b->high < b->low)
         return error_set(err, "an integer fill from %g to %g", b->low, b->high);
-    if (b->fill == FILL_NPY && !(b->path = strdup(json_get_string(fill, "path", ""))))
-        return error_set(err, "out of memory");
+    if (b->fill == FILL_NPY) b->path = json_get_string(fill, "path", "");
     return 0;
 }
 
@@ -40,9 +40,8 @@ static int parse(struct device_buffer *b, const json_t *from, struct error *err)
     const char *name = json_get_string(from, "name", ""), *type = json_get_string(from, "type", "");
     const char *direction = json_get_string(from, "direction", "in");
     int found = element_find(type), way = word_find(direction_words, direction);
-    if (strlen(name) >= sizeof b->name || !*name)
-        return error_set(err, "a buffer without a name, or with a very long one");
-    strcpy(b->name, name);
+    if (!*name) return error_set(err, "a buffer without a name");
+    b->name = name;
     if (found < 0) return error_set(err, "buffer %s: unknown type '%s'", name, type);
     if (way < 0) return error_set(err, "buffer %s: unknown direction '%s'", name, direction);
     b->direction = (enum direction)way;
@@ -78,7 +77,6 @@ size_t buffers_bytes(const json_t *list, size_t guard_bytes, struct error *err)
         struct device_buffer b = {0};
         if (parse(&b, each, err)) return 0;
         total += slot_bytes(&b, guard_bytes) + (b.direction == DIRECTION_INOUT ? b.bytes : 0);
-        free(b.path);
     }
     return total;
 }
@@ -116,14 +114,12 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
     memset(s, 0, sizeof *s);
     s->cuda = cuda;
     s->support = support;
-    if (json_array_size(list) > BUFFERS_MAX) return error_set(err, "more than %d buffers", BUFFERS_MAX);
+    if (json_array_size(list) > BUFFERS_MAX)
+        return error_set(err, "%zu buffers; at most %d are possible", json_array_size(list), BUFFERS_MAX);
     json_array_foreach(list, i, each)
     {
         struct device_buffer *b = &s->list[s->count];
-        if (parse(b, each, err)) {
-            free(b->path);
-            return -1;
-        }
+        if (parse(b, each, err)) return -1;
         s->count++;
         b->slot = offset;
         offset += slot_bytes(b, guard_bytes);
@@ -152,7 +148,6 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
 
 void buffers_release(struct buffers *s)
 {
-    for (size_t i = 0; i < s->count; i++) free(s->list[i].path);
     if (s->cuda) {
         cuda_free(s->cuda, s->arena);
         cuda_free(s->cuda, s->clones);
@@ -174,19 +169,16 @@ static int fill_from_file(struct buffers *s, const struct device_buffer *b, stru
 {
     const struct operand *v = &b->view;
     struct npy npy;
-    if (npy_read(&npy, b->path, err)) return -1;
     size_t size = element_size(v->type), row_bytes = (size_t)v->cols * size;
     char *row = NULL;
     int failed = -1;
+    if (npy_read(&npy, b->path, err)) goto out;
     if (npy.count != (size_t)(v->rows * v->cols)) {
         error_set(err, "%s has %zu elements, buffer %s has %lldx%lld", b->path, npy.count, b->name, (long long)v->rows,
                   (long long)v->cols);
         goto out;
     }
-    if (!(row = malloc(row_bytes))) {
-        error_set(err, "out of memory");
-        goto out;
-    }
+    if (!(row = memory_try((size_t)v->cols, size, err))) goto out;
     for (int64_t i = 0; i < v->rows; i++) {
         for (int64_t j = 0; j < v->cols; j++)
             npy_element(&npy, (size_t)(i * v->cols + j), v->type, row + (size_t)j * size);

@@ -16,16 +16,16 @@
 #include "tuner/base/json.h"
 #include "tuner/gpu/support.h"
 
-enum { BUFFERS_MAX = 32, BUFFERS_NAME_MAX = 64 };
+enum { BUFFERS_MAX = 32 };
 enum { BUFFERS_GUARD = 0xfffd };
 
 struct device_buffer {
-    char name[BUFFERS_NAME_MAX];
+    const char *name; // this and path are borrowed from the list that buffers_open() read
     struct operand view;
     enum direction direction;
     enum fill_kind fill;
     double low, high;
-    char *path;        // of an npy fill; owned
+    const char *path;  // of an npy fill
     bool filled;       // scratch: the fill was asked for, so it is repeated before every verified run
     uint64_t slot;     // address of the front guard
     size_t front;      // bytes of the front guard
@@ -49,7 +49,8 @@ struct buffers {
     unsigned clone_count;
 };
 
-// Reads a problem's "buffers" and allocates. The caller releases, also after a failure.
+// Reads a problem's "buffers" and allocates. `list` must outlive the buffers. The caller releases, also after a
+// failure.
 int buffers_open(struct buffers *, struct cuda *, struct support *, const json_t *list, size_t guard_bytes,
                  struct error *err);
 void buffers_release(struct buffers *);

@@ -4,7 +4,7 @@
 #ifndef SWEETSPOT_GPU_CEILINGS_H
 #define SWEETSPOT_GPU_CEILINGS_H
 
-#include "tuner/gpu/workload.h"
+#include "tuner/gpu/workload_data.h"
 
 // Adds "flops_per_second", "bytes_per_second" and the others (protocol.h) to the answer. Takes some milliseconds and up
 // to 2 GiB of memory for as long.

@@ -1,55 +1,53 @@
-// The table of functions through which operations (kernels/*.c) reach the GPU: thin wrappers around support kernels and
-// cuBLAS on the workload of the moment.
-#include <string.h>
-
-#include "tuner/gpu/workload.h"
+// See device_operations.h.
+#include "tuner/gpu/device_operations.h"
 
 static int scratch(void *self, size_t bytes, uint64_t *pointer, struct error *err)
 {
-    struct workload *w = self;
-    if (w->scratch_count == WORKLOAD_SCRATCH_MAX) return error_set(err, "too many temporaries in a reference");
-    int failed = cuda_alloc(w->cuda, bytes, pointer, err);
-    if (!failed) w->scratch[w->scratch_count++] = *pointer;
+    struct device_operations_context *c = self;
+    if (c->scratch_count == DEVICE_OPERATIONS_SCRATCH_MAX)
+        return error_set(err, "a reference needs more than %d temporaries", DEVICE_OPERATIONS_SCRATCH_MAX);
+    int failed = cuda_alloc(c->machine->cuda, bytes, pointer, err);
+    if (!failed) c->scratch[c->scratch_count++] = *pointer;
     return failed;
 }
 
-void device_operations_free_scratch(struct workload *w)
+void device_operations_free_scratch(struct device_operations_context *c)
 {
-    while (w->scratch_count) cuda_free(w->cuda, w->scratch[--w->scratch_count]);
+    while (c->scratch_count) cuda_free(c->machine->cuda, c->scratch[--c->scratch_count]);
 }
 
 static int widen(void *self, const struct operand *from, bool absolute, uint64_t to, struct error *err)
 {
-    return support_widen(((struct workload *)self)->support, from, absolute, false, to, err);
+    return support_widen(((struct device_operations_context *)self)->support, from, absolute, false, to, err);
 }
 
 static int narrow_up(void *self, uint64_t from, int64_t n, uint64_t to, struct error *err)
 {
-    return support_narrow_up(((struct workload *)self)->support, from, n, to, err);
+    return support_narrow_up(((struct device_operations_context *)self)->support, from, n, to, err);
 }
 
 static int to_integer(void *self, uint64_t from, int64_t n, uint64_t to, struct error *err)
 {
-    return support_to_integer(((struct workload *)self)->support, from, n, to, err);
+    return support_to_integer(((struct device_operations_context *)self)->support, from, n, to, err);
 }
 
 static int sums(void *self, const struct operand *from, struct device_sums *out, struct error *err)
 {
-    return support_sums(((struct workload *)self)->support, from, out, err);
+    return support_sums(((struct device_operations_context *)self)->support, from, out, err);
 }
 
 static int upload(void *self, const void *from, size_t bytes, uint64_t to, struct error *err)
 {
-    struct workload *w = self;
-    int failed = cuda_upload(w->cuda, to, from, bytes, err);
-    return failed ? failed : cuda_sync(w->cuda, err);
+    struct cuda *cuda = ((struct device_operations_context *)self)->machine->cuda;
+    int failed = cuda_upload(cuda, to, from, bytes, err);
+    return failed ? failed : cuda_sync(cuda, err);
 }
 
 static int gemm(void *self, const struct device_gemm *g, struct error *err)
 {
-    struct workload *w = self;
-    if (machine_blas(w->machine, err)) return -1;
-    return blas_gemm(w->machine->blas, g, err);
+    struct machine *m = ((struct device_operations_context *)self)->machine;
+    if (machine_blas(m, err)) return -1;
+    return blas_gemm(m->blas, g, err);
 }
 
 // A batch's products one by one.
@@ -62,79 +60,79 @@ static int product(void *self, const struct device_gemm *g, struct error *err)
         one.a.device = g->a.device + (uint64_t)(i * a) * sizeof(double);
         one.b.device = g->b.device + (uint64_t)(i * b) * sizeof(double);
         one.c.device = g->c.device + (uint64_t)(i * c) * sizeof(double);
-        failed = support_product(((struct workload *)self)->support, &one, err);
+        failed = support_product(((struct device_operations_context *)self)->support, &one, err);
     }
     return failed;
 }
 
 static int gemv(void *self, const struct device_gemm *g, struct error *err)
 {
-    struct workload *w = self;
-    if (machine_blas(w->machine, err)) return -1;
-    return blas_gemv(w->machine->blas, g, err);
+    struct machine *m = ((struct device_operations_context *)self)->machine;
+    if (machine_blas(m, err)) return -1;
+    return blas_gemv(m->blas, g, err);
 }
 
 static int plan_gemm(void *self, const struct device_gemm *g, int candidates, void **plan,
                      char detail[OPERATION_DETAIL_MAX], struct error *err)
 {
-    struct workload *w = self;
+    struct machine *m = ((struct device_operations_context *)self)->machine;
     struct blas_plan *made = NULL;
-    if (machine_blas(w->machine, err)) return -1;
-    int failed = blas_plan_gemm(w->machine->blas, g, candidates, &made, detail, err);
+    if (machine_blas(m, err)) return -1;
+    int failed = blas_plan_gemm(m->blas, g, candidates, &made, detail, err);
     *plan = made;
     return failed;
 }
 
 static int run_plan(void *self, const struct device_gemm *g, void *plan, struct error *err)
 {
-    return blas_run_plan(((struct workload *)self)->machine->blas, g, plan, err);
+    return blas_run_plan(((struct device_operations_context *)self)->machine->blas, g, plan, err);
 }
 
 static void plan_free(void *self, void *plan)
 {
-    blas_plan_free(((struct workload *)self)->machine->blas, plan);
+    blas_plan_free(((struct device_operations_context *)self)->machine->blas, plan);
 }
 
 static int asum(void *self, const struct operand *x, const struct operand *result, struct error *err)
 {
-    struct workload *w = self;
-    if (machine_blas(w->machine, err)) return -1;
-    return blas_asum(w->machine->blas, x, result, err);
+    struct machine *m = ((struct device_operations_context *)self)->machine;
+    if (machine_blas(m, err)) return -1;
+    return blas_asum(m->blas, x, result, err);
 }
 
 static int nrm2(void *self, const struct operand *x, const struct operand *result, struct error *err)
 {
-    struct workload *w = self;
-    if (machine_blas(w->machine, err)) return -1;
-    return blas_nrm2(w->machine->blas, x, result, err);
+    struct machine *m = ((struct device_operations_context *)self)->machine;
+    if (machine_blas(m, err)) return -1;
+    return blas_nrm2(m->blas, x, result, err);
 }
 
 static int dot(void *self, const struct operand *x, const struct operand *y, const struct operand *result,
                struct error *err)
 {
-    struct workload *w = self;
-    if (machine_blas(w->machine, err)) return -1;
-    return blas_dot(w->machine->blas, x, y, result, err);
+    struct machine *m = ((struct device_operations_context *)self)->machine;
+    if (machine_blas(m, err)) return -1;
+    return blas_dot(m->blas, x, y, result, err);
 }
 
 static int iamax(void *self, const struct operand *x, const struct operand *index, struct error *err)
 {
-    struct workload *w = self;
-    if (machine_blas(w->machine, err)) return -1;
-    return blas_iamax(w->machine->blas, x, index, err);
+    struct machine *m = ((struct device_operations_context *)self)->machine;
+    if (machine_blas(m, err)) return -1;
+    return blas_iamax(m->blas, x, index, err);
 }
 
 static int transpose(void *self, const struct operand *from, const struct operand *to, struct error *err)
 {
-    struct workload *w = self;
-    if (machine_blas(w->machine, err)) return -1;
-    return blas_transpose(w->machine->blas, from, to, err);
+    struct machine *m = ((struct device_operations_context *)self)->machine;
+    if (machine_blas(m, err)) return -1;
+    return blas_transpose(m->blas, from, to, err);
 }
 
-void device_operations_init(struct device_operations *t, struct workload *w)
+void device_operations_init(struct device_operations *t, struct device_operations_context *context)
 {
     *t = (struct device_operations){
-        .self = w,
+        .self = context,
         .scratch = scratch,
         .widen = widen,
         .narrow_up = narrow_up,

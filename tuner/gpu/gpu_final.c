@@ -1,10 +1,12 @@
-// See final.h.
+// See gpu_final.h.
 #include "tuner/gpu/gpu_final.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/reference.h"
 #include "tuner/gpu/verify.h"
@@ -64,8 +66,8 @@ static int enter(struct gpu_final *f, struct baselines *baselines, const json_t 
     size_t i, total = json_array_size(candidates) + json_array_size(names);
     json_t *each;
     if (total > ENTRIES_MAX) return error_set(err, "%zu entries in the final, more than %d", total, ENTRIES_MAX);
-    f->entries = calloc(total + 1, sizeof *f->entries);
-    if (!f->entries) return error_set(err, "out of memory");
+    f->entries = memory_try(total, sizeof *f->entries, err);
+    if (!f->entries) return -1;
     json_array_foreach(candidates, i, each)
     {
         struct race_entry *e = &f->entries[f->count++];
@@ -77,17 +79,18 @@ static int enter(struct gpu_final *f, struct baselines *baselines, const json_t 
     }
     json_array_foreach(names, i, each)
     {
-        struct baseline *b = baselines_find(baselines, json_is_string(each) ? json_string_value(each) : "");
-        if (!b) continue;
+        const char *name = json_is_string(each) ? json_string_value(each) : "";
+        struct baseline *b = baselines_find(baselines, name);
+        if (!b) return error_set(err, "the job has no baseline '%s'", name);
         struct race_entry *e = &f->entries[f->count++];
         e->trial = -1;
         e->baseline = b;
         if (b->reason[0]) disqualify(e, STATUS_LAUNCH_ERROR, b->reason);
     }
     for (i = 0; i < f->count; i++) {
-        f->entries[i].times = calloc(f->rounds, sizeof(double));
+        f->entries[i].times = memory_try(f->rounds, sizeof(double), err);
         f->entries[i].problems = json_array();
-        if (!f->entries[i].times) return error_set(err, "out of memory");
+        if (!f->entries[i].times) return -1;
     }
     return 0;
 }
@@ -114,16 +117,15 @@ static int verify(struct gpu_final *f, struct race_entry *e, enum verify_pass wh
     if ((failed = verify_end(w, err))) return failed;
     for (size_t k = 0; k < w->problem_count; k++) {
         struct verify_result result;
-        char reason[512];
+        struct error reason;
         if (!takes_part(e, k)) continue;
-        enum trial_status status = verify_judge(w, k, &result, reason);
+        enum trial_status status = verify_judge(w, k, &result, &reason);
         // Baselines that compute something else are timed all the same, and have no error.
         if (e->baseline && !e->baseline->about->same_result) continue;
         if (which == VERIFY_FIRST) e->results[k] = result;
         if (status != STATUS_OK && w->verify.enabled) {
-            struct error words = {""};
-            error_set(&words, "problem %s: %s", w->problems[k].name, reason);
-            disqualify(e, status, words.message);
+            error_prefix(&reason, "problem %s", w->problems[k].name);
+            disqualify(e, status, reason.message);
         }
     }
     bool damaged;
@@ -219,7 +221,9 @@ int gpu_final_run(struct workload *w, struct baselines *baselines, const json_t 
     int64_t rounds = json_get_integer(request, "rounds", 40);
     uint64_t old_seed = w->seed, seed = (uint64_t)json_get_integer(request, "seed", 1);
     struct gpu_final f = {.w = w, .random = seed, .progress = progress, .user = user};
-    f.rounds = rounds < 1 ? 1 : rounds > ROUNDS_MAX ? ROUNDS_MAX : (size_t)rounds;
+    if (rounds < 1 || rounds > ROUNDS_MAX)
+        return error_set(err, "%lld rounds; 1 to %d are possible", (long long)rounds, ROUNDS_MAX);
+    f.rounds = (size_t)rounds;
     measure_take_busy(w->measure);
     size_t raced = 0;
     int failed = enter(&f, baselines, request, err);
@@ -233,7 +237,7 @@ int gpu_final_run(struct workload *w, struct baselines *baselines, const json_t 
         if (f.entries[i].status == STATUS_OK) failed = verify_named(&f, &f.entries[i], VERIFY_SECOND, answer, err);
     if (!failed && !reference_is_fixed(w)) failed = workload_fill(w, old_seed, err);
     if (!failed) {
-        json_object_set_new(answer, "status", json_string("ok"));
+        json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
         json_object_set_new(answer, "entries", entries_json(&f));
     }
     json_object_set_new(answer, "busy", json_real(measure_take_busy(w->measure)));

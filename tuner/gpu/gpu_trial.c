@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/verify.h"
 
@@ -45,17 +46,16 @@ static void judge(struct gpu_trial *t)
     static const int gravity[STATUS_COUNT] = {
         [STATUS_WRONG] = 1, [STATUS_NONDETERMINISTIC] = 2, [STATUS_OUT_OF_BOUNDS] = 3};
     for (size_t k = 0; k < t->w->problem_count; k++) {
-        char reason[512];
+        struct error reason;
         struct verify_result result;
         if (!pipeline_does(&t->pipeline, k)) continue;
-        enum trial_status status = verify_judge(t->w, k, &result, reason);
+        enum trial_status status = verify_judge(t->w, k, &result, &reason);
         // Of two passes, the worse figures are kept.
         if (!t->judged || !(result.error <= t->results[k].error)) t->results[k] = result;
         if (gravity[status] <= gravity[t->status]) continue;
         t->status = status;
-        struct error words = {""};
-        error_set(&words, "problem %s: %s", t->w->problems[k].name, reason);
-        strcpy(t->reason, words.message);
+        error_prefix(&reason, "problem %s", t->w->problems[k].name);
+        strcpy(t->reason, reason.message);
     }
     t->judged = true;
 }
@@ -214,8 +214,8 @@ static int attempt(struct gpu_trial *t, const json_t *request, json_t *answer, s
 int gpu_trial_run(struct workload *w, const json_t *request, json_t *answer, struct error *err)
 {
     double begin = clock_now();
-    struct gpu_trial *t = calloc(1, sizeof *t);
-    if (!t) return error_set(err, "out of memory");
+    struct gpu_trial *t = memory_try(1, sizeof *t, err);
+    if (!t) return -1;
     t->w = w;
     measure_take_busy(w->measure);
     int failed = attempt(t, request, answer, err);

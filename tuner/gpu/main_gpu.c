@@ -15,36 +15,24 @@
 #include "kernels/parallel.h"
 #include "tuner/base/json.h"
 #include "tuner/base/protocol.h"
-#include "tuner/counting/counting.h"
-#include "tuner/counting/profiling.h"
 #include "tuner/gpu/baselines.h"
 #include "tuner/gpu/ceilings.h"
+#include "tuner/gpu/gpu_counting.h"
 #include "tuner/gpu/gpu_final.h"
+#include "tuner/gpu/gpu_profile.h"
 #include "tuner/gpu/gpu_trial.h"
 #include "tuner/gpu/workload.h"
-#include "tuner/libraries/cuda.h"
-#include "tuner/libraries/nvml.h"
 
 struct gpu_worker {
     int out; // the protocol's file descriptor
     const char *device;
     struct machine machine;
-    struct counting *counting;
+    struct gpu_counting *counting;
     struct workload workload;
     struct baselines baselines;
     bool has_job;
     const json_t *id; // of the request being answered
 };
-
-static int open_machine(struct gpu_worker *w, struct error *err)
-{
-    struct cuda_info info;
-    if (w->machine.cuda) return 0;
-    if (cuda_open(&w->machine.cuda, w->device, err)) return -1;
-    cuda_info(w->machine.cuda, &info);
-    w->machine.nvml = nvml_open(info.uuid);
-    return 0;
-}
 
 static json_t *device_json(const struct gpu_worker *w)
 {
@@ -79,15 +67,15 @@ static json_t *libraries_json(void)
 static int hello(struct gpu_worker *w, const json_t *request, json_t *answer, struct error *err)
 {
     bool count = json_get_bool(request, "counters", true);
-    if (!w->counting && count && counting_open(&w->counting, &w->machine, NULL, err)) return -1;
-    json_object_set_new(answer, "status", json_string("ok"));
+    if (!w->counting && count && gpu_counting_open(&w->counting, &w->machine, NULL, err)) return -1;
+    json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
     struct cuda_info info;
     cuda_info(w->machine.cuda, &info);
     json_object_set_new(answer, "device_count", json_integer(info.device_count));
     json_object_set_new(answer, "device", device_json(w));
     json_object_set_new(answer, "libraries", libraries_json());
     json_object_set_new(answer, "nvml", json_boolean(w->machine.nvml != NULL));
-    if (w->counting) json_object_set_new(answer, "counters", counting_describe(w->counting));
+    if (w->counting) json_object_set_new(answer, "counters", gpu_counting_describe(w->counting));
     return 0;
 }
 
@@ -103,10 +91,10 @@ static int set_job(struct gpu_worker *w, json_t *request, json_t *answer, struct
     const json_t *names = json_object_get(request, "counters");
     int failed = 0;
     if (w->has_job) forget_job(w);
-    if (json_is_array(names) && !(w->counting && counting_is_for(w->counting, names))) {
-        counting_close(w->counting);
+    if (json_is_array(names) && !(w->counting && gpu_counting_is_for(w->counting, names))) {
+        gpu_counting_close(w->counting);
         w->counting = NULL;
-        failed = counting_open(&w->counting, &w->machine, names, err);
+        failed = gpu_counting_open(&w->counting, &w->machine, names, err);
         if (failed) return failed;
     }
     w->has_job = true;
@@ -120,10 +108,10 @@ static int set_job(struct gpu_worker *w, json_t *request, json_t *answer, struct
         if (failed != CUDA_CRASHED) forget_job(w);
         return failed;
     }
-    json_object_set_new(answer, "status", json_string("ok"));
+    json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
     json_object_set_new(answer, "baselines", measured);
-    json_object_set_new(answer, "metrics", w->counting ? counting_keys(w->counting) : json_array());
-    json_object_set_new(answer, "missing", w->counting ? counting_missing(w->counting) : json_array());
+    json_object_set_new(answer, "metrics", w->counting ? gpu_counting_keys(w->counting) : json_array());
+    json_object_set_new(answer, "missing", w->counting ? gpu_counting_missing(w->counting) : json_array());
     return 0;
 }
 
@@ -150,7 +138,7 @@ static void tell_reference(void *user, double share)
 static int serve(struct gpu_worker *w, json_t *request, json_t *answer, struct error *err)
 {
     const char *op = json_get_string(request, "op", "");
-    if (!strcmp(op, "metrics")) return counting_list(json_get_string(request, "chip", ""), answer, err);
+    if (!strcmp(op, "metrics")) return gpu_counting_list(json_get_string(request, "chip", ""), answer, err);
     if (!strcmp(op, "hello")) return hello(w, request, answer, err);
     if (!strcmp(op, "job")) return set_job(w, request, answer, err);
     bool known = !strcmp(op, "trial") || !strcmp(op, "count") || !strcmp(op, "final") || !strcmp(op, "ceilings") ||
@@ -159,10 +147,10 @@ static int serve(struct gpu_worker *w, json_t *request, json_t *answer, struct e
     if (!w->has_job) return error_set(err, "no job yet");
     if (!strcmp(op, "ceilings")) return ceilings_measure(&w->workload, answer, err);
     if (!strcmp(op, "trial")) return gpu_trial_run(&w->workload, request, answer, err);
-    if (!strcmp(op, "profile")) return profiling_run(&w->workload, request, answer, err);
+    if (!strcmp(op, "profile")) return gpu_profile_run(&w->workload, request, answer, err);
     if (!strcmp(op, "final")) return gpu_final_run(&w->workload, &w->baselines, request, answer, tell_progress, w, err);
-    if (!w->counting && counting_open(&w->counting, &w->machine, NULL, err)) return -1;
-    return counting_run(w->counting, &w->workload, &w->baselines, request, answer, err);
+    if (!w->counting && gpu_counting_open(&w->counting, &w->machine, NULL, err)) return -1;
+    return gpu_counting_run(w->counting, &w->workload, &w->baselines, request, answer, err);
 }
 
 // Reads, serves and answers one line. Returns the exit status once the process must end, else -1.
@@ -174,7 +162,7 @@ static int handle(struct gpu_worker *w, const char *line)
     w->id = json_object_get(request, "id");
     if (w->id) json_object_set(answer, "id", (json_t *)(uintptr_t)w->id);
     bool needs_device = strcmp(json_get_string(request, "op", ""), "metrics") != 0;
-    if (request && needs_device && open_machine(w, &err)) {
+    if (request && needs_device && machine_open(&w->machine, w->device, &err)) {
         json_object_set_new(answer, "status", json_string(PROTOCOL_ENVIRONMENT));
         status = EXIT_ENVIRONMENT;
     } else {
@@ -184,7 +172,7 @@ static int handle(struct gpu_worker *w, const char *line)
             if (!json_object_get(answer, "status"))
                 json_object_set_new(answer, "status", json_string(status_name(STATUS_CRASHED)));
         } else if (failed) {
-            json_object_set_new(answer, "status", json_string("error"));
+            json_object_set_new(answer, "status", json_string(PROTOCOL_ERROR));
         }
     }
     if ((failed || status >= 0) && !json_object_get(answer, "reason"))
@@ -221,9 +209,7 @@ int main(int argc, char **argv)
     // A lost context cannot be taken apart in order; the system does it faster than the driver would fail.
     if (status >= 0) _exit(status);
     if (w.has_job) forget_job(&w);
-    counting_close(w.counting);
-    blas_close(w.machine.blas);
-    nvml_close(w.machine.nvml);
-    cuda_close(w.machine.cuda);
+    gpu_counting_close(w.counting);
+    machine_close(&w.machine);
     return EXIT_DONE;
 }

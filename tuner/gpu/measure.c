@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
 
 // A graph should run for at least this long, so that an event's resolution and cost vanish in it.
 static const double graph_time = 300e-6;
@@ -18,6 +19,7 @@ struct measure {
     struct nvml *nvml;
     struct measure_settings settings;
     struct cuda_event *event[2 * MEASURE_BATCH];
+    double *samples; // max_samples
     struct nvml_reading reading;
     size_t l2_bytes;
     double busy, told; // told: when the temperature was read
@@ -26,16 +28,21 @@ struct measure {
 int measure_open(struct measure **out, struct cuda *cuda, struct support *support, struct nvml *nvml,
                  const struct measure_settings *settings, struct error *err)
 {
-    struct measure *m = calloc(1, sizeof *m);
+    struct measure *m = memory_try(1, sizeof *m, err);
     struct cuda_info info;
     *out = NULL;
-    if (!m) return error_set(err, "out of memory");
+    if (!m) return -1;
     cuda_info(cuda, &info);
     m->cuda = cuda;
     m->support = support;
     m->nvml = nvml;
     m->settings = *settings;
     m->l2_bytes = (size_t)info.l2_bytes;
+    m->samples = memory_try(settings->max_samples > 0 ? (size_t)settings->max_samples : 1, sizeof *m->samples, err);
+    if (!m->samples) {
+        measure_close(m);
+        return -1;
+    }
     for (int i = 0; i < 2 * MEASURE_BATCH; i++) {
         int failed = cuda_event_create(cuda, &m->event[i], err);
         if (failed) {
@@ -51,6 +58,7 @@ void measure_close(struct measure *m)
 {
     if (!m) return;
     for (int i = 0; i < 2 * MEASURE_BATCH; i++) cuda_event_destroy(m->cuda, m->event[i]);
+    free(m->samples);
     free(m);
 }
 
@@ -176,7 +184,7 @@ int measure_work(struct measure *m, const struct work *work, struct buffers *buf
     struct sampler sampler;
     double times[MEASURE_BATCH], estimate = first;
     int failed = 0;
-    sampler_begin(&sampler, set, cutoff);
+    sampler_begin(&sampler, set, cutoff, m->samples);
     for (int i = 0; i < MEASURE_BATCH; i++) plans[i] = &plan;
     // A first launch pays for loading the kernel; what it says is only good for work far from every threshold.
     bool doubtful = !(first > 2 * set->graph_below && first > 20e-6) || (cutoff > 0 && first > cutoff);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
 // What follows "'key':" in the header, without leading blanks; NULL if there is no such key.
@@ -70,10 +71,9 @@ int npy_read(struct npy *npy, const char *path, struct error *err)
         begin = 12;
     }
     if (length > size - begin) return error_set(err, "'%s' is cut off", path);
-    char *header = malloc(length + 1);
-    if (!header) return error_set(err, "out of memory");
+    char *header = memory_try(length + 1, 1, err);
+    if (!header) return -1;
     memcpy(header, data + begin, length);
-    header[length] = '\0';
     const char *order = value_of(header, "fortran_order");
     npy->fortran = order && !strncmp(order, "True", 4);
     int result = parse_type(npy, value_of(header, "descr"), path, err);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
 static void read_triple(const json_t *object, const char *key, unsigned out[3])
@@ -48,7 +49,10 @@ static int read_tensor_map(struct pipeline *p, struct pipeline_stage *s, const s
         read_integers(from, "strides", t.rank - 1, t.stride) || read_integers(from, "box", t.rank, box))
         return error_set(err, "argument %u: a tensor map needs sizes, strides and a box of 1 to %d dimensions",
                          s->count, CUDA_TENSOR_RANK);
-    for (int i = 0; i < t.rank; i++) t.box[i] = (uint32_t)box[i];
+    for (int i = 0; i < t.rank; i++) {
+        if (box[i] > UINT32_MAX) return error_set(err, "argument %u: a tensor map with a box beyond 2^32", s->count);
+        t.box[i] = (uint32_t)box[i];
+    }
     t.type = problem->buffers.list[found].view.type;
     s->value[s->count] = problem->buffers.list[found].view.device;
     int failed = cuda_tensor_map_encode(p->cuda, &t, s->value[s->count], &map, err);
@@ -160,10 +164,10 @@ int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *ca
     memset(p, 0, sizeof *p);
     p->cuda = w->cuda;
     p->problem_count = w->problem_count;
-    p->parts = calloc(w->problem_count, sizeof *p->parts);
+    p->parts = memory_try(w->problem_count, sizeof *p->parts, err);
     const char *cubin = json_get_string(candidate, "cubin", "");
     int failed = -1;
-    if (!p->parts) return error_set(err, "out of memory");
+    if (!p->parts) return -1;
     for (size_t i = 0; i < w->problem_count; i++)
         p->parts[i] = (struct pipeline_part){.cuda = w->cuda, .operations = &w->operations};
     char *image = text_read_file(cubin, NULL);

@@ -5,7 +5,7 @@
 
 #include "tuner/base/json.h"
 #include "tuner/gpu/measure.h"
-#include "tuner/gpu/workload.h"
+#include "tuner/gpu/workload_data.h"
 
 enum { PIPELINE_STAGES_MAX = 8, PIPELINE_ARGUMENTS_MAX = 64, PIPELINE_MAPS_MAX = 8 };
 

@@ -1,16 +1,17 @@
 // See reference.h.
 #include "tuner/gpu/reference.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels/sweetspot_reference.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
 #include "tuner/gpu/npy.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/reference_cache.h"
+#include "tuner/libraries/library.h"
 
 enum { ALIGNMENT = 1024 };
 
@@ -117,8 +118,8 @@ static void set_bound(const struct workload *w, struct bound *b, const struct op
 static int download(struct workload *w, const struct device_buffer *b, void **to, struct error *err)
 {
     int failed;
-    *to = malloc(b->bytes);
-    if (!*to) return error_set(err, "out of memory");
+    *to = memory_try(b->bytes, 1, err);
+    if (!*to) return -1;
     if ((failed = cuda_download(w->cuda, *to, b->view.device, b->bytes, err)) || (failed = cuda_sync(w->cuda, err)))
         return failed;
     return 0;
@@ -141,14 +142,15 @@ static int by_cpu(struct workload *w, struct device_problem *p, struct operation
         if (role[i].kind != ROLE_OUTPUT) continue;
         const struct device_buffer *b = &p->buffers.list[buffer_of_role(p, i)];
         size_t n = elements(b);
-        void *values = malloc(n * 8);
-        if (element_is_float(b->view.type)) {
+        void *values = memory_try(n, 8, err);
+        if (!values) {
+            failed = -1;
+        } else if (element_is_float(b->view.type)) {
             expected[i].host_expected = values;
-            expected[i].host_scale = malloc(n * sizeof(float));
+            if (!(expected[i].host_scale = memory_try(n, sizeof(float), err))) failed = -1;
         } else {
             expected[i].host_exact = values;
         }
-        if (!values || (expected[i].host_expected && !expected[i].host_scale)) failed = error_set(err, "out of memory");
     }
     bool known = !failed && keep && reference_cache_read(kept, w, p, expected);
     for (int i = 0; role[i].name && !failed && !known; i++)
@@ -188,7 +190,7 @@ static int by_operation(struct workload *w, struct device_problem *p, struct err
     int failed =
         cpu ? by_cpu(w, p, expected, err) : w->operation->reference(&w->operations, &p->operation, expected, err);
     int ended = cuda_sync(w->cuda, failed ? NULL : err); // temporaries may be freed only now
-    device_operations_free_scratch(w);
+    device_operations_free_scratch(&w->context);
     if (failed || ended) return ended ? ended : failed;
     for (int i = 0; role[i].name; i++)
         if (role[i].kind == ROLE_OUTPUT) set_bound(w, &p->bound[buffer_of_role(p, i)], &expected[i]);
@@ -240,61 +242,72 @@ static int by_kernel(struct workload *w, size_t number, struct error *err)
     return failed;
 }
 
+static int find_function(const json_t *reference, sweetspot_reference **function, struct error *err)
+{
+    const char *path = json_get_string(reference, "path", ""), *name = json_get_string(reference, "function", "");
+    const struct library_symbol symbol = {name, NULL};
+    struct error why;
+    void *library = library_open(path, false, false, &why);
+    if (!library) return error_set(err, "cannot open the reference library: %s", why.message);
+    if (library_find(library, &symbol, 1, function, NULL)) return error_set(err, "%s has no function '%s'", path, name);
+    return 0;
+}
+
+// A buffer as the function sees it: inputs as they lie on the device; outputs dense and wide, with the first contents
+// of those that are inputs too. The caller frees `data`, also after a failure.
+static int make_array(struct workload *w, const struct device_buffer *b, struct sweetspot_array *a, struct error *err)
+{
+    bool floats = element_is_float(b->view.type);
+    size_t size = element_size(b->view.type);
+    void *own = NULL;
+    *a = (struct sweetspot_array){b->name, element_name(b->view.type), 0, b->view.rows, b->view.cols, b->view.ld, NULL};
+    int failed = download(w, b, &own, err);
+    if (failed || !buffer_is_output(b)) {
+        a->data = own;
+        return failed;
+    }
+    a->output = 1;
+    a->type = floats ? "f64" : "i64";
+    a->ld = a->cols;
+    a->data = memory_try(elements(b), 8, err);
+    for (int64_t r = 0; r < a->rows && a->data && b->direction == DIRECTION_INOUT; r++)
+        for (int64_t c = 0; c < a->cols; c++) {
+            const char *from = (const char *)own + (size_t)(r * b->view.ld + c) * size;
+            if (floats)
+                ((double *)a->data)[r * a->cols + c] = element_load(b->view.type, from);
+            else
+                ((int64_t *)a->data)[r * a->cols + c] = element_load_integer(b->view.type, from);
+        }
+    free(own);
+    return a->data ? 0 : -1;
+}
+
 static int by_library(struct workload *w, struct device_problem *p, struct error *err)
 {
-    const char *path = json_get_string(asked(w), "path", ""), *name = json_get_string(asked(w), "function", "");
     struct sweetspot_array array[BUFFERS_MAX] = {{0}};
-    struct sweetspot_value value[OPERATION_ROLES_MAX * 2] = {{0}};
-    int count = 0, values = 0, failed = 0;
-    // Never closed: a library may have started threads, or registered what runs at exit.
-    void *library = dlopen(path, RTLD_NOW);
-    if (!library) return error_set(err, "cannot open the reference library: %s", dlerror());
     sweetspot_reference *function;
-    *(void **)&function = dlsym(library, name);
-    if (!function) return error_set(err, "%s has no function '%s'", path, name);
+    int count = 0, values = 0, failed = find_function(asked(w), &function, err);
+    if (failed) return failed;
+    struct sweetspot_value *value = memory_try(json_object_size(p->roles), sizeof *value, err);
+    if (!value) return -1;
     const char *key;
     json_t *each;
-    json_object_foreach((json_t *)(uintptr_t)p->roles, key, each)
-    {
-        if (values < OPERATION_ROLES_MAX * 2 && json_is_number(each))
-            value[values++] = (struct sweetspot_value){key, json_number_value(each)};
-    }
+    json_object_foreach((json_t *)(uintptr_t)p->roles, key, each) value[values++] =
+        (struct sweetspot_value){key, json_number_value(each)};
     failed = buffers_reset(&p->buffers, 0, err);
-    for (size_t i = 0; i < p->buffers.count && !failed; i++) {
-        const struct device_buffer *b = &p->buffers.list[i];
-        if (b->direction == DIRECTION_SCRATCH) continue;
-        struct sweetspot_array *a = &array[count++];
-        *a = (struct sweetspot_array){b->name, element_name(b->view.type), 0, b->view.rows, b->view.cols, b->view.ld,
-                                      NULL};
-        void *own;
-        failed = download(w, b, &own, err);
-        a->data = own;
-        if (failed || !buffer_is_output(b)) continue;
-        bool floats = element_is_float(b->view.type);
-        size_t size = element_size(b->view.type);
-        a->output = 1;
-        a->type = floats ? "f64" : "i64";
-        a->ld = a->cols;
-        a->data = calloc(elements(b), 8);
-        for (int64_t r = 0; r < a->rows && a->data && b->direction == DIRECTION_INOUT; r++)
-            for (int64_t c = 0; c < a->cols; c++) {
-                const char *from = (const char *)own + (size_t)(r * b->view.ld + c) * size;
-                if (floats)
-                    ((double *)a->data)[r * a->cols + c] = element_load(b->view.type, from);
-                else
-                    ((int64_t *)a->data)[r * a->cols + c] = element_load_integer(b->view.type, from);
-            }
-        free(own);
-        if (!a->data) failed = error_set(err, "out of memory");
-    }
+    for (size_t i = 0; i < p->buffers.count && !failed; i++)
+        if (p->buffers.list[i].direction != DIRECTION_SCRATCH)
+            failed = make_array(w, &p->buffers.list[i], &array[count++], err);
     if (!failed && function(count, array, values, value))
-        failed = error_set(err, "%s in %s reports failure", name, path);
+        failed = error_set(err, "%s in %s reports failure", json_get_string(asked(w), "function", ""),
+                           json_get_string(asked(w), "path", ""));
     for (int i = 0; i < count; i++) {
         int found = buffers_find(&p->buffers, array[i].name);
         if (array[i].output && !failed)
             failed = upload(w, p->bound[found].expected, array[i].data, elements(&p->buffers.list[found]) * 8, err);
         free(array[i].data);
     }
+    free(value);
     return failed;
 }
 
@@ -309,10 +322,10 @@ static int by_files(struct workload *w, size_t number, struct error *err)
         if (!buffer_is_output(b)) continue;
         const char *path = json_get_string(files, b->name, NULL);
         if (!path) return error_set(err, "problem %s: no file with the expected values of %s", p->name, b->name);
-        struct npy npy;
+        struct npy npy = {0};
         size_t n = elements(b);
-        void *values = malloc(n * 8);
-        int failed = values ? npy_read(&npy, path, err) : error_set(err, "out of memory");
+        void *values = memory_try(n, 8, err);
+        int failed = values ? npy_read(&npy, path, err) : -1;
         if (!failed && npy.count != n)
             failed = error_set(err, "%s has %zu elements, %s has %zu", path, npy.count, b->name, n);
         for (size_t j = 0; j < n && !failed; j++) {
@@ -322,7 +335,7 @@ static int by_files(struct workload *w, size_t number, struct error *err)
                 ((int64_t *)values)[j] = npy_integer(&npy, j);
         }
         if (!failed) failed = upload(w, p->bound[i].expected, values, n * 8, err);
-        if (values) npy_release(&npy);
+        npy_release(&npy);
         free(values);
         if (failed) return failed;
     }

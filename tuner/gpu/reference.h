@@ -7,7 +7,7 @@
 #ifndef SWEETSPOT_GPU_REFERENCE_H
 #define SWEETSPOT_GPU_REFERENCE_H
 
-#include "tuner/gpu/workload.h"
+#include "tuner/gpu/workload_data.h"
 
 // Allocates what the problem's outputs need. The memory belongs to the problem.
 int reference_prepare(struct workload *, struct device_problem *, struct error *err);

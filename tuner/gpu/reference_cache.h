@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "tuner/gpu/workload.h"
+#include "tuner/gpu/workload_data.h"
 
 enum { REFERENCE_CACHE_PATH_MAX = 4096 };
 

@@ -9,12 +9,12 @@
 enum { SMALLEST_BATCH = 4 };
 static const double clearly_slower = 1.1;
 
-void sampler_begin(struct sampler *s, const struct measure_settings *settings, double cutoff)
+void sampler_begin(struct sampler *s, const struct measure_settings *settings, double cutoff, double *times)
 {
     memset(s, 0, sizeof *s);
     s->settings = *settings;
     s->cutoff = cutoff;
-    if (s->settings.max_samples > SAMPLER_MAX) s->settings.max_samples = SAMPLER_MAX;
+    s->times = times;
     if (s->settings.max_samples < 1) s->settings.max_samples = 1;
     if (s->settings.min_samples < 1) s->settings.min_samples = 1;
     if (s->settings.min_samples > s->settings.max_samples) s->settings.min_samples = s->settings.max_samples;
@@ -56,7 +56,7 @@ void sampler_add(struct sampler *s, const double *times, size_t n, double spent,
         return;
     }
     if (throttled) s->throttled = true;
-    for (size_t i = 0; i < n && s->count < SAMPLER_MAX; i++) s->times[s->count++] = times[i];
+    for (size_t i = 0; i < n && s->count < (size_t)s->settings.max_samples; i++) s->times[s->count++] = times[i];
     if (s->cutoff > 0 && s->count && stats_median(s->times, s->count) > s->cutoff) s->slow = true;
 }
 

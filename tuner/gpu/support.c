@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
+
 enum { BLOCK = 256, PARTIALS = 1024 };
 
 enum kernel_name { FILL, COMPARE, JUDGE, WIDEN, SUMS, TYPED_COUNT };
@@ -52,11 +54,11 @@ struct support {
 
 int support_open(struct support **out, struct cuda *cuda, const void *image, struct error *err)
 {
-    struct support *s = calloc(1, sizeof *s);
+    struct support *s = memory_try(1, sizeof *s, err);
     struct cuda_info info;
     int result = -1;
     *out = NULL;
-    if (!s) return error_set(err, "out of memory");
+    if (!s) return -1;
     cuda_info(cuda, &info);
     s->cuda = cuda;
     s->wide = (unsigned)info.sm_count * 8;

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 // NaN in every floating-point type, and unlike the guards.
 static const uint16_t pattern[] = {[VERIFY_FIRST] = 0xfffb, [VERIFY_SECOND] = 0x7ff9, [VERIFY_AGAIN] = 0xfffb};
@@ -86,14 +85,17 @@ bool verify_inputs_intact(const struct workload *w)
     return true;
 }
 
-// "C[12, 7]", or "x[7]" of a vector.
-static void place_words(const struct device_buffer *b, int64_t place, char out[128])
+enum { PLACE_MAX = 64 };
+
+// "[12, 7]", or "[7]" of a vector.
+static const char *place_words(const struct device_buffer *b, int64_t place, char out[PLACE_MAX])
 {
     int64_t row = place / b->view.cols, col = place % b->view.cols;
     if (b->view.rows == 1)
-        snprintf(out, 128, "%s[%lld]", b->name, (long long)col);
+        snprintf(out, PLACE_MAX, "[%lld]", (long long)col);
     else
-        snprintf(out, 128, "%s[%lld, %lld]", b->name, (long long)row, (long long)col);
+        snprintf(out, PLACE_MAX, "[%lld, %lld]", (long long)row, (long long)col);
+    return out;
 }
 
 // printf shows the sign of a NaN, which means nothing here.
@@ -103,22 +105,21 @@ static const char *number_words(double x, char out[32])
     return isnan(x) ? "nan" : out;
 }
 
-static void stray_words(const struct device_buffer *b, const struct verify_finding *f, char reason[512])
+static void stray_words(const struct device_buffer *b, const struct verify_finding *f, struct error *reason)
 {
     uint64_t offset = ~f->guard_first;
     int64_t size = (int64_t)element_size(b->view.type), at = (int64_t)offset - (int64_t)b->front;
     unsigned long long bytes = f->guard_bad;
     if (at < 0)
-        snprintf(reason, 512, "wrote %llu bytes outside %s, the first %lld bytes before its beginning", bytes, b->name,
-                 (long long)-at);
+        error_set(reason, "wrote %llu bytes outside %s, the first %lld bytes before its beginning", bytes, b->name,
+                  (long long)-at);
     else if (at >= (int64_t)b->bytes)
-        snprintf(reason, 512, "wrote %llu bytes outside %s, the first %lld bytes past its end", bytes, b->name,
-                 (long long)(at - (int64_t)b->bytes));
+        error_set(reason, "wrote %llu bytes outside %s, the first %lld bytes past its end", bytes, b->name,
+                  (long long)(at - (int64_t)b->bytes));
     else
-        snprintf(reason, 512,
-                 "wrote %llu bytes outside %s, the first into the padding of row %lld, column %lld of %lld", bytes,
-                 b->name, (long long)(at / size / b->view.ld), (long long)(at / size % b->view.ld),
-                 (long long)b->view.cols);
+        error_set(reason, "wrote %llu bytes outside %s, the first into the padding of row %lld, column %lld of %lld",
+                  bytes, b->name, (long long)(at / size / b->view.ld), (long long)(at / size % b->view.ld),
+                  (long long)b->view.cols);
 }
 
 // A pass may have compared an output twice (verify_leftovers).
@@ -127,37 +128,36 @@ static uint64_t at_most(uint64_t count, int64_t n)
     return count < (uint64_t)n ? count : (uint64_t)n;
 }
 
-static void wrong_words(const struct device_buffer *b, const struct verify_finding *f, char reason[512])
+static void wrong_words(const struct device_buffer *b, const struct verify_finding *f, struct error *reason)
 {
-    char place[128], got[32], unwritten[64] = "";
+    char place[PLACE_MAX], got[32], unwritten[64] = "";
     int64_t n = b->view.rows * b->view.cols;
-    place_words(b, f->place < 0 ? 0 : f->place, place);
     if (f->unwritten)
         snprintf(unwritten, sizeof unwritten, ", %llu of them never written",
                  (unsigned long long)at_most(f->unwritten, n));
-    snprintf(reason, 512, "%s is %s, expected %.9g (allowed error %.3g); %llu of %lld elements are wrong%s", place,
-             number_words(f->got, got), f->want, f->allowed, (unsigned long long)at_most(f->bad, n), (long long)n,
-             unwritten);
+    error_set(reason, "%s%s is %s, expected %.9g (allowed error %.3g); %llu of %lld elements are wrong%s", b->name,
+              place_words(b, f->place < 0 ? 0 : f->place, place), number_words(f->got, got), f->want, f->allowed,
+              (unsigned long long)at_most(f->bad, n), (long long)n, unwritten);
 }
 
 // The findings on one buffer; returns the status they call for.
 static enum trial_status judge_buffer(const struct workload *w, const struct device_buffer *b,
-                                      const struct verify_finding *f, char reason[512])
+                                      const struct verify_finding *f, struct error *reason)
 {
-    char place[128];
+    char place[PLACE_MAX];
     if (f->guard_bad) {
         stray_words(b, f, reason);
         return STATUS_OUT_OF_BOUNDS;
     }
     if (b->direction == DIRECTION_IN && f->checksum != b->checksum) {
-        snprintf(reason, 512, "changed %s, which is an input", b->name);
+        error_set(reason, "changed %s, which is an input", b->name);
         return STATUS_WRONG;
     }
     if (f->differ && w->verify.deterministic) {
-        place_words(b, (int64_t)~f->first_differ, place);
-        snprintf(reason, 512, "two runs on the same data differ, first in %s (%llu elements)%s", place,
-                 (unsigned long long)at_most(f->differ, b->view.rows * b->view.cols),
-                 f->bad ? "; some are wrong too" : "");
+        error_set(reason, "two runs on the same data differ, first in %s%s (%llu elements)%s", b->name,
+                  place_words(b, (int64_t)~f->first_differ, place),
+                  (unsigned long long)at_most(f->differ, b->view.rows * b->view.cols),
+                  f->bad ? "; some are wrong too" : "");
         return STATUS_NONDETERMINISTIC;
     }
     if (f->bad) {
@@ -178,21 +178,22 @@ static double ratio_of(const struct verify_finding *f)
     return fabs(f->got - f->want) / f->allowed; // NaN or infinite where nothing is allowed
 }
 
-enum trial_status verify_judge(const struct workload *w, size_t problem, struct verify_result *result, char reason[512])
+enum trial_status verify_judge(const struct workload *w, size_t problem, struct verify_result *result,
+                               struct error *reason)
 {
     const struct device_problem *p = &w->problems[problem];
     enum trial_status status = STATUS_OK;
     uint64_t worst = 0;
     *result = (struct verify_result){.row = -1, .col = -1};
-    reason[0] = '\0';
+    *reason = (struct error){""};
     for (size_t i = 0; i < p->buffers.count; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
         const struct verify_finding *f = &w->findings[problem][i];
-        char words[512];
-        enum trial_status mine = judge_buffer(w, b, f, words);
+        struct error words;
+        enum trial_status mine = judge_buffer(w, b, f, &words);
         if (severity(mine) > severity(status)) {
             status = mine;
-            strcpy(reason, words);
+            *reason = words;
         }
         if (!buffer_is_output(b)) continue;
         double n = (double)(b->view.rows * b->view.cols), rms = sqrt(f->sum_squares / n);

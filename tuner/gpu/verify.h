@@ -12,7 +12,7 @@
 #define SWEETSPOT_GPU_VERIFY_H
 
 #include "tuner/base/protocol.h"
-#include "tuner/gpu/workload.h"
+#include "tuner/gpu/workload_data.h"
 
 // AGAIN is like FIRST, but compares with it bitwise: for telling a race from a plain mistake.
 enum verify_pass { VERIFY_FIRST, VERIFY_SECOND, VERIFY_AGAIN };
@@ -33,8 +33,8 @@ int verify_run(struct workload *, size_t problem, const struct work *, enum veri
 int verify_leftovers(struct workload *, size_t problem, struct error *err);
 // Enqueues the remaining checks, copies the findings, waits. Adds the device's time to the measurement's busy time.
 int verify_end(struct workload *, struct error *err);
-// The verdict on one problem; `reason` (512 bytes) is for people, and empty for STATUS_OK.
-enum trial_status verify_judge(const struct workload *, size_t problem, struct verify_result *, char reason[512]);
+// The verdict on one problem; `reason` is for people, and empty for STATUS_OK.
+enum trial_status verify_judge(const struct workload *, size_t problem, struct verify_result *, struct error *reason);
 // Whether the findings say that no input was changed.
 bool verify_inputs_intact(const struct workload *);
 // The time between a problem's two events of the last pass.

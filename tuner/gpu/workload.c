@@ -5,38 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/gpu/reference.h"
 
-int machine_blas(struct machine *m, struct error *err)
-{
-    return m->blas ? 0 : blas_open(&m->blas, m->cuda, err);
-}
-
-static void read_settings(struct workload *w)
+static int read_settings(struct workload *w, struct error *err)
 {
     const json_t *verify = json_object_get(w->request, "verify"), *measure = json_object_get(w->request, "measure");
-    w->verify = (struct verify_settings){
-        .enabled = json_get_bool(verify, "enabled", true),
-        .tolerance = json_get_number(verify, "tolerance", 1),
-        .absolute = json_get_number(verify, "absolute", 0),
-        .relative = json_get_number(verify, "relative", 0),
-        .deterministic = json_get_bool(verify, "deterministic", true),
-        .guard_bytes = (size_t)json_get_integer(verify, "guard_bytes", 4096),
-    };
-    w->measure_settings = (struct measure_settings){
-        .cold = strcmp(json_get_string(measure, "cache", "cold"), "warm") != 0,
-        .warmup = (int)json_get_integer(measure, "warmup", 2),
-        .min_samples = (int)json_get_integer(measure, "min_samples", 5),
-        .max_samples = (int)json_get_integer(measure, "max_samples", 50),
-        .precision = json_get_number(measure, "precision", 0.01),
-        .max_time = json_get_number(measure, "max_time", 0.2),
-        .graph_below = json_get_number(measure, "graph_below", 20e-6),
-        .each = json_get_bool(measure, "each", false),
-        .rest = json_get_number(measure, "rest", 0),
-        .slow_factor = json_get_number(measure, "slow_factor", 3),
-    };
     w->seed = (uint64_t)json_get_integer(w->request, "seed", 1);
+    return settings_read(verify_table, verify, &w->verify, err) ||
+                   settings_read(measure_table, measure, &w->measure_settings, err)
+               ? -1
+               : 0;
 }
 
 // Says before allocating what would not fit: a buffer's size is a mistake in the job file, and deserves a clear
@@ -49,7 +29,7 @@ static int check_memory(const struct workload *w, const json_t *problems, struct
     cuda_info(w->cuda, &info);
     json_array_foreach(problems, i, each)
     {
-        size_t bytes = buffers_bytes(json_object_get(each, "buffers"), w->verify.guard_bytes, err);
+        size_t bytes = buffers_bytes(json_object_get(each, "buffers"), (size_t)w->verify.guard_bytes, err);
         if (!bytes) return error_prefix(err, "problem %s", json_get_string(each, "name", "?"));
         total += bytes;
         if (bytes > info.memory_bytes || total > info.memory_bytes)
@@ -63,11 +43,11 @@ static int check_memory(const struct workload *w, const json_t *problems, struct
 
 static int open_problem(struct workload *w, struct device_problem *p, const json_t *from, struct error *err)
 {
-    strncpy(p->name, json_get_string(from, "name", "?"), sizeof p->name - 1);
+    p->name = json_get_string(from, "name", "?");
     p->tune = json_get_bool(from, "tune", true);
     p->roles = json_object_get(from, "roles");
-    int failed =
-        buffers_open(&p->buffers, w->cuda, w->support, json_object_get(from, "buffers"), w->verify.guard_bytes, err);
+    int failed = buffers_open(&p->buffers, w->cuda, w->support, json_object_get(from, "buffers"),
+                              (size_t)w->verify.guard_bytes, err);
     if (!failed && w->operation) failed = reference_bind(w, p, err);
     if (!failed) failed = reference_prepare(w, p, err);
     return failed;
@@ -79,6 +59,7 @@ static int open_support(struct workload *w, struct error *err)
     char *image = text_read_file(path, NULL);
     if (!image) return error_set(err, "cannot read the support kernels '%s': %s", path, strerror(errno));
     int failed = support_open(&w->support, w->cuda, image, err);
+    w->context.support = w->support;
     free(image);
     return failed;
 }
@@ -92,8 +73,9 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
     w->machine = machine;
     w->cuda = machine->cuda;
     w->request = json_incref(request);
-    device_operations_init(&w->operations, w);
-    read_settings(w);
+    w->context.machine = machine;
+    device_operations_init(&w->operations, &w->context);
+    if (read_settings(w, err)) return -1;
     size_t count = json_array_size(problems);
     if (count < 1 || count > WORKLOAD_PROBLEMS_MAX)
         return error_set(err, "%zu problems; 1 to %d are possible", count, WORKLOAD_PROBLEMS_MAX);
@@ -104,16 +86,16 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
             return error_set(err, "no operation '%s'%s%s", name, nearest ? "; did you mean " : "",
                              nearest ? nearest : "");
     }
-    w->problems = calloc(count, sizeof *w->problems);
-    if (!w->problems) return error_set(err, "out of memory");
+    w->problems = memory_try(count, sizeof *w->problems, err);
+    if (!w->problems) return -1;
     void *findings = NULL;
     if ((failed = check_memory(w, problems, err)) || (failed = open_support(w, err)) ||
         (failed = measure_open(&w->measure, w->cuda, w->support, machine->nvml, &w->measure_settings, err)) ||
         (failed = cuda_host_alloc(w->cuda, count * sizeof *w->findings, &findings, err)))
         return failed;
     w->findings = findings;
-    w->events = calloc(2 * count + 1, sizeof *w->events);
-    if (!w->events) return error_set(err, "out of memory");
+    w->events = memory_try(2 * count + 1, sizeof *w->events, err);
+    if (!w->events) return -1;
     for (size_t i = 0; i < 2 * count + 1; i++)
         if ((failed = cuda_event_create(w->cuda, &w->events[i], err))) return failed;
     for (w->problem_count = 0; w->problem_count < count;) {
@@ -136,7 +118,7 @@ void workload_release(struct workload *w)
     }
     free(w->problems);
     if (w->cuda) {
-        device_operations_free_scratch(w);
+        device_operations_free_scratch(&w->context);
         cuda_host_free(w->cuda, w->findings);
     }
     measure_close(w->measure);

@@ -18,6 +18,7 @@
 #include "search/stop.h"
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/error.h"
+#include "tuner/base/settings.h"
 
 enum { JOB_MAX_PROBLEMS = 64, JOB_MAX_STAGES = 8, JOB_MAX_ARGUMENTS = 64 };
 
@@ -121,29 +122,6 @@ struct reference {
     } * files; // npy
 };
 
-struct job_measure {
-    bool cold;      // L2 flushed before every launch
-    int64_t warmup; // launches
-    int64_t min_samples, max_samples;
-    double precision;   // relative half-width of the median's 95% interval that is enough
-    double max_time;    // s, a problem
-    double graph_below; // s: kernels shorter than this are timed inside a CUDA graph
-    double rest;        // s the device idles before each sample that is timed alone
-    double slow_factor; // a first launch slower than this times the best is cut off
-    double timeout;     // s, a trial on the GPU
-    int64_t final_candidates, final_rounds;
-    double tie; // relative difference that is a tie in the final
-    bool counters;
-};
-
-struct job_verify {
-    bool enabled;
-    double tolerance;          // multiplies the operation's bound
-    double absolute, relative; // the bound without an operation
-    bool deterministic;        // two runs must agree bit by bit
-    int64_t guard_bytes;
-};
-
 struct job {
     char *path;      // the job file as given
     char *directory; // of the job file; relative paths start there
@@ -184,8 +162,8 @@ struct job {
     uint64_t seed;
     double compile_timeout;  // s
     int64_t compile_workers; // 0: one a core
-    struct job_measure measure;
-    struct job_verify verify;
+    struct measure_settings measure;
+    struct verify_settings verify;
     size_t metric_count; // counters besides the basic set
     char **metrics;
 };

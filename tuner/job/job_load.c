@@ -274,19 +274,49 @@ static void load_problems(struct reader *r, struct job *job, const struct node *
     for (size_t i = 0; ragged && i < node_count(ragged); i++) load_problem(r, job, node_at(ragged, i), false);
 }
 
+// The members of a group by their table; `more` (NULL-terminated) are other names that the group may have.
+static void load_table(struct reader *r, const struct node *group, const char *what, const struct setting *table,
+                       const char *const *more, void *to)
+{
+    size_t count = 0, room = 1;
+    for (const struct setting *s = table; s->name; s++) room++;
+    for (const char *const *name = more; *name; name++) room++;
+    const char **known = memory_new(room, sizeof *known);
+    for (const struct setting *s = table; s->name; s++) {
+        if (s->place == SETTING_REQUEST) continue;
+        known[count++] = s->name;
+        switch (s->kind) {
+        case SETTING_BOOL:
+            setting_set(s, to, reader_bool(r, group, s->name, s->fallback != 0));
+            break;
+        case SETTING_CHOICE:
+            setting_set(s, to, !reader_word(r, group, s->name, s->words, s->fallback == 0));
+            break;
+        case SETTING_INTEGER:
+            setting_set(
+                s, to,
+                (double)reader_integer(r, group, s->name, (int64_t)s->low, (int64_t)s->high, (int64_t)s->fallback));
+            break;
+        case SETTING_NUMBER:
+            setting_set(s, to, reader_number(r, group, s->name, s->low, s->high, s->fallback));
+            break;
+        case SETTING_DURATION:
+            setting_set(s, to, reader_duration(r, group, s->name, s->fallback));
+            break;
+        }
+    }
+    while (*more) known[count++] = *more++;
+    if (group) reader_check_members(r, group, what, known);
+    free(known);
+}
+
 static void load_settings(struct reader *r, struct job *job, const struct node *root)
 {
-    static const char *const objectives[] = {"geomean", "mean", "worst", "each", NULL}, *const caches[] = {
-                                                                                            "cold", "warm", NULL};
+    static const char *const objectives[] = {"geomean", "mean", "worst", "each", NULL};
     static const char *const work[] = {"flops", "bytes", NULL}, *const budget[] = {"time",   "evaluations", "patience",
                                                                                    "target", "noise",       NULL};
     static const char *const search[] = {"strategy", "options", "seed", NULL};
-    static const char *const verification[] = {"enabled",  "problems",      "tolerance",   "absolute",
-                                               "relative", "deterministic", "guard_bytes", NULL};
-    static const char *const measure[] = {"cache",       "warmup",   "min_samples", "max_samples",
-                                          "precision",   "max_time", "graph_below", "rest",
-                                          "slow_factor", "timeout",  "final",       NULL};
-    static const char *const final[] = {"candidates", "rounds", "tie", NULL};
+    static const char *const ragged[] = {"problems", NULL}, *const final[] = {"final", NULL}, *const none[] = {NULL};
     static const char *const counters[] = {"enabled", "metrics", NULL}, *const compile[] = {"timeout", "workers", NULL};
     const struct node *g;
 
@@ -315,33 +345,11 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     job->strategy_options = text_copy(reader_string(r, g, "options", ""));
     job->seed = (uint64_t)reader_integer(r, g, "seed", 0, INT64_MAX, 1);
 
-    if ((g = reader_group(r, root, "verification"))) reader_check_members(r, g, "'verification'", verification);
-    job->verify = (struct job_verify){
-        .enabled = reader_bool(r, g, "enabled", true),
-        .tolerance = reader_number(r, g, "tolerance", 1e-6, 1e9, 1.0),
-        .absolute = reader_number(r, g, "absolute", 0, 1e300, 0),
-        .relative = reader_number(r, g, "relative", 0, 1e9, 0),
-        .deterministic = reader_bool(r, g, "deterministic", true),
-        .guard_bytes = reader_integer(r, g, "guard_bytes", 0, 1 << 30, 4096),
-    };
-    if ((g = reader_group(r, root, "measure"))) reader_check_members(r, g, "'measure'", measure);
-    const struct node *f = g ? reader_group(r, g, "final") : NULL;
-    if (f) reader_check_members(r, f, "'measure.final'", final);
-    job->measure = (struct job_measure){
-        .cold = reader_word(r, g, "cache", caches, 0) == 0,
-        .warmup = reader_integer(r, g, "warmup", 0, 10000, 2),
-        .min_samples = reader_integer(r, g, "min_samples", 3, 100000, 7),
-        .max_samples = reader_integer(r, g, "max_samples", 3, 100000, 100),
-        .precision = reader_number(r, g, "precision", 1e-5, 1, 0.01),
-        .max_time = reader_duration(r, g, "max_time", 0.5),
-        .graph_below = reader_duration(r, g, "graph_below", 20e-6),
-        .rest = reader_duration(r, g, "rest", 0),
-        .slow_factor = reader_number(r, g, "slow_factor", 1, 1e9, 3),
-        .timeout = reader_duration(r, g, "timeout", 30),
-        .final_candidates = reader_integer(r, f, "candidates", 1, 100, 5),
-        .final_rounds = reader_integer(r, f, "rounds", 5, 10000, 40),
-        .tie = reader_number(r, f, "tie", 0, 0.5, 0.01),
-    };
+    load_table(r, reader_group(r, root, "verification"), "'verification'", verify_table, ragged, &job->verify);
+    g = reader_group(r, root, "measure");
+    load_table(r, g, "'measure'", measure_table, final, &job->measure);
+    load_table(r, g ? reader_group(r, g, "final") : NULL, "'measure.final'", final_table, none, &job->measure);
+    job->measure.each = job->objective == OBJECTIVE_EACH;
     if (job->measure.max_samples < job->measure.min_samples)
         reader_mistake(r, node_member(g, "max_samples"), "'max_samples' is below 'min_samples'");
     if ((g = reader_group(r, root, "counters"))) reader_check_members(r, g, "'counters'", counters);

@@ -3,14 +3,13 @@
 
 #include <cublasLt.h>
 #include <cublas_v2.h>
-#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT(x) #x
-#define NAME(x) TEXT(x)
+#include "tuner/base/memory.h"
+#include "tuner/libraries/library.h"
 
 // clang-format off
 #define CUBLAS_FUNCTIONS(X) \
@@ -28,12 +27,13 @@
     X(cublasLtMatmulPreferenceDestroy) X(cublasLtMatmulPreferenceSetAttribute) X(cublasLtMatmulAlgoConfigGetAttribute)
 // clang-format on
 
+// Found by load().
 static struct {
-#define DECLARE(f) __typeof__(f) *f;
-    CUBLAS_FUNCTIONS(DECLARE)
-    LT_FUNCTIONS(DECLARE)
-#undef DECLARE
+    CUBLAS_FUNCTIONS(LIBRARY_MEMBER)
 } lib;
+static struct {
+    LT_FUNCTIONS(LIBRARY_MEMBER)
+} lt;
 
 enum { WORKSPACE = 64 << 20, HEURISTICS_MAX = 32 };
 
@@ -56,39 +56,36 @@ static int fail(struct error *err, cublasStatus_t status, const char *what)
     return error_set(err, "%s: %s", what, lib.cublasGetStatusString(status));
 }
 
-static void *open_library(const char *stem, struct error *err)
+// The newest version of a library that is there. cuBLAS finds cublasLt among the symbols that are global.
+static void *open_newest(const char *stem, struct error *err)
 {
-    const char *home = getenv("CUDA_HOME");
-    char path[512];
+    struct error why = {""}, last;
     for (int major = 13; major >= 12; major--) {
-        snprintf(path, sizeof path, "%s.so.%d", stem, major);
-        void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+        char name[32];
+        snprintf(name, sizeof name, "%s.so.%d", stem, major);
+        void *library = library_open(name, true, true, *why.message ? &last : &why);
         if (library) return library;
-        for (int i = 0; i < 2; i++) {
-            snprintf(path, sizeof path, "%s/lib64/%s.so.%d", i == 0 && home ? home : "/usr/local/cuda", stem, major);
-            library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-            if (library) return library;
-        }
     }
     error_set(
         err,
         "%s.so.13 and .12 cannot be opened (%s); install the CUDA toolkit's cuBLAS, set CUDA_HOME, or say by = \"cpu\"",
-        stem, dlerror());
+        stem, why.message);
     return NULL;
 }
 
 static int load(struct error *err)
 {
-    if (lib.cublasLtMatmulAlgoConfigGetAttribute) return 0; // the last to be found
-    void *lt = open_library("libcublasLt", err), *blas = lt ? open_library("libcublas", err) : NULL;
-    if (!blas) return -1;
-#define FIND(library, f)                        \
-    *(void **)&lib.f = dlsym(library, NAME(f)); \
-    if (!lib.f) return error_set(err, "this cuBLAS is too old: it has no %s", NAME(f));
-#define FIND_BLAS(f) FIND(blas, f)
-#define FIND_LT(f) FIND(lt, f)
-    CUBLAS_FUNCTIONS(FIND_BLAS)
-    LT_FUNCTIONS(FIND_LT)
+    static const struct library_symbol symbols[] = {CUBLAS_FUNCTIONS(LIBRARY_SYMBOL)},
+                                       lt_symbols[] = {LT_FUNCTIONS(LIBRARY_SYMBOL)};
+    static bool loaded;
+    struct error why;
+    if (loaded) return 0;
+    void *second = open_newest("libcublasLt", err), *first = second ? open_newest("libcublas", err) : NULL;
+    if (!first) return -1;
+    if (library_find(first, symbols, sizeof symbols / sizeof *symbols, &lib, &why) ||
+        library_find(second, lt_symbols, sizeof lt_symbols / sizeof *lt_symbols, &lt, &why))
+        return error_set(err, "this cuBLAS is too old: it has no %s", why.message);
+    loaded = true;
     return 0;
 }
 
@@ -111,12 +108,12 @@ int blas_open(struct blas **out, struct cuda *cuda, struct error *err)
     unsetenv("CUBLAS_EMULATE_SINGLE_PRECISION");
     unsetenv("CUBLAS_EMULATE_DOUBLE_PRECISION");
     unsetenv("CUBLAS_EMULATION_STRATEGY");
-    struct blas *b = calloc(1, sizeof *b);
-    if (!b) return error_set(err, "out of memory");
+    struct blas *b = memory_try(1, sizeof *b, err);
+    if (!b) return -1;
     b->cuda = cuda;
     cublasStatus_t s;
     if (blas_probe(b->version, err) || cuda_alloc(cuda, WORKSPACE, &b->workspace, err)) goto out;
-    if ((s = lib.cublasCreate(&b->handle)) || (s = lib.cublasLtCreate(&b->lt)) ||
+    if ((s = lib.cublasCreate(&b->handle)) || (s = lt.cublasLtCreate(&b->lt)) ||
         (s = lib.cublasSetStream(b->handle, cuda_stream(cuda))) ||
         (s = lib.cublasSetWorkspace(b->handle, (void *)b->workspace, WORKSPACE)) ||
         (s = lib.cublasSetMathMode(b->handle,
@@ -134,7 +131,7 @@ out:
 void blas_close(struct blas *b)
 {
     if (!b) return;
-    if (b->lt) lib.cublasLtDestroy(b->lt);
+    if (b->lt) lt.cublasLtDestroy(b->lt);
     if (b->handle) lib.cublasDestroy(b->handle);
     cuda_free(b->cuda, b->workspace);
     free(b);
@@ -259,9 +256,9 @@ static int run(struct blas *b, const struct device_gemm *g, const struct kind *k
                const cublasLtMatmulAlgo_t *algorithm, struct error *err)
 {
     cublasStatus_t s =
-        lib.cublasLtMatmul(b->lt, p->description, &k->alpha, (const void *)g->b.device, p->a, (const void *)g->a.device,
-                           p->b, &k->beta, (const void *)g->c.device, p->c, (void *)g->c.device, p->c, algorithm,
-                           (void *)b->workspace, WORKSPACE, cuda_stream(b->cuda));
+        lt.cublasLtMatmul(b->lt, p->description, &k->alpha, (const void *)g->b.device, p->a, (const void *)g->a.device,
+                          p->b, &k->beta, (const void *)g->c.device, p->c, (void *)g->c.device, p->c, algorithm,
+                          (void *)b->workspace, WORKSPACE, cuda_stream(b->cuda));
     return s ? fail(err, s, "cublasLtMatmul") : 0;
 }
 
@@ -292,7 +289,7 @@ static int algorithm_number(const cublasLtMatmulAlgo_t *algorithm, cublasLtMatmu
 {
     int32_t value = -1;
     size_t written;
-    lib.cublasLtMatmulAlgoConfigGetAttribute(algorithm, which, &value, sizeof value, &written);
+    lt.cublasLtMatmulAlgoConfigGetAttribute(algorithm, which, &value, sizeof value, &written);
     return value;
 }
 
@@ -307,14 +304,16 @@ static int choose(struct blas *b, const struct device_gemm *g, const struct kind
     size_t workspace = WORKSPACE;
     uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE; // in place would be in the type of C
     cublasStatus_t s;
-    if (candidates > HEURISTICS_MAX) candidates = HEURISTICS_MAX;
-    if ((s = lib.cublasLtMatmulPreferenceCreate(&preference)) ||
-        (s = lib.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
-                                                      sizeof workspace)) ||
-        (s = lib.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-                                                      &reductions, sizeof reductions)) ||
-        (s = lib.cublasLtMatmulAlgoGetHeuristic(b->lt, p->description, p->a, p->b, p->c, p->c, preference, candidates,
-                                                found, &count))) {
+    if (candidates > HEURISTICS_MAX)
+        return error_set(err, "%d of cublasLt's algorithms asked for; at most %d are possible", candidates,
+                         HEURISTICS_MAX);
+    if ((s = lt.cublasLtMatmulPreferenceCreate(&preference)) ||
+        (s = lt.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
+                                                     sizeof workspace)) ||
+        (s = lt.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                                                     &reductions, sizeof reductions)) ||
+        (s = lt.cublasLtMatmulAlgoGetHeuristic(b->lt, p->description, p->a, p->b, p->c, p->c, preference, candidates,
+                                               found, &count))) {
         fail(err, s, "cublasLt's heuristics");
         goto out;
     }
@@ -344,7 +343,7 @@ static int choose(struct blas *b, const struct device_gemm *g, const struct kind
 out:
     cuda_event_destroy(b->cuda, event[0]);
     cuda_event_destroy(b->cuda, event[1]);
-    if (preference) lib.cublasLtMatmulPreferenceDestroy(preference);
+    if (preference) lt.cublasLtMatmulPreferenceDestroy(preference);
     return failed;
 }
 
@@ -354,12 +353,12 @@ static cublasStatus_t describe_operand(const struct device_gemm *g, const struct
 {
     int32_t batch = (int32_t)g->batch;
     int64_t step = stride(g, o);
-    cublasStatus_t s = lib.cublasLtMatrixLayoutCreate(to, type, (uint64_t)o->cols, (uint64_t)rows(g, o), o->ld);
+    cublasStatus_t s = lt.cublasLtMatrixLayoutCreate(to, type, (uint64_t)o->cols, (uint64_t)rows(g, o), o->ld);
     if (s || g->batch <= 1) return s;
-    s = lib.cublasLtMatrixLayoutSetAttribute(*to, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch);
+    s = lt.cublasLtMatrixLayoutSetAttribute(*to, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch);
     return s ? s
-             : lib.cublasLtMatrixLayoutSetAttribute(*to, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step,
-                                                    sizeof step);
+             : lt.cublasLtMatrixLayoutSetAttribute(*to, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &step,
+                                                   sizeof step);
 }
 
 int blas_plan_gemm(struct blas *b, const struct device_gemm *g, int candidates, struct blas_plan **out,
@@ -369,14 +368,14 @@ int blas_plan_gemm(struct blas *b, const struct device_gemm *g, int candidates, 
     *out = NULL;
     if (describe(g, &k, err)) return -1;
     if (g->batch > INT32_MAX) return error_set(err, "cublasLt takes at most 2147483647 products at once");
-    struct blas_plan *p = calloc(1, sizeof *p);
-    if (!p) return error_set(err, "out of memory");
+    struct blas_plan *p = memory_try(1, sizeof *p, err);
+    if (!p) return -1;
     cublasOperation_t first = g->transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N,
                       second = g->transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasStatus_t s;
-    if ((s = lib.cublasLtMatmulDescCreate(&p->description, k.compute, k.scale)) ||
-        (s = lib.cublasLtMatmulDescSetAttribute(p->description, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first)) ||
-        (s = lib.cublasLtMatmulDescSetAttribute(p->description, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second)) ||
+    if ((s = lt.cublasLtMatmulDescCreate(&p->description, k.compute, k.scale)) ||
+        (s = lt.cublasLtMatmulDescSetAttribute(p->description, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first)) ||
+        (s = lt.cublasLtMatmulDescSetAttribute(p->description, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second)) ||
         (s = describe_operand(g, &g->b, k.in, &p->a)) || (s = describe_operand(g, &g->a, k.in, &p->b)) ||
         (s = describe_operand(g, &g->c, k.out, &p->c))) {
         fail(err, s, "cublasLt");
@@ -405,10 +404,10 @@ void blas_plan_free(struct blas *b, struct blas_plan *p)
 {
     (void)b;
     if (!p) return;
-    if (p->a) lib.cublasLtMatrixLayoutDestroy(p->a);
-    if (p->b) lib.cublasLtMatrixLayoutDestroy(p->b);
-    if (p->c) lib.cublasLtMatrixLayoutDestroy(p->c);
-    if (p->description) lib.cublasLtMatmulDescDestroy(p->description);
+    if (p->a) lt.cublasLtMatrixLayoutDestroy(p->a);
+    if (p->b) lt.cublasLtMatrixLayoutDestroy(p->b);
+    if (p->c) lt.cublasLtMatrixLayoutDestroy(p->c);
+    if (p->description) lt.cublasLtMatmulDescDestroy(p->description);
     free(p);
 }
 

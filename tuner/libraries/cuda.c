@@ -1,16 +1,14 @@
-// See cuda.h. Functions are found by name with dlsym; the headers' macros give the versioned names (cuMemAlloc stands
-// for cuMemAlloc_v2), so that a name and the prototype it is called with always belong together.
+// See cuda.h.
 #include "tuner/libraries/cuda.h"
 
 #include <assert.h>
 #include <cuda.h>
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT(x) #x
-#define NAME(x) TEXT(x)
+#include "tuner/base/memory.h"
+#include "tuner/libraries/library.h"
 
 // Older spellings with the same meaning for drivers before the header's: only cuEventElapsedTime needs one.
 // clang-format off
@@ -27,9 +25,7 @@
 // clang-format on
 
 static struct {
-#define DECLARE(f) __typeof__(f) *f;
-    FUNCTIONS(DECLARE)
-#undef DECLARE
+    FUNCTIONS(LIBRARY_MEMBER)
 } driver;
 
 // Cubins of a toolkit need a driver of the same major version.
@@ -99,18 +95,15 @@ static int fail(struct error *err, CUresult r, const char *what)
 
 static int load_driver(struct error *err)
 {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    static const struct library_symbol symbols[] = {FUNCTIONS(LIBRARY_SYMBOL_OR_OLDER)};
+    struct error why;
+    void *library = library_open("libcuda.so.1", false, false, &why);
     if (!library)
         return error_set(err, "no CUDA driver (libcuda.so.1): %s; install NVIDIA's driver for CUDA %d or newer",
-                         dlerror(), CUDA_VERSION / 1000);
-#define FIND(f)                                                                                                 \
-    *(void **)&driver.f = dlsym(library, NAME(f));                                                              \
-    if (!driver.f) *(void **)&driver.f = dlsym(library, #f);                                                    \
-    if (!driver.f)                                                                                              \
-        return error_set(err, "the CUDA driver is too old: it has no %s; install the one for CUDA %d or newer", \
-                         NAME(f), CUDA_VERSION / 1000);
-    FUNCTIONS(FIND)
-#undef FIND
+                         why.message, CUDA_VERSION / 1000);
+    if (library_find(library, symbols, sizeof symbols / sizeof *symbols, &driver, &why))
+        return error_set(err, "the CUDA driver is too old: it has no %s; install the one for CUDA %d or newer",
+                         why.message, CUDA_VERSION / 1000);
     return 0;
 }
 
@@ -197,8 +190,8 @@ int cuda_open(struct cuda **out, const char *device, struct error *err)
         return error_set(
             err, "the driver speaks CUDA %d.%d, but this program was built with CUDA %d: install a newer driver",
             version / 1000, version % 1000 / 10, CUDA_VERSION / 1000);
-    struct cuda *c = calloc(1, sizeof *c);
-    if (!c) return error_set(err, "out of memory");
+    struct cuda *c = memory_try(1, sizeof *c, err);
+    if (!c) return -1;
     if (find_device(c, device, err)) goto out;
     // Spinning costs a core while a kernel runs and saves tens of microseconds at each of a trial's few waits.
     driver.cuDevicePrimaryCtxSetFlags(c->device, CU_CTX_SCHED_SPIN);

@@ -7,8 +7,8 @@
 // Failures are of four kinds, because what must happen next differs: CUDA_FAILED (ours or the machine's), CUDA_MEMORY
 // (ask for less), CUDA_REFUSED (this kernel cannot be launched like that; the context is fine) and CUDA_CRASHED (a
 // kernel destroyed the context: every later call fails, the process must be replaced).
-#ifndef SWEETSPOT_GPU_CUDA_H
-#define SWEETSPOT_GPU_CUDA_H
+#ifndef SWEETSPOT_CUDA_H
+#define SWEETSPOT_CUDA_H
 
 #include <stdbool.h>
 #include <stddef.h>

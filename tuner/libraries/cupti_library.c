@@ -1,46 +1,25 @@
 // See cupti_library.h.
 #include "tuner/libraries/cupti_library.h"
 
-#include <cupti_result.h>
-#include <cupti_version.h>
-#include <dlfcn.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-static void *library;
+struct cupti_functions cupti;
 
-static void *open_library(void)
+int cupti_library_load(struct error *err)
 {
+    static const struct library_symbol symbols[] = {CUPTI_FUNCTIONS(LIBRARY_SYMBOL)};
+    static void *library;
+    static bool loaded;
     char name[64];
+    struct error why;
+    if (loaded) return 0;
     snprintf(name, sizeof name, "libcupti.so.%d", CUPTI_API_VERSION / 10000);
-    void *opened = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    const char *roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
-    const char *folders[] = {"lib64", "extras/CUPTI/lib64", "lib"};
-    for (size_t i = 0; i < 9 && !opened; i++) {
-        char path[4096];
-        if (!roots[i / 3]) continue;
-        snprintf(path, sizeof path, "%s/%s/%s", roots[i / 3], folders[i % 3], name);
-        opened = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    }
-    return opened;
-}
-
-int cupti_library_open(struct error *err)
-{
-    if (!library) library = open_library();
-    if (library) return 0;
-    return error_set(err, "libcupti.so.%d not found: it is part of the CUDA toolkit; set CUDA_HOME or LD_LIBRARY_PATH",
-                     CUPTI_API_VERSION / 10000);
-}
-
-int cupti_library_find(const char *const *names, void **functions, size_t count, struct error *err)
-{
-    if (cupti_library_open(err)) return -1;
-    for (size_t i = 0; i < count; i++)
-        if (!dlsym(library, names[i]))
-            return error_set(err, "libcupti.so.%d is too old: it lacks %s", CUPTI_API_VERSION / 10000, names[i]);
-    for (size_t i = 0; i < count; i++) functions[i] = dlsym(library, names[i]);
+    if (!library) library = library_open(name, true, false, NULL);
+    if (!library)
+        return error_set(err, "%s not found: it is part of the CUDA toolkit; set CUDA_HOME or LD_LIBRARY_PATH", name);
+    if (library_find(library, symbols, sizeof symbols / sizeof *symbols, &cupti, &why))
+        return error_set(err, "%s is too old: it lacks %s", name, why.message);
+    loaded = true;
     return 0;
 }
 
@@ -77,12 +56,10 @@ static const char *advice(CUptiResult result)
     }
 }
 
-int cupti_library_fail(struct error *err, const char *function, int result)
+int cupti_library_fail(struct error *err, const char *function, CUptiResult result)
 {
     const char *text = NULL;
-    CUptiResult (*describe)(CUptiResult, const char **) = NULL;
-    void *symbol = library ? dlsym(library, "cuptiGetResultString") : NULL;
-    memcpy(&describe, &symbol, sizeof symbol);
-    if (!describe || describe((CUptiResult)result, &text) != CUPTI_SUCCESS || !text) text = "unknown error";
-    return error_set(err, "%s: %s (%d)%s", function, text, result, advice((CUptiResult)result));
+    if (!cupti.cuptiGetResultString || cupti.cuptiGetResultString(result, &text) != CUPTI_SUCCESS || !text)
+        text = "unknown error";
+    return error_set(err, "%s: %s (%d)%s", function, text, (int)result, advice(result));
 }

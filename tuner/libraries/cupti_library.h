@@ -1,22 +1,64 @@
-// libcupti, opened at run time, for the modules that call it: counters.c (range profiler), sass.c (SASS metrics) and
-// sampling.c (PC sampling). They alone include CUPTI's headers; each keeps its own table of the functions that it uses,
-// found by name here.
+// libcupti, opened at run time: the only file that includes CUPTI's headers and names its functions, for the modules
+// that call it (tuner/counting: counters.c, the range profiler; sass.c, SASS metrics; sampling.c, PC sampling). To call
+// another function, add it to the list.
 #ifndef SWEETSPOT_CUPTI_LIBRARY_H
 #define SWEETSPOT_CUPTI_LIBRARY_H
 
-#include <stddef.h>
+#include <cupti_pcsampling.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_result.h>
+#include <cupti_sass_metrics.h>
+#include <cupti_target.h>
+#include <cupti_version.h>
 
 #include "tuner/base/error.h"
+#include "tuner/libraries/library.h"
 
-// Opens the library, once in a process: it is never closed, because it hooks itself into the driver. Fails with the way
-// to mend it.
-int cupti_library_open(struct error *err);
+// clang-format off
+#define CUPTI_FUNCTIONS(F) \
+    F(cuptiGetResultString) F(cuptiDeviceGetChipName) \
+    F(cuptiProfilerInitialize) F(cuptiProfilerDeviceSupported) F(cuptiProfilerGetCounterAvailability) \
+    F(cuptiProfilerHostInitialize) F(cuptiProfilerHostDeinitialize) F(cuptiProfilerHostGetBaseMetrics) \
+    F(cuptiProfilerHostGetMetricProperties) F(cuptiProfilerHostConfigAddMetrics) \
+    F(cuptiProfilerHostGetConfigImageSize) F(cuptiProfilerHostGetConfigImage) F(cuptiProfilerHostGetNumOfPasses) \
+    F(cuptiProfilerHostEvaluateToGpuValues) \
+    F(cuptiRangeProfilerEnable) F(cuptiRangeProfilerDisable) F(cuptiRangeProfilerSetConfig) \
+    F(cuptiRangeProfilerStart) F(cuptiRangeProfilerStop) F(cuptiRangeProfilerPushRange) \
+    F(cuptiRangeProfilerPopRange) F(cuptiRangeProfilerDecodeData) F(cuptiRangeProfilerGetCounterDataSize) \
+    F(cuptiRangeProfilerCounterDataImageInitialize) F(cuptiRangeProfilerGetCounterDataInfo) \
+    F(cuptiSassMetricsGetProperties) F(cuptiSassMetricsSetConfig) F(cuptiSassMetricsEnable) \
+    F(cuptiSassMetricsDisable) F(cuptiSassMetricsGetDataProperties) F(cuptiSassMetricsFlushData) \
+    F(cuptiPCSamplingEnable) F(cuptiPCSamplingDisable) F(cuptiPCSamplingGetNumStallReasons) \
+    F(cuptiPCSamplingGetStallReasons) F(cuptiPCSamplingSetConfigurationAttribute) F(cuptiPCSamplingStart) \
+    F(cuptiPCSamplingStop) F(cuptiPCSamplingGetData)
+// clang-format on
 
-// Finds `count` functions by name, all of them or none: -1 with the first that this libcupti lacks. Opens the library
-// if need be.
-int cupti_library_find(const char *const *names, void **functions, size_t count, struct error *err);
+struct cupti_functions {
+    CUPTI_FUNCTIONS(LIBRARY_MEMBER)
+};
+extern struct cupti_functions cupti; // all NULL until loaded
 
-// "function: what CUPTI says (number); what to do about it". `result` is a CUptiResult. Returns -1.
-int cupti_library_fail(struct error *err, const char *function, int result);
+// Opens the library and finds all functions, once in a process: it is never closed, because it hooks itself into the
+// driver. Fails with the way to mend it.
+int cupti_library_load(struct error *err);
+
+// "function: what CUPTI says (number); what to do about it". Returns -1.
+int cupti_library_fail(struct error *err, const char *function, CUptiResult result);
+
+// For functions that return 0 or -1 and have an `err`: leaves with CUPTI's message where the call fails.
+#define CUPTI_TRY(function, params)                                                       \
+    do {                                                                                  \
+        CUptiResult result_ = cupti.function(params);                                     \
+        if (result_ != CUPTI_SUCCESS) return cupti_library_fail(err, #function, result_); \
+    } while (0)
+
+// A parameter block with its size set, as most calls want it: CUPTI_PARAMS(CUpti_X, .member = value).
+#define CUPTI_PARAMS(type, ...)                              \
+    (type##_Params)                                          \
+    {                                                        \
+        .structSize = type##_Params_STRUCT_SIZE, __VA_ARGS__ \
+    }
 
 #endif

@@ -1,8 +1,10 @@
 // See nvml.h.
 #include "tuner/libraries/nvml.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/libraries/library.h"
 
 // From NVML's documentation; values are part of its binary interface.
 enum { CLOCK_SM = 1, SENSOR_GPU = 0 };
@@ -14,59 +16,64 @@ enum {
     REASON_POWER_BRAKE = 0x80,
 };
 
+// The functions that are called: symbol, and the table's member. All return 0 or an error's number.
+#define FUNCTIONS(F)                                                         \
+    F("nvmlInit_v2", int (*init)(void))                                      \
+    F("nvmlShutdown", int (*shutdown)(void))                                 \
+    F("nvmlDeviceGetHandleByUUID", int (*by_uuid)(const char *, void **))    \
+    F("nvmlSystemGetDriverVersion", int (*driver_version)(char *, unsigned)) \
+    F("nvmlDeviceGetClockInfo", int (*clock)(void *, int, unsigned *))       \
+    F("nvmlDeviceGetMaxClockInfo", int (*maximum)(void *, int, unsigned *))  \
+    F("nvmlDeviceGetTemperature", int (*temperature)(void *, int, unsigned *))
+
+static struct {
+#define MEMBER(symbol, declaration) declaration;
+    FUNCTIONS(MEMBER)
+#undef MEMBER
+} lib;
+// Before driver 535 it has an older name, and long before neither: unknown.
+static struct {
+    int (*reasons)(void *, unsigned long long *);
+} optional;
+
 struct nvml {
-    void *library, *device;
+    void *device;
     int max_clock;
     char driver[80];
-    int (*init)(void);
-    int (*shutdown)(void);
-    int (*by_uuid)(const char *, void **);
-    int (*driver_version)(char *, unsigned);
-    int (*clock)(void *, int, unsigned *);
-    int (*maximum)(void *, int, unsigned *);
-    int (*temperature)(void *, int, unsigned *);
-    int (*reasons)(void *, unsigned long long *); // NULL before driver 535 and its older name alike: unknown
 };
 
-static void *find(void *library, const char *name, const char *older)
+static int load(void)
 {
-    void *f = dlsym(library, name);
-    return f || !older ? f : dlsym(library, older);
+#define SYMBOL(symbol, declaration) {symbol, NULL},
+    static const struct library_symbol symbols[] = {FUNCTIONS(SYMBOL)};
+#undef SYMBOL
+    static const struct library_symbol reasons = {"nvmlDeviceGetCurrentClocksEventReasons",
+                                                  "nvmlDeviceGetCurrentClocksThrottleReasons"};
+    void *library = library_open("libnvidia-ml.so.1", false, false, NULL);
+    if (!library || library_find(library, symbols, sizeof symbols / sizeof *symbols, &lib, NULL)) return -1;
+    library_find(library, &reasons, 1, &optional, NULL);
+    return 0;
 }
 
 struct nvml *nvml_open(const char *device_uuid)
 {
-    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
-    struct nvml *n = library ? calloc(1, sizeof *n) : NULL;
-    if (!n) return NULL;
-    n->library = library;
-    *(void **)&n->init = find(library, "nvmlInit_v2", NULL);
-    *(void **)&n->shutdown = find(library, "nvmlShutdown", NULL);
-    *(void **)&n->by_uuid = find(library, "nvmlDeviceGetHandleByUUID", NULL);
-    *(void **)&n->driver_version = find(library, "nvmlSystemGetDriverVersion", NULL);
-    *(void **)&n->clock = find(library, "nvmlDeviceGetClockInfo", NULL);
-    *(void **)&n->maximum = find(library, "nvmlDeviceGetMaxClockInfo", NULL);
-    *(void **)&n->temperature = find(library, "nvmlDeviceGetTemperature", NULL);
-    *(void **)&n->reasons =
-        find(library, "nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons");
-    if (!n->init || !n->shutdown || !n->by_uuid || !n->driver_version || !n->clock || !n->maximum || !n->temperature ||
-        n->init()) {
-        dlclose(library);
-        free(n);
+    if (load() || lib.init()) return NULL;
+    struct nvml *n = memory_try(1, sizeof *n, NULL);
+    if (!n) {
+        lib.shutdown();
         return NULL;
     }
     unsigned clock = 0;
-    if (n->driver_version(n->driver, sizeof n->driver)) n->driver[0] = '\0';
-    if (n->by_uuid(device_uuid, &n->device)) n->device = NULL; // a part of a device (MIG): the driver's version is all
-    if (n->device && !n->maximum(n->device, CLOCK_SM, &clock)) n->max_clock = (int)clock;
+    if (lib.driver_version(n->driver, sizeof n->driver)) n->driver[0] = '\0';
+    if (lib.by_uuid(device_uuid, &n->device)) n->device = NULL; // a part of a device (MIG): the driver's version is all
+    if (n->device && !lib.maximum(n->device, CLOCK_SM, &clock)) n->max_clock = (int)clock;
     return n;
 }
 
 void nvml_close(struct nvml *n)
 {
     if (!n) return;
-    n->shutdown();
-    dlclose(n->library);
+    lib.shutdown();
     free(n);
 }
 
@@ -86,8 +93,8 @@ struct nvml_reading nvml_read_quickly(struct nvml *n)
     unsigned value;
     unsigned long long reasons = 0;
     if (!n || !n->device) return r;
-    if (!n->clock(n->device, CLOCK_SM, &value)) r.clock_mhz = (int)value;
-    if (n->reasons && n->reasons(n->device, &reasons)) reasons = 0;
+    if (!lib.clock(n->device, CLOCK_SM, &value)) r.clock_mhz = (int)value;
+    if (optional.reasons && optional.reasons(n->device, &reasons)) reasons = 0;
     r.hot = reasons & (REASON_HARDWARE | REASON_SOFTWARE_HEAT | REASON_HARDWARE_HEAT | REASON_POWER_BRAKE);
     r.capped = reasons & REASON_POWER_CAP;
     return r;
@@ -97,6 +104,6 @@ struct nvml_reading nvml_read(struct nvml *n)
 {
     struct nvml_reading r = nvml_read_quickly(n);
     unsigned value;
-    if (n && n->device && !n->temperature(n->device, SENSOR_GPU, &value)) r.temperature = (int)value;
+    if (n && n->device && !lib.temperature(n->device, SENSOR_GPU, &value)) r.temperature = (int)value;
     return r;
 }

@@ -1,8 +1,8 @@
 // NVML: the clock, the temperature and why a device is running slower than it could. Optional: without
 // libnvidia-ml.so.1, or without permission, nvml_open gives NULL and every reading is "unknown". Its functions are
 // declared here, because nvml.h is not part of every toolkit installation.
-#ifndef SWEETSPOT_GPU_NVML_H
-#define SWEETSPOT_GPU_NVML_H
+#ifndef SWEETSPOT_NVML_H
+#define SWEETSPOT_NVML_H
 
 #include <stdbool.h>
 

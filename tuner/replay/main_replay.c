@@ -153,7 +153,7 @@ static json_t * final(const struct recorded *r, const json_t *request)
 static json_t *ceilings(const struct recorded *r)
 {
     json_t *known = json_object_get(r->device, "ceilings");
-    return known ? json_deep_copy(known) : refuse("error", "none were recorded");
+    return known ? json_deep_copy(known) : refuse(PROTOCOL_ERROR, "none were recorded");
 }
 
 int main(int argc, char **argv)
@@ -187,7 +187,7 @@ int main(int argc, char **argv)
                  : !strcmp(op, "count")    ? count(r, request)
                  : !strcmp(op, "final")    ? final(r, request)
                  : !strcmp(op, "ceilings") ? ceilings(r)
-                                           : refuse("error", request ? "unknown op" : err.message);
+                                           : refuse(PROTOCOL_ERROR, request ? "unknown op" : err.message);
         json_object_set_new(answer, "id", json_integer(json_get_integer(request, "id", -1)));
         int failed = json_write_line(STDOUT_FILENO, answer, &err);
         json_decref(answer);

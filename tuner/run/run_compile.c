@@ -113,7 +113,7 @@ static void take_answer(struct run *r, struct task *t, const json_t *answer)
 {
     struct error err;
     const char *status = json_get_string(answer, "status", ""), *reason = json_get_string(answer, "reason", "");
-    if (!strcmp(status, "source_changed")) {
+    if (!strcmp(status, PROTOCOL_SOURCE_CHANGED)) {
         error_set(&err,
                   "'%s' has changed while it was being tuned; everything measured so far is kept under the old source. "
                   "Run the same command again",

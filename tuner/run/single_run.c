@@ -161,7 +161,7 @@ void single_run_candidate_release(struct single_run_candidate *c)
 json_t *single_run_ask(struct single_run *single, json_t *request, double seconds, struct error *err)
 {
     json_t *answer = worker_ask(&single->run.gpus[0].worker, request, seconds, err);
-    if (!answer || strcmp(json_get_string(answer, "status", ""), "error")) return answer;
+    if (!answer || strcmp(json_get_string(answer, "status", ""), PROTOCOL_ERROR)) return answer;
     error_set(err, "%s", json_get_string(answer, "reason", "the GPU worker failed"));
     json_decref(answer);
     return NULL;

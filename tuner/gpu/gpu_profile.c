@@ -1,6 +1,6 @@
-// See profiling.h. A stage is counted in one launch, on buffers as its predecessors leave them, and sampled in as many
-// as fill some milliseconds.
-#include "tuner/counting/profiling.h"
+// See gpu_profile.h. A stage is counted in one launch, on buffers as its predecessors leave them, and sampled in as
+// many as fill some milliseconds.
+#include "tuner/gpu/gpu_profile.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,6 +9,7 @@
 
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/counting/linetable.h"
 #include "tuner/counting/sass.h"
@@ -59,27 +60,32 @@ static int prepare_stage(struct stage_run *r, struct device_problem *problem, st
     return failed;
 }
 
-static struct line *find_line(struct lines *lines, const struct source_place *place)
+static struct line *find_line(struct lines *lines, const struct source_place *place, struct error *err)
 {
     for (size_t i = 0; i < lines->count; i++) {
         struct line *l = &lines->list[i];
         if (l->line == place->line && !strcmp(l->file, place->file) && !strcmp(l->directory, place->directory))
             return l;
     }
-    lines->list = memory_grow(lines->list, lines->count + 1, sizeof *lines->list);
+    struct line *grown = memory_try_grow(lines->list, lines->count + 1, sizeof *lines->list, err);
+    if (!grown) return NULL;
+    lines->list = grown;
     lines->list[lines->count] = (struct line){.directory = place->directory, .file = place->file, .line = place->line};
     return &lines->list[lines->count++];
 }
 
 // Adds every instruction to its own line, and to each line that leads to it once.
-static void join(const struct sass_listing *listing, const struct linetable *table, struct lines *lines)
+static int join(const struct sass_listing *listing, const struct linetable *table, struct lines *lines,
+                struct error *err)
 {
     static const struct source_place nowhere = {"", "", 0};
+    struct source_place *places = memory_try(linetable_depth(table) + 1, sizeof *places, err);
+    if (!places) return -1;
     for (size_t i = 0; i < listing->count; i++) {
         const struct sass_instruction *one = &listing->list[i];
-        struct source_place places[LINETABLE_DEPTH] = {nowhere};
         size_t depth = linetable_find(table, i * SASS_BYTES, places);
         bool any = false;
+        if (!depth) places[0] = nowhere;
         for (int k = 0; k < SASS_COLUMNS; k++) any |= one->value[k] > 0;
         if (!any) continue;
         for (size_t d = 0; d < (depth ? depth : 1); d++) {
@@ -87,7 +93,11 @@ static void join(const struct sass_listing *listing, const struct linetable *tab
             for (size_t e = 0; e < d && !seen; e++)
                 seen = places[e].line == places[d].line && !strcmp(places[e].file, places[d].file);
             if (seen) continue;
-            struct line *line = find_line(lines, &places[d]);
+            struct line *line = find_line(lines, &places[d], err);
+            if (!line) {
+                free(places);
+                return -1;
+            }
             for (int k = 0; k < SASS_COLUMNS; k++) {
                 if (!d) line->self[k] += one->value[k];
                 line->total[k] += one->value[k];
@@ -95,6 +105,8 @@ static void join(const struct sass_listing *listing, const struct linetable *tab
             for (size_t k = 0; k < listing->reason_count; k++) line->samples[k] += one->samples[k];
         }
     }
+    free(places);
+    return 0;
 }
 
 static json_t *columns_json(const struct sass_listing *listing, const double *values)
@@ -116,14 +128,20 @@ static json_t *line_json(const struct sass_listing *listing, const struct line *
                      columns_json(listing, line->total), "stalls", stalls);
 }
 
-static json_t *stage_json(const struct sass_listing *listing, const struct linetable *table, const char *symbol)
+// NULL for want of memory.
+static json_t *stage_json(const struct sass_listing *listing, const struct linetable *table, const char *symbol,
+                          struct error *err)
 {
     struct lines lines = {0};
     json_t *list = json_array();
     double all[SASS_COLUMNS] = {0};
     for (size_t i = 0; i < listing->count; i++)
         for (int k = 0; k < SASS_COLUMNS; k++) all[k] += listing->list[i].value[k];
-    if (table) join(listing, table, &lines);
+    if (table && join(listing, table, &lines, err)) {
+        free(lines.list);
+        json_decref(list);
+        return NULL;
+    }
     for (size_t i = 0; i < lines.count; i++) json_array_append_new(list, line_json(listing, &lines.list[i]));
     free(lines.list);
     return json_pack("{s:s, s:I, s:o, s:o, s:I}", "symbol", symbol, "code_bytes",
@@ -193,7 +211,7 @@ static int phase(struct workload *w, const json_t *request, size_t problem, bool
     return failed;
 }
 
-int profiling_run(struct workload *w, const json_t *request, json_t *answer, struct error *err)
+int gpu_profile_run(struct workload *w, const json_t *request, json_t *answer, struct error *err)
 {
     double begin = clock_now();
     struct linetable *tables[PIPELINE_STAGES_MAX] = {NULL};
@@ -208,13 +226,15 @@ int profiling_run(struct workload *w, const json_t *request, json_t *answer, str
     char *cubin = text_read_file(json_get_string(request, "cubin", ""), &size);
     if (!cubin)
         failed = error_set(err, "cannot read '%s': %s", json_get_string(request, "cubin", ""), strerror(errno));
-    else if (problem < 0 || (size_t)problem >= w->problem_count || count > PIPELINE_STAGES_MAX)
-        failed = error_set(err, "no such problem");
+    else if (problem < 0 || (size_t)problem >= w->problem_count)
+        failed = error_set(err, "no problem %lld", (long long)problem);
+    else if (count > PIPELINE_STAGES_MAX)
+        failed = error_set(err, "%zu stages; at most %d are possible", count, PIPELINE_STAGES_MAX);
     for (size_t s = 0; s < count && !failed; s++) {
         const char *symbol = json_get_string(json_array_get(stages, s), "symbol", "");
         if (!*symbol) continue;
         failed = linetable_read(&tables[s], cubin, size, symbol, err);
-        if (!failed) sass_listing_init(&listings[s], linetable_code_bytes(tables[s]));
+        if (!failed) failed = sass_listing_init(&listings[s], linetable_code_bytes(tables[s]), err);
     }
     double counted = clock_now();
     if (!failed) failed = phase(w, request, (size_t)problem, false, listings, reasons, err);
@@ -229,15 +249,18 @@ int profiling_run(struct workload *w, const json_t *request, json_t *answer, str
         }
     }
     sampled = clock_now() - sampled;
-    for (size_t s = 0; s < count; s++) {
-        if (!failed)
-            json_array_append_new(
-                list, stage_json(&listings[s], tables[s], json_get_string(json_array_get(stages, s), "symbol", "")));
+    for (size_t s = 0; s < count && s < PIPELINE_STAGES_MAX; s++) {
+        const char *symbol = json_get_string(json_array_get(stages, s), "symbol", "");
+        json_t *stage = failed ? NULL : stage_json(&listings[s], tables[s], symbol, err);
+        if (stage)
+            json_array_append_new(list, stage);
+        else if (!failed)
+            failed = -1;
         sass_listing_release(&listings[s]);
         linetable_free(tables[s]);
     }
     free(cubin);
-    if (!failed) json_object_set_new(answer, "status", json_string("ok"));
+    if (!failed) json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
     json_object_set_new(answer, "stages", list);
     json_object_set_new(answer, "reasons", reasons);
     json_object_set_new(answer, "phases", json_pack("{s:f, s:f}", "count", counted, "sample", sampled));

@@ -1,5 +1,5 @@
-// See counting.h.
-#include "tuner/counting/counting.h"
+// see gpu_counting.h.
+#include "tuner/gpu/gpu_counting.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,29 +7,31 @@
 #include <string.h>
 
 #include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
 #include "tuner/counting/counters.h"
 #include "tuner/gpu/pipeline.h"
 
-struct counting {
+struct gpu_counting {
     struct counters *counters;
     struct metric_set set; // what was asked for, put together from sets and single names
     struct metric *metrics;
     json_t *names; // holds the names that `metrics` points to
 };
 
-static int add(struct counting *c, size_t *count, const struct metric *metric, struct error *err)
+static int add(struct gpu_counting *c, size_t *count, const struct metric *metric, struct error *err)
 {
     for (size_t i = 0; i < *count; i++)
         if (!strcmp(c->metrics[i].name, metric->name)) return 0;
-    struct metric *grown = realloc(c->metrics, (*count + 2) * sizeof *grown);
-    if (!grown) return error_set(err, "out of memory");
+    struct metric *grown = memory_try_grow(c->metrics, *count + 2, sizeof *grown, err);
+    if (!grown) return -1;
     c->metrics = grown;
     grown[(*count)++] = *metric;
     grown[*count] = (struct metric){0};
     return 0;
 }
 
-static int add_set(struct counting *c, size_t *count, const struct metric_set *set, struct error *err)
+static int add_set(struct gpu_counting *c, size_t *count, const struct metric_set *set, struct error *err)
 {
     int failed = 0;
     for (const char *name = set->includes; name && *name && !failed; name += strspn(name, " ")) {
@@ -42,18 +44,17 @@ static int add_set(struct counting *c, size_t *count, const struct metric_set *s
     return failed;
 }
 
-static int collect(struct counting *c, struct error *err)
+static int collect(struct gpu_counting *c, struct error *err)
 {
     size_t count = 0, i;
     json_t *each;
     json_array_foreach(c->names, i, each)
     {
         const char *name = json_is_string(each) ? json_string_value(each) : "";
+        if (!*name) return error_set(err, "entry %zu of 'counters' is no name of a metric or a set", i - 1);
         const struct metric_set *set = metrics_find(name);
         const struct metric single = {name, name, "", "asked for by name", NULL};
-        int failed = 0;
-        if (set) failed = add_set(c, &count, set, err);
-        if (!set && *name) failed = add(c, &count, &single, err);
+        int failed = set ? add_set(c, &count, set, err) : add(c, &count, &single, err);
         if (failed) return failed;
     }
     c->set = (struct metric_set){"job", "the job's metrics", c->metrics, NULL};
@@ -69,26 +70,26 @@ static json_t *all_names(const json_t *names)
     return all;
 }
 
-int counting_open(struct counting **out, const struct machine *machine, const json_t *names, struct error *err)
+int gpu_counting_open(struct gpu_counting **out, const struct machine *machine, const json_t *names, struct error *err)
 {
     struct cuda_info info;
-    struct counting *c = calloc(1, sizeof *c);
+    struct gpu_counting *c = memory_try(1, sizeof *c, err);
     *out = NULL;
-    if (!c) return error_set(err, "out of memory");
+    if (!c) return -1;
     c->names = all_names(names);
     cuda_info(machine->cuda, &info);
     int failed = collect(c, err);
     if (!failed && c->metrics)
         failed = counters_open(&c->counters, cuda_context(machine->cuda), info.ordinal, &c->set, err);
     if (failed) {
-        counting_close(c);
+        gpu_counting_close(c);
         return failed;
     }
     *out = c;
     return 0;
 }
 
-void counting_close(struct counting *c)
+void gpu_counting_close(struct gpu_counting *c)
 {
     if (!c) return;
     counters_close(c->counters);
@@ -97,7 +98,7 @@ void counting_close(struct counting *c)
     free(c);
 }
 
-bool counting_is_for(const struct counting *c, const json_t *names)
+bool gpu_counting_is_for(const struct gpu_counting *c, const json_t *names)
 {
     json_t *all = all_names(names);
     bool same = json_equal(c->names, all);
@@ -105,7 +106,7 @@ bool counting_is_for(const struct counting *c, const json_t *names)
     return same;
 }
 
-json_t *counting_keys(const struct counting *c)
+json_t *gpu_counting_keys(const struct gpu_counting *c)
 {
     json_t *keys = json_array();
     for (size_t i = 0; c->counters && i < counters_count(c->counters); i++)
@@ -113,13 +114,13 @@ json_t *counting_keys(const struct counting *c)
     return keys;
 }
 
-json_t *counting_missing(const struct counting *c)
+json_t *gpu_counting_missing(const struct gpu_counting *c)
 {
     const char *note = c->counters ? counters_note(c->counters) : NULL;
     return note ? json_pack("[s]", note) : json_array();
 }
 
-json_t *counting_describe(const struct counting *c)
+json_t *gpu_counting_describe(const struct gpu_counting *c)
 {
     const char *reason = c->counters ? counters_reason(c->counters) : "no counters asked for";
     json_t *metrics = json_array();
@@ -130,7 +131,7 @@ json_t *counting_describe(const struct counting *c)
     }
     return json_pack("{s:b, s:s, s:s, s:o, s:o}", "available", reason == NULL, "chip",
                      c->counters ? counters_chip(c->counters) : "", "reason", reason ? reason : "", "metrics", metrics,
-                     "missing", counting_missing(c));
+                     "missing", gpu_counting_missing(c));
 }
 
 // One candidate on one problem: what counters_measure calls a candidate.
@@ -147,7 +148,7 @@ static size_t stage_count(const struct unit *u)
 }
 
 struct count_batch {
-    struct counting *c;
+    struct gpu_counting *c;
     struct workload *w;
     struct baselines *baselines;
     size_t trial_count, unit_count, first; // first: the unit that counters_measure calls candidate 0
@@ -194,10 +195,10 @@ static int load(struct count_batch *b, const json_t *trials, struct error *err)
     size_t i, rows = 0, columns = counters_count(b->c->counters);
     json_t *each;
     b->trial_count = json_array_size(trials);
-    b->pipelines = calloc(b->trial_count + 1, sizeof *b->pipelines);
-    b->reasons = calloc(b->trial_count + 1, sizeof *b->reasons);
-    b->units = calloc(b->trial_count * w->tuned_count + 1, sizeof *b->units);
-    if (!b->pipelines || !b->reasons || !b->units) return error_set(err, "out of memory");
+    b->pipelines = memory_try(b->trial_count, sizeof *b->pipelines, err);
+    b->reasons = memory_try(b->trial_count, sizeof *b->reasons, err);
+    b->units = memory_try(b->trial_count * w->tuned_count, sizeof *b->units, err);
+    if (!b->pipelines || !b->reasons || !b->units) return -1;
     json_array_foreach(trials, i, each)
     {
         const char *name = json_get_string(each, "baseline", NULL);
@@ -217,8 +218,8 @@ static int load(struct count_batch *b, const json_t *trials, struct error *err)
             rows += part->count;
         }
     }
-    b->values = calloc(rows * columns + 1, sizeof *b->values);
-    return b->values ? 0 : error_set(err, "out of memory");
+    b->values = memory_try(rows * columns, sizeof *b->values, err);
+    return b->values ? 0 : -1;
 }
 
 // Counts units [from, from + n) together. 0 although it failed, unless the context is lost: then `why` says what
@@ -226,9 +227,9 @@ static int load(struct count_batch *b, const json_t *trials, struct error *err)
 static int count_units(struct count_batch *b, size_t from, size_t n, double *values, bool *good, struct error *err)
 {
     size_t columns = counters_count(b->c->counters);
-    size_t *stages = calloc(n + 1, sizeof *stages);
+    size_t *stages = memory_try(n, sizeof *stages, err);
     *good = false;
-    if (!stages) return error_set(err, "out of memory");
+    if (!stages) return -1;
     for (size_t i = 0; i < n; i++) stages[i] = stage_count(&b->units[from + i]);
     b->first = from;
     b->failed = 0;
@@ -281,8 +282,8 @@ static json_t *trial_json(const struct count_batch *b, size_t trial)
     return list;
 }
 
-int counting_run(struct counting *c, struct workload *w, struct baselines *baselines, const json_t *request,
-                 json_t *answer, struct error *err)
+int gpu_counting_run(struct gpu_counting *c, struct workload *w, struct baselines *baselines, const json_t *request,
+                     json_t *answer, struct error *err)
 {
     double begin = clock_now();
     const json_t *trials = json_object_get(request, "trials");
@@ -309,7 +310,7 @@ int counting_run(struct counting *c, struct workload *w, struct baselines *basel
     if (failed == CUDA_CRASHED && b.unit_count) // whose fault it is
         json_object_set(answer, "trial", json_object_get(json_array_get(trials, b.units[b.culprit].trial), "trial"));
     else if (!failed)
-        json_object_set_new(answer, "status", json_string("ok"));
+        json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
     json_object_set_new(answer, "trials", entries);
     json_object_set_new(answer, "passes", json_integer(c->counters ? (json_int_t)counters_passes(c->counters) : 0));
     json_object_set_new(answer, "busy", json_null()); // events would be counted too
@@ -341,7 +342,7 @@ static void list_set(json_t *list, const struct metric_set *set, const char *chi
             json_array_append_new(list, json_pack("{s:s, s:s}", "key", m->key, "metric", m->name));
 }
 
-int counting_list(const char *chip, json_t *answer, struct error *err)
+int gpu_counting_list(const char *chip, json_t *answer, struct error *err)
 {
     json_t *metrics = json_array(), *sets = json_array();
     int failed = counters_list(chip, list_metric, metrics, err);
@@ -352,7 +353,7 @@ int counting_list(const char *chip, json_t *answer, struct error *err)
                                               metric_sets[i]->summary, "metrics", list));
     }
     if (!failed) {
-        json_object_set_new(answer, "status", json_string("ok"));
+        json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
         json_object_set_new(answer, "chip", json_string(chip));
         json_object_set(answer, "metrics", metrics);
         json_object_set(answer, "sets", sets);

@@ -1,0 +1,25 @@
+// The table of functions through which operations (kernels/*.c) reach the GPU: thin wrappers around support kernels and
+// cuBLAS.
+#ifndef SWEETSPOT_GPU_DEVICE_OPERATIONS_H
+#define SWEETSPOT_GPU_DEVICE_OPERATIONS_H
+
+#include "kernels/operation.h"
+#include "tuner/gpu/machine.h"
+#include "tuner/gpu/support.h"
+
+enum { DEVICE_OPERATIONS_SCRATCH_MAX = 16 };
+
+// What the functions work on: their `self`.
+struct device_operations_context {
+    struct machine *machine;
+    struct support *support;
+    size_t scratch_count;
+    uint64_t scratch[DEVICE_OPERATIONS_SCRATCH_MAX]; // of the reference being computed
+};
+
+// Both structs must outlive the table's use and stay where they are.
+void device_operations_init(struct device_operations *, struct device_operations_context *);
+// Frees what a reference took by scratch(), once the device has ended it.
+void device_operations_free_scratch(struct device_operations_context *);
+
+#endif

@@ -1,0 +1,30 @@
+// Hardware counters for a batch of candidates: joins counters.h, which knows CUPTI, to pipelines and problems. Counting
+// has a request of its own, because nothing is timed while a profiler session is open.
+#ifndef SWEETSPOT_GPU_COUNTING_H
+#define SWEETSPOT_GPU_COUNTING_H
+
+#include "tuner/base/json.h"
+#include "tuner/gpu/baselines.h"
+#include "tuner/gpu/workload_data.h"
+
+struct gpu_counting;
+
+// What can be counted: the metric set "basic", and `names` (may be NULL), which are names of further sets or of single
+// metrics, in CUPTI's spelling. Fails only for want of memory, or when a name is no string. The caller closes.
+int gpu_counting_open(struct gpu_counting **out, const struct machine *, const json_t *names, struct error *err);
+// Whether it was opened with these names.
+bool gpu_counting_is_for(const struct gpu_counting *, const json_t *names);
+void gpu_counting_close(struct gpu_counting *); // NULL is fine
+// "available", "chip", "reason", "metrics" and "missing", for the answers to "hello" and "job".
+json_t *gpu_counting_describe(const struct gpu_counting *);
+// The keys of the columns that gpu_counting_run() fills, in order.
+json_t *gpu_counting_keys(const struct gpu_counting *);
+json_t *gpu_counting_missing(const struct gpu_counting *);
+// Fills `answer` as protocol.h says for "count". Negative codes as of gpu_trial_run().
+int gpu_counting_run(struct gpu_counting *, struct workload *, struct baselines *, const json_t *request,
+                     json_t *answer, struct error *err);
+
+// The answer to "metrics": what CUPTI knows of a chip, and the sets. Needs no device.
+int gpu_counting_list(const char *chip, json_t *answer, struct error *err);
+
+#endif

@@ -1,0 +1,41 @@
+// Shared libraries opened at run time, and tables of the functions that are called in them. A module that stands for a
+// library lists the functions once:
+//
+//     #define FUNCTIONS(F) F(cuInit) F(cuDeviceGet) ...
+//     static struct { FUNCTIONS(LIBRARY_MEMBER) } driver;
+//     static const struct library_symbol symbols[] = {FUNCTIONS(LIBRARY_SYMBOL)};
+//     library_find(opened, symbols, sizeof symbols / sizeof *symbols, &driver, err)
+//
+// and calls driver.cuInit(0). Where a vendor's header renames a function by a macro (cuMemAlloc stands for
+// cuMemAlloc_v2), the symbol and the prototype are both of the new name. Libraries are not closed: the vendors' start
+// threads and hook themselves into the driver.
+#ifndef SWEETSPOT_LIBRARY_H
+#define SWEETSPOT_LIBRARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tuner/base/error.h"
+
+#define LIBRARY_TEXT(x) #x
+// A member of the table: a pointer to the function that the header declares.
+#define LIBRARY_MEMBER(f) __typeof__(f) *f;
+// Its symbol.
+#define LIBRARY_SYMBOL(f) {LIBRARY_TEXT(f), NULL},
+// The same where the name before the header's renaming, with the same meaning, does in older libraries.
+#define LIBRARY_SYMBOL_OR_OLDER(f) {LIBRARY_TEXT(f), #f},
+
+struct library_symbol {
+    const char *name, *older; // older: tried where `name` is missing; NULL: none
+};
+
+// Opens a library by its file name, where the loader looks and then, for one that is part of the CUDA toolkit, in the
+// toolkit's folders (CUDA_HOME, CUDA_PATH, /usr/local/cuda). NULL with the loader's words. `global`: other libraries
+// may find its symbols.
+void *library_open(const char *name, bool toolkit, bool global, struct error *err);
+
+// Finds the functions and writes their addresses to `table`, a struct of as many function pointers in the same order:
+// all, or none and -1 with the name of the first that is missing as the message.
+int library_find(void *library, const struct library_symbol *symbols, size_t count, void *table, struct error *err);
+
+#endif
