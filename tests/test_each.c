@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "search/fn.h"
 #include "search/kernel_set.h"
 #include "search/random.h"
 #include "search/strategy.h"
@@ -98,10 +99,10 @@ static void what_is_held_back_gets_the_kernel_with_the_least_expected_time(void 
 static void distances_know_ratio_and_alignment(void **state)
 {
     (void)state;
-    assert_true(problem_distance((int64_t[]){1024, 64}, (int64_t[]){1024, 64}, 2) == 1);
-    assert_true(problem_distance((int64_t[]){1024}, (int64_t[]){512}, 1) == 2);
-    assert_true(problem_distance((int64_t[]){1024}, (int64_t[]){1023}, 1) > 1.9); // nearer to 600 than to its neighbour
-    assert_true(problem_distance((int64_t[]){1023}, (int64_t[]){1025}, 1) < 1.01);
+    assert_true(fn_distance((int64_t[]){1024, 64}, (int64_t[]){1024, 64}, 2) == 1);
+    assert_true(fn_distance((int64_t[]){1024}, (int64_t[]){512}, 1) == 2);
+    assert_true(fn_distance((int64_t[]){1024}, (int64_t[]){1023}, 1) > 1.9); // nearer to 600 than to its neighbour
+    assert_true(fn_distance((int64_t[]){1023}, (int64_t[]){1025}, 1) < 1.01);
 }
 
 // Two criteria with optima in different corners: a strategy that serves both must find both.

@@ -250,8 +250,12 @@ double job_objective(const struct job *, const double *times);
 // text.
 const char *job_compute_class(const struct job *);
 
+// An unroll factor as C: "" for 0, `_Pragma("unroll")` for 1, `_Pragma("unroll n")`. Writes into `out`.
+enum { JOB_UNROLL_PRAGMA_SIZE = 48 };
+const char *job_unroll_pragma(int64_t factor, char out[JOB_UNROLL_PRAGMA_SIZE]);
+
 // The macro definitions of a configuration, "NAME" and "value" pairs by callback, in the order of the parameters and
-// then the job's own defines. An unroll factor's value is pragma text: "", `_Pragma("unroll")`, `_Pragma("unroll n")`.
+// then the job's own defines. An unroll factor's value is its pragma.
 void job_defines(const struct job *, const uint16_t *config,
                  void (*define)(void *user, const char *name, const char *value), void *user);
 

@@ -273,7 +273,7 @@ static int set_work(json_t *section, const struct job *job, const struct express
 {
     char *product = text_copy("1");
     for (size_t i = 0; i < job->size_count; i++) {
-        char *longer = text_format("%s * size_%s", product, job->size_names[i]);
+        char *longer = text_format("%s * (double)size_%s", product, job->size_names[i]);
         free(product);
         product = longer;
     }
@@ -362,4 +362,47 @@ json_t *header_section(const struct job *job, const struct environment *environm
         return NULL;
     }
     return section;
+}
+
+struct interval header_interval(const json_t *object, const char *key)
+{
+    const json_t *list = json_object_get(object, key);
+    double v[3];
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *item = json_array_get(list, i);
+        v[i] = json_is_number(item) ? json_number_value(item) : (double)NAN;
+    }
+    return (struct interval){v[0], v[1], v[2]};
+}
+
+int header_compute(const json_t *section)
+{
+    int compute = 0;
+    return sscanf(json_get_string(section, "arch", ""), "sm_%d", &compute) == 1 ? compute : 0;
+}
+
+size_t header_stage_count(const json_t *section)
+{
+    return json_array_size(json_object_get(section, "stages"));
+}
+
+bool header_several_kernels(const json_t *sections)
+{
+    for (size_t i = 0; i < json_array_size(sections); i++)
+        if (json_get_integer(json_array_get(sections, i), "kernels", 0)) return true;
+    return false;
+}
+
+size_t header_first_of_device(const json_t *sections, size_t section)
+{
+    size_t kernel = (size_t)json_get_integer(json_array_get(sections, section), "kernel", 0);
+    return kernel < section ? section - kernel : 0;
+}
+
+size_t header_devices(const json_t *sections)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < json_array_size(sections); i++)
+        count += !json_get_integer(json_array_get(sections, i), "kernel", 0);
+    return count;
 }

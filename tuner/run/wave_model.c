@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/fn.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/run/request.h"
@@ -65,7 +66,7 @@ int wave_model_find(const struct job *job, const struct device_limits *device, c
         const int64_t *grid = launches[i].shape.grid;
         double blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
         if (launches[i].stage == out->stage)
-            out->of[launches[i].problem] *= ceil(blocks / (double)out->at_once) / blocks;
+            out->of[launches[i].problem] = fn_relative_time(out->of[launches[i].problem], blocks, (double)out->at_once);
     }
     json_decref(problems);
     free(values);
