@@ -138,6 +138,7 @@ test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 .PHONY: test
 test: setup layers
 	@$(MAKE) test-programs
+	@BUILD=$(BUILD) sh tests/circles.sh
 	@BIN=$(BIN) sh tests/run.sh $(TESTS)
 
 # Unit tests under AddressSanitizer and UndefinedBehaviorSanitizer.
@@ -157,6 +158,12 @@ test-gpu: setup
 .PHONY: layers
 layers:
 	@sh tests/layers.sh
+
+# Calls between the files of a folder, in the objects.
+.PHONY: circles
+circles: setup
+	@$(MAKE) programs
+	@BUILD=$(BUILD) sh tests/circles.sh
 
 # The demo ---------------------------------------------------------------------------------------
 
@@ -183,6 +190,7 @@ help:
 	@echo 'make test-sanitize  the same tests under AddressSanitizer and UBSan'
 	@echo 'make test-gpu       tests that need a GPU'
 	@echo 'make layers         check which folder includes what'
+	@echo 'make circles        check that the files of a folder call each other in one direction'
 	@echo 'make all | clean | format'
 	@echo 'WERROR=1 makes warnings errors; CUDA_HOME=... chooses the toolkit (now $(CUDA_HOME))'
 

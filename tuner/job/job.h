@@ -232,6 +232,10 @@ struct tensor_map_shape {
     int64_t swizzle, interleave, promotion;                      // bytes; 0: none
     bool nan, tf32;
 };
+// The expressions of a dimension's size (elements; NULL: 1) and stride (elements; NULL: dense, the product of the sizes
+// before it), by dimension in that order; the first has no stride. (tensor_map.c)
+const struct expr *tensor_map_size(const struct buffer *, const struct tensor_map *, size_t dimension);
+const struct expr *tensor_map_stride(const struct buffer *, const struct tensor_map *, size_t dimension);
 // The numbers for a configuration and a problem, from their values (job_problem_values). -1 with a message that names
 // the buffer and what TMA does not allow. (tensor_map.c)
 int tensor_map_resolve(const struct job *, const struct argument *, const int64_t *values, struct tensor_map_shape *,

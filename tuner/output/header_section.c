@@ -116,14 +116,10 @@ static json_t *map_section(const struct expression_folding *f, const struct argu
                  set_c(object, "interleave", f, map->interleave, "0", err) ||
                  set_c(object, "promotion", f, map->promotion, "0", err);
     for (size_t i = 0; i < map->rank && !failed; i++) {
-        size_t d = map->rank - 1 - i;
         json_t *c = json_object();
-        failed = set_c(c, "size", f,
-                       map->view[d] ? map->view[d]
-                       : i          ? b->rows
-                                    : b->cols,
-                       "1", err) ||
-                 set_c(c, "box", f, map->box[d], "1", err);
+        failed = set_c(c, "size", f, tensor_map_size(b, map, i), "1", err) ||
+                 set_c(c, "box", f, map->box[map->rank - 1 - i], "1", err) ||
+                 (i && set_c(c, "stride", f, tensor_map_stride(b, map, i), dense, err));
         if (!failed) {
             json_array_append(sizes, json_object_get(c, "size"));
             json_array_append(box, json_object_get(c, "box"));
@@ -131,11 +127,7 @@ static json_t *map_section(const struct expression_folding *f, const struct argu
             free(dense);
             dense = longer;
         }
-        if (!failed && d > 0) {
-            const struct expr *given = map->stride[d - 1] ? map->stride[d - 1]
-                                       : map->rank == 2   ? (b->ld ? b->ld : b->cols)
-                                                          : NULL;
-            failed = set_c(c, "stride", f, given, dense, err);
+        if (!failed && i) {
             char *bytes = text_format("%zu * (%s)", element_size(b->type), json_get_string(c, "stride", ""));
             json_array_append_new(strides, json_string(bytes));
             free(bytes);
