@@ -26,14 +26,12 @@ search/random_search search/strategies
 search/trees_search search/strategies
 END
 
-find tuner search kernels -name '*.c' | sort | while read -r source; do
-    object=$BUILD/${source%.c}.o
-    [ -f "$object" ] || { echo "circles: $object is not built" >&2; exit 1; }
-    nm "$object" | awk -v file="${source%.c}" '{ print file, $(NF - 1), $NF }'
-done | awk -v known="$known" '
+objects=$(find tuner search kernels -name '*.c' | sort | sed "s|^|$BUILD/|; s|c\$|o|")
+# shellcheck disable=SC2086
+nm -A $objects | sed "s|^$BUILD/||; s|\.o:| |" | awk -v known="$known" '
     function folder(file) { sub(/[^\/]*$/, "", file); return file }
-    $2 == "U" { user[++count] = $1; wanted[count] = $3; next }
-    $2 ~ /^[A-Z]$/ { definer[$3, folder($1)] = $1 }
+    $(NF - 1) == "U" { user[++count] = $1; wanted[count] = $NF; next }
+    $(NF - 1) ~ /^[A-Z]$/ { definer[$NF, folder($1)] = $1 }
     END {
         while ((getline line < known) > 0) skip[line] = 1
         for (i = 1; i <= count; i++) {
@@ -47,7 +45,8 @@ done | awk -v known="$known" '
     }' >"$edges"
 
 status=0
-if grep '^stale ' "$edges" | sed 's/^stale /circles: no longer there, to be taken off the list: /' >&2; then status=1; fi
+stale=$(sed -n 's/^stale /circles: no longer there, to be taken off the list: /p' "$edges")
+[ -z "$stale" ] || { echo "$stale" >&2; status=1; }
 [ -s "$edges" ] || { echo 'circles: no objects' >&2; exit 1; }
 sed '/^stale /d; s/ [^ ]*$//' "$edges" | tsort 2>"$loops" >/dev/null
 if [ -s "$loops" ]; then
