@@ -27,6 +27,9 @@ search/trees_search search/strategies
 END
 
 objects=$(find tuner search kernels -name '*.c' | sort | sed "s|^|$BUILD/|; s|c\$|o|")
+for object in $objects; do
+    [ -f "$object" ] || { echo "circles: $object is not built" >&2; exit 1; }
+done
 # shellcheck disable=SC2086
 nm -A $objects | sed "s|^$BUILD/||; s|\.o:| |" | awk -v known="$known" '
     function folder(file) { sub(/[^\/]*$/, "", file); return file }
@@ -47,7 +50,6 @@ nm -A $objects | sed "s|^$BUILD/||; s|\.o:| |" | awk -v known="$known" '
 status=0
 stale=$(sed -n 's/^stale /circles: no longer there, to be taken off the list: /p' "$edges")
 [ -z "$stale" ] || { echo "$stale" >&2; status=1; }
-[ -s "$edges" ] || { echo 'circles: no objects' >&2; exit 1; }
 sed '/^stale /d; s/ [^ ]*$//' "$edges" | tsort 2>"$loops" >/dev/null
 if [ -s "$loops" ]; then
     echo 'circles: files of one folder need each other:' >&2
