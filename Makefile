@@ -81,7 +81,7 @@ $(BUILD)/tuner/compile/nvrtc.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compile/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
 # Loops over a pool of candidates are all that a proposal costs: vectorised.
 $(BUILD)/search/gp.o: EXTRA = -O3
-$(BUILD)/tuner/run/embedded.o: kernels/support.cu
+$(BUILD)/tuner/run/embedded.o: kernels/support.cu search/fn_arithmetic.h search/fn_selector.h
 
 $(BASE_LIBRARY): $(call objects,$(BASE_SOURCES))
 	@rm -f $@
@@ -137,6 +137,7 @@ test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 .PHONY: test
 test: setup layers
 	@$(MAKE) test-programs
+	@BUILD=$(BUILD) sh tests/circles.sh
 	@BIN=$(BIN) sh tests/run.sh $(TESTS)
 
 # Unit tests under AddressSanitizer and UndefinedBehaviorSanitizer.
@@ -156,6 +157,12 @@ test-gpu: setup
 .PHONY: layers
 layers:
 	@sh tests/layers.sh
+
+# Calls between the files of a folder, in the objects.
+.PHONY: circles
+circles: setup
+	@$(MAKE) programs
+	@BUILD=$(BUILD) sh tests/circles.sh
 
 # The demo ---------------------------------------------------------------------------------------
 
@@ -182,6 +189,7 @@ help:
 	@echo 'make test-sanitize  the same tests under AddressSanitizer and UBSan'
 	@echo 'make test-gpu       tests that need a GPU'
 	@echo 'make layers         check which folder includes what'
+	@echo 'make circles        check that the files of a folder call each other in one direction'
 	@echo 'make all | clean | format'
 	@echo 'WERROR=1 makes warnings errors; CUDA_HOME=... chooses the toolkit (now $(CUDA_HOME))'
 

@@ -67,6 +67,11 @@ static const char *value_text(const struct space *s, const struct parameter *p, 
     return digits;
 }
 
+const char *space_value_text(const struct space *s, size_t parameter, size_t value, char digits[32])
+{
+    return value_text(s, &s->parameters[parameter], value, digits);
+}
+
 static int compare_values(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;

@@ -103,17 +103,14 @@ static int set_parameter(const struct job *job, uint16_t *config, const char *it
         if (strcmp(p->name, name)) continue;
         *known = 0;
         for (size_t k = 0; k < p->count; k++) {
-            char one[64];
-            const char *text = p->kind == PARAMETER_INT || p->kind == PARAMETER_UNROLL
-                                   ? NULL
-                                   : symbols_text(job->symbols, p->values[k]);
-            snprintf(one, sizeof one, "%" PRId64, p->values[k]);
-            if (!strcmp(text ? text : one, value)) {
+            char digits[32];
+            const char *text = space_value_text(job->space, i, k, digits);
+            if (!strcmp(text, value)) {
                 config[i] = (uint16_t)k;
                 return 0;
             }
             size_t used = strlen(known);
-            snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "", text ? text : one);
+            snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "", text);
         }
         return error_set(err, "%s cannot be %s; its values are %s", name, value, known);
     }
@@ -162,8 +159,6 @@ int candidate_spec_read(struct candidate_source *c, const char *text, struct can
     return set_parameters(c->session.job, unused, text, &err) ? complain(EXIT_USAGE, &err) : 0;
 }
 
-// The configuration of a subject: its parameters, and the best's (or the first valid one's) for those that it does not
-// name.
 int candidate_spec_config(const struct candidate_source *c, const struct candidate_spec *s, uint16_t *config,
                           struct error *err)
 {

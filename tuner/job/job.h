@@ -210,6 +210,10 @@ struct tensor_map_shape {
     int64_t swizzle, interleave, promotion;                      // bytes; 0: none
     bool nan, tf32;
 };
+// The expressions of a dimension's size (elements; NULL: 1) and stride (elements; NULL: dense, the product of the sizes
+// before it), by dimension in that order; the first has no stride. (tensor_map.c)
+const struct expr *tensor_map_size(const struct buffer *, const struct tensor_map *, size_t dimension);
+const struct expr *tensor_map_stride(const struct buffer *, const struct tensor_map *, size_t dimension);
 // The numbers for a configuration and a problem, from their values (job_problem_values). -1 with a message that names
 // the buffer and what TMA does not allow. (tensor_map.c)
 int tensor_map_resolve(const struct job *, const struct argument *, const int64_t *values, struct tensor_map_shape *,
@@ -228,8 +232,12 @@ double job_objective(const struct job *, const double *times);
 // text.
 const char *job_compute_class(const struct job *);
 
+// An unroll factor as C: "" for 0, `_Pragma("unroll")` for 1, `_Pragma("unroll n")`. Writes into `out`.
+enum { JOB_UNROLL_PRAGMA_SIZE = 48 };
+const char *job_unroll_pragma(int64_t factor, char out[JOB_UNROLL_PRAGMA_SIZE]);
+
 // The macro definitions of a configuration, "NAME" and "value" pairs by callback, in the order of the parameters and
-// then the job's own defines. An unroll factor's value is pragma text: "", `_Pragma("unroll")`, `_Pragma("unroll n")`.
+// then the job's own defines. An unroll factor's value is its pragma.
 void job_defines(const struct job *, const uint16_t *config,
                  void (*define)(void *user, const char *name, const char *value), void *user);
 

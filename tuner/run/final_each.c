@@ -140,15 +140,15 @@ static void find_wave_model(struct run *r, int64_t trial, struct wave_model *mod
 }
 
 // What the header's selector needs of each kernel: [{"stage": name, "at_once": blocks}], null where unknown.
-static json_t *describe_selector(const struct run *r, const struct kernel_set *set,
-                                 const struct wave_model *relative_times)
+static json_t *describe_selector(const struct run *r, const struct kernel_set *set, const struct wave_model *models)
 {
     json_t *list = json_array();
     for (size_t k = 0; k < set->count; k++) {
-        const struct wave_model *e = &relative_times[set->chosen[k]];
-        json_array_append_new(list, e->stage < 0 ? json_null()
-                                                 : json_pack("{s:s, s:I}", "stage", r->job->stages[e->stage].name,
-                                                             "at_once", (json_int_t)e->at_once));
+        const struct wave_model *model = &models[set->chosen[k]];
+        json_array_append_new(list, model->stage < 0
+                                        ? json_null()
+                                        : json_pack("{s:s, s:I}", "stage", r->job->stages[model->stage].name, "at_once",
+                                                    (json_int_t)model->at_once));
     }
     return list;
 }
@@ -158,9 +158,9 @@ void run_final_finish_each(struct run *r)
     const json_t *list = json_object_get(r->final_answer, "entries"), *entry;
     size_t problems = r->job->tuned_count, count = 0, rounds = 0, i;
     double *times = memory_new(json_array_size(list) * problems, sizeof *times);
-    double *all = memory_new(json_array_size(list) * problems, sizeof *all);
+    double *relative_times = memory_new(json_array_size(list) * problems, sizeof *relative_times);
     int64_t *trials = memory_new(json_array_size(list), sizeof *trials);
-    struct wave_model *relative_times = memory_new(json_array_size(list), sizeof *relative_times);
+    struct wave_model *models = memory_new(json_array_size(list), sizeof *models);
     struct kernel_set set;
     json_array_foreach(list, i, entry)
     {
@@ -181,11 +181,11 @@ void run_final_finish_each(struct run *r)
             if (json_array_size(samples) > rounds) rounds = json_array_size(samples);
             free(values);
         }
-        find_wave_model(r, json_get_integer(entry, "trial", 0), &relative_times[count]);
-        for (size_t p = 0; p < problems; p++) all[count * problems + p] = relative_times[count].of[p];
+        find_wave_model(r, json_get_integer(entry, "trial", 0), &models[count]);
+        for (size_t p = 0; p < problems; p++) relative_times[count * problems + p] = models[count].of[p];
         trials[count++] = json_get_integer(entry, "trial", 0);
     }
-    if (!count || choose_set(r, times, count, all, &set)) {
+    if (!count || choose_set(r, times, count, relative_times, &set)) {
         run_message(
             r, "the final has no winner: %s",
             json_get_string(r->final_answer, "reason", "no candidates passed it that together serve every problem"));
@@ -201,11 +201,11 @@ void run_final_finish_each(struct run *r)
                                    (double)time(NULL), "seed", (json_int_t)(r->seed + 1000003), "rounds",
                                    (json_int_t)rounds, "winner", (json_int_t)trials[set.chosen[0]], "ties", "replayed",
                                    (int)r->replay, "entries", list, "kernels", kernels, "dispatch", dispatch, "regret",
-                                   regrets, "selector", describe_selector(r, &set, relative_times)));
+                                   regrets, "selector", describe_selector(r, &set, models)));
         summarise_each(r, &set, trials);
     }
     free(times);
-    free(all);
     free(relative_times);
+    free(models);
     free(trials);
 }

@@ -161,7 +161,7 @@ static int compile_helpers(struct run *r, struct error *err)
 {
     if (r->replay) return 0;
     json_t *request = json_pack("{s:s, s:s, s:s, s:[], s:s, s:f}", "op", "compile", "arch", r->arch, "text",
-                                embedded_support_source(), "entries", "cache", r->options->cache, "deadline", 300.0);
+                                embedded_support(), "entries", "cache", r->options->cache, "deadline", 300.0);
     int status = compile_now(r, request, &r->support, err);
     if (status) {
         error_prefix(err, "the worker's own kernels do not compile");
