@@ -1,8 +1,10 @@
 // The table of operations, and look-ups in it. See operation.h.
 #include "kernels/operation.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
 extern const struct operation operation_gemm, operation_gemv, operation_sum, operation_asum, operation_nrm2,
@@ -27,15 +29,23 @@ const struct operation *const operations[] = {
     NULL,
 };
 
+const char **operation_names(void)
+{
+    size_t count = sizeof operations / sizeof *operations;
+    const char **names = memory_new(count, sizeof *names);
+    for (size_t i = 0; operations[i]; i++) names[i] = operations[i]->name;
+    return names;
+}
+
 const struct operation *operation_find(const char *name, const char **nearest)
 {
-    enum { NAMES_MAX = 64 };
-    const char *names[NAMES_MAX + 1] = {NULL};
-    for (int i = 0; operations[i]; i++) {
+    for (size_t i = 0; operations[i]; i++)
         if (!strcmp(name, operations[i]->name)) return operations[i];
-        if (i < NAMES_MAX) names[i] = operations[i]->name;
+    if (nearest) {
+        const char **names = operation_names();
+        *nearest = text_nearest(name, names);
+        free(names);
     }
-    if (nearest) *nearest = text_nearest(name, names);
     return NULL;
 }
 

@@ -9,7 +9,8 @@
 enum { OPTION_INITIAL, OPTION_SPREAD, OPTION_COUNT };
 static const struct strategy_option options[] = {
     [OPTION_INITIAL] = {"initial", 8, 1, 1000, true, "configurations measured before the model proposes"},
-    [OPTION_SPREAD] = {"spread", 30, 0, 1000, true, "random configurations from which each initial one is chosen, the farthest from the others"},
+    [OPTION_SPREAD] = {"spread", 30, 0, 1000, true,
+                       "random configurations from which each initial one is chosen, the farthest from the others"},
     [OPTION_COUNT] = {0},
 };
 

@@ -17,7 +17,8 @@ enum { OPTION_CHANGES, OPTION_PATIENCE, OPTION_COUNT };
 
 static const struct strategy_option options[] = {
     [OPTION_CHANGES] = {"changes", 3, 1, 64, true, "parameters changed to leave a local optimum"},
-    [OPTION_PATIENCE] = {"patience", 12, 1, 1e6, true, "local optima without gain before it starts from a new random configuration"},
+    [OPTION_PATIENCE] = {"patience", 12, 1, 1e6, true,
+                         "local optima without gain before it starts from a new random configuration"},
     [OPTION_COUNT] = {0},
 };
 

@@ -14,9 +14,10 @@
 #include <stdint.h>
 
 #include "tuner/base/json.h"
+#include "tuner/base/limits.h"
 #include "tuner/gpu/support.h"
 
-enum { BUFFERS_MAX = 32, BUFFERS_NAME_MAX = 64 };
+enum { BUFFERS_MAX = JOB_MAX_BUFFERS, BUFFERS_NAME_MAX = JOB_MAX_BUFFER_NAME + 1 };
 enum { BUFFERS_GUARD = 0xfffd };
 
 struct device_buffer {

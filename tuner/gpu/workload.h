@@ -5,13 +5,14 @@
 
 #include "kernels/operation.h"
 #include "tuner/base/json.h"
+#include "tuner/base/limits.h"
 #include "tuner/gpu/buffers.h"
 #include "tuner/gpu/measure.h"
 #include "tuner/gpu/support.h"
 #include "tuner/libraries/blas.h"
 #include "tuner/libraries/nvml.h"
 
-enum { WORKLOAD_PROBLEMS_MAX = 64, WORKLOAD_SCRATCH_MAX = 16 };
+enum { WORKLOAD_PROBLEMS_MAX = JOB_MAX_PROBLEMS, WORKLOAD_SCRATCH_MAX = 16 };
 
 // The process's hold on the machine; outlives every job.
 struct machine {
