@@ -20,7 +20,9 @@
 #include "search/expr.h"
 #include "search/random.h"
 
-enum { SPACE_MAX_PARAMETERS = 64, SPACE_MAX_VALUES = 65535 };
+// SPACE_MAX_TEXT: characters of a configuration's canonical text (space_format). A space that needs more is not built,
+// so that no caller's buffer of SPACE_MAX_TEXT + 1 can cut a text, by which configurations are told apart.
+enum { SPACE_MAX_PARAMETERS = 64, SPACE_MAX_VALUES = 65535, SPACE_MAX_TEXT = 2047 };
 
 enum parameter_kind {
     PARAMETER_INT,    // integer values, ordered as given

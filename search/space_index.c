@@ -92,7 +92,7 @@ static int blame(const struct space *s, struct error *err)
 
 static int cannot_evaluate(const struct space *s, int number, const uint16_t *config, struct error *err)
 {
-    char text[1024];
+    char text[SPACE_MAX_TEXT + 1];
     int64_t *values = memory_new(symbols_count(s->symbols), sizeof *values);
     int64_t result;
     space_format(s, config, text, sizeof text);
@@ -113,6 +113,10 @@ int space_build(struct space *s, int *bad_constraint, struct error *err)
     if (bad_constraint) *bad_constraint = -1;
     diagram_release(&s->diagram);
     s->built = false;
+    if (space_check_text(s, err)) {
+        free(numbers);
+        return -1;
+    }
     uint64_t mask = all_parameters(s);
     s->level_count = __builtin_popcountll(mask);
     enum build_result built = space_build_diagram(s, numbers, count, mask, s->order, &s->diagram, &failed, config);
@@ -154,6 +158,7 @@ int space_build_from_list(struct space *s, const uint16_t *configs, size_t count
     size_t width = (size_t)s->count;
     diagram_release(&s->diagram);
     s->built = false;
+    if (space_check_text(s, err)) return -1;
     if (count == 0) return error_set(err, "the list of configurations is empty");
     if (count >= UINT32_MAX) return error_set(err, "the list of configurations is too long");
     s->level_count = 0;
@@ -172,7 +177,7 @@ int space_build_from_list(struct space *s, const uint16_t *configs, size_t count
     }
     if (result == 0) qsort(rows, count, sizeof *rows, compare_rows);
     for (size_t r = 1; r < count && result == 0; r++) {
-        char text[1024];
+        char text[SPACE_MAX_TEXT + 1];
         if (compare_rows(&rows[r - 1], &rows[r]) != 0) continue;
         space_format(s, rows[r].config, text, sizeof text);
         result = error_set(err, "the configuration %s is listed twice", text);

@@ -32,6 +32,8 @@ refuse kernels "$foreign|search/|$(above cli compile counting gpu job libraries 
 refuse tuner/base "search/|kernels/|$(above cli compile counting gpu job libraries output recorded replay run store \
     trial)" \
     'tuner/base is the lowest layer'
+refuse tuner/metrics "$foreign|search/|kernels/|$(above cli compile counting gpu job libraries output recorded replay \
+    run store trial)" 'tuner/metrics is data'
 refuse tuner/libraries "search/|$(above cli compile counting gpu job output recorded replay run store trial)" \
     'the foreign libraries know nothing of trials'
 refuse tuner/counting "search/|$(above cli compile gpu job output recorded replay run store trial)" \

@@ -166,7 +166,7 @@ int candidate_spec_config(const struct candidate_source *c, const struct candida
     if (!c->best || space_parse(job->space, c->best, config, NULL)) space_get(job->space, 0, config);
     if (set_parameters(job, config, s->config, err)) return -1;
     if (space_is_valid(job->space, config)) return 0;
-    char text[2048];
+    char text[SPACE_MAX_TEXT + 1];
     space_format(job->space, config, text, sizeof text);
     return error_set(err, "the job's constraints exclude %s", text);
 }

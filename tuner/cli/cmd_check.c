@@ -25,7 +25,7 @@ struct sample {
 
 static void print_compiled(const struct job *job, const struct sample *s, const json_t *answer)
 {
-    char text[2048];
+    char text[SPACE_MAX_TEXT + 1];
     space_format(job->space, s->config, text, sizeof text);
     const char *status = json_get_string(answer, "status", "?");
     if (strcmp(status, "ok")) {

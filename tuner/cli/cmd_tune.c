@@ -1,6 +1,9 @@
 // sweetspot tune: search, all night; stop and resume at will. One job is tuned by tune_request.c, several by suite.c.
+#include <stdlib.h>
 #include <sys/stat.h>
 
+#include "search/strategy.h"
+#include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/suite.h"
@@ -14,6 +17,7 @@ int cmd_tune(int argc, char **argv)
         .options = {.device = "0", .time = -1, .evaluations = -1, .seed = -1, .stop = {.target = -1, .noise = -1}},
         .patience = -1};
     struct tune_options *o = &request.options;
+    char *names = strategy_names(), *help = text_format("search strategy (the job's, or default): %s", names);
     const struct option_spec specs[] = {
         {.name = "JOB",
          .positional = true,
@@ -48,14 +52,11 @@ int cmd_tune(int argc, char **argv)
          .string = &o->device,
          .shown = "DEVICE",
          .help = "GPU number, list such as 0,1, or replay:FILE of a recorded space (0)"},
-        {.name = "strategy",
-         .string = &o->strategy,
-         .shown = "NAME",
-         .help = "search strategy (the job's, or default)"},
+        {.name = "strategy", .string = &o->strategy, .shown = "NAME", .help = help},
         {.name = "strategy-options",
          .string = &o->strategy_options,
          .shown = "TEXT",
-         .help = "key=value,... for the strategy"},
+         .help = "name=value,... for the strategy; `sweetspot list strategies NAME` explains them (the job's)"},
         {.name = "start-from",
          .string = &o->start_from,
          .shown = "FILE",
@@ -89,6 +90,8 @@ int cmd_tune(int argc, char **argv)
                                "tuned one after another, each beginning with the others' winners, the time going where "
                                "the last of it gained most.",
                                argc, argv);
+    free(names);
+    free(help);
     if (status >= 0) return status;
     request.options.counters = !no_counters;
     request.options.final = !no_final;

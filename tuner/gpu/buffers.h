@@ -14,9 +14,10 @@
 #include <stdint.h>
 
 #include "tuner/base/json.h"
+#include "tuner/base/limits.h"
 #include "tuner/gpu/support.h"
 
-enum { BUFFERS_MAX = 32 };
+enum { BUFFERS_MAX = JOB_MAX_BUFFERS };
 enum { BUFFERS_GUARD = 0xfffd };
 
 struct device_buffer {

@@ -5,6 +5,7 @@
 
 #include "kernels/operation.h"
 #include "tuner/base/json.h"
+#include "tuner/base/limits.h"
 #include "tuner/base/settings.h"
 #include "tuner/gpu/buffers.h"
 #include "tuner/gpu/device_operations.h"
@@ -12,7 +13,7 @@
 #include "tuner/gpu/measure.h"
 #include "tuner/gpu/support.h"
 
-enum { WORKLOAD_PROBLEMS_MAX = 64 };
+enum { WORKLOAD_PROBLEMS_MAX = JOB_MAX_PROBLEMS };
 
 struct device_problem {
     const char *name;    // this and roles are borrowed from the request, which the workload keeps

@@ -138,6 +138,7 @@ static void free_strings(char **list, size_t count)
 void job_free(struct job *job)
 {
     if (!job) return;
+    mistakes_release(&job->notes);
     free(job->path);
     free(job->directory);
     free(job->name);

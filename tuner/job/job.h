@@ -18,9 +18,10 @@
 #include "search/stop.h"
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/error.h"
+#include "tuner/base/limits.h"
 #include "tuner/base/settings.h"
 
-enum { JOB_MAX_PROBLEMS = 64, JOB_MAX_STAGES = 8, JOB_MAX_ARGUMENTS = 64 };
+enum { JOB_MAX_NAME = 100 }; // characters of a job's name; limits.h has the other limits
 
 struct fill {
     enum fill_kind kind;
@@ -122,9 +123,21 @@ struct reference {
     } * files; // npy
 };
 
+// Mistakes of a job file, or notes about it, in order of lines, then those in files that it includes.
+struct mistakes {
+    size_t count;
+    struct {
+        char *file;
+        int line;
+        char *text;
+    } * list; // file NULL: the job file itself, else one that it includes; line 0: the whole file; text without either
+};
+void mistakes_release(struct mistakes *);
+
 struct job {
-    char *path;      // the job file as given
-    char *directory; // of the job file; relative paths start there
+    struct mistakes notes; // of a sound job: settings that have another name now
+    char *path;            // the job file as given
+    char *directory;       // of the job file; relative paths start there
     char *name, *description;
     char *source; // absolute path of the template
     size_t include_count, option_count, define_count;
@@ -178,17 +191,6 @@ extern const struct device_limits device_limits_h200;
 // H200), and its name in *device. -1: not known here. (CUDA C++ Programming Guide 13.0, technical specifications by
 // compute capability; the devices' data sheets.)
 int device_limits_of(const char *arch, struct device_limits *limits, const char **device);
-
-// Mistakes of a job file, in order of lines, then those in files that it includes.
-struct mistakes {
-    size_t count;
-    struct {
-        char *file;
-        int line;
-        char *text;
-    } * list; // file NULL: the job file itself, else one that it includes; line 0: the whole file; text without either
-};
-void mistakes_release(struct mistakes *);
 
 // Reads and checks a job file. 0, or -1 with every mistake in *mistakes (release it) and *out NULL. What needs the
 // device (constraints on its limits, memory) is checked by job_build_space.

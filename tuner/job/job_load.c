@@ -7,9 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "search/strategy.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/job/job_parts.h"
+#include "tuner/metrics/metrics.h"
 
 static const char *const top_members[] = {
     "name",      "description", "kernel",       "parameters", "derived",   "constraints", "problems",
@@ -105,15 +107,20 @@ static void load_values(struct reader *r, struct job *job, const struct node *n,
         int64_t first = integers ? node_integer(node_at(range, 0)) : 0,
                 last = integers ? node_integer(node_at(range, 1)) : 0;
         int64_t step = integers && members_given == 3 ? node_integer(node_at(range, 2)) : 1;
-        if (!integers || step < 1 || last < first || (last - first) / step >= SPACE_MAX_VALUES) {
+        if (!integers || step < 1 || last < first) {
             reader_mistake(r, node_member(n, "range"),
                            "'range' of '%s' must be [first, last] or [first, last, step] with integers", name);
             return;
         }
-        for (int64_t v = first; v <= last; v += step) {
-            values = memory_grow(values, count + 1, sizeof *values);
-            values[count++] = v;
+        uint64_t steps = ((uint64_t)last - (uint64_t)first) / (uint64_t)step;
+        if (steps >= SPACE_MAX_VALUES) {
+            reader_mistake(r, node_member(n, "range"),
+                           "'range' of '%s' has %" PRIu64 " values; at most %d are possible", name,
+                           steps < UINT64_MAX ? steps + 1 : steps, SPACE_MAX_VALUES);
+            return;
         }
+        values = memory_new(steps + 1, sizeof *values);
+        for (; count <= steps; count++) values[count] = first + (int64_t)count * step;
     } else if (!node_is_sequence(list)) {
         reader_mistake(r, list, "the values of '%s' must be a list", name);
         return;
@@ -310,6 +317,30 @@ static void load_table(struct reader *r, const struct node *group, const char *w
     free(known);
 }
 
+// `search` may be NULL.
+static void load_strategy(struct reader *r, struct job *job, const struct node *search)
+{
+    struct error err;
+    job->strategy = text_copy(reader_string(r, search, "strategy", strategy_classes[0]->name));
+    job->strategy_options = text_copy(reader_string(r, search, "options", ""));
+    const struct strategy_class *class = strategy_choose(job->strategy, &err);
+    if (!class)
+        reader_mistake(r, node_member(search, "strategy"), "%s", err.message);
+    else if (strategy_parse_options(class, job->strategy_options, NULL, &err))
+        reader_mistake(r, node_member(search, "options"), "%s", err.message);
+}
+
+static void load_metrics(struct reader *r, struct job *job, const struct node *counters)
+{
+    const struct node *list = node_member(counters, "metrics");
+    load_strings(r, counters, "metrics", NULL, &job->metrics, &job->metric_count);
+    for (size_t i = 0; list && node_is_sequence(list) && i < node_count(list); i++) {
+        struct error err;
+        const struct node *n = node_at(list, i);
+        if (node_is_string(n) && metrics_check(node_string(n), &err)) reader_mistake(r, n, "%s", err.message);
+    }
+}
+
 static void load_settings(struct reader *r, struct job *job, const struct node *root)
 {
     static const char *const objectives[] = {"geomean", "mean", "worst", "each", NULL};
@@ -341,8 +372,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     job->stop.target = reader_duration(r, g, "target", 0);
     job->stop.noise = reader_number(r, g, "noise", 0, 1, 0);
     if ((g = reader_group(r, root, "search"))) reader_check_members(r, g, "'search'", search);
-    job->strategy = text_copy(reader_string(r, g, "strategy", "default"));
-    job->strategy_options = text_copy(reader_string(r, g, "options", ""));
+    load_strategy(r, job, g);
     job->seed = (uint64_t)reader_integer(r, g, "seed", 0, INT64_MAX, 1);
 
     load_table(r, reader_group(r, root, "verification"), "'verification'", verify_table, ragged, &job->verify);
@@ -354,7 +384,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
         reader_mistake(r, node_member(g, "max_samples"), "'max_samples' is below 'min_samples'");
     if ((g = reader_group(r, root, "counters"))) reader_check_members(r, g, "'counters'", counters);
     job->measure.counters = reader_bool(r, g, "enabled", true);
-    if (g) load_strings(r, g, "metrics", NULL, &job->metrics, &job->metric_count);
+    if (g) load_metrics(r, job, g);
     if ((g = reader_group(r, root, "compile"))) reader_check_members(r, g, "'compile'", compile);
     job->compile_timeout = reader_duration(r, g, "timeout", 60);
     job->compile_workers = reader_integer(r, g, "workers", 0, 1024, 0);
@@ -367,8 +397,9 @@ static void load_name(struct reader *r, struct job *job, const struct node *root
     if (name) {
         job->name = text_copy(name);
         size_t good = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
-        if (!*name || name[good] || strlen(name) > 100)
-            reader_mistake(r, node_member(root, "name"), "name \"%s\" must be letters, digits, '_' and '-'", name);
+        if (!*name || name[good] || strlen(name) > JOB_MAX_NAME)
+            reader_mistake(r, node_member(root, "name"),
+                           "name \"%s\" must be letters, digits, '_' and '-', at most %d of them", name, JOB_MAX_NAME);
     } else {
         const char *base = strrchr(job->path, '/');
         job->name = text_copy(base ? base + 1 : job->path);
@@ -381,9 +412,11 @@ static void load_name(struct reader *r, struct job *job, const struct node *root
 int job_load(const char *path, struct job **out, struct mistakes *mistakes)
 {
     *out = NULL;
-    struct reader *r = reader_open(path, mistakes);
+    struct mistakes notes = {0};
+    struct reader *r = reader_open(path, mistakes, &notes);
     if (!r) return -1;
     struct job *job = memory_new(1, sizeof *job);
+    job->notes = notes;
     struct error err;
     job->path = text_copy(path);
     char *folder = text_directory(path);
@@ -404,6 +437,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_settings(r, job, root);
     reader_close(r);
     mistakes_sort(mistakes);
+    mistakes_sort(&job->notes);
     if (mistakes->count) {
         job_free(job);
         return -1;

@@ -330,13 +330,8 @@ static int make_strategy(struct run *r, struct error *err)
 {
     const char *name = r->options->strategy ? r->options->strategy : r->job->strategy;
     const char *options = r->options->strategy_options ? r->options->strategy_options : r->job->strategy_options;
-    r->strategy_class = strategy_find(name);
-    if (!r->strategy_class) {
-        const char *nearest = strategy_nearest(name);
-        error_set(err, "unknown strategy '%s'%s%s%s", name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                  nearest ? "'?" : "");
-        return EXIT_USAGE;
-    }
+    r->strategy_class = strategy_choose(name, err);
+    if (!r->strategy_class) return EXIT_USAGE;
     int64_t evaluations = r->options->evaluations;
     struct strategy_options o = {.seed = r->seed,
                                  .budget = evaluations > 0 ? (uint64_t)evaluations : 0,

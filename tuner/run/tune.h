@@ -9,7 +9,7 @@
 #include "tuner/base/error.h"
 #include "tuner/job/job.h"
 
-enum { TUNE_CONFIG_TEXT = 2048, TUNE_MAX_STARTS = 20 };
+enum { TUNE_CONFIG_TEXT = SPACE_MAX_TEXT + 1, TUNE_MAX_STARTS = 20 };
 
 struct tune_options {
     const char *device;     // "0", "0,1", "all", or "replay:FILE"
