@@ -246,6 +246,14 @@ size_t space_format(const struct space *s, const uint16_t *config, char *out, si
     return length;
 }
 
+char *space_text(const struct space *s, const uint16_t *config)
+{
+    size_t length = space_format(s, config, NULL, 0);
+    char *text = memory_new(length + 1, 1);
+    space_format(s, config, text, length + 1);
+    return text;
+}
+
 // Which value the text begins with, followed by a comma or the end; *length is its length. -1 if none.
 static int match_value(const struct space *s, const struct parameter *p, const char *text, size_t *length)
 {

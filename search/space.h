@@ -98,6 +98,7 @@ int space_values(const struct space *, const uint16_t *config, int64_t *values, 
 // the length it wants like snprintf. space_parse reads it back (names in any order, all present): 0, or -1 with a
 // message.
 size_t space_format(const struct space *, const uint16_t *config, char *out, size_t size);
+char *space_text(const struct space *, const uint16_t *config); // malloc'ed
 int space_parse(const struct space *, const char *text, uint16_t *config, struct error *);
 
 #endif

@@ -145,6 +145,8 @@ int status_find(const char *name);
 
 // What a worker says when it cannot work at all, and exits with EXIT_ENVIRONMENT.
 #define PROTOCOL_ENVIRONMENT "environment"
+// What the compiler says when the source is no longer the one that the request names.
+#define PROTOCOL_SOURCE_CHANGED "source_changed"
 
 // Exit statuses of every program here.
 enum {

@@ -191,7 +191,7 @@ json_t *candidate_spec_ceilings(struct candidate_source *c, struct single_run *s
     json_t *known = same ? session_document(s, "ceilings", NULL) : NULL;
     if (json_object_get(known, "flops_per_second")) return known;
     json_decref(known);
-    json_t *measured = single_run_ask(single, json_pack("{s:s}", "op", "ceilings"), SINGLE_RUN_PATIENCE, &err);
+    json_t *measured = single_run_ask(single, json_pack("{s:s}", "op", "ceilings"), SINGLE_RUN_PATIENCE, NULL, &err);
     if (!measured) fprintf(stderr, "sweetspot: no ceilings: %s\n", err.message);
     if (!measured || !same || !json_object_get(measured, "flops_per_second")) return measured;
     json_object_del(measured, "id");

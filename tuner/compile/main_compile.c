@@ -113,7 +113,7 @@ static json_t *compile(const json_t *request, const char *version)
         return refuse("error", err.message);
     } else if (expected && strcmp(expected, hash)) {
         free(text);
-        return refuse("source_changed", source);
+        return refuse(PROTOCOL_SOURCE_CHANGED, source);
     }
 
     collect_options(request, &options);

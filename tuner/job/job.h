@@ -129,6 +129,7 @@ struct job_measure {
     double max_time;    // s, a problem
     double graph_below; // s: kernels shorter than this are timed inside a CUDA graph
     double rest;        // s the device idles before each sample that is timed alone
+    bool rest_given;    // the job says so; `profile` and `limiter` have a default of their own
     double slow_factor; // a first launch slower than this times the best is cut off
     double timeout;     // s, a trial on the GPU
     int64_t final_candidates, final_rounds;

@@ -336,6 +336,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
         .max_time = reader_duration(r, g, "max_time", 0.5),
         .graph_below = reader_duration(r, g, "graph_below", 20e-6),
         .rest = reader_duration(r, g, "rest", 0),
+        .rest_given = node_member(g, "rest") != NULL,
         .slow_factor = reader_number(r, g, "slow_factor", 1, 1e9, 3),
         .timeout = reader_duration(r, g, "timeout", 30),
         .final_candidates = reader_integer(r, f, "candidates", 1, 100, 5),

@@ -152,14 +152,15 @@ static int add_trial(struct single_run *single, const struct job *job, const str
 {
     json_t *cutoff = json_array();
     for (size_t i = 0; i < job->tuned_count; i++) json_array_append_new(cutoff, json_null());
+    bool late;
     json_t *answer =
         single_run_ask(single,
                        json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "op", "trial", "cubin", c->compiled.cubin, "config",
                                  c->config, "cutoff", cutoff, "problems", c->problems, "verify", (int)verify),
-                       job->measure.timeout, err);
-    if (!answer && strstr(err->message, "did not answer")) {
+                       job->measure.timeout, &late, err);
+    if (late) {
         struct error why = *err;
-        error_set(err, "%.400s: the kernel hangs, or measure.timeout of the job is too short for it", why.message);
+        error_set(err, "%s: the kernel hangs, or measure.timeout of the job is too short for it", why.message);
     }
     if (!answer) return -1;
     const char *status = json_get_string(answer, "status", "crashed");
@@ -172,7 +173,7 @@ static int add_trial(struct single_run *single, const struct job *job, const str
     {
         if (json_get_integer(times, "problem", -1) == (int64_t)problem) set_time(document, times);
     }
-    if (!strcmp(status, status_name(STATUS_NONDETERMINISTIC)))
+    if (status_find(status) == STATUS_NONDETERMINISTIC)
         note(document, "two runs of this candidate differ: counters that are taken in several passes, each a run of "
                        "its own, need not fit together");
     json_decref(answer);
@@ -244,7 +245,7 @@ static int add_lines(struct single_run *single, const struct single_run_candidat
     json_t *answer = single_run_ask(single,
                                     json_pack("{s:s, s:s, s:s, s:[O], s:b}", "op", "profile", "cubin",
                                               c->compiled.cubin, "config", c->config, "problems", part, "samples", 1),
-                                    explain_patience(json_get_number(document, "time", NAN)), err);
+                                    explain_patience(json_get_number(document, "time", NAN)), NULL, err);
     size_t i;
     json_t *stage, *reason;
     if (!answer) return -1;
@@ -288,12 +289,9 @@ json_t *explain_variant(struct single_run *single, const struct job *job, const 
     int failed = single_run_compile(single, config, defines, &c, err);
     json_decref(defines);
     json_object_set_new(document, "config", json_string(c.config));
-    if (failed > 0) { // its own fault
-        char status[32];
-        snprintf(status, sizeof status, "%.*s", (int)strcspn(err->message, ":"), err->message);
-        json_object_set_new(document, "status", json_string(status));
-        const char *rest = err->message + strlen(status);
-        json_object_set_new(document, "reason", json_string(rest + strspn(rest, ": ")));
+    if (!failed && c.status != STATUS_OK) {
+        json_object_set_new(document, "status", json_string(status_name(c.status)));
+        json_object_set_new(document, "reason", json_string(c.reason));
         single_run_candidate_release(&c);
         return document;
     }
@@ -313,7 +311,7 @@ json_t *explain_variant(struct single_run *single, const struct job *job, const 
         answer = single_run_ask(single,
                                 json_pack("{s:s, s:[{s:i, s:s, s:s, s:[O]}]}", "op", "count", "trials", "trial", 1,
                                           "cubin", c.compiled.cubin, "config", c.config, "problems", part),
-                                explain_patience(time), err);
+                                explain_patience(time), NULL, err);
         failed = answer ? 0 : -1;
         if (answer) set_counters(single, document, answer);
         json_decref(answer);
@@ -357,7 +355,7 @@ json_t *explain_baseline(struct single_run *single, const struct job *job, const
     if (!single_run_counts(single)) return document;
     answer = single_run_ask(
         single, json_pack("{s:s, s:[{s:s, s:s}]}", "op", "count", "trials", "trial", baseline, "baseline", baseline),
-        explain_patience(json_get_number(document, "time", NAN)), err);
+        explain_patience(json_get_number(document, "time", NAN)), NULL, err);
     if (answer) {
         json_t *rows =
             json_object_get(json_array_get(json_object_get(answer, "trials"), 0), "counters"); // one a tuned problem
