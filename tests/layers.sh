@@ -43,6 +43,13 @@ refuse tuner/compile "search/|kernels/|$(above cli counting gpu job libraries ou
 refuse tuner/store "$(above cli counting gpu job libraries output recorded replay run)" 'the store is SQLite alone'
 refuse tuner/recorded "$(above cli counting gpu job libraries output replay run store)" 'recorded spaces know no store'
 refuse tuner/run "$(above cli counting gpu libraries output)" 'the run knows no commands and no CUDA'
+for file in policy task_queue incumbent; do
+    for kind in c h; do
+        refuse tuner/run/$file.$kind "$foreign|time\.h|poll\.h|unistd|stdio|tuner/base/(clock|json|protocol)|$(above \
+            compile counting gpu libraries output recorded replay store)|tuner/run/(worker|run|request|interrupt)" \
+            'what a run decides is pure: no clock, no processes, no files'
+    done
+done
 if grep -rnE '\bFILE \*|\bfopen\b|\bprintf\(' search --include='*.[ch]' | grep -v snprintf; then
     complain 'search/ does no input and output'
 fi

@@ -201,7 +201,7 @@ static int resume_counts(struct run *r)
     struct error *err = &r->failure;
     int room = 0, n = 0;
     while (r->metric_count && n == room && n >= 0) { // until there are fewer than were asked for
-        room = 2 * room + 4096;
+        room = 2 * room + 256;
         ids = memory_grow(ids, (size_t)room, sizeof *ids);
         n = store_uncounted(r->store, ids, room, err);
     }
