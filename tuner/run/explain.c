@@ -2,8 +2,10 @@
 #include "tuner/run/explain.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/clock.h"
@@ -61,6 +63,19 @@ static void note(json_t *document, const char *text)
         if (!strcmp(json_string_value(each), text)) return;
     }
     if (*text) json_array_append_new(notes, json_string(text));
+}
+
+static void note_formatted(json_t *document, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note_formatted(json_t *document, const char *format, ...)
+{
+    char *text;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&text, format, args);
+    va_end(args);
+    if (length < 0) return;
+    note(document, text);
+    free(text);
 }
 
 static void set_time(json_t *document, const json_t *times)
@@ -202,41 +217,33 @@ static void judge_counters(json_t *document)
 {
     json_t *stages = json_object_get(document, "stages"), *stage;
     size_t i;
-    char text[400];
     json_array_foreach(stages, i, stage)
     {
         const json_t *counters = json_object_get(stage, "counters"), *totals = json_object_get(stage, "totals");
+        const char *name = json_get_string(stage, "name", "the kernel");
         double sectors = json_get_number(counters, "global_load_sectors", NAN) +
                          json_get_number(counters, "global_store_sectors", NAN);
-        if (json_get_number(totals, "global_sectors", NAN) < 0.95 * sectors) {
-            snprintf(text, sizeof text,
-                     "%s: %.0f%% of its global sectors are known by source line; CUPTI does not patch every "
-                     "asynchronous copy, and figures of lines leave "
-                     "out the rest",
-                     json_get_string(stage, "name", "the kernel"),
-                     100 * json_get_number(totals, "global_sectors", NAN) / sectors);
-            note(document, text);
-        }
+        if (json_get_number(totals, "global_sectors", NAN) < 0.95 * sectors)
+            note_formatted(document,
+                           "%s: %.0f%% of its global sectors are known by source line; CUPTI does not patch every "
+                           "asynchronous copy, and figures of lines leave out the rest",
+                           name, 100 * json_get_number(totals, "global_sectors", NAN) / sectors);
         // The same instructions, counted by the hardware in one launch and by patched code in another.
         double hardware = json_get_number(counters, "executed", NAN),
                patched = json_get_number(totals, "instructions", NAN);
-        if (!(fabs(hardware - patched) > 0.01 * fmax(hardware, patched))) continue;
-        snprintf(text, sizeof text,
-                 "%s is not reproducible between passes: it executed %.6g instructions in one launch and %.6g in "
-                 "another; figures of different "
-                 "passes, and source lines against the kernel's total, need not fit together",
-                 json_get_string(stage, "name", "the kernel"), hardware, patched);
-        note(document, text);
+        if (fabs(hardware - patched) > 0.01 * fmax(hardware, patched))
+            note_formatted(document,
+                           "%s is not reproducible between passes: it executed %.6g instructions in one launch and "
+                           "%.6g in another; figures of different passes, and source lines against the kernel's total, "
+                           "need not fit together",
+                           name, hardware, patched);
     }
     double time = json_get_number(document, "time", NAN);
-    if (time < 5e-6) {
-        snprintf(text, sizeof text,
-                 "the kernel takes %.2f us: launch overhead dominates (starting and ending a grid takes some 2 us "
-                 "whatever it does); percentages "
-                 "of peak and of ceilings say little",
-                 1e6 * time);
-        note(document, text);
-    }
+    if (time < 5e-6)
+        note_formatted(document,
+                       "the kernel takes %.2f us: launch overhead dominates (starting and ending a grid takes some 2 us "
+                       "whatever it does); percentages of peak and of ceilings say little",
+                       1e6 * time);
 }
 
 static int add_lines(struct single_run *single, const struct single_run_candidate *c, const json_t *part,

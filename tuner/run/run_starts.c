@@ -110,5 +110,5 @@ void run_collect_starts(struct run *r)
     for (size_t i = 0; i < r->options->start_count; i++) add_start(r, r->options->starts[i]);
     if (store_each_elsewhere(r->store, 4 * TUNE_STARTS, visit, r, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
     if (r->starts.count) run_log(r, "the search begins with %zu winners of earlier jobs", r->starts.count);
-    if (r->starts.left_out) run_log(r, "%zu more are left out", r->starts.left_out);
+    if (r->starts.left_out) run_log(r, "%zu more that were looked at are left out", r->starts.left_out);
 }
