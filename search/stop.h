@@ -3,10 +3,9 @@
 //   patience   no gain in this many evaluations
 //   target     an objective that is good enough is reached
 //   noise      the expected gain of going on as long again is below the noise of measuring: what the second half of the
-//   evaluations gained over the first, as a
-//              relative difference, is less than this. (Records of a random sequence come ever more rarely, after n
-//              evaluations at a rate of 1/n, so the half to come gains on average no more than the last half did.) Not
-//              before STOP_NOISE_LEAST evaluations
+//              evaluations gained over the first, as a relative difference, is less than this. (Records of a random
+//              sequence come ever more rarely, after n evaluations at a rate of 1/n, so the half to come gains on
+//              average no more than the last half did.) Not before STOP_NOISE_LEAST evaluations.
 #ifndef SWEETSPOT_STOP_H
 #define SWEETSPOT_STOP_H
 

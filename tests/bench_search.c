@@ -1,8 +1,9 @@
 // Figures of BENCHMARKS.md that need no GPU:
 //
 //     out/bin/bench_search spaces                       build times of tests/spaces/constrained.json against Kernel
-//     Tuner's, counts checked out/bin/bench_search proposals JOB STRATEGY N     time of one proposal on a job's space,
-//     on a synthetic landscape, one outstanding
+//                                                       Tuner's, counts checked
+//     out/bin/bench_search proposals JOB STRATEGY N     time of one proposal on a job's space, on a synthetic
+//                                                       landscape, one outstanding
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

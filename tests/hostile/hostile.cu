@@ -7,33 +7,33 @@
  *     launch    grid ceil_div(n, 256), block 256, shared as the table says (0 where it says nothing)
  *     entry     hostile(n, a, x, y0, y)
  *
- *     MODE                    what it does                                          status            reason says
- *     CORRECT                 nothing wrong                                         ok
- *     SLOW                    right, and a hundred times slower than CORRECT        slow (or ok)      the limit it
- * exceeded HANG                    one block never ends                                  timeout           (the
- * driver's, which kills the worker) TRAP                    __trap() crashed           CUDA_ERROR_ILLEGAL_INSTRUCTION
- * or LAUNCH_FAILED ASSERT_ADDRESS          a misaligned 16-byte store                            crashed
- * CUDA_ERROR_MISALIGNED_ADDRESS READ_FAR                reads 2^40 bytes away                                 crashed
- * CUDA_ERROR_ILLEGAL_ADDRESS READ_PAST               adds the element after the end of x (a guard: NaN)    wrong last
- * element is nan WRITE_FAR               writes 2^40 bytes away                                crashed
- * CUDA_ERROR_ILLEGAL_ADDRESS WRITE_PAST              writes one element past the end of y out_of_bounds     4 bytes
- * outside y, past its end WRITE_BEFORE            writes one element before the beginning of y          out_of_bounds
- * 4 bytes outside y, before its beginning PARTIAL                 leaves the last eighth of y unwritten wrong never
- * written NOTHING                 writes nothing at all                                 wrong             never written
- *     NANS                    writes NaN to every tenth element                     wrong             nan
- *     OFF_BY_ONE              y[i] gets the value of element i+1                    wrong
- *     ONE_WRONG               one element is off by 1e-3                            wrong             1 of n elements
- *     RACE                    all blocks add to y[0] in whatever order              nondeterministic  two runs differ
- *     TOO_MUCH_SHARED         launched with 300,000 bytes of shared memory          launch_error *    bytes of shared
- * memory TOO_MANY_THREADS        launched with 2048 threads a block                    launch_error *    threads a
- * block MODIFIES_INPUT          right, and then doubles x[5]                          wrong             changed x
- *     WORKS_ONCE              right in its first launch only (keeps a counter)      nondeterministic  two runs differ
- *     DOES_NOT_COMPILE        a syntax error                                        compile_error     hostile.cu(line):
- * error COMPILES_SLOWLY         a template that takes minutes                         compile_timeout
+ *  MODE              what it does                                     status            reason says
+ *  CORRECT           nothing wrong                                    ok
+ *  SLOW              right, and a hundred times slower than CORRECT   slow (or ok)      the limit it exceeded
+ *  HANG              one block never ends                             timeout           (the driver kills the worker)
+ *  TRAP              __trap()                                         crashed           CUDA_ERROR_ILLEGAL_INSTRUCTION
+ *                                                                                       or LAUNCH_FAILED
+ *  ASSERT_ADDRESS    a misaligned 16-byte store                       crashed           CUDA_ERROR_MISALIGNED_ADDRESS
+ *  READ_FAR          reads 2^40 bytes away                            crashed           CUDA_ERROR_ILLEGAL_ADDRESS
+ *  READ_PAST         adds the element after x's end (a guard: NaN)    wrong             last element is nan
+ *  WRITE_FAR         writes 2^40 bytes away                           crashed           CUDA_ERROR_ILLEGAL_ADDRESS
+ *  WRITE_PAST        writes one element past the end of y             out_of_bounds     4 bytes outside y, past its end
+ *  WRITE_BEFORE      writes one element before y                      out_of_bounds     4 bytes outside y, before it
+ *  PARTIAL           leaves the last eighth of y unwritten            wrong             never written
+ *  NOTHING           writes nothing at all                            wrong             never written
+ *  NANS              writes NaN to every tenth element                wrong             nan
+ *  OFF_BY_ONE        y[i] gets the value of element i+1               wrong
+ *  ONE_WRONG         one element is off by 1e-3                       wrong             1 of n elements
+ *  RACE              all blocks add to y[0] in whatever order         nondeterministic  two runs differ
+ *  TOO_MUCH_SHARED   launched with 300,000 bytes of shared memory     launch_error *    bytes of shared memory
+ *  TOO_MANY_THREADS  launched with 2048 threads a block               launch_error *    threads a block
+ *  MODIFIES_INPUT    right, and then doubles x[5]                     wrong             changed x
+ *  WORKS_ONCE        right in its first launch only (a counter)       nondeterministic  two runs differ
+ *  DOES_NOT_COMPILE  a syntax error                                   compile_error     hostile.cu(line): error
+ *  COMPILES_SLOWLY   a template that takes minutes                    compile_timeout
  *
- *     * by the worker; the driver prunes these before they reach it
+ *  * by the worker; the driver prunes these before they reach it
  */
-
 #define CORRECT 0
 #define SLOW 1
 #define HANG 2
@@ -62,13 +62,12 @@
 #endif
 
 #if MODE == DOES_NOT_COMPILE
-this is no CUDA
+#error this does not compile
 #endif
 
 #if MODE == COMPILES_SLOWLY
-    // Two instances of the next depth in each, and different ones: 2^28 functions to instantiate.
-    template <int depth, unsigned path>
-    struct tree {
+// Two instances of the next depth in each, and different ones: 2^28 functions to instantiate.
+template <int depth, unsigned path> struct tree {
     static __device__ float walk(float x)
     {
         return tree<depth - 1, path * 2>::walk(x) + tree<depth - 1, path * 2 + 1>::walk(x);
