@@ -240,10 +240,11 @@ static void judge_counters(json_t *document)
     }
     double time = json_get_number(document, "time", NAN);
     if (time < 5e-6)
-        note_formatted(document,
-                       "the kernel takes %.2f us: launch overhead dominates (starting and ending a grid takes some 2 us "
-                       "whatever it does); percentages of peak and of ceilings say little",
-                       1e6 * time);
+        note_formatted(
+            document,
+            "the kernel takes %.2f us: launch overhead dominates (starting and ending a grid takes some 2 us "
+            "whatever it does); percentages of peak and of ceilings say little",
+            1e6 * time);
 }
 
 static int add_lines(struct single_run *single, const struct single_run_candidate *c, const json_t *part,
