@@ -251,24 +251,12 @@ size_t space_format(const struct space *s, const uint16_t *config, char *out, si
     return length;
 }
 
-int space_check_text(const struct space *s, struct error *err)
+char *space_text(const struct space *s, const uint16_t *config)
 {
-    size_t length = s->count > 0 ? (size_t)s->count - 1 : 0; // commas
-    for (int i = 0; i < s->count; i++) {
-        const struct parameter *p = &s->parameters[i];
-        size_t longest = 0;
-        for (size_t k = 0; k < p->count; k++) {
-            char digits[32];
-            size_t n = strlen(value_text(s, p, k, digits));
-            if (n > longest) longest = n;
-        }
-        length += strlen(p->name) + 1 + longest;
-    }
-    if (length <= SPACE_MAX_TEXT) return 0;
-    return error_set(err,
-                     "the text of a configuration (NAME=VALUE,...) can be %zu characters long; at most %d are "
-                     "possible: shorten names or values of parameters",
-                     length, SPACE_MAX_TEXT);
+    size_t length = space_format(s, config, NULL, 0);
+    char *text = memory_new(length + 1, 1);
+    space_format(s, config, text, length + 1);
+    return text;
 }
 
 // Which value the text begins with, followed by a comma or the end; *length is its length. -1 if none.

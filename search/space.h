@@ -20,9 +20,7 @@
 #include "search/expr.h"
 #include "search/random.h"
 
-// SPACE_MAX_TEXT: characters of a configuration's canonical text (space_format). A space that needs more is not built,
-// so that no caller's buffer of SPACE_MAX_TEXT + 1 can cut a text, by which configurations are told apart.
-enum { SPACE_MAX_PARAMETERS = 64, SPACE_MAX_VALUES = 65535, SPACE_MAX_TEXT = 2047 };
+enum { SPACE_MAX_PARAMETERS = 64, SPACE_MAX_VALUES = 65535 };
 
 enum parameter_kind {
     PARAMETER_INT,    // integer values, ordered as given
@@ -103,6 +101,7 @@ const char *space_value_text(const struct space *, size_t parameter, size_t valu
 // the length it wants like snprintf. space_parse reads it back (names in any order, all present): 0, or -1 with a
 // message.
 size_t space_format(const struct space *, const uint16_t *config, char *out, size_t size);
+char *space_text(const struct space *, const uint16_t *config); // malloc'ed
 int space_parse(const struct space *, const char *text, uint16_t *config, struct error *);
 
 #endif

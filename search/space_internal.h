@@ -58,9 +58,6 @@ void limits_of(const struct graph *, int comparison, struct limits *);
 // known.
 bool limits_below(const struct graph *, const struct limits *, int j, struct limits *result);
 
-// -1 with a message where a configuration's text can be longer than SPACE_MAX_TEXT.
-int space_check_text(const struct space *, struct error *);
-
 // Chooses the order of the parameters in `mask` (a subset, no single-valued ones) for these roots; returns how many.
 int space_order(const struct space *, const struct constraint_graph *, uint64_t mask, int *order);
 

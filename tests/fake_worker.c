@@ -64,6 +64,7 @@ static json_t *compile(const json_t *request)
         raise(SIGSEGV);
     }
     if (mode_is(request, "compile_hang")) pause();
+    if (mode_is(request, "source_changed")) return json_pack("{s:s}", "status", "source_changed");
     if (mode_is(request, "compile_nonsense")) return json_pack("[s]", "what?");
     bool huge = mode_is(request, "registers");
     size_t i;
@@ -81,6 +82,12 @@ static json_t *compile(const json_t *request)
 // With the set `full`: the metrics named besides it, which have values too.
 static json_t *named;
 
+// So many more metrics, metric_0 and so on, which have the values 0, 1, ...
+static int more_metrics(void)
+{
+    return getenv("FAKE_METRICS") ? atoi(getenv("FAKE_METRICS")) : 0;
+}
+
 static json_t *job(const json_t *request)
 {
     json_t *metrics = getenv("FAKE_NO_COUNTERS") ? json_array() : json_pack("[s,s]", "icache_misses", "occupancy"),
@@ -92,6 +99,16 @@ static json_t *job(const json_t *request)
         json_array_remove(named, 0);
         json_array_append_new(metrics, json_string("executed"));
         json_array_extend(metrics, named);
+    }
+    for (int i = 0; i < more_metrics(); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "metric_%d", i);
+        json_array_append_new(metrics, json_string(name));
+    }
+    if (getenv("FAKE_LOG_REST")) { // how long the device is to rest
+        char text[32];
+        snprintf(text, sizeof text, "rest %g", json_get_number(json_object_get(request, "measure"), "rest", -1));
+        note_text(text);
     }
     for (int i = 1; getenv("FAKE_REFERENCE") && i < 4; i++) { // a reference that takes its time
         json_t *line = json_pack("{s:O, s:f, s:s}", "id", json_object_get(request, "id"), "progress", 0.25 * i, "what",
@@ -158,6 +175,7 @@ static json_t *count(const json_t *request)
         json_t *values = json_pack("[f,f]", 100.0 + x_of(one), 50.0);
         if (named) json_array_append_new(values, json_real(mode_is(one, "irreproducible") ? 3e8 : 2e8));
         for (size_t k = 0; k < json_array_size(named); k++) json_array_append_new(values, json_real(7));
+        for (int k = 0; k < more_metrics(); k++) json_array_append_new(values, json_real(k));
         json_array_append_new(trials, json_pack("{s:O, s:[{s:i, s:i, s:o}]}", "trial", json_object_get(one, "trial"),
                                                 "counters", "problem", 0, "stage", 0, "values", values));
     }
@@ -205,10 +223,11 @@ static json_t *ceilings(void)
     return json_pack("{s:s, s:f, s:f}", "status", "ok", "flops_per_second", 6e13, "bytes_per_second", 4e12);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     char *line = NULL;
     size_t room = 0;
+    if (getenv("FAKE_LOG_DEVICES") && argc == 3) note_text(argv[2]);
     while (getline(&line, &room, stdin) > 0) {
         struct error err;
         json_t *request = json_parse(line, &err), *answer;

@@ -52,6 +52,13 @@ for file in $(grep -lE '^#include "tuner/counting/' tuner/gpu/*.[ch]); do
     *) complain "$file includes tuner/counting" ;;
     esac
 done
+for file in policy task_queue incumbent; do
+    for kind in c h; do
+        refuse tuner/run/$file.$kind "$foreign|time\.h|poll\.h|unistd|stdio|tuner/base/(clock|json|protocol)|$(above \
+            compile counting gpu libraries output recorded replay store)|tuner/run/(worker|run|request|interrupt)" \
+            'what a run decides is pure: no clock, no processes, no files'
+    done
+done
 if grep -rnE '\bFILE \*|\bfopen\b|\bprintf\(' search --include='*.[ch]' | grep -v snprintf; then
     complain 'search/ does no input and output'
 fi

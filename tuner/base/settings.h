@@ -27,6 +27,7 @@ struct measure_settings {
     double max_time;    // s, a problem
     double graph_below; // s: kernels shorter than this are timed many at once, in a CUDA graph
     double rest;        // s the device idles before each sample that is timed alone; 0: samples follow each other
+    bool rest_given;    // the job says so; `profile` and `limiter` have a default of their own
     double slow_factor; // a first launch slower than this times the best is cut off
     bool each;          // a problem that is too slow does not end the trial: others may be fast. From the objective
     // The driver's alone:

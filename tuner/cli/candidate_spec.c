@@ -166,9 +166,10 @@ int candidate_spec_config(const struct candidate_source *c, const struct candida
     if (!c->best || space_parse(job->space, c->best, config, NULL)) space_get(job->space, 0, config);
     if (set_parameters(job, config, s->config, err)) return -1;
     if (space_is_valid(job->space, config)) return 0;
-    char text[SPACE_MAX_TEXT + 1];
-    space_format(job->space, config, text, sizeof text);
-    return error_set(err, "the job's constraints exclude %s", text);
+    char *text = space_text(job->space, config);
+    error_set(err, "the job's constraints exclude %s", text);
+    free(text);
+    return -1;
 }
 
 void candidate_spec_say(const char *text)
@@ -186,7 +187,7 @@ json_t *candidate_spec_ceilings(struct candidate_source *c, struct single_run *s
     json_t *known = same ? session_document(s, "ceilings", NULL) : NULL;
     if (json_object_get(known, "flops_per_second")) return known;
     json_decref(known);
-    json_t *measured = single_run_ask(single, json_pack("{s:s}", "op", "ceilings"), SINGLE_RUN_PATIENCE, &err);
+    json_t *measured = single_run_ask(single, json_pack("{s:s}", "op", "ceilings"), SINGLE_RUN_PATIENCE, NULL, &err);
     if (!measured) fprintf(stderr, "sweetspot: no ceilings: %s\n", err.message);
     if (!measured || !same || !json_object_get(measured, "flops_per_second")) return measured;
     json_object_del(measured, "id");

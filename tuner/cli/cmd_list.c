@@ -1,6 +1,5 @@
 // sweetspot list: what a job file or a command line can name, with every option, role, bound and unit. Everything comes
 // from the tables that the program itself uses (list_*.c).
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,28 +19,6 @@ static const struct {
     {"fields", list_fields},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
-
-void list_print(struct table *table, json_t *document, int format)
-{
-    if (format == FORMAT_JSON) {
-        json_dumpf(document, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(7));
-        putchar('\n');
-    } else if (format == FORMAT_CSV) {
-        table_print_csv(table, stdout);
-    } else {
-        table_print(table, stdout);
-    }
-    table_free(table);
-    json_decref(document);
-}
-
-int list_unknown(const char *what, const char *name, const char *const *names)
-{
-    char *text = text_unknown(what, name, names);
-    fprintf(stderr, "sweetspot list: %s\n", text);
-    free(text);
-    return EXIT_USAGE;
-}
 
 int cmd_list(int argc, char **argv)
 {

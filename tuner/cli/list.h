@@ -13,7 +13,7 @@ int list_operations(const char *name, int format);
 int list_metrics(const char *name, int format);
 int list_fields(const char *name, int format);
 
-// Prints one of the two, which say the same, and frees both.
+// What they share (list.c). Prints one of the two, which say the same, and frees both.
 void list_print(struct table *, json_t *, int format);
 // EXIT_USAGE with "sweetspot list: unknown strategy 'x'; did you mean ...". `names` ends with NULL.
 int list_unknown(const char *what, const char *name, const char *const *names);

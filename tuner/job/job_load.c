@@ -380,6 +380,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     load_table(r, g, "'measure'", measure_table, final, &job->measure);
     load_table(r, g ? reader_group(r, g, "final") : NULL, "'measure.final'", final_table, none, &job->measure);
     job->measure.each = job->objective == OBJECTIVE_EACH;
+    job->measure.rest_given = node_member(g, "rest") != NULL;
     if (job->measure.max_samples < job->measure.min_samples)
         reader_mistake(r, node_member(g, "max_samples"), "'max_samples' is below 'min_samples'");
     if ((g = reader_group(r, root, "counters"))) reader_check_members(r, g, "'counters'", counters);

@@ -46,14 +46,14 @@ int run_final_begin(struct run *r)
     return (int)p.count;
 }
 
-void run_final_send(struct run *r, struct gpu_slot *slot)
+void run_final_send(struct run *r, size_t gpu)
 {
     json_t *candidates = json_array(), *baselines = json_array();
     size_t i;
     json_t *value;
-    for (i = 0; i < r->task_count; i++) {
-        const struct task *t = r->tasks[i];
-        if (t->state != TASK_FINAL) continue;
+    for (i = 0; i < r->policy.queue.count; i++) {
+        const struct task *t = (const struct task *)r->policy.queue.tasks[i];
+        if (t->queued.state != TASK_FINAL) continue;
         json_array_append_new(candidates, json_pack("{s:I, s:s, s:s, s:O}", "trial", (json_int_t)t->trial, "config",
                                                     t->text, "cubin", t->compiled.cubin, "problems", t->problems));
     }
@@ -67,9 +67,7 @@ void run_final_send(struct run *r, struct gpu_slot *slot)
     json_t *request =
         json_pack("{s:s, s:I, s:I, s:o, s:o}", "op", "final", "seed", (json_int_t)(r->seed + 1000003), "rounds",
                   (json_int_t)r->job->measure.final_rounds, "candidates", candidates, "baselines", baselines);
-    slot->queue[slot->queued++] = (struct gpu_request){
-        .kind = REQUEST_FINAL, .id = worker_send(&slot->worker, request), .timeout = FINAL_TIMEOUT};
-    slot->deadline = clock_now() + FINAL_TIMEOUT;
+    pool_send_gpu(&r->pool, gpu, request, FINAL_TIMEOUT);
 }
 
 struct finalist {
@@ -118,13 +116,13 @@ static void read_resources(struct run *r, struct finalist *e)
     for (size_t i = 0; i < trial.stage_count; i++) {
         const struct trial_stage *s = &trial.stages[i];
         double shared = (double)(s->shared_dynamic + (s->shared_static > 0 ? s->shared_static : 0)) /
-                        (double)r->limits.shared_per_sm;
-        double registers = (double)s->registers / (double)r->limits.registers_per_sm;
-        for (size_t k = 0; k < r->task_count; k++) {
-            const struct task *t = r->tasks[k];
+                        (double)r->pool.limits.shared_per_sm;
+        double registers = (double)s->registers / (double)r->pool.limits.registers_per_sm;
+        for (size_t k = 0; k < r->policy.queue.count; k++) {
+            const struct task *t = (const struct task *)r->policy.queue.tasks[k];
             if (t->trial != e->trial || i >= t->launch_count) continue;
             const int64_t *b = t->launches[i].shape.block;
-            registers = (double)(s->registers * b[0] * b[1] * b[2]) / (double)r->limits.registers_per_sm;
+            registers = (double)(s->registers * b[0] * b[1] * b[2]) / (double)r->pool.limits.registers_per_sm;
         }
         e->share = fmax(e->share, fmax(shared, registers));
         e->code = fmax(e->code, (double)s->code_bytes);
@@ -223,10 +221,10 @@ void run_final_finish(struct run *r)
             json_array_append_new(ties, json_integer(entries[i].trial));
     }
     if (winner) {
-        run_put_final(r,
-                      json_pack("{s:f, s:I, s:I, s:I, s:O, s:b, s:O}", "when", (double)time(NULL), "seed",
-                                (json_int_t)(r->seed + 1000003), "rounds", (json_int_t)winner->rounds, "winner",
-                                (json_int_t)winner->trial, "ties", ties, "replayed", (int)r->replay, "entries", list));
+        run_put_final(r, json_pack("{s:f, s:I, s:I, s:I, s:O, s:b, s:O}", "when", (double)time(NULL), "seed",
+                                   (json_int_t)(r->seed + 1000003), "rounds", (json_int_t)winner->rounds, "winner",
+                                   (json_int_t)winner->trial, "ties", ties, "replayed", (int)r->pool.replay, "entries",
+                                   list));
         summarise(r, entries, used, winner->trial, ties);
     } else {
         run_message(r, "the final has no winner: %s",

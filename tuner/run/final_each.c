@@ -62,8 +62,10 @@ static int choose_set(const struct run *r, const double *times, size_t count, co
 
 static void add_finalist(struct run *r, const struct matrix *m, size_t row)
 {
-    for (size_t i = 0; i < r->task_count; i++)
-        if (r->tasks[i]->purpose == TASK_FINALIST && r->tasks[i]->trial == m->trials[row]) return;
+    for (size_t i = 0; i < r->policy.queue.count; i++) {
+        const struct task *t = (const struct task *)r->policy.queue.tasks[i];
+        if (t->queued.purpose == TASK_FINALIST && t->trial == m->trials[row]) return;
+    }
     run_add_task(r, m->configs[row], TASK_FINALIST)->trial = m->trials[row];
 }
 
@@ -72,11 +74,11 @@ int run_final_begin_each(struct run *r)
     struct matrix m = {.r = r};
     struct kernel_set set;
     struct error err;
-    size_t problems = r->job->tuned_count, before = r->task_count;
+    size_t problems = r->job->tuned_count, before = r->policy.queue.count;
     if (store_each(r->store, true, 0, add_row, &m, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
     if (!r->fatal && m.count && !choose_set(r, m.times, m.count, NULL, &set)) {
         for (size_t i = 0; i < set.count; i++) add_finalist(r, &m, set.chosen[i]);
-        for (size_t p = 0; p < problems && r->task_count - before < FINALISTS_MOST; p++)
+        for (size_t p = 0; p < problems && r->policy.queue.count - before < FINALISTS_MOST; p++)
             for (size_t c = 0; c < m.count; c++) {
                 if (m.times[c * problems + p] > set.best[p]) continue;
                 add_finalist(r, &m, c);
@@ -88,7 +90,7 @@ int run_final_begin_each(struct run *r)
     free(m.trials);
     free(m.configs);
     free(m.times);
-    return (int)(r->task_count - before);
+    return (int)(r->policy.queue.count - before);
 }
 
 static void summarise_each(struct run *r, const struct kernel_set *set, const int64_t *trials)
@@ -133,7 +135,8 @@ static void find_wave_model(struct run *r, int64_t trial, struct wave_model *mod
 {
     struct trial found;
     struct error err;
-    if (!store_get(r->store, trial, &found, &err) && !wave_model_find(r->job, &r->limits, &found, model, &err)) return;
+    if (!store_get(r->store, trial, &found, &err) && !wave_model_find(r->job, &r->pool.limits, &found, model, &err))
+        return;
     run_log(r, "the launch of trial %" PRId64 " cannot be worked out: %s", trial, err.message);
     model->stage = -1;
     for (size_t p = 0; p < r->job->tuned_count; p++) model->of[p] = 1;
@@ -200,8 +203,8 @@ void run_final_finish_each(struct run *r)
         run_put_final(r, json_pack("{s:f, s:I, s:I, s:I, s:[], s:b, s:O, s:o, s:o, s:o, s:o}", "when",
                                    (double)time(NULL), "seed", (json_int_t)(r->seed + 1000003), "rounds",
                                    (json_int_t)rounds, "winner", (json_int_t)trials[set.chosen[0]], "ties", "replayed",
-                                   (int)r->replay, "entries", list, "kernels", kernels, "dispatch", dispatch, "regret",
-                                   regrets, "selector", describe_selector(r, &set, models)));
+                                   (int)r->pool.replay, "entries", list, "kernels", kernels, "dispatch", dispatch,
+                                   "regret", regrets, "selector", describe_selector(r, &set, models)));
         summarise_each(r, &set, trials);
     }
     free(times);
