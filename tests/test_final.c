@@ -49,17 +49,17 @@ static size_t entries_of(size_t c)
 
 static void decide(size_t c, double rounds[MOST][ROUNDS], const size_t *order, int *winner, char *tied)
 {
-    struct final_entry entries[MOST];
+    struct contender entries[MOST];
     size_t count = entries_of(c);
     for (size_t i = 0; i < count; i++) {
         size_t from = order[i];
         for (size_t k = 0; k < ROUNDS; k++)
             if (!isnan(rounds[from][k])) rounds[from][k] = cases[c].entries[from].time * drift[k];
-        entries[i] = (struct final_entry){.candidate = cases[c].entries[from].code > 0,
-                                          .rounds = cases[c].entries[from].rounds,
-                                          .objectives = rounds[from],
-                                          .share = cases[c].entries[from].share,
-                                          .code = cases[c].entries[from].code};
+        entries[i] = (struct contender){.candidate = cases[c].entries[from].code > 0,
+                                        .rounds = cases[c].entries[from].rounds,
+                                        .objectives = rounds[from],
+                                        .share = cases[c].entries[from].share,
+                                        .code = cases[c].entries[from].code};
     }
     int64_t index = final_decide(entries, count, cases[c].tie);
     *winner = index < 0 ? -1 : (int)order[index];
@@ -92,8 +92,8 @@ static void rounds_without_a_time_are_no_pairs(void **state)
     (void)state;
     // The light one lacks the rounds that went slowly: by medians it would be far ahead, paired it is a tie.
     double rounds[2][ROUNDS];
-    struct final_entry entries[2] = {{true, ROUNDS, rounds[0], 0.5, 1, 0, false},
-                                     {true, ROUNDS, rounds[1], 0.25, 1, 0, false}};
+    struct contender entries[2] = {{true, ROUNDS, rounds[0], 0.5, 1, 0, false},
+                                   {true, ROUNDS, rounds[1], 0.25, 1, 0, false}};
     for (size_t k = 0; k < ROUNDS; k++) {
         rounds[0][k] = drift[k];
         rounds[1][k] = drift[k] > 1 ? NAN : 1.02 * drift[k];

@@ -97,7 +97,7 @@ static size_t read_rounds(const struct run *r, const json_t *entry, double **out
 
 // What a block takes of an SM and how long the code is, largest over the stages: the less, the better the kernel lives
 // beside others.
-static void read_resources(struct run *r, int64_t trial_id, struct final_entry *e)
+static void read_resources(struct run *r, int64_t trial_id, struct contender *e)
 {
     struct trial trial;
     struct error err;
@@ -117,7 +117,7 @@ static void read_resources(struct run *r, int64_t trial_id, struct final_entry *
     }
 }
 
-static void summarise(struct run *r, const struct finalist *finalists, const struct final_entry *entries, size_t count,
+static void summarise(struct run *r, const struct finalist *finalists, const struct contender *entries, size_t count,
                       size_t winner, size_t ties)
 {
     struct trial trial;
@@ -159,19 +159,19 @@ void run_final_finish(struct run *r)
     const json_t *list = json_object_get(r->final_answer, "entries");
     size_t count = json_array_size(list), used = 0, i;
     struct finalist *finalists = memory_new(count, sizeof *finalists);
-    struct final_entry *entries = memory_new(count, sizeof *entries);
+    struct contender *entries = memory_new(count, sizeof *entries);
     for (i = 0; i < count; i++) {
         const json_t *json = json_array_get(list, i);
         const char *status = json_get_string(json, "status", "");
         struct finalist *f = &finalists[used];
-        struct final_entry *e = &entries[used];
+        struct contender *e = &entries[used];
         if (strcmp(status, "ok")) {
             run_message(r, "%s is out of the final: %s: %s", json_get_string(json, "name", "?"), status,
                         json_get_string(json, "reason", ""));
             continue;
         }
         *f = (struct finalist){.trial = json_get_integer(json, "trial", 0), .json = json};
-        *e = (struct final_entry){.candidate = f->trial != 0, .rounds = read_rounds(r, json, &f->objectives)};
+        *e = (struct contender){.candidate = f->trial != 0, .rounds = read_rounds(r, json, &f->objectives)};
         e->objectives = f->objectives;
         if (!e->rounds) {
             free(f->objectives);

@@ -7,7 +7,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/stats.h"
 
-static double median_of(const struct final_entry *e)
+static double median_of(const struct contender *e)
 {
     double *timed = memory_new(e->rounds, sizeof *timed);
     size_t n = 0;
@@ -18,7 +18,7 @@ static double median_of(const struct final_entry *e)
     return median;
 }
 
-size_t final_ratio(const struct final_entry *e, const struct final_entry *to, double *ratio, double *low, double *high)
+size_t final_ratio(const struct contender *e, const struct contender *to, double *ratio, double *low, double *high)
 {
     size_t rounds = e->rounds < to->rounds ? e->rounds : to->rounds, n = 0;
     double *own = memory_new(2 * rounds, sizeof *own), *other = own + rounds;
@@ -32,18 +32,18 @@ size_t final_ratio(const struct final_entry *e, const struct final_entry *to, do
     return n;
 }
 
-static bool lighter(const struct final_entry *a, const struct final_entry *b)
+static bool lighter(const struct contender *a, const struct contender *b)
 {
     if (fabs(a->share - b->share) > 1e-9) return a->share < b->share;
     if (fabs(a->code - b->code) > 0.5) return a->code < b->code;
     return a->median < b->median;
 }
 
-int64_t final_decide(struct final_entry *entries, size_t count, double tie)
+int64_t final_decide(struct contender *entries, size_t count, double tie)
 {
-    const struct final_entry *fastest = NULL, *winner;
+    const struct contender *fastest = NULL, *winner;
     for (size_t i = 0; i < count; i++) {
-        struct final_entry *e = &entries[i];
+        struct contender *e = &entries[i];
         e->tied = false;
         e->median = median_of(e);
         if (e->candidate && isfinite(e->median) && (!fastest || e->median < fastest->median)) fastest = e;
@@ -51,7 +51,7 @@ int64_t final_decide(struct final_entry *entries, size_t count, double tie)
     if (!fastest) return -1;
     winner = fastest;
     for (size_t i = 0; i < count; i++) {
-        struct final_entry *e = &entries[i];
+        struct contender *e = &entries[i];
         double ratio, low, high;
         if (!e->candidate) continue;
         e->tied = e == fastest || (final_ratio(e, fastest, &ratio, &low, &high) && ratio <= 1 + tie);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct final_entry {
+struct contender {
     bool candidate;           // a baseline cannot win
     size_t rounds;            // numbers in `objectives`
     const double *objectives; // one a round, NaN where it has no time; borrowed
@@ -22,11 +22,11 @@ struct final_entry {
 };
 
 // The winner's index, or -1 when no candidate has a time.
-int64_t final_decide(struct final_entry *, size_t count, double tie);
+int64_t final_decide(struct contender *, size_t count, double tie);
 
 // The paired ratio of two entries' rounds with its 95% interval (stats_paired_ratio), NaN without pairs. Returns the
 // number of pairs.
-size_t final_ratio(const struct final_entry *, const struct final_entry *to, double *ratio, double *low, double *high);
+size_t final_ratio(const struct contender *, const struct contender *to, double *ratio, double *low, double *high);
 
 // The share of an SM that a block takes: of its registers or of its shared memory, whichever is larger.
 double final_share(int64_t registers, int64_t threads, int64_t shared, int64_t registers_per_sm, int64_t shared_per_sm);
