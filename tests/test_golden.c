@@ -111,31 +111,32 @@ static char *blot_out(char *text, const struct blot *b)
     return whole;
 }
 
-static size_t first_difference(const char *a, const char *b)
+static void write_text(const char *path, const char *text)
 {
-    size_t line = 1;
-    for (; *a && *a == *b; a++, b++) line += *a == '\n';
-    return line;
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
 }
 
-static void hold(const char *name, char *text, const struct blot *blots)
+// Takes `text`.
+static void hold(const char *folder, const char *name, char *text, const struct blot *blots)
 {
     char *path = text_format("tests/golden/%s.txt", name);
     for (const struct blot *b = everywhere; b->pattern; b++) text = blot_out(text, b);
     for (const struct blot *b = blots; b && b->pattern; b++) text = blot_out(text, b);
     if (writing()) {
-        FILE *file = fopen(path, "w");
-        assert_non_null(file);
-        fputs(text, file);
-        assert_int_equal(fclose(file), 0);
+        write_text(path, text);
     } else {
-        char *expected = text_read_file(path, NULL);
-        if (!expected) fail_msg("there is no %s; `make golden` writes it", path);
-        if (strcmp(text, expected) != 0)
-            fail_msg("%s is no longer what is printed, from line %zu on (if it is meant: `make golden`, and read the "
-                     "difference):\n%s",
-                     path, first_difference(text, expected), text);
-        free(expected);
+        char *printed = text_format("%s/printed", folder);
+        write_text(printed, text);
+        struct outcome_of_command difference = e2e_run(folder, "diff -u %s %s", path, printed);
+        if (difference.status) {
+            print_message("%s%s", difference.out, difference.err);
+            fail_msg("%s is no longer what is printed; if it is meant: `make golden`, and read the difference", path);
+        }
+        e2e_done(&difference);
+        free(printed);
     }
     free(text);
     free(path);
@@ -178,7 +179,7 @@ static void every_output_is_what_its_golden_file_says(void **state)
         }
         r = run(folder, cases[i].command, !cases[i].needs);
         if (r.status != cases[i].status) fail_msg("%s: status %d\n%s\n%s", cases[i].command, r.status, r.out, r.err);
-        hold(cases[i].name, r.out, cases[i].blots);
+        hold(folder, cases[i].name, r.out, cases[i].blots);
         free(r.err);
     }
     e2e_remove(folder);
@@ -193,7 +194,7 @@ static void every_help_is_what_its_golden_file_says(void **state)
         char *command = text_format("%s --help", name), *file = text_format("help%s%s", *name ? "_" : "", name);
         struct outcome_of_command r = run(folder, command, true);
         assert_int_equal(r.status, 0);
-        hold(file, r.out, NULL);
+        hold(folder, file, r.out, NULL);
         free(r.err);
         free(command);
         free(file);
