@@ -9,7 +9,7 @@
 # program printed is in $BIN/log/<program>.log.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
-jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)} deadline=${DEADLINE:-120}
+jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)} deadline=${DEADLINE:-300}
 logs=${BIN:?}/log
 mkdir -p "$logs"
 passed=0 failed=0 skipped=0

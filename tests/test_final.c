@@ -117,6 +117,22 @@ static void rounds_without_a_time_are_no_pairs(void **state)
     assert_true(isnan(entries[0].median));
 }
 
+// The bootstrap's distribution of the median of 19 different ratios is known: at most the 5th of them is drawn with
+// 1.3%, at most the 6th with 4.6%, and from above likewise.
+static void the_interval_of_a_ratio_holds_with_95_percent(void **state)
+{
+    (void)state;
+    enum { N = 19 };
+    double own[N], other[N], ratio, low, high;
+    for (int i = 0; i < N; i++) {
+        other[i] = 0.5 + i % 3;
+        own[i] = (1 + i * 7 % N) * other[i];
+    }
+    struct contender a = {true, N, own, 0, 0, 0, false}, b = {true, N, other, 0, 0, 0, false};
+    assert_int_equal(final_ratio(&a, &b, &ratio, &low, &high), N);
+    assert_true(fabs(ratio - 10) < 1e-9 && fabs(low - 6) < 1e-9 && fabs(high - 14) < 1e-9);
+}
+
 static void a_share_is_that_of_what_runs_out_first(void **state)
 {
     (void)state;
@@ -173,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_of_decisions_holds_in_whatever_order_candidates_stand),
         cmocka_unit_test(rounds_without_a_time_are_no_pairs),
+        cmocka_unit_test(the_interval_of_a_ratio_holds_with_95_percent),
         cmocka_unit_test(a_share_is_that_of_what_runs_out_first),
         cmocka_unit_test(the_driver_gives_a_tie_to_the_lighter_kernel),
     };
