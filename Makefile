@@ -136,24 +136,50 @@ $(BIN)/reference_library.so: tests/reference_library.c
 .PHONY: test-programs
 test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 
+# Programs that wait for deadlines or drive compilers for many seconds: started first, and left out of test-fast.
+SLOW_TESTS := $(addprefix $(BIN)/,test_compile test_emulation test_tune test_profile test_suite)
+# A GPU is not shared between test programs.
+GPU_TESTS := $(filter $(BIN)/test_gpu%,$(TESTS))
+FAST_TESTS := $(filter-out $(SLOW_TESTS) $(GPU_TESTS),$(TESTS))
+ALL_TESTS := $(SLOW_TESTS) $(FAST_TESTS) -- $(GPU_TESTS)
+
 .PHONY: test
 test: setup layers
 	@$(MAKE) test-programs
 	@BUILD=$(BUILD) sh tests/circles.sh
-	@BIN=$(BIN) sh tests/run.sh $(TESTS)
+	@BIN=$(BIN) bash tests/run.sh $(ALL_TESTS)
 
-# Unit tests under AddressSanitizer and UndefinedBehaviorSanitizer.
+.PHONY: test-fast
+test-fast: setup layers
+	@$(MAKE) test-programs
+	@BIN=$(BIN) bash tests/run.sh $(FAST_TESTS)
+
+# Rewrites tests/golden from what the commands print now. Read the difference before it is committed.
+.PHONY: golden
+golden: setup
+	@$(MAKE) test-programs
+	@rm -f tests/golden/*.txt
+	@SWEETSPOT_GOLDEN=write BIN=$(BIN) bash tests/run.sh $(BIN)/test_golden
+
+# Small mistakes, one at a time, in a copy of the tree: each must make a test fail. MUTANTS: which (all of them).
+.PHONY: test-mutants
+test-mutants: setup
+	@bash tests/mutants.sh $(MUTANTS)
+
+# The tests under AddressSanitizer and UndefinedBehaviorSanitizer, but for those of the templates in emulation, which
+# are programs of their own.
 .PHONY: test-sanitize
 test-sanitize:
 	@$(MAKE) SANITIZE=1 setup
 	@$(MAKE) SANITIZE=1 test-programs
-	@BIN=out/bin-sanitize sh tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(TESTS))
+	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) \
+	  bash tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out %/test_emulation,$(ALL_TESTS)))
 
 # Tests that need a GPU: hostile kernels, counters against ncu, a whole tuning run.
 .PHONY: test-gpu
 test-gpu: setup
 	@$(MAKE) test-programs
-	@SWEETSPOT_GPU_REQUIRED=1 BIN=$(BIN) sh tests/run.sh $(filter $(BIN)/test_gpu%,$(TESTS))
+	@SWEETSPOT_GPU_REQUIRED=1 BIN=$(BIN) DEADLINE=$(or $(DEADLINE),1800) bash tests/run.sh -- $(GPU_TESTS)
 
 # The layers of ARCHITECTURE.md, as includes.
 .PHONY: layers
@@ -188,11 +214,15 @@ clean:
 help:
 	@echo 'make demo           set up, build, tune SGEMM (on the GPU, or on a recorded space), header, comparison'
 	@echo 'make test           set up, build, all tests that need no GPU'
+	@echo 'make test-fast      those of them that take a few seconds'
 	@echo 'make test-sanitize  the same tests under AddressSanitizer and UBSan'
+	@echo 'make test-mutants   does each mistake in tests/mutants make a test fail?'
+	@echo 'make golden         rewrite tests/golden, which tests compare the output of commands with'
 	@echo 'make test-gpu       tests that need a GPU'
 	@echo 'make layers         check which folder includes what'
 	@echo 'make circles        check that the files of a folder call each other in one direction'
 	@echo 'make all | clean | format'
+	@echo 'DEADLINE=300: seconds a test program may take; JOBS=2: how many run at once'
 	@echo 'WERROR=1 makes warnings errors; CUDA_HOME=... chooses the toolkit (now $(CUDA_HOME))'
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
