@@ -44,6 +44,7 @@ struct sim {
     enum task_known (*known)(int number);
     double (*objective)(int number);
     int told[MOST_TASKS], told_count, dropped, counted, without_counters, batches[MOST_TASKS], batch_count;
+    size_t left_countable[MOST_TASKS]; // after each batch
     char trace[65536];
     size_t trace_length;
     bool done;
@@ -150,6 +151,7 @@ static inline bool decide(struct sim *s)
             break;
         case POLICY_COUNT:
             trace(s, 'n', (int)a.request->task_count);
+            s->left_countable[s->batch_count] = task_queue_count(&s->policy.queue, TASK_COUNTABLE);
             s->batches[s->batch_count++] = (int)a.request->task_count;
             if (s->policy.gpus[a.worker].queued == 1) plan_answer(s, a.worker);
             break;
@@ -242,8 +244,8 @@ static inline bool step(struct sim *s)
 
 static inline void run_to_the_end(struct sim *s)
 {
-    while (decide(s))
-        if (!step(s)) fail_msg("the run stands still after: %s", s->trace);
+    for (int steps = 0; decide(s); steps++)
+        if (!step(s) || steps > 10 * MOST_TASKS) fail_msg("the run stands still after: %s", s->trace);
 }
 
 #endif
