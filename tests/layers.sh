@@ -42,7 +42,8 @@ refuse tuner/gpu "search/|$(above cli compile job output recorded replay run sto
     'the GPU worker knows no jobs and no stores'
 refuse tuner/compile "search/|kernels/|$(above cli counting gpu job libraries output recorded replay run store)" \
     'the compiler knows no jobs'
-refuse tuner/store "search/|kernels/|$(above cli counting gpu job libraries output recorded replay run)" 'the store is SQLite alone'
+refuse tuner/store "search/|kernels/|$(above cli counting gpu job libraries output recorded replay run)" \
+    'the store is SQLite alone'
 refuse tuner/recorded "$(above cli counting gpu job libraries output replay run store)" 'recorded spaces know no store'
 refuse tuner/run "$(above cli counting gpu libraries output)" 'the run knows no commands and no CUDA'
 if grep -rnE '\bFILE \*|\bfopen\b|\bprintf\(' search --include='*.[ch]' | grep -v snprintf; then

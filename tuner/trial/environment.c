@@ -99,7 +99,7 @@ static const struct environment_setting *find(const char *path)
     return NULL;
 }
 
-struct lines {
+struct setting_lines {
     char **line;
     size_t count, room;
     bool strict;
@@ -118,7 +118,7 @@ static char *value_text(const json_t *value)
     return longer;
 }
 
-static int collect(struct lines *l, const char *path, const json_t *value)
+static int collect(struct setting_lines *l, const char *path, const json_t *value)
 {
     size_t i;
     const char *key;
@@ -163,7 +163,7 @@ static int compare_lines(const void *a, const void *b)
 
 char *environment_text(const json_t *facts, bool strict, struct error *err)
 {
-    struct lines l = {.strict = strict, .err = err};
+    struct setting_lines l = {.strict = strict, .err = err};
     char *text = NULL;
     int failed = facts ? collect(&l, "", facts) : error_set(err, "what the trials depend on is not UTF-8");
     if (l.count) qsort(l.line, l.count, sizeof *l.line, compare_lines);
