@@ -257,7 +257,7 @@ int store_read_fields(struct store *store, sqlite3_stmt *query, int *column, enu
                                : NULL;
         switch (f->kind) {
         case FIELD_TEXT:
-            *(const char **)place = arena_copy(memory, text);
+            *(const char **)place = text && *text ? arena_copy(memory, text) : "";
             break;
         case FIELD_STATUS: {
             int status = status_find(text);

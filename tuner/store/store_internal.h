@@ -71,7 +71,9 @@ int store_end(struct store *, int status, struct error *err);
 // The table of fields as SQL (store_fields.c) -------------------------------------------------------------------------
 
 // A trial with its newest verdict, and its status by that.
-#define STORE_JUDGED_TRIALS "trials t LEFT JOIN verdicts v ON v.id = (SELECT max(id) FROM verdicts WHERE trial = t.id)"
+#define STORE_JUDGED_TRIALS                                          \
+    "trials t LEFT JOIN verdicts v ON v.trial = t.id AND NOT EXISTS" \
+    " (SELECT 1 FROM verdicts n WHERE n.trial = v.trial AND n.id > v.id)"
 #define STORE_JUDGED_STATUS "coalesce(v.status, t.status)"
 
 // "name TYPE, name TYPE, ..." of a level's fields, for CREATE TABLE. malloc'ed.
