@@ -149,7 +149,7 @@ int job_setup_launches(const struct job *job, const struct device_limits *limits
     for (size_t i = 0; i < *count; i++) {
         const struct planned_launch *l = &planned[i];
         const struct compiled_entry *e = compiled_find(compiled, job->stages[l->stage].entry);
-        if (e && launch_check(limits, &l->shape, e->registers, e->shared, reason))
+        if (e && launch_check(limits, &l->shape, e->figures.registers, e->figures.shared_static, reason))
             return error_prefix(reason, "%s on %s", job->stages[l->stage].name, job->problems[l->problem].name);
     }
     return 0;
