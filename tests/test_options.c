@@ -441,6 +441,19 @@ static void the_help_of_tune_and_replay_names_every_strategy(void **state)
     }
 }
 
+static void tune_refuses_a_strategy_that_is_not_there(void **state)
+{
+    (void)state;
+    char *out, *err;
+    assert_int_equal(finished_run(cmd_tune, &out, &err, "tune", "configs/example.cfg", "--strategy=genetik",
+                                  "--store=/nowhere/x", NULL),
+                     2);
+    assert_contains(err, "unknown strategy 'genetik'; did you mean 'genetic'? (known: default, trees, local, ");
+    assert_string_equal(out, "");
+    free(out);
+    free(err);
+}
+
 static void replay_refuses_strategies_and_options_that_are_not_there(void **state)
 {
     (void)state;
@@ -494,6 +507,7 @@ int main(void)
         cmocka_unit_test(lists_are_json_too),
         cmocka_unit_test(what_cannot_be_listed_is_a_usage_error_with_the_nearest),
         cmocka_unit_test(the_help_of_tune_and_replay_names_every_strategy),
+        cmocka_unit_test(tune_refuses_a_strategy_that_is_not_there),
         cmocka_unit_test(replay_refuses_strategies_and_options_that_are_not_there),
         cmocka_unit_test(a_misspelt_command_has_a_nearest_one),
     };
