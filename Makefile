@@ -28,13 +28,15 @@ VENDOR := -isystem $(CUDA_HOME)/include
 LIBS := -lconfig -ljansson -lsqlite3 -lz -ldl -lm -lpthread
 
 BASE_SOURCES := $(wildcard tuner/base/*.c)
+# A trial and its figures: what workers and driver tell each other.
+TRIAL_SOURCES := $(wildcard tuner/trial/*.c)
 COMPILE_SOURCES := $(wildcard tuner/compile/*.c)
 GPU_SOURCES := $(wildcard tuner/gpu/*.c tuner/counting/*.c tuner/libraries/*.c)
 KERNEL_SOURCES := $(wildcard kernels/*.c)
 METRIC_SOURCES := $(wildcard tuner/metrics/*.c)
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
-LIBRARY_SOURCES := $(BASE_SOURCES) $(KERNEL_SOURCES) $(METRIC_SOURCES) $(wildcard search/*.c) tuner/compile/source.c \
-  tuner/compile/cache.c \
+LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(METRIC_SOURCES) $(wildcard search/*.c) \
+  tuner/compile/source.c tuner/compile/cache.c \
   $(wildcard tuner/job/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c) \
   $(filter-out tuner/cli/main.c,$(wildcard tuner/cli/*.c))
 REPLAY_SOURCES := $(wildcard tuner/replay/*.c)
@@ -85,7 +87,7 @@ $(BUILD)/tuner/compile/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HO
 $(BUILD)/search/gp.o: EXTRA = -O3
 $(BUILD)/tuner/run/embedded.o: kernels/support.cu
 
-$(BASE_LIBRARY): $(call objects,$(BASE_SOURCES))
+$(BASE_LIBRARY): $(call objects,$(BASE_SOURCES) $(TRIAL_SOURCES))
 	@rm -f $@
 	@ar rcs $@ $^
 

@@ -29,6 +29,8 @@ refuse search "$foreign|time\.h|unistd|fcntl|tuner/base/clock|kernels/|$(above c
 refuse kernels "$foreign|search/|$(above cli compile counting gpu job libraries output recorded replay run store \
     trial)" \
     'kernels/ knows values and functions handed to it'
+refuse tuner/trial "search/|kernels/|$(above cli compile counting gpu job libraries output recorded replay run store)" \
+    'a trial knows its figures alone'
 refuse tuner/base "search/|kernels/|$(above cli compile counting gpu job libraries output recorded replay run store \
     trial)" \
     'tuner/base is the lowest layer'
@@ -38,11 +40,12 @@ refuse tuner/libraries "search/|$(above cli compile counting gpu job output reco
     'the foreign libraries know nothing of trials'
 refuse tuner/counting "search/|$(above cli compile job output recorded replay run store trial)" \
     'counting knows no jobs and no stores'
-refuse tuner/gpu "search/|$(above cli compile job output recorded replay run store trial)" \
+refuse tuner/gpu "search/|$(above cli compile job output recorded replay run store)" \
     'the GPU worker knows no jobs and no stores'
-refuse tuner/compile "search/|kernels/|$(above cli counting gpu job libraries output recorded replay run store trial)" \
+refuse tuner/compile "search/|kernels/|$(above cli counting gpu job libraries output recorded replay run store)" \
     'the compiler knows no jobs'
-refuse tuner/store "$(above cli counting gpu job libraries output recorded replay run)" 'the store is SQLite alone'
+refuse tuner/store "search/|kernels/|$(above cli counting gpu job libraries output recorded replay run)" \
+    'the store is SQLite alone'
 refuse tuner/recorded "$(above cli counting gpu job libraries output replay run store)" 'recorded spaces know no store'
 refuse tuner/run "$(above cli counting gpu libraries output)" 'the run knows no commands and no CUDA'
 if grep -rnE '\bFILE \*|\bfopen\b|\bprintf\(' search --include='*.[ch]' | grep -v snprintf; then
@@ -51,7 +54,7 @@ fi
 
 only 'libconfig\.h' tuner/job/reader.c
 only 'jansson\.h' tuner/base/json.h
-only 'sqlite3\.h' tuner/store/store.c tuner/store/store_internal.h tuner/store/store_schema.c tuner/store/store_trials.c
+only 'sqlite3\.h' tuner/store/store_internal.h
 only 'xxhash\.h' tuner/base/hash.c
 only 'zlib\.h' tuner/base/gzip.c
 only 'nvrtc\.h' tuner/compile/nvrtc.c

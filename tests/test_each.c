@@ -391,7 +391,7 @@ static void the_wave_model_makes_a_better_selector(void **state)
     for (size_t p = 0; p < problems; p++)
         holdout[p] = job->problems[p].holdout, memcpy(sizes_of + 3 * p, job->problems[p].sizes, 3 * sizeof *sizes_of);
     for (size_t i = 0; i < recorded->trial_count; i++) {
-        const struct recorded_trial *trial = &recorded->trials[i];
+        const struct trial *trial = &recorded->trials[i];
         struct wave_model model;
         char config[1024];
         if (trial->status != STATUS_OK) continue;

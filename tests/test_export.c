@@ -47,7 +47,7 @@ static void an_export_holds_everything_that_a_search_would_be_told(void **state)
     assert_int_equal(r->metric_count, 1);
     assert_int_equal(r->trial_count, 3);
     assert_int_equal(r->best, 1);
-    const struct recorded_trial *first = &r->trials[0], *wrong = &r->trials[2];
+    const struct trial *first = &r->trials[0], *wrong = &r->trials[2];
     assert_true(fabs(first->problems[0].time / 2e-3 - 1) < 1e-6 &&
                 fabs(first->problems[1].high / (1.01 * 2e-5) - 1) < 1e-6);
     assert_true(fabs(first->objective / 2e-4 - 1) < 1e-6);
@@ -55,7 +55,7 @@ static void an_export_holds_everything_that_a_search_would_be_told(void **state)
     assert_true(first->facts.registers == 40 && first->facts.spill_bytes == 8 && first->facts.shared_bytes == 1024 &&
                 first->facts.code_bytes == 4096);
     assert_true(first->facts.occupancy == 0.5);
-    assert_true(first->counters[0] == 12); // of the first problem
+    assert_true(r->counters[0] == 12); // of the first problem
     assert_int_equal(wrong->status, STATUS_WRONG);
     assert_true(isnan(wrong->objective));
     assert_int_equal(r->configs[3 * 2 + 0], 2); // BLOCK_M=256

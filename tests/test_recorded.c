@@ -104,8 +104,8 @@ static void our_own_format_comes_back_as_it_was_written_plain_and_packed(void **
         assert_int_equal(r->trials[1].status, STATUS_WRONG);
         assert_true(r->trials[0].problems[0].low == 0.24 && r->trials[0].problems[0].sample_count == 2);
         assert_true(r->trials[0].facts.registers == 40 && r->trials[0].facts.occupancy == 0.5 &&
-                    r->trials[0].counters[0] == 1000);
-        assert_true(isnan(r->trials[1].counters[0]));
+                    r->counters[0] == 1000);
+        assert_true(isnan(r->counters[1]));
         assert_string_equal(r->baselines[0].name, "cublas");
         assert_true(r->baselines[0].problems[0].samples[1] == 0.51);
         recorded_free(r);
@@ -189,7 +189,7 @@ static void the_shipped_space_is_whole(void **state)
         char text[2048];
         space_format(r->space, r->configs + i * r->parameter_count, text, sizeof text);
         int wide = strstr(text, "TILE_COL_SIZE=8") != NULL;
-        conflicts[wide] += r->trials[i].counters[metric];
+        conflicts[wide] += r->counters[i * r->metric_count + metric];
         counts[wide]++;
     }
     assert_true(conflicts[1] / (double)counts[1] > 1000 * conflicts[0] / (double)counts[0]);
@@ -216,14 +216,15 @@ static void recorded_spaces_are_their_jobs_whole_spaces(void **state)
         assert_true(r->best >= 0);
         size_t counted = 0, ran = 0;
         for (size_t i = 0; i < r->trial_count; i++) {
-            const struct recorded_trial *t = r->trials + i;
+            const struct trial *t = r->trials + i;
             if (t->status != STATUS_OK) {
                 if (!(t->objective > 0) && !t->reason)
                     fail_msg("%s, trial %zu has neither time nor reason", files.gl_pathv[f], i);
                 continue;
             }
             ran++;
-            for (size_t m = 0, any = 0; m < r->metric_count && !any; m++) counted += any = isfinite(t->counters[m]);
+            for (size_t m = 0, any = 0; m < r->metric_count && !any; m++)
+                counted += any = isfinite(r->counters[i * r->metric_count + m]);
         }
         if (counted < ran) fail_msg("%s: %zu of %zu trials have counters", files.gl_pathv[f], counted, ran);
         free(size);

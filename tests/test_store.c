@@ -18,6 +18,7 @@
 
 #include "tuner/base/text.h"
 #include "tuner/store/store.h"
+#include "tuner/trial/trial_field.h"
 
 static char folder[] = "/tmp/sweetspot-store-XXXXXX";
 static char *path; // of the test's store
@@ -26,13 +27,11 @@ static const struct environment first = {
     .key = "0123456789abcdef0123456789abcdef",
     .job = "sgemm",
     .source_hash = "aa",
-    .entry = "gemm",
     .compiler = "nvrtc 13.0",
     .device = "NVIDIA H200",
     .arch = "sm_90a",
     .driver = "580.159.04",
-    .problems = "[]",
-    .settings = "{}",
+    .settings = "environment 1\n",
 };
 
 static int make_folder(void **state)
@@ -85,6 +84,7 @@ static struct store *open_store(void)
 static void add(struct store *store, int number, enum trial_status status)
 {
     struct error err = {""};
+    const double samples[3] = {number * 1e-6, 1.0 / 3, 2};
     struct trial_problem problems[2] = {
         {.name = "M=64",
          .tuned = true,
@@ -92,11 +92,12 @@ static void add(struct store *store, int number, enum trial_status status)
          .low = number * 0.9e-6,
          .high = number * 1.1e-6,
          .sample_count = 3,
-         .samples = {number * 1e-6, 1.0 / 3, 2},
+         .samples = samples,
          .samples_taken = 25,
          .error = 0.25},
-        {.name = "M=63", .time = NAN, .low = NAN, .high = NAN, .error = NAN},
     };
+    trial_clear(FIELD_PROBLEM, &problems[1]);
+    problems[1].name = "M=63";
     struct trial_stage stages[1] = {{.name = "gemm",
                                      .registers = 128,
                                      .spill_loads = 0,
@@ -118,7 +119,7 @@ static void add(struct store *store, int number, enum trial_status status)
         .compile_seconds = 0.5,
         .compile_cached = true,
         .gpu_busy = 0.1,
-        .gpu_wall = 0.2,
+        .gpu_seconds = 0.2,
         .device_id = "GPU-1",
         .clock_mhz = 1980,
         .temperature = NAN,
@@ -150,7 +151,7 @@ static void a_trial_comes_back_as_it_was_committed(void **state)
     assert_int_equal(t.status, STATUS_OK);
     assert_string_equal(t.reason, "");
     assert_true(t.objective == 7 * 1e-6);
-    assert_true(t.compile_seconds == 0.5 && t.gpu_busy == 0.1 && t.gpu_wall == 0.2 && t.clock_mhz == 1980);
+    assert_true(t.compile_seconds == 0.5 && t.gpu_busy == 0.1 && t.gpu_seconds == 0.2 && t.clock_mhz == 1980);
     assert_true(isnan(t.temperature));
     assert_true(t.compile_cached && t.counted);
     assert_string_equal(t.device_id, "GPU-1");
@@ -524,7 +525,7 @@ static void what_is_no_sound_store_of_this_version_is_refused_and_untouched(void
         void (*spoil)(void);
         const char *message;
     } cases[] = {
-        {version_9, "has version 9, this sweetspot reads version 1"},
+        {version_9, "has version 9, this sweetspot reads versions 1 to 2"},
         {other_program, "another program"},
         {text_file, "not a sweetspot store"},
         {truncated, "is damaged: it has 12288 of"},

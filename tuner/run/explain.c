@@ -10,6 +10,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/run/worker.h"
+#include "tuner/trial/trial_field.h"
 
 enum { UNLIMITED = 1 << 20, SCHEDULERS = 4 }; // schedulers of a multiprocessor, since Maxwell
 
@@ -109,13 +110,13 @@ static void add_stages(struct single_run *single, const struct job *job, const s
         if ((size_t)l->problem != problem) continue;
         const struct stage *stage = &job->stages[l->stage];
         const struct compiled_entry *e = compiled_find(&c->compiled, stage->entry);
-        static const struct compiled_entry library = {.registers = -1, .shared = -1, .stack = -1, .code_bytes = -1};
-        if (!e) e = &library; // its kernels are the library's business
-        json_t *facts = explain_facts(single_run_limits(single), &l->shape, e->registers, e->shared);
-        json_object_set_new(facts, "spill_loads", json_integer((json_int_t)e->spill_loads));
-        json_object_set_new(facts, "spill_stores", json_integer((json_int_t)e->spill_stores));
-        json_object_set_new(facts, "stack", json_integer((json_int_t)e->stack));
-        json_object_set_new(facts, "code_bytes", json_integer((json_int_t)e->code_bytes));
+        struct trial_stage figures;
+        trial_clear(FIELD_STAGE, &figures); // a library's kernels are the library's business
+        if (e) figures = e->figures;
+        json_t *facts = explain_facts(single_run_limits(single), &l->shape, figures.registers, figures.shared_static),
+               *known = trial_json(FIELD_STAGE, &figures);
+        json_object_update_missing(facts, known);
+        json_decref(known);
         const int64_t *g = l->shape.grid, *b = l->shape.block, *k = l->shape.cluster;
         json_array_append_new(json_object_get(document, "stages"),
                               json_pack("{s:s, s:{s:[I,I,I], s:[I,I,I], s:[I,I,I]}, s:o}", "name", stage->name,
@@ -139,8 +140,9 @@ static void pad_shared(struct single_run *single, const struct job *job, struct 
             k++;
             continue;
         }
-        int64_t threads = l->block[0] * l->block[1] * l->block[2], fixed = e->shared > 0 ? e->shared : 0;
-        while (blocks_per_sm(d, threads, e->registers, l->shared + fixed) > blocks &&
+        int64_t threads = l->block[0] * l->block[1] * l->block[2], fixed = e->figures.shared_static;
+        if (fixed < 0) fixed = 0;
+        while (blocks_per_sm(d, threads, e->figures.registers, l->shared + fixed) > blocks &&
                l->shared + fixed + 1024 <= d->max_shared)
             l->shared += 1024;
         json_object_set_new(json_array_get(stages, k++), "shared", json_integer((json_int_t)l->shared));

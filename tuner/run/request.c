@@ -8,6 +8,7 @@
 #include "kernels/operation.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
+#include "tuner/trial/trial_field.h"
 
 int compiled_read(const json_t *answer, struct compiled *c, struct error *err)
 {
@@ -27,13 +28,9 @@ int compiled_read(const json_t *answer, struct compiled *c, struct error *err)
         c->entries[i] = (struct compiled_entry){
             .entry = text_copy(json_get_string(e, "entry", "")),
             .symbol = text_copy(json_get_string(e, "symbol", "")),
-            .registers = json_get_integer(e, "registers", -1),
-            .spill_loads = json_get_integer(e, "spill_loads", -1),
-            .spill_stores = json_get_integer(e, "spill_stores", -1),
-            .shared = json_get_integer(e, "shared", -1),
-            .stack = json_get_integer(e, "stack", -1),
-            .code_bytes = json_get_integer(e, "code_bytes", -1),
         };
+        trial_clear(FIELD_STAGE, &c->entries[i].figures);
+        trial_read_answer(FIELD_STAGE, FIELD_COMPILER, &c->entries[i].figures, e, &c->memory);
     }
     return 0;
 }
@@ -47,6 +44,7 @@ void compiled_release(struct compiled *c)
         free(c->entries[i].symbol);
     }
     free(c->entries);
+    arena_release(&c->memory);
     *c = (struct compiled){0};
 }
 

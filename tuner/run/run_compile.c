@@ -90,7 +90,7 @@ static bool check_launches(struct run *r, struct task *t)
         const struct planned_launch *l = &t->launches[i];
         const struct compiled_entry *e = compiled_find(&t->compiled, r->job->stages[l->stage].entry);
         if (!e) continue;
-        if (launch_check(&r->limits, &l->shape, e->registers, e->shared, &err)) {
+        if (launch_check(&r->limits, &l->shape, e->figures.registers, e->figures.shared_static, &err)) {
             error_prefix(&err, "%s on %s", r->job->stages[l->stage].name, r->job->problems[l->problem].name);
             run_commit(r, t, STATUS_PRUNED, err.message, NULL);
             return false;

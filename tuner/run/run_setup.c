@@ -16,6 +16,7 @@
 #include "tuner/compile/source.h"
 #include "tuner/run/embedded.h"
 #include "tuner/run/run.h"
+#include "tuner/run/run_environment.h"
 
 enum { HELLO_TIMEOUT = 120, SETUP_TIMEOUT = 600 };
 
@@ -173,69 +174,33 @@ static int compile_helpers(struct run *r, struct error *err)
     return status;
 }
 
-static char *join_entry(const struct run *r)
-{
-    const struct job *job = r->job;
-    char *text = text_copy("");
-#define APPEND(...)                                       \
-    do {                                                  \
-        char *piece = text_format(__VA_ARGS__);           \
-        char *longer = text_format("%s%s;", text, piece); \
-        free(piece);                                      \
-        free(text);                                       \
-        text = longer;                                    \
-    } while (0)
-    for (size_t i = 0; i < job->stage_count; i++) {
-        const struct stage *s = &job->stages[i];
-        if (s->operation)
-            APPEND("operation %s by %s", s->operation, s->by);
-        else
-            APPEND("entry %s", s->entry);
-    }
-    for (size_t i = 0; i < job->option_count; i++) APPEND("option %s", job->options[i]);
-    for (size_t i = 0; i < job->define_count; i++) APPEND("define %s=%s", job->defines[i].name, job->defines[i].value);
-    for (size_t i = 0; i < space_parameter_count(job->space); i++)
-        APPEND("parameter %s", space_parameter(job->space, i)->name);
-#undef APPEND
-    return text;
-}
-
 static int open_store(struct run *r, struct error *err)
 {
-    char *entry = join_entry(r),
-         *problems = json_dumps(json_object_get(r->job_request, "problems"), JSON_COMPACT | JSON_SORT_KEYS);
-    json_t *parts =
-        json_pack("{s:o, s:O, s:O, s:b}", "reference", json_deep_copy(json_object_get(r->job_request, "reference")),
-                  "verify", json_object_get(r->job_request, "verify"), "cache",
-                  json_object_get(json_object_get(r->job_request, "measure"), "cache"), "replay", (int)r->replay);
-    json_object_del(json_object_get(parts, "reference"), "cubin"); // a path
-    char *settings = json_dumps(parts, JSON_COMPACT | JSON_SORT_KEYS), key[HASH_TEXT_SIZE];
-    const char *all[] = {r->job->name, r->source_hash, entry,    r->compiler, r->device_name,
-                         r->arch,      r->driver,      problems, settings};
-    struct hash *h = hash_new();
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) hash_text(h, all[i]);
-    hash_finish(h, key);
+    char key[HASH_TEXT_SIZE];
     struct environment e = {.key = key,
                             .job = r->job->name,
                             .source_hash = r->source_hash,
-                            .entry = entry,
                             .compiler = r->compiler,
                             .device = r->device_name,
                             .arch = r->arch,
-                            .driver = r->driver,
-                            .problems = problems,
-                            .settings = settings};
-    int status = 0;
+                            .driver = r->driver};
+    json_t *facts = run_environment_facts(r->job, r->job_request, &e, r->replay);
+    char *settings = environment_text(facts, true, err), *hello = json_dumps(r->hello, JSON_COMPACT);
+    int status = EXIT_ENVIRONMENT;
+    json_decref(facts);
+    if (!settings) goto out;
+    environment_key(settings, key);
+    e.settings = settings;
     if (store_open(&r->store, r->options->store_path, true, err) || store_lock(r->store, err) ||
-        store_use_environment(r->store, &e, err))
-        status = EXIT_ENVIRONMENT;
-    char *hello = json_dumps(r->hello, JSON_COMPACT);
-    if (!status && store_put_document(r->store, "device", hello, err)) status = EXIT_ENVIRONMENT;
+        store_use_environment(r->store, &e, err) || store_put_document(r->store, "device", hello, err))
+        goto out;
+    status = 0;
+    if (store_kept_copy(r->store))
+        run_message(r, "the store was of an older version and has been migrated; the old one is kept as %s",
+                    store_kept_copy(r->store));
+out:
     free(hello);
-    free(entry);
-    free(problems);
     free(settings);
-    json_decref(parts);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/run/run.h"
+#include "tuner/run/trial_record.h"
 
 void run_fail(struct run *r, int exit_status, const struct error *why)
 {
@@ -153,129 +154,45 @@ static void tell(struct run *r, const uint16_t *config, enum trial_status status
     r->counts[status]++;
 }
 
-static void read_times(const struct run *r, const json_t *answer, struct trial_problem *problems, double *times)
-{
-    const struct job *job = r->job;
-    for (size_t p = 0; p < job->problem_count; p++)
-        problems[p] = (struct trial_problem){.name = job->problems[p].name,
-                                             .tuned = job->problems[p].tune,
-                                             .time = NAN,
-                                             .low = NAN,
-                                             .high = NAN,
-                                             .error = NAN};
-    for (size_t p = 0; p < job->tuned_count; p++) times[p] = NAN;
-    size_t i, k;
-    json_t *value, *sample;
-    json_array_foreach(json_object_get(answer, "problems"), i, value)
-    {
-        int64_t p = json_get_integer(value, "problem", -1);
-        if (p < 0 || p >= (int64_t)job->problem_count) continue;
-        problems[p].time = json_get_number(value, "time", NAN);
-        problems[p].low = json_get_number(value, "low", NAN);
-        problems[p].high = json_get_number(value, "high", NAN);
-        problems[p].samples_taken = json_get_integer(value, "count", 0);
-        problems[p].error = json_get_number(value, "error", NAN);
-        json_array_foreach(json_object_get(value, "samples"), k, sample)
-        {
-            if (problems[p].sample_count < STORE_MAX_SAMPLES && json_is_number(sample))
-                problems[p].samples[problems[p].sample_count++] = json_number_value(sample);
-        }
-        if (p < (int64_t)job->tuned_count) times[p] = problems[p].time;
-    }
-}
-
-// One row a stage that this configuration uses, from its launch on the first problem that it does.
-static size_t describe_stages(const struct run *r, const struct task *t, const json_t *answer,
-                              struct trial_stage *stages)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < t->launch_count; i++) {
-        const struct planned_launch *l = &t->launches[i];
-        if (l->problem != t->launches[0].problem) continue;
-        const struct stage *s = &r->job->stages[l->stage];
-        const struct compiled_entry *e = compiled_find(&t->compiled, s->entry);
-        struct trial_stage *out = &stages[count++];
-        *out = (struct trial_stage){.name = s->name,
-                                    .registers = -1,
-                                    .spill_loads = -1,
-                                    .spill_stores = -1,
-                                    .shared_static = -1,
-                                    .shared_dynamic = l->shape.shared,
-                                    .stack = -1,
-                                    .code_bytes = -1,
-                                    .occupancy = NAN,
-                                    .warnings = t->compiled.warnings ? t->compiled.warnings : ""};
-        if (!e) continue;
-        out->registers = e->registers;
-        out->spill_loads = e->spill_loads;
-        out->spill_stores = e->spill_stores;
-        out->shared_static = e->shared;
-        out->stack = e->stack;
-        out->code_bytes = e->code_bytes;
-        out->occupancy = theoretical_occupancy(&r->limits, l->shape.block[0] * l->shape.block[1] * l->shape.block[2],
-                                               e->registers, l->shape.shared + (e->shared > 0 ? e->shared : 0));
-        size_t k;
-        json_t *seen; // the driver's own figure, where the kernel was loaded
-        json_array_foreach(json_object_get(answer, "stages"), k, seen)
-        {
-            if (json_get_integer(seen, "problem", -1) == l->problem &&
-                json_get_integer(seen, "stage", -1) == (int64_t)count - 1)
-                out->occupancy = json_get_number(seen, "occupancy", out->occupancy);
-        }
-    }
-    return count;
-}
-
 void run_commit(struct run *r, struct task *t, enum trial_status status, const char *reason, const json_t *answer)
 {
-    struct trial_problem problems[JOB_MAX_PROBLEMS];
-    struct trial_stage stages[JOB_MAX_STAGES];
-    double times[JOB_MAX_PROBLEMS];
+    struct trial_record record;
+    struct trial *trial = &record.trial;
     struct error err;
-    read_times(r, answer, problems, times);
-    double objective = status == STATUS_OK || status == STATUS_SLOW ? job_objective(r->job, times) : NAN;
-    if (status == STATUS_OK && !isfinite(objective)) {
-        status = STATUS_CRASHED;
-        reason = "the worker called it ok but gave no time";
-    }
-    struct trial trial = {
-        .config = t->text,
-        .status = status,
-        .reason = reason ? reason : "",
-        .objective = objective,
-        .compile_seconds = t->compiled.seconds,
-        .compile_cached = t->compiled.cached,
-        .gpu_busy = json_get_number(answer, "busy", 0),
-        .gpu_wall = json_get_number(answer, "wall", 0),
-        .device_id = t->device_id ? t->device_id : "",
-        .clock_mhz = json_get_number(answer, "clock_mhz", NAN),
-        .temperature = json_get_number(answer, "temperature", NAN),
-        .counted = status != STATUS_OK || !r->metric_count,
-        .problem_count = answer ? r->job->problem_count : 0,
-        .problems = problems,
-        .stage_count = describe_stages(r, t, answer, stages),
-        .stages = stages,
-    };
-    if (store_add(r->store, &trial, &err)) {
+    trial_record_make(&record,
+                      &(struct trial_facts){.job = r->job,
+                                            .limits = &r->limits,
+                                            .config = t->text,
+                                            .device_id = t->device_id,
+                                            .compiled = &t->compiled,
+                                            .launches = t->launches,
+                                            .launch_count = t->launch_count,
+                                            .answer = answer,
+                                            .counts = r->metric_count > 0},
+                      status, reason);
+    if (store_add(r->store, trial, &err)) {
         run_fail(r, EXIT_ENVIRONMENT, &err);
+        trial_record_release(&record);
         return;
     }
-    t->trial = trial.id;
-    t->objective = objective;
+    t->trial = trial->id;
+    t->objective = trial->objective;
     r->new_trials++;
     r->compile_seconds += t->compiled.cached ? 0 : t->compiled.seconds;
     r->cache_hits += t->compiled.cached;
-    r->gpu_busy += trial.gpu_busy;
-    r->gpu_wall += trial.gpu_wall;
-    if (isfinite(trial.clock_mhz)) r->clock_mhz = trial.clock_mhz;
-    if (isfinite(trial.temperature)) r->temperature = trial.temperature;
-    tell(r, t->config, status, objective, times);
-    mark_told(r, trial.id);
-    if (status == STATUS_OK) note_best(r, objective, times, t->text, trial.id);
-    if (status != STATUS_OK && status != STATUS_SLOW &&
-        (r->counts[status] <= 3 || status == STATUS_CRASHED || status == STATUS_TIMEOUT))
-        run_log(r, "trial %" PRId64 " %s: %.300s (%s)", trial.id, status_name(status), trial.reason, t->text);
-    if (trial.counted)
+    if (isfinite(trial->gpu_busy)) r->gpu_busy += trial->gpu_busy;
+    if (isfinite(trial->gpu_seconds)) r->gpu_wall += trial->gpu_seconds;
+    if (isfinite(trial->clock_mhz)) r->clock_mhz = trial->clock_mhz;
+    if (isfinite(trial->temperature)) r->temperature = trial->temperature;
+    tell(r, t->config, trial->status, trial->objective, record.times);
+    mark_told(r, trial->id);
+    if (trial->status == STATUS_OK) note_best(r, trial->objective, record.times, t->text, trial->id);
+    if (trial->status != STATUS_OK && trial->status != STATUS_SLOW &&
+        (r->counts[trial->status] <= 3 || trial->status == STATUS_CRASHED || trial->status == STATUS_TIMEOUT))
+        run_log(r, "trial %" PRId64 " %s: %.300s (%s)", trial->id, status_name(trial->status), trial->reason, t->text);
+    bool counted = trial->counted;
+    trial_record_release(&record);
+    if (counted)
         run_drop_task(r, t);
     else
         t->state = TASK_COUNTABLE;
@@ -283,21 +200,9 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
 
 void run_commit_counters(struct run *r, struct task *t, const json_t *answer)
 {
-    struct trial_counter *counters = NULL;
-    size_t count = 0, i, k;
-    json_t *launch, *value;
+    size_t count;
+    struct trial_counter *counters = trial_record_counters(answer, r->metrics, r->metric_count, &count);
     struct error err;
-    json_array_foreach(json_object_get(answer, "counters"), i, launch)
-    {
-        json_array_foreach(json_object_get(launch, "values"), k, value)
-        {
-            if (k >= r->metric_count || !json_is_number(value)) continue;
-            counters = memory_grow(counters, count + 1, sizeof *counters);
-            counters[count++] = (struct trial_counter){(int)json_get_integer(launch, "problem", 0),
-                                                       (int)json_get_integer(launch, "stage", 0), r->metrics[k],
-                                                       json_number_value(value)};
-        }
-    }
     if (store_add_counters(r->store, t->trial, counters, count, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
     free(counters);
     run_drop_task(r, t);

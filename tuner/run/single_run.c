@@ -111,7 +111,9 @@ static int check_launches(struct single_run *single, const struct single_run_can
     const struct job *job = single->run.job;
     for (size_t i = 0; i < c->launch_count; i++) {
         const struct compiled_entry *e = compiled_find(&c->compiled, job->stages[c->launches[i].stage].entry);
-        if (!e || !launch_check(&single->run.limits, &c->launches[i].shape, e->registers, e->shared, err)) continue;
+        if (!e || !launch_check(&single->run.limits, &c->launches[i].shape, e->figures.registers,
+                                e->figures.shared_static, err))
+            continue;
         error_prefix(err, "%s", status_name(STATUS_PRUNED));
         return 1;
     }

@@ -1,4 +1,5 @@
-// The store: opening, locking, environments and documents. Trials are in store_trials.c, the schema in store_schema.c.
+// The store: opening, locking, statements and environments. Trials are in store_trials.c, documents and blobs in
+// store_documents.c, the schema in store_schema.c, older versions in store_migrate.c.
 //
 // Invariant: outside a call no transaction is open and no statement is half-way, so that a reader never holds the log
 // back and a kill -9 between calls finds nothing to undo. synchronous is NORMAL: in WAL mode a commit is then a write()
@@ -18,40 +19,44 @@
 #include "tuner/base/text.h"
 #include "tuner/store/store_internal.h"
 
-enum { BUSY_MS = 10000 };
+enum { BUSY_MS = 10000, ENVIRONMENT_COLUMNS = 8 };
 
 static const char *const statement_text[STATEMENT_COUNT] = {
     [STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
     [STATEMENT_COMMIT] = "COMMIT",
     [STATEMENT_ROLLBACK] = "ROLLBACK",
-    [STATEMENT_ADD_TRIAL] =
-        "INSERT INTO trials (environment, config, status, reason, objective, compile_seconds, compile_cached, "
-        "gpu_busy, gpu_wall,"
-        " device_id, clock_mhz, temperature, counted, finished) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [STATEMENT_ADD_PROBLEM] = "INSERT INTO trial_problems VALUES (?,?,?,?,?,?,?,?,?,?)",
-    [STATEMENT_ADD_STAGE] = "INSERT INTO trial_stages VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
-    [STATEMENT_ADD_COUNTER] = "INSERT OR REPLACE INTO trial_counters VALUES (?,?,?,?,?)",
+    [STATEMENT_ADD_COUNTER] =
+        "INSERT OR REPLACE INTO trial_counters (trial, problem, stage, key, value) VALUES (?,?,?,?,?)",
+    [STATEMENT_ADD_VERDICT] = "INSERT INTO verdicts (trial, status, reason, written) VALUES (?,?,?,?)",
     [STATEMENT_SET_COUNTED] = "UPDATE trials SET counted = 1 WHERE id = ?",
-    [STATEMENT_FIND] = "SELECT * FROM trials WHERE environment = ? AND config = ?",
-    [STATEMENT_GET] = "SELECT * FROM trials WHERE id = ?",
-    [STATEMENT_PROBLEMS] = "SELECT * FROM trial_problems WHERE trial = ? ORDER BY position",
-    [STATEMENT_STAGES] = "SELECT * FROM trial_stages WHERE trial = ? ORDER BY position",
-    [STATEMENT_COUNTERS] = "SELECT * FROM trial_counters WHERE trial = ? ORDER BY problem, stage, key",
+    [STATEMENT_COUNTERS] =
+        "SELECT problem, stage, key, value FROM trial_counters WHERE trial = ? ORDER BY problem, stage, key",
     [STATEMENT_IDS] = "SELECT id FROM trials WHERE environment = ? ORDER BY id LIMIT ?",
-    [STATEMENT_BEST_IDS] = "SELECT id FROM trials WHERE environment = ? AND status = 'ok' AND objective IS NOT NULL"
-                           " ORDER BY objective, id LIMIT ?",
-    [STATEMENT_COUNTS] = "SELECT status, count(*) FROM trials WHERE environment = ? GROUP BY status",
-    [STATEMENT_ELSEWHERE] =
-        "SELECT config, device FROM (SELECT t.config, e.device, e.used,"
-        " row_number() OVER (PARTITION BY t.environment ORDER BY t.objective) AS place"
-        " FROM trials t JOIN environments e ON e.id = t.environment WHERE t.environment <> ? AND t.status = 'ok')"
-        " ORDER BY place, used DESC LIMIT ?",
+    [STATEMENT_BEST_IDS] = "SELECT t.id FROM " STORE_JUDGED_TRIALS " WHERE t.environment = ? AND " STORE_JUDGED_STATUS
+                           " = 'ok' AND t.objective IS NOT NULL ORDER BY t.objective, t.id LIMIT ?",
+    [STATEMENT_COUNTS] =
+        "SELECT " STORE_JUDGED_STATUS ", count(*) FROM " STORE_JUDGED_TRIALS " WHERE t.environment = ? GROUP BY 1",
+    [STATEMENT_ELSEWHERE] = "SELECT config, device FROM (SELECT t.config, e.device, e.used,"
+                            " row_number() OVER (PARTITION BY t.environment ORDER BY t.objective) AS place"
+                            " FROM " STORE_JUDGED_TRIALS " JOIN environments e ON e.id = t.environment"
+                            " WHERE t.environment <> ? AND " STORE_JUDGED_STATUS " = 'ok')"
+                            " ORDER BY place, used DESC LIMIT ?",
+    // status = 'ok': so that the index on these serves. What never was ok has no counters to come.
     [STATEMENT_UNCOUNTED] =
-        "SELECT id FROM trials WHERE environment = ? AND status = 'ok' AND counted = 0 ORDER BY id LIMIT ?",
-    [STATEMENT_PUT_DOCUMENT] = "INSERT INTO documents (environment, kind, written, json) VALUES (nullif(?,0),?,?,?)",
+        "SELECT t.id FROM " STORE_JUDGED_TRIALS " WHERE t.environment = ? AND t.status = 'ok' AND " STORE_JUDGED_STATUS
+        " = 'ok' AND t.counted = 0 ORDER BY t.id LIMIT ?",
+    [STATEMENT_PUT_DOCUMENT] =
+        "INSERT INTO documents (environment, trial, kind, written, json) VALUES (nullif(?,0),nullif(?,0),?,?,?)",
     [STATEMENT_DOCUMENTS] =
         "SELECT written, json FROM documents WHERE kind = ? AND (environment = ? OR environment IS NULL)"
-        " ORDER BY id DESC LIMIT ?",
+        " AND trial IS NULL ORDER BY id DESC LIMIT ?",
+    [STATEMENT_TRIAL_DOCUMENTS] =
+        "SELECT written, json FROM documents WHERE kind = ? AND trial = ? ORDER BY id DESC LIMIT ?",
+    [STATEMENT_PUT_BLOB] = "INSERT INTO blobs (hash, bytes) VALUES (?,?)"
+                           " ON CONFLICT (hash) DO UPDATE SET bytes = excluded.bytes WHERE bytes <> excluded.bytes",
+    [STATEMENT_GET_BLOB] = "SELECT bytes FROM blobs WHERE hash = ?",
+    [STATEMENT_SET_TRIAL_BLOB] = "INSERT OR REPLACE INTO trial_blobs (trial, kind, hash) VALUES (?,?,?)",
+    [STATEMENT_TRIAL_BLOB] = "SELECT hash FROM trial_blobs WHERE trial = ? AND kind = ?",
 };
 
 // errno of the failure: of the connection or, where SQLite noted none, of the write-ahead log's file.
@@ -79,7 +84,10 @@ int store_failed(struct store *store, struct error *err)
         return error_set(err, "cannot %s the store '%s': %s", code == SQLITE_IOERR ? "read or write" : "open",
                          store->path, why ? strerror(why) : sqlite3_errmsg(store->db));
     case SQLITE_READONLY:
-        return error_set(err, "cannot write the store '%s': it is read-only", store->path);
+        return error_set(err, "cannot write the store '%s': it is read-only%s", store->path,
+                         sqlite3_db_filename(store->db, "main") && *sqlite3_db_filename(store->db, "main")
+                             ? ""
+                             : ", being of an older version; `sweetspot tune` brings it up to date");
     case SQLITE_BUSY:
         return error_set(err, "the store '%s' has been locked by another program for %d s", store->path,
                          BUSY_MS / 1000);
@@ -96,10 +104,15 @@ int store_failed(struct store *store, struct error *err)
 sqlite3_stmt *store_statement(struct store *store, enum statement which, struct error *err)
 {
     sqlite3_stmt **statement = &store->statements[which];
-    if (!*statement && sqlite3_prepare_v3(store->db, statement_text[which], -1, SQLITE_PREPARE_PERSISTENT, statement,
-                                          NULL) != SQLITE_OK) {
-        store_failed(store, err);
-        return NULL;
+    if (!*statement) {
+        char *made = store_field_statement(store, which);
+        int code = sqlite3_prepare_v3(store->db, made ? made : statement_text[which], -1, SQLITE_PREPARE_PERSISTENT,
+                                      statement, NULL);
+        free(made);
+        if (code != SQLITE_OK) {
+            store_failed(store, err);
+            return NULL;
+        }
     }
     sqlite3_reset(*statement);
     sqlite3_clear_bindings(*statement);
@@ -111,6 +124,11 @@ int store_run(struct store *store, sqlite3_stmt *statement, struct error *err)
     int result = sqlite3_step(statement) == SQLITE_DONE ? 0 : store_failed(store, err);
     sqlite3_reset(statement);
     return result;
+}
+
+int store_execute(struct store *store, const char *text, struct error *err)
+{
+    return sqlite3_exec(store->db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : store_failed(store, err);
 }
 
 int store_begin(struct store *store, struct error *err)
@@ -199,12 +217,14 @@ int store_open(struct store **out, const char *path, bool create, struct error *
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_extended_result_codes(store->db, 0);
     sqlite3_busy_timeout(store->db, BUSY_MS);
-    if (check_damage(store, err)) goto out;
-    if (sqlite3_exec(store->db, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", NULL, NULL, NULL) !=
-        SQLITE_OK) {
-        store_failed(store, err);
+    int version;
+    if (check_damage(store, err) || store_version(store, &version, err)) goto out;
+    if (version < STORE_VERSION &&
+        (create ? store_migrate(store, version, err) : store_migrate_copy(store, version, err)))
         goto out;
-    }
+    if (store_execute(store, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", err) ||
+        store_find_columns(store, err))
+        goto out;
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     result = 0;
 out:
@@ -226,9 +246,17 @@ void store_close(struct store *store)
     arena_release(&store->found);
     arena_release(&store->document);
     arena_release(&store->session);
+    arena_release(&store->blob);
+    free(store->present);
+    free(store->kept);
     free(store->lock_path);
     free(store->path);
     free(store);
+}
+
+const char *store_kept_copy(const struct store *store)
+{
+    return store->kept;
 }
 
 int store_lock(struct store *store, struct error *err)
@@ -270,7 +298,7 @@ long store_holder(struct store *store)
     return pid;
 }
 
-static int prepare(struct store *store, const char *text, sqlite3_stmt **statement, struct error *err)
+int store_prepare(struct store *store, const char *text, sqlite3_stmt **statement, struct error *err)
 {
     return sqlite3_prepare_v2(store->db, text, -1, statement, NULL) == SQLITE_OK ? 0 : store_failed(store, err);
 }
@@ -279,8 +307,8 @@ static int prepare(struct store *store, const char *text, sqlite3_stmt **stateme
 static int find_environment(struct store *store, const char *key, int64_t *row, bool *last, struct error *err)
 {
     sqlite3_stmt *query = NULL;
-    if (prepare(store, "SELECT id, used = (SELECT max(used) FROM environments) FROM environments WHERE key = ?", &query,
-                err))
+    if (store_prepare(store, "SELECT id, used = (SELECT max(used) FROM environments) FROM environments WHERE key = ?",
+                      &query, err))
         return -1;
     sqlite3_bind_text(query, 1, key, -1, SQLITE_STATIC);
     int result = 0, step = sqlite3_step(query);
@@ -302,18 +330,17 @@ int store_use_environment(struct store *store, const struct environment *environ
     if (find_environment(store, environment->key, &row, &last, err)) return -1;
     if (!last) {
         sqlite3_stmt *change = NULL;
-        const char *const columns[] = {environment->key,     environment->job,      environment->source_hash,
-                                       environment->entry,   environment->compiler, environment->device,
-                                       environment->arch,    environment->driver,   environment->problems,
-                                       environment->settings};
-        if (prepare(store,
-                    "INSERT INTO environments (key, job, source_hash, entry, compiler, device, arch, driver, problems, "
-                    "settings, used)"
-                    " VALUES (?,?,?,?,?,?,?,?,?,?, (SELECT coalesce(max(used), 0) + 1 FROM environments))"
-                    " ON CONFLICT (key) DO UPDATE SET used = excluded.used",
-                    &change, err))
+        const char *const columns[] = {environment->key,      environment->job,     environment->source_hash,
+                                       environment->compiler, environment->device,  environment->arch,
+                                       environment->driver,   environment->settings};
+        if (store_prepare(store,
+                          "INSERT INTO environments (key, job, source_hash, compiler, device, arch, driver, settings,"
+                          " used) VALUES (?,?,?,?,?,?,?,?, (SELECT coalesce(max(used), 0) + 1 FROM environments))"
+                          " ON CONFLICT (key) DO UPDATE SET used = excluded.used",
+                          &change, err))
             return -1;
-        for (int i = 0; i < 10; i++) sqlite3_bind_text(change, i + 1, columns[i] ? columns[i] : "", -1, SQLITE_STATIC);
+        for (int i = 0; i < ENVIRONMENT_COLUMNS; i++)
+            sqlite3_bind_text(change, i + 1, columns[i] ? columns[i] : "", -1, SQLITE_STATIC);
         int result = store_run(store, change, err);
         sqlite3_finalize(change);
         if (result || find_environment(store, environment->key, &row, &last, err)) return -1;
@@ -325,91 +352,24 @@ int store_use_environment(struct store *store, const struct environment *environ
 int store_last_environment(struct store *store, struct environment *environment, struct error *err)
 {
     sqlite3_stmt *query = NULL;
-    if (prepare(store,
-                "SELECT id, key, job, source_hash, entry, compiler, device, arch, driver, problems, settings FROM "
-                "environments"
-                " ORDER BY used DESC LIMIT 1",
-                &query, err))
+    if (store_prepare(store,
+                      "SELECT id, key, job, source_hash, compiler, device, arch, driver, settings FROM environments"
+                      " ORDER BY used DESC LIMIT 1",
+                      &query, err))
         return -1;
+    *environment = (struct environment){"", "", "", "", "", "", "", ""};
     int result, step = sqlite3_step(query);
     if (step == SQLITE_ROW) {
-        const char *text[10];
-        for (int i = 0; i < 10; i++)
-            text[i] = arena_copy(&store->session, (const char *)sqlite3_column_text(query, i + 1));
+        const char **columns[] = {&environment->key,      &environment->job,     &environment->source_hash,
+                                  &environment->compiler, &environment->device,  &environment->arch,
+                                  &environment->driver,   &environment->settings};
         store->environment = sqlite3_column_int64(query, 0);
-        *environment = (struct environment){text[0], text[1], text[2], text[3], text[4],
-                                            text[5], text[6], text[7], text[8], text[9]};
+        for (int i = 0; i < ENVIRONMENT_COLUMNS; i++)
+            *columns[i] = arena_copy(&store->session, (const char *)sqlite3_column_text(query, i + 1));
         result = 0;
     } else {
-        *environment = (struct environment){"", "", "", "", "", "", "", "", "", ""};
         result = step == SQLITE_DONE ? 1 : store_failed(store, err);
     }
     sqlite3_finalize(query);
     return result;
-}
-
-int store_put_document(struct store *store, const char *kind, const char *json, struct error *err)
-{
-    sqlite3_stmt *put = store_statement(store, STATEMENT_PUT_DOCUMENT, err);
-    if (!put) return -1;
-    sqlite3_bind_int64(put, 1, store->environment);
-    sqlite3_bind_text(put, 2, kind, -1, SQLITE_STATIC);
-    sqlite3_bind_double(put, 3, clock_wall());
-    sqlite3_bind_text(put, 4, json, -1, SQLITE_STATIC);
-    return store_run(store, put, err);
-}
-
-// Documents are few and small: read whole, so that visit may use the store.
-int store_each_document(struct store *store, const char *kind, int64_t limit,
-                        int (*visit)(void *user, double when, const char *json), void *user, struct error *err)
-{
-    struct found {
-        struct found *next;
-        double when;
-        const char *json;
-    } *first = NULL, **end = &first;
-    struct arena memory = {NULL};
-    sqlite3_stmt *query = store_statement(store, STATEMENT_DOCUMENTS, err);
-    if (!query) return -1;
-    sqlite3_bind_text(query, 1, kind, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(query, 2, store->environment);
-    sqlite3_bind_int64(query, 3, limit ? limit : -1);
-    int step, result = 0;
-    while ((step = sqlite3_step(query)) == SQLITE_ROW) {
-        struct found *found = arena_new(&memory, sizeof *found);
-        found->when = sqlite3_column_double(query, 0);
-        found->json = arena_copy(&memory, (const char *)sqlite3_column_text(query, 1));
-        *end = found;
-        end = &found->next;
-    }
-    if (step != SQLITE_DONE) result = store_failed(store, err);
-    sqlite3_reset(query);
-    sqlite3_clear_bindings(query);
-    for (; first && !result; first = first->next) result = visit(user, first->when, first->json);
-    arena_release(&memory);
-    return result;
-}
-
-struct newest {
-    struct arena *memory;
-    const char *json;
-    double when;
-};
-
-static int keep_document(void *user, double when, const char *json)
-{
-    struct newest *newest = user;
-    newest->json = arena_copy(newest->memory, json);
-    newest->when = when;
-    return 0;
-}
-
-int store_get_document(struct store *store, const char *kind, const char **json, double *when, struct error *err)
-{
-    arena_release(&store->document);
-    struct newest newest = {.memory = &store->document};
-    if (store_each_document(store, kind, 1, keep_document, &newest, err)) return -1;
-    *json = newest.json;
-    if (when) *when = newest.when;
-    return newest.json ? 0 : 1;
 }
