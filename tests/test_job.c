@@ -599,6 +599,18 @@ static void shapes_that_cannot_be_are_refused(void **state)
     e2e_remove(folder);
 }
 
+static void a_constraint_with_quotes_is_one_field_of_csv(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("csv");
+    free(write_job(folder, 0, NULL));
+    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot space %s/job.cfg --format csv", folder);
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.out, "removed,\"KIND == \"\"a\"\" || BLOCK == 32\",3,5\n");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 static void mistakes_in_an_included_file_are_shown_there(void **state)
 {
     (void)state;
@@ -784,6 +796,7 @@ int main(void)
         cmocka_unit_test(a_scalar_behind_many_others_is_found),
         cmocka_unit_test(settings_under_their_old_names_are_taken_with_a_note),
         cmocka_unit_test(shapes_that_cannot_be_are_refused),
+        cmocka_unit_test(a_constraint_with_quotes_is_one_field_of_csv),
         cmocka_unit_test(mistakes_in_an_included_file_are_shown_there),
         cmocka_unit_test(check_holds_the_limits_of_the_architecture),
         cmocka_unit_test(what_only_the_built_space_shows_is_reported_with_its_line),

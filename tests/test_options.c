@@ -6,10 +6,7 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/metrics/metrics.h"
-#if __has_include("tuner/trial/trial_field.h")
-#define HAS_FIELDS
 #include "tuner/trial/trial_field.h"
-#endif
 
 struct given {
     const char *job, *more, *store;
@@ -341,7 +338,6 @@ static void every_metric_is_listed_in_its_set_and_by_its_key(void **state)
     free(all);
 }
 
-#ifdef HAS_FIELDS
 static void every_field_of_a_trial_is_listed(void **state)
 {
     (void)state;
@@ -357,8 +353,6 @@ static void every_field_of_a_trial_is_listed(void **state)
     }
     free(all);
 }
-
-#endif
 
 // As JSON, a list has as many entries as its table, each with a name, and one entry is the list's own.
 static void lists_are_json_too(void **state)
@@ -407,9 +401,7 @@ static void what_cannot_be_listed_is_a_usage_error_with_the_nearest(void **state
         {"metrics", "stals", "unknown metric set or key 'stals'; did you mean 'stalls'? (known: basic, "},
         {"metrics", "icache_mises", "unknown metric set or key 'icache_mises'; did you mean 'icache_misses'?"},
         {"metrics", "nothing_like_it", "unknown metric set or key 'nothing_like_it' (known: basic, stalls, "},
-#ifdef HAS_FIELDS
         {"fields", "statuss", "unknown field 'statuss'; did you mean 'status'?"},
-#endif
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *out, *err;
@@ -439,6 +431,19 @@ static void the_help_of_tune_and_replay_names_every_strategy(void **state)
         free(text);
         free(help);
     }
+}
+
+static void tune_refuses_a_strategy_that_is_not_there(void **state)
+{
+    (void)state;
+    char *out, *err;
+    assert_int_equal(finished_run(cmd_tune, &out, &err, "tune", "configs/example.cfg", "--strategy=genetik",
+                                  "--store=/nowhere/x", NULL),
+                     2);
+    assert_contains(err, "unknown strategy 'genetik'; did you mean 'genetic'? (known: default, trees, local, ");
+    assert_string_equal(out, "");
+    free(out);
+    free(err);
 }
 
 static void replay_refuses_strategies_and_options_that_are_not_there(void **state)
@@ -488,12 +493,11 @@ int main(void)
         cmocka_unit_test(every_strategy_is_listed_with_its_summary_and_options),
         cmocka_unit_test(every_operation_is_listed_with_its_roles_bound_and_baselines),
         cmocka_unit_test(every_metric_is_listed_in_its_set_and_by_its_key),
-#ifdef HAS_FIELDS
         cmocka_unit_test(every_field_of_a_trial_is_listed),
-#endif
         cmocka_unit_test(lists_are_json_too),
         cmocka_unit_test(what_cannot_be_listed_is_a_usage_error_with_the_nearest),
         cmocka_unit_test(the_help_of_tune_and_replay_names_every_strategy),
+        cmocka_unit_test(tune_refuses_a_strategy_that_is_not_there),
         cmocka_unit_test(replay_refuses_strategies_and_options_that_are_not_there),
         cmocka_unit_test(a_misspelt_command_has_a_nearest_one),
     };

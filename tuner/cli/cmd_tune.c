@@ -93,6 +93,11 @@ int cmd_tune(int argc, char **argv)
     free(names);
     free(help);
     if (status >= 0) return status;
+    struct error err;
+    if (o->strategy && !strategy_choose(o->strategy, &err)) { // before anything is started
+        fprintf(stderr, "sweetspot tune: %s\n", err.message);
+        return EXIT_USAGE;
+    }
     request.options.counters = !no_counters;
     request.options.final = !no_final;
     struct stat about;

@@ -7,9 +7,6 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/options.h"
-
-#if __has_include("tuner/trial/trial_field.h")
-
 #include "tuner/trial/trial_field.h"
 
 // Who measures a field; "" where the driver knows it by itself.
@@ -61,16 +58,3 @@ int list_fields(const char *name, int format)
     json_decref(document);
     return status;
 }
-
-#else
-
-// Until the table of fields is there.
-int list_fields(const char *name, int format)
-{
-    (void)name;
-    (void)format;
-    fprintf(stderr, "sweetspot list: this build has no table of fields\n");
-    return EXIT_NOTHING;
-}
-
-#endif
