@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "search/strategy.h"
+#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
