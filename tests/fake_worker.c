@@ -204,15 +204,17 @@ static json_t * final(const json_t *request)
         for (size_t k = 0; k < rounds; k++)
             json_array_append_new(times, json_real(time_of(one) * (1 + 0.001 * (double)(k % 5))));
         bool wrong = mode_is(one, "final_wrong");
-        json_array_append_new(entries, json_pack("{s:s, s:O, s:s, s:s, s:f, s:[{s:i, s:o}]}", "name", "candidate",
-                                                 "trial", json_object_get(one, "trial"), "status",
-                                                 wrong ? "wrong" : "ok", "reason", wrong ? "scripted" : "", "error",
-                                                 0.1, "problems", "problem", 0, "times", times));
+        json_array_append_new(entries,
+                              json_pack("{s:s, s:O, s:s, s:s, s:f, s:[{s:i, s:o, s:f, s:f}]}", "name", "candidate",
+                                        "trial", json_object_get(one, "trial"), "status", wrong ? "wrong" : "ok",
+                                        "reason", wrong ? "scripted" : "", "error", 0.1, "problems", "problem", 0,
+                                        "times", times, "error_max", 3e-6, "error_rms", 4e-7));
     }
     json_t *times = json_array();
     for (size_t k = 0; k < rounds; k++) json_array_append_new(times, json_real(1.1e-3));
-    json_array_append_new(entries, json_pack("{s:s, s:i, s:s, s:[{s:i, s:o}]}", "name", "cublas", "trial", 0, "status",
-                                             "ok", "problems", "problem", 0, "times", times));
+    json_array_append_new(entries, json_pack("{s:s, s:i, s:s, s:[{s:i, s:o, s:f, s:f}]}", "name", "cublas", "trial", 0,
+                                             "status", "ok", "problems", "problem", 0, "times", times, "error_max",
+                                             1e-6, "error_rms", 2e-7));
     return json_pack("{s:s, s:o}", "status", "ok", "entries", entries);
 }
 

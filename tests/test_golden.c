@@ -60,6 +60,11 @@ static const struct {
     {"compare_table", "compare job.cfg --store job.db", 0, NULL, NULL},
     {"compare_csv", "compare job.cfg --store job.db --format csv", 0, NULL, NULL},
     {"compare_json", "compare job.cfg --store job.db --format json", 0, NULL, NULL},
+    // With the scripted GPU, which knows errors, rounds and ceilings.
+    {"tune_measured", "tune measured.cfg --store measured.db --quiet --workers 1", 0, NULL, NULL},
+    {"compare_measured_table", "compare measured.cfg --store measured.db", 0, NULL, NULL},
+    {"compare_measured_csv", "compare measured.cfg --store measured.db --format csv", 0, NULL, NULL},
+    {"compare_measured_json", "compare measured.cfg --store measured.db --format json", 0, NULL, NULL},
     {"space_table", "space job.cfg", 0, NULL, NULL},
     {"space_csv", "space job.cfg --format csv", 0, NULL, NULL},
     {"space_json", "space job.cfg --format json", 0, NULL, NULL},
@@ -154,7 +159,8 @@ static char *make_folder(void)
     struct outcome_of_command r =
         e2e_run(folder,
                 "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s' && cd '%s' && "
-                "sed 's/X < 8/Z < 8/; s/geometry/geometri/; s/^name/nome/' job.cfg >mistaken.cfg",
+                "sed 's/X < 8/Z < 8/; s/geometry/geometri/; s/^name/nome/' job.cfg >mistaken.cfg && "
+                "sed 's/, { N = 1000; }//' job.cfg >measured.cfg",
                 folder, folder);
     assert_int_equal(r.status, 0);
     e2e_done(&r);
