@@ -1,5 +1,5 @@
-// The store: opening, locking, statements and environments. Trials are in store_trials.c, documents and blobs in
-// store_documents.c, the schema in store_schema.c, older versions in store_migrate.c.
+// The store: opening and environments. Trials are in store_trials.c, documents and blobs in store_documents.c, the
+// schema in store_schema.c, older versions in store_migrate.c; all stand on store_sql.c and store_fields.c.
 //
 // Invariant: outside a call no transaction is open and no statement is half-way, so that a reader never holds the log
 // back and a kill -9 between calls finds nothing to undo. synchronous is NORMAL: in WAL mode a commit is then a write()
@@ -19,136 +19,7 @@
 #include "tuner/base/text.h"
 #include "tuner/store/store_internal.h"
 
-enum { BUSY_MS = 10000, ENVIRONMENT_COLUMNS = 8 };
-
-static const char *const statement_text[STATEMENT_COUNT] = {
-    [STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
-    [STATEMENT_COMMIT] = "COMMIT",
-    [STATEMENT_ROLLBACK] = "ROLLBACK",
-    [STATEMENT_ADD_COUNTER] =
-        "INSERT OR REPLACE INTO trial_counters (trial, problem, stage, key, value) VALUES (?,?,?,?,?)",
-    [STATEMENT_ADD_VERDICT] = "INSERT INTO verdicts (trial, status, reason, written) VALUES (?,?,?,?)",
-    [STATEMENT_SET_COUNTED] = "UPDATE trials SET counted = 1 WHERE id = ?",
-    [STATEMENT_COUNTERS] =
-        "SELECT problem, stage, key, value FROM trial_counters WHERE trial = ? ORDER BY problem, stage, key",
-    [STATEMENT_IDS] = "SELECT id FROM trials WHERE environment = ? ORDER BY id LIMIT ?",
-    [STATEMENT_BEST_IDS] = "SELECT t.id FROM " STORE_JUDGED_TRIALS " WHERE t.environment = ? AND " STORE_JUDGED_STATUS
-                           " = 'ok' AND t.objective IS NOT NULL ORDER BY t.objective, t.id LIMIT ?",
-    [STATEMENT_COUNTS] =
-        "SELECT " STORE_JUDGED_STATUS ", count(*) FROM " STORE_JUDGED_TRIALS " WHERE t.environment = ? GROUP BY 1",
-    [STATEMENT_ELSEWHERE] = "SELECT config, device FROM (SELECT t.config, e.device, e.used,"
-                            " row_number() OVER (PARTITION BY t.environment ORDER BY t.objective) AS place"
-                            " FROM " STORE_JUDGED_TRIALS " JOIN environments e ON e.id = t.environment"
-                            " WHERE t.environment <> ? AND " STORE_JUDGED_STATUS " = 'ok')"
-                            " ORDER BY place, used DESC LIMIT ?",
-    // status = 'ok': so that the index on these serves. What never was ok has no counters to come.
-    [STATEMENT_UNCOUNTED] =
-        "SELECT t.id FROM " STORE_JUDGED_TRIALS " WHERE t.environment = ? AND t.status = 'ok' AND " STORE_JUDGED_STATUS
-        " = 'ok' AND t.counted = 0 ORDER BY t.id LIMIT ?",
-    [STATEMENT_PUT_DOCUMENT] =
-        "INSERT INTO documents (environment, trial, kind, written, json) VALUES (nullif(?,0),nullif(?,0),?,?,?)",
-    [STATEMENT_DOCUMENTS] =
-        "SELECT written, json FROM documents WHERE kind = ? AND (environment = ? OR environment IS NULL)"
-        " AND trial IS NULL ORDER BY id DESC LIMIT ?",
-    [STATEMENT_TRIAL_DOCUMENTS] =
-        "SELECT written, json FROM documents WHERE kind = ? AND trial = ? ORDER BY id DESC LIMIT ?",
-    [STATEMENT_PUT_BLOB] = "INSERT INTO blobs (hash, bytes) VALUES (?,?)"
-                           " ON CONFLICT (hash) DO UPDATE SET bytes = excluded.bytes WHERE bytes <> excluded.bytes",
-    [STATEMENT_GET_BLOB] = "SELECT bytes FROM blobs WHERE hash = ?",
-    [STATEMENT_SET_TRIAL_BLOB] = "INSERT OR REPLACE INTO trial_blobs (trial, kind, hash) VALUES (?,?,?)",
-    [STATEMENT_TRIAL_BLOB] = "SELECT hash FROM trial_blobs WHERE trial = ? AND kind = ?",
-};
-
-// errno of the failure: of the connection or, where SQLite noted none, of the write-ahead log's file.
-static int system_error(sqlite3 *db)
-{
-    int why = sqlite3_system_errno(db);
-    sqlite3_file *log = NULL;
-    if (!why && sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK && log &&
-        log->pMethods)
-        log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &why);
-    return why;
-}
-
-int store_failed(struct store *store, struct error *err)
-{
-    int code = sqlite3_errcode(store->db) & 0xff;
-    int why = code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? system_error(store->db) : 0;
-    if (code == SQLITE_IOERR && (why == ENOSPC || why == EDQUOT || why == EFBIG)) code = SQLITE_FULL;
-    switch (code) {
-    case SQLITE_FULL:
-        return error_set(err, "the disk is full: nothing more can be stored in '%s'; what it holds is safe",
-                         store->path);
-    case SQLITE_IOERR:
-    case SQLITE_CANTOPEN:
-        return error_set(err, "cannot %s the store '%s': %s", code == SQLITE_IOERR ? "read or write" : "open",
-                         store->path, why ? strerror(why) : sqlite3_errmsg(store->db));
-    case SQLITE_READONLY:
-        return error_set(err, "cannot write the store '%s': it is read-only%s", store->path,
-                         sqlite3_db_filename(store->db, "main") && *sqlite3_db_filename(store->db, "main")
-                             ? ""
-                             : ", being of an older version; `sweetspot tune` brings it up to date");
-    case SQLITE_BUSY:
-        return error_set(err, "the store '%s' has been locked by another program for %d s", store->path,
-                         BUSY_MS / 1000);
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-        return error_set(
-            err, "the store '%s' is damaged (%s); it is left as it is: `sqlite3 FILE .recover` may save what it holds",
-            store->path, sqlite3_errmsg(store->db));
-    default:
-        return error_set(err, "store '%s': %s", store->path, sqlite3_errmsg(store->db));
-    }
-}
-
-sqlite3_stmt *store_statement(struct store *store, enum statement which, struct error *err)
-{
-    sqlite3_stmt **statement = &store->statements[which];
-    if (!*statement) {
-        char *made = store_field_statement(store, which);
-        int code = sqlite3_prepare_v3(store->db, made ? made : statement_text[which], -1, SQLITE_PREPARE_PERSISTENT,
-                                      statement, NULL);
-        free(made);
-        if (code != SQLITE_OK) {
-            store_failed(store, err);
-            return NULL;
-        }
-    }
-    sqlite3_reset(*statement);
-    sqlite3_clear_bindings(*statement);
-    return *statement;
-}
-
-int store_run(struct store *store, sqlite3_stmt *statement, struct error *err)
-{
-    int result = sqlite3_step(statement) == SQLITE_DONE ? 0 : store_failed(store, err);
-    sqlite3_reset(statement);
-    return result;
-}
-
-int store_execute(struct store *store, const char *text, struct error *err)
-{
-    return sqlite3_exec(store->db, text, NULL, NULL, NULL) == SQLITE_OK ? 0 : store_failed(store, err);
-}
-
-int store_begin(struct store *store, struct error *err)
-{
-    sqlite3_stmt *begin = store_statement(store, STATEMENT_BEGIN, err);
-    return begin ? store_run(store, begin, err) : -1;
-}
-
-int store_end(struct store *store, int status, struct error *err)
-{
-    if (!status) {
-        sqlite3_stmt *commit = store_statement(store, STATEMENT_COMMIT, err);
-        status = commit ? store_run(store, commit, err) : -1;
-    }
-    if (status && !sqlite3_get_autocommit(store->db)) { // SQLite itself rolls back when the disk is full
-        sqlite3_stmt *rollback = store_statement(store, STATEMENT_ROLLBACK, NULL);
-        if (rollback) store_run(store, rollback, NULL);
-    }
-    return status;
-}
+enum { ENVIRONMENT_COLUMNS = 8 };
 
 // A file: URI for a store that cannot be written: without a log to read, it cannot change under us either (immutable),
 // and SQLite then needs no shared-memory file beside it. NULL when the store can be written.
@@ -216,7 +87,7 @@ int store_open(struct store **out, const char *path, bool create, struct error *
     // Until it is known to be sound, closing must not move the log into the file.
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_extended_result_codes(store->db, 0);
-    sqlite3_busy_timeout(store->db, BUSY_MS);
+    sqlite3_busy_timeout(store->db, STORE_BUSY_MS);
     int version;
     if (check_damage(store, err) || store_version(store, &version, err)) goto out;
     if (version < STORE_VERSION &&
@@ -259,33 +130,6 @@ const char *store_kept_copy(const struct store *store)
     return store->kept;
 }
 
-int store_lock(struct store *store, struct error *err)
-{
-    if (store->lock >= 0) return 0;
-    int fd = open(store->lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0) return error_set(err, "cannot open '%s': %s", store->lock_path, strerror(errno));
-    for (int attempt = 0; attempt < 10; attempt++) { // the holder may go between two calls
-        struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-        if (!fcntl(fd, F_SETLK, &whole)) {
-            if (ftruncate(fd, 0) || dprintf(fd, "%ld\n", (long)getpid()) < 0) {
-            } // for people who look; the lock itself needs no content
-            store->lock = fd;
-            return 0;
-        }
-        if (errno != EACCES && errno != EAGAIN) {
-            error_set(err, "cannot lock '%s': %s", store->lock_path, strerror(errno));
-            close(fd);
-            return -1;
-        }
-        if (fcntl(fd, F_GETLK, &whole) || whole.l_type == F_UNLCK) continue;
-        close(fd);
-        if (whole.l_pid > 0)
-            return error_set(err, "the store '%s' is being tuned by process %ld", store->path, (long)whole.l_pid);
-        break; // in another container or on another machine
-    }
-    return error_set(err, "the store '%s' is being tuned by another process", store->path);
-}
-
 long store_holder(struct store *store)
 {
     // Closing any descriptor of the file would drop our own lock (POSIX), hence the first line.
@@ -296,11 +140,6 @@ long store_holder(struct store *store)
     long pid = !fcntl(fd, F_GETLK, &whole) && whole.l_type != F_UNLCK ? (long)whole.l_pid : 0;
     close(fd);
     return pid;
-}
-
-int store_prepare(struct store *store, const char *text, sqlite3_stmt **statement, struct error *err)
-{
-    return sqlite3_prepare_v2(store->db, text, -1, statement, NULL) == SQLITE_OK ? 0 : store_failed(store, err);
 }
 
 // Row of an environment, or 0; *used: its place in time.

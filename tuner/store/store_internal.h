@@ -10,9 +10,6 @@
 
 // Statements are prepared once, at their first use (preparing costs more than running them).
 enum statement {
-    STATEMENT_BEGIN,
-    STATEMENT_COMMIT,
-    STATEMENT_ROLLBACK,
     STATEMENT_ADD_TRIAL,
     STATEMENT_ADD_PROBLEM,
     STATEMENT_ADD_STAGE,
@@ -91,7 +88,7 @@ int store_read_fields(struct store *, sqlite3_stmt *, int *column, enum field_le
 
 // The file itself -----------------------------------------------------------------------------------------------------
 
-enum { STORE_APPLICATION_ID = 0x73777370 }; // "swsp"
+enum { STORE_APPLICATION_ID = 0x73777370, STORE_BUSY_MS = 10000 }; // "swsp"; how long another program is waited for
 
 // store_schema.c: writes a new, empty store, unless there is one already; and tells from the file's first bytes,
 // without SQLite and so without any change to it, whether it can be a store of this version or an older one.
