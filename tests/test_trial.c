@@ -1,13 +1,8 @@
 // The table of a trial's fields, and what follows from it: every field goes through an answer, JSON and back, and the
 // facts of several stages follow one rule.
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/e2e.h"
 
-#include <cmocka.h>
+#include <math.h>
 
 #include "tuner/trial/trial_field.h"
 
@@ -122,12 +117,34 @@ static void the_worst_stage_decides_what_is_known_after_compiling(void **state)
     assert_true(stage.registers == -1 && stage.spill_loads == -1 && stage.code_bytes == -1 && isnan(stage.occupancy));
 }
 
+// One that the scripted worker answers and that no line of the driver, the store or the commands names.
+static void a_figure_that_the_worker_answers_is_stored_and_shown(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("figure");
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "job='tests/stores/counted.cfg --store %s/job.db'\n"
+        "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker $BIN/sweetspot tune $job -q &&"
+        " $BIN/sweetspot status $job --format json && $BIN/sweetspot status $job --format csv &&"
+        " $BIN/sweetspot compare $job --format json && $BIN/sweetspot compare $job --format csv &&"
+        " $BIN/sweetspot export $job",
+        folder);
+    if (r.status) fail_msg("%s", r.err);
+    static const char *const parts[] = {"\"energy\": 0.512", "best.problems.0.energy,0.512\n", ",trial_energy\n",
+                                        ",0.512\n", "\"energy\""};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) e2e_expect(r.out, parts[i]);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field_is_said_completely_and_once),
         cmocka_unit_test(every_field_is_unknown_until_it_is_taken_and_then_comes_back),
         cmocka_unit_test(the_worst_stage_decides_what_is_known_after_compiling),
+        cmocka_unit_test(a_figure_that_the_worker_answers_is_stored_and_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

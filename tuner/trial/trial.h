@@ -19,8 +19,9 @@ struct trial_problem { // one a problem, tuned or only verified
     size_t sample_count;    // samples kept here; the worker sends at most ten
     const double *samples;  // s
     int64_t samples_taken;
-    double error; // worst element's error over its bound; NaN where not verified
-    double power; // W
+    double error;  // worst element's error over its bound; NaN where not verified
+    double power;  // W
+    double energy; // J, of one execution
 };
 
 struct trial_stage { // one a launch

@@ -54,6 +54,8 @@ static const struct trial_field fields[] = {
      .meaning = "worst element's error over its bound"},
     {"power", "W", PROBLEM(power), .kind = FIELD_REAL, .flags = FIELD_GPU | FIELD_RECORDED, .answer = "power",
      .meaning = "mean power of the GPU while it was measured"},
+    {"energy", "J", PROBLEM(energy), .kind = FIELD_REAL, .flags = FIELD_GPU | FIELD_RECORDED, .answer = "energy",
+     .meaning = "energy that the GPU took for one execution"},
 
     {"name", "", STAGE(name), .kind = FIELD_TEXT, .meaning = "the stage's name in the job"},
     {"registers", "", STAGE(registers), .kind = FIELD_INTEGER, .flags = FIELD_COMPILER, .answer = "registers",
