@@ -24,6 +24,8 @@ static const struct blot everywhere[] = {
     {"20[0-9][0-9]-[01][0-9]-[0-3][0-9]( [0-2][0-9]:[0-5][0-9])?", "<date>"},
     {"(\"(when|started|ended|pid|search_seconds|seconds_per_proposal)\": ?)" NUMBER, "\\1<number>"},
     {"(\"key\":\")[0-9a-f]{32}", "\\1<hash>"},
+    {"(\"finished\": )" NUMBER, "\\1<number>"},
+    {"(finished,)" NUMBER, "\\1<number>"},
     {NULL, NULL},
 };
 
