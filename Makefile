@@ -28,12 +28,15 @@ VENDOR := -isystem $(CUDA_HOME)/include
 LIBS := -lconfig -ljansson -lsqlite3 -lz -ldl -lm -lpthread
 
 BASE_SOURCES := $(wildcard tuner/base/*.c)
+# A trial and its figures: what workers and driver tell each other.
+TRIAL_SOURCES := $(wildcard tuner/trial/*.c)
 COMPILE_SOURCES := $(wildcard tuner/compile/*.c)
 GPU_SOURCES := $(wildcard tuner/gpu/*.c tuner/counting/*.c tuner/libraries/*.c)
 KERNEL_SOURCES := $(wildcard kernels/*.c)
+METRIC_SOURCES := $(wildcard tuner/metrics/*.c)
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
-LIBRARY_SOURCES := $(BASE_SOURCES) $(KERNEL_SOURCES) $(wildcard search/*.c) tuner/compile/source.c \
-  tuner/compile/cache.c \
+LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(METRIC_SOURCES) $(wildcard search/*.c) \
+  tuner/compile/source.c tuner/compile/cache.c \
   $(wildcard tuner/job/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c) \
   $(filter-out tuner/cli/main.c,$(wildcard tuner/cli/*.c))
 REPLAY_SOURCES := $(wildcard tuner/replay/*.c)
@@ -81,9 +84,9 @@ $(BUILD)/tuner/compile/nvrtc.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compile/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
 # Loops over a pool of candidates are all that a proposal costs: vectorised.
 $(BUILD)/search/gp.o: EXTRA = -O3
-$(BUILD)/tuner/run/embedded.o: kernels/support.cu
+$(BUILD)/tuner/run/embedded.o: kernels/support.cu search/fn_arithmetic.h search/fn_selector.h
 
-$(BASE_LIBRARY): $(call objects,$(BASE_SOURCES))
+$(BASE_LIBRARY): $(call objects,$(BASE_SOURCES) $(TRIAL_SOURCES))
 	@rm -f $@
 	@ar rcs $@ $^
 
@@ -110,7 +113,8 @@ $(BIN)/sweetspot-compile: $(call objects,$(COMPILE_SOURCES)) $(BASE_LIBRARY)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -L$(CUDA_LIB) -Wl,-rpath,$(CUDA_LIB) -lnvrtc -ljansson -lm
 
-$(BIN)/sweetspot-gpu: $(BUILD)/tuner/gpu/main_gpu.o $(GPU_LIBRARY) $(call objects,$(KERNEL_SOURCES)) $(BASE_LIBRARY)
+$(BIN)/sweetspot-gpu: $(BUILD)/tuner/gpu/main_gpu.o $(GPU_LIBRARY) \
+  $(call objects,$(KERNEL_SOURCES) $(METRIC_SOURCES)) $(BASE_LIBRARY)
 	@mkdir -p $(@D)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -Wl,-rpath,$(CUDA_LIB) -ljansson -ldl -lm -lpthread
@@ -134,28 +138,61 @@ $(BIN)/reference_library.so: tests/reference_library.c
 .PHONY: test-programs
 test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 
+# Programs that wait for deadlines or drive compilers for many seconds: started first, and left out of test-fast.
+SLOW_TESTS := $(addprefix $(BIN)/,test_compile test_emulation test_tune test_profile test_suite)
+# A GPU is not shared between test programs.
+GPU_TESTS := $(filter $(BIN)/test_gpu%,$(TESTS))
+FAST_TESTS := $(filter-out $(SLOW_TESTS) $(GPU_TESTS),$(TESTS))
+ALL_TESTS := $(SLOW_TESTS) $(FAST_TESTS) -- $(GPU_TESTS)
+
 .PHONY: test
 test: setup layers
 	@$(MAKE) test-programs
-	@BIN=$(BIN) sh tests/run.sh $(TESTS)
+	@BUILD=$(BUILD) sh tests/circles.sh
+	@BIN=$(BIN) bash tests/run.sh $(ALL_TESTS)
 
-# Unit tests under AddressSanitizer and UndefinedBehaviorSanitizer.
+.PHONY: test-fast
+test-fast: setup layers
+	@$(MAKE) test-programs
+	@BIN=$(BIN) bash tests/run.sh $(FAST_TESTS)
+
+# Rewrites tests/golden from what the commands print now. Read the difference before it is committed.
+.PHONY: golden
+golden: setup
+	@$(MAKE) test-programs
+	@rm -f tests/golden/*.txt
+	@SWEETSPOT_GOLDEN=write BIN=$(BIN) bash tests/run.sh $(BIN)/test_golden
+
+# Small mistakes, one at a time, in a copy of the tree: each must make a test fail. MUTANTS: which (all of them).
+.PHONY: test-mutants
+test-mutants: setup
+	@bash tests/mutants.sh $(MUTANTS)
+
+# The tests under AddressSanitizer and UndefinedBehaviorSanitizer, but for those of the templates in emulation, which
+# are programs of their own.
 .PHONY: test-sanitize
 test-sanitize:
 	@$(MAKE) SANITIZE=1 setup
 	@$(MAKE) SANITIZE=1 test-programs
-	@BIN=out/bin-sanitize sh tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(TESTS))
+	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) \
+	  bash tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out %/test_emulation,$(ALL_TESTS)))
 
 # Tests that need a GPU: hostile kernels, counters against ncu, a whole tuning run.
 .PHONY: test-gpu
 test-gpu: setup
 	@$(MAKE) test-programs
-	@SWEETSPOT_GPU_REQUIRED=1 BIN=$(BIN) sh tests/run.sh $(filter $(BIN)/test_gpu%,$(TESTS))
+	@SWEETSPOT_GPU_REQUIRED=1 BIN=$(BIN) DEADLINE=$(or $(DEADLINE),1800) bash tests/run.sh -- $(GPU_TESTS)
 
 # The layers of ARCHITECTURE.md, as includes.
 .PHONY: layers
 layers:
 	@sh tests/layers.sh
+
+# Calls between the files of a folder, in the objects.
+.PHONY: circles
+circles: setup
+	@$(MAKE) programs
+	@BUILD=$(BUILD) sh tests/circles.sh
 
 # The demo ---------------------------------------------------------------------------------------
 
@@ -179,10 +216,15 @@ clean:
 help:
 	@echo 'make demo           set up, build, tune SGEMM (on the GPU, or on a recorded space), header, comparison'
 	@echo 'make test           set up, build, all tests that need no GPU'
+	@echo 'make test-fast      those of them that take a few seconds'
 	@echo 'make test-sanitize  the same tests under AddressSanitizer and UBSan'
+	@echo 'make test-mutants   does each mistake in tests/mutants make a test fail?'
+	@echo 'make golden         rewrite tests/golden, which tests compare the output of commands with'
 	@echo 'make test-gpu       tests that need a GPU'
 	@echo 'make layers         check which folder includes what'
+	@echo 'make circles        check that the files of a folder call each other in one direction'
 	@echo 'make all | clean | format'
+	@echo 'DEADLINE=300: seconds a test program may take; JOBS=2: how many run at once'
 	@echo 'WERROR=1 makes warnings errors; CUDA_HOME=... chooses the toolkit (now $(CUDA_HOME))'
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -155,6 +155,8 @@ extern const struct operation *const operations[];
 
 // The operation of a name, or NULL; then *nearest (if not NULL) is the most similar name, or NULL if none is similar.
 const struct operation *operation_find(const char *name, const char **nearest);
+// The names of all operations, NULL at the end. Static.
+const char *const *operation_names(void);
 // The index of a role, or -1.
 int operation_role(const struct operation *operation, const char *name);
 // The number of a compute class by its word, or -1; an operation without classes has none.

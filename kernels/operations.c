@@ -27,15 +27,18 @@ const struct operation *const operations[] = {
     NULL,
 };
 
+const char *const *operation_names(void)
+{
+    static const char *names[sizeof operations / sizeof *operations];
+    for (size_t i = 0; operations[i]; i++) names[i] = operations[i]->name;
+    return names;
+}
+
 const struct operation *operation_find(const char *name, const char **nearest)
 {
-    enum { NAMES_MAX = 64 };
-    const char *names[NAMES_MAX + 1] = {NULL};
-    for (int i = 0; operations[i]; i++) {
+    for (size_t i = 0; operations[i]; i++)
         if (!strcmp(name, operations[i]->name)) return operations[i];
-        if (i < NAMES_MAX) names[i] = operations[i]->name;
-    }
-    if (nearest) *nearest = text_nearest(name, names);
+    if (nearest) *nearest = text_nearest(name, operation_names());
     return NULL;
 }
 

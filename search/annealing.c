@@ -9,13 +9,13 @@
 
 #include "tuner/base/memory.h"
 
-enum { KNOB_HOT, KNOB_COLD, KNOB_LENGTH, KNOB_COUNT };
+enum { OPTION_HOT, OPTION_COLD, OPTION_LENGTH, OPTION_COUNT };
 
-static const struct strategy_knob knobs[] = {
-    {"hot", 0.5, 1e-6, 100, "first temperature, in e-folds of the time"},
-    {"cold", 0.005, 1e-9, 100, "last temperature"},
-    {"length", 0, 0, 1e9, "evaluations until it is cold; 0: the budget, or 200"},
-    {NULL, 0, 0, 0, NULL},
+static const struct strategy_option options[] = {
+    [OPTION_HOT] = {"hot", 0.5, 1e-6, 100, false, "first temperature, as a logarithm of the ratio of two times"},
+    [OPTION_COLD] = {"cold", 0.005, 1e-9, 100, false, "last temperature, in the same unit"},
+    [OPTION_LENGTH] = {"length", 0, 0, 1e9, true, "evaluations until it is cold; 0: the budget, or 200"},
+    [OPTION_COUNT] = {0},
 };
 
 enum { FREE_STEPS = 200 };
@@ -24,7 +24,8 @@ struct annealing {
     const struct space *space;
     struct history history;
     struct random rng;
-    double knobs[KNOB_COUNT];
+    const double *options; // by OPTION_*
+    double length;         // evaluations until it is cold
     size_t width, told;
     uint16_t *neighbours;
     uint16_t current[SPACE_MAX_PARAMETERS];
@@ -32,25 +33,24 @@ struct annealing {
     bool started;
 };
 
-static int annealing_init(void *state, const struct space *space, const struct strategy_options *options,
-                          struct error *err)
+static void annealing_init(void *state, const struct space *space, const struct strategy_start *start)
 {
     struct annealing *a = state;
-    if (strategy_knobs(knobs, options->text, a->knobs, err) < 0) return -1;
-    if (a->knobs[KNOB_LENGTH] == 0) a->knobs[KNOB_LENGTH] = options->budget ? (double)options->budget : 200;
+    a->options = start->options;
+    a->length = a->options[OPTION_LENGTH];
+    if (a->length == 0) a->length = start->budget ? (double)start->budget : 200;
     a->space = space;
     a->width = space_parameter_count(space);
     a->neighbours = memory_grow(NULL, (kit_neighbour_room(space) + 1) * a->width, sizeof *a->neighbours);
     history_init(&a->history, space);
-    random_seed(&a->rng, options->seed);
-    return 0;
+    random_seed(&a->rng, start->seed);
 }
 
 // Metropolis' rule.
 static void consider(struct annealing *a, const uint16_t *config, double score)
 {
-    double progress = fmin((double)a->told / a->knobs[KNOB_LENGTH], 1);
-    double temperature = a->knobs[KNOB_HOT] * pow(a->knobs[KNOB_COLD] / a->knobs[KNOB_HOT], progress),
+    double progress = fmin((double)a->told / a->length, 1);
+    double temperature = a->options[OPTION_HOT] * pow(a->options[OPTION_COLD] / a->options[OPTION_HOT], progress),
            energy = log(score);
     if (a->started && !(energy <= a->energy || random_unit(&a->rng) < exp((a->energy - energy) / temperature))) return;
     if (!isfinite(energy)) return;
@@ -95,6 +95,7 @@ static void annealing_release(void *state)
 const struct strategy_class strategy_annealing = {
     .name = "annealing",
     .summary = "simulated annealing",
+    .options = options,
     .state_size = sizeof(struct annealing),
     .init = annealing_init,
     .ask = annealing_ask,

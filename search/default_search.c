@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KNOB_INITIAL, KNOB_SPREAD, KNOB_COUNT };
-static const struct strategy_knob knobs[] = {
-    {"initial", 8, 1, 1000, "configurations measured before the model is asked"},
-    {"spread", 30, 0, 1000, "random configurations among which each initial one is the farthest from the others"},
-    {NULL, 0, 0, 0, NULL},
+enum { OPTION_INITIAL, OPTION_SPREAD, OPTION_COUNT };
+static const struct strategy_option options[] = {
+    [OPTION_INITIAL] = {"initial", 8, 1, 1000, true, "configurations measured before the model proposes"},
+    [OPTION_SPREAD] = {"spread", 30, 0, 1000, true,
+                       "random configurations from which each initial one is chosen, the farthest from the others"},
+    [OPTION_COUNT] = {0},
 };
 
 struct default_search {
@@ -18,21 +19,19 @@ struct default_search {
     struct history history;
     struct surrogate model;
     struct random rng;
-    double knobs[KNOB_COUNT];
+    const double *options; // by OPTION_*
     size_t width, told;
 };
 
-static int default_init(void *state, const struct space *space, const struct strategy_options *options,
-                        struct error *err)
+static void default_init(void *state, const struct space *space, const struct strategy_start *start)
 {
     struct default_search *s = state;
-    if (strategy_knobs(knobs, options->text, s->knobs, err) < 0) return -1;
+    s->options = start->options;
     s->space = space;
     s->width = space_parameter_count(space);
     history_init(&s->history, space);
     surrogate_init(&s->model, space, &s->history);
-    random_seed(&s->rng, options->seed);
-    return 0;
+    random_seed(&s->rng, start->seed);
 }
 
 static double nearest(const struct default_search *s, const uint16_t *config)
@@ -52,10 +51,10 @@ static double nearest(const struct default_search *s, const uint16_t *config)
 static bool default_ask(void *state, uint16_t *config)
 {
     struct default_search *s = state;
-    if (s->history.count < (size_t)s->knobs[KNOB_INITIAL] || s->history.best < 0) {
+    if (s->history.count < (size_t)s->options[OPTION_INITIAL] || s->history.best < 0) {
         uint16_t trial[SPACE_MAX_PARAMETERS];
         double most = -1;
-        for (int i = 0; i < (int)s->knobs[KNOB_SPREAD] || i == 0; i++) {
+        for (int i = 0; i < (int)s->options[OPTION_SPREAD] || i == 0; i++) {
             if (!history_sample_new(&s->history, &s->rng, trial)) return false;
             double d = nearest(s, trial);
             if (d > most) {
@@ -88,7 +87,8 @@ static void default_release(void *state)
 
 const struct strategy_class strategy_default = {
     .name = "default",
-    .summary = "what to use unless you know better",
+    .summary = "Bayesian optimisation; what to use unless you know better",
+    .options = options,
     .state_size = sizeof(struct default_search),
     .init = default_init,
     .ask = default_ask,

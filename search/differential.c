@@ -6,27 +6,25 @@
 
 #include "search/population.h"
 
-enum { KNOB_SIZE, KNOB_FACTOR, KNOB_CROSSOVER, KNOB_COUNT };
+enum { OPTION_SIZE, OPTION_FACTOR, OPTION_CROSSOVER, OPTION_COUNT };
 
-static const struct strategy_knob knobs[] = {
-    {"size", 15, 5, 10000, "population"},
-    {"factor", 0.6, 0, 2, "weight of the differences"},
-    {"crossover", 0.7, 0, 1, "chance that a parameter comes from the mutant"},
-    {NULL, 0, 0, 0, NULL},
+static const struct strategy_option options[] = {
+    [OPTION_SIZE] = {"size", 15, 5, 10000, true, "configurations in the population"},
+    [OPTION_FACTOR] = {"factor", 0.6, 0, 2, false, "weight of the differences"},
+    [OPTION_CROSSOVER] = {"crossover", 0.7, 0, 1, false, "chance that a parameter comes from the mutant"},
+    [OPTION_COUNT] = {0},
 };
 
 struct differential {
     struct population p;
-    double knobs[KNOB_COUNT];
+    const double *options; // by OPTION_*
 };
 
-static int differential_init(void *state, const struct space *space, const struct strategy_options *options,
-                             struct error *err)
+static void differential_init(void *state, const struct space *space, const struct strategy_start *start)
 {
     struct differential *d = state;
-    if (strategy_knobs(knobs, options->text, d->knobs, err) < 0) return -1;
-    population_init(&d->p, space, options->seed, (size_t)d->knobs[KNOB_SIZE]);
-    return 0;
+    d->options = start->options;
+    population_init(&d->p, space, start->seed, (size_t)d->options[OPTION_SIZE]);
 }
 
 static bool differential_ask(void *state, uint16_t *config)
@@ -45,12 +43,12 @@ static bool differential_ask(void *state, uint16_t *config)
     for (size_t i = 0; i < p->width; i++) {
         const struct parameter *parameter = space_parameter(p->space, i);
         config[i] = own[i];
-        if (i != forced && random_unit(&p->rng) >= d->knobs[KNOB_CROSSOVER]) continue;
+        if (i != forced && random_unit(&p->rng) >= d->options[OPTION_CROSSOVER]) continue;
         if (parameter->kind == PARAMETER_STRING) {
             config[i] = random_next(&p->rng) & 1 ? a[i] : best[i];
             continue;
         }
-        double f = d->knobs[KNOB_FACTOR],
+        double f = d->options[OPTION_FACTOR],
                at = own[i] + f * (best[i] - own[i]) + f * (a[i] - b[i]) + random_unit(&p->rng) - 0.5;
         config[i] = (uint16_t)fmin(fmax(round(at), 0), (double)(parameter->count - 1));
     }
@@ -74,6 +72,7 @@ static void differential_release(void *state)
 const struct strategy_class strategy_differential = {
     .name = "differential",
     .summary = "differential evolution",
+    .options = options,
     .state_size = sizeof(struct differential),
     .init = differential_init,
     .ask = differential_ask,

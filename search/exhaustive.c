@@ -8,15 +8,12 @@ struct exhaustive {
     uint64_t next;
 };
 
-static int exhaustive_init(void *state, const struct space *space, const struct strategy_options *options,
-                           struct error *err)
+static void exhaustive_init(void *state, const struct space *space, const struct strategy_start *start)
 {
     struct exhaustive *e = state;
-    static const struct strategy_knob none[] = {{NULL, 0, 0, 0, NULL}};
-    if (strategy_knobs(none, options->text, NULL, err) < 0) return -1;
+    (void)start; // neither a seed nor options
     e->space = space;
     history_init(&e->known, space);
-    return 0;
 }
 
 static bool exhaustive_ask(void *state, uint16_t *config)

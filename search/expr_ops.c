@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "search/fn.h"
+
 int expr_arity(enum expr_op op)
 {
     if (op <= OP_TEXT) return 0;
@@ -37,13 +39,6 @@ static enum expr_failure shift_left(int64_t a, int64_t b, int64_t *result)
     return __builtin_mul_overflow(a, (int64_t)1 << b, result) ? EXPR_OVERFLOW : EXPR_FINE;
 }
 
-// The quotient rounded towards plus infinity.
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    int64_t q = a / b;
-    return a % b != 0 && (a < 0) == (b < 0) ? q + 1 : q;
-}
-
 static enum expr_failure apply_any(enum expr_op op, int64_t a, int64_t b, int64_t *result)
 {
     bool overflow = false;
@@ -58,14 +53,14 @@ static enum expr_failure apply_any(enum expr_op op, int64_t a, int64_t b, int64_
         *result = !a;
         break;
     case OP_ABS:
-        *result = a < 0 ? -a : a;
+        *result = fn_abs(a);
         break;
     case OP_IS_POW2:
-        *result = a > 0 && (a & (a - 1)) == 0;
+        *result = fn_is_pow2(a);
         break;
     case OP_LOG2:
         if (a < 1) return EXPR_BAD_LOG2;
-        *result = 63 - __builtin_clzll((unsigned long long)a);
+        *result = fn_log2(a);
         break;
     case OP_ADD:
         overflow = __builtin_add_overflow(a, b, result);
@@ -119,17 +114,17 @@ static enum expr_failure apply_any(enum expr_op op, int64_t a, int64_t b, int64_
         break;
     case OP_CEIL_DIV:
         if (b == 0) return EXPR_DIVISION_BY_ZERO;
-        *result = ceil_div(a, b);
+        *result = fn_ceil_div(a, b);
         break;
     case OP_ROUND_UP:
         if (b == 0) return EXPR_DIVISION_BY_ZERO;
-        overflow = __builtin_mul_overflow(ceil_div(a, b), b, result);
+        overflow = __builtin_mul_overflow(fn_ceil_div(a, b), b, result);
         break;
     case OP_MIN:
-        *result = a < b ? a : b;
+        *result = fn_min(a, b);
         break;
     case OP_MAX:
-        *result = a > b ? a : b;
+        *result = fn_max(a, b);
         break;
     case OP_CONSTANT:
     case OP_NAME:

@@ -6,33 +6,31 @@
 
 #include "search/population.h"
 
-enum { KNOB_SIZE, KNOB_TOURNAMENT, KNOB_MUTATION, KNOB_COUNT };
+enum { OPTION_SIZE, OPTION_TOURNAMENT, OPTION_MUTATION, OPTION_COUNT };
 
-static const struct strategy_knob knobs[] = {
-    {"size", 20, 4, 10000, "population"},
-    {"tournament", 3, 1, 100, "candidates of which the best becomes a parent"},
-    {"mutation", 1, 0, 64, "parameters changed in a child, on average"},
-    {NULL, 0, 0, 0, NULL},
+static const struct strategy_option options[] = {
+    [OPTION_SIZE] = {"size", 20, 4, 10000, true, "configurations in the population"},
+    [OPTION_TOURNAMENT] = {"tournament", 3, 1, 100, true, "candidates of which the best becomes a parent"},
+    [OPTION_MUTATION] = {"mutation", 1, 0, 64, false, "parameters changed in a child, on average"},
+    [OPTION_COUNT] = {0},
 };
 
 struct genetic {
     struct population p;
-    double knobs[KNOB_COUNT];
+    const double *options; // by OPTION_*
 };
 
-static int genetic_init(void *state, const struct space *space, const struct strategy_options *options,
-                        struct error *err)
+static void genetic_init(void *state, const struct space *space, const struct strategy_start *start)
 {
     struct genetic *g = state;
-    if (strategy_knobs(knobs, options->text, g->knobs, err) < 0) return -1;
-    population_init(&g->p, space, options->seed, (size_t)g->knobs[KNOB_SIZE]);
-    return 0;
+    g->options = start->options;
+    population_init(&g->p, space, start->seed, (size_t)g->options[OPTION_SIZE]);
 }
 
 static const uint16_t *select_parent(struct genetic *g)
 {
     size_t best = random_below(&g->p.rng, g->p.size);
-    for (int i = 1; i < (int)g->knobs[KNOB_TOURNAMENT]; i++) {
+    for (int i = 1; i < (int)g->options[OPTION_TOURNAMENT]; i++) {
         size_t other = random_below(&g->p.rng, g->p.size);
         if (g->p.scores[other] < g->p.scores[best]) best = other;
     }
@@ -51,7 +49,7 @@ static bool genetic_ask(void *state, uint16_t *config)
     for (size_t i = 0; i < p->width; i++) {
         size_t count = space_parameter(p->space, i)->count;
         config[i] = random_next(&p->rng) & 1 ? a[i] : b[i];
-        if (random_unit(&p->rng) * (double)p->width < g->knobs[KNOB_MUTATION])
+        if (random_unit(&p->rng) * (double)p->width < g->options[OPTION_MUTATION])
             config[i] = (uint16_t)random_below(&p->rng, count);
     }
     return population_propose(p, NO_PLACE, config);
@@ -76,6 +74,7 @@ static void genetic_release(void *state)
 const struct strategy_class strategy_genetic = {
     .name = "genetic",
     .summary = "steady-state genetic algorithm",
+    .options = options,
     .state_size = sizeof(struct genetic),
     .init = genetic_init,
     .ask = genetic_ask,

@@ -266,6 +266,25 @@ static void find_gradient(struct gp *g, const double *targets, size_t n)
     gradient[d + 1] -= (g->theta[d + 1] - log(1e-3)) / 2.25;
 }
 
+void gp_theta(const struct gp *g, double *theta)
+{
+    memcpy(theta, g->theta, (g->dimensions + 2) * sizeof *theta);
+}
+
+void gp_set_theta(struct gp *g, const double *theta)
+{
+    memcpy(g->theta, theta, (g->dimensions + 2) * sizeof *theta);
+    use_theta(g);
+    factorise(g, g->count);
+    g->pool_rows = 0;
+}
+
+void gp_gradient(struct gp *g, const double *targets, double *gradient)
+{
+    find_gradient(g, targets, g->count);
+    memcpy(gradient, g->gradient, (g->dimensions + 2) * sizeof *gradient);
+}
+
 void gp_fit(struct gp *g, const double *targets, int steps, size_t most)
 {
     size_t d = g->dimensions, n = g->count < most ? g->count : most;

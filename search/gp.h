@@ -39,4 +39,14 @@ void gp_means(const struct gp *, const float *points, size_t count, double *mean
 // Its variance (without noise) at one point.
 double gp_variance(struct gp *, const float *point);
 
+// For tests. The hyperparameters: the logarithms of one length scale a dimension, of the signal's variance and of the
+// noise's (dimensions + 2 numbers). gp_set_theta takes them for the points that there are and for what follows.
+void gp_theta(const struct gp *, double *theta);
+void gp_set_theta(struct gp *, const double *theta);
+// The gradient that gp_fit follows, by theta, of the log posterior
+//   -(y' K^-1 y + log det K) / 2 - sum over i of (theta_i - c_i)^2 / (2 v_i)
+// with c = log(ordinal) / 2 for scales of ordinal dimensions (0 where there are none), 0.5 more for nominal ones, 0 for
+// the signal, log(0.001) for the noise, and v = 1, for the noise 2.25. K has signal + noise + 1e-6 on its diagonal.
+void gp_gradient(struct gp *, const double *targets, double *gradient);
+
 #endif

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/fn.h"
 #include "tuner/base/memory.h"
 
-enum { MOST_NODES = 2000000, NEAREST = 3 };
+enum { MOST_NODES = 2000000 };
 
 struct search {
     size_t candidates, problems;
@@ -24,21 +25,6 @@ static double time_of(const struct search *s, size_t candidate, size_t problem)
 {
     double t = s->times[candidate * s->problems + problem];
     return t > 0 ? t : INFINITY;
-}
-
-static int alignment(int64_t size)
-{
-    return size % 8 == 0 ? 3 : size % 4 == 0 ? 2 : size % 2 == 0;
-}
-
-double problem_distance(const int64_t *a, const int64_t *b, size_t size_count)
-{
-    double distance = 1;
-    for (size_t i = 0; i < size_count; i++) {
-        double x = a[i] > 1 ? (double)a[i] : 1, y = b[i] > 1 ? (double)b[i] : 1;
-        distance *= fmax(x / y, y / x) * (alignment(a[i]) == alignment(b[i]) ? 1 : 2);
-    }
-    return distance;
 }
 
 static void greedy(struct search *s)
@@ -150,29 +136,23 @@ static void order_by_use(struct search *s, struct kernel_set *out)
         }
 }
 
-// What a candidate is expected to take on a problem: its times on the three nearest problems that are not held back,
-// each in proportion to the relative_times, weighted by one over the distance. INFINITY: unknown.
-static double expected(const struct search *s, size_t candidate, size_t problem, const bool *holdout,
-                       const int64_t *sizes, size_t size_count, const double *relative_times)
+int kernel_set_select(const double *times, size_t problems, const bool *holdout, const int64_t *sizes,
+                      size_t size_count, const double *relative_times, const size_t *kernels, size_t count,
+                      size_t problem)
 {
-    const double *relative = relative_times ? relative_times + candidate * s->problems : NULL;
-    double distance[NEAREST], time[NEAREST], sum = 0, weights = 0;
-    size_t count = 0;
-    for (size_t q = 0; q < s->problems; q++) {
-        double d = problem_distance(sizes + problem * size_count, sizes + q * size_count, size_count),
-               t = time_of(s, candidate, q);
-        if (holdout[q] || !isfinite(t) || (count == NEAREST && d >= distance[NEAREST - 1])) continue;
-        size_t k = count < NEAREST ? count++ : NEAREST - 1;
-        for (; k > 0 && distance[k - 1] > d; k--) distance[k] = distance[k - 1], time[k] = time[k - 1];
-        distance[k] = d;
-        time[k] = t * (relative ? relative[problem] / relative[q] : 1);
-    }
-    if (count && distance[0] <= 1) count = 1; // the very sizes
+    const int64_t *here = sizes + problem * size_count;
+    struct fn_selection selection = fn_selection_begin();
     for (size_t k = 0; k < count; k++) {
-        sum += time[k] / distance[k];
-        weights += 1 / distance[k];
+        const double *own = times + kernels[k] * problems,
+                     *relative = relative_times ? relative_times + kernels[k] * problems : NULL;
+        if (!(own[problem] > 0)) continue;
+        for (size_t q = 0; q < problems; q++)
+            if (!holdout[q] && own[q] > 0)
+                fn_selection_add(&selection, here, sizes + q * size_count, (int)size_count, own[q],
+                                 relative ? relative[problem] : 1, relative ? relative[q] : 1);
+        fn_selection_take(&selection, (int)k);
     }
-    return count ? sum / weights : INFINITY;
+    return selection.kernel;
 }
 
 static void assign(const struct search *s, const bool *holdout, const int64_t *sizes, size_t size_count,
@@ -183,13 +163,10 @@ static void assign(const struct search *s, const bool *holdout, const int64_t *s
     for (size_t p = 0; p < s->problems; p++)
         if (!holdout[p]) out->kernel[p] = member_for(s, out->chosen, out->count, p);
     for (size_t p = 0; p < s->problems; p++) {
-        double least = INFINITY;
-        for (size_t k = 0; holdout[p] && k < out->count; k++) {
-            double time = isfinite(time_of(s, out->chosen[k], p))
-                              ? expected(s, out->chosen[k], p, holdout, sizes, size_count, relative_times)
-                              : INFINITY;
-            if (time < least) least = time, out->kernel[p] = k;
-        }
+        int selected = holdout[p] ? kernel_set_select(s->times, s->problems, holdout, sizes, size_count, relative_times,
+                                                      out->chosen, out->count, p)
+                                  : -1;
+        if (selected >= 0) out->kernel[p] = (size_t)selected;
         out->best[p] = s->least[p];
         out->regret[p] = time_of(s, out->chosen[out->kernel[p]], p) / s->least[p] - 1;
         if (holdout[p])

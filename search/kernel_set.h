@@ -5,8 +5,8 @@
 // that is not held back (minimum set cover: exact by branching on the problem that the fewest candidates cover, Knuth
 // 2000's choice of column; where that takes too long, the greedy cover of Chvatal 1979), and among the sets found so
 // one of least mean regret by exchanging one member at a time. Each problem is given its fastest member. One that is
-// held back has no say in the choice of the set: it gets the member that is expected to be the fastest, from each
-// member's times on the three problems nearest to it, as the header's selector expects it.
+// held back has no say in the choice of the set: it gets the member that the header's selector would choose
+// (fn_selector.h).
 #ifndef SWEETSPOT_KERNEL_SET_H
 #define SWEETSPOT_KERNEL_SET_H
 
@@ -34,9 +34,11 @@ struct kernel_set {
 int kernel_set_find(const double *times, size_t candidates, size_t problems, const bool *holdout, const int64_t *sizes,
                     size_t size_count, const double *relative_times, double regret, struct kernel_set *out);
 
-// How far two problems are: the product over their sizes of ratio (at least 1), twice as far for each size that is a
-// multiple of another power of two (1, 2, 4, or 8 and more): a kernel that loads 16 bytes at a time is good for some of
-// them only. The header's selector is the same.
-double problem_distance(const int64_t *a, const int64_t *b, size_t size_count);
+// Of some candidates, the one that is expected to be the fastest on a problem, from their times on the problems that
+// are not held back; its index into `kernels`. A candidate without a time on the problem cannot do it; -1 when none
+// can.
+int kernel_set_select(const double *times, size_t problems, const bool *holdout, const int64_t *sizes,
+                      size_t size_count, const double *relative_times, const size_t *kernels, size_t count,
+                      size_t problem);
 
 #endif

@@ -8,33 +8,31 @@
 
 #include "tuner/base/memory.h"
 
-enum { KNOB_ROUND, KNOB_COUNT };
-static const struct strategy_knob knobs[] = {
-    {"round", 32, 2, 10000, "configurations of a round"},
-    {NULL, 0, 0, 0, NULL},
+enum { OPTION_ROUND, OPTION_COUNT };
+static const struct strategy_option options[] = {
+    [OPTION_ROUND] = {"round", 32, 2, 10000, true, "configurations in a round"},
+    [OPTION_COUNT] = {0},
 };
 
 struct latin_hypercube {
     const struct space *space;
     struct history history;
     struct random rng;
-    double knobs[KNOB_COUNT];
+    const double *options; // by OPTION_*
     size_t width, round, next;
     size_t *strata; // round after round of a parameter's shuffled strata: [parameter][place]
 };
 
-static int latin_hypercube_init(void *state, const struct space *space, const struct strategy_options *options,
-                                struct error *err)
+static void latin_hypercube_init(void *state, const struct space *space, const struct strategy_start *start)
 {
     struct latin_hypercube *l = state;
-    if (strategy_knobs(knobs, options->text, l->knobs, err) < 0) return -1;
+    l->options = start->options;
     l->space = space;
     l->width = space_parameter_count(space);
-    l->round = l->next = (size_t)l->knobs[KNOB_ROUND];
+    l->round = l->next = (size_t)l->options[OPTION_ROUND];
     history_init(&l->history, space);
-    random_seed(&l->rng, options->seed);
+    random_seed(&l->rng, start->seed);
     l->strata = memory_grow(NULL, l->width * l->round, sizeof *l->strata);
-    return 0;
 }
 
 static void begin_round(struct latin_hypercube *l)
@@ -84,6 +82,7 @@ static void latin_hypercube_release(void *state)
 const struct strategy_class strategy_latin_hypercube = {
     .name = "latin_hypercube",
     .summary = "evenly spread configurations, round after round",
+    .options = options,
     .state_size = sizeof(struct latin_hypercube),
     .init = latin_hypercube_init,
     .ask = latin_hypercube_ask,

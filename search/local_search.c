@@ -13,19 +13,20 @@
 
 #include "tuner/base/memory.h"
 
-enum { KNOB_CHANGES, KNOB_PATIENCE, KNOB_COUNT };
+enum { OPTION_CHANGES, OPTION_PATIENCE, OPTION_COUNT };
 
-static const struct strategy_knob knobs[] = {
-    {"changes", 3, 1, 64, "parameters changed to leave a local optimum"},
-    {"patience", 12, 1, 1e6, "local optima without gain before a fresh start"},
-    {NULL, 0, 0, 0, NULL},
+static const struct strategy_option options[] = {
+    [OPTION_CHANGES] = {"changes", 3, 1, 64, true, "parameters changed to leave a local optimum"},
+    [OPTION_PATIENCE] = {"patience", 12, 1, 1e6, true,
+                         "local optima without gain before it starts from a new random configuration"},
+    [OPTION_COUNT] = {0},
 };
 
 struct local_search {
     const struct space *space;
     struct history history;
     struct random rng;
-    double knobs[KNOB_COUNT];
+    const double *options; // by OPTION_*
     size_t width;
     uint16_t *queue; // neighbours of `current` still to be proposed, from the end
     size_t queued;
@@ -35,18 +36,16 @@ struct local_search {
     int without_gain;
 };
 
-static int local_search_init(void *state, const struct space *space, const struct strategy_options *options,
-                             struct error *err)
+static void local_search_init(void *state, const struct space *space, const struct strategy_start *start)
 {
     struct local_search *l = state;
-    if (strategy_knobs(knobs, options->text, l->knobs, err) < 0) return -1;
+    l->options = start->options;
     l->space = space;
     l->width = space_parameter_count(space);
     history_init(&l->history, space);
-    random_seed(&l->rng, options->seed);
+    random_seed(&l->rng, start->seed);
     l->queue = memory_grow(NULL, (kit_neighbour_room(space) + 1) * l->width, sizeof *l->queue);
     l->current_score = l->base_score = INFINITY;
-    return 0;
 }
 
 static void move_to(struct local_search *l, const uint16_t *config, double score)
@@ -73,7 +72,7 @@ static bool kick(struct local_search *l, const uint16_t *from, uint16_t *config)
 {
     for (int attempt = 0; attempt < 32; attempt++) {
         memcpy(config, from, l->width * sizeof *config);
-        kit_perturb(l->space, &l->rng, config, (int)l->knobs[KNOB_CHANGES] + attempt / 8);
+        kit_perturb(l->space, &l->rng, config, (int)l->options[OPTION_CHANGES] + attempt / 8);
         if (history_find(&l->history, config) < 0) return true;
     }
     return false;
@@ -95,7 +94,7 @@ static bool local_search_ask(void *state, uint16_t *config)
             memcpy(l->base, l->current, sizeof l->base);
             l->base_score = l->current_score;
             l->without_gain = 0;
-        } else if (++l->without_gain >= (int)l->knobs[KNOB_PATIENCE]) {
+        } else if (++l->without_gain >= (int)l->options[OPTION_PATIENCE]) {
             l->base_score = INFINITY;
             l->without_gain = 0;
         }
@@ -128,6 +127,7 @@ static void local_search_release(void *state)
 const struct strategy_class strategy_local_search = {
     .name = "local",
     .summary = "greedy iterated local search",
+    .options = options,
     .state_size = sizeof(struct local_search),
     .init = local_search_init,
     .ask = local_search_ask,

@@ -20,19 +20,15 @@ struct multi_start {
     bool started;
 };
 
-static int multi_start_init(void *state, const struct space *space, const struct strategy_options *options,
-                            struct error *err)
+static void multi_start_init(void *state, const struct space *space, const struct strategy_start *start)
 {
     struct multi_start *m = state;
-    static const struct strategy_knob none[] = {{NULL, 0, 0, 0, NULL}};
-    if (strategy_knobs(none, options->text, NULL, err) < 0) return -1;
     m->space = space;
     m->width = space_parameter_count(space);
     history_init(&m->history, space);
-    random_seed(&m->rng, options->seed);
+    random_seed(&m->rng, start->seed);
     m->queue = memory_grow(NULL, (kit_neighbour_room(space) + 1) * m->width, sizeof *m->queue);
     m->current_score = m->best_score = INFINITY;
-    return 0;
 }
 
 static void take(struct multi_start *m, const uint16_t *config, double score)

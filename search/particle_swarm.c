@@ -9,13 +9,13 @@
 
 #include "tuner/base/memory.h"
 
-enum { KNOB_PARTICLES, KNOB_INERTIA, KNOB_OWN, KNOB_SWARM, KNOB_COUNT };
-static const struct strategy_knob knobs[] = {
-    {"particles", 16, 2, 10000, "particles"},
-    {"inertia", 0.729, 0, 1, "what is kept of a velocity"},
-    {"own", 1.494, 0, 4, "pull of a particle's own best"},
-    {"swarm", 1.494, 0, 4, "pull of the swarm's best"},
-    {NULL, 0, 0, 0, NULL},
+enum { OPTION_PARTICLES, OPTION_INERTIA, OPTION_OWN, OPTION_SWARM, OPTION_COUNT };
+static const struct strategy_option options[] = {
+    [OPTION_PARTICLES] = {"particles", 16, 2, 10000, true, "particles in the swarm"},
+    [OPTION_INERTIA] = {"inertia", 0.729, 0, 1, false, "share of a velocity that is kept"},
+    [OPTION_OWN] = {"own", 1.494, 0, 4, false, "pull of a particle's own best configuration"},
+    [OPTION_SWARM] = {"swarm", 1.494, 0, 4, false, "pull of the swarm's best configuration"},
+    [OPTION_COUNT] = {0},
 };
 
 struct particle {
@@ -28,25 +28,23 @@ struct particle_swarm {
     const struct space *space;
     struct history history;
     struct random rng;
-    double knobs[KNOB_COUNT];
+    const double *options; // by OPTION_*
     size_t width, count, next;
     struct particle *particles;
     struct kit_owners owner; // the particle that a proposal belongs to
 };
 
-static int particle_swarm_init(void *state, const struct space *space, const struct strategy_options *options,
-                               struct error *err)
+static void particle_swarm_init(void *state, const struct space *space, const struct strategy_start *start)
 {
     struct particle_swarm *s = state;
-    if (strategy_knobs(knobs, options->text, s->knobs, err) < 0) return -1;
+    s->options = start->options;
     s->space = space;
     s->width = space_parameter_count(space);
-    s->count = (size_t)s->knobs[KNOB_PARTICLES];
+    s->count = (size_t)s->options[OPTION_PARTICLES];
     history_init(&s->history, space);
-    random_seed(&s->rng, options->seed);
+    random_seed(&s->rng, start->seed);
     s->particles = memory_new(s->count, sizeof *s->particles);
     for (size_t i = 0; i < s->count; i++) s->particles[i].score = INFINITY;
-    return 0;
 }
 
 static void fly(struct particle_swarm *s, struct particle *q, uint16_t *config)
@@ -55,9 +53,9 @@ static void fly(struct particle_swarm *s, struct particle *q, uint16_t *config)
     for (size_t p = 0; p < s->width; p++) {
         double most = (double)(space_parameter(s->space, p)->count - 1);
         if (isfinite(q->score))
-            q->velocity[p] = s->knobs[KNOB_INERTIA] * q->velocity[p] +
-                             s->knobs[KNOB_OWN] * random_unit(&s->rng) * (q->best[p] - q->at[p]);
-        if (swarm) q->velocity[p] += s->knobs[KNOB_SWARM] * random_unit(&s->rng) * ((double)swarm[p] - q->at[p]);
+            q->velocity[p] = s->options[OPTION_INERTIA] * q->velocity[p] +
+                             s->options[OPTION_OWN] * random_unit(&s->rng) * (q->best[p] - q->at[p]);
+        if (swarm) q->velocity[p] += s->options[OPTION_SWARM] * random_unit(&s->rng) * ((double)swarm[p] - q->at[p]);
         q->velocity[p] = fmin(fmax(q->velocity[p], -(most + 1) / 2), (most + 1) / 2);
         q->at[p] += q->velocity[p];
         if (q->at[p] < 0 || q->at[p] > most) q->velocity[p] = 0;
@@ -114,6 +112,7 @@ static void particle_swarm_release(void *state)
 const struct strategy_class strategy_particle_swarm = {
     .name = "particle_swarm",
     .summary = "particle swarm on value indices",
+    .options = options,
     .state_size = sizeof(struct particle_swarm),
     .init = particle_swarm_init,
     .ask = particle_swarm_ask,

@@ -7,15 +7,11 @@ struct random_search {
     struct random rng;
 };
 
-static int random_search_init(void *state, const struct space *space, const struct strategy_options *options,
-                              struct error *err)
+static void random_search_init(void *state, const struct space *space, const struct strategy_start *start)
 {
     struct random_search *r = state;
-    static const struct strategy_knob none[] = {{NULL, 0, 0, 0, NULL}};
-    if (strategy_knobs(none, options->text, NULL, err) < 0) return -1;
     history_init(&r->history, space);
-    random_seed(&r->rng, options->seed);
-    return 0;
+    random_seed(&r->rng, start->seed);
 }
 
 static bool random_search_ask(void *state, uint16_t *config)

@@ -67,6 +67,11 @@ static const char *value_text(const struct space *s, const struct parameter *p, 
     return digits;
 }
 
+const char *space_value_text(const struct space *s, size_t parameter, size_t value, char digits[32])
+{
+    return value_text(s, &s->parameters[parameter], value, digits);
+}
+
 static int compare_values(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -244,6 +249,14 @@ size_t space_format(const struct space *s, const uint16_t *config, char *out, si
         length += n > 0 ? (size_t)n : 0;
     }
     return length;
+}
+
+char *space_text(const struct space *s, const uint16_t *config)
+{
+    size_t length = space_format(s, config, NULL, 0);
+    char *text = memory_new(length + 1, 1);
+    space_format(s, config, text, length + 1);
+    return text;
 }
 
 // Which value the text begins with, followed by a comma or the end; *length is its length. -1 if none.

@@ -94,10 +94,14 @@ size_t space_repair(const struct space *, struct random *, uint16_t *config);
 // -1 with a message if a derived expression fails.
 int space_values(const struct space *, const uint16_t *config, int64_t *values, struct error *);
 
+// The text of a parameter's value, "128" or "shuffle"; `digits` is room for an integer's.
+const char *space_value_text(const struct space *, size_t parameter, size_t value, char digits[32]);
+
 // "BLOCK_M=128,REDUCTION=shuffle": the canonical text, parameters in order. Writes at most size bytes with NUL, returns
 // the length it wants like snprintf. space_parse reads it back (names in any order, all present): 0, or -1 with a
 // message.
 size_t space_format(const struct space *, const uint16_t *config, char *out, size_t size);
+char *space_text(const struct space *, const uint16_t *config); // malloc'ed
 int space_parse(const struct space *, const char *text, uint16_t *config, struct error *);
 
 #endif

@@ -92,15 +92,16 @@ static int blame(const struct space *s, struct error *err)
 
 static int cannot_evaluate(const struct space *s, int number, const uint16_t *config, struct error *err)
 {
-    char text[1024];
+    char *text = space_text(s, config);
     int64_t *values = memory_new(symbols_count(s->symbols), sizeof *values);
     int64_t result;
-    space_format(s, config, text, sizeof text);
     error_set(err, "evaluation fails");
     if (space_values(s, config, values, err) == 0 && (size_t)number < s->constraint_count)
         expr_eval(s->constraints[number], values, &result, err);
     free(values);
-    return error_prefix(err, "cannot evaluate the constraints for %s", text);
+    error_prefix(err, "cannot evaluate the constraints for %s", text);
+    free(text);
+    return -1;
 }
 
 int space_build(struct space *s, int *bad_constraint, struct error *err)
@@ -172,10 +173,10 @@ int space_build_from_list(struct space *s, const uint16_t *configs, size_t count
     }
     if (result == 0) qsort(rows, count, sizeof *rows, compare_rows);
     for (size_t r = 1; r < count && result == 0; r++) {
-        char text[1024];
         if (compare_rows(&rows[r - 1], &rows[r]) != 0) continue;
-        space_format(s, rows[r].config, text, sizeof text);
+        char *text = space_text(s, rows[r].config);
         result = error_set(err, "the configuration %s is listed twice", text);
+        free(text);
     }
     if (result == 0) {
         // Sorted, the rows are the paths of a tree, one state for each different beginning.

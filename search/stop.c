@@ -30,15 +30,28 @@ void stop_tell(struct stop *s, double objective)
     s->trace[s->evaluations++] = s->best;
 }
 
-const char *stop_reason(const struct stop *s)
+enum stop_rule stop_check(const struct stop *s)
 {
-    if (!isfinite(s->best)) return NULL; // nothing valid yet: there is everything to gain
-    if (s->rules.target > 0 && s->best <= s->rules.target) return "the target is reached";
-    if (s->rules.patience && s->evaluations - s->last_gain > s->rules.patience)
-        return "no gain for as long as patience allows";
+    if (!isfinite(s->best)) return STOP_NONE; // nothing valid yet: there is everything to gain
+    if (s->rules.target > 0 && s->best <= s->rules.target) return STOP_TARGET;
+    if (s->rules.patience && s->evaluations - s->last_gain > s->rules.patience) return STOP_PATIENCE;
     if (s->rules.noise > 0 && s->evaluations >= STOP_NOISE_LEAST) {
         double before = s->trace[s->evaluations / 2 - 1];
-        if (isfinite(before) && before / s->best - 1 < s->rules.noise) return "the expected gain is below the noise";
+        if (isfinite(before) && before / s->best - 1 < s->rules.noise) return STOP_NOISE;
     }
-    return NULL;
+    return STOP_NONE;
+}
+
+const char *stop_text(enum stop_rule rule)
+{
+    switch (rule) {
+    case STOP_TARGET:
+        return "the target is reached";
+    case STOP_PATIENCE:
+        return "no gain for as long as patience allows";
+    case STOP_NOISE:
+        return "the expected gain is below the noise";
+    default:
+        return "";
+    }
 }

@@ -14,6 +14,8 @@
 
 enum { STOP_NOISE_LEAST = 60 };
 
+enum stop_rule { STOP_NONE, STOP_TARGET, STOP_PATIENCE, STOP_NOISE };
+
 struct stop_rules {
     uint64_t patience; // evaluations; 0: no such rule
     double target;     // s; 0: no such rule
@@ -32,7 +34,9 @@ void stop_init(struct stop *, const struct stop_rules *);
 void stop_release(struct stop *);
 // One evaluation came to its end: its objective (s), or NaN for a failure.
 void stop_tell(struct stop *, double objective);
-// Why the search should end, in words that live forever; NULL: it should not.
-const char *stop_reason(const struct stop *);
+// The rule by which the search should end.
+enum stop_rule stop_check(const struct stop *);
+// That rule in words, for reports; "" for STOP_NONE.
+const char *stop_text(enum stop_rule);
 
 #endif

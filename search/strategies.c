@@ -10,16 +10,29 @@
 #include "search/strategy.h"
 #include "search/strategy_kit.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/text.h"
 
-extern const struct strategy_class strategy_default, strategy_trees, strategy_exhaustive, strategy_random,
-    strategy_local_search, strategy_latin_hypercube, strategy_multi_start, strategy_annealing, strategy_genetic,
-    strategy_differential, strategy_particle_swarm;
+// Every strategy, in the order in which they are listed: one line each.
+// clang-format off
+#define STRATEGIES(x) \
+    x(default) \
+    x(trees) \
+    x(local_search) \
+    x(multi_start) \
+    x(annealing) \
+    x(genetic) \
+    x(differential) \
+    x(particle_swarm) \
+    x(latin_hypercube) \
+    x(random) \
+    x(exhaustive)
+// clang-format on
 
-const struct strategy_class *const strategy_classes[] = {
-    &strategy_default,         &strategy_trees,   &strategy_local_search, &strategy_multi_start,
-    &strategy_annealing,       &strategy_genetic, &strategy_differential, &strategy_particle_swarm,
-    &strategy_latin_hypercube, &strategy_random,  &strategy_exhaustive,   NULL,
-};
+#define DECLARE(name) extern const struct strategy_class strategy_##name;
+STRATEGIES(DECLARE)
+
+#define ENTRY(name) &strategy_##name,
+const struct strategy_class *const strategy_classes[] = {STRATEGIES(ENTRY) NULL};
 
 // How often in a row a strategy may propose what is known before a random configuration is taken instead.
 enum { MAX_REPEATS = 64 };
@@ -28,7 +41,8 @@ struct strategy {
     const struct strategy_class *class;
     const struct space *space;
     size_t criteria, turn;
-    void **states; // one a criterion
+    double *options; // values of the class's options
+    void **states;   // one a criterion
     struct history seen;
     struct random rng;
     bool last_ask_failed;
@@ -41,57 +55,127 @@ const struct strategy_class *strategy_find(const char *name)
     return NULL;
 }
 
-const char *strategy_nearest(const char *name)
+// The names as a NULL-terminated list; the caller frees it.
+static const char **list_names(void)
 {
-    struct symbols *names = symbols_new();
-    for (size_t i = 0; strategy_classes[i]; i++) symbols_add(names, strategy_classes[i]->name, EXPR_INT, NULL);
-    const char *nearest = symbols_nearest(names, name);
-    const struct strategy_class *class = nearest ? strategy_find(nearest) : NULL;
-    symbols_free(names);
-    return class ? class->name : NULL;
+    size_t count = 0;
+    while (strategy_classes[count]) count++;
+    const char **names = memory_new(count + 1, sizeof *names);
+    for (size_t i = 0; i < count; i++) names[i] = strategy_classes[i]->name;
+    return names;
 }
 
-int strategy_knobs(const struct strategy_knob *knobs, const char *text, double *values, struct error *err)
+char *strategy_names(void)
 {
-    for (size_t i = 0; knobs[i].name; i++) values[i] = knobs[i].value;
-    while (text && *text) {
-        size_t length = strcspn(text, "=,"), i = 0;
-        while (knobs[i].name && !(strlen(knobs[i].name) == length && memcmp(knobs[i].name, text, length) == 0)) i++;
-        if (!knobs[i].name) return error_set(err, "unknown option '%.*s' of the strategy", (int)length, text);
-        if (text[length] != '=') return error_set(err, "option '%s' needs a value", knobs[i].name);
-        const char *start = text + length + 1;
-        char *end;
-        errno = 0;
-        double value = strtod(start, &end);
-        if (end == start || (*end && *end != ',') || errno || !isfinite(value))
-            return error_set(err, "option '%s': '%.*s' is no number", knobs[i].name, (int)strcspn(start, ","), start);
-        if (value < knobs[i].low || value > knobs[i].high)
-            return error_set(err, "option '%s' must be from %g to %g", knobs[i].name, knobs[i].low, knobs[i].high);
-        values[i] = value;
-        text = *end ? end + 1 : end;
+    const char **names = list_names();
+    char *text = text_join(names, ", ");
+    free(names);
+    return text;
+}
+
+const struct strategy_class *strategy_choose(const char *name, struct error *err)
+{
+    const struct strategy_class *class = strategy_find(name);
+    if (class) return class;
+    const char **names = list_names();
+    char *text = text_unknown("strategy", name, names);
+    error_set(err, "%s", text);
+    free(text);
+    free(names);
+    return NULL;
+}
+
+size_t strategy_option_count(const struct strategy_class *class)
+{
+    size_t count = 0;
+    while (class->options && class->options[count].name) count++;
+    return count;
+}
+
+char *strategy_option_range(const struct strategy_option *option)
+{
+    return text_format("%s from %g to %g", option->whole ? "a whole number" : "a number", option->low, option->high);
+}
+
+static int unknown_option(const struct strategy_class *class, const char *name, struct error *err)
+{
+    size_t count = strategy_option_count(class);
+    if (!count) return error_set(err, "unknown option '%s': it has none", name);
+    const char **names = memory_new(count + 1, sizeof *names);
+    for (size_t i = 0; i < count; i++) names[i] = class->options[i].name;
+    char *text = text_unknown("option", name, names);
+    error_set(err, "%s", text);
+    free(text);
+    free(names);
+    return -1;
+}
+
+// One "name=value"; takes nothing.
+static int parse_option(const struct strategy_class *class, const char *text, double *values, bool *given,
+                        struct error *err)
+{
+    size_t length = strcspn(text, "="), i = 0, count = strategy_option_count(class);
+    char *name = text_format("%.*s", (int)length, text), *end;
+    const char *value = text[length] ? text + length + 1 : "";
+    while (i < count && strcmp(class->options[i].name, name)) i++;
+    int status = i == count ? unknown_option(class, name, err) : 0;
+    free(name);
+    if (status) return status;
+    const struct strategy_option *option = &class->options[i];
+    if (given[i]) return error_set(err, "option '%s' is given twice", option->name);
+    given[i] = true;
+    errno = 0;
+    values[i] = strtod(value, &end);
+    bool number = end != value && !*end && !errno && isfinite(values[i]);
+    if (number && values[i] >= option->low && values[i] <= option->high &&
+        (!option->whole || values[i] == floor(values[i])))
+        return 0;
+    char *range = strategy_option_range(option);
+    error_set(err, "option '%s' must be %s, not '%s'", option->name, range, value);
+    free(range);
+    return -1;
+}
+
+int strategy_parse_options(const struct strategy_class *class, const char *text, double *values, struct error *err)
+{
+    size_t count = strategy_option_count(class);
+    double *own = memory_new(count, sizeof *own);
+    bool *given = memory_new(count, sizeof *given);
+    int status = 0;
+    for (size_t i = 0; i < count; i++) own[i] = class->options[i].value;
+    while (text && *text && !status) {
+        size_t length = strcspn(text, ",");
+        char *one = text_format("%.*s", (int)length, text);
+        status = parse_option(class, one, own, given, err);
+        free(one);
+        text += length + (text[length] == ',');
     }
-    return 0;
+    if (values && !status) memcpy(values, own, count * sizeof *own);
+    free(own);
+    free(given);
+    return status ? error_prefix(err, "strategy '%s'", class->name) : 0;
 }
 
 struct strategy *strategy_new(const struct strategy_class *class, const struct space *space,
                               const struct strategy_options *options, struct error *err)
 {
+    double *values = memory_new(strategy_option_count(class), sizeof *values);
+    if (strategy_parse_options(class, options->text, values, err) < 0) {
+        free(values);
+        return NULL;
+    }
     struct strategy *s = memory_new(1, sizeof *s);
-    struct strategy_options own = *options;
     s->class = class;
     s->space = space;
-    s->states = memory_new(options->criteria ? options->criteria : 1, sizeof *s->states);
+    s->options = values;
+    s->criteria = options->criteria ? options->criteria : 1;
+    s->states = memory_new(s->criteria, sizeof *s->states);
     random_seed(&s->rng, options->seed ^ 0x5eed5eed5eed5eedu);
     history_init(&s->seen, space);
-    while (s->criteria < (options->criteria ? options->criteria : 1)) {
-        void *state = s->states[s->criteria] = memory_new(1, class->state_size ? class->state_size : 1);
-        own.seed = options->seed + s->criteria;
-        if (class->init(state, space, &own, err) < 0) {
-            free(state);
-            strategy_free(s);
-            return NULL;
-        }
-        s->criteria++;
+    for (size_t i = 0; i < s->criteria; i++) {
+        const struct strategy_start start = {.seed = options->seed + i, .budget = options->budget, .options = values};
+        s->states[i] = memory_new(1, class->state_size ? class->state_size : 1);
+        class->init(s->states[i], space, &start);
     }
     return s;
 }
@@ -105,6 +189,7 @@ void strategy_free(struct strategy *s)
     }
     history_release(&s->seen);
     free(s->states);
+    free(s->options);
     free(s);
 }
 

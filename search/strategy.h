@@ -2,7 +2,8 @@
 //
 // The driver asks for proposals, several of which may be outstanding, compiles and measures them, and tells the results
 // in whatever order they come. A strategy is deterministic in (space, seed, options, sequence of asks and tells). One
-// file a strategy, one descriptor, one line in strategies.c. Strategies know no CUDA, no files, no clock.
+// file a strategy, one descriptor, one line in strategies.c: `sweetspot list strategies` then shows it with its
+// options. Strategies know no CUDA, no files, no clock.
 #ifndef SWEETSPOT_STRATEGY_H
 #define SWEETSPOT_STRATEGY_H
 
@@ -28,20 +29,37 @@ struct observation {
     const double *objectives;
 };
 
+// An option that a user may set ("name=value,..."). A table of them ends with a NULL name.
+struct strategy_option {
+    const char *name;
+    double value; // default
+    double low, high;
+    bool whole; // only whole numbers
+    const char *summary;
+};
+
+// What an instance is made for.
 struct strategy_options {
     uint64_t seed;
     uint64_t budget;  // evaluations in all, 0 = unknown (time decides)
     size_t criteria;  // objectives that are searched for side by side; 0 = 1
-    const char *text; // "key=value,..." for this strategy, or NULL
+    const char *text; // "name=value,..." for this strategy, or NULL
+};
+
+// What one private state begins with.
+struct strategy_start {
+    uint64_t seed, budget; // as in strategy_options
+    const double *options; // values in the order of the class's table; live as long as the instance
 };
 
 struct strategy; // an instance
 
 struct strategy_class {
     const char *name;
-    const char *summary; // one line for --help
-    size_t state_size;   // bytes of private state, zeroed before init
-    int (*init)(void *state, const struct space *, const struct strategy_options *, struct error *);
+    const char *summary;                   // one line
+    const struct strategy_option *options; // NULL: it has none
+    size_t state_size;                     // bytes of private state, zeroed before init
+    void (*init)(void *state, const struct space *, const struct strategy_start *);
     // Writes the next configuration to evaluate: valid, never one proposed or told before. False: nothing to propose,
     // either for now (results of outstanding proposals are awaited) or for good (when none are outstanding).
     bool (*ask)(void *state, uint16_t *config);
@@ -53,7 +71,17 @@ struct strategy_class {
 
 extern const struct strategy_class *const strategy_classes[]; // NULL-terminated, `default` first
 const struct strategy_class *strategy_find(const char *name); // or NULL
-const char *strategy_nearest(const char *name);               // for "did you mean", or NULL
+// The same with a message that suggests the nearest name and lists all of them.
+const struct strategy_class *strategy_choose(const char *name, struct error *);
+char *strategy_names(void); // "default, trees, ..."; malloc'ed
+
+// Reads "name=value,..." (NULL: nothing) into `values`, one for each option of the class (strategy_option_count), which
+// begin as the defaults. `values` may be NULL: the text is only checked. -1 with a message that names the option and
+// its range: unknown (with the nearest), given twice, not a number, out of range.
+int strategy_parse_options(const struct strategy_class *, const char *text, double *values, struct error *);
+size_t strategy_option_count(const struct strategy_class *);
+// The range of an option in words: "a whole number from 4 to 10000".
+char *strategy_option_range(const struct strategy_option *); // malloc'ed
 
 // The instance: owns the private state, keeps the set of configurations proposed or told so that no strategy proposes
 // one twice even if its own code would (such a proposal is skipped), and counts what is outstanding. With several

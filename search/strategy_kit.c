@@ -1,4 +1,4 @@
-// See strategy_kit.h. (strategy_knobs is in strategies.c.)
+// See strategy_kit.h.
 #include "search/strategy_kit.h"
 
 #include <math.h>

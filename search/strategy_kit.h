@@ -5,17 +5,6 @@
 #include "search/history.h"
 #include "search/strategy.h"
 
-// An option of a strategy that a user may set ("key=value,..."). Tables end with a NULL name.
-struct strategy_knob {
-    const char *name;
-    double value; // default
-    double low, high;
-    const char *summary;
-};
-
-// Values in the order of the table. -1 with a message: unknown option, no number, out of range.
-int strategy_knobs(const struct strategy_knob *, const char *text, double *values, struct error *);
-
 // An upper bound of what space_neighbours can return: the room to give it.
 size_t kit_neighbour_room(const struct space *);
 // Fisher and Yates' shuffle of `count` configurations of `width` indices.

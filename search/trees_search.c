@@ -11,14 +11,14 @@
 #include "search/trees.h"
 #include "tuner/base/memory.h"
 
-enum { KNOB_INITIAL, KNOB_TREES, KNOB_EVERY, KNOB_SHARE, KNOB_COUNT };
+enum { OPTION_INITIAL, OPTION_TREES, OPTION_EVERY, OPTION_SHARE, OPTION_COUNT };
 
-static const struct strategy_knob knobs[] = {
-    {"initial", 15, 2, 10000, "random configurations at the start"},
-    {"trees", 60, 1, 1000, "size of the ensemble"},
-    {"every", 3, 1, 1000, "results between two growths"},
-    {"share", 0.1, 0.001, 0.9, "share that counts as the best"},
-    {NULL, 0, 0, 0, NULL},
+static const struct strategy_option options[] = {
+    [OPTION_INITIAL] = {"initial", 15, 2, 10000, true, "random configurations at the start"},
+    [OPTION_TREES] = {"trees", 60, 1, 1000, true, "trees in the ensemble"},
+    [OPTION_EVERY] = {"every", 3, 1, 1000, true, "results after which the trees are grown again"},
+    [OPTION_SHARE] = {"share", 0.1, 0.001, 0.9, false, "share of the results that counts as the best"},
+    [OPTION_COUNT] = {0},
 };
 
 enum { PARENTS = 5, CROSSOVERS = 100, RANDOM = 400, MAX_NEIGHBOURS = 600, MAX_ROWS = 1000 };
@@ -29,7 +29,7 @@ struct trees_search {
     struct random rng;
     struct encoding encoding;
     struct trees *trees;
-    double knobs[KNOB_COUNT];
+    const double *options; // by OPTION_*
     size_t width, told, grown_at;
     size_t *ranked, ranked_count, ranked_room; // told rows, the best first
     uint16_t *candidates;
@@ -37,20 +37,19 @@ struct trees_search {
     float *point;
 };
 
-static int trees_init(void *state, const struct space *space, const struct strategy_options *options, struct error *err)
+static void trees_init(void *state, const struct space *space, const struct strategy_start *start)
 {
     struct trees_search *t = state;
-    if (strategy_knobs(knobs, options->text, t->knobs, err) < 0) return -1;
+    t->options = start->options;
     t->space = space;
     t->width = space_parameter_count(space);
     history_init(&t->history, space);
-    random_seed(&t->rng, options->seed);
+    random_seed(&t->rng, start->seed);
     encoding_init(&t->encoding, space);
-    t->trees = trees_new(t->encoding.count, (size_t)t->knobs[KNOB_TREES]);
+    t->trees = trees_new(t->encoding.count, (size_t)t->options[OPTION_TREES]);
     t->candidate_room = MAX_NEIGHBOURS + CROSSOVERS + RANDOM;
     t->candidates = memory_grow(NULL, t->candidate_room * t->width, sizeof *t->candidates);
     t->point = memory_grow(NULL, t->encoding.count, sizeof *t->point);
-    return 0;
 }
 
 // Keeps the ranking sorted as results come.
@@ -68,7 +67,7 @@ static void rank(struct trees_search *t, size_t row)
 
 static void grow(struct trees_search *t)
 {
-    size_t best = (size_t)fmax(2, ceil(t->knobs[KNOB_SHARE] * (double)t->ranked_count)), count = 0;
+    size_t best = (size_t)fmax(2, ceil(t->options[OPTION_SHARE] * (double)t->ranked_count)), count = 0;
     size_t rows = t->ranked_count < MAX_ROWS ? t->ranked_count : MAX_ROWS, d = t->encoding.count;
     float *points = memory_grow(NULL, rows * d, sizeof *points);
     double *targets = memory_grow(NULL, rows, sizeof *targets);
@@ -108,8 +107,8 @@ static bool trees_ask(void *state, uint16_t *config)
 {
     struct trees_search *t = state;
     double most = -1;
-    if (t->told >= (size_t)t->knobs[KNOB_INITIAL] && t->history.best >= 0 && t->encoding.count > 0) {
-        if (t->grown_at == 0 || t->told >= t->grown_at + (size_t)t->knobs[KNOB_EVERY]) grow(t);
+    if (t->told >= (size_t)t->options[OPTION_INITIAL] && t->history.best >= 0 && t->encoding.count > 0) {
+        if (t->grown_at == 0 || t->told >= t->grown_at + (size_t)t->options[OPTION_EVERY]) grow(t);
         size_t count = make_candidates(t);
         for (size_t i = 0; i < count; i++) {
             const uint16_t *candidate = t->candidates + i * t->width;
@@ -155,6 +154,7 @@ static void trees_release(void *state)
 const struct strategy_class strategy_trees = {
     .name = "trees",
     .summary = "tree classifier: the best tenth against the rest",
+    .options = options,
     .state_size = sizeof(struct trees_search),
     .init = trees_init,
     .ask = trees_ask,

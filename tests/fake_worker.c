@@ -64,6 +64,7 @@ static json_t *compile(const json_t *request)
         raise(SIGSEGV);
     }
     if (mode_is(request, "compile_hang")) pause();
+    if (mode_is(request, "source_changed")) return json_pack("{s:s}", "status", "source_changed");
     if (mode_is(request, "compile_nonsense")) return json_pack("[s]", "what?");
     bool huge = mode_is(request, "registers");
     size_t i;
@@ -81,6 +82,12 @@ static json_t *compile(const json_t *request)
 // With the set `full`: the metrics named besides it, which have values too.
 static json_t *named;
 
+// So many more metrics, metric_0 and so on, which have the values 0, 1, ...
+static int more_metrics(void)
+{
+    return getenv("FAKE_METRICS") ? atoi(getenv("FAKE_METRICS")) : 0;
+}
+
 static json_t *job(const json_t *request)
 {
     json_t *metrics = getenv("FAKE_NO_COUNTERS") ? json_array() : json_pack("[s,s]", "icache_misses", "occupancy"),
@@ -92,6 +99,16 @@ static json_t *job(const json_t *request)
         json_array_remove(named, 0);
         json_array_append_new(metrics, json_string("executed"));
         json_array_extend(metrics, named);
+    }
+    for (int i = 0; i < more_metrics(); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "metric_%d", i);
+        json_array_append_new(metrics, json_string(name));
+    }
+    if (getenv("FAKE_LOG_REST")) { // how long the device is to rest
+        char text[32];
+        snprintf(text, sizeof text, "rest %g", json_get_number(json_object_get(request, "measure"), "rest", -1));
+        note_text(text);
     }
     for (int i = 1; getenv("FAKE_REFERENCE") && i < 4; i++) { // a reference that takes its time
         json_t *line = json_pack("{s:O, s:f, s:s}", "id", json_object_get(request, "id"), "progress", 0.25 * i, "what",
@@ -109,9 +126,10 @@ static json_t *problems_of(const json_t *request)
     json_t *problems = json_array();
     for (size_t p = 0; p < json_array_size(json_object_get(request, "problems")); p++) {
         double t = time_of(request);
-        json_array_append_new(problems, json_pack("{s:i, s:f, s:f, s:f, s:[f,f,f], s:i, s:f, s:i}", "problem", (int)p,
-                                                  "time", t, "low", 0.99 * t, "high", 1.01 * t, "samples", t, 0.99 * t,
-                                                  1.01 * t, "count", 3, "error", 0.1, "bad", 0));
+        json_array_append_new(problems,
+                              json_pack("{s:i, s:f, s:f, s:f, s:[f,f,f], s:i, s:f, s:f, s:i}", "problem", (int)p,
+                                        "time", t, "low", 0.99 * t, "high", 1.01 * t, "samples", t, 0.99 * t, 1.01 * t,
+                                        "count", 3, "error", 0.1, "energy", 512 * t, "bad", 0));
     }
     return problems;
 }
@@ -158,6 +176,7 @@ static json_t *count(const json_t *request)
         json_t *values = json_pack("[f,f]", 100.0 + x_of(one), 50.0);
         if (named) json_array_append_new(values, json_real(mode_is(one, "irreproducible") ? 3e8 : 2e8));
         for (size_t k = 0; k < json_array_size(named); k++) json_array_append_new(values, json_real(7));
+        for (int k = 0; k < more_metrics(); k++) json_array_append_new(values, json_real(k));
         json_array_append_new(trials, json_pack("{s:O, s:[{s:i, s:i, s:o}]}", "trial", json_object_get(one, "trial"),
                                                 "counters", "problem", 0, "stage", 0, "values", values));
     }
@@ -186,15 +205,17 @@ static json_t * final(const json_t *request)
         for (size_t k = 0; k < rounds; k++)
             json_array_append_new(times, json_real(time_of(one) * (1 + 0.001 * (double)(k % 5))));
         bool wrong = mode_is(one, "final_wrong");
-        json_array_append_new(entries, json_pack("{s:s, s:O, s:s, s:s, s:f, s:[{s:i, s:o}]}", "name", "candidate",
-                                                 "trial", json_object_get(one, "trial"), "status",
-                                                 wrong ? "wrong" : "ok", "reason", wrong ? "scripted" : "", "error",
-                                                 0.1, "problems", "problem", 0, "times", times));
+        json_array_append_new(entries,
+                              json_pack("{s:s, s:O, s:s, s:s, s:f, s:[{s:i, s:o, s:f, s:f}]}", "name", "candidate",
+                                        "trial", json_object_get(one, "trial"), "status", wrong ? "wrong" : "ok",
+                                        "reason", wrong ? "scripted" : "", "error", 0.1, "problems", "problem", 0,
+                                        "times", times, "error_max", 3e-6, "error_rms", 4e-7));
     }
     json_t *times = json_array();
     for (size_t k = 0; k < rounds; k++) json_array_append_new(times, json_real(1.1e-3));
-    json_array_append_new(entries, json_pack("{s:s, s:i, s:s, s:[{s:i, s:o}]}", "name", "cublas", "trial", 0, "status",
-                                             "ok", "problems", "problem", 0, "times", times));
+    json_array_append_new(entries, json_pack("{s:s, s:i, s:s, s:[{s:i, s:o, s:f, s:f}]}", "name", "cublas", "trial", 0,
+                                             "status", "ok", "problems", "problem", 0, "times", times, "error_max",
+                                             1e-6, "error_rms", 2e-7));
     return json_pack("{s:s, s:o}", "status", "ok", "entries", entries);
 }
 
@@ -205,10 +226,11 @@ static json_t *ceilings(void)
     return json_pack("{s:s, s:f, s:f}", "status", "ok", "flops_per_second", 6e13, "bytes_per_second", 4e12);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     char *line = NULL;
     size_t room = 0;
+    if (getenv("FAKE_LOG_DEVICES") && argc == 3) note_text(argv[2]);
     while (getline(&line, &room, stdin) > 0) {
         struct error err;
         json_t *request = json_parse(line, &err), *answer;

@@ -21,6 +21,7 @@
 #include "tuner/base/text.h"
 #include "tuner/compile/source.h"
 #include "tuner/store/store.h"
+#include "tuner/trial/trial_field.h"
 
 struct finished {
     char folder[64];
@@ -103,22 +104,34 @@ static inline void finished_trials(const struct finished *f, const char *device,
                   {"BLOCK_M=256,UNROLL_K=0,REDUCTION=shuffle", STATUS_WRONG, NAN}};
     for (size_t i = 0; i < 3; i++) {
         double t = trials[i].time;
-        struct trial_problem problems[2] = {
-            {"M=4096,N=4096", true, t, 0.99 * t, 1.01 * t, 1, {t}, 20, 0.125},
-            {"M=1000,N=77", true, t / 100, 0.99 * t / 100, 1.01 * t / 100, 1, {t / 100}, 20, 0.25}};
+        struct trial_problem problems[2];
+        for (int p = 0; p < 2; p++) {
+            trial_clear(FIELD_PROBLEM, &problems[p]);
+            problems[p].name = p ? "M=1000,N=77" : "M=4096,N=4096";
+            problems[p].tuned = true;
+            problems[p].time = p ? t / 100 : t;
+            problems[p].low = 0.99 * problems[p].time;
+            problems[p].high = 1.01 * problems[p].time;
+            problems[p].samples = &problems[p].time;
+            problems[p].sample_count = 1;
+            problems[p].samples_taken = 20;
+            problems[p].error = p ? 0.25 : 0.125;
+        }
         struct trial_stage stage = {"mini", 40, 0, 8, 0, 1024, 0, 4096, 0.5, ""};
         struct trial_counter counters[2] = {{0, 0, "bank_conflicts", 12}, {1, 0, "bank_conflicts", 3}};
-        struct trial trial = {.config = trials[i].config,
-                              .status = trials[i].status,
-                              .reason = "",
-                              .objective = t / 10,
-                              .finished = 1790000000.0,
-                              .problem_count = 2,
-                              .problems = problems,
-                              .stage_count = 1,
-                              .stages = &stage,
-                              .counter_count = 2,
-                              .counters = counters};
+        struct trial trial;
+        trial_clear(FIELD_TRIAL, &trial);
+        trial.config = trials[i].config;
+        trial.status = trials[i].status;
+        trial.objective = t / 10;
+        trial.gpu_seconds = 0.5;
+        trial.finished = 1790000000.0;
+        trial.problem_count = 2;
+        trial.problems = problems;
+        trial.stage_count = 1;
+        trial.stages = &stage;
+        trial.counter_count = 2;
+        trial.counters = counters;
         if (store_add(store, &trial, &err)) fail_msg("%s", err.message);
     }
     char *hello = text_format("{\"device\":{\"name\":\"%s\",\"arch\":\"%s\",\"sm_count\":132,\"max_shared\":232448}}",

@@ -29,27 +29,46 @@ refuse search "$foreign|time\.h|unistd|fcntl|tuner/base/clock|kernels/|$(above c
 refuse kernels "$foreign|search/|$(above cli compile counting gpu job libraries output recorded replay run store \
     trial)" \
     'kernels/ knows values and functions handed to it'
+refuse tuner/trial "search/|kernels/|$(above cli compile counting gpu job libraries output recorded replay run store)" \
+    'a trial knows its figures alone'
 refuse tuner/base "search/|kernels/|$(above cli compile counting gpu job libraries output recorded replay run store \
     trial)" \
     'tuner/base is the lowest layer'
+refuse tuner/metrics "$foreign|search/|kernels/|$(above cli compile counting gpu job libraries output recorded replay \
+    run store trial)" 'tuner/metrics is data'
 refuse tuner/libraries "search/|$(above cli compile counting gpu job output recorded replay run store trial)" \
     'the foreign libraries know nothing of trials'
-refuse tuner/counting "search/|$(above cli compile job output recorded replay run store trial)" \
-    'counting knows no jobs and no stores'
-refuse tuner/gpu "search/|$(above cli compile job output recorded replay run store trial)" \
+refuse tuner/counting "search/|$(above cli compile gpu job output recorded replay run store trial)" \
+    'counting knows no candidates, no jobs and no stores'
+refuse tuner/gpu "search/|$(above cli compile job output recorded replay run store)" \
     'the GPU worker knows no jobs and no stores'
-refuse tuner/compile "search/|kernels/|$(above cli counting gpu job libraries output recorded replay run store trial)" \
+refuse tuner/compile "search/|kernels/|$(above cli counting gpu job libraries output recorded replay run store)" \
     'the compiler knows no jobs'
-refuse tuner/store "$(above cli counting gpu job libraries output recorded replay run)" 'the store is SQLite alone'
+refuse tuner/store "search/|kernels/|$(above cli counting gpu job libraries output recorded replay run)" \
+    'the store is SQLite alone'
 refuse tuner/recorded "$(above cli counting gpu job libraries output replay run store)" 'recorded spaces know no store'
 refuse tuner/run "$(above cli counting gpu libraries output)" 'the run knows no commands and no CUDA'
+# Of the GPU worker, the requests that count, and nothing that times or verifies.
+for file in $(grep -lE '^#include "tuner/counting/' tuner/gpu/*.[ch]); do
+    case $file in
+    tuner/gpu/gpu_counting.c | tuner/gpu/gpu_profile.c) ;;
+    *) complain "$file includes tuner/counting" ;;
+    esac
+done
+for file in policy task_queue incumbent; do
+    for kind in c h; do
+        refuse tuner/run/$file.$kind "$foreign|time\.h|poll\.h|unistd|stdio|tuner/base/(clock|json|protocol)|$(above \
+            compile counting gpu libraries output recorded replay store)|tuner/run/(worker|run|request|interrupt)" \
+            'what a run decides is pure: no clock, no processes, no files'
+    done
+done
 if grep -rnE '\bFILE \*|\bfopen\b|\bprintf\(' search --include='*.[ch]' | grep -v snprintf; then
     complain 'search/ does no input and output'
 fi
 
 only 'libconfig\.h' tuner/job/reader.c
 only 'jansson\.h' tuner/base/json.h
-only 'sqlite3\.h' tuner/store/store.c tuner/store/store_internal.h tuner/store/store_schema.c tuner/store/store_trials.c
+only 'sqlite3\.h' tuner/store/store_internal.h
 only 'xxhash\.h' tuner/base/hash.c
 only 'zlib\.h' tuner/base/gzip.c
 only 'nvrtc\.h' tuner/compile/nvrtc.c
@@ -57,6 +76,16 @@ only 'cuda\.h' tuner/libraries/cuda.c
 only 'cupti[a-z_]*\.h' tuner/libraries/cupti_library.h
 only 'dlfcn\.h' tuner/libraries/library.c
 only 'cublas[A-Za-z_0-9]*\.h' tuner/libraries/blas.c
+
+# Memory and clocks come from tuner/base. Workers answer with an error when memory is exhausted, where the driver ends.
+found=$(grep -rnE '\b(malloc|calloc|realloc|aligned_alloc|strdup|strndup|clock_gettime|gettimeofday) *\(' tuner search \
+    kernels --include='*.[ch]' | grep -v '^tuner/base/')
+[ -z "$found" ] || complain "use tuner/base/memory.h, text.h or clock.h:
+$found"
+found=$(grep -rnE '\b(memory_new|memory_grow|text_copy|text_format|arena_new) *\(' tuner/gpu tuner/counting \
+    tuner/libraries kernels --include='*.[ch]')
+[ -z "$found" ] || complain "the GPU worker must not end when memory is exhausted: use memory_try:
+$found"
 
 # One struct, union or enum for each name.
 tag='^[ \t]*(static |const |typedef )*(struct|union|enum) [a-z_0-9]+ \{'

@@ -1,28 +1,75 @@
-#!/bin/sh
-# Runs test programs (cmocka) one after another, shows what failed, and ends with one line:
+#!/usr/bin/env bash
+# Runs test programs (cmocka), several at once, shows what failed, and ends with one line:
 # N passed, N failed, N skipped.
-# A program that dies without its closing lines counts as one failure. Usage: BIN=out/bin tests/run.sh PROGRAM...
+#
+# Usage: BIN=out/bin tests/run.sh PROGRAM... [-- PROGRAM...]
+# Programs after `--` need the machine for themselves: they run one after another when the others have ended. JOBS:
+# programs at once (as many as there are cores). DEADLINE: seconds a program may take; then it and its children are
+# killed, which counts as one failure. A program that dies without its closing lines counts as one failure too. What a
+# program printed is in $BIN/log/<program>.log.
+[ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
+set -u
+jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)} deadline=${DEADLINE:-300}
+logs=${BIN:?}/log
+mkdir -p "$logs"
 passed=0 failed=0 skipped=0
-log=${BIN:?}/tests.log
-: >"$log"
-for program in "$@"; do
-    name=$(basename "$program")
-    start=$(date +%s)
-    "$program" >"$log.one" 2>&1
+declare -A name_of=() start_of=()
+
+# timeout gives the program a process group of its own, which is what it kills.
+start() {
+    local name
+    name=$(basename "$1")
+    timeout --signal=KILL "$deadline" "$1" >"$logs/$name.log" 2>&1 </dev/null &
+    name_of[$!]=$name start_of[$!]=$SECONDS
+}
+
+# Waits for one program and counts its tests.
+finish() {
+    local pid='' status name log p f s seconds
+    wait -n -p pid "${!name_of[@]}" 2>/dev/null
     status=$?
-    cat "$log.one" >>"$log"
-    p=$(grep -c '^\[       OK \]' "$log.one")
+    name=${name_of[$pid]} log=$logs/$name.log seconds=$((SECONDS - start_of[$pid]))
+    unset "name_of[$pid]" "start_of[$pid]"
+    p=$(grep -c '^\[       OK \]' "$log")
     # cmocka names what failed or was skipped twice, the second time in a list at the end.
-    f=$(grep '^\[  FAILED  \] [A-Za-z_0-9]*$' "$log.one" | sort -u | wc -l)
-    s=$(grep '^\[  SKIPPED \] [A-Za-z_0-9]*$' "$log.one" | sort -u | wc -l)
+    f=$(grep '^\[  FAILED  \] [A-Za-z_0-9]*$' "$log" | sort -u | wc -l)
+    s=$(grep '^\[  SKIPPED \] [A-Za-z_0-9]*$' "$log" | sort -u | wc -l)
     if [ "$status" -ne 0 ]; then
-        [ "$f" -gt 0 ] || f=1
-        cat "$log.one"
+        cat "$log"
+        if [ "$status" -eq 137 ] && [ "$seconds" -ge "${deadline%.*}" ]; then
+            f=$((f + 1))
+            echo "$name did not end within $deadline s and was killed"
+        elif [ "$f" -eq 0 ]; then
+            f=1
+            echo "$name ended with status $status"
+        fi
+    elif [ $((p + f + s)) -eq 0 ]; then
+        f=1
+        echo "$name ran no test"
+        cat "$log"
     fi
-    [ $((p + f + s)) -gt 0 ] || { f=1; echo "$name ran no test"; cat "$log.one"; }
-    echo "$name: $p passed, $f failed, $s skipped, $(($(date +%s) - start)) s"
+    echo "$name: $p passed, $f failed, $s skipped, $seconds s"
     passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+}
+
+stop() {
+    trap - INT TERM
+    # shellcheck disable=SC2046 # process ids
+    kill -TERM $(jobs -p) 2>/dev/null
+    echo "$passed passed, $((failed + 1)) failed, $skipped skipped"
+    exit 130
+}
+trap stop INT TERM
+
+for program in "$@"; do
+    if [ "$program" = -- ]; then
+        while [ ${#name_of[@]} -gt 0 ]; do finish; done
+        jobs=1
+        continue
+    fi
+    while [ ${#name_of[@]} -ge "$jobs" ]; do finish; done
+    start "$program"
 done
-rm -f "$log.one"
+while [ ${#name_of[@]} -gt 0 ]; do finish; done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -4,12 +4,12 @@
 
 #include <math.h>
 
+#include "search/fn.h"
 #include "search/kernel_set.h"
 #include "search/random.h"
 #include "search/strategy.h"
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
-#include "tuner/recorded/recorded.h"
 #include "tuner/run/request.h"
 #include "tuner/run/wave_model.h"
 
@@ -33,7 +33,7 @@ static size_t brute_force(const double *times, size_t candidates, size_t problem
     return fewest;
 }
 
-static void a_cover_is_as_small_as_brute_force_finds(void **state)
+static void a_kernel_set_is_as_small_as_brute_force_finds(void **state)
 {
     (void)state;
     enum { CANDIDATES = 10, MOST = 12 };
@@ -67,7 +67,7 @@ static void a_cover_is_as_small_as_brute_force_finds(void **state)
     }
 }
 
-static void a_problem_that_nothing_can_do_has_no_cover(void **state)
+static void a_problem_that_nothing_can_do_has_no_kernel_set(void **state)
 {
     (void)state;
     struct kernel_set set;
@@ -98,10 +98,10 @@ static void what_is_held_back_gets_the_kernel_with_the_least_expected_time(void 
 static void distances_know_ratio_and_alignment(void **state)
 {
     (void)state;
-    assert_true(problem_distance((int64_t[]){1024, 64}, (int64_t[]){1024, 64}, 2) == 1);
-    assert_true(problem_distance((int64_t[]){1024}, (int64_t[]){512}, 1) == 2);
-    assert_true(problem_distance((int64_t[]){1024}, (int64_t[]){1023}, 1) > 1.9); // nearer to 600 than to its neighbour
-    assert_true(problem_distance((int64_t[]){1023}, (int64_t[]){1025}, 1) < 1.01);
+    assert_true(fn_distance((int64_t[]){1024, 64}, (int64_t[]){1024, 64}, 2) == 1);
+    assert_true(fn_distance((int64_t[]){1024}, (int64_t[]){512}, 1) == 2);
+    assert_true(fn_distance((int64_t[]){1024}, (int64_t[]){1023}, 1) > 1.9); // nearer to 600 than to its neighbour
+    assert_true(fn_distance((int64_t[]){1023}, (int64_t[]){1025}, 1) < 1.01);
 }
 
 // Two criteria with optima in different corners: a strategy that serves both must find both.
@@ -340,114 +340,6 @@ static void relative_time_is_the_work_of_a_block_times_the_waves(void **state)
     e2e_remove(folder);
 }
 
-// The job of configs/sgemm_each.cfg with the problems that tests/spaces/sgemm_each_matrix.json.gz was recorded on: 294
-// configurations on 18 squares, on an H200.
-static struct job *job_of_the_matrix(const char *folder, const struct recorded *recorded)
-{
-    char *problems = text_copy("problems = (");
-    for (size_t p = 0; p < recorded->problem_count; p++) {
-        const int64_t *n = recorded->problems[p].size_values;
-        char *longer = text_format("%s%s{ M = %d; N = %d; K = %d;%s }", problems, p ? ", " : " ", (int)n[0], (int)n[1],
-                                   (int)n[2], p >= 11 ? " holdout = true;" : "");
-        free(problems);
-        problems = longer;
-    }
-    struct outcome_of_command r = e2e_run(
-        folder,
-        "mkdir -p %s/configs %s/templates && cp configs/sgemm.inc %s/configs && : >%s/templates/gemm_simt.cu && "
-        "(sed '/^problems = (/,/^);/d; /^@include/d' configs/sgemm_each.cfg; echo '%s );'; echo '@include "
-        "\"sgemm.inc\"') >%s/configs/job.cfg",
-        folder, folder, folder, folder, problems, folder);
-    assert_int_equal(r.status, 0);
-    e2e_done(&r);
-    free(problems);
-    struct job *job;
-    struct mistakes mistakes = {0};
-    struct error err;
-    char *path = text_format("%s/configs/job.cfg", folder);
-    if (job_load(path, &job, &mistakes)) fail_msg("%s", mistakes.list[0].text);
-    assert_int_equal(job_build_space(job, &device_limits_h200, &err), 0);
-    mistakes_release(&mistakes);
-    free(path);
-    return job;
-}
-
-// Covers of random two thirds of the configurations: what the selector loses on the seven squares that are held back,
-// on average over the covers, with the relative_times and without.
-static void the_wave_model_makes_a_better_selector(void **state)
-{
-    (void)state;
-    enum { COVERS = 30, PART = 200 };
-    char *folder = e2e_folder("matrix");
-    struct error err;
-    struct recorded *recorded = recorded_read("tests/spaces/sgemm_each_matrix.json.gz", &err);
-    if (!recorded) fail_msg("%s", err.message);
-    struct job *job = job_of_the_matrix(folder, recorded);
-    size_t problems = recorded->problem_count, count = 0;
-    double *times = memory_new(recorded->trial_count * problems, sizeof *times),
-           *relative_times = memory_new(recorded->trial_count * problems, sizeof *relative_times);
-    bool holdout[KERNEL_SET_MAX_PROBLEMS];
-    int64_t sizes_of[3 * KERNEL_SET_MAX_PROBLEMS];
-    for (size_t p = 0; p < problems; p++)
-        holdout[p] = job->problems[p].holdout, memcpy(sizes_of + 3 * p, job->problems[p].sizes, 3 * sizeof *sizes_of);
-    for (size_t i = 0; i < recorded->trial_count; i++) {
-        const struct recorded_trial *trial = &recorded->trials[i];
-        struct wave_model model;
-        char config[1024];
-        if (trial->status != STATUS_OK) continue;
-        space_format(recorded->space, recorded->configs + i * recorded->parameter_count, config, sizeof config);
-        const struct trial_stage facts = {.name = "gemm_simt", .registers = (int64_t)trial->facts.registers};
-        if (wave_model_find(job, &device_limits_h200,
-                            &(struct trial){.config = config, .stages = &facts, .stage_count = 1}, &model, &err))
-            fail_msg("%s: %s", config, err.message);
-        for (size_t p = 0; p < problems; p++) {
-            times[count * problems + p] = trial->problems[p].time;
-            relative_times[count * problems + p] = model.of[p];
-        }
-        count++;
-    }
-    assert_true(count > 250);
-    double worst[2] = {0, 0}, least = 0; // least: with the fastest member each time
-    struct random rng;
-    random_seed(&rng, 11);
-    for (int round = 0; round < COVERS; round++) {
-        for (size_t i = 0; i < PART; i++) { // the first PART of a shuffle
-            size_t k = i + random_below(&rng, (uint32_t)(count - i));
-            for (size_t p = 0; p < problems; p++) {
-                double t = times[i * problems + p], e = relative_times[i * problems + p];
-                times[i * problems + p] = times[k * problems + p], times[k * problems + p] = t;
-                relative_times[i * problems + p] = relative_times[k * problems + p],
-                                              relative_times[k * problems + p] = e;
-            }
-        }
-        for (int with = 0; with < 2; with++) {
-            struct kernel_set set;
-            assert_int_equal(
-                kernel_set_find(times, PART, problems, holdout, sizes_of, 3, with ? relative_times : NULL, 0.03, &set),
-                0);
-            assert_true(set.exact && set.worst <= 0.03 + 1e-9);
-            worst[with] += set.worst_holdout / COVERS;
-            double largest = 0;
-            for (size_t p = 0; p < problems && with; p++) {
-                double fastest = INFINITY;
-                for (size_t k = 0; k < set.count; k++) fastest = fmin(fastest, times[set.chosen[k] * problems + p]);
-                if (holdout[p]) largest = fmax(largest, fastest / set.best[p] - 1);
-            }
-            least += largest / COVERS;
-        }
-    }
-    print_message("largest regret on what is held back, mean of %d covers: %.3f with relative_times, %.3f without, "
-                  "%.3f at least\n",
-                  COVERS, worst[1], worst[0], least);
-    assert_true(worst[1] < 0.1);
-    assert_true(worst[1] < 0.7 * worst[0] && worst[1] >= least);
-    free(times);
-    free(relative_times);
-    job_free(job);
-    recorded_free(recorded);
-    e2e_remove(folder);
-}
-
 static void a_problem_is_held_back_only_with_each(void **state)
 {
     (void)state;
@@ -464,15 +356,14 @@ static void a_problem_is_held_back_only_with_each(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cover_is_as_small_as_brute_force_finds),
-        cmocka_unit_test(a_problem_that_nothing_can_do_has_no_cover),
+        cmocka_unit_test(a_kernel_set_is_as_small_as_brute_force_finds),
+        cmocka_unit_test(a_problem_that_nothing_can_do_has_no_kernel_set),
         cmocka_unit_test(what_is_held_back_gets_the_kernel_with_the_least_expected_time),
         cmocka_unit_test(distances_know_ratio_and_alignment),
         cmocka_unit_test(a_strategy_with_two_criteria_finds_both_optima),
         cmocka_unit_test(a_run_chooses_two_kernels_and_its_header_selects_them),
         cmocka_unit_test(a_kernel_is_not_selected_for_what_it_cannot_do),
         cmocka_unit_test(relative_time_is_the_work_of_a_block_times_the_waves),
-        cmocka_unit_test(the_wave_model_makes_a_better_selector),
         cmocka_unit_test(a_problem_is_held_back_only_with_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,7 +47,7 @@ static void an_export_holds_everything_that_a_search_would_be_told(void **state)
     assert_int_equal(r->metric_count, 1);
     assert_int_equal(r->trial_count, 3);
     assert_int_equal(r->best, 1);
-    const struct recorded_trial *first = &r->trials[0], *wrong = &r->trials[2];
+    const struct trial *first = &r->trials[0], *wrong = &r->trials[2];
     assert_true(fabs(first->problems[0].time / 2e-3 - 1) < 1e-6 &&
                 fabs(first->problems[1].high / (1.01 * 2e-5) - 1) < 1e-6);
     assert_true(fabs(first->objective / 2e-4 - 1) < 1e-6);
@@ -55,7 +55,10 @@ static void an_export_holds_everything_that_a_search_would_be_told(void **state)
     assert_true(first->facts.registers == 40 && first->facts.spill_bytes == 8 && first->facts.shared_bytes == 1024 &&
                 first->facts.code_bytes == 4096);
     assert_true(first->facts.occupancy == 0.5);
-    assert_true(first->counters[0] == 12); // of the first problem
+    assert_true(first->gpu_seconds == 0.5 && first->problems[1].error == 0.25 &&
+                first->problems[0].samples_taken == 20);
+    assert_true(isnan(first->problems[0].power) && isnan(first->compile_seconds)); // no trial has them
+    assert_true(r->counters[0] == 12);                                             // of the first problem
     assert_int_equal(wrong->status, STATUS_WRONG);
     assert_true(isnan(wrong->objective));
     assert_int_equal(r->configs[3 * 2 + 0], 2); // BLOCK_M=256
@@ -111,6 +114,23 @@ static void an_import_says_what_is_there_and_writes_our_format(void **state)
     free(again);
 }
 
+static void a_column_that_is_not_known_is_left_out_with_a_note(void **state)
+{
+    (void)state;
+    char *path = text_format("%s/newer.json", job.folder), *again = text_format("%s/again.json", job.folder), *err;
+    finished_write(path, "{\"format\": \"sweetspot-space\", \"version\": 1, \"parameters\": [{\"name\": \"B\", "
+                         "\"values\": [1, 2]}], \"columns\": [\"B\", \"status\", \"time\", \"fashion\"],\n"
+                         "\"trials\": [[1, \"ok\", 0.5, 7], [2, \"ok\", 0.25, null]]}");
+    assert_int_equal(finished_run(cmd_import, NULL, &err, "import", path, "--output", again, NULL), 0);
+    assert_contains(err, "newer.json: the column 'fashion' is not known and is left out\n");
+    char *text = text_read_file(again, NULL);
+    assert_null(strstr(text, "fashion"));
+    free(text);
+    free(err);
+    free(path);
+    free(again);
+}
+
 static void what_cannot_be_exported_or_imported_is_named(void **state)
 {
     (void)state;
@@ -146,6 +166,7 @@ int main(void)
         CASE(an_export_holds_everything_that_a_search_would_be_told),
         CASE(standard_output_gets_the_same_as_a_file),
         CASE(an_import_says_what_is_there_and_writes_our_format),
+        CASE(a_column_that_is_not_known_is_left_out_with_a_note),
         CASE(what_cannot_be_exported_or_imported_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

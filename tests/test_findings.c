@@ -125,7 +125,7 @@ static void nothing_known_is_nothing_found(void **state)
 // A recorded trial as a profile: its counters, and its facts worked out from the job's launch.
 static json_t *profile_of_trial(const struct job *job, const struct recorded *r, size_t trial, const uint16_t *config)
 {
-    const struct recorded_trial *t = &r->trials[trial];
+    const struct trial *t = &r->trials[trial];
     struct planned_launch launches[REQUEST_MAX_LAUNCHES];
     char text[1024];
     size_t count;
@@ -135,7 +135,7 @@ static json_t *profile_of_trial(const struct job *job, const struct recorded *r,
     json_decref(problems);
     space_format(job->space, config, text, sizeof text);
     for (size_t i = 0; i < r->metric_count; i++)
-        json_object_set_new(counters, r->metrics[i].key, json_real_or_null(t->counters[i]));
+        json_object_set_new(counters, r->metrics[i].key, json_real_or_null(r->counters[trial * r->metric_count + i]));
     json_t *facts = explain_facts(&device_limits_h200, &launches[0].shape, (int64_t)t->facts.registers, 0);
     json_object_set_new(facts, "code_bytes", json_real_or_null(t->facts.code_bytes));
     json_object_set_new(facts, "spill_loads", json_real_or_null(t->facts.spill_bytes));
@@ -171,7 +171,7 @@ static void proposals_point_the_right_way_in_a_space_that_was_measured(void **st
     for (size_t i = 0; i < r->trial_count; i++) {
         uint16_t config[SPACE_MAX_PARAMETERS];
         char text[1024];
-        if (r->trials[i].status != STATUS_OK || !r->trials[i].counters) continue;
+        if (r->trials[i].status != STATUS_OK || !r->metric_count) continue;
         space_format(r->space, r->configs + i * r->parameter_count, text, sizeof text);
         if (space_parse(job->space, text, config, NULL)) fail_msg("the job has no %s", text);
         struct finding findings[FINDINGS_MAX];

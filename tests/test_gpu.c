@@ -252,7 +252,7 @@ static void killed_and_resumed_on_the_gpu_nothing_is_lost(void **state)
     struct error err;
     char *before = text_format("%s/before", folder), *text = text_read_file(before, NULL);
     json_t *status = json_parse(text, &err);
-    assert_non_null(status);
+    if (!status) fail_msg("%s; %s", err.message, r.err);
     struct store *store = open_store(path);
     int64_t counts[STATUS_COUNT], all = 0;
     assert_int_equal(store_counts(store, counts, &err), 0);

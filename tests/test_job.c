@@ -135,7 +135,7 @@ static const struct {
     {9, "reference = { operation = \"sum\"; result = true; n = \"N\"; };", 9,
      "'result' of operation 'sum' must name a buffer"},
     {9, "reference = { operation = \"gemm\"; compute = \"tf23\"; };", 9,
-     "unknown compute class 'tf23'; did you mean 'tf32'?; there are full, tf32, 3xtf32"},
+     "unknown compute class 'tf23'; did you mean 'tf32'? (known: full, tf32, 3xtf32)"},
     {9, "reference = { operation = \"gemm\"; compute = 1; };", 9, "'compute' must be a word, e.g. \"full\""},
     {9, "reference = { operation = \"sum\"; result = \"r\"; n = \"N\"; compute = \"tf32\"; };", 9,
      "has no role 'compute'"},
@@ -148,6 +148,34 @@ static const struct {
     {12, "measure = { precision = 7; };", 12, "must be between"},
     {12, "measure = { min_samples = 50; max_samples = 10; };", 12, "below 'min_samples'"},
     {12, "measure = { cache = \"cold\" ", 14, "syntax error"},
+    {12, "search = { strategy = \"defualt\"; };", 12,
+     "unknown strategy 'defualt'; did you mean 'default'? (known: default, "},
+    {12, "search = { strategy = \"nonsense\"; };", 12, "unknown strategy 'nonsense' (known: default, trees, "},
+    {12, "search = { options = \"intial=3\"; };", 12,
+     "strategy 'default': unknown option 'intial'; did you mean 'initial'?"},
+    {12, "search = { strategy = \"genetic\"; options = \"size=3\"; };", 12, "must be a whole number from 4 to 10000"},
+    {12, "counters = { metrics = [\"stals\"]; };", 12,
+     "unknown metric set 'stals'; did you mean 'stalls'? (known: basic, stalls, "},
+    {12, "counters = { metrics = [\"dram_bytes\"]; };", 12, "'dram_bytes' is the key of a metric; ask for"},
+    {12, "counters = { metrics = [\"dram__bytes\"]; };", 12, "metric 'dram__bytes' needs a roll-up"},
+    {12, "counters = { metrics = [\"\"]; };", 12, "unknown metric set ''"},
+    {1, "name = \"a b\";", 1, "name \"a b\" must be letters, digits, '_' and '-', at most 100 of them"},
+    {3, "parameters = ( { name = \"BLOCK\"; range = [1, 65536]; } );", 3,
+     "'range' of 'BLOCK' has 65536 values; at most 65535"},
+    {3, "parameters = ( { name = \"BLOCK\"; range = (-9223372036854775807, 9223372036854775807, 1); } );", 3,
+     "'range' of 'BLOCK' has 18446744073709551615 values"},
+    // What libconfig itself would read as another number, or another text.
+    {6, "problems = ( { N = 99999999999999999999; } );", 6, "99999999999999999999 is more than an integer of 64 bits"},
+    {6, "problems = ( { N = 0x8000000000000000; } );", 6, "0x8000000000000000 is more than an integer of 64 bits"},
+    {6, "problems = ( { N = 99999999999999999999L; } );", 6, "is more than an integer of 64 bits"},
+    {12, "measure = { slow_factor = 1e999; };", 12, "a number is too large"},
+    {8, "arguments = ( { scalar = \"a\"; type = \"f32\"; value = 1e999; } );", 8, "a number is too large"},
+    {2, "kernel = { template = \"x.cu\"; entry = \"x\"; options = [\"-DA\\x00B\"]; };", 2,
+     "a string cannot hold the character \\x00"},
+    {6, "problems = ( { N = 5; held = true; holdout = true; } );", 6,
+     "'held' is the old name of 'holdout', which is given too"},
+    {6, "problems = ( { N = 5; held = true; } );", 6, "a problem can be held back only with objective"},
+    {6, "problems = ( { N = 5; held = 3; } );", 6, "'holdout' must be true or false"},
     {13, "verification = { problems = ( { M = 7; } ); };", 13, "lacks size 'N'"},
 };
 
@@ -242,6 +270,279 @@ static void every_mistake_is_reported_with_its_line(void **state)
     e2e_remove(folder);
 }
 
+// `before`, then `count` times `each`, then `after`; %d in `each` is the number.
+static char *repeated(const char *before, int count, const char *each, const char *after)
+{
+    char *all = text_copy(before);
+    for (int i = 0; i < count; i++) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", i);
+        const char *at = strstr(each, "%d"), *rest = at ? at + 2 : each;
+        char *longer =
+            text_format("%s%s%.*s%s%s", all, i ? ", " : "", at ? (int)(at - each) : 0, each, at ? number : "", rest);
+        free(all);
+        all = longer;
+    }
+    char *whole = text_format("%s%s", all, after);
+    free(all);
+    return whole;
+}
+
+// How much a job may hold: the most is taken as it is, one more is refused with its line.
+static void what_there_is_too_much_of_is_refused_by_name(void **state)
+{
+    (void)state;
+    static const char argument[] = "{ buffer = \"b%d\"; type = \"f32\"; shape = [1]; direction = \"out\"; }";
+    static const struct {
+        int line;
+        const char *before, *each, *after;
+        int most; // 0: no limit
+        const char *expected;
+    } cases[] = {
+        {6, "problems = ( ", "{ N = 1%d; }", " );", 64 - 1, "more than 64 problems"}, // and one that is verified
+        {8, "arguments = ( ", argument, " );", 32, "buffer 'b32' is one too many: at most 32 are possible"},
+        {8, "arguments = ( { buffer = \"r\"; type = \"f32\"; shape = [1]; direction = \"out\"; }, ",
+         "{ scalar = \"s%d\"; type = \"i32\"; value = 1; }", " );", 64 - 1, "more than 64 arguments"},
+        {8, "arguments = ( { buffer = \"r\"; type = \"f32\"; shape = [64]; direction = \"out\"; }, ",
+         "{ tensor_map = \"r\"; box = [4]; }", " );", 8, "more than 8 tensor maps"},
+        {3, "parameters = ( ", "{ name = \"P%d\"; values = [1, 2]; }", " );", 64, "more than 64 parameters"},
+        {2, "kernel = { template = \"x.cu\"; entry = \"x\"; options = [ ", "\"-DOPTION%d\"", " ]; };", 0, NULL},
+        {2, "kernel = { template = \"x.cu\"; entry = \"x\"; include = [ ", "\"folder%d\"", " ]; };", 0, NULL},
+        {12, "counters = { metrics = [ ", "\"sm__m%d.sum\"", " ]; };", 0, NULL},
+    };
+    char *folder = e2e_folder("limits");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int more = 0; more < 2; more++) {
+            int count = cases[i].most ? cases[i].most + more : 3000 + more;
+            char *text = repeated(cases[i].before, count, cases[i].each, cases[i].after);
+            char *path = write_job(folder, cases[i].line, text);
+            struct job *job;
+            struct mistakes m = {0};
+            bool refused = job_load(path, &job, &m) != 0, expected = cases[i].most && more, found = false,
+                 limit = false;
+            for (size_t k = 0; k < m.count; k++) {
+                found |= expected &&
+                         m.list[k].line == (cases[i].most == 63 && cases[i].line == 6 ? 13 : cases[i].line) &&
+                         strstr(m.list[k].text, cases[i].expected);
+                limit |= cases[i].expected && strstr(m.list[k].text, cases[i].expected);
+            }
+            if (found != expected || limit != expected || (!cases[i].most && refused)) {
+                for (size_t k = 0; k < m.count; k++) print_message("%d: %s\n", m.list[k].line, m.list[k].text);
+                fail_msg("%d of: %s", count, cases[i].each);
+            }
+            if (!refused && !cases[i].most)
+                assert_int_equal(job->option_count + job->include_count + job->metric_count, count);
+            if (!refused) job_free(job);
+            mistakes_release(&m);
+            free(path);
+            free(text);
+        }
+    }
+    e2e_remove(folder);
+}
+
+static void names_that_are_too_long_are_refused(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("long"), name[3001];
+    for (int length = 63; length <= 64; length++) {
+        struct job *job;
+        struct mistakes m = {0};
+        memset(name, 'b', sizeof name);
+        name[length] = 0;
+        char *text = text_format("arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [1]; }, { buffer = \"%s\"; "
+                                 "type = \"f32\"; shape = [1]; direction = \"out\"; } );",
+                                 name);
+        char *path = write_job(folder, 8, text);
+        job_load(path, &job, &m);
+        bool refused = false;
+        for (size_t k = 0; k < m.count; k++)
+            refused |= m.list[k].line == 8 && strstr(m.list[k].text, "a buffer's name has 1 to 63 characters, not 64");
+        assert_int_equal(refused, length == 64);
+        job_free(job);
+        mistakes_release(&m);
+        free(path);
+        free(text);
+    }
+    // By its text a configuration is known in stores, however long it is.
+    struct job *job;
+    struct mistakes m = {0};
+    struct error err = {""};
+    memset(name, 'v', sizeof name);
+    name[sizeof name - 1] = 0;
+    char *text = text_format("parameters = ( { name = \"BLOCK\"; values = [32, 64]; }, { name = \"KIND\"; values = "
+                             "[\"a\", \"%s\"]; }, { name = \"U\"; unroll = [0, 1, 4]; } );",
+                             name);
+    char *path = write_job(folder, 3, text);
+    if (job_load(path, &job, &m)) fail_msg("%s", m.list[0].text);
+    if (job_build_space(job, &device_limits_h200, &err)) fail_msg("%s", err.message);
+    uint16_t config[SPACE_MAX_PARAMETERS] = {1, 1, 2}, back[SPACE_MAX_PARAMETERS];
+    char *whole = space_text(job->space, config);
+    assert_int_equal(strlen(whole), strlen("BLOCK=64,KIND=,U=4") + strlen(name));
+    assert_int_equal(space_parse(job->space, whole, back, &err), 0);
+    assert_memory_equal(config, back, 3 * sizeof *config);
+    free(whole);
+    job_free(job);
+    free(path);
+    free(text);
+    e2e_remove(folder);
+}
+
+// libconfig takes integers beyond 32 bits only with an L, and cuts others silently.
+static void integers_are_read_as_they_are_written(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t expected;
+    } cases[] = {
+        {"2147483647", 2147483647},         {"2147483648", 2147483648},        {"-3000000000", -3000000000},
+        {"9223372036854775807", INT64_MAX}, {"3000000000L", 3000000000},       {"0xFF", 255},
+        {"0x7fffffff", 2147483647},         {"0xFFFFFFFF", 4294967295},        {"0X1FFFFFFFF", 8589934591},
+        {"0x1FFFFFFFFL", 8589934591},       {"0x7FFFFFFFFFFFFFFF", INT64_MAX}, {"/* 99999999999999999999 */ 7", 7},
+    };
+    char *folder = e2e_folder("integers");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = text_format("problems = ( { N = %s; name = \"99999999999999999999\"; } );", cases[i].text);
+        char *path = write_job(folder, 6, text);
+        struct job *job;
+        struct mistakes m = {0};
+        if (job_load(path, &job, &m)) fail_msg("%s: %s", cases[i].text, m.list[0].text);
+        if (job->problems[0].sizes[0] != cases[i].expected)
+            fail_msg("%s is read as %lld", cases[i].text, (long long)job->problems[0].sizes[0]);
+        job_free(job);
+        free(path);
+        free(text);
+    }
+    e2e_remove(folder);
+}
+
+// An included file is libconfig's to read: what it would cut is refused there.
+static void an_integer_that_an_included_file_would_lose_is_refused_there(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *number, *expected; // NULL: sound
+    } cases[] = {{"3000000000", "/deep.inc:2: 3000000000 needs an L at its end"},
+                 {"0xFFFFFFFF", "/deep.inc:2: 0xFFFFFFFF needs an L at its end"},
+                 {"99999999999999999999", "/deep.inc:2: 99999999999999999999 is more than"},
+                 {"3000000000L", NULL},
+                 {"2147483647", NULL}};
+    char *folder = e2e_folder("deep"), *path = write_job(folder, 6, "@include \"common.inc\"");
+    e2e_write(folder, "common.inc", "// 99999999999999999999\n  @include \"deep.inc\"\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = text_format("\nproblems = ( { N = 1; }, { N = %s; } );\n", cases[i].number);
+        e2e_write(folder, "deep.inc", text);
+        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot space %s/job.cfg", folder);
+        assert_int_equal(r.status, cases[i].expected ? 2 : 0);
+        if (cases[i].expected) e2e_expect(r.err, cases[i].expected);
+        e2e_done(&r);
+        free(text);
+    }
+    free(path);
+    e2e_remove(folder);
+}
+
+static void a_file_with_a_nul_byte_is_refused(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("nul"), *path = write_job(folder, 0, NULL);
+    struct job *job;
+    struct mistakes m = {0};
+    FILE *file = fopen(path, "a");
+    assert_non_null(file);
+    fwrite("\0x = 1;\n", 1, 8, file);
+    fclose(file);
+    assert_int_equal(job_load(path, &job, &m), -1);
+    assert_int_equal(m.list[0].line, LINES + 1);
+    assert_string_equal(m.list[0].text, "the file has a NUL byte");
+    mistakes_release(&m);
+    free(path);
+    e2e_remove(folder);
+}
+
+// The check of a reference by an operation sees every scalar of every stage.
+static void a_scalar_behind_many_others_is_found(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("scalars");
+    char *scalars =
+        repeated("arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; }, { buffer = \"r\"; type "
+                 "= \"f32\"; shape = [1]; direction = \"out\"; }, ",
+                 60, "{ scalar = \"s%d\"; type = \"i32\"; value = 1; }", " );");
+    char *stages =
+        text_format("stages = ( { entry = \"x\"; launch = { grid = [1]; block = [1]; }; %s }, { entry = \"y\"; "
+                    "launch = { grid = [1]; block = [1]; }; arguments = ( { buffer = \"x\"; }, { scalar = "
+                    "\"a\"; type = \"i32\"; value = 1; }, { scalar = \"b\"; type = \"i32\"; value = 1; }, { scalar "
+                    "= \"c\"; type = \"i32\"; value = 1; }, { scalar = \"late\"; type = \"i32\"; value = \"N\"; "
+                    "} ); } );",
+                    scalars);
+    e2e_write(folder, "x.cu", "\n");
+    char *text =
+        text_format("kernel = { template = \"x.cu\"; };\nparameters = ( { name = \"BLOCK\"; values = [32]; } "
+                    ");\nproblems = ( { N = 1000; } );\n%s\nreference = { operation = \"sum\"; result = \"r\"; n = "
+                    "\"late\"; };\n",
+                    stages);
+    e2e_write(folder, "job.cfg", text);
+    char *path = text_format("%s/job.cfg", folder);
+    struct job *job;
+    struct mistakes m = {0};
+    if (job_load(path, &job, &m)) fail_msg("%s", m.list[0].text);
+    job_free(job);
+    free(path);
+    free(text);
+    free(stages);
+    free(scalars);
+    e2e_remove(folder);
+}
+
+// Old job files go on, with a note that names file and line, also of an included file; the new name needs none.
+static void settings_under_their_old_names_are_taken_with_a_note(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("renamed");
+    char *path =
+        write_job(folder, 6, "@include \"sizes.inc\"\nproblems = ( { N = 1000; }, { N = 10; held = true; } );");
+    e2e_write(folder, "sizes.inc", "\nobjective = \"each\";\n");
+    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot space %s/job.cfg", folder);
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.err, "/job.cfg:7: note: 'held' is now called 'holdout'\n");
+    e2e_done(&r);
+    struct job *job;
+    struct mistakes m = {0};
+    if (job_load(path, &job, &m)) fail_msg("%s", m.list[0].text);
+    assert_false(job->problems[0].holdout);
+    assert_true(job->problems[1].holdout);
+    assert_int_equal(job->notes.count, 1);
+    assert_int_equal(job->size_count, 1); // 'held' is no size
+    job_free(job);
+    free(path);
+    path = write_job(folder, 6, "@include \"sizes.inc\"");
+    e2e_write(
+        folder, "sizes.inc",
+        "objective = \"each\";\nproblems = ( { N = 1000; }, { N = 10; held = true; }, { N = 9;\n held = false; } );\n");
+    r = e2e_run(folder, "$BIN/sweetspot space %s/job.cfg", folder);
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.err, "/sizes.inc:2: note: 'held' is now called 'holdout'\n");
+    e2e_expect(r.err, "/sizes.inc:3: note: 'held' is now called 'holdout'\n");
+    e2e_done(&r);
+    free(path);
+    path = write_job(folder, 6, "objective = \"each\"; problems = ( { N = 1000; }, { N = 10; holdout = true; } );");
+    r = e2e_run(folder, "$BIN/sweetspot space %s/job.cfg", folder);
+    assert_int_equal(r.status, 0);
+    assert_string_equal(r.err, "");
+    e2e_done(&r);
+    free(path);
+    // Elsewhere the word is free.
+    path = write_job(folder, 4, "derived = { DOUBLE = \"2 * BLOCK\"; held = 7; };");
+    if (job_load(path, &job, &m)) fail_msg("%s", m.list[0].text);
+    assert_int_equal(job->notes.count, 0);
+    assert_true(symbols_find(job->symbols, "held") >= 0);
+    job_free(job);
+    free(path);
+    e2e_remove(folder);
+}
+
 static void several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2(void **state)
 {
     (void)state;
@@ -295,6 +596,18 @@ static void shapes_that_cannot_be_are_refused(void **state)
         e2e_done(&r);
         free(text);
     }
+    e2e_remove(folder);
+}
+
+static void a_constraint_with_quotes_is_one_field_of_csv(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("csv");
+    free(write_job(folder, 0, NULL));
+    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot space %s/job.cfg --format csv", folder);
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.out, "removed,\"KIND == \"\"a\"\" || BLOCK == 32\",3,5\n");
+    e2e_done(&r);
     e2e_remove(folder);
 }
 
@@ -475,7 +788,15 @@ int main(void)
         cmocka_unit_test(unroll_factors_become_pragmas),
         cmocka_unit_test(every_mistake_is_reported_with_its_line),
         cmocka_unit_test(several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2),
+        cmocka_unit_test(what_there_is_too_much_of_is_refused_by_name),
+        cmocka_unit_test(names_that_are_too_long_are_refused),
+        cmocka_unit_test(integers_are_read_as_they_are_written),
+        cmocka_unit_test(an_integer_that_an_included_file_would_lose_is_refused_there),
+        cmocka_unit_test(a_file_with_a_nul_byte_is_refused),
+        cmocka_unit_test(a_scalar_behind_many_others_is_found),
+        cmocka_unit_test(settings_under_their_old_names_are_taken_with_a_note),
         cmocka_unit_test(shapes_that_cannot_be_are_refused),
+        cmocka_unit_test(a_constraint_with_quotes_is_one_field_of_csv),
         cmocka_unit_test(mistakes_in_an_included_file_are_shown_there),
         cmocka_unit_test(check_holds_the_limits_of_the_architecture),
         cmocka_unit_test(what_only_the_built_space_shows_is_reported_with_its_line),

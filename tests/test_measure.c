@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -220,6 +221,51 @@ static void thousands_of_samples_are_taken_if_asked_for(void **state)
     assert_int_equal(s.count, MOST);
 }
 
+static void settings_go_to_a_worker_and_come_back(void **state)
+{
+    (void)state;
+    struct measure_settings all, back;
+    struct error err;
+    assert_int_equal(settings_read(measure_table, NULL, &all, &err), 0); // the defaults
+    assert_true(all.cold && all.warmup == 2 && all.max_samples == 100 && all.slow_factor == 3 && !all.each);
+    all = (struct measure_settings){.cold = false,
+                                    .warmup = 0,
+                                    .min_samples = 3,
+                                    .max_samples = 4,
+                                    .precision = 0.5,
+                                    .max_time = 2,
+                                    .graph_below = 3,
+                                    .rest = 4,
+                                    .slow_factor = 5,
+                                    .each = true};
+    json_t *object = settings_write(measure_table, &all);
+    assert_string_equal(json_get_string(object, "cache", ""), "warm");
+    assert_null(json_object_get(object, "timeout")); // the driver's alone
+    assert_int_equal(settings_read(measure_table, object, &back, &err), 0);
+    assert_true(!back.cold && back.warmup == 0 && back.min_samples == 3 && back.max_samples == 4);
+    assert_true(back.precision == 0.5 && back.max_time == 2 && back.graph_below == 3 && back.rest == 4);
+    assert_true(back.slow_factor == 5 && back.each);
+    json_decref(object);
+}
+
+static void settings_of_the_wrong_type_or_out_of_range_are_refused_by_name(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {{"{\"cache\":\"tepid\"}", "'cache'"},
+                                           {"{\"warmup\":20000}", "'warmup'"},
+                                           {"{\"max_samples\":50.5}", "'max_samples'"},
+                                           {"{\"rest\":-1}", "'rest'"},
+                                           {"{\"each\":1}", "'each'"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct measure_settings unused;
+        struct error err = {""};
+        json_t *object = json_parse(wrong[i][0], &err);
+        assert_int_equal(settings_read(measure_table, object, &unused, &err), -1);
+        assert_non_null(strstr(err.message, wrong[i][1]));
+        json_decref(object);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +281,8 @@ int main(void)
         cmocka_unit_test(a_clear_loser_is_not_measured_to_the_end),
         cmocka_unit_test(throttled_batches_are_taken_again_but_not_forever),
         cmocka_unit_test(strange_settings_are_made_sensible),
+        cmocka_unit_test(settings_go_to_a_worker_and_come_back),
+        cmocka_unit_test(settings_of_the_wrong_type_or_out_of_range_are_refused_by_name),
         cmocka_unit_test(thousands_of_samples_are_taken_if_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,12 @@
 // Options: one table drives parsing and --help; and the manual page says the same as --help does.
 #include "tests/finished_job.h"
 
+#include "kernels/operation.h"
+#include "search/strategy.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
+#include "tuner/metrics/metrics.h"
+#include "tuner/trial/trial_field.h"
 
 struct given {
     const char *job, *more, *store;
@@ -230,6 +234,243 @@ static void no_command_has_two_options_of_one_name_or_letter(void **state)
     }
 }
 
+// What a command prints on standard output, whose status must be 0 and whose standard error empty. malloc'ed.
+#define PRINTED(run, ...) printed(run, (const char *[]){__VA_ARGS__, NULL})
+static char *printed(int (*run)(int, char **), const char *const *words)
+{
+    const char *w[5] = {NULL};
+    char *out, *err;
+    for (size_t i = 0; words[i]; i++) w[i] = words[i];
+    assert_int_equal(finished_run(run, &out, &err, w[0], w[1], w[2], w[3], w[4], NULL), 0);
+    assert_string_equal(err, "");
+    free(err);
+    return out;
+}
+
+// A line that begins with `first` as a whole word and holds the other texts.
+static void assert_line(const char *text, const char *first, const char *const *others)
+{
+    size_t length = strlen(first);
+    for (const char *line = text; line && *line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
+        if (strncmp(line, first, length) != 0 || (line[length] != ' ' && line[length] != ',')) continue;
+        char *one = text_format("%.*s", (int)strcspn(line, "\n"), line);
+        size_t i = 0;
+        while (others[i] && strstr(one, others[i])) i++;
+        free(one);
+        if (!others[i]) return;
+    }
+    fail_msg("no line begins with '%s' and has '%s' in:\n%s", first, others[0], text);
+}
+#define ASSERT_LINE(text, first, ...) assert_line(text, first, (const char *[]){__VA_ARGS__, NULL})
+
+static void every_strategy_is_listed_with_its_summary_and_options(void **state)
+{
+    (void)state;
+    char *all = PRINTED(cmd_list, "list", "strategies"), *csv = PRINTED(cmd_list, "list", "strategies", "--format=csv");
+    for (size_t i = 0; strategy_classes[i]; i++) {
+        const struct strategy_class *class = strategy_classes[i];
+        char *one = PRINTED(cmd_list, "list", "strategies", class->name);
+        ASSERT_LINE(all, class->name, class->summary);
+        ASSERT_LINE(csv, class->name, "");
+        assert_contains(csv, class->summary);
+        assert_contains(one, class->summary);
+        for (size_t k = 0; k < strategy_option_count(class); k++) {
+            const struct strategy_option *o = &class->options[k];
+            char *pair = text_format("%s=%g", o->name, o->value), *from = text_format(" %g ", o->low),
+                 *to = text_format(" %g ", o->high), *value = text_format(" %g ", o->value);
+            ASSERT_LINE(all, class->name, pair);
+            ASSERT_LINE(one, o->name, value, from, to, o->whole ? "whole" : "real", o->summary);
+            free(pair);
+            free(from);
+            free(to);
+            free(value);
+        }
+        if (!strategy_option_count(class)) assert_contains(one, "It has no options.");
+        free(one);
+    }
+    free(all);
+    free(csv);
+}
+
+static void every_operation_is_listed_with_its_roles_bound_and_baselines(void **state)
+{
+    (void)state;
+    char *all = PRINTED(cmd_list, "list", "operations");
+    for (size_t i = 0; operations[i]; i++) {
+        const struct operation *op = operations[i];
+        char *one = PRINTED(cmd_list, "list", "operations", op->name);
+        ASSERT_LINE(all, op->name, op->summary);
+        assert_contains(one, op->summary);
+        assert_contains(one, op->bound);
+        for (const struct operation_role *role = op->roles; role->name; role++)
+            ASSERT_LINE(one, "role", role->name, role->summary);
+        for (size_t k = 0; op->classes && op->classes[k]; k++) ASSERT_LINE(one, "class", op->classes[k]);
+        for (const struct operation_baseline *b = op->baselines; b->name; b++) {
+            ASSERT_LINE(all, op->name, b->name);
+            ASSERT_LINE(one, "baseline", b->name, b->summary);
+        }
+        free(one);
+    }
+    free(all);
+}
+
+static void every_metric_is_listed_in_its_set_and_by_its_key(void **state)
+{
+    (void)state;
+    char *all = PRINTED(cmd_list, "list", "metrics");
+    for (size_t i = 0; metric_sets[i]; i++) {
+        const struct metric_set *set = metric_sets[i];
+        char *one = PRINTED(cmd_list, "list", "metrics", set->name);
+        ASSERT_LINE(all, set->name, set->summary);
+        assert_contains(one, set->summary);
+        for (const struct metric *m = set->metrics; m->key; m++) {
+            char *single = PRINTED(cmd_list, "list", "metrics", m->key);
+            ASSERT_LINE(one, set->name, m->key, m->name, m->unit, m->description, m->chips ? m->chips : "");
+            ASSERT_LINE(single, set->name, m->key, m->name, m->unit, m->description, m->chips ? m->chips : "");
+            assert_null(metrics_find(m->key)); // a name is a set or a key
+            free(single);
+        }
+        free(one);
+    }
+    char *full = PRINTED(cmd_list, "list", "metrics", "full");
+    ASSERT_LINE(full, "shared", "bank_conflicts_atomic"); // what `full` includes
+    free(full);
+    free(all);
+}
+
+static void every_field_of_a_trial_is_listed(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct trial_field *fields = trial_fields(&count);
+    char *all = PRINTED(cmd_list, "list", "fields");
+    for (size_t i = 0; i < count; i++) {
+        const char *level = field_level_name(fields[i].level);
+        char *one = PRINTED(cmd_list, "list", "fields", fields[i].name);
+        ASSERT_LINE(all, level, fields[i].name, fields[i].unit, fields[i].meaning);
+        ASSERT_LINE(one, level, fields[i].name, fields[i].unit, fields[i].meaning);
+        free(one);
+    }
+    free(all);
+}
+
+// As JSON, a list has as many entries as its table, each with a name, and one entry is the list's own.
+static void lists_are_json_too(void **state)
+{
+    (void)state;
+    struct error err;
+    char *text = PRINTED(cmd_list, "list", "strategies", "-fjson");
+    json_t *list = json_parse(text, &err), *one;
+    assert_string_equal(json_get_string(json_array_get(list, 0), "name", ""), "default");
+    free(text);
+    text = PRINTED(cmd_list, "list", "strategies", "default", "-fjson");
+    one = json_parse(text, &err);
+    assert_true(json_equal(json_array_get(list, 0), one));
+    json_t *option = json_array_get(json_object_get(one, "options"), 0);
+    assert_string_equal(json_get_string(option, "name", ""), "initial");
+    assert_true(json_get_number(option, "default", 0) == 8 && json_get_number(option, "high", 0) == 1000);
+    assert_true(json_get_bool(option, "whole", false));
+    json_decref(list);
+    json_decref(one);
+    free(text);
+    text = PRINTED(cmd_list, "list", "operations", "-fjson");
+    list = json_parse(text, &err);
+    size_t count = 0;
+    while (operations[count]) count++;
+    assert_int_equal(json_array_size(list), count);
+    assert_string_equal(json_get_string(json_array_get(list, 0), "bound", ""), operations[0]->bound);
+    json_decref(list);
+    free(text);
+    text = PRINTED(cmd_list, "list", "metrics", "stall_gmma", "-fjson");
+    list = json_parse(text, &err);
+    assert_string_equal(json_get_string(json_array_get(list, 0), "chips", ""), "GH");
+    json_decref(list);
+    free(text);
+}
+
+static void what_cannot_be_listed_is_a_usage_error_with_the_nearest(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind, *name, *message;
+    } cases[] = {
+        {NULL, NULL, "KIND is missing: what to list: strategies, operations, metrics, fields"},
+        {"strategys", NULL, "unknown kind 'strategys'; did you mean 'strategies'? (known: strategies, operations, "},
+        {"strategies", "genetik", "unknown strategy 'genetik'; did you mean 'genetic'? (known: default, "},
+        {"operations", "gemn", "unknown operation 'gemn'; did you mean 'gemm'? (known: gemm, "},
+        {"metrics", "stals", "unknown metric set or key 'stals'; did you mean 'stalls'? (known: basic, "},
+        {"metrics", "icache_mises", "unknown metric set or key 'icache_mises'; did you mean 'icache_misses'?"},
+        {"metrics", "nothing_like_it", "unknown metric set or key 'nothing_like_it' (known: basic, stalls, "},
+        {"fields", "statuss", "unknown field 'statuss'; did you mean 'status'?"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *out, *err;
+        assert_int_equal(finished_run(cmd_list, &out, &err, "list", cases[i].kind, cases[i].name, NULL), 2);
+        assert_contains(err, cases[i].message);
+        assert_string_equal(out, "");
+        free(out);
+        free(err);
+    }
+}
+
+// configs/example.cfg says so.
+static void the_help_of_tune_and_replay_names_every_strategy(void **state)
+{
+    (void)state;
+    static const struct {
+        int (*run)(int, char **);
+        const char *name;
+    } cases[] = {{cmd_tune, "tune"}, {cmd_replay, "replay"}};
+    for (size_t k = 0; k < 2; k++) {
+        char *help = PRINTED(cases[k].run, cases[k].name, "--help");
+        const char *option = strstr(help, "--strategy ");
+        assert_non_null(option);
+        const char *end = strstr(option, "\n      --");
+        char *text = text_format("%.*s", end ? (int)(end - option) : (int)strlen(option), option);
+        for (size_t i = 0; strategy_classes[i]; i++) assert_contains(text, strategy_classes[i]->name);
+        free(text);
+        free(help);
+    }
+}
+
+static void tune_refuses_a_strategy_that_is_not_there(void **state)
+{
+    (void)state;
+    char *out, *err;
+    assert_int_equal(finished_run(cmd_tune, &out, &err, "tune", "configs/example.cfg", "--strategy=genetik",
+                                  "--store=/nowhere/x", NULL),
+                     2);
+    assert_contains(err, "unknown strategy 'genetik'; did you mean 'genetic'? (known: default, trees, local, ");
+    assert_string_equal(out, "");
+    free(out);
+    free(err);
+}
+
+static void replay_refuses_strategies_and_options_that_are_not_there(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words[2], *message;
+    } cases[] = {
+        {{"--strategy=nonsense", NULL}, "unknown strategy 'nonsense' (known: default, trees, "},
+        {{"--strategy=random,genetik", NULL}, "unknown strategy 'genetik'; did you mean 'genetic'? (known: default, "},
+        {{"--strategy=genetic", "--set=size=2"}, "option 'size' must be a whole number from 4 to 10000, not '2'"},
+        {{"--strategy=genetic,random", "--set=size=9"}, "strategy 'random': unknown option 'size'"},
+        {{"--strategy=", NULL}, "no strategy given"},
+        {{"--jobs=513", NULL}, "--jobs needs a whole number from 1 to 512"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *out, *err;
+        assert_int_equal(finished_run(cmd_replay, &out, &err, "replay", "tests/spaces/branch_h200.json.gz",
+                                      cases[i].words[0], cases[i].words[1], NULL),
+                         2);
+        assert_contains(err, cases[i].message);
+        assert_string_equal(out, "");
+        free(out);
+        free(err);
+    }
+}
+
 static void a_misspelt_command_has_a_nearest_one(void **state)
 {
     (void)state;
@@ -249,6 +490,15 @@ int main(void)
         cmocka_unit_test(help_is_made_of_the_same_table),
         cmocka_unit_test(the_manual_page_has_exactly_the_commands_and_options_of_help),
         cmocka_unit_test(no_command_has_two_options_of_one_name_or_letter),
+        cmocka_unit_test(every_strategy_is_listed_with_its_summary_and_options),
+        cmocka_unit_test(every_operation_is_listed_with_its_roles_bound_and_baselines),
+        cmocka_unit_test(every_metric_is_listed_in_its_set_and_by_its_key),
+        cmocka_unit_test(every_field_of_a_trial_is_listed),
+        cmocka_unit_test(lists_are_json_too),
+        cmocka_unit_test(what_cannot_be_listed_is_a_usage_error_with_the_nearest),
+        cmocka_unit_test(the_help_of_tune_and_replay_names_every_strategy),
+        cmocka_unit_test(tune_refuses_a_strategy_that_is_not_there),
+        cmocka_unit_test(replay_refuses_strategies_and_options_that_are_not_there),
         cmocka_unit_test(a_misspelt_command_has_a_nearest_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

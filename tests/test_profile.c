@@ -389,6 +389,26 @@ static void a_reproducible_long_kernel_has_no_such_notes(void **state)
     assert_true(explain_patience(NAN) == explain_patience(0) && explain_patience(0) >= 60);
 }
 
+static void the_device_rests_unless_the_job_says_otherwise(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *setting, *expected;
+    } rests[] = {{"", "rest 0.0004\n"}, {"rest = \"0us\"; ", "rest 0\n"}, {"rest = \"1ms\"; ", "rest 0.001\n"}};
+    for (size_t i = 0; i < sizeof rests / sizeof *rests; i++) {
+        char *folder = e2e_folder("rest");
+        write_job(folder);
+        struct outcome_of_command r =
+            e2e_run(folder,
+                    "sed -i 's/measure = { /measure = { %s/' %s/job.cfg; export FAKE_LOG=%s/log FAKE_LOG_REST=1; " FAKE
+                    "profile %s/job.cfg --cache %s/cache -t X=1,MODE=good >%s/profile; grep rest %s/log",
+                    rests[i].setting, folder, folder, folder, folder, folder, folder);
+        assert_string_equal(r.out, rests[i].expected);
+        e2e_done(&r);
+        e2e_remove(folder);
+    }
+}
+
 static void a_failed_trial_is_told_with_its_stored_reason(void **state)
 {
     (void)state;
@@ -528,6 +548,7 @@ int main(void)
         cmocka_unit_test(the_commands_say_what_is_wrong),
         cmocka_unit_test(the_best_and_the_runner_up_come_from_the_store),
         cmocka_unit_test(a_reproducible_long_kernel_has_no_such_notes),
+        cmocka_unit_test(the_device_rests_unless_the_job_says_otherwise),
         cmocka_unit_test(a_failed_trial_is_told_with_its_stored_reason),
         cmocka_unit_test(ceilings_are_measured_once_and_kept_in_the_store),
         cmocka_unit_test(what_forbids_counters_is_told_with_the_way_to_mend_it),

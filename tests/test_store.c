@@ -4,6 +4,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 
 #include "tuner/base/text.h"
 #include "tuner/store/store.h"
+#include "tuner/trial/trial_field.h"
 
 static char folder[] = "/tmp/sweetspot-store-XXXXXX";
 static char *path; // of the test's store
@@ -26,13 +28,11 @@ static const struct environment first = {
     .key = "0123456789abcdef0123456789abcdef",
     .job = "sgemm",
     .source_hash = "aa",
-    .entry = "gemm",
     .compiler = "nvrtc 13.0",
     .device = "NVIDIA H200",
     .arch = "sm_90a",
     .driver = "580.159.04",
-    .problems = "[]",
-    .settings = "{}",
+    .settings = "environment 1\n",
 };
 
 static int make_folder(void **state)
@@ -85,6 +85,7 @@ static struct store *open_store(void)
 static void add(struct store *store, int number, enum trial_status status)
 {
     struct error err = {""};
+    const double samples[3] = {number * 1e-6, 1.0 / 3, 2};
     struct trial_problem problems[2] = {
         {.name = "M=64",
          .tuned = true,
@@ -92,11 +93,13 @@ static void add(struct store *store, int number, enum trial_status status)
          .low = number * 0.9e-6,
          .high = number * 1.1e-6,
          .sample_count = 3,
-         .samples = {number * 1e-6, 1.0 / 3, 2},
+         .samples = samples,
          .samples_taken = 25,
-         .error = 0.25},
-        {.name = "M=63", .time = NAN, .low = NAN, .high = NAN, .error = NAN},
+         .error = 0.25,
+         .power = 250},
     };
+    trial_clear(FIELD_PROBLEM, &problems[1]);
+    problems[1].name = "M=63";
     struct trial_stage stages[1] = {{.name = "gemm",
                                      .registers = 128,
                                      .spill_loads = 0,
@@ -118,7 +121,7 @@ static void add(struct store *store, int number, enum trial_status status)
         .compile_seconds = 0.5,
         .compile_cached = true,
         .gpu_busy = 0.1,
-        .gpu_wall = 0.2,
+        .gpu_seconds = 0.2,
         .device_id = "GPU-1",
         .clock_mhz = 1980,
         .temperature = NAN,
@@ -150,7 +153,7 @@ static void a_trial_comes_back_as_it_was_committed(void **state)
     assert_int_equal(t.status, STATUS_OK);
     assert_string_equal(t.reason, "");
     assert_true(t.objective == 7 * 1e-6);
-    assert_true(t.compile_seconds == 0.5 && t.gpu_busy == 0.1 && t.gpu_wall == 0.2 && t.clock_mhz == 1980);
+    assert_true(t.compile_seconds == 0.5 && t.gpu_busy == 0.1 && t.gpu_seconds == 0.2 && t.clock_mhz == 1980);
     assert_true(isnan(t.temperature));
     assert_true(t.compile_cached && t.counted);
     assert_string_equal(t.device_id, "GPU-1");
@@ -160,6 +163,7 @@ static void a_trial_comes_back_as_it_was_committed(void **state)
     assert_int_equal(t.problems[0].sample_count, 3);
     assert_true(t.problems[0].samples[1] == 1.0 / 3 && t.problems[0].samples[2] == 2);
     assert_int_equal(t.problems[0].samples_taken, 25);
+    assert_true(t.problems[0].power == 250 && isnan(t.problems[1].power));
     assert_true(t.problems[0].error == 0.25 && isnan(t.problems[1].error) && isnan(t.problems[1].time));
     assert_int_equal(t.problems[1].sample_count, 0);
     assert_int_equal(t.stage_count, 1);
@@ -173,6 +177,23 @@ static void a_trial_comes_back_as_it_was_committed(void **state)
     assert_string_equal(t.counters[0].key, "bank_conflicts");
     assert_true(t.counters[0].value == 12 && isnan(t.counters[1].value));
     store_close(store);
+}
+
+// SQL behind the store's back.
+static void raw(const char *text)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK) fail_msg("%s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+}
+
+static int see_elsewhere(void *user, const char *config, const char *device)
+{
+    (void)config;
+    (void)device;
+    ++*(int *)user;
+    return 0;
 }
 
 static void a_configuration_is_never_stored_twice(void **state)
@@ -296,6 +317,145 @@ static void trials_of_a_changed_source_sleep_until_it_is_changed_back(void **sta
     int64_t counts[STATUS_COUNT]; // the last environment is current
     assert_int_equal(store_counts(store, counts, &err), 0);
     assert_int_equal(counts[STATUS_OK], 1);
+    store_close(store);
+}
+
+static void the_newest_verdict_counts_and_none_is_lost(void **state)
+{
+    (void)state;
+    struct error err = {""};
+    struct trial t;
+    int64_t counts[STATUS_COUNT], ids[4];
+    struct seen best = {.in_order = true};
+    struct store *store = open_store();
+    for (int i = 1; i <= 3; i++) add(store, i, STATUS_OK);
+    assert_int_equal(store_find(store, "N=2", &t, &err), 0);
+    int64_t second = t.id;
+    assert_int_equal(store_add_verdict(store, second, STATUS_WRONG, "on other data", &err), 0);
+    assert_int_equal(store_find(store, "N=2", &t, &err), 0);
+    assert_int_equal(t.status, STATUS_WRONG);
+    assert_string_equal(t.reason, "on other data");
+    assert_true(isnan(t.objective) && t.problems[0].time == 2e-6); // what was measured stays
+    assert_int_equal(store_get(store, second, &t, &err), 0);
+    assert_int_equal(t.status, STATUS_WRONG);
+    assert_int_equal(store_counts(store, counts, &err), 0);
+    assert_true(counts[STATUS_OK] == 2 && counts[STATUS_WRONG] == 1);
+    assert_int_equal(store_each(store, true, 0, see_best, &best, &err), 0);
+    assert_int_equal(best.count, 2);
+    assert_true(best.objective == 3e-6);
+    assert_int_equal(store_uncounted(store, ids, 4, &err), 0); // the second, which is none any more
+    store_close(store);
+    store = open_store();
+    assert_int_equal(store_add_verdict(store, second, STATUS_OK, "", &err), 0); // it was the data's fault
+    assert_int_equal(store_find(store, "N=2", &t, &err), 0);
+    assert_int_equal(t.status, STATUS_OK);
+    assert_string_equal(t.reason, "");
+    assert_true(t.objective == 2 * 1e-6);
+    assert_int_equal(store_uncounted(store, ids, 4, &err), 1);
+    assert_int_equal(store_add_verdict(store, 4711, STATUS_WRONG, "", &err), -1);
+    assert_non_null(strstr(err.message, "4711"));
+    // A verdict holds in other environments' eyes too: a wrong kernel is no start for a search.
+    struct environment other = first;
+    other.key = "ffffffffffffffffffffffffffffffff";
+    assert_int_equal(store_use_environment(store, &other, &err), 0);
+    int elsewhere = 0;
+    assert_int_equal(store_each_elsewhere(store, 9, see_elsewhere, &elsewhere, &err), 0);
+    assert_int_equal(elsewhere, 3);
+    assert_int_equal(store_add_verdict(store, second, STATUS_WRONG, "again", &err), 0);
+    elsewhere = 0;
+    assert_int_equal(store_each_elsewhere(store, 9, see_elsewhere, &elsewhere, &err), 0);
+    assert_int_equal(elsewhere, 2);
+    store_close(store);
+}
+
+static void blobs_are_kept_once_and_checked_against_their_hash(void **state)
+{
+    (void)state;
+    struct error err = {""};
+    char hash[HASH_TEXT_SIZE], again[HASH_TEXT_SIZE], none[HASH_TEXT_SIZE], found[HASH_TEXT_SIZE];
+    const char cubin[] = "\177ELF\0with a NUL in it";
+    const void *bytes;
+    size_t size;
+    struct store *store = open_store();
+    add(store, 1, STATUS_OK);
+    assert_int_equal(store_put_blob(store, cubin, sizeof cubin, hash, &err), 0);
+    assert_int_equal(store_put_blob(store, cubin, sizeof cubin, again, &err), 0);
+    assert_string_equal(hash, again);
+    assert_int_equal(store_put_blob(store, "", 0, none, &err), 0);
+    assert_string_not_equal(hash, none);
+    assert_int_equal(store_trial_blob(store, 1, "cubin", found, &err), 1);
+    assert_int_equal(store_set_trial_blob(store, 1, "cubin", hash, &err), 0);
+    assert_int_equal(store_set_trial_blob(store, 1, "cubin", "no such hash", &err), -1);
+    store_close(store);
+    store = open_store();
+    assert_int_equal(store_trial_blob(store, 1, "cubin", found, &err), 0);
+    assert_string_equal(found, hash);
+    assert_int_equal(store_get_blob(store, hash, &bytes, &size, &err), 0);
+    assert_int_equal(size, sizeof cubin);
+    assert_memory_equal(bytes, cubin, size);
+    assert_int_equal(store_get_blob(store, none, &bytes, &size, &err), 0);
+    assert_int_equal(size, 0);
+    assert_int_equal(store_get_blob(store, "00000000000000000000000000000000", &bytes, &size, &err), 1);
+    raw("UPDATE blobs SET bytes = x'00' || substr(bytes, 2) WHERE length(bytes) > 0");
+    assert_int_equal(store_get_blob(store, hash, &bytes, &size, &err), -1);
+    assert_non_null(strstr(err.message, hash));
+    assert_int_equal(store_put_blob(store, cubin, sizeof cubin, again, &err), 0); // which mends it
+    assert_int_equal(store_get_blob(store, hash, &bytes, &size, &err), 0);
+    store_close(store);
+}
+
+static void documents_of_a_trial_are_kept_apart_from_the_job_s(void **state)
+{
+    (void)state;
+    struct error err = {""};
+    const char *json;
+    double when;
+    struct store *store = open_store();
+    add(store, 1, STATUS_OK);
+    add(store, 2, STATUS_OK);
+    assert_int_equal(store_put_trial_document(store, 1, "findings", "[1]", &err), 0);
+    assert_int_equal(store_put_trial_document(store, 1, "findings", "[2]", &err), 0);
+    assert_int_equal(store_put_trial_document(store, 1, "limits", "[3]", &err), 0);
+    assert_int_equal(store_get_document(store, "findings", &json, &when, &err), 1);
+    assert_int_equal(store_get_trial_document(store, 2, "findings", &json, &when, &err), 1);
+    assert_int_equal(store_get_trial_document(store, 1, "findings", &json, &when, &err), 0);
+    assert_string_equal(json, "[2]");
+    assert_true(when > 1.6e9);
+    assert_int_equal(store_get_trial_document(store, 1, "limits", &json, &when, &err), 0);
+    assert_string_equal(json, "[3]");
+    assert_int_equal(store_put_trial_document(store, 4711, "limits", "[]", &err), -1); // no such trial
+    store_close(store);
+}
+
+// What a newer sweetspot of this version's store has added to the table of fields.
+static void a_figure_that_the_store_lacks_is_unknown_until_a_trial_with_it_is_stored(void **state)
+{
+    (void)state;
+    struct error err = {""};
+    struct trial t;
+    struct store *store = open_store();
+    add(store, 1, STATUS_OK);
+    store_close(store);
+    raw("ALTER TABLE trial_problems DROP COLUMN power; ALTER TABLE trial_stages DROP COLUMN stack;"
+        "ALTER TABLE trials DROP COLUMN device_id");
+    assert_int_equal(store_open(&store, path, false, &err), 0);
+    assert_int_equal(store_use_environment(store, &first, &err), 0);
+    for (int i = 1; i <= 2; i++) {
+        assert_int_equal(store_find(store, "N=1", &t, &err), 0);
+        assert_true(t.problems[0].time == 1e-6 && isnan(t.problems[0].power));
+        assert_true(t.stages[0].registers == 128 && t.stages[0].stack == -1);
+        assert_string_equal(t.device_id, "");
+        if (i == 1) add(store, 2, STATUS_OK);
+    }
+    assert_int_equal(store_find(store, "N=2", &t, &err), 0);
+    assert_true(t.problems[0].power == 250 && isnan(t.problems[1].power) && t.stages[0].stack == 0);
+    assert_string_equal(t.device_id, "GPU-1");
+    store_close(store);
+    raw("ALTER TABLE trials ADD COLUMN novelty REAL"); // what an older one does not know is left alone
+    store = open_store();
+    add(store, 3, STATUS_OK);
+    assert_int_equal(store_find(store, "N=2", &t, &err), 0);
+    assert_true(t.problems[0].power == 250);
     store_close(store);
 }
 
@@ -524,7 +684,7 @@ static void what_is_no_sound_store_of_this_version_is_refused_and_untouched(void
         void (*spoil)(void);
         const char *message;
     } cases[] = {
-        {version_9, "has version 9, this sweetspot reads version 1"},
+        {version_9, "has version 9, this sweetspot reads versions 1 to 2"},
         {other_program, "another program"},
         {text_file, "not a sweetspot store"},
         {truncated, "is damaged: it has 12288 of"},
@@ -615,6 +775,10 @@ int main(void)
         CASE(queries_answer_in_the_promised_order),
         CASE(counters_come_later_and_are_awaited_until_then),
         CASE(trials_of_a_changed_source_sleep_until_it_is_changed_back),
+        CASE(the_newest_verdict_counts_and_none_is_lost),
+        CASE(blobs_are_kept_once_and_checked_against_their_hash),
+        CASE(documents_of_a_trial_are_kept_apart_from_the_job_s),
+        CASE(a_figure_that_the_store_lacks_is_unknown_until_a_trial_with_it_is_stored),
         CASE(the_newest_document_counts),
         CASE(a_second_tuner_is_refused_with_the_pid_of_the_first),
         CASE(kill_9_loses_nothing_that_was_committed),

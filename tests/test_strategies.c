@@ -251,13 +251,161 @@ static void unknown_options_are_errors_that_name_them(void **state)
     free_space(&b);
 }
 
+static const struct strategy_class *find(const char *name)
+{
+    const struct strategy_class *class = strategy_find(name);
+    if (!class) fail_msg("there is no strategy '%s'", name);
+    return class;
+}
+
+static void options_begin_as_their_defaults_and_take_what_is_given(void **state)
+{
+    (void)state;
+    double values[3] = {0};
+    struct error err = {""};
+    const struct strategy_class *genetic = find("genetic");
+    assert_int_equal(strategy_option_count(genetic), 3);
+    assert_int_equal(strategy_parse_options(genetic, NULL, values, &err), 0);
+    assert_true(values[0] == 20 && values[1] == 3 && values[2] == 1);
+    assert_int_equal(strategy_parse_options(genetic, "mutation=2.5,size=10000", values, &err), 0);
+    assert_true(values[0] == 10000 && values[1] == 3 && values[2] == 2.5);
+    assert_int_equal(strategy_parse_options(genetic, "tournament=4", values, &err), 0); // nothing is left of the last
+    assert_true(values[0] == 20 && values[1] == 4 && values[2] == 1);
+    assert_int_equal(strategy_option_count(find("random")), 0);
+    assert_int_equal(strategy_parse_options(find("random"), "", NULL, &err), 0);
+}
+
+static void what_is_wrong_with_an_option_is_said_by_name_with_its_range(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *strategy, *text, *expected;
+    } cases[] = {
+        {"genetic", "sizee=9", "strategy 'genetic': unknown option 'sizee'; did you mean 'size'? (known: size, "},
+        {"genetic", "zzzzzz=9", "unknown option 'zzzzzz' (known: size, tournament, mutation)"},
+        {"genetic", "size", "option 'size' must be a whole number from 4 to 10000, not ''"},
+        {"genetic", "size=", "not ''"},
+        {"genetic", "size=3", "option 'size' must be a whole number from 4 to 10000, not '3'"},
+        {"genetic", "size=10001", "not '10001'"},
+        {"genetic", "size=4.5", "not '4.5'"},
+        {"genetic", "size=9x", "not '9x'"},
+        {"genetic", "size=nan", "not 'nan'"},
+        {"genetic", "size=1e999", "not '1e999'"},
+        {"genetic", "mutation=-0.5", "option 'mutation' must be a number from 0 to 64, not '-0.5'"},
+        {"genetic", "size=9,size=9", "option 'size' is given twice"},
+        {"genetic", "size=9,tournment=1", "did you mean 'tournament'?"},
+        {"random", "size=9", "strategy 'random': unknown option 'size': it has none"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct error err = {""};
+        double values[8] = {-1, -1, -1};
+        assert_int_equal(strategy_parse_options(find(cases[i].strategy), cases[i].text, values, &err), -1);
+        if (!strstr(err.message, cases[i].expected)) fail_msg("%s: %s", cases[i].text, err.message);
+        assert_true(values[0] == -1 && values[1] == -1 && values[2] == -1);
+    }
+}
+
+static void every_option_has_a_default_in_its_range_and_a_meaning(void **state)
+{
+    (void)state;
+    FOR_EACH(class)
+    {
+        assert_true(*class->summary);
+        for (size_t i = 0; i < strategy_option_count(class); i++) {
+            const struct strategy_option *o = &class->options[i];
+            if (!(o->low < o->high && o->value >= o->low && o->value <= o->high && *o->summary) ||
+                (o->whole && (o->value != floor(o->value) || o->low != floor(o->low))))
+                fail_msg("option %s of %s", o->name, class->name);
+            for (size_t k = 0; k < i; k++) assert_string_not_equal(class->options[k].name, o->name);
+        }
+    }
+}
+
+// The smallest and the largest value of each option, one at a time, still search a space to its end.
+static void every_option_works_at_both_ends_of_its_range(void **state)
+{
+    (void)state;
+    struct bench b = make_space(4, NULL);
+    FOR_EACH(class)
+    {
+        for (size_t i = 0; i < 2 * strategy_option_count(class); i++) {
+            const struct strategy_option *o = &class->options[i / 2];
+            char text[64];
+            struct error err = {""};
+            uint16_t config[SPACE_MAX_PARAMETERS];
+            uint64_t found = 0;
+            snprintf(text, sizeof text, "%s=%.17g", o->name, i % 2 ? o->high : o->low);
+            struct strategy_options options = {.seed = 1, .text = text};
+            struct strategy *s = strategy_new(class, b.space, &options, &err);
+            if (!s) fail_msg("%s", err.message);
+            for (; strategy_ask(s, config); found++) {
+                struct observation observation = result(config, false);
+                strategy_tell(s, &observation);
+            }
+            if (found != space_size(b.space)) fail_msg("%s, %s: %d found", class->name, text, (int)found);
+            strategy_free(s);
+        }
+    }
+    free_space(&b);
+}
+
+static void every_option_changes_what_is_proposed(void **state)
+{
+    (void)state;
+    struct bench b = make_space(32, NULL);
+    static const struct {
+        const char *strategy, *text;
+        int asks; // enough to come to where the option matters
+    } cases[] = {
+        {"default", "initial=20", 60},       {"default", "spread=0", 60},
+        {"trees", "initial=3", 60},          {"trees", "trees=5", 60},
+        {"trees", "every=20", 60},           {"trees", "share=0.5", 60},
+        {"local", "changes=1", 600},         {"local", "patience=1", 1000},
+        {"annealing", "hot=50", 60},         {"annealing", "cold=0.4", 60},
+        {"annealing", "length=10", 60},      {"genetic", "size=5", 60},
+        {"genetic", "tournament=9", 60},     {"genetic", "mutation=3", 60},
+        {"differential", "size=5", 60},      {"differential", "factor=0.1", 60},
+        {"differential", "crossover=0", 60}, {"particle_swarm", "particles=3", 60},
+        {"particle_swarm", "inertia=0", 60}, {"particle_swarm", "own=0", 60},
+        {"particle_swarm", "swarm=0", 60},   {"latin_hypercube", "round=5", 60},
+    };
+    size_t tried = sizeof cases / sizeof *cases;
+    FOR_EACH(class) tried -= strategy_option_count(class);
+    assert_int_equal(tried, 0); // every option is there
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t trace[2] = {0, 0};
+        for (int given = 0; given < 2; given++) {
+            struct strategy_options options = {.seed = 1, .text = given ? cases[i].text : NULL};
+            struct error err;
+            uint16_t config[SPACE_MAX_PARAMETERS];
+            struct strategy *s = strategy_new(find(cases[i].strategy), b.space, &options, &err);
+            assert_non_null(s);
+            for (int k = 0; k < cases[i].asks && strategy_ask(s, config); k++) {
+                struct observation o = result(config, false);
+                trace[given] = trace[given] * 1099511628211u + (uint64_t)space_index(b.space, config);
+                strategy_tell(s, &o);
+            }
+            strategy_free(s);
+        }
+        if (trace[0] == trace[1]) fail_msg("%s does not look at %s", cases[i].strategy, cases[i].text);
+    }
+    free_space(&b);
+}
+
 static void names_are_found_and_the_nearest_is_proposed(void **state)
 {
     (void)state;
     assert_string_equal(strategy_classes[0]->name, "default");
     FOR_EACH(class) assert_ptr_equal(strategy_find(class->name), class);
     assert_null(strategy_find("nosuch"));
-    assert_string_equal(strategy_nearest("randon"), "random");
+    struct error err = {""};
+    char *names = strategy_names();
+    FOR_EACH(class) assert_ptr_equal(strategy_choose(class->name, &err), class);
+    assert_null(strategy_choose("randon", &err));
+    assert_non_null(strstr(err.message, "unknown strategy 'randon'; did you mean 'random'?"));
+    assert_non_null(strstr(err.message, names));
+    FOR_EACH(class) assert_non_null(strstr(names, class->name));
+    free(names);
 }
 
 int main(void)
@@ -271,6 +419,11 @@ int main(void)
         cmocka_unit_test(results_that_were_not_asked_for_are_taken_and_not_proposed_again),
         cmocka_unit_test(strategies_that_look_at_results_beat_random_search),
         cmocka_unit_test(unknown_options_are_errors_that_name_them),
+        cmocka_unit_test(options_begin_as_their_defaults_and_take_what_is_given),
+        cmocka_unit_test(what_is_wrong_with_an_option_is_said_by_name_with_its_range),
+        cmocka_unit_test(every_option_has_a_default_in_its_range_and_a_meaning),
+        cmocka_unit_test(every_option_works_at_both_ends_of_its_range),
+        cmocka_unit_test(every_option_changes_what_is_proposed),
         cmocka_unit_test(names_are_found_and_the_nearest_is_proposed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -397,6 +397,211 @@ static void a_full_disk_or_an_unwritable_folder_is_a_clear_error(void **state)
     e2e_remove(folder);
 }
 
+static void a_template_that_changes_meanwhile_ends_the_run_and_is_no_candidates_fault(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("changes");
+    write_job(folder, "1, 2", "\"source_changed\"", "32");
+    struct outcome_of_command r = run_tune(folder, "", "");
+    assert_int_equal(r.status, EXIT_USAGE);
+    e2e_expect(r.err, "x.cu' has changed meanwhile");
+    e2e_done(&r);
+    struct store *store = open_store(folder);
+    int64_t counts[STATUS_COUNT];
+    struct error err;
+    assert_int_equal(store_counts(store, counts, &err), 0);
+    for (int status = 0; status < STATUS_COUNT; status++) assert_int_equal(counts[status], 0);
+    store_close(store);
+    r = e2e_run(folder, SWEETSPOT "profile %s/job.cfg --cache %s/cache -t X=1,MODE=source_changed", folder, folder);
+    assert_int_equal(r.status, EXIT_NOTHING);
+    e2e_expect(r.err, "x.cu' has changed meanwhile");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static size_t count_lines(const char *text, const char *beginning)
+{
+    size_t n = 0, length = strlen(beginning);
+    for (const char *p = text; p && *p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL)
+        n += !strncmp(p, beginning, length);
+    return n;
+}
+
+static void every_gpu_of_a_long_list_gets_its_worker(void **state)
+{
+    (void)state;
+    enum { GPUS = 40 };
+    char *folder = e2e_folder("gpus"), list[256] = "", *xs = text_copy("0");
+    for (int i = 0; i < GPUS; i++) sprintf(list + strlen(list), "%s%d", i ? "," : "", i);
+    for (int i = 1; i < 200; i++) {
+        char *longer = text_format("%s, %d", xs, i);
+        free(xs);
+        xs = longer;
+    }
+    write_job(folder, xs, "\"good\"", "32");
+    char *options = text_format("--device %s --no-final", list);
+    struct outcome_of_command r = run_tune(folder, "FAKE_DELAY=50000 FAKE_LOG_DEVICES=1", options);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_done(&r);
+    char *path = text_format("%s/measured", folder), *text = text_read_file(path, NULL);
+    assert_non_null(text);
+    for (int i = 0; i < GPUS; i++) {
+        char line[16];
+        snprintf(line, sizeof line, "%d\n", i);
+        if (count_lines(text, line) != 1) fail_msg("GPU %d has %zu workers", i, count_lines(text, line));
+    }
+    assert_int_equal(count_lines(text, "X="), 200);
+    free(text);
+    free(path);
+    free(options);
+    free(xs);
+    static const char *const mistakes[] = {"0,", "0,x", "-1", "0 1", "99999999999999999999", "all"};
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        r = e2e_run(folder, SWEETSPOT "tune %s/job.cfg --store %s/job.db -q --device='%s'", folder, folder,
+                    mistakes[i]);
+        assert_int_equal(r.status, EXIT_USAGE);
+        e2e_expect(r.err, "must be a number, a list such as 0,1");
+        e2e_done(&r);
+    }
+    e2e_remove(folder);
+}
+
+static void any_number_of_metrics_is_kept(void **state)
+{
+    (void)state;
+    enum { MORE = 500 };
+    char *folder = e2e_folder("metrics");
+    write_job(folder, "1, 2", "\"good\"", "32");
+    struct outcome_of_command r = run_tune(folder, "FAKE_METRICS=500", "--no-final");
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_done(&r);
+    struct store *store = open_store(folder);
+    struct error err;
+    struct trial t;
+    assert_int_equal(store_find(store, "X=1,MODE=good", &t, &err), 0);
+    assert_int_equal(t.counter_count, 2 + MORE);
+    size_t found = 0;
+    for (size_t i = 0; i < t.counter_count; i++)
+        found += !strcmp(t.counters[i].key, "metric_499") && t.counters[i].value == 499;
+    assert_int_equal(found, 1);
+    store_close(store);
+    e2e_remove(folder);
+}
+
+// Thirty parameters with names of 120 characters before X: what is cut at the end would be X and MODE.
+static void configurations_of_any_length_are_whole_everywhere(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("long"), *measured = text_format("%s/measured", folder), word[121], *more = text_copy("");
+    memset(word, 'a', 120);
+    word[120] = 0;
+    for (int i = 0; i < 30; i++) {
+        char *longer = text_format("%s{ name = \"P%d\"; values = [\"%s\"]; }, ", more, i, word);
+        free(more);
+        more = longer;
+    }
+    write_job(folder, "1, 3, 5, 7, 9", "\"good\", \"wrong\"", "32"); // 6 and 8 would be within the tie of 7
+    char *path = text_format("%s/job.cfg", folder), *job = text_read_file(path, NULL),
+         *at = strstr(job, "{ name = \"X\""), *text = text_format("%.*s%s%s", (int)(at - job), job, more, at);
+    e2e_write(folder, "job.cfg", text);
+    struct outcome_of_command r = run_tune(folder, "", "");
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_expect(r.out, ",X=7,MODE=good\n");
+    e2e_done(&r);
+    struct store *store = open_store(folder);
+    int64_t counts[STATUS_COUNT];
+    struct error err;
+    assert_int_equal(store_counts(store, counts, &err), 0);
+    assert_int_equal(counts[STATUS_OK], 5);
+    assert_int_equal(counts[STATUS_WRONG], 5);
+    store_close(store);
+    unlink(measured);
+    e2e_write(folder, "x.cu", "// changed\n"); // the winner is measured first, so it was found again
+    r = run_tune(folder, "", "--no-final -n 3 -j 1");
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    char *first = text_read_file(measured, NULL);
+    assert_non_null(first);
+    assert_true(strlen(first) > 4000);
+    *strchr(first, '\n') = 0;
+    assert_string_equal(first + strlen(first) - strlen(",X=7,MODE=good"), ",X=7,MODE=good");
+    free(first);
+    free(text);
+    free(job);
+    free(path);
+    free(more);
+    free(measured);
+    e2e_remove(folder);
+}
+
+static void winners_beyond_the_twenty_that_a_search_begins_with_are_mentioned(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("many_starts");
+    write_job(folder, "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25",
+              "\"good\"", "32");
+    struct outcome_of_command r = run_tune(folder, "", "--no-final");
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    e2e_write(folder, "x.cu", "// changed\n");
+    r = run_tune(folder, "", "--no-final -n 3");
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    char *path = text_format("%s/fake.log", folder), *log = text_read_file(path, NULL);
+    assert_non_null(log);
+    e2e_expect(log, "the search begins with 20 winners of earlier jobs");
+    e2e_expect(log, "5 more that were looked at are left out");
+    free(log);
+    free(path);
+    e2e_remove(folder);
+}
+
+static void all_trials_that_a_killed_run_left_uncounted_are_counted(void **state)
+{
+    (void)state;
+    enum { LEFT = 600 };
+    char *folder = e2e_folder("uncounted"), *xs = text_copy("0"), *path = text_format("%s/job.db", folder);
+    struct store *store;
+    struct environment e;
+    struct error err;
+    for (int i = 1; i <= LEFT; i++) {
+        char *longer = text_format("%s, %d", xs, i);
+        free(xs);
+        xs = longer;
+    }
+    write_job(folder, xs, "\"good\"", "32");
+    struct outcome_of_command r = run_tune(folder, "", "--no-final -n 1");
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_done(&r);
+    assert_int_equal(store_open(&store, path, true, &err), 0);
+    assert_int_equal(store_last_environment(store, &e, &err), 0);
+    assert_int_equal(store_use_environment(store, &e, &err), 0);
+    for (int i = 1; i <= LEFT; i++) {
+        char *config = text_format("X=%d,MODE=good", i);
+        struct trial_problem problem = {.name = "N=1024", .tuned = true, .time = 1e-3 * i};
+        struct trial t = {.config = config,
+                          .status = STATUS_OK,
+                          .reason = "",
+                          .device_id = "",
+                          .objective = 1e-3 * i,
+                          .problem_count = 1,
+                          .problems = &problem};
+        assert_int_equal(store_add(store, &t, &err), 0);
+        free(config);
+    }
+    store_close(store);
+    r = run_tune(folder, "", "--no-final -n 1");
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_done(&r);
+    int64_t id;
+    store = open_store(folder);
+    assert_int_equal(store_uncounted(store, &id, 1, &err), 0);
+    store_close(store);
+    free(xs);
+    free(path);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -416,6 +621,12 @@ int main(void)
         cmocka_unit_test(a_machine_that_cannot_is_exit_status_3_with_the_reason),
         cmocka_unit_test(without_counters_tuning_goes_on_with_one_warning),
         cmocka_unit_test(a_full_disk_or_an_unwritable_folder_is_a_clear_error),
+        cmocka_unit_test(a_template_that_changes_meanwhile_ends_the_run_and_is_no_candidates_fault),
+        cmocka_unit_test(every_gpu_of_a_long_list_gets_its_worker),
+        cmocka_unit_test(any_number_of_metrics_is_kept),
+        cmocka_unit_test(configurations_of_any_length_are_whole_everywhere),
+        cmocka_unit_test(winners_beyond_the_twenty_that_a_search_begins_with_are_mentioned),
+        cmocka_unit_test(all_trials_that_a_killed_run_left_uncounted_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
 // a worker by hand. Every request has an "id" and an "op"; every answer repeats the id. stderr is free text for the
 //   log.
 // A worker answers requests in order, and ends when its stdin ends. Times are seconds, sizes bytes, everywhere.
+// The figures of a trial in an answer, here those that are typical, are the fields of tuner/trial/trial_field.c; what
+// is unknown is left out.
 //
 // sweetspot-compile
 //   {"id":1,"op":"hello"}

@@ -78,6 +78,27 @@ const char *text_nearest(const char *word, const char *const *words)
     return nearest;
 }
 
+char *text_join(const char *const *words, const char *separator)
+{
+    char *all = text_copy("");
+    for (size_t i = 0; words[i]; i++) {
+        char *longer = text_format("%s%s%s", all, i ? separator : "", words[i]);
+        free(all);
+        all = longer;
+    }
+    return all;
+}
+
+char *text_unknown(const char *what, const char *word, const char *const *words)
+{
+    const char *nearest = text_nearest(word, words);
+    char *all = text_join(words, ", ");
+    char *text = nearest ? text_format("unknown %s '%s'; did you mean '%s'? (known: %s)", what, word, nearest, all)
+                         : text_format("unknown %s '%s' (known: %s)", what, word, all);
+    free(all);
+    return text;
+}
+
 int text_duration(const char *text, double *seconds)
 {
     static const struct {

@@ -13,6 +13,11 @@ char *text_copy(const char *text);
 size_t text_distance(const char *a, const char *b);
 // Of a NULL-terminated list the word nearest to `word`, at most a third of its length (but at least 1) away; or NULL.
 const char *text_nearest(const char *word, const char *const *words);
+// The words of a NULL-terminated list with a separator between them. malloc'ed.
+char *text_join(const char *const *words, const char *separator);
+// What to say of a word that is not in the list: "unknown strategy 'rendom'; did you mean 'random'? (known: default,
+// random)", or without a near one "unknown strategy 'x' (known: default, random)". malloc'ed.
+char *text_unknown(const char *what, const char *word, const char *const *words);
 
 // "8h", "90s", "1h30m", "250ms", "20us", "2d", or a plain number of seconds. 0 with *seconds set, or -1.
 int text_duration(const char *text, double *seconds);

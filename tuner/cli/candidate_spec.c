@@ -103,17 +103,14 @@ static int set_parameter(const struct job *job, uint16_t *config, const char *it
         if (strcmp(p->name, name)) continue;
         *known = 0;
         for (size_t k = 0; k < p->count; k++) {
-            char one[64];
-            const char *text = p->kind == PARAMETER_INT || p->kind == PARAMETER_UNROLL
-                                   ? NULL
-                                   : symbols_text(job->symbols, p->values[k]);
-            snprintf(one, sizeof one, "%" PRId64, p->values[k]);
-            if (!strcmp(text ? text : one, value)) {
+            char digits[32];
+            const char *text = space_value_text(job->space, i, k, digits);
+            if (!strcmp(text, value)) {
                 config[i] = (uint16_t)k;
                 return 0;
             }
             size_t used = strlen(known);
-            snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "", text ? text : one);
+            snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "", text);
         }
         return error_set(err, "%s cannot be %s; its values are %s", name, value, known);
     }
@@ -162,8 +159,6 @@ int candidate_spec_read(struct candidate_source *c, const char *text, struct can
     return set_parameters(c->session.job, unused, text, &err) ? complain(EXIT_USAGE, &err) : 0;
 }
 
-// The configuration of a subject: its parameters, and the best's (or the first valid one's) for those that it does not
-// name.
 int candidate_spec_config(const struct candidate_source *c, const struct candidate_spec *s, uint16_t *config,
                           struct error *err)
 {
@@ -171,9 +166,10 @@ int candidate_spec_config(const struct candidate_source *c, const struct candida
     if (!c->best || space_parse(job->space, c->best, config, NULL)) space_get(job->space, 0, config);
     if (set_parameters(job, config, s->config, err)) return -1;
     if (space_is_valid(job->space, config)) return 0;
-    char text[2048];
-    space_format(job->space, config, text, sizeof text);
-    return error_set(err, "the job's constraints exclude %s", text);
+    char *text = space_text(job->space, config);
+    error_set(err, "the job's constraints exclude %s", text);
+    free(text);
+    return -1;
 }
 
 void candidate_spec_say(const char *text)
@@ -191,7 +187,7 @@ json_t *candidate_spec_ceilings(struct candidate_source *c, struct single_run *s
     json_t *known = same ? session_document(s, "ceilings", NULL) : NULL;
     if (json_object_get(known, "flops_per_second")) return known;
     json_decref(known);
-    json_t *measured = single_run_ask(single, json_pack("{s:s}", "op", "ceilings"), SINGLE_RUN_PATIENCE, &err);
+    json_t *measured = single_run_ask(single, json_pack("{s:s}", "op", "ceilings"), SINGLE_RUN_PATIENCE, NULL, &err);
     if (!measured) fprintf(stderr, "sweetspot: no ceilings: %s\n", err.message);
     if (!measured || !same || !json_object_get(measured, "flops_per_second")) return measured;
     json_object_del(measured, "id");

@@ -32,7 +32,7 @@ void candidate_spec_close(struct candidate_source *);
 // Reads what the user named. Unknown parameters and values are mistakes; an unknown baseline is found out later.
 int candidate_spec_read(struct candidate_source *, const char *text, struct candidate_spec *);
 
-// The subject's configuration: its parameters, and the best's (or the first valid one's) for those that it does not
+// The candidate's configuration: its parameters, and the best's (or the first valid one's) for those that it does not
 // name. The job's space must have been built. -1 with a message when the constraints exclude it.
 int candidate_spec_config(const struct candidate_source *, const struct candidate_spec *, uint16_t *config,
                           struct error *);

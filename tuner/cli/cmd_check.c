@@ -25,11 +25,11 @@ struct sample {
 
 static void print_compiled(const struct job *job, const struct sample *s, const json_t *answer)
 {
-    char text[2048];
-    space_format(job->space, s->config, text, sizeof text);
+    char *text = space_text(job->space, s->config);
     const char *status = json_get_string(answer, "status", "?");
     if (strcmp(status, "ok")) {
         printf("%s  %s\n    %.400s\n", status, text, json_get_string(answer, "reason", ""));
+        free(text);
         return;
     }
     size_t i;
@@ -43,6 +43,7 @@ static void print_compiled(const struct job *job, const struct sample *s, const 
                json_get_string(entry, "entry", "?"), text);
     }
     json_array_foreach(json_object_get(answer, "warnings"), i, entry) printf("    %s\n", json_string_value(entry));
+    free(text);
 }
 
 // Compiles `count` random configurations (all of a small space), one worker a core. Returns how many do not compile, or

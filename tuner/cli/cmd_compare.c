@@ -19,6 +19,7 @@
 #include "tuner/cli/session.h"
 #include "tuner/output/finals.h"
 #include "tuner/output/table.h"
+#include "tuner/trial/trial_field.h"
 
 // From this many operations a byte on, a problem's rate is shown in operations, below it in bytes (both in csv and
 // json). Every device of the last ten years does more than this many a byte that it reads.
@@ -255,14 +256,60 @@ static void csv_number(struct table *table, double value)
         table_cell(table, "%s", "");
 }
 
-// One line a problem and entry, so that the columns are the same for every job.
+// A trial's figures that a line of csv has room for: what is recorded and is one number.
+static bool is_csv_figure(const struct trial_field *f)
+{
+    return f->flags & FIELD_RECORDED && (f->kind == FIELD_REAL || f->kind == FIELD_INTEGER || f->kind == FIELD_COUNT);
+}
+
+// What the search knew of the entry's trial: its figures, and those of the problem; empty for a baseline.
+static void csv_figures(struct table *table, const struct comparison *c, const struct final_entry *entry, size_t p)
+{
+    size_t count;
+    const struct trial_field *fields = trial_fields(&count);
+    struct trial trial;
+    bool known = entry->trial && !store_get(c->session.store, entry->trial, &trial, NULL);
+    for (size_t i = 0; i < count; i++) {
+        const void *record = fields[i].level == FIELD_TRIAL ? (const void *)&trial : NULL;
+        if (known && fields[i].level == FIELD_PROBLEM && p < trial.problem_count) record = &trial.problems[p];
+        if (!is_csv_figure(&fields[i])) continue;
+        json_t *value = known && record ? field_json(&fields[i], record) : NULL;
+        csv_number(table, json_is_number(value) ? json_number_value(value) : NAN);
+        json_decref(value);
+    }
+}
+
+static const char *const csv_titles[] = {"problem",
+                                         "entry",
+                                         "trial",
+                                         "winner",
+                                         "status",
+                                         "time",
+                                         "time_low",
+                                         "time_high",
+                                         "rounds",
+                                         "ratio",
+                                         "ratio_low",
+                                         "ratio_high",
+                                         "flops_per_second",
+                                         "bytes_per_second",
+                                         "ceiling_percent",
+                                         "error_max",
+                                         "error_rms"};
+enum { CSV_TITLES = sizeof csv_titles / sizeof *csv_titles };
+
+// One line a problem and entry, so that the columns are the same for every job. Behind what the final says are the
+// trial's figures from the search.
 static void print_csv(const struct comparison *c)
 {
     const struct job *job = c->session.job;
-    struct table *table =
-        table_new((const char *[]){"problem", "entry", "trial", "winner", "status", "time", "time_low", "time_high",
-                                   "rounds", "ratio", "ratio_low", "ratio_high", "flops_per_second", "bytes_per_second",
-                                   "ceiling_percent", "error_max", "error_rms", NULL});
+    size_t count, used = CSV_TITLES;
+    const struct trial_field *fields = trial_fields(&count);
+    const char **titles = memory_new(CSV_TITLES + count + 1, sizeof *titles);
+    memcpy(titles, csv_titles, sizeof csv_titles);
+    for (size_t i = 0; i < count; i++)
+        if (is_csv_figure(&fields[i])) titles[used++] = text_format("trial_%s", fields[i].name);
+    struct table *table = table_new(titles);
     for (size_t p = 0; p < job->tuned_count; p++) {
         for (size_t i = 0; i < c->final.entry_count; i++) {
             const struct final_entry *entry = &c->final.entries[i];
@@ -283,16 +330,34 @@ static void print_csv(const struct comparison *c)
                                    c->work[p].flops / time, c->work[p].bytes / time, 100 * c->work[p].floor / time,
                                    problem->error_max,      problem->error_rms};
             for (size_t k = 0; k < sizeof more / sizeof *more; k++) csv_number(table, more[k]);
+            csv_figures(table, c, entry, p);
         }
     }
     table_print_csv(table, stdout);
     table_free(table);
+    for (size_t i = CSV_TITLES; i < used; i++) free((char *)(uintptr_t)titles[i]);
+    free(titles);
 }
 
 static json_t *json_interval(const struct interval *interval)
 {
     return json_pack("[o, o, o]", json_real_or_null(interval->value), json_real_or_null(interval->low),
                      json_real_or_null(interval->high));
+}
+
+// Every figure that the search knew of the final's trials.
+static json_t *json_trials(const struct comparison *c)
+{
+    json_t *trials = json_array();
+    for (size_t i = 0; i < c->final.entry_count; i++) {
+        struct trial trial;
+        int64_t id = c->final.entries[i].trial;
+        if (!id || store_get(c->session.store, id, &trial, NULL)) continue;
+        json_t *figures = trial_json(FIELD_TRIAL, &trial);
+        json_object_set_new(figures, "trial", json_integer((json_int_t)id));
+        json_array_append_new(trials, figures);
+    }
+    return trials;
 }
 
 static void print_json(const struct comparison *c)
@@ -336,6 +401,7 @@ static void print_json(const struct comparison *c)
                              c->final.replayed, "winner", (json_int_t)c->final.winner, "configuration", c->config,
                              "ties", ties, "problems", problems, "geometric_mean_ratio", overall);
     json_object_set_new(root, "compute", job_compute_class(job) ? json_string(job_compute_class(job)) : json_null());
+    json_object_set_new(root, "trials", json_trials(c));
     json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     putchar('\n');
     json_decref(root);

@@ -14,6 +14,7 @@
 #include "tuner/compile/source.h"
 #include "tuner/output/header.h"
 #include "tuner/output/header_section.h"
+#include "tuner/output/header_text.h"
 
 struct header_options {
     const char *job, *store, *output, *check;

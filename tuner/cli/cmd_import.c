@@ -98,6 +98,9 @@ int cmd_import(int argc, char **argv)
         fprintf(stderr, "sweetspot: %s\n", err.message);
         return EXIT_USAGE;
     }
+    for (size_t i = 0; i < recorded->unknown_count; i++)
+        fprintf(stderr, "sweetspot: %s: the column '%s' is not known and is left out\n", input,
+                recorded->unknown_columns[i]);
     print_summary(recorded);
     status = recorded->best < 0 ? EXIT_NOTHING : EXIT_DONE;
     if (output && recorded_write(recorded, output, &err)) {

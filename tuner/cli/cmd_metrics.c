@@ -12,6 +12,8 @@
 #include "tuner/output/table.h"
 #include "tuner/run/probe.h"
 
+enum { DESCRIPTION_WIDTH = 90 }; // in a table for people
+
 static bool matches(const char *pattern, const char *name, const char *keys)
 {
     if (!pattern) return true;
@@ -19,24 +21,30 @@ static bool matches(const char *pattern, const char *name, const char *keys)
     return strstr(name, pattern) || strstr(keys, pattern);
 }
 
-// The keys under which the sets have a metric, with the roll-ups that they use: "icache_misses (.sum)".
-static void keys_of(const json_t *sets, const char *name, char *out, size_t size)
+// The keys under which the sets have a metric, with the roll-ups that they use: "icache_misses (.sum)". malloc'ed.
+static char *keys_of(const json_t *sets, const char *name)
 {
     size_t length = strlen(name), i, k;
-    json_t *set, *metric;
-    *out = 0;
+    json_t *set, *metric, *seen = json_object();
+    char *keys = text_copy("");
     json_array_foreach(json_object_get(sets, "sets"), i, set)
     {
         json_array_foreach(json_object_get(set, "metrics"), k, metric)
         {
             const char *full = json_get_string(metric, "metric", ""), *key = json_get_string(metric, "key", "");
-            size_t used = strlen(out);
-            char one[128];
             if (strncmp(full, name, length) || full[length] != '.') continue;
-            snprintf(one, sizeof one, "%s (%s)", key, full + length);
-            if (!strstr(out, one)) snprintf(out + used, size - used, "%s%s", used ? " " : "", one);
+            char *one = text_format("%s (%s)", key, full + length);
+            if (!json_object_get(seen, one)) {
+                char *longer = text_format("%s%s%s", keys, *keys ? " " : "", one);
+                free(keys);
+                keys = longer;
+                json_object_set_new(seen, one, json_true());
+            }
+            free(one);
         }
     }
+    json_decref(seen);
+    return keys;
 }
 
 static void print_sets(const json_t *answer)
@@ -64,10 +72,13 @@ static int print_metrics(const json_t *answer, const char *pattern, int format)
     struct table *table = table_new((const char *[]){"metric", "kind", "unit", "key", "description", NULL});
     json_array_foreach(json_object_get(answer, "metrics"), i, metric)
     {
-        char keys[1024];
-        const char *name = json_get_string(metric, "name", "");
-        keys_of(answer, name, keys, sizeof keys);
-        if (!matches(pattern, name, keys)) continue;
+        const char *name = json_get_string(metric, "name", ""),
+                   *description = json_get_string(metric, "description", "");
+        char *keys = keys_of(answer, name);
+        if (!matches(pattern, name, keys)) {
+            free(keys);
+            continue;
+        }
         count++;
         json_object_set_new(metric, "keys", json_string(keys));
         json_array_append(kept, metric);
@@ -75,7 +86,11 @@ static int print_metrics(const json_t *answer, const char *pattern, int format)
         table_cell(table, "%s", json_get_string(metric, "kind", ""));
         table_cell(table, "%s", json_get_string(metric, "unit", ""));
         table_cell(table, "%s", keys);
-        table_cell(table, "%.90s", json_get_string(metric, "description", ""));
+        if (format == FORMAT_TABLE && strlen(description) > DESCRIPTION_WIDTH)
+            table_cell(table, "%.*s...", DESCRIPTION_WIDTH - 3, description);
+        else
+            table_cell(table, "%s", description);
+        free(keys);
     }
     if (format == FORMAT_JSON) {
         json_dumpf(kept, stdout, JSON_INDENT(1));

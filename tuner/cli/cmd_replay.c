@@ -4,38 +4,33 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/output/bench.h"
 
-enum { MAX_STRATEGIES = 64 };
-
-// "default,random" or "all". Returns the count, or -1 with a message.
-static int choose_strategies(const char *text, const struct strategy_class **chosen, struct error *err)
+// "default,random" or "all", each of which must take the options. *chosen grows; the caller frees it. -1 with a
+// message.
+static int choose_strategies(const char *text, const char *options, const struct strategy_class ***chosen,
+                             size_t *count, struct error *err)
 {
-    int count = 0;
-    if (strcmp(text, "all") == 0) {
-        for (; strategy_classes[count] && count < MAX_STRATEGIES; count++) chosen[count] = strategy_classes[count];
-        return count;
-    }
-    for (const char *at = text; *at;) {
+    char *all = strcmp(text, "all") ? text_copy(text) : strategy_names();
+    int status = 0;
+    for (const char *at = all; *at && !status;) {
         size_t length = strcspn(at, ",");
         char *name = text_format("%.*s", (int)length, at);
-        const struct strategy_class *class = strategy_find(name);
-        const char *nearest = strategy_nearest(name);
-        if (!class) {
-            error_set(err, "unknown strategy '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
-                      nearest ? nearest : "", nearest ? "'?" : "");
-            free(name);
-            return -1;
-        }
+        const struct strategy_class *class = strategy_choose(name, err);
         free(name);
-        if (count < MAX_STRATEGIES) chosen[count++] = class;
-        at += length + (at[length] == ',');
+        status = class ? strategy_parse_options(class, options, NULL, err) : -1;
+        *chosen = memory_grow(*chosen, *count + 1, sizeof **chosen);
+        if (!status) (*chosen)[(*count)++] = class;
+        at += length + strspn(at + length, ", ");
     }
-    return count > 0 ? count : error_set(err, "no strategy given");
+    free(all);
+    if (!status && !*count) return error_set(err, "no strategy given");
+    return status;
 }
 
 static int parse_budgets(const char *text, struct bench_options *o, struct error *err)
@@ -61,16 +56,13 @@ int cmd_replay(int argc, char **argv)
     struct bench_options o = {.seeds = 60, .first_seed = 1, .ahead = 1};
     bool quick = false;
     struct option_list paths = {0};
+    char *names = strategy_names(), *help = text_format("strategies, separated by commas, or all (default): %s", names);
     const struct option_spec specs[] = {
         {.name = "FILE",
          .positional = true,
          .list = &paths,
          .help = "recorded spaces: ours, Kernel Tuner caches, T4; gzip or plain"},
-        {.name = "strategy",
-         .letter = 'S',
-         .string = &strategy,
-         .shown = "NAMES",
-         .help = "strategies, separated by commas, or all (default)"},
+        {.name = "strategy", .letter = 'S', .string = &strategy, .shown = "NAMES", .help = help},
         {.name = "budgets",
          .letter = 'b',
          .string = &budgets,
@@ -90,21 +82,33 @@ int cmd_replay(int argc, char **argv)
          .high = 1024,
          .shown = "N",
          .help = "proposals outstanding at once, as in a run, where compilers work ahead (1)"},
-        {.name = "set", .string = &o.text, .shown = "KEY=VALUE,...", .help = "options of the strategy"},
+        {.name = "set",
+         .string = &o.text,
+         .shown = "NAME=VALUE,...",
+         .help = "options of the strategies, which `sweetspot list strategies` explains (their defaults)"},
         {.name = "no-score", .flag = &quick, .help = "leave out the methodology score, which needs longer runs"},
-        {.name = "jobs", .letter = 'j', .integer = &o.processes, .shown = "N", .help = "processes (one a core)"},
+        {.name = "jobs",
+         .letter = 'j',
+         .integer = &o.processes,
+         .low = 1,
+         .high = BENCH_MAX_PROCESSES,
+         .shown = "N",
+         .help = "processes (one a core)"},
         OPTION_FORMAT(&format),
         OPTION_END,
     };
     int status = options_parse(
         specs, "Runs search strategies on recorded spaces and tells how near to the optimum they come.", argc, argv);
+    free(names);
+    free(help);
     if (status >= 0) return status;
 
     struct error err;
-    const struct strategy_class *chosen[MAX_STRATEGIES];
-    int count = choose_strategies(strategy, chosen, &err);
-    if (count < 0 || parse_budgets(budgets, &o, &err) < 0) {
+    const struct strategy_class **chosen = NULL;
+    size_t count = 0;
+    if (choose_strategies(strategy, o.text, &chosen, &count, &err) < 0 || parse_budgets(budgets, &o, &err) < 0) {
         fprintf(stderr, "sweetspot replay: %s\n", err.message);
+        free(chosen);
         return EXIT_USAGE;
     }
     status = EXIT_DONE;
@@ -117,7 +121,7 @@ int cmd_replay(int argc, char **argv)
     }
     if (status == EXIT_DONE) {
         struct bench bench;
-        o.strategy_count = (size_t)count;
+        o.strategy_count = count;
         o.strategies = chosen;
         o.file_count = paths.count;
         o.paths = paths.items;
@@ -138,5 +142,6 @@ int cmd_replay(int argc, char **argv)
         }
     }
     for (size_t i = 0; i < paths.count; i++) recorded_free(files[i]);
+    free(chosen);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/session.h"
+#include "tuner/output/table.h"
 
 static void print_value(const struct job *job, const struct parameter *p, size_t i)
 {
@@ -81,7 +82,9 @@ static void print_csv(const struct job *job)
     for (size_t i = 0; i < space_constraint_count(s); i++) {
         bool exact;
         double removed = space_removed_by(s, i, &exact);
-        printf("removed,\"%s\",%.0f,%d\n", space_constraint_text(s, i), removed, job->constraint_lines[i]);
+        printf("removed,");
+        csv_print(space_constraint_text(s, i), stdout);
+        printf(",%.0f,%d\n", removed, job->constraint_lines[i]);
     }
 }
 

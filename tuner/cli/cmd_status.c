@@ -1,8 +1,8 @@
 // sweetspot status: how far a job is, its best so far, what the runs did, and how to go on. Reads only; a tuner may be
 // at work meanwhile.
 //
-// Everything is gathered into one JSON object first: --format json prints it, csv its plain members, the table what
-// people want of it.
+// Everything is gathered into one JSON object first: --format json prints it, csv its plain members and the best
+// trial's figures, the table what people want of it.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@
 #include "tuner/compile/source.h"
 #include "tuner/output/finals.h"
 #include "tuner/output/table.h"
+#include "tuner/trial/trial_field.h"
 
 enum { RUNS_SHOWN = 3 };
 
@@ -48,21 +49,15 @@ static int add_run(void *user, double when, const char *json)
     return 0;
 }
 
+// Every figure that is known of the best trial, by the names of the table of fields.
 static int add_best(void *user, const struct trial *trial)
 {
     struct status *status = user;
-    json_t *problems = json_array();
-    for (size_t i = 0; i < trial->problem_count; i++) {
-        const struct trial_problem *p = &trial->problems[i];
-        if (!p->tuned) continue;
-        json_array_append_new(problems,
-                              json_pack("{s:s, s:o, s:o, s:o}", "name", p->name, "time", json_real_or_null(p->time),
-                                        "low", json_real_or_null(p->low), "high", json_real_or_null(p->high)));
-    }
-    json_object_set_new(status->report, "best",
-                        json_pack("{s:I, s:s, s:o, s:o}", "trial", (json_int_t)trial->id, "configuration",
-                                  trial->config, "objective", json_real_or_null(trial->objective), "problems",
-                                  problems));
+    json_t *best = trial_json(FIELD_TRIAL, trial);
+    json_object_set_new(best, "trial", json_integer((json_int_t)trial->id));
+    json_object_set(best, "configuration", json_object_get(best, "config"));
+    json_object_del(best, "config");
+    json_object_set_new(status->report, "best", best);
     return 0;
 }
 
@@ -75,10 +70,9 @@ static int note_problems(void *user, const struct trial *trial)
         const struct trial_problem *p = &trial->problems[i];
         known = json_array_get(best, i);
         if (p->time >= json_get_number(known, "time", INFINITY) || !(p->time > 0)) continue;
-        json_array_set_new(best, i,
-                           json_pack("{s:s, s:I, s:f, s:o, s:o}", "name", p->name, "trial", (json_int_t)trial->id,
-                                     "time", p->time, "low", json_real_or_null(p->low), "high",
-                                     json_real_or_null(p->high)));
+        json_t *figures = trial_json(FIELD_PROBLEM, p);
+        json_object_set_new(figures, "trial", json_integer((json_int_t)trial->id));
+        json_array_set_new(best, i, figures);
     }
     return 0;
 }
@@ -198,6 +192,7 @@ static void print_best(const struct status *status)
     {
         struct interval interval = {json_get_number(problem, "time", NAN), json_get_number(problem, "low", NAN),
                                     json_get_number(problem, "high", NAN)};
+        if (!json_get_bool(problem, "tuned", true)) continue;
         printf("               %s  %s", json_get_string(problem, "name", ""),
                show_interval(&interval, text, sizeof text));
         if (json_get_integer(problem, "trial", 0)) printf("  trial %" PRId64, json_get_integer(problem, "trial", 0));
@@ -268,6 +263,37 @@ static void print_table(const struct status *status)
     }
 }
 
+static void print_value(const char *key, const json_t *value)
+{
+    char *text = json_is_string(value) ? text_copy(json_string_value(value))
+                                       : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
+    printf("%s,", key);
+    csv_print(text, stdout);
+    putchar('\n');
+    free(text);
+}
+
+// "best.problems.0.time": a line for each figure, however deep.
+static void print_figures(const char *key, const json_t *value)
+{
+    const char *name;
+    json_t *part;
+    size_t i;
+    if (!json_is_object(value) && !json_is_array(value)) print_value(key, value);
+    json_object_foreach((json_t *)value, name, part)
+    {
+        char *deeper = text_format("%s.%s", key, name);
+        print_figures(deeper, part);
+        free(deeper);
+    }
+    json_array_foreach(value, i, part)
+    {
+        char *deeper = text_format("%s.%zu", key, i);
+        print_figures(deeper, part);
+        free(deeper);
+    }
+}
+
 static void print_csv(const struct status *status)
 {
     const char *key;
@@ -275,14 +301,9 @@ static void print_csv(const struct status *status)
     printf("key,value\n");
     json_object_foreach(status->report, key, value)
     {
-        if (json_is_object(value) || json_is_array(value)) continue;
-        char *text = json_is_string(value) ? text_copy(json_string_value(value))
-                                           : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(9));
-        printf("%s,", key);
-        csv_print(text, stdout);
-        putchar('\n');
-        free(text);
+        if (!json_is_object(value) && !json_is_array(value)) print_value(key, value);
     }
+    print_figures("best", json_object_get(status->report, "best"));
 }
 
 int cmd_status(int argc, char **argv)

@@ -1,8 +1,5 @@
-// sweetspot tune: search, all night; stop and resume at will.
-#include <errno.h>
-#include <stdio.h>
+// sweetspot tune: search, all night; stop and resume at will. One job is tuned by tune_request.c, several by suite.c.
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "search/strategy.h"
@@ -10,53 +7,8 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/session.h"
 #include "tuner/cli/suite.h"
-
-// The folder of a file, made when it is missing (one level: "out").
-static int make_folder_of(const char *path)
-{
-    char *folder = text_directory(path);
-    int failed = mkdir(folder, 0777) && errno != EEXIST;
-    if (failed) fprintf(stderr, "sweetspot: cannot make folder '%s': %s\n", folder, strerror(errno));
-    free(folder);
-    return failed ? EXIT_ENVIRONMENT : 0;
-}
-
-// A job's own settings for what the command line leaves open, and its paths.
-static int tune_job(struct job *job, const struct tune_request *request, struct tune_outcome *outcome)
-{
-    struct tune_options o = request->options;
-    if (o.time < 0) o.time = job->budget_time;
-    if (o.evaluations < 0) o.evaluations = job->budget_evaluations;
-    o.stop.patience = request->patience < 0 ? job->stop.patience : (uint64_t)request->patience;
-    if (o.stop.target < 0) o.stop.target = job->stop.target;
-    if (o.stop.noise < 0) o.stop.noise = job->stop.noise;
-    char *store_path = session_store_path(job, request->store), *folder = text_directory(store_path);
-    char *log_path = text_format("%s/%s.log", folder, job->name),
-         *cache_path = request->cache ? text_copy(request->cache) : text_format("%s/cache", folder);
-    o.store_path = store_path;
-    o.store_given = request->store != NULL;
-    o.log_path = log_path;
-    o.cache = cache_path;
-    int status = make_folder_of(store_path);
-    if (!status) status = tune(job, &o, outcome);
-    free(store_path);
-    free(folder);
-    free(log_path);
-    free(cache_path);
-    return status;
-}
-
-int tune_path(const char *path, const struct tune_request *request, struct tune_outcome *outcome)
-{
-    struct job *job;
-    int status = session_load_job(path, &job);
-    if (status) return status;
-    status = tune_job(job, request, outcome);
-    job_free(job);
-    return status;
-}
+#include "tuner/cli/tune_request.h"
 
 int cmd_tune(int argc, char **argv)
 {
@@ -66,6 +18,7 @@ int cmd_tune(int argc, char **argv)
         .options = {.device = "0", .time = -1, .evaluations = -1, .seed = -1, .stop = {.target = -1, .noise = -1}},
         .patience = -1};
     struct tune_options *o = &request.options;
+    char *names = strategy_names(), *help = text_format("search strategy (the job's, or default): %s", names);
     const struct option_spec specs[] = {
         {.name = "JOB",
          .positional = true,
@@ -100,14 +53,11 @@ int cmd_tune(int argc, char **argv)
          .string = &o->device,
          .shown = "DEVICE",
          .help = "GPU number, list such as 0,1, or replay:FILE of a recorded space (0)"},
-        {.name = "strategy",
-         .string = &o->strategy,
-         .shown = "NAME",
-         .help = "search strategy (the job's, or default)"},
+        {.name = "strategy", .string = &o->strategy, .shown = "NAME", .help = help},
         {.name = "strategy-options",
          .string = &o->strategy_options,
          .shown = "TEXT",
-         .help = "key=value,... for the strategy"},
+         .help = "name=value,... for the strategy; `sweetspot list strategies NAME` explains them (the job's)"},
         {.name = "start-from",
          .string = &o->start_from,
          .shown = "FILE",
@@ -141,7 +91,14 @@ int cmd_tune(int argc, char **argv)
                                "tuned one after another, each beginning with the others' winners, the time going where "
                                "the last of it gained most.",
                                argc, argv);
+    free(names);
+    free(help);
     if (status >= 0) return status;
+    struct error err;
+    if (o->strategy && !strategy_choose(o->strategy, &err)) { // before anything is started
+        fprintf(stderr, "sweetspot tune: %s\n", err.message);
+        return EXIT_USAGE;
+    }
     request.options.counters = !no_counters;
     request.options.final = !no_final;
     struct stat about;

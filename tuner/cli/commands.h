@@ -22,6 +22,7 @@ int cmd_header(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_limiter(int argc, char **argv);
+int cmd_list(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_space(int argc, char **argv);

@@ -10,17 +10,25 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 
+static void print_mistakes(const char *path, const struct mistakes *m, const char *kind)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        const char *file = m->list[i].file ? m->list[i].file : path;
+        if (m->list[i].line > 0)
+            fprintf(stderr, "%s:%d: %s%s\n", file, m->list[i].line, kind, m->list[i].text);
+        else
+            fprintf(stderr, "%s: %s%s\n", file, kind, m->list[i].text);
+    }
+}
+
 int session_load_job(const char *path, struct job **out)
 {
     struct mistakes mistakes = {0};
-    if (!job_load(path, out, &mistakes)) return 0;
-    for (size_t i = 0; i < mistakes.count; i++) {
-        const char *file = mistakes.list[i].file ? mistakes.list[i].file : path;
-        if (mistakes.list[i].line > 0)
-            fprintf(stderr, "%s:%d: %s\n", file, mistakes.list[i].line, mistakes.list[i].text);
-        else
-            fprintf(stderr, "%s: %s\n", file, mistakes.list[i].text);
+    if (!job_load(path, out, &mistakes)) {
+        print_mistakes(path, &(*out)->notes, "note: ");
+        return 0;
     }
+    print_mistakes(path, &mistakes, "");
     mistakes_release(&mistakes);
     *out = NULL;
     return EXIT_USAGE;

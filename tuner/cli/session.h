@@ -18,7 +18,8 @@ struct session {
     json_t *device;                 // the newest "device" document, or NULL
 };
 
-// Reads a job file; prints every mistake as "file:line: text". EXIT_USAGE when there is one.
+// Reads a job file; prints every mistake as "file:line: text", EXIT_USAGE when there is one, else every note as
+// "file:line: note: text".
 int session_load_job(const char *path, struct job **out);
 
 // The store's path: `given`, or out/<job name>.db. The caller frees it.

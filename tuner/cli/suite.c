@@ -54,16 +54,19 @@ static int read_jobs(struct suite_job *jobs, const glob_t *files, double *own_ti
     return result;
 }
 
-// The winners of the other jobs, nearest in the list first: shapes beside each other want related kernels.
-static void collect_starts(struct tune_options *o, const struct suite_job *jobs, size_t count, size_t own)
+// The winners of the other jobs, nearest in the list first: shapes beside each other want related kernels. The caller
+// frees.
+static const char **collect_starts(const struct suite_job *jobs, size_t count, size_t own, size_t *found)
 {
+    const char **starts = memory_new(count, sizeof(char *));
+    *found = 0;
     for (size_t distance = 1; distance < count; distance++) {
         for (int side = 0; side < 2; side++) {
             size_t i = side ? own + distance : own - distance; // below 0: far above count
-            if (i < count && *jobs[i].outcome.best_config && o->start_count < TUNE_MAX_STARTS)
-                o->starts[o->start_count++] = jobs[i].outcome.best_config;
+            if (i < count && jobs[i].outcome.best_config) starts[(*found)++] = jobs[i].outcome.best_config;
         }
     }
+    return starts;
 }
 
 static void run_slice(struct suite_job *jobs, size_t count, size_t own, const struct tune_request *request,
@@ -71,17 +74,24 @@ static void run_slice(struct suite_job *jobs, size_t count, size_t own, const st
 {
     struct suite_job *j = &jobs[own];
     struct tune_request mine = *request;
-    struct tune_outcome outcome = {.best = INFINITY, .baseline = NAN}; // as it stays where the job cannot even begin
+    struct tune_outcome outcome;
+    tune_outcome_init(&outcome); // as it stays where the job cannot even begin
     mine.options.time = seconds;
     mine.options.final = final;
-    if (!final) collect_starts(&mine.options, jobs, count, own);
+    const char **starts = final ? NULL : collect_starts(jobs, count, own, &mine.options.start_count);
+    mine.options.starts = starts;
     double begin = clock_now();
     int status = tune_path(j->path, &mine, &outcome);
+    free(starts);
     j->spent += clock_now() - begin;
     if (status) j->status = status;
     if (status == EXIT_USAGE || status == EXIT_ENVIRONMENT) j->out = true;
-    if (final && !isfinite(outcome.best)) return;
+    if (final && !isfinite(outcome.best)) {
+        tune_outcome_release(&outcome);
+        return;
+    }
     double gain = final ? j->outcome.gain : outcome.gain;
+    tune_outcome_release(&j->outcome);
     j->outcome = outcome;
     j->outcome.gain = gain;
     j->out |= outcome.exhausted;
@@ -115,7 +125,7 @@ static void print_summary(const struct suite_job *jobs, size_t count)
         table_cell(table, "%.0f s", jobs[i].spent);
         table_cell(table, "%s",
                    isfinite(o->best) && o->best > 0 ? text_show_duration(o->best, shown, sizeof shown) : "none");
-        table_cell(table, "%s", o->baseline_name);
+        table_cell(table, "%s", o->baseline_name ? o->baseline_name : "");
         if (isfinite(o->baseline / o->best))
             table_cell(table, "%.3f", o->baseline / o->best);
         else
@@ -191,7 +201,10 @@ int suite_tune(const struct option_list *paths, const struct tune_request *reque
         status = tune_all(jobs, files.gl_pathc, request, request->options.time >= 0 ? request->options.time : own_time);
         if (jobs[0].status != EXIT_ENVIRONMENT && jobs[0].status != EXIT_USAGE) print_summary(jobs, files.gl_pathc);
     }
-    for (size_t i = 0; i < files.gl_pathc; i++) free(jobs[i].name);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        free(jobs[i].name);
+        tune_outcome_release(&jobs[i].outcome);
+    }
     free(jobs);
     globfree(&files);
     return status;

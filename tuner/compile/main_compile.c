@@ -13,6 +13,7 @@
 #include "tuner/compile/cache.h"
 #include "tuner/compile/nvrtc.h"
 #include "tuner/compile/source.h"
+#include "tuner/trial/trial_field.h"
 
 #ifndef SWEETSPOT_CUDA_HOME
 #define SWEETSPOT_CUDA_HOME "/usr/local/cuda"
@@ -110,11 +111,9 @@ static json_t *describe(const struct compilation *c)
     json_t *entries = json_array(), *warnings = json_array();
     for (size_t i = 0; i < c->entry_count; i++) {
         const struct entry_facts *f = &c->entries[i];
-        json_array_append_new(entries, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "entry", f->entry,
-                                                 "symbol", f->symbol, "registers", (json_int_t)f->registers,
-                                                 "spill_loads", (json_int_t)f->spill_loads, "spill_stores",
-                                                 (json_int_t)f->spill_stores, "shared", (json_int_t)f->shared, "stack",
-                                                 (json_int_t)f->stack, "code_bytes", (json_int_t)f->code_bytes));
+        json_t *entry = json_pack("{s:s, s:s}", "entry", f->entry, "symbol", f->symbol);
+        trial_write_answer(FIELD_STAGE, FIELD_COMPILER, &f->figures, entry);
+        json_array_append_new(entries, entry);
     }
     if (*c->warnings) json_array_append_new(warnings, json_text(c->warnings, strlen(c->warnings)));
     return json_pack("{s:s, s:f, s:o, s:o}", "status", status_name(STATUS_OK), "seconds", c->seconds, "entries",

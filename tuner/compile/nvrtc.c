@@ -12,6 +12,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
+#include "tuner/trial/trial_field.h"
 
 int nvrtc_version(char *out, size_t size, struct error *err)
 {
@@ -66,20 +67,20 @@ static int64_t number_before(const char *line, const char *end, const char *word
 //   ptxas info    : Function properties for NAME
 //       0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 //   ptxas info    : Used 128 registers, used 1 barriers, 33792 bytes smem, ...
-static void read_facts(const char *log, struct entry_facts *facts)
+static void read_figures(const char *log, const char *symbol, struct trial_stage *figures)
 {
-    char *start = text_format("entry function '%s'", facts->symbol);
+    char *start = text_format("entry function '%s'", symbol);
     const char *p = strstr(log, start);
     free(start);
     if (!p) return;
     const char *end = strstr(p + 1, "Compiling entry function");
     if (!end) end = p + strlen(p);
-    facts->stack = number_before(p, end, " bytes stack frame");
-    facts->spill_stores = number_before(p, end, " bytes spill stores");
-    facts->spill_loads = number_before(p, end, " bytes spill loads");
-    facts->registers = number_before(p, end, " registers");
-    facts->shared = number_before(p, end, " bytes smem");
-    if (facts->shared < 0 && facts->registers >= 0) facts->shared = 0;
+    figures->stack = number_before(p, end, " bytes stack frame");
+    figures->spill_stores = number_before(p, end, " bytes spill stores");
+    figures->spill_loads = number_before(p, end, " bytes spill loads");
+    figures->registers = number_before(p, end, " registers");
+    figures->shared_static = number_before(p, end, " bytes smem");
+    if (figures->shared_static < 0 && figures->registers >= 0) figures->shared_static = 0;
 }
 
 // Lines of the log with a ptxas advisory or warning "C75xx" (wgmma serialised, setmaxnreg ignored).
@@ -125,9 +126,10 @@ static int take_result(nvrtcProgram program, size_t entry_count, const char *con
         if (nvrtcGetLoweredName(program, entries[i], &symbol) != NVRTC_SUCCESS)
             return error_set(err, "no kernel '%s'", entries[i]);
         struct entry_facts *facts = &c->entries[c->entry_count++];
-        *facts = (struct entry_facts){text_copy(entries[i]), text_copy(symbol), -1, -1, -1, -1, -1, -1};
-        read_facts(c->log, facts);
-        facts->code_bytes = code_bytes(c->cubin, c->cubin_size, symbol);
+        *facts = (struct entry_facts){.entry = text_copy(entries[i]), .symbol = text_copy(symbol)};
+        trial_clear(FIELD_STAGE, &facts->figures);
+        read_figures(c->log, symbol, &facts->figures);
+        facts->figures.code_bytes = code_bytes(c->cubin, c->cubin_size, symbol);
     }
     return 0;
 }

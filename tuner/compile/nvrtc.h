@@ -7,11 +7,12 @@
 #include <stdint.h>
 
 #include "tuner/base/error.h"
+#include "tuner/trial/trial.h"
 
 struct entry_facts {
-    char *entry;                                                             // as asked for
-    char *symbol;                                                            // its name in the cubin
-    int64_t registers, spill_loads, spill_stores, shared, stack, code_bytes; // bytes; -1 unknown
+    char *entry;                // as asked for
+    char *symbol;               // its name in the cubin
+    struct trial_stage figures; // those that a compiler knows
 };
 
 struct compilation {

@@ -25,7 +25,7 @@
 #include <stddef.h>
 
 #include "tuner/base/error.h"
-#include "tuner/counting/metrics.h"
+#include "tuner/metrics/metrics.h"
 
 struct counters;
 

@@ -16,9 +16,10 @@
 #include <stdint.h>
 
 #include "tuner/base/json.h"
+#include "tuner/base/limits.h"
 #include "tuner/gpu/support.h"
 
-enum { BUFFERS_MAX = 32, BUFFERS_COPIES_MAX = SUPPORT_COPIES_MAX, BUFFERS_SLABS_MAX = 16 };
+enum { BUFFERS_MAX = JOB_MAX_BUFFERS, BUFFERS_COPIES_MAX = SUPPORT_COPIES_MAX, BUFFERS_SLABS_MAX = 16 };
 enum { BUFFERS_GUARD = 0xfffd };
 
 struct device_buffer {

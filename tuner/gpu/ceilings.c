@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "tuner/base/protocol.h"
+
 enum { LAUNCHES = 12, WARM_UP_LAUNCHES = 200, LOOPS = 64, L2_LOOPS = 256, SHARED_LOOPS = 1024 };
 
 struct ceiling_context {
@@ -117,7 +119,7 @@ int ceilings_measure(struct workload *w, json_t *answer, struct error *err)
         if (!failed) json_object_set_new(answer, ceilings[i].key, json_real(rate));
     }
     if (failed != CUDA_CRASHED && g.memory) cuda_free(w->cuda, g.memory);
-    if (!failed) json_object_set_new(answer, "status", json_string("ok"));
+    if (!failed) json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
     return failed;
 }
 

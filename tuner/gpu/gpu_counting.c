@@ -8,6 +8,7 @@
 
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
 #include "tuner/counting/counters.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/workload.h"
@@ -313,7 +314,7 @@ int gpu_counting_run(struct gpu_counting *c, struct workload *w, struct baseline
     if (failed == CUDA_CRASHED && b.unit_count) // whose fault it is
         json_object_set(answer, "trial", json_object_get(json_array_get(trials, b.units[b.culprit].trial), "trial"));
     else if (!failed)
-        json_object_set_new(answer, "status", json_string("ok"));
+        json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
     json_object_set_new(answer, "trials", entries);
     json_object_set_new(answer, "passes", json_integer(c->counters ? (json_int_t)counters_passes(c->counters) : 0));
     json_object_set_new(answer, "busy", json_null()); // events would be counted too
@@ -356,7 +357,7 @@ int gpu_counting_list(const char *chip, json_t *answer, struct error *err)
                                               metric_sets[i]->summary, "metrics", list));
     }
     if (!failed) {
-        json_object_set_new(answer, "status", json_string("ok"));
+        json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
         json_object_set_new(answer, "chip", json_string(chip));
         json_object_set(answer, "metrics", metrics);
         json_object_set(answer, "sets", sets);

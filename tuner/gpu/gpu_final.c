@@ -6,6 +6,7 @@
 
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/reference.h"
 #include "tuner/gpu/verify.h"
@@ -358,7 +359,7 @@ int gpu_final_run(struct workload *w, struct baselines *baselines, const json_t 
     if (!failed) failed = decide(&f, err);
     if (!failed && !reference_is_fixed(w)) failed = workload_fill(w, old_seed, err);
     if (!failed) {
-        json_object_set_new(answer, "status", json_string("ok"));
+        json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
         json_object_set_new(answer, "entries", entries_json(&f));
     }
     json_object_set_new(answer, "busy", json_real(measure_take_busy(w->measure)));

@@ -9,6 +9,7 @@
 
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/counting/linetable.h"
 #include "tuner/counting/sass.h"
@@ -263,7 +264,7 @@ int gpu_profile_run(struct workload *w, const json_t *request, json_t *answer, s
         linetable_free(tables[s]);
     }
     free(cubin);
-    if (!failed) json_object_set_new(answer, "status", json_string("ok"));
+    if (!failed) json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
     json_object_set_new(answer, "stages", list);
     json_object_set_new(answer, "reasons", reasons);
     json_object_set_new(answer, "phases", json_pack("{s:f, s:f}", "count", counted, "sample", sampled));

@@ -16,6 +16,7 @@
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/verify.h"
 #include "tuner/gpu/workload.h"
+#include "tuner/trial/trial_field.h"
 
 struct gpu_trial {
     struct workload *w;
@@ -152,15 +153,22 @@ static int check_memory(struct gpu_trial *t, struct error *err)
     return 0;
 }
 
+static void set_times(struct trial_problem *problem, const struct measurement *m)
+{
+    problem->time = m->time;
+    problem->low = m->low;
+    problem->high = m->high;
+    problem->samples = m->shown;
+    problem->sample_count = m->shown_count;
+    problem->samples_taken = (int64_t)m->count;
+}
+
 void gpu_trial_times(json_t *object, const struct measurement *m)
 {
-    json_t *samples = json_array();
-    for (size_t i = 0; i < m->shown_count; i++) json_array_append_new(samples, json_real_or_null(m->shown[i]));
-    json_object_set_new(object, "time", json_real_or_null(m->time));
-    json_object_set_new(object, "low", json_real_or_null(m->low));
-    json_object_set_new(object, "high", json_real_or_null(m->high));
-    json_object_set_new(object, "samples", samples);
-    json_object_set_new(object, "count", json_integer((json_int_t)m->count));
+    struct trial_problem problem;
+    trial_clear(FIELD_PROBLEM, &problem);
+    set_times(&problem, m);
+    trial_write_answer(FIELD_PROBLEM, FIELD_GPU, &problem, object);
 }
 
 static json_t *problems_json(const struct gpu_trial *t)
@@ -169,10 +177,14 @@ static json_t *problems_json(const struct gpu_trial *t)
     for (size_t k = 0; k < t->w->problem_count; k++) {
         const struct verify_result *r = &t->results[k];
         json_t *one = json_object();
+        struct trial_problem figures;
+        bool judged = t->judged && pipeline_does(&t->pipeline, k);
+        trial_clear(FIELD_PROBLEM, &figures);
+        if (t->timed[k]) set_times(&figures, &t->times[k]);
+        if (judged) figures.error = r->error;
         json_object_set_new(one, "problem", json_integer((json_int_t)k));
-        if (t->timed[k]) gpu_trial_times(one, &t->times[k]);
-        if (t->judged && pipeline_does(&t->pipeline, k)) {
-            json_object_set_new(one, "error", json_real_or_null(r->error));
+        trial_write_answer(FIELD_PROBLEM, FIELD_GPU, &figures, one);
+        if (judged) {
             json_object_set_new(one, "worst",
                                 r->row < 0 ? json_null() : json_pack("[I, I]", (json_int_t)r->row, (json_int_t)r->col));
             json_object_set_new(one, "bad", json_integer((json_int_t)r->bad));
@@ -190,9 +202,14 @@ static json_t *stages_json(const struct gpu_trial *t)
     for (size_t k = 0; t->pipeline.parts && k < t->w->problem_count; k++)
         for (unsigned i = 0; i < t->pipeline.parts[k].count; i++) {
             const struct pipeline_stage *s = &t->pipeline.parts[k].stage[i];
-            json_array_append_new(array, json_pack("{s:I, s:i, s:f, s:i, s:i, s:i}", "problem", (json_int_t)k, "stage",
-                                                   (int)i, "occupancy", s->occupancy, "blocks_per_sm", s->blocks_per_sm,
-                                                   "local_bytes", s->info.local_bytes, "registers", s->info.registers));
+            json_t *one =
+                json_pack("{s:I, s:i, s:i, s:i, s:i}", "problem", (json_int_t)k, "stage", (int)i, "blocks_per_sm",
+                          s->blocks_per_sm, "local_bytes", s->info.local_bytes, "registers", s->info.registers);
+            struct trial_stage figures;
+            trial_clear(FIELD_STAGE, &figures);
+            figures.occupancy = s->occupancy;
+            trial_write_answer(FIELD_STAGE, FIELD_GPU, &figures, one);
+            json_array_append_new(array, one);
         }
     return array;
 }
@@ -200,14 +217,11 @@ static json_t *stages_json(const struct gpu_trial *t)
 static void answer_with(const struct gpu_trial *t, json_t *answer)
 {
     bool throttled = false;
-    struct nvml_reading reading = measure_reading(t->w->measure);
     for (size_t k = 0; k < t->w->problem_count; k++) throttled |= t->timed[k] && t->times[k].throttled;
     json_object_set_new(answer, "status", json_string(status_name(t->status)));
     json_object_set_new(answer, "reason", json_string(t->reason));
     json_object_set_new(answer, "problems", problems_json(t));
     json_object_set_new(answer, "stages", stages_json(t));
-    json_object_set_new(answer, "clock_mhz", json_integer(reading.clock_mhz));
-    json_object_set_new(answer, "temperature", json_integer(reading.temperature));
     json_object_set_new(answer, "throttled", json_boolean(throttled));
     json_object_set(answer, "phases", t->phases);
 }
@@ -245,6 +259,19 @@ static int attempt(struct gpu_trial *t, const json_t *request, json_t *answer, s
     return failed;
 }
 
+// What is known of the whole trial, once it is over.
+static void write_figures(const struct workload *w, double begin, json_t *answer)
+{
+    struct nvml_reading reading = measure_reading(w->measure);
+    struct trial figures;
+    trial_clear(FIELD_TRIAL, &figures);
+    figures.gpu_busy = measure_take_busy(w->measure);
+    figures.gpu_seconds = clock_now() - begin;
+    if (reading.clock_mhz) figures.clock_mhz = reading.clock_mhz;
+    if (reading.temperature) figures.temperature = reading.temperature;
+    trial_write_answer(FIELD_TRIAL, FIELD_GPU, &figures, answer);
+}
+
 int gpu_trial_run(struct workload *w, const json_t *request, json_t *answer, struct error *err)
 {
     double begin = clock_now();
@@ -253,8 +280,7 @@ int gpu_trial_run(struct workload *w, const json_t *request, json_t *answer, str
     t->w = w;
     measure_take_busy(w->measure);
     int failed = attempt(t, request, answer, err);
-    json_object_set_new(answer, "busy", json_real(measure_take_busy(w->measure)));
-    json_object_set_new(answer, "wall", json_real(clock_now() - begin));
+    write_figures(w, begin, answer);
     free(t);
     return failed;
 }

@@ -68,7 +68,7 @@ static int hello(struct gpu_worker *w, const json_t *request, json_t *answer, st
 {
     bool count = json_get_bool(request, "counters", true);
     if (!w->counting && count && gpu_counting_open(&w->counting, &w->machine, NULL, err)) return -1;
-    json_object_set_new(answer, "status", json_string("ok"));
+    json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
     struct cuda_info info;
     cuda_info(w->machine.cuda, &info);
     json_object_set_new(answer, "device_count", json_integer(info.device_count));
@@ -108,7 +108,7 @@ static int set_job(struct gpu_worker *w, json_t *request, json_t *answer, struct
         if (failed != CUDA_CRASHED) forget_job(w);
         return failed;
     }
-    json_object_set_new(answer, "status", json_string("ok"));
+    json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
     json_object_set_new(answer, "baselines", measured);
     json_object_set_new(answer, "metrics", w->counting ? gpu_counting_keys(w->counting) : json_array());
     json_object_set_new(answer, "missing", w->counting ? gpu_counting_missing(w->counting) : json_array());
@@ -174,7 +174,7 @@ static int handle(struct gpu_worker *w, const char *line)
             if (!json_object_get(answer, "status"))
                 json_object_set_new(answer, "status", json_string(status_name(STATUS_CRASHED)));
         } else if (failed) {
-            json_object_set_new(answer, "status", json_string("error"));
+            json_object_set_new(answer, "status", json_string(PROTOCOL_ERROR));
         }
     }
     if ((failed || status >= 0) && !json_object_get(answer, "reason"))

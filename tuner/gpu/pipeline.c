@@ -49,7 +49,10 @@ static int read_tensor_map(struct pipeline *p, struct pipeline_stage *s, const s
         read_integers(from, "strides", t.rank - 1, t.stride) || read_integers(from, "box", t.rank, box))
         return error_set(err, "argument %u: a tensor map needs sizes, strides and a box of 1 to %d dimensions",
                          s->count, CUDA_TENSOR_RANK);
-    for (int i = 0; i < t.rank; i++) t.box[i] = (uint32_t)box[i];
+    for (int i = 0; i < t.rank; i++) {
+        if (box[i] > UINT32_MAX) return error_set(err, "argument %u: a tensor map with a box beyond 2^32", s->count);
+        t.box[i] = (uint32_t)box[i];
+    }
     t.type = problem->buffers.list[found].view.type;
     s->value[s->count] = problem->buffers.list[found].view.device;
     int failed = cuda_tensor_map_encode(p->cuda, &t, s->value[s->count], &map, err);

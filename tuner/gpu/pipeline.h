@@ -4,11 +4,16 @@
 #define SWEETSPOT_GPU_PIPELINE_H
 
 #include "tuner/base/json.h"
+#include "tuner/base/limits.h"
 #include "tuner/gpu/measure.h"
 #include "tuner/gpu/module_state.h"
 #include "tuner/gpu/workload_data.h"
 
-enum { PIPELINE_STAGES_MAX = 8, PIPELINE_ARGUMENTS_MAX = 64, PIPELINE_MAPS_MAX = 8 };
+enum {
+    PIPELINE_STAGES_MAX = JOB_MAX_STAGES,
+    PIPELINE_ARGUMENTS_MAX = JOB_MAX_ARGUMENTS,
+    PIPELINE_MAPS_MAX = JOB_MAX_TENSOR_MAPS
+};
 
 struct pipeline_stage {
     const struct operation_baseline

@@ -10,19 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SAMPLER_SHOWN = 10, SAMPLER_RETAKES = 3 };
+#include "tuner/base/settings.h"
 
-struct measure_settings {
-    bool cold;  // L2 flushed before every launch
-    int warmup; // launches
-    int min_samples, max_samples;
-    double precision;   // relative half-width of the interval that is enough
-    double max_time;    // s, for one problem
-    double graph_below; // s; shorter kernels are timed many at once, in a CUDA graph
-    double rest;        // s the device idles before each sample that is timed alone; 0: samples follow each other
-    bool each;          // a problem that is too slow does not end the trial: others may be fast
-    double slow_factor; // cutoff / slow_factor is the incumbent's time
-};
+enum { SAMPLER_SHOWN = 10, SAMPLER_RETAKES = 3 };
 
 struct measurement {
     double time, low, high; // s; median and its 95% interval

@@ -14,30 +14,14 @@
 #include "tuner/gpu/integrity.h"
 #include "tuner/gpu/reference.h"
 
-static void read_settings(struct workload *w)
+static int read_settings(struct workload *w, struct error *err)
 {
     const json_t *verify = json_object_get(w->request, "verify"), *measure = json_object_get(w->request, "measure");
-    w->verify = (struct verify_settings){
-        .enabled = json_get_bool(verify, "enabled", true),
-        .tolerance = json_get_number(verify, "tolerance", 1),
-        .absolute = json_get_number(verify, "absolute", 0),
-        .relative = json_get_number(verify, "relative", 0),
-        .deterministic = json_get_bool(verify, "deterministic", true),
-        .guard_bytes = (size_t)json_get_integer(verify, "guard_bytes", 4096),
-    };
-    w->measure_settings = (struct measure_settings){
-        .cold = strcmp(json_get_string(measure, "cache", "cold"), "warm") != 0,
-        .warmup = (int)json_get_integer(measure, "warmup", 2),
-        .min_samples = (int)json_get_integer(measure, "min_samples", 5),
-        .max_samples = (int)json_get_integer(measure, "max_samples", 50),
-        .precision = json_get_number(measure, "precision", 0.01),
-        .max_time = json_get_number(measure, "max_time", 0.2),
-        .graph_below = json_get_number(measure, "graph_below", 20e-6),
-        .each = json_get_bool(measure, "each", false),
-        .rest = json_get_number(measure, "rest", 0),
-        .slow_factor = json_get_number(measure, "slow_factor", 3),
-    };
     w->seed = (uint64_t)json_get_integer(w->request, "seed", 1);
+    return settings_read(verify_table, verify, &w->verify, err) ||
+                   settings_read(measure_table, measure, &w->measure_settings, err)
+               ? -1
+               : 0;
 }
 
 // Says before allocating what would not fit: a buffer's size is a mistake in the job file, and deserves a clear
@@ -50,7 +34,7 @@ static int check_memory(const struct workload *w, const json_t *problems, struct
     cuda_info(w->cuda, &info);
     json_array_foreach(problems, i, each)
     {
-        size_t bytes = buffers_bytes(json_object_get(each, "buffers"), w->verify.guard_bytes, err);
+        size_t bytes = buffers_bytes(json_object_get(each, "buffers"), (size_t)w->verify.guard_bytes, err);
         if (!bytes) return error_prefix(err, "problem %s", json_get_string(each, "name", "?"));
         total += bytes;
         if (bytes > info.memory_bytes || total > info.memory_bytes)
@@ -68,8 +52,8 @@ static int open_problem(struct workload *w, struct device_problem *p, const json
     p->name = json_get_string(from, "name", "?");
     p->tune = json_get_bool(from, "tune", true);
     p->roles = json_object_get(from, "roles");
-    int failed =
-        buffers_open(&p->buffers, w->cuda, w->support, json_object_get(from, "buffers"), w->verify.guard_bytes, err);
+    int failed = buffers_open(&p->buffers, w->cuda, w->support, json_object_get(from, "buffers"),
+                              (size_t)w->verify.guard_bytes, err);
     if (!failed && w->operation) failed = reference_bind(w, p, err);
     p->filled = &p->set[0];
     if (!failed) failed = reference_prepare(w, p, err);
@@ -113,7 +97,7 @@ int workload_open(struct workload *w, struct machine *machine, json_t *request, 
     w->request = json_incref(request);
     w->context.machine = machine;
     device_operations_init(&w->operations, &w->context);
-    read_settings(w);
+    if (read_settings(w, err)) return -1;
     size_t count = json_array_size(problems);
     if (count < 1 || count > WORKLOAD_PROBLEMS_MAX)
         return error_set(err, "%zu problems; 1 to %d are possible", count, WORKLOAD_PROBLEMS_MAX);

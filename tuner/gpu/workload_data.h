@@ -5,20 +5,15 @@
 
 #include "kernels/operation.h"
 #include "tuner/base/json.h"
+#include "tuner/base/limits.h"
+#include "tuner/base/settings.h"
 #include "tuner/gpu/buffers.h"
 #include "tuner/gpu/device_operations.h"
 #include "tuner/gpu/machine.h"
 #include "tuner/gpu/measure.h"
 #include "tuner/gpu/support.h"
 
-enum { WORKLOAD_PROBLEMS_MAX = 64 };
-
-struct verify_settings {
-    bool enabled;
-    double tolerance, absolute, relative;
-    bool deterministic;
-    size_t guard_bytes;
-};
+enum { WORKLOAD_PROBLEMS_MAX = JOB_MAX_PROBLEMS };
 
 // What is known of one set of data: by buffer, meaningful for outputs. Expected values and copies of outputs are masked
 // with the workload's key, so that a candidate that finds them cannot use them.

@@ -138,6 +138,7 @@ static void free_strings(char **list, size_t count)
 void job_free(struct job *job)
 {
     if (!job) return;
+    mistakes_release(&job->notes);
     free(job->path);
     free(job->directory);
     free(job->name);
@@ -259,23 +260,30 @@ int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *e
     return result ? -1 : total;
 }
 
+const char *job_unroll_pragma(int64_t factor, char out[JOB_UNROLL_PRAGMA_SIZE])
+{
+    if (factor > 1)
+        snprintf(out, JOB_UNROLL_PRAGMA_SIZE, "_Pragma(\"unroll %" PRId64 "\")", factor);
+    else
+        snprintf(out, JOB_UNROLL_PRAGMA_SIZE, "%s", factor ? "_Pragma(\"unroll\")" : "");
+    return out;
+}
+
 void job_defines(const struct job *job, const uint16_t *config,
                  void (*define)(void *user, const char *name, const char *value), void *user)
 {
     for (size_t i = 0; i < space_parameter_count(job->space); i++) {
         const struct parameter *p = space_parameter(job->space, i);
         int64_t value = p->values[config[i]];
-        char text[64];
+        char text[JOB_UNROLL_PRAGMA_SIZE];
         if (p->kind == PARAMETER_STRING || p->kind == PARAMETER_REAL) {
             define(user, p->name, symbols_text(job->symbols, value));
             continue;
         }
-        if (p->kind != PARAMETER_UNROLL)
-            snprintf(text, sizeof text, "%" PRId64, value);
-        else if (value > 1)
-            snprintf(text, sizeof text, "_Pragma(\"unroll %" PRId64 "\")", value);
+        if (p->kind == PARAMETER_UNROLL)
+            job_unroll_pragma(value, text);
         else
-            snprintf(text, sizeof text, "%s", value ? "_Pragma(\"unroll\")" : "");
+            snprintf(text, sizeof text, "%" PRId64, value);
         define(user, p->name, text);
     }
     for (size_t i = 0; i < job->define_count; i++) define(user, job->defines[i].name, job->defines[i].value);

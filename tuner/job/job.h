@@ -18,8 +18,10 @@
 #include "search/stop.h"
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/error.h"
+#include "tuner/base/limits.h"
+#include "tuner/base/settings.h"
 
-enum { JOB_MAX_PROBLEMS = 64, JOB_MAX_STAGES = 8, JOB_MAX_ARGUMENTS = 64 };
+enum { JOB_MAX_NAME = 100 }; // characters of a job's name; limits.h has the other limits
 
 struct fill {
     enum fill_kind kind;
@@ -121,32 +123,21 @@ struct reference {
     } * files; // npy
 };
 
-struct job_measure {
-    bool cold;      // L2 flushed before every launch
-    int64_t warmup; // launches
-    int64_t min_samples, max_samples;
-    double precision;   // relative half-width of the median's 95% interval that is enough
-    double max_time;    // s, a problem
-    double graph_below; // s: kernels shorter than this are timed inside a CUDA graph
-    double rest;        // s the device idles before each sample that is timed alone
-    double slow_factor; // a first launch slower than this times the best is cut off
-    double timeout;     // s, a trial on the GPU
-    int64_t final_candidates, final_rounds;
-    double tie; // relative difference that is a tie in the final
-    bool counters;
+// Mistakes of a job file, or notes about it, in order of lines, then those in files that it includes.
+struct mistakes {
+    size_t count;
+    struct {
+        char *file;
+        int line;
+        char *text;
+    } * list; // file NULL: the job file itself, else one that it includes; line 0: the whole file; text without either
 };
-
-struct job_verify {
-    bool enabled;
-    double tolerance;          // multiplies the operation's bound
-    double absolute, relative; // the bound without an operation
-    bool deterministic;        // two runs must agree bit by bit
-    int64_t guard_bytes;
-};
+void mistakes_release(struct mistakes *);
 
 struct job {
-    char *path;      // the job file as given
-    char *directory; // of the job file; relative paths start there
+    struct mistakes notes; // of a sound job: settings that have another name now
+    char *path;            // the job file as given
+    char *directory;       // of the job file; relative paths start there
     char *name, *description;
     char *source; // absolute path of the template
     size_t include_count, option_count, define_count;
@@ -184,8 +175,8 @@ struct job {
     uint64_t seed;
     double compile_timeout;  // s
     int64_t compile_workers; // 0: one a core
-    struct job_measure measure;
-    struct job_verify verify;
+    struct measure_settings measure;
+    struct verify_settings verify;
     size_t metric_count; // counters besides the basic set
     char **metrics;
 };
@@ -200,17 +191,6 @@ extern const struct device_limits device_limits_h200;
 // H200), and its name in *device. -1: not known here. (CUDA C++ Programming Guide 13.0, technical specifications by
 // compute capability; the devices' data sheets.)
 int device_limits_of(const char *arch, struct device_limits *limits, const char **device);
-
-// Mistakes of a job file, in order of lines, then those in files that it includes.
-struct mistakes {
-    size_t count;
-    struct {
-        char *file;
-        int line;
-        char *text;
-    } * list; // file NULL: the job file itself, else one that it includes; line 0: the whole file; text without either
-};
-void mistakes_release(struct mistakes *);
 
 // Reads and checks a job file. 0, or -1 with every mistake in *mistakes (release it) and *out NULL. What needs the
 // device (constraints on its limits, memory) is checked by job_build_space.
@@ -232,6 +212,10 @@ struct tensor_map_shape {
     int64_t swizzle, interleave, promotion;                      // bytes; 0: none
     bool nan, tf32;
 };
+// The expressions of a dimension's size (elements; NULL: 1) and stride (elements; NULL: dense, the product of the sizes
+// before it), by dimension in that order; the first has no stride. (tensor_map.c)
+const struct expr *tensor_map_size(const struct buffer *, const struct tensor_map *, size_t dimension);
+const struct expr *tensor_map_stride(const struct buffer *, const struct tensor_map *, size_t dimension);
 // The numbers for a configuration and a problem, from their values (job_problem_values). -1 with a message that names
 // the buffer and what TMA does not allow. (tensor_map.c)
 int tensor_map_resolve(const struct job *, const struct argument *, const int64_t *values, struct tensor_map_shape *,
@@ -250,8 +234,12 @@ double job_objective(const struct job *, const double *times);
 // text.
 const char *job_compute_class(const struct job *);
 
+// An unroll factor as C: "" for 0, `_Pragma("unroll")` for 1, `_Pragma("unroll n")`. Writes into `out`.
+enum { JOB_UNROLL_PRAGMA_SIZE = 48 };
+const char *job_unroll_pragma(int64_t factor, char out[JOB_UNROLL_PRAGMA_SIZE]);
+
 // The macro definitions of a configuration, "NAME" and "value" pairs by callback, in the order of the parameters and
-// then the job's own defines. An unroll factor's value is pragma text: "", `_Pragma("unroll")`, `_Pragma("unroll n")`.
+// then the job's own defines. An unroll factor's value is its pragma.
 void job_defines(const struct job *, const uint16_t *config,
                  void (*define)(void *user, const char *name, const char *value), void *user);
 

@@ -103,6 +103,15 @@ static int load_buffer(struct reader *r, struct job *job, const struct node *n, 
         reader_mistake(r, n, "buffer '%s' is declared twice", name);
         return known;
     }
+    if (!*name || strlen(name) > JOB_MAX_BUFFER_NAME) {
+        reader_mistake(r, n, "a buffer's name has 1 to %d characters, not %zu: '%s'", JOB_MAX_BUFFER_NAME, strlen(name),
+                       name);
+        return -1;
+    }
+    if (job->buffer_count == JOB_MAX_BUFFERS) {
+        reader_mistake(r, n, "buffer '%s' is one too many: at most %d are possible", name, JOB_MAX_BUFFERS);
+        return -1;
+    }
     struct buffer b = {.type = (enum element)reader_word(r, n, "type", element_words, ELEMENT_F32)};
     if (!node_member(n, "type")) reader_mistake(r, n, "buffer '%s' lacks 'type'", name);
     b.direction = (enum direction)reader_word(r, n, "direction", direction_words, DIRECTION_IN);
@@ -169,6 +178,7 @@ static void load_arguments(struct reader *r, struct job *job, const struct node 
     if (!node_member(owner, "arguments"))
         reader_mistake(r, node_line(owner) ? owner : NULL, "there are no 'arguments' for the kernel");
     stage->arguments = memory_new(list ? node_count(list) : 0, sizeof *stage->arguments);
+    int maps = 0;
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *n = node_at(list, i), *buffer = node_member(n, "buffer"), *scalar = node_member(n, "scalar");
         const struct node *map = node_member(n, "tensor_map");
@@ -187,6 +197,11 @@ static void load_arguments(struct reader *r, struct job *job, const struct node 
         }
         if (stage->argument_count == JOB_MAX_ARGUMENTS) {
             reader_mistake(r, n, "more than %d arguments", JOB_MAX_ARGUMENTS);
+            return;
+        }
+        maps += map != NULL;
+        if (map && maps > JOB_MAX_TENSOR_MAPS) {
+            reader_mistake(r, n, "more than %d tensor maps", JOB_MAX_TENSOR_MAPS);
             return;
         }
         if (buffer) {
@@ -241,22 +256,23 @@ static void load_launch(struct reader *r, struct job *job, const struct node *ow
         reader_mistake(r, overlap, "there is no launch before the first one that it could overlap");
 }
 
+static void unknown_operation(struct reader *r, const struct node *n, const char *name)
+{
+    const char *const *names = operation_names();
+    char *text = text_unknown("operation", name, names);
+    reader_mistake(r, n, "%s", text);
+    free(text);
+}
+
 // The number that a word stands for, a compute class of the operation; -1 for words that are names.
 static int class_number(struct reader *r, const struct operation *op, const struct node *member)
 {
     if (!op || !op->classes || strcmp(node_name(member), "compute") || !node_is_string(member)) return -1;
     int number = operation_class(op, node_string(member));
     if (number >= 0) return number;
-    const char *nearest = text_nearest(node_string(member), op->classes);
-    char *all = text_copy(op->classes[0]);
-    for (size_t i = 1; op->classes[i]; i++) {
-        char *longer = text_format("%s, %s", all, op->classes[i]);
-        free(all);
-        all = longer;
-    }
-    reader_mistake(r, member, "unknown compute class '%s'%s%s%s; there are %s", node_string(member),
-                   nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "", all);
-    free(all);
+    char *text = text_unknown("compute class", node_string(member), op->classes);
+    reader_mistake(r, member, "%s", text);
+    free(text);
     return 0;
 }
 
@@ -265,14 +281,13 @@ static int class_number(struct reader *r, const struct operation *op, const stru
 static void load_library_stage(struct reader *r, struct job *job, const struct node *n, struct stage *stage)
 {
     static const char *const settings[] = {"name", "operation", "by", "when", NULL};
-    const char *name = reader_string(r, n, "operation", ""), *nearest = NULL;
-    const struct operation *op = operation_find(name, &nearest);
+    const char *name = reader_string(r, n, "operation", "");
+    const struct operation *op = operation_find(name, NULL);
     stage->entry = text_copy("");
     stage->operation = text_copy(name);
     stage->name = text_copy(reader_string(r, n, "name", name));
     if (!op) {
-        reader_mistake(r, n, "unknown operation '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
-                       nearest ? nearest : "", nearest ? "'?" : "");
+        unknown_operation(r, n, name);
         return;
     }
     const char *by = reader_string(r, n, "by", "cublas");
@@ -374,11 +389,12 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
 // arguments.
 static void check_roles(struct reader *r, struct job *job, const struct node *n, const struct operation *op)
 {
-    const char *names[JOB_MAX_ARGUMENTS + 1];
-    size_t count = 0;
-    for (size_t i = 0; i < job->buffer_count && count < JOB_MAX_ARGUMENTS; i++) names[count++] = job->buffers[i].name;
+    size_t count = 0, room = job->buffer_count + 1;
+    for (size_t s = 0; s < job->stage_count; s++) room += job->stages[s].argument_count;
+    const char **names = memory_new(room, sizeof *names);
+    for (size_t i = 0; i < job->buffer_count; i++) names[count++] = job->buffers[i].name;
     for (size_t s = 0; s < job->stage_count; s++)
-        for (size_t i = 0; i < job->stages[s].argument_count && count < JOB_MAX_ARGUMENTS; i++)
+        for (size_t i = 0; i < job->stages[s].argument_count; i++)
             if (job->stages[s].arguments[i].buffer < 0) names[count++] = job->stages[s].arguments[i].name;
     names[count] = NULL;
     for (size_t k = 0; op->roles[k].name; k++) {
@@ -402,6 +418,7 @@ static void check_roles(struct reader *r, struct job *job, const struct node *n,
                        is_buffer ? "buffer" : "size or scalar", bound, nearest ? " (did you mean '" : "",
                        nearest ? nearest : "", nearest ? "'?)" : "", role->name);
     }
+    free(names);
     for (size_t b = 0; b < job->reference.binding_count; b++) {
         size_t k = 0;
         while (op->roles[k].name && strcmp(op->roles[k].name, job->reference.bindings[b].role)) k++;
@@ -414,8 +431,7 @@ static void load_operation(struct reader *r, struct job *job, const struct node 
 {
     static const char *const by[] = {"cublas", "cpu", NULL};
     const char *name = reader_string(r, n, "operation", NULL);
-    const char *nearest = NULL;
-    const struct operation *op = name ? operation_find(name, &nearest) : NULL;
+    const struct operation *op = name ? operation_find(name, NULL) : NULL;
     job->reference.kind = REFERENCE_OPERATION;
     job->reference.operation = text_copy(name ? name : "");
     int how = reader_word(r, n, "by", by, op && !op->reference ? 1 : 0);
@@ -449,8 +465,7 @@ static void load_operation(struct reader *r, struct job *job, const struct node 
     if (op) {
         check_roles(r, job, n, op);
     } else if (name) {
-        reader_mistake(r, node_member(n, "operation"), "unknown operation '%s'%s%s%s", name,
-                       nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+        unknown_operation(r, node_member(n, "operation"), name);
     }
 }
 

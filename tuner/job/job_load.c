@@ -7,9 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "search/strategy.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/job/job_parts.h"
+#include "tuner/metrics/metrics.h"
 
 static const char *const top_members[] = {
     "name",      "description", "kernel",       "parameters", "derived",   "constraints", "problems",
@@ -105,15 +107,20 @@ static void load_values(struct reader *r, struct job *job, const struct node *n,
         int64_t first = integers ? node_integer(node_at(range, 0)) : 0,
                 last = integers ? node_integer(node_at(range, 1)) : 0;
         int64_t step = integers && members_given == 3 ? node_integer(node_at(range, 2)) : 1;
-        if (!integers || step < 1 || last < first || (last - first) / step >= SPACE_MAX_VALUES) {
+        if (!integers || step < 1 || last < first) {
             reader_mistake(r, node_member(n, "range"),
                            "'range' of '%s' must be [first, last] or [first, last, step] with integers", name);
             return;
         }
-        for (int64_t v = first; v <= last; v += step) {
-            values = memory_grow(values, count + 1, sizeof *values);
-            values[count++] = v;
+        uint64_t steps = ((uint64_t)last - (uint64_t)first) / (uint64_t)step;
+        if (steps >= SPACE_MAX_VALUES) {
+            reader_mistake(r, node_member(n, "range"),
+                           "'range' of '%s' has %" PRIu64 " values; at most %d are possible", name,
+                           steps < UINT64_MAX ? steps + 1 : steps, SPACE_MAX_VALUES);
+            return;
         }
+        values = memory_new(steps + 1, sizeof *values);
+        for (; count <= steps; count++) values[count] = first + (int64_t)count * step;
     } else if (!node_is_sequence(list)) {
         reader_mistake(r, list, "the values of '%s' must be a list", name);
         return;
@@ -274,19 +281,73 @@ static void load_problems(struct reader *r, struct job *job, const struct node *
     for (size_t i = 0; ragged && i < node_count(ragged); i++) load_problem(r, job, node_at(ragged, i), false);
 }
 
+// The members of a group by their table; `more` (NULL-terminated) are other names that the group may have.
+static void load_table(struct reader *r, const struct node *group, const char *what, const struct setting *table,
+                       const char *const *more, void *to)
+{
+    size_t count = 0, room = 1;
+    for (const struct setting *s = table; s->name; s++) room++;
+    for (const char *const *name = more; *name; name++) room++;
+    const char **known = memory_new(room, sizeof *known);
+    for (const struct setting *s = table; s->name; s++) {
+        if (s->place == SETTING_REQUEST) continue;
+        known[count++] = s->name;
+        switch (s->kind) {
+        case SETTING_BOOL:
+            setting_set(s, to, reader_bool(r, group, s->name, s->fallback != 0));
+            break;
+        case SETTING_CHOICE:
+            setting_set(s, to, !reader_word(r, group, s->name, s->words, s->fallback == 0));
+            break;
+        case SETTING_INTEGER:
+            setting_set(
+                s, to,
+                (double)reader_integer(r, group, s->name, (int64_t)s->low, (int64_t)s->high, (int64_t)s->fallback));
+            break;
+        case SETTING_NUMBER:
+            setting_set(s, to, reader_number(r, group, s->name, s->low, s->high, s->fallback));
+            break;
+        case SETTING_DURATION:
+            setting_set(s, to, reader_duration(r, group, s->name, s->fallback));
+            break;
+        }
+    }
+    while (*more) known[count++] = *more++;
+    if (group) reader_check_members(r, group, what, known);
+    free(known);
+}
+
+// `search` may be NULL.
+static void load_strategy(struct reader *r, struct job *job, const struct node *search)
+{
+    struct error err;
+    job->strategy = text_copy(reader_string(r, search, "strategy", strategy_classes[0]->name));
+    job->strategy_options = text_copy(reader_string(r, search, "options", ""));
+    const struct strategy_class *class = strategy_choose(job->strategy, &err);
+    if (!class)
+        reader_mistake(r, node_member(search, "strategy"), "%s", err.message);
+    else if (strategy_parse_options(class, job->strategy_options, NULL, &err))
+        reader_mistake(r, node_member(search, "options"), "%s", err.message);
+}
+
+static void load_metrics(struct reader *r, struct job *job, const struct node *counters)
+{
+    const struct node *list = node_member(counters, "metrics");
+    load_strings(r, counters, "metrics", NULL, &job->metrics, &job->metric_count);
+    for (size_t i = 0; list && node_is_sequence(list) && i < node_count(list); i++) {
+        struct error err;
+        const struct node *n = node_at(list, i);
+        if (node_is_string(n) && metrics_check(node_string(n), &err)) reader_mistake(r, n, "%s", err.message);
+    }
+}
+
 static void load_settings(struct reader *r, struct job *job, const struct node *root)
 {
-    static const char *const objectives[] = {"geomean", "mean", "worst", "each", NULL}, *const caches[] = {
-                                                                                            "cold", "warm", NULL};
+    static const char *const objectives[] = {"geomean", "mean", "worst", "each", NULL};
     static const char *const work[] = {"flops", "bytes", NULL}, *const budget[] = {"time",   "evaluations", "patience",
                                                                                    "target", "noise",       NULL};
     static const char *const search[] = {"strategy", "options", "seed", NULL};
-    static const char *const verification[] = {"enabled",  "problems",      "tolerance",   "absolute",
-                                               "relative", "deterministic", "guard_bytes", NULL};
-    static const char *const measure[] = {"cache",       "warmup",   "min_samples", "max_samples",
-                                          "precision",   "max_time", "graph_below", "rest",
-                                          "slow_factor", "timeout",  "final",       NULL};
-    static const char *const final[] = {"candidates", "rounds", "tie", NULL};
+    static const char *const ragged[] = {"problems", NULL}, *const final[] = {"final", NULL}, *const none[] = {NULL};
     static const char *const counters[] = {"enabled", "metrics", NULL}, *const compile[] = {"timeout", "workers", NULL};
     const struct node *g;
 
@@ -311,42 +372,20 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     job->stop.target = reader_duration(r, g, "target", 0);
     job->stop.noise = reader_number(r, g, "noise", 0, 1, 0);
     if ((g = reader_group(r, root, "search"))) reader_check_members(r, g, "'search'", search);
-    job->strategy = text_copy(reader_string(r, g, "strategy", "default"));
-    job->strategy_options = text_copy(reader_string(r, g, "options", ""));
+    load_strategy(r, job, g);
     job->seed = (uint64_t)reader_integer(r, g, "seed", 0, INT64_MAX, 1);
 
-    if ((g = reader_group(r, root, "verification"))) reader_check_members(r, g, "'verification'", verification);
-    job->verify = (struct job_verify){
-        .enabled = reader_bool(r, g, "enabled", true),
-        .tolerance = reader_number(r, g, "tolerance", 1e-6, 1e9, 1.0),
-        .absolute = reader_number(r, g, "absolute", 0, 1e300, 0),
-        .relative = reader_number(r, g, "relative", 0, 1e9, 0),
-        .deterministic = reader_bool(r, g, "deterministic", true),
-        .guard_bytes = reader_integer(r, g, "guard_bytes", 0, 1 << 30, 4096),
-    };
-    if ((g = reader_group(r, root, "measure"))) reader_check_members(r, g, "'measure'", measure);
-    const struct node *f = g ? reader_group(r, g, "final") : NULL;
-    if (f) reader_check_members(r, f, "'measure.final'", final);
-    job->measure = (struct job_measure){
-        .cold = reader_word(r, g, "cache", caches, 0) == 0,
-        .warmup = reader_integer(r, g, "warmup", 0, 10000, 2),
-        .min_samples = reader_integer(r, g, "min_samples", 3, 100000, 7),
-        .max_samples = reader_integer(r, g, "max_samples", 3, 100000, 100),
-        .precision = reader_number(r, g, "precision", 1e-5, 1, 0.01),
-        .max_time = reader_duration(r, g, "max_time", 0.5),
-        .graph_below = reader_duration(r, g, "graph_below", 20e-6),
-        .rest = reader_duration(r, g, "rest", 0),
-        .slow_factor = reader_number(r, g, "slow_factor", 1, 1e9, 3),
-        .timeout = reader_duration(r, g, "timeout", 30),
-        .final_candidates = reader_integer(r, f, "candidates", 1, 100, 5),
-        .final_rounds = reader_integer(r, f, "rounds", 5, 10000, 40),
-        .tie = reader_number(r, f, "tie", 0, 0.5, 0.01),
-    };
+    load_table(r, reader_group(r, root, "verification"), "'verification'", verify_table, ragged, &job->verify);
+    g = reader_group(r, root, "measure");
+    load_table(r, g, "'measure'", measure_table, final, &job->measure);
+    load_table(r, g ? reader_group(r, g, "final") : NULL, "'measure.final'", final_table, none, &job->measure);
+    job->measure.each = job->objective == OBJECTIVE_EACH;
+    job->measure.rest_given = node_member(g, "rest") != NULL;
     if (job->measure.max_samples < job->measure.min_samples)
         reader_mistake(r, node_member(g, "max_samples"), "'max_samples' is below 'min_samples'");
     if ((g = reader_group(r, root, "counters"))) reader_check_members(r, g, "'counters'", counters);
     job->measure.counters = reader_bool(r, g, "enabled", true);
-    if (g) load_strings(r, g, "metrics", NULL, &job->metrics, &job->metric_count);
+    if (g) load_metrics(r, job, g);
     if ((g = reader_group(r, root, "compile"))) reader_check_members(r, g, "'compile'", compile);
     job->compile_timeout = reader_duration(r, g, "timeout", 60);
     job->compile_workers = reader_integer(r, g, "workers", 0, 1024, 0);
@@ -359,8 +398,9 @@ static void load_name(struct reader *r, struct job *job, const struct node *root
     if (name) {
         job->name = text_copy(name);
         size_t good = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
-        if (!*name || name[good] || strlen(name) > 100)
-            reader_mistake(r, node_member(root, "name"), "name \"%s\" must be letters, digits, '_' and '-'", name);
+        if (!*name || name[good] || strlen(name) > JOB_MAX_NAME)
+            reader_mistake(r, node_member(root, "name"),
+                           "name \"%s\" must be letters, digits, '_' and '-', at most %d of them", name, JOB_MAX_NAME);
     } else {
         const char *base = strrchr(job->path, '/');
         job->name = text_copy(base ? base + 1 : job->path);
@@ -373,9 +413,11 @@ static void load_name(struct reader *r, struct job *job, const struct node *root
 int job_load(const char *path, struct job **out, struct mistakes *mistakes)
 {
     *out = NULL;
-    struct reader *r = reader_open(path, mistakes);
+    struct mistakes notes = {0};
+    struct reader *r = reader_open(path, mistakes, &notes);
     if (!r) return -1;
     struct job *job = memory_new(1, sizeof *job);
+    job->notes = notes;
     struct error err;
     job->path = text_copy(path);
     char *folder = text_directory(path);
@@ -396,6 +438,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_settings(r, job, root);
     reader_close(r);
     mistakes_sort(mistakes);
+    mistakes_sort(&job->notes);
     if (mistakes->count) {
         job_free(job);
         return -1;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <libconfig.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 struct reader {
     config_t config;
-    struct mistakes *mistakes;
+    struct mistakes *mistakes, *notes;
     char *folder; // of the job file
 };
 
@@ -33,7 +34,8 @@ static const struct node *node(const config_setting_t *s)
 static char *path_of(const struct reader *r, const char *file)
 {
     if (!file) return NULL;
-    bool whole = *file == '/' || !strncmp(file, r->folder, strlen(r->folder));
+    size_t length = strlen(r->folder);
+    bool whole = *file == '/' || (!strncmp(file, r->folder, length) && file[length] == '/');
     return whole ? text_copy(file) : text_format("%s/%s", r->folder, file);
 }
 
@@ -61,6 +63,15 @@ void reader_mistake(struct reader *r, const struct node *n, const char *format, 
     va_list args;
     va_start(args, format);
     add(r->mistakes, n ? reader_file(r, n) : NULL, n ? node_line(n) : 0, format, args);
+    va_end(args);
+}
+
+static void note(struct reader *r, const struct node *n, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void note(struct reader *r, const struct node *n, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add(r->notes, reader_file(r, n), node_line(n), format, args);
     va_end(args);
 }
 
@@ -95,15 +106,76 @@ void mistakes_release(struct mistakes *m)
     *m = (struct mistakes){0};
 }
 
-// libconfig cuts an integer beyond 32 bits silently unless it ends in L. This writes the L where it is missing.
-// malloc'ed.
-static char *lengthen_integers(const char *text)
+// libconfig cuts an integer beyond 32 bits silently unless it ends in L, and any integer beyond 64 bits. This writes
+// the L where it is missing, and collects what libconfig would read as something else.
+struct scan {
+    struct reader *reader;
+    const char *file; // path of the included file; NULL: the job file
+    int line;
+    char *out, *to; // the text with every L; NULL in an included file, which libconfig reads by itself
+};
+
+static void scan_mistake(struct scan *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void scan_mistake(struct scan *s, const char *format, ...)
 {
-    char *out = memory_new(2 * strlen(text) + 1, 1), *to = out;
+    va_list args;
+    va_start(args, format);
+    add(s->reader->mistakes, s->file ? text_copy(s->file) : NULL, s->line, format, args);
+    va_end(args);
+}
+
+static void copy(struct scan *s, const char *from, size_t length)
+{
+    for (size_t i = 0; i < length; i++) s->line += from[i] == '\n';
+    if (!s->out) return;
+    memcpy(s->to, from, length);
+    s->to += length;
+}
+
+// A word that begins with a digit: a number of `length` characters.
+static void scan_number(struct scan *s, const char *p, size_t length)
+{
+    bool hexadecimal = *p == '0' && (p[1] == 'x' || p[1] == 'X');
+    const char *digits = hexadecimal ? "0123456789abcdefABCDEF" : "0123456789";
+    size_t start = hexadecimal ? 2 : 0, count = strspn(p + start, digits), end = start + count;
+    bool is_long = end < length && p[end] == 'L';
+    copy(s, p, length);
+    if (!count || (end < length && !is_long)) return; // a real number, or nothing that libconfig takes
+    errno = 0;
+    unsigned long long value = strtoull(p, NULL, hexadecimal ? 16 : 10);
+    if (errno || value > INT64_MAX) {
+        scan_mistake(s, "%.*s is more than an integer of 64 bits holds", (int)length, p);
+    } else if (!is_long && value > INT32_MAX) {
+        if (s->out)
+            *s->to++ = 'L';
+        else
+            scan_mistake(s, "%.*s needs an L at its end, as every integer beyond 32 bits does in an included file",
+                         (int)length, p);
+    }
+}
+
+static void scan_include(struct reader *r, const char *path, int depth);
+
+static void scan(struct scan *s, const char *text, int depth)
+{
+    bool line_start = true;
     for (const char *p = text; *p;) {
         size_t n = 1;
-        if (*p == '"') {
-            while (p[n] && p[n] != '"') n += p[n] == '\\' && p[n + 1] ? 2 : 1;
+        if (line_start && !strncmp(p + strspn(p, " \t"), "@include", 8)) {
+            n = strcspn(p, "\n");
+            const char *quote = memchr(p, '"', n),
+                       *end = quote ? memchr(quote + 1, '"', n - (size_t)(quote + 1 - p)) : NULL;
+            if (end) {
+                char *path = text_format("%s/%.*s", s->reader->folder, (int)(end - quote - 1), quote + 1);
+                scan_include(s->reader, path, depth + 1);
+                free(path);
+                n = (size_t)(end + 1 - p);
+            }
+        } else if (*p == '"') {
+            while (p[n] && p[n] != '"') {
+                if (!strncmp(p + n, "\\x00", 4)) scan_mistake(s, "a string cannot hold the character \\x00");
+                n += p[n] == '\\' && p[n + 1] ? 2 : 1;
+            }
             n += p[n] == '"';
         } else if (*p == '#' || (*p == '/' && p[1] == '/')) {
             n = strcspn(p, "\n");
@@ -111,44 +183,96 @@ static char *lengthen_integers(const char *text)
             const char *end = strstr(p + 2, "*/");
             n = end ? (size_t)(end - p) + 2 : strlen(p);
         } else if (isalnum((unsigned char)*p) || *p == '_' || *p == '.') {
-            while (isalnum((unsigned char)p[n]) || p[n] == '_' || p[n] == '.') n++;
-            if (strspn(p, "0123456789") == n && (n > 10 || (n == 10 && strncmp(p, "2147483647", 10) > 0))) {
-                memcpy(to, p, n);
-                to += n;
+            bool number = isdigit((unsigned char)*p); // a name may have '-' and '*' in it
+            while (isalnum((unsigned char)p[n]) || p[n] == '_' || p[n] == '.' ||
+                   (!number && strchr("-*", p[n]) && p[n]))
+                n++;
+            if (number) {
+                scan_number(s, p, n);
+                line_start = false;
                 p += n;
-                *to++ = 'L';
                 continue;
             }
         }
-        memcpy(to, p, n);
-        to += n;
+        copy(s, p, n);
+        line_start = p[n - 1] == '\n';
         p += n;
     }
-    *to = 0;
-    return out;
 }
 
-struct reader *reader_open(const char *path, struct mistakes *mistakes)
+// Looks at an included file before libconfig does. What cannot be read, or includes itself, libconfig reports.
+static void scan_include(struct reader *r, const char *path, int depth)
+{
+    enum { MOST_DEPTH = 10 }; // libconfig's
+    if (depth > MOST_DEPTH) return;
+    char *text = text_read_file(path, NULL);
+    struct scan s = {.reader = r, .file = path, .line = 1};
+    if (text) scan(&s, text, depth);
+    free(text);
+}
+
+// Settings that have another name now. The old name is read as the new one, with a note, so that old job files keep
+// working. Elements of lists and arrays are called [].
+static const struct {
+    const char *path, *now;
+} renamed[] = {
+    {"problems[].held", "holdout"},
+    {"verification.problems[].held", "holdout"},
+};
+
+// Goes through all settings once: marks renamed ones (with a hook that is their name now), and collects numbers that
+// are too large.
+static void look_through(struct reader *r, const config_setting_t *group, const char *path)
+{
+    bool named = config_setting_is_group(group);
+    for (int i = 0; i < config_setting_length(group); i++) {
+        config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
+        char *own =
+            named ? text_format("%s%s%s", path, *path ? "." : "", config_setting_name(s)) : text_format("%s[]", path);
+        for (size_t k = 0; k < sizeof renamed / sizeof *renamed; k++) {
+            if (strcmp(renamed[k].path, own) != 0) continue;
+            if (config_setting_get_member(group, renamed[k].now))
+                reader_mistake(r, node(s), "'%s' is the old name of '%s', which is given too", config_setting_name(s),
+                               renamed[k].now);
+            else
+                note(r, node(s), "'%s' is now called '%s'", config_setting_name(s), renamed[k].now);
+            config_setting_set_hook(s, (void *)(uintptr_t)renamed[k].now);
+        }
+        if (config_setting_type(s) == CONFIG_TYPE_FLOAT && !isfinite(config_setting_get_float(s)))
+            reader_mistake(r, node(s), "a number is too large");
+        if (config_setting_is_aggregate(s)) look_through(r, s, own);
+        free(own);
+    }
+}
+
+struct reader *reader_open(const char *path, struct mistakes *mistakes, struct mistakes *notes)
 {
     struct reader *r = memory_new(1, sizeof *r);
+    size_t size, before = mistakes->count;
     r->mistakes = mistakes;
+    r->notes = notes;
     r->folder = text_directory(path);
     config_init(&r->config);
-    char *text = text_read_file(path, NULL);
+    char *text = text_read_file(path, &size);
     if (!text) {
         mistakes_add(mistakes, 0, "cannot read: %s", strerror(errno));
         goto fail;
     }
     config_set_include_dir(&r->config, r->folder);
-    char *longer = lengthen_integers(text);
-    int ok = config_read_string(&r->config, longer);
-    free(longer);
+    char *longer = memory_new(2 * strlen(text) + 1, 1);
+    struct scan s = {.reader = r, .line = 1, .out = longer, .to = longer};
+    scan(&s, text, 0);
+    if (strlen(text) != size) mistakes_add(mistakes, s.line, "the file has a NUL byte");
     free(text);
-    if (!ok) {
+    bool sound = mistakes->count == before;
+    int ok = sound && config_read_string(&r->config, longer);
+    free(longer);
+    if (sound && !ok) {
         mistakes_add(mistakes, config_error_line(&r->config), "%s", config_error_text(&r->config));
         mistakes->list[mistakes->count - 1].file = path_of(r, config_error_file(&r->config));
-        goto fail;
     }
+    if (!ok) goto fail;
+    look_through(r, config_root_setting(&r->config), "");
     return r;
 fail:
     reader_close(r);
@@ -180,7 +304,8 @@ int node_line(const struct node *n)
 
 const char *node_name(const struct node *n)
 {
-    return config_setting_name(setting(n));
+    const char *now = config_setting_get_hook(setting(n));
+    return now ? now : config_setting_name(setting(n));
 }
 
 bool node_is_group(const struct node *n)
@@ -226,7 +351,10 @@ const struct node *node_at(const struct node *n, size_t i)
 
 const struct node *node_member(const struct node *group, const char *name)
 {
-    return group && node_is_group(group) ? node(config_setting_get_member(setting(group), name)) : NULL;
+    if (!group || !node_is_group(group)) return NULL;
+    for (size_t i = 0; i < node_count(group); i++)
+        if (!strcmp(node_name(node_at(group, i)), name)) return node_at(group, i);
+    return NULL;
 }
 
 const char *node_string(const struct node *n)
@@ -328,12 +456,13 @@ int reader_word(struct reader *r, const struct node *group, const char *name, co
 {
     const struct node *n = node_member(group, name);
     if (!n) return fallback;
-    char list[256] = "";
-    for (int i = 0; words[i]; i++) {
+    for (int i = 0; words[i]; i++)
         if (node_is_string(n) && !strcmp(node_string(n), words[i])) return i;
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s\"%s\"", i ? ", " : "", words[i]);
-    }
-    reader_mistake(r, n, "'%s' must be one of %s", name, list);
+    char *list = text_join(words, "\", \"");
+    const char *nearest = node_is_string(n) ? text_nearest(node_string(n), words) : NULL;
+    reader_mistake(r, n, "'%s' must be one of \"%s\"%s%s%s", name, list, nearest ? "; did you mean \"" : "",
+                   nearest ? nearest : "", nearest ? "\"?" : "");
+    free(list);
     return fallback;
 }
 

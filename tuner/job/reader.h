@@ -12,8 +12,9 @@
 struct reader;
 struct node; // a setting of the file; belongs to the reader
 
-// Opens and parses. NULL after adding the mistake (cannot read, syntax error) to the list.
-struct reader *reader_open(const char *path, struct mistakes *);
+// Opens and parses. NULL after adding the mistakes (cannot read, syntax error, a number that would be cut) to the list.
+// A setting under an old name (the table `renamed` in reader.c) goes by its new name everywhere, and adds a note.
+struct reader *reader_open(const char *path, struct mistakes *, struct mistakes *notes);
 void reader_close(struct reader *);
 const struct node *reader_root(const struct reader *);
 
@@ -26,7 +27,7 @@ void mistakes_sort(struct mistakes *);
 int node_line(const struct node *);
 // The path of the included file that it stands in, malloc'ed; NULL: the job file itself.
 char *reader_file(const struct reader *, const struct node *);
-const char *node_name(const struct node *); // of a member of a group; NULL in lists
+const char *node_name(const struct node *); // of a member of a group, its name now; NULL in lists
 bool node_is_group(const struct node *);
 bool node_is_sequence(const struct node *); // an array [ ] or a list ( )
 bool node_is_string(const struct node *);

@@ -11,6 +11,8 @@
 #include "tuner/base/text.h"
 #include "tuner/job/job_parts.h"
 
+#define STRIDE_LIMIT (INT64_C(1) << 40) // bytes; TMA takes less
+
 static size_t load_list(struct reader *r, struct job *job, const struct node *n, const char *name,
                         struct expr *out[TENSOR_MAP_RANK_MAX])
 {
@@ -88,23 +90,31 @@ static int evaluate(const struct expr *e, int64_t absent, const int64_t *values,
     return e ? expr_eval(e, values, out, err) : 0;
 }
 
+const struct expr *tensor_map_size(const struct buffer *b, const struct tensor_map *map, size_t dimension)
+{
+    const struct expr *given = map->view[map->rank - 1 - dimension];
+    return given ? given : dimension ? b->rows : b->cols;
+}
+
+const struct expr *tensor_map_stride(const struct buffer *b, const struct tensor_map *map, size_t dimension)
+{
+    const struct expr *given = map->stride[map->rank - 1 - dimension];
+    if (given || map->rank != 2) return given;
+    return b->ld ? b->ld : b->cols;
+}
+
 // Sizes and strides, innermost first, strides in bytes.
 static int resolve_shape(const struct buffer *b, const struct tensor_map *map, const int64_t *values,
                          struct tensor_map_shape *s, struct error *err)
 {
-    int64_t element = (int64_t)element_size(b->type), rows, cols, ld;
-    if (evaluate(b->cols, 0, values, &cols, err) || evaluate(b->rows, 1, values, &rows, err) ||
-        evaluate(b->ld, cols, values, &ld, err))
-        return -1;
+    int64_t dense = 1, stride; // elements
     for (size_t i = 0; i < map->rank; i++) {
-        size_t d = map->rank - 1 - i;
-        int64_t own = i == 0 ? cols : rows, stride;
-        if (evaluate(map->view[d], own, values, &s->size[i], err) || evaluate(map->box[d], 0, values, &s->box[i], err))
+        if (i && evaluate(tensor_map_stride(b, map, i), dense, values, &stride, err)) return -1;
+        if (i) s->stride[i - 1] = stride * (int64_t)element_size(b->type);
+        if (evaluate(tensor_map_size(b, map, i), 1, values, &s->size[i], err) ||
+            evaluate(map->box[map->rank - 1 - i], 0, values, &s->box[i], err))
             return -1;
-        if (i + 1 == map->rank) break;
-        int64_t dense = i == 0 ? s->size[0] : s->stride[i - 1] / element * s->size[i];
-        if (evaluate(map->stride[d - 1], map->rank == 2 ? ld : dense, values, &stride, err)) return -1;
-        s->stride[i] = stride * element;
+        if (__builtin_mul_overflow(dense, s->size[i], &dense) || dense > STRIDE_LIMIT) dense = STRIDE_LIMIT;
     }
     return 0;
 }
@@ -121,7 +131,7 @@ static int check_shape(const struct tensor_map_shape *s, int64_t element, struct
     }
     int64_t unit = s->interleave == 32 ? 32 : 16;
     for (int i = 0; i + 1 < s->rank; i++)
-        if (s->stride[i] % unit || s->stride[i] < 1 || s->stride[i] >= INT64_C(1) << 40)
+        if (s->stride[i] % unit || s->stride[i] < 1 || s->stride[i] >= STRIDE_LIMIT)
             return error_set(err,
                              "TMA needs strides that are multiples of %" PRId64
                              " bytes below 2^40, and this is %" PRId64 " (in dimension %d from the last)",

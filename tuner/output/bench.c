@@ -25,8 +25,6 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
-enum { MAX_PROCESSES = 512 };
-
 // What the processes share.
 struct board {
     atomic_long next; // run to be taken
@@ -120,7 +118,7 @@ static int run_one(const struct bench_options *o, const struct strategy_class *c
     struct strategy_options options = {.seed = seed, .budget = (uint64_t)length, .text = o->text};
     double start = clock_cpu(), best = INFINITY;
     struct strategy *s = strategy_new(class, r->space, &options, err);
-    if (!s) return error_prefix(err, "strategy '%s'", class->name);
+    if (!s) return -1;
     size_t width = r->parameter_count, waiting = 0;
     uint16_t *configs = memory_new((size_t)o->ahead * width, sizeof *configs);
     int64_t done = 0;
@@ -179,10 +177,10 @@ static void work(const struct runs *runs)
 
 static int run_all(const struct runs *runs, struct error *err)
 {
-    pid_t children[MAX_PROCESSES];
+    pid_t children[BENCH_MAX_PROCESSES];
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     int64_t wanted = runs->o->processes > 0 ? runs->o->processes : cores > 0 ? cores : 1;
-    if (wanted > MAX_PROCESSES) wanted = MAX_PROCESSES;
+    if (wanted > BENCH_MAX_PROCESSES) wanted = BENCH_MAX_PROCESSES;
     if ((size_t)wanted > runs->total) wanted = (int64_t)runs->total;
     int count = 0, status, result = 0;
     fflush(NULL);

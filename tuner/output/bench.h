@@ -13,7 +13,7 @@
 #include "tuner/base/error.h"
 #include "tuner/recorded/recorded.h"
 
-enum { BENCH_MAX_BUDGETS = 16 };
+enum { BENCH_MAX_BUDGETS = 16, BENCH_MAX_PROCESSES = 512 };
 
 struct bench_options {
     size_t strategy_count;

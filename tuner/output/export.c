@@ -1,8 +1,8 @@
 // See export.h.
 //
-// A recorded space has one figure a trial where the store has one a stage or problem: the compiler's facts are those of
-// the worst stage (as a strategy sees them), counters those of the first problem, added up over the stages where they
-// count events, else the largest.
+// Which figures go into a recorded space is the table of fields (tuner/trial/trial_field.h). It has one figure a trial
+// where the store has one a stage: the compiler's facts are those of the worst stage (static_facts.c), counters those
+// of the first problem, added up over the stages where they count events, else the largest.
 #include "tuner/output/export.h"
 
 #include <math.h>
@@ -11,6 +11,7 @@
 
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
+#include "tuner/trial/trial_field.h"
 
 enum { FINALS_KEPT = 10 };
 
@@ -18,13 +19,8 @@ struct exporter {
     const struct job *job;
     struct recorded *recorded;
     struct store *store;
-    size_t room, skipped;
+    size_t room, used, skipped; // trials that there are, that were taken, that were not
 };
-
-static char *or_null(const char *text)
-{
-    return text && *text ? text_copy(text) : NULL;
-}
 
 static void set_problems(struct recorded *r, const struct job *job)
 {
@@ -122,80 +118,51 @@ static bool counts_events(const char *metric)
     return length > 4 && !strcmp(metric + length - 4, ".sum");
 }
 
-static void set_counters(struct recorded_trial *to, const struct recorded *r, const struct trial *trial)
+static void set_counters(double *cells, const struct recorded *r, const struct trial *trial)
 {
-    if (r->metric_count) to->counters = memory_new(r->metric_count, sizeof *to->counters);
-    for (size_t m = 0; m < r->metric_count; m++) to->counters[m] = NAN;
     for (size_t i = 0; i < trial->counter_count; i++) {
         const struct trial_counter *c = &trial->counters[i];
         size_t m = find_metric(r, c->key);
         if (c->problem != 0 || m == r->metric_count || isnan(c->value)) continue;
-        double *cell = &to->counters[m];
+        double *cell = &cells[m];
         *cell = isnan(*cell)                          ? c->value
                 : counts_events(r->metrics[m].metric) ? *cell + c->value
                                                       : fmax(*cell, c->value);
     }
 }
 
-static double worse(double old, int64_t value)
+// Copies the recorded fields of a record.
+static void copy_fields(enum field_level level, void *to, const void *from, struct arena *memory)
 {
-    return value < 0 ? old : fmax(old, (double)value); // fmax passes a NaN over
-}
-
-static void set_facts(struct static_facts *facts, const struct trial *trial)
-{
-    *facts = (struct static_facts){NAN, NAN, NAN, NAN, NAN};
-    for (size_t i = 0; i < trial->stage_count; i++) {
-        const struct trial_stage *s = &trial->stages[i];
-        facts->registers = worse(facts->registers, s->registers);
-        if (s->spill_loads >= 0 && s->spill_stores >= 0)
-            facts->spill_bytes = worse(facts->spill_bytes, s->spill_loads + s->spill_stores);
-        if (s->shared_static >= 0)
-            facts->shared_bytes =
-                worse(facts->shared_bytes, s->shared_static + (s->shared_dynamic > 0 ? s->shared_dynamic : 0));
-        facts->code_bytes = worse(facts->code_bytes, s->code_bytes);
-        facts->occupancy = fmin(facts->occupancy, s->occupancy);
+    size_t count;
+    const struct trial_field *fields = trial_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        const struct trial_field *f = &fields[i];
+        if (f->level != level || !(f->flags & FIELD_RECORDED)) continue;
+        json_t *value = field_json(f, from);
+        field_take(f, to, value, memory);
+        json_decref(value);
     }
-}
-
-static void set_times(struct recorded_time *to, const struct trial_problem *from)
-{
-    *to = (struct recorded_time){
-        .time = from->time, .low = from->low, .high = from->high, .sample_count = from->sample_count};
-    if (!from->sample_count) return;
-    to->samples = memory_new(from->sample_count, sizeof *to->samples);
-    memcpy(to->samples, from->samples, from->sample_count * sizeof *to->samples);
 }
 
 static int add_trial(void *user, const struct trial *trial)
 {
     struct exporter *e = user;
     struct recorded *r = e->recorded;
-    if (r->trial_count == e->room) return 1; // finished since they were counted
-    if (space_parse(e->job->space, trial->config, r->configs + r->trial_count * r->parameter_count, NULL)) {
+    if (e->used == r->trial_count) return 1; // finished since they were counted
+    size_t n = e->used;
+    if (space_parse(e->job->space, trial->config, r->configs + n * r->parameter_count, NULL)) {
         e->skipped++;
         return 0;
     }
-    struct recorded_trial *to = &r->trials[r->trial_count++];
-    *to = (struct recorded_trial){.status = trial->status,
-                                  .reason = or_null(trial->reason),
-                                  .objective = trial->objective,
-                                  .compile_seconds = trial->compile_seconds};
-    to->problems = memory_new(r->problem_count, sizeof *to->problems);
-    for (size_t p = 0; p < r->problem_count; p++) {
-        to->problems[p].time = to->problems[p].low = to->problems[p].high = NAN;
+    copy_fields(FIELD_TRIAL, &r->trials[n], trial, &r->memory);
+    for (size_t p = 0; p < r->problem_count; p++)
         for (size_t i = 0; i < trial->problem_count; i++)
             if (trial->problems[i].tuned && !strcmp(trial->problems[i].name, r->problems[p].name))
-                set_times(&to->problems[p], &trial->problems[i]);
-    }
-    set_facts(&to->facts, trial);
-    set_counters(to, r, trial);
+                copy_fields(FIELD_PROBLEM, &r->figures[n * r->problem_count + p], &trial->problems[i], &r->memory);
+    set_counters(r->counters + n * r->metric_count, r, trial);
+    e->used++;
     return 0;
-}
-
-static double number_or_nan(const json_t *object, const char *key)
-{
-    return json_get_number(object, key, NAN);
 }
 
 static int add_baselines(struct exporter *e, struct error *err)
@@ -217,14 +184,8 @@ static int add_baselines(struct exporter *e, struct error *err)
         *to = (struct recorded_baseline){text_copy(json_get_string(baseline, "name", "?")),
                                          memory_new(r->problem_count, sizeof *to->problems)};
         for (size_t p = 0; p < r->problem_count; p++) {
-            const json_t *times = json_array_get(problems, p), *samples = json_object_get(times, "samples");
-            struct recorded_time *time = &to->problems[p];
-            *time = (struct recorded_time){number_or_nan(times, "time"), number_or_nan(times, "low"),
-                                           number_or_nan(times, "high"), 0, NULL};
-            time->samples = memory_new(json_array_size(samples), sizeof *time->samples);
-            for (size_t k = 0; k < json_array_size(samples); k++)
-                if (json_is_number(json_array_get(samples, k)))
-                    time->samples[time->sample_count++] = json_number_value(json_array_get(samples, k));
+            trial_clear(FIELD_PROBLEM, &to->problems[p]);
+            trial_read_answer(FIELD_PROBLEM, FIELD_GPU, &to->problems[p], json_array_get(problems, p), &r->memory);
         }
     }
     json_decref(document);
@@ -279,9 +240,9 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
     set_space(r, job);
     int failed = store_each(store, false, 0, add_trial_metrics, &e, err) < 0;
     describe_metrics(r, device);
-    r->trials = memory_new(e.room, sizeof *r->trials);
-    r->configs = memory_new(e.room * r->parameter_count, sizeof *r->configs);
+    recorded_add_trials(r, e.room);
     if (!failed) failed = store_each(store, false, 0, add_trial, &e, err) < 0;
+    r->trial_count = e.used;
     if (!failed && !r->trial_count) failed = error_set(err, "there is no trial to export yet") < 0;
     if (!failed)
         failed = add_baselines(&e, err) < 0 || store_each_document(store, "final", FINALS_KEPT, add_final, &e, err) < 0;

@@ -1,19 +1,21 @@
 // The rules of findings.h, one function each, and their table. Thresholds stand where they are used: each is a share of
 // the time below which a finding would be noise. A rule returns false as soon as a figure that it needs is unknown:
 // comparisons with NaN are false.
+#include "tuner/output/findings_rules.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/output/findings_parts.h"
 #include "tuner/output/profile.h"
+#include "tuner/run/wave_model.h"
 
 #define SAY(text, ...) snprintf(text, sizeof text, __VA_ARGS__)
 
-static double share(const struct finding_context *s, const char *reason)
+static double share(const struct finding_context *c, const char *reason)
 {
-    return profile_share(s->stage, reason);
+    return profile_share(c->stage, reason);
 }
 static double least(double a, double b)
 {
@@ -22,30 +24,30 @@ static double least(double a, double b)
 
 // What every unit but one is busy with, of peak, 0..1: a change that relieves the one gains no more than until the next
 // is at its limit.
-static double next_limit(const struct finding_context *s, const char *relieved)
+static double next_limit(const struct finding_context *c, const char *relieved)
 {
     static const char *const units[] = {"issue_active", "pipe_fma",      "pipe_alu",      "pipe_fp64",      "pipe_xu",
                                         "pipe_tensor",  "l1_throughput", "l2_throughput", "dram_throughput"};
-    double highest = finding_context_issue(s);
+    double highest = finding_context_issue(c);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        double one = finding_context_number(s, units[i]) / 100;
+        double one = finding_context_number(c, units[i]) / 100;
         if (strcmp(units[i], relieved) && one > highest) highest = one;
     }
     return highest;
 }
 
-static bool bank_conflicts(const struct finding_context *s, struct finding *f)
+static bool bank_conflicts(const struct finding_context *c, struct finding *f)
 {
     struct profile_blame blame;
-    double extra = finding_context_number(s, "shared_wavefronts") - finding_context_number(s, "shared_ideal");
+    double extra = finding_context_number(c, "shared_wavefronts") - finding_context_number(c, "shared_ideal");
     if (isnan(extra))
-        extra = finding_context_number(s, "bank_conflicts_load") + finding_context_number(s, "bank_conflicts_store");
-    double active = finding_context_number(s, "cycles_active"),
-           elapsed = json_get_number(s->profile, "time", NAN) * 1e6 * json_get_number(s->profile, "clock_mhz", NAN);
-    double cycles = extra / (double)s->limits->sm_count / (isnan(active) ? elapsed : active);
+        extra = finding_context_number(c, "bank_conflicts_load") + finding_context_number(c, "bank_conflicts_store");
+    double active = finding_context_number(c, "cycles_active"),
+           elapsed = json_get_number(c->profile, "time", NAN) * 1e6 * json_get_number(c->profile, "clock_mhz", NAN);
+    double cycles = extra / (double)c->limits->sm_count / (isnan(active) ? elapsed : active);
     if (!(cycles > 0.02)) return false;
-    bool named = profile_blame(s->stage, EXCESS_SHARED, &blame, 1) > 0;
-    char *text = named && s->job ? profile_source(s->job->source, blame.line) : NULL;
+    bool named = profile_blame(c->stage, EXCESS_SHARED, &blame, 1) > 0;
+    char *text = named && c->job ? profile_source(c->job->source, blame.line) : NULL;
     if (named)
         SAY(f->seen,
             "line %" PRId64 " needs %.2f times the ideal number of shared-memory wavefronts, and bank conflicts take "
@@ -56,25 +58,25 @@ static bool bank_conflicts(const struct finding_context *s, struct finding *f)
         SAY(f->seen, "bank conflicts take the shared memory's banks for %.0f%% of all cycles", 100 * cycles);
     SAY(f->why, "threads of a warp that want different words of one bank are served one after another, and the warps "
                 "behind them wait");
-    f->gain = least(least(cycles, 1 - next_limit(s, "l1_throughput")),
-                    share(s, "short_scoreboard") + share(s, "mio_throttle"));
+    f->gain = least(least(cycles, 1 - next_limit(c, "l1_throughput")),
+                    share(c, "short_scoreboard") + share(c, "mio_throttle"));
     bool proposed =
-        (text && propose_named(s, f, text, "makes that line's accesses narrower or spreads them over other banks")) ||
-        propose_step(s, f, "TILE_COL|TILE_ROW", -1, "makes neighbouring threads read neighbouring banks") ||
-        propose_step(s, f, "PAD|SWIZZLE", 1, "shifts the rows against each other");
+        (text && propose_named(c, f, text, "makes that line's accesses narrower or spreads them over other banks")) ||
+        propose_step(c, f, "TILE_COL|TILE_ROW", -1, "makes neighbouring threads read neighbouring banks") ||
+        propose_step(c, f, "PAD|SWIZZLE", 1, "shifts the rows against each other");
     if (!proposed) SAY(f->advice, "pad the rows by one access width, or swizzle");
     free(text);
     return true;
 }
 
-static bool uncoalesced(const struct finding_context *s, struct finding *f)
+static bool uncoalesced(const struct finding_context *c, struct finding *f)
 {
     struct profile_blame blame;
-    double ratio = finding_context_number(s, "global_sectors") / finding_context_number(s, "global_ideal");
+    double ratio = finding_context_number(c, "global_sectors") / finding_context_number(c, "global_ideal");
     if (!(ratio > 1.1)) return false;
-    bool named = profile_blame(s->stage, EXCESS_GLOBAL, &blame, 1) > 0;
+    bool named = profile_blame(c->stage, EXCESS_GLOBAL, &blame, 1) > 0;
     double busy =
-        fmax(finding_context_number(s, "memory_throughput"), finding_context_number(s, "dram_throughput")) / 100;
+        fmax(finding_context_number(c, "memory_throughput"), finding_context_number(c, "dram_throughput")) / 100;
     if (named)
         SAY(f->seen, "line %" PRId64 " moves %.2f times the sectors that its data needs; the whole kernel %.2f times",
             json_get_integer(blame.line, "line", 0), blame.ratio, ratio);
@@ -86,23 +88,23 @@ static bool uncoalesced(const struct finding_context *s, struct finding *f)
         "is then no sign of health%s",
         busy > 0.6 ? ", and the memory is busy here" : "");
     f->gain = (1 - 1 / ratio) * (busy > 0 ? fmin(busy, 1) : 1);
-    char *text = named && s->job ? profile_source(s->job->source, blame.line) : NULL;
-    bool proposed = (text && propose_named(s, f, text, "changes what that line reads together")) ||
-                    propose_step(s, f, "STRIDE|ORDER|LAYOUT", -1, "brings the threads' words together");
+    char *text = named && c->job ? profile_source(c->job->source, blame.line) : NULL;
+    bool proposed = (text && propose_named(c, f, text, "changes what that line reads together")) ||
+                    propose_step(c, f, "STRIDE|ORDER|LAYOUT", -1, "brings the threads' words together");
     if (!proposed) SAY(f->advice, "let consecutive threads read consecutive words, from an aligned start");
     free(text);
     return true;
 }
 
-static double by_occupancy(const struct finding_context *s, const struct launch_shape *l)
+static double by_occupancy(const struct finding_context *c, const struct launch_shape *l)
 {
     int64_t threads = l->block[0] * l->block[1] * l->block[2];
-    double registers = finding_context_number(s, "registers"), fixed = finding_context_number(s, "shared_static");
-    return theoretical_occupancy(s->limits, threads, registers > 0 ? (int64_t)registers : 0,
+    double registers = finding_context_number(c, "registers"), fixed = finding_context_number(c, "shared_static");
+    return theoretical_occupancy(c->limits, threads, registers > 0 ? (int64_t)registers : 0,
                                  l->shared + (fixed > 0 ? (int64_t)fixed : 0));
 }
 
-static bool low_occupancy(const struct finding_context *s, struct finding *f)
+static bool low_occupancy(const struct finding_context *c, struct finding *f)
 {
     static const struct {
         const char *key, *words;
@@ -110,13 +112,13 @@ static bool low_occupancy(const struct finding_context *s, struct finding *f)
                   {"limit_shared", "shared memory"},
                   {"limit_warps", "the number of warps"},
                   {"limit_blocks", "the number of blocks"}};
-    double theory = json_get_number(json_object_get(s->stage, "facts"), "occupancy", NAN),
-           issue = finding_context_issue(s), fewest = INFINITY;
-    double waits = share(s, "long_scoreboard") + share(s, "short_scoreboard");
+    double theory = json_get_number(json_object_get(c->stage, "facts"), "occupancy", NAN),
+           issue = finding_context_issue(c), fewest = INFINITY;
+    double waits = share(c, "long_scoreboard") + share(c, "short_scoreboard");
     const char *cause = "?";
     if (!(theory < 0.5) || !(issue < 0.6) || waits < 0.2) return false;
     for (size_t i = 0; i < 4; i++) {
-        double one = finding_context_number(s, limits[i].key);
+        double one = finding_context_number(c, limits[i].key);
         if (one < fewest) fewest = one, cause = limits[i].words;
     }
     SAY(f->seen,
@@ -124,8 +126,8 @@ static bool low_occupancy(const struct finding_context *s, struct finding *f)
         100 * theory, cause, *cause == 'r' ? "" : "s", 100 * issue);
     SAY(f->why, "with few warps there is often none that is not waiting for data");
     f->gain = least(1 - issue / 0.9, 0.5 * waits);
-    bool proposed = propose_launch(s, f, by_occupancy, "lets more warps fit") ||
-                    (*cause == 'r' && propose_step(s, f, "MIN_BLOCKS", 1, "makes the compiler use fewer registers"));
+    bool proposed = propose_launch(c, f, by_occupancy, "lets more warps fit") ||
+                    (*cause == 'r' && propose_step(c, f, "MIN_BLOCKS", 1, "makes the compiler use fewer registers"));
     if (!proposed)
         SAY(f->advice, "%s",
             *cause == 'r' ? "fewer registers: smaller tiles a thread, or __launch_bounds__"
@@ -133,39 +135,38 @@ static bool low_occupancy(const struct finding_context *s, struct finding *f)
     return true;
 }
 
-static bool spills(const struct finding_context *s, struct finding *f)
+static bool spills(const struct finding_context *c, struct finding *f)
 {
-    double bytes = finding_context_number(s, "spill_loads") + finding_context_number(s, "spill_stores");
-    double sectors = finding_context_number(s, "local_load_sectors") + finding_context_number(s, "local_store_sectors"),
-           global = finding_context_number(s, "global_sectors");
+    double bytes = finding_context_number(c, "spill_loads") + finding_context_number(c, "spill_stores");
+    double sectors = finding_context_number(c, "local_load_sectors") + finding_context_number(c, "local_store_sectors"),
+           global = finding_context_number(c, "global_sectors");
     if (!(bytes > 0)) return false;
     SAY(f->seen, "the compiler spills registers: %.0f bytes of loads and stores%s", bytes,
         sectors > 0 ? ", and local memory is used while the kernel runs" : ", but hardly outside the hot path");
     SAY(f->why, "what is spilt goes through the L1 cache to memory and back");
     f->gain = sectors > 0 && global > 0 ? fmin(sectors / (sectors + global), 0.5) : NAN;
-    if (!propose_step(s, f, "MIN_BLOCKS", -1, "leaves each thread more registers") &&
-        !propose_step(s, f, "<unroll>", -1, "keeps fewer values alive"))
+    if (!propose_step(c, f, "MIN_BLOCKS", -1, "leaves each thread more registers") &&
+        !propose_step(c, f, "<unroll>", -1, "keeps fewer values alive"))
         SAY(f->advice, "smaller tiles a thread, or a weaker __launch_bounds__");
     return true;
 }
 
-static double by_waves(const struct finding_context *s, const struct launch_shape *l)
+static double by_waves(const struct finding_context *c, const struct launch_shape *l)
 {
-    int64_t threads = l->block[0] * l->block[1] * l->block[2], blocks = l->grid[0] * l->grid[1] * l->grid[2];
-    double registers = finding_context_number(s, "registers");
-    int64_t fit = blocks_per_sm(s->limits, threads, registers > 0 ? (int64_t)registers : 0, l->shared);
-    double waves = fit ? (double)blocks / (double)(fit * s->limits->sm_count) : 0;
+    double registers = finding_context_number(c, "registers"), fixed = finding_context_number(c, "shared_static");
+    int64_t fit = blocks_at_once(c->limits, l, registers > 0 ? (int64_t)registers : 0, fixed > 0 ? (int64_t)fixed : 0);
+    double waves = fit ? (double)(l->grid[0] * l->grid[1] * l->grid[2]) / (double)fit : 0;
     return waves > 0 ? waves / ceil(waves) : 0;
 }
 
-static bool tail_effect(const struct finding_context *s, struct finding *f)
+static bool tail_effect(const struct finding_context *c, struct finding *f)
 {
-    double waves = finding_context_number(s, "waves"), average = finding_context_number(s, "cycles_active"),
-           longest = finding_context_number(s, "cycles_active_max");
+    double waves = finding_context_number(c, "waves"), average = finding_context_number(c, "cycles_active"),
+           longest = finding_context_number(c, "cycles_active_max");
     double idle = 1 - waves / ceil(waves), measured = 1 - average / longest;
     if (!(waves < 8) || !(idle > 0.1) || (waves > 1 && measured < 0.03)) return false;
     if (waves < 1) { // nothing runs longer than the rest, but there could be more of it
-        idle = least(idle, 1 - next_limit(s, ""));
+        idle = least(idle, 1 - next_limit(c, ""));
         measured = NAN;
         if (idle < 0.1) return false;
     }
@@ -173,15 +174,15 @@ static bool tail_effect(const struct finding_context *s, struct finding *f)
         waves < 1 ? ": it leaves multiprocessors empty" : ": in the last round most of them wait");
     SAY(f->why, "blocks come in waves, and a last wave that is nearly empty takes as long as a full one");
     f->gain = least(idle, isnan(measured) ? idle : fmax(measured, 0.02));
-    if (!propose_launch(s, f, by_waves, "makes the grid nearer to a whole number of waves"))
+    if (!propose_launch(c, f, by_waves, "makes the grid nearer to a whole number of waves"))
         SAY(f->advice, "a block size that gives a whole number of waves, or a persistent grid");
     return true;
 }
 
-static bool instruction_cache(const struct finding_context *s, struct finding *f)
+static bool instruction_cache(const struct finding_context *c, struct finding *f)
 {
-    double time = share(s, "no_instruction"), code = finding_context_number(s, "code_bytes"),
-           misses = finding_context_number(s, "icache_misses"), requests = finding_context_number(s, "icache_requests");
+    double time = share(c, "no_instruction"), code = finding_context_number(c, "code_bytes"),
+           misses = finding_context_number(c, "icache_misses"), requests = finding_context_number(c, "icache_requests");
     if (!(time > 0.05)) return false;
     SAY(f->seen, "warps wait for instructions %.0f%% of their time%s%.0f%s", 100 * time,
         code > 0 ? "; the code has " : "", code > 0 ? code : 0, code > 0 ? " bytes" : "");
@@ -189,51 +190,51 @@ static bool instruction_cache(const struct finding_context *s, struct finding *f
         "the hot code does not fit the instruction caches (%.0f%% of requests miss), all the less as warps drift apart",
         requests > 0 ? 100 * misses / requests : 0);
     f->gain = time;
-    if (!propose_step(s, f, "<unroll>|UNROLL", -1, "makes the code shorter")) SAY(f->advice, "less unrolling");
+    if (!propose_step(c, f, "<unroll>|UNROLL", -1, "makes the code shorter")) SAY(f->advice, "less unrolling");
     return true;
 }
 
-static bool latency(const struct finding_context *s, struct finding *f)
+static bool latency(const struct finding_context *c, struct finding *f)
 {
-    double issue = finding_context_issue(s), waits = share(s, "long_scoreboard"),
-           dram = finding_context_number(s, "dram_throughput"), memory = finding_context_number(s, "memory_throughput");
+    double issue = finding_context_issue(c), waits = share(c, "long_scoreboard"),
+           dram = finding_context_number(c, "dram_throughput"), memory = finding_context_number(c, "memory_throughput");
     if (!(issue < 0.5) || !(waits > 0.3) || !(dram < 70) || memory > 80) return false;
     SAY(f->seen, "warps wait for global memory %.0f%% of their time, while device memory is only %.0f%% busy",
         100 * waits, dram);
     SAY(f->why, "too few loads are in flight to fill the memory's latency");
     f->gain = least(waits, 1 - fmax(issue, fmax(dram, memory) / 100));
     bool proposed =
-        propose_step(s, f, "STAGES|PREFETCH|DEPTH", 1, "keeps more loads in flight") ||
-        propose_step(s, f, "<unroll>|UNROLL|VECTOR|ITEMS|PER_THREAD", 1, "gives each thread more independent loads") ||
-        propose_launch(s, f, by_occupancy, "lets more warps fit");
+        propose_step(c, f, "STAGES|PREFETCH|DEPTH", 1, "keeps more loads in flight") ||
+        propose_step(c, f, "<unroll>|UNROLL|VECTOR|ITEMS|PER_THREAD", 1, "gives each thread more independent loads") ||
+        propose_launch(c, f, by_occupancy, "lets more warps fit");
     if (!proposed) SAY(f->advice, "more independent loads before the first use: unroll, prefetch, or wider accesses");
     return true;
 }
 
-static bool divergence(const struct finding_context *s, struct finding *f)
+static bool divergence(const struct finding_context *c, struct finding *f)
 {
     struct profile_blame blame;
-    double threads = finding_context_number(s, "threads_per_instruction");
-    const json_t *totals = json_object_get(s->stage, "totals"); // of the facts, "threads" are the block's
+    double threads = finding_context_number(c, "threads_per_instruction");
+    const json_t *totals = json_object_get(c->stage, "totals"); // of the facts, "threads" are the block's
     if (isnan(threads))
         threads = json_get_number(totals, "threads", NAN) / json_get_number(totals, "instructions", NAN);
     if (!(threads < 29)) return false;
-    bool named = profile_blame(s->stage, EXCESS_DIVERGENCE, &blame, 1) > 0;
-    char *text = named && s->job ? profile_source(s->job->source, blame.line) : NULL;
+    bool named = profile_blame(c->stage, EXCESS_DIVERGENCE, &blame, 1) > 0;
+    char *text = named && c->job ? profile_source(c->job->source, blame.line) : NULL;
     SAY(f->seen, "an instruction is executed for %.1f of a warp's 32 threads", threads);
     if (named)
         SAY(f->seen, "an instruction is executed for %.1f of a warp's 32 threads, worst at line %" PRId64 "%s%.120s",
             threads, json_get_integer(blame.line, "line", 0), text && *text ? ": " : "", text ? text : "");
     SAY(f->why, "the branches of a warp run one after another, each for its own threads");
-    f->gain = (1 - threads / 32) * fmin(1, finding_context_issue(s) / 0.9);
-    if (!(text && propose_named(s, f, text, "changes that branch")) &&
-        !propose_step(s, f, "BRANCH|DIVERGE", -1, "removes the branch"))
+    f->gain = (1 - threads / 32) * fmin(1, finding_context_issue(c) / 0.9);
+    if (!(text && propose_named(c, f, text, "changes that branch")) &&
+        !propose_step(c, f, "BRANCH|DIVERGE", -1, "removes the branch"))
         SAY(f->advice, "select with arithmetic instead of branching, or sort the work so that a warp's threads agree");
     free(text);
     return true;
 }
 
-static bool one_pipe(const struct finding_context *s, struct finding *f)
+static bool one_pipe(const struct finding_context *c, struct finding *f)
 {
     static const struct {
         const char *key, *words;
@@ -242,8 +243,8 @@ static bool one_pipe(const struct finding_context *s, struct finding *f)
                  {"pipe_tensor", "the tensor pipe"}, {"pipe_lsu", "the load-store pipe"}};
     size_t busiest = 0;
     for (size_t i = 1; i < sizeof pipes / sizeof *pipes; i++)
-        if (finding_context_number(s, pipes[i].key) > finding_context_number(s, pipes[busiest].key)) busiest = i;
-    double busy = finding_context_number(s, pipes[busiest].key);
+        if (finding_context_number(c, pipes[i].key) > finding_context_number(c, pipes[busiest].key)) busiest = i;
+    double busy = finding_context_number(c, pipes[busiest].key);
     if (!(busy > 80)) return false;
     SAY(f->seen, "%s are busy in %.0f%% of the cycles", pipes[busiest].words, busy);
     SAY(f->why, "nothing makes the kernel faster than the pipe allows, but fewer instructions for it");
@@ -251,12 +252,12 @@ static bool one_pipe(const struct finding_context *s, struct finding *f)
     return true;
 }
 
-static bool at_roofline(const struct finding_context *s, struct finding *f)
+static bool at_roofline(const struct finding_context *c, struct finding *f)
 {
-    const json_t *ceilings = json_object_get(s->profile, "ceilings");
-    double time = json_get_number(s->profile, "time", NAN), flops = json_get_number(s->profile, "flops", 0),
-           bytes = json_get_number(s->profile, "bytes", 0);
-    double compute = finding_context_number(s, "pipe_tensor") > 1
+    const json_t *ceilings = json_object_get(c->profile, "ceilings");
+    double time = json_get_number(c->profile, "time", NAN), flops = json_get_number(c->profile, "flops", 0),
+           bytes = json_get_number(c->profile, "bytes", 0);
+    double compute = finding_context_number(c, "pipe_tensor") > 1
                          ? 0
                          : flops / json_get_number(ceilings, "flops_per_second", NAN),
            memory = bytes / json_get_number(ceilings, "bytes_per_second", NAN);
@@ -269,10 +270,10 @@ static bool at_roofline(const struct finding_context *s, struct finding *f)
     return true;
 }
 
-static bool imbalance(const struct finding_context *s, struct finding *f)
+static bool imbalance(const struct finding_context *c, struct finding *f)
 {
-    double average = finding_context_number(s, "cycles_active"),
-           longest = finding_context_number(s, "cycles_active_max"), waves = finding_context_number(s, "waves");
+    double average = finding_context_number(c, "cycles_active"),
+           longest = finding_context_number(c, "cycles_active_max"), waves = finding_context_number(c, "waves");
     double lost = 1 - average / longest;
     if (!(lost > 0.15) || (waves < 8 && waves != floor(waves))) return false; // else it is the tail
     SAY(f->seen, "the busiest multiprocessor works %.0f%% longer than the average one", 100 * (longest / average - 1));
@@ -282,15 +283,15 @@ static bool imbalance(const struct finding_context *s, struct finding *f)
     return true;
 }
 
-static bool barriers(const struct finding_context *s, struct finding *f)
+static bool barriers(const struct finding_context *c, struct finding *f)
 {
-    double time = share(s, "barrier");
+    double time = share(c, "barrier");
     if (!(time > 0.15)) return false;
     SAY(f->seen, "warps wait at barriers %.0f%% of their time", 100 * time);
     SAY(f->why, "a barrier lasts until the slowest warp of the block has come");
     f->gain = 0.5 * time;
-    if (!propose_step(s, f, "STAGES", 1, "lets the copies run further ahead of the barrier") &&
-        !propose_step(s, f, "BLOCK_K|TILE_K", 1, "needs fewer barriers"))
+    if (!propose_step(c, f, "STAGES", 1, "lets the copies run further ahead of the barrier") &&
+        !propose_step(c, f, "BLOCK_K|TILE_K", 1, "needs fewer barriers"))
         SAY(f->advice, "smaller blocks, or fewer barriers for the same work");
     return true;
 }

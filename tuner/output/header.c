@@ -1,7 +1,6 @@
 // See header.h: reading a header back, merging, and writing it in one step. Its text is made in header_render.c.
 #include "tuner/output/header.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,33 +9,10 @@
 #include <unistd.h>
 
 #include "tuner/base/text.h"
+#include "tuner/output/header_render.h"
 #include "tuner/output/header_section.h"
 
 static const char mark[] = "/* sweetspot-section ";
-
-char *header_identifier(const char *job)
-{
-    char *name = text_format("%s%s", isdigit((unsigned char)job[0]) || !job[0] ? "k_" : "", job);
-    for (char *p = name; *p; p++)
-        if (!isalnum((unsigned char)*p) || (unsigned char)*p > 127) *p = '_';
-    return name;
-}
-
-char *header_prefix(const char *job)
-{
-    char *name = header_identifier(job), *prefix = text_format("%s_fn_", name);
-    free(name);
-    return prefix;
-}
-
-const char *header_hash_number(const char *source_hash, char out[32])
-{
-    size_t digits = strspn(source_hash, "0123456789abcdef");
-    if (digits > 16) digits = 16;
-    snprintf(out, 32, "0x%.*s", (int)digits, digits ? source_hash : "0");
-    if (!digits) strcpy(out, "0x0");
-    return out;
-}
 
 json_t *header_read(const char *path, struct error *err)
 {
@@ -96,14 +72,6 @@ int header_merge(json_t *sections, const json_t *fresh, struct error *err)
     }
     for (size_t i = json_array_size(fresh); i-- > 0;) json_array_insert(sections, 0, json_array_get(fresh, i));
     return 0;
-}
-
-size_t header_devices(const json_t *sections)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < json_array_size(sections); i++)
-        count += !json_get_integer(json_array_get(sections, i), "kernel", 0);
-    return count;
 }
 
 // Creates the folders of a path, like mkdir -p.

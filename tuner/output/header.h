@@ -5,18 +5,8 @@
 #ifndef SWEETSPOT_HEADER_H
 #define SWEETSPOT_HEADER_H
 
-#include <stdio.h>
-
 #include "tuner/base/error.h"
 #include "tuner/base/json.h"
-
-// The job's name as a C identifier: "my-kernel.2" -> "my_kernel_2". malloc'ed.
-char *header_identifier(const char *job);
-// What the header's functions for expressions begin with: "sgemm_fn_". malloc'ed.
-char *header_prefix(const char *job);
-// The number that stands for a source hash where the preprocessor must compare it: "0x" and its first 16 digits. Writes
-// into `out`.
-const char *header_hash_number(const char *source_hash, char out[32]);
 
 // The sections of a header written before, as an array (new reference): empty when there is no such file. NULL with a
 // message when the file is something else or cannot be read.
@@ -26,15 +16,9 @@ json_t *header_read(const char *path, struct error *);
 // with a message when the others are of another job or have other problem sizes, so that one header cannot serve both.
 int header_merge(json_t *sections, const json_t *fresh, struct error *);
 
-// How many devices the sections are for.
-size_t header_devices(const json_t *sections);
-
-// Writes the header of these sections (at least one; the first is the default device). -1 with a message when a
-// parameter's macro would collide with one of the header's own.
-int header_render(FILE *, const json_t *sections, struct error *);
-
-// Renders into a temporary file beside `path` (its folder is created) and renames it: readers see the old header or the
-// new one.
+// Writes the header of these sections (at least one; the first is the default device) into a temporary file beside
+// `path` (its folder is created) and renames it: readers see the old header or the new one. -1 with a message when that
+// fails, or when a parameter's macro would collide with one of the header's own.
 int header_write(const char *path, const json_t *sections, struct error *);
 
 #endif

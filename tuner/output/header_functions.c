@@ -4,30 +4,18 @@
 // They include nothing, allocate nothing, and are written for the strictest warnings of C99, C++11 and CUDA: no
 // structure has the name of a function (C++ warns of that), no argument goes unused, and nothing is converted without a
 // cast.
+#include "tuner/output/header_functions.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/text.h"
-#include "tuner/output/header_parts.h"
-
-void header_put_arguments(struct renderer *r, const char *first)
-{
-    const json_t *size;
-    size_t i;
-    fputs(first, r->file);
-    json_array_foreach(r->sizes, i, size)
-        fprintf(r->file, "%slong long size_%s", i || *first ? ", " : "", json_string_value(size));
-    if (!*first && !json_array_size(r->sizes)) fputs("void", r->file);
-}
-
-void header_put_sizes(struct renderer *r, const char *first)
-{
-    const json_t *size;
-    size_t i;
-    json_array_foreach(r->sizes, i, size) fprintf(r->file, "%ssize_%s", i ? ", " : first, json_string_value(size));
-}
+#include "tuner/output/header_maps.h"
+#include "tuner/output/header_section.h"
+#include "tuner/output/header_select.h"
+#include "tuner/run/embedded.h"
 
 static void put_helpers(struct renderer *r)
 {
@@ -35,21 +23,17 @@ static void put_helpers(struct renderer *r)
         r->file,
         "#if defined(__CUDACC_RTC__)\n#define %1$s_FUNCTION static inline __host__ __device__ __attribute__((unused))\n"
         "#elif defined(__CUDACC__)\n#define %1$s_FUNCTION static inline __host__ __device__\n"
-        "#else\n#define %1$s_FUNCTION static inline\n#endif\n\n"
-        "%1$s_FUNCTION long long %2$s_fn_ceil_div(long long a, long long b) { return a / b + (a %% b != 0 && (a < 0) "
-        "== (b < 0)); }\n"
-        "%1$s_FUNCTION long long %2$s_fn_round_up(long long a, long long b) { return %2$s_fn_ceil_div(a, b) * b; }\n"
-        "%1$s_FUNCTION long long %2$s_fn_min(long long a, long long b) { return a < b ? a : b; }\n"
-        "%1$s_FUNCTION long long %2$s_fn_max(long long a, long long b) { return a > b ? a : b; }\n"
-        "%1$s_FUNCTION long long %2$s_fn_abs(long long a) { return a < 0 ? -a : a; }\n"
-        "%1$s_FUNCTION long long %2$s_fn_is_pow2(long long a) { return a > 0 && (a & (a - 1)) == 0; }\n"
-        "%1$s_FUNCTION long long %2$s_fn_log2(long long a) { long long n = 0; while (a >>= 1) n++; return n; }\n\n"
+        "#else\n#define %1$s_FUNCTION static inline\n#endif\n\n",
+        r->upper);
+    header_put_shared(r, embedded_fn_arithmetic());
+    fprintf(
+        r->file,
         "/* One launch. overlap: 1 where it was launched with programmatic stream serialization "
         "(cudaLaunchAttributeProgrammaticStreamSerialization) after the stage\n * before it. used: 0 where this stage "
         "is not part of the configuration. The sections are numbered in the order of this file. */\n"
-        "struct %2$s_launch { unsigned grid[3], block[3], cluster[3], shared_bytes; int cooperative, overlap, used; "
+        "struct %s_launch { unsigned grid[3], block[3], cluster[3], shared_bytes; int cooperative, overlap, used; "
         "};\n\n",
-        r->upper, r->lower);
+        r->lower);
 }
 
 static const json_t *find_stage(const json_t *section, const char *name)
@@ -117,7 +101,7 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
         const json_t *stage = find_stage(section, name);
         if (!stage) continue;
         fprintf(f, "    case %zu: /* ", i);
-        put_comment(f, json_get_string(section, "device", "?"));
+        header_put_comment(f, json_get_string(section, "device", "?"));
         fputs(" */\n", f);
         put_case(r, stage);
     }
@@ -150,7 +134,7 @@ static void put_geometry(struct renderer *r)
     size_t i, k;
     json_t *seen = json_object();
     bool several = false;
-    json_array_foreach(r->sections, i, section) several |= stage_count(section) > 1;
+    json_array_foreach(r->sections, i, section) several |= header_stage_count(section) > 1;
     json_array_foreach(r->sections, i, section)
     {
         json_array_foreach(json_object_get(section, "stages"), k, stage)
@@ -181,12 +165,12 @@ static void put_result_rows(struct renderer *r)
     size_t i, k, d;
     json_array_foreach(r->sections, i, section)
     {
-        char *device = literal(json_get_string(section, "device", ""));
+        char *device = header_literal(json_get_string(section, "device", ""));
         json_array_foreach(json_object_get(section, "problems"), k, problem)
         {
-            char *name = literal(json_get_string(problem, "name", ""));
-            struct interval time = interval_at(problem, "time");
-            fprintf(r->file, "        {%s, %d, %zu, %s, {", device, compute_of(section), i, name);
+            char *name = header_literal(json_get_string(problem, "name", ""));
+            struct interval time = header_interval(problem, "time");
+            fprintf(r->file, "        {%s, %d, %zu, %s, {", device, header_compute(section), i, name);
             json_array_foreach(json_object_get(problem, "sizes"), d, size)
                 fprintf(r->file, "%s%" PRId64, d ? ", " : "", (int64_t)json_integer_value(size));
             if (!json_array_size(r->sizes)) fputc('0', r->file);
@@ -233,19 +217,14 @@ static void put_results(struct renderer *r)
     fprintf(f, ")\n{\n    int count, i%s;\n    double least = 0;\n", sizes ? ", d" : "");
     fprintf(f, "    const struct %1$s_result *results = %1$s_results(&count), *nearest = 0;\n", r->lower);
     if (sizes) {
-        fprintf(f, "    double size[%zu];\n", sizes);
-        json_array_foreach(r->sizes, i, size)
-            fprintf(f, "    size[%zu] = (double)size_%s;\n", i, json_string_value(size));
+        fprintf(f, "    long long size[%zu];\n", sizes);
+        json_array_foreach(r->sizes, i, size) fprintf(f, "    size[%zu] = size_%s;\n", i, json_string_value(size));
     }
     fprintf(f, "    for (i = 0; i < count; i++) {\n        double distance = 1;\n        if (results[i].section != "
                "section) continue;\n");
     if (sizes)
-        fprintf(f,
-                "        for (d = 0; d < %zu; d++) {\n"
-                "            double there = (double)results[i].size[d];\n"
-                "            distance *= there > size[d] ? there / (size[d] > 1 ? size[d] : 1) : size[d] / (there > 1 "
-                "? there : 1);\n        }\n",
-                sizes);
+        fprintf(f, "        for (d = 0; d < %zu; d++) distance *= %s_fn_ratio(size[d], results[i].size[d]);\n", sizes,
+                r->lower);
     fprintf(f, "        if (!nearest || distance < least) {\n            nearest = &results[i];\n            least = "
                "distance;\n        }\n    }\n"
                "    return nearest;\n}\n#endif\n\n");
@@ -257,5 +236,5 @@ void header_functions(struct renderer *r)
     header_tensor_map_type(r);
     put_geometry(r);
     put_results(r);
-    if (several_kernels(r->sections)) header_select(r);
+    if (header_several_kernels(r->sections)) header_select(r);
 }

@@ -3,11 +3,11 @@
 //
 // The header includes nothing, so the fields have plain types; CUDA's enumerations are given as their numbers (cuda.h,
 // stable since CUDA 12.0).
-#include <stdlib.h>
+#include "tuner/output/header_maps.h"
+
 #include <string.h>
 
-#include "tuner/base/text.h"
-#include "tuner/output/header_parts.h"
+#include "tuner/job/job.h"
 
 static int element_number(const char *type)
 {
@@ -70,12 +70,12 @@ void header_tensor_maps(struct renderer *r, const char *stage, const char *prefi
 {
     const json_t *section, *map, *size;
     size_t i, k, argument;
-    for (argument = 0; argument < HEADER_ARGUMENTS_MAX; argument++) {
+    for (argument = 0; argument < JOB_MAX_ARGUMENTS; argument++) {
         map = NULL;
         json_array_foreach(r->sections, i, section) if ((map = find_map(section, stage, argument))) break;
         if (!map) continue;
         fprintf(r->file, "/* Argument %zu, a tensor map of ", argument);
-        put_comment(r->file, json_get_string(map, "buffer", "?"));
+        header_put_comment(r->file, json_get_string(map, "buffer", "?"));
         fputs(". */\n", r->file);
         fprintf(r->file, "%s_FUNCTION struct %s_tensor_map %stensor_map_%zu_on(", r->upper, r->lower, prefix, argument);
         header_put_arguments(r, "int section");

@@ -5,7 +5,8 @@
 // and results as inline functions, and last, outside the include guard, the parameters under the template's own names:
 // nothing of ours comes after them that a parameter called `N` or `grid` could break. Function arguments are called
 // size_M for the same reason.
-#include <ctype.h>
+#include "tuner/output/header_render.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -14,46 +15,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
-#include "tuner/output/header_parts.h"
-
-static char *upper_identifier(const char *text)
-{
-    char *name = header_identifier(text);
-    for (char *p = name; *p; p++) *p = (char)toupper((unsigned char)*p);
-    return name;
-}
-
-void put_comment(FILE *file, const char *text)
-{
-    for (; *text; text++) {
-        fputc((unsigned char)*text < ' ' ? ' ' : *text, file);
-        if ((text[0] == '*' && text[1] == '/') || (text[0] == '/' && text[1] == '*')) fputc(' ', file);
-    }
-}
-
-char *literal(const char *text)
-{
-    char *out = memory_new(4 * strlen(text) + 3, 1), *p = out;
-    *p++ = '"';
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\' || c == '?')
-            p += sprintf(p, "\\%c", c); // "\?" keeps trigraphs away
-        else if (c < ' ')
-            p += sprintf(p, "\\%03o", c);
-        else
-            *p++ = (char)c;
-    }
-    *p++ = '"';
-    return out;
-}
+#include "tuner/output/header_functions.h"
+#include "tuner/output/header_section.h"
 
 // One macro of the section, prefixed. `name` may be lower case and have any characters.
 __attribute__((format(printf, 3, 4))) static void define(struct renderer *r, const char *name, const char *format, ...)
 {
-    char *upper = upper_identifier(name), *value = NULL;
+    char *upper = header_upper(name), *value = NULL;
     va_list args;
     va_start(args, format);
     if (vasprintf(&value, format, args) < 0) value = NULL;
@@ -72,20 +41,9 @@ __attribute__((format(printf, 3, 4))) static void define(struct renderer *r, con
 
 static void define_text(struct renderer *r, const char *name, const char *text)
 {
-    char *quoted = literal(text);
+    char *quoted = header_literal(text);
     define(r, name, "%s", quoted);
     free(quoted);
-}
-
-struct interval interval_at(const json_t *object, const char *key)
-{
-    const json_t *list = json_object_get(object, key);
-    double v[3];
-    for (size_t i = 0; i < 3; i++) {
-        const json_t *item = json_array_get(list, i);
-        v[i] = json_is_number(item) ? json_number_value(item) : (double)NAN;
-    }
-    return (struct interval){v[0], v[1], v[2]};
 }
 
 // NAME, NAME_LOW, NAME_HIGH, as far as they are known.
@@ -108,33 +66,9 @@ static char *date_of(const json_t *section)
     return text_copy(text);
 }
 
-int compute_of(const json_t *section)
-{
-    int compute = 0;
-    return sscanf(json_get_string(section, "arch", ""), "sm_%d", &compute) == 1 ? compute : 0;
-}
-
-size_t stage_count(const json_t *section)
-{
-    return json_array_size(json_object_get(section, "stages"));
-}
-
-bool several_kernels(const json_t *sections)
-{
-    for (size_t i = 0; i < json_array_size(sections); i++)
-        if (json_get_integer(json_array_get(sections, i), "kernels", 0)) return true;
-    return false;
-}
-
-size_t first_of_device(const json_t *sections, size_t section)
-{
-    size_t kernel = (size_t)json_get_integer(json_array_get(sections, section), "kernel", 0);
-    return kernel < section ? section - kernel : 0;
-}
-
 static char *device_macro(const json_t *section)
 {
-    return upper_identifier(json_get_string(section, "device", "unknown"));
+    return header_upper(json_get_string(section, "device", "unknown"));
 }
 
 static void comment_section(struct renderer *r, const json_t *section)
@@ -144,18 +78,18 @@ static void comment_section(struct renderer *r, const json_t *section)
     char text[128], *date = date_of(section);
     FILE *f = r->file;
     fputs(" *\n * ", f);
-    put_comment(f, json_get_string(section, "device", "?"));
+    header_put_comment(f, json_get_string(section, "device", "?"));
     fputs(" (", f);
-    put_comment(f, json_get_string(section, "arch", "?"));
+    header_put_comment(f, json_get_string(section, "arch", "?"));
     const char *driver = json_get_string(section, "driver", "");
     fputs(*driver ? ", driver " : "", f);
-    put_comment(f, driver);
+    header_put_comment(f, driver);
     fputs(", ", f);
-    put_comment(f, json_get_string(section, "compiler", "?"));
+    header_put_comment(f, json_get_string(section, "compiler", "?"));
     int64_t kernels = json_get_integer(section, "kernels", 0);
     fprintf(f, "), %s\n *   ", date);
     if (kernels) fprintf(f, "kernel %" PRId64 " of %" PRId64 ": ", json_get_integer(section, "kernel", 0), kernels);
-    put_comment(f, json_get_string(section, "configuration", ""));
+    header_put_comment(f, json_get_string(section, "configuration", ""));
     int64_t rounds = json_get_integer(section, "rounds", 0);
     bool replayed = json_get_bool(section, "replayed", false);
     if (json_get_bool(section, "final", false))
@@ -165,22 +99,22 @@ static void comment_section(struct renderer *r, const json_t *section)
         fputs("\n *   NOT decided in a final: the best of the search so far, which luck may have chosen\n", f);
     json_array_foreach(json_object_get(section, "problems"), i, item)
     {
-        struct interval time = interval_at(item, "time");
+        struct interval time = header_interval(item, "time");
         fputs(" *   ", f);
-        put_comment(f, json_get_string(item, "name", "?"));
+        header_put_comment(f, json_get_string(item, "name", "?"));
         fprintf(f, "  %s\n", show_interval(&time, text, sizeof text));
     }
     json_array_foreach(json_object_get(section, "ratios"), i, item)
     {
-        struct interval ratio = interval_at(item, "ratio");
+        struct interval ratio = header_interval(item, "ratio");
         fprintf(f, " *   %s times the speed of ", show_ratio(&ratio, text, sizeof text));
-        put_comment(f, json_get_string(item, "name", "?"));
+        header_put_comment(f, json_get_string(item, "name", "?"));
         fputc('\n', f);
     }
     json_array_foreach(json_object_get(section, "ties"), i, item)
     {
         fputs(" *   tied with ", f);
-        put_comment(f, json_is_string(item) ? json_string_value(item) : "?");
+        header_put_comment(f, json_is_string(item) ? json_string_value(item) : "?");
         fputc('\n', f);
     }
     const json_t *verified = json_object_get(section, "verified");
@@ -191,7 +125,7 @@ static void comment_section(struct renderer *r, const json_t *section)
     json_array_foreach(verified, i, item)
     {
         fputs(i ? "; " : " ", f);
-        put_comment(f, json_is_string(item) ? json_string_value(item) : "?");
+        header_put_comment(f, json_is_string(item) ? json_string_value(item) : "?");
     }
     double error = json_get_number(section, "error", NAN);
     if (isfinite(error)) fprintf(f, "; largest error %.2g of what is allowed", error);
@@ -199,10 +133,11 @@ static void comment_section(struct renderer *r, const json_t *section)
     free(date);
 }
 
-// The section as JSON in a comment that nothing inside can end or open: a star beside a slash is written as its number.
+// The section as JSON, numbers exact (the selector compares them), in a comment that nothing inside can end or open: a
+// star beside a slash is written as its number.
 static void put_section(FILE *file, const json_t *section)
 {
-    char *text = json_dumps(section, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));
+    char *text = json_dumps(section, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(17));
     fputs("/* sweetspot-section ", file);
     for (const char *p = text; *p; p++) {
         if (*p == '*' && (p[1] == '/' || (p > text && p[-1] == '/')))
@@ -221,11 +156,11 @@ static void put_opening(struct renderer *r)
     size_t i;
     FILE *f = r->file;
     fputs("/* ", f);
-    put_comment(f, json_get_string(first, "job", "?"));
+    header_put_comment(f, json_get_string(first, "job", "?"));
     fprintf(f, ": the fastest configuration that sweetspot found%s. Written by sweetspot; do not edit.\n",
             header_devices(r->sections) > 1 ? " for each of these devices" : "");
     json_array_foreach(r->sections, i, section) comment_section(r, section);
-    char *kernels = several_kernels(r->sections)
+    char *kernels = header_several_kernels(r->sections)
                         ? text_format(" * There are several kernels, each for some problems. Define %1$s_KERNEL as 0, "
                                       "1 ... %1$s_KERNELS - 1 and include the template once for\n"
                                       " * each, in a file of its own, its entry renamed; %2$s_select(sizes) says which "
@@ -259,11 +194,11 @@ static void put_selection(struct renderer *r)
 {
     const json_t *section;
     size_t i;
-    bool several = several_kernels(r->sections);
+    bool several = header_several_kernels(r->sections);
     const char *macro = several ? "FIRST_SECTION" : "SECTION";
     json_array_foreach(r->sections, i, section)
     {
-        if (first_of_device(r->sections, i) != i) continue;
+        if (header_first_of_device(r->sections, i) != i) continue;
         char *device = device_macro(section);
         fprintf(r->file, "#%s defined(%s_DEVICE_%s)\n#define %s_%s %zu\n", i ? "elif" : "if", r->upper, device,
                 r->upper, macro, i);
@@ -315,7 +250,7 @@ static void put_stage_figures(struct renderer *r, const json_t *section)
     size_t i;
     json_array_foreach(json_object_get(section, "stages"), i, stage)
     {
-        bool only = stage_count(section) == 1;
+        bool only = header_stage_count(section) == 1;
         const char *name = only ? "" : json_get_string(stage, "name", "?"), *joint = only ? "" : "_";
         for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
             int64_t value = json_get_integer(stage, figures[k].key, -1);
@@ -334,7 +269,7 @@ static void put_counters(struct renderer *r, const json_t *section)
 {
     const json_t *counter;
     size_t i;
-    bool problems = json_array_size(json_object_get(section, "problems")) > 1, stages = stage_count(section) > 1;
+    bool problems = json_array_size(json_object_get(section, "problems")) > 1, stages = header_stage_count(section) > 1;
     json_array_foreach(json_object_get(section, "counters"), i, counter)
     {
         char problem[24] = "", stage[24] = "";
@@ -353,7 +288,7 @@ static void put_worth(struct renderer *r, const json_t *section)
     size_t i;
     char number[32], *date = date_of(section);
     for (i = 0; i < sizeof texts / sizeof *texts; i++) define_text(r, texts[i], json_get_string(section, texts[i], ""));
-    define(r, "compute", "%d", compute_of(section));
+    define(r, "compute", "%d", header_compute(section));
     define_text(r, "date", date);
     define_text(r, "source_hash_text", json_get_string(section, "source_hash", ""));
     define(r, "source_hash", "%sULL", header_hash_number(json_get_string(section, "source_hash", ""), number));
@@ -363,12 +298,12 @@ static void put_worth(struct renderer *r, const json_t *section)
     if (json_is_number(json_object_get(section, "error")))
         define(r, "error", "%.3g", json_get_number(section, "error", 0));
     struct interval time = {json_get_number(section, "seconds", NAN), NAN, NAN};
-    if (json_array_size(problems) == 1) time = interval_at(json_array_get(problems, 0), "time");
+    if (json_array_size(problems) == 1) time = header_interval(json_array_get(problems, 0), "time");
     define_interval(r, "seconds", time);
     json_array_foreach(json_object_get(section, "ratios"), i, ratio)
     {
         char *macro = text_format("ratio_%s", json_get_string(ratio, "name", "?"));
-        define_interval(r, macro, interval_at(ratio, "ratio"));
+        define_interval(r, macro, header_interval(ratio, "ratio"));
         free(macro);
     }
     put_stage_figures(r, section);
@@ -426,15 +361,14 @@ static void put_own_names(struct renderer *r)
         {
             const json_t *value = json_object_get(item, "value");
             int64_t number = json_integer_value(value);
+            char pragma[JOB_UNROLL_PRAGMA_SIZE];
             fprintf(f, "#define %s", json_get_string(item, "name", "?"));
             if (json_is_string(value))
                 fprintf(f, " %s\n", json_string_value(value));
-            else if (strcmp(json_get_string(item, "kind", ""), "unroll") != 0)
-                fprintf(f, " %" PRId64 "\n", number);
-            else if (number > 1)
-                fprintf(f, " _Pragma(\"unroll %" PRId64 "\")\n", number);
+            else if (!strcmp(json_get_string(item, "kind", ""), "unroll"))
+                fprintf(f, "%s%s\n", number ? " " : "", job_unroll_pragma(number, pragma));
             else
-                fputs(number ? " _Pragma(\"unroll\")\n" : "\n", f);
+                fprintf(f, " %" PRId64 "\n", number);
         }
         json_array_foreach(json_object_get(section, "defines"), k, item)
             fprintf(f, "#define %s %s\n", json_get_string(item, "name", "?"), json_get_string(item, "value", ""));
@@ -450,7 +384,7 @@ int header_render(FILE *file, const json_t *sections, struct error *err)
                          .sections = sections,
                          .sizes = json_object_get(first, "sizes"),
                          .lower = header_identifier(job),
-                         .upper = upper_identifier(job),
+                         .upper = header_upper(job),
                          .prefixes = json_array(),
                          .err = err};
     put_opening(&r);

@@ -116,14 +116,10 @@ static json_t *map_section(const struct expression_folding *f, const struct argu
                  set_c(object, "interleave", f, map->interleave, "0", err) ||
                  set_c(object, "promotion", f, map->promotion, "0", err);
     for (size_t i = 0; i < map->rank && !failed; i++) {
-        size_t d = map->rank - 1 - i;
         json_t *c = json_object();
-        failed = set_c(c, "size", f,
-                       map->view[d] ? map->view[d]
-                       : i          ? b->rows
-                                    : b->cols,
-                       "1", err) ||
-                 set_c(c, "box", f, map->box[d], "1", err);
+        failed = set_c(c, "size", f, tensor_map_size(b, map, i), "1", err) ||
+                 set_c(c, "box", f, map->box[map->rank - 1 - i], "1", err) ||
+                 (i && set_c(c, "stride", f, tensor_map_stride(b, map, i), dense, err));
         if (!failed) {
             json_array_append(sizes, json_object_get(c, "size"));
             json_array_append(box, json_object_get(c, "box"));
@@ -131,11 +127,7 @@ static json_t *map_section(const struct expression_folding *f, const struct argu
             free(dense);
             dense = longer;
         }
-        if (!failed && d > 0) {
-            const struct expr *given = map->stride[d - 1] ? map->stride[d - 1]
-                                       : map->rank == 2   ? (b->ld ? b->ld : b->cols)
-                                                          : NULL;
-            failed = set_c(c, "stride", f, given, dense, err);
+        if (!failed && i) {
             char *bytes = text_format("%zu * (%s)", element_size(b->type), json_get_string(c, "stride", ""));
             json_array_append_new(strides, json_string(bytes));
             free(bytes);
@@ -273,7 +265,7 @@ static int set_work(json_t *section, const struct job *job, const struct express
 {
     char *product = text_copy("1");
     for (size_t i = 0; i < job->size_count; i++) {
-        char *longer = text_format("%s * size_%s", product, job->size_names[i]);
+        char *longer = text_format("%s * (double)size_%s", product, job->size_names[i]);
         free(product);
         product = longer;
     }
@@ -362,4 +354,47 @@ json_t *header_section(const struct job *job, const struct environment *environm
         return NULL;
     }
     return section;
+}
+
+struct interval header_interval(const json_t *object, const char *key)
+{
+    const json_t *list = json_object_get(object, key);
+    double v[3];
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *item = json_array_get(list, i);
+        v[i] = json_is_number(item) ? json_number_value(item) : (double)NAN;
+    }
+    return (struct interval){v[0], v[1], v[2]};
+}
+
+int header_compute(const json_t *section)
+{
+    int compute = 0;
+    return sscanf(json_get_string(section, "arch", ""), "sm_%d", &compute) == 1 ? compute : 0;
+}
+
+size_t header_stage_count(const json_t *section)
+{
+    return json_array_size(json_object_get(section, "stages"));
+}
+
+bool header_several_kernels(const json_t *sections)
+{
+    for (size_t i = 0; i < json_array_size(sections); i++)
+        if (json_get_integer(json_array_get(sections, i), "kernels", 0)) return true;
+    return false;
+}
+
+size_t header_first_of_device(const json_t *sections, size_t section)
+{
+    size_t kernel = (size_t)json_get_integer(json_array_get(sections, section), "kernel", 0);
+    return kernel < section ? section - kernel : 0;
+}
+
+size_t header_devices(const json_t *sections)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < json_array_size(sections); i++)
+        count += !json_get_integer(json_array_get(sections, i), "kernel", 0);
+    return count;
 }

@@ -23,6 +23,8 @@
 #ifndef SWEETSPOT_HEADER_SECTION_H
 #define SWEETSPOT_HEADER_SECTION_H
 
+#include <stdbool.h>
+
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
 #include "tuner/output/finals.h"
@@ -36,5 +38,16 @@ enum { HEADER_SECTION_VERSION = 1 };
 // cannot be written as C. New reference.
 json_t *header_section(const struct job *, const struct environment *, const struct trial *, const struct final *,
                        size_t kernel, const char *const *ties, const char *prefix, struct error *);
+
+// Members of a section: the array [value, low, high] of an object's member; 90 for "sm_90a", 0 unknown; its stages.
+struct interval header_interval(const json_t *object, const char *key);
+int header_compute(const json_t *section);
+size_t header_stage_count(const json_t *section);
+
+// Of all sections of a header: how many devices they are for; whether some device has several kernels; the first
+// section of a section's device.
+size_t header_devices(const json_t *sections);
+bool header_several_kernels(const json_t *sections);
+size_t header_first_of_device(const json_t *sections, size_t section);
 
 #endif

@@ -10,6 +10,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/recorded/recorded_parts.h"
+#include "tuner/trial/trial_field.h"
 
 // Kernel Tuner writes 1e20 for what failed.
 static const double longest_time = 1e19;
@@ -21,12 +22,6 @@ struct recorded *recorded_new(void)
     r->objective = text_copy("geomean");
     r->best = -1;
     return r;
-}
-
-static void release_times(struct recorded_time *times, size_t count)
-{
-    for (size_t i = 0; times && i < count; i++) free(times[i].samples);
-    free(times);
 }
 
 static void release_index(struct recorded *r)
@@ -44,15 +39,15 @@ void recorded_free(struct recorded *r)
 {
     if (!r) return;
     release_index(r);
-    for (size_t i = 0; i < r->trial_count; i++) {
-        free(r->trials[i].reason);
-        free(r->trials[i].counters);
-        release_times(r->trials[i].problems, r->problem_count);
-    }
     for (size_t i = 0; i < r->baseline_count; i++) {
         free(r->baselines[i].name);
-        release_times(r->baselines[i].problems, r->problem_count);
+        free(r->baselines[i].problems);
     }
+    for (size_t i = 0; i < r->unknown_count; i++) free(r->unknown_columns[i]);
+    free(r->unknown_columns);
+    arena_release(&r->memory);
+    free(r->figures);
+    free(r->counters);
     for (size_t i = 0; i < r->problem_count; i++) {
         for (size_t j = 0; j < r->problems[i].size_count; j++) free(r->problems[i].size_names[j]);
         free(r->problems[i].size_names);
@@ -224,17 +219,27 @@ void recorded_add_trials(struct recorded *r, size_t count)
 {
     r->trial_count = count;
     r->trials = memory_new(count, sizeof *r->trials);
+    r->figures = memory_new(count * r->problem_count, sizeof *r->figures);
+    r->counters = memory_new(count * r->metric_count, sizeof *r->counters);
     r->configs = memory_new(count * r->parameter_count, sizeof *r->configs);
     for (size_t i = 0; i < count; i++) {
-        struct recorded_trial *t = &r->trials[i];
-        t->objective = t->compile_seconds = NAN;
-        t->facts = (struct static_facts){NAN, NAN, NAN, NAN, NAN};
-        t->problems = memory_new(r->problem_count, sizeof *t->problems);
-        for (size_t p = 0; p < r->problem_count; p++)
-            t->problems[p].time = t->problems[p].low = t->problems[p].high = NAN;
-        if (r->metric_count) t->counters = memory_new(r->metric_count, sizeof *t->counters);
-        for (size_t m = 0; m < r->metric_count; m++) t->counters[m] = NAN;
+        struct trial *t = &r->trials[i];
+        trial_clear(FIELD_TRIAL, t);
+        t->problem_count = r->problem_count;
+        t->problems = r->figures + i * r->problem_count;
+        for (size_t p = 0; p < r->problem_count; p++) {
+            struct trial_problem *problem = recorded_figures(r, i, p);
+            trial_clear(FIELD_PROBLEM, problem);
+            problem->name = r->problems[p].name;
+            problem->tuned = true;
+        }
     }
+    for (size_t i = 0; i < count * r->metric_count; i++) r->counters[i] = NAN;
+}
+
+struct trial_problem *recorded_figures(struct recorded *r, size_t trial, size_t problem)
+{
+    return &r->figures[trial * r->problem_count + problem];
 }
 
 void recorded_one_problem(struct recorded *r)
@@ -244,23 +249,9 @@ void recorded_one_problem(struct recorded *r)
     r->problems[0] = (struct recorded_problem){.name = text_copy(""), .weight = 1, .flops = NAN, .bytes = NAN};
 }
 
-bool recorded_set_time(struct recorded_time *t, const json_t *value, double scale)
+bool recorded_is_time(double time)
 {
-    double time = json_is_number(value) ? json_number_value(value) : NAN;
-    if (!(time > 0) || time > longest_time) return false;
-    t->time = time * scale;
-    return true;
-}
-
-void recorded_set_samples(struct recorded_time *t, const json_t *values, double scale)
-{
-    size_t count = json_array_size(values);
-    if (count == 0) return;
-    t->samples = memory_new(count, sizeof *t->samples);
-    for (size_t i = 0; i < count; i++) {
-        const json_t *value = json_array_get(values, i);
-        if (json_is_number(value)) t->samples[t->sample_count++] = json_number_value(value) * scale;
-    }
+    return time > 0 && time <= longest_time;
 }
 
 // Index --------------------------------------------------------------------------------------------
@@ -271,7 +262,7 @@ static int compute_objectives(struct recorded *r, struct error *err)
     if (!worst && strcmp(r->objective, "geomean") != 0)
         return error_set(err, "unknown objective '%s': \"geomean\" and \"worst\" are known", r->objective);
     for (size_t i = 0; i < r->trial_count; i++) {
-        struct recorded_trial *t = &r->trials[i];
+        struct trial *t = &r->trials[i];
         t->objective = NAN;
         if (t->status != STATUS_OK && t->status != STATUS_SLOW) continue;
         double sum = 0, weights = 0, most = 0;
@@ -323,7 +314,7 @@ int64_t recorded_find(const struct recorded *r, const uint16_t *config)
 
 struct observation recorded_observation(const struct recorded *r, size_t trial)
 {
-    const struct recorded_trial *t = &r->trials[trial];
+    const struct trial *t = &r->trials[trial];
     struct observation o = {.config = r->configs + trial * r->parameter_count, .objective = t->objective};
     o.outcome = t->status == STATUS_OK       ? OUTCOME_OK
                 : t->status == STATUS_SLOW   ? OUTCOME_SLOW

@@ -27,13 +27,12 @@
 //   entry a problem
 //   "finals": [...]                                             * documents of finals, kept as they are
 //
-// Columns: every parameter's name (required; the cell is the value itself), "status" (a word of protocol.h; missing: ok
-// if there is a time), "reason" (text), "time", "low", "high" (s; the estimate and its 95% interval), "samples" (array
-// of s), the compiler's facts "registers",
-// "spill_bytes", "shared_bytes", "code_bytes", "theoretical_occupancy" (0..1), "compile_seconds", and the metrics' keys
-// (of the first problem). With more than one problem the cells of time, low and high are arrays with one number a
-// problem, samples an array of arrays. Unknown columns are passed over. A trial that says ok or slow but whose time is
-// absent, a string, not positive or above 1e19 counts as launch_error.
+// Columns: every parameter's name (required; the cell is the value itself), the trial's and the problems' fields that
+// are marked as recorded (tuner/trial/trial_field.c: "status", "reason", "time", "low", "registers", "gpu_seconds" ...;
+// a missing status is ok if there is a time), and the metrics' keys (of the first problem). With more than one problem
+// a problem's field has an array with one value a problem, samples an array of arrays. A column that is missing is
+// unknown for all trials. A column that this program does not know is left out and noted in `unknown_columns`. A trial
+// that says ok or slow but whose time is absent, a string, not positive or above 1e19 counts as launch_error.
 //
 // Errors (with the number of the trial, from 0): a file that is cut off or no JSON, no known format, no parameters or
 // trials, a parameter without values or with a value twice, a value that is not among its parameter's, a configuration
@@ -49,9 +48,10 @@
 
 #include "search/space.h"
 #include "search/strategy.h"
+#include "tuner/base/arena.h"
 #include "tuner/base/error.h"
 #include "tuner/base/json.h"
-#include "tuner/base/protocol.h"
+#include "tuner/trial/trial.h"
 
 struct recorded_problem {
     char *name; // may be ""
@@ -74,39 +74,14 @@ struct recorded_metric {
     char *key, *metric, *unit;
 };
 
-// Measured times of one problem, in seconds; NaN where absent.
-struct recorded_time {
-    double time, low, high;
-    size_t sample_count;
-    double *samples;
-};
-
 struct recorded_baseline {
     char *name;
-    struct recorded_time *problems; // problem_count of them
-};
-
-// Facts known after compiling alone. Worst stage where a candidate has several. NaN where unknown.
-struct static_facts {
-    double registers;    // a thread
-    double spill_bytes;  // loads + stores
-    double shared_bytes; // a block, static + dynamic
-    double code_bytes;
-    double occupancy; // theoretical, 0..1
-};
-
-struct recorded_trial {
-    enum trial_status status;
-    char *reason;                   // NULL where none
-    double objective;               // s, from the times; NaN unless status is ok or slow
-    double compile_seconds;         // NaN where unknown
-    struct static_facts facts;      // NaN where unknown
-    struct recorded_time *problems; // problem_count of them
-    double *counters;               // metric_count of them, NaN where absent; NULL where there are no metrics
+    struct trial_problem *problems; // problem_count of them; of their fields, those of a time are used
 };
 
 // Everything belongs to the struct; recorded_free releases it. Filled by recorded_read, or by hand for recorded_write:
-// start from recorded_new, allocate with malloc, set the counts.
+// start from recorded_new, allocate with malloc, set the counts; make trials with recorded_add_trials, and keep their
+// texts and samples in `memory`. A recorded trial has no stages but `facts`, and no `config` but its row of `configs`.
 struct recorded {
     char *job;                             // "" where unknown
     char *objective;                       // "geomean" or "worst"
@@ -122,8 +97,13 @@ struct recorded {
     size_t baseline_count;
     struct recorded_baseline *baselines;
     size_t trial_count;
-    struct recorded_trial *trials;
-    uint16_t *configs; // trial_count times parameter_count value indices
+    struct trial *trials;
+    struct trial_problem *figures; // trial_count times problem_count: the trials' problems
+    double *counters;              // trial_count times metric_count, NaN where absent; of the first problem
+    uint16_t *configs;             // trial_count times parameter_count value indices
+    struct arena memory;
+    size_t unknown_count; // columns of the file that are not known here
+    char **unknown_columns;
 
     // Made by recorded_index (recorded_read calls it).
     struct symbols *symbols;
@@ -134,6 +114,9 @@ struct recorded {
 
 struct recorded *recorded_new(void);
 void recorded_free(struct recorded *);
+
+// Room for `count` trials, all unknown, once problem_count, metric_count and parameter_count are set.
+void recorded_add_trials(struct recorded *, size_t count);
 
 // NULL with a message that begins with the path.
 struct recorded *recorded_read(const char *path, struct error *);

@@ -33,10 +33,26 @@ static int set_value(struct recorded *r, size_t trial, size_t parameter, const j
     return 0;
 }
 
-static void set_failed(struct recorded_trial *t, enum trial_status status, const char *reason)
+static void set_failed(struct recorded *r, size_t trial, enum trial_status status, const char *reason)
 {
-    t->status = status;
-    t->reason = text_copy(reason);
+    r->trials[trial].status = status;
+    r->trials[trial].reason = arena_copy(&r->memory, reason);
+}
+
+// The one problem's time and samples, of which `unit` makes seconds. False, and nothing set, where there is no time.
+static bool set_time(struct recorded *r, size_t trial, const json_t *time, const json_t *samples, double unit)
+{
+    struct trial_problem *p = recorded_figures(r, trial, 0);
+    double value = json_is_number(time) ? json_number_value(time) : NAN;
+    if (!recorded_is_time(value)) return false;
+    p->time = value * unit;
+    double *kept = arena_new(&r->memory, json_array_size(samples) * sizeof *kept);
+    for (size_t i = 0; i < json_array_size(samples); i++)
+        if (json_is_number(json_array_get(samples, i)))
+            kept[p->sample_count++] = json_number_value(json_array_get(samples, i)) * unit;
+    p->samples = kept;
+    r->trials[trial].status = STATUS_OK;
+    return true;
 }
 
 // "CompilationFailedConfig" and the like, as Kernel Tuner names what went wrong.
@@ -78,19 +94,15 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
     size_t trial = 0;
     json_object_foreach(cache, key, entry)
     {
-        struct recorded_trial *t = &r->trials[trial];
         for (size_t i = 0; i < r->parameter_count; i++)
             if (set_value(r, trial, i, json_object_get(entry, r->parameters[i].name), err) < 0)
                 return error_prefix(err, "'%s'", key);
         const json_t *time = json_object_get(entry, "time");
-        if (recorded_set_time(&t->problems[0], time, millisecond)) {
-            t->status = STATUS_OK;
-            recorded_set_samples(&t->problems[0], json_object_get(entry, "times"), millisecond);
-        } else {
+        if (!set_time(r, trial, time, json_object_get(entry, "times"), millisecond)) {
             const char *text = json_is_string(time) ? json_string_value(time) : "no time";
-            set_failed(t, failure_of(text), text);
+            set_failed(r, trial, failure_of(text), text);
         }
-        t->compile_seconds = json_get_number(entry, "compile_time", NAN) * millisecond;
+        r->trials[trial].compile_seconds = json_get_number(entry, "compile_time", NAN) * millisecond;
         trial++;
     }
     return 0;
@@ -164,22 +176,17 @@ int recorded_from_t4(struct recorded *r, const json_t *document, struct error *e
     }
     recorded_add_trials(r, json_array_size(results));
     for (size_t trial = 0; trial < r->trial_count; trial++) {
-        struct recorded_trial *t = &r->trials[trial];
         const json_t *result = json_array_get(results, trial), *times = json_object_get(result, "times");
         for (size_t i = 0; i < r->parameter_count; i++)
             if (set_value(r, trial, i, json_object_get(json_object_get(result, "configuration"), r->parameters[i].name),
                           err) < 0)
                 return -1;
         const char *invalidity = json_get_string(result, "invalidity", "correct");
-        if (strcmp(invalidity, "correct") != 0) {
-            set_failed(t, failure_of(invalidity), invalidity);
-        } else if (recorded_set_time(&t->problems[0], measured_time(result), unit)) {
-            t->status = STATUS_OK;
-            recorded_set_samples(&t->problems[0], json_object_get(times, "runtimes"), unit);
-        } else {
-            set_failed(t, STATUS_LAUNCH_ERROR, "no time");
-        }
-        t->compile_seconds = json_get_number(times, "compilation", NAN) * unit;
+        if (strcmp(invalidity, "correct") != 0)
+            set_failed(r, trial, failure_of(invalidity), invalidity);
+        else if (!set_time(r, trial, measured_time(result), json_object_get(times, "runtimes"), unit))
+            set_failed(r, trial, STATUS_LAUNCH_ERROR, "no time");
+        r->trials[trial].compile_seconds = json_get_number(times, "compilation", NAN) * unit;
     }
     return 0;
 }

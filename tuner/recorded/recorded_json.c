@@ -9,28 +9,11 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/recorded/recorded_parts.h"
+#include "tuner/trial/trial_field.h"
 
 enum { FORMAT_VERSION = 1 };
 
 static const char *const kind_names[] = {"int", "string", "unroll", "real"}; // by enum parameter_kind
-
-static const struct {
-    const char *name;
-    size_t offset;
-} number_columns[] = {
-    {"registers", offsetof(struct recorded_trial, facts.registers)},
-    {"spill_bytes", offsetof(struct recorded_trial, facts.spill_bytes)},
-    {"shared_bytes", offsetof(struct recorded_trial, facts.shared_bytes)},
-    {"code_bytes", offsetof(struct recorded_trial, facts.code_bytes)},
-    {"theoretical_occupancy", offsetof(struct recorded_trial, facts.occupancy)},
-    {"compile_seconds", offsetof(struct recorded_trial, compile_seconds)},
-};
-enum { NUMBER_COLUMNS = sizeof number_columns / sizeof *number_columns };
-
-static double *number_cell(const struct recorded_trial *t, size_t column)
-{
-    return (double *)((char *)t + number_columns[column].offset);
-}
 
 // Reading ------------------------------------------------------------------------------------------
 
@@ -94,6 +77,16 @@ static void read_metrics(struct recorded *r, const json_t *list)
     }
 }
 
+// The recorded fields that an object has.
+static void read_fields(enum field_level level, void *record, const json_t *object, struct arena *memory)
+{
+    size_t count;
+    const struct trial_field *fields = trial_fields(&count);
+    for (size_t i = 0; i < count; i++)
+        if (fields[i].level == level && fields[i].flags & FIELD_RECORDED)
+            field_take(&fields[i], record, json_object_get(object, fields[i].name), memory);
+}
+
 static void read_baselines(struct recorded *r, const json_t *list)
 {
     r->baseline_count = json_array_size(list);
@@ -104,134 +97,104 @@ static void read_baselines(struct recorded *r, const json_t *list)
         b->name = text_copy(json_get_string(one, "name", ""));
         b->problems = memory_new(r->problem_count, sizeof *b->problems);
         for (size_t p = 0; p < r->problem_count; p++) {
-            const json_t *problem = json_array_get(problems, p);
-            struct recorded_time *t = &b->problems[p];
-            t->time = json_get_number(problem, "time", NAN);
-            t->low = json_get_number(problem, "low", NAN);
-            t->high = json_get_number(problem, "high", NAN);
-            recorded_set_samples(t, json_object_get(problem, "samples"), 1);
+            trial_clear(FIELD_PROBLEM, &b->problems[p]);
+            read_fields(FIELD_PROBLEM, &b->problems[p], json_array_get(problems, p), &r->memory);
         }
     }
 }
 
-enum column_kind {
-    COLUMN_SKIPPED,
-    COLUMN_PARAMETER,
-    COLUMN_STATUS,
-    COLUMN_REASON,
-    COLUMN_TIME,
-    COLUMN_LOW,
-    COLUMN_HIGH,
-    COLUMN_SAMPLES,
-    COLUMN_NUMBER,
-    COLUMN_METRIC
+// What a column stands for: a parameter, a field, a metric, or (none of them) nothing that is known.
+struct column {
+    enum { COLUMN_UNKNOWN, COLUMN_PARAMETER, COLUMN_FIELD, COLUMN_METRIC } kind;
+    size_t index; // of the parameter or metric
+    const struct trial_field *field;
 };
 
-struct column {
-    enum column_kind kind;
-    size_t index;
-};
+// A recorded field of the trial or of its problems: the names of the two do not overlap.
+static const struct trial_field *recorded_field(const char *name)
+{
+    static const enum field_level levels[] = {FIELD_TRIAL, FIELD_PROBLEM};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        const struct trial_field *f = trial_field_find(levels[i], name);
+        if (f && f->flags & FIELD_RECORDED) return f;
+    }
+    return NULL;
+}
 
 static struct column column_named(const struct recorded *r, const char *name)
 {
-    static const struct {
-        const char *name;
-        enum column_kind kind;
-    } known[] = {
-        {"status", COLUMN_STATUS}, {"reason", COLUMN_REASON}, {"time", COLUMN_TIME},
-        {"low", COLUMN_LOW},       {"high", COLUMN_HIGH},     {"samples", COLUMN_SAMPLES},
-    };
     for (size_t i = 0; i < r->parameter_count; i++)
-        if (strcmp(r->parameters[i].name, name) == 0) return (struct column){COLUMN_PARAMETER, i};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(known[i].name, name) == 0) return (struct column){known[i].kind, 0};
-    for (size_t i = 0; i < NUMBER_COLUMNS; i++)
-        if (strcmp(number_columns[i].name, name) == 0) return (struct column){COLUMN_NUMBER, i};
+        if (strcmp(r->parameters[i].name, name) == 0) return (struct column){COLUMN_PARAMETER, i, NULL};
+    if (recorded_field(name)) return (struct column){COLUMN_FIELD, 0, recorded_field(name)};
     for (size_t i = 0; i < r->metric_count; i++)
-        if (strcmp(r->metrics[i].key, name) == 0) return (struct column){COLUMN_METRIC, i};
-    return (struct column){COLUMN_SKIPPED, 0};
+        if (strcmp(r->metrics[i].key, name) == 0) return (struct column){COLUMN_METRIC, i, NULL};
+    return (struct column){COLUMN_UNKNOWN, 0, NULL};
 }
 
-// The cell's part for one problem: an element, or the cell itself where there is one problem.
-static const json_t *part(const struct recorded *r, const json_t *cell, size_t problem)
+// The cell's part for one problem: an element, or the cell itself where there is one problem. Samples are a list in
+// themselves.
+static const json_t *part(const struct recorded *r, const struct trial_field *f, const json_t *cell, size_t problem)
 {
-    return json_is_array(cell) ? json_array_get(cell, problem) : r->problem_count == 1 ? cell : NULL;
+    bool listed = json_is_array(f->kind == FIELD_SAMPLES ? json_array_get(cell, 0) : cell);
+    return listed || r->problem_count > 1 ? json_array_get(cell, problem) : cell;
 }
 
-static void read_times(struct recorded *r, struct recorded_trial *t, enum column_kind kind, const json_t *cell)
+static void read_field(struct recorded *r, size_t trial, const struct trial_field *f, const json_t *cell)
 {
-    for (size_t p = 0; p < r->problem_count; p++) {
-        struct recorded_time *time = &t->problems[p];
-        if (kind == COLUMN_SAMPLES) {
-            bool nested = json_is_array(json_array_get(cell, 0));
-            recorded_set_samples(time, nested || r->problem_count > 1 ? json_array_get(cell, p) : cell, 1);
-            continue;
-        }
-        const json_t *value = part(r, cell, p);
-        if (kind == COLUMN_TIME)
-            recorded_set_time(time, value, 1);
-        else if (json_is_number(value))
-            *(kind == COLUMN_LOW ? &time->low : &time->high) = json_number_value(value);
+    if (f->level == FIELD_TRIAL) {
+        field_take(f, &r->trials[trial], cell, &r->memory);
+        return;
     }
+    for (size_t p = 0; p < r->problem_count; p++)
+        field_take(f, recorded_figures(r, trial, p), part(r, f, cell, p), &r->memory);
+}
+
+static int read_parameter(struct recorded *r, size_t trial, size_t index, const json_t *cell, struct error *err)
+{
+    int value = recorded_value_index(&r->parameters[index], cell);
+    r->configs[trial * r->parameter_count + index] = (uint16_t)value;
+    if (value >= 0) return 0;
+    char *text = json_dumps(cell, JSON_ENCODE_ANY | JSON_COMPACT);
+    error_set(err, "trial %zu: %s is not among the values of parameter '%s'", trial, text ? text : "?",
+              r->parameters[index].name);
+    free(text);
+    return -1;
 }
 
 static int read_trial(struct recorded *r, size_t number, const json_t *row, const struct column *columns,
                       size_t column_count, struct error *err)
 {
-    struct recorded_trial *t = &r->trials[number];
+    struct trial *t = &r->trials[number];
     if (json_array_size(row) != column_count)
         return error_set(err, "trial %zu has %zu cells, but there are %zu columns", number, json_array_size(row),
                          column_count);
-    const char *status = NULL;
     for (size_t c = 0; c < column_count; c++) {
         const json_t *cell = json_array_get(row, c);
-        size_t index = columns[c].index;
-        switch (columns[c].kind) {
-        case COLUMN_PARAMETER: {
-            int value = recorded_value_index(&r->parameters[index], cell);
-            if (value < 0) {
-                char *text = json_dumps(cell, JSON_ENCODE_ANY | JSON_COMPACT);
-                error_set(err, "trial %zu: %s is not among the values of parameter '%s'", number, text ? text : "?",
-                          r->parameters[index].name);
-                free(text);
-                return -1;
-            }
-            r->configs[number * r->parameter_count + index] = (uint16_t)value;
-            break;
-        }
-        case COLUMN_STATUS:
-            status = json_string_value(cell);
-            break;
-        case COLUMN_REASON:
-            if (json_is_string(cell) && !t->reason && json_string_length(cell) > 0)
-                t->reason = text_copy(json_string_value(cell));
-            break;
-        case COLUMN_TIME:
-        case COLUMN_LOW:
-        case COLUMN_HIGH:
-        case COLUMN_SAMPLES:
-            read_times(r, t, columns[c].kind, cell);
-            break;
-        case COLUMN_NUMBER:
-            if (json_is_number(cell)) *number_cell(t, index) = json_number_value(cell);
-            break;
-        case COLUMN_METRIC:
-            if (json_is_number(cell)) t->counters[index] = json_number_value(cell);
-            break;
-        case COLUMN_SKIPPED:
-            break;
-        }
+        const struct trial_field *f = columns[c].field;
+        if (columns[c].kind == COLUMN_PARAMETER && read_parameter(r, number, columns[c].index, cell, err)) return -1;
+        if (f && f->kind == FIELD_STATUS && json_is_string(cell) && status_find(json_string_value(cell)) < 0)
+            return error_set(err, "trial %zu has the unknown status '%s'", number, json_string_value(cell));
+        if (f) read_field(r, number, f, cell);
+        if (columns[c].kind == COLUMN_METRIC && json_is_number(cell))
+            r->counters[number * r->metric_count + columns[c].index] = json_number_value(cell);
     }
-    int found = status ? status_find(status) : STATUS_OK;
-    if (found < 0) return error_set(err, "trial %zu has the unknown status '%s'", number, status);
-    t->status = (enum trial_status)found;
     bool complete = true;
-    for (size_t p = 0; p < r->problem_count; p++) complete &= !isnan(t->problems[p].time);
+    for (size_t p = 0; p < r->problem_count; p++) {
+        struct trial_problem *problem = recorded_figures(r, number, p);
+        if (!recorded_is_time(problem->time)) problem->time = NAN;
+        complete &= !isnan(problem->time);
+    }
     if (!complete && (t->status == STATUS_OK || t->status == STATUS_SLOW)) {
         t->status = STATUS_LAUNCH_ERROR;
-        if (!t->reason) t->reason = text_copy("no time");
+        if (!*t->reason) t->reason = "no time";
     }
     return 0;
+}
+
+static void note_unknown(struct recorded *r, const char *name)
+{
+    r->unknown_columns = memory_grow(r->unknown_columns, r->unknown_count + 1, sizeof *r->unknown_columns);
+    r->unknown_columns[r->unknown_count++] = text_copy(name);
 }
 
 static int read_trials(struct recorded *r, const json_t *names, const json_t *rows, struct error *err)
@@ -248,9 +211,10 @@ static int read_trials(struct recorded *r, const json_t *names, const json_t *ro
         }
         columns[i] = column_named(r, name);
         parameters += columns[i].kind == COLUMN_PARAMETER;
+        if (columns[i].kind == COLUMN_UNKNOWN) note_unknown(r, name);
         for (size_t j = 0; j < i; j++)
-            if (columns[i].kind != COLUMN_SKIPPED && columns[i].kind == columns[j].kind &&
-                columns[i].index == columns[j].index)
+            if (columns[i].kind != COLUMN_UNKNOWN && columns[i].kind == columns[j].kind &&
+                columns[i].index == columns[j].index && columns[i].field == columns[j].field)
                 result = error_set(err, "there are two columns '%s'", name);
     }
     for (size_t p = 0; p < r->parameter_count && result == 0 && parameters < r->parameter_count; p++) {
@@ -340,14 +304,25 @@ static void put_number(struct output *o, double value)
         put(o, "%.7g", value);
 }
 
-static void put_samples(struct output *o, const struct recorded_time *t)
+// A field of a record; null where it is unknown.
+static void put_field(struct output *o, const struct trial_field *f, const void *record)
 {
-    put(o, "[");
-    for (size_t i = 0; i < t->sample_count; i++) {
-        if (i) put(o, ",");
-        put_number(o, t->samples[i]);
+    json_t *value = field_json(f, record), *sample;
+    size_t i;
+    if (json_is_array(value)) {
+        put(o, "[");
+        json_array_foreach(value, i, sample)
+        {
+            if (i) put(o, ",");
+            put_number(o, json_is_number(sample) ? json_number_value(sample) : NAN);
+        }
+        put(o, "]");
+    } else if (json_is_number(value)) {
+        put_number(o, json_number_value(value));
+    } else {
+        put_json(o, value);
     }
-    put(o, "]");
+    json_decref(value);
 }
 
 static void put_value(struct output *o, const struct recorded_parameter *p, size_t index)
@@ -421,15 +396,11 @@ static void put_head(struct output *o, const struct recorded *r)
         put_string(o, r->baselines[i].name);
         put(o, ",\"problems\":[");
         for (size_t p = 0; p < r->problem_count; p++) {
-            const struct recorded_time *t = &r->baselines[i].problems[p];
-            put(o, "%s{\"time\":", p ? "," : "");
-            put_number(o, t->time);
-            put(o, ",\"low\":");
-            put_number(o, t->low);
-            put(o, ",\"high\":");
-            put_number(o, t->high);
-            put(o, ",\"samples\":");
-            put_samples(o, t);
+            static const char *const members[] = {"time", "low", "high", "samples"};
+            for (size_t k = 0; k < sizeof members / sizeof *members; k++) {
+                put(o, "%s\"%s\":", k ? "," : p ? ",{" : "{", members[k]);
+                put_field(o, trial_field_find(FIELD_PROBLEM, members[k]), &r->baselines[i].problems[p]);
+            }
             put(o, "}");
         }
         put(o, "]}");
@@ -437,37 +408,39 @@ static void put_head(struct output *o, const struct recorded *r)
     put(o, "]");
 }
 
-// Which of the columns that may be left out hold anything.
-struct filled {
-    bool reason, low, samples, numbers[NUMBER_COLUMNS];
-};
-
-static struct filled find_filled(const struct recorded *r)
+// Whether the field is a column: what no trial has is left out, but for what every reader expects.
+static bool is_column(const struct recorded *r, const struct trial_field *f)
 {
-    struct filled f = {0};
-    for (size_t i = 0; i < r->trial_count; i++) {
-        const struct recorded_trial *t = &r->trials[i];
-        f.reason |= t->reason != NULL;
-        for (size_t p = 0; p < r->problem_count; p++) {
-            f.low |= isfinite(t->problems[p].low) || isfinite(t->problems[p].high);
-            f.samples |= t->problems[p].sample_count > 0;
-        }
-        for (size_t c = 0; c < NUMBER_COLUMNS; c++) f.numbers[c] |= isfinite(*number_cell(t, c));
-    }
-    return f;
+    if (!(f->flags & FIELD_RECORDED)) return false;
+    if (f->kind == FIELD_STATUS || !strcmp(f->name, "time")) return true;
+    if (f->level == FIELD_TRIAL)
+        for (size_t i = 0; i < r->trial_count; i++)
+            if (field_known(f, &r->trials[i])) return true;
+    if (f->level == FIELD_PROBLEM)
+        for (size_t i = 0; i < r->trial_count * r->problem_count; i++)
+            if (field_known(f, &r->figures[i])) return true;
+    return false;
 }
 
-static void put_columns(struct output *o, const struct recorded *r, const struct filled *f)
+// The columns' fields in `chosen` (room for all); returns how many.
+static size_t choose_columns(const struct recorded *r, const struct trial_field **chosen)
+{
+    size_t count, used = 0;
+    const struct trial_field *fields = trial_fields(&count);
+    for (size_t i = 0; i < count; i++)
+        if (is_column(r, &fields[i])) chosen[used++] = &fields[i];
+    return used;
+}
+
+static void put_columns(struct output *o, const struct recorded *r, const struct trial_field *const *fields,
+                        size_t field_count)
 {
     put(o, ",\n\"columns\":[");
     for (size_t i = 0; i < r->parameter_count; i++) {
+        put(o, "%s", i ? "," : "");
         put_string(o, r->parameters[i].name);
-        put(o, ",");
     }
-    put(o, "\"status\"%s,\"time\"%s%s", f->reason ? ",\"reason\"" : "", f->low ? ",\"low\",\"high\"" : "",
-        f->samples ? ",\"samples\"" : "");
-    for (size_t c = 0; c < NUMBER_COLUMNS; c++)
-        if (f->numbers[c]) put(o, ",\"%s\"", number_columns[c].name);
+    for (size_t f = 0; f < field_count; f++) put(o, ",\"%s\"", fields[f]->name);
     for (size_t m = 0; m < r->metric_count; m++) {
         put(o, ",");
         put_string(o, r->metrics[m].key);
@@ -475,51 +448,40 @@ static void put_columns(struct output *o, const struct recorded *r, const struct
     put(o, "]");
 }
 
-// One cell of time, low, high or samples.
-static void put_times(struct output *o, const struct recorded *r, const struct recorded_trial *t, enum column_kind kind)
+// One cell; of a problem's field, with an element for each of several problems.
+static void put_cell(struct output *o, const struct recorded *r, size_t trial, const struct trial_field *f)
 {
-    put(o, ",%s", r->problem_count > 1 ? "[" : "");
-    for (size_t p = 0; p < r->problem_count; p++) {
-        const struct recorded_time *time = &t->problems[p];
-        put(o, "%s", p ? "," : "");
-        if (kind == COLUMN_SAMPLES)
-            put_samples(o, time);
-        else
-            put_number(o, kind == COLUMN_TIME ? time->time : kind == COLUMN_LOW ? time->low : time->high);
+    if (f->level == FIELD_TRIAL) {
+        put_field(o, f, &r->trials[trial]);
+        return;
     }
-    put(o, "%s", r->problem_count > 1 ? "]" : "");
+    if (r->problem_count > 1) put(o, "[");
+    for (size_t p = 0; p < r->problem_count; p++) {
+        const struct trial_problem *problem = &r->figures[trial * r->problem_count + p];
+        if (p) put(o, ",");
+        if (f->kind == FIELD_SAMPLES && !problem->sample_count)
+            put(o, "[]");
+        else
+            put_field(o, f, problem);
+    }
+    if (r->problem_count > 1) put(o, "]");
 }
 
-static void put_trial(struct output *o, const struct recorded *r, size_t number, const struct filled *f)
+static void put_trial(struct output *o, const struct recorded *r, size_t number,
+                      const struct trial_field *const *fields, size_t field_count)
 {
-    const struct recorded_trial *t = &r->trials[number];
     put(o, "%s\n[", number ? "," : "");
     for (size_t i = 0; i < r->parameter_count; i++) {
+        put(o, "%s", i ? "," : "");
         put_value(o, &r->parameters[i], r->configs[number * r->parameter_count + i]);
-        put(o, ",");
     }
-    put(o, "\"%s\"", status_name(t->status));
-    if (f->reason) {
+    for (size_t f = 0; f < field_count; f++) {
         put(o, ",");
-        if (t->reason)
-            put_string(o, t->reason);
-        else
-            put(o, "null");
-    }
-    put_times(o, r, t, COLUMN_TIME);
-    if (f->low) {
-        put_times(o, r, t, COLUMN_LOW);
-        put_times(o, r, t, COLUMN_HIGH);
-    }
-    if (f->samples) put_times(o, r, t, COLUMN_SAMPLES);
-    for (size_t c = 0; c < NUMBER_COLUMNS; c++) {
-        if (!f->numbers[c]) continue;
-        put(o, ",");
-        put_number(o, *number_cell(t, c));
+        put_cell(o, r, number, fields[f]);
     }
     for (size_t m = 0; m < r->metric_count; m++) {
         put(o, ",");
-        put_number(o, t->counters ? t->counters[m] : NAN);
+        put_number(o, r->counters[number * r->metric_count + m]);
     }
     put(o, "]");
 }
@@ -527,17 +489,21 @@ static void put_trial(struct output *o, const struct recorded *r, size_t number,
 int recorded_write(const struct recorded *r, const char *path, struct error *err)
 {
     struct output o = {0};
-    struct filled f = find_filled(r);
+    size_t field_count;
+    trial_fields(&field_count);
+    const struct trial_field **fields = memory_new(field_count, sizeof *fields);
+    field_count = choose_columns(r, fields);
     put_head(&o, r);
     if (r->finals) {
         put(&o, ",\n\"finals\":");
         put_json(&o, r->finals);
     }
-    put_columns(&o, r, &f);
+    put_columns(&o, r, fields, field_count);
     put(&o, ",\n\"trials\":[");
-    for (size_t i = 0; i < r->trial_count; i++) put_trial(&o, r, i, &f);
+    for (size_t i = 0; i < r->trial_count; i++) put_trial(&o, r, i, fields, field_count);
     put(&o, "]}\n");
     int result = gzip_write_file(path, o.text, o.length, err);
+    free(fields);
     free(o.text);
     return result;
 }

@@ -17,11 +17,10 @@ int recorded_set_values(struct recorded_parameter *, const json_t *values, int k
 // The index of a JSON value among the parameter's, or -1.
 int recorded_value_index(const struct recorded_parameter *, const json_t *value);
 
-// Room for `count` trials, all empty, with problem_count and metric_count as they are set.
-void recorded_add_trials(struct recorded *, size_t count);
 void recorded_one_problem(struct recorded *);
-// Sets the time unless it is no time; returns whether it was one. `scale` makes seconds of it.
-bool recorded_set_time(struct recorded_time *, const json_t *value, double scale);
-void recorded_set_samples(struct recorded_time *, const json_t *values, double scale);
+// The problem's figures of a trial, to be filled.
+struct trial_problem *recorded_figures(struct recorded *, size_t trial, size_t problem);
+// Whether it can be a time: positive, and not what other tuners write for a failure. In their unit or ours.
+bool recorded_is_time(double time);
 
 #endif

@@ -15,6 +15,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/recorded/recorded.h"
+#include "tuner/trial/trial_field.h"
 
 // The number of the recorded trial that a request means, or -1.
 static int64_t trial_of(const struct recorded *r, const json_t *request)
@@ -42,45 +43,47 @@ static json_t *hello(const struct recorded *r)
     return answer;
 }
 
-static json_int_t known(double value)
-{
-    return isfinite(value) ? (json_int_t)value : -1;
-}
-
 static json_t *compile(const struct recorded *r, const json_t *request)
 {
     int64_t n = trial_of(r, request);
     if (n < 0) return refuse("pruned", "not in the recorded space");
-    const struct recorded_trial *t = &r->trials[n];
+    const struct trial *t = &r->trials[n];
     if (t->status == STATUS_COMPILE_ERROR || t->status == STATUS_COMPILE_TIMEOUT || t->status == STATUS_PRUNED)
-        return refuse(status_name(t->status), t->reason ? t->reason : "");
+        return refuse(status_name(t->status), t->reason);
     size_t i;
     json_t *entry, *entries = json_array();
     json_array_foreach(json_object_get(request, "entries"), i, entry)
     {
-        const struct static_facts *f = &t->facts;
-        json_array_append_new(
-            entries, json_pack("{s:O, s:O, s:I, s:I, s:I, s:I, s:I, s:I}", "entry", entry, "symbol", entry, "registers",
-                               known(f->registers), "spill_loads", known(f->spill_bytes), "spill_stores", (json_int_t)0,
-                               "shared", (json_int_t)0, "stack", (json_int_t)-1, "code_bytes", known(f->code_bytes)));
+        struct trial_stage stage = static_facts_stage(&t->facts);
+        json_t *one = json_pack("{s:O, s:O}", "entry", entry, "symbol", entry);
+        trial_write_answer(FIELD_STAGE, FIELD_COMPILER, &stage, one);
+        json_array_append_new(entries, one);
     }
     return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o}", "status", "ok", "cubin", "recorded", "cached", 0, "seconds",
                      isfinite(t->compile_seconds) ? t->compile_seconds : 0, "warnings", "entries", entries);
 }
 
-static json_t *samples_of(const struct recorded_time *t)
+// Where no samples were recorded, the time stands for them.
+static json_t *samples_of(const struct trial_problem *problem)
 {
-    json_t *samples = json_array();
-    for (size_t i = 0; i < t->sample_count; i++) json_array_append_new(samples, json_real(t->samples[i]));
-    if (!t->sample_count && isfinite(t->time)) json_array_append_new(samples, json_real(t->time));
-    return samples;
+    struct trial_problem sampled = *problem;
+    if (!sampled.sample_count && isfinite(sampled.time)) {
+        sampled.samples = &problem->time;
+        sampled.sample_count = 1;
+    }
+    json_t *samples = field_json(trial_field_find(FIELD_PROBLEM, "samples"), &sampled);
+    if (json_is_array(samples)) return samples;
+    json_decref(samples);
+    return json_array();
 }
 
-static json_t *describe_time(const struct recorded_time *t, size_t problem)
+static json_t *describe_problem(const struct trial_problem *figures, size_t problem)
 {
-    return json_pack("{s:i, s:o, s:o, s:o, s:o, s:i}", "problem", (int)problem, "time", json_real_or_null(t->time),
-                     "low", json_real_or_null(t->low), "high", json_real_or_null(t->high), "samples", samples_of(t),
-                     "count", (int)t->sample_count);
+    json_t *answer = json_pack("{s:i}", "problem", (int)problem);
+    trial_write_answer(FIELD_PROBLEM, FIELD_GPU, figures, answer);
+    json_object_set_new(answer, "samples", samples_of(figures));
+    if (!figures->samples_taken) json_object_set_new(answer, "count", json_integer((json_int_t)figures->sample_count));
+    return answer;
 }
 
 static json_t *job(const struct recorded *r)
@@ -89,7 +92,7 @@ static json_t *job(const struct recorded *r)
     for (size_t i = 0; i < r->baseline_count; i++) {
         json_t *problems = json_array();
         for (size_t p = 0; p < r->problem_count; p++)
-            json_array_append_new(problems, describe_time(&r->baselines[i].problems[p], p));
+            json_array_append_new(problems, describe_problem(&r->baselines[i].problems[p], p));
         json_array_append_new(baselines, json_pack("{s:s, s:o, s:s}", "name", r->baselines[i].name, "problems",
                                                    problems, "detail", "recorded"));
     }
@@ -101,11 +104,13 @@ static json_t *trial(const struct recorded *r, const json_t *request)
 {
     int64_t n = trial_of(r, request);
     if (n < 0) return refuse("pruned", "not in the recorded space");
-    const struct recorded_trial *t = &r->trials[n];
+    const struct trial *t = &r->trials[n];
     json_t *problems = json_array();
-    for (size_t p = 0; p < r->problem_count; p++) json_array_append_new(problems, describe_time(&t->problems[p], p));
-    return json_pack("{s:s, s:s, s:o}", "status", status_name(t->status), "reason", t->reason ? t->reason : "",
-                     "problems", problems);
+    for (size_t p = 0; p < r->problem_count; p++) json_array_append_new(problems, describe_problem(&t->problems[p], p));
+    json_t *answer =
+        json_pack("{s:s, s:s, s:o}", "status", status_name(t->status), "reason", t->reason, "problems", problems);
+    trial_write_answer(FIELD_TRIAL, FIELD_GPU, t, answer);
+    return answer;
 }
 
 static json_t *count(const struct recorded *r, const json_t *request)
@@ -116,15 +121,15 @@ static json_t *count(const struct recorded *r, const json_t *request)
     {
         int64_t n = trial_of(r, one);
         json_t *values = json_array();
-        for (size_t k = 0; n >= 0 && r->trials[n].counters && k < r->metric_count; k++)
-            json_array_append_new(values, json_real_or_null(r->trials[n].counters[k]));
+        for (size_t k = 0; n >= 0 && k < r->metric_count; k++)
+            json_array_append_new(values, json_real_or_null(r->counters[(size_t)n * r->metric_count + k]));
         json_array_append_new(trials, json_pack("{s:O, s:[{s:i, s:i, s:o}]}", "trial", json_object_get(one, "trial"),
                                                 "counters", "problem", 0, "stage", 0, "values", values));
     }
     return json_pack("{s:s, s:o}", "status", "ok", "trials", trials);
 }
 
-static json_t *entry_of(const char *name, json_int_t trial, const struct recorded_time *times, size_t count)
+static json_t *entry_of(const char *name, json_int_t trial, const struct trial_problem *times, size_t count)
 {
     json_t *problems = json_array();
     for (size_t p = 0; p < count; p++)
@@ -153,7 +158,7 @@ static json_t * final(const struct recorded *r, const json_t *request)
 static json_t *ceilings(const struct recorded *r)
 {
     json_t *known = json_object_get(r->device, "ceilings");
-    return known ? json_deep_copy(known) : refuse("error", "none were recorded");
+    return known ? json_deep_copy(known) : refuse(PROTOCOL_ERROR, "none were recorded");
 }
 
 int main(int argc, char **argv)
@@ -187,7 +192,7 @@ int main(int argc, char **argv)
                  : !strcmp(op, "count")    ? count(r, request)
                  : !strcmp(op, "final")    ? final(r, request)
                  : !strcmp(op, "ceilings") ? ceilings(r)
-                                           : refuse("error", request ? "unknown op" : err.message);
+                                           : refuse(PROTOCOL_ERROR, request ? "unknown op" : err.message);
         json_object_set_new(answer, "id", json_integer(json_get_integer(request, "id", -1)));
         int failed = json_write_line(STDOUT_FILENO, answer, &err);
         json_decref(answer);

@@ -1,15 +1,15 @@
-// See embedded.h. The assembler includes the file; the Makefile makes this object depend on it.
+// See embedded.h. The assembler includes the files; the Makefile makes this object depend on them.
 #include "tuner/run/embedded.h"
 
-__asm__(".section .rodata\n"
-        ".global sweetspot_support_source\n"
-        "sweetspot_support_source:\n"
-        ".incbin \"kernels/support.cu\"\n"
-        ".byte 0\n"
-        ".previous\n");
-extern const char sweetspot_support_source[];
+#define EMBED(name, path)                                                                                          \
+    __asm__(".section .rodata\n.global sweetspot_" #name "\nsweetspot_" #name ":\n.incbin \"" path "\"\n.byte 0\n" \
+            ".previous\n");                                                                                        \
+    extern const char sweetspot_##name[];                                                                          \
+    const char *embedded_##name(void)                                                                              \
+    {                                                                                                              \
+        return sweetspot_##name;                                                                                   \
+    }
 
-const char *embedded_support_source(void)
-{
-    return sweetspot_support_source;
-}
+EMBED(support, "kernels/support.cu")
+EMBED(fn_arithmetic, "search/fn_arithmetic.h")
+EMBED(fn_selector, "search/fn_selector.h")

@@ -2,14 +2,17 @@
 #include "tuner/run/explain.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/run/worker.h"
+#include "tuner/trial/trial_field.h"
 
 enum { UNLIMITED = 1 << 20, SCHEDULERS = 4 }; // schedulers of a multiprocessor, since Maxwell
 
@@ -63,6 +66,19 @@ static void note(json_t *document, const char *text)
     if (*text) json_array_append_new(notes, json_string(text));
 }
 
+static void note_formatted(json_t *document, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void note_formatted(json_t *document, const char *format, ...)
+{
+    char *text;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&text, format, args);
+    va_end(args);
+    if (length < 0) return;
+    note(document, text);
+    free(text);
+}
+
 static void set_time(json_t *document, const json_t *times)
 {
     static const char *const members[] = {"time", "low", "high"};
@@ -109,13 +125,13 @@ static void add_stages(struct single_run *single, const struct job *job, const s
         if ((size_t)l->problem != problem) continue;
         const struct stage *stage = &job->stages[l->stage];
         const struct compiled_entry *e = compiled_find(&c->compiled, stage->entry);
-        static const struct compiled_entry library = {.registers = -1, .shared = -1, .stack = -1, .code_bytes = -1};
-        if (!e) e = &library; // its kernels are the library's business
-        json_t *facts = explain_facts(single_run_limits(single), &l->shape, e->registers, e->shared);
-        json_object_set_new(facts, "spill_loads", json_integer((json_int_t)e->spill_loads));
-        json_object_set_new(facts, "spill_stores", json_integer((json_int_t)e->spill_stores));
-        json_object_set_new(facts, "stack", json_integer((json_int_t)e->stack));
-        json_object_set_new(facts, "code_bytes", json_integer((json_int_t)e->code_bytes));
+        struct trial_stage figures;
+        trial_clear(FIELD_STAGE, &figures); // a library's kernels are the library's business
+        if (e) figures = e->figures;
+        json_t *facts = explain_facts(single_run_limits(single), &l->shape, figures.registers, figures.shared_static),
+               *known = trial_json(FIELD_STAGE, &figures);
+        json_object_update_missing(facts, known);
+        json_decref(known);
         const int64_t *g = l->shape.grid, *b = l->shape.block, *k = l->shape.cluster;
         json_array_append_new(json_object_get(document, "stages"),
                               json_pack("{s:s, s:{s:[I,I,I], s:[I,I,I], s:[I,I,I]}, s:o}", "name", stage->name,
@@ -139,8 +155,9 @@ static void pad_shared(struct single_run *single, const struct job *job, struct 
             k++;
             continue;
         }
-        int64_t threads = l->block[0] * l->block[1] * l->block[2], fixed = e->shared > 0 ? e->shared : 0;
-        while (blocks_per_sm(d, threads, e->registers, l->shared + fixed) > blocks &&
+        int64_t threads = l->block[0] * l->block[1] * l->block[2], fixed = e->figures.shared_static;
+        if (fixed < 0) fixed = 0;
+        while (blocks_per_sm(d, threads, e->figures.registers, l->shared + fixed) > blocks &&
                l->shared + fixed + 1024 <= d->max_shared)
             l->shared += 1024;
         json_object_set_new(json_array_get(stages, k++), "shared", json_integer((json_int_t)l->shared));
@@ -152,14 +169,15 @@ static int add_trial(struct single_run *single, const struct job *job, const str
 {
     json_t *cutoff = json_array();
     for (size_t i = 0; i < job->tuned_count; i++) json_array_append_new(cutoff, json_null());
+    bool late;
     json_t *answer =
         single_run_ask(single,
                        json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "op", "trial", "cubin", c->compiled.cubin, "config",
                                  c->config, "cutoff", cutoff, "problems", c->problems, "verify", (int)verify),
-                       job->measure.timeout, err);
-    if (!answer && strstr(err->message, "did not answer")) {
+                       job->measure.timeout, &late, err);
+    if (late) {
         struct error why = *err;
-        error_set(err, "%.400s: the kernel hangs, or measure.timeout of the job is too short for it", why.message);
+        error_set(err, "%s: the kernel hangs, or measure.timeout of the job is too short for it", why.message);
     }
     if (!answer) return -1;
     const char *status = json_get_string(answer, "status", "crashed");
@@ -172,7 +190,7 @@ static int add_trial(struct single_run *single, const struct job *job, const str
     {
         if (json_get_integer(times, "problem", -1) == (int64_t)problem) set_time(document, times);
     }
-    if (!strcmp(status, status_name(STATUS_NONDETERMINISTIC)))
+    if (status_find(status) == STATUS_NONDETERMINISTIC)
         note(document, "two runs of this candidate differ: counters that are taken in several passes, each a run of "
                        "its own, need not fit together");
     json_decref(answer);
@@ -201,41 +219,34 @@ static void judge_counters(json_t *document)
 {
     json_t *stages = json_object_get(document, "stages"), *stage;
     size_t i;
-    char text[400];
     json_array_foreach(stages, i, stage)
     {
         const json_t *counters = json_object_get(stage, "counters"), *totals = json_object_get(stage, "totals");
+        const char *name = json_get_string(stage, "name", "the kernel");
         double sectors = json_get_number(counters, "global_load_sectors", NAN) +
                          json_get_number(counters, "global_store_sectors", NAN);
-        if (json_get_number(totals, "global_sectors", NAN) < 0.95 * sectors) {
-            snprintf(text, sizeof text,
-                     "%s: %.0f%% of its global sectors are known by source line; CUPTI does not patch every "
-                     "asynchronous copy, and figures of lines leave "
-                     "out the rest",
-                     json_get_string(stage, "name", "the kernel"),
-                     100 * json_get_number(totals, "global_sectors", NAN) / sectors);
-            note(document, text);
-        }
+        if (json_get_number(totals, "global_sectors", NAN) < 0.95 * sectors)
+            note_formatted(document,
+                           "%s: %.0f%% of its global sectors are known by source line; CUPTI does not patch every "
+                           "asynchronous copy, and figures of lines leave out the rest",
+                           name, 100 * json_get_number(totals, "global_sectors", NAN) / sectors);
         // The same instructions, counted by the hardware in one launch and by patched code in another.
         double hardware = json_get_number(counters, "executed", NAN),
                patched = json_get_number(totals, "instructions", NAN);
-        if (!(fabs(hardware - patched) > 0.01 * fmax(hardware, patched))) continue;
-        snprintf(text, sizeof text,
-                 "%s is not reproducible between passes: it executed %.6g instructions in one launch and %.6g in "
-                 "another; figures of different "
-                 "passes, and source lines against the kernel's total, need not fit together",
-                 json_get_string(stage, "name", "the kernel"), hardware, patched);
-        note(document, text);
+        if (fabs(hardware - patched) > 0.01 * fmax(hardware, patched))
+            note_formatted(document,
+                           "%s is not reproducible between passes: it executed %.6g instructions in one launch and "
+                           "%.6g in another; figures of different passes, and source lines against the kernel's total, "
+                           "need not fit together",
+                           name, hardware, patched);
     }
     double time = json_get_number(document, "time", NAN);
-    if (time < 5e-6) {
-        snprintf(text, sizeof text,
-                 "the kernel takes %.2f us: launch overhead dominates (starting and ending a grid takes some 2 us "
-                 "whatever it does); percentages "
-                 "of peak and of ceilings say little",
-                 1e6 * time);
-        note(document, text);
-    }
+    if (time < 5e-6)
+        note_formatted(
+            document,
+            "the kernel takes %.2f us: launch overhead dominates (starting and ending a grid takes some 2 us "
+            "whatever it does); percentages of peak and of ceilings say little",
+            1e6 * time);
 }
 
 static int add_lines(struct single_run *single, const struct single_run_candidate *c, const json_t *part,
@@ -244,7 +255,7 @@ static int add_lines(struct single_run *single, const struct single_run_candidat
     json_t *answer = single_run_ask(single,
                                     json_pack("{s:s, s:s, s:s, s:[O], s:b}", "op", "profile", "cubin",
                                               c->compiled.cubin, "config", c->config, "problems", part, "samples", 1),
-                                    explain_patience(json_get_number(document, "time", NAN)), err);
+                                    explain_patience(json_get_number(document, "time", NAN)), NULL, err);
     size_t i;
     json_t *stage, *reason;
     if (!answer) return -1;
@@ -288,12 +299,9 @@ json_t *explain_variant(struct single_run *single, const struct job *job, const 
     int failed = single_run_compile(single, config, defines, &c, err);
     json_decref(defines);
     json_object_set_new(document, "config", json_string(c.config));
-    if (failed > 0) { // its own fault
-        char status[32];
-        snprintf(status, sizeof status, "%.*s", (int)strcspn(err->message, ":"), err->message);
-        json_object_set_new(document, "status", json_string(status));
-        const char *rest = err->message + strlen(status);
-        json_object_set_new(document, "reason", json_string(rest + strspn(rest, ": ")));
+    if (!failed && c.status != STATUS_OK) {
+        json_object_set_new(document, "status", json_string(status_name(c.status)));
+        json_object_set_new(document, "reason", json_string(c.reason));
         single_run_candidate_release(&c);
         return document;
     }
@@ -313,7 +321,7 @@ json_t *explain_variant(struct single_run *single, const struct job *job, const 
         answer = single_run_ask(single,
                                 json_pack("{s:s, s:[{s:i, s:s, s:s, s:[O]}]}", "op", "count", "trials", "trial", 1,
                                           "cubin", c.compiled.cubin, "config", c.config, "problems", part),
-                                explain_patience(time), err);
+                                explain_patience(time), NULL, err);
         failed = answer ? 0 : -1;
         if (answer) set_counters(single, document, answer);
         json_decref(answer);
@@ -357,7 +365,7 @@ json_t *explain_baseline(struct single_run *single, const struct job *job, const
     if (!single_run_counts(single)) return document;
     answer = single_run_ask(
         single, json_pack("{s:s, s:[{s:s, s:s}]}", "op", "count", "trials", "trial", baseline, "baseline", baseline),
-        explain_patience(json_get_number(document, "time", NAN)), err);
+        explain_patience(json_get_number(document, "time", NAN)), NULL, err);
     if (answer) {
         json_t *rows =
             json_object_get(json_array_get(json_object_get(answer, "trials"), 0), "counters"); // one a tuned problem

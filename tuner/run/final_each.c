@@ -62,8 +62,10 @@ static int choose_set(const struct run *r, const double *times, size_t count, co
 
 static void add_finalist(struct run *r, const struct matrix *m, size_t row)
 {
-    for (size_t i = 0; i < r->task_count; i++)
-        if (r->tasks[i]->purpose == TASK_FINALIST && r->tasks[i]->trial == m->trials[row]) return;
+    for (size_t i = 0; i < r->policy.queue.count; i++) {
+        const struct task *t = (const struct task *)r->policy.queue.tasks[i];
+        if (t->queued.purpose == TASK_FINALIST && t->trial == m->trials[row]) return;
+    }
     run_add_task(r, m->configs[row], TASK_FINALIST)->trial = m->trials[row];
 }
 
@@ -72,11 +74,11 @@ int run_final_begin_each(struct run *r)
     struct matrix m = {.r = r};
     struct kernel_set set;
     struct error err;
-    size_t problems = r->job->tuned_count, before = r->task_count;
+    size_t problems = r->job->tuned_count, before = r->policy.queue.count;
     if (store_each(r->store, true, 0, add_row, &m, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
     if (!r->fatal && m.count && !choose_set(r, m.times, m.count, NULL, &set)) {
         for (size_t i = 0; i < set.count; i++) add_finalist(r, &m, set.chosen[i]);
-        for (size_t p = 0; p < problems && r->task_count - before < FINALISTS_MOST; p++)
+        for (size_t p = 0; p < problems && r->policy.queue.count - before < FINALISTS_MOST; p++)
             for (size_t c = 0; c < m.count; c++) {
                 if (m.times[c * problems + p] > set.best[p]) continue;
                 add_finalist(r, &m, c);
@@ -88,7 +90,7 @@ int run_final_begin_each(struct run *r)
     free(m.trials);
     free(m.configs);
     free(m.times);
-    return (int)(r->task_count - before);
+    return (int)(r->policy.queue.count - before);
 }
 
 static void summarise_each(struct run *r, const struct kernel_set *set, const int64_t *trials)
@@ -133,22 +135,23 @@ static void find_wave_model(struct run *r, int64_t trial, struct wave_model *mod
 {
     struct trial found;
     struct error err;
-    if (!store_get(r->store, trial, &found, &err) && !wave_model_find(r->job, &r->limits, &found, model, &err)) return;
+    if (!store_get(r->store, trial, &found, &err) && !wave_model_find(r->job, &r->pool.limits, &found, model, &err))
+        return;
     run_log(r, "the launch of trial %" PRId64 " cannot be worked out: %s", trial, err.message);
     model->stage = -1;
     for (size_t p = 0; p < r->job->tuned_count; p++) model->of[p] = 1;
 }
 
 // What the header's selector needs of each kernel: [{"stage": name, "at_once": blocks}], null where unknown.
-static json_t *describe_selector(const struct run *r, const struct kernel_set *set,
-                                 const struct wave_model *relative_times)
+static json_t *describe_selector(const struct run *r, const struct kernel_set *set, const struct wave_model *models)
 {
     json_t *list = json_array();
     for (size_t k = 0; k < set->count; k++) {
-        const struct wave_model *e = &relative_times[set->chosen[k]];
-        json_array_append_new(list, e->stage < 0 ? json_null()
-                                                 : json_pack("{s:s, s:I}", "stage", r->job->stages[e->stage].name,
-                                                             "at_once", (json_int_t)e->at_once));
+        const struct wave_model *model = &models[set->chosen[k]];
+        json_array_append_new(list, model->stage < 0
+                                        ? json_null()
+                                        : json_pack("{s:s, s:I}", "stage", r->job->stages[model->stage].name, "at_once",
+                                                    (json_int_t)model->at_once));
     }
     return list;
 }
@@ -158,9 +161,9 @@ void run_final_finish_each(struct run *r)
     const json_t *list = json_object_get(r->final_answer, "entries"), *entry;
     size_t problems = r->job->tuned_count, count = 0, rounds = 0, i;
     double *times = memory_new(json_array_size(list) * problems, sizeof *times);
-    double *all = memory_new(json_array_size(list) * problems, sizeof *all);
+    double *relative_times = memory_new(json_array_size(list) * problems, sizeof *relative_times);
     int64_t *trials = memory_new(json_array_size(list), sizeof *trials);
-    struct wave_model *relative_times = memory_new(json_array_size(list), sizeof *relative_times);
+    struct wave_model *models = memory_new(json_array_size(list), sizeof *models);
     struct kernel_set set;
     json_array_foreach(list, i, entry)
     {
@@ -181,11 +184,11 @@ void run_final_finish_each(struct run *r)
             if (json_array_size(samples) > rounds) rounds = json_array_size(samples);
             free(values);
         }
-        find_wave_model(r, json_get_integer(entry, "trial", 0), &relative_times[count]);
-        for (size_t p = 0; p < problems; p++) all[count * problems + p] = relative_times[count].of[p];
+        find_wave_model(r, json_get_integer(entry, "trial", 0), &models[count]);
+        for (size_t p = 0; p < problems; p++) relative_times[count * problems + p] = models[count].of[p];
         trials[count++] = json_get_integer(entry, "trial", 0);
     }
-    if (!count || choose_set(r, times, count, all, &set)) {
+    if (!count || choose_set(r, times, count, relative_times, &set)) {
         run_message(
             r, "the final has no winner: %s",
             json_get_string(r->final_answer, "reason", "no candidates passed it that together serve every problem"));
@@ -200,12 +203,12 @@ void run_final_finish_each(struct run *r)
         run_put_final(r, json_pack("{s:f, s:I, s:I, s:I, s:[], s:b, s:O, s:o, s:o, s:o, s:o}", "when",
                                    (double)time(NULL), "seed", (json_int_t)(r->seed + 1000003), "rounds",
                                    (json_int_t)rounds, "winner", (json_int_t)trials[set.chosen[0]], "ties", "replayed",
-                                   (int)r->replay, "entries", list, "kernels", kernels, "dispatch", dispatch, "regret",
-                                   regrets, "selector", describe_selector(r, &set, relative_times)));
+                                   (int)r->pool.replay, "entries", list, "kernels", kernels, "dispatch", dispatch,
+                                   "regret", regrets, "selector", describe_selector(r, &set, models)));
         summarise_each(r, &set, trials);
     }
     free(times);
-    free(all);
     free(relative_times);
+    free(models);
     free(trials);
 }

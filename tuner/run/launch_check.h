@@ -13,8 +13,8 @@ struct launch_shape {
 };
 
 // Blocks that fit one SM together, 0 when none. Registers a thread, static + dynamic shared memory a block in bytes.
-// After NVIDIA's occupancy calculator: registers are given to warps in units of 256, shared memory in units of 128
-// bytes with 1 KiB a block for the system (compute capability 8.0 and later), warps in fours.
+// After NVIDIA's cuda_occupancy.h: each of an SM's four partitions gives registers to warps in units of 256; shared
+// memory is given in units of 128 bytes with 1 KiB a block for the system (compute capability 8.0 and later).
 int64_t blocks_per_sm(const struct device_limits *, int64_t threads, int64_t registers, int64_t shared);
 // Theoretical occupancy, 0..1: warps of the resident blocks over the SM's.
 double theoretical_occupancy(const struct device_limits *, int64_t threads, int64_t registers, int64_t shared);

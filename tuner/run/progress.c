@@ -16,44 +16,51 @@
 
 static void log_line(struct run *r, const char *text)
 {
-    if (!r->log) return;
+    if (!r->display.log) return;
     time_t now = time(NULL);
     struct tm local;
     char stamp[32];
     localtime_r(&now, &local);
     strftime(stamp, sizeof stamp, "%Y-%m-%d %H:%M:%S", &local);
-    fprintf(r->log, "%s  %s\n", stamp, text);
-    fflush(r->log);
+    fprintf(r->display.log, "%s  %s\n", stamp, text);
+    fflush(r->display.log);
+}
+
+static char *format_text(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+static char *format_text(const char *format, va_list args)
+{
+    char *text;
+    return vasprintf(&text, format, args) < 0 ? text_copy("") : text;
 }
 
 void run_log(struct run *r, const char *format, ...)
 {
-    char text[4096];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    char *text = format_text(format, args);
     va_end(args);
     for (char *p = text; *p; p++)
         if (*p == '\n') *p = ' ';
     log_line(r, text);
+    free(text);
 }
 
 void run_progress_clear(struct run *r)
 {
-    if (r->terminal && r->progress_width) fputs("\r\033[K", stderr);
-    r->progress_width = 0;
+    if (r->display.terminal && r->display.progress_width) fputs("\r\033[K", stderr);
+    r->display.progress_width = 0;
 }
 
 void run_message(struct run *r, const char *format, ...)
 {
-    char text[4096];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    char *text = format_text(format, args);
     va_end(args);
     run_progress_clear(r);
     fprintf(stderr, "%s\n", text);
     log_line(r, text);
+    free(text);
 }
 
 static void add(char *line, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -69,10 +76,10 @@ static void add(char *line, size_t size, const char *format, ...)
 static void describe(const struct run *r, char *line, size_t size)
 {
     char text[32];
-    double elapsed = clock_now() - r->search_started;
+    double elapsed = clock_now() - r->statistics.search_started;
     uint64_t valid = space_size(r->job->space);
     *line = 0;
-    add(line, size, "%" PRId64, r->evaluations);
+    add(line, size, "%" PRId64, run_evaluations(r));
     if (r->options->evaluations)
         add(line, size, "/%" PRId64, r->options->evaluations);
     else if (valid < 10000000)
@@ -81,45 +88,48 @@ static void describe(const struct run *r, char *line, size_t size)
         add(line, size, "  %s left", text_show_duration(fmax(0, r->options->time - elapsed), text, sizeof text));
     else
         add(line, size, "  %s", text_show_duration(elapsed, text, sizeof text));
-    if (elapsed > 1) add(line, size, "  %.1f/s", (double)r->new_trials / elapsed);
-    if (isfinite(r->best)) {
-        add(line, size, "  best %s", text_show_duration(r->best, text, sizeof text));
-        if (isfinite(r->baseline)) add(line, size, " = %.3f of %s", r->baseline / r->best, r->baseline_name);
+    if (elapsed > 1) add(line, size, "  %.1f/s", (double)r->statistics.new_trials / elapsed);
+    if (isfinite(r->incumbent.objective)) {
+        add(line, size, "  best %s", text_show_duration(r->incumbent.objective, text, sizeof text));
+        if (isfinite(r->incumbent.baseline))
+            add(line, size, " = %.3f of %s", r->incumbent.baseline / r->incumbent.objective,
+                r->incumbent.baseline_name);
     } else {
         add(line, size, "  no valid result yet");
     }
     int64_t failed = 0;
-    for (int s = STATUS_PRUNED; s < STATUS_COUNT; s++) failed += r->counts[s];
+    for (int s = STATUS_PRUNED; s < STATUS_COUNT; s++) failed += r->statistics.counts[s];
     if (failed) {
         add(line, size, "  failed %" PRId64 " (", failed);
         bool first = true;
         for (int s = STATUS_PRUNED; s < STATUS_COUNT; s++) {
-            if (!r->counts[s]) continue;
-            add(line, size, "%s%s %" PRId64, first ? "" : ", ", status_name((enum trial_status)s), r->counts[s]);
+            if (!r->statistics.counts[s]) continue;
+            add(line, size, "%s%s %" PRId64, first ? "" : ", ", status_name((enum trial_status)s),
+                r->statistics.counts[s]);
             first = false;
         }
         add(line, size, ")");
     }
-    if (r->temperature > 0) add(line, size, "  %.0f C", r->temperature);
-    if (r->clock_mhz > 0) add(line, size, " %.0f MHz", r->clock_mhz);
+    if (r->statistics.temperature > 0) add(line, size, "  %.0f C", r->statistics.temperature);
+    if (r->statistics.clock_mhz > 0) add(line, size, " %.0f MHz", r->statistics.clock_mhz);
 }
 
 void run_progress(struct run *r, bool at_once)
 {
     double now = clock_now();
     char line[1024];
-    if (r->options->quiet || (!at_once && now < r->next_progress)) return;
+    if (r->options->quiet || (!at_once && now < r->display.next_progress)) return;
     describe(r, line, sizeof line);
-    if (r->terminal) {
+    if (r->display.terminal) {
         struct winsize window;
         size_t columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) || !window.ws_col ? 80 : window.ws_col;
         if (strlen(line) >= columns) line[columns - 1] = 0;
         fprintf(stderr, "\r\033[K%s", line);
         fflush(stderr);
-        r->progress_width = strlen(line);
-        r->next_progress = now + 0.25;
+        r->display.progress_width = strlen(line);
+        r->display.next_progress = now + 0.25;
     } else {
         fprintf(stderr, "%s: %s\n", r->job->name, line);
-        r->next_progress = now + 60;
+        r->display.next_progress = now + 60;
     }
 }

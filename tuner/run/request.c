@@ -8,6 +8,7 @@
 #include "kernels/operation.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
+#include "tuner/trial/trial_field.h"
 
 int compiled_read(const json_t *answer, struct compiled *c, struct error *err)
 {
@@ -27,13 +28,9 @@ int compiled_read(const json_t *answer, struct compiled *c, struct error *err)
         c->entries[i] = (struct compiled_entry){
             .entry = text_copy(json_get_string(e, "entry", "")),
             .symbol = text_copy(json_get_string(e, "symbol", "")),
-            .registers = json_get_integer(e, "registers", -1),
-            .spill_loads = json_get_integer(e, "spill_loads", -1),
-            .spill_stores = json_get_integer(e, "spill_stores", -1),
-            .shared = json_get_integer(e, "shared", -1),
-            .stack = json_get_integer(e, "stack", -1),
-            .code_bytes = json_get_integer(e, "code_bytes", -1),
         };
+        trial_clear(FIELD_STAGE, &c->entries[i].figures);
+        trial_read_answer(FIELD_STAGE, FIELD_COMPILER, &c->entries[i].figures, e, &c->memory);
     }
     return 0;
 }
@@ -47,6 +44,7 @@ void compiled_release(struct compiled *c)
         free(c->entries[i].symbol);
     }
     free(c->entries);
+    arena_release(&c->memory);
     *c = (struct compiled){0};
 }
 
@@ -444,19 +442,10 @@ json_t *request_job(const struct job *job, int64_t memory, const struct compiled
         job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
     for (size_t i = 0; op && op->baselines && op->baselines[i].name; i++)
         json_array_append_new(baselines, json_string(op->baselines[i].name));
-    const struct job_measure *m = &job->measure;
-    const struct job_verify *v = &job->verify;
-    json_t *verify = json_pack("{s:b, s:f, s:f, s:f, s:b, s:I}", "enabled", (int)v->enabled, "tolerance", v->tolerance,
-                               "absolute", v->absolute, "relative", v->relative, "deterministic", (int)v->deterministic,
-                               "guard_bytes", (json_int_t)v->guard_bytes);
-    json_t *measure = json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:b}", "cache",
-                                m->cold ? "cold" : "warm", "warmup", (json_int_t)m->warmup, "min_samples",
-                                (json_int_t)m->min_samples, "max_samples", (json_int_t)m->max_samples, "precision",
-                                m->precision, "max_time", m->max_time, "graph_below", m->graph_below, "rest", m->rest,
-                                "slow_factor", m->slow_factor, "each", job->objective == OBJECTIVE_EACH);
     free(values);
     return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "op", "job", "seed", (json_int_t)seed, "problems", problems,
-                     "reference", how, "verify", verify, "measure", measure, "baselines", baselines);
+                     "reference", how, "verify", settings_write(verify_table, &job->verify), "measure",
+                     settings_write(measure_table, &job->measure), "baselines", baselines);
 fail:
     free(values);
     json_decref(problems);

@@ -3,14 +3,16 @@
 #ifndef SWEETSPOT_REQUEST_H
 #define SWEETSPOT_REQUEST_H
 
+#include "tuner/base/arena.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
 #include "tuner/run/launch_check.h"
+#include "tuner/trial/trial.h"
 
 // One kernel entry's name in the cubin and ptxas's figures, from a compile answer.
 struct compiled_entry {
     char *entry, *symbol;
-    int64_t registers, spill_loads, spill_stores, shared, stack, code_bytes; // -1 unknown
+    struct trial_stage figures; // those that the compiler answers
 };
 
 struct compiled {
@@ -20,6 +22,7 @@ struct compiled {
     char *warnings; // lines; ""
     size_t entry_count;
     struct compiled_entry *entries;
+    struct arena memory; // of the entries' figures
 };
 
 // Reads a compile answer with status "ok". -1 when it is not of the protocol's form.

@@ -1,4 +1,5 @@
-// Private to tuner/run: the state of one run and the parts of its loop.
+// Private to tuner/run: the state of one run and the parts of its loop. What is done next is decided by the policy
+// (policy.h); here it is carried out on the workers of the pool (worker_pool.h).
 //
 // A task is one configuration on its way:
 //
@@ -6,51 +7,23 @@
 //                          |          |         |
 //                          +----------+---------+--> a failure is committed and told all the same
 //
-// Invariants: a task is told to the strategy only after its trial is committed; a worker's request belongs to exactly
-// one slot; a dead or late worker fails only the request at the head of its queue, those behind it go back to READY.
-//
-// In lockstep (replay) nothing overlaps: a fixed number of proposals is compiled, then one is measured and told, then
-// the next is asked. The sequence of asks and tells then depends on seed and results alone, so that a run that was
-// killed and resumed, which answers known configurations from the store, goes the same way as one that was not.
+// Invariants: a task is told to the strategy only after its trial is committed; a dead or late worker fails only the
+// request at the head of its queue.
 #ifndef SWEETSPOT_RUN_H
 #define SWEETSPOT_RUN_H
 
 #include <stdio.h>
 
 #include "search/strategy.h"
-#include "tuner/run/request.h"
+#include "tuner/run/incumbent.h"
+#include "tuner/run/job_setup.h"
+#include "tuner/run/policy.h"
 #include "tuner/run/tune.h"
-#include "tuner/run/worker.h"
+#include "tuner/run/worker_pool.h"
 #include "tuner/store/store.h"
 
-enum {
-    RUN_MAX_GPUS = 16,
-    RUN_GPU_QUEUE = 2, // requests a GPU worker holds, so that it never waits for the driver
-    RUN_COUNT_BATCH =
-        96, // candidates counted in one profiler session, whose opening costs as much as counting 30 of them
-    RUN_LOCKSTEP_WINDOW = 8,
-    RUN_MAX_COUNTERS = 128,
-};
-
-enum task_state {
-    TASK_QUEUED,
-    TASK_COMPILING,
-    TASK_READY,
-    TASK_ON_GPU,
-    TASK_COUNTABLE,
-    TASK_COUNTING,
-    TASK_FINAL,
-    TASK_DONE
-};
-enum task_purpose {
-    TASK_TRIAL,
-    TASK_COUNT,
-    TASK_FINALIST
-}; // measured; only counted (resumed); only compiled, for the final
-
 struct task {
-    enum task_state state;
-    enum task_purpose purpose;
+    struct queued_task queued; // the policy's part; first, so that a pointer to it is one to the task
     uint16_t config[SPACE_MAX_PARAMETERS];
     char *text;    // canonical
     int64_t trial; // id in the store once committed
@@ -58,123 +31,90 @@ struct task {
     json_t *problems; // of the trial request
     struct planned_launch *launches;
     size_t launch_count;
-    bool known; // its result is in the store already
-    bool alone; // to be counted alone: it may have killed a worker
     double objective;
     const char *device_id; // uuid of the GPU that measured it; the slot's
 };
 
-enum gpu_state { GPU_DOWN, GPU_HELLO, GPU_JOB, GPU_READY };
-enum request_kind { REQUEST_TRIAL, REQUEST_COUNT, REQUEST_FINAL };
-
-struct gpu_request {
-    enum request_kind kind;
-    int64_t id;
-    double timeout; // s, from when it is at the head
-    size_t task_count;
-    struct task **tasks; // one; a batch; none for the final
+// What a run did, for its report and its document in the store.
+struct run_statistics {
+    double started, search_started; // wall clock since 1970; clock_now
+    int64_t new_trials, counts[STATUS_COUNT], cache_hits;
+    double compile_seconds, gpu_busy, gpu_wall, count_wall;
+    double count_busy;             // an estimate: events would be counted too
+    double clock_mhz, temperature; // last seen
 };
 
-struct gpu_slot {
-    struct worker worker;
-    char name[32], device[32], uuid[80];
-    enum gpu_state state;
-    int64_t setup_id;
-    double deadline; // of the set-up or of the head of the queue
-    size_t queued;
-    struct gpu_request queue[RUN_GPU_QUEUE];
-    int failed_starts;
-    bool stopping; // answered "crashed": its end is expected
+// Configurations to measure before the strategy is asked: winners of earlier jobs.
+struct start_list {
+    size_t count, next;
+    uint16_t configs[TUNE_STARTS][SPACE_MAX_PARAMETERS];
+    size_t left_out; // beyond TUNE_STARTS
 };
 
-struct compile_slot {
-    struct worker worker;
-    char name[32];
-    struct task *task;
-    int64_t id;
-    double deadline;
-    int failed_starts;
+// Which of the store's trials the strategy was told, by their numbers.
+struct told_trials {
+    bool *marks;
+    size_t room;
 };
 
-struct run {
-    struct job *job;
-    const struct tune_options *options;
-    bool replay, lockstep;
-    char *replay_file, *gpu_program, *compile_program;
-    struct store *store;
-    struct strategy *strategy;
-    const struct strategy_class *strategy_class;
-    uint64_t seed;
-    struct device_limits limits;
-    int64_t memory;
-    json_t *hello, *job_request, *job_answer;
-    char compiler[64], arch[32], source_hash[33], device_name[128], driver[64];
-    struct compiled support, reference;
-    size_t metric_count;
-    char *metrics[RUN_MAX_COUNTERS];
-    size_t gpu_count, compile_count;
-    struct gpu_slot gpus[RUN_MAX_GPUS];
-    struct compile_slot *compilers;
-    size_t task_count, task_room;
-    struct task **tasks;            // alive, in order of asking
-    size_t start_count, start_next; // configurations to measure before the strategy is asked: winners of earlier jobs
-    uint16_t starts[TUNE_MAX_STARTS][SPACE_MAX_PARAMETERS];
-    // the story so far
-    double started, search_started, paused_until;
-    int64_t evaluations, new_trials, counts[STATUS_COUNT], cache_hits;
-    double compile_seconds, gpu_busy, gpu_wall, count_wall,
-        count_busy; // s; count_busy is an estimate: events would be counted too
-    double best;    // objective; INFINITY
-    double best_times[JOB_MAX_PROBLEMS];
-    char best_text[TUNE_CONFIG_TEXT];
-    int64_t best_trial;
-    bool *told; // by the number of a trial, told_room of them
-    size_t told_room;
-    double baseline; // objective of the first baseline; NAN
-    char baseline_name[32];
-    double clock_mhz, temperature;
-    struct stop stop;
-    bool ask_ended; // budget spent, space exhausted, or interrupted
-    const char *stopped_by;
-    bool fatal; // `failure` says why the run ends
-    int fatal_status;
-    struct error failure;
-    json_t *final_answer;
-    bool final_failed;
+struct run_display {
     FILE *log;
     double next_progress;
     bool terminal;
     size_t progress_width;
 };
 
-// run_setup.c: workers' first words, device, support kernels, store, environment, job. 0 or an exit status with
-// r->failure filled.
+struct run {
+    struct job *job;
+    const struct tune_options *options;
+    uint64_t seed;
+    struct worker_pool pool;
+    struct job_setup setup;
+    json_t *job_answer; // the first GPU worker's, to the job
+    size_t metric_count;
+    char **metrics; // keys, in the order in which counters come
+    struct store *store;
+    const struct strategy_class *strategy_class;
+    struct strategy *strategy;
+    struct policy policy;
+    struct start_list starts;
+    struct told_trials told;
+    struct incumbent incumbent;
+    struct run_statistics statistics;
+    struct run_display display;
+    json_t *final_answer;
+    bool final_failed;
+    bool fatal; // `failure` says why the run ends
+    int fatal_status;
+    struct error failure;
+};
+
+static inline int64_t run_evaluations(const struct run *r) // configurations with a result, earlier runs included
+{
+    return (int64_t)r->policy.stop.evaluations;
+}
+
+// run_setup.c: workers, device, support kernels, store, environment, job. 0 or an exit status with r->failure filled.
 int run_setup(struct run *);
-int run_meet(struct run *);        // its first half: workers, device, space
-int run_prepare_job(struct run *); // and then: support kernels, reference, the job's request
 void run_release(struct run *);
-int run_start_compiler(struct run *, size_t i, struct error *);
-int run_start_gpu(struct run *, size_t i, struct error *); // sends hello; the loop goes on from there
-json_t *run_job_request(const struct run *);               // new reference
 
 // run_gpu.c: requests to GPU workers and their answers.
-void run_dispatch_gpus(struct run *);
-void run_handle_gpu(struct run *, struct gpu_slot *); // after worker_io; reads all answers
-void run_gpu_died(struct run *, struct gpu_slot *, const char *why, enum trial_status);
-void run_check_gpu_deadlines(struct run *, double now);
-bool run_gpus_idle(const struct run *);
+void run_measure(struct run *, struct task *, size_t gpu);
+void run_count(struct run *, const struct policy_request *, size_t gpu);
+void run_take_gpu_answer(struct run *, size_t gpu, const json_t *answer);
+void run_take_gpu_loss(struct run *, const struct pool_event *);
 
 // run_compile.c: likewise for compilers.
-bool run_dispatch_compilers(struct run *); // true after a known task was passed on: ask before anything else
-void run_handle_compiler(struct run *, struct compile_slot *);
-void run_compiler_died(struct run *, struct compile_slot *, const char *why);
-void run_check_compile_deadlines(struct run *, double now);
+void run_compile(struct run *, struct task *, size_t compiler);
+void run_take_compiler_answer(struct run *, size_t compiler, const json_t *answer);
+void run_take_compiler_loss(struct run *, const struct pool_event *);
 
 // run_tasks.c: tasks, committing, telling.
 struct task *run_add_task(struct run *, const uint16_t *config, enum task_purpose);
-void run_drop_task(struct run *, struct task *); // removes and frees
-size_t run_count_tasks(const struct run *, enum task_state);
-struct task *run_first_task(const struct run *, enum task_state);
+struct task *run_add_proposal(struct run *, const uint16_t *config); // a trial, which the store may know already
+void run_drop_task(struct run *, struct task *);                     // takes it from the policy, and frees
+void run_free_tasks(struct run *);                                   // all that are left, before policy_release
+bool run_under_way(const struct run *, const uint16_t *config);      // whether a trial of it has no result yet
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason,
                 const json_t *answer); // commits, tells, frees or queues for counting
 void run_tell_known(struct run *, struct task *);
@@ -189,7 +129,7 @@ int run_final_begin(struct run *);      // adds the finalists' tasks; 0 none to 
 int run_final_begin_each(struct run *); // final_each.c: the same for objective "each"
 void run_final_finish_each(struct run *);
 void run_put_final(struct run *, json_t *document); // into the store; takes the document
-void run_final_send(struct run *, struct gpu_slot *);
+void run_final_send(struct run *, size_t gpu);
 void run_final_finish(struct run *); // the answer into the store, the summary onto stdout
 
 // progress.c

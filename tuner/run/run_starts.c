@@ -1,5 +1,6 @@
-// Where a search may begin: about twenty winners of earlier jobs, for another device, problem or version of the source.
-// They are measured like any proposal, never trusted; the strategy is told of them as of results it did not ask for.
+// Where a search may begin: up to TUNE_STARTS winners of earlier jobs, for another device, problem or version of the
+// source. They are measured like any proposal, never trusted; the strategy is told of them as of results it did not ask
+// for.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,29 +27,36 @@ static const char *value_of(const char *text, const char *name, size_t *length)
 // text does not have gets its first value. Returns 0, or -1 when that is none of this space.
 static int adapt(const struct space *space, const char *text, uint16_t *config)
 {
-    char first[TUNE_CONFIG_TEXT], adapted[TUNE_CONFIG_TEXT];
-    size_t used = 0, length;
     memset(config, 0, space_parameter_count(space) * sizeof *config);
-    space_format(space, config, first, sizeof first);
+    char *first = space_text(space, config), *adapted = text_copy("");
     for (size_t i = 0; i < space_parameter_count(space); i++) {
+        size_t length;
         const char *name = space_parameter(space, i)->name, *value = value_of(text, name, &length);
         if (!value) value = value_of(first, name, &length);
-        if (!value) return -1;
-        int n = snprintf(adapted + used, sizeof adapted - used, "%s%s=%.*s", i ? "," : "", name, (int)length, value);
-        if (n < 0 || (used += (size_t)n) >= sizeof adapted) return -1;
+        char *longer =
+            text_format("%s%s%s=%.*s", adapted, i ? "," : "", name, value ? (int)length : 0, value ? value : "");
+        free(adapted);
+        adapted = longer;
     }
-    return space_parse(space, adapted, config, NULL) || space_index(space, config) < 0 ? -1 : 0;
+    int failed = space_parse(space, adapted, config, NULL) || space_index(space, config) < 0 ? -1 : 0;
+    free(first);
+    free(adapted);
+    return failed;
 }
 
 static void add_start(struct run *r, const char *text)
 {
     const struct space *space = r->job->space;
+    struct start_list *starts = &r->starts;
     size_t bytes = space_parameter_count(space) * sizeof(uint16_t);
     uint16_t config[SPACE_MAX_PARAMETERS];
-    if (r->start_count == TUNE_MAX_STARTS || adapt(space, text, config)) return;
-    for (size_t i = 0; i < r->start_count; i++)
-        if (!memcmp(r->starts[i], config, bytes)) return;
-    memcpy(r->starts[r->start_count++], config, bytes);
+    if (adapt(space, text, config)) return;
+    for (size_t i = 0; i < starts->count; i++)
+        if (!memcmp(starts->configs[i], config, bytes)) return;
+    if (starts->count == TUNE_STARTS)
+        starts->left_out++;
+    else
+        memcpy(starts->configs[starts->count++], config, bytes);
 }
 
 static int visit(void *user, const char *config, const char *device)
@@ -83,14 +91,13 @@ static void add_recorded(struct run *r, const char *path)
         if (recorded->trials[i].status == STATUS_OK)
             ranked[count++] = (struct ranked){recorded->trials[i].objective, i};
     qsort(ranked, count, sizeof *ranked, by_objective);
-    size_t before = r->start_count;
-    for (size_t i = 0; i < count && i < TUNE_MAX_STARTS; i++) {
-        char text[TUNE_CONFIG_TEXT];
-        space_format(recorded->space, recorded->configs + ranked[i].trial * recorded->parameter_count, text,
-                     sizeof text);
+    size_t before = r->starts.count;
+    for (size_t i = 0; i < count && i < TUNE_STARTS; i++) {
+        char *text = space_text(recorded->space, recorded->configs + ranked[i].trial * recorded->parameter_count);
         add_start(r, text);
+        free(text);
     }
-    if (r->start_count == before)
+    if (r->starts.count == before)
         run_message(r, "warning: none of the best configurations in '%s' is one of this job", path);
     free(ranked);
     recorded_free(recorded);
@@ -101,6 +108,7 @@ void run_collect_starts(struct run *r)
     struct error err;
     if (r->options->start_from) add_recorded(r, r->options->start_from);
     for (size_t i = 0; i < r->options->start_count; i++) add_start(r, r->options->starts[i]);
-    if (store_each_elsewhere(r->store, 4 * TUNE_MAX_STARTS, visit, r, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
-    if (r->start_count) run_log(r, "the search begins with %zu winners of earlier jobs", r->start_count);
+    if (store_each_elsewhere(r->store, 4 * TUNE_STARTS, visit, r, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
+    if (r->starts.count) run_log(r, "the search begins with %zu winners of earlier jobs", r->starts.count);
+    if (r->starts.left_out) run_log(r, "%zu more that were looked at are left out", r->starts.left_out);
 }

@@ -9,6 +9,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/run/run.h"
+#include "tuner/run/trial_record.h"
 
 void run_fail(struct run *r, int exit_status, const struct error *why)
 {
@@ -18,31 +19,41 @@ void run_fail(struct run *r, int exit_status, const struct error *why)
     r->failure = *why;
 }
 
-struct task *run_add_task(struct run *r, const uint16_t *config, enum task_purpose purpose)
+static struct task *add(struct run *r, const uint16_t *config, char *text, enum task_purpose purpose,
+                        enum task_known known)
 {
     struct task *t = memory_new(1, sizeof *t);
-    char text[TUNE_CONFIG_TEXT];
     memcpy(t->config, config, space_parameter_count(r->job->space) * sizeof *config);
-    space_format(r->job->space, config, text, sizeof text);
-    t->text = text_copy(text);
-    t->purpose = purpose;
+    t->text = text;
     t->objective = NAN;
-    if (r->task_count == r->task_room) {
-        r->task_room = 2 * r->task_room + 64;
-        r->tasks = memory_grow(r->tasks, r->task_room, sizeof(struct task *));
-    }
-    r->tasks[r->task_count++] = t;
+    policy_add(&r->policy, &t->queued, purpose, known);
     return t;
 }
 
-void run_drop_task(struct run *r, struct task *t)
+struct task *run_add_task(struct run *r, const uint16_t *config, enum task_purpose purpose)
 {
-    size_t i = 0;
-    while (i < r->task_count && r->tasks[i] != t) i++;
-    if (i < r->task_count) {
-        memmove(&r->tasks[i], &r->tasks[i + 1], (r->task_count - i - 1) * sizeof(struct task *));
-        r->task_count--;
-    }
+    return add(r, config, space_text(r->job->space, config), purpose, TASK_UNKNOWN);
+}
+
+struct task *run_add_proposal(struct run *r, const uint16_t *config)
+{
+    char *text = space_text(r->job->space, config);
+    enum task_known known = TASK_UNKNOWN;
+    struct trial trial;
+    struct error err;
+    int found = store_find(r->store, text, &trial, &err);
+    if (found < 0)
+        run_fail(r, EXIT_ENVIRONMENT, &err);
+    else if (!found) // measured in an earlier run
+        known = trial.status == STATUS_COMPILE_ERROR || trial.status == STATUS_COMPILE_TIMEOUT ||
+                        trial.status == STATUS_PRUNED
+                    ? TASK_KNOWN_TO_FAIL_BEFORE_GPU
+                    : TASK_KNOWN_FROM_GPU;
+    return add(r, config, text, TASK_TRIAL, known);
+}
+
+static void free_task(struct task *t)
+{
     compiled_release(&t->compiled);
     json_decref(t->problems);
     free(t->launches);
@@ -50,18 +61,26 @@ void run_drop_task(struct run *r, struct task *t)
     free(t);
 }
 
-size_t run_count_tasks(const struct run *r, enum task_state state)
+void run_drop_task(struct run *r, struct task *t)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < r->task_count; i++) n += r->tasks[i]->state == state;
-    return n;
+    policy_remove(&r->policy, &t->queued);
+    free_task(t);
 }
 
-struct task *run_first_task(const struct run *r, enum task_state state)
+void run_free_tasks(struct run *r)
 {
-    for (size_t i = 0; i < r->task_count; i++)
-        if (r->tasks[i]->state == state) return r->tasks[i];
-    return NULL;
+    for (size_t i = 0; i < r->policy.queue.count; i++) free_task((struct task *)r->policy.queue.tasks[i]);
+}
+
+bool run_under_way(const struct run *r, const uint16_t *config)
+{
+    size_t bytes = space_parameter_count(r->job->space) * sizeof *config;
+    for (size_t i = 0; i < r->policy.queue.count; i++) {
+        const struct task *t = (const struct task *)r->policy.queue.tasks[i];
+        if (t->queued.purpose == TASK_TRIAL && t->queued.state <= TASK_ON_GPU && !memcmp(t->config, config, bytes))
+            return true;
+    }
+    return false;
 }
 
 static enum outcome outcome_of(enum trial_status status)
@@ -78,65 +97,38 @@ static enum outcome outcome_of(enum trial_status status)
     }
 }
 
-// With a kernel for each problem, the best is what the best kernels of all of them do together.
-static void note_each(struct run *r, const double *times, const char *text, int64_t trial)
-{
-    size_t better = r->job->tuned_count;
-    for (size_t p = r->job->tuned_count; p-- > 0;) {
-        if (!(times[p] < r->best_times[p])) continue;
-        r->best_times[p] = times[p];
-        better = p;
-    }
-    if (better == r->job->tuned_count) return;
-    r->best = job_objective(r->job, r->best_times);
-    snprintf(r->best_text, sizeof r->best_text, "%s", text);
-    r->best_trial = trial;
-    char shown[32];
-    run_log(r, "new best for %s: %s (trial %" PRId64 "): %s", r->job->problems[better].name,
-            text_show_duration(times[better], shown, sizeof shown), trial, text);
-}
-
 static void note_best(struct run *r, double objective, const double *times, const char *text, int64_t trial)
 {
-    if (r->job->objective == OBJECTIVE_EACH) return note_each(r, times, text, trial);
-    if (!(objective < r->best)) return;
-    bool first = !isfinite(r->best);
-    char shown[32], ratio[48] = "";
-    r->best = objective;
-    memcpy(r->best_times, times, r->job->tuned_count * sizeof *times);
-    snprintf(r->best_text, sizeof r->best_text, "%s", text);
-    r->best_trial = trial;
-    if (isfinite(r->baseline)) snprintf(ratio, sizeof ratio, ", %.3f of %s", r->baseline / objective, r->baseline_name);
-    run_log(r, "%s %s%s (trial %" PRId64 "): %s",
-            first ? "first result:" : "new best:", text_show_duration(objective, shown, sizeof shown), ratio, trial,
-            text);
-}
-
-// What the stop rules look at: a result's objective, or with a kernel for each problem what all results together come
-// to.
-static double stop_objective(const struct run *r, double objective, const double *times)
-{
-    double best[JOB_MAX_PROBLEMS];
-    if (r->job->objective != OBJECTIVE_EACH || !isfinite(r->best)) return objective;
-    for (size_t p = 0; p < r->job->tuned_count; p++) best[p] = fmin(times[p], r->best_times[p]);
-    return job_objective(r->job, best);
-}
-
-// Which of the store's trials the strategy has been told, by their numbers.
-static void mark_told(struct run *r, int64_t trial)
-{
-    if ((size_t)trial >= r->told_room) {
-        size_t room = 2 * (size_t)trial + 256;
-        r->told = memory_grow(r->told, room, sizeof *r->told);
-        memset(r->told + r->told_room, 0, (room - r->told_room) * sizeof *r->told);
-        r->told_room = room;
+    const struct incumbent *best = &r->incumbent;
+    bool first = !isfinite(best->objective);
+    size_t problem;
+    char shown[32], ratio[64] = "";
+    if (!incumbent_take(&r->incumbent, r->job, objective, times, text, trial, &problem)) return;
+    if (r->job->objective == OBJECTIVE_EACH) {
+        run_log(r, "new best for %s: %s (trial %" PRId64 "): %s", r->job->problems[problem].name,
+                text_show_duration(times[problem], shown, sizeof shown), trial, text);
+        return;
     }
-    r->told[trial] = true;
+    if (isfinite(best->baseline)) snprintf(ratio, sizeof ratio, ", %.3f of ", best->baseline / objective);
+    run_log(r, "%s %s%s%s (trial %" PRId64 "): %s",
+            first ? "first result:" : "new best:", text_show_duration(objective, shown, sizeof shown), ratio,
+            *ratio ? best->baseline_name : "", trial, text);
 }
 
-static bool was_told(const struct run *r, int64_t trial)
+static void mark_told(struct told_trials *told, int64_t trial)
 {
-    return (size_t)trial < r->told_room && r->told[trial];
+    if ((size_t)trial >= told->room) {
+        size_t room = 2 * (size_t)trial + 256;
+        told->marks = memory_grow(told->marks, room, sizeof *told->marks);
+        memset(told->marks + told->room, 0, (room - told->room) * sizeof *told->marks);
+        told->room = room;
+    }
+    told->marks[trial] = true;
+}
+
+static bool was_told(const struct told_trials *told, int64_t trial)
+{
+    return (size_t)trial < told->room && told->marks[trial];
 }
 
 static void tell(struct run *r, const uint16_t *config, enum trial_status status, double objective, const double *times)
@@ -148,156 +140,61 @@ static void tell(struct run *r, const uint16_t *config, enum trial_status status
     else if (each)
         o.objectives = times;
     strategy_tell(r->strategy, &o);
-    stop_tell(&r->stop, o.outcome == OUTCOME_OK ? stop_objective(r, objective, times) : NAN);
-    r->evaluations++;
-    r->counts[status]++;
-}
-
-static void read_times(const struct run *r, const json_t *answer, struct trial_problem *problems, double *times)
-{
-    const struct job *job = r->job;
-    for (size_t p = 0; p < job->problem_count; p++)
-        problems[p] = (struct trial_problem){.name = job->problems[p].name,
-                                             .tuned = job->problems[p].tune,
-                                             .time = NAN,
-                                             .low = NAN,
-                                             .high = NAN,
-                                             .error = NAN};
-    for (size_t p = 0; p < job->tuned_count; p++) times[p] = NAN;
-    size_t i, k;
-    json_t *value, *sample;
-    json_array_foreach(json_object_get(answer, "problems"), i, value)
-    {
-        int64_t p = json_get_integer(value, "problem", -1);
-        if (p < 0 || p >= (int64_t)job->problem_count) continue;
-        problems[p].time = json_get_number(value, "time", NAN);
-        problems[p].low = json_get_number(value, "low", NAN);
-        problems[p].high = json_get_number(value, "high", NAN);
-        problems[p].samples_taken = json_get_integer(value, "count", 0);
-        problems[p].error = json_get_number(value, "error", NAN);
-        json_array_foreach(json_object_get(value, "samples"), k, sample)
-        {
-            if (problems[p].sample_count < STORE_MAX_SAMPLES && json_is_number(sample))
-                problems[p].samples[problems[p].sample_count++] = json_number_value(sample);
-        }
-        if (p < (int64_t)job->tuned_count) times[p] = problems[p].time;
-    }
-}
-
-// One row a stage that this configuration uses, from its launch on the first problem that it does.
-static size_t describe_stages(const struct run *r, const struct task *t, const json_t *answer,
-                              struct trial_stage *stages)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < t->launch_count; i++) {
-        const struct planned_launch *l = &t->launches[i];
-        if (l->problem != t->launches[0].problem) continue;
-        const struct stage *s = &r->job->stages[l->stage];
-        const struct compiled_entry *e = compiled_find(&t->compiled, s->entry);
-        struct trial_stage *out = &stages[count++];
-        *out = (struct trial_stage){.name = s->name,
-                                    .registers = -1,
-                                    .spill_loads = -1,
-                                    .spill_stores = -1,
-                                    .shared_static = -1,
-                                    .shared_dynamic = l->shape.shared,
-                                    .stack = -1,
-                                    .code_bytes = -1,
-                                    .occupancy = NAN,
-                                    .warnings = t->compiled.warnings ? t->compiled.warnings : ""};
-        if (!e) continue;
-        out->registers = e->registers;
-        out->spill_loads = e->spill_loads;
-        out->spill_stores = e->spill_stores;
-        out->shared_static = e->shared;
-        out->stack = e->stack;
-        out->code_bytes = e->code_bytes;
-        out->occupancy = theoretical_occupancy(&r->limits, l->shape.block[0] * l->shape.block[1] * l->shape.block[2],
-                                               e->registers, l->shape.shared + (e->shared > 0 ? e->shared : 0));
-        size_t k;
-        json_t *seen; // the driver's own figure, where the kernel was loaded
-        json_array_foreach(json_object_get(answer, "stages"), k, seen)
-        {
-            if (json_get_integer(seen, "problem", -1) == l->problem &&
-                json_get_integer(seen, "stage", -1) == (int64_t)count - 1)
-                out->occupancy = json_get_number(seen, "occupancy", out->occupancy);
-        }
-    }
-    return count;
+    policy_told(&r->policy,
+                o.outcome == OUTCOME_OK ? incumbent_together(&r->incumbent, r->job, objective, times) : NAN);
+    r->statistics.counts[status]++;
 }
 
 void run_commit(struct run *r, struct task *t, enum trial_status status, const char *reason, const json_t *answer)
 {
-    struct trial_problem problems[JOB_MAX_PROBLEMS];
-    struct trial_stage stages[JOB_MAX_STAGES];
-    double times[JOB_MAX_PROBLEMS];
+    struct trial_record record;
+    struct trial *trial = &record.trial;
     struct error err;
-    read_times(r, answer, problems, times);
-    double objective = status == STATUS_OK || status == STATUS_SLOW ? job_objective(r->job, times) : NAN;
-    if (status == STATUS_OK && !isfinite(objective)) {
-        status = STATUS_CRASHED;
-        reason = "the worker called it ok but gave no time";
-    }
-    struct trial trial = {
-        .config = t->text,
-        .status = status,
-        .reason = reason ? reason : "",
-        .objective = objective,
-        .compile_seconds = t->compiled.seconds,
-        .compile_cached = t->compiled.cached,
-        .gpu_busy = json_get_number(answer, "busy", 0),
-        .gpu_wall = json_get_number(answer, "wall", 0),
-        .device_id = t->device_id ? t->device_id : "",
-        .clock_mhz = json_get_number(answer, "clock_mhz", NAN),
-        .temperature = json_get_number(answer, "temperature", NAN),
-        .counted = status != STATUS_OK || !r->metric_count,
-        .problem_count = answer ? r->job->problem_count : 0,
-        .problems = problems,
-        .stage_count = describe_stages(r, t, answer, stages),
-        .stages = stages,
-    };
-    if (store_add(r->store, &trial, &err)) {
+    trial_record_make(&record,
+                      &(struct trial_facts){.job = r->job,
+                                            .limits = &r->pool.limits,
+                                            .config = t->text,
+                                            .device_id = t->device_id,
+                                            .compiled = &t->compiled,
+                                            .launches = t->launches,
+                                            .launch_count = t->launch_count,
+                                            .answer = answer,
+                                            .counts = r->metric_count > 0},
+                      status, reason);
+    if (store_add(r->store, trial, &err)) {
         run_fail(r, EXIT_ENVIRONMENT, &err);
+        trial_record_release(&record);
         return;
     }
-    t->trial = trial.id;
-    t->objective = objective;
-    r->new_trials++;
-    r->compile_seconds += t->compiled.cached ? 0 : t->compiled.seconds;
-    r->cache_hits += t->compiled.cached;
-    r->gpu_busy += trial.gpu_busy;
-    r->gpu_wall += trial.gpu_wall;
-    if (isfinite(trial.clock_mhz)) r->clock_mhz = trial.clock_mhz;
-    if (isfinite(trial.temperature)) r->temperature = trial.temperature;
-    tell(r, t->config, status, objective, times);
-    mark_told(r, trial.id);
-    if (status == STATUS_OK) note_best(r, objective, times, t->text, trial.id);
-    if (status != STATUS_OK && status != STATUS_SLOW &&
-        (r->counts[status] <= 3 || status == STATUS_CRASHED || status == STATUS_TIMEOUT))
-        run_log(r, "trial %" PRId64 " %s: %.300s (%s)", trial.id, status_name(status), trial.reason, t->text);
-    if (trial.counted)
+    t->trial = trial->id;
+    t->objective = trial->objective;
+    struct run_statistics *s = &r->statistics;
+    s->new_trials++;
+    s->compile_seconds += t->compiled.cached ? 0 : t->compiled.seconds;
+    s->cache_hits += t->compiled.cached;
+    if (isfinite(trial->gpu_busy)) s->gpu_busy += trial->gpu_busy;
+    if (isfinite(trial->gpu_seconds)) s->gpu_wall += trial->gpu_seconds;
+    if (isfinite(trial->clock_mhz)) s->clock_mhz = trial->clock_mhz;
+    if (isfinite(trial->temperature)) s->temperature = trial->temperature;
+    tell(r, t->config, trial->status, trial->objective, record.times);
+    mark_told(&r->told, trial->id);
+    if (trial->status == STATUS_OK) note_best(r, trial->objective, record.times, t->text, trial->id);
+    if (trial->status != STATUS_OK && trial->status != STATUS_SLOW &&
+        (s->counts[trial->status] <= 3 || trial->status == STATUS_CRASHED || trial->status == STATUS_TIMEOUT))
+        run_log(r, "trial %" PRId64 " %s: %.300s (%s)", trial->id, status_name(trial->status), trial->reason, t->text);
+    bool counted = trial->counted;
+    trial_record_release(&record);
+    if (counted)
         run_drop_task(r, t);
     else
-        t->state = TASK_COUNTABLE;
+        policy_countable(&r->policy, &t->queued);
 }
 
 void run_commit_counters(struct run *r, struct task *t, const json_t *answer)
 {
-    struct trial_counter *counters = NULL;
-    size_t count = 0, i, k;
-    json_t *launch, *value;
+    size_t count;
+    struct trial_counter *counters = trial_record_counters(answer, r->metrics, r->metric_count, &count);
     struct error err;
-    json_array_foreach(json_object_get(answer, "counters"), i, launch)
-    {
-        json_array_foreach(json_object_get(launch, "values"), k, value)
-        {
-            if (k >= r->metric_count || !json_is_number(value)) continue;
-            counters = memory_grow(counters, count + 1, sizeof *counters);
-            counters[count++] = (struct trial_counter){(int)json_get_integer(launch, "problem", 0),
-                                                       (int)json_get_integer(launch, "stage", 0), r->metrics[k],
-                                                       json_number_value(value)};
-        }
-    }
     if (store_add_counters(r->store, t->trial, counters, count, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
     free(counters);
     run_drop_task(r, t);
@@ -309,7 +206,7 @@ static void tell_trial(struct run *r, const uint16_t *config, const struct trial
     for (size_t p = 0; p < r->job->tuned_count; p++)
         times[p] = p < trial->problem_count ? trial->problems[p].time : NAN;
     tell(r, config, trial->status, trial->objective, times);
-    mark_told(r, trial->id);
+    mark_told(&r->told, trial->id);
     if (trial->status == STATUS_OK) note_best(r, trial->objective, times, trial->config, trial->id);
 }
 
@@ -328,7 +225,7 @@ static int tell_stored(void *user, const struct trial *trial)
     struct run *r = user;
     uint16_t config[SPACE_MAX_PARAMETERS];
     // A trial whose values the job file no longer has, or whose configuration is no longer valid, sleeps.
-    if (!was_told(r, trial->id) && !space_parse(r->job->space, trial->config, config, NULL) &&
+    if (!was_told(&r->told, trial->id) && !space_parse(r->job->space, trial->config, config, NULL) &&
         space_index(r->job->space, config) >= 0)
         tell_trial(r, config, trial);
     return 0;

@@ -1,80 +1,82 @@
-// See single_run.h. A single is a run (run.h) without a store, a strategy and a loop.
+// See single_run.h.
 #include "tuner/run/single_run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/memory.h"
-#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/run/run.h"
+#include "tuner/run/job_setup.h"
 
-enum { JOB_TIMEOUT = 600, STOP_PATIENCE = 5 };
+enum { CLOSING_PATIENCE = 5 }; // s
 
 static const double rest =
     400e-6; // s, unless the job says otherwise: as long as makes times repeatable and like ncu's (measure.c)
 
 struct single_run {
-    struct run run;
-    struct tune_options options;
+    struct job *job;
+    struct worker_pool pool;
+    struct job_setup setup;
+    json_t *job_answer;
     char *device, *cache;
     bool counts;
     void (*say)(const char *text);
 };
 
-static json_t *job_request(const struct single_run *single, const struct single_run_options *o)
+static json_t *describe_job(const struct single_run *single, const struct single_run_options *o)
 {
-    json_t *request = json_deep_copy(single->run.job_request), *measure = json_object_get(request, "measure");
-    if (json_get_number(measure, "rest", 0) == 0) json_object_set_new(measure, "rest", json_real(rest));
-    if (single->run.support.cubin) json_object_set_new(request, "support", json_string(single->run.support.cubin));
+    json_t *request = job_setup_for_gpu(&single->setup);
+    if (!single->job->measure.rest_given)
+        json_object_set_new(json_object_get(request, "measure"), "rest", json_real(rest));
     json_t *names = o->metrics ? json_pack("[s]", o->metrics) : json_null();
-    for (size_t i = 0; o->metrics && i < single->run.job->metric_count; i++)
-        json_array_append_new(names, json_string(single->run.job->metrics[i]));
+    for (size_t i = 0; o->metrics && i < single->job->metric_count; i++)
+        json_array_append_new(names, json_string(single->job->metrics[i]));
     json_object_set_new(request, "counters", names);
     if (!o->baselines) json_object_set_new(request, "baselines", json_array());
     return request;
 }
 
+static int set_up(struct single_run *single, const struct single_run_options *o, struct error *err)
+{
+    // The worker opens CUPTI when the job names metrics; its hello need not, which would cost as much again.
+    struct pool_settings settings = {.device = single->device, .compilers = 1, .counters = false};
+    if (!strncmp(o->device, "replay:", 7)) {
+        error_set(err, "a recorded space cannot be looked into: this needs a GPU");
+        return EXIT_USAGE;
+    }
+    int status = pool_open(&single->pool, &settings, err);
+    if (!status)
+        status = job_setup_space(&single->setup, &single->pool, single->job, single->cache, single->job->seed, err);
+    if (!status) status = job_setup_request(&single->setup, &single->pool, err);
+    if (!status) status = pool_set_up(&single->pool, describe_job(single, o), &single->job_answer, err);
+    if (status && single->job_answer) error_prefix(err, "%s", single->job->path);
+    return status;
+}
+
 int single_run_open(struct single_run **out, struct job *job, const struct single_run_options *o, struct error *err)
 {
     struct single_run *single = memory_new(1, sizeof *single);
-    struct run *r = &single->run;
-    *out = NULL;
-    single->device = text_copy(o->device);
-    single->cache = text_copy(o->cache);
-    single->counts = o->metrics != NULL;
-    single->say = o->say;
-    // The worker opens CUPTI when the job names metrics; its hello need not, which would cost as much again.
-    single->options = (struct tune_options){
-        .device = single->device, .cache = single->cache, .workers = 1, .seed = -1, .counters = false, .quiet = true};
-    r->job = job;
-    r->options = &single->options;
-    int status = strncmp(o->device, "replay:", 7) ? 0 : EXIT_USAGE;
-    if (status) error_set(&r->failure, "a recorded space cannot be looked into: this needs a GPU");
-    if (!status) status = run_meet(r);
-    if (!status) status = run_prepare_job(r);
-    if (!status && !(r->job_answer = worker_ask(&r->gpus[0].worker, job_request(single, o), JOB_TIMEOUT, &r->failure)))
-        status = EXIT_ENVIRONMENT;
-    if (!status && strcmp(json_get_string(r->job_answer, "status", ""), "ok")) {
-        error_set(&r->failure, "%s: %s", job->path,
-                  json_get_string(r->job_answer, "reason", "the GPU worker refuses the job"));
-        status = EXIT_ENVIRONMENT;
-    }
+    *single = (struct single_run){.job = job,
+                                  .device = text_copy(o->device),
+                                  .cache = text_copy(o->cache),
+                                  .counts = o->metrics != NULL,
+                                  .say = o->say};
+    int status = set_up(single, o, err);
     if (status) {
-        *err = r->failure;
         single_run_close(single);
-        return status;
+        single = NULL;
     }
     *out = single;
-    return 0;
+    return status;
 }
 
 void single_run_close(struct single_run *single)
 {
     if (!single) return;
-    for (size_t i = 0; i < single->run.gpu_count; i++)
-        worker_stop(&single->run.gpus[i].worker, STOP_PATIENCE); // a tool around it may have something to write
-    run_release(&single->run);
+    pool_stop(&single->pool, CLOSING_PATIENCE); // a tool around it may have something to write
+    pool_release(&single->pool);
+    job_setup_release(&single->setup);
+    json_decref(single->job_answer);
     free(single->device);
     free(single->cache);
     free(single);
@@ -91,77 +93,80 @@ bool single_run_counts(const struct single_run *single)
 }
 const struct device_limits *single_run_limits(const struct single_run *single)
 {
-    return &single->run.limits;
+    return &single->pool.limits;
 }
 const json_t *single_run_hello(const struct single_run *single)
 {
-    return single->run.hello;
+    return single->pool.hello;
 }
 const json_t *single_run_request(const struct single_run *single)
 {
-    return single->run.job_request;
+    return single->setup.request;
 }
 const json_t *single_run_job(const struct single_run *single)
 {
-    return single->run.job_answer;
+    return single->job_answer;
 }
 
-static int check_launches(struct single_run *single, const struct single_run_candidate *c, struct error *err)
+static int fail_candidate(struct single_run_candidate *c, enum trial_status status, const char *reason)
 {
-    const struct job *job = single->run.job;
-    for (size_t i = 0; i < c->launch_count; i++) {
-        const struct compiled_entry *e = compiled_find(&c->compiled, job->stages[c->launches[i].stage].entry);
-        if (!e || !launch_check(&single->run.limits, &c->launches[i].shape, e->registers, e->shared, err)) continue;
-        error_prefix(err, "%s", status_name(STATUS_PRUNED));
-        return 1;
+    free(c->reason);
+    c->status = status;
+    c->reason = text_copy(reason);
+    return 0;
+}
+
+static int take_compiled(struct single_run *single, const uint16_t *config, const json_t *answer,
+                         struct single_run_candidate *c, struct error *err)
+{
+    enum trial_status status;
+    const char *reason;
+    switch (compile_result_read(answer, single->job, &c->compiled, &status, &reason, err)) {
+    case COMPILE_FAILED:
+        return fail_candidate(c, status, reason);
+    case COMPILE_SOURCE_CHANGED:
+    case COMPILE_IMPOSSIBLE:
+        return -1;
+    case COMPILE_DONE:
+        break;
     }
+    if (job_setup_launches(single->job, &single->pool.limits, config, &c->compiled, &c->problems, &c->launches,
+                           &c->launch_count, err))
+        return fail_candidate(c, STATUS_PRUNED, err->message);
     return 0;
 }
 
 int single_run_compile(struct single_run *single, const uint16_t *config, const json_t *defines,
                        struct single_run_candidate *c, struct error *err)
 {
-    struct run *r = &single->run;
-    char text[TUNE_CONFIG_TEXT];
-    *c = (struct single_run_candidate){0};
-    space_format(r->job->space, config, text, sizeof text);
-    c->config = text_copy(text);
-    json_t *request = request_compile(r->job, config, r->arch, r->source_hash, r->options->cache),
+    *c = (struct single_run_candidate){
+        .config = space_text(single->job->space, config), .status = STATUS_OK, .reason = text_copy("")};
+    json_t *request = job_setup_compile(&single->setup, &single->pool, config, c->config),
            *extra = json_deep_copy(defines);
     if (extra) json_object_update(json_object_get(request, "defines"), extra);
     json_decref(extra);
-    json_object_set_new(request, "config", json_string(text));
-    json_t *answer = worker_ask(&r->compilers[0].worker, request, r->job->compile_timeout + 10, err);
+    json_t *answer = pool_ask_compiler(&single->pool, request, single->job->compile_timeout + COMPILE_GRACE, err);
     if (!answer) return -1;
-    const char *status = json_get_string(answer, "status", "");
-    int failed = 0;
-    if (strcmp(status, "ok")) {
-        error_set(err, "%s: %s", status, json_get_string(answer, "reason", "no reason given"));
-        failed = 1;
-    } else {
-        failed = compiled_read(answer, &c->compiled, err);
-    }
+    int failed = take_compiled(single, config, answer, c, err);
     json_decref(answer);
-    if (failed) return failed;
-    c->launches = memory_new(REQUEST_MAX_LAUNCHES, sizeof *c->launches);
-    c->problems = request_problems(r->job, config, &c->compiled, false, c->launches, &c->launch_count, err);
-    if (!c->problems) return -1;
-    return check_launches(single, c, err);
+    return failed;
 }
 
 void single_run_candidate_release(struct single_run_candidate *c)
 {
     free(c->config);
+    free(c->reason);
     compiled_release(&c->compiled);
     json_decref(c->problems);
     free(c->launches);
     *c = (struct single_run_candidate){0};
 }
 
-json_t *single_run_ask(struct single_run *single, json_t *request, double seconds, struct error *err)
+json_t *single_run_ask(struct single_run *single, json_t *request, double seconds, bool *late, struct error *err)
 {
-    json_t *answer = worker_ask(&single->run.gpus[0].worker, request, seconds, err);
-    if (!answer || strcmp(json_get_string(answer, "status", ""), "error")) return answer;
+    json_t *answer = pool_ask_gpu(&single->pool, request, seconds, err);
+    if (late) *late = !answer && single->pool.gpus[0].worker.failure == WORKER_LATE;
+    if (!answer || strcmp(json_get_string(answer, "status", ""), PROTOCOL_ERROR)) return answer;
     error_set(err, "%s", json_get_string(answer, "reason", "the GPU worker failed"));
     json_decref(answer);
     return NULL;

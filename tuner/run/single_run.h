@@ -5,6 +5,7 @@
 #define SWEETSPOT_SINGLE_RUN_H
 
 #include "tuner/base/json.h"
+#include "tuner/base/protocol.h"
 #include "tuner/job/job.h"
 #include "tuner/run/request.h"
 
@@ -19,7 +20,9 @@ struct single_run_options {
 };
 
 struct single_run_candidate {
-    char *config; // canonical text
+    char *config;             // canonical text
+    enum trial_status status; // STATUS_OK: it can be launched; otherwise what is wrong with it
+    char *reason;             // and why; "" where it can
     struct compiled compiled;
     json_t *problems; // all of them, as a request wants them
     size_t launch_count;
@@ -39,16 +42,16 @@ const json_t *single_run_request(
     const struct single_run *); // the job as the worker was told it: "problems" with their "flops" and "bytes"
 const json_t *single_run_job(const struct single_run *); // its answer to the job: "metrics", "missing", "baselines"
 
-// Compiles a configuration, with `defines` (name -> text; may be NULL) added, and checks that it can be launched. 0; 1
-// when the candidate is to blame, with its status' word and reason in the message ("compile_error: ..."); or -1. The
-// caller releases, also after a failure.
+// Compiles a configuration, with `defines` (name -> text; may be NULL) added, and checks that it can be launched. A
+// candidate that does not compile or cannot be launched says so in its status. -1 with a message when that is not the
+// candidate's fault. The caller releases, also after a failure.
 int single_run_compile(struct single_run *, const uint16_t *config, const json_t *defines,
                        struct single_run_candidate *, struct error *);
 void single_run_candidate_release(struct single_run_candidate *);
 
 // Asks the GPU worker (takes the reference). NULL with a message: it died, was late, or says that the request failed;
-// it is of no use afterwards. A candidate's own failure ("wrong") is an answer.
-json_t *single_run_ask(struct single_run *, json_t *request, double seconds, struct error *);
+// it is of no use afterwards. A candidate's own failure ("wrong") is an answer. *late (may be NULL): it was late.
+json_t *single_run_ask(struct single_run *, json_t *request, double seconds, bool *late, struct error *);
 enum { SINGLE_RUN_PATIENCE = 600 }; // seconds, for requests that have no limit of their own
 
 #endif

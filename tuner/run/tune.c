@@ -1,11 +1,10 @@
-// The loop of a run. One thread, one poll(2): workers' pipes are the only events. See run.h for the states of a task,
-// request.c and protocol.h for what is said to the workers.
+// The loop of a run: the policy (policy.h) says what is to be done, the pool (worker_pool.h) what has happened. One
+// thread, one poll(2). See run.h for the states of a task, request.c and protocol.h for what is said to the workers.
 #include "tuner/run/tune.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,189 +17,142 @@
 #include "tuner/run/interrupt.h"
 #include "tuner/run/run.h"
 
-static size_t outstanding(const struct run *r)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < r->task_count; i++)
-        n += r->tasks[i]->purpose == TASK_TRIAL && r->tasks[i]->state <= TASK_ON_GPU;
-    return n;
-}
+enum { LONGEST_WAIT = 200 }; // ms: progress is drawn, deadlines are looked at
 
-// As many as keep every compiler busy, also for the second in which the GPU counts a batch, and leave compiled
-// candidates to choose from.
-static size_t window(const struct run *r)
+static void propose(struct run *r)
 {
-    return r->lockstep ? RUN_LOCKSTEP_WINDOW : 2 * r->compile_count + 8 * r->gpu_count;
-}
-
-static void end_asking(struct run *r, const char *why)
-{
-    if (r->ask_ended) return;
-    r->ask_ended = true;
-    r->stopped_by = why;
-    run_log(r, "search ends: %s", why);
-}
-
-// What has not reached the GPU is forgotten: it was never committed, and will be proposed again.
-static void drop_unmeasured(struct run *r)
-{
-    for (size_t i = r->task_count; i-- > 0;) {
-        struct task *t = r->tasks[i];
-        if (t->purpose == TASK_TRIAL && (t->state == TASK_QUEUED || t->state == TASK_READY)) run_drop_task(r, t);
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    if (r->starts.next < r->starts.count) {
+        memcpy(config, r->starts.configs[r->starts.next++], sizeof config);
+        if (strategy_seen(r->strategy, config)) return;
+    } else if (!strategy_ask(r->strategy, config)) {
+        policy_no_proposal(&r->policy, strategy_exhausted(r->strategy));
+        return;
     }
-    for (size_t i = 0; i < r->compile_count; i++) {
-        struct compile_slot *slot = &r->compilers[i];
-        if (!slot->task || slot->task->purpose != TASK_TRIAL) continue;
-        run_drop_task(r, slot->task);
-        slot->task = NULL;
-        worker_kill(&slot->worker);
-    }
+    // A start may be under way that the strategy now proposes: its result is told all the same.
+    if (!run_under_way(r, config)) run_add_proposal(r, config);
 }
 
-static void check_budget(struct run *r)
+static void carry_out(struct run *r, const struct policy_action *action)
 {
-    if (r->ask_ended) return;
-    if (interrupt_count()) {
-        end_asking(r, "interrupted");
-        drop_unmeasured(r);
-    } else if (r->options->time > 0 && clock_now() - r->search_started >= r->options->time) {
-        end_asking(r, "time is up");
-        drop_unmeasured(r);
-    } else if (stop_reason(&r->stop)) {
-        end_asking(r, stop_reason(&r->stop));
-        drop_unmeasured(r);
+    struct task *t = (struct task *)action->task;
+    switch (action->kind) {
+    case POLICY_PROPOSE:
+        propose(r);
+        break;
+    case POLICY_COMPILE:
+        run_compile(r, t, action->worker);
+        break;
+    case POLICY_RECALL:
+        run_tell_known(r, t);
+        break;
+    case POLICY_MEASURE:
+        run_measure(r, t, action->worker);
+        break;
+    case POLICY_COUNT:
+        run_count(r, action->request, action->worker);
+        break;
+    case POLICY_FINAL:
+        run_final_send(r, action->worker);
+        break;
+    case POLICY_DROP:
+        if (action->worker != POLICY_NOBODY) pool_stop_compiler(&r->pool, action->worker);
+        run_drop_task(r, t);
+        break;
+    case POLICY_WAIT:
+    case POLICY_DONE:
+        break;
     }
 }
 
-static bool under_way(const struct run *r, const uint16_t *config)
+static void take(struct run *r, const struct pool_event *event)
 {
-    size_t bytes = space_parameter_count(r->job->space) * sizeof *config;
-    for (size_t i = 0; i < r->task_count; i++)
-        if (r->tasks[i]->purpose == TASK_TRIAL && r->tasks[i]->state <= TASK_ON_GPU &&
-            !memcmp(r->tasks[i]->config, config, bytes))
-            return true;
-    return false;
-}
-
-static void ask(struct run *r)
-{
-    while (!r->ask_ended && !r->fatal && outstanding(r) < window(r)) {
-        uint16_t config[SPACE_MAX_PARAMETERS];
-        if (r->options->evaluations && r->evaluations + (int64_t)outstanding(r) >= r->options->evaluations) {
-            if (!outstanding(r)) end_asking(r, "evaluations are used up");
-            return;
-        }
-        if (r->start_next < r->start_count) {
-            memcpy(config, r->starts[r->start_next++], sizeof config);
-            if (strategy_seen(r->strategy, config)) continue;
-        } else if (!strategy_ask(r->strategy, config)) {
-            if (!outstanding(r))
-                end_asking(r, strategy_exhausted(r->strategy) ? "the strategy has nothing more to propose"
-                                                              : "no proposals");
-            return;
-        }
-        if (under_way(r, config)) continue; // a start that the strategy now proposes: its result is told all the same
-        struct task *t = run_add_task(r, config, TASK_TRIAL);
-        struct trial trial;
-        struct error err;
-        int found = store_find(r->store, t->text, &trial, &err);
-        if (found < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
-        t->known = !found; // measured in an earlier run
+    switch (event->kind) {
+    case POOL_GPU_READY:
+        policy_gpu_ready(&r->policy, event->worker);
+        break;
+    case POOL_GPU_ANSWER:
+        run_take_gpu_answer(r, event->worker, event->answer);
+        break;
+    case POOL_GPU_LOST:
+        run_take_gpu_loss(r, event);
+        break;
+    case POOL_COMPILER_ANSWER:
+        run_take_compiler_answer(r, event->worker, event->answer);
+        break;
+    case POOL_COMPILER_LOST:
+        run_take_compiler_loss(r, event);
+        break;
+    case POOL_FAILED:
+        run_fail(r, event->exit_status, &event->why);
+        break;
     }
 }
 
-static void wait_and_handle(struct run *r, int timeout_ms)
+static void wait_for_workers(struct run *r, double until)
 {
-    struct pollfd *p = memory_new(3 * (r->gpu_count + r->compile_count), sizeof *p);
-    int n = 0;
-    for (size_t i = 0; i < r->gpu_count; i++) n += worker_poll(&r->gpus[i].worker, p + n);
-    for (size_t i = 0; i < r->compile_count; i++) n += worker_poll(&r->compilers[i].worker, p + n);
-    int events = poll(p, (nfds_t)n, timeout_ms);
-    free(p);
-    if (events <= 0) return;
-    for (size_t i = 0; i < r->gpu_count; i++) {
-        struct gpu_slot *slot = &r->gpus[i];
-        struct error err;
-        if (!worker_running(&slot->worker)) continue;
-        int dead = worker_io(&slot->worker, &err);
-        run_handle_gpu(r, slot);
-        if (dead && slot->state != GPU_DOWN) run_gpu_died(r, slot, err.message, STATUS_CRASHED);
+    struct pool_event event;
+    struct error err;
+    if (pool_start_gpus(&r->pool, &err)) {
+        run_fail(r, EXIT_ENVIRONMENT, &err);
+        return;
     }
-    for (size_t i = 0; i < r->compile_count; i++) {
-        struct compile_slot *slot = &r->compilers[i];
-        struct error err;
-        if (!worker_running(&slot->worker)) continue;
-        int dead = worker_io(&slot->worker, &err);
-        run_handle_compiler(r, slot);
-        if (dead) run_compiler_died(r, slot, err.message);
+    double left = fmax(0, 1e3 * (until - clock_now()));
+    pool_wait(&r->pool, left < LONGEST_WAIT ? (int)ceil(left) : LONGEST_WAIT);
+    while (!r->fatal && pool_next(&r->pool, clock_now(), &event)) {
+        take(r, &event);
+        json_decref(event.answer);
     }
 }
 
-// Nothing is under way, so nothing would wake poll: there is something to do at once.
-static bool nothing_under_way(const struct run *r)
+// Until the policy is done, the run fails, or a second interrupt ends it.
+static void follow_policy(struct run *r)
 {
-    for (size_t i = 0; i < r->gpu_count; i++)
-        if (r->gpus[i].queued || r->gpus[i].state != GPU_READY) return false;
-    return !run_count_tasks(r, TASK_COMPILING);
-}
-
-static void step(struct run *r)
-{
-    if (run_dispatch_compilers(r)) return;
-    run_dispatch_gpus(r);
-    wait_and_handle(r, nothing_under_way(r) ? 0 : 200);
-    double now = clock_now();
-    run_check_gpu_deadlines(r, now);
-    run_check_compile_deadlines(r, now);
-    run_progress(r, false);
+    enum search_end end = r->policy.end;
+    while (!r->fatal && interrupt_count() < 2) {
+        if (interrupt_count()) policy_interrupt(&r->policy);
+        struct policy_action action = policy_next(&r->policy, clock_now());
+        if (r->policy.end != end) run_log(r, "search ends: %s", search_end_text(end = r->policy.end));
+        if (action.kind == POLICY_DONE) return;
+        if (action.kind == POLICY_WAIT)
+            wait_for_workers(r, action.until);
+        else
+            carry_out(r, &action);
+        run_progress(r, false);
+    }
 }
 
 static void search(struct run *r)
 {
-    r->search_started = clock_now();
-    while (!r->fatal && interrupt_count() < 2) {
-        check_budget(r);
-        ask(r);
-        bool interrupted = interrupt_count() > 0;
-        if (r->ask_ended && !outstanding(r) && (interrupted || (!r->task_count && run_gpus_idle(r)))) break;
-        step(r);
-    }
+    r->statistics.search_started = clock_now();
+    policy_begin(&r->policy, r->statistics.search_started);
+    follow_policy(r);
 }
 
 static void final(struct run *r)
 {
-    int candidates = run_final_begin(r);
-    if (!candidates) return;
-    bool sent = false;
-    while (!r->fatal && !interrupt_count() && !r->final_answer && !r->final_failed) {
-        struct gpu_slot *slot = &r->gpus[0];
-        bool compiled = !run_count_tasks(r, TASK_QUEUED) && !run_count_tasks(r, TASK_COMPILING);
-        if (compiled && !sent && slot->state == GPU_READY && !slot->queued) {
-            if (!run_count_tasks(r, TASK_FINAL)) break;
-            run_final_send(r, slot);
-            sent = true;
-        }
-        step(r);
-    }
+    if (!run_final_begin(r)) return;
+    policy_begin_final(&r->policy);
+    follow_policy(r);
+    r->final_failed = r->policy.final_over && !r->final_answer;
     if (r->final_answer)
         run_final_finish(r);
     else if (r->final_failed)
         run_message(r, "the final ended the GPU worker (the log says how); there is no decided winner yet");
-    while (r->task_count) run_drop_task(r, r->tasks[r->task_count - 1]);
 }
 
 static void put_run(struct run *r)
 {
-    json_t *document =
-        json_pack("{s:f, s:f, s:i, s:s, s:I, s:I, s:I, s:s, s:s, s:f, s:f, s:f, s:I}", "started", r->started, "ended",
-                  (double)time(NULL), "pid", (int)getpid(), "strategy", r->strategy_class->name, "seed",
-                  (json_int_t)r->seed, "evaluations", (json_int_t)r->evaluations, "new", (json_int_t)r->new_trials,
-                  "stopped_by", r->stopped_by ? r->stopped_by : "", "device", r->options->device, "search_seconds",
-                  clock_now() - r->search_started, "gpu_busy", r->gpu_busy, "compile_seconds", r->compile_seconds,
-                  "cache_hits", (json_int_t)r->cache_hits);
-    json_object_set_new(document, "gpu_wall", json_real(r->gpu_wall));
-    json_object_set_new(document, "count_wall", json_real(r->count_wall));
-    json_object_set_new(document, "count_busy", json_real(r->count_busy));
+    json_t *document = json_pack(
+        "{s:f, s:f, s:i, s:s, s:I, s:I, s:I, s:s, s:s, s:f, s:f, s:f, s:I}", "started", r->statistics.started, "ended",
+        (double)time(NULL), "pid", (int)getpid(), "strategy", r->strategy_class->name, "seed", (json_int_t)r->seed,
+        "evaluations", (json_int_t)run_evaluations(r), "new", (json_int_t)r->statistics.new_trials, "stopped_by",
+        search_end_text(r->policy.end), "device", r->options->device, "search_seconds",
+        clock_now() - r->statistics.search_started, "gpu_busy", r->statistics.gpu_busy, "compile_seconds",
+        r->statistics.compile_seconds, "cache_hits", (json_int_t)r->statistics.cache_hits);
+    json_object_set_new(document, "gpu_wall", json_real(r->statistics.gpu_wall));
+    json_object_set_new(document, "count_wall", json_real(r->statistics.count_wall));
+    json_object_set_new(document, "count_busy", json_real(r->statistics.count_busy));
     char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
     struct error err;
     if (store_put_document(r->store, "run", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
@@ -210,18 +162,19 @@ static void put_run(struct run *r)
 
 static void report(struct run *r)
 {
-    double seconds = clock_now() - r->search_started;
+    double seconds = clock_now() - r->statistics.search_started;
     char shown[32];
     char busy[64] = "";
-    if (!r->replay)
+    if (!r->pool.replay)
         snprintf(busy, sizeof busy, "; GPU executing %.0f%% of the time",
-                 100 * (r->gpu_busy + r->count_busy) / seconds);
+                 100 * (r->statistics.gpu_busy + r->statistics.count_busy) / seconds);
     run_message(
         r, "%" PRId64 " new trials in %s (%.1f a second), %" PRId64 " in all%s; %" PRId64 " from the compile cache",
-        r->new_trials, text_show_duration(seconds, shown, sizeof shown), (double)r->new_trials / seconds,
-        r->evaluations, busy, r->cache_hits);
+        r->statistics.new_trials, text_show_duration(seconds, shown, sizeof shown),
+        (double)r->statistics.new_trials / seconds, run_evaluations(r), busy, r->statistics.cache_hits);
     for (int s = 0; s < STATUS_COUNT; s++)
-        if (r->counts[s]) run_log(r, "%s: %" PRId64, status_name((enum trial_status)s), r->counts[s]);
+        if (r->statistics.counts[s])
+            run_log(r, "%s: %" PRId64, status_name((enum trial_status)s), r->statistics.counts[s]);
 }
 
 static int finish(struct run *r)
@@ -229,40 +182,55 @@ static int finish(struct run *r)
     const char *path = r->job->path;
     if (r->fatal) {
         run_message(r, "sweetspot: %s", r->failure.message);
-        if (r->store && r->new_trials)
-            fprintf(stderr, "%" PRId64 " finished trials are kept in %s\n", r->new_trials, r->options->store_path);
+        if (r->store && r->statistics.new_trials)
+            fprintf(stderr, "%" PRId64 " finished trials are kept in %s\n", r->statistics.new_trials,
+                    r->options->store_path);
         return r->fatal_status;
     }
     if (interrupt_count()) {
         char shown[32];
-        if (isfinite(r->best))
-            fprintf(stderr, "best so far %s: %s\n", text_show_duration(r->best, shown, sizeof shown), r->best_text);
+        if (isfinite(r->incumbent.objective))
+            fprintf(stderr, "best so far %s: %s\n", text_show_duration(r->incumbent.objective, shown, sizeof shown),
+                    r->incumbent.config);
         fprintf(stderr, "stopped; everything finished is in %s. To go on: sweetspot tune %s%s%s%s%s\n",
                 r->options->store_path, path, strcmp(r->options->device, "0") ? " --device " : "",
                 strcmp(r->options->device, "0") ? r->options->device : "", r->options->store_given ? " --store " : "",
                 r->options->store_given ? r->options->store_path : "");
     }
-    if (!isfinite(r->best)) {
+    if (!isfinite(r->incumbent.objective)) {
         fprintf(stderr, "no valid result: ");
         for (int s = 0; s < STATUS_COUNT; s++)
-            if (r->counts[s]) fprintf(stderr, "%s %" PRId64 "  ", status_name((enum trial_status)s), r->counts[s]);
+            if (r->statistics.counts[s])
+                fprintf(stderr, "%s %" PRId64 "  ", status_name((enum trial_status)s), r->statistics.counts[s]);
         fprintf(stderr, "(reasons: %s)\n", r->options->log_path);
         return EXIT_NOTHING;
     }
     return r->final_failed ? EXIT_NOTHING : EXIT_DONE;
 }
 
+void tune_outcome_init(struct tune_outcome *o)
+{
+    *o = (struct tune_outcome){.best = INFINITY, .baseline = NAN};
+}
+
+void tune_outcome_release(struct tune_outcome *o)
+{
+    free(o->best_config);
+    free(o->baseline_name);
+    tune_outcome_init(o);
+}
+
 static void tell_outcome(const struct run *r, uint64_t before, struct tune_outcome *out)
 {
-    const struct stop *s = &r->stop;
-    *out = (struct tune_outcome){.best = r->best,
-                                 .baseline = r->baseline,
-                                 .evaluations = r->evaluations,
-                                 .seconds = clock_now() - r->search_started};
-    snprintf(out->best_config, sizeof out->best_config, "%s", r->best_text);
-    snprintf(out->baseline_name, sizeof out->baseline_name, "%s", r->baseline_name);
-    out->exhausted =
-        r->ask_ended && r->stopped_by && strcmp(r->stopped_by, "time is up") && strcmp(r->stopped_by, "interrupted");
+    const struct stop *s = &r->policy.stop;
+    const struct incumbent *best = &r->incumbent;
+    *out = (struct tune_outcome){.best = best->objective,
+                                 .baseline = best->baseline,
+                                 .best_config = best->config ? text_copy(best->config) : NULL,
+                                 .baseline_name = best->baseline_name ? text_copy(best->baseline_name) : NULL,
+                                 .evaluations = run_evaluations(r),
+                                 .seconds = clock_now() - r->statistics.search_started,
+                                 .exhausted = policy_exhausted(&r->policy)};
     uint64_t half = before + (s->evaluations - before) / 2;
     if (s->evaluations < before + 2) return;
     double then = half ? s->trace[half - 1] : INFINITY, now = s->trace[s->evaluations - 1];
@@ -273,36 +241,33 @@ static void tell_outcome(const struct run *r, uint64_t before, struct tune_outco
 int tune(struct job *job, const struct tune_options *options, struct tune_outcome *outcome)
 {
     struct run *r = memory_new(1, sizeof *r);
-    if (outcome) *outcome = (struct tune_outcome){.best = INFINITY, .baseline = NAN};
+    if (outcome) tune_outcome_init(outcome);
     r->job = job;
     r->options = options;
-    r->best = INFINITY;
-    for (size_t p = 0; p < JOB_MAX_PROBLEMS; p++) r->best_times[p] = INFINITY;
-    r->baseline = NAN;
-    r->started = (double)time(NULL);
-    r->search_started = clock_now();
-    r->terminal = isatty(STDERR_FILENO);
-    for (size_t i = 0; i < RUN_MAX_GPUS; i++) r->gpus[i].worker = (struct worker){.to = -1, .from = -1, .errors = -1};
-    r->log = fopen(options->log_path, "a");
-    if (!r->log) {
+    incumbent_init(&r->incumbent);
+    r->statistics.started = (double)time(NULL);
+    r->statistics.search_started = clock_now();
+    r->display.terminal = isatty(STDERR_FILENO);
+    r->display.log = fopen(options->log_path, "a");
+    if (!r->display.log) {
         fprintf(stderr, "sweetspot: cannot write '%s': %s\n", options->log_path, strerror(errno));
         run_release(r);
         free(r);
         return EXIT_ENVIRONMENT;
     }
-    stop_init(&r->stop, &options->stop);
     interrupt_watch();
     int status = run_setup(r);
     if (status) {
         r->fatal = true;
         r->fatal_status = status;
     } else {
-        if (!r->lockstep) run_tell_stored(r);
+        bool replay = r->pool.replay; // in lockstep, stored results come in their turn
+        if (!replay) run_tell_stored(r);
         run_log(r, "space: %" PRIu64 " valid configurations; %" PRId64 " measured before", space_size(job->space),
-                r->evaluations);
-        uint64_t before = r->stop.evaluations;
+                run_evaluations(r));
+        uint64_t before = r->policy.stop.evaluations;
         search(r);
-        if (r->lockstep && !r->fatal) run_tell_stored(r);
+        if (replay && !r->fatal) run_tell_stored(r);
         if (outcome) tell_outcome(r, before, outcome);
         run_progress_clear(r);
         if (!r->fatal) {
@@ -312,8 +277,7 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
         if (!r->fatal && !interrupt_count() && options->final) final(r);
     }
     status = finish(r);
-    for (size_t i = 0; i < r->gpu_count; i++)
-        if (!interrupt_count()) worker_stop(&r->gpus[i].worker, 2);
+    if (!interrupt_count()) pool_stop(&r->pool, 2);
     run_release(r);
     free(r);
     return status;

@@ -9,10 +9,10 @@
 #include "tuner/base/error.h"
 #include "tuner/job/job.h"
 
-enum { TUNE_CONFIG_TEXT = 2048, TUNE_MAX_STARTS = 20 };
+enum { TUNE_STARTS = 20 }; // winners of earlier jobs that a search begins with, at most
 
 struct tune_options {
-    const char *device;     // "0", "0,1", "all", or "replay:FILE"
+    const char *device;     // "0", "0,1", or "replay:FILE"
     const char *store_path; // SQLite file
     bool store_given;       // on the command line: advice repeats it
     const char *log_path;   // the night's story, appended to
@@ -22,10 +22,11 @@ struct tune_options {
     struct stop_rules stop;
     int64_t workers;        // compilers; 0: one a core
     const char *start_from; // a recorded space whose best configurations are measured first; NULL: none
-    size_t start_count; // configurations to measure first, winners of related jobs; those that are not in the space are
-                        // left out
-    const char *starts[TUNE_MAX_STARTS]; // "A=1,B=x", borrowed
-    const char *strategy;                // NULL: the job's
+    // Configurations to measure first, winners of related jobs ("A=1,B=x"), the most promising first: those that are
+    // not in the space are left out, and those beyond TUNE_STARTS. Borrowed.
+    size_t start_count;
+    const char *const *starts;
+    const char *strategy; // NULL: the job's
     const char *strategy_options;
     int64_t seed;         // -1: the job's
     bool counters, final; // count, decide a final
@@ -34,17 +35,20 @@ struct tune_options {
 
 // What a run came to, for whoever runs several.
 struct tune_outcome {
-    double best, baseline;              // objectives: s; best INFINITY and baseline NAN where there is none
-    char best_config[TUNE_CONFIG_TEXT]; // "" where there is none
-    char baseline_name[32];
-    int64_t evaluations; // in all
-    double seconds;      // of this run's search
-    double gain;         // per second, relative: what the second half of this run's evaluations gained
-    bool exhausted;      // the space, or what the job allows, is used up: more time is of no use
+    double best, baseline; // objectives: s; best INFINITY and baseline NAN where there is none
+    char *best_config;     // NULL where there is none
+    char *baseline_name;   // likewise
+    int64_t evaluations;   // in all
+    double seconds;        // of this run's search
+    double gain;           // per second, relative: what the second half of this run's evaluations gained
+    bool exhausted;        // the space, or what the job allows, is used up: more time is of no use
 };
 
+void tune_outcome_init(struct tune_outcome *); // as of a job that was not run
+void tune_outcome_release(struct tune_outcome *);
+
 // Tunes. Progress and messages on stderr, the summary on stdout. Returns an exit status (protocol.h); the message, if
-// any, is printed. `outcome` may be NULL.
+// any, is printed. `outcome` may be NULL; otherwise it is filled in any case, and the caller releases it.
 int tune(struct job *, const struct tune_options *, struct tune_outcome *outcome);
 
 #endif

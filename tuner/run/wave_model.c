@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/fn.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/run/request.h"
@@ -31,12 +32,11 @@ static const struct trial_stage *facts_of(const struct trial *trial, const char 
     return NULL;
 }
 
-static int64_t blocks_at_once(const struct device_limits *device, const struct launch_shape *shape,
-                              const struct trial_stage *facts)
+int64_t blocks_at_once(const struct device_limits *device, const struct launch_shape *shape, int64_t registers,
+                       int64_t shared_static)
 {
-    int64_t fixed = facts->shared_static > 0 ? facts->shared_static : 0;
-    return device->sm_count * blocks_per_sm(device, shape->block[0] * shape->block[1] * shape->block[2],
-                                            facts->registers, shape->shared + fixed);
+    return device->sm_count * blocks_per_sm(device, shape->block[0] * shape->block[1] * shape->block[2], registers,
+                                            shape->shared + (shared_static > 0 ? shared_static : 0));
 }
 
 int wave_model_find(const struct job *job, const struct device_limits *device, const struct trial *trial,
@@ -53,7 +53,7 @@ int wave_model_find(const struct job *job, const struct device_limits *device, c
     bool done[JOB_MAX_PROBLEMS] = {false};
     for (size_t i = 0; i < count && !failed; i++) {
         const struct trial_stage *facts = facts_of(trial, job->stages[launches[i].stage].name);
-        int64_t fit = facts ? blocks_at_once(device, &launches[i].shape, facts) : 0;
+        int64_t fit = facts ? blocks_at_once(device, &launches[i].shape, facts->registers, facts->shared_static) : 0;
         done[launches[i].problem] = true;
         if (fit > 0 && (out->stage < 0 || fit < out->at_once)) out->stage = launches[i].stage, out->at_once = fit;
     }
@@ -65,7 +65,7 @@ int wave_model_find(const struct job *job, const struct device_limits *device, c
         const int64_t *grid = launches[i].shape.grid;
         double blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
         if (launches[i].stage == out->stage)
-            out->of[launches[i].problem] *= ceil(blocks / (double)out->at_once) / blocks;
+            out->of[launches[i].problem] = fn_relative_time(out->of[launches[i].problem], blocks, (double)out->at_once);
     }
     json_decref(problems);
     free(values);

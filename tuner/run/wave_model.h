@@ -1,9 +1,7 @@
 // How long a kernel takes on one problem as against another, as far as its launch tells: the work of a block times the
-// waves of blocks.
+// waves of blocks (fn_relative_time in search/fn_selector.h).
 //
-//     relative time = work / blocks * ceil(blocks / at once)
-//
-// work: the job's work (flops, else bytes), or without these the product of the problem's sizes. Blocks are those of
+// Work: the job's work (flops, else bytes), or without these the product of the problem's sizes. Blocks are those of
 // the configuration's heaviest launch, the one of which the fewest blocks fit the device at once. Where that is
 // unknown, relative time = work. (Tile and wave quantisation: NVIDIA, Matrix Multiplication Background User's Guide,
 // 2023.)
@@ -11,6 +9,7 @@
 #define SWEETSPOT_WAVE_MODEL_H
 
 #include "tuner/job/job.h"
+#include "tuner/run/launch_check.h"
 #include "tuner/store/store.h"
 
 struct wave_model {
@@ -22,5 +21,10 @@ struct wave_model {
 // -1 with a message when the trial's configuration is not one of the job's, or an expression fails.
 int wave_model_find(const struct job *, const struct device_limits *, const struct trial *, struct wave_model *out,
                     struct error *);
+
+// Blocks of a launch that the device holds at once, with these registers a thread and bytes of shared memory that the
+// kernel itself declares (below 0: unknown).
+int64_t blocks_at_once(const struct device_limits *, const struct launch_shape *, int64_t registers,
+                       int64_t shared_static);
 
 #endif

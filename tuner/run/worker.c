@@ -16,7 +16,7 @@
 #include "tuner/base/text.h"
 #include "tuner/run/interrupt.h"
 
-enum { LONGEST_LINE = 256 << 20 }; // a worker that writes more than this without a newline talks nonsense
+enum { LONGEST_LINE = 256 << 20 }; // a worker that writes more than this without a newline sends garbage
 
 char *worker_program(const char *variable, const char *name)
 {
@@ -142,6 +142,7 @@ static void read_stderr(struct worker *w)
                 w->stderr_line[w->stderr_size++] = bytes[i];
             if (bytes[i] != '\n') continue;
             w->stderr_line[w->stderr_size] = 0;
+            if (w->stderr_size == sizeof w->stderr_line - 1) memcpy(w->stderr_line + w->stderr_size - 3, "...", 3);
             w->stderr_size = 0;
             if (w->stderr_line[0]) memcpy(w->last_words, w->stderr_line, sizeof w->last_words);
             if (w->chatter && w->stderr_line[0]) w->chatter(w->chatter_user, w, w->stderr_line);
@@ -272,14 +273,21 @@ json_t *worker_ask(struct worker *w, json_t *request, double seconds, struct err
     return worker_wait(w, worker_send(w, request), seconds, err);
 }
 
+static json_t *give_up(struct worker *w, enum worker_failure why)
+{
+    w->failure = why;
+    return NULL;
+}
+
 json_t *worker_wait(struct worker *w, int64_t id, double seconds, struct error *err)
 {
     double limit = clock_now() + seconds;
     bool dead = false;
+    w->failure = WORKER_WORKS;
     for (;;) {
         json_t *answer;
         int got = worker_receive(w, &answer, err);
-        if (got < 0) return NULL;
+        if (got < 0) return give_up(w, WORKER_INVALID);
         if (got && json_get_integer(answer, "id", -1) == id && !json_object_get(answer, "progress")) return answer;
         if (got) {
             const char *what = json_get_string(answer, "what", NULL);
@@ -288,15 +296,15 @@ json_t *worker_wait(struct worker *w, int64_t id, double seconds, struct error *
             json_decref(answer);
             continue;
         }
-        if (dead) return NULL; // err says how it died
+        if (dead) return give_up(w, WORKER_DIED); // err says how
         if (interrupt_count()) {
             error_set(err, "interrupted");
-            return NULL;
+            return give_up(w, WORKER_INTERRUPTED);
         }
         double left = limit - clock_now();
         if (left <= 0) {
             error_set(err, "worker '%s' did not answer within %.0f s", w->name, seconds);
-            return NULL;
+            return give_up(w, WORKER_LATE);
         }
         struct pollfd p[3];
         int n = worker_poll(w, p);

@@ -1,6 +1,6 @@
 // A worker process as the driver sees it: started by fork and exec, spoken to over pipes, one JSON object a line,
-// killed when it misses a deadline or talks nonsense, started again by its owner. Nothing a worker does can hurt the
-// driver: its pipe is read without blocking, its death is an event, its words are data.
+// killed when it misses a deadline or sends an invalid message, started again by its owner. Nothing a worker does can
+// hurt the driver: its pipe is read without blocking, its death is an event, its words are data.
 #ifndef SWEETSPOT_WORKER_H
 #define SWEETSPOT_WORKER_H
 
@@ -16,6 +16,9 @@
 
 enum { WORKER_LAST_WORDS = 512 };
 
+// Why worker_wait came back without an answer.
+enum worker_failure { WORKER_WORKS, WORKER_DIED, WORKER_LATE, WORKER_INVALID, WORKER_INTERRUPTED };
+
 struct worker {
     const char *name;     // for messages: "gpu 0"; borrowed
     pid_t pid;            // 0: not running
@@ -29,6 +32,7 @@ struct worker {
     char stderr_line[WORKER_LAST_WORDS];
     size_t stderr_size;
     int exit_status;                                                      // of waitpid, once dead
+    enum worker_failure failure;                                          // of the last worker_wait
     void (*chatter)(void *user, const struct worker *, const char *line); // its stderr, line by line; may be NULL
     void (*progress)(void *user, const struct worker *, const char *what,
                      double share); // what worker_wait hears while it waits; may be NULL

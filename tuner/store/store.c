@@ -1,4 +1,5 @@
-// The store: opening, locking, environments and documents. Trials are in store_trials.c, the schema in store_schema.c.
+// The store: opening and environments. Trials are in store_trials.c, documents and blobs in store_documents.c, the
+// schema in store_schema.c, older versions in store_migrate.c; all stand on store_sql.c and store_fields.c.
 //
 // Invariant: outside a call no transaction is open and no statement is half-way, so that a reader never holds the log
 // back and a kill -9 between calls finds nothing to undo. synchronous is NORMAL: in WAL mode a commit is then a write()
@@ -18,119 +19,7 @@
 #include "tuner/base/text.h"
 #include "tuner/store/store_internal.h"
 
-enum { BUSY_MS = 10000 };
-
-static const char *const statement_text[STATEMENT_COUNT] = {
-    [STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
-    [STATEMENT_COMMIT] = "COMMIT",
-    [STATEMENT_ROLLBACK] = "ROLLBACK",
-    [STATEMENT_ADD_TRIAL] =
-        "INSERT INTO trials (environment, config, status, reason, objective, compile_seconds, compile_cached, "
-        "gpu_busy, gpu_wall,"
-        " device_id, clock_mhz, temperature, counted, finished) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [STATEMENT_ADD_PROBLEM] = "INSERT INTO trial_problems VALUES (?,?,?,?,?,?,?,?,?,?)",
-    [STATEMENT_ADD_STAGE] = "INSERT INTO trial_stages VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
-    [STATEMENT_ADD_COUNTER] = "INSERT OR REPLACE INTO trial_counters VALUES (?,?,?,?,?)",
-    [STATEMENT_SET_COUNTED] = "UPDATE trials SET counted = 1 WHERE id = ?",
-    [STATEMENT_FIND] = "SELECT * FROM trials WHERE environment = ? AND config = ?",
-    [STATEMENT_GET] = "SELECT * FROM trials WHERE id = ?",
-    [STATEMENT_PROBLEMS] = "SELECT * FROM trial_problems WHERE trial = ? ORDER BY position",
-    [STATEMENT_STAGES] = "SELECT * FROM trial_stages WHERE trial = ? ORDER BY position",
-    [STATEMENT_COUNTERS] = "SELECT * FROM trial_counters WHERE trial = ? ORDER BY problem, stage, key",
-    [STATEMENT_IDS] = "SELECT id FROM trials WHERE environment = ? ORDER BY id LIMIT ?",
-    [STATEMENT_BEST_IDS] = "SELECT id FROM trials WHERE environment = ? AND status = 'ok' AND objective IS NOT NULL"
-                           " ORDER BY objective, id LIMIT ?",
-    [STATEMENT_COUNTS] = "SELECT status, count(*) FROM trials WHERE environment = ? GROUP BY status",
-    [STATEMENT_ELSEWHERE] =
-        "SELECT config, device FROM (SELECT t.config, e.device, e.used,"
-        " row_number() OVER (PARTITION BY t.environment ORDER BY t.objective) AS place"
-        " FROM trials t JOIN environments e ON e.id = t.environment WHERE t.environment <> ? AND t.status = 'ok')"
-        " ORDER BY place, used DESC LIMIT ?",
-    [STATEMENT_UNCOUNTED] =
-        "SELECT id FROM trials WHERE environment = ? AND status = 'ok' AND counted = 0 ORDER BY id LIMIT ?",
-    [STATEMENT_PUT_DOCUMENT] = "INSERT INTO documents (environment, kind, written, json) VALUES (nullif(?,0),?,?,?)",
-    [STATEMENT_DOCUMENTS] =
-        "SELECT written, json FROM documents WHERE kind = ? AND (environment = ? OR environment IS NULL)"
-        " ORDER BY id DESC LIMIT ?",
-};
-
-// errno of the failure: of the connection or, where SQLite noted none, of the write-ahead log's file.
-static int system_error(sqlite3 *db)
-{
-    int why = sqlite3_system_errno(db);
-    sqlite3_file *log = NULL;
-    if (!why && sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK && log &&
-        log->pMethods)
-        log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &why);
-    return why;
-}
-
-int store_failed(struct store *store, struct error *err)
-{
-    int code = sqlite3_errcode(store->db) & 0xff;
-    int why = code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? system_error(store->db) : 0;
-    if (code == SQLITE_IOERR && (why == ENOSPC || why == EDQUOT || why == EFBIG)) code = SQLITE_FULL;
-    switch (code) {
-    case SQLITE_FULL:
-        return error_set(err, "the disk is full: nothing more can be stored in '%s'; what it holds is safe",
-                         store->path);
-    case SQLITE_IOERR:
-    case SQLITE_CANTOPEN:
-        return error_set(err, "cannot %s the store '%s': %s", code == SQLITE_IOERR ? "read or write" : "open",
-                         store->path, why ? strerror(why) : sqlite3_errmsg(store->db));
-    case SQLITE_READONLY:
-        return error_set(err, "cannot write the store '%s': it is read-only", store->path);
-    case SQLITE_BUSY:
-        return error_set(err, "the store '%s' has been locked by another program for %d s", store->path,
-                         BUSY_MS / 1000);
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-        return error_set(
-            err, "the store '%s' is damaged (%s); it is left as it is: `sqlite3 FILE .recover` may save what it holds",
-            store->path, sqlite3_errmsg(store->db));
-    default:
-        return error_set(err, "store '%s': %s", store->path, sqlite3_errmsg(store->db));
-    }
-}
-
-sqlite3_stmt *store_statement(struct store *store, enum statement which, struct error *err)
-{
-    sqlite3_stmt **statement = &store->statements[which];
-    if (!*statement && sqlite3_prepare_v3(store->db, statement_text[which], -1, SQLITE_PREPARE_PERSISTENT, statement,
-                                          NULL) != SQLITE_OK) {
-        store_failed(store, err);
-        return NULL;
-    }
-    sqlite3_reset(*statement);
-    sqlite3_clear_bindings(*statement);
-    return *statement;
-}
-
-int store_run(struct store *store, sqlite3_stmt *statement, struct error *err)
-{
-    int result = sqlite3_step(statement) == SQLITE_DONE ? 0 : store_failed(store, err);
-    sqlite3_reset(statement);
-    return result;
-}
-
-int store_begin(struct store *store, struct error *err)
-{
-    sqlite3_stmt *begin = store_statement(store, STATEMENT_BEGIN, err);
-    return begin ? store_run(store, begin, err) : -1;
-}
-
-int store_end(struct store *store, int status, struct error *err)
-{
-    if (!status) {
-        sqlite3_stmt *commit = store_statement(store, STATEMENT_COMMIT, err);
-        status = commit ? store_run(store, commit, err) : -1;
-    }
-    if (status && !sqlite3_get_autocommit(store->db)) { // SQLite itself rolls back when the disk is full
-        sqlite3_stmt *rollback = store_statement(store, STATEMENT_ROLLBACK, NULL);
-        if (rollback) store_run(store, rollback, NULL);
-    }
-    return status;
-}
+enum { ENVIRONMENT_COLUMNS = 8 };
 
 // A file: URI for a store that cannot be written: without a log to read, it cannot change under us either (immutable),
 // and SQLite then needs no shared-memory file beside it. NULL when the store can be written.
@@ -198,13 +87,15 @@ int store_open(struct store **out, const char *path, bool create, struct error *
     // Until it is known to be sound, closing must not move the log into the file.
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_extended_result_codes(store->db, 0);
-    sqlite3_busy_timeout(store->db, BUSY_MS);
-    if (check_damage(store, err)) goto out;
-    if (sqlite3_exec(store->db, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", NULL, NULL, NULL) !=
-        SQLITE_OK) {
-        store_failed(store, err);
+    sqlite3_busy_timeout(store->db, STORE_BUSY_MS);
+    int version;
+    if (check_damage(store, err) || store_version(store, &version, err)) goto out;
+    if (version < STORE_VERSION &&
+        (create ? store_migrate(store, version, err) : store_migrate_copy(store, version, err)))
         goto out;
-    }
+    if (store_execute(store, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", err) ||
+        store_find_columns(store, err))
+        goto out;
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     result = 0;
 out:
@@ -226,36 +117,17 @@ void store_close(struct store *store)
     arena_release(&store->found);
     arena_release(&store->document);
     arena_release(&store->session);
+    arena_release(&store->blob);
+    free(store->present);
+    free(store->kept);
     free(store->lock_path);
     free(store->path);
     free(store);
 }
 
-int store_lock(struct store *store, struct error *err)
+const char *store_kept_copy(const struct store *store)
 {
-    if (store->lock >= 0) return 0;
-    int fd = open(store->lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0) return error_set(err, "cannot open '%s': %s", store->lock_path, strerror(errno));
-    for (int attempt = 0; attempt < 10; attempt++) { // the holder may go between two calls
-        struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-        if (!fcntl(fd, F_SETLK, &whole)) {
-            if (ftruncate(fd, 0) || dprintf(fd, "%ld\n", (long)getpid()) < 0) {
-            } // for people who look; the lock itself needs no content
-            store->lock = fd;
-            return 0;
-        }
-        if (errno != EACCES && errno != EAGAIN) {
-            error_set(err, "cannot lock '%s': %s", store->lock_path, strerror(errno));
-            close(fd);
-            return -1;
-        }
-        if (fcntl(fd, F_GETLK, &whole) || whole.l_type == F_UNLCK) continue;
-        close(fd);
-        if (whole.l_pid > 0)
-            return error_set(err, "the store '%s' is being tuned by process %ld", store->path, (long)whole.l_pid);
-        break; // in another container or on another machine
-    }
-    return error_set(err, "the store '%s' is being tuned by another process", store->path);
+    return store->kept;
 }
 
 long store_holder(struct store *store)
@@ -270,17 +142,12 @@ long store_holder(struct store *store)
     return pid;
 }
 
-static int prepare(struct store *store, const char *text, sqlite3_stmt **statement, struct error *err)
-{
-    return sqlite3_prepare_v2(store->db, text, -1, statement, NULL) == SQLITE_OK ? 0 : store_failed(store, err);
-}
-
 // Row of an environment, or 0; *used: its place in time.
 static int find_environment(struct store *store, const char *key, int64_t *row, bool *last, struct error *err)
 {
     sqlite3_stmt *query = NULL;
-    if (prepare(store, "SELECT id, used = (SELECT max(used) FROM environments) FROM environments WHERE key = ?", &query,
-                err))
+    if (store_prepare(store, "SELECT id, used = (SELECT max(used) FROM environments) FROM environments WHERE key = ?",
+                      &query, err))
         return -1;
     sqlite3_bind_text(query, 1, key, -1, SQLITE_STATIC);
     int result = 0, step = sqlite3_step(query);
@@ -302,18 +169,17 @@ int store_use_environment(struct store *store, const struct environment *environ
     if (find_environment(store, environment->key, &row, &last, err)) return -1;
     if (!last) {
         sqlite3_stmt *change = NULL;
-        const char *const columns[] = {environment->key,     environment->job,      environment->source_hash,
-                                       environment->entry,   environment->compiler, environment->device,
-                                       environment->arch,    environment->driver,   environment->problems,
-                                       environment->settings};
-        if (prepare(store,
-                    "INSERT INTO environments (key, job, source_hash, entry, compiler, device, arch, driver, problems, "
-                    "settings, used)"
-                    " VALUES (?,?,?,?,?,?,?,?,?,?, (SELECT coalesce(max(used), 0) + 1 FROM environments))"
-                    " ON CONFLICT (key) DO UPDATE SET used = excluded.used",
-                    &change, err))
+        const char *const columns[] = {environment->key,      environment->job,     environment->source_hash,
+                                       environment->compiler, environment->device,  environment->arch,
+                                       environment->driver,   environment->settings};
+        if (store_prepare(store,
+                          "INSERT INTO environments (key, job, source_hash, compiler, device, arch, driver, settings,"
+                          " used) VALUES (?,?,?,?,?,?,?,?, (SELECT coalesce(max(used), 0) + 1 FROM environments))"
+                          " ON CONFLICT (key) DO UPDATE SET used = excluded.used",
+                          &change, err))
             return -1;
-        for (int i = 0; i < 10; i++) sqlite3_bind_text(change, i + 1, columns[i] ? columns[i] : "", -1, SQLITE_STATIC);
+        for (int i = 0; i < ENVIRONMENT_COLUMNS; i++)
+            sqlite3_bind_text(change, i + 1, columns[i] ? columns[i] : "", -1, SQLITE_STATIC);
         int result = store_run(store, change, err);
         sqlite3_finalize(change);
         if (result || find_environment(store, environment->key, &row, &last, err)) return -1;
@@ -325,91 +191,24 @@ int store_use_environment(struct store *store, const struct environment *environ
 int store_last_environment(struct store *store, struct environment *environment, struct error *err)
 {
     sqlite3_stmt *query = NULL;
-    if (prepare(store,
-                "SELECT id, key, job, source_hash, entry, compiler, device, arch, driver, problems, settings FROM "
-                "environments"
-                " ORDER BY used DESC LIMIT 1",
-                &query, err))
+    if (store_prepare(store,
+                      "SELECT id, key, job, source_hash, compiler, device, arch, driver, settings FROM environments"
+                      " ORDER BY used DESC LIMIT 1",
+                      &query, err))
         return -1;
+    *environment = (struct environment){"", "", "", "", "", "", "", ""};
     int result, step = sqlite3_step(query);
     if (step == SQLITE_ROW) {
-        const char *text[10];
-        for (int i = 0; i < 10; i++)
-            text[i] = arena_copy(&store->session, (const char *)sqlite3_column_text(query, i + 1));
+        const char **columns[] = {&environment->key,      &environment->job,     &environment->source_hash,
+                                  &environment->compiler, &environment->device,  &environment->arch,
+                                  &environment->driver,   &environment->settings};
         store->environment = sqlite3_column_int64(query, 0);
-        *environment = (struct environment){text[0], text[1], text[2], text[3], text[4],
-                                            text[5], text[6], text[7], text[8], text[9]};
+        for (int i = 0; i < ENVIRONMENT_COLUMNS; i++)
+            *columns[i] = arena_copy(&store->session, (const char *)sqlite3_column_text(query, i + 1));
         result = 0;
     } else {
-        *environment = (struct environment){"", "", "", "", "", "", "", "", "", ""};
         result = step == SQLITE_DONE ? 1 : store_failed(store, err);
     }
     sqlite3_finalize(query);
     return result;
-}
-
-int store_put_document(struct store *store, const char *kind, const char *json, struct error *err)
-{
-    sqlite3_stmt *put = store_statement(store, STATEMENT_PUT_DOCUMENT, err);
-    if (!put) return -1;
-    sqlite3_bind_int64(put, 1, store->environment);
-    sqlite3_bind_text(put, 2, kind, -1, SQLITE_STATIC);
-    sqlite3_bind_double(put, 3, clock_wall());
-    sqlite3_bind_text(put, 4, json, -1, SQLITE_STATIC);
-    return store_run(store, put, err);
-}
-
-// Documents are few and small: read whole, so that visit may use the store.
-int store_each_document(struct store *store, const char *kind, int64_t limit,
-                        int (*visit)(void *user, double when, const char *json), void *user, struct error *err)
-{
-    struct found {
-        struct found *next;
-        double when;
-        const char *json;
-    } *first = NULL, **end = &first;
-    struct arena memory = {NULL};
-    sqlite3_stmt *query = store_statement(store, STATEMENT_DOCUMENTS, err);
-    if (!query) return -1;
-    sqlite3_bind_text(query, 1, kind, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(query, 2, store->environment);
-    sqlite3_bind_int64(query, 3, limit ? limit : -1);
-    int step, result = 0;
-    while ((step = sqlite3_step(query)) == SQLITE_ROW) {
-        struct found *found = arena_new(&memory, sizeof *found);
-        found->when = sqlite3_column_double(query, 0);
-        found->json = arena_copy(&memory, (const char *)sqlite3_column_text(query, 1));
-        *end = found;
-        end = &found->next;
-    }
-    if (step != SQLITE_DONE) result = store_failed(store, err);
-    sqlite3_reset(query);
-    sqlite3_clear_bindings(query);
-    for (; first && !result; first = first->next) result = visit(user, first->when, first->json);
-    arena_release(&memory);
-    return result;
-}
-
-struct newest {
-    struct arena *memory;
-    const char *json;
-    double when;
-};
-
-static int keep_document(void *user, double when, const char *json)
-{
-    struct newest *newest = user;
-    newest->json = arena_copy(newest->memory, json);
-    newest->when = when;
-    return 0;
-}
-
-int store_get_document(struct store *store, const char *kind, const char **json, double *when, struct error *err)
-{
-    arena_release(&store->document);
-    struct newest newest = {.memory = &store->document};
-    if (store_each_document(store, kind, 1, keep_document, &newest, err)) return -1;
-    *json = newest.json;
-    if (when) *when = newest.when;
-    return newest.json ? 0 : 1;
 }

@@ -1,12 +1,15 @@
 // The store: one SQLite file a job, in WAL mode, that holds every trial ever finished.
 //
-// Rules: one transaction a trial; nothing is overwritten but a trial's counters (which come later, in batches); a trial
-// belongs to an
-// *environment* (source with includes, options, compiler, device model, driver, problems and measuring settings: all
-// that its result depends on), and only trials of the current environment count. Change the source and the old trials
-// stay, asleep; change it back and they count again. Text names everywhere, so that a store outlives a renumbering.
-// The schema (store_schema.c) has a version (PRAGMA user_version) and an application id; a store from another version,
-// or a file that is no store of ours, or a damaged one is refused with a message and left as it is.
+// Rules: one transaction a trial; nothing is overwritten: counters come later, in batches, and so may verdicts, of
+// which the newest counts. A trial belongs to an *environment* (environment.h: all that its result depends on), and
+// only trials of the current environment count. Change the source and the old trials stay, asleep; change it back and
+// they count again. Text names everywhere, so that a store outlives a renumbering.
+//
+// The schema (store_schema.c) has a version (PRAGMA user_version) and an application id. A store of an older version is
+// migrated (store_migrate.c); one of a newer version, a file that is no store of ours, or a damaged one is refused with
+// a message and left as it is. A trial's figures need no new version: columns that the table of fields
+// (tuner/trial/trial_field.h) has and a store lacks are added with the first trial that is stored, and unknown until
+// then.
 //
 // What a call has committed survives kill -9 at any later instant; what it was writing is either there whole or not at
 // all. A power failure may take the last commits, never the file. When the disk is full, the call fails and everything
@@ -18,74 +21,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "search/strategy.h"
 #include "tuner/base/error.h"
-#include "tuner/base/protocol.h"
+#include "tuner/base/hash.h"
+#include "tuner/trial/environment.h"
+#include "tuner/trial/trial.h"
 
-enum { STORE_VERSION = 1, STORE_MAX_SAMPLES = 10 };
-
-// What a trial's result depends on, besides its configuration. All strings; "" where unknown. `key` is a hash of the
-// rest.
-struct environment {
-    const char *key;         // 32 hex digits
-    const char *job;         // job name
-    const char *source_hash; // template and included files
-    const char *entry;       // entries, options, defines: as text
-    const char *compiler;    // "nvrtc 13.0"
-    const char *device;      // "NVIDIA H200"
-    const char *arch;        // "sm_90a"
-    const char *driver;      // "580.159.04"
-    const char *problems;    // JSON: names, sizes, roles
-    const char *settings;    // JSON: verification and measuring settings that matter
-};
-
-struct trial_problem { // one a problem, tuned or only verified
-    const char *name;  // "M=4096,N=4096,K=4096"
-    bool tuned;
-    double time, low, high; // s; NaN where not measured
-    size_t sample_count;    // samples kept here, at most STORE_MAX_SAMPLES
-    double samples[STORE_MAX_SAMPLES];
-    int64_t samples_taken;
-    double error; // worst element's error over its bound; NaN where not verified
-};
-
-struct trial_stage { // one a launch
-    const char *name;
-    int64_t registers, spill_loads, spill_stores, shared_static, shared_dynamic, stack, code_bytes; // -1 unknown
-    double occupancy;     // theoretical, 0..1; NaN unknown
-    const char *warnings; // ptxas C75xx etc., lines; ""
-};
-
-struct trial_counter {
-    int problem, stage; // indices in the trial
-    const char *key;    // "icache_misses"
-    double value;       // NaN: not available
-};
-
-struct trial {
-    int64_t id;         // given by the store; > 0
-    const char *config; // canonical text, space_format
-    enum trial_status status;
-    const char *reason; // "" when ok
-    double objective;   // s; NaN unless ok or slow
-    double compile_seconds, gpu_busy, gpu_wall;
-    const char *device_id;         // uuid
-    double clock_mhz, temperature; // NaN unknown
-    bool compile_cached;
-    bool counted; // counters were taken (or found to be unavailable)
-    size_t problem_count, stage_count, counter_count;
-    const struct trial_problem *problems;
-    const struct trial_stage *stages;
-    const struct trial_counter *counters;
-    double finished; // Unix time; filled in by the store when 0
-};
+enum { STORE_VERSION = 2 };
 
 struct store;
 
-// Opens (and creates with its folder, when `create`) the file. Fails with a message on another version, damage, no
+// Opens (and creates with its folder, when `create`) the file. Fails with a message on a newer version, damage, no
 // permission. Without `create` a store in a folder that cannot be written is opened for reading.
+// A store of an older version is, with `create`, locked (store_lock), copied aside and migrated. Without `create` a
+// migrated copy of it is opened, which is gone when the store is closed, and cannot be written.
 int store_open(struct store **, const char *path, bool create, struct error *);
 void store_close(struct store *);
+// The copy that was put aside when store_open migrated the file: its path, which lives until the store is closed. NULL
+// when it did not.
+const char *store_kept_copy(const struct store *);
 
 // Refuses a second tuner on the same store: takes a lock that the system drops when the process dies. -1 with "... is
 // being tuned by process 1234" otherwise. Readers (status, header, compare, export) need no lock.
@@ -104,6 +57,9 @@ int store_last_environment(struct store *, struct environment *, struct error *)
 // Commits one finished trial in one transaction; sets trial->id. A second trial of the same configuration in the same
 // environment is an error.
 int store_add(struct store *, struct trial *, struct error *);
+// Judges a stored trial again: from now on the trial has this status and reason wherever it is read, counted or ranked.
+// What was stored before stays, and counts again if a later verdict says so.
+int store_add_verdict(struct store *, int64_t trial, enum trial_status, const char *reason, struct error *);
 // Adds counters to trials that were committed before, in one transaction.
 int store_add_counters(struct store *, int64_t trial, const struct trial_counter *, size_t count, struct error *);
 
@@ -129,11 +85,24 @@ int store_uncounted(struct store *, int64_t *ids, int max, struct error *);
 // Baselines, finals and runs are JSON documents by kind ("run", "baselines", "final", "device"), newest last. They
 // belong to the environment that is current when they are put (to the whole store when none is), and are found in that
 // environment only (those of the whole store: in every one). The text lives until the next call for a document.
+// Those of one trial ("findings", "limits") are kept apart, and found by its number.
 int store_put_document(struct store *, const char *kind, const char *json, struct error *);
 int store_get_document(struct store *, const char *kind, const char **json, double *when,
                        struct error *); // newest; 1 when none
 // Newest first, at most `limit` (0 = all). Stops and returns like store_each.
 int store_each_document(struct store *, const char *kind, int64_t limit,
                         int (*visit)(void *user, double when, const char *json), void *user, struct error *);
+int store_put_trial_document(struct store *, int64_t trial, const char *kind, const char *json, struct error *);
+int store_get_trial_document(struct store *, int64_t trial, const char *kind, const char **json, double *when,
+                             struct error *); // newest; 1 when none
+
+// Blobs: bytes by their content's hash, such as a finalist's cubin. Putting the same bytes twice keeps them once.
+int store_put_blob(struct store *, const void *bytes, size_t size, char hash[HASH_TEXT_SIZE], struct error *);
+// 1 when there is none; -1 with a message when the bytes have not the hash that they are kept under. They live until
+// the next call of store_get_blob.
+int store_get_blob(struct store *, const char *hash, const void **bytes, size_t *size, struct error *);
+// The blob that a trial has of a kind ("cubin"); a later one takes its place. 1 when it has none.
+int store_set_trial_blob(struct store *, int64_t trial, const char *kind, const char *hash, struct error *);
+int store_trial_blob(struct store *, int64_t trial, const char *kind, char hash[HASH_TEXT_SIZE], struct error *);
 
 #endif

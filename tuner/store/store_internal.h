@@ -6,16 +6,15 @@
 
 #include "tuner/base/arena.h"
 #include "tuner/store/store.h"
+#include "tuner/trial/trial_field.h"
 
 // Statements are prepared once, at their first use (preparing costs more than running them).
 enum statement {
-    STATEMENT_BEGIN,
-    STATEMENT_COMMIT,
-    STATEMENT_ROLLBACK,
     STATEMENT_ADD_TRIAL,
     STATEMENT_ADD_PROBLEM,
     STATEMENT_ADD_STAGE,
     STATEMENT_ADD_COUNTER,
+    STATEMENT_ADD_VERDICT,
     STATEMENT_SET_COUNTED,
     STATEMENT_FIND,
     STATEMENT_GET,
@@ -29,33 +28,85 @@ enum statement {
     STATEMENT_UNCOUNTED,
     STATEMENT_PUT_DOCUMENT,
     STATEMENT_DOCUMENTS,
+    STATEMENT_TRIAL_DOCUMENTS,
+    STATEMENT_PUT_BLOB,
+    STATEMENT_GET_BLOB,
+    STATEMENT_SET_TRIAL_BLOB,
+    STATEMENT_TRIAL_BLOB,
     STATEMENT_COUNT
 };
 
 struct store {
     sqlite3 *db;
     char *path, *lock_path;
+    char *kept;          // the copy put aside when the store was migrated; else NULL
+    bool *present;       // by field: the file has a column for it
+    bool incomplete;     // it lacks some
     int lock;            // file descriptor while we hold the lock, else -1
     int64_t environment; // row of the current one; 0: none
     sqlite3_stmt *statements[STATEMENT_COUNT];
     struct arena found, document, session; // what store_find, store_get_document, store_last_environment gave out
+    struct arena blob;
 };
 
 // Turns SQLite's last failure into a message that names the store and, where there is one, the way out. Returns -1.
-int store_failed(struct store *, struct error *);
+int store_failed(struct store *, struct error *err);
 
 // The statement, reset and without bindings; NULL with a message.
-sqlite3_stmt *store_statement(struct store *, enum statement, struct error *);
+sqlite3_stmt *store_statement(struct store *, enum statement, struct error *err);
+// One that is used once: prepared here, finalized by the caller.
+int store_prepare(struct store *, const char *text, sqlite3_stmt **statement, struct error *err);
 // Runs a statement that gives no rows. 0, or -1 with a message.
-int store_run(struct store *, sqlite3_stmt *, struct error *);
+int store_run(struct store *, sqlite3_stmt *, struct error *err);
+// Runs SQL without parameters and rows.
+int store_execute(struct store *, const char *text, struct error *err);
 
-int store_begin(struct store *, struct error *);
+int store_begin(struct store *, struct error *err);
 // Commits when status is 0; otherwise, or when that fails, rolls back. Returns 0 or -1.
-int store_end(struct store *, int status, struct error *);
+int store_end(struct store *, int status, struct error *err);
 
-// The file itself (store_schema.c): writes a new, empty store, unless there is one already; and tells from the file's
-// first bytes, without SQLite and so without any change to it, whether it can be a store of this version.
-int store_create(const char *path, struct error *);
-int store_inspect(const char *path, struct error *);
+// The table of fields as SQL (store_fields.c) -------------------------------------------------------------------------
+
+// A trial with its newest verdict, and its status by that.
+#define STORE_JUDGED_TRIALS                                          \
+    "trials t LEFT JOIN verdicts v ON v.trial = t.id AND NOT EXISTS" \
+    " (SELECT 1 FROM verdicts n WHERE n.trial = v.trial AND n.id > v.id)"
+#define STORE_JUDGED_STATUS "coalesce(v.status, t.status)"
+
+// "name TYPE, name TYPE, ..." of a level's fields, for CREATE TABLE. malloc'ed.
+char *store_column_definitions(enum field_level);
+// Looks which columns the file has; adds those that it lacks, in a transaction of its own.
+int store_find_columns(struct store *, struct error *err);
+int store_add_columns(struct store *, struct error *err);
+// The text of a statement that the fields make, malloc'ed; NULL for the others.
+char *store_field_statement(const struct store *, enum statement);
+// Binds a record's fields to the parameters from *parameter on, and leaves *parameter behind the last.
+void store_bind_fields(sqlite3_stmt *, int *parameter, enum field_level, const void *record);
+// The other way: the columns from *column on. -1 with a message when a status is unknown.
+int store_read_fields(struct store *, sqlite3_stmt *, int *column, enum field_level, void *record, struct arena *memory,
+                      struct error *err);
+
+// The file itself -----------------------------------------------------------------------------------------------------
+
+enum { STORE_APPLICATION_ID = 0x73777370, STORE_BUSY_MS = 10000 }; // "swsp"; how long another program is waited for
+
+// store_schema.c: writes a new, empty store, unless there is one already; and tells from the file's first bytes,
+// without SQLite and so without any change to it, whether it can be a store of this version or an older one.
+int store_create(const char *path, struct error *err);
+int store_inspect(const char *path, struct error *err);
+// Gives a file its final name. 1 when there is a file of that name already, -1 with a message.
+int store_publish(const char *temporary, const char *path, struct error *err);
+// Removes a file and what SQLite keeps beside it.
+void store_remove_file(const char *path);
+// The tables that were new in version 2: verdicts, blobs.
+extern const char store_tables_of_version_2[];
+
+// store_migrate.c: the version of the open file, by its log too; brings it up to STORE_VERSION in place, or goes on
+// with a migrated copy that is gone when it is closed.
+int store_version(struct store *, int *version, struct error *err);
+int store_migrate(struct store *, int version, struct error *err);
+int store_migrate_copy(struct store *, int version, struct error *err);
+// store_step_1.c: from version 1 to 2, within a transaction.
+int store_step_1(struct store *, struct error *err);
 
 #endif

@@ -2,11 +2,14 @@
 //
 //     environments --< trials --< trial_problems     one row a problem: time, interval, samples, error
 //          |              |-----< trial_stages       one row a launch: registers, spills, occupancy
-//          |              `-----< trial_counters     one row a problem, stage and counter
+//          |              |-----< trial_counters     one row a problem, stage and counter
+//          |              |-----< verdicts           what became of it later; the newest counts
+//          |              |-----< trial_blobs >-- blobs     bytes by their hash: a finalist's cubin
+//          |              `-----< documents          findings and limits of one trial: JSON
 //          `---------< documents                     finals, baselines, runs, devices: JSON
 //
-// Times are seconds, moments Unix times, sizes bytes; NULL is unknown. Statuses, counters and kinds are words,
-// configurations
+// The figures of trials, problems and stages are the table of fields (tuner/trial/trial_field.c). Times are seconds,
+// moments Unix times, sizes bytes; NULL is unknown. Statuses, counters and kinds are words, configurations
 // "BLOCK_M=128,REDUCTION=shuffle", so that a store can be read with the sqlite3 shell and outlives every renumbering
 // here.
 //
@@ -24,48 +27,51 @@
 #include "tuner/base/text.h"
 #include "tuner/store/store_internal.h"
 
-enum { APPLICATION_ID = 0x73777370, HEADER_SIZE = 100 }; // "swsp"
+enum { HEADER_SIZE = 100 };
 
 static const char schema[] =
     "CREATE TABLE environments ("
-    " id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE," // key: hash of the columns from job to settings
-    " job TEXT NOT NULL, source_hash TEXT NOT NULL, entry TEXT NOT NULL, compiler TEXT NOT NULL, device TEXT NOT NULL,"
-    " arch TEXT NOT NULL, driver TEXT NOT NULL, problems TEXT NOT NULL, settings TEXT NOT NULL,"
+    " id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE," // key: hash of the settings
+    " job TEXT NOT NULL, source_hash TEXT NOT NULL, compiler TEXT NOT NULL, device TEXT NOT NULL, arch TEXT NOT NULL,"
+    " driver TEXT NOT NULL, settings TEXT NOT NULL,"
     " used INTEGER NOT NULL);" // rises with every change of the environment: the greatest is the last one used
     "CREATE TABLE trials ("
     " id INTEGER PRIMARY KEY AUTOINCREMENT, environment INTEGER NOT NULL REFERENCES environments(id),"
-    " config TEXT NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL, objective REAL,"
-    " compile_seconds REAL, compile_cached INTEGER NOT NULL, gpu_busy REAL, gpu_wall REAL, device_id TEXT NOT NULL,"
-    " clock_mhz REAL, temperature REAL, counted INTEGER NOT NULL, finished REAL NOT NULL,"
-    " UNIQUE (environment, config));"
+    " %s, UNIQUE (environment, config));"
     "CREATE INDEX trials_uncounted ON trials (environment, id) WHERE status = 'ok' AND counted = 0;"
     "CREATE TABLE trial_problems ("
-    " trial INTEGER NOT NULL REFERENCES trials(id), position INTEGER NOT NULL, name TEXT NOT NULL, tuned INTEGER NOT "
-    "NULL,"
-    " time REAL, low REAL, high REAL, samples TEXT NOT NULL, samples_taken INTEGER NOT NULL, error REAL,"
+    " trial INTEGER NOT NULL REFERENCES trials(id), position INTEGER NOT NULL, %s,"
     " PRIMARY KEY (trial, position)) WITHOUT ROWID;"
     "CREATE TABLE trial_stages ("
-    " trial INTEGER NOT NULL REFERENCES trials(id), position INTEGER NOT NULL, name TEXT NOT NULL, registers INTEGER,"
-    " spill_loads INTEGER, spill_stores INTEGER, shared_static INTEGER, shared_dynamic INTEGER, stack INTEGER,"
-    " code_bytes INTEGER, occupancy REAL, warnings TEXT NOT NULL,"
+    " trial INTEGER NOT NULL REFERENCES trials(id), position INTEGER NOT NULL, %s,"
     " PRIMARY KEY (trial, position)) WITHOUT ROWID;"
     "CREATE TABLE trial_counters ("
-    " trial INTEGER NOT NULL REFERENCES trials(id), problem INTEGER NOT NULL, stage INTEGER NOT NULL, key TEXT NOT "
-    "NULL,"
-    " value REAL, PRIMARY KEY (trial, problem, stage, key)) WITHOUT ROWID;"
-    "CREATE TABLE documents ("
-    " id INTEGER PRIMARY KEY AUTOINCREMENT, environment INTEGER REFERENCES environments(id)," // NULL: of the whole
-                                                                                              // store
-    " kind TEXT NOT NULL, written REAL NOT NULL, json TEXT NOT NULL);"
+    " trial INTEGER NOT NULL REFERENCES trials(id), problem INTEGER NOT NULL, stage INTEGER NOT NULL,"
+    " key TEXT NOT NULL, value REAL, PRIMARY KEY (trial, problem, stage, key)) WITHOUT ROWID;"
+    "CREATE TABLE documents (" // environment NULL: of the whole store; trial NULL: of no trial
+    " id INTEGER PRIMARY KEY AUTOINCREMENT, environment INTEGER REFERENCES environments(id),"
+    " kind TEXT NOT NULL, written REAL NOT NULL, json TEXT NOT NULL, trial INTEGER REFERENCES trials(id));"
     "CREATE INDEX documents_by_kind ON documents (kind, id);";
+
+const char store_tables_of_version_2[] =
+    "CREATE INDEX documents_by_trial ON documents (trial, kind, id) WHERE trial IS NOT NULL;"
+    "CREATE TABLE verdicts ("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT, trial INTEGER NOT NULL REFERENCES trials(id), status TEXT NOT NULL,"
+    " reason TEXT NOT NULL, written REAL NOT NULL);"
+    "CREATE INDEX verdicts_by_trial ON verdicts (trial, id);"
+    "CREATE TABLE blobs (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, bytes BLOB NOT NULL);"
+    "CREATE TABLE trial_blobs ("
+    " trial INTEGER NOT NULL REFERENCES trials(id), kind TEXT NOT NULL, hash TEXT NOT NULL REFERENCES blobs(hash),"
+    " PRIMARY KEY (trial, kind)) WITHOUT ROWID;";
 
 static int write_schema(const char *path, struct error *err)
 {
     sqlite3 *db = NULL;
-    char *text =
-        text_format("PRAGMA synchronous = FULL; BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d; %s COMMIT;"
-                    "PRAGMA journal_mode = WAL;",
-                    APPLICATION_ID, STORE_VERSION, schema);
+    char *trials = store_column_definitions(FIELD_TRIAL), *problems = store_column_definitions(FIELD_PROBLEM),
+         *stages = store_column_definitions(FIELD_STAGE), *tables = text_format(schema, trials, problems, stages);
+    char *text = text_format("PRAGMA synchronous = FULL; BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d;"
+                             "%s %s COMMIT; PRAGMA journal_mode = WAL;",
+                             STORE_APPLICATION_ID, STORE_VERSION, tables, store_tables_of_version_2);
     int result = 0;
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK ||
         sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK) {
@@ -78,16 +84,30 @@ static int write_schema(const char *path, struct error *err)
                                  : "out of memory");
     }
     sqlite3_close(db);
+    free(trials);
+    free(problems);
+    free(stages);
+    free(tables);
     free(text);
     return result;
 }
 
-// Gives the file its final name, unless another process was faster. Folders without hard links have renameat2.
-static int publish(const char *temporary, const char *path, struct error *err)
+// Folders without hard links have renameat2.
+int store_publish(const char *temporary, const char *path, struct error *err)
 {
-    if (!link(temporary, path) || errno == EEXIST) return 0;
-    if (!renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) || errno == EEXIST) return 0;
-    return error_set(err, "%s", strerror(errno));
+    if (!link(temporary, path)) return 0;
+    if (errno != EEXIST && !renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE)) return 0;
+    return errno == EEXIST ? 1 : error_set(err, "%s", strerror(errno));
+}
+
+void store_remove_file(const char *path)
+{
+    static const char *const remains[] = {"", "-journal", "-wal", "-shm"};
+    for (size_t i = 0; i < sizeof remains / sizeof *remains; i++) {
+        char *name = text_format("%s%s", path, remains[i]);
+        unlink(name);
+        free(name);
+    }
 }
 
 int store_create(const char *path, struct error *err)
@@ -106,14 +126,9 @@ int store_create(const char *path, struct error *err)
     }
     close(fd);
     result = write_schema(temporary, err);
-    if (!result) result = publish(temporary, path, err);
+    if (!result && store_publish(temporary, path, err) < 0) result = -1; // another process may have been faster
     if (result) error_prefix(err, "cannot create the store '%s'", path);
-    static const char *const remains[] = {"", "-journal", "-wal", "-shm"};
-    for (size_t i = 0; i < sizeof remains / sizeof *remains; i++) {
-        char *name = text_format("%s%s", temporary, remains[i]);
-        unlink(name);
-        free(name);
-    }
+    store_remove_file(temporary);
 out:
     free(temporary);
     free(folder);
@@ -156,15 +171,14 @@ int store_inspect(const char *path, struct error *err)
     if (length < (ssize_t)sizeof header || memcmp(header, "SQLite format 3", 16) != 0)
         return error_set(err, "'%s' is not a sweetspot store%s; it is left as it is", path,
                          length ? "" : " (it is empty)");
-    if (big_endian(header + 68) != APPLICATION_ID)
+    if (big_endian(header + 68) != STORE_APPLICATION_ID)
         return error_set(err, "'%s' is the database of another program, not a sweetspot store; it is left as it is",
                          path);
     uint32_t version = big_endian(header + 60);
-    if (version != STORE_VERSION)
+    if (version < 1 || version > STORE_VERSION)
         return error_set(err,
-                         "the store '%s' has version %u, this sweetspot reads version %d; it is left as it is: use the "
-                         "sweetspot that "
-                         "wrote it, or another --store",
+                         "the store '%s' has version %u, this sweetspot reads versions 1 to %d; it is left as it is: "
+                         "use the sweetspot that wrote it, or another --store",
                          path, (unsigned)version, STORE_VERSION);
     uint64_t page = (uint64_t)header[16] << 8 | header[17];
     if (page == 1) page = 65536;

@@ -1,6 +1,6 @@
-// Private to findings: what rules see, and what they propose with.
-#ifndef SWEETSPOT_FINDINGS_PARTS_H
-#define SWEETSPOT_FINDINGS_PARTS_H
+// What the rules of findings see of a profile, and what they propose with.
+#ifndef SWEETSPOT_FINDINGS_CONTEXT_H
+#define SWEETSPOT_FINDINGS_CONTEXT_H
 
 #include <stdbool.h>
 
@@ -19,8 +19,8 @@ struct finding_context {
 
 // A number of the main stage (profile_number); NaN unknown.
 double finding_context_number(const struct finding_context *, const char *key);
-double finding_context_issue(
-    const struct finding_context *); // cycles in which a scheduler issues, 0..1; from the basic set too
+// Cycles in which a scheduler issues, 0..1; from the basic set too.
+double finding_context_issue(const struct finding_context *);
 
 // Proposals: each sets parameter, value and advice ("TILE_COL_SIZE=4 ...") of the finding, or returns false. `verb` is
 // what the change does ("would remove it"). All check that the changed configuration is valid.
@@ -36,13 +36,5 @@ bool propose_launch(const struct finding_context *, struct finding *,
                     double (*score)(const struct finding_context *, const struct launch_shape *), const char *verb);
 // The present launch, as the job's expressions have it. False where unknown.
 bool finding_context_launch(const struct finding_context *, const uint16_t *config, struct launch_shape *);
-
-// The rules (findings_rules.c), ended by NULL. A rule fills the finding (rule's name aside) and returns true, or
-// returns false.
-struct rule {
-    const char *name;
-    bool (*look)(const struct finding_context *, struct finding *);
-};
-extern const struct rule finding_rules[];
 
 #endif

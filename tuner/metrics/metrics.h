@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tuner/base/error.h"
+
 struct metric {
     const char *key;         // "icache_misses"; NULL ends a table
     const char *name;        // CUPTI's, with its roll-up: "sm__icc_requests_lookup_miss.sum"
@@ -34,7 +36,14 @@ const struct metric_set *metrics_find(const char *set_name);
 // another question: counters_open() tries each, and leaves out what is missing.
 bool metric_applies(const struct metric *metric, const char *chip);
 
-// The set's row with that key which applies to the chip; `chip` NULL takes the first. NULL where there is none.
-const struct metric *metrics_lookup(const struct metric_set *set, const char *key, const char *chip);
+// The first row of any set with that key, or NULL.
+const struct metric *metrics_find_key(const char *key);
+
+// Whether a job may ask for `name`: a set, or a hardware metric with its roll-up (whether a chip has it, CUPTI knows).
+// 0, or -1 with a message that lists the sets.
+int metrics_check(const char *name, struct error *err);
+
+// The names of all sets, ended by NULL; the caller frees the array.
+const char **metrics_set_names(void);
 
 #endif

@@ -7,9 +7,13 @@
 // - What has _sass_ in its name is counted in patched code, in a pass that nothing else can share and in which a kernel
 //   is slower by itself: ffma_threads alone took `basic` from 3.7 to 4.6 ms a candidate; fma_instructions is free.
 // - The `throughput` metrics take 5 to 8 passes; `full`, which is for one candidate at a time, has them.
-#include "tuner/counting/metrics.h"
+#include "tuner/metrics/metrics.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
 
 #define STALL(reason, what)                                                                                            \
     {                                                                                                                  \
@@ -195,9 +199,35 @@ bool metric_applies(const struct metric *metric, const char *chip)
     return false;
 }
 
-const struct metric *metrics_lookup(const struct metric_set *set, const char *key, const char *chip)
+const struct metric *metrics_find_key(const char *key)
 {
-    for (const struct metric *metric = set->metrics; metric->key; metric++)
-        if (!strcmp(metric->key, key) && (!chip || metric_applies(metric, chip))) return metric;
+    for (size_t i = 0; metric_sets[i]; i++)
+        for (const struct metric *metric = metric_sets[i]->metrics; metric->key; metric++)
+            if (!strcmp(metric->key, key)) return metric;
     return NULL;
+}
+
+const char **metrics_set_names(void)
+{
+    size_t count = sizeof metric_sets / sizeof *metric_sets;
+    const char **names = memory_new(count, sizeof *names);
+    for (size_t i = 0; metric_sets[i]; i++) names[i] = metric_sets[i]->name;
+    return names;
+}
+
+int metrics_check(const char *name, struct error *err)
+{
+    const struct metric *known = metrics_find_key(name);
+    if (metrics_find(name)) return 0;
+    if (known)
+        return error_set(err, "'%s' is the key of a metric; ask for one of the sets that have it, or for '%s'", name,
+                         known->name);
+    if (strstr(name, "__")) // as all hardware metrics have: unit, quantity, roll-up
+        return strchr(name, '.') ? 0 : error_set(err, "metric '%s' needs a roll-up: %s.sum, for instance", name, name);
+    const char **names = metrics_set_names();
+    char *text = text_unknown("metric set", name, names);
+    error_set(err, "%s; a single metric has a hardware name such as sm__icc_requests.sum", text);
+    free(text);
+    free(names);
+    return -1;
 }

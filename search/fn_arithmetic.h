@@ -1,0 +1,48 @@
+// The functions of expressions, and the ratio of two sizes (fn.h says what FN is; a header has what follows the first
+// empty line).
+
+// The quotient rounded towards plus infinity; b is not 0.
+FN_FUNCTION long long FN(ceil_div)(long long a, long long b)
+{
+    return a / b + (a % b != 0 && (a < 0) == (b < 0));
+}
+
+FN_FUNCTION long long FN(round_up)(long long a, long long b)
+{
+    return FN(ceil_div)(a, b) * b;
+}
+
+FN_FUNCTION long long FN(min)(long long a, long long b)
+{
+    return a < b ? a : b;
+}
+
+FN_FUNCTION long long FN(max)(long long a, long long b)
+{
+    return a > b ? a : b;
+}
+
+FN_FUNCTION long long FN(abs)(long long a)
+{
+    return a < 0 ? -a : a;
+}
+
+FN_FUNCTION long long FN(is_pow2)(long long a)
+{
+    return a > 0 && (a & (a - 1)) == 0;
+}
+
+// Rounded down; 0 for what has no logarithm.
+FN_FUNCTION long long FN(log2)(long long a)
+{
+    long long n = 0;
+    for (; a > 1; a >>= 1) n++;
+    return n;
+}
+
+// The larger of two sizes over the smaller; sizes below 1 count as 1.
+FN_FUNCTION double FN(ratio)(long long a, long long b)
+{
+    const double x = a > 1 ? (double)a : 1, y = b > 1 ? (double)b : 1;
+    return x > y ? x / y : y / x;
+}

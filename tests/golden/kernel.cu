@@ -1,0 +1,6 @@
+// The kernel of the job whose outputs are kept in this folder. SWEETSPOT_VARIANT: `sweetspot limiter` asks for it.
+extern "C" __global__ void scale(const float *x, float *y, int n)
+{
+    for (int i = (int)(blockIdx.x * blockDim.x + threadIdx.x); i < n; i += (int)(gridDim.x * blockDim.x))
+        y[i] = 2 * x[i];
+}

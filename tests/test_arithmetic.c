@@ -1,0 +1,159 @@
+// The arithmetic of expressions (search/expr_ops.c) against 128-bit integers, and distances between problems
+// (search/kernel_set.c).
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "search/expr_node.h"
+#include "search/fn.h"
+
+static const int64_t values[] = {
+    EXPR_VALUE_MIN, EXPR_VALUE_MIN + 1, -(1ll << 32), -64, -7, -3, -2, -1, 0, 1, 2, 3, 5, 7, 8, 62, 63, 64,
+    1ll << 32,      INT64_MAX - 1,      INT64_MAX};
+enum { COUNT = sizeof values / sizeof *values };
+
+static __int128 floor_of(__int128 a, __int128 b)
+{
+    __int128 q = a / b;
+    return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+// What a strict operation should be; false where it fails.
+static bool expected(enum expr_op op, __int128 a, __int128 b, __int128 *r)
+{
+    static const __int128 one = 1;
+    switch (op) {
+    case OP_NEGATE:
+        *r = -a;
+        return true;
+    case OP_INVERT:
+        *r = -a - 1;
+        return true;
+    case OP_NOT:
+        *r = a == 0;
+        return true;
+    case OP_ABS:
+        *r = a < 0 ? -a : a;
+        return true;
+    case OP_IS_POW2:
+        *r = 0;
+        for (int i = 0; i < 63; i++) *r |= a == one << i;
+        return true;
+    case OP_LOG2:
+        for (*r = 0; one << (*r + 1) <= a;) ++*r;
+        return a >= 1;
+    case OP_ADD:
+        *r = a + b;
+        return true;
+    case OP_SUBTRACT:
+        *r = a - b;
+        return true;
+    case OP_MULTIPLY:
+        *r = a * b;
+        return true;
+    case OP_DIVIDE:
+    case OP_REMAINDER:
+        if (b == 0) return false;
+        *r = op == OP_DIVIDE ? a / b : a % b;
+        return true;
+    case OP_SHIFT_LEFT:
+    case OP_SHIFT_RIGHT:
+        if (b < 0 || b > 63) return false;
+        *r = op == OP_SHIFT_LEFT ? a * (one << b) : floor_of(a, one << b);
+        return true;
+    case OP_BIT_AND:
+        *r = (int64_t)a & (int64_t)b;
+        return true;
+    case OP_BIT_OR:
+        *r = (int64_t)a | (int64_t)b;
+        return true;
+    case OP_BIT_XOR:
+        *r = (int64_t)a ^ (int64_t)b;
+        return true;
+    case OP_LESS:
+        *r = a < b;
+        return true;
+    case OP_LESS_EQUAL:
+        *r = a <= b;
+        return true;
+    case OP_GREATER:
+        *r = a > b;
+        return true;
+    case OP_GREATER_EQUAL:
+        *r = a >= b;
+        return true;
+    case OP_EQUAL:
+        *r = a == b;
+        return true;
+    case OP_UNEQUAL:
+        *r = a != b;
+        return true;
+    case OP_CEIL_DIV:
+    case OP_ROUND_UP:
+        if (b == 0) return false;
+        *r = -floor_of(-a, b);
+        if (op == OP_ROUND_UP) *r *= b;
+        return true;
+    case OP_MIN:
+        *r = a < b ? a : b;
+        return true;
+    case OP_MAX:
+        *r = a > b ? a : b;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void every_operation_is_exact_or_says_why_not(void **state)
+{
+    (void)state;
+    for (int op = OP_NEGATE; op <= OP_MAX; op++)
+        for (int i = 0; i < COUNT; i++)
+            for (int j = 0; j < (expr_arity((enum expr_op)op) == 1 ? 1 : COUNT); j++) {
+                __int128 wanted = 0;
+                int64_t found = 0;
+                bool fine = expected((enum expr_op)op, values[i], values[j], &wanted);
+                bool fits = wanted >= EXPR_VALUE_MIN && wanted <= EXPR_VALUE_MAX;
+                enum expr_failure failure = expr_apply((enum expr_op)op, values[i], values[j], &found);
+                if ((failure == EXPR_FINE) != (fine && fits) || (fine && !fits && failure != EXPR_OVERFLOW) ||
+                    (failure == EXPR_FINE && found != wanted))
+                    fail_msg("operation %d on %lld and %lld: %lld (%s)", op, (long long)values[i], (long long)values[j],
+                             (long long)found, expr_failure_text(failure));
+            }
+}
+
+static void distances_are_ratios_doubled_for_another_alignment(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t a[2], b[2];
+        double distance;
+    } cases[] = {
+        {{64, 64}, {64, 64}, 1},   {{64, 64}, {128, 64}, 2}, {{64, 64}, {128, 32}, 4},
+        {{8, 8}, {12, 8}, 3}, /* multiples of eight and of four */
+        {{4, 8}, {6, 8}, 3},       {{6, 8}, {9, 8}, 3},      {{9, 8}, {27, 8}, 3},
+        {{16, 16}, {24, 48}, 4.5}, {{4, 4}, {12, 20}, 15},   {{1024, 1000}, {1024, 999}, 2 * 1000 / 999.0},
+        {{0, 8}, {1, 8}, 2},       {{-5, 8}, {1, 8}, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double there = fn_distance(cases[i].a, cases[i].b, 2), back = fn_distance(cases[i].b, cases[i].a, 2);
+        if (fabs(there / cases[i].distance - 1) > 1e-12) fail_msg("case %zu: %g", i, there);
+        assert_true(there == back);
+    }
+    assert_true(fn_distance(NULL, NULL, 0) == 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_operation_is_exact_or_says_why_not),
+        cmocka_unit_test(distances_are_ratios_doubled_for_another_alignment),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

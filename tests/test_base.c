@@ -1,0 +1,143 @@
+// tuner/base: durations, edit distances, paths, and files that may be packed or cut off.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "search/random.h"
+#include "tuner/base/gzip.h"
+#include "tuner/base/text.h"
+
+static void durations_are_read_in_every_unit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double seconds; // NaN: refused
+    } cases[] = {
+        {"90", 90},          {"0.5", 0.5},  {"90s", 90},     {"8h", 28800},   {"1h30m", 5400}, {"2d", 172800},
+        {"1d1h1m1s", 90061}, {"3min", 180}, {"250ms", 0.25}, {"20us", 20e-6}, {"5ns", 5e-9},   {"1.5h", 5400},
+        {"1m250ms", 60.25},  {"", NAN},     {"h", NAN},      {"5x", NAN},     {"-3s", NAN},    {"5s ", NAN},
+        {" 5s", NAN},        {"5s6", NAN},  {"inf", NAN},    {"1e999", NAN},  {"1h-30m", NAN},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double seconds = -1;
+        int failed = text_duration(cases[i].text, &seconds);
+        if (!!failed != !!isnan(cases[i].seconds)) fail_msg("'%s': %d", cases[i].text, failed);
+        if (!failed && fabs(seconds - cases[i].seconds) > 1e-12 * cases[i].seconds)
+            fail_msg("'%s': %.17g, expected %.17g", cases[i].text, seconds, cases[i].seconds);
+    }
+}
+
+static void durations_are_shown_short(void **state)
+{
+    (void)state;
+    static const struct {
+        double seconds;
+        const char *text;
+    } cases[] = {{6.14e-5, "61.4us"}, {0.25, "250ms"}, {42, "42s"},        {59.5, "59.5s"}, {90, "1m30s"},
+                 {3599, "59m59s"},    {5400, "1h30m"}, {180000, "50h00m"}, {NAN, "-"},      {INFINITY, "-"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char shown[32];
+        assert_string_equal(text_show_duration(cases[i].seconds, shown, sizeof shown), cases[i].text);
+    }
+}
+
+static void distances_count_edits_and_swaps(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        size_t distance;
+    } cases[] = {{"", "", 0},         {"", "abc", 3},           {"same", "same", 0},
+                 {"Same", "sAME", 0}, {"kitten", "sitting", 3}, {"random", "randon", 1},
+                 {"tune", "tuen", 1}, {"abc", "acb", 1},        {"compare", "comare", 1},
+                 {"ca", "abc", 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(text_distance(cases[i].a, cases[i].b), cases[i].distance);
+        assert_int_equal(text_distance(cases[i].b, cases[i].a), cases[i].distance);
+    }
+    static const char *const words[] = {"tune", "header", "compare", NULL};
+    assert_string_equal(text_nearest("tun", words), "tune");
+    assert_string_equal(text_nearest("comprae", words), "compare");
+    assert_null(text_nearest("profile", words));
+    assert_null(text_nearest("x", words));
+}
+
+static void paths_are_joined_and_normalised(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {
+        {"/a/b", "c", "/a/b/c"}, {"/a/b", "/c/./d", "/c/d"},        {"/a/b", "../c", "/a/c"},
+        {"/a", "../../..", "/"}, {"/a//b/", "./c//d/", "/a/b/c/d"}, {"/", "x", "/x"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *joined = text_join_path(cases[i][0], cases[i][1]);
+        assert_string_equal(joined, cases[i][2]);
+        free(joined);
+    }
+}
+
+static void a_file_comes_back_packed_or_plain_and_cut_off_it_is_an_error(void **state)
+{
+    (void)state;
+    enum { SIZE = 3 << 20 };
+    char folder[] = "/tmp/sweetspot-base-XXXXXX", path[2][64], *data = malloc(SIZE);
+    struct random rng;
+    struct error err = {""};
+    size_t size;
+    assert_non_null(mkdtemp(folder));
+    random_seed(&rng, 4);
+    for (int i = 0; i < SIZE; i++) data[i] = (char)('a' + random_below(&rng, 20));
+    for (int packed = 0; packed < 2; packed++) {
+        snprintf(path[packed], sizeof path[0], "%s/file%s", folder, packed ? ".gz" : "");
+        if (gzip_write_file(path[packed], data, SIZE, &err)) fail_msg("%s", err.message);
+        char *back = gzip_read_file(path[packed], &size, &err);
+        if (!back) fail_msg("%s", err.message);
+        assert_int_equal(size, SIZE);
+        assert_memory_equal(back, data, SIZE);
+        assert_int_equal(back[SIZE], 0);
+        free(back);
+    }
+    char *file = text_read_file(path[1], &size);
+    assert_true(size < SIZE * 3 / 4);
+    static const double shares[] = {0.9999999, 0.75, 0.5, 0.01};
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        assert_int_equal(truncate(path[1], (off_t)((double)size * shares[i])), 0);
+        assert_null(gzip_read_file(path[1], NULL, &err));
+        if (!strstr(err.message, "cut off")) fail_msg("%s", err.message);
+    }
+    // A byte changed on the way.
+    FILE *out = fopen(path[1], "w");
+    assert_non_null(out);
+    file[size / 2] ^= 1;
+    assert_int_equal(fwrite(file, 1, size, out), size);
+    fclose(out);
+    assert_null(gzip_read_file(path[1], NULL, &err));
+    assert_null(gzip_read_file("/nothing/here", NULL, &err));
+    assert_non_null(strstr(err.message, "/nothing/here"));
+    assert_int_equal(gzip_write_file("/nothing/here", "x", 1, &err), -1);
+    for (int i = 0; i < 2; i++) unlink(path[i]);
+    rmdir(folder);
+    free(file);
+    free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(durations_are_read_in_every_unit),
+        cmocka_unit_test(durations_are_shown_short),
+        cmocka_unit_test(distances_count_edits_and_swaps),
+        cmocka_unit_test(paths_are_joined_and_normalised),
+        cmocka_unit_test(a_file_comes_back_packed_or_plain_and_cut_off_it_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+// Types of elements (kernels/element.c): every f16 and bf16 comes back, and what lies between two is rounded to the
+// nearer one, of two equally near to the even one.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/element.h"
+
+static uint16_t store16(enum element type, double value)
+{
+    uint16_t bits;
+    element_store(type, value, &bits);
+    return bits;
+}
+
+static double load16(enum element type, uint16_t bits)
+{
+    return element_load(type, &bits);
+}
+
+// The numbers between two neighbours of the same sign, from 0 up to the largest finite one.
+static void hold_rounding(enum element type, uint16_t infinity)
+{
+    for (uint16_t bits = 0; bits < infinity; bits++) {
+        double low = load16(type, bits), high = load16(type, (uint16_t)(bits + 1));
+        if (bits + 1 == infinity) { // where the next number would be
+            assert_true(isinf(high));
+            high = low + (low - load16(type, (uint16_t)(bits - 1)));
+        }
+        double middle = (low + high) / 2;
+        uint16_t even = bits & 1 ? (uint16_t)(bits + 1) : bits;
+        assert_true(low < high);
+        for (int sign = 0; sign < 2; sign++) {
+            double s = sign ? -1 : 1;
+            uint16_t mark = sign ? 0x8000 : 0;
+            if (store16(type, s * low) != (mark | bits) || store16(type, s * nextafter(middle, 0)) != (mark | bits) ||
+                store16(type, s * nextafter(middle, INFINITY)) != (mark | (bits + 1)) ||
+                store16(type, s * middle) != (mark | even))
+                fail_msg("%s: around %04x, %.17g", element_name(type), bits, low);
+        }
+    }
+    assert_int_equal(store16(type, INFINITY), infinity);
+    assert_int_equal(store16(type, -INFINITY), infinity | 0x8000);
+    assert_true(isnan(load16(type, store16(type, NAN))));
+    assert_true(isnan(load16(type, (uint16_t)(infinity + 1))));
+}
+
+static void halves_are_rounded_to_the_nearest_even(void **state)
+{
+    (void)state;
+    hold_rounding(ELEMENT_F16, 0x7c00);
+    assert_true(load16(ELEMENT_F16, 0x3c00) == 1 && load16(ELEMENT_F16, 0x7bff) == 65504 &&
+                load16(ELEMENT_F16, 1) == 0x1p-24);
+}
+
+static void bfloats_are_rounded_to_the_nearest_even(void **state)
+{
+    (void)state;
+    hold_rounding(ELEMENT_BF16, 0x7f80);
+    assert_true(load16(ELEMENT_BF16, 0x3f80) == 1 && load16(ELEMENT_BF16, 1) == 0x1p-133);
+}
+
+static void each_type_has_its_size_its_roundoff_and_its_name(void **state)
+{
+    (void)state;
+    static const struct {
+        enum element type;
+        const char *name;
+        size_t size;
+        double roundoff;
+        double value; // that it holds exactly
+    } types[] = {
+        {ELEMENT_F32, "f32", 4, 0x1p-24, 1.5},    {ELEMENT_F64, "f64", 8, 0x1p-53, 0.1},
+        {ELEMENT_F16, "f16", 2, 0x1p-11, -0.75},  {ELEMENT_BF16, "bf16", 2, 0x1p-8, 3},
+        {ELEMENT_I8, "i8", 1, 0, -128},           {ELEMENT_I32, "i32", 4, 0, -2147483648.0},
+        {ELEMENT_U32, "u32", 4, 0, 4294967295.0}, {ELEMENT_I64, "i64", 8, 0, -9007199254740992.0},
+    };
+    assert_int_equal(sizeof types / sizeof *types, ELEMENT_COUNT);
+    for (size_t i = 0; i < ELEMENT_COUNT; i++) {
+        enum element type = types[i].type;
+        unsigned char bytes[16];
+        assert_int_equal(element_find(types[i].name), type);
+        assert_string_equal(element_name(type), types[i].name);
+        assert_int_equal(element_size(type), types[i].size);
+        assert_true(element_roundoff(type) == types[i].roundoff);
+        assert_true(element_is_float(type) == (types[i].roundoff > 0));
+        memset(bytes, 0xa5, sizeof bytes);
+        element_store(type, types[i].value, bytes);
+        assert_true(element_load(type, bytes) == types[i].value);
+        for (size_t k = types[i].size; k < sizeof bytes; k++) assert_int_equal(bytes[k], 0xa5);
+        if (types[i].roundoff == 0) {
+            assert_int_equal(element_load_integer(type, bytes), (int64_t)types[i].value);
+            continue;
+        }
+        // The roundoff: half the distance from 1 to the next number.
+        element_store(type, 1 + 2 * types[i].roundoff, bytes);
+        assert_true(element_load(type, bytes) == 1 + 2 * types[i].roundoff);
+        element_store(type, 1 + types[i].roundoff, bytes);
+        assert_true(element_load(type, bytes) == 1);
+    }
+    assert_int_equal(element_find("f8"), -1);
+    assert_int_equal(element_find(NULL), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(halves_are_rounded_to_the_nearest_even),
+        cmocka_unit_test(bfloats_are_rounded_to_the_nearest_even),
+        cmocka_unit_test(each_type_has_its_size_its_roundoff_and_its_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

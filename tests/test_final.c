@@ -1,0 +1,197 @@
+// The final's decision (tuner/run/final_decide.c): the fastest, and among the tied the one that takes least of an SM.
+// Then the same through the driver, with a scripted worker.
+#include "tests/e2e.h"
+
+#include <math.h>
+
+#include "tuner/base/json.h"
+#include "tuner/run/final_decide.h"
+
+enum { ROUNDS = 9, MOST = 4 };
+
+// The rounds share a drift of up to 30%, which pairing takes out again.
+static const double drift[ROUNDS] = {1, 1.3, 0.9, 1.1, 1.2, 1, 0.8, 1.05, 0.95};
+
+static const struct {
+    const char *what;
+    struct {
+        double time, share, code; // code 0: a baseline
+        size_t rounds;
+    } entries[MOST];
+    double tie;
+    int winner;
+    const char *tied; // one digit each
+} cases[] = {
+    {"the fastest wins, however heavy", {{1, 0.9, 9000, 9}, {1.1, 0.1, 100, 9}}, 0.01, 0, ""},
+    {"wherever it stands", {{1.1, 0.1, 100, 9}, {1, 0.9, 9000, 9}}, 0.01, 1, ""},
+    {"of two tied the smaller share of an SM wins", {{1, 0.5, 100, 9}, {1.005, 0.25, 9000, 9}}, 0.01, 1, "0"},
+    {"and is kept when it is the fastest", {{1, 0.25, 9000, 9}, {1.005, 0.5, 100, 9}}, 0.01, 0, "1"},
+    {"of the same share the smaller code", {{1, 0.5, 9000, 9}, {1.005, 0.5, 8000, 9}}, 0.01, 1, "0"},
+    {"of the same share and code the faster", {{1.005, 0.5, 100, 9}, {1, 0.5, 100, 9}}, 0.01, 1, "0"},
+    {"just outside of the tie nothing else counts", {{1, 0.5, 9000, 9}, {1.011, 0.1, 100, 9}}, 0.01, 0, ""},
+    {"without a tie only times count", {{1.0001, 0.1, 1, 9}, {1, 0.5, 9, 9}}, 0, 1, ""},
+    {"of three the lightest", {{1, 0.5, 1, 9}, {1.005, 0.3, 1, 9}, {1.008, 0.2, 9, 9}}, 0.01, 2, "01"},
+    {"of three by share, then code", {{1, 0.5, 1, 9}, {1.005, 0.2, 9, 9}, {1.008, 0.2, 8, 9}}, 0.01, 2, "01"},
+    {"who is tied is tied with the fastest", {{1, 0.5, 1, 9}, {1.009, 0.4, 1, 9}, {1.018, 0.1, 1, 9}}, 0.01, 1, "0"},
+    {"a baseline cannot win", {{0.5, 0, 0, 9}, {1, 0.5, 1, 9}, {1.1, 0.1, 1, 9}}, 0.01, 1, ""},
+    {"nor be tied", {{1, 0, 0, 9}, {1, 0.5, 1, 9}, {1.005, 0.4, 1, 9}}, 0.01, 2, "1"},
+    {"without rounds nobody wins", {{1, 0.1, 1, 0}, {2, 0.1, 1, 0}, {3, 0, 0, 9}}, 0.01, -1, ""},
+    {"who has no rounds is out", {{0.5, 0.1, 1, 0}, {2, 0.9, 1, 9}}, 0.01, 1, ""},
+    {"fewer rounds are compared as far as they go", {{1, 0.5, 1, 9}, {1.005, 0.25, 1, 4}}, 0.01, 1, "0"},
+};
+
+static size_t entries_of(size_t c)
+{
+    size_t count = 0;
+    while (count < MOST && cases[c].entries[count].time > 0) count++;
+    return count;
+}
+
+static void decide(size_t c, double rounds[MOST][ROUNDS], const size_t *order, int *winner, char *tied)
+{
+    struct contender entries[MOST];
+    size_t count = entries_of(c);
+    for (size_t i = 0; i < count; i++) {
+        size_t from = order[i];
+        for (size_t k = 0; k < ROUNDS; k++)
+            if (!isnan(rounds[from][k])) rounds[from][k] = cases[c].entries[from].time * drift[k];
+        entries[i] = (struct contender){.candidate = cases[c].entries[from].code > 0,
+                                        .rounds = cases[c].entries[from].rounds,
+                                        .objectives = rounds[from],
+                                        .share = cases[c].entries[from].share,
+                                        .code = cases[c].entries[from].code};
+    }
+    int64_t index = final_decide(entries, count, cases[c].tie);
+    *winner = index < 0 ? -1 : (int)order[index];
+    *tied = 0;
+    for (size_t from = 0; from < count; from++)
+        for (size_t i = 0; i < count; i++)
+            if (order[i] == from && entries[i].tied) sprintf(tied + strlen(tied), "%zu", from);
+}
+
+static void the_table_of_decisions_holds_in_whatever_order_candidates_stand(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        static const size_t orders[][MOST] = {{0, 1, 2, 3}, {2, 1, 0, 3}, {1, 2, 0, 3}, {1, 0, 2, 3}};
+        for (size_t o = 0; o < 4; o++) {
+            if (entries_of(c) < 3 && (o == 1 || o == 2)) continue;
+            double rounds[MOST][ROUNDS] = {{0}};
+            int winner;
+            char tied[MOST + 1];
+            decide(c, rounds, orders[o], &winner, tied);
+            if (winner != cases[c].winner || strcmp(tied, cases[c].tied) != 0)
+                fail_msg("%s: winner %d, tied '%s'; expected %d, '%s'", cases[c].what, winner, tied, cases[c].winner,
+                         cases[c].tied);
+        }
+    }
+}
+
+static void rounds_without_a_time_are_no_pairs(void **state)
+{
+    (void)state;
+    // The light one lacks the rounds that went slowly: by medians it would be far ahead, paired it is a tie.
+    double rounds[2][ROUNDS];
+    struct contender entries[2] = {{true, ROUNDS, rounds[0], 0.5, 1, 0, false},
+                                   {true, ROUNDS, rounds[1], 0.25, 1, 0, false}};
+    for (size_t k = 0; k < ROUNDS; k++) {
+        rounds[0][k] = drift[k];
+        rounds[1][k] = drift[k] > 1 ? NAN : 1.02 * drift[k];
+    }
+    double ratio, low, high;
+    assert_int_equal(final_ratio(&entries[0], &entries[1], &ratio, &low, &high), 5);
+    assert_true(fabs(ratio - 1 / 1.02) < 1e-12 && fabs(low - ratio) < 1e-12 && fabs(high - ratio) < 1e-12);
+    assert_int_equal(final_decide(entries, 2, 0.01), 1); // its median is the lower one
+    assert_true(fabs(entries[1].median - 0.95 * 1.02) < 1e-12 && fabs(entries[0].median - 1) < 1e-12);
+    assert_true(entries[0].tied); // at 0.98 of it
+    // None in common: no ratio, no tie.
+    for (size_t k = 0; k < ROUNDS; k++) rounds[k % 2][k] = NAN;
+    rounds[1][0] = 1;
+    assert_int_equal(final_ratio(&entries[0], &entries[1], &ratio, &low, &high), 0);
+    assert_true(isnan(ratio));
+    assert_int_equal(final_decide(entries, 2, 0.01), entries[0].median < entries[1].median ? 0 : 1);
+    assert_false(entries[0].tied || entries[1].tied);
+    // None at all.
+    for (size_t k = 0; k < ROUNDS; k++) rounds[0][k] = rounds[1][k] = NAN;
+    assert_int_equal(final_decide(entries, 2, 0.01), -1);
+    assert_true(isnan(entries[0].median));
+}
+
+// The bootstrap's distribution of the median of 19 different ratios is known: at most the 5th of them is drawn with
+// 1.3%, at most the 6th with 4.6%, and from above likewise.
+static void the_interval_of_a_ratio_holds_with_95_percent(void **state)
+{
+    (void)state;
+    enum { N = 19 };
+    double own[N], other[N], ratio, low, high;
+    for (int i = 0; i < N; i++) {
+        other[i] = 0.5 + i % 3;
+        own[i] = (1 + i * 7 % N) * other[i];
+    }
+    struct contender a = {true, N, own, 0, 0, 0, false}, b = {true, N, other, 0, 0, 0, false};
+    assert_int_equal(final_ratio(&a, &b, &ratio, &low, &high), N);
+    assert_true(fabs(ratio - 10) < 1e-9 && fabs(low - 6) < 1e-9 && fabs(high - 14) < 1e-9);
+}
+
+static void a_share_is_that_of_what_runs_out_first(void **state)
+{
+    (void)state;
+    assert_true(final_share(64, 256, 1024, 65536, 233472) == 0.25);
+    assert_true(final_share(32, 32, 116736, 65536, 233472) == 0.5);
+    assert_true(final_share(0, 32, 0, 65536, 233472) == 0);
+}
+
+// The fake's times are alike on both sides of X = 7; what decides is the shared memory that the job gives them, or
+// else the code's size, which grows with X.
+static void the_driver_gives_a_tie_to_the_lighter_kernel(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *shared, *block;
+        const char *winner;
+    } runs[] = {
+        {"1024 * (20 - X)", "32", "X=8"}, // X=8 takes less shared memory
+        {"1024 * X", "32", "X=6"},        // X=6 does
+        {"0", "32 * (10 - X)", "X=8"},    // the same, X=8 has fewer threads, thus registers
+        {"0", "32 * X", "X=6"},           //
+        {"0", "32", "X=6"},               // neither: the smaller code
+    };
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        char *folder = e2e_folder("tie");
+        char *job =
+            text_format("name = \"tie\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                        "parameters = ( { name = \"X\"; values = [8, 6, 1]; } ); problems = ( { N = 1024; } );\n"
+                        "launch = { grid = [\"N\"]; block = [\"%s\"]; shared = \"%s\"; };\n"
+                        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+                        "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n"
+                        "measure = { final = { candidates = 3; rounds = 10; }; };\n",
+                        runs[i].block, runs[i].shared);
+        e2e_write(folder, "job.cfg", job);
+        e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");
+        struct outcome_of_command r =
+            e2e_run(folder,
+                    "cd %s && export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
+                    "$BIN/sweetspot tune job.cfg --store job.db -q",
+                    folder);
+        if (r.status) fail_msg("status %d: %s", r.status, r.err);
+        char *line = strstr(r.out, "winner: trial ");
+        assert_non_null(line);
+        if (!strstr(line, runs[i].winner)) fail_msg("case %zu: expected %s:\n%s", i, runs[i].winner, r.out);
+        e2e_expect(r.out, "tied with it within 1.0%: 1 other candidate;");
+        e2e_done(&r);
+        free(job);
+        e2e_remove(folder);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_of_decisions_holds_in_whatever_order_candidates_stand),
+        cmocka_unit_test(rounds_without_a_time_are_no_pairs),
+        cmocka_unit_test(the_interval_of_a_ratio_holds_with_95_percent),
+        cmocka_unit_test(a_share_is_that_of_what_runs_out_first),
+        cmocka_unit_test(the_driver_gives_a_tie_to_the_lighter_kernel),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,277 @@
+// What every command prints, held against files: tests/golden/<case>.txt. A changed line of help, a new column, another
+// word is seen in review as a change of such a file. `make golden` (SWEETSPOT_GOLDEN=write) writes them anew.
+//
+// The commands run on a small job with recorded results (job.cfg, kernel.cu and space.json in that folder), some with
+// the scripted worker for a GPU. Dates, process ids and how long something took are blotted out.
+#include "tests/e2e.h"
+
+#include <dirent.h>
+#include <regex.h>
+#include <stdbool.h>
+
+#include "tuner/cli/commands.h"
+
+#define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
+#define NUMBER "[0-9][0-9.e+-]*"
+#define TIME "[0-9][0-9.]*(ms|us|ns|s|m[0-9]+s)"
+
+struct blot {
+    const char *pattern, *text; // POSIX extended; "\1" in the text is the first group
+};
+
+// In every output.
+static const struct blot everywhere[] = {
+    {"20[0-9][0-9]-[01][0-9]-[0-3][0-9]( [0-2][0-9]:[0-5][0-9])?", "<date>"},
+    {"(\"(when|started|ended|pid|search_seconds|seconds_per_proposal)\": ?)" NUMBER, "\\1<number>"},
+    {"(\"key\":\")[0-9a-f]{32}", "\\1<hash>"},
+    {"(\"finished\": )" NUMBER, "\\1<number>"},
+    {"(finished,)" NUMBER, "\\1<number>"},
+    {NULL, NULL},
+};
+
+static const struct blot status_blots[] = {
+    {"(\"seconds\": )" NUMBER, "\\1<number>"},
+    {"(\nseconds,)" NUMBER, "\\1<number>"},
+    {"(evaluations in )" TIME, "\\1<time>"},
+    {"(<date>  )" TIME, "\\1<time>"},
+    {NULL, NULL},
+};
+static const struct blot profile_blots[] = {
+    {"(\"(compile|trial|count|lines)\": )" NUMBER, "\\1<number>"},
+    {NULL, NULL},
+};
+static const struct blot replay_blots[] = {
+    {"(\nspace.json .* )[0-9.]+", "\\1<time>"},
+    {"(\nspace.json,.*,)[0-9.]+", "\\1<time>"},
+    {NULL, NULL},
+};
+
+// In this order, in one folder: the first fills the store.
+static const struct {
+    const char *name, *command;
+    int status;
+    const struct blot *blots;
+    const char *needs; // what the real GPU worker must be able to do; where it fails the case is left out
+} cases[] = {
+    {"tune", "tune job.cfg --device replay:space.json --store job.db --quiet", 0, NULL, NULL},
+    {"check", "check job.cfg", 0, NULL, NULL},
+    {"check_mistakes", "check mistaken.cfg 2>&1", 2, NULL, NULL},
+    {"status_table", "status job.cfg --store job.db", 0, status_blots, NULL},
+    {"status_csv", "status job.cfg --store job.db --format csv", 0, status_blots, NULL},
+    {"status_json", "status job.cfg --store job.db --format json", 0, status_blots, NULL},
+    {"compare_table", "compare job.cfg --store job.db", 0, NULL, NULL},
+    {"compare_csv", "compare job.cfg --store job.db --format csv", 0, NULL, NULL},
+    {"compare_json", "compare job.cfg --store job.db --format json", 0, NULL, NULL},
+    // With the scripted GPU, which knows errors, rounds and ceilings.
+    {"tune_measured", "tune measured.cfg --store measured.db --quiet --workers 1", 0, NULL, NULL},
+    {"compare_measured_table", "compare measured.cfg --store measured.db", 0, NULL, NULL},
+    {"compare_measured_csv", "compare measured.cfg --store measured.db --format csv", 0, NULL, NULL},
+    {"compare_measured_json", "compare measured.cfg --store measured.db --format json", 0, NULL, NULL},
+    {"space_table", "space job.cfg", 0, NULL, NULL},
+    {"space_csv", "space job.cfg --format csv", 0, NULL, NULL},
+    {"space_json", "space job.cfg --format json", 0, NULL, NULL},
+    {"replay_table", "replay -S random,default -n 3 -b 2,5 space.json", 0, replay_blots, NULL},
+    {"replay_csv", "replay -S random,default -n 3 -b 2,5 space.json -f csv", 0, replay_blots, NULL},
+    {"replay_json", "replay -S random,default -n 3 -b 2,5 space.json -f json", 0, NULL, NULL},
+    {"list_table", "list strategies", 0, NULL, NULL},
+    {"list_strategies_table", "list strategies default", 0, NULL, NULL},
+    {"list_operations_table", "list operations gemm", 0, NULL, NULL},
+    {"list_csv", "list operations --format csv", 0, NULL, NULL},
+    {"list_json", "list fields --format json", 0, NULL, NULL},
+    {"list_metrics_csv", "list metrics --format csv", 0, NULL, NULL},
+    {"export", "export job.cfg --store job.db", 0, NULL, NULL},
+    {"import", "import space.json 2>&1", 0, NULL, NULL},
+    {"header", "header job.cfg --store job.db --output best.h >/dev/null && cat best.h", 0, NULL, NULL},
+    {"profile_table", "profile job.cfg --cache cache -t X=1,MODE=plain", 0, NULL, NULL},
+    {"profile_json", "profile job.cfg --cache cache -t X=1,MODE=plain --format json", 0, profile_blots, NULL},
+    {"limiter_table", "limiter job.cfg --cache cache -t X=1,MODE=plain", 0, NULL, NULL},
+    {"limiter_json", "limiter job.cfg --cache cache -t X=1,MODE=plain --format json", 0, profile_blots, NULL},
+    {"devices_table", "devices", 0, NULL, NULL},
+    {"devices_csv", "devices --format csv", 0, NULL, NULL},
+    {"devices_json", "devices --format json", 0, NULL, NULL},
+    {"metrics_table", "metrics --chip GH100 'dram__bytes*'", 0, NULL, "metrics --chip GH100 'dram__bytes*'"},
+    {"metrics_csv", "metrics --chip GH100 'dram__bytes*' -f csv", 0, NULL, "metrics --chip GH100 'dram__bytes*'"},
+    {"metrics_json", "metrics --chip GH100 'dram__bytes*' -f json", 0, NULL, "metrics --chip GH100 'dram__bytes*'"},
+};
+enum { CASES = sizeof cases / sizeof *cases };
+
+static bool writing(void)
+{
+    const char *mode = getenv("SWEETSPOT_GOLDEN");
+    return mode && !strcmp(mode, "write");
+}
+
+// Every match of the pattern replaced; takes `text`.
+static char *blot_out(char *text, const struct blot *b)
+{
+    regex_t regex;
+    regmatch_t found[4];
+    char *out = text_copy("");
+    const char *rest = text;
+    assert_int_equal(regcomp(&regex, b->pattern, REG_EXTENDED | REG_NEWLINE), 0);
+    while (!regexec(&regex, rest, 4, found, rest == text ? 0 : REG_NOTBOL) && found[0].rm_eo > 0) {
+        bool kept = !strncmp(b->text, "\\1", 2);
+        int from = kept ? found[1].rm_eo : found[0].rm_so;
+        char *longer = text_format("%s%.*s%s", out, from, rest, kept ? b->text + 2 : b->text);
+        free(out);
+        out = longer;
+        rest += found[0].rm_eo;
+    }
+    char *whole = text_format("%s%s", out, rest);
+    regfree(&regex);
+    free(out);
+    free(text);
+    return whole;
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+// Takes `text`.
+static void hold(const char *folder, const char *name, char *text, const struct blot *blots)
+{
+    char *path = text_format("tests/golden/%s.txt", name);
+    for (const struct blot *b = everywhere; b->pattern; b++) text = blot_out(text, b);
+    for (const struct blot *b = blots; b && b->pattern; b++) text = blot_out(text, b);
+    if (writing()) {
+        write_text(path, text);
+    } else {
+        char *printed = text_format("%s/printed", folder);
+        write_text(printed, text);
+        struct outcome_of_command difference = e2e_run(folder, "diff -u %s %s", path, printed);
+        if (difference.status) {
+            print_message("%s%s", difference.out, difference.err);
+            fail_msg("%s is no longer what is printed; if it is meant: `make golden`, and read the difference", path);
+        }
+        e2e_done(&difference);
+        free(printed);
+    }
+    free(text);
+    free(path);
+}
+
+static char *make_folder(void)
+{
+    char *folder = e2e_folder("golden");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s' && cd '%s' && "
+                "sed 's/X < 8/Z < 8/; s/geometry/geometri/; s/^name/nome/' job.cfg >mistaken.cfg && "
+                "sed 's/, { N = 1000; }//' job.cfg >measured.cfg",
+                folder, folder);
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    return folder;
+}
+
+// With the scripted worker for a GPU and a compiler, or with the real ones.
+static struct outcome_of_command run(const char *folder, const char *command, bool fake)
+{
+    return e2e_run(folder, "cd '%s' && export TZ=UTC COLUMNS=100 %s; $BIN/sweetspot %s", folder, fake ? FAKE : "",
+                   command);
+}
+
+static void every_output_is_what_its_golden_file_says(void **state)
+{
+    (void)state;
+    char *folder = make_folder();
+    for (size_t i = 0; i < CASES; i++) {
+        struct outcome_of_command r;
+        if (cases[i].needs) {
+            r = run(folder, cases[i].needs, false);
+            bool possible = r.status == 0;
+            e2e_done(&r);
+            if (!possible) {
+                print_message("%s is left out: `sweetspot %s` fails here\n", cases[i].name, cases[i].needs);
+                continue;
+            }
+        }
+        r = run(folder, cases[i].command, !cases[i].needs);
+        if (r.status != cases[i].status) fail_msg("%s: status %d\n%s\n%s", cases[i].command, r.status, r.out, r.err);
+        hold(folder, cases[i].name, r.out, cases[i].blots);
+        free(r.err);
+    }
+    e2e_remove(folder);
+}
+
+static void every_help_is_what_its_golden_file_says(void **state)
+{
+    (void)state;
+    char *folder = make_folder();
+    for (size_t i = 0; i <= command_count; i++) {
+        const char *name = i < command_count ? commands[i].name : "";
+        char *command = text_format("%s --help", name), *file = text_format("help%s%s", *name ? "_" : "", name);
+        struct outcome_of_command r = run(folder, command, true);
+        assert_int_equal(r.status, 0);
+        hold(folder, file, r.out, NULL);
+        free(r.err);
+        free(command);
+        free(file);
+    }
+    e2e_remove(folder);
+}
+
+static bool is_case(const char *name)
+{
+    for (size_t i = 0; i < CASES; i++)
+        if (!strcmp(cases[i].name, name)) return true;
+    return false;
+}
+
+static void every_format_of_every_command_has_a_golden_file(void **state)
+{
+    (void)state;
+    char *folder = make_folder();
+    size_t found = 0;
+    for (size_t i = 0; i < command_count; i++) {
+        char *command = text_format("%s --help", commands[i].name);
+        struct outcome_of_command r = run(folder, command, true);
+        char *at = strstr(r.out, "--format ");
+        if (at) {
+            at += strlen("--format ");
+            at[strcspn(at, " \n")] = 0;
+            for (char *rest, *format = strtok_r(at, "|", &rest); format; format = strtok_r(NULL, "|", &rest)) {
+                char *name = text_format("%s_%s", commands[i].name, format);
+                if (!is_case(name)) fail_msg("`sweetspot %s --format %s` is not tested", commands[i].name, format);
+                free(name);
+                found++;
+            }
+        }
+        e2e_done(&r);
+        free(command);
+    }
+    assert_true(found > 15);
+    e2e_remove(folder);
+}
+
+static void no_golden_file_is_left_over(void **state)
+{
+    (void)state;
+    DIR *folder = opendir("tests/golden");
+    assert_non_null(folder);
+    for (const struct dirent *e; (e = readdir(folder));) {
+        char name[256];
+        size_t length = strlen(e->d_name);
+        if (length < 4 || strcmp(e->d_name + length - 4, ".txt") != 0) continue;
+        snprintf(name, sizeof name, "%.*s", (int)(length - 4), e->d_name);
+        if (!strcmp(name, "help") || (!strncmp(name, "help_", 5) && command_find(name + 5))) continue;
+        if (!is_case(name)) fail_msg("tests/golden/%s belongs to no case", e->d_name);
+    }
+    closedir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_output_is_what_its_golden_file_says),
+        cmocka_unit_test(every_help_is_what_its_golden_file_says),
+        cmocka_unit_test(every_format_of_every_command_has_a_golden_file),
+        cmocka_unit_test(no_golden_file_is_left_over),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

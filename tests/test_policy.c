@@ -1,0 +1,423 @@
+// The driver's decisions without a driver: workers and clock are simulated.
+#include "tests/policy_sim.h"
+
+static void proposals_run_ahead_by_two_a_compiler_and_eight_a_gpu(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t compilers, gpus, expected;
+    } cases[] = {{1, 1, 10}, {16, 1, 40}, {3, 2, 22}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sim *s =
+            new_sim(&(struct policy_settings){.compilers = cases[i].compilers, .gpus = cases[i].gpus}, MOST_TASKS);
+        for (int k = 0; k < 200; k++) {
+            assert_true(decide(s));
+            assert_int_equal(task_queue_outstanding(&s->policy.queue), cases[i].expected);
+            size_t busy = task_queue_count(&s->policy.queue, TASK_COMPILING);
+            assert_true(busy <= cases[i].compilers);
+            assert_int_equal(busy < cases[i].compilers && task_queue_count(&s->policy.queue, TASK_QUEUED), 0);
+            assert_true(step(s));
+        }
+        assert_true(s->told_count >= 60);
+        free_sim(s);
+    }
+}
+
+static void a_gpu_holds_two_requests_and_the_idlest_gets_the_next(void **state)
+{
+    (void)state;
+    struct sim *s = new_sim(&(struct policy_settings){.compilers = 4, .gpus = 2}, MOST_TASKS);
+    assert_true(decide(s));
+    for (int i = 0; i < 4; i++) compiler_answers(s, (size_t)i);
+    decide(s);
+    assert_int_equal(s->tasks[0].queued.worker, 0);
+    assert_int_equal(s->tasks[1].queued.worker, 1);
+    assert_int_equal(s->tasks[2].queued.worker, 0);
+    assert_int_equal(s->tasks[3].queued.worker, 1);
+    for (int i = 0; i < 4; i++) compiler_answers(s, (size_t)i);
+    decide(s);
+    for (int i = 4; i < 8; i++) assert_int_equal(s->tasks[i].queued.state, TASK_READY); // both are full
+    gpu_answers(s, 1);
+    decide(s);
+    assert_int_equal(s->tasks[4].queued.state, TASK_ON_GPU);
+    assert_int_equal(s->tasks[4].queued.worker, 1);
+    assert_int_equal(s->tasks[5].queued.state, TASK_READY);
+    free_sim(s);
+}
+
+static const struct policy_settings lockstep = {.lockstep = true, .compilers = 1, .gpus = 1};
+
+static void lockstep_compiles_eight_then_measures_one_and_asks_one(void **state)
+{
+    (void)state;
+    struct sim *s = new_sim(&lockstep, 10);
+    run_to_the_end(s);
+    assert_string_equal(s->trace, "p1 p2 p3 p4 p5 p6 p7 p8 c1 c2 c3 c4 c5 c6 c7 c8 m1 p9 c9 m2 p10 c10 m3 m4 m5 m6 m7 "
+                                  "m8 m9 m10");
+    free_sim(s);
+}
+
+static enum task_known half_known(int number)
+{
+    return number % 2 ? TASK_KNOWN_FROM_GPU : TASK_UNKNOWN;
+}
+
+static enum task_known all_known(int number)
+{
+    return number % 5 ? TASK_KNOWN_FROM_GPU : TASK_KNOWN_TO_FAIL_BEFORE_GPU;
+}
+
+static void lockstep_tells_known_results_in_their_place(void **state)
+{
+    (void)state;
+    enum { COUNT = 40 };
+    int undisturbed[COUNT];
+    for (int run = 0; run < 3; run++) {
+        struct sim *s = new_sim(&lockstep, COUNT);
+        for (int i = 4; i < COUNT; i += 5) s->tasks[i].fails_to_compile = true; // 5, 10, ..
+        s->known = run == 1 ? half_known : run == 2 ? all_known : NULL;
+        // 5 is odd and does not compile: half_known would call it known from the GPU, which it is not.
+        for (int i = 4; run == 1 && i < COUNT; i += 5) s->tasks[i].fails_to_compile = false;
+        run_to_the_end(s);
+        assert_int_equal(s->told_count, COUNT);
+        if (run == 2)
+            for (int i = 0; i < COUNT; i++) assert_int_equal(s->told[i], undisturbed[i]);
+        if (run == 2) assert_null(strpbrk(s->trace, "cm")); // nobody had work
+        if (run == 1)
+            for (int i = 0; i < COUNT; i++) assert_int_equal(s->told[i], i + 1);
+        if (run == 0) memcpy(undisturbed, s->told, sizeof undisturbed);
+        free_sim(s);
+    }
+    assert_int_equal(undisturbed[0], 5); // a failure of the compiler is told before anything is measured
+}
+
+static void counting_goes_in_batches_of_96_and_what_is_left_at_the_end(void **state)
+{
+    (void)state;
+    struct sim *s = new_sim(&(struct policy_settings){.compilers = 4, .gpus = 1}, 250);
+    s->counts = true;
+    run_to_the_end(s);
+    assert_int_equal(s->batch_count, 3);
+    assert_int_equal(s->batches[0], POLICY_COUNT_BATCH);
+    assert_int_equal(s->left_countable[0], 0); // sent as soon as it was full
+    assert_int_equal(s->batches[1], POLICY_COUNT_BATCH);
+    assert_int_equal(s->batches[2], 250 - 2 * POLICY_COUNT_BATCH);
+    assert_int_equal(s->counted, 250);
+    assert_int_equal(s->policy.queue.count, 0);
+    const char *first = strstr(s->trace, "n96"), *last = strstr(s->trace, "n58");
+    assert_non_null(first);
+    assert_non_null(last);
+    assert_non_null(strstr(first, " m250")); // the first while the search goes on
+    assert_null(strstr(last, " m"));         // the last when there is nothing else
+    free_sim(s);
+}
+
+static void what_kills_the_worker_while_it_counts_is_found_and_goes_without_counters(void **state)
+{
+    (void)state;
+    struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 1}, 20);
+    s->counts = true;
+    s->tasks[6].kills_counting = true;
+    run_to_the_end(s);
+    assert_int_equal(s->batches[0], 20);
+    assert_int_equal(s->batch_count, 22); // then each alone; the one that waited behind the seventh is sent again
+    for (int i = 1; i < 22; i++) assert_int_equal(s->batches[i], 1);
+    assert_int_equal(s->counted, 19);
+    assert_int_equal(s->without_counters, 1);
+    assert_int_equal(s->told_count, 20); // nothing is measured again
+    free_sim(s);
+}
+
+static void tasks_of_an_earlier_run_are_compiled_and_counted(void **state)
+{
+    (void)state;
+    struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 1}, 0);
+    for (int i = 0; i < 5; i++) {
+        s->tasks[i].number = i + 1;
+        policy_add(&s->policy, &s->tasks[i].queued, TASK_COUNT, TASK_UNKNOWN);
+    }
+    run_to_the_end(s);
+    assert_string_equal(s->trace, "c1 c2 c3 c4 c5 n5");
+    assert_int_equal(s->told_count, 0);
+    free_sim(s);
+}
+
+static double flat(int number)
+{
+    (void)number;
+    return 1;
+}
+
+static void a_search_ends_for_the_reason_that_holds(void **state)
+{
+    (void)state;
+    static const struct {
+        struct policy_settings settings;
+        int most;
+        double (*objective)(int number);
+        enum search_end end;
+        int told; // -1: whatever comes
+    } cases[] = {
+        {{.time = 50.5}, MOST_TASKS, falling, SEARCH_TIME_UP, -1},
+        {{.evaluations = 30}, MOST_TASKS, falling, SEARCH_EVALUATIONS_USED, 30},
+        {{.time = 0}, 30, falling, SEARCH_EXHAUSTED, 30},
+        {{.stop = {.target = 0.05}}, MOST_TASKS, falling, SEARCH_TARGET, -1},
+        {{.stop = {.patience = 10}}, MOST_TASKS, flat, SEARCH_PATIENCE, -1},
+        {{.stop = {.noise = 0.01}}, MOST_TASKS, flat, SEARCH_NOISE, -1},
+        {{.time = 1e6, .evaluations = 20, .stop = {.target = 1e-9}}, 300, falling, SEARCH_EVALUATIONS_USED, 20},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct policy_settings settings = cases[i].settings;
+        settings.compilers = 3;
+        settings.gpus = 1;
+        struct sim *s = new_sim(&settings, cases[i].most);
+        s->objective = cases[i].objective;
+        while (decide(s)) {
+            double until = policy_next(&s->policy, s->now).until;
+            if (cases[i].end == SEARCH_TIME_UP) assert_true(until == (s->policy.end ? INFINITY : 50.5));
+            if (!step(s)) fail_msg("case %zu stands still", i);
+        }
+        if (s->policy.end != cases[i].end)
+            fail_msg("case %zu: %s, not %s", i, search_end_text(s->policy.end), search_end_text(cases[i].end));
+        assert_true(*search_end_text(s->policy.end));
+        if (cases[i].told >= 0) assert_int_equal(s->told_count, cases[i].told);
+        if (cases[i].end == SEARCH_TARGET) assert_true(s->told_count >= 20 && s->told_count < 40);
+        if (cases[i].end == SEARCH_TIME_UP) assert_true(s->now >= 50.5 && s->now < 54); // two on the GPU were finished
+        assert_int_equal(policy_exhausted(&s->policy), cases[i].end != SEARCH_TIME_UP);
+        assert_int_equal(s->policy.queue.count, 0);
+        assert_int_equal(s->told_count + s->dropped, s->proposed);
+        free_sim(s);
+    }
+}
+
+static void results_of_earlier_runs_count_towards_the_evaluations(void **state)
+{
+    (void)state;
+    for (int before = 0; before <= 40; before += 20) {
+        struct sim *s = new_sim(&(struct policy_settings){.compilers = 3, .gpus = 1, .evaluations = 30}, MOST_TASKS);
+        for (int i = 0; i < before; i++) policy_told(&s->policy, 1);
+        run_to_the_end(s);
+        assert_int_equal(s->told_count, before < 30 ? 30 - before : 0);
+        assert_int_equal(s->proposed, s->told_count);
+        free_sim(s);
+    }
+}
+
+static void an_interrupt_drops_what_is_not_on_a_gpu_and_counts_nothing(void **state)
+{
+    (void)state;
+    struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 1}, MOST_TASKS);
+    s->counts = true;
+    while (s->told_count < POLICY_COUNT_BATCH) { // a batch would be due now
+        decide(s);
+        step(s);
+    }
+    size_t on_gpu = task_queue_count(&s->policy.queue, TASK_ON_GPU),
+           outstanding = task_queue_outstanding(&s->policy.queue);
+    int told = s->told_count;
+    assert_int_equal(on_gpu, 1);
+    policy_interrupt(&s->policy);
+    assert_true(decide(s));
+    assert_int_equal(s->dropped, outstanding - on_gpu);
+    while (decide(s)) assert_true(step(s));
+    assert_int_equal(s->policy.end, SEARCH_INTERRUPTED);
+    assert_int_equal(s->told_count, told + (int)on_gpu);
+    assert_int_equal(s->batch_count, 0);
+    assert_false(policy_exhausted(&s->policy));
+    free_sim(s);
+}
+
+static void a_strategy_without_proposals_is_asked_again_when_it_is_told(void **state)
+{
+    (void)state;
+    struct sim *s = new_sim(&(struct policy_settings){.compilers = 1, .gpus = 1}, 3);
+    assert_true(decide(s)); // and so it does not ask for ever
+    assert_int_equal(s->proposed, 3);
+    s->most = 5;
+    assert_true(decide(s));
+    assert_int_equal(s->proposed, 3);
+    step(s); // compiled: nothing that a strategy would hear of
+    assert_true(decide(s));
+    assert_int_equal(s->proposed, 3);
+    while (!s->told_count) {
+        assert_true(step(s));
+        decide(s);
+    }
+    assert_int_equal(s->proposed, 5);
+    free_sim(s);
+    s = new_sim(&(struct policy_settings){.compilers = 1, .gpus = 1}, 0);
+    assert_int_equal(policy_next(&s->policy, 0).kind, POLICY_PROPOSE);
+    policy_no_proposal(&s->policy, false);
+    assert_int_equal(policy_next(&s->policy, 0).kind, POLICY_DONE);
+    assert_int_equal(s->policy.end, SEARCH_NO_PROPOSALS);
+    free_sim(s);
+}
+
+static void a_lost_worker_fails_the_head_of_its_queue_and_gives_back_the_rest(void **state)
+{
+    (void)state;
+    for (int announced = 0; announced < 2; announced++) {
+        struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 2}, MOST_TASKS);
+        decide(s);
+        for (int i = 0; i < 6; i++) {
+            compiler_answers(s, (size_t)i % 2);
+            decide(s);
+        }
+        const struct policy_gpu *g = &s->policy.gpus[0];
+        assert_int_equal(g->queued, 2);
+        struct sim_task *head = (struct sim_task *)g->queue[0].tasks[0],
+                        *behind = (struct sim_task *)g->queue[1].tasks[0];
+        if (announced) { // it answered "crashed" to the head, and then there is one more
+            gpu_answers(s, 0);
+            assert_int_equal(s->told_count, 1);
+        }
+        lose(s, 0, announced);
+        assert_int_equal(s->told_count, 1);
+        assert_int_equal(s->told[0], head->number);
+        assert_int_equal(behind->queued.state, TASK_READY);
+        decide(s);
+        assert_int_equal(s->policy.gpus[0].queued, 0); // not before it is ready again
+        gpu_answers(s, 1);
+        decide(s);
+        assert_int_equal(behind->queued.state, TASK_ON_GPU); // by the other one
+        assert_int_equal(behind->queued.worker, 1);
+        policy_gpu_ready(&s->policy, 0);
+        decide(s);
+        assert_true(s->policy.gpus[0].queued > 0);
+        free_sim(s);
+    }
+}
+
+// Log-uniform from 0.05 s to 5 s.
+static double hundredfold(struct sim *s)
+{
+    return 0.05 * pow(100, random_unit(&s->random));
+}
+
+static void compile_times_that_vary_hundredfold_keep_the_gpus_busy(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t compilers, gpus;
+        double gpu_time;
+        bool counts;
+    } cases[] = {
+        {16, 1, 0.35, false}, {16, 2, 0.35, false}, {8, 1, 0.35, false}, {32, 4, 0.3, false}, {16, 1, 0.35, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct policy_settings settings = {.compilers = cases[i].compilers, .gpus = cases[i].gpus, .evaluations = 2000};
+        struct sim *s = new_sim(&settings, MOST_TASKS), *again = new_sim(&settings, MOST_TASKS);
+        double busy = 0;
+        s->gpu_time = again->gpu_time = cases[i].gpu_time;
+        s->compile_time = again->compile_time = hundredfold;
+        s->counts = again->counts = cases[i].counts;
+        run_to_the_end(s);
+        run_to_the_end(again);
+        assert_int_equal(s->told_count, 2000);
+        bool seen[MOST_TASKS] = {false};
+        for (int k = 0; k < s->told_count; k++) {
+            assert_false(seen[s->told[k]]); // each once
+            seen[s->told[k]] = true;
+            assert_int_equal(s->told[k], again->told[k]); // and the same way again
+        }
+        for (size_t g = 0; g < cases[i].gpus; g++) busy += s->gpu_busy[g] / (double)cases[i].gpus;
+        busy += s->batch_count / (double)cases[i].gpus; // a second each
+        if (busy < 0.97 * s->now) fail_msg("case %zu: busy %.1f s of %.1f", i, busy, s->now);
+        free_sim(s);
+        free_sim(again);
+    }
+}
+
+static void slow_compilers_are_kept_busy_instead(void **state)
+{
+    (void)state;
+    struct sim *s = new_sim(&(struct policy_settings){.compilers = 4, .gpus = 1, .evaluations = 500}, MOST_TASKS);
+    double sum = 0;
+    s->compile_time = hundredfold;
+    s->gpu_time = 0.01;
+    run_to_the_end(s);
+    for (int i = 0; i < 500; i++) sum += s->tasks[i].compile;
+    assert_true(sum > 0.97 * 4 * s->now);
+    free_sim(s);
+}
+
+static struct sim *sim_in_final(int finalists)
+{
+    struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 1, .evaluations = 4}, 4);
+    run_to_the_end(s);
+    s->done = false;
+    s->trace_length = 0;
+    s->trace[0] = 0;
+    for (int i = 10; i < 10 + finalists; i++) {
+        s->tasks[i].number = i;
+        s->tasks[i].compile = 1;
+        policy_add(&s->policy, &s->tasks[i].queued, TASK_FINALIST, TASK_UNKNOWN);
+    }
+    policy_begin_final(&s->policy);
+    return s;
+}
+
+static void the_final_begins_when_all_finalists_are_compiled(void **state)
+{
+    (void)state;
+    struct sim *s = sim_in_final(3);
+    for (int i = 0; i < 3; i++) {
+        assert_true(decide(s));
+        assert_null(strchr(s->trace, 'f'));
+        step(s);
+    }
+    assert_true(decide(s));
+    assert_string_equal(s->trace, "c10 c11 c12 f");
+    struct policy_request request = policy_gpu_answered(&s->policy, 0);
+    assert_int_equal(request.kind, REQUEST_FINAL);
+    assert_int_equal(request.task_count, 0);
+    assert_false(decide(s));
+    free_sim(s);
+}
+
+static void a_final_without_finalists_or_worker_or_patience_is_over(void **state)
+{
+    (void)state;
+    struct sim *s = sim_in_final(1); // one that no longer compiles
+    decide(s);
+    policy_remove(&s->policy, &s->tasks[10].queued);
+    assert_false(decide(s));
+    assert_false(s->policy.final_over);
+    free_sim(s);
+    s = sim_in_final(1); // the worker dies in it
+    decide(s);
+    step(s);
+    decide(s);
+    struct policy_request blamed = policy_gpu_lost(&s->policy, 0, false);
+    assert_int_equal(blamed.kind, REQUEST_FINAL);
+    assert_false(decide(s));
+    assert_true(s->policy.final_over);
+    free_sim(s);
+    s = sim_in_final(2);
+    decide(s);
+    policy_interrupt(&s->policy);
+    assert_false(decide(s));
+    free_sim(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(proposals_run_ahead_by_two_a_compiler_and_eight_a_gpu),
+        cmocka_unit_test(a_gpu_holds_two_requests_and_the_idlest_gets_the_next),
+        cmocka_unit_test(lockstep_compiles_eight_then_measures_one_and_asks_one),
+        cmocka_unit_test(lockstep_tells_known_results_in_their_place),
+        cmocka_unit_test(counting_goes_in_batches_of_96_and_what_is_left_at_the_end),
+        cmocka_unit_test(what_kills_the_worker_while_it_counts_is_found_and_goes_without_counters),
+        cmocka_unit_test(tasks_of_an_earlier_run_are_compiled_and_counted),
+        cmocka_unit_test(a_search_ends_for_the_reason_that_holds),
+        cmocka_unit_test(results_of_earlier_runs_count_towards_the_evaluations),
+        cmocka_unit_test(an_interrupt_drops_what_is_not_on_a_gpu_and_counts_nothing),
+        cmocka_unit_test(a_strategy_without_proposals_is_asked_again_when_it_is_told),
+        cmocka_unit_test(a_lost_worker_fails_the_head_of_its_queue_and_gives_back_the_rest),
+        cmocka_unit_test(compile_times_that_vary_hundredfold_keep_the_gpus_busy),
+        cmocka_unit_test(slow_compilers_are_kept_busy_instead),
+        cmocka_unit_test(the_final_begins_when_all_finalists_are_compiled),
+        cmocka_unit_test(a_final_without_finalists_or_worker_or_patience_is_over),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

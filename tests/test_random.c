@@ -1,0 +1,91 @@
+// Random numbers (search/random.c): the published sequence, and the distributions that are made of it.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "search/random.h"
+
+enum { DRAWS = 100000 };
+
+// xoshiro256** from the state 1, 2, 3, 4: the first numbers of its authors' program.
+static void the_sequence_is_that_of_its_authors(void **state)
+{
+    (void)state;
+    static const uint64_t expected[] = {11520u, 0u, 1509978240u, 1215971899390074240u};
+    struct random r = {{1, 2, 3, 4}};
+    for (int i = 0; i < 4; i++) assert_true(random_next(&r) == expected[i]);
+}
+
+static void units_and_bounded_numbers_are_uniform(void **state)
+{
+    (void)state;
+    struct random r;
+    int counts[7] = {0};
+    double sum = 0, squares = 0;
+    random_seed(&r, 1);
+    for (int i = 0; i < DRAWS; i++) {
+        double u = random_unit(&r);
+        assert_true(u >= 0 && u < 1);
+        sum += u;
+        squares += u * u;
+        uint64_t below = random_below(&r, 7);
+        assert_true(below < 7);
+        counts[below]++;
+    }
+    // Five standard deviations.
+    assert_true(fabs(sum / DRAWS - 0.5) < 5 * sqrt(1 / 12.0 / DRAWS));
+    assert_true(fabs(squares / DRAWS - 1 / 3.0) < 5 * sqrt(4 / 45.0 / DRAWS));
+    for (int i = 0; i < 7; i++) assert_true(fabs(counts[i] - DRAWS / 7.0) < 5 * sqrt(DRAWS * 6 / 49.0));
+    // A bound of three quarters of the range: without a second draw the first third would come twice as often.
+    int first = 0;
+    for (int i = 0; i < DRAWS; i++) first += random_below(&r, 3ull << 62) < 1ull << 62;
+    assert_true(fabs(first - DRAWS / 3.0) < 5 * sqrt(DRAWS * 2 / 9.0));
+}
+
+static void normal_numbers_have_mean_0_and_variance_1(void **state)
+{
+    (void)state;
+    struct random r;
+    double sum = 0, squares = 0, fourth = 0;
+    random_seed(&r, 2);
+    for (int i = 0; i < DRAWS; i++) {
+        double x = random_normal(&r);
+        sum += x;
+        squares += x * x;
+        fourth += x * x * x * x;
+    }
+    assert_true(fabs(sum / DRAWS) < 5 * sqrt(1.0 / DRAWS));
+    assert_true(fabs(squares / DRAWS - 1) < 5 * sqrt(2.0 / DRAWS));
+    assert_true(fabs(fourth / DRAWS - 3) < 5 * sqrt(96.0 / DRAWS));
+}
+
+static void seeds_give_sequences_of_their_own(void **state)
+{
+    (void)state;
+    struct random a, b, c;
+    random_seed(&a, 0);
+    random_seed(&b, 0);
+    random_seed(&c, 1);
+    int same = 0;
+    for (int i = 0; i < 100; i++) {
+        uint64_t x = random_next(&a);
+        assert_true(x == random_next(&b));
+        same += x == random_next(&c);
+    }
+    assert_int_equal(same, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_sequence_is_that_of_its_authors),
+        cmocka_unit_test(units_and_bounded_numbers_are_uniform),
+        cmocka_unit_test(normal_numbers_have_mean_0_and_variance_1),
+        cmocka_unit_test(seeds_give_sequences_of_their_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

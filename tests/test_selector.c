@@ -1,0 +1,276 @@
+// The header's selector against the driver: what it loses on a recorded matrix of times, and that both expect the same.
+#include "tests/e2e.h"
+
+#include <math.h>
+
+#include "search/kernel_set.h"
+#include "search/random.h"
+#include "tuner/base/json.h"
+#include "tuner/base/memory.h"
+#include "tuner/output/header.h"
+#include "tuner/recorded/recorded.h"
+#include "tuner/run/wave_model.h"
+
+// The text of a problem, to be followed by others.
+static char *problem_text(char *list, const int64_t n[3], bool holdout)
+{
+    char *longer = text_format("%s%s{ M = %d; N = %d; K = %d;%s }", list ? list : "", list ? ", " : "", (int)n[0],
+                               (int)n[1], (int)n[2], holdout ? " holdout = true;" : "");
+    free(list);
+    return longer;
+}
+
+// The job of configs/sgemm_each.cfg with other problems; takes `problems`.
+static struct job *job_with_problems(const char *folder, char *problems)
+{
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "mkdir -p %s/configs %s/templates && cp configs/sgemm.inc %s/configs && : >%s/templates/gemm_simt.cu "
+                "&& (sed '/^problems = (/,/^);/d; /^@include/d' configs/sgemm_each.cfg; echo 'problems = ( %s );'; "
+                "echo '@include \"sgemm.inc\"') >%s/configs/job.cfg",
+                folder, folder, folder, folder, problems, folder);
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    free(problems);
+    struct job *job;
+    struct mistakes mistakes = {0};
+    struct error err;
+    char *path = text_format("%s/configs/job.cfg", folder);
+    if (job_load(path, &job, &mistakes)) fail_msg("%s", mistakes.list[0].text);
+    assert_int_equal(job_build_space(job, &device_limits_h200, &err), 0);
+    mistakes_release(&mistakes);
+    free(path);
+    return job;
+}
+
+// With the problems that tests/spaces/sgemm_each_matrix.json.gz was recorded on: 294 configurations on 18 squares, on
+// an H200.
+static struct job *job_of_the_matrix(const char *folder, const struct recorded *recorded)
+{
+    char *problems = NULL;
+    for (size_t p = 0; p < recorded->problem_count; p++)
+        problems = problem_text(problems, recorded->problems[p].size_values, p >= 11);
+    return job_with_problems(folder, problems);
+}
+
+// Kernel sets of random two thirds of the configurations: what the selector loses on the seven squares that are held
+// back, on average over the sets, with the wave model and without.
+static void the_wave_model_makes_a_better_selector(void **state)
+{
+    (void)state;
+    enum { SETS = 30, PART = 200 };
+    char *folder = e2e_folder("matrix");
+    struct error err;
+    struct recorded *recorded = recorded_read("tests/spaces/sgemm_each_matrix.json.gz", &err);
+    if (!recorded) fail_msg("%s", err.message);
+    struct job *job = job_of_the_matrix(folder, recorded);
+    size_t problems = recorded->problem_count, count = 0;
+    double *times = memory_new(recorded->trial_count * problems, sizeof *times),
+           *relative_times = memory_new(recorded->trial_count * problems, sizeof *relative_times);
+    bool holdout[KERNEL_SET_MAX_PROBLEMS];
+    int64_t sizes_of[3 * KERNEL_SET_MAX_PROBLEMS];
+    for (size_t p = 0; p < problems; p++)
+        holdout[p] = job->problems[p].holdout, memcpy(sizes_of + 3 * p, job->problems[p].sizes, 3 * sizeof *sizes_of);
+    for (size_t i = 0; i < recorded->trial_count; i++) {
+        const struct trial *trial = &recorded->trials[i];
+        struct wave_model model;
+        char config[1024];
+        if (trial->status != STATUS_OK) continue;
+        space_format(recorded->space, recorded->configs + i * recorded->parameter_count, config, sizeof config);
+        const struct trial_stage facts = {.name = "gemm_simt", .registers = (int64_t)trial->facts.registers};
+        if (wave_model_find(job, &device_limits_h200,
+                            &(struct trial){.config = config, .stages = &facts, .stage_count = 1}, &model, &err))
+            fail_msg("%s: %s", config, err.message);
+        for (size_t p = 0; p < problems; p++) {
+            times[count * problems + p] = trial->problems[p].time;
+            relative_times[count * problems + p] = model.of[p];
+        }
+        count++;
+    }
+    assert_true(count > 250);
+    double worst[2] = {0, 0}, least = 0; // least: with the fastest member each time
+    struct random rng;
+    random_seed(&rng, 11);
+    for (int round = 0; round < SETS; round++) {
+        for (size_t i = 0; i < PART; i++) { // the first PART of a shuffle
+            size_t k = i + random_below(&rng, (uint32_t)(count - i));
+            for (size_t p = 0; p < problems; p++) {
+                double t = times[i * problems + p], e = relative_times[i * problems + p];
+                times[i * problems + p] = times[k * problems + p], times[k * problems + p] = t;
+                relative_times[i * problems + p] = relative_times[k * problems + p],
+                                              relative_times[k * problems + p] = e;
+            }
+        }
+        for (int with = 0; with < 2; with++) {
+            struct kernel_set set;
+            assert_int_equal(
+                kernel_set_find(times, PART, problems, holdout, sizes_of, 3, with ? relative_times : NULL, 0.03, &set),
+                0);
+            assert_true(set.exact && set.worst <= 0.03 + 1e-9);
+            worst[with] += set.worst_holdout / SETS;
+            double largest = 0;
+            for (size_t p = 0; p < problems && with; p++) {
+                double fastest = INFINITY;
+                for (size_t k = 0; k < set.count; k++) fastest = fmin(fastest, times[set.chosen[k] * problems + p]);
+                if (holdout[p]) largest = fmax(largest, fastest / set.best[p] - 1);
+            }
+            least += largest / SETS;
+        }
+    }
+    print_message("largest regret on what is held back, mean of %d sets: %.3f with the wave model, %.3f without, "
+                  "%.3f at least\n",
+                  SETS, worst[1], worst[0], least);
+    assert_true(worst[1] < 0.1);
+    assert_true(worst[1] < 0.7 * worst[0] && worst[1] >= least);
+    free(times);
+    free(relative_times);
+    job_free(job);
+    recorded_free(recorded);
+    e2e_remove(folder);
+}
+
+enum { SIZES_A_JOB = 50, JOBS = 12 };
+
+static int64_t random_size(struct random *rng)
+{
+    int64_t size = 1 + (int64_t)random_below(rng, 1u << (4 + random_below(rng, 10)));
+    return random_below(rng, 2) ? size : 8 * size; // half of them well aligned
+}
+
+// What the driver expects to be the fastest of a header's kernels on problems that a job holds back, after its `tuned`
+// squares.
+static void select_in_the_driver(const struct job *job, const json_t *sections, size_t tuned, int *out)
+{
+    size_t problems = job->tuned_count, count = json_array_size(sections), kernels[KERNEL_SET_MAX_CHOSEN];
+    double *times = memory_new(count * problems, sizeof *times),
+           *relative = memory_new(count * problems, sizeof *times);
+    int64_t *sizes_of = memory_new(3 * problems, sizeof *sizes_of);
+    bool holdout[JOB_MAX_PROBLEMS];
+    struct error err;
+    for (size_t k = 0; k < count; k++) {
+        const json_t *section = json_array_get(sections, k), *list = json_object_get(section, "times"),
+                     *stage = json_array_get(json_object_get(section, "stages"), 0);
+        const struct trial_stage facts = {.name = json_get_string(stage, "name", ""),
+                                          .registers = json_get_integer(stage, "registers", -1),
+                                          .shared_static = json_get_integer(stage, "shared_static", -1)};
+        const struct trial trial = {
+            .config = json_get_string(section, "configuration", ""), .stages = &facts, .stage_count = 1};
+        struct wave_model model;
+        if (wave_model_find(job, &device_limits_h200, &trial, &model, &err)) fail_msg("%s", err.message);
+        assert_int_equal(model.at_once, json_get_integer(section, "at_once", 0));
+        assert_int_equal(json_array_size(list), tuned);
+        for (size_t p = 0; p < problems; p++) {
+            times[k * problems + p] = p < tuned ? json_get_number(json_array_get(list, p), "time", NAN) : 1;
+            relative[k * problems + p] = model.of[p];
+        }
+        kernels[k] = k;
+    }
+    for (size_t p = 0; p < problems; p++) {
+        holdout[p] = p >= tuned;
+        memcpy(sizes_of + 3 * p, job->problems[p].sizes, 3 * sizeof *sizes_of);
+    }
+    for (size_t p = tuned; p < problems; p++)
+        out[p - tuned] = kernel_set_select(times, problems, holdout, sizes_of, 3, relative, kernels, count, p);
+    free(times);
+    free(relative);
+    free(sizes_of);
+}
+
+// The final's choice for what was held back, and the driver's for hundreds of other sizes, are those of the header's
+// selector, which is compiled as C, as C++ and, where there is nvcc, as CUDA, beside the header of another job.
+static void the_header_selects_what_the_driver_expects(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("agree");
+    struct error err;
+    struct recorded *recorded = recorded_read("tests/spaces/sgemm_each_matrix.json.gz", &err);
+    if (!recorded) fail_msg("%s", err.message);
+    job_free(job_of_the_matrix(folder, recorded));
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "$BIN/sweetspot tune %s/configs/job.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz "
+                "--start-from tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store %s/s.db && "
+                "$BIN/sweetspot header %s/configs/job.cfg --store %s/s.db --output %s/s.h && "
+                "sed 's/^name .*/name = \"other\";/' %s/configs/job.cfg >%s/configs/other.cfg && "
+                "$BIN/sweetspot tune %s/configs/other.cfg --device replay:tests/spaces/sgemm_each_matrix.json.gz "
+                "--start-from tests/spaces/sgemm_each_matrix.json.gz -n 40 --quiet --store %s/o.db >/dev/null && "
+                "$BIN/sweetspot header %s/configs/other.cfg --store %s/o.db --output %s/o.h",
+                folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder, folder);
+    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    char *expected = text_copy(""), *calls = text_copy("");
+    for (size_t p = 0; p < recorded->problem_count; p++) { // "  M=384,N=384,K=384: kernel 2, 14.97us"
+        const int64_t *n = recorded->problems[p].size_values;
+        char *line = text_format("\n  M=%d,N=%d,K=%d: kernel ", (int)n[0], (int)n[1], (int)n[2]);
+        const char *at = strstr(r.out, line);
+        if (!at) fail_msg("no '%s' in: %s", line, r.out);
+        char *longer = text_format("%s%d\n", expected, atoi(at + strlen(line))),
+             *more = text_format("%s    {%d, %d, %d},\n", calls, (int)n[0], (int)n[1], (int)n[2]);
+        free(line);
+        free(expected);
+        free(calls);
+        expected = longer, calls = more;
+    }
+    e2e_done(&r);
+    char *path = text_format("%s/s.h", folder);
+    json_t *sections = header_read(path, &err);
+    assert_true(json_array_size(sections) > 1);
+    struct random rng;
+    random_seed(&rng, 3);
+    size_t uses[KERNEL_SET_MAX_CHOSEN] = {0};
+    for (int i = 0; i < JOBS; i++) {
+        char *problems = NULL;
+        int selected[JOB_MAX_PROBLEMS];
+        for (size_t p = 0; p < 11; p++) problems = problem_text(problems, recorded->problems[p].size_values, false);
+        for (size_t p = 0; p < SIZES_A_JOB; p++)
+            problems =
+                problem_text(problems, (int64_t[]){random_size(&rng), random_size(&rng), random_size(&rng)}, true);
+        struct job *job = job_with_problems(folder, problems);
+        select_in_the_driver(job, sections, 11, selected);
+        for (size_t p = 0; p < SIZES_A_JOB; p++) {
+            const int64_t *n = job->problems[11 + p].sizes;
+            char *longer = text_format("%s%d\n", expected, selected[p]),
+                 *more = text_format("%s    {%d, %d, %d},\n", calls, (int)n[0], (int)n[1], (int)n[2]);
+            assert_in_range(selected[p], 0, json_array_size(sections) - 1);
+            uses[selected[p]]++;
+            free(expected);
+            free(calls);
+            expected = longer, calls = more;
+        }
+        job_free(job);
+    }
+    for (size_t k = 0; k < json_array_size(sections); k++) assert_true(uses[k] > 0);
+    char *program =
+        text_format("#include <stdio.h>\n#include \"s.h\"\n#include \"o.h\"\nstatic const int sizes[][3] = "
+                    "{\n%s};\nint main(void)\n{\n"
+                    "    unsigned i;\n    for (i = 0; i < sizeof sizes / sizeof *sizes; i++)\n"
+                    "        printf(\"%%d\\n\", sgemm_each_select(sizes[i][0], sizes[i][1], sizes[i][2]));\n    return "
+                    "other_select(512, 512, 512) != sgemm_each_select(512, 512, 512);\n}\n",
+                    calls);
+    e2e_write(folder, "main.c", program);
+    e2e_write(folder, "expected", expected);
+    r = e2e_run(folder,
+                "cd %s && cp main.c main.cpp && "
+                "gcc -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror main.c -o a && ./a >a.out && "
+                "g++ -O2 -std=c++11 -pedantic -Wall -Wextra -Werror main.cpp -o b && ./b >b.out && "
+                "cmp a.out expected && cmp b.out expected && if command -v nvcc >nvcc; then cp main.c main.cu && "
+                "nvcc -std=c++17 -arch=sm_90 -Werror all-warnings main.cu -o c && ./c >c.out && cmp c.out expected; fi",
+                folder);
+    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    e2e_done(&r);
+    free(program);
+    free(expected);
+    free(calls);
+    free(path);
+    json_decref(sections);
+    recorded_free(recorded);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_wave_model_makes_a_better_selector),
+        cmocka_unit_test(the_header_selects_what_the_driver_expects),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

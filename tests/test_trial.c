@@ -1,0 +1,150 @@
+// The table of a trial's fields, and what follows from it: every field goes through an answer, JSON and back, and the
+// facts of several stages follow one rule.
+#include "tests/e2e.h"
+
+#include <math.h>
+
+#include "tuner/trial/trial_field.h"
+
+union record {
+    struct trial trial;
+    struct trial_problem problem;
+    struct trial_stage stage;
+};
+
+static void every_field_is_said_completely_and_once(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct trial_field *fields = trial_fields(&count);
+    assert_true(count > 20);
+    for (size_t i = 0; i < count; i++) {
+        const struct trial_field *f = &fields[i];
+        assert_true(strlen(f->name) > 0 && strlen(f->meaning) > 0);
+        assert_non_null(f->unit);
+        assert_ptr_equal(trial_field_find(f->level, f->name), f); // no other of this name comes first
+        assert_true(!f->answer == !(f->flags & (FIELD_GPU | FIELD_COMPILER)));
+        assert_true(strlen(field_level_name(f->level)) > 0 && strlen(field_kind_name(f->kind)) > 0);
+        for (size_t k = 0; k < i; k++) { // a recorded space has columns for trials and problems side by side
+            bool both = f->flags & FIELD_RECORDED && fields[k].flags & FIELD_RECORDED;
+            if (both) assert_string_not_equal(f->name, fields[k].name);
+            if (f->level == fields[k].level) assert_int_not_equal(f->place, fields[k].place);
+        }
+    }
+}
+
+// A value of the field's kind that is not the cleared one.
+static json_t *some_value(const struct trial_field *f)
+{
+    switch (f->kind) {
+    case FIELD_TEXT:
+        return json_string("text");
+    case FIELD_STATUS:
+        return json_string("crashed");
+    case FIELD_BOOL:
+        return json_true();
+    case FIELD_COUNT:
+    case FIELD_INTEGER:
+        return json_integer(7);
+    case FIELD_REAL:
+        return json_real(0.1);
+    default:
+        return json_pack("[f,f]", 0.1, 0.3);
+    }
+}
+
+static void every_field_is_unknown_until_it_is_taken_and_then_comes_back(void **state)
+{
+    (void)state;
+    size_t count;
+    struct arena memory = {NULL};
+    const struct trial_field *fields = trial_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        const struct trial_field *f = &fields[i];
+        union record a, b;
+        trial_clear(f->level, &a);
+        trial_clear(f->level, &b);
+        assert_int_equal(field_known(f, &a), f->kind == FIELD_BOOL || f->kind == FIELD_STATUS);
+        json_t *value = some_value(f), *wrong = json_object(), *answer = json_object();
+        field_take(f, &a, wrong, &memory); // of no field's type
+        assert_int_equal(field_known(f, &a), f->kind == FIELD_BOOL || f->kind == FIELD_STATUS);
+        field_take(f, &a, value, &memory);
+        json_t *back = field_json(f, &a);
+        assert_true(json_equal(back, value));
+        // Through a worker's answer, where the field is in one.
+        unsigned from = f->flags & (FIELD_GPU | FIELD_COMPILER);
+        trial_write_answer(f->level, from ? from : FIELD_GPU, &a, answer);
+        assert_int_equal(json_object_size(answer), from ? 1 : 0);
+        if (from) {
+            trial_read_answer(f->level, from, &b, answer, &memory);
+            json_t *read = field_json(f, &b);
+            assert_true(json_equal(read, value));
+            json_decref(read);
+        }
+        json_t *all = trial_json(f->level, &a);
+        assert_true(json_equal(json_object_get(all, f->name), value));
+        json_decref(all);
+        json_decref(back);
+        json_decref(value);
+        json_decref(wrong);
+        json_decref(answer);
+    }
+    arena_release(&memory);
+}
+
+static void the_worst_stage_decides_what_is_known_after_compiling(void **state)
+{
+    (void)state;
+    struct trial_stage stages[3];
+    for (int i = 0; i < 3; i++) trial_clear(FIELD_STAGE, &stages[i]);
+    struct static_facts none = static_facts_of(stages, 3);
+    assert_true(isnan(none.registers) && isnan(none.spill_bytes) && isnan(none.shared_bytes) &&
+                isnan(none.code_bytes) && isnan(none.occupancy));
+    stages[0] = (struct trial_stage){"a", 40, 8, 4, 1024, 2048, 0, 900, 0.5, ""};
+    stages[2] = (struct trial_stage){"c", 32, 0, 0, 4096, -1, 0, 1000, 0.25, ""};
+    struct static_facts facts = static_facts_of(stages, 3); // the second is a library's: it knows nothing
+    assert_true(facts.registers == 40 && facts.spill_bytes == 12 && facts.shared_bytes == 4096 &&
+                facts.code_bytes == 1000 && facts.occupancy == 0.25);
+    stages[2].spill_stores = -1;
+    stages[0].spill_loads = -1; // half a sum is none
+    assert_true(isnan(static_facts_of(stages, 3).spill_bytes));
+    // A recording answers with a stage that has the facts again, but for the split of the shared memory.
+    struct trial_stage stage = static_facts_stage(&facts);
+    stage.shared_dynamic = 4096; // of the launch
+    struct static_facts again = static_facts_of(&stage, 1);
+    assert_memory_equal(&again, &facts, sizeof facts);
+    stage = static_facts_stage(&none);
+    assert_true(stage.registers == -1 && stage.spill_loads == -1 && stage.code_bytes == -1 && isnan(stage.occupancy));
+}
+
+// One that the scripted worker answers and that no line of the driver, the store or the commands names.
+static void a_figure_that_the_worker_answers_is_stored_and_shown(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("figure");
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "job='tests/stores/counted.cfg --store %s/job.db'\n"
+        "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker $BIN/sweetspot tune $job -q &&"
+        " $BIN/sweetspot status $job --format json && $BIN/sweetspot status $job --format csv &&"
+        " $BIN/sweetspot compare $job --format json && $BIN/sweetspot compare $job --format csv &&"
+        " $BIN/sweetspot export $job",
+        folder);
+    if (r.status) fail_msg("%s", r.err);
+    static const char *const parts[] = {"\"energy\": 0.512", "best.problems.0.energy,0.512\n", ",trial_energy\n",
+                                        ",0.512\n", "\"energy\""};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) e2e_expect(r.out, parts[i]);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_field_is_said_completely_and_once),
+        cmocka_unit_test(every_field_is_unknown_until_it_is_taken_and_then_comes_back),
+        cmocka_unit_test(the_worst_stage_decides_what_is_known_after_compiling),
+        cmocka_unit_test(a_figure_that_the_worker_answers_is_stored_and_shown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,14 @@
+// How much a job may hold: what the job file is refused for, with file and line, and what the GPU worker has room for.
+#ifndef SWEETSPOT_LIMITS_H
+#define SWEETSPOT_LIMITS_H
+
+enum {
+    JOB_MAX_PROBLEMS = 64, // tuned and verified
+    JOB_MAX_STAGES = 8,
+    JOB_MAX_ARGUMENTS = 64,   // of a stage
+    JOB_MAX_TENSOR_MAPS = 8,  // of a stage
+    JOB_MAX_BUFFERS = 32,     // of all stages
+    JOB_MAX_BUFFER_NAME = 63, // characters
+};
+
+#endif

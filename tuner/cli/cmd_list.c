@@ -1,0 +1,50 @@
+// sweetspot list: what a job file or a command line can name, with every option, role, bound and unit. Everything comes
+// from the tables that the program itself uses (list_*.c).
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/commands.h"
+#include "tuner/cli/list.h"
+#include "tuner/cli/options.h"
+
+static const struct {
+    const char *name;
+    int (*list)(const char *name, int format);
+} kinds[] = {
+    {"strategies", list_strategies},
+    {"operations", list_operations},
+    {"metrics", list_metrics},
+    {"fields", list_fields},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+int cmd_list(int argc, char **argv)
+{
+    const char *kind = NULL, *name = NULL, *names[KINDS + 1] = {NULL};
+    int format = FORMAT_TABLE;
+    for (size_t i = 0; i < KINDS; i++) names[i] = kinds[i].name;
+    char *all = text_join(names, ", "), *help = text_format("what to list: %s", all);
+    const struct option_spec specs[] = {
+        {.name = "KIND", .positional = true, .string = &kind, .help = help},
+        {.name = "NAME",
+         .positional = true,
+         .optional = true,
+         .string = &name,
+         .help = "one of them, with its details"},
+        OPTION_FORMAT(&format),
+        OPTION_END,
+    };
+    int status = options_parse(specs,
+                               "Lists what can be chosen: search strategies with their options, operations with their "
+                               "roles, error bounds and baselines, metric sets with their hardware counters, and the "
+                               "fields of a trial.",
+                               argc, argv);
+    free(all);
+    free(help);
+    if (status >= 0) return status;
+    for (size_t i = 0; i < KINDS; i++)
+        if (!strcmp(kinds[i].name, kind)) return kinds[i].list(name, format);
+    return list_unknown("kind", kind, names);
+}

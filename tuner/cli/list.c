@@ -1,0 +1,31 @@
+// See list.h: what all kinds of lists share.
+#include "tuner/cli/list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/options.h"
+
+void list_print(struct table *table, json_t *document, int format)
+{
+    if (format == FORMAT_JSON) {
+        json_dumpf(document, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(7));
+        putchar('\n');
+    } else if (format == FORMAT_CSV) {
+        table_print_csv(table, stdout);
+    } else {
+        table_print(table, stdout);
+    }
+    table_free(table);
+    json_decref(document);
+}
+
+int list_unknown(const char *what, const char *name, const char *const *names)
+{
+    char *text = text_unknown(what, name, names);
+    fprintf(stderr, "sweetspot list: %s\n", text);
+    free(text);
+    return EXIT_USAGE;
+}

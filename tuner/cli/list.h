@@ -1,0 +1,21 @@
+// What `sweetspot list` can show: one function for each kind, one line for each in the table of cmd_list.c.
+//
+// A function prints all entries (`name` NULL) or one entry with its details on stdout, as an enum format says, and
+// returns an exit status; an unknown name is a usage error that suggests the nearest.
+#ifndef SWEETSPOT_LIST_H
+#define SWEETSPOT_LIST_H
+
+#include "tuner/base/json.h"
+#include "tuner/output/table.h"
+
+int list_strategies(const char *name, int format);
+int list_operations(const char *name, int format);
+int list_metrics(const char *name, int format);
+int list_fields(const char *name, int format);
+
+// What they share (list.c). Prints one of the two, which say the same, and frees both.
+void list_print(struct table *, json_t *, int format);
+// EXIT_USAGE with "sweetspot list: unknown strategy 'x'; did you mean ...". `names` ends with NULL.
+int list_unknown(const char *what, const char *name, const char *const *names);
+
+#endif

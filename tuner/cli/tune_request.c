@@ -1,0 +1,57 @@
+// See tune_request.h.
+#include "tuner/cli/tune_request.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/session.h"
+
+// The folder of a file, made when it is missing (one level: "out").
+static int make_folder_of(const char *path)
+{
+    char *folder = text_directory(path);
+    int failed = mkdir(folder, 0777) && errno != EEXIST;
+    if (failed) fprintf(stderr, "sweetspot: cannot make folder '%s': %s\n", folder, strerror(errno));
+    free(folder);
+    return failed ? EXIT_ENVIRONMENT : 0;
+}
+
+// A job's own settings for what the command line leaves open, and its paths.
+static int tune_job(struct job *job, const struct tune_request *request, struct tune_outcome *outcome)
+{
+    struct tune_options o = request->options;
+    if (o.time < 0) o.time = job->budget_time;
+    if (o.evaluations < 0) o.evaluations = job->budget_evaluations;
+    o.stop.patience = request->patience < 0 ? job->stop.patience : (uint64_t)request->patience;
+    if (o.stop.target < 0) o.stop.target = job->stop.target;
+    if (o.stop.noise < 0) o.stop.noise = job->stop.noise;
+    char *store_path = session_store_path(job, request->store), *folder = text_directory(store_path);
+    char *log_path = text_format("%s/%s.log", folder, job->name),
+         *cache_path = request->cache ? text_copy(request->cache) : text_format("%s/cache", folder);
+    o.store_path = store_path;
+    o.store_given = request->store != NULL;
+    o.log_path = log_path;
+    o.cache = cache_path;
+    int status = make_folder_of(store_path);
+    if (!status) status = tune(job, &o, outcome);
+    free(store_path);
+    free(folder);
+    free(log_path);
+    free(cache_path);
+    return status;
+}
+
+int tune_path(const char *path, const struct tune_request *request, struct tune_outcome *outcome)
+{
+    struct job *job;
+    int status = session_load_job(path, &job);
+    if (status) return status;
+    status = tune_job(job, request, outcome);
+    job_free(job);
+    return status;
+}

@@ -1,0 +1,107 @@
+// See header_text.h.
+#include "tuner/output/header_text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+
+char *header_identifier(const char *job)
+{
+    char *name = text_format("%s%s", isdigit((unsigned char)job[0]) || !job[0] ? "k_" : "", job);
+    for (char *p = name; *p; p++)
+        if (!isalnum((unsigned char)*p) || (unsigned char)*p > 127) *p = '_';
+    return name;
+}
+
+char *header_prefix(const char *job)
+{
+    char *name = header_identifier(job), *prefix = text_format("%s_fn_", name);
+    free(name);
+    return prefix;
+}
+
+const char *header_hash_number(const char *source_hash, char out[32])
+{
+    size_t digits = strspn(source_hash, "0123456789abcdef");
+    if (digits > 16) digits = 16;
+    snprintf(out, 32, "0x%.*s", (int)digits, digits ? source_hash : "0");
+    if (!digits) strcpy(out, "0x0");
+    return out;
+}
+
+char *header_upper(const char *text)
+{
+    char *name = header_identifier(text);
+    for (char *p = name; *p; p++) *p = (char)toupper((unsigned char)*p);
+    return name;
+}
+
+void header_put_comment(FILE *file, const char *text)
+{
+    for (; *text; text++) {
+        fputc((unsigned char)*text < ' ' ? ' ' : *text, file);
+        if ((text[0] == '*' && text[1] == '/') || (text[0] == '/' && text[1] == '*')) fputc(' ', file);
+    }
+}
+
+char *header_literal(const char *text)
+{
+    char *out = memory_new(4 * strlen(text) + 3, 1), *p = out;
+    *p++ = '"';
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\' || c == '?')
+            p += sprintf(p, "\\%c", c); // "\?" keeps trigraphs away
+        else if (c < ' ')
+            p += sprintf(p, "\\%03o", c);
+        else
+            *p++ = (char)c;
+    }
+    *p++ = '"';
+    return out;
+}
+
+void header_put_arguments(struct renderer *r, const char *first)
+{
+    const json_t *size;
+    size_t i;
+    fputs(first, r->file);
+    json_array_foreach(r->sizes, i, size)
+        fprintf(r->file, "%slong long size_%s", i || *first ? ", " : "", json_string_value(size));
+    if (!*first && !json_array_size(r->sizes)) fputs("void", r->file);
+}
+
+void header_put_sizes(struct renderer *r, const char *first)
+{
+    const json_t *size;
+    size_t i;
+    json_array_foreach(r->sizes, i, size) fprintf(r->file, "%ssize_%s", i ? ", " : first, json_string_value(size));
+}
+
+void header_put_shared(struct renderer *r, const char *text)
+{
+    const char *first = strstr(text, "\n\n"), *p = first ? first + 2 : text;
+    while (*p) {
+        size_t plain = strcspn(p, "F"); // all that is filled in begins with it
+        fwrite(p, 1, plain, r->file);
+        p += plain;
+        if (!strncmp(p, "FN_FUNCTION", 11)) {
+            fprintf(r->file, "%s_FUNCTION", r->upper);
+            p += 11;
+        } else if (!strncmp(p, "FN_INTEGER", 10)) {
+            fputs("long long", r->file);
+            p += 10;
+        } else if (!strncmp(p, "FN(", 3)) {
+            size_t length = strcspn(p + 3, ")");
+            fprintf(r->file, "%s_fn_%.*s", r->lower, (int)length, p + 3);
+            p += 3 + length + (p[3 + length] == ')');
+        } else if (*p) {
+            fputc(*p++, r->file);
+        }
+    }
+    fputc('\n', r->file);
+}

@@ -1,0 +1,46 @@
+// What the files that write the header's text share: names, comments, literals, arguments.
+//
+// Each file stands on those above it: header_section.c and header_text.c on none of the others, header_maps.c and
+// header_select.c on these two, then header_functions.c, header_render.c, and header.c, which reads, merges and writes
+// whole headers.
+#ifndef SWEETSPOT_HEADER_TEXT_H
+#define SWEETSPOT_HEADER_TEXT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "tuner/base/error.h"
+#include "tuner/base/json.h"
+
+struct renderer {
+    FILE *file;
+    const json_t *sections, *sizes;
+    char *lower, *upper; // sgemm, SGEMM
+    json_t *prefixes;    // of the geometry functions, one a stage
+    json_t *macros;      // of the section at work: a set, so that none is defined twice
+    bool failed;
+    struct error *err;
+};
+
+// A name as a C identifier: "my-kernel.2" -> "my_kernel_2"; and in upper case. malloc'ed.
+char *header_identifier(const char *name);
+char *header_upper(const char *name);
+// What the header's functions for expressions begin with: "sgemm_fn_". malloc'ed.
+char *header_prefix(const char *job);
+// The number that stands for a source hash where the preprocessor must compare it: "0x" and its first 16 digits. Writes
+// into `out`.
+const char *header_hash_number(const char *source_hash, char out[32]);
+
+// Writes text inside a comment: what would end or open one is taken apart.
+void header_put_comment(FILE *, const char *text);
+// The text as a C string literal; malloc'ed.
+char *header_literal(const char *text);
+// "long long size_M, long long size_N", after `first` ("int section"); "void" when there is nothing.
+void header_put_arguments(struct renderer *, const char *first);
+// "size_M, size_N" after `first`; nothing where there are no sizes.
+void header_put_sizes(struct renderer *, const char *first);
+// Writes functions that the driver has too (search/fn.h), from their text in the program: all after its first empty
+// line, FN(name) as sgemm_fn_name, FN_FUNCTION as SGEMM_FUNCTION, FN_INTEGER as long long.
+void header_put_shared(struct renderer *, const char *text);
+
+#endif

@@ -1,0 +1,156 @@
+// See job_setup.h.
+#include "tuner/run/job_setup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
+#include "tuner/compile/source.h"
+#include "tuner/run/embedded.h"
+
+int job_setup_space(struct job_setup *s, struct worker_pool *pool, struct job *job, const char *cache, uint64_t seed,
+                    struct error *err)
+{
+    *s = (struct job_setup){.job = job, .cache = cache, .seed = seed};
+    if (mkdir(cache, 0777) && errno != EEXIST) {
+        error_set(err, "cannot make the compile cache '%s': %s", cache, strerror(errno));
+        return EXIT_ENVIRONMENT;
+    }
+    if (job_build_space(job, &pool->limits, err) ||
+        source_hash(job->source, job->includes, job->include_count, s->source_hash, NULL, err))
+        return EXIT_USAGE;
+    return 0;
+}
+
+static int compile_now(struct worker_pool *pool, const struct job *job, json_t *request, struct compiled *out,
+                       struct error *err)
+{
+    enum trial_status status;
+    const char *reason;
+    struct error text;
+    json_t *answer = pool_ask_compiler(pool, request, POOL_SETUP_TIMEOUT, err);
+    if (!answer) return EXIT_ENVIRONMENT;
+    enum compile_result result = compile_result_read(answer, job, out, &status, &reason, &text);
+    if (result != COMPILE_DONE) error_set(err, "%s", reason);
+    json_decref(answer);
+    return result == COMPILE_DONE ? 0 : result == COMPILE_IMPOSSIBLE ? EXIT_ENVIRONMENT : EXIT_USAGE;
+}
+
+static int compile_helpers(struct job_setup *s, struct worker_pool *pool, struct error *err)
+{
+    if (pool->replay) return 0;
+    json_t *request = json_pack("{s:s, s:s, s:s, s:[], s:s, s:f}", "op", "compile", "arch", pool->arch, "text",
+                                embedded_support(), "entries", "cache", s->cache, "deadline", 300.0);
+    if (compile_now(pool, s->job, request, &s->support, err)) {
+        error_prefix(err, "the worker's own kernels do not compile");
+        return EXIT_ENVIRONMENT;
+    }
+    if (s->job->reference.kind != REFERENCE_KERNEL) return 0;
+    int status =
+        compile_now(pool, s->job, request_compile(s->job, NULL, pool->arch, NULL, s->cache), &s->reference, err);
+    if (status) error_prefix(err, "reference kernel '%s'", s->job->reference.stage.entry);
+    return status;
+}
+
+int job_setup_request(struct job_setup *s, struct worker_pool *pool, struct error *err)
+{
+    int status = compile_helpers(s, pool, err);
+    if (status) return status;
+    s->request = request_job(s->job, pool->memory, &s->reference, s->seed, err);
+    return s->request ? 0 : EXIT_USAGE;
+}
+
+void job_setup_release(struct job_setup *s)
+{
+    compiled_release(&s->support);
+    compiled_release(&s->reference);
+    json_decref(s->request);
+    *s = (struct job_setup){0};
+}
+
+json_t *job_setup_for_gpu(const struct job_setup *s)
+{
+    json_t *request = json_deep_copy(s->request);
+    if (s->support.cubin) json_object_set_new(request, "support", json_string(s->support.cubin));
+    json_object_set_new(json_object_get(request, "reference"), "cache",
+                        json_string(s->cache)); // where expected values may be kept
+    return request;
+}
+
+json_t *job_setup_compile(const struct job_setup *s, const struct worker_pool *pool, const uint16_t *config,
+                          const char *text)
+{
+    json_t *request = request_compile(s->job, config, pool->arch, s->source_hash, s->cache);
+    json_object_set_new(request, "config", json_string(text));
+    return request;
+}
+
+enum compile_result compile_result_read(const json_t *answer, const struct job *job, struct compiled *compiled,
+                                        enum trial_status *status, const char **reason, struct error *text)
+{
+    const char *word = json_get_string(answer, "status", "");
+    int found = status_find(word);
+    *reason = json_get_string(answer, "reason", "no reason given");
+    switch (found) {
+    case STATUS_OK:
+        *status = STATUS_OK;
+        if (!compiled_read(answer, compiled, text)) return COMPILE_DONE;
+        *status = STATUS_COMPILE_ERROR;
+        *reason = text->message;
+        return COMPILE_FAILED;
+    case STATUS_COMPILE_ERROR:
+    case STATUS_COMPILE_TIMEOUT:
+    case STATUS_PRUNED:
+        *status = (enum trial_status)found;
+        return COMPILE_FAILED;
+    default:
+        break;
+    }
+    bool changed = !strcmp(word, PROTOCOL_SOURCE_CHANGED);
+    if (changed)
+        error_set(text,
+                  "'%s' has changed meanwhile; everything measured so far is kept under the old source. Run the same "
+                  "command again",
+                  job->source);
+    else
+        error_set(text, "compiler: %s", *word ? *reason : "an answer without status");
+    *reason = text->message;
+    return changed ? COMPILE_SOURCE_CHANGED : COMPILE_IMPOSSIBLE;
+}
+
+// A configuration that leaves out every stage for a problem cannot do it. That is fine where every problem may have a
+// kernel of its own, as long as there is a tuned one that it can do.
+static int does_too_little(const struct job *job, const struct planned_launch *launches, size_t count,
+                           struct error *err)
+{
+    size_t done = 0;
+    for (size_t p = 0; p < job->problem_count; p++) {
+        bool does = false;
+        for (size_t i = 0; i < count && !does; i++) does = launches[i].problem == (int)p;
+        done += does && p < job->tuned_count;
+        if (!does && job->objective != OBJECTIVE_EACH)
+            return error_set(err, "it has no stage for problem %s", job->problems[p].name);
+    }
+    return done ? 0 : error_set(err, "it has no stage for any problem");
+}
+
+int job_setup_launches(const struct job *job, const struct device_limits *limits, const uint16_t *config,
+                       const struct compiled *compiled, json_t **problems, struct planned_launch **launches,
+                       size_t *count, struct error *reason)
+{
+    struct planned_launch *planned = memory_new(REQUEST_MAX_LAUNCHES, sizeof *planned);
+    *problems = request_problems(job, config, compiled, false, planned, count, reason);
+    if (!*problems) *count = 0;
+    *launches = planned = memory_grow(planned, *count + 1, sizeof *planned);
+    if (!*problems || does_too_little(job, planned, *count, reason)) return -1;
+    for (size_t i = 0; i < *count; i++) {
+        const struct planned_launch *l = &planned[i];
+        const struct compiled_entry *e = compiled_find(compiled, job->stages[l->stage].entry);
+        if (e && launch_check(limits, &l->shape, e->figures.registers, e->figures.shared_static, reason))
+            return error_prefix(reason, "%s on %s", job->stages[l->stage].name, job->problems[l->problem].name);
+    }
+    return 0;
+}

@@ -1,0 +1,360 @@
+// See policy.h.
+#include "tuner/run/policy.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+
+const char *search_end_text(enum search_end end)
+{
+    switch (end) {
+    case SEARCH_INTERRUPTED:
+        return "interrupted";
+    case SEARCH_TIME_UP:
+        return "time is up";
+    case SEARCH_EVALUATIONS_USED:
+        return "evaluations are used up";
+    case SEARCH_EXHAUSTED:
+        return "the strategy has nothing more to propose";
+    case SEARCH_NO_PROPOSALS:
+        return "no proposals";
+    case SEARCH_TARGET:
+        return stop_text(STOP_TARGET);
+    case SEARCH_PATIENCE:
+        return stop_text(STOP_PATIENCE);
+    case SEARCH_NOISE:
+        return stop_text(STOP_NOISE);
+    default:
+        return "";
+    }
+}
+
+static enum search_end end_by_rule(enum stop_rule rule)
+{
+    switch (rule) {
+    case STOP_TARGET:
+        return SEARCH_TARGET;
+    case STOP_PATIENCE:
+        return SEARCH_PATIENCE;
+    case STOP_NOISE:
+        return SEARCH_NOISE;
+    default:
+        return SEARCH_GOES_ON;
+    }
+}
+
+void policy_init(struct policy *p, const struct policy_settings *settings)
+{
+    *p = (struct policy){.settings = *settings};
+    p->gpus = memory_new(settings->gpus, sizeof *p->gpus);
+    p->compiling = memory_new(settings->compilers, sizeof(struct queued_task *));
+    stop_init(&p->stop, &settings->stop);
+}
+
+void policy_release(struct policy *p)
+{
+    for (size_t i = 0; p->gpus && i < p->settings.gpus; i++)
+        for (size_t k = 0; k < p->gpus[i].queued; k++) free(p->gpus[i].queue[k].tasks);
+    free(p->gpus);
+    free(p->compiling);
+    task_queue_release(&p->queue);
+    stop_release(&p->stop);
+    *p = (struct policy){0};
+}
+
+void policy_begin(struct policy *p, double now)
+{
+    p->started = now;
+}
+
+void policy_begin_final(struct policy *p)
+{
+    p->deciding = true;
+}
+
+// Proposals ----------------------------------------------------------------------------------------------------------
+
+// As many as keep every compiler busy, also for the second in which the GPU counts a batch, and leave compiled
+// candidates to choose from.
+static size_t look_ahead(const struct policy *p)
+{
+    return p->settings.lockstep ? POLICY_LOCKSTEP_WINDOW : 2 * p->settings.compilers + 8 * p->settings.gpus;
+}
+
+static bool wants_proposal(const struct policy *p)
+{
+    size_t outstanding = task_queue_outstanding(&p->queue);
+    if (p->end || p->no_proposal || outstanding >= look_ahead(p)) return false;
+    return !p->settings.evaluations || (int64_t)(p->stop.evaluations + outstanding) < p->settings.evaluations;
+}
+
+void policy_add(struct policy *p, struct queued_task *t, enum task_purpose purpose, enum task_known known)
+{
+    task_queue_add(&p->queue, t, purpose, known);
+}
+
+void policy_no_proposal(struct policy *p, bool exhausted)
+{
+    p->no_proposal = true; // what is outstanding may give it new ideas
+    if (!p->end && !task_queue_outstanding(&p->queue)) p->end = exhausted ? SEARCH_EXHAUSTED : SEARCH_NO_PROPOSALS;
+}
+
+void policy_told(struct policy *p, double objective)
+{
+    stop_tell(&p->stop, objective);
+    p->no_proposal = false;
+}
+
+// Compilers ----------------------------------------------------------------------------------------------------------
+
+static size_t idle_compiler(const struct policy *p)
+{
+    for (size_t i = 0; i < p->settings.compilers; i++)
+        if (!p->compiling[i]) return i;
+    return POLICY_NOBODY;
+}
+
+// A configuration that the store knows takes the compiler's place in the sequence, so that a resumed run tells in the
+// order of an undisturbed one.
+static bool next_for_compilers(struct policy *p, struct policy_action *a)
+{
+    struct queued_task *t;
+    size_t compiler = idle_compiler(p);
+    while (compiler != POLICY_NOBODY && (t = task_queue_first(&p->queue, TASK_QUEUED))) {
+        if (t->known == TASK_KNOWN_FROM_GPU) {
+            task_queue_move(&p->queue, t, TASK_READY);
+            continue;
+        }
+        *a = (struct policy_action){.kind = t->known ? POLICY_RECALL : POLICY_COMPILE, .worker = compiler, .task = t};
+        if (t->known) return true;
+        task_queue_move(&p->queue, t, TASK_COMPILING);
+        t->worker = compiler;
+        p->compiling[compiler] = t;
+        return true;
+    }
+    return false;
+}
+
+static void leave_compiler(struct policy *p, const struct queued_task *t)
+{
+    if (t->state == TASK_COMPILING) p->compiling[t->worker] = NULL;
+}
+
+void policy_compiled(struct policy *p, struct queued_task *t)
+{
+    static const enum task_state next[TASK_PURPOSES] = {TASK_READY, TASK_COUNTABLE, TASK_FINAL};
+    leave_compiler(p, t);
+    task_queue_move(&p->queue, t, next[t->purpose]);
+}
+
+void policy_countable(struct policy *p, struct queued_task *t)
+{
+    task_queue_move(&p->queue, t, TASK_COUNTABLE);
+}
+
+void policy_remove(struct policy *p, struct queued_task *t)
+{
+    leave_compiler(p, t);
+    task_queue_remove(&p->queue, t);
+}
+
+// GPUs ---------------------------------------------------------------------------------------------------------------
+
+// The one with the least to do, of those whose worker takes another request.
+static size_t free_gpu(const struct policy *p, size_t depth)
+{
+    size_t best = POLICY_NOBODY;
+    for (size_t i = 0; i < p->settings.gpus; i++) {
+        const struct policy_gpu *g = &p->gpus[i];
+        if (g->ready && g->queued < depth && (best == POLICY_NOBODY || g->queued < p->gpus[best].queued)) best = i;
+    }
+    return best;
+}
+
+static struct policy_request *push(struct policy *p, size_t gpu, enum request_kind kind, size_t room)
+{
+    struct policy_gpu *g = &p->gpus[gpu];
+    struct policy_request *request = &g->queue[g->queued++];
+    *request = (struct policy_request){.kind = kind};
+    if (room) request->tasks = memory_new(room, sizeof(struct queued_task *));
+    return request;
+}
+
+static void put(struct policy *p, struct policy_request *request, struct queued_task *t, size_t gpu)
+{
+    task_queue_move(&p->queue, t, request->kind == REQUEST_TRIAL ? TASK_ON_GPU : TASK_COUNTING);
+    t->worker = gpu;
+    request->tasks[request->task_count++] = t;
+}
+
+// A count is due when a batch is full, or when there is nothing else left to do.
+static bool count_due(const struct policy *p)
+{
+    const struct task_queue *q = &p->queue;
+    size_t countable = task_queue_count(q, TASK_COUNTABLE);
+    if (!countable || p->interrupted) return false;
+    if (countable >= POLICY_COUNT_BATCH) return true;
+    return p->end && !task_queue_count(q, TASK_READY) && !task_queue_count(q, TASK_QUEUED) &&
+           !task_queue_count(q, TASK_COMPILING) && !task_queue_count(q, TASK_ON_GPU);
+}
+
+static void fill_batch(struct policy *p, struct policy_request *request, size_t gpu)
+{
+    for (size_t i = 0; i < p->queue.count && request->task_count < POLICY_COUNT_BATCH; i++) {
+        struct queued_task *t = p->queue.tasks[i];
+        bool alone = t->alone;
+        if (t->state != TASK_COUNTABLE || (alone && request->task_count)) continue;
+        put(p, request, t, gpu);
+        if (alone) break;
+    }
+}
+
+static bool next_for_gpus(struct policy *p, struct policy_action *a)
+{
+    const struct task_queue *q = &p->queue;
+    bool lockstep = p->settings.lockstep;
+    size_t gpu = free_gpu(p, lockstep ? 1 : POLICY_GPU_QUEUE);
+    if (gpu == POLICY_NOBODY) return false;
+    if (lockstep && (task_queue_count(q, TASK_QUEUED) || task_queue_count(q, TASK_COMPILING))) return false;
+    if (count_due(p)) {
+        struct policy_request *request = push(p, gpu, REQUEST_COUNT, POLICY_COUNT_BATCH);
+        fill_batch(p, request, gpu);
+        *a = (struct policy_action){.kind = POLICY_COUNT, .worker = gpu, .request = request};
+        return true;
+    }
+    struct queued_task *t = task_queue_first(q, TASK_READY);
+    if (!t) return false;
+    *a = (struct policy_action){.kind = t->known ? POLICY_RECALL : POLICY_MEASURE, .worker = gpu, .task = t};
+    if (!t->known) put(p, push(p, gpu, REQUEST_TRIAL, 1), t, gpu);
+    return true;
+}
+
+void policy_gpu_ready(struct policy *p, size_t gpu)
+{
+    p->gpus[gpu].ready = true;
+}
+
+struct policy_request policy_gpu_answered(struct policy *p, size_t gpu)
+{
+    struct policy_gpu *g = &p->gpus[gpu];
+    assert(g->queued);
+    struct policy_request head = g->queue[0];
+    g->queued--;
+    memmove(&g->queue[0], &g->queue[1], g->queued * sizeof g->queue[0]);
+    if (head.kind == REQUEST_FINAL) p->final_over = true;
+    return head;
+}
+
+// Its tasks wait again, each for another turn.
+static void give_back(struct policy *p, struct policy_request *request, bool alone)
+{
+    for (size_t i = 0; i < request->task_count; i++) {
+        struct queued_task *t = request->tasks[i];
+        task_queue_move(&p->queue, t, request->kind == REQUEST_TRIAL ? TASK_READY : TASK_COUNTABLE);
+        t->alone |= alone;
+    }
+    if (request->kind == REQUEST_FINAL) p->final_over = true;
+    free(request->tasks);
+    *request = (struct policy_request){0};
+}
+
+struct policy_request policy_gpu_lost(struct policy *p, size_t gpu, bool announced)
+{
+    struct policy_gpu *g = &p->gpus[gpu];
+    struct policy_request head = {0};
+    g->ready = false;
+    if (g->queued && !announced) head = policy_gpu_answered(p, gpu);
+    while (g->queued) {
+        struct policy_request behind = policy_gpu_answered(p, gpu);
+        give_back(p, &behind, false);
+    }
+    if (head.kind == REQUEST_COUNT && head.task_count > 1) give_back(p, &head, true);
+    return head;
+}
+
+// The end ------------------------------------------------------------------------------------------------------------
+
+void policy_interrupt(struct policy *p)
+{
+    p->interrupted = true;
+}
+
+bool policy_exhausted(const struct policy *p)
+{
+    return p->end && p->end != SEARCH_TIME_UP && p->end != SEARCH_INTERRUPTED;
+}
+
+static void check_end(struct policy *p, double now)
+{
+    const struct policy_settings *s = &p->settings;
+    if (p->end) return;
+    if (p->interrupted)
+        p->end = SEARCH_INTERRUPTED;
+    else if (s->time > 0 && now - p->started >= s->time)
+        p->end = SEARCH_TIME_UP;
+    else if ((p->end = end_by_rule(stop_check(&p->stop))))
+        return;
+    else if (s->evaluations && !task_queue_outstanding(&p->queue) && (int64_t)p->stop.evaluations >= s->evaluations)
+        p->end = SEARCH_EVALUATIONS_USED;
+}
+
+// What has not reached a GPU when the search ends is forgotten: it was never committed, and will be proposed again.
+static bool next_to_drop(const struct policy *p, struct policy_action *a)
+{
+    const size_t *n = p->queue.numbers[TASK_TRIAL];
+    if (!p->end || !(n[TASK_QUEUED] + n[TASK_READY] + n[TASK_COMPILING])) return false;
+    for (size_t i = p->queue.count; i-- > 0;) {
+        struct queued_task *t = p->queue.tasks[i];
+        if (t->purpose != TASK_TRIAL || t->state > TASK_READY) continue;
+        *a = (struct policy_action){
+            .kind = POLICY_DROP, .task = t, .worker = t->state == TASK_COMPILING ? t->worker : POLICY_NOBODY};
+        return true;
+    }
+    return false;
+}
+
+static bool search_is_over(const struct policy *p)
+{
+    if (!p->end || task_queue_outstanding(&p->queue)) return false;
+    if (p->interrupted) return true;
+    for (size_t i = 0; i < p->settings.gpus; i++)
+        if (p->gpus[i].queued) return false;
+    return !p->queue.count;
+}
+
+static struct policy_action next_of_final(struct policy *p, struct policy_action a)
+{
+    const struct task_queue *q = &p->queue;
+    size_t gpu = free_gpu(p, 1);
+    if (p->interrupted || p->final_over) {
+        a.kind = POLICY_DONE;
+    } else if (!next_for_compilers(p, &a) && !p->final_sent && !task_queue_count(q, TASK_COMPILING)) {
+        if (!task_queue_count(q, TASK_FINAL)) {
+            a.kind = POLICY_DONE;
+        } else if (gpu != POLICY_NOBODY) {
+            push(p, gpu, REQUEST_FINAL, 0);
+            p->final_sent = true;
+            a.kind = POLICY_FINAL;
+            a.worker = gpu;
+        }
+    }
+    return a;
+}
+
+struct policy_action policy_next(struct policy *p, double now)
+{
+    struct policy_action a = {.kind = POLICY_WAIT, .worker = POLICY_NOBODY, .until = INFINITY};
+    if (p->deciding) return next_of_final(p, a);
+    check_end(p, now);
+    if (next_to_drop(p, &a)) return a;
+    if (search_is_over(p))
+        a.kind = POLICY_DONE;
+    else if (wants_proposal(p))
+        a.kind = POLICY_PROPOSE;
+    else if (!next_for_compilers(p, &a) && !next_for_gpus(p, &a) && !p->end && p->settings.time > 0)
+        a.until = p->started + p->settings.time;
+    return a;
+}

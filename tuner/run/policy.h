@@ -1,0 +1,143 @@
+// What a run does next: which proposal is compiled by whom, how far ahead, what is measured on which GPU, when a batch
+// is counted, when the search ends and the final begins. Pure: the clock and the events are passed in, and the
+// decisions are carried out elsewhere (tune.c on real workers; a test or a simulation in its own time), so that whoever
+// replays the same events gets the same decisions.
+//
+//     policy_begin(p, now)
+//     loop:
+//         action = policy_next(p, now)          until it is POLICY_WAIT: carry it out
+//         something happens                     policy_compiled, policy_gpu_answered, policy_gpu_lost, ..
+//     until POLICY_DONE
+//
+// Every task that was added is in the hands of the policy until policy_remove; its memory is the caller's. A request
+// goes to one GPU, whose worker answers requests in order, a few of which it holds so that it never waits. A worker
+// that is lost costs the request at the head of its queue alone; what is behind is given out again.
+//
+// In lockstep (replay) nothing overlaps: a fixed number of proposals is compiled, then one is measured and told, then
+// the next is asked. The sequence of asks and tells then depends on seed and results alone, so that a run that was
+// killed and resumed, which answers known configurations from the store, goes the same way as one that was not.
+#ifndef SWEETSPOT_POLICY_H
+#define SWEETSPOT_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "search/stop.h"
+#include "tuner/run/task_queue.h"
+
+enum {
+    POLICY_GPU_QUEUE = 2,    // requests that a GPU worker holds, so that it never waits for the driver
+    POLICY_COUNT_BATCH = 96, // counted in one profiler session, whose opening costs as much as counting 30 candidates
+    POLICY_LOCKSTEP_WINDOW = 8,
+};
+
+// Why a search ended.
+enum search_end {
+    SEARCH_GOES_ON,
+    SEARCH_INTERRUPTED,
+    SEARCH_TIME_UP,
+    SEARCH_EVALUATIONS_USED,
+    SEARCH_EXHAUSTED,    // the strategy has nothing more to propose
+    SEARCH_NO_PROPOSALS, // it proposes nothing, although there are configurations left
+    SEARCH_TARGET,       // this and the rest: search/stop.h
+    SEARCH_PATIENCE,
+    SEARCH_NOISE,
+};
+const char *search_end_text(enum search_end); // "time is up": for the log and the store
+
+struct policy_settings {
+    bool lockstep;
+    size_t compilers, gpus;
+    double time;         // s from policy_begin; 0: no limit
+    int64_t evaluations; // in all, those told before the search included; 0: no limit
+    struct stop_rules stop;
+};
+
+enum request_kind { REQUEST_NONE, REQUEST_TRIAL, REQUEST_COUNT, REQUEST_FINAL };
+
+struct policy_request {
+    enum request_kind kind;
+    size_t task_count; // one; a batch; none of the final
+    struct queued_task **tasks;
+};
+
+struct policy_gpu {
+    bool ready;
+    size_t queued;
+    struct policy_request queue[POLICY_GPU_QUEUE];
+};
+
+struct policy {
+    struct policy_settings settings;
+    struct task_queue queue;
+    struct policy_gpu *gpus;
+    struct queued_task **compiling; // by compiler; NULL: idle
+    struct stop stop;               // stop.evaluations: configurations that have a result
+    double started;
+    enum search_end end;
+    bool interrupted;
+    bool no_proposal; // the strategy had none; it is asked again when it has been told something
+    bool deciding;    // in the final
+    bool final_sent, final_over;
+};
+
+enum policy_action_kind {
+    POLICY_WAIT,    // nothing to do before the next event, or the time `until`
+    POLICY_PROPOSE, // ask the strategy: policy_add, or policy_no_proposal
+    POLICY_COMPILE, // `task` on compiler `worker`: policy_compiled, or policy_remove where it failed
+    POLICY_RECALL,  // `task` has a result in the store: tell it, policy_remove
+    POLICY_MEASURE, // `task` on GPU `worker`
+    POLICY_COUNT,   // `request->tasks` on GPU `worker`
+    POLICY_FINAL,   // the tasks in state FINAL, on GPU `worker`
+    POLICY_DROP,    // `task` will not be measured: stop compiler `worker` unless it is POLICY_NOBODY, policy_remove
+    POLICY_DONE,    // the search is over, or the final
+};
+
+#define POLICY_NOBODY ((size_t)-1)
+
+struct policy_action {
+    enum policy_action_kind kind;
+    size_t worker;
+    struct queued_task *task;
+    const struct policy_request *request; // borrowed, until the GPU's next event
+    double until;                         // of POLICY_WAIT; INFINITY: events alone
+};
+
+void policy_init(struct policy *, const struct policy_settings *);
+void policy_release(struct policy *);
+
+void policy_begin(struct policy *, double now); // the search
+void policy_begin_final(struct policy *);       // after the search; the finalists are added before or after
+struct policy_action policy_next(struct policy *, double now);
+
+// Proposals.
+void policy_add(struct policy *, struct queued_task *, enum task_purpose, enum task_known);
+void policy_no_proposal(struct policy *, bool exhausted);
+// A configuration has a result, asked for or not: its objective (s), NaN for a failure.
+void policy_told(struct policy *, double objective);
+
+// A task is compiled. Its compiler is idle again.
+void policy_compiled(struct policy *, struct queued_task *);
+// A task is measured, and is to be counted.
+void policy_countable(struct policy *, struct queued_task *);
+// A task is done with, whatever came of it. It must not be part of a request.
+void policy_remove(struct policy *, struct queued_task *);
+
+// A GPU's worker is set up.
+void policy_gpu_ready(struct policy *, size_t gpu);
+// The head of a GPU's queue is answered. Returns it; the caller frees `tasks`, and sees to each of them with
+// policy_countable or policy_remove.
+struct policy_request policy_gpu_answered(struct policy *, size_t gpu);
+// A GPU's worker is lost. Returns the request that is to blame, to be seen to as if it was answered. REQUEST_NONE when
+// `announced` (the worker had answered that it would end), when it had nothing to do, and when it was counting several
+// tasks: these are counted again, each alone.
+struct policy_request policy_gpu_lost(struct policy *, size_t gpu, bool announced);
+
+// Someone wants the search to end in order: what is on a GPU is finished, nothing else.
+void policy_interrupt(struct policy *);
+
+// Whether more time would be of no use.
+bool policy_exhausted(const struct policy *);
+
+#endif

@@ -1,0 +1,41 @@
+// See run_environment.h.
+#include "tuner/run/run_environment.h"
+
+#include <stdlib.h>
+
+#include "tuner/base/text.h"
+
+static json_t *text_new(char *text)
+{
+    json_t *string = json_string(text);
+    free(text);
+    return string;
+}
+
+// The members' names are those of the table in tuner/trial/environment.c. Problems, reference and verification have the
+// same names in the request, which holds everything that the worker can make a difference of.
+json_t *run_environment_facts(const struct job *job, const json_t *request, const struct environment *known,
+                              bool replayed)
+{
+    json_t *stages = json_array(), *options = json_array(), *defines = json_array(), *parameters = json_array();
+    for (size_t i = 0; i < job->stage_count; i++) {
+        const struct stage *s = &job->stages[i];
+        json_array_append_new(stages, text_new(s->operation ? text_format("operation %s by %s", s->operation, s->by)
+                                                            : text_format("entry %s", s->entry)));
+    }
+    for (size_t i = 0; i < job->option_count; i++) json_array_append_new(options, json_string(job->options[i]));
+    for (size_t i = 0; i < job->define_count; i++)
+        json_array_append_new(defines, text_new(text_format("%s=%s", job->defines[i].name, job->defines[i].value)));
+    for (size_t i = 0; i < space_parameter_count(job->space); i++)
+        json_array_append_new(parameters, json_string(space_parameter(job->space, i)->name));
+    json_t *facts = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b}", "job", job->name, "source",
+                              known->source_hash, "compiler", known->compiler, "device", known->device, "arch",
+                              known->arch, "driver", known->driver, "stages", stages, "options", options, "defines",
+                              defines, "parameters", parameters, "replayed", (int)replayed);
+    if (!facts) return NULL;
+    json_object_set_new(facts, "cache", json_string(job->measure.cold ? "cold" : "warm"));
+    static const char *const same[] = {"problems", "reference", "verify"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        json_object_set(facts, same[i], json_object_get(request, same[i]));
+    return facts;
+}

@@ -1,0 +1,54 @@
+// The tasks of a run, in the order in which they were added, and how far each has come. The list knows nothing of
+// configurations: whoever adds a task embeds a struct queued_task in what it knows of it.
+//
+//     QUEUED -> COMPILING -> READY -> ON_GPU -> COUNTABLE -> COUNTING
+//                     |
+//                     +----> COUNTABLE, FINAL (of a task that is only counted, or only compiled for the final)
+#ifndef SWEETSPOT_TASK_QUEUE_H
+#define SWEETSPOT_TASK_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum task_state {
+    TASK_QUEUED,
+    TASK_COMPILING,
+    TASK_READY,
+    TASK_ON_GPU,
+    TASK_COUNTABLE,
+    TASK_COUNTING,
+    TASK_FINAL,
+    TASK_STATES
+};
+enum task_purpose {
+    TASK_TRIAL,    // to be measured
+    TASK_COUNT,    // measured in an earlier run: to be counted
+    TASK_FINALIST, // to be compiled for the final
+    TASK_PURPOSES
+};
+// What an earlier run made of the configuration.
+enum task_known { TASK_UNKNOWN, TASK_KNOWN_TO_FAIL_BEFORE_GPU, TASK_KNOWN_FROM_GPU };
+
+struct queued_task {
+    enum task_state state; // set by task_queue_move alone
+    enum task_purpose purpose;
+    enum task_known known;
+    bool alone;    // to be counted alone: it may have killed a worker
+    size_t worker; // the compiler or the GPU that works on it, in the states COMPILING, ON_GPU and COUNTING
+};
+
+struct task_queue {
+    size_t count, room;
+    struct queued_task **tasks; // borrowed
+    size_t numbers[TASK_PURPOSES][TASK_STATES];
+};
+
+void task_queue_release(struct task_queue *); // the list, not the tasks
+void task_queue_add(struct task_queue *, struct queued_task *, enum task_purpose, enum task_known); // as QUEUED
+void task_queue_remove(struct task_queue *, struct queued_task *);
+void task_queue_move(struct task_queue *, struct queued_task *, enum task_state);
+size_t task_queue_count(const struct task_queue *, enum task_state);
+struct queued_task *task_queue_first(const struct task_queue *, enum task_state); // or NULL
+size_t task_queue_outstanding(const struct task_queue *);                         // trials that have no result yet
+
+#endif

@@ -1,0 +1,116 @@
+// See trial_record.h.
+#include "tuner/run/trial_record.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/run/launch_check.h"
+#include "tuner/trial/trial_field.h"
+
+static void read_problems(struct trial_record *record, const struct trial_facts *f)
+{
+    const struct job *job = f->job;
+    struct trial_problem *problems = arena_new(&record->memory, job->problem_count * sizeof *problems);
+    for (size_t p = 0; p < job->problem_count; p++) {
+        trial_clear(FIELD_PROBLEM, &problems[p]);
+        problems[p].name = job->problems[p].name;
+        problems[p].tuned = job->problems[p].tune;
+    }
+    size_t i;
+    json_t *value;
+    json_array_foreach(json_object_get(f->answer, "problems"), i, value)
+    {
+        int64_t p = json_get_integer(value, "problem", -1);
+        if (p >= 0 && p < (int64_t)job->problem_count)
+            trial_read_answer(FIELD_PROBLEM, FIELD_GPU, &problems[p], value, &record->memory);
+    }
+    for (size_t p = 0; p < job->tuned_count; p++) record->times[p] = problems[p].time;
+    record->trial.problems = problems;
+    record->trial.problem_count = f->answer ? job->problem_count : 0;
+}
+
+// The stages of the first problem that the candidate has any for: they are the same kernels for the others.
+static void describe_stages(struct trial_record *record, const struct trial_facts *f)
+{
+    struct trial_stage *stages = arena_new(&record->memory, f->launch_count * sizeof *stages);
+    size_t count = 0, k;
+    json_t *seen;
+    for (size_t i = 0; i < f->launch_count; i++) {
+        const struct planned_launch *l = &f->launches[i];
+        if (l->problem != f->launches[0].problem) continue;
+        const struct stage *s = &f->job->stages[l->stage];
+        const struct compiled_entry *e = compiled_find(f->compiled, s->entry);
+        struct trial_stage *out = &stages[count];
+        trial_clear(FIELD_STAGE, out);
+        if (e) {
+            *out = e->figures;
+            out->occupancy = theoretical_occupancy(f->limits, l->shape.block[0] * l->shape.block[1] * l->shape.block[2],
+                                                   out->registers,
+                                                   l->shape.shared + (out->shared_static > 0 ? out->shared_static : 0));
+            json_array_foreach(json_object_get(f->answer, "stages"), k, seen) // the GPU driver's own figures
+            {
+                if (json_get_integer(seen, "problem", -1) == l->problem &&
+                    json_get_integer(seen, "stage", -1) == (int64_t)count)
+                    trial_read_answer(FIELD_STAGE, FIELD_GPU, out, seen, &record->memory);
+            }
+        }
+        out->name = s->name;
+        out->shared_dynamic = l->shape.shared;
+        out->warnings = f->compiled->warnings ? f->compiled->warnings : "";
+        count++;
+    }
+    record->trial.stages = stages;
+    record->trial.stage_count = count;
+    record->trial.facts = static_facts_of(stages, count);
+}
+
+void trial_record_make(struct trial_record *record, const struct trial_facts *f, enum trial_status status,
+                       const char *reason)
+{
+    struct trial *t = &record->trial;
+    record->memory = (struct arena){NULL};
+    trial_clear(FIELD_TRIAL, t);
+    if (!f->device_id) t->gpu_busy = t->gpu_seconds = 0;
+    trial_read_answer(FIELD_TRIAL, FIELD_GPU, t, f->answer, &record->memory);
+    read_problems(record, f);
+    describe_stages(record, f);
+    if (status == STATUS_OK || status == STATUS_SLOW) t->objective = job_objective(f->job, record->times);
+    if (status == STATUS_OK && !isfinite(t->objective)) {
+        status = STATUS_CRASHED;
+        reason = "the worker called it ok but gave no time";
+        t->objective = NAN;
+    }
+    t->config = f->config;
+    t->status = status;
+    t->reason = reason ? reason : "";
+    t->compile_seconds = f->compiled->seconds;
+    t->compile_cached = f->compiled->cached;
+    t->device_id = f->device_id ? f->device_id : "";
+    t->counted = status != STATUS_OK || !f->counts;
+}
+
+void trial_record_release(struct trial_record *record)
+{
+    arena_release(&record->memory);
+}
+
+struct trial_counter *trial_record_counters(const json_t *answer, char *const *keys, size_t key_count, size_t *count)
+{
+    struct trial_counter *counters = NULL;
+    size_t i, k;
+    json_t *launch, *value;
+    *count = 0;
+    json_array_foreach(json_object_get(answer, "counters"), i, launch)
+    {
+        json_array_foreach(json_object_get(launch, "values"), k, value)
+        {
+            if (k >= key_count || !json_is_number(value)) continue;
+            counters = memory_grow(counters, *count + 1, sizeof *counters);
+            counters[(*count)++] =
+                (struct trial_counter){(int)json_get_integer(launch, "problem", 0),
+                                       (int)json_get_integer(launch, "stage", 0), keys[k], json_number_value(value)};
+        }
+    }
+    return counters;
+}

@@ -1,0 +1,39 @@
+// A candidate's trial as it goes into the store: what the compiler, the driver and the GPU worker know of it, put
+// together. Which figures these are is the table of fields (tuner/trial/trial_field.h).
+#ifndef SWEETSPOT_TRIAL_RECORD_H
+#define SWEETSPOT_TRIAL_RECORD_H
+
+#include "tuner/base/arena.h"
+#include "tuner/job/job.h"
+#include "tuner/run/request.h"
+#include "tuner/trial/trial.h"
+
+// What a trial record is made of.
+struct trial_facts {
+    const struct job *job;
+    const struct device_limits *limits;
+    const char *config;    // canonical
+    const char *device_id; // uuid of the GPU that had it; NULL: it did not come so far
+    const struct compiled *compiled;
+    const struct planned_launch *launches;
+    size_t launch_count;
+    const json_t *answer; // the GPU worker's; NULL where there is none
+    bool counts;          // an ok trial will be counted
+};
+
+struct trial_record {
+    struct trial trial;
+    double times[JOB_MAX_PROBLEMS]; // of the tuned problems; NaN where there is none
+    struct arena memory;
+};
+
+// The trial, with everything but its id and its counters. A trial that is called ok and has no time is crashed. The
+// record borrows from what the facts point to.
+void trial_record_make(struct trial_record *, const struct trial_facts *, enum trial_status, const char *reason);
+void trial_record_release(struct trial_record *);
+
+// The counters of a "count" answer for one trial; `keys` are those that the worker promised, in order. NULL with
+// *count 0 where there is none; the caller frees.
+struct trial_counter *trial_record_counters(const json_t *answer, char *const *keys, size_t key_count, size_t *count);
+
+#endif

@@ -1,0 +1,422 @@
+// See worker_pool.h.
+#include "tuner/run/worker_pool.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/clock.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+
+enum { HELLO_TIMEOUT = 120, MAX_FAILED_STARTS = 3 };
+
+static void on_chatter(void *user, const struct worker *w, const char *line)
+{
+    const struct pool_settings *s = user;
+    if (!s->log) return;
+    char *text = text_format("%s: %s", w->name, line);
+    s->log(s->user, text);
+    free(text);
+}
+
+static void on_progress(void *user, const struct worker *w, const char *what, double share)
+{
+    const struct pool_settings *s = user;
+    if (s->progress) s->progress(s->user, w->name, what, share);
+}
+
+static struct worker new_worker(struct worker_pool *p)
+{
+    return (struct worker){.to = -1,
+                           .from = -1,
+                           .errors = -1,
+                           .chatter = on_chatter,
+                           .progress = on_progress,
+                           .chatter_user = &p->settings};
+}
+
+// Opening ------------------------------------------------------------------------------------------------------------
+
+static void add_gpu(struct worker_pool *p, char *name, char *device)
+{
+    p->gpus = memory_grow(p->gpus, p->gpu_count + 1, sizeof *p->gpus);
+    p->gpus[p->gpu_count++] = (struct gpu_slot){.worker = new_worker(p), .name = name, .device = device};
+}
+
+// "0,2": one GPU worker each.
+static int read_device_list(struct worker_pool *p, struct error *err)
+{
+    for (const char *at = p->settings.device;; at++) {
+        char *end;
+        errno = 0;
+        long index = strtol(at, &end, 10);
+        if (end == at || errno || index < 0 || (*end && *end != ','))
+            return error_set(err, "--device must be a number, a list such as 0,1, or replay:FILE, not '%s'",
+                             p->settings.device);
+        add_gpu(p, text_format("gpu %ld", index), text_format("%ld", index));
+        if (!*end) return 0;
+        at = end;
+    }
+}
+
+static int choose_workers(struct worker_pool *p, struct error *err)
+{
+    const char *device = p->settings.device;
+    if (!strncmp(device, "replay:", 7)) {
+        p->replay = true;
+        p->replay_file = text_join_path(".", device + 7);
+        if (access(p->replay_file, R_OK)) return error_set(err, "cannot read '%s': %s", device + 7, strerror(errno));
+        p->gpu_program = worker_program("SWEETSPOT_REPLAY_WORKER", "sweetspot-replay");
+        p->compile_program = text_copy(p->gpu_program);
+        p->compiler_count = 1;
+        add_gpu(p, text_copy("replay"), NULL);
+    } else {
+        p->gpu_program = worker_program("SWEETSPOT_GPU_WORKER", "sweetspot-gpu");
+        p->compile_program = worker_program("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile");
+        int64_t compilers = p->settings.compilers ? p->settings.compilers : sysconf(_SC_NPROCESSORS_ONLN);
+        p->compiler_count = compilers < 1 ? 1 : (size_t)compilers;
+        if (read_device_list(p, err)) return -1;
+    }
+    p->compilers = memory_new(p->compiler_count, sizeof *p->compilers);
+    for (size_t i = 0; i < p->compiler_count; i++)
+        p->compilers[i] = (struct compile_slot){.worker = new_worker(p), .name = text_format("compiler %zu", i)};
+    return 0;
+}
+
+static int start_compiler(struct worker_pool *p, size_t i, struct error *err)
+{
+    struct compile_slot *slot = &p->compilers[i];
+    char *argv[] = {p->compile_program, p->replay_file, NULL};
+    slot->dead = false;
+    return worker_start(&slot->worker, slot->name, argv, err);
+}
+
+// Sends hello; the rest of the set-up follows from its answer.
+static int start_gpu(struct worker_pool *p, size_t i, struct error *err)
+{
+    struct gpu_slot *slot = &p->gpus[i];
+    char *argv[] = {p->gpu_program, p->replay ? p->replay_file : "--device", slot->device, NULL};
+    slot->dead = slot->ending = false;
+    slot->queued = 0;
+    if (worker_start(&slot->worker, slot->name, argv, err)) return -1;
+    slot->state = GPU_HELLO;
+    slot->setup_id =
+        worker_send(&slot->worker, json_pack("{s:s, s:b}", "op", "hello", "counters", (int)p->settings.counters));
+    slot->deadline = clock_now() + POOL_SETUP_TIMEOUT;
+    return 0;
+}
+
+static void set_uuid(struct gpu_slot *slot, const json_t *device)
+{
+    free(slot->uuid);
+    slot->uuid = text_copy(json_get_string(device, "uuid", ""));
+}
+
+static void read_limits(const json_t *device, struct device_limits *l)
+{
+    const struct {
+        const char *name;
+        int64_t *value;
+    } members[] = {
+        {"sm_count", &l->sm_count},           {"max_shared", &l->max_shared},
+        {"shared_per_sm", &l->shared_per_sm}, {"registers_per_sm", &l->registers_per_sm},
+        {"max_threads", &l->max_threads},     {"threads_per_sm", &l->threads_per_sm},
+        {"blocks_per_sm", &l->blocks_per_sm}, {"warp_size", &l->warp_size},
+        {"l2_bytes", &l->l2_bytes},           {"memory_bytes", &l->memory_bytes},
+        {"max_cluster", &l->max_cluster},     {"compute", &l->compute},
+    };
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        *members[i].value = json_get_integer(device, members[i].name, *members[i].value);
+}
+
+int pool_open(struct worker_pool *p, const struct pool_settings *settings, struct error *err)
+{
+    *p = (struct worker_pool){.settings = *settings};
+    if (choose_workers(p, err)) return EXIT_USAGE;
+    if (start_compiler(p, 0, err) || start_gpu(p, 0, err)) return EXIT_ENVIRONMENT;
+    p->compiler_hello = pool_ask_compiler(p, json_pack("{s:s}", "op", "hello"), HELLO_TIMEOUT, err);
+    if (!p->compiler_hello) return EXIT_ENVIRONMENT;
+    p->compiler = json_get_string(p->compiler_hello, "compiler", "?");
+    p->hello = worker_wait(&p->gpus[0].worker, p->gpus[0].setup_id, HELLO_TIMEOUT, err);
+    if (!p->hello) return EXIT_ENVIRONMENT;
+    const json_t *device = json_object_get(p->hello, "device");
+    if (!device) {
+        error_set(err, "%s (`sweetspot doctor` says what works here)",
+                  json_get_string(p->hello, "reason", "the GPU worker does not tell its device"));
+        return EXIT_ENVIRONMENT;
+    }
+    p->device_name = json_get_string(device, "name", "?");
+    p->arch = json_get_string(device, "arch", "?");
+    p->driver = json_get_string(device, "driver", "");
+    set_uuid(&p->gpus[0], device);
+    p->limits = device_limits_h200;
+    read_limits(device, &p->limits);
+    p->memory = json_get_integer(device, "memory_free", p->limits.memory_bytes);
+    return 0;
+}
+
+void pool_stop(struct worker_pool *p, double seconds)
+{
+    for (size_t i = 0; i < p->gpu_count; i++) worker_stop(&p->gpus[i].worker, seconds);
+}
+
+void pool_release(struct worker_pool *p)
+{
+    for (size_t i = 0; i < p->gpu_count; i++) {
+        worker_release(&p->gpus[i].worker);
+        free(p->gpus[i].name);
+        free(p->gpus[i].device);
+        free(p->gpus[i].uuid);
+        free(p->gpus[i].queue);
+    }
+    for (size_t i = 0; p->compilers && i < p->compiler_count; i++) {
+        worker_release(&p->compilers[i].worker);
+        free(p->compilers[i].name);
+    }
+    free(p->gpus);
+    free(p->compilers);
+    free(p->replay_file);
+    free(p->gpu_program);
+    free(p->compile_program);
+    json_decref(p->hello);
+    json_decref(p->compiler_hello);
+    json_decref(p->job_request);
+    *p = (struct worker_pool){0};
+}
+
+// Questions and requests ---------------------------------------------------------------------------------------------
+
+json_t *pool_ask_compiler(struct worker_pool *p, json_t *request, double seconds, struct error *err)
+{
+    return worker_ask(&p->compilers[0].worker, request, seconds, err);
+}
+
+json_t *pool_ask_gpu(struct worker_pool *p, json_t *request, double seconds, struct error *err)
+{
+    return worker_ask(&p->gpus[0].worker, request, seconds, err);
+}
+
+// A worker that refuses its set-up blames the machine or the job.
+static int refusal(const json_t *answer, struct error *err)
+{
+    const char *word = json_get_string(answer, "status", "");
+    error_set(err, "%s", json_get_string(answer, "reason", "the GPU worker refuses the job"));
+    return strcmp(word, PROTOCOL_ENVIRONMENT) ? EXIT_USAGE : EXIT_ENVIRONMENT;
+}
+
+int pool_set_up(struct worker_pool *p, json_t *request, json_t **answer, struct error *err)
+{
+    p->job_request = request;
+    *answer = pool_ask_gpu(p, json_deep_copy(request), POOL_SETUP_TIMEOUT, err);
+    if (!*answer) return EXIT_ENVIRONMENT;
+    if (status_find(json_get_string(*answer, "status", "")) != STATUS_OK) return refusal(*answer, err);
+    p->gpus[0].state = GPU_READY;
+    return 0;
+}
+
+int pool_start_gpus(struct worker_pool *p, struct error *err)
+{
+    for (size_t i = 0; i < p->gpu_count; i++)
+        if (p->gpus[i].state == GPU_DOWN && start_gpu(p, i, err)) return -1;
+    return 0;
+}
+
+int pool_send_compiler(struct worker_pool *p, size_t compiler, json_t *request, double seconds, struct error *err)
+{
+    struct compile_slot *slot = &p->compilers[compiler];
+    if (!worker_running(&slot->worker) && start_compiler(p, compiler, err)) {
+        json_decref(request);
+        return -1;
+    }
+    slot->busy = true;
+    slot->deadline = clock_now() + seconds;
+    slot->id = worker_send(&slot->worker, request);
+    return 0;
+}
+
+void pool_send_gpu(struct worker_pool *p, size_t gpu, json_t *request, double seconds)
+{
+    struct gpu_slot *slot = &p->gpus[gpu];
+    slot->queue = memory_grow(slot->queue, slot->queued + 1, sizeof *slot->queue);
+    slot->queue[slot->queued++] = (struct gpu_request){worker_send(&slot->worker, request), seconds};
+    if (slot->queued == 1) slot->deadline = clock_now() + seconds;
+}
+
+void pool_stop_compiler(struct worker_pool *p, size_t compiler)
+{
+    p->compilers[compiler].busy = p->compilers[compiler].dead = false;
+    worker_kill(&p->compilers[compiler].worker);
+}
+
+// Events -------------------------------------------------------------------------------------------------------------
+
+void pool_wait(struct worker_pool *p, int milliseconds)
+{
+    struct pollfd *polled = memory_new(3 * (p->gpu_count + p->compiler_count), sizeof *polled);
+    int n = 0;
+    for (size_t i = 0; i < p->gpu_count; i++) n += worker_poll(&p->gpus[i].worker, polled + n);
+    for (size_t i = 0; i < p->compiler_count; i++) n += worker_poll(&p->compilers[i].worker, polled + n);
+    int events = poll(polled, (nfds_t)n, milliseconds);
+    free(polled);
+    if (events <= 0) return;
+    for (size_t i = 0; i < p->gpu_count; i++) {
+        struct gpu_slot *slot = &p->gpus[i];
+        if (worker_running(&slot->worker)) slot->dead = worker_io(&slot->worker, &slot->death) != 0;
+    }
+    for (size_t i = 0; i < p->compiler_count; i++) {
+        struct compile_slot *slot = &p->compilers[i];
+        if (worker_running(&slot->worker)) slot->dead = worker_io(&slot->worker, &slot->death) != 0;
+    }
+}
+
+// hello -> job -> ready. True where there is an event in it.
+static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, struct pool_event *event)
+{
+    struct gpu_slot *slot = &p->gpus[i];
+    const json_t *device = json_object_get(answer, "device");
+    event->kind = POOL_FAILED;
+    if (slot->state == GPU_HELLO && device && strcmp(json_get_string(device, "name", ""), p->device_name)) {
+        error_set(&event->why, "%s is a %s, but the first is a %s: GPUs of one run must be alike", slot->name,
+                  json_get_string(device, "name", "?"), p->device_name);
+        event->exit_status = EXIT_USAGE;
+        return true;
+    }
+    if (slot->state == GPU_HELLO && device) {
+        set_uuid(slot, device);
+        slot->state = GPU_JOB;
+        slot->setup_id = worker_send(&slot->worker, json_deep_copy(p->job_request));
+        return false;
+    }
+    if (slot->state == GPU_JOB && status_find(json_get_string(answer, "status", "ok")) == STATUS_OK) {
+        slot->state = GPU_READY;
+        slot->failed_starts = 0;
+        event->kind = POOL_GPU_READY;
+        return true;
+    }
+    event->exit_status = refusal(answer, &event->why);
+    error_prefix(&event->why, "%s", slot->name);
+    return true;
+}
+
+// One message of a GPU worker (takes the reference). True where there is an event in it.
+static bool take_gpu_message(struct worker_pool *p, size_t i, json_t *message, double now, struct pool_event *event)
+{
+    struct gpu_slot *slot = &p->gpus[i];
+    int64_t id = json_get_integer(message, "id", -1);
+    bool progress = json_object_get(message, "progress") != NULL, happened = false;
+    if (slot->state != GPU_READY) {
+        if (id == slot->setup_id && progress)
+            slot->deadline = now + POOL_SETUP_TIMEOUT;
+        else if (id == slot->setup_id)
+            happened = take_setup(p, i, message, event);
+    } else if (slot->queued && id == slot->queue[0].id) {
+        if (progress) {
+            slot->deadline = now + slot->queue[0].timeout;
+        } else {
+            slot->ending = status_find(json_get_string(message, "status", "")) == STATUS_CRASHED;
+            memmove(&slot->queue[0], &slot->queue[1], --slot->queued * sizeof slot->queue[0]);
+            if (slot->queued) slot->deadline = now + slot->queue[0].timeout;
+            event->kind = POOL_GPU_ANSWER;
+            event->answer = json_incref(message);
+            happened = true;
+        }
+    }
+    json_decref(message);
+    return happened;
+}
+
+// The worker is no more, for the reason in event->why.
+static bool lose_gpu(struct gpu_slot *slot, struct pool_event *event)
+{
+    event->kind = POOL_GPU_LOST;
+    event->busy = slot->queued;
+    event->announced = slot->ending;
+    worker_kill(&slot->worker);
+    if (slot->state != GPU_READY && ++slot->failed_starts >= MAX_FAILED_STARTS) {
+        event->kind = POOL_FAILED;
+        event->exit_status = EXIT_ENVIRONMENT;
+    }
+    slot->state = GPU_DOWN;
+    slot->queued = 0;
+    slot->dead = slot->ending = false;
+    return true;
+}
+
+static bool next_of_gpu(struct worker_pool *p, size_t i, double now, struct pool_event *event)
+{
+    struct gpu_slot *slot = &p->gpus[i];
+    json_t *message;
+    int got = 0;
+    if (slot->state == GPU_DOWN) return false;
+    while (!slot->ending && (got = worker_receive(&slot->worker, &message, &event->why)) > 0)
+        if (take_gpu_message(p, i, message, now, event)) return true;
+    if (got < 0) return lose_gpu(slot, event);
+    if (slot->ending) {
+        error_set(&event->why, "the worker ended after a crash");
+        return lose_gpu(slot, event);
+    }
+    if (slot->dead) {
+        event->why = slot->death;
+        return lose_gpu(slot, event);
+    }
+    if (now < slot->deadline || (slot->state == GPU_READY && !slot->queued)) return false;
+    if (slot->state == GPU_READY)
+        error_set(&event->why, "no answer within %.3g s: the kernel hangs, or the worker does", slot->queue[0].timeout);
+    else
+        error_set(&event->why, "%s: not ready within %d s", slot->name, POOL_SETUP_TIMEOUT);
+    event->late = true;
+    return lose_gpu(slot, event);
+}
+
+static bool lose_compiler(struct compile_slot *slot, struct pool_event *event)
+{
+    event->kind = POOL_COMPILER_LOST;
+    event->busy = slot->busy;
+    worker_kill(&slot->worker);
+    if (!slot->busy && ++slot->failed_starts >= MAX_FAILED_STARTS) {
+        event->kind = POOL_FAILED;
+        event->exit_status = EXIT_ENVIRONMENT;
+    }
+    slot->busy = slot->dead = false;
+    return true;
+}
+
+static bool next_of_compiler(struct worker_pool *p, size_t i, double now, struct pool_event *event)
+{
+    struct compile_slot *slot = &p->compilers[i];
+    json_t *message;
+    int got;
+    while ((got = worker_receive(&slot->worker, &message, &event->why)) > 0) {
+        if (slot->busy && json_get_integer(message, "id", -1) == slot->id) {
+            slot->busy = false;
+            slot->failed_starts = 0;
+            event->kind = POOL_COMPILER_ANSWER;
+            event->answer = message;
+            return true;
+        }
+        json_decref(message);
+    }
+    if (got < 0) return lose_compiler(slot, event);
+    if (slot->dead) {
+        event->why = slot->death;
+        return lose_compiler(slot, event);
+    }
+    if (!slot->busy || now < slot->deadline) return false;
+    error_set(&event->why, "the compiler missed its deadline and was killed");
+    event->late = true;
+    return lose_compiler(slot, event);
+}
+
+bool pool_next(struct worker_pool *p, double now, struct pool_event *event)
+{
+    *event = (struct pool_event){.exit_status = EXIT_DONE};
+    for (event->worker = 0; event->worker < p->gpu_count; event->worker++)
+        if (next_of_gpu(p, event->worker, now, event)) return true;
+    for (event->worker = 0; event->worker < p->compiler_count; event->worker++)
+        if (next_of_compiler(p, event->worker, now, event)) return true;
+    return false;
+}

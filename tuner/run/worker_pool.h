@@ -1,0 +1,118 @@
+// The worker processes of a run: compilers, each with one request at a time, and GPU workers, each with a short queue.
+// The pool starts them, sets GPU workers up for a job, keeps deadlines (a request's runs from when it is at the head of
+// its worker's queue), kills what is late or sends something invalid, and starts anew what died. What happens is handed
+// out as events. It knows requests as JSON and nothing of tasks, strategies and stores.
+#ifndef SWEETSPOT_WORKER_POOL_H
+#define SWEETSPOT_WORKER_POOL_H
+
+#include "tuner/job/job.h"
+#include "tuner/run/worker.h"
+
+enum { POOL_SETUP_TIMEOUT = 600 }; // s
+
+enum gpu_state { GPU_DOWN, GPU_HELLO, GPU_JOB, GPU_READY };
+
+struct gpu_request {
+    int64_t id;
+    double timeout; // s, from when it is at the head
+};
+
+struct gpu_slot {
+    struct worker worker;
+    char *name, *device, *uuid; // "gpu 0", "0"; uuid: of the device, once it was met
+    enum gpu_state state;
+    int64_t setup_id;
+    double deadline; // of the set-up or of the head of the queue
+    size_t queued;
+    struct gpu_request *queue;
+    int failed_starts;
+    bool ending; // it answered "crashed": its end is expected
+    bool dead;   // its pipe is closed: `death` says how
+    struct error death;
+};
+
+struct compile_slot {
+    struct worker worker;
+    char *name;
+    bool busy;
+    int64_t id;
+    double deadline;
+    int failed_starts;
+    bool dead;
+    struct error death;
+};
+
+struct pool_settings {
+    const char *device;                        // "0", "0,2", or "replay:FILE"
+    int64_t compilers;                         // 0: one a core
+    bool counters;                             // GPU workers load what counts
+    void *user;                                // of both
+    void (*log)(void *user, const char *text); // what workers write on stderr; NULL: nobody
+    void (*progress)(void *user, const char *worker, const char *what, double share); // of a set-up; NULL: nobody
+};
+
+struct worker_pool {
+    struct pool_settings settings;
+    bool replay;
+    char *replay_file, *gpu_program, *compile_program;
+    size_t gpu_count, compiler_count;
+    struct gpu_slot *gpus;
+    struct compile_slot *compilers;
+    // What the first workers said of themselves; the texts are borrowed from `hello` and `compiler_hello`.
+    json_t *hello, *compiler_hello;
+    const char *device_name, *arch, *driver, *compiler;
+    struct device_limits limits;
+    int64_t memory;      // free on the device, bytes
+    json_t *job_request; // what every GPU worker is set up with
+};
+
+// Starts the first compiler and the first GPU worker and waits for what they say of themselves. 0, or an exit status
+// with a message. The caller releases in either case.
+int pool_open(struct worker_pool *, const struct pool_settings *, struct error *);
+void pool_stop(struct worker_pool *, double seconds); // gives GPU workers so long to end by themselves
+void pool_release(struct worker_pool *);              // kills all, frees
+
+// Set-up: blocking questions to the first compiler and the first GPU worker. They take the request. NULL with a message
+// when the worker died, was late (pool->gpus[0].worker.failure says which) or sent something invalid.
+json_t *pool_ask_compiler(struct worker_pool *, json_t *request, double seconds, struct error *);
+json_t *pool_ask_gpu(struct worker_pool *, json_t *request, double seconds, struct error *);
+// Sets the first GPU worker up for a job (takes the request), waits for its answer, and keeps the request for the
+// others. 0, or an exit status with a message.
+int pool_set_up(struct worker_pool *, json_t *request, json_t **answer, struct error *);
+
+// Starts every GPU worker that is not running: POOL_GPU_READY follows. -1 with a message.
+int pool_start_gpus(struct worker_pool *, struct error *);
+
+// Sends a request (takes it), to be answered within `seconds`. A compiler that is not running is started first: -1 with
+// a message when that fails. The compiler must be idle, the GPU ready.
+int pool_send_compiler(struct worker_pool *, size_t compiler, json_t *request, double seconds, struct error *);
+void pool_send_gpu(struct worker_pool *, size_t gpu, json_t *request, double seconds);
+// Forgets what the compiler is at, by killing it.
+void pool_stop_compiler(struct worker_pool *, size_t compiler);
+
+enum pool_event_kind {
+    POOL_GPU_READY,       // set up
+    POOL_GPU_ANSWER,      // to the head of its queue
+    POOL_GPU_LOST,        // killed or dead, its queue with it: pool_start_gpus starts another
+    POOL_COMPILER_ANSWER, // to its request
+    POOL_COMPILER_LOST,   // its request is lost with it; started again when it gets the next
+    POOL_FAILED,          // workers cannot be started or set up, or do not fit together: the run has to end
+};
+
+struct pool_event {
+    enum pool_event_kind kind;
+    size_t worker;
+    json_t *answer;   // new reference; NULL but for answers
+    bool busy;        // LOST: it had a request
+    bool late;        // LOST: it missed a deadline
+    bool announced;   // LOST: it had answered that it would end, so no request in its queue is to blame
+    int exit_status;  // FAILED
+    struct error why; // LOST, FAILED
+};
+
+// Waits until a worker has something to say, at most so long, and reads it.
+void pool_wait(struct worker_pool *, int milliseconds);
+// The next thing that happened; false when there is nothing more. `now` is held against deadlines.
+bool pool_next(struct worker_pool *, double now, struct pool_event *);
+
+#endif

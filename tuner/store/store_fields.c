@@ -1,0 +1,285 @@
+// The table of a trial's fields as SQL: columns, statements, binding and reading. Everything is by the fields' names,
+// in the table's order; a column that the file lacks is read as NULL.
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/store/store_internal.h"
+
+static const char *const tables[FIELD_LEVELS] = {"trials", "trial_problems", "trial_stages"};
+
+// Every type has a default, so that a column can be added to rows that are there.
+static const char *const types[FIELD_KINDS] = {
+    [FIELD_TEXT] = "TEXT NOT NULL DEFAULT ''",
+    [FIELD_STATUS] = "TEXT NOT NULL DEFAULT ''",
+    [FIELD_BOOL] = "INTEGER NOT NULL DEFAULT 0",
+    [FIELD_COUNT] = "INTEGER NOT NULL DEFAULT 0",
+    [FIELD_INTEGER] = "INTEGER",
+    [FIELD_REAL] = "REAL",
+    [FIELD_SAMPLES] = "TEXT NOT NULL DEFAULT ''",
+};
+
+// A text that is put together piece by piece.
+struct builder {
+    char *text;
+    size_t length, room;
+};
+
+static void append(struct builder *b, const char *piece)
+{
+    size_t length = strlen(piece);
+    if (b->length + length + 1 > b->room) {
+        b->room = 2 * b->room + length + 256;
+        b->text = memory_grow(b->text, b->room, 1);
+    }
+    memcpy(b->text + b->length, piece, length + 1);
+    b->length += length;
+}
+
+// The next stored field of a level from *i on; NULL at the end.
+static const struct trial_field *next_field(enum field_level level, size_t *i)
+{
+    size_t count;
+    const struct trial_field *fields = trial_fields(&count);
+    while (*i < count && (fields[*i].level != level || fields[*i].flags & FIELD_DERIVED)) ++*i;
+    return *i < count ? &fields[(*i)++] : NULL;
+}
+
+char *store_column_definitions(enum field_level level)
+{
+    struct builder b = {0};
+    size_t i = 0;
+    for (const struct trial_field *f; (f = next_field(level, &i));) {
+        if (b.length) append(&b, ", ");
+        append(&b, f->name);
+        append(&b, " ");
+        append(&b, types[f->kind]);
+    }
+    return b.text;
+}
+
+static char *insert_text(enum field_level level, const char *owner)
+{
+    struct builder b = {0};
+    size_t i = 0, count = 0;
+    append(&b, "INSERT INTO ");
+    append(&b, tables[level]);
+    append(&b, " (");
+    append(&b, owner);
+    for (const struct trial_field *f; (f = next_field(level, &i)); count++) {
+        append(&b, ", ");
+        append(&b, f->name);
+    }
+    append(&b, strchr(owner, ',') ? ") VALUES (?, ?" : ") VALUES (?");
+    while (count--) append(&b, ", ?");
+    append(&b, ")");
+    return b.text;
+}
+
+static char *select_text(const struct store *store, enum field_level level, const char *first, const char *rest)
+{
+    struct builder b = {0};
+    size_t i = 0;
+    append(&b, "SELECT ");
+    append(&b, first);
+    for (const struct trial_field *f; (f = next_field(level, &i));) {
+        append(&b, ", ");
+        char *column = !store->present[i - 1]    ? text_copy("NULL")
+                       : f->flags & FIELD_JUDGED ? text_format("coalesce(v.%s, t.%s)", f->name, f->name)
+                                                 : text_format("t.%s", f->name);
+        append(&b, column);
+        free(column);
+    }
+    append(&b, rest);
+    return b.text;
+}
+
+char *store_field_statement(const struct store *store, enum statement which)
+{
+    switch (which) {
+    case STATEMENT_ADD_TRIAL:
+        return insert_text(FIELD_TRIAL, "environment");
+    case STATEMENT_ADD_PROBLEM:
+        return insert_text(FIELD_PROBLEM, "trial, position");
+    case STATEMENT_ADD_STAGE:
+        return insert_text(FIELD_STAGE, "trial, position");
+    case STATEMENT_FIND:
+        return select_text(store, FIELD_TRIAL, "t.id",
+                           " FROM " STORE_JUDGED_TRIALS " WHERE t.environment = ? AND t.config = ?");
+    case STATEMENT_GET:
+        return select_text(store, FIELD_TRIAL, "t.id", " FROM " STORE_JUDGED_TRIALS " WHERE t.id = ?");
+    case STATEMENT_PROBLEMS:
+        return select_text(store, FIELD_PROBLEM, "t.trial", " FROM trial_problems t WHERE trial = ? ORDER BY position");
+    case STATEMENT_STAGES:
+        return select_text(store, FIELD_STAGE, "t.trial", " FROM trial_stages t WHERE trial = ? ORDER BY position");
+    default:
+        return NULL;
+    }
+}
+
+static bool has_column(struct store *store, const struct trial_field *f, struct error *err, bool *failed)
+{
+    sqlite3_stmt *query = NULL;
+    if (*failed || store_prepare(store, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?", &query, err)) {
+        *failed = true;
+        return false;
+    }
+    sqlite3_bind_text(query, 1, tables[f->level], -1, SQLITE_STATIC);
+    sqlite3_bind_text(query, 2, f->name, -1, SQLITE_STATIC);
+    int step = sqlite3_step(query);
+    if (step != SQLITE_ROW && step != SQLITE_DONE) {
+        store_failed(store, err);
+        *failed = true;
+    }
+    sqlite3_finalize(query);
+    return step == SQLITE_ROW;
+}
+
+int store_find_columns(struct store *store, struct error *err)
+{
+    size_t count;
+    bool failed = false;
+    trial_fields(&count);
+    if (!store->present) store->present = memory_new(count, sizeof *store->present);
+    store->incomplete = false;
+    for (int level = 0; level < FIELD_LEVELS; level++) {
+        size_t i = 0;
+        for (const struct trial_field *f; (f = next_field((enum field_level)level, &i));) {
+            store->present[i - 1] = has_column(store, f, err, &failed);
+            store->incomplete |= !store->present[i - 1];
+        }
+    }
+    return failed ? -1 : 0;
+}
+
+int store_add_columns(struct store *store, struct error *err)
+{
+    if (store_begin(store, err)) return -1;
+    int status = store_find_columns(store, err); // another process may have added some
+    for (int level = 0; level < FIELD_LEVELS; level++) {
+        size_t i = 0;
+        for (const struct trial_field *f; (f = next_field((enum field_level)level, &i));) {
+            if (status || store->present[i - 1]) continue;
+            char *text = text_format("ALTER TABLE %s ADD COLUMN %s %s", tables[level], f->name, types[f->kind]);
+            status = store_execute(store, text, err);
+            free(text);
+        }
+    }
+    status = store_end(store, status, err);
+    if (!status) status = store_find_columns(store, err);
+    for (size_t i = 0; i < STATEMENT_COUNT; i++) { // their texts name the columns
+        sqlite3_finalize(store->statements[i]);
+        store->statements[i] = NULL;
+    }
+    return status;
+}
+
+// Samples are kept as text, "1.25e-05 1.26e-05": 9 digits where those give the number back, else 17.
+static void bind_samples(sqlite3_stmt *statement, int parameter, const double *samples, size_t count)
+{
+    char *text = memory_new(count, 32);
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        char number[32];
+        snprintf(number, sizeof number, "%.9g", samples[i]);
+        if (strtod(number, NULL) != samples[i]) snprintf(number, sizeof number, "%.17g", samples[i]);
+        used += (size_t)sprintf(text + used, "%s%s", i ? " " : "", number);
+    }
+    sqlite3_bind_text(statement, parameter, text, -1, free);
+}
+
+void store_bind_fields(sqlite3_stmt *statement, int *parameter, enum field_level level, const void *record)
+{
+    size_t i = 0;
+    for (const struct trial_field *f; (f = next_field(level, &i));) {
+        const void *place = (const char *)record + f->place;
+        int at = (*parameter)++;
+        switch (f->kind) {
+        case FIELD_TEXT: {
+            const char *text = *(const char *const *)place;
+            sqlite3_bind_text(statement, at, text ? text : "", -1, SQLITE_STATIC);
+            break;
+        }
+        case FIELD_STATUS:
+            sqlite3_bind_text(statement, at, status_name(*(const enum trial_status *)place), -1, SQLITE_STATIC);
+            break;
+        case FIELD_BOOL:
+            sqlite3_bind_int(statement, at, *(const bool *)place);
+            break;
+        case FIELD_COUNT:
+            sqlite3_bind_int64(statement, at, *(const int64_t *)place);
+            break;
+        case FIELD_INTEGER:
+            if (*(const int64_t *)place < 0)
+                sqlite3_bind_null(statement, at);
+            else
+                sqlite3_bind_int64(statement, at, *(const int64_t *)place);
+            break;
+        case FIELD_REAL: // NaN becomes NULL by SQLite's own rule
+            sqlite3_bind_double(statement, at, *(const double *)place);
+            break;
+        default:
+            bind_samples(statement, at, *(const double *const *)place,
+                         *(const size_t *)((const char *)record + f->count_place));
+        }
+    }
+}
+
+static void read_samples(const char *text, const double **samples, size_t *count, struct arena *memory)
+{
+    size_t most = 0;
+    *count = 0;
+    for (const char *p = text; p && *p; p++) most += p == text || *p == ' ';
+    if (!most) return;
+    double *values = arena_new(memory, most * sizeof *values);
+    for (char *end; *count < most; text = end) {
+        double value = strtod(text, &end);
+        if (end == text) break;
+        values[(*count)++] = value;
+    }
+    *samples = values;
+}
+
+int store_read_fields(struct store *store, sqlite3_stmt *query, int *column, enum field_level level, void *record,
+                      struct arena *memory, struct error *err)
+{
+    size_t i = 0;
+    for (const struct trial_field *f; (f = next_field(level, &i));) {
+        void *place = (char *)record + f->place;
+        int at = (*column)++;
+        bool null = sqlite3_column_type(query, at) == SQLITE_NULL;
+        const char *text = f->kind == FIELD_TEXT || f->kind == FIELD_STATUS || f->kind == FIELD_SAMPLES
+                               ? (const char *)sqlite3_column_text(query, at)
+                               : NULL;
+        switch (f->kind) {
+        case FIELD_TEXT:
+            *(const char **)place = text && *text ? arena_copy(memory, text) : "";
+            break;
+        case FIELD_STATUS: {
+            int status = status_find(text);
+            if (status < 0) return error_set(err, "store '%s': a trial has the unknown status '%s'", store->path, text);
+            *(enum trial_status *)place = (enum trial_status)status;
+            break;
+        }
+        case FIELD_BOOL:
+            *(bool *)place = sqlite3_column_int(query, at);
+            break;
+        case FIELD_COUNT:
+            *(int64_t *)place = sqlite3_column_int64(query, at);
+            break;
+        case FIELD_INTEGER:
+            *(int64_t *)place = null ? -1 : sqlite3_column_int64(query, at);
+            break;
+        case FIELD_REAL:
+            *(double *)place = null ? (double)NAN : sqlite3_column_double(query, at);
+            break;
+        default:
+            read_samples(text, (const double **)place, (size_t *)((char *)record + f->count_place), memory);
+        }
+    }
+    return 0;
+}

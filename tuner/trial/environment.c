@@ -1,0 +1,187 @@
+// See environment.h.
+#include "tuner/trial/environment.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+
+static const struct environment_setting settings[] = {
+    {"job", true, "the job's name"},
+    {"source", true, "hash of the template and the files that it includes"},
+    {"stages.#", true, "a stage's entry, or its operation and the library that computes it"},
+    {"options.#", true, "an option for the compiler"},
+    {"defines.#", true, "a macro that all configurations share: NAME=VALUE"},
+    {"parameters.#", true, "a tuning parameter's name; its values do not matter, being in the configuration"},
+    {"compiler", true, "the compiler and its version"},
+    {"device", true, "the device's name"},
+    {"arch", true, "the architecture that is compiled for"},
+    {"driver", true, "the driver's version"},
+    {"replayed", true, "the trials come from a recording"},
+    {"cache", true, "whether the L2 is cold or warm when a launch is timed"},
+    {"problems.#.name", true, "a problem's name"},
+    {"problems.#.tune", true, "it is measured, not only verified"},
+    {"problems.#.weight", true, "its weight in the objective"},
+    {"problems.#.sizes.*", true, "one of its sizes"},
+    {"problems.#.roles.*", true, "a size or scalar that the reference is computed from"},
+    {"problems.#.flops", true, "its work: operations"},
+    {"problems.#.bytes", true, "its work: bytes"},
+    {"problems.#.buffers.#.name", true, "a buffer's name"},
+    {"problems.#.buffers.#.type", true, "the type of its elements"},
+    {"problems.#.buffers.#.rows", true, "how many rows it has"},
+    {"problems.#.buffers.#.cols", true, "how many elements a row has"},
+    {"problems.#.buffers.#.ld", true, "elements from one row to the next"},
+    {"problems.#.buffers.#.direction", true, "in, out, inout or scratch"},
+    {"problems.#.buffers.#.fill.kind", true, "what it is filled with"},
+    {"problems.#.buffers.#.fill.value", true, "the constant that it is filled with"},
+    {"problems.#.buffers.#.fill.low", true, "the lower end of the values that it is filled with"},
+    {"problems.#.buffers.#.fill.high", true, "the upper end of the values that it is filled with"},
+    {"problems.#.buffers.#.fill.path", true, "the file that it is filled from"},
+    {"reference.kind", true, "what results are compared with"},
+    {"reference.name", true, "the reference's operation"},
+    {"reference.by", true, "the library that computes the operation"},
+    {"reference.buffers.*", true, "the buffer that has a role in the operation"},
+    {"reference.path", true, "the shared library that computes the reference"},
+    {"reference.function", true, "the function in that library"},
+    {"reference.files.*", true, "the file that holds a buffer's expected values"},
+    {"reference.problems.#.problem", true, "a problem for which the reference's kernel has a launch"},
+    {"reference.problems.#.stages.#.symbol", true, "the reference's kernel"},
+    {"reference.problems.#.stages.#.grid.#", true, "its blocks"},
+    {"reference.problems.#.stages.#.block.#", true, "its threads"},
+    {"reference.problems.#.stages.#.cluster.#", true, "its blocks a cluster"},
+    {"reference.problems.#.stages.#.shared", true, "its dynamic shared memory"},
+    {"reference.problems.#.stages.#.cooperative", true, "it is launched cooperatively"},
+    {"reference.problems.#.stages.#.overlap", true, "it may begin before the kernel before it has ended"},
+    {"reference.problems.#.stages.#.args.#.*", true, "one of its arguments: a scalar, a buffer or a tensor map"},
+    {"reference.problems.#.stages.#.args.#.*.#", true, "a list of its tensor map: sizes, strides or box"},
+    {"reference.cubin", false, "a path: the kernel's source is the template's or the reference's own"},
+    {"verify.enabled", true, "results are compared at all"},
+    {"verify.tolerance", true, "what multiplies an operation's error bound"},
+    {"verify.absolute", true, "the absolute error allowed where there is no operation"},
+    {"verify.relative", true, "the relative error allowed where there is no operation"},
+    {"verify.deterministic", true, "two runs must agree bit by bit"},
+    {"verify.guard_bytes", true, "size of the guards around every buffer"},
+};
+
+const struct environment_setting *environment_settings(size_t *count)
+{
+    *count = sizeof settings / sizeof *settings;
+    return settings;
+}
+
+// Whether a path, part by part, is one that the name stands for.
+static bool stands_for(const char *name, const char *path)
+{
+    for (;;) {
+        size_t wanted = strcspn(name, "."), found = strcspn(path, ".");
+        bool digits = found > 0 && strspn(path, "0123456789") >= found;
+        if (wanted == 1 && *name == '#') {
+            if (!digits) return false;
+        } else if (wanted != 1 || *name != '*') {
+            if (wanted != found || strncmp(name, path, found) != 0) return false;
+        }
+        name += wanted;
+        path += found;
+        if (!*name || !*path) return *name == *path;
+        name++;
+        path++;
+    }
+}
+
+static const struct environment_setting *find(const char *path)
+{
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (stands_for(settings[i].name, path)) return &settings[i];
+    return NULL;
+}
+
+struct setting_lines {
+    char **line;
+    size_t count, room;
+    bool strict;
+    struct error *err;
+};
+
+// A value as text that gives it back: a real has a point or an exponent, a string its quotes.
+static char *value_text(const json_t *value)
+{
+    if (!json_is_real(value)) return json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    double real = json_real_value(value);
+    char *text = text_format("%.17g", real);
+    if (strcspn(text, ".en") < strlen(text)) return text;
+    char *longer = text_format("%s.0", text);
+    free(text);
+    return longer;
+}
+
+static int collect(struct setting_lines *l, const char *path, const json_t *value)
+{
+    size_t i;
+    const char *key;
+    json_t *part;
+    int result = 0;
+    if (json_is_object(value)) {
+        json_object_foreach((json_t *)value, key, part)
+        {
+            char *deeper = text_format("%s%s%s", path, *path ? "." : "", key);
+            if (!result) result = collect(l, deeper, part);
+            free(deeper);
+        }
+        return result;
+    }
+    if (json_is_array(value)) {
+        json_array_foreach(value, i, part)
+        {
+            char *deeper = text_format("%s.%zu", path, i);
+            if (!result) result = collect(l, deeper, part);
+            free(deeper);
+        }
+        return result;
+    }
+    const struct environment_setting *setting = find(path);
+    if (!setting && l->strict) return error_set(l->err, "nobody has said whether '%s' matters for a trial", path);
+    if (setting && !setting->matters) return 0;
+    char *text = value_text(value);
+    if (!text) return error_set(l->err, "'%s' is not UTF-8", path);
+    if (l->count == l->room) {
+        l->room = 2 * l->room + 64;
+        l->line = memory_grow(l->line, l->room, sizeof *l->line);
+    }
+    l->line[l->count++] = text_format("%s %s\n", path, text);
+    free(text);
+    return 0;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+char *environment_text(const json_t *facts, bool strict, struct error *err)
+{
+    struct setting_lines l = {.strict = strict, .err = err};
+    char *text = NULL;
+    int failed = facts ? collect(&l, "", facts) : error_set(err, "what the trials depend on is not UTF-8");
+    if (l.count) qsort(l.line, l.count, sizeof *l.line, compare_lines);
+    size_t length = 0;
+    for (size_t i = 0; i < l.count; i++) length += strlen(l.line[i]);
+    if (!failed) {
+        text = memory_new(length + 32, 1);
+        char *end = text + sprintf(text, "environment %d\n", ENVIRONMENT_VERSION);
+        for (size_t i = 0; i < l.count; i++) end = stpcpy(end, l.line[i]);
+    }
+    for (size_t i = 0; i < l.count; i++) free(l.line[i]);
+    free(l.line);
+    return text;
+}
+
+void environment_key(const char *text, char key[HASH_TEXT_SIZE])
+{
+    struct hash *h = hash_new();
+    hash_text(h, text);
+    hash_finish(h, key);
+}

@@ -1,0 +1,47 @@
+// An environment: what a trial's result depends on besides its configuration. Trials of different environments are
+// never compared; trials of the same one are never measured twice.
+//
+// The environment's key is a hash of its *settings*: a text with a line for each thing that matters, in the order of
+// the names, under a first line with the version of the list. What can be in it is the table of environment.c. The text
+// is made from a document of facts whose members are part of this format; where the workers' requests have members of
+// the same names that is convenience, and where those change, whoever builds the document translates
+// (tuner/run/run_environment.c). A member that the table does not have is refused, so that nothing new can come to
+// matter, or not to matter, unnoticed.
+#ifndef SWEETSPOT_ENVIRONMENT_H
+#define SWEETSPOT_ENVIRONMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tuner/base/error.h"
+#include "tuner/base/hash.h"
+#include "tuner/base/json.h"
+
+enum { ENVIRONMENT_VERSION = 1 }; // of the table and the text: another version means other keys
+
+// All strings; "" where unknown.
+struct environment {
+    const char *key;         // 32 hex digits: environment_key(settings)
+    const char *job;         // job name
+    const char *source_hash; // template and included files
+    const char *compiler;    // "nvrtc 13.0"
+    const char *device;      // "NVIDIA H200"
+    const char *arch;        // "sm_90a"
+    const char *driver;      // "580.159.04"
+    const char *settings;    // everything, these included
+};
+
+struct environment_setting {
+    const char *name;    // "problems.#.buffers.#.rows": # is any index, * any name
+    bool matters;        // otherwise it is known and left out
+    const char *meaning; // one line; why, where it does not matter
+};
+
+const struct environment_setting *environment_settings(size_t *count);
+
+// The settings of a document of facts, malloc'ed. `strict`: a member that the table does not have is refused, with NULL
+// and a message; otherwise it matters.
+char *environment_text(const json_t *facts, bool strict, struct error *);
+void environment_key(const char *settings, char key[HASH_TEXT_SIZE]);
+
+#endif

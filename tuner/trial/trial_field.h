@@ -1,0 +1,68 @@
+// The figures of a trial as one table. A figure is added by one line there (trial_field.c), one member in trial.h, and
+// the place that measures it; the store, the workers' answers, recorded spaces, export, import, and the reports in JSON
+// and CSV follow.
+#ifndef SWEETSPOT_TRIAL_FIELD_H
+#define SWEETSPOT_TRIAL_FIELD_H
+
+#include "tuner/base/arena.h"
+#include "tuner/base/json.h"
+#include "tuner/trial/trial.h"
+
+enum field_level { FIELD_TRIAL, FIELD_PROBLEM, FIELD_STAGE, FIELD_LEVELS };
+
+enum field_kind {
+    FIELD_TEXT,    // const char *; never NULL after trial_clear
+    FIELD_STATUS,  // enum trial_status, shown as its word
+    FIELD_BOOL,    // bool
+    FIELD_COUNT,   // int64_t; 0 is nothing to tell
+    FIELD_INTEGER, // int64_t; -1 unknown
+    FIELD_REAL,    // double; NaN unknown
+    FIELD_SAMPLES, // const double *, and size_t at count_place
+    FIELD_KINDS
+};
+
+enum field_flags {
+    FIELD_RECORDED = 1, // recorded spaces have it: a column of this name
+    FIELD_COMPILER = 2, // the compiler answers it, as `answer`
+    FIELD_GPU = 4,      // the GPU worker answers it, as `answer`
+    FIELD_DERIVED = 8,  // computed from other figures: not stored
+    FIELD_JUDGED = 16,  // a later verdict on the trial replaces it
+};
+
+struct trial_field {
+    const char *name; // of the store's column, in recorded spaces and in reports; unique within its level
+    const char *unit; // "s", "bytes", "W"; "" where there is none
+    enum field_level level;
+    enum field_kind kind;
+    size_t place, count_place; // in the level's struct
+    unsigned flags;
+    const char *answer;  // its name in a worker's answer
+    const char *meaning; // one line
+};
+
+// All fields, in the order of the store's columns.
+const struct trial_field *trial_fields(size_t *count);
+// The field of a level with this name, or NULL.
+const struct trial_field *trial_field_find(enum field_level, const char *name);
+const char *field_level_name(enum field_level); // "trial", "problem", "stage"
+const char *field_kind_name(enum field_kind);
+
+// `record` is a struct trial, trial_problem or trial_stage, as the level says.
+
+// Everything unknown, whatever is no field zero.
+void trial_clear(enum field_level, void *record);
+bool field_known(const struct trial_field *, const void *record);
+// The value; null where unknown. New reference.
+json_t *field_json(const struct trial_field *, const void *record);
+// Takes a value of the field's type; whatever else leaves the record as it is. Texts and samples are kept in `memory`.
+void field_take(const struct trial_field *, void *record, const json_t *value, struct arena *memory);
+
+// A worker's answer: `from` is FIELD_COMPILER or FIELD_GPU. Writing adds the known fields to the object, reading takes
+// those that it has.
+void trial_write_answer(enum field_level, unsigned from, const void *record, json_t *answer);
+void trial_read_answer(enum field_level, unsigned from, void *record, const json_t *answer, struct arena *memory);
+
+// All known fields of a record by their names; of a trial also its "problems" and "stages". New reference.
+json_t *trial_json(enum field_level, const void *record);
+
+#endif
