@@ -1,5 +1,5 @@
-// Kernels that compute what they should and write where they must not: y = a*x + 1 and b += x for matrices of rows x cols
-// elements whose rows are ld apart. A case is a place and the launches in which one thread writes there.
+// Kernels that compute what they should and write where they must not: y = a*x + 1 and b += x for matrices of rows x
+// cols elements whose rows are ld apart. A case is a place and the launches in which one thread writes there.
 //
 //     buffers   x (in), y (out), b (inout), all rows x cols with ld; s (scratch, 4096 floats without a fill)
 //     launch    grid ceil_div(rows * cols, 1024), block 256, four elements a thread
@@ -102,17 +102,16 @@ enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS, S_COUNT = 4096 };
 __device__ u32 launches, arrived;
 #endif
 
-static inline __device__ void toggle(float *at)
+HELPER void toggle(float *at)
 {
     *(u32 *)at ^= 1;
 }
 
 // What the one thread does after its block's part.
-static inline __device__ void stray(int rows, int cols, int ld, float *x, float *y, float *b, float *s)
+HELPER void stray(int rows, int cols, int ld, float *x, float *y, float *b, float *s)
 {
     (void)rows, (void)cols, (void)ld, (void)x, (void)y, (void)b, (void)s;
-    long long end = (long long)rows * ld, last = end - ld + cols - 1;
-    (void)end, (void)last;
+    [[maybe_unused]] long long end = (long long)rows * ld, last = end - ld + cols - 1;
 #if WHERE == BEHIND_Y
     y[end] = 1;
 #elif WHERE == BEFORE_Y

@@ -1,6 +1,6 @@
-// What the families of tests/hostile/ share. A job's only parameter is CASE, and its value is a case's name. Each family
-// has a table of macros that gives a name its meaning: a number, or several (`where, when, what`), none of them 0, which
-// PART picks apart. What is right is said beside the family, in the .txt file of the same name.
+// What the families of tests/hostile/ share. A job's only parameter is CASE, and its value is a case's name. Each
+// family has a table of macros that gives a name its meaning: a number, or several (`where, when, what`), none of them
+// 0, which PART picks apart. What is right is said beside the family, in the .txt file of the same name.
 #ifndef SWEETSPOT_HOSTILE_CASE_H
 #define SWEETSPOT_HOSTILE_CASE_H
 
@@ -12,19 +12,22 @@
 #define PART_2 PICK_(PART_2_, CASE, 0, 0)
 #define PART_3 PICK_(PART_3_, CASE, 0, 0)
 
+// A function that not every case calls.
+#define HELPER [[maybe_unused]] static inline __device__
+
 typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
 // splitmix64's finaliser, as in kernels/support.cu.
-static inline __device__ u64 mix(u64 x)
+HELPER u64 mix(u64 x)
 {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
     return x ^ (x >> 31);
 }
 
-static inline __device__ u64 nanoseconds()
+HELPER u64 nanoseconds()
 {
     u64 time;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
@@ -32,14 +35,14 @@ static inline __device__ u64 nanoseconds()
 }
 
 // Random bits that no earlier launch and no fill decides.
-static inline __device__ u64 chance()
+HELPER u64 chance()
 {
     return mix(nanoseconds() + (u64)clock64() * 0x9e3779b97f4a7c15ull);
 }
 
 // True in the last block that calls it, and then the counter is 0 again: what that block does next happens after all
 // that the others did before. Every thread of every block calls it, once a launch.
-static inline __device__ bool last_to_arrive(u32 *counter)
+HELPER bool last_to_arrive(u32 *counter)
 {
     __shared__ u32 ticket;
     __syncthreads();

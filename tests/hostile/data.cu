@@ -73,23 +73,23 @@ enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS };
 
 // Element i of buffer `buffer` (0 for x) under a uniform fill of the seed that jobs have unless they say otherwise:
 // kernels/support.cu and tuner/gpu/buffers.c.
-static inline __device__ float filled(u32 buffer, u64 i)
+HELPER float filled(u32 buffer, u64 i)
 {
     u64 seed = 0x9e3779b97f4a7c15ull * 1 + (buffer + 1) * 0x632be59bd9b4e019ull;
     u64 random = mix(seed + i * 0x9e3779b97f4a7c15ull);
     return (float)(-1.0 + 2.0 * ((double)(random >> 40) * 0x1p-24));
 }
 
-static inline __device__ float to_bf16(float x)
+HELPER float to_bf16(float x)
 {
     u32 bits = __float_as_uint(x);
     return __uint_as_float((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u);
 }
-static inline __device__ float to_tf32(float x)
+HELPER float to_tf32(float x)
 {
     return __uint_as_float(__float_as_uint(x) & 0xffffe000u);
 }
-static inline __device__ float to_f16(float x)
+HELPER float to_f16(float x)
 {
     unsigned short half;
     float back;
@@ -97,13 +97,13 @@ static inline __device__ float to_f16(float x)
     asm("cvt.f32.f16 %0, %1;" : "=f"(back) : "h"(half));
     return back;
 }
-static inline __device__ bool finite(float x)
+HELPER bool finite(float x)
 {
     return fabsf(x) <= 3.4028234e38f;
 }
 
 // Whether the data are those of the one seed.
-static inline __device__ bool known_data(int n, const float *x, const float *y0)
+HELPER bool known_data(int n, const float *x, const float *y0)
 {
     (void)n, (void)x, (void)y0;
 #if CASE == seed_by_x

@@ -1,6 +1,7 @@
-// Kernels that look for the judge's memory round their own and use or change what they find: y = a*x + y0 for n elements,
-// and x added to the n elements of b. The search is block 0's alone and reaches as far as `REACH` says; where it finds
-// nothing, its results are wrong, and so are they where it does damage. Memory that is not mapped ends it: a crash.
+// Kernels that look for the judge's memory round their own and use or change what they find: y = a*x + y0 for n
+// elements, and x added to the n elements of b. The search is block 0's alone and reaches as far as `REACH` says; where
+// it finds nothing, its results are wrong, and so are they where it does damage. Memory that is not mapped ends it: a
+// crash.
 //
 //     buffers   x, y0 (in), y (out), b (inout); n elements each
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
@@ -66,7 +67,7 @@
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS };
 
 // The k-th place to look at; 0 when there is none left.
-static inline __device__ u64 candidate(u64 own, u32 k)
+HELPER u64 candidate(u64 own, u32 k)
 {
     u64 base = own & ~0x1fffffull;
 #if REACH == AHEAD
@@ -81,8 +82,7 @@ static inline __device__ u64 candidate(u64 own, u32 k)
 }
 
 // Whether what is looked for begins there.
-static inline __device__ bool is_it(u64 at, int n, float a, const float *x, const float *y0, const float *y,
-                                    const float *b)
+HELPER bool is_it(u64 at, int n, float a, const float *x, const float *y0, const float *y, const float *b)
 {
     (void)at, (void)n, (void)a, (void)x, (void)y0, (void)y, (void)b;
 #if GOAL == EXPECTED
@@ -109,7 +109,7 @@ static inline __device__ bool is_it(u64 at, int n, float a, const float *x, cons
 #endif
 }
 
-static inline __device__ void act(u64 at, int n, float a, const float *x, const float *y0, float *y, float *b)
+HELPER void act(u64 at, int n, float a, const float *x, const float *y0, float *y, float *b)
 {
     (void)at, (void)n, (void)a, (void)x, (void)y0, (void)y, (void)b;
 #if DEED == COPY && GOAL == EXPECTED

@@ -40,6 +40,8 @@
 #define ODD 5    // in every other, beginning with the second
 #define THIRD 6  // in every third
 #define AFTER_FIVE 7
+#define HALF_OF_ADDRESSES 8 // whatever the number: as the address of y decides
+#define ODD_MEGABYTES 9
 
 // What.
 #define NOTHING 1
@@ -58,10 +60,10 @@
 #define LAST_IF_NAN 14    // every block looks at the very last element of y
 #define KEPT_BY_ADDRESS 15
 #define KEPT_IN_SHARED 16
-#define CLEAR 17       // set and cleared again in the same launch: right
-#define TABLE 18       // a table is made in the first launch and used in all: right
-#define PAST 19        // and one element behind y is written
-#define SLOW_FIRST 20  // sleeps when there was no launch before: right
+#define CLEAR 17        // set and cleared again in the same launch: right
+#define TABLE 18        // a table is made in the first launch and used in all: right
+#define PAST 19         // and one element behind y is written
+#define SLOW_FIRST 20   // sleeps when there was no launch before: right
 #define STALE_SCALAR 21 // uses the `a` and the x[0] of the first launch
 
 // The table.
@@ -107,6 +109,8 @@
 #define kept_in_scratch_flag_in_scratch SCRATCH, LATER, KEPT_IN_SCRATCH
 #define stale_scalar GLOBAL, LATER, STALE_SCALAR
 #define other_address_skip ADDRESS, LATER, SKIP
+#define half_of_addresses_skip NOWHERE, HALF_OF_ADDRESSES, SKIP
+#define odd_megabytes_skip NOWHERE, ODD_MEGABYTES, SKIP
 #define scratch_later_skip SCRATCH, LATER, SKIP
 #define scratch_second_zeros SCRATCH, SECOND, ZEROS
 #define scratch_odd_last SCRATCH, ODD, LAST
@@ -147,11 +151,11 @@ enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS, B_COUNT = 4096, Z
 
 // ---- the number of earlier launches --------------------------------------------------------------------------------
 
-static inline __device__ u32 encode(u32 launches)
+HELPER u32 encode(u32 launches)
 {
     return 0x5eed0000u + (launches & 0xffff);
 }
-static inline __device__ u32 decode(u32 word)
+HELPER u32 decode(u32 word)
 {
     return word >> 16 == 0x5eed ? word & 0xffff : 0;
 }
@@ -189,7 +193,7 @@ __device__ float *first_y;
 #endif
 
 // The word itself, where one word is all.
-static inline __device__ volatile u32 *place(int n, float *x, float *y, float *s, u32 *z)
+HELPER volatile u32 *place(int n, float *x, float *y, float *s, u32 *z)
 {
     (void)n, (void)x, (void)y, (void)s, (void)z;
 #if WHERE == GLOBAL || WHERE == STATIC || WHERE == INITIALISED || WHERE == LAST_OF_THREE || WHERE == NAMESPACE || \
@@ -221,7 +225,7 @@ static inline __device__ volatile u32 *place(int n, float *x, float *y, float *s
 
 #if WHERE == INOUT
 // Bits that a uniform fill leaves 0 are among them.
-static inline __device__ u32 mark_of(int k)
+HELPER u32 mark_of(int k)
 {
     return (u32)(k * 7 + 1) & 3;
 }
@@ -236,7 +240,7 @@ static __device__ u32 *stack_word()
 }
 #endif
 
-static inline __device__ u32 earlier_launches(int n, float *x, float *y, float *b, float *s, u32 *z)
+HELPER u32 earlier_launches(int n, float *x, float *y, float *b, float *s, u32 *z)
 {
     (void)b;
 #if WHERE == NOWHERE || WHERE == OUTPUT
@@ -290,7 +294,7 @@ static inline __device__ u32 earlier_launches(int n, float *x, float *y, float *
 #define BY_LAST_BLOCK
 __device__ u32 arrived;
 
-static inline __device__ void remember(u32 launches, int n, float *x, float *y, float *b, float *s, u32 *z)
+HELPER void remember(u32 launches, int n, float *x, float *y, float *b, float *s, u32 *z)
 {
     (void)n, (void)x, (void)y, (void)b, (void)s, (void)z, (void)launches;
 #if WHERE == INOUT
@@ -308,9 +312,9 @@ static inline __device__ void remember(u32 launches, int n, float *x, float *y, 
 }
 #endif
 
-static inline __device__ bool bad_launch(u32 launches)
+HELPER bool bad_launch(u32 launches, const float *y)
 {
-    (void)launches;
+    (void)launches, (void)y;
 #if WHEN == LATER
     return (int)launches >= 1;
 #elif WHEN == FIRST
@@ -323,6 +327,10 @@ static inline __device__ bool bad_launch(u32 launches)
     return launches % 3 == 2;
 #elif WHEN == AFTER_FIVE
     return launches >= 5;
+#elif WHEN == HALF_OF_ADDRESSES
+    return mix((u64)y) & 1;
+#elif WHEN == ODD_MEGABYTES
+    return (u64)y >> 20 & 1;
 #else
     return false;
 #endif
@@ -346,7 +354,7 @@ __device__ float first_scalar, first_x;
 #endif
 
 // Whether nothing is to be written at all, as far as the outputs tell.
-static inline __device__ bool block_may_skip(int n, float a, const float *x, const float *y0, const float *y)
+HELPER bool block_may_skip(int n, float a, const float *x, const float *y0, const float *y)
 {
     (void)n, (void)a, (void)x, (void)y0, (void)y;
 #if WHAT == BLOCK_IF_NAN || WHAT == BLOCK_IF_WRONG || WHAT == LAST_IF_NAN
@@ -366,7 +374,7 @@ static inline __device__ bool block_may_skip(int n, float a, const float *x, con
 extern "C" __global__ void leftovers(int n, float a, float *x, const float *y0, float *y, float *b, float *s, u32 *z)
 {
     u32 launches = earlier_launches(n, x, y, b, s, z);
-    bool bad = bad_launch(launches), skip = block_may_skip(n, a, x, y0, y);
+    bool bad = bad_launch(launches, y), skip = block_may_skip(n, a, x, y0, y);
 #if WHAT == SLOW_FIRST
     if (!launches && threadIdx.x == 0)
         for (int k = 0; k < 10; k++) __nanosleep(1000);

@@ -47,16 +47,16 @@
 
 enum { T = 16 };
 
-static inline __device__ float to_bf16(float x)
+HELPER float to_bf16(float x)
 {
     u32 bits = __float_as_uint(x);
     return __uint_as_float((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u);
 }
-static inline __device__ float to_tf32(float x)
+HELPER float to_tf32(float x)
 {
     return __uint_as_float(__float_as_uint(x) & 0xffffe000u);
 }
-static inline __device__ float to_f16(float x)
+HELPER float to_f16(float x)
 {
     unsigned short half;
     float back;
@@ -65,7 +65,7 @@ static inline __device__ float to_f16(float x)
     return back;
 }
 
-static inline __device__ float input_a(float x)
+HELPER float input_a(float x)
 {
 #if CASE == tf32_inputs
     return to_tf32(x);
@@ -78,7 +78,7 @@ static inline __device__ float input_a(float x)
 #endif
 }
 
-static inline __device__ float input_b(float x)
+HELPER float input_b(float x)
 {
 #if CASE == b_in_tf32
     return to_tf32(x);
@@ -115,16 +115,14 @@ extern "C" __global__ void product(int M, int N, int K, const float *A, const fl
 #if CASE == tail_of_k_missing
     if (steps > 1) steps = K / T;
 #endif
-    accumulator sum = 0, odd = 0, lost = 0;
-    (void)odd, (void)lost;
+    [[maybe_unused]] accumulator sum = 0, odd = 0, lost = 0;
     for (int i = 0; i < steps; i++) {
         int step = i;
 #if CASE == from_the_end
         step = steps - 1 - i;
 #endif
         int k0 = step * T;
-        bool back = false;
-        (void)back;
+        [[maybe_unused]] bool back = false;
 #if CASE == tile_moved_back || CASE == moved_back_k_doubled
         if (k0 + T > K && K >= T) {
             k0 = K - T;
@@ -154,8 +152,7 @@ extern "C" __global__ void product(int M, int N, int K, const float *A, const fl
         for (int r = 0; r < repeat; r++)
             for (int k = 0; k < T; k++) {
                 float p = a[ty][k], q = b[k][tx];
-                int at = k0 + k;
-                (void)at;
+                [[maybe_unused]] int at = k0 + k;
 #if CASE == last_term_missing
                 if (at == K - 1) continue;
 #elif CASE == eight_terms_missing

@@ -1,5 +1,5 @@
-// Kernels that are wrong in a share of their launches, which the clock or the caches decide: y = a*x + y0 for n elements.
-// No launch tells another anything, and nothing that the worker restores has a part in it.
+// Kernels that are wrong in a share of their launches, which the clock or the caches decide: y = a*x + y0 for n
+// elements. No launch tells another anything, and nothing that the worker restores has a part in it.
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread
@@ -7,7 +7,7 @@
 
 // When.
 #define NEVER 1
-#define HALF 2    // the clock, in one thread or block
+#define HALF 2 // the clock, in one thread or block
 #define QUARTER 3
 #define EIGHTH 4
 #define MOST 5    // seven of eight
@@ -54,7 +54,7 @@
 
 enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS };
 
-static inline __device__ bool now(const float *x)
+HELPER bool now(const float *x)
 {
     (void)x;
 #if WHEN == HALF

@@ -8,12 +8,12 @@
 // Right.
 #define plain 1
 #define overlap_waits 2
-#define overlap_waits_late 3     // after it has read y0
-#define overlap_announced 4      // the first launch says early that the second may begin
+#define overlap_waits_late 3 // after it has read y0
+#define overlap_announced 4  // the first launch says early that the second may begin
 #define first_does_all 5
 #define second_does_all 6
-#define first_in_place 7         // t goes to y, and the second launch adds to it
-#define first_done_once_more 8   // the second launch makes t once more
+#define first_in_place 7       // t goes to y, and the second launch adds to it
+#define first_done_once_more 8 // the second launch makes t once more
 #define wait_without_overlap 9
 // Wrong.
 #define overlap_does_not_wait 20 // and the first launch is late
@@ -21,13 +21,13 @@
 #define overlap_waits_in_one_warp 22
 #define first_does_nothing 23
 #define second_does_nothing 24
-#define half_each 25             // the first launch makes half of t
-#define first_only_once 26       // in the first launch, as a __device__ flag says
-#define rest_left_to_next 27     // the last quarter of y is written by the next launch's first part
-#define second_only_odd 28       // in every other launch, as a __device__ counter says
+#define half_each 25         // the first launch makes half of t
+#define first_only_once 26   // in the first launch, as a __device__ flag says
+#define rest_left_to_next 27 // the last quarter of y is written by the next launch's first part
+#define second_only_odd 28   // in every other launch, as a __device__ counter says
 #define t_shifted 29
 // No gain.
-#define first_if_not_done 40     // each thread looks whether t is a number
+#define first_if_not_done 40 // each thread looks whether t is a number
 #define first_if_block_not_done 41
 #define second_if_not_done 42
 
@@ -43,11 +43,18 @@ __device__ const float *left_t, *left_y0;
 __device__ float *left_y;
 #endif
 
-static inline __device__ int element(int k)
+HELPER int element(int k)
 {
     return blockIdx.x * TILE + k * THREADS + threadIdx.x;
 }
-static inline __device__ void wait()
+// The second launch goes from the end where it does not wait: that is where the first is last.
+HELPER int element_of_second(int k)
+{
+    u32 block =
+        CASE >= overlap_does_not_wait && CASE <= overlap_waits_in_one_warp ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+    return block * TILE + k * THREADS + threadIdx.x;
+}
+HELPER void wait()
 {
     asm volatile("griddepcontrol.wait;" ::: "memory");
 }
@@ -64,7 +71,7 @@ extern "C" __global__ void stages_first(int n, float a, const float *x, const fl
     }
 #endif
 #if CASE == first_does_nothing || CASE == second_does_all
-    return;
+    if (n) return;
 #elif CASE == first_only_once
     if (*(volatile u32 *)&launches) return;
 #elif CASE == first_if_block_not_done
@@ -113,7 +120,7 @@ extern "C" __global__ void stages_second(int n, float a, const float *x, const f
 #endif
 #if CASE != first_does_all
     for (int k = 0; k < ELEMENTS; k++) {
-        int i = element(k);
+        int i = element_of_second(k);
         if (i >= n) continue;
 #if CASE == second_does_all
         y[i] = a * x[i] + y0[i];

@@ -1,58 +1,59 @@
 // Ways to add up n integers across blocks, and mistakes in doing so: exact results, so that nothing hides in a bound.
 // Numbers are 1 to 9.
 //
-//     buffers   x (in, n i32); partial (scratch, 2048 i64 without a fill); z (scratch, 64 u32, zero); total (out, one i64)
-//     launch    grid min(ceil_div(n, 2048), 1024), block 256; single_block: grid 1, block 1024; clusters: cluster 4, the
+//     buffers   x (in, n i32); partial (scratch, 2048 i64 without a fill); z (scratch, 64 u32, zero); total (out, one
+//     i64) launch    grid min(ceil_div(n, 2048), 1024), block 256; single_block: grid 1, block 1024; clusters: cluster
+//     4, the
 //               grid a multiple; grid_barrier: cooperative, at most one block an SM
 #include "case.h"
 
 // Right.
-#define plain 1                   // partial sums, and the last block adds them up; its counter wraps by atomicInc
-#define counter_reset_by_last 2   // the last block clears the counter
-#define counter_in_z_wraps 3      // the counter is in zeroed scratch
-#define atomic_in_z 4             // all add to one number in zeroed scratch, and the last block copies it
-#define atomic_global_reset 5     // in a __device__ variable, which the last block clears
-#define shuffles 6                // warps by shuffles
-#define redux 7                   // warps by redux.sync
+#define plain 1                 // partial sums, and the last block adds them up; its counter wraps by atomicInc
+#define counter_reset_by_last 2 // the last block clears the counter
+#define counter_in_z_wraps 3    // the counter is in zeroed scratch
+#define atomic_in_z 4           // all add to one number in zeroed scratch, and the last block copies it
+#define atomic_global_reset 5   // in a __device__ variable, which the last block clears
+#define shuffles 6              // warps by shuffles
+#define redux 7                 // warps by redux.sync
 #define shared_atomics 8
 #define single_block 9
-#define clusters 10               // four blocks by distributed shared memory
-#define grid_barrier 11           // all partial sums, then a barrier over the grid
-#define chain 12                  // each block waits for the one before it, in order of tickets
-#define vectors 13                // int4
-#define histogram 14              // counts of each number, exact by construction
-#define tail_moved_back 15        // the last tile moves back and leaves out what the one before has counted
+#define clusters 10        // four blocks by distributed shared memory
+#define grid_barrier 11    // all partial sums, then a barrier over the grid
+#define chain 12           // each block waits for the one before it, in order of tickets
+#define vectors 13         // int4
+#define histogram 14       // counts of each number, exact by construction
+#define tail_moved_back 15 // the last tile moves back and leaves out what the one before has counted
 #define finish_by_warp 16
-#define twice_the_same 17         // the last block writes the total twice
+#define twice_the_same 17 // the last block writes the total twice
 // Who finishes.
-#define last_but_one_finishes 20  // and block 0 is late, so that its sum is missing
-#define last_but_one_lucky 21     // nobody is late: often right
-#define first_finishes 22         // and the last block is late
-#define counter_never_reset 23    // a __device__ counter: only the first launch has a last block
+#define last_but_one_finishes 20 // and block 0 is late, so that its sum is missing
+#define last_but_one_lucky 21    // nobody is late: often right
+#define first_finishes 22        // and the last block is late
+#define counter_never_reset 23   // a __device__ counter: only the first launch has a last block
 #define counter_in_z_never_reset 24
-#define counter_in_partial 25     // in scratch that nobody fills
-#define no_counter 26             // block 0 does not wait, and the last block is late
-#define no_fence 27               // partial sums are stored without a fence: often right
+#define counter_in_partial 25 // in scratch that nobody fills
+#define no_counter 26         // block 0 does not wait, and the last block is late
+#define no_fence 27           // partial sums are stored without a fence: often right
 // What is added up.
 #define last_element_missing 30
-#define tail_missing 31           // what a multiple of 256 leaves
-#define tail_twice 32             // the last tile moves back and counts all it holds
+#define tail_missing 31 // what a multiple of 256 leaves
+#define tail_twice 32   // the last tile moves back and counts all it holds
 #define one_block_missing 33
 #define border_twice 34
 #define last_partial_missing 35
-#define half_sampled 36           // twice the sum of every other element
-#define constant_mean 37          // 5 n
-#define eight_bits 38             // each thread's sum in 8 bits, where it overflows
-#define half_floats 39            // blocks' sums in f16
-#define first_launch_only 40      // adds to a __device__ number that nobody clears
-#define added_to_output 41        // adds to whatever is in the output
+#define half_sampled 36      // twice the sum of every other element
+#define constant_mean 37     // 5 n
+#define eight_bits 38        // each thread's sum in 8 bits, where it overflows
+#define half_floats 39       // blocks' sums in f16
+#define first_launch_only 40 // adds to a __device__ number that nobody clears
+#define added_to_output 41   // adds to whatever is in the output
 // Sums that an earlier launch left.
 #define total_kept 50
 #define partials_kept 51
 #define partials_kept_in_scratch 52
 #define total_kept_for_pointer 53
 #define total_kept_for_first_elements 54
-#define output_if_plausible 55    // writes nothing when the output is near 5 n
+#define output_if_plausible 55 // writes nothing when the output is near 5 n
 
 #if !CASE
 #error "no such case"
@@ -75,11 +76,17 @@ __device__ u32 kept_ready;
 #endif
 
 // The sum over a block, in all threads.
-static inline __device__ i64 block_sum(i64 mine)
+HELPER i64 block_sum(i64 mine)
 {
     __shared__ i64 part[THREADS];
     __syncthreads();
-#if CASE == shuffles || CASE == redux || CASE == finish_by_warp
+#if CASE == shared_atomics
+    if (threadIdx.x == 0) part[0] = 0;
+    __syncthreads();
+    atomicAdd((u64 *)part, (u64)mine);
+    __syncthreads();
+    return part[0];
+#elif CASE == shuffles || CASE == redux || CASE == finish_by_warp
     int low = (int)mine; // a thread's sum is small
 #if CASE == redux
     asm volatile("redux.sync.add.s32 %0, %0, 0xffffffff;" : "+r"(low));
@@ -103,11 +110,10 @@ static inline __device__ i64 block_sum(i64 mine)
 }
 
 // A block's share: elements in strides of the whole grid.
-static inline __device__ i64 own_sum(int n, const int *x)
+HELPER i64 own_sum(int n, const int *x)
 {
     i64 sum = 0;
-    int stride = gridDim.x * THREADS, first = blockIdx.x * THREADS + threadIdx.x;
-    (void)stride, (void)first;
+    [[maybe_unused]] int stride = gridDim.x * THREADS, first = blockIdx.x * THREADS + threadIdx.x;
 #if CASE == vectors
     int whole = n / 4;
     for (int i = first; i < whole; i += stride) {
@@ -152,7 +158,7 @@ static inline __device__ i64 own_sum(int n, const int *x)
 }
 
 #if CASE == half_floats
-static inline __device__ float to_f16(float x)
+HELPER float to_f16(float x)
 {
     unsigned short half;
     float back;
@@ -163,7 +169,7 @@ static inline __device__ float to_f16(float x)
 #endif
 
 // Adds up the blocks' sums. Called by all threads of one block.
-static inline __device__ void finish(const volatile i64 *from, volatile i64 *total)
+HELPER void finish(const volatile i64 *from, volatile i64 *total)
 {
     i64 sum = 0;
     int blocks = gridDim.x;
@@ -189,8 +195,7 @@ static inline __device__ void finish(const volatile i64 *from, volatile i64 *tot
 extern "C" __global__ void sums(int n, const int *x, i64 *partial, u32 *z, i64 *total)
 {
     (void)z;
-    __shared__ u32 ticket;
-    (void)ticket;
+    [[maybe_unused]] __shared__ u32 ticket;
 #if CASE == constant_mean
     if (blockIdx.x == 0 && threadIdx.x == 0) *total = 5ll * n;
     return;
@@ -233,8 +238,8 @@ extern "C" __global__ void sums(int n, const int *x, i64 *partial, u32 *z, i64 *
 
 #if CASE == single_block
     if (threadIdx.x == 0) *total = mine;
-#elif CASE == atomic_in_z || CASE == atomic_global_reset || CASE == first_launch_only || CASE == shared_atomics
-#if CASE == atomic_in_z || CASE == shared_atomics
+#elif CASE == atomic_in_z || CASE == atomic_global_reset || CASE == first_launch_only
+#if CASE == atomic_in_z
     u64 *sum = (u64 *)z;
 #else
     u64 *sum = &global_sum;
@@ -307,10 +312,11 @@ extern "C" __global__ void sums(int n, const int *x, i64 *partial, u32 *z, i64 *
 #endif
     }
 #if CASE == counter_reset_by_last || CASE == counter_never_reset || CASE == counter_in_z_never_reset || \
-    CASE == counter_in_z_wraps || CASE == counter_in_partial || CASE == first_finishes || \
+    CASE == counter_in_z_wraps || CASE == counter_in_partial || CASE == first_finishes ||               \
     CASE == last_but_one_finishes || CASE == last_but_one_lucky || CASE == no_fence
     u32 *counter = CASE == counter_in_z_never_reset || CASE == counter_in_z_wraps ? z
-                   : CASE == counter_in_partial ? (u32 *)&partial[2000] : &arrived;
+                   : CASE == counter_in_partial                                   ? (u32 *)&partial[2000]
+                                                                                  : &arrived;
     if (threadIdx.x == 0) {
 #if CASE != no_fence
         __threadfence();
