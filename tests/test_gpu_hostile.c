@@ -41,7 +41,7 @@ static struct attack_class classes[CLASSES_MAX];
 static int class_count;
 
 // Ways to run a family.
-enum { SMALL_COLD = 1, LARGE_COLD = 2, SMALL_WARM = 4, LARGE_WARM = 8, SINGLE_COLD = 16 };
+enum { SMALL_COLD = 1, LARGE_COLD = 2, SMALL_WARM = 4, LARGE_WARM = 8, SINGLE_COLD = 16, ALL_WAYS = 31 };
 static const struct {
     int bit;
     const char *name;
@@ -57,21 +57,21 @@ static const struct {
     int ways, possible;        // those that are run, and those in which the verdicts hold
     const char *small, *large; // the problem in the job file, and the one of launches of 100 us and more
 } families[] = {
-    {"right", SMALL_COLD | LARGE_WARM, 31, "n = 1000003", "n = 40000003"},
-    {"leftovers", SMALL_COLD | LARGE_COLD | SMALL_WARM, 31, "n = 1000003", "n = 40000003"},
-    {"bounds", SMALL_COLD | LARGE_COLD, 31, "rows = 515", "rows = 26003"},
-    {"judge", SMALL_COLD | LARGE_COLD, 31, "n = 1000003", "n = 40000003"},
+    {"right", SMALL_COLD | LARGE_WARM, ALL_WAYS, "n = 1000003", "n = 40000003"},
+    {"leftovers", SMALL_COLD | LARGE_COLD | SMALL_WARM, ALL_WAYS, "n = 1000003", "n = 40000003"},
+    {"bounds", SMALL_COLD | LARGE_COLD, ALL_WAYS, "rows = 515", "rows = 26003"},
+    {"judge", SMALL_COLD | LARGE_COLD, ALL_WAYS, "n = 1000003", "n = 40000003"},
     {"sometimes", SMALL_COLD | LARGE_COLD, SMALL_COLD | LARGE_COLD | SINGLE_COLD, "n = 1000003", "n = 40000003"},
     {"timing", SMALL_COLD | SINGLE_COLD, SMALL_COLD | LARGE_COLD | SINGLE_COLD, "n = 1000003", "n = 40000003"},
-    {"stages", SMALL_COLD | LARGE_COLD, 31, "n = 1000003", "n = 40000003"},
-    {"sums", SMALL_COLD | LARGE_WARM, 31, "n = 4194304", "n = 104857600"},
-    {"loose", SMALL_COLD, 31, "n = 1000003", "n = 40000003"},
-    {"data", SMALL_COLD | LARGE_COLD, 31, "n = 1000003", "n = 40000003"},
-    {"nonfinite", SMALL_COLD, 31, "n = 1000003", "n = 40000003"},
-    {"tiny", SMALL_COLD, 31, "n = 1000003", "n = 40000003"},
-    {"exact", SMALL_COLD, 31, "n = 1000003", "n = 40000003"},
-    {"product", SMALL_COLD | LARGE_COLD, 31, "M = 160; N = 160; K = 160", "M = 1024; N = 1024; K = 768"},
-    {"crashes", SMALL_COLD | LARGE_WARM, 31, "n = 1000003", "n = 40000003"},
+    {"stages", SMALL_COLD | LARGE_COLD, ALL_WAYS, "n = 1000003", "n = 40000003"},
+    {"sums", SMALL_COLD | LARGE_WARM, ALL_WAYS, "n = 4194304", "n = 104857600"},
+    {"loose", SMALL_COLD, ALL_WAYS, "n = 1000003", "n = 40000003"},
+    {"data", SMALL_COLD | LARGE_COLD, ALL_WAYS, "n = 1000003", "n = 40000003"},
+    {"nonfinite", SMALL_COLD, ALL_WAYS, "n = 1000003", "n = 40000003"},
+    {"tiny", SMALL_COLD, ALL_WAYS, "n = 1000003", "n = 40000003"},
+    {"exact", SMALL_COLD, ALL_WAYS, "n = 1000003", "n = 40000003"},
+    {"product", SMALL_COLD | LARGE_COLD, ALL_WAYS, "M = 160; N = 160; K = 160", "M = 1024; N = 1024; K = 768"},
+    {"crashes", SMALL_COLD | LARGE_WARM, ALL_WAYS, "n = 1000003", "n = 40000003"},
 };
 enum { FAMILY_COUNT = sizeof families / sizeof *families };
 

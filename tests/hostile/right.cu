@@ -287,8 +287,7 @@ HELPER u32 address(const void *p)
 HELPER void vector_part(int n, float a, const float *x, const float *y0, float *y, float *s, u32 *z)
 {
     (void)s, (void)z;
-    long long tile = blockIdx.x, tiles = (n + TILE - 1) / TILE;
-    (void)tile, (void)tiles;
+    [[maybe_unused]] long long tile = blockIdx.x, tiles = (n + TILE - 1) / TILE;
 #if CASE == grid_stride
     for (; tile < tiles; tile += gridDim.x) tile_plainly(tile, n, a, x, y0, y);
 #elif CASE == last_tiles_first
@@ -393,7 +392,7 @@ HELPER void vector_part(int n, float a, const float *x, const float *y0, float *
         if (tile * TILE + k < n) y[tile * TILE + k] = a * staged[k] + y0[tile * TILE + k];
 #elif CASE == bulk_copies || CASE == bulk_stores
     __shared__ __align__(128) float staged[TILE];
-    __shared__ __align__(8) u64 barrier;
+    [[maybe_unused]] __shared__ __align__(8) u64 barrier;
     if ((tile + 1) * TILE > n) {
         tile_plainly(tile, n, a, x, y0, y);
         return;
@@ -415,7 +414,6 @@ HELPER void vector_part(int n, float a, const float *x, const float *y0, float *
                  : "memory");
     for (int k = threadIdx.x; k < TILE; k += THREADS) y[tile * TILE + k] = a * staged[k] + y0[tile * TILE + k];
 #else
-    (void)barrier;
     for (int k = threadIdx.x; k < TILE; k += THREADS) staged[k] = a * x[tile * TILE + k] + y0[tile * TILE + k];
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
