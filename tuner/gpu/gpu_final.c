@@ -16,7 +16,8 @@ enum { RACERS_MAX = MEASURE_BATCH, RETAKES = 5, ROUNDS_MAX = 10000, RACES_MAX = 
 
 struct race_entry {
     int64_t trial; // -1: a baseline
-    struct pipeline pipeline;
+    const json_t *request;
+    struct pipeline pipeline; // opened when it is its turn
     struct baseline *baseline;
     enum trial_status status;
     struct error reason;
@@ -32,6 +33,7 @@ struct gpu_final {
     size_t count, rounds, places;
     struct race_entry *entries;
     uint64_t random;
+    int64_t at; // the trial whose turn it is; 0: all race; -1: a baseline
     final_progress *progress;
     void *user;
 };
@@ -74,11 +76,8 @@ static int enter(struct gpu_final *f, struct baselines *baselines, const json_t 
     json_array_foreach(candidates, i, each)
     {
         struct race_entry *e = &f->entries[f->count++];
-        struct error why = {""};
         e->trial = json_get_integer(each, "trial", 0);
-        int failed = pipeline_open(&e->pipeline, f->w, each, &why);
-        if (failed == CUDA_CRASHED) return *err = why, failed;
-        if (failed) disqualify(e, STATUS_LAUNCH_ERROR, why.message);
+        e->request = each;
     }
     json_array_foreach(names, i, each)
     {
@@ -163,6 +162,12 @@ static int try_out(struct gpu_final *f, struct race_entry *e, size_t problem, do
     return failed;
 }
 
+static void announce(struct gpu_final *f, double share, int64_t trial)
+{
+    f->at = trial;
+    f->progress(f->user, share, trial);
+}
+
 // Everything that a trial asks of a candidate, on the final's data. One that does not stand is out, and what it may
 // have damaged is mended.
 static int prove(struct gpu_final *f, struct race_entry *e, struct error *err)
@@ -171,8 +176,13 @@ static int prove(struct gpu_final *f, struct race_entry *e, struct error *err)
     double estimate;
     int failed = 0;
     if (e->status != STATUS_OK) return 0;
+    announce(f, 0, e->trial);
+    if (e->request && (failed = pipeline_open(&e->pipeline, f->w, e->request, err))) {
+        if (failed == CUDA_CRASHED) return failed;
+        disqualify(e, STATUS_LAUNCH_ERROR, err->message);
+        return 0;
+    }
     e->enters = true;
-    f->progress(f->user, 0, e->trial);
     verify_forget(f->w);
     failed = pass(f, e, true, err);
     if (!failed) failed = module_state_look(&e->pipeline.state, f->w->cuda, &late, err);
@@ -203,11 +213,12 @@ static int race_problem(struct gpu_final *f, size_t problem, double done, double
     for (size_t i = 0; i < f->count && !failed; i++) {
         if (!takes_part(&f->entries[i], problem)) continue;
         order[n++] = i;
-        f->progress(f->user, done, f->entries[i].trial);
+        announce(f, done, f->entries[i].trial);
         verify_forget(w);
         failed = plan(f, &f->entries[i], problem, err);
     }
     verify_several(w);
+    announce(f, done, 0);
     for (size_t round = 0, retakes = 0; round < f->rounds && n && !failed;) {
         for (size_t i = n - 1; i > 0; i--) {
             size_t j = draw(&f->random) % (i + 1), kept = order[i];
@@ -250,7 +261,7 @@ static int find_author(struct gpu_final *f, bool *found, struct error *err)
                 double estimate;
                 bool damaged = false;
                 if (!f->w->problems[k].tune || !takes_part(e, k)) continue;
-                f->progress(f->user, 0, e->trial);
+                announce(f, 0, e->trial);
                 verify_forget(f->w);
                 failed = try_out(f, e, k, &estimate, err);
                 if (!failed) failed = check_memory(f, e, &damaged, err);
@@ -362,6 +373,7 @@ int gpu_final_run(struct workload *w, struct baselines *baselines, const json_t 
         json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
         json_object_set_new(answer, "entries", entries_json(&f));
     }
+    if (failed == CUDA_CRASHED && f.at > 0) json_object_set_new(answer, "trial", json_integer(f.at)); // whose fault
     json_object_set_new(answer, "busy", json_real(measure_take_busy(w->measure)));
     json_object_set_new(answer, "wall", json_real(clock_now() - begin));
     for (size_t i = 0; i < f.count; i++) {

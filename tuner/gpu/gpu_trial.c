@@ -251,6 +251,8 @@ static int attempt(struct gpu_trial *t, const json_t *request, json_t *answer, s
         *err = why;
     }
     if (!failed || failed == CUDA_CRASHED) answer_with(t, answer);
+    // The device's heap and printf's buffer cannot be reset: the next candidate gets a fresh process.
+    if (t->pipeline.state.heap || t->pipeline.state.prints) json_object_set_new(answer, "restart", json_true());
     // The module of a crashed context cannot be unloaded, nor can anything else.
     if (failed != CUDA_CRASHED) pipeline_release(&t->pipeline);
     mark(t, "unload");

@@ -179,6 +179,7 @@ static int handle(struct gpu_worker *w, const char *line)
     }
     if ((failed || status >= 0) && !json_object_get(answer, "reason"))
         json_object_set_new(answer, "reason", json_string(err.message));
+    if (json_get_bool(answer, "restart", false)) status = EXIT_DONE;
     if (json_write_line(w->out, answer, &err)) status = EXIT_NOTHING; // nobody listens any more
     json_decref(answer);
     json_decref(request);

@@ -116,6 +116,10 @@ static void set_bound(const struct workload *w, struct bound *b, const struct op
 {
     const struct verify_settings *v = &w->verify;
     b->per_scale = v->tolerance * from->per_scale;
+    if (v->exact) {
+        b->per_scale = b->per_value = b->floor = 0;
+        return;
+    }
     b->per_value = v->tolerance * from->per_value + v->relative;
     b->floor = v->tolerance * from->floor + v->absolute;
 }
@@ -215,7 +219,7 @@ static int plain_bounds(struct workload *w, struct device_problem *p, struct err
         p->filled->bound[i].scale = 0;
         p->filled->bound[i].per_value = v->relative;
         p->filled->bound[i].floor = v->absolute;
-        if (v->relative > 0 || v->absolute > 0 || !element_is_float(b->view.type)) continue;
+        if (v->exact || v->relative > 0 || v->absolute > 0 || !element_is_float(b->view.type)) continue;
         double largest;
         int failed = support_max_abs(w->support, p->filled->bound[i].expected, (int64_t)elements(b), &largest, err);
         if (failed) return failed;

@@ -2,8 +2,9 @@
 // library, .npy files, or nowhere. Each computes a problem's expected outputs from its inputs as they lie on the
 // device, and decides what error is allowed.
 //
-// An operation brings its own bound. Elsewhere the job's absolute and relative errors apply; if it gives none, an
-// absolute error of 64 unit roundoffs of the largest expected value, which suits results of moderate sums and no more.
+// An operation brings its own bound. Elsewhere the job's absolute and relative errors apply, zero being zero (`exact`,
+// which holds for operations too); if it gives none, an absolute error of 64 unit roundoffs of the largest expected
+// value, which suits results of moderate sums and no more.
 #ifndef SWEETSPOT_GPU_REFERENCE_H
 #define SWEETSPOT_GPU_REFERENCE_H
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +165,8 @@ static uint64_t other_seed(const struct workload *w)
     const char *folder = json_get_string(json_object_get(w->request, "reference"), "cache", "");
     uint64_t seed = entropy_draw();
     if (!*folder || !reference_is_slow(w)) return seed;
-    char *path = text_format("%s/other-data", folder);
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/other-data", folder) >= (int)sizeof path) return seed;
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     uint64_t kept;
     if (file >= 0 && read(file, &kept, sizeof kept) == sizeof kept)
@@ -172,7 +174,6 @@ static uint64_t other_seed(const struct workload *w)
     else if (file >= 0 && write(file, &seed, sizeof seed) != sizeof seed)
         unlink(path); // full disk: another number the next time
     if (file >= 0) close(file);
-    free(path);
     return seed;
 }
 

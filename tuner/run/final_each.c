@@ -156,7 +156,7 @@ static json_t *describe_selector(const struct run *r, const struct kernel_set *s
     return list;
 }
 
-void run_final_finish_each(struct run *r)
+bool run_final_finish_each(struct run *r)
 {
     const json_t *list = json_object_get(r->final_answer, "entries"), *entry;
     size_t problems = r->job->tuned_count, count = 0, rounds = 0, i;
@@ -167,13 +167,8 @@ void run_final_finish_each(struct run *r)
     struct kernel_set set;
     json_array_foreach(list, i, entry)
     {
-        const char *status = json_get_string(entry, "status", "");
         if (!json_get_integer(entry, "trial", 0)) continue;
-        if (strcmp(status, "ok")) {
-            run_message(r, "%s is out of the final: %s: %s", json_get_string(entry, "name", "?"), status,
-                        json_get_string(entry, "reason", ""));
-            continue;
-        }
+        if (status_find(json_get_string(entry, "status", "")) != STATUS_OK) continue;
         for (size_t p = 0; p < problems; p++) {
             const json_t *samples = json_object_get(find_problem(entry, p), "times");
             double *values = memory_new(json_array_size(samples), sizeof *values);
@@ -188,12 +183,8 @@ void run_final_finish_each(struct run *r)
         for (size_t p = 0; p < problems; p++) relative_times[count * problems + p] = models[count].of[p];
         trials[count++] = json_get_integer(entry, "trial", 0);
     }
-    if (!count || choose_set(r, times, count, relative_times, &set)) {
-        run_message(
-            r, "the final has no winner: %s",
-            json_get_string(r->final_answer, "reason", "no candidates passed it that together serve every problem"));
-        r->final_failed = true;
-    } else {
+    bool decided = count && !choose_set(r, times, count, relative_times, &set);
+    if (decided) {
         json_t *kernels = json_array(), *dispatch = json_array(), *regrets = json_array();
         for (size_t k = 0; k < set.count; k++) json_array_append_new(kernels, json_integer(trials[set.chosen[k]]));
         for (size_t p = 0; p < problems; p++) {
@@ -211,4 +202,5 @@ void run_final_finish_each(struct run *r)
     free(relative_times);
     free(models);
     free(trials);
+    return decided;
 }

@@ -83,6 +83,11 @@ struct run {
     struct run_statistics statistics;
     struct run_display display;
     json_t *final_answer;
+    struct { // the candidate that took the final's worker with it; trial 0: unknown, or none
+        int64_t trial;
+        enum trial_status status;
+        struct error reason;
+    } final_blamed;
     bool final_failed;
     bool fatal; // `failure` says why the run ends
     int fatal_status;
@@ -125,12 +130,16 @@ void run_commit_counters(struct run *, struct task *, const json_t *counters);
 void run_fail(struct run *, int exit_status, const struct error *); // ends the run
 
 // final.c: the final.
-int run_final_begin(struct run *);      // adds the finalists' tasks; 0 none to decide between
-int run_final_begin_each(struct run *); // final_each.c: the same for objective "each"
-void run_final_finish_each(struct run *);
+int run_final_begin(struct run *);                  // adds the finalists' tasks; 0 none to decide between
+int run_final_begin_each(struct run *);             // final_each.c: the same for objective "each"
+bool run_final_finish_each(struct run *);           // false: no candidates that serve every problem
 void run_put_final(struct run *, json_t *document); // into the store; takes the document
 void run_final_send(struct run *, size_t gpu);
-void run_final_finish(struct run *); // the answer into the store, the summary onto stdout
+// The answer into the store, the summary onto stdout; who is out gets a verdict. Drops the finalists' tasks.
+enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_FAILED }; // AGAIN: nobody stands, but there may be others
+enum final_outcome run_final_finish(struct run *);
+// Messages and verdicts for the answer's entries that are out. How many candidates there were.
+size_t run_final_judge(struct run *);
 
 // progress.c
 void run_log(struct run *, const char *format, ...) __attribute__((format(printf, 2, 3)));
