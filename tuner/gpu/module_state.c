@@ -95,45 +95,27 @@ static int add(void *user, const char *name, size_t bytes, struct error *err)
     size_t known;
     int failed = cuda_module_global(f->cuda, f->module, name, &address, &known, err);
     if (failed) return failed;
-    struct module_range *grown = memory_try_grow(s->ranges, s->range_count + 1, sizeof *grown, err);
+    struct module_variable *grown = memory_try_grow(s->variables, s->count + 1, sizeof *grown, err);
     if (!grown) return -1;
-    s->ranges = grown;
-    s->ranges[s->range_count++] = (struct module_range){address, known < bytes ? bytes : known, 0};
+    s->variables = grown;
+    s->variables[s->count++] = (struct module_variable){address, known < bytes ? bytes : known, 0};
     return 0;
 }
 
-static int by_address(const void *a, const void *b)
+// Each is kept apart: the driver takes no copy that crosses from one variable to the next.
+static void place(struct module_state *s)
 {
-    uint64_t x = ((const struct module_range *)a)->address, y = ((const struct module_range *)b)->address;
-    return (x > y) - (x < y);
-}
-
-// The driver lays variables at multiples of 256 bytes: what lies in a smaller gap is theirs too.
-static void join(struct module_state *s)
-{
-    size_t n = 0;
-    if (s->range_count) qsort(s->ranges, s->range_count, sizeof *s->ranges, by_address);
-    for (size_t i = 0; i < s->range_count; i++) {
-        struct module_range *last = n ? &s->ranges[n - 1] : NULL;
-        uint64_t end = s->ranges[i].address + s->ranges[i].bytes;
-        if (last && s->ranges[i].address < last->address + last->bytes + 256) {
-            if (end > last->address + last->bytes) last->bytes = (size_t)(end - last->address);
-        } else {
-            s->ranges[n++] = s->ranges[i];
-        }
-    }
-    s->range_count = n;
-    for (size_t i = 0; i < n; i++) {
-        s->ranges[i].at = s->bytes;
-        s->bytes += s->ranges[i].bytes;
+    for (size_t i = 0; i < s->count; i++) {
+        s->variables[i].at = s->bytes;
+        s->bytes += s->variables[i].bytes;
     }
 }
 
 static int read_all(const struct module_state *s, struct cuda *cuda, unsigned char *to, struct error *err)
 {
     int failed = 0;
-    for (size_t i = 0; i < s->range_count && !failed; i++)
-        failed = cuda_download(cuda, to + s->ranges[i].at, s->ranges[i].address, s->ranges[i].bytes, err);
+    for (size_t i = 0; i < s->count && !failed; i++)
+        failed = cuda_download(cuda, to + s->variables[i].at, s->variables[i].address, s->variables[i].bytes, err);
     return failed ? failed : cuda_sync(cuda, err);
 }
 
@@ -144,7 +126,7 @@ int module_state_open(struct module_state *s, struct cuda *cuda, struct cuda_mod
     *s = (struct module_state){0};
     int failed = module_state_scan(image, size, &s->heap, &s->prints, add, &f, err);
     if (failed) return failed;
-    join(s);
+    place(s);
     if (!s->bytes) return 0;
     void *both = NULL;
     if ((failed = cuda_host_alloc(cuda, 2 * s->bytes, &both, err))) return failed;
@@ -156,23 +138,28 @@ int module_state_open(struct module_state *s, struct cuda *cuda, struct cuda_mod
 void module_state_release(struct module_state *s, struct cuda *cuda)
 {
     cuda_host_free(cuda, s->first);
-    free(s->ranges);
+    free(s->variables);
     *s = (struct module_state){0};
 }
 
 int module_state_restore(const struct module_state *s, struct cuda *cuda, struct error *err)
 {
     int failed = 0;
-    for (size_t i = 0; i < s->range_count && !failed; i++)
-        failed = cuda_upload(cuda, s->ranges[i].address, s->first + s->ranges[i].at, s->ranges[i].bytes, err);
+    for (size_t i = 0; i < s->count && !failed; i++) {
+        const struct module_variable *v = &s->variables[i];
+        if (v->changes) failed = cuda_upload(cuda, v->address, s->first + v->at, v->bytes, err);
+    }
     return failed;
 }
 
 int module_state_look(struct module_state *s, struct cuda *cuda, bool *late, struct error *err)
 {
     *late = false;
-    if (!s->bytes || s->changes) return 0;
-    int failed = read_all(s, cuda, s->now, err);
-    if (!failed) *late = s->changes = memcmp(s->first, s->now, s->bytes) != 0;
+    int failed = s->bytes ? read_all(s, cuda, s->now, err) : 0;
+    for (size_t i = 0; i < s->count && !failed; i++) {
+        struct module_variable *v = &s->variables[i];
+        if (v->changes || !memcmp(s->first + v->at, s->now + v->at, v->bytes)) continue;
+        v->changes = s->changes = *late = true;
+    }
     return failed;
 }

@@ -14,18 +14,17 @@
 
 #include "tuner/libraries/cuda.h"
 
-// Variables that lie side by side.
-struct module_range {
+struct module_variable {
     uint64_t address;
-    size_t bytes, at; // at: where their contents are kept
+    size_t bytes, at; // at: where its contents are kept
+    bool changes;     // it has been seen to change: it is written back before every launch that counts
 };
 
 struct module_state {
-    size_t bytes; // of all variables, with the gaps between them; 0: there is none
-    size_t range_count;
-    struct module_range *ranges;
+    size_t count, bytes;
+    struct module_variable *variables;
     unsigned char *first, *now; // page-locked: contents after loading; room for a look
-    bool changes;               // they have been seen to change: they must be restored before every launch
+    bool changes;               // any of them does
     bool heap, prints;          // calls malloc or free; calls printf
 };
 
@@ -35,7 +34,7 @@ int module_state_open(struct module_state *, struct cuda *, struct cuda_module *
                       struct error *err);
 void module_state_release(struct module_state *, struct cuda *);
 
-// Enqueues writing them back.
+// Enqueues writing back those that change.
 int module_state_restore(const struct module_state *, struct cuda *, struct error *err);
 // Waits, and sets `changes` if they are not what they were. (Many a variable is a constant that the compiler has left
 // there.) *late: they have changed for the first time.
