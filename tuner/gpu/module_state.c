@@ -98,7 +98,7 @@ static int add(void *user, const char *name, size_t bytes, struct error *err)
     struct module_variable *grown = memory_try_grow(s->variables, s->count + 1, sizeof *grown, err);
     if (!grown) return -1;
     s->variables = grown;
-    s->variables[s->count++] = (struct module_variable){address, known < bytes ? bytes : known, 0};
+    s->variables[s->count++] = (struct module_variable){.address = address, .bytes = known < bytes ? bytes : known};
     return 0;
 }
 
