@@ -290,8 +290,8 @@ struct copies {
     i64 shift[COPIES];
 };
 
-// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart (whole: one piece). With origins it gets what lies
-// there (whole), else the repeated pattern, whose lowest byte belongs to addresses that are multiples of 8.
+// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart (dense: one piece). With origins it gets what lies
+// there at the same distances, else the repeated pattern, whose lowest byte belongs to multiples of 8.
 struct restored {
     u64 address, rows, bytes, pitch, pattern, origin[2];
 };
@@ -319,12 +319,12 @@ extern "C" __global__ void support_restore(const __grid_constant__ restored_list
             u64 width = b.bytes / 4;
             for (u64 i = first; i < b.rows * width; i += stride) {
                 u64 row = i / width, offset = row * b.pitch + (i - row * width) * 4;
-                *(u32 *)(at + offset) = (u32)(b.pattern >> 8 * (offset & 7));
+                *(u32 *)(at + offset) = from ? *(const u32 *)(from + offset) : (u32)(b.pattern >> 8 * (offset & 7));
             }
         } else {
             for (u64 i = first; i < b.rows * b.bytes; i += stride) {
                 u64 row = i / b.bytes, offset = row * b.pitch + (i - row * b.bytes);
-                at[offset] = (u8)(b.pattern >> 8 * (offset & 7));
+                at[offset] = from ? from[offset] : (u8)(b.pattern >> 8 * (offset & 7));
             }
         }
     }

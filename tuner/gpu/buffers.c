@@ -261,7 +261,7 @@ int buffers_restore(struct buffers *s, const unsigned *copies, size_t n, uint16_
         const struct device_buffer *b = &s->list[i];
         const struct operand *v = &b->view;
         size_t size = element_size(v->type);
-        bool whole = v->ld == v->cols || b->origin[0];
+        bool whole = v->ld == v->cols; // else its padding stays as it is: a guard
         if (b->direction == DIRECTION_IN) continue;
         list[count++] = (struct restored){
             .address = v->device,
@@ -277,11 +277,12 @@ int buffers_restore(struct buffers *s, const unsigned *copies, size_t n, uint16_
     return support_restore(s->support, list, count, &to, n, err);
 }
 
-int buffers_guards(struct buffers *s, struct error *err)
+int buffers_guards(struct buffers *s, int copy, struct error *err)
 {
     struct copies in;
-    for (unsigned c = 0; c < s->copy_count; c++) in.shift[c] = s->shift[c];
-    return support_guards(s->support, s->regions, s->region_count, &in, s->copy_count, BUFFERS_GUARD, s->findings, err);
+    unsigned first = copy == BUFFERS_ALL ? 0 : (unsigned)copy, n = copy == BUFFERS_ALL ? s->copy_count : 1;
+    for (unsigned c = 0; c < n; c++) in.shift[c] = s->shift[first + c];
+    return support_guards(s->support, s->regions, s->region_count, &in, n, BUFFERS_GUARD, s->findings, err);
 }
 
 int buffers_clone(struct buffers *s, unsigned copies, struct error *err)

@@ -81,8 +81,10 @@ int buffers_keep(struct buffers *, unsigned set, struct error *err);
 // Makes n copies ready for a launch: outputs and scratch get `pattern` (scratch with a fill gets that), inout buffers
 // their first contents again. Enqueued.
 int buffers_restore(struct buffers *, const unsigned *copies, size_t n, uint16_t pattern, struct error *err);
-// Enqueues the checks of the guards of all copies into the findings, which must have been zeroed.
-int buffers_guards(struct buffers *, struct error *err);
+// Enqueues the checks of the guards of one copy, or of all (BUFFERS_ALL), into the findings, which must have been
+// zeroed.
+enum { BUFFERS_ALL = -1 };
+int buffers_guards(struct buffers *, int copy, struct error *err);
 
 // Makes sure that there are `copies` copies, at distances that cannot be foreseen. Those that there are stay.
 // CUDA_MEMORY: there is no room.

@@ -44,7 +44,8 @@ static void mark(struct gpu_trial *t, const char *phase)
 // Verdicts on all problems: the gravest decides.
 static void judge(struct gpu_trial *t)
 {
-    static const int gravity[STATUS_COUNT] = {[STATUS_WRONG] = 1, [STATUS_NONDETERMINISTIC] = 2};
+    static const int gravity[STATUS_COUNT] = {
+        [STATUS_WRONG] = 1, [STATUS_NONDETERMINISTIC] = 2, [STATUS_OUT_OF_BOUNDS] = 3};
     for (size_t k = 0; k < t->w->problem_count; k++) {
         struct error reason;
         struct verify_result result;

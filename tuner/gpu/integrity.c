@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tuner/base/entropy.h"
+#include "tuner/gpu/verify.h"
 
 enum piece_kind { INPUT, ORIGIN, EXPECTED, SCALE };
 
@@ -185,23 +186,6 @@ static void compare(void *user, const struct piece *p)
     r->sums += 2;
 }
 
-static void stray_words(const struct device_buffer *b, const struct verify_finding *f, struct error *reason)
-{
-    uint64_t offset = ~f->guard_first;
-    int64_t size = (int64_t)element_size(b->view.type), at = (int64_t)offset - (int64_t)b->front;
-    unsigned long long bytes = f->guard_bad;
-    if (at < 0)
-        error_set(reason, "wrote %llu bytes outside %s, the first %lld bytes before its beginning", bytes, b->name,
-                  (long long)-at);
-    else if (at >= (int64_t)b->bytes)
-        error_set(reason, "wrote %llu bytes outside %s, the first %lld bytes past its end", bytes, b->name,
-                  (long long)(at - (int64_t)b->bytes));
-    else
-        error_set(reason, "wrote %llu bytes outside %s, the first into the padding of row %lld, column %lld of %lld",
-                  bytes, b->name, (long long)(at / size / b->view.ld), (long long)(at / size % b->view.ld),
-                  (long long)b->view.cols);
-}
-
 // Guards first: a stray write is the likeliest damage, and its place is known.
 static bool judge_guards(const struct workload *w, struct error *reason)
 {
@@ -209,7 +193,7 @@ static bool judge_guards(const struct workload *w, struct error *reason)
         for (size_t i = 0; i < w->problems[k].buffers.count; i++) {
             const struct verify_finding *f = &w->findings[2 * k][i];
             if (!f->guard_bad) continue;
-            stray_words(&w->problems[k].buffers.list[i], f, reason);
+            verify_stray_words(&w->problems[k].buffers.list[i], f, reason);
             error_prefix(reason, "problem %s", w->problems[k].name);
             return true;
         }
@@ -225,7 +209,7 @@ int integrity_check(struct workload *w, enum trial_status *status, struct error 
     for (size_t k = 0; k < w->problem_count && !failed; k++) {
         struct buffers *b = &w->problems[k].buffers;
         if ((failed = cuda_zero(w->cuda, b->findings, sizeof w->findings[0], err)) ||
-            (failed = buffers_guards(b, err)) ||
+            (failed = buffers_guards(b, BUFFERS_ALL, err)) ||
             (failed = cuda_download(w->cuda, w->findings[2 * k], b->findings, sizeof w->findings[0], err)))
             break;
     }

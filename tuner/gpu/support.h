@@ -45,8 +45,8 @@ struct copies {
 };
 
 // A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart; dense: one piece. With origins (one for each set of
-// data; then dense) it gets what lies there, else the repeated pattern, whose lowest byte belongs to addresses that are
-// multiples of 8.
+// data) it gets what lies there at the same distances, else the repeated pattern, whose lowest byte belongs to
+// addresses that are multiples of 8.
 struct restored {
     uint64_t address, rows, bytes, pitch, pattern, origin[2];
 };

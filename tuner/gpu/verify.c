@@ -42,6 +42,7 @@ static int compare(struct workload *w, struct device_problem *p, unsigned copy, 
             failed = support_judge(w->support, &view, &set->bound[i], w->mask_key, finding, err);
     }
     set->stored |= w->compare_bits;
+    if (!failed) failed = buffers_guards(&p->buffers, (int)copy, err);
     return failed ? failed : cuda_download(w->cuda, to, p->buffers.findings, p->buffers.count * sizeof *to, err);
 }
 
@@ -97,6 +98,23 @@ static const char *number_words(double x, char out[32])
     return isnan(x) ? "nan" : out;
 }
 
+void verify_stray_words(const struct device_buffer *b, const struct verify_finding *f, struct error *reason)
+{
+    uint64_t offset = ~f->guard_first;
+    int64_t size = (int64_t)element_size(b->view.type), at = (int64_t)offset - (int64_t)b->front;
+    unsigned long long bytes = f->guard_bad;
+    if (at < 0)
+        error_set(reason, "wrote %llu bytes outside %s, the first %lld bytes before its beginning", bytes, b->name,
+                  (long long)-at);
+    else if (at >= (int64_t)b->bytes)
+        error_set(reason, "wrote %llu bytes outside %s, the first %lld bytes past its end", bytes, b->name,
+                  (long long)(at - (int64_t)b->bytes));
+    else
+        error_set(reason, "wrote %llu bytes outside %s, the first into the padding of row %lld, column %lld of %lld",
+                  bytes, b->name, (long long)(at / size / b->view.ld), (long long)(at / size % b->view.ld),
+                  (long long)b->view.cols);
+}
+
 static void wrong_words(const struct device_buffer *b, const struct verify_finding *f, struct error *reason)
 {
     char place[PLACE_MAX], got[32], unwritten[64] = "";
@@ -113,6 +131,11 @@ static enum trial_status judge_buffer(const struct workload *w, const struct dev
                                       const struct verify_finding *f, struct error *reason)
 {
     char place[PLACE_MAX];
+    if (f->guard_bad) {
+        verify_stray_words(b, f, reason);
+        return STATUS_OUT_OF_BOUNDS;
+    }
+    if (!buffer_is_output(b)) return STATUS_OK;
     // What was not written differs from run to run, since the pattern does.
     if (f->differ && w->verify.deterministic && !f->unwritten) {
         error_set(reason, "two runs on the same data differ, first in %s%s (%llu elements)%s", b->name,
@@ -129,7 +152,7 @@ static enum trial_status judge_buffer(const struct workload *w, const struct dev
 
 static int severity(enum trial_status status)
 {
-    return status == STATUS_NONDETERMINISTIC ? 2 : status == STATUS_WRONG ? 1 : 0;
+    return status == STATUS_OUT_OF_BOUNDS ? 3 : status == STATUS_NONDETERMINISTIC ? 2 : status == STATUS_WRONG ? 1 : 0;
 }
 
 static double ratio_of(const struct verify_finding *f)
@@ -149,13 +172,12 @@ static enum trial_status judge_run(const struct workload *w, const struct device
         const struct device_buffer *b = &p->buffers.list[i];
         const struct verify_finding *f = &findings[i];
         struct error words;
-        if (!buffer_is_output(b)) continue;
         enum trial_status mine = judge_buffer(w, b, f, &words);
         if (severity(mine) > severity(status)) {
             status = mine;
             *reason = words;
         }
-        if (!result) continue;
+        if (!result || !buffer_is_output(b)) continue;
         double n = (double)(b->view.rows * b->view.cols), rms = sqrt(f->sum_squares / n), error = ratio_of(f);
         if (f->max_scaled > result->error_max) result->error_max = f->max_scaled;
         if (rms > result->error_rms) result->error_rms = rms;

@@ -39,6 +39,9 @@ enum trial_status verify_judge(const struct workload *, size_t problem, struct v
 // The time between a problem's two events of the last pass.
 int verify_time(const struct workload *, size_t problem, double *seconds, struct error *err);
 
+// Says what was written outside a buffer, and where.
+void verify_stray_words(const struct device_buffer *, const struct verify_finding *, struct error *reason);
+
 // Work on a problem as the measurement takes it; `judged`: with this module as the judge of timed launches.
 struct measure_subject verify_subject(struct workload *, size_t problem, const struct work *, bool judged);
 
