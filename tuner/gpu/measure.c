@@ -12,9 +12,11 @@
 #include "tuner/base/memory.h"
 
 // A graph should run for at least this long, so that an event's resolution and cost vanish in it.
-static const double graph_time = 100e-6;
+static const double graph_time = 300e-6;
 // Of a trial's timed launches, those that are judged: what a wrong one in two or four needs to be seen.
-static const double judged_share = 0.25;
+static const double judged_share = 0.2;
+// Launches whose time does not count, which a kernel cannot tell from the others either.
+static const double unjudged = 0;
 
 struct measure {
     struct cuda *cuda;
@@ -203,7 +205,7 @@ int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t
         if ((failed = sample(m, plan, fresh, m->event + 2 * i, &copy, &pattern, err))) return failed;
         // Drawn only now that the launch is on its way.
         for (size_t k = 0; k < n; k++) last &= k <= i ? !(judged[k] && plans[k] == plan) : plans[k] != plan;
-        if (!plan->subject.judge.compare || (!last && entropy_unit() >= share)) continue;
+        if (!plan->subject.judge.compare || (!(last && share > 0) && entropy_unit() >= share)) continue;
         if (plan->graph) copy = (unsigned)entropy_below(plan->repeats);
         judged[i] = true;
         if ((failed = plan->subject.judge.compare(plan->subject.judge.self, copy, pattern, (unsigned)i, err)))
@@ -243,9 +245,9 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
     size_t warmup = set->warmup > (first > 0) + doubtful ? (size_t)(set->warmup - (first > 0) - doubtful) : 0;
     for (size_t n; warmup && !failed; warmup -= n) {
         n = warmup < MEASURE_BATCH ? warmup : MEASURE_BATCH;
-        failed = measure_samples(m, plans, n, judged_share, times, err);
+        failed = measure_samples(m, plans, n, unjudged, times, err);
     }
-    if (!failed && doubtful) failed = measure_samples(m, plans, 1, judged_share, &estimate, err);
+    if (!failed && doubtful) failed = measure_samples(m, plans, 1, unjudged, &estimate, err);
     if (failed) return failed;
     if (doubtful) sampler_screen(&sampler, estimate);
     *status = plan.status;

@@ -7,9 +7,9 @@
 //                  L2 (or, with a warm cache, launch once untimed and restore again), event, launch, event
 // In a graph:      work shorter than graph_below, as many launches as copies of the memory, each copy used once, all
 // restored
-//                  between executions. Copies are added until an execution lasts 100 us; where there is no room for
-//                  them, where a warm cache does not hold them, or where the module has variables, launches are timed
-//                  alone.
+//                  between executions. Copies are added until an execution lasts 300 us (at most 128); where there is
+//                  no room for them, where a warm cache does not hold them, or where the module has variables, launches
+//                  are timed alone.
 //
 // Samples are taken in batches of one synchronisation each.
 #ifndef SWEETSPOT_GPU_MEASURE_H
@@ -74,7 +74,7 @@ int measure_plan(struct measure *, const struct measure_subject *, double estima
 void measure_plan_free(struct measure *, struct measure_plan *);
 
 // Takes n <= MEASURE_BATCH samples, of plans[0], plans[1], ... in this order, and waits. times[i] is seconds for one
-// launch. A share of them is judged, at least one of each plan; verdicts go into the plans.
+// launch. A share of them is judged, and unless it is 0 at least one of each plan; verdicts go into the plans.
 int measure_samples(struct measure *, struct measure_plan *const *plans, size_t n, double share, double *times,
                     struct error *err);
 
