@@ -181,8 +181,9 @@ static int write_header(const struct header_options *o, struct session *session,
         json_decref(sections);
         sections = json_incref(fresh);
     }
-    if (header_write(path, sections, &err)) {
-        status = fail(strstr(err.message, "defined twice") ? EXIT_USAGE : EXIT_ENVIRONMENT, &err);
+    int failed = header_write(path, sections, &err);
+    if (failed) {
+        status = fail(failed == HEADER_COLLISION ? EXIT_USAGE : EXIT_ENVIRONMENT, &err);
         goto out;
     }
     printf("%s\n", path);

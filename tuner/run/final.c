@@ -1,5 +1,6 @@
 // The final: the best candidates of the search and the baselines once more, interleaved, on fresh data. Who wins is
-// decided in final_decide.c. A candidate that is wrong on the final's data is out, whatever its time.
+// decided in final_decide.c, and in final_each.c for a job with objective "each". A candidate that is wrong on the
+// final's data is out, whatever its time.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -42,6 +43,12 @@ int run_final_begin(struct run *r)
     return (int)p.count;
 }
 
+// Other data than the search's.
+static uint64_t final_seed(const struct run *r)
+{
+    return r->seed + 1000003;
+}
+
 void run_final_send(struct run *r, size_t gpu)
 {
     json_t *candidates = json_array(), *baselines = json_array();
@@ -61,7 +68,7 @@ void run_final_send(struct run *r, size_t gpu)
     run_log(r, "final: %zu candidates and %zu baselines, %" PRId64 " rounds", json_array_size(candidates),
             json_array_size(baselines), r->job->measure.final_rounds);
     json_t *request =
-        json_pack("{s:s, s:I, s:I, s:o, s:o}", "op", "final", "seed", (json_int_t)(r->seed + 1000003), "rounds",
+        json_pack("{s:s, s:I, s:I, s:o, s:o}", "op", "final", "seed", (json_int_t)final_seed(r), "rounds",
                   (json_int_t)r->job->measure.final_rounds, "candidates", candidates, "baselines", baselines);
     pool_send_gpu(&r->pool, gpu, request, FINAL_TIMEOUT);
 }
@@ -93,13 +100,14 @@ static size_t read_rounds(const struct run *r, const json_t *entry, double **out
     return rounds;
 }
 
-// What a block takes of an SM and how long the code is, largest over the stages: the less, the better the kernel lives
+// What a block takes of an SM, largest over the stages, and how long the code is: the less, the better the kernel lives
 // beside others.
 static void read_resources(struct run *r, int64_t trial_id, struct contender *e)
 {
     struct trial trial;
     struct error err;
     if (store_get(r->store, trial_id, &trial, &err)) return;
+    if (trial.facts.code_bytes > 0) e->code = trial.facts.code_bytes;
     for (size_t i = 0; i < trial.stage_count; i++) {
         const struct trial_stage *s = &trial.stages[i];
         int64_t threads = 1, shared = s->shared_dynamic + (s->shared_static > 0 ? s->shared_static : 0);
@@ -111,7 +119,6 @@ static void read_resources(struct run *r, int64_t trial_id, struct contender *e)
         }
         e->share = fmax(e->share, final_share(s->registers, threads, shared, r->pool.limits.registers_per_sm,
                                               r->pool.limits.shared_per_sm));
-        e->code = fmax(e->code, (double)s->code_bytes);
     }
 }
 
@@ -139,22 +146,10 @@ static void summarise(struct run *r, const struct finalist *finalists, const str
     }
 }
 
-void run_put_final(struct run *r, json_t *document)
+// One winner: its part of the final's document, or NULL when no candidate passed.
+static json_t *decide(struct run *r, const json_t *list)
 {
-    char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    struct error err;
-    if (store_put_document(r->store, "final", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
-    free(text);
-    json_decref(document);
-}
-
-void run_final_finish(struct run *r)
-{
-    if (r->job->objective == OBJECTIVE_EACH) {
-        run_final_finish_each(r);
-        return;
-    }
-    const json_t *list = json_object_get(r->final_answer, "entries");
+    json_t *document = NULL;
     size_t count = json_array_size(list), used = 0, i;
     struct finalist *finalists = memory_new(count, sizeof *finalists);
     struct contender *entries = memory_new(count, sizeof *entries);
@@ -183,18 +178,42 @@ void run_final_finish(struct run *r)
         json_t *ties = json_array();
         for (i = 0; i < used; i++)
             if (entries[i].tied) json_array_append_new(ties, json_integer(finalists[i].trial));
-        size_t tied = json_array_size(ties);
-        run_put_final(r, json_pack("{s:f, s:I, s:I, s:I, s:o, s:b, s:O}", "when", (double)time(NULL), "seed",
-                                   (json_int_t)(r->seed + 1000003), "rounds", (json_int_t)entries[winner].rounds,
-                                   "winner", (json_int_t)finalists[winner].trial, "ties", ties, "replayed",
-                                   (int)r->pool.replay, "entries", list));
-        summarise(r, finalists, entries, used, (size_t)winner, tied);
-    } else {
-        run_message(r, "the final has no winner: %s",
-                    json_get_string(r->final_answer, "reason", "no candidate passed it"));
-        r->final_failed = true;
+        summarise(r, finalists, entries, used, (size_t)winner, json_array_size(ties));
+        document = json_pack("{s:I, s:I, s:o}", "rounds", (json_int_t)entries[winner].rounds, "winner",
+                             (json_int_t)finalists[winner].trial, "ties", ties);
     }
     for (i = 0; i < used; i++) free(finalists[i].objectives);
     free(finalists);
     free(entries);
+    return document;
+}
+
+static void put_final(struct run *r, json_t *decision, const json_t *entries)
+{
+    json_t *document = json_pack("{s:f, s:I}", "when", (double)time(NULL), "seed", (json_int_t)final_seed(r));
+    json_object_update(document, decision);
+    json_object_set_new(document, "replayed", json_boolean(r->pool.replay));
+    json_object_set(document, "entries", (json_t *)entries);
+    char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    struct error err;
+    if (store_put_document(r->store, "final", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
+    free(text);
+    json_decref(document);
+}
+
+void run_final_finish(struct run *r)
+{
+    bool each = r->job->objective == OBJECTIVE_EACH;
+    const json_t *entries = json_object_get(r->final_answer, "entries");
+    json_t *decision = each ? run_final_decide_each(r, entries) : decide(r, entries);
+    if (decision) {
+        put_final(r, decision, entries);
+        json_decref(decision);
+        return;
+    }
+    run_message(
+        r, "the final has no winner: %s",
+        json_get_string(r->final_answer, "reason",
+                        each ? "no candidates passed it that together serve every problem" : "no candidate passed it"));
+    r->final_failed = true;
 }

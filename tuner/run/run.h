@@ -125,12 +125,13 @@ void run_commit_counters(struct run *, struct task *, const json_t *counters);
 void run_fail(struct run *, int exit_status, const struct error *); // ends the run
 
 // final.c: the final.
-int run_final_begin(struct run *);      // adds the finalists' tasks; 0 none to decide between
-int run_final_begin_each(struct run *); // final_each.c: the same for objective "each"
-void run_final_finish_each(struct run *);
-void run_put_final(struct run *, json_t *document); // into the store; takes the document
+int run_final_begin(struct run *); // adds the finalists' tasks; 0 none to decide between
 void run_final_send(struct run *, size_t gpu);
 void run_final_finish(struct run *); // the answer into the store, the summary onto stdout
+// final_each.c: what differs for objective "each". The decision from the answer's entries is the kernels' part of the
+// final's document; NULL when no set of candidates serves every problem.
+int run_final_begin_each(struct run *);
+json_t *run_final_decide_each(struct run *, const json_t *entries);
 
 // progress.c
 void run_log(struct run *, const char *format, ...) __attribute__((format(printf, 2, 3)));
