@@ -1,10 +1,10 @@
-// see gpu_trial.h. The order of one trial, with the waits marked:
+// See gpu_trial.h. The order of one trial, with the waits marked:
 //
 //     load -> all problems run and compared -> [wait] -> tuned problems timed, in batches -> [wait each] ->
 //     what timing left compared, all problems run and compared again -> [wait]
 //
 // A candidate that fails may have damaged what others rely on, so afterwards everything is checked and if need be
-// filled anew; if expected values or inputs were found damaged, the candidate is examined once more before it is
+// filled anew; if expected values or inputs were found damaged, the whole trial is repeated before the candidate is
 // blamed, since the damage may be another's.
 #include "tuner/gpu/gpu_trial.h"
 
