@@ -70,11 +70,11 @@
 //     A baseline has its tuned problems, none when it is not available.
 //     VERDICT = "status":..,"reason":..,"error":..,"error_max":..,"error_rms":..     only if "same_result"
 //
-//   {"id":3,"op":"trial","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}, ..],"verify":true,
-//    "cutoff":[0.012,null]}
-//     All problems of the job, in its order. "cutoff": for each tuned problem the seconds beyond which it is slow; null
-//     for none.
-//     STAGE = {"symbol":"gemm_simt","grid":[16,16,1],"block":[256,1,1],"cluster":[1,1,1],"shared":65536,
+//   {"id":3,"op":"trial","config":"BLOCK_M=128,..","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}, ..],
+//    "verify":true,"cutoff":[0.012,null]}
+//     "config", here and below, is what sweetspot-replay goes by. All problems of the job, in its order. "cutoff": for
+//     each tuned problem the seconds beyond which it is slow; null for none. STAGE =
+//     {"symbol":"gemm_simt","grid":[16,16,1],"block":[256,1,1],"cluster":[1,1,1],"shared":65536,
 //       "cooperative":false,"overlap":false,"args":[ARGUMENT, ..]} |
 //       {"operation":"gemm","by":"cublas","buffers":{"A":"A",..},"roles":{"M":2048,..}}: a library's call
 //       overlap: launched with programmatic stream serialization where a kernel comes before it in the same candidate;
@@ -92,7 +92,7 @@
 //     "worst" is the element with the largest error, "got" and "want" its values, "bad" how many are outside the bound;
 //     only where the problem was verified.
 //
-//   {"id":4,"op":"count","trials":[{"trial":17,"cubin":"..","problems":[as above, the tuned ones]}, ..]}
+//   {"id":4,"op":"count","trials":[{"trial":17,"config":"..","cubin":"..","problems":[as above, the tuned]}, ..]}
 //     A trial may be {"trial":"cublas","baseline":"cublas"}: what the library launches for a problem is one stage.
 //   <- {"id":4,"status":"ok","passes":2,"busy":null,"wall":..,
 //       "trials":[{"trial":17,"counters":[{"problem":0,"stage":0,"values":[..]}, ..],"reason":""}, ..]}
