@@ -3,41 +3,30 @@
 # object needs is what nm shows as undefined there and defined in another object of the folder: functions and tables.
 # Usage: BUILD=out/obj tests/circles.sh
 BUILD=${BUILD:?}
-known=$(mktemp) edges=$(mktemp) loops=$(mktemp)
-trap 'rm -f "$known" "$edges" "$loops"' EXIT
-
-# Known circles, to be removed: "FILE NEEDS", one direction of each.
-cat >"$known" <<'END'
-tuner/recorded/recorded_import tuner/recorded/recorded
-tuner/recorded/recorded_json tuner/recorded/recorded
-tuner/run/final_each tuner/run/final
-END
+edges=$(mktemp) loops=$(mktemp)
+trap 'rm -f "$edges" "$loops"' EXIT
 
 objects=$(find tuner search kernels -name '*.c' | sort | sed "s|^|$BUILD/|; s|c\$|o|")
 for object in $objects; do
     [ -f "$object" ] || { echo "circles: $object is not built" >&2; exit 1; }
 done
 # shellcheck disable=SC2086
-nm -A $objects | sed "s|^$BUILD/||; s|\.o:| |" | awk -v known="$known" '
+nm -A $objects | sed "s|^$BUILD/||; s|\.o:| |" | awk '
     function folder(file) { sub(/[^\/]*$/, "", file); return file }
     $(NF - 1) == "U" { user[++count] = $1; wanted[count] = $NF; next }
     $(NF - 1) ~ /^[A-Z]$/ { definer[$NF, folder($1)] = $1 }
     END {
-        while ((getline line < known) > 0) skip[line] = 1
         for (i = 1; i <= count; i++) {
             file = definer[wanted[i], folder(user[i])]
             edge = user[i] " " file
             if (file == "" || file == user[i] || (edge in seen)) continue
             seen[edge] = 1
-            if (!(edge in skip)) print edge, wanted[i]
+            print edge, wanted[i]
         }
-        for (edge in skip) if (!(edge in seen)) print "stale", edge
     }' >"$edges"
 
 status=0
-stale=$(sed -n 's/^stale /circles: no longer there, to be taken off the list: /p' "$edges")
-[ -z "$stale" ] || { echo "$stale" >&2; status=1; }
-sed '/^stale /d; s/ [^ ]*$//' "$edges" | tsort 2>"$loops" >/dev/null
+sed 's/ [^ ]*$//' "$edges" | tsort 2>"$loops" >/dev/null
 if [ -s "$loops" ]; then
     echo 'circles: files of one folder need each other:' >&2
     awk 'FNR == NR { if (/\//) member[$2] = 1; next }

@@ -292,6 +292,57 @@ static void a_kernel_is_not_selected_for_what_it_cannot_do(void **state)
     e2e_remove(folder);
 }
 
+// One kernel is within the regret everywhere and each other one is the fastest of one problem: all are in the final.
+static void every_finalist_takes_part_however_many_there_are(void **state)
+{
+    (void)state;
+    enum { PROBLEMS = 60 };
+    char *folder = e2e_folder("many");
+    json_t *trials = json_array(), *values = json_array(), *problems = json_array();
+    char listed[PROBLEMS * 16] = "";
+    size_t length = 0;
+    for (int p = 0; p < PROBLEMS; p++) {
+        char *name = text_format("N=%d", 100 + p);
+        json_array_append_new(problems, json_pack("{s:s, s:{s:i}}", "name", name, "sizes", "N", 100 + p));
+        length += (size_t)snprintf(listed + length, sizeof listed - length, "%s{ N = %d; }", p ? ", " : "", 100 + p);
+        free(name);
+    }
+    for (int x = 0; x <= PROBLEMS; x++) {
+        json_t *times = json_array(), *samples = json_array();
+        for (int p = 0; p < PROBLEMS; p++) {
+            double t = x == PROBLEMS ? 1.01e-3 : x == p ? 1e-3 : 2e-3;
+            json_array_append_new(times, json_real(t));
+            json_array_append_new(samples, json_pack("[f,f,f]", t, t, t));
+        }
+        json_array_append_new(values, json_integer(x));
+        json_array_append_new(trials, json_pack("[i,s,o,o]", x, "ok", times, samples));
+    }
+    json_t *all =
+        json_pack("{s:s, s:i, s:s, s:{s:s}, s:o, s:[{s:s, s:o}], s:[s,s,s,s], s:o}", "format", "sweetspot-space",
+                  "version", 1, "job", "e", "device", "name", "Recorded GPU", "problems", problems, "parameters",
+                  "name", "X", "values", values, "columns", "X", "status", "time", "samples", "trials", trials);
+    assert_non_null(all);
+    char *text = json_dumps(all, JSON_COMPACT);
+    e2e_write(folder, "space.json", text);
+    free(text);
+    json_decref(all);
+    e2e_write(folder, "x.cu", "\n");
+    text = text_format("name = \"e\"; parameters = ( { name = \"X\"; range = [0, %d]; } );\nproblems = ( %s );\n"
+                       "objective = \"each\"; regret = 0.03;\n%s\nverification = { enabled = false; };\n",
+                       PROBLEMS, listed, plain);
+    e2e_write(folder, "job.cfg", text);
+    free(text);
+    struct outcome_of_command r = e2e_run(folder,
+                                          "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --strategy "
+                                          "exhaustive --store e.db --quiet && cat *.log",
+                                          folder);
+    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    e2e_expect(r.out, "1 kernel for 60 problems");
+    e2e_expect(r.out, "final: 61 candidates");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 static void relative_time_is_the_work_of_a_block_times_the_waves(void **state)
 {
     (void)state;
@@ -363,6 +414,7 @@ int main(void)
         cmocka_unit_test(a_strategy_with_two_criteria_finds_both_optima),
         cmocka_unit_test(a_run_chooses_two_kernels_and_its_header_selects_them),
         cmocka_unit_test(a_kernel_is_not_selected_for_what_it_cannot_do),
+        cmocka_unit_test(every_finalist_takes_part_however_many_there_are),
         cmocka_unit_test(relative_time_is_the_work_of_a_block_times_the_waves),
         cmocka_unit_test(a_problem_is_held_back_only_with_each),
     };

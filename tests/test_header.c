@@ -319,7 +319,7 @@ static void what_would_break_the_header_is_refused_or_made_harmless(void **state
     for (size_t i = 0; i < 2; i++) {
         json_t *section = json_parse(jobs[i], &err), *sections = json_pack("[o]", section);
         err.message[0] = 0;
-        assert_int_equal(header_write(job.header, sections, &err), -1);
+        assert_int_equal(header_write(job.header, sections, &err), HEADER_COLLISION);
         assert_contains(err.message, "would be defined twice");
         assert_int_equal(access(job.header, F_OK), -1); // and nothing is left behind
         json_decref(sections);

@@ -11,12 +11,6 @@
 #include "tuner/base/text.h"
 #include "tuner/output/finals.h"
 
-static int complain(int status, const struct error *err)
-{
-    fprintf(stderr, "sweetspot: %s\n", err->message);
-    return status;
-}
-
 struct ranking {
     int64_t skip, found;
 };
@@ -34,7 +28,7 @@ static int trial_config(struct candidate_source *c, int64_t id, char **config)
     struct error err = {""};
     struct trial trial;
     int found = store_get(c->session.store, id, &trial, &err);
-    if (found < 0) return complain(EXIT_ENVIRONMENT, &err);
+    if (found < 0) return session_complain(EXIT_ENVIRONMENT, &err);
     if (found) {
         fprintf(stderr, "sweetspot: %s has no trial %" PRId64 " (sweetspot status %s lists them)\n",
                 c->session.store_path, id, c->job_path);
@@ -60,7 +54,8 @@ static int find_best(struct candidate_source *c)
     if (document && !final_read(&final, document, c->session.job->tuned_count, &err)) r.found = final.winner;
     final_release(&final);
     json_decref(document);
-    if (!r.found && store_each(c->session.store, true, 0, take, &r, &err) < 0) return complain(EXIT_ENVIRONMENT, &err);
+    if (!r.found && store_each(c->session.store, true, 0, take, &r, &err) < 0)
+        return session_complain(EXIT_ENVIRONMENT, &err);
     c->best_trial = r.found;
     return r.found ? trial_config(c, r.found, &c->best) : 0;
 }
@@ -143,7 +138,8 @@ int candidate_spec_read(struct candidate_source *c, const char *text, struct can
     }
     if (!strcmp(text, "runner-up") || (end != text && !*end)) {
         if (!c->best) return nothing_known(c, "such trial");
-        if (*end && store_each(c->session.store, true, 0, take, &r, &err) < 0) return complain(EXIT_ENVIRONMENT, &err);
+        if (*end && store_each(c->session.store, true, 0, take, &r, &err) < 0)
+            return session_complain(EXIT_ENVIRONMENT, &err);
         if (*end && !r.found) return nothing_known(c, "runner-up");
         id = *end ? r.found : id;
         snprintf(s->name, sizeof s->name, "trial %lld", id);
@@ -156,7 +152,7 @@ int candidate_spec_read(struct candidate_source *c, const char *text, struct can
     }
     uint16_t unused[SPACE_MAX_PARAMETERS]; // mistakes are told before a worker is started
     s->config = text_copy(text);
-    return set_parameters(c->session.job, unused, text, &err) ? complain(EXIT_USAGE, &err) : 0;
+    return set_parameters(c->session.job, unused, text, &err) ? session_complain(EXIT_USAGE, &err) : 0;
 }
 
 int candidate_spec_config(const struct candidate_source *c, const struct candidate_spec *s, uint16_t *config,

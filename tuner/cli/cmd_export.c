@@ -78,8 +78,7 @@ int cmd_export(int argc, char **argv)
         fprintf(stderr,
                 "sweetspot: a recorded space knows no mean over problems: it is replayed with the geometric mean\n");
     if (output ? recorded_write(recorded, output, &err) : write_to_stdout(recorded, &err)) {
-        fprintf(stderr, "sweetspot: %s\n", err.message);
-        status = EXIT_ENVIRONMENT;
+        status = session_complain(EXIT_ENVIRONMENT, &err);
     } else if (output) {
         fprintf(stderr, "sweetspot: %zu configurations in %s\n", recorded->trial_count, output);
     }

@@ -21,16 +21,12 @@ struct header_options {
     bool hash, force;
 };
 
-static int fail(int status, const struct error *err)
-{
-    fprintf(stderr, "sweetspot: %s\n", err->message);
-    return status;
-}
-
 static int present_hash(const struct job *job, char hash[HASH_TEXT_SIZE])
 {
     struct error err = {""};
-    return source_hash(job->source, job->includes, job->include_count, hash, NULL, &err) ? fail(EXIT_USAGE, &err) : 0;
+    return source_hash(job->source, job->includes, job->include_count, hash, NULL, &err)
+               ? session_complain(EXIT_USAGE, &err)
+               : 0;
 }
 
 static int print_hash(const struct job *job)
@@ -51,7 +47,7 @@ static int check_header(const struct job *job, const char *path)
     json_t *sections = header_read(path, &err);
     const json_t *section;
     size_t i;
-    if (!sections) return fail(EXIT_USAGE, &err);
+    if (!sections) return session_complain(EXIT_USAGE, &err);
     if (!json_array_size(sections)) {
         fprintf(stderr, "sweetspot: there is no header '%s'\n", path);
         status = EXIT_USAGE;
@@ -92,7 +88,8 @@ static int find_winner(struct session *session, struct final *final, bool *decid
         *winner = final->winner;
         return 0;
     }
-    if (store_each(session->store, true, 1, take_first, winner, &err) < 0) return fail(EXIT_ENVIRONMENT, &err);
+    if (store_each(session->store, true, 1, take_first, winner, &err) < 0)
+        return session_complain(EXIT_ENVIRONMENT, &err);
     if (*winner) return 0;
     fprintf(stderr, "sweetspot: no configuration of %s has been measured and verified yet\n", session->job->name);
     return EXIT_NOTHING;
@@ -123,7 +120,7 @@ static json_t *make_section(struct session *session, int64_t id, const struct fi
     if (!found)
         section = header_section(session->job, &session->environment, &trial, final, kernel, (const char *const *)ties,
                                  prefix, &err);
-    if (!section) *status = fail(found ? EXIT_ENVIRONMENT : EXIT_USAGE, &err);
+    if (!section) *status = session_complain(found ? EXIT_ENVIRONMENT : EXIT_USAGE, &err);
     free(prefix);
     return section;
 }
@@ -181,8 +178,9 @@ static int write_header(const struct header_options *o, struct session *session,
         json_decref(sections);
         sections = json_incref(fresh);
     }
-    if (header_write(path, sections, &err)) {
-        status = fail(strstr(err.message, "defined twice") ? EXIT_USAGE : EXIT_ENVIRONMENT, &err);
+    int failed = header_write(path, sections, &err);
+    if (failed) {
+        status = session_complain(failed == HEADER_COLLISION ? EXIT_USAGE : EXIT_ENVIRONMENT, &err);
         goto out;
     }
     printf("%s\n", path);

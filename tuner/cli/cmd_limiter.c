@@ -25,12 +25,6 @@ struct limiting {
     json_t *profiles[VARIANTS];
 };
 
-static int complain(int status, const struct error *err)
-{
-    fprintf(stderr, "sweetspot: %s\n", err->message);
-    return status;
-}
-
 static int check_template(const struct job *job)
 {
     char *text = text_read_file(job->source, NULL);
@@ -52,7 +46,7 @@ static int measure(struct limiting *l)
     struct error err = {""};
     uint16_t config[SPACE_MAX_PARAMETERS];
     int64_t blocks = 0;
-    if (candidate_spec_config(&l->source, &l->spec, config, &err)) return complain(EXIT_USAGE, &err);
+    if (candidate_spec_config(&l->source, &l->spec, config, &err)) return session_complain(EXIT_USAGE, &err);
     json_t *ceilings = candidate_spec_ceilings(&l->source, l->single);
     int status = 0;
     for (int v = 0; v < VARIANTS && !status; v++) {
@@ -60,7 +54,7 @@ static int measure(struct limiting *l)
                                     blocks, &err);
         l->profiles[v] = p;
         if (!p) {
-            status = complain(EXIT_NOTHING, &err);
+            status = session_complain(EXIT_NOTHING, &err);
         } else if (!explain_worked(p)) {
             fprintf(stderr, "sweetspot: %s: %s: %s\n", v ? names[v] : l->spec.name, json_get_string(p, "status", "?"),
                     json_get_string(p, "reason", ""));
@@ -92,7 +86,7 @@ static int limiter(struct limiting *l)
     struct single_run_options options = {
         .device = l->device, .cache = l->cache ? l->cache : "out/cache", .metrics = "full", .say = candidate_spec_say};
     status = single_run_open(&l->single, l->source.session.job, &options, &err);
-    if (status) return complain(status, &err);
+    if (status) return session_complain(status, &err);
     status = measure(l);
     if (status) return status;
     if (l->format == 0) {

@@ -28,21 +28,15 @@ struct profiling {
     struct single_run *single;
 };
 
-static int complain(int status, const struct error *err)
-{
-    fprintf(stderr, "sweetspot: %s\n", err->message);
-    return status;
-}
-
 static int make_profile(struct profiling *p, const struct candidate_spec *s, json_t *ceilings, json_t **out)
 {
     struct error err = {""};
     uint16_t config[SPACE_MAX_PARAMETERS];
     size_t problem = (size_t)p->o.problem - 1;
-    if (!s->baseline && candidate_spec_config(&p->source, s, config, &err)) return complain(EXIT_USAGE, &err);
+    if (!s->baseline && candidate_spec_config(&p->source, s, config, &err)) return session_complain(EXIT_USAGE, &err);
     *out = s->baseline ? explain_baseline(p->single, p->source.session.job, s->baseline, problem, &err)
                        : explain_candidate(p->single, p->source.session.job, config, problem, s->name, &err);
-    if (!*out) return complain(EXIT_NOTHING, &err);
+    if (!*out) return session_complain(EXIT_NOTHING, &err);
     json_object_set(*out, "ceilings", ceilings);
     if (explain_worked(*out)) return 0;
     fprintf(stderr, "sweetspot: %s (%s) cannot be profiled: %s: %s\n", s->name, json_get_string(*out, "config", ""),
@@ -111,7 +105,7 @@ static int profile(struct profiling *p)
                                          .say = candidate_spec_say};
     status = single_run_open(&p->single, p->source.session.job, &options, &err);
     free(cache);
-    if (status) return complain(status, &err);
+    if (status) return session_complain(status, &err);
     ceilings = candidate_spec_ceilings(&p->source, p->single);
     status = make_profile(p, &p->spec, ceilings, &ours);
     if (!status && p->o.against) status = make_profile(p, &p->other, ceilings, &theirs);

@@ -134,10 +134,8 @@ static int gather(struct status *status)
     bool each = session->job->objective == OBJECTIVE_EACH;
     if (store_counts(session->store, counts, &err) ||
         (each ? add_best_each(status, &err) : store_each(session->store, true, 1, add_best, status, &err)) ||
-        store_each_document(session->store, "run", 0, add_run, status, &err)) {
-        fprintf(stderr, "sweetspot: %s\n", err.message);
-        return EXIT_ENVIRONMENT;
-    }
+        store_each_document(session->store, "run", 0, add_run, status, &err))
+        return session_complain(EXIT_ENVIRONMENT, &err);
     json_t *trials = json_object();
     for (int i = 0; i < STATUS_COUNT; i++) {
         if (counts[i]) json_object_set_new(trials, status_name((enum trial_status)i), json_integer(counts[i]));

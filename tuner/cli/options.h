@@ -5,10 +5,9 @@
 //         OPTION_JOB(&o.job),
 //         OPTION_STORE(&o.store),
 //         OPTION_FORMAT(&o.format),
-//         {.name = "time", .letter = 't', .seconds = &o.time, .shown = "TIME", .help = "stop after this time: 90s, 8h,
-//         1h30m"},
-//         {.name = "count", .letter = 'n', .integer = &o.count, .low = 1, .high = 1000, .shown = "N", .help = "how many
-//         (10)"},
+//         {.name = "time", .letter = 't', .seconds = &o.time, .shown = "TIME", .help = "stop after TIME: 90s, 1h30m"},
+//         {.name = "count", .letter = 'n', .integer = &o.count, .low = 1, .high = 1000, .shown = "N",
+//          .help = "how many (10)"},
 //         {.name = "force", .flag = &o.force, .help = "do it all the same"},
 //         OPTION_END,
 //     };

@@ -21,6 +21,12 @@ static void print_mistakes(const char *path, const struct mistakes *m, const cha
     }
 }
 
+int session_complain(int status, const struct error *err)
+{
+    fprintf(stderr, "sweetspot: %s\n", err->message);
+    return status;
+}
+
 int session_load_job(const char *path, struct job **out)
 {
     struct mistakes mistakes = {0};
@@ -55,10 +61,7 @@ int session_open(struct session *session, const char *job_path, const char *stor
     int known = store_open(&session->store, session->store_path, false, &err)
                     ? -1
                     : store_last_environment(session->store, &session->environment, &err);
-    if (known < 0) {
-        fprintf(stderr, "sweetspot: %s\n", err.message);
-        return EXIT_ENVIRONMENT;
-    }
+    if (known < 0) return session_complain(EXIT_ENVIRONMENT, &err);
     if (known > 0) {
         fprintf(stderr, "sweetspot: the store '%s' has no run yet; begin with: sweetspot tune %s\n",
                 session->store_path, job_path);

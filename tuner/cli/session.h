@@ -18,6 +18,9 @@ struct session {
     json_t *device;                 // the newest "device" document, or NULL
 };
 
+// "sweetspot: <message>" on stderr. Returns the exit status that it was given.
+int session_complain(int status, const struct error *);
+
 // Reads a job file; prints every mistake as "file:line: text", EXIT_USAGE when there is one, else every note as
 // "file:line: note: text".
 int session_load_job(const char *path, struct job **out);

@@ -12,7 +12,9 @@
 #include "tuner/gpu/verify.h"
 #include "tuner/gpu/workload.h"
 
-enum { RACERS_MAX = MEASURE_BATCH, RETAKES = 5, ROUNDS_MAX = 10000, RACES_MAX = 4, SUSPECT_ROUNDS = 4 };
+// With objective "each" a candidate may be there for its set of kernels or for its problem: two for each, and
+// baselines.
+enum { RACERS_MAX = 3 * WORKLOAD_PROBLEMS_MAX, RETAKES = 5, ROUNDS_MAX = 10000, RACES_MAX = 4, SUSPECT_ROUNDS = 4 };
 
 struct race_entry {
     int64_t trial; // -1: a baseline
@@ -202,6 +204,20 @@ static int plan(struct gpu_final *f, struct race_entry *e, size_t problem, struc
     return measure_plan(f->w->measure, &subject, estimate, &e->plan, err);
 }
 
+// One sample of each, whatever their number. hot: the device was throttled meanwhile.
+static int sample_all(struct gpu_final *f, struct measure_plan *const *plans, size_t n, double *times, bool *hot,
+                      struct error *err)
+{
+    *hot = false;
+    for (size_t i = 0; i < n; i += MEASURE_BATCH) {
+        size_t some = n - i < MEASURE_BATCH ? n - i : MEASURE_BATCH;
+        int failed = measure_samples(f->w->measure, plans + i, some, 1, times + i, err);
+        if (failed) return failed;
+        *hot |= measure_reading(f->w->measure).hot;
+    }
+    return 0;
+}
+
 // All rounds of one problem. `done` and `share` are for the progress.
 static int race_problem(struct gpu_final *f, size_t problem, double done, double share, struct error *err)
 {
@@ -226,8 +242,9 @@ static int race_problem(struct gpu_final *f, size_t problem, double done, double
             order[j] = kept;
         }
         for (size_t i = 0; i < n; i++) plans[i] = &f->entries[order[i]].plan;
-        if ((failed = measure_samples(w->measure, plans, n, 1, times, err))) break;
-        if (measure_reading(w->measure).hot && retakes++ < RETAKES) continue;
+        bool hot;
+        if ((failed = sample_all(f, plans, n, times, &hot, err))) break;
+        if (hot && retakes++ < RETAKES) continue;
         for (size_t i = 0; i < n; i++) f->entries[order[i]].times[round] = times[i];
         round++;
         if (clock_now() - told < 0.5) continue;

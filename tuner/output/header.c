@@ -100,7 +100,7 @@ int header_write(const char *path, const json_t *sections, struct error *err)
         result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
         goto out;
     }
-    result = header_render(file, sections, err);
+    if (header_render(file, sections, err)) result = HEADER_COLLISION;
     bool written = !ferror(file) && !fflush(file) && !fsync(fileno(file)); // or a power failure leaves an empty header
     written = !fclose(file) && written;
     file = NULL;

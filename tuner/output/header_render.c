@@ -28,10 +28,10 @@ __attribute__((format(printf, 3, 4))) static void define(struct renderer *r, con
     if (vasprintf(&value, format, args) < 0) value = NULL;
     va_end(args);
     if (json_object_get(r->macros, upper)) {
-        if (!r->failed)
+        if (!r->collided)
             error_set(r->err, "the macro %s_%s would be defined twice: rename the parameter '%s'", r->upper, upper,
                       name);
-        r->failed = true;
+        r->collided = true;
     }
     json_object_set_new(r->macros, upper, json_true());
     fprintf(r->file, "#define %s_%s%s%s\n", r->upper, upper, value && *value ? " " : "", value ? value : "");
@@ -396,5 +396,5 @@ int header_render(FILE *file, const json_t *sections, struct error *err)
     json_decref(r.prefixes);
     free(r.lower);
     free(r.upper);
-    return r.failed ? -1 : 0;
+    return r.collided ? -1 : 0;
 }

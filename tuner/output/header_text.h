@@ -18,7 +18,7 @@ struct renderer {
     char *lower, *upper; // sgemm, SGEMM
     json_t *prefixes;    // of the geometry functions, one a stage
     json_t *macros;      // of the section at work: a set, so that none is defined twice
-    bool failed;
+    bool collided;       // a macro would be defined twice: `err` says which
     struct error *err;
 };
 

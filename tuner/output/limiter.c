@@ -114,6 +114,13 @@ static void print_meaning(FILE *out, enum limiter limiter, double overlap)
     }
 }
 
+static void number_cell(struct table *table, const char *format, double value)
+{
+    char text[32] = "-";
+    if (isfinite(value)) snprintf(text, sizeof text, format, value);
+    table_cell(table, "%s", text);
+}
+
 void limiter_print(FILE *out, const json_t *whole, const json_t *memory, const json_t *math)
 {
     const json_t *all[] = {whole, memory, math};
@@ -129,12 +136,12 @@ void limiter_print(FILE *out, const json_t *whole, const json_t *memory, const j
                                 json_get_number(all[i], "high", NAN)};
         table_cell(table, "%s", names[i]);
         table_cell(table, "%s", show_interval(&time, text, sizeof text));
-        table_cell(table, "%.0f", number(all[i], "registers"));
-        table_cell(table, "%.0f", number(all[i], "blocks_per_sm"));
-        table_cell(table, "%.4g", number(all[i], "executed"));
-        table_cell(table, "%.4g", number(all[i], "fma_instructions"));
-        table_cell(table, "%.4g", traffic(all[i]));
-        table_cell(table, "%.4g", number(all[i], "dram_bytes"));
+        number_cell(table, "%.0f", number(all[i], "registers"));
+        number_cell(table, "%.0f", number(all[i], "blocks_per_sm"));
+        number_cell(table, "%.4g", number(all[i], "executed"));
+        number_cell(table, "%.4g", number(all[i], "fma_instructions"));
+        number_cell(table, "%.4g", traffic(all[i]));
+        number_cell(table, "%.4g", number(all[i], "dram_bytes"));
     }
     table_print(table, out);
     table_free(table);

@@ -5,27 +5,25 @@
 // Our format is one JSON object. Members marked * may be missing; unknown members are passed over.
 //
 //   "format": "sweetspot-space", "version": 1
-//   "job": "sgemm"                                              * name of the job
-//   "device": {"name": "NVIDIA H200", ...}                      * anything about the device
-//   "environment": {...}                                        * compiler, driver, source hash ...: whatever the
-//   writer knows
-//   "objective": "geomean"                                      * how several problems make one number: "geomean"
-//   (default, weighted) or "worst"
-//   "problems": [{"name": "M=2048,N=2048,K=2048", "sizes": {"M": 2048, ...}, "weight": 1.0, "work": {"flops": 1.7e10,
-//   "bytes": 5.0e7}}]
-//                                                               * one nameless problem if missing; sizes, weight, work
-//                                                               may be missing too
+//   "job": "sgemm"                            * name of the job
+//   "device": {"name": "NVIDIA H200", ...}    * anything about the device
+//   "environment": {...}                      * compiler, driver, source hash ...: whatever the writer knows
+//   "objective": "geomean"                    * how several problems make one number: "geomean" (weighted; the default)
+//                                               or "worst"
+//   "problems": [{"name": "M=2048,N=2048,K=2048", "sizes": {"M": 2048, ...}, "weight": 1.0,
+//                 "work": {"flops": 1.7e10, "bytes": 5.0e7}}]
+//                                             * one nameless problem if missing; sizes, weight, work may be missing too
 //   "parameters": [{"name": "BLOCK_M", "kind": "int", "values": [64, 128]}]
 //                 kind: "int" and "unroll" (integers), "string" (strings), "real" (numbers, or strings that hold one)
-//   "constraints": ["BLOCK_M % WARP_M == 0"]                    * for the reader; the space is the list of trials
-//   "metrics": [{"key": "icache_misses", "metric": "sm__icc_requests_lookup_miss.sum", "unit": ""}]   * the counters; a
-//   column each
+//   "constraints": ["BLOCK_M % WARP_M == 0"]  * for the reader; the space is the list of trials
+//   "metrics": [{"key": "icache_misses", "metric": "sm__icc_requests_lookup_miss.sum", "unit": ""}]
+//                                             * the counters; a column each
 //   "columns": ["BLOCK_M", ..., "status", "time", ...]
-//   "trials": [[64, ..., "ok", 0.00123, ...], ...]              one array a configuration, cells in the order of the
-//   columns, null where empty
-//   "baselines": [{"name": "cublas", "problems": [{"time": s, "low": s, "high": s, "samples": [s, ...]}]}]   * one
-//   entry a problem
-//   "finals": [...]                                             * documents of finals, kept as they are
+//   "trials": [[64, ..., "ok", 0.00123, ...], ...]
+//                 one array a configuration, cells in the order of the columns, null where empty
+//   "baselines": [{"name": "cublas", "problems": [{"time": s, "low": s, "high": s, "samples": [s, ...]}]}]
+//                                             * one entry a problem
+//   "finals": [...]                           * documents of finals, kept as they are
 //
 // Columns: every parameter's name (required; the cell is the value itself), the trial's and the problems' fields that
 // are marked as recorded (tuner/trial/trial_field.c: "status", "reason", "time", "low", "registers", "gpu_seconds" ...;

@@ -1,5 +1,5 @@
-// Shared by the files that make up recorded.h: recorded.c (the struct), recorded_json.c (our format), recorded_import.c
-// (others').
+// Shared by the files that make up recorded.h: recorded.c (the struct), above it recorded_json.c (our format) and
+// recorded_import.c (others'), above these recorded_read.c (which format a file has).
 #ifndef SWEETSPOT_RECORDED_PARTS_H
 #define SWEETSPOT_RECORDED_PARTS_H
 

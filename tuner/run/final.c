@@ -1,5 +1,6 @@
 // The final: the best candidates of the search and the baselines once more, interleaved, on fresh data. Who wins is
-// decided in final_decide.c. A candidate that is wrong on the final's data is out, whatever its time.
+// decided in final_decide.c, and in final_each.c for a job with objective "each". A candidate that is wrong on the
+// final's data is out, whatever its time.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -46,6 +47,12 @@ int run_final_begin(struct run *r)
     return (int)p.count;
 }
 
+// Other data than the search's.
+static uint64_t final_seed(const struct run *r)
+{
+    return r->seed + 1000003;
+}
+
 void run_final_send(struct run *r, size_t gpu)
 {
     json_t *candidates = json_array(), *baselines = json_array();
@@ -65,7 +72,7 @@ void run_final_send(struct run *r, size_t gpu)
     run_log(r, "final: %zu candidates and %zu baselines, %" PRId64 " rounds", json_array_size(candidates),
             json_array_size(baselines), r->job->measure.final_rounds);
     json_t *request =
-        json_pack("{s:s, s:I, s:I, s:o, s:o}", "op", "final", "seed", (json_int_t)(r->seed + 1000003), "rounds",
+        json_pack("{s:s, s:I, s:I, s:o, s:o}", "op", "final", "seed", (json_int_t)final_seed(r), "rounds",
                   (json_int_t)r->job->measure.final_rounds, "candidates", candidates, "baselines", baselines);
     if (r->job->objective != OBJECTIVE_EACH)
         json_object_set_new(request, "places", json_integer(r->job->measure.final_candidates));
@@ -99,13 +106,14 @@ static size_t read_rounds(const struct run *r, const json_t *entry, double **out
     return rounds;
 }
 
-// What a block takes of an SM and how long the code is, largest over the stages: the less, the better the kernel lives
+// What a block takes of an SM, largest over the stages, and how long the code is: the less, the better the kernel lives
 // beside others.
 static void read_resources(struct run *r, int64_t trial_id, struct contender *e)
 {
     struct trial trial;
     struct error err;
     if (store_get(r->store, trial_id, &trial, &err)) return;
+    if (trial.facts.code_bytes > 0) e->code = trial.facts.code_bytes;
     for (size_t i = 0; i < trial.stage_count; i++) {
         const struct trial_stage *s = &trial.stages[i];
         int64_t threads = 1, shared = s->shared_dynamic + (s->shared_static > 0 ? s->shared_static : 0);
@@ -117,7 +125,6 @@ static void read_resources(struct run *r, int64_t trial_id, struct contender *e)
         }
         e->share = fmax(e->share, final_share(s->registers, threads, shared, r->pool.limits.registers_per_sm,
                                               r->pool.limits.shared_per_sm));
-        e->code = fmax(e->code, (double)s->code_bytes);
     }
 }
 
@@ -145,45 +152,10 @@ static void summarise(struct run *r, const struct finalist *finalists, const str
     }
 }
 
-void run_put_final(struct run *r, json_t *document)
+// One winner: its part of the final's document, or NULL when no candidate passed.
+static json_t *decide(struct run *r, const json_t *list)
 {
-    char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    struct error err;
-    if (store_put_document(r->store, "final", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
-    free(text);
-    json_decref(document);
-}
-
-static void condemn(struct run *r, int64_t trial, enum trial_status status, const char *reason)
-{
-    struct error err;
-    run_message(r, "trial %" PRId64 " is out of the final: %s: %s", trial, status_name(status), reason);
-    if (store_add_verdict(r->store, trial, status, reason, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
-}
-
-size_t run_final_judge(struct run *r)
-{
-    const json_t *list = json_object_get(r->final_answer, "entries"), *entry;
-    size_t i, condemned = 0;
-    json_array_foreach(list, i, entry)
-    {
-        const char *word = json_get_string(entry, "status", ""), *reason = json_get_string(entry, "reason", "");
-        int64_t trial = json_get_integer(entry, "trial", 0);
-        int status = status_find(word);
-        if (status == STATUS_OK) continue;
-        if (trial && status >= 0) {
-            condemn(r, trial, (enum trial_status)status, reason);
-            condemned++;
-        } else {
-            run_message(r, "%s is out of the final: %s: %s", json_get_string(entry, "name", "?"), word, reason);
-        }
-    }
-    return condemned;
-}
-
-static bool decide_one(struct run *r)
-{
-    const json_t *list = json_object_get(r->final_answer, "entries");
+    json_t *document = NULL;
     size_t count = json_array_size(list), used = 0, i;
     struct finalist *finalists = memory_new(count, sizeof *finalists);
     struct contender *entries = memory_new(count, sizeof *entries);
@@ -207,17 +179,54 @@ static bool decide_one(struct run *r)
         json_t *ties = json_array();
         for (i = 0; i < used; i++)
             if (entries[i].tied) json_array_append_new(ties, json_integer(finalists[i].trial));
-        size_t tied = json_array_size(ties);
-        run_put_final(r, json_pack("{s:f, s:I, s:I, s:I, s:o, s:b, s:O}", "when", (double)time(NULL), "seed",
-                                   (json_int_t)(r->seed + 1000003), "rounds", (json_int_t)entries[winner].rounds,
-                                   "winner", (json_int_t)finalists[winner].trial, "ties", ties, "replayed",
-                                   (int)r->pool.replay, "entries", list));
-        summarise(r, finalists, entries, used, (size_t)winner, tied);
+        summarise(r, finalists, entries, used, (size_t)winner, json_array_size(ties));
+        document = json_pack("{s:I, s:I, s:o}", "rounds", (json_int_t)entries[winner].rounds, "winner",
+                             (json_int_t)finalists[winner].trial, "ties", ties);
     }
     for (i = 0; i < used; i++) free(finalists[i].objectives);
     free(finalists);
     free(entries);
-    return winner >= 0;
+    return document;
+}
+
+static void put_final(struct run *r, json_t *decision, const json_t *entries)
+{
+    json_t *document = json_pack("{s:f, s:I}", "when", (double)time(NULL), "seed", (json_int_t)final_seed(r));
+    json_object_update(document, decision);
+    json_object_set_new(document, "replayed", json_boolean(r->pool.replay));
+    json_object_set(document, "entries", (json_t *)entries);
+    char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    struct error err;
+    if (store_put_document(r->store, "final", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
+    free(text);
+    json_decref(document);
+}
+
+static void condemn(struct run *r, int64_t trial, enum trial_status status, const char *reason)
+{
+    struct error err;
+    run_message(r, "trial %" PRId64 " is out of the final: %s: %s", trial, status_name(status), reason);
+    if (store_add_verdict(r->store, trial, status, reason, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
+}
+
+static size_t judge_entries(struct run *r)
+{
+    const json_t *list = json_object_get(r->final_answer, "entries"), *entry;
+    size_t i, condemned = 0;
+    json_array_foreach(list, i, entry)
+    {
+        const char *word = json_get_string(entry, "status", ""), *reason = json_get_string(entry, "reason", "");
+        int64_t trial = json_get_integer(entry, "trial", 0);
+        int status = status_find(word);
+        if (status == STATUS_OK) continue;
+        if (trial && status >= 0) {
+            condemn(r, trial, (enum trial_status)status, reason);
+            condemned++;
+        } else {
+            run_message(r, "%s is out of the final: %s: %s", json_get_string(entry, "name", "?"), word, reason);
+        }
+    }
+    return condemned;
 }
 
 // Somebody is out, so that another final may do better.
@@ -228,7 +237,10 @@ static enum final_outcome without_winner(struct run *r, size_t condemned)
         run_message(r, "the final ended the GPU worker (the log says how); there is no decided winner yet");
     else
         run_message(r, "the final has no winner: %s",
-                    json_get_string(r->final_answer, "reason", "no candidate passed it"));
+                    json_get_string(r->final_answer, "reason",
+                                    r->job->objective == OBJECTIVE_EACH
+                                        ? "no candidates passed it that together serve every problem"
+                                        : "no candidate passed it"));
     return FINAL_FAILED;
 }
 
@@ -253,11 +265,17 @@ enum final_outcome run_final_finish(struct run *r)
         condemn(r, culprit, r->final_blamed.status, r->final_blamed.reason.message);
         condemned++;
     } else if (r->final_answer) {
-        condemned = run_final_judge(r);
+        condemned = judge_entries(r);
     }
-    if (!r->final_answer || crashed ||
-        !(r->job->objective == OBJECTIVE_EACH ? run_final_finish_each(r) : decide_one(r)))
+    const json_t *entries = json_object_get(r->final_answer, "entries");
+    json_t *decision = !r->final_answer || crashed           ? NULL
+                       : r->job->objective == OBJECTIVE_EACH ? run_final_decide_each(r, entries)
+                                                             : decide(r, entries);
+    if (decision)
+        put_final(r, decision, entries);
+    else
         outcome = without_winner(r, condemned);
+    json_decref(decision);
     drop_finalists(r);
     return outcome;
 }

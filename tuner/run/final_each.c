@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "search/kernel_set.h"
 #include "tuner/base/memory.h"
@@ -13,8 +12,6 @@
 #include "tuner/base/text.h"
 #include "tuner/run/run.h"
 #include "tuner/run/wave_model.h"
-
-enum { FINALISTS_MOST = 48 };
 
 // The search's times: rows of trials, columns of tuned problems.
 struct matrix {
@@ -78,7 +75,7 @@ int run_final_begin_each(struct run *r)
     if (store_each(r->store, true, 0, add_row, &m, &err) < 0) run_fail(r, EXIT_ENVIRONMENT, &err);
     if (!r->fatal && m.count && !choose_set(r, m.times, m.count, NULL, &set)) {
         for (size_t i = 0; i < set.count; i++) add_finalist(r, &m, set.chosen[i]);
-        for (size_t p = 0; p < problems && r->policy.queue.count - before < FINALISTS_MOST; p++)
+        for (size_t p = 0; p < problems; p++)
             for (size_t c = 0; c < m.count; c++) {
                 if (m.times[c * problems + p] > set.best[p]) continue;
                 add_finalist(r, &m, c);
@@ -156,9 +153,10 @@ static json_t *describe_selector(const struct run *r, const struct kernel_set *s
     return list;
 }
 
-bool run_final_finish_each(struct run *r)
+json_t *run_final_decide_each(struct run *r, const json_t *list)
 {
-    const json_t *list = json_object_get(r->final_answer, "entries"), *entry;
+    const json_t *entry;
+    json_t *document = NULL;
     size_t problems = r->job->tuned_count, count = 0, rounds = 0, i;
     double *times = memory_new(json_array_size(list) * problems, sizeof *times);
     double *relative_times = memory_new(json_array_size(list) * problems, sizeof *relative_times);
@@ -183,24 +181,21 @@ bool run_final_finish_each(struct run *r)
         for (size_t p = 0; p < problems; p++) relative_times[count * problems + p] = models[count].of[p];
         trials[count++] = json_get_integer(entry, "trial", 0);
     }
-    bool decided = count && !choose_set(r, times, count, relative_times, &set);
-    if (decided) {
+    if (count && !choose_set(r, times, count, relative_times, &set)) {
         json_t *kernels = json_array(), *dispatch = json_array(), *regrets = json_array();
         for (size_t k = 0; k < set.count; k++) json_array_append_new(kernels, json_integer(trials[set.chosen[k]]));
         for (size_t p = 0; p < problems; p++) {
             json_array_append_new(dispatch, json_integer((json_int_t)set.kernel[p]));
             json_array_append_new(regrets, json_real(set.regret[p]));
         }
-        run_put_final(r, json_pack("{s:f, s:I, s:I, s:I, s:[], s:b, s:O, s:o, s:o, s:o, s:o}", "when",
-                                   (double)time(NULL), "seed", (json_int_t)(r->seed + 1000003), "rounds",
-                                   (json_int_t)rounds, "winner", (json_int_t)trials[set.chosen[0]], "ties", "replayed",
-                                   (int)r->pool.replay, "entries", list, "kernels", kernels, "dispatch", dispatch,
-                                   "regret", regrets, "selector", describe_selector(r, &set, models)));
+        document = json_pack("{s:I, s:I, s:[], s:o, s:o, s:o, s:o}", "rounds", (json_int_t)rounds, "winner",
+                             (json_int_t)trials[set.chosen[0]], "ties", "kernels", kernels, "dispatch", dispatch,
+                             "regret", regrets, "selector", describe_selector(r, &set, models));
         summarise_each(r, &set, trials);
     }
     free(times);
     free(relative_times);
     free(models);
     free(trials);
-    return decided;
+    return document;
 }

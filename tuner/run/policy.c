@@ -78,8 +78,7 @@ void policy_begin_final(struct policy *p)
 
 // Proposals ----------------------------------------------------------------------------------------------------------
 
-// As many as keep every compiler busy, also for the second in which the GPU counts a batch, and leave compiled
-// candidates to choose from.
+// As many as keep every compiler busy, also for the second in which the GPU counts a batch.
 static size_t look_ahead(const struct policy *p)
 {
     return p->settings.lockstep ? POLICY_LOCKSTEP_WINDOW : 2 * p->settings.compilers + 8 * p->settings.gpus;

@@ -107,7 +107,7 @@ static json_t *describe_fill(const struct fill *f)
 {
     json_t *fill = json_pack("{s:s}", "kind", fill_words[f->kind]);
     if (f->kind == FILL_CONSTANT) json_object_set_new(fill, "value", json_real(f->low));
-    if (f->kind == FILL_UNIFORM || f->kind == FILL_INTEGER) {
+    if (f->kind == FILL_UNIFORM || f->kind == FILL_NONFINITE || f->kind == FILL_INTEGER) {
         json_object_set_new(fill, "low", json_real(f->low));
         json_object_set_new(fill, "high", json_real(f->high));
     }

@@ -130,16 +130,15 @@ void run_commit_counters(struct run *, struct task *, const json_t *counters);
 void run_fail(struct run *, int exit_status, const struct error *); // ends the run
 
 // final.c: the final.
-int run_final_begin(struct run *);                  // adds the finalists' tasks; 0 none to decide between
-int run_final_begin_each(struct run *);             // final_each.c: the same for objective "each"
-bool run_final_finish_each(struct run *);           // false: no candidates that serve every problem
-void run_put_final(struct run *, json_t *document); // into the store; takes the document
+int run_final_begin(struct run *); // adds the finalists' tasks; 0 none to decide between
 void run_final_send(struct run *, size_t gpu);
 // The answer into the store, the summary onto stdout; who is out gets a verdict. Drops the finalists' tasks.
 enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_FAILED }; // AGAIN: nobody stands, but there may be others
 enum final_outcome run_final_finish(struct run *);
-// Messages and verdicts for the answer's entries that are out. How many candidates there were.
-size_t run_final_judge(struct run *);
+// final_each.c: what differs for objective "each". The decision from the answer's entries is the kernels' part of the
+// final's document; NULL when no set of candidates serves every problem.
+int run_final_begin_each(struct run *);
+json_t *run_final_decide_each(struct run *, const json_t *entries);
 
 // progress.c
 void run_log(struct run *, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -8,6 +8,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/recorded/observation.h"
 #include "tuner/run/run.h"
 #include "tuner/run/trial_record.h"
 
@@ -83,20 +84,6 @@ bool run_under_way(const struct run *r, const uint16_t *config)
     return false;
 }
 
-static enum outcome outcome_of(enum trial_status status)
-{
-    switch (status) {
-    case STATUS_OK:
-        return OUTCOME_OK;
-    case STATUS_SLOW:
-        return OUTCOME_SLOW;
-    case STATUS_PRUNED:
-        return OUTCOME_PRUNED;
-    default:
-        return OUTCOME_INVALID;
-    }
-}
-
 static void note_best(struct run *r, double objective, const double *times, const char *text, int64_t trial)
 {
     const struct incumbent *best = &r->incumbent;
@@ -133,11 +120,8 @@ static bool was_told(const struct told_trials *told, int64_t trial)
 
 static void tell(struct run *r, const uint16_t *config, enum trial_status status, double objective, const double *times)
 {
-    struct observation o = {.config = config, .outcome = outcome_of(status), .objective = objective};
-    bool each = r->job->objective == OBJECTIVE_EACH;
-    if (o.outcome != OUTCOME_OK && o.outcome != OUTCOME_SLOW)
-        o.objective = NAN;
-    else if (each)
+    struct observation o = observation_of(config, status, objective);
+    if (r->job->objective == OBJECTIVE_EACH && (o.outcome == OUTCOME_OK || o.outcome == OUTCOME_SLOW))
         o.objectives = times;
     strategy_tell(r->strategy, &o);
     policy_told(&r->policy,
