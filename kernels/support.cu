@@ -21,20 +21,19 @@ struct bf16 {
 // What was found about one buffer in one run. All fields begin as zero, and places are kept complemented, so that the
 // lowest place is the highest value and atomicMax finds it.
 struct finding {
-    u64 bad;          // elements beyond the bound
-    u64 unwritten;    // of these, how many still hold the fill pattern
-    u64 worst;        // 27 bits of the largest error/allowed, then 37 bits of complemented index
-    u64 differ;       // elements that differ bitwise from the first run
-    u64 first_differ; // complemented index of the first of them
-    u64 guard_bad;    // guard bytes overwritten
-    u64 guard_first;  // complemented offset, from the front guard's beginning, of the first of them
-    u64 checksum;
+    u64 bad;                   // elements beyond the bound
+    u64 unwritten;             // of these, how many still hold the fill pattern
+    u64 worst;                 // 27 bits of the largest error/allowed, then 37 bits of complemented index
+    u64 differ;                // elements that differ bitwise from the first run
+    u64 first_differ;          // complemented index of the first of them
+    u64 guard_bad;             // guard bytes overwritten
+    u64 guard_first;           // complemented offset, from the front guard's beginning, of the first of them
     double sum_squares;        // of error/scale
     double max_scaled;         // largest error/scale
     double got, want, allowed; // at the worst element
     i64 place;                 // its index, -1 if no element is off at all
 };
-static_assert(sizeof(finding) == 14 * 8, "tuner/gpu/support.h has the same struct");
+static_assert(sizeof(finding) == 13 * 8, "tuner/gpu/support.h has the same struct");
 
 // A run of guard bytes: `rows` pieces of `bytes` bytes, `pitch` apart, `offset` bytes into the buffer's slot.
 struct region {
@@ -51,6 +50,14 @@ static __device__ u64 mix(u64 x)
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
     return x ^ (x >> 31);
+}
+
+// What hides the judge's memory from a candidate that looks around: word i of it is XORed with this, whose key only the
+// host keeps. Nothing that protects a secret for long; enough that an answer cannot be copied.
+static __device__ u64 mask(u64 key, u64 i)
+{
+    u64 x = (key ^ i) * 0x9e3779b97f4a7c15ull;
+    return x ^ (x >> 29) ^ (key << 17);
 }
 
 // ---- elements ------------------------------------------------------------------------------------------------------
@@ -133,6 +140,10 @@ template <> struct bits_of<8> {
 template <typename T> static __device__ u64 raw(const T *at)
 {
     return *(const typename bits_of<sizeof(T)>::type *)at;
+}
+template <typename T> static __device__ void store_raw(T *at, u64 bits)
+{
+    *(typename bits_of<sizeof(T)>::type *)at = (typename bits_of<sizeof(T)>::type)bits;
 }
 
 // ---- filling -------------------------------------------------------------------------------------------------------
@@ -220,33 +231,136 @@ template <typename T, typename F> static __device__ T block_reduce(T x, T *share
     return shared[0];
 }
 
-// An order-independent checksum of `bytes` bytes at an 8-byte aligned address: the sum of hashes of (word, place).
-extern "C" __global__ void support_checksum(const u64 *words, i64 bytes, finding *to)
+enum { CHECKED = 128, COPIES = 128, REGIONS = 48, RESTORED = 16 };
+
+// Pieces of memory at 8-byte aligned addresses. Handed over by value, like all lists here: what lies in device memory,
+// a candidate can change.
+struct checked {
+    u64 address[CHECKED], bytes[CHECKED];
+};
+
+// A cheap hash of a word that holds key and place: one multiplication, since it is computed for every word of the
+// inputs.
+static __device__ u64 digest(u64 x)
+{
+    x = (x ^ (x >> 31)) * 0xbf58476d1ce4e5b9ull;
+    return x ^ (x >> 29);
+}
+
+// Order-independent checksums under two keys: sums[2 * i] and sums[2 * i + 1], which begin as zero, of piece i =
+// blockIdx.y: the sum of hashes of (word, place, key). The first is held against what was found earlier, under a key
+// that no kernel has seen; the second is for the next time.
+extern "C" __global__ void __launch_bounds__(256)
+    support_checksums(const __grid_constant__ checked list, u64 old_key, u64 new_key, u64 *sums)
 {
     __shared__ u64 shared[256];
-    u64 sum = 0;
-    i64 n = bytes / 8, stride = (i64)gridDim.x * blockDim.x, i = (i64)blockIdx.x * blockDim.x + threadIdx.x;
+    const u64 *words = (const u64 *)list.address[blockIdx.y];
+    u64 sum = 0, next = 0;
+    i64 bytes = (i64)list.bytes[blockIdx.y], n = bytes / 8;
+    i64 stride = (i64)gridDim.x * blockDim.x, i = (i64)blockIdx.x * blockDim.x + threadIdx.x;
     for (; i + 3 * stride < n; i += 4 * stride) {
         u64 w[4];
         for (int j = 0; j < 4; j++) w[j] = words[i + j * stride];
-        for (int j = 0; j < 4; j++) sum += mix(w[j] + (u64)(i + j * stride + 1) * 0x9e3779b97f4a7c15ull);
+        for (int j = 0; j < 4; j++) {
+            u64 place = (u64)(i + j * stride + 1) * 0x9e3779b97f4a7c15ull;
+            sum += digest((w[j] ^ old_key) + place);
+            next += digest((w[j] ^ new_key) + place);
+        }
     }
-    for (; i < n; i += stride) sum += mix(words[i] + (u64)(i + 1) * 0x9e3779b97f4a7c15ull);
-    if (blockIdx.x == 0 && threadIdx.x < bytes % 8)
-        sum += mix(((const u8 *)words)[n * 8 + threadIdx.x] + (u64)(n + 1 + threadIdx.x) * 0xd1342543de82ef95ull);
-    sum = block_reduce(sum, shared, [](u64 a, u64 b) { return a + b; });
-    if (threadIdx.x == 0) atomicAdd(&to->checksum, sum);
+    for (; i < n; i += stride) {
+        u64 place = (u64)(i + 1) * 0x9e3779b97f4a7c15ull;
+        sum += digest((words[i] ^ old_key) + place);
+        next += digest((words[i] ^ new_key) + place);
+    }
+    if (blockIdx.x == 0 && threadIdx.x < bytes % 8) {
+        u64 place = (u64)(n + 1 + threadIdx.x) * 0xd1342543de82ef95ull, w = ((const u8 *)words)[n * 8 + threadIdx.x];
+        sum += digest((w ^ old_key) + place);
+        next += digest((w ^ new_key) + place);
+    }
+    auto add = [](u64 a, u64 b) { return a + b; };
+    sum = block_reduce(sum, shared, add);
+    next = block_reduce(next, shared, add);
+    if (threadIdx.x) return;
+    atomicAdd(&sums[2 * blockIdx.y], sum);
+    atomicAdd(&sums[2 * blockIdx.y + 1], next);
 }
 
-// Looks at every guard byte of a problem. One row of blocks (blockIdx.y) a region.
-extern "C" __global__ void support_guards(const region *regions, u32 pattern, finding *findings)
+// XORs 8-byte words with mask().
+extern "C" __global__ void support_mask(u64 *words, i64 n, u64 key)
 {
-    const region r = regions[blockIdx.y];
+    i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) words[i] ^= mask(key, (u64)i);
+}
+
+// A copy of a problem's memory: how far it lies from the first one, a multiple of 1024; the lowest bit says which data
+// it holds.
+struct copies {
+    i64 shift[COPIES];
+};
+
+// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart (dense: one piece). With origins it gets what lies
+// there at the same distances, else the repeated pattern, whose lowest byte belongs to multiples of 8.
+struct restored {
+    u64 address, rows, bytes, pitch, pattern, origin[2];
+};
+struct restored_list {
+    restored buffer[RESTORED];
+};
+
+// Puts writable buffers into the state that the job promises, in every copy (blockIdx.y).
+extern "C" __global__ void support_restore(const __grid_constant__ restored_list list, int count,
+                                           const __grid_constant__ copies to)
+{
+    const i64 code = to.shift[blockIdx.y], shift = code & ~1023ll;
+    u64 stride = (u64)gridDim.x * blockDim.x, first = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    for (int k = 0; k < count; k++) {
+        const restored &b = list.buffer[k];
+        u8 *at = (u8 *)(b.address + shift);
+        const u8 *from = (const u8 *)b.origin[code & 1];
+        if (b.rows == 1) {
+            const uint4 filled = {(u32)b.pattern, (u32)(b.pattern >> 32), (u32)b.pattern, (u32)(b.pattern >> 32)};
+            u64 n = b.bytes / 16;
+            for (u64 i = first; i < n; i += stride) ((uint4 *)at)[i] = from ? ((const uint4 *)from)[i] : filled;
+            for (u64 i = n * 16 + first; i < b.bytes; i += stride)
+                at[i] = from ? from[i] : (u8)(b.pattern >> 8 * (i & 7));
+        } else if ((b.address | b.bytes | b.pitch) % 4 == 0) {
+            u64 width = b.bytes / 4;
+            for (u64 i = first; i < b.rows * width; i += stride) {
+                u64 row = i / width, offset = row * b.pitch + (i - row * width) * 4;
+                *(u32 *)(at + offset) = from ? *(const u32 *)(from + offset) : (u32)(b.pattern >> 8 * (offset & 7));
+            }
+        } else {
+            for (u64 i = first; i < b.rows * b.bytes; i += stride) {
+                u64 row = i / b.bytes, offset = row * b.pitch + (i - row * b.bytes);
+                at[offset] = from ? from[offset] : (u8)(b.pattern >> 8 * (offset & 7));
+            }
+        }
+    }
+}
+
+// Overwrites the shared memory of one multiprocessor: launched with all of it, a block for each.
+extern "C" __global__ void support_poison(u32 value, int words)
+{
+    extern __shared__ volatile u32 everything[];
+    for (int i = threadIdx.x; i < words; i += blockDim.x) everything[i] = value + i * 0x9e3779b9u;
+}
+
+struct guarded {
+    region list[REGIONS];
+};
+
+// Looks at every guard byte of a problem, in every copy of its memory: one row of blocks a region (blockIdx.y) and copy
+// (blockIdx.z).
+extern "C" __global__ void support_guards(const __grid_constant__ guarded regions, const __grid_constant__ copies in,
+                                          u32 pattern, finding *findings)
+{
+    const region &r = regions.list[blockIdx.y];
+    i64 shift = in.shift[blockIdx.z] & ~1023ll;
     u64 n = r.rows * r.bytes, stride = (u64)gridDim.x * blockDim.x;
     for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
         u64 row = r.rows == 1 ? 0 : i / r.bytes;
         u64 at = row * r.pitch + (i - row * r.bytes);
-        const u8 *byte = (const u8 *)(r.address + at);
+        const u8 *byte = (const u8 *)(r.address + shift + at);
         u8 meant = (u64)byte & 1 ? (u8)(pattern >> 8) : (u8)pattern;
         if (*byte != meant) {
             atomicAdd(&findings[r.buffer].guard_bad, 1ull);
@@ -262,11 +376,12 @@ enum { TILE = 2048 };
 // is copied to `previous` on the way, with PREVIOUS_COMPARE it must have the same bits as what lies there.
 //     allowed = per_scale*scale + per_value*|expected| + floor
 // Where an infinity is expected, or no number, it must be that, and not the pattern that was there before.
-// `expected` may be null: then only bits are compared. `scale` may be null: then errors are relative to |expected|.
+// `expected` and `previous` are masked with the key. `expected` may be null: then only bits are compared. `scale` may
+// be null: then errors are relative to |expected|.
 template <typename T>
 static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale,
                                double per_scale, double per_value, double floor, T *previous, int mode, u64 pattern,
-                               finding *to)
+                               u64 key, finding *to)
 {
     __shared__ u64 shared[256];
     u64 bad = 0, unwritten = 0, worst = 0, differ = 0, first = 0;
@@ -279,8 +394,10 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
         for (i64 col = begin + threadIdx.x; col < end; col += blockDim.x) {
             const T *at = out + row * ld + col;
             i64 i = row * cols + col;
-            if (mode == PREVIOUS_STORE) previous[i] = *at;
-            if (mode == PREVIOUS_COMPARE && raw(at) != raw(previous + i)) {
+            const u64 hidden = mask(key, (u64)i);
+            if (mode == PREVIOUS_STORE) store_raw(previous + i, raw(at) ^ hidden);
+            if (mode == PREVIOUS_COMPARE &&
+                raw(at) != (raw(previous + i) ^ (hidden & (~0ull >> (64 - 8 * sizeof(T)))))) {
                 differ++;
                 first = max(first, ~(u64)i);
             }
@@ -288,7 +405,8 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
             bool good;
             float ratio;
             if (traits<T>::floats) {
-                double x = value(*at), want = ((const double *)expected)[i], size = fabs(want);
+                double x = value(*at), want = __longlong_as_double((i64)(((const u64 *)expected)[i] ^ hidden)),
+                       size = fabs(want);
                 double unit = scale ? (double)scale[i] : size;
                 double error = x == want ? 0 : fabs(x - want);
                 double allowed = per_scale * unit + per_value * size + floor;
@@ -305,7 +423,7 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
                 squares += scaled * scaled;
                 if (scaled > largest) largest = scaled;
             } else {
-                good = integer(*at) == ((const i64 *)expected)[i];
+                good = integer(*at) == (i64)(((const u64 *)expected)[i] ^ hidden);
                 ratio = good ? 0.0f : __uint_as_float(0x7f800000);
             }
             if (!good) {
@@ -339,7 +457,7 @@ static __device__ void compare(const T *out, i64 rows, i64 cols, i64 ld, const v
 // Looks the worst element up again, so that its values can be named. One thread.
 template <typename T>
 static __device__ void judge(const T *out, i64 cols, i64 ld, const void *expected, const float *scale, double per_scale,
-                             double per_value, double floor, finding *to)
+                             double per_value, double floor, u64 key, finding *to)
 {
     if (!to->worst) {
         to->place = -1;
@@ -347,15 +465,16 @@ static __device__ void judge(const T *out, i64 cols, i64 ld, const void *expecte
     }
     i64 i = (i64)(place_mask - (to->worst & place_mask)), row = i / cols;
     T x = out[row * ld + (i - row * cols)];
+    const u64 want = ((const u64 *)expected)[i] ^ mask(key, (u64)i);
     to->place = i;
     if (traits<T>::floats) {
         to->got = value(x);
-        to->want = ((const double *)expected)[i];
+        to->want = __longlong_as_double((i64)want);
         double size = fabs(to->want), unit = scale ? (double)scale[i] : size;
         to->allowed = per_scale * unit + per_value * size + floor;
     } else {
         to->got = (double)integer(x);
-        to->want = (double)((const i64 *)expected)[i];
+        to->want = (double)(i64)want;
         to->allowed = 0;
     }
 }
@@ -718,15 +837,16 @@ extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_fp64(in
     }                                                                                                               \
     extern "C" __global__ void __launch_bounds__(256) support_compare_##name(                                       \
         const T *out, i64 rows, i64 cols, i64 ld, const void *expected, const float *scale, double per_scale,       \
-        double per_value, double floor, T *previous, int mode, u64 pattern, finding *to)                            \
+        double per_value, double floor, T *previous, int mode, u64 pattern, u64 key, finding *to)                   \
     {                                                                                                               \
-        compare<T>(out, rows, cols, ld, expected, scale, per_scale, per_value, floor, previous, mode, pattern, to); \
+        compare<T>(out, rows, cols, ld, expected, scale, per_scale, per_value, floor, previous, mode, pattern, key, \
+                   to);                                                                                             \
     }                                                                                                               \
     extern "C" __global__ void support_judge_##name(const T *out, i64 cols, i64 ld, const void *expected,           \
                                                     const float *scale, double per_scale, double per_value,         \
-                                                    double floor, finding *to)                                      \
+                                                    double floor, u64 key, finding *to)                             \
     {                                                                                                               \
-        judge<T>(out, cols, ld, expected, scale, per_scale, per_value, floor, to);                                  \
+        judge<T>(out, cols, ld, expected, scale, per_scale, per_value, floor, key, to);                             \
     }                                                                                                               \
     extern "C" __global__ void support_widen_##name(const T *from, i64 rows, i64 cols, i64 ld, int absolute,        \
                                                     int exact, void *to)                                            \

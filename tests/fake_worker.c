@@ -198,13 +198,22 @@ static json_t * final(const json_t *request)
 {
     json_t *entries = json_array(), *one;
     size_t i, rounds = (size_t)json_get_integer(request, "rounds", 10);
+    int64_t places = json_get_integer(request, "places", INT64_MAX);
     json_array_foreach(json_object_get(request, "candidates"), i, one)
     {
+        if (places == 0) break;
+        if (mode_is(one, "final_names_itself")) { // as the GPU worker does before each entry's turn
+            json_t *sign = json_pack("{s:O, s:f, s:O}", "id", json_object_get(request, "id"), "progress", 0.1, "trial",
+                                     json_object_get(one, "trial"));
+            json_write_line(STDOUT_FILENO, sign, NULL);
+            abort();
+        }
         if (mode_is(one, "final_crash")) abort();
         json_t *times = json_array();
         for (size_t k = 0; k < rounds; k++)
             json_array_append_new(times, json_real(time_of(one) * (1 + 0.001 * (double)(k % 5))));
         bool wrong = mode_is(one, "final_wrong");
+        places -= !wrong;
         json_array_append_new(entries,
                               json_pack("{s:s, s:O, s:s, s:s, s:f, s:[{s:i, s:o, s:f, s:f}]}", "name", "candidate",
                                         "trial", json_object_get(one, "trial"), "status", wrong ? "wrong" : "ok",

@@ -24,7 +24,7 @@ static void set_up(struct workload *w, struct device_problem *p, const char *fol
             .type = types[i], .rows = 1, .cols = i ? 1 : N, .ld = i ? 1 : N, .device = 4096u * (unsigned)(i + 1)};
         p->operation.operand[operation_role(w->operation, names[i])] = b->view;
     }
-    p->buffers.list[0].checksum = 12345;
+    p->buffers.list[0].content = 12345;
 }
 
 static void kept_values_come_back_for_the_same_data_and_no_other(void **state)
@@ -53,10 +53,10 @@ static void kept_values_come_back_for_the_same_data_and_no_other(void **state)
     assert_true(largest_back == largest && scale_back == scale && place_back == place);
     assert_true(back[value].per_scale == 1 && back[value].per_value == 2 && back[value].floor == 3);
 
-    p.buffers.list[0].checksum++; // other data
+    p.buffers.list[0].content++; // other data
     assert_true(reference_cache_path(&w, &p, other));
     assert_string_not_equal(path, other);
-    p.buffers.list[0].checksum--;
+    p.buffers.list[0].content--;
     p.operation.value[0] = N; // another size
     assert_true(reference_cache_path(&w, &p, other));
     assert_string_not_equal(path, other);

@@ -179,6 +179,25 @@ static void a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winn
     e2e_remove(folder);
 }
 
+// The worker says whose turn it is: who takes it down is out, and another final decides between the others.
+static void who_ends_the_worker_in_the_final_is_out_and_the_others_race_again(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("final_names");
+    write_job(folder, "6, 7", "\"final_names_itself\", \"good\"", "32");
+    struct outcome_of_command r =
+        e2e_run(folder, FAKE "$BIN/sweetspot tune %s/job.cfg --store %s/t.db -q 2>&1", folder, folder);
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.out, "is out of the final: crashed");
+    e2e_expect(r.out, "winner: trial");
+    e2e_expect(r.out, ",MODE=good");
+    e2e_done(&r);
+    r = e2e_run(folder, "$BIN/sweetspot status %s/job.cfg --store %s/t.db", folder, folder);
+    e2e_expect(r.out, "2 crashed"); // both have their verdict, and their ok no longer counts
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 static void nothing_valid_is_exit_status_1(void **state)
 {
     (void)state;
@@ -608,6 +627,7 @@ int main(void)
         cmocka_unit_test(every_misbehaviour_has_its_status_and_reason_and_cannot_win),
         cmocka_unit_test(a_hanging_compiler_is_killed_and_replaced),
         cmocka_unit_test(counters_are_kept_for_all_but_the_candidate_that_kills_the_worker),
+        cmocka_unit_test(who_ends_the_worker_in_the_final_is_out_and_the_others_race_again),
         cmocka_unit_test(a_finalist_that_is_wrong_on_fresh_data_does_not_win),
         cmocka_unit_test(a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winner),
         cmocka_unit_test(nothing_valid_is_exit_status_1),

@@ -28,7 +28,7 @@
  *  TOO_MUCH_SHARED   launched with 300,000 bytes of shared memory     launch_error *    bytes of shared memory
  *  TOO_MANY_THREADS  launched with 2048 threads a block               launch_error *    threads a block
  *  MODIFIES_INPUT    right, and then doubles x[5]                     wrong             changed x
- *  WORKS_ONCE        right in its first launch only (a counter)       nondeterministic  two runs differ
+ *  WORKS_ONCE        right in its first launch only (a counter)       nondeterministic  in launch 2
  *  DOES_NOT_COMPILE  a syntax error                                   compile_error     hostile.cu(line): error
  *  COMPILES_SLOWLY   a template that takes minutes                    compile_timeout
  *

@@ -10,6 +10,7 @@ const struct setting verify_table[] = {
     {"tolerance", SETTING_NUMBER, SETTING_SHARED, AT(tolerance), 1, 1e-6, 1e9, {NULL}},
     {"absolute", SETTING_NUMBER, SETTING_SHARED, AT(absolute), 0, 0, 1e300, {NULL}},
     {"relative", SETTING_NUMBER, SETTING_SHARED, AT(relative), 0, 0, 1e9, {NULL}},
+    {"exact", SETTING_BOOL, SETTING_SHARED, AT(exact), 0, 0, 1, {NULL}},
     {"deterministic", SETTING_BOOL, SETTING_SHARED, AT(deterministic), 1, 0, 1, {NULL}},
     {"guard_bytes", SETTING_INTEGER, SETTING_SHARED, AT(guard_bytes), 4096, 0, 1 << 30, {NULL}},
     {0},

@@ -15,6 +15,7 @@ struct verify_settings {
     bool enabled;
     double tolerance;          // multiplies the operation's bound
     double absolute, relative; // the bound without an operation
+    bool exact;                // no error at all is allowed
     bool deterministic;        // two runs must agree bit by bit
     int64_t guard_bytes;
 };

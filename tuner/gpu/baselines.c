@@ -20,7 +20,7 @@ static int enqueue(void *self, int64_t shift, struct error *err)
 
 struct work baseline_work(struct baseline *b, size_t problem)
 {
-    return (struct work){enqueue, &b->parts[problem]};
+    return (struct work){.enqueue = enqueue, .self = &b->parts[problem]};
 }
 
 static int prepare(struct baseline *b, struct workload *w, struct error *err)
@@ -96,17 +96,19 @@ static int measure(struct baselines *all, struct baseline *b, size_t k, json_t *
     struct workload *w = all->workload;
     struct work work = baseline_work(b, k);
     struct measurement times;
-    int failed = measure_work(w->measure, &work, &w->problems[k].buffers, 0, 0, &times, err);
+    struct measure_subject subject = verify_subject(w, k, &work, false);
+    struct error reason;
+    enum trial_status status;
+    int failed = measure_work(w->measure, &subject, 0, 0, &times, &status, &reason, err);
     if (failed) return failed;
     gpu_trial_times(to, &times);
     if (!b->about->same_result) return 0;
     struct verify_result result;
-    struct error reason;
-    if ((failed = verify_begin(w, err)) || (failed = verify_run(w, k, &work, VERIFY_FIRST, err)) ||
-        (failed = verify_end(w, err)))
+    verify_forget(w);
+    if ((failed = verify_begin(w, err)) || (failed = verify_run(w, k, 0, &work, err)) || (failed = verify_end(w, err)))
         return failed;
     // Problems that did not run have no findings of this pass: only this one is judged.
-    enum trial_status status = verify_judge(w, k, &result, &reason);
+    status = verify_judge(w, k, &result, &reason);
     json_object_set_new(to, "status", json_string(status_name(status)));
     json_object_set_new(to, "reason", json_string(reason.message));
     json_object_set_new(to, "error", json_real_or_null(result.error));

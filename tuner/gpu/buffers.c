@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/entropy.h"
 #include "tuner/base/memory.h"
 #include "tuner/gpu/npy.h"
 
@@ -68,6 +69,13 @@ static size_t slot_bytes(struct device_buffer *b, size_t guard)
     return b->front + round_up(b->bytes + guard, ALIGNMENT);
 }
 
+// Whether the job promises contents that a launch may overwrite, other than a constant, which is as good as a pattern.
+static bool has_origin(const struct device_buffer *b)
+{
+    return b->direction == DIRECTION_INOUT ||
+           (b->direction == DIRECTION_SCRATCH && b->filled && b->fill != FILL_CONSTANT);
+}
+
 size_t buffers_bytes(const json_t *list, size_t guard_bytes, struct error *err)
 {
     size_t total = 0, i;
@@ -76,14 +84,14 @@ size_t buffers_bytes(const json_t *list, size_t guard_bytes, struct error *err)
     {
         struct device_buffer b = {0};
         if (parse(&b, each, err)) return 0;
-        total += slot_bytes(&b, guard_bytes) + (b.direction == DIRECTION_INOUT ? b.bytes : 0);
+        total += slot_bytes(&b, guard_bytes) + (has_origin(&b) ? b.bytes : 0);
     }
     return total;
 }
 
-static int guard_regions(struct buffers *s, size_t guard, struct error *err)
+static void guard_regions(struct buffers *s, size_t guard)
 {
-    struct region regions[3 * BUFFERS_MAX];
+    struct region *regions = s->regions;
     size_t n = 0;
     for (size_t i = 0; i < s->count; i++) {
         const struct device_buffer *b = &s->list[i];
@@ -98,11 +106,6 @@ static int guard_regions(struct buffers *s, size_t guard, struct error *err)
             regions[n++] = (struct region){v->device + b->bytes, 1, end - b->bytes, 0, b->front + b->bytes, i};
     }
     s->region_count = n;
-    int failed;
-    if ((failed = cuda_alloc(s->cuda, sizeof regions, &s->regions, err)) ||
-        (failed = cuda_upload(s->cuda, s->regions, regions, n * sizeof *regions, err)))
-        return failed;
-    return cuda_sync(s->cuda, err);
 }
 
 int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, const json_t *list, size_t guard_bytes,
@@ -114,6 +117,7 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
     memset(s, 0, sizeof *s);
     s->cuda = cuda;
     s->support = support;
+    s->sets = s->copy_count = 1;
     if (json_array_size(list) > BUFFERS_MAX)
         return error_set(err, "%zu buffers; at most %d are possible", json_array_size(list), BUFFERS_MAX);
     json_array_foreach(list, i, each)
@@ -123,36 +127,52 @@ int buffers_open(struct buffers *s, struct cuda *cuda, struct support *support, 
         s->count++;
         b->slot = offset;
         offset += slot_bytes(b, guard_bytes);
-        if (b->direction == DIRECTION_INOUT) {
-            s->inout = true;
-            s->origin_bytes += round_up(b->bytes, ALIGNMENT);
-        }
+        if (has_origin(b)) s->origin_bytes += round_up(b->bytes, ALIGNMENT);
     }
     s->arena_bytes = offset;
-    if ((failed = cuda_alloc(cuda, s->arena_bytes, &s->arena, err)) ||
-        (s->origin_bytes && (failed = cuda_alloc(cuda, s->origin_bytes, &s->origins, err))) ||
+    if ((failed = cuda_alloc(cuda, s->arena_bytes + ALIGNMENT, &s->memory, err)) ||
+        (s->origin_bytes && (failed = cuda_alloc(cuda, 2 * s->origin_bytes, &s->origins, err))) ||
         (failed = cuda_alloc(cuda, BUFFERS_MAX * sizeof(struct verify_finding), &s->findings, err)))
         return failed;
+    s->arena = round_up(s->memory, ALIGNMENT);
     uint64_t origin = s->origins;
     for (i = 0; i < s->count; i++) {
         struct device_buffer *b = &s->list[i];
         b->slot += s->arena;
         b->view.device = b->slot + b->front;
-        if (b->direction == DIRECTION_INOUT) {
-            b->origin = origin;
+        for (int set = 0; set < 2 && has_origin(b); set++) {
+            b->origin[set] = origin;
             origin += round_up(b->bytes, ALIGNMENT);
         }
     }
-    return guard_regions(s, guard_bytes, err);
+    guard_regions(s, guard_bytes);
+    return 0;
+}
+
+// Some multiple of the alignment, so that one copy's place says little about another's.
+static size_t gap(void)
+{
+    return ALIGNMENT * (size_t)entropy_below(64);
+}
+
+int buffers_second(struct buffers *s, struct error *err)
+{
+    size_t before = gap();
+    int failed = cuda_alloc(s->cuda, s->arena_bytes + ALIGNMENT + before, &s->second, err);
+    if (failed) return failed;
+    s->shift[1] = (int64_t)(round_up(s->second + before, ALIGNMENT) - s->arena);
+    s->set[1] = 1;
+    s->sets = s->copy_count = 2;
+    return 0;
 }
 
 void buffers_release(struct buffers *s)
 {
     if (s->cuda) {
-        cuda_free(s->cuda, s->arena);
-        cuda_free(s->cuda, s->clones);
+        cuda_free(s->cuda, s->memory);
+        cuda_free(s->cuda, s->second);
+        for (unsigned i = 0; i < s->slab_count; i++) cuda_free(s->cuda, s->slabs[i]);
         cuda_free(s->cuda, s->origins);
-        cuda_free(s->cuda, s->regions);
         cuda_free(s->cuda, s->findings);
     }
     memset(s, 0, sizeof *s);
@@ -198,68 +218,108 @@ static int fill(struct buffers *s, const struct device_buffer *b, uint64_t seed,
     return support_fill(s->support, &b->view, b->fill, b->low, b->high, seed, err);
 }
 
-int buffers_fill(struct buffers *s, uint64_t seed, struct error *err)
+int buffers_fill(struct buffers *s, unsigned set, uint64_t seed, struct error *err)
 {
-    int failed;
-    struct verify_finding findings[BUFFERS_MAX];
-    if ((failed = cuda_fill16(s->cuda, s->arena, BUFFERS_GUARD, s->arena_bytes / 2, err)) ||
-        (failed = cuda_zero(s->cuda, s->findings, sizeof findings, err)))
-        return failed;
-    for (size_t i = 0; i < s->count; i++) {
-        struct device_buffer *b = &s->list[i];
-        if (b->direction != DIRECTION_IN && b->direction != DIRECTION_INOUT) continue;
-        if ((failed = fill(s, b, seed + (i + 1) * 0x632be59bd9b4e019ull, err))) return failed;
-        if (b->origin && (failed = cuda_copy(s->cuda, b->origin, b->view.device, b->bytes, err))) return failed;
-    }
-    if ((failed = buffers_check(s, err)) ||
-        (failed = cuda_download(s->cuda, findings, s->findings, sizeof findings, err)) ||
-        (failed = cuda_sync(s->cuda, err)))
-        return failed;
-    for (size_t i = 0; i < s->count; i++) s->list[i].checksum = findings[i].checksum;
-    for (unsigned i = 0; i < s->clone_count && !failed; i++)
-        failed = cuda_copy(s->cuda, s->clones + i * s->arena_bytes, s->arena, s->arena_bytes, err);
-    return failed;
-}
-
-int buffers_reset(struct buffers *s, uint16_t pattern, struct error *err)
-{
-    int failed = 0;
+    int failed = cuda_fill16(s->cuda, s->arena, BUFFERS_GUARD, s->arena_bytes / 2, err);
+    s->set[0] = (unsigned char)set;
     for (size_t i = 0; i < s->count && !failed; i++) {
         struct device_buffer *b = &s->list[i];
-        const struct operand *v = &b->view;
-        int64_t size = (int64_t)element_size(v->type);
-        bool dense = v->ld == v->cols;
-        if (b->direction == DIRECTION_IN) continue;
-        if (b->direction == DIRECTION_INOUT)
-            failed = cuda_copy(s->cuda, v->device, b->origin, b->bytes, err);
-        else if (b->direction == DIRECTION_SCRATCH && b->filled && b->fill == FILL_CONSTANT)
-            failed = fill(s, b, 0, err);
-        else
-            failed = support_pattern(s->support, v->device, dense ? 1 : v->rows,
-                                     dense ? v->rows * v->cols * size : v->cols * size, v->ld * size, pattern, err);
+        if (b->direction != DIRECTION_IN && !has_origin(b)) continue;
+        failed = fill(s, b, seed + (i + 1) * 0x632be59bd9b4e019ull, err);
+        if (!failed && has_origin(b)) failed = cuda_copy(s->cuda, b->origin[set], b->view.device, b->bytes, err);
     }
     return failed;
 }
 
-int buffers_check(struct buffers *s, struct error *err)
+int buffers_keep(struct buffers *s, unsigned set, struct error *err)
 {
-    int failed = support_guards(s->support, s->regions, s->region_count, BUFFERS_GUARD, s->findings, err);
-    for (size_t i = 0; i < s->count && !failed; i++)
-        if (s->list[i].direction == DIRECTION_IN)
-            failed = support_checksum(s->support, s->list[i].view.device, s->list[i].bytes,
-                                      s->findings + i * sizeof(struct verify_finding), err);
+    int failed = set ? cuda_copy(s->cuda, s->arena + (uint64_t)s->shift[1], s->arena, s->arena_bytes, err) : 0;
+    for (unsigned c = s->sets; c < s->copy_count && !failed; c++)
+        if (s->set[c] == set)
+            failed = cuda_copy(s->cuda, s->arena + (uint64_t)s->shift[c], s->arena, s->arena_bytes, err);
     return failed;
+}
+
+// The bits of a constant, repeated over 8 bytes.
+static uint64_t constant_bits(const struct device_buffer *b)
+{
+    unsigned char bytes[8];
+    uint64_t bits;
+    size_t size = element_size(b->view.type);
+    element_store(b->view.type, b->low, bytes);
+    for (size_t i = size; i < sizeof bytes; i++) bytes[i] = bytes[i - size];
+    memcpy(&bits, bytes, sizeof bits);
+    return bits;
+}
+
+int buffers_restore(struct buffers *s, const unsigned *copies, size_t n, uint16_t pattern, struct error *err)
+{
+    struct restored list[BUFFERS_MAX];
+    struct copies to;
+    size_t count = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const struct device_buffer *b = &s->list[i];
+        const struct operand *v = &b->view;
+        size_t size = element_size(v->type);
+        bool whole = v->ld == v->cols; // else its padding stays as it is: a guard
+        if (b->direction == DIRECTION_IN) continue;
+        list[count++] = (struct restored){
+            .address = v->device,
+            .rows = whole ? 1 : (uint64_t)v->rows,
+            .bytes = whole ? b->bytes : (uint64_t)v->cols * size,
+            .pitch = (uint64_t)v->ld * size,
+            .pattern =
+                b->direction == DIRECTION_SCRATCH && b->filled ? constant_bits(b) : pattern * 0x0001000100010001ull,
+            .origin = {b->origin[0], b->origin[1]},
+        };
+    }
+    for (size_t i = 0; i < n; i++) to.shift[i] = s->shift[copies[i]] | s->set[copies[i]];
+    return support_restore(s->support, list, count, &to, n, err);
+}
+
+int buffers_guards(struct buffers *s, int copy, struct error *err)
+{
+    struct copies in;
+    unsigned first = copy == BUFFERS_ALL ? 0 : (unsigned)copy, n = copy == BUFFERS_ALL ? s->copy_count : 1;
+    for (unsigned c = 0; c < n; c++) in.shift[c] = s->shift[first + c];
+    return support_guards(s->support, s->regions, s->region_count, &in, n, BUFFERS_GUARD, s->findings, err);
 }
 
 int buffers_clone(struct buffers *s, unsigned copies, struct error *err)
 {
-    if (copies <= 1 || s->clone_count + 1 >= copies) return 0;
-    cuda_free(s->cuda, s->clones);
-    s->clones = 0;
-    s->clone_count = 0;
-    int failed = cuda_alloc(s->cuda, (copies - 1) * s->arena_bytes, &s->clones, err);
-    for (unsigned i = 0; i + 1 < copies && !failed; i++)
-        failed = cuda_copy(s->cuda, s->clones + i * s->arena_bytes, s->arena, s->arena_bytes, err);
-    if (!failed) s->clone_count = copies - 1;
+    size_t place[BUFFERS_COPIES_MAX], total = ALIGNMENT;
+    if (copies <= s->copy_count) return 0;
+    if (copies > BUFFERS_COPIES_MAX || s->slab_count == BUFFERS_SLABS_MAX) {
+        error_set(err, "%u copies of the memory are too many", copies);
+        return CUDA_MEMORY;
+    }
+    unsigned wanted = copies - s->copy_count;
+    for (unsigned i = 0; i < wanted; i++) {
+        total += gap();
+        place[i] = total;
+        total += s->arena_bytes;
+    }
+    uint64_t *slab = &s->slabs[s->slab_count];
+    int failed = cuda_alloc(s->cuda, total, slab, err);
+    if (failed) return failed;
+    s->slab_count++;
+    for (unsigned i = 0; i < wanted && !failed; i++) { // each at one of the places, drawn
+        unsigned j = i + (unsigned)entropy_below(wanted - i), c = s->copy_count + i;
+        size_t at = place[j];
+        place[j] = place[i];
+        s->set[c] = s->sets == 2 ? (unsigned char)entropy_below(2) : s->set[0];
+        s->shift[c] = (int64_t)(round_up(*slab, ALIGNMENT) - ALIGNMENT + at - s->arena);
+        failed = cuda_copy(s->cuda, s->arena + (uint64_t)s->shift[c], s->arena + (uint64_t)s->shift[s->set[c]],
+                           s->arena_bytes, err);
+    }
+    if (!failed) s->copy_count = copies;
     return failed;
+}
+
+uint16_t buffers_pattern(void)
+{
+    uint16_t pattern;
+    do pattern = (uint16_t)(0x7ff0 | entropy_below(2) << 15 | (1 + entropy_below(15)));
+    while (pattern == BUFFERS_GUARD);
+    return pattern;
 }

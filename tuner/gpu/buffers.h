@@ -1,4 +1,6 @@
-// The memory of one problem: every buffer that the job names, in one allocation, each between guard bands.
+// The memory of one problem: every buffer that the job names, in one allocation, each between guard bands. There are
+// copies of it: the second holds other data (another seed's), so that what was computed for one is of no use for the
+// other; further ones, of either data, are for timing many launches in a row, each on memory of its own.
 //
 //     slot 0                                          slot 1
 //     | front guard | row 0 | pad | row 1 | pad | ... | back guard | front guard | row 0 ...
@@ -17,7 +19,7 @@
 #include "tuner/base/limits.h"
 #include "tuner/gpu/support.h"
 
-enum { BUFFERS_MAX = JOB_MAX_BUFFERS };
+enum { BUFFERS_MAX = JOB_MAX_BUFFERS, BUFFERS_COPIES_MAX = SUPPORT_COPIES_MAX, BUFFERS_SLABS_MAX = 16 };
 enum { BUFFERS_GUARD = 0xfffd };
 
 struct device_buffer {
@@ -26,13 +28,14 @@ struct device_buffer {
     enum direction direction;
     enum fill_kind fill;
     double low, high;
-    const char *path;  // of an npy fill
-    bool filled;       // scratch: the fill was asked for, so it is repeated before every verified run
-    uint64_t slot;     // address of the front guard
-    size_t front;      // bytes of the front guard
-    size_t bytes;      // of all rows with their padding
-    uint64_t origin;   // inout: pristine copy
-    uint64_t checksum; // in: of the data as filled
+    const char *path;     // of an npy fill
+    bool filled;          // scratch: the fill was asked for, so it is part of the state before every launch
+    uint64_t slot;        // address of the front guard
+    size_t front;         // bytes of the front guard
+    size_t bytes;         // of all rows with their padding
+    uint64_t origin[2];   // by set of data, for what begins with contents and is written: a pristine copy; else 0
+    uint64_t content;     // of inputs: a checksum of what the set that was filled last holds
+    uint64_t checksum[2]; // by set, under the workload's present key: of inputs as filled, or of origins
 };
 
 struct buffers {
@@ -40,14 +43,18 @@ struct buffers {
     struct support *support;
     size_t count;
     struct device_buffer list[BUFFERS_MAX];
-    uint64_t arena, origins;
+    uint64_t memory, arena, origins; // allocation; where the first copy begins in it
     size_t arena_bytes, origin_bytes;
-    uint64_t regions; // on the device: struct region[region_count]
+    struct region regions[3 * BUFFERS_MAX];
     size_t region_count;
-    uint64_t findings; // on the device: struct verify_finding[count]
-    bool inout;        // whether any buffer is
-    uint64_t clones;   // further copies of the arena, for timing with a cold cache
-    unsigned clone_count;
+    uint64_t findings;                     // on the device: struct verify_finding[BUFFERS_MAX]
+    unsigned sets;                         // of data: 1 or 2
+    unsigned copy_count;                   // the first `sets` copies are one of each set
+    int64_t shift[BUFFERS_COPIES_MAX];     // what to add to a buffer's address for a copy; a multiple of 1024
+    unsigned char set[BUFFERS_COPIES_MAX]; // whose data a copy holds
+    uint64_t second;                       // allocation of the second copy
+    uint64_t slabs[BUFFERS_SLABS_MAX];     // and of the others; never moved, since graphs hold their addresses
+    unsigned slab_count;
 };
 
 // Reads a problem's "buffers" and allocates. `list` must outlive the buffers. The caller releases, also after a
@@ -57,6 +64,8 @@ int buffers_open(struct buffers *, struct cuda *, struct support *, const json_t
 void buffers_release(struct buffers *);
 // Device memory that open() would take.
 size_t buffers_bytes(const json_t *list, size_t guard_bytes, struct error *err);
+// Makes room for a second set of data. CUDA_MEMORY: there is none, and one set remains.
+int buffers_second(struct buffers *, struct error *err);
 
 int buffers_find(const struct buffers *, const char *name); // index or -1
 static inline bool buffer_is_output(const struct device_buffer *b)
@@ -64,20 +73,24 @@ static inline bool buffer_is_output(const struct device_buffer *b)
     return b->direction == DIRECTION_OUT || b->direction == DIRECTION_INOUT;
 }
 
-// Writes guards and fills from the seed, and takes the inputs' checksums. Waits.
-int buffers_fill(struct buffers *, uint64_t seed, struct error *err);
-// Makes ready for a run: outputs and scratch get `pattern`, inout buffers their first contents again.
-int buffers_reset(struct buffers *, uint16_t pattern, struct error *err);
-// Enqueues the checks of guards and of inputs into the findings, which must have been zeroed.
-int buffers_check(struct buffers *, struct error *err);
+// Fills the first copy with guards and with data from the seed, which are to be those of `set`, and keeps their
+// origins. When references have been computed from them, buffers_keep() moves set 1 to its place; set 0 stays, and is
+// filled last.
+int buffers_fill(struct buffers *, unsigned set, uint64_t seed, struct error *err);
+int buffers_keep(struct buffers *, unsigned set, struct error *err);
+// Makes n copies ready for a launch: outputs and scratch get `pattern` (scratch with a fill gets that), inout buffers
+// their first contents again. Enqueued.
+int buffers_restore(struct buffers *, const unsigned *copies, size_t n, uint16_t pattern, struct error *err);
+// Enqueues the checks of the guards of one copy, or of all (BUFFERS_ALL), into the findings, which must have been
+// zeroed.
+enum { BUFFERS_ALL = -1 };
+int buffers_guards(struct buffers *, int copy, struct error *err);
 
-// Makes sure that there are copies - 1 copies of the whole arena with its present contents. They serve timing only:
-// nobody checks them.
+// Makes sure that there are `copies` copies, at distances that cannot be foreseen. Those that there are stay.
+// CUDA_MEMORY: there is no room.
 int buffers_clone(struct buffers *, unsigned copies, struct error *err);
-// What to add to a buffer's address for copy i; copy 0 is the original.
-static inline int64_t buffers_clone_shift(const struct buffers *b, unsigned i)
-{
-    return i == 0 ? 0 : (int64_t)(b->clones + (i - 1) * b->arena_bytes - b->arena);
-}
+
+// A pattern for buffers_restore(): NaN in every floating-point type, never the guards', another one each time.
+uint16_t buffers_pattern(void);
 
 #endif

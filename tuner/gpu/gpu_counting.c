@@ -11,6 +11,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/counting/counters.h"
 #include "tuner/gpu/pipeline.h"
+#include "tuner/gpu/workload.h"
 
 struct gpu_counting {
     struct counters *counters;
@@ -183,7 +184,9 @@ static int reset(void *user, size_t candidate)
 {
     struct count_batch *b = user;
     struct unit *u = &b->units[b->first + candidate];
-    int failed = buffers_reset(&b->w->problems[u->problem].buffers, BUFFERS_GUARD, &b->why);
+    const unsigned first = 0;
+    int failed = buffers_restore(&b->w->problems[u->problem].buffers, &first, 1, buffers_pattern(), &b->why);
+    if (!failed && u->part) failed = module_state_restore(u->part->state, b->w->cuda, &b->why);
     if (!failed && b->w->measure_settings.cold) failed = support_flush(b->w->support, &b->why);
     if (!failed) failed = cuda_sync(b->w->cuda, &b->why);
     return note(b, b->first + candidate, failed);
@@ -298,6 +301,7 @@ int gpu_counting_run(struct gpu_counting *c, struct workload *w, struct baseline
         if (!failed && counters_begin_session(c->counters, &why)) missing = why.message;
         if (!failed && !missing) failed = count_all(&b, err);
         if (!missing && failed != CUDA_CRASHED) counters_end_session(c->counters, &unused);
+        if (!failed) failed = workload_sound(w, err);
     }
     json_array_foreach(trials, i, trial)
     {

@@ -10,29 +10,33 @@
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/reference.h"
 #include "tuner/gpu/verify.h"
+#include "tuner/gpu/workload.h"
 
 // With objective "each" a candidate may be there for its set of kernels or for its problem: two for each, and
 // baselines.
-enum { ENTRIES_MAX = 3 * WORKLOAD_PROBLEMS_MAX, RETAKES = 5, ROUNDS_MAX = 10000 };
+enum { RACERS_MAX = 3 * WORKLOAD_PROBLEMS_MAX, RETAKES = 5, ROUNDS_MAX = 10000, RACES_MAX = 4, SUSPECT_ROUNDS = 4 };
 
 struct race_entry {
     int64_t trial; // -1: a baseline
-    struct pipeline pipeline;
+    const json_t *request;
+    struct pipeline pipeline; // opened when it is its turn
     struct baseline *baseline;
     enum trial_status status;
     struct error reason;
     struct verify_result results[WORKLOAD_PROBLEMS_MAX];
     struct measure_plan plan;
+    bool enters;   // has been proved, and races
     double *times; // [round] of the problem being measured
     json_t *problems;
 };
 
 struct gpu_final {
     struct workload *w;
-    size_t count, rounds;
+    size_t count, rounds, places;
     struct race_entry *entries;
     uint64_t random;
-    void (*progress)(void *user, double share);
+    int64_t at; // the trial whose turn it is; 0: all race; -1: a baseline
+    final_progress *progress;
     void *user;
 };
 
@@ -52,7 +56,7 @@ static struct work entry_work(struct race_entry *e, size_t problem)
 
 static bool takes_part(const struct race_entry *e, size_t problem)
 {
-    return e->status == STATUS_OK &&
+    return e->enters && e->status == STATUS_OK &&
            (e->baseline ? e->baseline->parts[problem].ready : pipeline_does(&e->pipeline, problem));
 }
 
@@ -67,17 +71,15 @@ static int enter(struct gpu_final *f, struct baselines *baselines, const json_t 
     const json_t *candidates = json_object_get(request, "candidates"), *names = json_object_get(request, "baselines");
     size_t i, total = json_array_size(candidates) + json_array_size(names);
     json_t *each;
-    if (total > ENTRIES_MAX) return error_set(err, "%zu entries in the final, more than %d", total, ENTRIES_MAX);
+    if (f->places + json_array_size(names) > RACERS_MAX)
+        return error_set(err, "%zu entries in the final, more than %d", f->places + json_array_size(names), RACERS_MAX);
     f->entries = memory_try(total, sizeof *f->entries, err);
     if (!f->entries) return -1;
     json_array_foreach(candidates, i, each)
     {
         struct race_entry *e = &f->entries[f->count++];
-        struct error why = {""};
         e->trial = json_get_integer(each, "trial", 0);
-        int failed = pipeline_open(&e->pipeline, f->w, each, &why);
-        if (failed == CUDA_CRASHED) return *err = why, failed;
-        if (failed) disqualify(e, STATUS_LAUNCH_ERROR, why.message);
+        e->request = each;
     }
     json_array_foreach(names, i, each)
     {
@@ -97,8 +99,15 @@ static int enter(struct gpu_final *f, struct baselines *baselines, const json_t 
     return 0;
 }
 
-// One entry, all its problems. A wrong one is out, and what it may have damaged is mended.
-static int verify(struct gpu_final *f, struct race_entry *e, enum verify_pass which, struct error *err)
+// Only candidates are judged in the race: libraries may differ from run to run, and compute something else.
+static struct measure_subject entry_subject(struct gpu_final *f, struct race_entry *e, size_t problem)
+{
+    struct work work = entry_work(e, problem);
+    return verify_subject(f->w, problem, &work, !e->baseline && f->w->verify.enabled);
+}
+
+// One pass over all problems, on both sets of data.
+static int pass(struct gpu_final *f, struct race_entry *e, bool keep, struct error *err)
 {
     struct workload *w = f->w;
     int failed = verify_begin(w, err);
@@ -106,9 +115,8 @@ static int verify(struct gpu_final *f, struct race_entry *e, enum verify_pass wh
         struct work work;
         if (!takes_part(e, k)) continue;
         work = entry_work(e, k);
-        // Baselines and candidates share the copy of an earlier output, so bits are compared within one entry only.
-        failed = verify_run(w, k, &work, VERIFY_FIRST, err);
-        if (!failed && which == VERIFY_SECOND && !e->baseline) failed = verify_run(w, k, &work, VERIFY_SECOND, err);
+        if (w->problems[k].buffers.sets == 2) failed = verify_run(w, k, 1, &work, err);
+        if (!failed) failed = verify_run(w, k, 0, &work, err);
     }
     if (failed) {
         int ended = cuda_sync(w->cuda, failed == CUDA_CRASHED ? NULL : err);
@@ -117,39 +125,83 @@ static int verify(struct gpu_final *f, struct race_entry *e, enum verify_pass wh
         return 0;
     }
     if ((failed = verify_end(w, err))) return failed;
-    for (size_t k = 0; k < w->problem_count; k++) {
+    for (size_t k = 0; k < w->problem_count && e->status == STATUS_OK; k++) {
         struct verify_result result;
         struct error reason;
         if (!takes_part(e, k)) continue;
         enum trial_status status = verify_judge(w, k, &result, &reason);
         // Baselines that compute something else are timed all the same, and have no error.
         if (e->baseline && !e->baseline->about->same_result) continue;
-        if (which == VERIFY_FIRST) e->results[k] = result;
-        if (status != STATUS_OK && w->verify.enabled) {
-            error_prefix(&reason, "problem %s", w->problems[k].name);
-            disqualify(e, status, reason.message);
-        }
+        if (keep) e->results[k] = result;
+        // Whether a library's bits change from run to run is no matter of ours.
+        if (status == STATUS_OK || !w->verify.enabled || (e->baseline && status == STATUS_NONDETERMINISTIC)) continue;
+        error_prefix(&reason, "problem %s", w->problems[k].name);
+        disqualify(e, status, reason.message);
     }
-    bool damaged;
-    return e->status == STATUS_OK ? 0 : workload_mend(w, &damaged, err);
+    return 0;
 }
 
-// The same; if the entry takes the context with it, the answer says whose fault it was.
-static int verify_named(struct gpu_final *f, struct race_entry *e, enum verify_pass which, json_t *answer,
-                        struct error *err)
+// Whether memory was damaged, by an entry that is then out.
+static int check_memory(struct gpu_final *f, struct race_entry *e, bool *damaged, struct error *err)
 {
-    int failed = verify(f, e, which, err);
-    if (failed == CUDA_CRASHED) json_object_set_new(answer, "trial", json_integer(e->trial));
+    enum trial_status status;
+    struct error reason;
+    int failed = workload_mend(f->w, &status, &reason, err);
+    *damaged = !failed && status != STATUS_OK;
+    if (*damaged && e && f->w->verify.enabled) disqualify(e, status, reason.message);
     return failed;
+}
+
+// A few samples, as the race takes them.
+static int try_out(struct gpu_final *f, struct race_entry *e, size_t problem, double *estimate, struct error *err)
+{
+    struct measure_plan bare = {.subject = entry_subject(f, e, problem), .repeats = 1},
+                        *plans[3] = {&bare, &bare, &bare};
+    double times[3];
+    int failed = measure_samples(f->w->measure, plans, 3, 1, times, err);
+    if (!failed && bare.status != STATUS_OK) disqualify(e, bare.status, bare.reason.message);
+    *estimate = times[2];
+    return failed;
+}
+
+static void announce(struct gpu_final *f, double share, int64_t trial)
+{
+    f->at = trial;
+    f->progress(f->user, share, trial);
+}
+
+// Everything that a trial asks of a candidate, on the final's data. One that does not stand is out, and what it may
+// have damaged is mended.
+static int prove(struct gpu_final *f, struct race_entry *e, struct error *err)
+{
+    bool damaged, late;
+    double estimate;
+    int failed = 0;
+    if (e->status != STATUS_OK) return 0;
+    announce(f, 0, e->trial);
+    if (e->request && (failed = pipeline_open(&e->pipeline, f->w, e->request, err))) {
+        if (failed == CUDA_CRASHED) return failed;
+        disqualify(e, STATUS_LAUNCH_ERROR, err->message);
+        return 0;
+    }
+    e->enters = true;
+    verify_forget(f->w);
+    failed = pass(f, e, true, err);
+    if (!failed) failed = module_state_look(&e->pipeline.state, f->w->cuda, &late, err);
+    for (size_t k = 0; k < f->w->problem_count && !failed; k++)
+        if (f->w->problems[k].tune && takes_part(e, k)) failed = try_out(f, e, k, &estimate, err);
+    if (!failed && e->status == STATUS_OK) failed = pass(f, e, false, err);
+    if (!failed) failed = module_state_look(&e->pipeline.state, f->w->cuda, &late, err);
+    return failed == CUDA_CRASHED ? failed : check_memory(f, e, &damaged, err);
 }
 
 static int plan(struct gpu_final *f, struct race_entry *e, size_t problem, struct error *err)
 {
-    struct measure_plan bare = {.work = entry_work(e, problem), .repeats = 1}, *plans[3] = {&bare, &bare, &bare};
-    double times[3];
-    int failed = measure_samples(f->w->measure, plans, 3, times, err);
-    return failed ? failed
-                  : measure_plan(f->w->measure, &bare.work, &f->w->problems[problem].buffers, times[2], &e->plan, err);
+    double estimate;
+    int failed = try_out(f, e, problem, &estimate, err);
+    if (failed) return failed;
+    struct measure_subject subject = entry_subject(f, e, problem);
+    return measure_plan(f->w->measure, &subject, estimate, &e->plan, err);
 }
 
 // One sample of each, whatever their number. hot: the device was throttled meanwhile.
@@ -159,7 +211,7 @@ static int sample_all(struct gpu_final *f, struct measure_plan *const *plans, si
     *hot = false;
     for (size_t i = 0; i < n; i += MEASURE_BATCH) {
         size_t some = n - i < MEASURE_BATCH ? n - i : MEASURE_BATCH;
-        int failed = measure_samples(f->w->measure, plans + i, some, times + i, err);
+        int failed = measure_samples(f->w->measure, plans + i, some, 1, times + i, err);
         if (failed) return failed;
         *hot |= measure_reading(f->w->measure).hot;
     }
@@ -167,18 +219,22 @@ static int sample_all(struct gpu_final *f, struct measure_plan *const *plans, si
 }
 
 // All rounds of one problem. `done` and `share` are for the progress.
-static int race(struct gpu_final *f, size_t problem, double done, double share, struct error *err)
+static int race_problem(struct gpu_final *f, size_t problem, double done, double share, struct error *err)
 {
     struct workload *w = f->w;
-    size_t order[ENTRIES_MAX], n = 0;
-    struct measure_plan *plans[ENTRIES_MAX];
-    double times[ENTRIES_MAX], told = clock_now();
+    size_t order[RACERS_MAX], n = 0;
+    struct measure_plan *plans[RACERS_MAX];
+    double times[RACERS_MAX], told = clock_now();
     int failed = 0;
     for (size_t i = 0; i < f->count && !failed; i++) {
         if (!takes_part(&f->entries[i], problem)) continue;
         order[n++] = i;
+        announce(f, done, f->entries[i].trial);
+        verify_forget(w);
         failed = plan(f, &f->entries[i], problem, err);
     }
+    verify_several(w);
+    announce(f, done, 0);
     for (size_t round = 0, retakes = 0; round < f->rounds && n && !failed;) {
         for (size_t i = n - 1; i > 0; i--) {
             size_t j = draw(&f->random) % (i + 1), kept = order[i];
@@ -193,11 +249,13 @@ static int race(struct gpu_final *f, size_t problem, double done, double share, 
         round++;
         if (clock_now() - told < 0.5) continue;
         told = clock_now();
-        f->progress(f->user, done + share * (double)round / (double)f->rounds);
+        f->progress(f->user, done + share * (double)round / (double)f->rounds, 0);
     }
     for (size_t i = 0; i < n && failed != CUDA_CRASHED; i++) {
         struct race_entry *e = &f->entries[order[i]];
         json_t *list = json_array();
+        if (e->status == STATUS_OK && e->plan.status != STATUS_OK)
+            disqualify(e, e->plan.status, e->plan.reason.message);
         measure_plan_free(w->measure, &e->plan);
         for (size_t round = 0; round < f->rounds; round++)
             json_array_append_new(list, json_real_or_null(e->times[round]));
@@ -209,12 +267,75 @@ static int race(struct gpu_final *f, size_t problem, double done, double share, 
     return failed;
 }
 
+// After a race that damaged memory: each entry alone, as it is timed, until the author is found.
+static int find_author(struct gpu_final *f, bool *found, struct error *err)
+{
+    int failed = 0;
+    for (int round = 0; round < SUSPECT_ROUNDS && !failed; round++)
+        for (size_t i = 0; i < f->count && !failed; i++)
+            for (size_t k = 0; k < f->w->problem_count && !failed; k++) {
+                struct race_entry *e = &f->entries[i];
+                double estimate;
+                bool damaged = false;
+                if (!f->w->problems[k].tune || !takes_part(e, k)) continue;
+                announce(f, 0, e->trial);
+                verify_forget(f->w);
+                failed = try_out(f, e, k, &estimate, err);
+                if (!failed) failed = check_memory(f, e, &damaged, err);
+                *found |= damaged;
+            }
+    return failed;
+}
+
+// Racers on all tuned problems, and what they left behind. *again: the race does not count, an entry is out.
+static int race(struct gpu_final *f, bool *again, struct error *err)
+{
+    struct workload *w = f->w;
+    size_t raced = 0;
+    bool damaged = false;
+    int failed = 0;
+    *again = false;
+    for (size_t i = 0; i < f->count; i++) json_array_clear(f->entries[i].problems);
+    for (size_t k = 0; k < w->problem_count && !failed; k++)
+        if (w->problems[k].tune)
+            failed = race_problem(f, k, (double)raced++ / (double)w->tuned_count, 1 / (double)w->tuned_count, err);
+    for (size_t i = 0; i < f->count && !failed; i++) {
+        bool late;
+        failed = module_state_look(&f->entries[i].pipeline.state, w->cuda, &late, err);
+        *again |= !failed && late; // the race was run without restoring its variables
+    }
+    if (!failed) failed = check_memory(f, NULL, &damaged, err);
+    return failed || !damaged ? failed : find_author(f, again, err);
+}
+
+static size_t standing(const struct gpu_final *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->count; i++)
+        n += f->entries[i].enters && !f->entries[i].baseline && f->entries[i].status == STATUS_OK;
+    return n;
+}
+
+// Proves candidates in their order until all places are taken or none is left. False when there was none left to prove.
+static int fill_places(struct gpu_final *f, bool *more, struct error *err)
+{
+    int failed = 0;
+    *more = false;
+    for (size_t i = 0; i < f->count && !failed && standing(f) < f->places; i++) {
+        if (f->entries[i].baseline || f->entries[i].enters || f->entries[i].status != STATUS_OK) continue;
+        *more = true;
+        failed = prove(f, &f->entries[i], err);
+    }
+    return failed;
+}
+
 static json_t *entries_json(struct gpu_final *f)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < f->count; i++) {
         struct race_entry *e = &f->entries[i];
         double worst = 0;
+        if (!e->enters && e->status == STATUS_OK) continue; // a spare that was not needed
         for (size_t k = 0; k < f->w->problem_count; k++)
             if (!(e->results[k].error <= worst)) worst = e->results[k].error;
         json_t *one = json_object();
@@ -231,32 +352,45 @@ static json_t *entries_json(struct gpu_final *f)
     return array;
 }
 
+// Until there is a race that counts with a candidate in it, or no candidate is left.
+static int decide(struct gpu_final *f, struct error *err)
+{
+    bool more = true, again = true;
+    int failed = 0;
+    for (size_t i = 0; i < f->count && !failed; i++)
+        if (f->entries[i].baseline) failed = prove(f, &f->entries[i], err);
+    for (int races = 0; !failed && more && again && races < RACES_MAX; races++) {
+        if ((failed = fill_places(f, &more, err)) || !standing(f)) break;
+        if ((failed = race(f, &again, err))) break;
+        more = true;
+        again |= !standing(f);
+    }
+    return failed;
+}
+
 int gpu_final_run(struct workload *w, struct baselines *baselines, const json_t *request, json_t *answer,
-                  void (*progress)(void *user, double share), void *user, struct error *err)
+                  final_progress *progress, void *user, struct error *err)
 {
     double begin = clock_now();
+    size_t candidates = json_array_size(json_object_get(request, "candidates"));
     int64_t rounds = json_get_integer(request, "rounds", 40);
+    int64_t places = json_get_integer(request, "places", (int64_t)candidates);
     uint64_t old_seed = w->seed, seed = (uint64_t)json_get_integer(request, "seed", 1);
     struct gpu_final f = {.w = w, .random = seed, .progress = progress, .user = user};
     if (rounds < 1 || rounds > ROUNDS_MAX)
         return error_set(err, "%lld rounds; 1 to %d are possible", (long long)rounds, ROUNDS_MAX);
     f.rounds = (size_t)rounds;
+    f.places = places < 0 ? 0 : (size_t)places < candidates ? (size_t)places : candidates;
     measure_take_busy(w->measure);
-    size_t raced = 0;
     int failed = enter(&f, baselines, request, err);
     if (!failed && !reference_is_fixed(w)) failed = workload_fill(w, seed, err);
-    for (size_t i = 0; i < f.count && !failed; i++)
-        if (f.entries[i].status == STATUS_OK) failed = verify_named(&f, &f.entries[i], VERIFY_FIRST, answer, err);
-    for (size_t k = 0; k < w->problem_count && !failed; k++)
-        if (w->problems[k].tune)
-            failed = race(&f, k, (double)raced++ / (double)w->tuned_count, 1 / (double)w->tuned_count, err);
-    for (size_t i = 0; i < f.count && !failed; i++)
-        if (f.entries[i].status == STATUS_OK) failed = verify_named(&f, &f.entries[i], VERIFY_SECOND, answer, err);
+    if (!failed) failed = decide(&f, err);
     if (!failed && !reference_is_fixed(w)) failed = workload_fill(w, old_seed, err);
     if (!failed) {
         json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
         json_object_set_new(answer, "entries", entries_json(&f));
     }
+    if (failed == CUDA_CRASHED && f.at > 0) json_object_set_new(answer, "trial", json_integer(f.at)); // whose fault
     json_object_set_new(answer, "busy", json_real(measure_take_busy(w->measure)));
     json_object_set_new(answer, "wall", json_real(clock_now() - begin));
     for (size_t i = 0; i < f.count; i++) {

@@ -14,6 +14,7 @@
 #include "tuner/counting/linetable.h"
 #include "tuner/counting/sass.h"
 #include "tuner/gpu/pipeline.h"
+#include "tuner/gpu/workload.h"
 
 // Samples that one scheduler takes, about; and the time in which it takes them.
 enum { SAMPLES_WANTED = 2000, MOST_LAUNCHES = 2000 };
@@ -53,7 +54,9 @@ static int run_stage(void *user)
 // The buffers as the stage finds them.
 static int prepare_stage(struct stage_run *r, struct device_problem *problem, struct error *err)
 {
-    int failed = buffers_reset(&problem->buffers, BUFFERS_GUARD, err);
+    const unsigned first = 0;
+    int failed = buffers_restore(&problem->buffers, &first, 1, buffers_pattern(), err);
+    if (!failed) failed = module_state_restore(r->part->state, r->w->cuda, err);
     for (unsigned i = 0; i < r->stage && !failed; i++) failed = pipeline_enqueue_stage(r->part, i, 0, err);
     if (!failed && r->w->measure_settings.cold) failed = support_flush(r->w->support, err);
     if (!failed) failed = cuda_sync(r->w->cuda, err);
@@ -249,6 +252,7 @@ int gpu_profile_run(struct workload *w, const json_t *request, json_t *answer, s
         }
     }
     sampled = clock_now() - sampled;
+    if (!failed) failed = workload_sound(w, err);
     for (size_t s = 0; s < count && s < PIPELINE_STAGES_MAX; s++) {
         const char *symbol = json_get_string(json_array_get(stages, s), "symbol", "");
         json_t *stage = failed ? NULL : stage_json(&listings[s], tables[s], symbol, err);

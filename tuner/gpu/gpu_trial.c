@@ -1,11 +1,10 @@
 // See gpu_trial.h. The order of one trial, with the waits marked:
 //
-//     load -> all problems run and compared -> [wait] -> tuned problems timed, in batches -> [wait each] ->
-//     what timing left compared, all problems run and compared again -> [wait]
+//     load -> all problems run and compared -> [wait] -> tuned problems timed, in batches, some launches compared ->
+//     [wait each] -> all problems run again, on both sets of data, and compared -> [wait] -> memory checked -> [wait]
 //
-// A candidate that fails may have damaged what others rely on, so afterwards everything is checked and if need be
-// filled anew; if expected values or inputs were found damaged, the whole trial is repeated before the candidate is
-// blamed, since the damage may be another's.
+// The memory is sound when a trial begins, because it is checked, and if need be filled anew, when one ends: damage is
+// the candidate's own.
 #include "tuner/gpu/gpu_trial.h"
 
 #include <math.h>
@@ -16,6 +15,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/verify.h"
+#include "tuner/gpu/workload.h"
 #include "tuner/trial/trial_field.h"
 
 struct gpu_trial {
@@ -61,15 +61,20 @@ static void judge(struct gpu_trial *t)
     t->judged = true;
 }
 
-static int pass(struct gpu_trial *t, enum verify_pass which, struct error *err)
+// KEPT: without putting the module's variables back, as a program does that launches the kernel again and again.
+enum pass { PASS_FIRST, PASS_KEPT, PASS_AGAIN, PASS_SECOND };
+enum { KEPT_PASSES = 8 };
+
+static int pass(struct gpu_trial *t, enum pass which, struct error *err)
 {
     struct workload *w = t->w;
     int failed = verify_begin(w, err);
     for (size_t k = 0; k < w->problem_count && !failed; k++) {
         struct work work = pipeline_work(&t->pipeline, k);
         if (!pipeline_does(&t->pipeline, k)) continue;
-        if (which == VERIFY_SECOND && t->timed[k]) failed = verify_leftovers(w, k, err);
-        if (!failed) failed = verify_run(w, k, &work, which, err);
+        if (which == PASS_KEPT) work.restore = NULL;
+        if (which == PASS_SECOND && w->problems[k].buffers.sets == 2) failed = verify_run(w, k, 1, &work, err);
+        if (!failed) failed = verify_run(w, k, 0, &work, err);
     }
     // After a refused launch the context is still good, and what was enqueued must end before anything is reused.
     if (failed) {
@@ -77,7 +82,7 @@ static int pass(struct gpu_trial *t, enum verify_pass which, struct error *err)
         return ended ? ended : failed;
     }
     if ((failed = verify_end(w, err))) return failed;
-    for (size_t k = 0; k < w->problem_count && !failed && which == VERIFY_FIRST; k++)
+    for (size_t k = 0; k < w->problem_count && !failed && which == PASS_FIRST; k++)
         if (pipeline_does(&t->pipeline, k)) failed = verify_time(w, k, &t->first[k], err);
     judge(t);
     return failed;
@@ -96,8 +101,17 @@ static int measure(struct gpu_trial *t, struct error *err)
             slow++; // for others, if at all
             continue;
         }
-        int failed = measure_work(w->measure, &work, &w->problems[k].buffers, t->first[k], cutoff, &t->times[k], err);
+        struct measure_subject subject = verify_subject(w, k, &work, t->verify);
+        struct error reason;
+        enum trial_status status;
+        int failed = measure_work(w->measure, &subject, t->first[k], cutoff, &t->times[k], &status, &reason, err);
         if (failed) return failed;
+        if (status != STATUS_OK) {
+            t->status = status;
+            error_prefix(&reason, "problem %s", w->problems[k].name);
+            strcpy(t->reason, reason.message);
+            return 0;
+        }
         t->timed[k] = true;
         slow += t->times[k].slow;
         if (!t->times[k].slow || (w->measure_settings.each && slow < w->tuned_count)) continue;
@@ -111,16 +125,43 @@ static int measure(struct gpu_trial *t, struct error *err)
 
 static int run(struct gpu_trial *t, struct error *err)
 {
+    bool late;
     int failed;
-    if (t->verify && (failed = pass(t, VERIFY_FIRST, err))) return failed;
+    verify_forget(t->w);
+    if (t->verify && (failed = pass(t, PASS_FIRST, err))) return failed;
+    if ((failed = module_state_look(&t->pipeline.state, t->w->cuda, &late, err))) return failed;
+    for (int i = 0; i < KEPT_PASSES && late && t->verify && t->status == STATUS_OK; i++) {
+        if ((failed = pass(t, PASS_KEPT, err))) return failed;
+        if (t->status != STATUS_OK) {
+            struct error words;
+            error_set(&words, "in launch %d, since its variables are not put back: %s", i + 2, t->reason);
+            strcpy(t->reason, words.message);
+        }
+    }
     mark(t, "verify");
     // A wrong result that changes from run to run is a race, and saying so helps more than saying "wrong".
-    if (t->status == STATUS_WRONG && t->w->verify.deterministic && verify_inputs_intact(t->w))
-        return pass(t, VERIFY_AGAIN, err);
+    if (t->status == STATUS_WRONG && t->w->verify.deterministic) return pass(t, PASS_AGAIN, err);
     if (t->status == STATUS_OK && (failed = measure(t, err))) return failed;
     mark(t, "measure");
-    if (t->status == STATUS_OK && t->verify && (failed = pass(t, VERIFY_SECOND, err))) return failed;
+    if (t->status == STATUS_OK && t->verify && (failed = pass(t, PASS_SECOND, err))) return failed;
     mark(t, "again");
+    // Variables that change only in later launches: what was measured without restoring them does not count.
+    if ((failed = module_state_look(&t->pipeline.state, t->w->cuda, &late, err)) || !late || t->status != STATUS_OK)
+        return failed;
+    memset(t->timed, 0, sizeof t->timed);
+    if (module_state_restore(&t->pipeline.state, t->w->cuda, err) || (failed = measure(t, err))) return failed;
+    return t->status == STATUS_OK && t->verify ? pass(t, PASS_SECOND, err) : 0;
+}
+
+// What the candidate has done to memory that is not its own outweighs everything else.
+static int check_memory(struct gpu_trial *t, struct error *err)
+{
+    enum trial_status status;
+    struct error reason;
+    int failed = workload_mend(t->w, &status, &reason, err);
+    if (failed || status == STATUS_OK || !t->verify) return failed;
+    t->status = status;
+    strcpy(t->reason, reason.message);
     return 0;
 }
 
@@ -209,6 +250,11 @@ static int attempt(struct gpu_trial *t, const json_t *request, json_t *answer, s
     int failed = pipeline_open(&t->pipeline, t->w, request, &why);
     mark(t, "load");
     if (!failed) failed = run(t, &why);
+    if (!failed || failed == CUDA_REFUSED || failed == CUDA_MEMORY) {
+        int lost = check_memory(t, failed ? NULL : &why);
+        if (lost) failed = lost;
+        mark(t, "check");
+    }
     if (failed == CUDA_REFUSED || failed == CUDA_CRASHED || failed == CUDA_MEMORY) {
         t->status = failed == CUDA_CRASHED ? STATUS_CRASHED : STATUS_LAUNCH_ERROR;
         strcpy(t->reason, why.message);
@@ -217,6 +263,8 @@ static int attempt(struct gpu_trial *t, const json_t *request, json_t *answer, s
         *err = why;
     }
     if (!failed || failed == CUDA_CRASHED) answer_with(t, answer);
+    // The device's heap and printf's buffer cannot be reset: the next candidate gets a fresh process.
+    if (t->pipeline.state.heap || t->pipeline.state.prints) json_object_set_new(answer, "restart", json_true());
     // The module of a crashed context cannot be unloaded, nor can anything else.
     if (failed != CUDA_CRASHED) pipeline_release(&t->pipeline);
     mark(t, "unload");
@@ -246,18 +294,6 @@ int gpu_trial_run(struct workload *w, const json_t *request, json_t *answer, str
     t->w = w;
     measure_take_busy(w->measure);
     int failed = attempt(t, request, answer, err);
-    bool suspect =
-        t->status == STATUS_WRONG || t->status == STATUS_OUT_OF_BOUNDS || t->status == STATUS_NONDETERMINISTIC;
-    if (!failed && suspect) {
-        bool damaged, own = t->status == STATUS_OUT_OF_BOUNDS;
-        failed = workload_mend(w, &damaged, err);
-        if (!failed && damaged && !own) {
-            memset(t, 0, sizeof *t);
-            t->w = w;
-            failed = attempt(t, request, answer, err);
-            if (!failed) failed = workload_mend(w, &damaged, err);
-        }
-    }
     write_figures(w, begin, answer);
     free(t);
     return failed;

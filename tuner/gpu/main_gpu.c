@@ -115,23 +115,25 @@ static int set_job(struct gpu_worker *w, json_t *request, json_t *answer, struct
     return 0;
 }
 
-static void tell_of(struct gpu_worker *w, const char *what, double share)
+static void tell_of(struct gpu_worker *w, const char *what, double share, int64_t trial)
 {
     json_t *line = json_object();
     json_object_set(line, "id", (json_t *)(uintptr_t)w->id);
     json_object_set_new(line, "progress", json_real(share));
     if (what) json_object_set_new(line, "what", json_string(what));
+    if (trial) json_object_set_new(line, "trial", trial > 0 ? json_integer(trial) : json_null());
     json_write_line(w->out, line, NULL);
     json_decref(line);
 }
 
-static void tell_progress(void *user, double share)
+static void tell_progress(void *user, double share, int64_t trial)
 {
-    tell_of(user, NULL, share);
+    tell_of(user, NULL, share, trial);
 }
+
 static void tell_reference(void *user, double share)
 {
-    tell_of(user, "the reference on the CPU", share);
+    tell_of(user, "the reference on the CPU", share, 0);
 }
 
 // Answers one request. CUDA_CRASHED: the process must end.
@@ -177,6 +179,7 @@ static int handle(struct gpu_worker *w, const char *line)
     }
     if ((failed || status >= 0) && !json_object_get(answer, "reason"))
         json_object_set_new(answer, "reason", json_string(err.message));
+    if (json_get_bool(answer, "restart", false)) status = EXIT_DONE;
     if (json_write_line(w->out, answer, &err)) status = EXIT_NOTHING; // nobody listens any more
     json_decref(answer);
     json_decref(request);

@@ -3,15 +3,20 @@
 // reading tells of the clock under this load, and its fifty-odd microseconds cost nothing.
 #include "tuner/gpu/measure.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/clock.h"
+#include "tuner/base/entropy.h"
 #include "tuner/base/memory.h"
 
 // A graph should run for at least this long, so that an event's resolution and cost vanish in it.
 static const double graph_time = 300e-6;
-enum { GRAPH_MOST = 256 };
+// Of a trial's timed launches, those that are judged: what a wrong one in two or four needs to be seen.
+static const double judged_share = 0.2;
+// Launches whose time does not count, which a kernel cannot tell from the others either.
+static const double unjudged = 0;
 
 struct measure {
     struct cuda *cuda;
@@ -19,9 +24,9 @@ struct measure {
     struct nvml *nvml;
     struct measure_settings settings;
     struct cuda_event *event[2 * MEASURE_BATCH];
-    double *samples; // max_samples
     struct nvml_reading reading;
-    size_t l2_bytes;
+    size_t l2_bytes, memory_bytes;
+    double *samples;   // max_samples
     double busy, told; // told: when the temperature was read
 };
 
@@ -34,15 +39,16 @@ int measure_open(struct measure **out, struct cuda *cuda, struct support *suppor
     if (!m) return -1;
     cuda_info(cuda, &info);
     m->cuda = cuda;
-    m->support = support;
-    m->nvml = nvml;
-    m->settings = *settings;
-    m->l2_bytes = (size_t)info.l2_bytes;
     m->samples = memory_try(settings->max_samples > 0 ? (size_t)settings->max_samples : 1, sizeof *m->samples, err);
     if (!m->samples) {
         measure_close(m);
         return -1;
     }
+    m->support = support;
+    m->nvml = nvml;
+    m->settings = *settings;
+    m->l2_bytes = (size_t)info.l2_bytes;
+    m->memory_bytes = (size_t)info.memory_bytes;
     for (int i = 0; i < 2 * MEASURE_BATCH; i++) {
         int failed = cuda_event_create(cuda, &m->event[i], err);
         if (failed) {
@@ -79,37 +85,37 @@ struct nvml_reading measure_reading(const struct measure *m)
     return m->reading;
 }
 
-// How many copies of the problem's memory exceed the L2 twice; 0 if it takes more than a graph can go round.
-static unsigned copies_needed(const struct measure *m, const struct buffers *buffers)
+// Launches that a graph needs; 0 when there is no room for as many copies of the memory.
+static unsigned launches_for(const struct measure *m, const struct buffers *buffers, double estimate)
 {
-    size_t copies = 2 * m->l2_bytes / (buffers->arena_bytes + 1) + 2;
-    return copies <= GRAPH_MOST ? (unsigned)copies : 0;
+    double n = ceil(graph_time / (estimate > 5e-7 ? estimate : 5e-7));
+    size_t bytes = (size_t)n * buffers->arena_bytes;
+    if (n > BUFFERS_COPIES_MAX) n = BUFFERS_COPIES_MAX;
+    if (n < buffers->sets) n = buffers->sets;
+    if (!m->settings.cold && bytes > m->l2_bytes / 2) return 0; // they would not stay in the cache
+    return bytes > m->memory_bytes / 16 ? 0 : (unsigned)n;
 }
 
-int measure_plan(struct measure *m, const struct work *work, struct buffers *buffers, double estimate,
-                 struct measure_plan *out, struct error *err)
+int measure_plan(struct measure *m, const struct measure_subject *subject, double estimate, struct measure_plan *out,
+                 struct error *err)
 {
-    *out = (struct measure_plan){.work = *work, .repeats = 1};
-    if (estimate >= m->settings.graph_below) return 0;
-    unsigned copies = 1, repeats = (unsigned)(graph_time / (estimate > 1e-6 ? estimate : 1e-6)) + 1;
-    if (m->settings.cold) {
-        copies = copies_needed(m, buffers);
-        if (!copies || buffers_clone(buffers, copies, err)) return 0; // timed one by one, with the L2 flushed
-    }
-    if (repeats > GRAPH_MOST) repeats = GRAPH_MOST;
-    repeats = (repeats + copies - 1) / copies * copies;
+    struct buffers *buffers = subject->buffers;
+    struct error dropped;
+    *out = (struct measure_plan){.subject = *subject, .repeats = 1};
+    if (estimate >= m->settings.graph_below || subject->work.restore) return 0;
+    unsigned copies = launches_for(m, buffers, estimate);
+    if (!copies || buffers_clone(buffers, copies, &dropped)) return 0;
     int failed = cuda_capture_begin(m->cuda, err);
     if (failed) return failed;
-    for (unsigned i = 0; i < repeats && !failed; i++)
-        failed = work->enqueue(work->self, buffers_clone_shift(buffers, i % copies), err);
-    struct error dropped;
+    for (unsigned i = 0; i < copies && !failed; i++)
+        failed = subject->work.enqueue(subject->work.self, buffers->shift[i], err);
     int ended = cuda_capture_end(m->cuda, &out->graph, failed ? &dropped : err);
     if (failed || ended) { // what cannot be captured is timed one by one
         cuda_graph_free(m->cuda, out->graph);
         out->graph = NULL;
         return failed == CUDA_CRASHED || ended == CUDA_CRASHED ? CUDA_CRASHED : 0;
     }
-    out->repeats = repeats;
+    out->repeats = copies;
     return 0;
 }
 
@@ -119,9 +125,26 @@ void measure_plan_free(struct measure *m, struct measure_plan *plan)
     memset(plan, 0, sizeof *plan);
 }
 
-static int execute(struct measure *m, const struct measure_plan *plan, struct error *err)
+static int execute(struct measure *m, const struct measure_plan *plan, unsigned copy, struct error *err)
 {
-    return plan->graph ? cuda_graph_launch(m->cuda, plan->graph, err) : plan->work.enqueue(plan->work.self, 0, err);
+    const struct measure_subject *s = &plan->subject;
+    return plan->graph ? cuda_graph_launch(m->cuda, plan->graph, err)
+                       : s->work.enqueue(s->work.self, s->buffers->shift[copy], err);
+}
+
+// Everything that outlives a launch as the job promises it, in the copies that the next execution uses.
+static int restore(struct measure *m, const struct measure_plan *plan, unsigned copy, uint16_t pattern,
+                   struct error *err)
+{
+    const struct measure_subject *s = &plan->subject;
+    unsigned copies[BUFFERS_COPIES_MAX];
+    int failed;
+    copies[0] = copy;
+    for (unsigned i = 0; i < plan->repeats && plan->graph; i++) copies[i] = i;
+    if ((failed = buffers_restore(s->buffers, copies, plan->repeats, pattern, err)) ||
+        (s->work.restore && (failed = s->work.restore(s->work.self, err))))
+        return failed;
+    return support_poison(m->support, (uint32_t)entropy_draw(), err);
 }
 
 // The temperature changes slowly, and asking for it takes time.
@@ -149,18 +172,43 @@ static int rest(struct measure *m, struct error *err)
     return failed;
 }
 
-int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t n, double *times, struct error *err)
+// One sample: its preparation, and the work between two events. Says which copies it used and what was in their
+// outputs.
+static int sample(struct measure *m, const struct measure_plan *plan, bool fresh, struct cuda_event *const between[2],
+                  unsigned *copy, uint16_t *pattern, struct error *err)
 {
     int failed;
+    *copy = plan->graph ? 0 : (unsigned)entropy_below(plan->subject.buffers->sets);
+    *pattern = buffers_pattern();
+    if (m->settings.rest > 0 && !plan->graph && (failed = rest(m, err))) return failed;
+    if ((failed = restore(m, plan, *copy, *pattern, err))) return failed;
+    // Untimed: for a warm cache, or because what ran before left its own instructions in the caches.
+    if ((!m->settings.cold || (plan->graph && fresh)) &&
+        ((failed = execute(m, plan, *copy, err)) || (failed = restore(m, plan, *copy, *pattern, err))))
+        return failed;
+    if (m->settings.cold && (failed = support_flush(m->support, err))) return failed;
+    if ((failed = cuda_event_record(m->cuda, between[0], err)) || (failed = execute(m, plan, *copy, err)))
+        return failed;
+    return cuda_event_record(m->cuda, between[1], err);
+}
+
+int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t n, double share, double *times,
+                    struct error *err)
+{
+    bool judged[MEASURE_BATCH] = {false};
+    int failed;
     for (size_t i = 0; i < n; i++) {
-        bool flush = m->settings.cold && !plans[i]->graph;
-        bool fresh = i == 0 || plans[i] != plans[i - 1];
-        if (m->settings.rest > 0 && !plans[i]->graph && (failed = rest(m, err))) return failed;
-        if (flush && (failed = support_flush(m->support, err))) return failed;
-        // What ran before left its own data in the caches, and in a graph's case its own instructions.
-        if (!flush && fresh && (failed = execute(m, plans[i], err))) return failed;
-        if ((failed = cuda_event_record(m->cuda, m->event[2 * i], err)) || (failed = execute(m, plans[i], err)) ||
-            (failed = cuda_event_record(m->cuda, m->event[2 * i + 1], err)))
+        struct measure_plan *plan = plans[i];
+        bool fresh = i == 0 || plan != plans[i - 1], last = true;
+        unsigned copy;
+        uint16_t pattern;
+        if ((failed = sample(m, plan, fresh, m->event + 2 * i, &copy, &pattern, err))) return failed;
+        // Drawn only now that the launch is on its way.
+        for (size_t k = 0; k < n; k++) last &= k <= i ? !(judged[k] && plans[k] == plan) : plans[k] != plan;
+        if (!plan->subject.judge.compare || (!(last && share > 0) && entropy_unit() >= share)) continue;
+        if (plan->graph) copy = (unsigned)entropy_below(plan->repeats);
+        judged[i] = true;
+        if ((failed = plan->subject.judge.compare(plan->subject.judge.self, copy, pattern, (unsigned)i, err)))
             return failed;
     }
     read_state(m);
@@ -169,37 +217,50 @@ int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t
     if ((failed = cuda_event_seconds(m->cuda, m->event[0], m->event[2 * n - 1], &all, err))) return failed;
     m->busy += all;
     for (size_t i = 0; i < n; i++) {
+        struct measure_plan *plan = plans[i];
         if ((failed = cuda_event_seconds(m->cuda, m->event[2 * i], m->event[2 * i + 1], &times[i], err))) return failed;
-        times[i] /= plans[i]->repeats;
+        times[i] /= plan->repeats;
+        if (!judged[i] || plan->status != STATUS_OK) continue;
+        plan->status = plan->subject.judge.verdict(plan->subject.judge.self, (unsigned)i, &plan->reason);
+        if (plan->status != STATUS_OK) error_prefix(&plan->reason, "in a launch that was timed");
     }
     return 0;
 }
 
-int measure_work(struct measure *m, const struct work *work, struct buffers *buffers, double first, double cutoff,
-                 struct measurement *out, struct error *err)
+int measure_work(struct measure *m, const struct measure_subject *subject, double first, double cutoff,
+                 struct measurement *out, enum trial_status *status, struct error *reason, struct error *err)
 {
     const struct measure_settings *set = &m->settings;
-    struct measure_plan plan = {.work = *work, .repeats = 1};
+    struct measure_plan plan = {.subject = *subject, .repeats = 1};
     struct measure_plan *plans[MEASURE_BATCH];
     struct sampler sampler;
     double times[MEASURE_BATCH], estimate = first;
     int failed = 0;
+    *status = STATUS_OK;
     sampler_begin(&sampler, set, cutoff, m->samples);
     for (int i = 0; i < MEASURE_BATCH; i++) plans[i] = &plan;
     // A first launch pays for loading the kernel; what it says is only good for work far from every threshold.
     bool doubtful = !(first > 2 * set->graph_below && first > 20e-6) || (cutoff > 0 && first > cutoff);
     // The verified run (first) was a launch for warming up, and so is the doubtful case's single sample.
-    for (int i = (first > 0) + doubtful; i < set->warmup && !failed; i++) failed = work->enqueue(work->self, 0, err);
-    if (!failed && doubtful) failed = measure_samples(m, plans, 1, &estimate, err);
+    size_t warmup = set->warmup > (first > 0) + doubtful ? (size_t)(set->warmup - (first > 0) - doubtful) : 0;
+    for (size_t n; warmup && !failed; warmup -= n) {
+        n = warmup < MEASURE_BATCH ? warmup : MEASURE_BATCH;
+        failed = measure_samples(m, plans, n, unjudged, times, err);
+    }
+    if (!failed && doubtful) failed = measure_samples(m, plans, 1, unjudged, &estimate, err);
     if (failed) return failed;
     if (doubtful) sampler_screen(&sampler, estimate);
-    if (!sampler.slow && (failed = measure_plan(m, work, buffers, estimate, &plan, err))) goto out;
-    for (size_t n; (n = sampler_wanted(&sampler)) > 0;) {
+    *status = plan.status;
+    *reason = plan.reason;
+    if (!sampler.slow && *status == STATUS_OK && (failed = measure_plan(m, subject, estimate, &plan, err))) goto out;
+    for (size_t n; *status == STATUS_OK && (n = sampler_wanted(&sampler)) > 0;) {
         if (n > MEASURE_BATCH) n = MEASURE_BATCH;
         double before = m->busy;
-        if ((failed = measure_samples(m, plans, n, times, err))) goto out;
+        if ((failed = measure_samples(m, plans, n, judged_share, times, err))) goto out;
         bool throttled = m->reading.hot || (m->reading.capped && sampler.dropped == 0);
         sampler_add(&sampler, times, n, m->busy - before, throttled);
+        *status = plan.status;
+        *reason = plan.reason;
     }
     sampler_result(&sampler, out);
     out->throttled |= m->reading.capped || m->reading.hot;

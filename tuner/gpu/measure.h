@@ -1,10 +1,21 @@
-// Timing on the device: events around work, with the L2 emptied before or deliberately left warm, in batches of one
-// synchronisation each. Work shorter than graph_below is captured many times into a CUDA graph, so that launch gaps are
-// not the result; with a cold cache such a graph goes round copies of the problem's memory which together exceed the
-// L2.
+// Timing on the device, in which a kernel cannot tell a timed launch from one that will be judged: before every launch
+// everything writable that outlives one is put into the state that the job promises, and which launches are judged is
+// drawn afterwards, from the system's entropy.
+//
+// A launch alone:  draw the data, restore outputs, scratch and the module's variables, overwrite shared memory, empty
+// the
+//                  L2 (or, with a warm cache, launch once untimed and restore again), event, launch, event
+// In a graph:      work shorter than graph_below, as many launches as copies of the memory, each copy used once, all
+// restored
+//                  between executions. Copies are added until an execution lasts 300 us (at most 128); where there is
+//                  no room for them, where a warm cache does not hold them, or where the module has variables, launches
+//                  are timed alone.
+//
+// Samples are taken in batches of one synchronisation each.
 #ifndef SWEETSPOT_GPU_MEASURE_H
 #define SWEETSPOT_GPU_MEASURE_H
 
+#include "tuner/base/protocol.h"
 #include "tuner/gpu/buffers.h"
 #include "tuner/gpu/sampler.h"
 #include "tuner/gpu/support.h"
@@ -12,17 +23,36 @@
 
 enum { MEASURE_BATCH = 64 };
 
-// What is timed. enqueue() launches once and does not wait; `shift` is added to every buffer's address.
+// What is timed. enqueue() launches once and does not wait; `shift` is added to every buffer's address. restore(),
+// which may be NULL, enqueues what else must be put back before a launch; such work is not put into graphs.
 struct work {
     int (*enqueue)(void *self, int64_t shift, struct error *err);
+    int (*restore)(void *self, struct error *err);
     void *self;
 };
 
-// One work made ready for timing. Zeroed: nothing to free.
-struct measure_plan {
+// Who judges timed launches; compare NULL: nobody. compare() enqueues the comparison of what the last launch on a copy
+// left, which began with outputs full of `pattern`; after a wait verdict() says what came of it. slot < MEASURE_BATCH.
+struct measure_judge {
+    int (*compare)(void *self, unsigned copy, uint16_t pattern, unsigned slot, struct error *err);
+    enum trial_status (*verdict)(void *self, unsigned slot, struct error *reason);
+    void *self;
+};
+
+// Work, the memory that it works on, and its judge.
+struct measure_subject {
     struct work work;
+    struct buffers *buffers;
+    struct measure_judge judge;
+};
+
+// A subject made ready for timing. Zeroed: nothing to free.
+struct measure_plan {
+    struct measure_subject subject;
     struct cuda_graph *graph; // NULL: launched as it is
-    unsigned repeats;         // executions in one sample
+    unsigned repeats;         // launches in one sample: the copies 0 .. repeats-1
+    enum trial_status status; // of the judged samples so far
+    struct error reason;      // for another than STATUS_OK
 };
 
 struct measure;
@@ -38,17 +68,19 @@ void measure_add_busy(struct measure *, double seconds);
 // The last reading of the device's state, taken while it was executing.
 struct nvml_reading measure_reading(const struct measure *);
 
-// Decides by `estimate` (s) how the work is timed. `buffers` is the memory that it works on.
-int measure_plan(struct measure *, const struct work *, struct buffers *buffers, double estimate,
-                 struct measure_plan *out, struct error *err);
+// Decides by `estimate` (s) how the subject is timed.
+int measure_plan(struct measure *, const struct measure_subject *, double estimate, struct measure_plan *out,
+                 struct error *err);
 void measure_plan_free(struct measure *, struct measure_plan *);
 
 // Takes n <= MEASURE_BATCH samples, of plans[0], plans[1], ... in this order, and waits. times[i] is seconds for one
-// execution.
-int measure_samples(struct measure *, struct measure_plan *const *plans, size_t n, double *times, struct error *err);
+// launch. A share of them is judged, and unless it is 0 at least one of each plan; verdicts go into the plans.
+int measure_samples(struct measure *, struct measure_plan *const *plans, size_t n, double share, double *times,
+                    struct error *err);
 
-// A whole measurement. `first`: a time already seen, or 0. `cutoff`: s, 0 for none. Fails only if the device does.
-int measure_work(struct measure *, const struct work *, struct buffers *, double first, double cutoff,
-                 struct measurement *out, struct error *err);
+// A whole measurement. `first`: a time already seen, or 0. `cutoff`: s, 0 for none. Ends at the first judged launch
+// that was not right: then *status and *reason say so. Fails only if the device does.
+int measure_work(struct measure *, const struct measure_subject *, double first, double cutoff, struct measurement *out,
+                 enum trial_status *status, struct error *reason, struct error *err);
 
 #endif

@@ -169,10 +169,12 @@ int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *ca
     int failed = -1;
     if (!p->parts) return -1;
     for (size_t i = 0; i < w->problem_count; i++)
-        p->parts[i] = (struct pipeline_part){.cuda = w->cuda, .operations = &w->operations};
-    char *image = text_read_file(cubin, NULL);
+        p->parts[i] = (struct pipeline_part){.cuda = w->cuda, .state = &p->state, .operations = &w->operations};
+    size_t bytes;
+    char *image = text_read_file(cubin, &bytes);
     if (!image) return error_set(err, "cannot read '%s': %s", cubin, strerror(errno));
     failed = cuda_module_load(p->cuda, image, &p->module, err);
+    if (!failed) failed = module_state_open(&p->state, p->cuda, p->module, image, bytes, err);
     free(image);
     if (failed) return failed;
     size_t i, j;
@@ -201,7 +203,10 @@ void pipeline_release(struct pipeline *p)
             struct pipeline_stage *s = &p->parts[i].stage[k];
             if (s->library && s->library->release && s->state) s->library->release(p->parts[i].operations, s->state);
         }
-    if (p->cuda) cuda_module_unload(p->cuda, p->module);
+    if (p->cuda) {
+        module_state_release(&p->state, p->cuda);
+        cuda_module_unload(p->cuda, p->module);
+    }
     free(p->parts);
     memset(p, 0, sizeof *p);
 }
@@ -250,7 +255,13 @@ bool pipeline_does(const struct pipeline *p, size_t problem)
     return p->parts && p->parts[problem].count > 0;
 }
 
+static int restore_variables(void *self, struct error *err)
+{
+    const struct pipeline_part *part = self;
+    return module_state_restore(part->state, part->cuda, err);
+}
+
 struct work pipeline_work(struct pipeline *p, size_t problem)
 {
-    return (struct work){pipeline_enqueue, &p->parts[problem]};
+    return (struct work){pipeline_enqueue, p->state.changes ? restore_variables : NULL, &p->parts[problem]};
 }

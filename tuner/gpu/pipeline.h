@@ -6,6 +6,7 @@
 #include "tuner/base/json.h"
 #include "tuner/base/limits.h"
 #include "tuner/gpu/measure.h"
+#include "tuner/gpu/module_state.h"
 #include "tuner/gpu/workload_data.h"
 
 enum {
@@ -36,6 +37,7 @@ struct pipeline_stage {
 
 struct pipeline_part {
     struct cuda *cuda;
+    const struct module_state *state;           // the pipeline's
     const struct device_operations *operations; // the workload's
     unsigned count;                             // 0: the candidate has nothing for this problem
     struct pipeline_stage stage[PIPELINE_STAGES_MAX];
@@ -44,6 +46,7 @@ struct pipeline_part {
 struct pipeline {
     struct cuda *cuda;
     struct cuda_module *module;
+    struct module_state state; // its variables, written back before every launch that counts
     size_t problem_count;
     struct pipeline_part *parts; // by problem of the workload
 };
@@ -60,6 +63,7 @@ int pipeline_enqueue_stage(struct pipeline_part *, unsigned stage, int64_t shift
 // Whether the candidate has any stage for a problem. One that has none for some problem cannot do it (objective
 // "each").
 bool pipeline_does(const struct pipeline *, size_t problem);
+// Its variables are restored before every launch once they have been seen to change (module_state_look).
 struct work pipeline_work(struct pipeline *, size_t problem);
 
 #endif

@@ -2,19 +2,23 @@
 // library, .npy files, or nowhere. Each computes a problem's expected outputs from its inputs as they lie on the
 // device, and decides what error is allowed.
 //
-// An operation brings its own bound. Elsewhere the job's absolute and relative errors apply; if it gives none, an
-// absolute error of 64 unit roundoffs of the largest expected value, which suits results of moderate sums and no more.
+// An operation brings its own bound. Elsewhere the job's absolute and relative errors apply, zero being zero (`exact`,
+// which holds for operations too); if it gives none, an absolute error of 64 unit roundoffs of the largest expected
+// value, which suits results of moderate sums and no more.
 #ifndef SWEETSPOT_GPU_REFERENCE_H
 #define SWEETSPOT_GPU_REFERENCE_H
 
 #include "tuner/gpu/workload_data.h"
 
-// Allocates what the problem's outputs need. The memory belongs to the problem.
+// Allocates what the outputs of the set `filled` need. The memory belongs to the problem.
 int reference_prepare(struct workload *, struct device_problem *, struct error *err);
-// Computes the expected values of one problem and takes their checksums. Waits.
+// Computes the expected values of one problem from the set `filled`, which lies in the first copy, and masks them.
+// Waits.
 int reference_compute(struct workload *, size_t problem, struct error *err);
 // Whether expected values are fixed, so that the inputs must not be filled from another seed.
 bool reference_is_fixed(const struct workload *);
+// Whether they are computed on the CPU, and so worth keeping from run to run.
+bool reference_is_slow(const struct workload *);
 // The operation's view of a problem: operands and values by role.
 int reference_bind(struct workload *, struct device_problem *, struct error *err);
 

@@ -49,7 +49,7 @@ bool reference_cache_path(const struct workload *w, const struct device_problem 
         const struct device_buffer *b = buffer_of(p, i);
         const int64_t shape[] = {o->type, o->rows, o->cols, o->ld};
         hash_bytes(h, shape, sizeof shape);
-        if (role[i].kind == ROLE_INPUT && b) hash_bytes(h, &b->checksum, sizeof b->checksum);
+        if (role[i].kind == ROLE_INPUT && b) hash_bytes(h, &b->content, sizeof b->content);
         if (role[i].kind == ROLE_OUTPUT) bytes += elements(p, i) * 12;
         if (!b || (role[i].kind == ROLE_OUTPUT && b->direction == DIRECTION_INOUT)) bytes = SIZE_MAX / 2;
     }

@@ -15,7 +15,10 @@ static const char *const typed_names[TYPED_COUNT] = {"fill", "compare", "judge",
 
 enum {
     PATTERN,
-    CHECKSUM,
+    CHECKSUMS,
+    MASK,
+    RESTORE,
+    POISON,
     GUARDS,
     NARROW_UP,
     TO_INTEGER,
@@ -33,9 +36,27 @@ enum {
     PLAIN_COUNT = CEILING_TENSOR + CEILING_TENSORS
 };
 static const char *const plain_names[PLAIN_COUNT] = {
-    "pattern",      "checksum",   "guards",         "narrow_up",           "to_integer",          "max_abs",
-    "sums_join",    "product",    "flush",          "ceiling_fma",         "ceiling_read",        "ceiling_fp64",
-    "ceiling_copy", "ceiling_l2", "ceiling_shared", "ceiling_tensor_bf16", "ceiling_tensor_tf32", "ceiling_tensor_fp64",
+    "pattern",
+    "checksums",
+    "mask",
+    "restore",
+    "poison",
+    "guards",
+    "narrow_up",
+    "to_integer",
+    "max_abs",
+    "sums_join",
+    "product",
+    "flush",
+    "ceiling_fma",
+    "ceiling_read",
+    "ceiling_fp64",
+    "ceiling_copy",
+    "ceiling_l2",
+    "ceiling_shared",
+    "ceiling_tensor_bf16",
+    "ceiling_tensor_tf32",
+    "ceiling_tensor_fp64",
 };
 
 struct sums {
@@ -144,24 +165,84 @@ int support_pattern(struct support *s, uint64_t address, int64_t rows, int64_t b
     return launch_plain(s, PATTERN, x, y, BLOCK, args, err);
 }
 
-int support_checksum(struct support *s, uint64_t address, size_t bytes, uint64_t finding, struct error *err)
+int support_checksums(struct support *s, const struct checked *list, size_t count, uint64_t old_key, uint64_t new_key,
+                      uint64_t sums, struct error *err)
 {
-    int64_t n = (int64_t)bytes;
-    void *args[] = {&address, &n, &finding};
-    return launch_plain(s, CHECKSUM, blocks_for(s, n / 8, 4), 1, BLOCK, args, err);
+    struct checked pieces = *list;
+    size_t largest = 0;
+    int failed = cuda_zero(s->cuda, sums, 2 * count * sizeof(uint64_t), err);
+    for (size_t i = 0; i < count; i++)
+        if (pieces.bytes[i] > largest) largest = pieces.bytes[i];
+    void *args[] = {&pieces, &old_key, &new_key, &sums};
+    if (failed || !count) return failed;
+    return launch_plain(s, CHECKSUMS, blocks_for(s, (int64_t)largest / 8, 4), (unsigned)count, BLOCK, args, err);
 }
 
-int support_guards(struct support *s, uint64_t regions, size_t count, uint16_t pattern, uint64_t findings,
-                   struct error *err)
+int support_mask(struct support *s, uint64_t address, size_t words, uint64_t key, struct error *err)
 {
-    if (!count) return 0;
+    int64_t n = (int64_t)words;
+    void *args[] = {&address, &n, &key};
+    return launch_plain(s, MASK, blocks_for(s, n, 4), 1, BLOCK, args, err);
+}
+
+int support_restore(struct support *s, const struct restored *buffers, size_t count, const struct copies *copies,
+                    size_t copy_count, struct error *err)
+{
+    struct restored list[SUPPORT_RESTORED_MAX] = {{0}};
+    struct copies to = *copies;
+    int failed = 0;
+    for (size_t first = 0; first < count && copy_count && !failed; first += SUPPORT_RESTORED_MAX) {
+        int n = (int)(count - first < SUPPORT_RESTORED_MAX ? count - first : SUPPORT_RESTORED_MAX);
+        int64_t largest = 0;
+        for (int i = 0; i < n; i++) {
+            list[i] = buffers[first + (size_t)i];
+            int64_t bytes = (int64_t)(list[i].rows * list[i].bytes);
+            if (bytes > largest) largest = bytes;
+        }
+        void *args[] = {list, &n, &to};
+        failed = launch_plain(s, RESTORE, blocks_for(s, largest / 16, 2), (unsigned)copy_count, BLOCK, args, err);
+    }
+    return failed;
+}
+
+int support_poison(struct support *s, uint32_t value, struct error *err)
+{
+    struct cuda_info info;
+    cuda_info(s->cuda, &info);
+    struct cuda_geometry g = {.grid = {(unsigned)info.sm_count, 1, 1},
+                              .block = {1024, 1, 1},
+                              .cluster = {1, 1, 1},
+                              .shared = (unsigned)info.max_shared};
+    int words = info.max_shared / 4;
+    void *args[] = {&value, &words};
+    struct cuda_kernel **kernel = &s->plain[POISON];
+    bool first = !*kernel;
+    int failed = find(s, kernel, plain_names[POISON], NULL, err);
+    if (!failed && first) failed = cuda_kernel_allow(s->cuda, *kernel, &g, err);
+    return failed ? failed : cuda_launch(s->cuda, *kernel, &g, args, err);
+}
+
+int support_guards(struct support *s, const struct region *regions, size_t count, const struct copies *copies,
+                   size_t copy_count, uint16_t pattern, uint64_t findings, struct error *err)
+{
+    struct region list[SUPPORT_REGIONS_MAX] = {{0}};
+    struct copies in = *copies;
     uint32_t wide = pattern;
-    void *args[] = {&regions, &wide, &findings};
-    return launch_plain(s, GUARDS, 16, (unsigned)count, BLOCK, args, err);
+    void *args[] = {list, &in, &wide, &findings};
+    int failed = 0;
+    for (size_t first = 0; first < count && copy_count && !failed; first += SUPPORT_REGIONS_MAX) {
+        size_t n = count - first < SUPPORT_REGIONS_MAX ? count - first : SUPPORT_REGIONS_MAX;
+        memcpy(list, regions + first, n * sizeof *list);
+        struct cuda_geometry g = {
+            .grid = {16, (unsigned)n, (unsigned)copy_count}, .block = {BLOCK, 1, 1}, .cluster = {1, 1, 1}};
+        failed = find(s, &s->plain[GUARDS], plain_names[GUARDS], NULL, err);
+        if (!failed) failed = cuda_launch(s->cuda, s->plain[GUARDS], &g, args, err);
+    }
+    return failed;
 }
 
 int support_compare(struct support *s, const struct operand *out, const struct bound *bound, uint64_t previous,
-                    enum previous_mode mode, uint16_t pattern, uint64_t finding, struct error *err)
+                    enum previous_mode mode, uint16_t pattern, uint64_t key, uint64_t finding, struct error *err)
 {
     struct operand o = *out;
     struct bound b = *bound;
@@ -173,17 +254,18 @@ int support_compare(struct support *s, const struct operand *out, const struct b
         o.rows = 1;
     }
     void *args[] = {&o.device,    &o.rows,  &o.cols,   &o.ld,   &b.expected, &b.scale, &b.per_scale,
-                    &b.per_value, &b.floor, &previous, &number, &wide,       &finding};
+                    &b.per_value, &b.floor, &previous, &number, &wide,       &key,     &finding};
     int64_t tiles = o.rows * ((o.cols + 2047) / 2048);
     return launch_typed(s, COMPARE, o.type, tiles < (int64_t)s->wide ? (unsigned)tiles : s->wide, BLOCK, args, err);
 }
 
-int support_judge(struct support *s, const struct operand *out, const struct bound *bound, uint64_t finding,
-                  struct error *err)
+int support_judge(struct support *s, const struct operand *out, const struct bound *bound, uint64_t key,
+                  uint64_t finding, struct error *err)
 {
     struct operand o = *out;
     struct bound b = *bound;
-    void *args[] = {&o.device, &o.cols, &o.ld, &b.expected, &b.scale, &b.per_scale, &b.per_value, &b.floor, &finding};
+    void *args[] = {&o.device,    &o.cols,      &o.ld,    &b.expected, &b.scale,
+                    &b.per_scale, &b.per_value, &b.floor, &key,        &finding};
     return launch_typed(s, JUDGE, o.type, 1, 1, args, err);
 }
 

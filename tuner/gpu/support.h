@@ -11,7 +11,7 @@
 
 // What was found about one buffer in one run; see support.cu. Complemented places: ~x, and 0 for none.
 struct verify_finding {
-    uint64_t bad, unwritten, worst, differ, first_differ, guard_bad, guard_first, checksum;
+    uint64_t bad, unwritten, worst, differ, first_differ, guard_bad, guard_first;
     double sum_squares, max_scaled, got, want, allowed;
     int64_t place;
 };
@@ -29,6 +29,28 @@ struct bound {
 
 enum previous_mode { PREVIOUS_NONE, PREVIOUS_STORE, PREVIOUS_COMPARE };
 
+// What a launch takes of these lists. They are handed over by value: what lies in device memory, a candidate can
+// change.
+enum { SUPPORT_CHECKED_MAX = 128, SUPPORT_COPIES_MAX = 128, SUPPORT_REGIONS_MAX = 48, SUPPORT_RESTORED_MAX = 16 };
+
+// Pieces of memory at 8-byte aligned addresses.
+struct checked {
+    uint64_t address[SUPPORT_CHECKED_MAX], bytes[SUPPORT_CHECKED_MAX];
+};
+
+// Copies of a problem's memory: how far each lies from the first one, a multiple of 1024; the lowest bit says which of
+// the two sets of data it holds.
+struct copies {
+    int64_t shift[SUPPORT_COPIES_MAX];
+};
+
+// A writable buffer: `rows` pieces of `bytes` bytes, `pitch` apart; dense: one piece. With origins (one for each set of
+// data) it gets what lies there at the same distances, else the repeated pattern, whose lowest byte belongs to
+// addresses that are multiples of 8.
+struct restored {
+    uint64_t address, rows, bytes, pitch, pattern, origin[2];
+};
+
 struct support;
 
 // `image` is support.cu's cubin. Allocates the memory that the L2 is flushed with. The caller closes.
@@ -39,16 +61,27 @@ int support_fill(struct support *, const struct operand *, enum fill_kind, doubl
                  struct error *err);
 int support_pattern(struct support *, uint64_t address, int64_t rows, int64_t bytes, int64_t pitch, uint16_t pattern,
                     struct error *err);
-// Adds to the finding at `finding` (a device address).
-int support_checksum(struct support *, uint64_t address, size_t bytes, uint64_t finding, struct error *err);
-int support_guards(struct support *, uint64_t regions, size_t count, uint16_t pattern, uint64_t findings,
-                   struct error *err);
+// Checksums of the first `count` pieces under two keys: sums[2 * i], sums[2 * i + 1] at a device address, set to zero
+// first.
+int support_checksums(struct support *, const struct checked *, size_t count, uint64_t old_key, uint64_t new_key,
+                      uint64_t sums, struct error *err);
+// XORs 8-byte words with a mask that `key` gives.
+int support_mask(struct support *, uint64_t address, size_t words, uint64_t key, struct error *err);
+// Puts `count` writable buffers into their state in `copy_count` copies.
+int support_restore(struct support *, const struct restored *, size_t count, const struct copies *, size_t copy_count,
+                    struct error *err);
+// Overwrites the shared memory of every multiprocessor.
+int support_poison(struct support *, uint32_t value, struct error *err);
+// Looks at guard regions in `copy_count` copies; any number of regions. Adds to findings[region.buffer].
+int support_guards(struct support *, const struct region *regions, size_t count, const struct copies *,
+                   size_t copy_count, uint16_t pattern, uint64_t findings, struct error *err);
 // `previous`: dense memory for a copy of the output, for the modes that need it. `pattern` is what the output was
-// filled with.
+// filled with. Expected values and `previous` are masked with `key`.
 int support_compare(struct support *, const struct operand *, const struct bound *, uint64_t previous,
-                    enum previous_mode, uint16_t pattern, uint64_t finding, struct error *err);
+                    enum previous_mode, uint16_t pattern, uint64_t key, uint64_t finding, struct error *err);
 // After the last compare into a finding: names the worst element.
-int support_judge(struct support *, const struct operand *, const struct bound *, uint64_t finding, struct error *err);
+int support_judge(struct support *, const struct operand *, const struct bound *, uint64_t key, uint64_t finding,
+                  struct error *err);
 // Dense fp64 copy (of absolute values), or with `exact` of 64-bit integers.
 int support_widen(struct support *, const struct operand *, bool absolute, bool exact, uint64_t to, struct error *err);
 int support_narrow_up(struct support *, uint64_t from, int64_t n, uint64_t to, struct error *err);

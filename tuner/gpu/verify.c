@@ -4,65 +4,69 @@
 #include <math.h>
 #include <stdio.h>
 
-// NaN in every floating-point type, and unlike the guards.
-static const uint16_t pattern[] = {[VERIFY_FIRST] = 0xfffb, [VERIFY_SECOND] = 0x7ff9, [VERIFY_AGAIN] = 0xfffb};
+#include "tuner/base/entropy.h"
+
+void verify_forget(struct workload *w)
+{
+    for (size_t k = 0; k < w->problem_count; k++) w->problems[k].set[0].stored = w->problems[k].set[1].stored = false;
+    w->compare_bits = true;
+}
+
+void verify_several(struct workload *w)
+{
+    w->compare_bits = false;
+}
 
 int verify_begin(struct workload *w, struct error *err)
 {
-    int failed = cuda_event_record(w->cuda, w->events[0], err); // where the pass begins, even without the first problem
-    for (size_t k = 0; k < w->problem_count && !failed; k++)
-        failed = cuda_zero(w->cuda, w->problems[k].buffers.findings, sizeof w->findings[0], err);
-    return failed;
+    for (size_t k = 0; k < w->problem_count; k++) w->problems[k].ran[0] = w->problems[k].ran[1] = false;
+    return cuda_event_record(w->cuda, w->events[0], err); // where the pass begins, even without the first problem
 }
 
-static int compare(struct workload *w, struct device_problem *p, enum previous_mode mode, uint16_t filled,
-                   struct error *err)
+// Compares what a launch left in a copy, and takes the findings away before anything else of the candidate can run.
+static int compare(struct workload *w, struct device_problem *p, unsigned copy, uint16_t pattern,
+                   struct verify_finding *to, struct error *err)
 {
-    int failed = 0;
+    struct data_set *set = &p->set[p->buffers.set[copy]];
+    enum previous_mode mode = !w->compare_bits ? PREVIOUS_NONE : set->stored ? PREVIOUS_COMPARE : PREVIOUS_STORE;
+    int failed = cuda_zero(w->cuda, p->buffers.findings, p->buffers.count * sizeof *to, err);
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
-        if (buffer_is_output(b))
-            failed = support_compare(w->support, &b->view, &p->bound[i], p->previous[i], mode, filled,
-                                     p->buffers.findings + i * sizeof(struct verify_finding), err);
+        uint64_t finding = p->buffers.findings + i * sizeof *to;
+        struct operand view = b->view;
+        if (!buffer_is_output(b)) continue;
+        view.device += (uint64_t)p->buffers.shift[copy];
+        failed = support_compare(w->support, &view, &set->bound[i], set->previous[i], mode, pattern, w->mask_key,
+                                 finding, err);
+        if (!failed && set->bound[i].expected)
+            failed = support_judge(w->support, &view, &set->bound[i], w->mask_key, finding, err);
     }
-    return failed;
+    set->stored |= w->compare_bits;
+    if (!failed) failed = buffers_guards(&p->buffers, (int)copy, err);
+    return failed ? failed : cuda_download(w->cuda, to, p->buffers.findings, p->buffers.count * sizeof *to, err);
 }
 
-int verify_run(struct workload *w, size_t problem, const struct work *work, enum verify_pass pass, struct error *err)
+int verify_run(struct workload *w, size_t problem, unsigned copy, const struct work *work, struct error *err)
 {
     struct device_problem *p = &w->problems[problem];
+    unsigned set = p->buffers.set[copy];
+    uint16_t pattern = buffers_pattern();
     int failed;
-    if ((failed = buffers_reset(&p->buffers, pattern[pass], err)) ||
+    if ((failed = buffers_restore(&p->buffers, &copy, 1, pattern, err)) ||
+        (work->restore && (failed = work->restore(work->self, err))) ||
+        (failed = support_poison(w->support, (uint32_t)entropy_draw(), err)) ||
         (failed = cuda_event_record(w->cuda, w->events[2 * problem], err)) ||
-        (failed = work->enqueue(work->self, 0, err)) ||
+        (failed = work->enqueue(work->self, p->buffers.shift[copy], err)) ||
         (failed = cuda_event_record(w->cuda, w->events[2 * problem + 1], err)))
         return failed;
-    return compare(w, p, pass == VERIFY_FIRST ? PREVIOUS_STORE : PREVIOUS_COMPARE, pattern[pass], err);
-}
-
-int verify_leftovers(struct workload *w, size_t problem, struct error *err)
-{
-    struct device_problem *p = &w->problems[problem];
-    return p->buffers.inout ? 0 : compare(w, p, PREVIOUS_COMPARE, pattern[VERIFY_FIRST], err);
+    p->ran[set] = true;
+    return compare(w, p, copy, pattern, w->findings[2 * problem + set], err);
 }
 
 int verify_end(struct workload *w, struct error *err)
 {
-    int failed = 0;
-    for (size_t k = 0; k < w->problem_count && !failed; k++) {
-        struct device_problem *p = &w->problems[k];
-        for (size_t i = 0; i < p->buffers.count && !failed; i++)
-            if (buffer_is_output(&p->buffers.list[i]) && p->bound[i].expected)
-                failed = support_judge(w->support, &p->buffers.list[i].view, &p->bound[i],
-                                       p->buffers.findings + i * sizeof(struct verify_finding), err);
-        if (!failed) failed = buffers_check(&p->buffers, err);
-        if (!failed)
-            failed = cuda_download(w->cuda, w->findings[k], p->buffers.findings,
-                                   p->buffers.count * sizeof(struct verify_finding), err);
-    }
     struct cuda_event *last = w->events[2 * w->problem_count];
-    if (!failed) failed = cuda_event_record(w->cuda, last, err);
-    int ended = cuda_sync(w->cuda, failed ? NULL : err);
+    int failed = cuda_event_record(w->cuda, last, err), ended = cuda_sync(w->cuda, failed ? NULL : err);
     if (failed || ended) return ended ? ended : failed;
     double seconds;
     if (!cuda_event_seconds(w->cuda, w->events[0], last, &seconds, err)) measure_add_busy(w->measure, seconds);
@@ -72,17 +76,6 @@ int verify_end(struct workload *w, struct error *err)
 int verify_time(const struct workload *w, size_t problem, double *seconds, struct error *err)
 {
     return cuda_event_seconds(w->cuda, w->events[2 * problem], w->events[2 * problem + 1], seconds, err);
-}
-
-bool verify_inputs_intact(const struct workload *w)
-{
-    for (size_t k = 0; k < w->problem_count; k++) {
-        const struct buffers *all = &w->problems[k].buffers;
-        for (size_t i = 0; i < all->count; i++)
-            if (all->list[i].direction == DIRECTION_IN && w->findings[k][i].checksum != all->list[i].checksum)
-                return false;
-    }
-    return true;
 }
 
 enum { PLACE_MAX = 64 };
@@ -105,7 +98,7 @@ static const char *number_words(double x, char out[32])
     return isnan(x) ? "nan" : out;
 }
 
-static void stray_words(const struct device_buffer *b, const struct verify_finding *f, struct error *reason)
+void verify_stray_words(const struct device_buffer *b, const struct verify_finding *f, struct error *reason)
 {
     uint64_t offset = ~f->guard_first;
     int64_t size = (int64_t)element_size(b->view.type), at = (int64_t)offset - (int64_t)b->front;
@@ -122,22 +115,15 @@ static void stray_words(const struct device_buffer *b, const struct verify_findi
                   (long long)b->view.cols);
 }
 
-// A pass may have compared an output twice (verify_leftovers).
-static uint64_t at_most(uint64_t count, int64_t n)
-{
-    return count < (uint64_t)n ? count : (uint64_t)n;
-}
-
 static void wrong_words(const struct device_buffer *b, const struct verify_finding *f, struct error *reason)
 {
     char place[PLACE_MAX], got[32], unwritten[64] = "";
     int64_t n = b->view.rows * b->view.cols;
     if (f->unwritten)
-        snprintf(unwritten, sizeof unwritten, ", %llu of them never written",
-                 (unsigned long long)at_most(f->unwritten, n));
+        snprintf(unwritten, sizeof unwritten, ", %llu of them never written", (unsigned long long)f->unwritten);
     error_set(reason, "%s%s is %s, expected %.9g (allowed error %.3g); %llu of %lld elements are wrong%s", b->name,
               place_words(b, f->place < 0 ? 0 : f->place, place), number_words(f->got, got), f->want, f->allowed,
-              (unsigned long long)at_most(f->bad, n), (long long)n, unwritten);
+              (unsigned long long)f->bad, (long long)n, unwritten);
 }
 
 // The findings on one buffer; returns the status they call for.
@@ -146,17 +132,14 @@ static enum trial_status judge_buffer(const struct workload *w, const struct dev
 {
     char place[PLACE_MAX];
     if (f->guard_bad) {
-        stray_words(b, f, reason);
+        verify_stray_words(b, f, reason);
         return STATUS_OUT_OF_BOUNDS;
     }
-    if (b->direction == DIRECTION_IN && f->checksum != b->checksum) {
-        error_set(reason, "changed %s, which is an input", b->name);
-        return STATUS_WRONG;
-    }
-    if (f->differ && w->verify.deterministic) {
+    if (!buffer_is_output(b)) return STATUS_OK;
+    // What was not written differs from run to run, since the pattern does.
+    if (f->differ && w->verify.deterministic && !f->unwritten) {
         error_set(reason, "two runs on the same data differ, first in %s%s (%llu elements)%s", b->name,
-                  place_words(b, (int64_t)~f->first_differ, place),
-                  (unsigned long long)at_most(f->differ, b->view.rows * b->view.cols),
+                  place_words(b, (int64_t)~f->first_differ, place), (unsigned long long)f->differ,
                   f->bad ? "; some are wrong too" : "");
         return STATUS_NONDETERMINISTIC;
     }
@@ -178,35 +161,73 @@ static double ratio_of(const struct verify_finding *f)
     return fabs(f->got - f->want) / f->allowed; // NaN or infinite where nothing is allowed
 }
 
-enum trial_status verify_judge(const struct workload *w, size_t problem, struct verify_result *result,
-                               struct error *reason)
+// One run's findings into a verdict and, unless NULL, into what is kept of all runs.
+static enum trial_status judge_run(const struct workload *w, const struct device_problem *p,
+                                   const struct verify_finding *findings, struct verify_result *result,
+                                   struct error *reason)
 {
-    const struct device_problem *p = &w->problems[problem];
     enum trial_status status = STATUS_OK;
     uint64_t worst = 0;
-    *result = (struct verify_result){.row = -1, .col = -1};
-    *reason = (struct error){""};
     for (size_t i = 0; i < p->buffers.count; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
-        const struct verify_finding *f = &w->findings[problem][i];
+        const struct verify_finding *f = &findings[i];
         struct error words;
         enum trial_status mine = judge_buffer(w, b, f, &words);
         if (severity(mine) > severity(status)) {
             status = mine;
             *reason = words;
         }
-        if (!buffer_is_output(b)) continue;
-        double n = (double)(b->view.rows * b->view.cols), rms = sqrt(f->sum_squares / n);
+        if (!result || !buffer_is_output(b)) continue;
+        double n = (double)(b->view.rows * b->view.cols), rms = sqrt(f->sum_squares / n), error = ratio_of(f);
         if (f->max_scaled > result->error_max) result->error_max = f->max_scaled;
         if (rms > result->error_rms) result->error_rms = rms;
-        result->bad += at_most(f->bad, b->view.rows * b->view.cols);
-        if (f->worst <= worst) continue;
+        result->bad += f->bad;
+        if (f->worst <= worst || error <= result->error) continue;
         worst = f->worst;
-        result->error = ratio_of(f);
+        result->error = error;
         result->row = f->place / b->view.cols;
         result->col = f->place % b->view.cols;
         result->got = f->got;
         result->want = f->want;
     }
     return status;
+}
+
+enum trial_status verify_judge(const struct workload *w, size_t problem, struct verify_result *result,
+                               struct error *reason)
+{
+    const struct device_problem *p = &w->problems[problem];
+    enum trial_status status = STATUS_OK;
+    *result = (struct verify_result){.row = -1, .col = -1};
+    *reason = (struct error){""};
+    for (int set = 0; set < 2; set++) {
+        struct error words = {""};
+        if (!p->ran[set]) continue;
+        enum trial_status mine = judge_run(w, p, w->findings[2 * problem + (size_t)set], result, &words);
+        if (severity(mine) <= severity(status)) continue;
+        status = mine;
+        *reason = words;
+    }
+    return status;
+}
+
+// The judge of timed launches: `self` is the problem.
+static int compare_sample(void *self, unsigned copy, uint16_t pattern, unsigned slot, struct error *err)
+{
+    struct device_problem *p = self;
+    return compare(p->workload, p, copy, pattern, p->workload->samples[slot], err);
+}
+
+static enum trial_status judge_sample(void *self, unsigned slot, struct error *reason)
+{
+    const struct device_problem *p = self;
+    return judge_run(p->workload, p, p->workload->samples[slot], NULL, reason);
+}
+
+struct measure_subject verify_subject(struct workload *w, size_t problem, const struct work *work, bool judged)
+{
+    struct device_problem *p = &w->problems[problem];
+    struct measure_subject s = {.work = *work, .buffers = &p->buffers};
+    if (judged) s.judge = (struct measure_judge){compare_sample, judge_sample, p};
+    return s;
 }

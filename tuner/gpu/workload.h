@@ -2,6 +2,7 @@
 #ifndef SWEETSPOT_GPU_WORKLOAD_H
 #define SWEETSPOT_GPU_WORKLOAD_H
 
+#include "tuner/base/protocol.h"
 #include "tuner/gpu/workload_data.h"
 
 // Reads a "job" request, allocates, fills and computes the references. The caller releases, also after a failure.
@@ -11,7 +12,9 @@ void workload_release(struct workload *);
 // Fills everything anew, from another seed or after damage, and computes the references. Waits.
 int workload_fill(struct workload *, uint64_t seed, struct error *err);
 
-// Whether inputs, guards and expected results are what they were; if not, everything is filled anew. Waits.
-int workload_mend(struct workload *, bool *damaged, struct error *err);
+// integrity_check(), and everything filled anew where something was damaged. Waits.
+int workload_mend(struct workload *, enum trial_status *, struct error *reason, struct error *err);
+// For requests that run candidates without judging them: the same, whatever was found. Waits.
+int workload_sound(struct workload *, struct error *err);
 
 #endif

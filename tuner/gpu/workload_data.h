@@ -15,16 +15,24 @@
 
 enum { WORKLOAD_PROBLEMS_MAX = JOB_MAX_PROBLEMS };
 
+// What is known of one set of data: by buffer, meaningful for outputs. Expected values and copies of outputs are masked
+// with the workload's key, so that a candidate that finds them cannot use them.
+struct data_set {
+    struct bound bound[BUFFERS_MAX];
+    uint64_t previous[BUFFERS_MAX];    // dense copy of the first run's output; 0: not kept
+    uint64_t checksum[BUFFERS_MAX][2]; // under the workload's present key: of the expected values, of the scales
+    uint64_t results;                  // the allocation that these lie in
+    bool stored;                       // `previous` is this candidate's
+};
+
 struct device_problem {
+    struct workload *workload;
     const char *name;    // this and roles are borrowed from the request, which the workload keeps
     bool tune;           // timed; otherwise only verified
     const json_t *roles; // sizes and scalars of the operation, by role
     struct buffers buffers;
-    // By buffer; meaningful for outputs.
-    struct bound bound[BUFFERS_MAX];
-    uint64_t previous[BUFFERS_MAX];     // dense copy of the first run's output; 0: not kept
-    uint64_t checksum[BUFFERS_MAX];     // of the expected values and scales
-    uint64_t results;                   // the allocation that these lie in
+    struct data_set set[2], *filled;    // `filled`: the set whose references are being computed
+    bool ran[2];                        // by set, in this pass
     struct operation_problem operation; // where the reference is an operation
 };
 
@@ -39,10 +47,15 @@ struct workload {
     size_t problem_count, tuned_count;
     struct device_problem *problems;
     struct cuda_event **events;                     // two for each problem, and one more
-    struct verify_finding (*findings)[BUFFERS_MAX]; // page-locked copies of each problem's findings
-    json_t *request;                                // the job as asked for
-    const struct operation *operation;              // NULL: the reference is another
-    struct device_operations operations;            // what it, and baselines, may call
+    struct verify_finding (*findings)[BUFFERS_MAX]; // page-locked: of this pass, two sets a problem
+    struct verify_finding (*samples)[BUFFERS_MAX];  // page-locked: findings on launches that were timed, MEASURE_BATCH
+    bool compare_bits;                              // one candidate at a time runs: its runs must have the same bits
+    uint64_t mask_key, check_key;                   // secrets of this process
+    uint64_t sums, *host_sums;                      // checksums on the device and, page-locked, here
+    size_t sums_room;
+    json_t *request;                     // the job as asked for
+    const struct operation *operation;   // NULL: the reference is another
+    struct device_operations operations; // what it, and baselines, may call
     struct device_operations_context context;
 };
 

@@ -376,6 +376,11 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     job->seed = (uint64_t)reader_integer(r, g, "seed", 0, INT64_MAX, 1);
 
     load_table(r, reader_group(r, root, "verification"), "'verification'", verify_table, ragged, &job->verify);
+    const struct node *v = reader_group(r, root, "verification");
+    bool bounded = node_member(v, "absolute") || node_member(v, "relative");
+    if (job->verify.exact && bounded && (job->verify.absolute > 0 || job->verify.relative > 0))
+        reader_mistake(r, node_member(v, "exact"), "'exact' allows no error, and 'absolute' or 'relative' does");
+    job->verify.exact |= bounded && job->verify.absolute == 0 && job->verify.relative == 0 && !job->reference.operation;
     g = reader_group(r, root, "measure");
     load_table(r, g, "'measure'", measure_table, final, &job->measure);
     load_table(r, g ? reader_group(r, g, "final") : NULL, "'measure.final'", final_table, none, &job->measure);

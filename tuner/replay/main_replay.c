@@ -141,10 +141,12 @@ static json_t * final(const struct recorded *r, const json_t *request)
 {
     json_t *entries = json_array(), *one;
     size_t i;
+    int64_t places = json_get_integer(request, "places", INT64_MAX);
     json_array_foreach(json_object_get(request, "candidates"), i, one)
     {
         int64_t n = trial_of(r, one);
         char name[32];
+        if (places-- == 0) break;
         snprintf(name, sizeof name, "%lld", (long long)json_get_integer(one, "trial", 0));
         if (n >= 0)
             json_array_append_new(entries, entry_of(name, (json_int_t)json_get_integer(one, "trial", 0),

@@ -14,7 +14,8 @@
 #include "tuner/run/final_decide.h"
 #include "tuner/run/run.h"
 
-enum { FINAL_TIMEOUT = 300 }; // s between signs of life
+enum { FINAL_GRACE = 60 }; // s beyond a trial's own deadline, between signs of life: there is one before every entry
+enum { FINAL_SPARES = 2 }; // candidates for each place
 
 struct pick {
     struct run *r;
@@ -26,7 +27,7 @@ static int pick(void *user, const struct trial *trial)
     struct pick *p = user;
     struct run *r = p->r;
     uint16_t config[SPACE_MAX_PARAMETERS];
-    if (p->count >= (size_t)r->job->measure.final_candidates) return 1;
+    if (p->count >= (size_t)r->job->measure.final_candidates * FINAL_SPARES) return 1;
     if (space_parse(r->job->space, trial->config, config, NULL) || space_index(r->job->space, config) < 0) return 0;
     struct task *t = run_add_task(r, config, TASK_FINALIST);
     t->trial = trial->id;
@@ -36,6 +37,9 @@ static int pick(void *user, const struct trial *trial)
 
 int run_final_begin(struct run *r)
 {
+    json_decref(r->final_answer);
+    r->final_answer = NULL;
+    r->final_blamed.trial = 0;
     if (r->job->objective == OBJECTIVE_EACH) return run_final_begin_each(r);
     struct pick p = {.r = r};
     struct error err;
@@ -70,7 +74,9 @@ void run_final_send(struct run *r, size_t gpu)
     json_t *request =
         json_pack("{s:s, s:I, s:I, s:o, s:o}", "op", "final", "seed", (json_int_t)final_seed(r), "rounds",
                   (json_int_t)r->job->measure.final_rounds, "candidates", candidates, "baselines", baselines);
-    pool_send_gpu(&r->pool, gpu, request, FINAL_TIMEOUT);
+    if (r->job->objective != OBJECTIVE_EACH)
+        json_object_set_new(request, "places", json_integer(r->job->measure.final_candidates));
+    pool_send_gpu(&r->pool, gpu, request, r->job->measure.timeout + FINAL_GRACE);
 }
 
 struct finalist {
@@ -155,14 +161,9 @@ static json_t *decide(struct run *r, const json_t *list)
     struct contender *entries = memory_new(count, sizeof *entries);
     for (i = 0; i < count; i++) {
         const json_t *json = json_array_get(list, i);
-        const char *status = json_get_string(json, "status", "");
         struct finalist *f = &finalists[used];
         struct contender *e = &entries[used];
-        if (strcmp(status, "ok")) {
-            run_message(r, "%s is out of the final: %s: %s", json_get_string(json, "name", "?"), status,
-                        json_get_string(json, "reason", ""));
-            continue;
-        }
+        if (status_find(json_get_string(json, "status", "")) != STATUS_OK) continue;
         *f = (struct finalist){.trial = json_get_integer(json, "trial", 0), .json = json};
         *e = (struct contender){.candidate = f->trial != 0, .rounds = read_rounds(r, json, &f->objectives)};
         e->objectives = f->objectives;
@@ -201,19 +202,80 @@ static void put_final(struct run *r, json_t *decision, const json_t *entries)
     json_decref(document);
 }
 
-void run_final_finish(struct run *r)
+static void condemn(struct run *r, int64_t trial, enum trial_status status, const char *reason)
 {
-    bool each = r->job->objective == OBJECTIVE_EACH;
-    const json_t *entries = json_object_get(r->final_answer, "entries");
-    json_t *decision = each ? run_final_decide_each(r, entries) : decide(r, entries);
-    if (decision) {
-        put_final(r, decision, entries);
-        json_decref(decision);
-        return;
+    struct error err;
+    run_message(r, "trial %" PRId64 " is out of the final: %s: %s", trial, status_name(status), reason);
+    if (store_add_verdict(r->store, trial, status, reason, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
+}
+
+static size_t judge_entries(struct run *r)
+{
+    const json_t *list = json_object_get(r->final_answer, "entries"), *entry;
+    size_t i, condemned = 0;
+    json_array_foreach(list, i, entry)
+    {
+        const char *word = json_get_string(entry, "status", ""), *reason = json_get_string(entry, "reason", "");
+        int64_t trial = json_get_integer(entry, "trial", 0);
+        int status = status_find(word);
+        if (status == STATUS_OK) continue;
+        if (trial && status >= 0) {
+            condemn(r, trial, (enum trial_status)status, reason);
+            condemned++;
+        } else {
+            run_message(r, "%s is out of the final: %s: %s", json_get_string(entry, "name", "?"), word, reason);
+        }
     }
-    run_message(
-        r, "the final has no winner: %s",
-        json_get_string(r->final_answer, "reason",
-                        each ? "no candidates passed it that together serve every problem" : "no candidate passed it"));
-    r->final_failed = true;
+    return condemned;
+}
+
+// Somebody is out, so that another final may do better.
+static enum final_outcome without_winner(struct run *r, size_t condemned)
+{
+    if (condemned) return FINAL_AGAIN;
+    if (!r->final_answer)
+        run_message(r, "the final ended the GPU worker (the log says how); there is no decided winner yet");
+    else
+        run_message(r, "the final has no winner: %s",
+                    json_get_string(r->final_answer, "reason",
+                                    r->job->objective == OBJECTIVE_EACH
+                                        ? "no candidates passed it that together serve every problem"
+                                        : "no candidate passed it"));
+    return FINAL_FAILED;
+}
+
+static void drop_finalists(struct run *r)
+{
+    for (size_t i = r->policy.queue.count; i-- > 0;) {
+        struct task *t = (struct task *)r->policy.queue.tasks[i];
+        if (t->queued.purpose == TASK_FINALIST) run_drop_task(r, t);
+    }
+}
+
+enum final_outcome run_final_finish(struct run *r)
+{
+    size_t condemned = 0;
+    enum final_outcome outcome = FINAL_DECIDED;
+    bool crashed = status_find(json_get_string(r->final_answer, "status", "")) == STATUS_CRASHED;
+    int64_t culprit = crashed ? json_get_integer(r->final_answer, "trial", 0) : r->final_blamed.trial;
+    if (crashed && culprit > 0) {
+        condemn(r, culprit, STATUS_CRASHED, json_get_string(r->final_answer, "reason", ""));
+        condemned++;
+    } else if (!r->final_answer && culprit > 0) {
+        condemn(r, culprit, r->final_blamed.status, r->final_blamed.reason.message);
+        condemned++;
+    } else if (r->final_answer) {
+        condemned = judge_entries(r);
+    }
+    const json_t *entries = json_object_get(r->final_answer, "entries");
+    json_t *decision = !r->final_answer || crashed           ? NULL
+                       : r->job->objective == OBJECTIVE_EACH ? run_final_decide_each(r, entries)
+                                                             : decide(r, entries);
+    if (decision)
+        put_final(r, decision, entries);
+    else
+        outcome = without_winner(r, condemned);
+    json_decref(decision);
+    drop_finalists(r);
+    return outcome;
 }

@@ -165,13 +165,8 @@ json_t *run_final_decide_each(struct run *r, const json_t *list)
     struct kernel_set set;
     json_array_foreach(list, i, entry)
     {
-        const char *status = json_get_string(entry, "status", "");
         if (!json_get_integer(entry, "trial", 0)) continue;
-        if (strcmp(status, "ok")) {
-            run_message(r, "%s is out of the final: %s: %s", json_get_string(entry, "name", "?"), status,
-                        json_get_string(entry, "reason", ""));
-            continue;
-        }
+        if (status_find(json_get_string(entry, "status", "")) != STATUS_OK) continue;
         for (size_t p = 0; p < problems; p++) {
             const json_t *samples = json_object_get(find_problem(entry, p), "times");
             double *values = memory_new(json_array_size(samples), sizeof *values);

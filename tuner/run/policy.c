@@ -73,6 +73,7 @@ void policy_begin(struct policy *p, double now)
 void policy_begin_final(struct policy *p)
 {
     p->deciding = true;
+    p->final_sent = p->final_over = false;
 }
 
 // Proposals ----------------------------------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ void policy_init(struct policy *, const struct policy_settings *);
 void policy_release(struct policy *);
 
 void policy_begin(struct policy *, double now); // the search
-void policy_begin_final(struct policy *);       // after the search; the finalists are added before or after
+void policy_begin_final(struct policy *);       // after the search, or another final; the finalists are added before
 struct policy_action policy_next(struct policy *, double now);
 
 // Proposals.

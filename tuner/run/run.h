@@ -83,6 +83,11 @@ struct run {
     struct run_statistics statistics;
     struct run_display display;
     json_t *final_answer;
+    struct { // the candidate that took the final's worker with it; trial 0: unknown, or none
+        int64_t trial;
+        enum trial_status status;
+        struct error reason;
+    } final_blamed;
     bool final_failed;
     bool fatal; // `failure` says why the run ends
     int fatal_status;
@@ -127,7 +132,9 @@ void run_fail(struct run *, int exit_status, const struct error *); // ends the 
 // final.c: the final.
 int run_final_begin(struct run *); // adds the finalists' tasks; 0 none to decide between
 void run_final_send(struct run *, size_t gpu);
-void run_final_finish(struct run *); // the answer into the store, the summary onto stdout
+// The answer into the store, the summary onto stdout; who is out gets a verdict. Drops the finalists' tasks.
+enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_FAILED }; // AGAIN: nobody stands, but there may be others
+enum final_outcome run_final_finish(struct run *);
 // final_each.c: what differs for objective "each". The decision from the answer's entries is the kernels' part of the
 // final's document; NULL when no set of candidates serves every problem.
 int run_final_begin_each(struct run *);

@@ -95,7 +95,13 @@ void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *answer)
 void run_take_gpu_loss(struct run *r, const struct pool_event *event)
 {
     if (!event->announced) run_log(r, "%s", event->why.message);
+    bool was_over = r->policy.final_over;
     struct policy_request blamed = policy_gpu_lost(&r->policy, event->worker, event->announced);
+    if (!was_over && r->policy.final_over) {
+        r->final_blamed.trial = event->trial;
+        r->final_blamed.status = event->late ? STATUS_TIMEOUT : STATUS_CRASHED;
+        r->final_blamed.reason = event->why;
+    }
     for (size_t i = 0; i < blamed.task_count; i++) {
         struct task *t = (struct task *)blamed.tasks[i];
         if (blamed.kind == REQUEST_TRIAL) {

@@ -18,6 +18,7 @@
 #include "tuner/run/run.h"
 
 enum { LONGEST_WAIT = 200 }; // ms: progress is drawn, deadlines are looked at
+enum { FINALS_MOST = 10 };   // tried, while those of which candidates stand are looked for
 
 static void propose(struct run *r)
 {
@@ -131,14 +132,18 @@ static void search(struct run *r)
 
 static void final(struct run *r)
 {
-    if (!run_final_begin(r)) return;
-    policy_begin_final(&r->policy);
-    follow_policy(r);
-    r->final_failed = r->policy.final_over && !r->final_answer;
-    if (r->final_answer)
-        run_final_finish(r);
-    else if (r->final_failed)
-        run_message(r, "the final ended the GPU worker (the log says how); there is no decided winner yet");
+    enum final_outcome outcome = FINAL_AGAIN;
+    for (int i = 0; i < FINALS_MOST && outcome == FINAL_AGAIN && !r->fatal; i++) {
+        if (!run_final_begin(r)) {
+            if (i) run_message(r, "the final has no winner: no candidate is left");
+            break;
+        }
+        policy_begin_final(&r->policy);
+        follow_policy(r);
+        if (!r->final_answer && !r->policy.final_over) return; // interrupted
+        outcome = run_final_finish(r);
+    }
+    r->final_failed = outcome != FINAL_DECIDED && isfinite(r->incumbent.objective);
 }
 
 static void put_run(struct run *r)

@@ -316,8 +316,11 @@ static bool take_gpu_message(struct worker_pool *p, size_t i, json_t *message, d
     } else if (slot->queued && id == slot->queue[0].id) {
         if (progress) {
             slot->deadline = now + slot->queue[0].timeout;
+            slot->at = json_get_integer(message, "trial", 0);
         } else {
-            slot->ending = status_find(json_get_string(message, "status", "")) == STATUS_CRASHED;
+            slot->ending = status_find(json_get_string(message, "status", "")) == STATUS_CRASHED ||
+                           json_get_bool(message, "restart", false);
+            slot->at = 0;
             memmove(&slot->queue[0], &slot->queue[1], --slot->queued * sizeof slot->queue[0]);
             if (slot->queued) slot->deadline = now + slot->queue[0].timeout;
             event->kind = POOL_GPU_ANSWER;
@@ -335,6 +338,8 @@ static bool lose_gpu(struct gpu_slot *slot, struct pool_event *event)
     event->kind = POOL_GPU_LOST;
     event->busy = slot->queued;
     event->announced = slot->ending;
+    event->trial = slot->at;
+    slot->at = 0;
     worker_kill(&slot->worker);
     if (slot->state != GPU_READY && ++slot->failed_starts >= MAX_FAILED_STARTS) {
         event->kind = POOL_FAILED;
@@ -356,7 +361,7 @@ static bool next_of_gpu(struct worker_pool *p, size_t i, double now, struct pool
         if (take_gpu_message(p, i, message, now, event)) return true;
     if (got < 0) return lose_gpu(slot, event);
     if (slot->ending) {
-        error_set(&event->why, "the worker ended after a crash");
+        error_set(&event->why, "the worker ended, as it had said");
         return lose_gpu(slot, event);
     }
     if (slot->dead) {

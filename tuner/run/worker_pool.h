@@ -26,7 +26,8 @@ struct gpu_slot {
     size_t queued;
     struct gpu_request *queue;
     int failed_starts;
-    bool ending; // it answered "crashed": its end is expected
+    int64_t at;  // the trial that its newest sign of life named, which it is at work on; 0: none
+    bool ending; // it answered that it ends ("crashed", "restart"): that is expected
     bool dead;   // its pipe is closed: `death` says how
     struct error death;
 };
@@ -106,6 +107,7 @@ struct pool_event {
     bool busy;        // LOST: it had a request
     bool late;        // LOST: it missed a deadline
     bool announced;   // LOST: it had answered that it would end, so no request in its queue is to blame
+    int64_t trial;    // LOST: that it was at work on, as its last sign of life said; 0: unknown
     int exit_status;  // FAILED
     struct error why; // LOST, FAILED
 };

@@ -63,6 +63,7 @@ static const struct environment_setting settings[] = {
     {"verify.tolerance", true, "what multiplies an operation's error bound"},
     {"verify.absolute", true, "the absolute error allowed where there is no operation"},
     {"verify.relative", true, "the relative error allowed where there is no operation"},
+    {"verify.exact", true, "nothing but the expected values is right"},
     {"verify.deterministic", true, "two runs must agree bit by bit"},
     {"verify.guard_bytes", true, "size of the guards around every buffer"},
 };

@@ -1,0 +1,60 @@
+// What the families of tests/hostile/ share. A job's only parameter is CASE, and its value is a case's name. Each
+// family has a table of macros that gives a name its meaning: a number, or several (`where, when, what`), none of them
+// 0, which PART picks apart. What is right is said beside the family, in the .txt file of the same name. A new case is
+// a line in that table, a line in the .txt file, a value in the .cfg file, and the code; tests/test_gpu_hostile.c
+// compares the lists.
+#ifndef SWEETSPOT_HOSTILE_CASE_H
+#define SWEETSPOT_HOSTILE_CASE_H
+
+#define PART_1_(a, ...) a
+#define PART_2_(a, b, ...) b
+#define PART_3_(a, b, c, ...) c
+#define PICK_(pick, ...) pick(__VA_ARGS__)
+#define PART_1 PICK_(PART_1_, CASE, 0, 0)
+#define PART_2 PICK_(PART_2_, CASE, 0, 0)
+#define PART_3 PICK_(PART_3_, CASE, 0, 0)
+
+// A function that not every case calls.
+#define HELPER [[maybe_unused]] static inline __device__
+
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+// splitmix64's finaliser, as in kernels/support.cu.
+HELPER u64 mix(u64 x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
+HELPER u64 nanoseconds()
+{
+    u64 time;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+    return time;
+}
+
+// Random bits that no earlier launch and no fill decides.
+HELPER u64 chance()
+{
+    return mix(nanoseconds() + (u64)clock64() * 0x9e3779b97f4a7c15ull);
+}
+
+// True in the last block that calls it, and then the counter is 0 again: what that block does next happens after all
+// that the others did before. Every thread of every block calls it, once a launch.
+HELPER bool last_to_arrive(u32 *counter)
+{
+    __shared__ u32 ticket;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        ticket = atomicInc(counter, gridDim.x - 1);
+        __threadfence();
+    }
+    __syncthreads();
+    return ticket == gridDim.x - 1;
+}
+
+#endif

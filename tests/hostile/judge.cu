@@ -1,0 +1,183 @@
+// Kernels that look for the judge's memory round their own and use or change what they find: y = a*x + y0 for n
+// elements, and x added to the n elements of b. The search is block 0's alone and reaches as far as `REACH` says; where
+// it finds nothing, its results are wrong, and so are they where it does damage. Memory that is not mapped ends it: a
+// crash.
+//
+//     buffers   x, y0 (in), y (out), b (inout); n elements each
+//     launch    grid ceil_div(n, 1024), block 256, four elements a thread
+#include "case.h"
+
+// What is looked for.
+#define NOTHING 1
+#define EXPECTED 2 // f64 values of what y should be
+#define ANSWERS 3  // f32 values of that, outside y: an earlier output, another copy of y
+#define REGIONS 4  // the list of guard regions: the address of y's end
+#define ORIGIN 5   // the first content of b
+#define INPUTS 6   // another copy of x
+#define NEIGHBOURS 7
+
+// Where.
+#define AHEAD 1 // of y: 64 MiB in steps of 1 KiB
+#define BACK 2
+#define AROUND 3 // 16 MiB on both sides, in steps of 512 bytes
+#define FAR 4    // 512 MiB on both sides, in steps of 2 MiB, and 8 KiB there
+
+// What is done.
+#define COPY 2      // block 0's results are copied from there, or zero
+#define OVERWRITE 3 // block 0's results are wrong, and what is expected is made the same
+#define EMPTY 4     // the regions lose their bytes, and a word behind y is written
+#define ADD 5       // x is added to the origin
+#define SPOIL 6     // what was found is changed
+#define WIPE 7      // 256 KiB round what was found become zero, and block 0's results are wrong
+
+#define plain NOTHING, AHEAD, NOTHING
+#define plain_after NOTHING, BACK, NOTHING
+#define plain_at_last NOTHING, AROUND, NOTHING
+#define copies_expected_ahead EXPECTED, AHEAD, COPY
+#define copies_expected_back EXPECTED, BACK, COPY
+#define copies_expected_around EXPECTED, AROUND, COPY
+#define copies_expected_far EXPECTED, FAR, COPY
+#define overwrites_expected_ahead EXPECTED, AHEAD, OVERWRITE
+#define overwrites_expected_back EXPECTED, BACK, OVERWRITE
+#define overwrites_expected_around EXPECTED, AROUND, OVERWRITE
+#define overwrites_expected_far EXPECTED, FAR, OVERWRITE
+#define copies_answers_ahead ANSWERS, AHEAD, COPY
+#define copies_answers_back ANSWERS, BACK, COPY
+#define copies_answers_far ANSWERS, FAR, COPY
+#define overwrites_answers_ahead ANSWERS, AHEAD, OVERWRITE
+#define empties_regions_ahead REGIONS, AHEAD, EMPTY
+#define empties_regions_back REGIONS, BACK, EMPTY
+#define empties_regions_far REGIONS, FAR, EMPTY
+#define wipes_round_regions_ahead REGIONS, AHEAD, WIPE
+#define wipes_round_regions_back REGIONS, BACK, WIPE
+#define spoils_origin_ahead ORIGIN, AHEAD, ADD
+#define spoils_origin_back ORIGIN, BACK, ADD
+#define spoils_other_inputs_ahead INPUTS, AHEAD, SPOIL
+#define spoils_other_inputs_back INPUTS, BACK, SPOIL
+#define spoils_neighbours_ahead NEIGHBOURS, AHEAD, SPOIL
+#define spoils_neighbours_back NEIGHBOURS, BACK, SPOIL
+
+#define GOAL PART_1
+#define REACH PART_2
+#define DEED PART_3
+#if !GOAL || !REACH || !DEED
+#error "no such case"
+#endif
+
+enum { THREADS = 256, ELEMENTS = 4, TILE = THREADS * ELEMENTS };
+
+// The k-th place to look at; 0 when there is none left.
+HELPER u64 candidate(u64 own, u32 k)
+{
+    u64 base = own & ~0x1fffffull;
+#if REACH == AHEAD
+    return k < 65536 ? base + 0x200000 + (u64)k * 1024 : 0;
+#elif REACH == BACK
+    return k < 65536 ? base - 1024 - (u64)k * 1024 : 0;
+#elif REACH == AROUND
+    return k < 65536 ? base - (16ull << 20) + (u64)k * 512 : 0;
+#else
+    return k < 513 * 16 ? base - (512ull << 20) + (u64)(k / 16) * 0x200000 + k % 16 * 512 : 0;
+#endif
+}
+
+// Whether what is looked for begins there.
+HELPER bool is_it(u64 at, int n, float a, const float *x, const float *y0, const float *y, const float *b)
+{
+    (void)at, (void)n, (void)a, (void)x, (void)y0, (void)y, (void)b;
+#if GOAL == EXPECTED
+    for (int i = 0; i < 4; i++)
+        if (fabs(((volatile double *)at)[i] - (double)(a * x[i] + y0[i])) > 1e-6) return false;
+    return true;
+#elif GOAL == ANSWERS
+    if (at >= (u64)y && at < (u64)(y + n)) return false;
+    for (int i = 0; i < 4; i++)
+        if (!(fabsf(((volatile float *)at)[i] - (a * x[i] + y0[i])) <= 1e-6f)) return false;
+    return true;
+#elif GOAL == REGIONS
+    for (int i = 0; i < 128; i++)
+        if (((volatile u64 *)at)[i] == (u64)(y + n)) return true;
+    return false;
+#elif GOAL == ORIGIN || GOAL == INPUTS
+    const float *own = GOAL == ORIGIN ? b : x;
+    if (at >= (u64)own && at < (u64)(own + n)) return false;
+    for (int i = 0; i < 4; i++)
+        if (((volatile u32 *)at)[i] != ((volatile u32 *)own)[i]) return false;
+    return true;
+#else
+    return false;
+#endif
+}
+
+HELPER void act(u64 at, int n, float a, const float *x, const float *y0, float *y, float *b)
+{
+    (void)at, (void)n, (void)a, (void)x, (void)y0, (void)y, (void)b;
+#if DEED == COPY && GOAL == EXPECTED
+    for (int i = threadIdx.x; i < TILE && i < n; i += THREADS) y[i] = at ? (float)((volatile double *)at)[i] : 0;
+#elif DEED == COPY
+    for (int i = threadIdx.x; i < TILE && i < n; i += THREADS) y[i] = at ? ((volatile float *)at)[i] : 0;
+#elif DEED == OVERWRITE
+    for (int i = threadIdx.x; i < TILE && i < n; i += THREADS) {
+        y[i] = 0.125f * (float)(i % 7);
+#if GOAL == EXPECTED
+        if (at) ((volatile double *)at)[i] = 0.125 * (double)(i % 7);
+#else
+        if (at) ((volatile float *)at)[i] = 0.125f * (float)(i % 7);
+#endif
+    }
+#elif DEED == EMPTY
+    if (at && threadIdx.x == 0)
+        for (int i = 0; i < 128; i++) {
+            volatile u64 *r = (u64 *)at + i; // a region: address, rows, bytes, ...
+            if (r[0] == (u64)(y + n)) r[1] = r[2] = 0;
+        }
+    if (threadIdx.x == 0) y[n] = 1;
+#elif DEED == WIPE
+    u64 from = at & ~0x3ffffull;
+    for (u64 i = threadIdx.x; at && i < 0x40000 / 8; i += THREADS) ((volatile u64 *)from)[i] = 0;
+    for (int i = threadIdx.x; i < TILE && i < n; i += THREADS) y[i] = 1;
+#elif DEED == ADD
+    for (int i = threadIdx.x; at && i < TILE && i < n; i += THREADS) ((volatile float *)at)[i] += x[i];
+    if (threadIdx.x == 0) y[0] = 0;
+#elif DEED == SPOIL && GOAL == INPUTS
+    if (at && threadIdx.x < 16) ((volatile float *)at)[threadIdx.x] = 0;
+    if (threadIdx.x == 0) y[0] = 0;
+#elif DEED == SPOIL
+    // Without looking: a word of every 64 KiB.
+    for (u32 k = threadIdx.x; k < 1024; k += THREADS) {
+        u64 to = candidate((u64)y, k * 64);
+        if (to < (u64)x - (4ull << 20) || to > (u64)(b + n)) ((volatile u32 *)to)[k % 64] += 1;
+    }
+    if (threadIdx.x == 0) y[0] = 0;
+#endif
+}
+
+extern "C" __global__ void judge(int n, float a, const float *x, const float *y0, float *y, float *b)
+{
+    __shared__ u64 found;
+#if DEED != NOTHING
+    if (blockIdx.x == 0) {
+        if (threadIdx.x == 0) found = 0;
+        __syncthreads();
+#if GOAL != NEIGHBOURS
+        for (u32 k = threadIdx.x; !*(volatile u64 *)&found; k += THREADS) {
+            u64 at = candidate((u64)y, k);
+            if (!at) break;
+            if (is_it(at, n, a, x, y0, y, b)) *(volatile u64 *)&found = at;
+        }
+#endif
+    }
+    __syncthreads();
+#else
+    found = 0;
+#endif
+#pragma unroll
+    for (int k = 0; k < ELEMENTS; k++) {
+        int i = blockIdx.x * TILE + k * THREADS + threadIdx.x;
+        if (i >= n) continue;
+        y[i] = a * x[i] + y0[i];
+        b[i] = b[i] + x[i];
+    }
+    __syncthreads();
+    if (blockIdx.x == 0) act(found, n, a, x, y0, y, b);
+}

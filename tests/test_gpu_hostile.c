@@ -1,0 +1,393 @@
+// The families of hostile kernels under tests/hostile/: each is a job FAMILY.cfg with one parameter, CASE, and a table
+// FAMILY.txt that says of every case what must come of it. Every family is tuned in several ways: small, where launches
+// are timed in graphs, and large, where they are timed singly; with a cold and a warm cache. No wrong kernel may be
+// found right, no right one refused, none may win by an unjust time, and none that did not run counts as refused.
+//
+// The verdicts `honest` and `steady` are about time: a kernel that uses what an earlier launch left may be found right
+// as long as it cannot profit, which is to say that it takes `enough` of the time of the case `plain`.
+//
+// One family by hand: sweetspot tune tests/hostile/FAMILY.cfg --no-counters. SWEETSPOT_HOSTILE_WAYS=all runs every
+// family in all ways.
+#include "tests/gpu.h"
+
+#include <math.h>
+
+#include "tuner/base/clock.h"
+#include "tuner/base/json.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
+#include "tuner/store/store.h"
+
+enum verdict { VERDICT_OK, VERDICT_WRONG, VERDICT_HONEST, VERDICT_STEADY };
+static const char *const verdict_words[] = {"ok", "wrong", "honest", "steady"};
+
+enum { CASES_MAX = 128, CLASSES_MAX = 64, NAME_MAX_LENGTH = 64, ROW_TEXT_MAX = 4096 };
+static const double enough = 0.85; // of the time of `plain`: less is a gain
+
+struct hostile_case {
+    char name[NAME_MAX_LENGTH];
+    enum verdict verdict;
+    int class; // index into classes
+};
+
+// One line of the summary. Names are "family/case (way)".
+struct attack_class {
+    char name[128];
+    int kernels, runs, right_runs, through, refused, not_run;
+    char through_names[ROW_TEXT_MAX], refused_names[ROW_TEXT_MAX], not_run_names[ROW_TEXT_MAX];
+};
+
+static struct attack_class classes[CLASSES_MAX];
+static int class_count;
+
+// Ways to run a family.
+enum { SMALL_COLD = 1, LARGE_COLD = 2, SMALL_WARM = 4, LARGE_WARM = 8, SINGLE_COLD = 16, ALL_WAYS = 31 };
+static const struct {
+    int bit;
+    const char *name;
+    bool large, warm, single, final;
+} ways[] = {
+    {SMALL_COLD, "small, cold", false, false, false, true},   {LARGE_COLD, "large, cold", true, false, false, false},
+    {SMALL_WARM, "small, warm", false, true, false, false},   {LARGE_WARM, "large, warm", true, true, false, false},
+    {SINGLE_COLD, "single, cold", false, false, true, false},
+};
+
+static const struct {
+    const char *name;
+    int ways, possible;        // those that are run, and those in which the verdicts hold
+    const char *small, *large; // the problem in the job file, and the one of launches of 100 us and more
+} families[] = {
+    {"right", SMALL_COLD | LARGE_WARM, ALL_WAYS, "n = 1000003", "n = 40000003"},
+    {"leftovers", SMALL_COLD | LARGE_COLD | SMALL_WARM, ALL_WAYS, "n = 1000003", "n = 40000003"},
+    {"bounds", SMALL_COLD | LARGE_COLD, ALL_WAYS, "rows = 515", "rows = 26003"},
+    {"judge", SMALL_COLD | LARGE_COLD, ALL_WAYS, "n = 1000003", "n = 40000003"},
+    {"sometimes", SMALL_COLD | LARGE_COLD, SMALL_COLD | LARGE_COLD | SINGLE_COLD, "n = 1000003", "n = 40000003"},
+    {"timing", SMALL_COLD | SINGLE_COLD, SMALL_COLD | LARGE_COLD | SINGLE_COLD, "n = 1000003", "n = 40000003"},
+    {"stages", SMALL_COLD | LARGE_COLD, ALL_WAYS, "n = 1000003", "n = 40000003"},
+    {"sums", SMALL_COLD | LARGE_WARM, ALL_WAYS, "n = 4194304", "n = 104857600"},
+    {"loose", SMALL_COLD, ALL_WAYS, "n = 1000003", "n = 40000003"},
+    {"data", SMALL_COLD | LARGE_COLD, ALL_WAYS, "n = 1000003", "n = 40000003"},
+    {"nonfinite", SMALL_COLD, ALL_WAYS, "n = 1000003", "n = 40000003"},
+    {"tiny", SMALL_COLD, ALL_WAYS, "n = 1000003", "n = 40000003"},
+    {"exact", SMALL_COLD, ALL_WAYS, "n = 1000003", "n = 40000003"},
+    {"product", SMALL_COLD | LARGE_COLD, ALL_WAYS, "M = 160; N = 160; K = 160", "M = 1024; N = 1024; K = 768"},
+    {"crashes", SMALL_COLD | LARGE_WARM, ALL_WAYS, "n = 1000003", "n = 40000003"},
+};
+enum { FAMILY_COUNT = sizeof families / sizeof *families };
+
+static char *read_file(const char *family, const char *ending)
+{
+    char *path = text_format("tests/hostile/%s.%s", family, ending), *text = text_read_file(path, NULL);
+    if (!text) fail_msg("cannot read %s", path);
+    free(path);
+    return text;
+}
+
+static int class_find(const char *name)
+{
+    for (int i = 0; i < class_count; i++)
+        if (!strcmp(classes[i].name, name)) return i;
+    assert_true(class_count < CLASSES_MAX);
+    snprintf(classes[class_count].name, sizeof classes->name, "%s", name);
+    return class_count++;
+}
+
+// Reads a family's table: "[class]" lines, and lines of case, verdict and words.
+static int read_table(const char *family, struct hostile_case out[CASES_MAX])
+{
+    char *text = read_file(family, "txt"), *next;
+    int count = 0, class = -1;
+    for (char *line = text; line && *line; line = next) {
+        next = strchr(line, '\n');
+        if (next) *next++ = '\0';
+        char name[128], word[16];
+        int length = 0, verdict = 0;
+        if (!*line || *line == '#') continue;
+        if (*line == '[') {
+            if (sscanf(line, "[%127[^]]]%n", name, &length) != 1 || !length || line[length])
+                fail_msg("%s.txt: %s", family, line);
+            class = class_find(name);
+            continue;
+        }
+        if (sscanf(line, "%127s %15s %n", name, word, &length) != 2 || !line[length])
+            fail_msg("%s.txt: not a case, a verdict and words: %s", family, line);
+        while (verdict < 4 && strcmp(verdict_words[verdict], word)) verdict++;
+        if (verdict == 4 || class < 0 || strlen(name) >= NAME_MAX_LENGTH || count == CASES_MAX)
+            fail_msg("%s.txt: %s", family, line);
+        for (int i = 0; i < count; i++)
+            if (!strcmp(out[i].name, name)) fail_msg("%s.txt has %s twice", family, name);
+        strcpy(out[count].name, name);
+        out[count].verdict = (enum verdict)verdict;
+        out[count++].class = class;
+    }
+    free(text);
+    return count;
+}
+
+// The case's name must be among the values of CASE, which is the job's only parameter.
+static int values_of_job(const char *job, const struct hostile_case *cases, int count, const char *family)
+{
+    const char *from = strstr(job, "name = \"CASE\"; values = ["), *to = from ? strchr(from, ']') : NULL;
+    int values = 0;
+    if (!to) fail_msg("%s.cfg has no values of CASE", family);
+    for (const char *p = strchr(from, '[') + 1; (p = strchr(p, '"')) && p < to; values++) {
+        const char *end = strchr(p + 1, '"');
+        int found = 0;
+        while (found < count && (strlen(cases[found].name) != (size_t)(end - p - 1) ||
+                                 strncmp(cases[found].name, p + 1, (size_t)(end - p - 1))))
+            found++;
+        if (found == count) fail_msg("%s.cfg: %.*s is not in %s.txt", family, (int)(end - p - 1), p + 1, family);
+        p = end + 1;
+    }
+    return values;
+}
+
+// Replaces the first of what must be there.
+static char *replace(char *text, const char *old, const char *new, const char *family)
+{
+    char *at = strstr(text, old);
+    if (!at) fail_msg("%s.cfg has no '%s'", family, old);
+    char *out = text_format("%.*s%s%s", (int)(at - text), text, new, at + strlen(old));
+    free(text);
+    return out;
+}
+
+static char *job_text(size_t family, size_t way)
+{
+    const char *name = families[family].name;
+    char *text = read_file(name, "cfg"), folder[4096], *path;
+    assert_non_null(getcwd(folder, sizeof folder));
+    path = text_format("kernel = { template = \"%s/tests/hostile/", folder);
+    text = replace(text, "kernel = { template = \"", path, name);
+    free(path);
+    if (strstr(text, "template = \"expected.cu\"")) {
+        path = text_format("template = \"%s/tests/hostile/expected.cu\"", folder);
+        text = replace(text, "template = \"expected.cu\"", path, name);
+        free(path);
+    }
+    if (ways[way].large) text = replace(text, families[family].small, families[family].large, name);
+    if (ways[way].warm) text = replace(text, "cache = \"cold\"", "cache = \"warm\"", name);
+    if (ways[way].single) text = replace(text, "measure = { ", "measure = { graph_below = \"0us\"; ", name);
+    return text;
+}
+
+static void add_name(char list[ROW_TEXT_MAX], size_t family, const char *name, size_t way, const char *why)
+{
+    size_t used = strlen(list);
+    snprintf(list + used, ROW_TEXT_MAX - used, "%s%s/%s (%s)%s%s", used ? ", " : "", families[family].name, name,
+             ways[way].name, *why ? ": " : "", why);
+}
+
+static double time_of(const struct trial *t)
+{
+    return t->problem_count ? t->problems[0].time : NAN;
+}
+
+static bool accepted(enum trial_status status)
+{
+    return status == STATUS_OK || status == STATUS_SLOW;
+}
+
+// A candidate that was never launched proves nothing about the worker.
+static bool ran(enum trial_status status)
+{
+    return status != STATUS_PRUNED && status != STATUS_COMPILE_ERROR && status != STATUS_COMPILE_TIMEOUT &&
+           status != STATUS_LAUNCH_ERROR;
+}
+
+static void judge_case(size_t family, size_t way, const struct hostile_case *c, struct store *store, double plain)
+{
+    struct attack_class *row = &classes[c->class];
+    struct trial t;
+    struct error err;
+    char *config = text_format("CASE=%s", c->name), words[160];
+    int missing = store_find(store, config, &t, &err);
+    free(config);
+    row->runs++;
+    row->right_runs += c->verdict == VERDICT_OK || c->verdict == VERDICT_STEADY;
+    if (missing || !ran(t.status)) {
+        row->not_run++;
+        snprintf(words, sizeof words, "%s %.100s", missing ? "not in the store" : status_name(t.status),
+                 missing ? "" : t.reason);
+        add_name(row->not_run_names, family, c->name, way, words);
+        return;
+    }
+    bool good = accepted(t.status), gain = good && !(time_of(&t) >= enough * plain);
+    snprintf(words, sizeof words, "%s %.100s", status_name(t.status), t.reason);
+    if (!good && (c->verdict == VERDICT_OK || c->verdict == VERDICT_STEADY)) {
+        row->refused++;
+        add_name(row->refused_names, family, c->name, way, words);
+    }
+    bool through = c->verdict == VERDICT_WRONG ? good : c->verdict != VERDICT_OK && gain;
+    if (!through) return;
+    row->through++;
+    snprintf(words, sizeof words, "%.3g us, plain %.3g us", 1e6 * time_of(&t), 1e6 * plain);
+    add_name(row->through_names, family, c->name, way, words);
+}
+
+// The winner must be one that is right. Returns 1 where it is not, or where there is none.
+static int judge_winner(size_t family, const struct hostile_case *cases, int count, struct store *store)
+{
+    const char *text;
+    double when;
+    struct error err;
+    struct trial t;
+    if (store_get_document(store, "final", &text, &when, &err)) {
+        print_message("%s: the final has no winner\n", families[family].name);
+        return 1;
+    }
+    json_t *document = json_parse(text, &err);
+    int64_t winner = json_get_integer(document, "winner", -1);
+    json_decref(document);
+    if (store_get(store, winner, &t, &err))
+        fail_msg("%s: trial %lld: %s", families[family].name, (long long)winner, err.message);
+    const char *name = strncmp(t.config, "CASE=", 5) ? "" : t.config + 5;
+    for (int i = 0; i < count; i++)
+        if (!strcmp(cases[i].name, name) && cases[i].verdict != VERDICT_WRONG) return 0;
+    print_message("%s: %s won\n", families[family].name, t.config);
+    return 1;
+}
+
+static struct store *open_store(const char *path)
+{
+    struct store *store;
+    struct error err;
+    struct environment e;
+    if (store_open(&store, path, false, &err)) fail_msg("%s", err.message);
+    assert_int_equal(store_last_environment(store, &e, &err), 0);
+    assert_int_equal(store_use_environment(store, &e, &err), 0);
+    return store;
+}
+
+// Tunes one family in one way; returns how many winners are wrong.
+static int run_family(const char *folder, size_t family, size_t way, const struct hostile_case *cases, int count)
+{
+    const char *name = families[family].name;
+    char *text = job_text(family, way), *file = text_format("%s_%zu.cfg", name, way),
+         *path = text_format("%s/%s_%zu.db", folder, name, way);
+    double begin = clock_now();
+    e2e_write(folder, file, text);
+    struct outcome_of_command r =
+        e2e_run(folder, "$BIN/sweetspot tune %s/%s --store %s --cache %s/cache -q --no-counters %s", folder, file, path,
+                folder, ways[way].final ? "" : "--no-final");
+    bool broken = r.status > 1; // beyond "nothing valid was found": a job file or a worker that does not work
+    if (broken) print_message("%s (%s): status %d: %.3000s\n", name, ways[way].name, r.status, r.err);
+    e2e_done(&r);
+    struct store *store = open_store(path);
+    struct trial t;
+    struct error err;
+    double plain = store_find(store, "CASE=plain", &t, &err) || !accepted(t.status) ? NAN : time_of(&t);
+    for (int i = 0; i < count; i++) judge_case(family, way, &cases[i], store, plain);
+    int bad = broken + (ways[way].final ? judge_winner(family, cases, count, store) : 0);
+    store_close(store);
+    print_message("%-10s %-13s %3d cases in %5.1f s, plain takes %.3g us\n", name, ways[way].name, count,
+                  clock_now() - begin, 1e6 * plain);
+    free(text);
+    free(file);
+    free(path);
+    return bad;
+}
+
+static void names_line(const char *what, const char *names)
+{
+    if (*names) print_message("    %s: %s\n", what, names);
+}
+
+// The table of BENCHMARKS.md, and the names behind its figures. Returns how much there is to complain of.
+static int summary(void)
+{
+    struct attack_class all = {.name = "all"};
+    print_message("\n| class of kernels | kernels | runs | wrong ones found right | right ones refused |\n"
+                  "|---|---:|---:|---:|---:|\n");
+    for (int i = 0; i < class_count; i++) {
+        const struct attack_class *c = &classes[i];
+        all.kernels += c->kernels;
+        all.runs += c->runs;
+        all.right_runs += c->right_runs;
+        all.through += c->through;
+        all.refused += c->refused;
+        all.not_run += c->not_run;
+    }
+    for (int i = 0; i <= class_count; i++) {
+        const struct attack_class *c = i < class_count ? &classes[i] : &all;
+        char *through = c->runs == c->right_runs && !c->through ? text_copy("-") : text_format("%d", c->through);
+        char *refused = c->right_runs ? text_format("%d", c->refused) : text_copy("-");
+        print_message("| %s | %d | %d | %s | %s |\n", c->name, c->kernels, c->runs, through, refused);
+        free(through);
+        free(refused);
+    }
+    for (int i = 0; i < class_count; i++) {
+        const struct attack_class *c = &classes[i];
+        if (c->through || c->refused || c->not_run) print_message("%s\n", c->name);
+        names_line("wrong, and found right", c->through_names);
+        names_line("right, and refused", c->refused_names);
+        names_line("did not run", c->not_run_names);
+    }
+    return all.through + all.refused + all.not_run;
+}
+
+static void no_wrong_kernel_is_found_right_and_no_right_one_is_refused(void **state)
+{
+    NEEDS_GPU();
+    char *folder = e2e_folder("hostile_families");
+    const char *asked = getenv("SWEETSPOT_HOSTILE_WAYS");
+    bool all_ways = asked && !strcmp(asked, "all");
+    int bad = 0;
+    class_count = 0;
+    memset(classes, 0, sizeof classes);
+    for (size_t i = 0; i < FAMILY_COUNT; i++) {
+        struct hostile_case cases[CASES_MAX];
+        int count = read_table(families[i].name, cases);
+        for (int k = 0; k < count; k++) classes[cases[k].class].kernels++;
+        for (size_t way = 0; way < sizeof ways / sizeof *ways; way++)
+            if ((all_ways ? families[i].possible : families[i].ways) & ways[way].bit)
+                bad += run_family(folder, i, way, cases, count);
+    }
+    bad += summary();
+    assert_int_equal(bad, 0);
+    e2e_remove(folder);
+}
+
+// Needs no GPU.
+static void every_case_has_a_verdict_and_there_are_enough(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("hostile_tables");
+    int wrong = 0, right = 0;
+    for (size_t i = 0; i < FAMILY_COUNT; i++) {
+        struct hostile_case cases[CASES_MAX];
+        const char *name = families[i].name;
+        int count = read_table(name, cases);
+        bool plain = false;
+        for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
+            char *text = job_text(i, way);
+            if (values_of_job(text, cases, count, name) != count)
+                fail_msg("%s.txt has %d cases, %s.cfg other ones", name, count, name);
+            e2e_write(folder, "job.cfg", text);
+            free(text);
+            struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg", folder);
+            if (r.status) fail_msg("%s (%s): %s%s", name, ways[way].name, r.out, r.err);
+            e2e_done(&r);
+        }
+        for (int k = 0; k < count; k++) {
+            plain = plain || (!strcmp(cases[k].name, "plain") && cases[k].verdict == VERDICT_OK);
+            wrong += cases[k].verdict == VERDICT_WRONG;
+            right += cases[k].verdict == VERDICT_OK || cases[k].verdict == VERDICT_STEADY;
+        }
+        if (!plain) fail_msg("%s.txt has no right case 'plain'", name);
+    }
+    print_message("%d wrong kernels, %d right ones\n", wrong, right);
+    assert_true(wrong >= 240);
+    assert_true(right >= 80);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_case_has_a_verdict_and_there_are_enough),
+        cmocka_unit_test(no_wrong_kernel_is_found_right_and_no_right_one_is_refused),
+    };
+    cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*verdict*"; all without
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,38 @@
+// See entropy.h. Drawn from the kernel in blocks: a system call for each number would cost as much as a launch.
+#include "tuner/base/entropy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+enum { BLOCK = 64 };
+
+uint64_t entropy_draw(void)
+{
+    static uint64_t block[BLOCK]; // getrandom gives up to 256 bytes whole; more is read in parts
+    static int left;
+    if (!left) {
+        for (int i = 0; i < BLOCK; i += 32)
+            if (getrandom(block + i, 32 * sizeof *block, 0) != 32 * sizeof *block) {
+                fputs("sweetspot: the system gives no random numbers\n", stderr);
+                abort();
+            }
+        left = BLOCK;
+    }
+    uint64_t drawn = block[--left];
+    block[left] = 0;
+    return drawn;
+}
+
+uint64_t entropy_below(uint64_t bound)
+{
+    uint64_t limit = UINT64_MAX - UINT64_MAX % bound, drawn;
+    do drawn = entropy_draw();
+    while (drawn >= limit);
+    return drawn % bound;
+}
+
+double entropy_unit(void)
+{
+    return (double)(entropy_draw() >> 11) * 0x1p-53;
+}

@@ -1,0 +1,20 @@
+// Whether a candidate has changed memory that it must leave alone: guards of every copy, inputs of every copy, the
+// origins that inout buffers are restored from, expected values and their scales. Everything is looked at after every
+// trial, so that damage is blamed on its author. Checksums are keyed with a secret that changes each time: a change
+// cannot be made to fit.
+#ifndef SWEETSPOT_GPU_INTEGRITY_H
+#define SWEETSPOT_GPU_INTEGRITY_H
+
+#include "tuner/base/protocol.h"
+#include "tuner/gpu/workload_data.h"
+
+// Takes the checksums of the set that problem `number` was filled with (workload_data.h) and that lies in its first
+// copy: before the references are computed those of inputs and origins, afterwards those of expected values. Waits.
+int integrity_take_inputs(struct workload *, size_t number, struct error *err);
+int integrity_take_expected(struct workload *, size_t number, struct error *err);
+
+// Looks at everything and draws a new key. STATUS_OK, or with a reason: STATUS_OUT_OF_BOUNDS (stray writes; the judge's
+// memory), STATUS_WRONG (inputs). Waits; *status is set when 0 is returned.
+int integrity_check(struct workload *, enum trial_status *status, struct error *reason, struct error *err);
+
+#endif

@@ -1,0 +1,165 @@
+// See module_state.h.
+#include "tuner/gpu/module_state.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+
+// A part of the image, or NULL when it lies outside.
+static const void *part(const unsigned char *image, size_t size, uint64_t offset, uint64_t bytes)
+{
+    return offset <= size && bytes <= size - offset ? image + offset : NULL;
+}
+
+// The text at `offset` of a string table, or NULL when it does not end within it.
+static const char *text_at(const char *table, uint64_t bytes, uint64_t offset)
+{
+    return offset < bytes && memchr(table + offset, 0, bytes - offset) ? table + offset : NULL;
+}
+
+struct elf {
+    const unsigned char *image;
+    size_t size;
+    const Elf64_Shdr *sections;
+    size_t section_count;
+    const char *names;
+    uint64_t names_bytes;
+};
+
+static int open_elf(struct elf *e, const void *image, size_t size, struct error *err)
+{
+    const Elf64_Ehdr *head = part(image, size, 0, sizeof *head);
+    *e = (struct elf){.image = image, .size = size};
+    if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) || head->e_ident[EI_CLASS] != ELFCLASS64)
+        return error_set(err, "the cubin is not a 64-bit ELF file");
+    e->section_count = head->e_shnum;
+    e->sections = part(image, size, head->e_shoff, (uint64_t)head->e_shnum * sizeof *e->sections);
+    if (!e->sections || head->e_shentsize != sizeof *e->sections || head->e_shstrndx >= head->e_shnum)
+        return error_set(err, "the cubin is cut off");
+    const Elf64_Shdr *names = &e->sections[head->e_shstrndx];
+    e->names = part(image, size, names->sh_offset, names->sh_size);
+    e->names_bytes = names->sh_size;
+    return e->names ? 0 : error_set(err, "the cubin is cut off");
+}
+
+static bool is_writable(const struct elf *e, size_t section)
+{
+    const char *name =
+        section < e->section_count ? text_at(e->names, e->names_bytes, e->sections[section].sh_name) : NULL;
+    return name && (!strcmp(name, ".nv.global") || !strncmp(name, ".nv.global.", 11));
+}
+
+int module_state_scan(const void *image, size_t size, bool *heap, bool *prints,
+                      int (*visit)(void *user, const char *name, size_t bytes, struct error *err), void *user,
+                      struct error *err)
+{
+    struct elf e;
+    *heap = *prints = false;
+    if (open_elf(&e, image, size, err)) return -1;
+    for (size_t i = 0; i < e.section_count; i++) {
+        const Elf64_Shdr *s = &e.sections[i];
+        if (s->sh_type != SHT_SYMTAB) continue;
+        const Elf64_Sym *symbols = part(image, size, s->sh_offset, s->sh_size);
+        const Elf64_Shdr *strings = s->sh_link < e.section_count ? &e.sections[s->sh_link] : NULL;
+        const char *table = strings ? part(image, size, strings->sh_offset, strings->sh_size) : NULL;
+        if (!symbols || !table) return error_set(err, "the cubin is cut off");
+        for (size_t k = 0; k < s->sh_size / sizeof *symbols; k++) {
+            const char *name = text_at(table, strings->sh_size, symbols[k].st_name);
+            if (!name) return error_set(err, "the cubin is cut off");
+            if (symbols[k].st_shndx == SHN_UNDEF) {
+                *heap |= !strcmp(name, "malloc") || !strcmp(name, "free");
+                *prints |= !strcmp(name, "vprintf");
+            } else if (ELF64_ST_TYPE(symbols[k].st_info) == STT_OBJECT && symbols[k].st_size && *name != '$' &&
+                       is_writable(&e, symbols[k].st_shndx)) { // '$': texts of printf
+                int result = visit(user, name, symbols[k].st_size, err);
+                if (result) return result;
+            }
+        }
+    }
+    return 0;
+}
+
+struct finder {
+    struct cuda *cuda;
+    struct cuda_module *module;
+    struct module_state *state;
+};
+
+static int add(void *user, const char *name, size_t bytes, struct error *err)
+{
+    struct finder *f = user;
+    struct module_state *s = f->state;
+    uint64_t address;
+    size_t known;
+    int failed = cuda_module_global(f->cuda, f->module, name, &address, &known, err);
+    if (failed) return failed;
+    struct module_variable *grown = memory_try_grow(s->variables, s->count + 1, sizeof *grown, err);
+    if (!grown) return -1;
+    s->variables = grown;
+    s->variables[s->count++] = (struct module_variable){.address = address, .bytes = known < bytes ? bytes : known};
+    return 0;
+}
+
+// Each is kept apart: the driver takes no copy that crosses from one variable to the next.
+static void place(struct module_state *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        s->variables[i].at = s->bytes;
+        s->bytes += s->variables[i].bytes;
+    }
+}
+
+static int read_all(const struct module_state *s, struct cuda *cuda, unsigned char *to, struct error *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < s->count && !failed; i++)
+        failed = cuda_download(cuda, to + s->variables[i].at, s->variables[i].address, s->variables[i].bytes, err);
+    return failed ? failed : cuda_sync(cuda, err);
+}
+
+int module_state_open(struct module_state *s, struct cuda *cuda, struct cuda_module *module, const void *image,
+                      size_t size, struct error *err)
+{
+    struct finder f = {cuda, module, s};
+    *s = (struct module_state){0};
+    int failed = module_state_scan(image, size, &s->heap, &s->prints, add, &f, err);
+    if (failed) return failed;
+    place(s);
+    if (!s->bytes) return 0;
+    void *both = NULL;
+    if ((failed = cuda_host_alloc(cuda, 2 * s->bytes, &both, err))) return failed;
+    s->first = both;
+    s->now = s->first + s->bytes;
+    return read_all(s, cuda, s->first, err);
+}
+
+void module_state_release(struct module_state *s, struct cuda *cuda)
+{
+    cuda_host_free(cuda, s->first);
+    free(s->variables);
+    *s = (struct module_state){0};
+}
+
+int module_state_restore(const struct module_state *s, struct cuda *cuda, struct error *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < s->count && !failed; i++) {
+        const struct module_variable *v = &s->variables[i];
+        if (v->changes) failed = cuda_upload(cuda, v->address, s->first + v->at, v->bytes, err);
+    }
+    return failed;
+}
+
+int module_state_look(struct module_state *s, struct cuda *cuda, bool *late, struct error *err)
+{
+    *late = false;
+    int failed = s->bytes ? read_all(s, cuda, s->now, err) : 0;
+    for (size_t i = 0; i < s->count && !failed; i++) {
+        struct module_variable *v = &s->variables[i];
+        if (v->changes || !memcmp(s->first + v->at, s->now + v->at, v->bytes)) continue;
+        v->changes = s->changes = *late = true;
+    }
+    return failed;
+}
