@@ -306,6 +306,29 @@ static void cells_are_aligned_by_what_a_terminal_shows_and_quoted_for_programs(v
                               "µs,1000,,\"say \"\"so\"\"\"\n");
 }
 
+// Two problems, a kernel for each; the library takes twice as long as the first and three times as long as the second.
+static void ratios_are_to_the_kernel_that_is_chosen_for_the_problem(void **state)
+{
+    (void)state;
+    struct error err = {""};
+    json_t *document =
+        json_parse("{\"winner\":5,\"kernels\":[5,6],\"dispatch\":[0,1],\"regret\":[0,0],\"entries\":["
+                   "{\"name\":\"a\",\"trial\":5,\"problems\":[{\"times\":[1,1.5,2]},{\"times\":[9,9,9]}]},"
+                   "{\"name\":\"b\",\"trial\":6,\"problems\":[{\"times\":[8,8,8]},{\"times\":[2,4,3]}]},"
+                   "{\"name\":\"cublas\",\"problems\":[{\"times\":[2,3,4]},{\"times\":[6,12,9]}]}]}",
+                   &err);
+    struct final final;
+    if (!document || final_read(&final, document, 2, &err)) fail_msg("%s", err.message);
+    const struct final_entry *library = &final.entries[2];
+    for (size_t p = 0; p < 2; p++) {
+        assert_int_equal(final_choice(&final, p)->trial, p ? 6 : 5);
+        assert_true(fabs(library->problems[p].ratio.value - (p ? 3 : 2)) < 1e-12);
+    }
+    assert_true(fabs(library->ratio.value - sqrt(6)) < 1e-12);
+    final_release(&final);
+    json_decref(document);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -315,6 +338,7 @@ int main(void)
         CASE(csv_has_one_line_a_problem_and_entry),
         CASE(json_is_json_with_the_same_figures),
         CASE(a_final_that_makes_no_sense_is_refused),
+        CASE(ratios_are_to_the_kernel_that_is_chosen_for_the_problem),
         CASE(the_class_of_a_product_is_named),
         CASE(a_final_about_other_problems_is_not_compared),
         CASE(status_shows_what_was_done_and_how_to_go_on),

@@ -184,6 +184,34 @@ static void the_driver_gives_a_tie_to_the_lighter_kernel(void **state)
     }
 }
 
+// X=8 comes first and is as fast as X=6. The first stage's code grows with X; the second stage's is short in both.
+static void the_longest_of_several_stages_decides(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("stages");
+    e2e_write(folder, "job.cfg",
+              "name = \"stages\"; kernel = { template = \"x.cu\"; };\n"
+              "parameters = ( { name = \"X\"; values = [8, 6, 1]; } ); problems = ( { N = 1024; } );\n"
+              "stages = ( { entry = \"x\"; launch = { grid = [\"N\"]; block = [32]; };\n"
+              "  arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); },\n"
+              "  { entry = \"small\"; launch = { grid = [\"N\"]; block = [32]; }; arguments = ( { buffer = \"y\"; } ); "
+              "} );\n"
+              "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n"
+              "measure = { final = { candidates = 3; rounds = 10; }; };\n");
+    e2e_write(folder, "x.cu", "\n");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd %s && export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
+                "$BIN/sweetspot tune job.cfg --store job.db -q",
+                folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    const char *line = strstr(r.out, "winner: trial ");
+    assert_non_null(line);
+    e2e_expect(line, "X=6");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +220,7 @@ int main(void)
         cmocka_unit_test(the_interval_of_a_ratio_holds_with_95_percent),
         cmocka_unit_test(a_share_is_that_of_what_runs_out_first),
         cmocka_unit_test(the_driver_gives_a_tie_to_the_lighter_kernel),
+        cmocka_unit_test(the_longest_of_several_stages_decides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

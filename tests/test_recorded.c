@@ -67,6 +67,10 @@ static void kernel_tuner_caches_are_read_and_failures_are_failures(void **state)
     uint16_t config[SPACE_MAX_PARAMETERS];
     assert_int_equal(space_parse(r->space, "block=64,pad=1,scale=0.5", config, &err), 0);
     assert_int_equal(recorded_find(r, config), r->best);
+    assert_int_equal(space_parse(r->space, "block=32,pad=0,scale=0.5", config, &err), 0);
+    const struct trial_problem *slower = &r->figures[recorded_find(r, config)];
+    assert_int_equal(slower->sample_count, 3);
+    assert_true(fabs(slower->samples[0] - 2.6e-3) < 1e-12 && fabs(slower->samples[2] - 2.4e-3) < 1e-12);
     recorded_free(r);
     e2e_remove(folder);
 }
