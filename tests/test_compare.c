@@ -329,10 +329,26 @@ static void ratios_are_to_the_kernel_that_is_chosen_for_the_problem(void **state
     json_decref(document);
 }
 
+static void times_have_four_digits_and_the_unit_that_they_round_to(void **state)
+{
+    (void)state;
+    static const struct {
+        double seconds;
+        const char *shown;
+    } cases[] = {{0.9999, "999.9 ms"},    {0.99994, "999.9 ms"},    {0.99996, "1.000 s"}, {9.9994e-4, "999.9 us"},
+                 {9.9996e-4, "1.000 ms"}, {2.81047e-3, "2.810 ms"}, {1e-9, "1.000 ns"},   {NAN, "-"},
+                 {99.994e-6, "99.99 us"}, {99.996e-6, "100.0 us"},  {12345, "12345 s"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[32];
+        assert_string_equal(show_time(cases[i].seconds, text, sizeof text), cases[i].shown);
+    }
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
+        CASE(times_have_four_digits_and_the_unit_that_they_round_to),
         CASE(without_a_store_or_a_final_it_says_how_to_get_one),
         CASE(the_table_has_times_ratios_and_their_intervals),
         CASE(csv_has_one_line_a_problem_and_entry),

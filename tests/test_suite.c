@@ -152,11 +152,52 @@ static void several_files_are_tuned_and_begin_with_each_others_winners(void **st
     e2e_remove(folder);
 }
 
+// Every configuration of a is as fast as the others; each of b's is faster than the one before.
+static void the_time_that_is_left_goes_to_the_job_that_gains_most(void **state)
+{
+    (void)state;
+    enum { SIDE = 6000 };
+    char *folder = e2e_folder("suite-gain");
+    json_t *trials = json_array(), *values = json_array();
+    for (int i = 0; i < SIDE; i++) {
+        json_array_append_new(values, json_integer(i));
+        if (i) json_array_append_new(trials, json_pack("[i,i,s,f]", 0, i, "ok", 1e-3));
+        json_array_append_new(trials, json_pack("[i,i,s,f]", i, 0, "ok", 1e-3 / (1 + 0.01 * i)));
+    }
+    json_t *all = json_pack("{s:s, s:i, s:[{s:s, s:O}, {s:s, s:o}], s:[s,s,s,s], s:o}", "format", "sweetspot-space",
+                            "version", 1, "parameters", "name", "X", "values", values, "name", "Y", "values", values,
+                            "columns", "X", "Y", "status", "time", "trials", trials);
+    assert_non_null(all);
+    char *text = json_dumps(all, JSON_COMPACT);
+    e2e_write(folder, "space.json", text);
+    free(text);
+    json_decref(all);
+    e2e_write(folder, "x.cu", "\n");
+    for (int i = 0; i < 2; i++) {
+        text = text_format("name = \"%s\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                           "parameters = ( { name = \"X\"; range = [0, %d]; }, { name = \"Y\"; range = [0, %d]; } );\n"
+                           "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
+                           "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); "
+                           "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n",
+                           i ? "b" : "a", i ? SIDE - 1 : 0, i ? 0 : SIDE - 1);
+        e2e_write(folder, i ? "b.cfg" : "a.cfg", text);
+        free(text);
+    }
+    struct outcome_of_command r = e2e_run(
+        folder, "cd %s && timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 8s --no-final", folder);
+    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    e2e_expect(r.err, "-- b: goes on for ");
+    assert_null(strstr(r.err, "-- a: goes on for "));
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_folder_is_tuned_within_one_budget),
         cmocka_unit_test(several_files_are_tuned_and_begin_with_each_others_winners),
+        cmocka_unit_test(the_time_that_is_left_goes_to_the_job_that_gains_most),
         cmocka_unit_test(mistakes_are_found_before_anything_is_tuned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
