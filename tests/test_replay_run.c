@@ -222,7 +222,6 @@ static void stop_rules_end_a_run_and_the_reason_is_kept(void **state)
         {"--target 1.5ms", "the target is reached"},
         {"--noise 0.5", "below the noise"},
         {"-n 30", "evaluations are used up"},
-        {"-n 30", " 30 evaluations"},
     };
     char *folder = e2e_folder("stop");
     write_space(folder);
