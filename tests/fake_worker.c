@@ -43,6 +43,16 @@ static void note(const json_t *object)
     note_text(json_get_string(object, "config", ""));
 }
 
+// Noted where $FAKE_LOG_SEEDS is set: the seed of the data that a job or a final is about.
+static void note_seed(const json_t *request)
+{
+    char text[64];
+    if (!getenv("FAKE_LOG_SEEDS")) return;
+    snprintf(text, sizeof text, "%s seed %lld", json_get_string(request, "op", ""),
+             (long long)json_get_integer(request, "seed", -1));
+    note_text(text);
+}
+
 static json_t *hello(void)
 {
     const char *refuse = getenv("FAKE_ENVIRONMENT");
@@ -71,9 +81,11 @@ static json_t *compile(const json_t *request)
     json_t *entry, *entries = json_array();
     json_array_foreach(json_object_get(request, "entries"), i, entry)
     {
+        bool second = !strcmp(json_string_value(entry), "second"); // short code, but static shared memory
         json_array_append_new(entries, json_pack("{s:O, s:O, s:i, s:i, s:i, s:i, s:i, s:i}", "entry", entry, "symbol",
                                                  entry, "registers", huge ? 255 : 32, "spill_loads", 0, "spill_stores",
-                                                 0, "shared", 0, "stack", 0, "code_bytes", 1000 + x_of(request)));
+                                                 0, "shared", second ? 40960 : 0, "stack", 0, "code_bytes",
+                                                 second ? 500 : 1000 + x_of(request)));
     }
     return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o}", "status", "ok", "cubin", "/fake.cubin", "cached", 0, "seconds",
                      0.001, "warnings", "entries", entries);
@@ -105,6 +117,7 @@ static json_t *job(const json_t *request)
         snprintf(name, sizeof name, "metric_%d", i);
         json_array_append_new(metrics, json_string(name));
     }
+    note_seed(request);
     if (getenv("FAKE_LOG_REST")) { // how long the device is to rest
         char text[32];
         snprintf(text, sizeof text, "rest %g", json_get_number(json_object_get(request, "measure"), "rest", -1));
@@ -196,6 +209,7 @@ static json_t *profile(const json_t *request)
 
 static json_t * final(const json_t *request)
 {
+    note_seed(request);
     json_t *entries = json_array(), *one;
     size_t i, rounds = (size_t)json_get_integer(request, "rounds", 10);
     int64_t places = json_get_integer(request, "places", INT64_MAX);

@@ -306,15 +306,55 @@ static void cells_are_aligned_by_what_a_terminal_shows_and_quoted_for_programs(v
                               "µs,1000,,\"say \"\"so\"\"\"\n");
 }
 
+// Two problems, a kernel for each; the library takes twice as long as the first and three times as long as the second.
+static void ratios_are_to_the_kernel_that_is_chosen_for_the_problem(void **state)
+{
+    (void)state;
+    struct error err = {""};
+    json_t *document =
+        json_parse("{\"winner\":5,\"kernels\":[5,6],\"dispatch\":[0,1],\"regret\":[0,0],\"entries\":["
+                   "{\"name\":\"a\",\"trial\":5,\"problems\":[{\"times\":[1,1.5,2]},{\"times\":[9,9,9]}]},"
+                   "{\"name\":\"b\",\"trial\":6,\"problems\":[{\"times\":[8,8,8]},{\"times\":[2,4,3]}]},"
+                   "{\"name\":\"cublas\",\"problems\":[{\"times\":[2,3,4]},{\"times\":[6,12,9]}]}]}",
+                   &err);
+    struct final final;
+    if (!document || final_read(&final, document, 2, &err)) fail_msg("%s", err.message);
+    const struct final_entry *library = &final.entries[2];
+    for (size_t p = 0; p < 2; p++) {
+        assert_int_equal(final_choice(&final, p)->trial, p ? 6 : 5);
+        assert_true(fabs(library->problems[p].ratio.value - (p ? 3 : 2)) < 1e-12);
+    }
+    assert_true(fabs(library->ratio.value - sqrt(6)) < 1e-12);
+    final_release(&final);
+    json_decref(document);
+}
+
+static void times_have_four_digits_and_the_unit_that_they_round_to(void **state)
+{
+    (void)state;
+    static const struct {
+        double seconds;
+        const char *shown;
+    } cases[] = {{0.9999, "999.9 ms"},    {0.99994, "999.9 ms"},    {0.99996, "1.000 s"}, {9.9994e-4, "999.9 us"},
+                 {9.9996e-4, "1.000 ms"}, {2.81047e-3, "2.810 ms"}, {1e-9, "1.000 ns"},   {NAN, "-"},
+                 {99.994e-6, "99.99 us"}, {99.996e-6, "100.0 us"},  {12345, "12345 s"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[32];
+        assert_string_equal(show_time(cases[i].seconds, text, sizeof text), cases[i].shown);
+    }
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
+        CASE(times_have_four_digits_and_the_unit_that_they_round_to),
         CASE(without_a_store_or_a_final_it_says_how_to_get_one),
         CASE(the_table_has_times_ratios_and_their_intervals),
         CASE(csv_has_one_line_a_problem_and_entry),
         CASE(json_is_json_with_the_same_figures),
         CASE(a_final_that_makes_no_sense_is_refused),
+        CASE(ratios_are_to_the_kernel_that_is_chosen_for_the_problem),
         CASE(the_class_of_a_product_is_named),
         CASE(a_final_about_other_problems_is_not_compared),
         CASE(status_shows_what_was_done_and_how_to_go_on),

@@ -109,6 +109,23 @@ static void the_same_request_comes_from_the_cache_until_an_included_file_changes
     e2e_remove(folder);
 }
 
+static void a_cubin_that_is_gone_is_compiled_again(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("gone");
+    write_source(folder);
+    for (int i = 0; i < 3; i++) {
+        json_t *answer = compile(folder, "\"entries\":[\"scale<4>\"],\"defines\":{\"UNROLL\":\"\"}");
+        const char *cubin = json_get_string(answer, "cubin", "");
+        expect_status(answer, "ok");
+        assert_int_equal(json_get_bool(answer, "cached", true), i == 2);
+        assert_int_equal(access(cubin, R_OK), 0);
+        if (i == 0) assert_int_equal(unlink(cubin), 0); // as when a full cache is cleared by hand
+        json_decref(answer);
+    }
+    e2e_remove(folder);
+}
+
 static void errors_name_the_line_and_a_missing_kernel_is_one(void **state)
 {
     (void)state;
@@ -299,6 +316,7 @@ int main(void)
         cmocka_unit_test(entries_have_symbols_and_what_ptxas_says),
         cmocka_unit_test(unroll_pragmas_reach_the_compiler),
         cmocka_unit_test(the_same_request_comes_from_the_cache_until_an_included_file_changes),
+        cmocka_unit_test(a_cubin_that_is_gone_is_compiled_again),
         cmocka_unit_test(errors_name_the_line_and_a_missing_kernel_is_one),
         cmocka_unit_test(a_compile_is_cancelled_at_its_deadline),
         cmocka_unit_test(nonsense_is_answered),

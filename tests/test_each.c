@@ -10,6 +10,7 @@
 #include "search/strategy.h"
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
+#include "tuner/run/incumbent.h"
 #include "tuner/run/request.h"
 #include "tuner/run/wave_model.h"
 
@@ -404,9 +405,30 @@ static void a_problem_is_held_back_only_with_each(void **state)
     e2e_remove(folder);
 }
 
+static void a_trial_is_judged_by_what_it_adds_to_the_best_kernels(void **state)
+{
+    (void)state;
+    struct problem problems[2] = {{.weight = 1}, {.weight = 1}};
+    const struct job job = {.objective = OBJECTIVE_EACH, .tuned_count = 2, .problems = problems};
+    struct incumbent best;
+    size_t problem;
+    incumbent_init(&best);
+    assert_true(incumbent_together(&best, &job, 4, (double[]){4, 4}) == 4); // the first
+    assert_true(incumbent_take(&best, &job, 2, (double[]){1, 4}, "A=1", 1, &problem));
+    assert_int_equal(problem, 0);
+    assert_true(fabs(incumbent_together(&best, &job, 3, (double[]){9, 1}) - 1) < 1e-12); // with the first's time on 0
+    assert_true(fabs(incumbent_together(&best, &job, 9, (double[]){9, 9}) - 2) < 1e-12); // adds nothing
+    assert_false(incumbent_take(&best, &job, 9, (double[]){9, 9}, "A=2", 2, &problem));
+    assert_true(incumbent_take(&best, &job, 3, (double[]){9, 1}, "A=3", 3, &problem));
+    assert_int_equal(problem, 1);
+    assert_true(fabs(best.objective - 1) < 1e-12);
+    incumbent_release(&best);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_trial_is_judged_by_what_it_adds_to_the_best_kernels),
         cmocka_unit_test(a_kernel_set_is_as_small_as_brute_force_finds),
         cmocka_unit_test(a_problem_that_nothing_can_do_has_no_kernel_set),
         cmocka_unit_test(what_is_held_back_gets_the_kernel_with_the_least_expected_time),

@@ -133,6 +133,19 @@ static void the_interval_of_a_ratio_holds_with_95_percent(void **state)
     assert_true(fabs(ratio - 10) < 1e-9 && fabs(low - 6) < 1e-9 && fabs(high - 14) < 1e-9);
 }
 
+static void a_wide_interval_makes_no_tie(void **state)
+{
+    (void)state;
+    double rounds[2][ROUNDS] = {{0}, {0.98, 1.07, 0.99, 1.06, 1, 1.05, 1.02, 1.04, 1.03}}, ratio, low, high;
+    for (size_t k = 0; k < ROUNDS; k++) rounds[0][k] = 1;
+    struct contender entries[2] = {{true, ROUNDS, rounds[0], 0.5, 1, 0, false},
+                                   {true, ROUNDS, rounds[1], 0.25, 1, 0, false}};
+    assert_int_equal(final_ratio(&entries[1], &entries[0], &ratio, &low, &high), ROUNDS);
+    assert_true(ratio == 1.03 && low < 1.01);
+    assert_int_equal(final_decide(entries, 2, 0.01), 0);
+    assert_false(entries[1].tied);
+}
+
 static void a_share_is_that_of_what_runs_out_first(void **state)
 {
     (void)state;
@@ -184,14 +197,45 @@ static void the_driver_gives_a_tie_to_the_lighter_kernel(void **state)
     }
 }
 
+// X=8 comes first and is as fast as X=6. The first stage's code grows with X; the second stage's is short in both.
+static void the_longest_of_several_stages_decides(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("stages");
+    e2e_write(
+        folder, "job.cfg",
+        "name = \"stages\"; kernel = { template = \"x.cu\"; };\n"
+        "parameters = ( { name = \"X\"; values = [8, 6, 1]; } ); problems = ( { N = 1024; } );\n"
+        "stages = ( { entry = \"x\"; launch = { grid = [\"N\"]; block = [32]; };\n"
+        "  arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); },\n"
+        "  { entry = \"second\"; launch = { grid = [\"N\"]; block = [32]; }; arguments = ( { buffer = \"y\"; } ); "
+        "} );\n"
+        "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n"
+        "measure = { final = { candidates = 3; rounds = 10; }; };\n");
+    e2e_write(folder, "x.cu", "\n");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd %s && export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
+                "$BIN/sweetspot tune job.cfg --store job.db -q",
+                folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    const char *line = strstr(r.out, "winner: trial ");
+    assert_non_null(line);
+    e2e_expect(line, "X=6");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wide_interval_makes_no_tie),
         cmocka_unit_test(the_table_of_decisions_holds_in_whatever_order_candidates_stand),
         cmocka_unit_test(rounds_without_a_time_are_no_pairs),
         cmocka_unit_test(the_interval_of_a_ratio_holds_with_95_percent),
         cmocka_unit_test(a_share_is_that_of_what_runs_out_first),
         cmocka_unit_test(the_driver_gives_a_tie_to_the_lighter_kernel),
+        cmocka_unit_test(the_longest_of_several_stages_decides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 // sound.
 #include "tests/e2e.h"
 
+#include <math.h>
+
 #include "tuner/base/memory.h"
 #include "tuner/job/job.h"
 
@@ -781,9 +783,30 @@ static void the_shipped_jobs_are_sound(void **state)
     e2e_remove(folder);
 }
 
+static void the_objective_weighs_the_problems_that_are_tuned(void **state)
+{
+    (void)state;
+    struct problem problems[3] = {{.weight = 3}, {.weight = 1}, {.weight = 100}};
+    static const struct {
+        enum objective objective;
+        double times[2], expected;
+    } cases[] = {
+        {OBJECTIVE_GEOMEAN, {1, 16}, 2},    {OBJECTIVE_MEAN, {1, 16}, 19.0 / 4}, {OBJECTIVE_WORST, {6, 16}, 18},
+        {OBJECTIVE_EACH, {1, 16}, 2},       {OBJECTIVE_EACH, {NAN, 16}, 16},     {OBJECTIVE_EACH, {NAN, NAN}, NAN},
+        {OBJECTIVE_GEOMEAN, {NAN, 1}, NAN}, {OBJECTIVE_MEAN, {0, 1}, NAN},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct job job = {.objective = cases[i].objective, .tuned_count = 2, .problems = problems};
+        double found = job_objective(&job, cases[i].times);
+        if (isnan(cases[i].expected) ? !isnan(found) : !(fabs(found - cases[i].expected) < 1e-12))
+            fail_msg("case %zu: %g, expected %g", i, found, cases[i].expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_objective_weighs_the_problems_that_are_tuned),
         cmocka_unit_test(a_sound_job_loads_and_its_space_is_built),
         cmocka_unit_test(unroll_factors_become_pragmas),
         cmocka_unit_test(every_mistake_is_reported_with_its_line),

@@ -590,6 +590,42 @@ static void the_key_follows_what_matters_and_nothing_else(void **state)
     }
 }
 
+// Facts that hold nothing but the value at a path such as "problems.0.name".
+static json_t *facts_with(const char *path, const char *value)
+{
+    char *copy = text_copy(path);
+    json_t *facts = json_string(value);
+    for (char *dot; (dot = strrchr(copy, '.')); *dot = 0) facts = json_pack("{s:o}", dot + 1, facts);
+    facts = json_pack("{s:o}", copy, facts);
+    free(copy);
+    assert_non_null(facts);
+    return facts;
+}
+
+static void trials_differ_by_every_setting_but_the_path_of_the_references_cubin(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct environment_setting *settings = environment_settings(&count);
+    for (size_t i = 0; i < count; i++) {
+        char keys[2][HASH_TEXT_SIZE], *path = text_copy(settings[i].name);
+        for (char *c = path; *c; c++) *c = *c == '#' ? '0' : *c == '*' ? 'x' : *c;
+        for (int k = 0; k < 2; k++) {
+            struct error err = {""};
+            json_t *facts = facts_with(path, k ? "this" : "that");
+            char *text = environment_text(facts, true, &err);
+            if (!text) fail_msg("%s: %s", path, err.message);
+            environment_key(text, keys[k]);
+            free(text);
+            json_decref(facts);
+        }
+        bool same = strcmp(keys[0], keys[1]) == 0;
+        if (same != !strcmp(path, "reference.cubin"))
+            fail_msg("%s %s", path, same ? "makes no difference" : "makes a difference");
+        free(path);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -603,6 +639,7 @@ int main(void)
         cmocka_unit_test(after_a_migration_nothing_is_measured_again),
         cmocka_unit_test(somebody_has_said_of_every_setting_of_a_job_whether_it_matters),
         cmocka_unit_test(the_key_follows_what_matters_and_nothing_else),
+        cmocka_unit_test(trials_differ_by_every_setting_but_the_path_of_the_references_cubin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,6 +67,10 @@ static void kernel_tuner_caches_are_read_and_failures_are_failures(void **state)
     uint16_t config[SPACE_MAX_PARAMETERS];
     assert_int_equal(space_parse(r->space, "block=64,pad=1,scale=0.5", config, &err), 0);
     assert_int_equal(recorded_find(r, config), r->best);
+    assert_int_equal(space_parse(r->space, "block=32,pad=0,scale=0.5", config, &err), 0);
+    const struct trial_problem *slower = &r->figures[recorded_find(r, config)];
+    assert_int_equal(slower->sample_count, 3);
+    assert_true(fabs(slower->samples[0] - 2.6e-3) < 1e-12 && fabs(slower->samples[2] - 2.4e-3) < 1e-12);
     recorded_free(r);
     e2e_remove(folder);
 }
@@ -83,6 +87,34 @@ static void t4_files_are_read_and_values_are_collected_from_the_configurations(v
     assert_true(r->best >= 0 && r->trials[r->best].status == STATUS_OK);
     assert_true(r->trials[1 - r->best].status != STATUS_OK);
     recorded_free(r);
+    e2e_remove(folder);
+}
+
+static void what_went_wrong_elsewhere_has_our_name_for_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word;
+        enum trial_status status;
+    } cases[] = {{"compile", STATUS_COMPILE_ERROR},
+                 {"constraints", STATUS_PRUNED},
+                 {"timeout", STATUS_TIMEOUT},
+                 {"correctness", STATUS_WRONG},
+                 {"runtime", STATUS_LAUNCH_ERROR}};
+    char *folder = e2e_folder("t4-words");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct error err;
+        char *text =
+            text_format("{\"results\": [{\"configuration\": {\"block\": 64}, \"times\": {\"runtimes\": [1.0]}, "
+                        "\"invalidity\": \"correct\", \"measurements\": [{\"name\": \"time\", \"value\": 1.0}]}, "
+                        "{\"configuration\": {\"block\": 32}, \"invalidity\": \"%s\"}]}",
+                        cases[i].word);
+        struct recorded *r = read_text(folder, text, &err);
+        if (!r) fail_msg("%s: %s", cases[i].word, err.message);
+        if (r->trials[1].status != cases[i].status) fail_msg("%s: %s", cases[i].word, status_name(r->trials[1].status));
+        recorded_free(r);
+        free(text);
+    }
     e2e_remove(folder);
 }
 
@@ -332,6 +364,7 @@ static void every_recorded_figure_survives_replay_store_and_export(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_went_wrong_elsewhere_has_our_name_for_it),
         cmocka_unit_test(kernel_tuner_caches_are_read_and_failures_are_failures),
         cmocka_unit_test(t4_files_are_read_and_values_are_collected_from_the_configurations),
         cmocka_unit_test(our_own_format_comes_back_as_it_was_written_plain_and_packed),

@@ -176,6 +176,36 @@ static void select_in_the_driver(const struct job *job, const json_t *sections, 
     free(sizes_of);
 }
 
+// What the driver compares is what the header compares: times are written in as many digits as give them back. Those of
+// the recording have nine at most, which are made more.
+static void expect_exact_times(const char *folder, const json_t *header)
+{
+    json_t *sections = json_deep_copy(header), *section, *one;
+    char *path = text_format("%s/exact.h", folder);
+    struct error err;
+    size_t i, k;
+    json_array_foreach(sections, i, section) json_array_foreach(json_object_get(section, "times"), k, one)
+        json_object_set_new(one, "time", json_real(json_get_number(one, "time", NAN) * (1 + 1e-12)));
+    if (header_write(path, sections, &err)) fail_msg("%s", err.message);
+    char *text = text_read_file(path, NULL);
+    assert_non_null(text);
+    const char *at = strstr(text, "_time times[] = {");
+    assert_non_null(at);
+    json_array_foreach(sections, i, section)
+    {
+        json_array_foreach(json_object_get(section, "times"), k, one)
+        {
+            double found = NAN;
+            at = strchr(at, '\n') + 1;
+            assert_int_equal(sscanf(at, " {%*d, {%*d, %*d, %*d}, %lf}", &found), 1);
+            assert_true(found == json_get_number(one, "time", NAN));
+        }
+    }
+    free(text);
+    free(path);
+    json_decref(sections);
+}
+
 // The final's choice for what was held back, and the driver's for hundreds of other sizes, are those of the header's
 // selector, which is compiled as C, as C++ and, where there is nvcc, as CUDA, beside the header of another job.
 static void the_header_selects_what_the_driver_expects(void **state)
@@ -214,6 +244,7 @@ static void the_header_selects_what_the_driver_expects(void **state)
     char *path = text_format("%s/s.h", folder);
     json_t *sections = header_read(path, &err);
     assert_true(json_array_size(sections) > 1);
+    expect_exact_times(folder, sections);
     struct random rng;
     random_seed(&rng, 3);
     size_t uses[KERNEL_SET_MAX_CHOSEN] = {0};

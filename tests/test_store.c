@@ -212,6 +212,39 @@ static void a_configuration_is_never_stored_twice(void **state)
     store_close(store);
 }
 
+static void a_trial_is_stored_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {"trial_problems", "trial_stages", "trial_counters"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct error err = {""};
+        struct store *store = open_store();
+        sqlite3 *db;
+        // A refusal that leaves the transaction open, other than a full disk's.
+        char *text =
+            text_format("CREATE TRIGGER refuse BEFORE INSERT ON %s BEGIN SELECT RAISE(FAIL, 'no'); END", parts[i]);
+        assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+        if (sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK) fail_msg("%s", sqlite3_errmsg(db));
+        struct trial_problem problem = {.name = "M=64"};
+        struct trial_stage stage = {.name = "s"};
+        struct trial_counter counter = {0, 0, "icache_misses", 1};
+        struct trial t = {.config = "N=1",
+                          .problem_count = 1,
+                          .stage_count = 1,
+                          .counter_count = 1,
+                          .problems = &problem,
+                          .stages = &stage,
+                          .counters = &counter};
+        assert_int_equal(store_add(store, &t, &err), -1);
+        assert_int_equal(store_find(store, "N=1", &t, &err), 1);
+        assert_int_equal(sqlite3_exec(db, "DROP TRIGGER refuse", NULL, NULL, NULL), SQLITE_OK);
+        sqlite3_close(db);
+        add(store, 10 + (int)i, STATUS_OK);
+        free(text);
+        store_close(store);
+    }
+}
+
 struct seen {
     int count, stop_at;
     int64_t last;
@@ -771,6 +804,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         CASE(a_trial_comes_back_as_it_was_committed),
+        CASE(a_trial_is_stored_whole_or_not_at_all),
         CASE(a_configuration_is_never_stored_twice),
         CASE(queries_answer_in_the_promised_order),
         CASE(counters_come_later_and_are_awaited_until_then),

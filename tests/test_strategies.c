@@ -117,6 +117,43 @@ static void every_strategy_proposes_each_configuration_of_a_small_space_exactly_
     free_space(&b);
 }
 
+struct stubborn {
+    uint16_t config[SPACE_MAX_PARAMETERS];
+};
+
+static void insist_on_the_first(void *state, const struct space *space, const struct strategy_start *start)
+{
+    (void)start;
+    space_get(space, 0, ((struct stubborn *)state)->config);
+}
+
+static bool propose_the_same(void *state, uint16_t *config)
+{
+    memcpy(config, ((struct stubborn *)state)->config, 3 * sizeof *config);
+    return true;
+}
+
+static void learn_nothing(void *state, const struct observation *o)
+{
+    (void)state;
+    (void)o;
+}
+
+static void a_strategy_that_insists_on_what_is_known_gets_all_the_others(void **state)
+{
+    (void)state;
+    static const struct strategy_class stubborn = {.name = "stubborn",
+                                                   .state_size = sizeof(struct stubborn),
+                                                   .init = insist_on_the_first,
+                                                   .ask = propose_the_same,
+                                                   .tell = learn_nothing};
+    struct bench b = make_space(SIDE, "X + Y != 9");
+    double best;
+    uint64_t trace;
+    assert_int_equal(run(&stubborn, b.space, 3, 100000, 4, false, false, &best, &trace), space_size(b.space));
+    free_space(&b);
+}
+
 static void the_same_seed_gives_the_same_proposals_and_another_seed_others(void **state)
 {
     (void)state;
@@ -412,6 +449,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_strategy_proposes_each_configuration_of_a_small_space_exactly_once),
+        cmocka_unit_test(a_strategy_that_insists_on_what_is_known_gets_all_the_others),
         cmocka_unit_test(the_same_seed_gives_the_same_proposals_and_another_seed_others),
         cmocka_unit_test(results_may_come_in_reverse_order),
         cmocka_unit_test(a_space_where_nearly_all_fails_is_searched_to_its_end),

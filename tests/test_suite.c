@@ -35,8 +35,20 @@ static void write_suite(const char *folder)
     free(text);
     json_decref(all);
     e2e_write(folder, "x.cu", "\n");
-    write_job(folder, "a.cfg", "a", "budget = { evaluations = 100; };");
+    write_job(folder, "a.cfg", "a", "budget = { evaluations = 20; };");
     write_job(folder, "b.cfg", "b", "budget = { evaluations = 4096; };");
+}
+
+// What the summary says of a job; -1: nothing.
+static int evaluations_of(const char *summary, const char *job)
+{
+    size_t length = strlen(job);
+    for (const char *line = summary; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        int evaluations;
+        if (!strncmp(line, job, length) && sscanf(line + length, " %d", &evaluations) == 1) return evaluations;
+    }
+    return -1;
 }
 
 static void a_folder_is_tuned_within_one_budget(void **state)
@@ -46,12 +58,15 @@ static void a_folder_is_tuned_within_one_budget(void **state)
     write_suite(folder);
     struct outcome_of_command r = e2e_run(
         folder,
-        "cd %s && timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 9s && ls out/a.db out/b.db && "
+        "cd %s && timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 12s && ls out/a.db out/b.db && "
         "$BIN/sweetspot compare a.cfg >a.txt && $BIN/sweetspot compare b.cfg >b.txt && $BIN/sweetspot status a.cfg",
         folder);
     if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
     e2e_expect(r.out, "ratio (not paired)");
-    e2e_expect(r.out, "100 evaluations"); // a's own limit holds, whatever time is left
+    // a's own limit holds, whatever time is left: it is used up in a small part of a's first slice of 3 s.
+    assert_int_equal(evaluations_of(r.out, "a"), 20);
+    assert_true(evaluations_of(r.out, "b") > 20);
+    e2e_expect(r.out, "20 evaluations");
     e2e_expect(r.err, "-- a: ");
     e2e_expect(r.err, "-- b: goes on for ");
     assert_null(strstr(r.err, "-- a: goes on for "));
@@ -61,7 +76,7 @@ static void a_folder_is_tuned_within_one_budget(void **state)
                 "cd %s && timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 1s --no-final --quiet",
                 folder);
     assert_int_equal(r.status, 0);
-    e2e_expect(r.out, "100");
+    assert_int_equal(evaluations_of(r.out, "a"), 20);
     e2e_done(&r);
     e2e_remove(folder);
 }
@@ -137,11 +152,52 @@ static void several_files_are_tuned_and_begin_with_each_others_winners(void **st
     e2e_remove(folder);
 }
 
+// Every configuration of a is as fast as the others; each of b's is faster than the one before.
+static void the_time_that_is_left_goes_to_the_job_that_gains_most(void **state)
+{
+    (void)state;
+    enum { SIDE = 6000 };
+    char *folder = e2e_folder("suite-gain");
+    json_t *trials = json_array(), *values = json_array();
+    for (int i = 0; i < SIDE; i++) {
+        json_array_append_new(values, json_integer(i));
+        if (i) json_array_append_new(trials, json_pack("[i,i,s,f]", 0, i, "ok", 1e-3));
+        json_array_append_new(trials, json_pack("[i,i,s,f]", i, 0, "ok", 1e-3 / (1 + 0.01 * i)));
+    }
+    json_t *all = json_pack("{s:s, s:i, s:[{s:s, s:O}, {s:s, s:o}], s:[s,s,s,s], s:o}", "format", "sweetspot-space",
+                            "version", 1, "parameters", "name", "X", "values", values, "name", "Y", "values", values,
+                            "columns", "X", "Y", "status", "time", "trials", trials);
+    assert_non_null(all);
+    char *text = json_dumps(all, JSON_COMPACT);
+    e2e_write(folder, "space.json", text);
+    free(text);
+    json_decref(all);
+    e2e_write(folder, "x.cu", "\n");
+    for (int i = 0; i < 2; i++) {
+        text = text_format("name = \"%s\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                           "parameters = ( { name = \"X\"; range = [0, %d]; }, { name = \"Y\"; range = [0, %d]; } );\n"
+                           "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
+                           "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); "
+                           "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n",
+                           i ? "b" : "a", i ? SIDE - 1 : 0, i ? 0 : SIDE - 1);
+        e2e_write(folder, i ? "b.cfg" : "a.cfg", text);
+        free(text);
+    }
+    struct outcome_of_command r = e2e_run(
+        folder, "cd %s && timeout 60 $BIN/sweetspot tune . --device replay:space.json --time 8s --no-final", folder);
+    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    e2e_expect(r.err, "-- b: goes on for ");
+    assert_null(strstr(r.err, "-- a: goes on for "));
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_folder_is_tuned_within_one_budget),
         cmocka_unit_test(several_files_are_tuned_and_begin_with_each_others_winners),
+        cmocka_unit_test(the_time_that_is_left_goes_to_the_job_that_gains_most),
         cmocka_unit_test(mistakes_are_found_before_anything_is_tuned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,9 +179,28 @@ static void the_workers_figures_reach_the_store(void **state)
     e2e_remove(folder);
 }
 
+// An SM of an H200 has 228 KiB: five blocks of 40 KiB static, 16 bytes dynamic and 1 KiB reserved shared memory, of two
+// warps each, where there is room for 64.
+static void the_occupancy_counts_static_and_dynamic_shared_memory(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("static");
+    write_job(folder, "{ name = \"X\"; values = [1]; }", "exhaustive");
+    json_t *root =
+        tune(folder, "sed -i 's/entry = \"x\"/entry = \"second\"/' job.cfg; "
+                     "export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
+                     "$BIN/sweetspot tune job.cfg --store job.db");
+    const json_t *row = json_array_get(json_object_get(root, "trials"), 0);
+    assert_int_equal((int)json_number_value(cell(root, row, "shared_bytes")), 40960 + 16);
+    assert_true(json_number_value(cell(root, row, "theoretical_occupancy")) == 10.0 / 64);
+    json_decref(root);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_occupancy_counts_static_and_dynamic_shared_memory),
         cmocka_unit_test(a_search_follows_the_times_of_slow_trials_and_learns_no_place_from_failures),
         cmocka_unit_test(a_recorded_result_is_told_as_what_it_was),
         cmocka_unit_test(the_workers_figures_reach_the_store),

@@ -167,6 +167,44 @@ static void a_finalist_that_is_wrong_on_fresh_data_does_not_win(void **state)
     e2e_remove(folder);
 }
 
+// Six trials of 0.7 s each, always two at the worker: together they take longer than the two seconds that one may take.
+static void a_deadline_runs_from_when_the_request_is_at_the_head(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("head");
+    write_job(folder, "1, 2, 3, 4, 5, 6", "\"good\"", "32");
+    struct outcome_of_command r = run_tune(folder, "export FAKE_DELAY=700000;", "--no-final");
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_done(&r);
+    struct store *store = open_store(folder);
+    int64_t counts[STATUS_COUNT];
+    struct error err;
+    assert_int_equal(store_counts(store, counts, &err), 0);
+    assert_int_equal(counts[STATUS_OK], 6);
+    assert_int_equal(counts[STATUS_TIMEOUT], 0);
+    store_close(store);
+    e2e_remove(folder);
+}
+
+static void the_final_is_on_other_data_than_the_search(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("seeds"), *path = text_format("%s/measured", folder);
+    write_job(folder, "6, 7", "\"good\"", "32");
+    struct outcome_of_command r = run_tune(folder, "export FAKE_LOG_SEEDS=1;", "--seed 42");
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_done(&r);
+    char *text = text_read_file(path, NULL);
+    assert_non_null(text);
+    const char *job = strstr(text, "job seed "), *final = strstr(text, "final seed ");
+    assert_true(job && final);
+    assert_int_not_equal(strtoll(job + strlen("job seed "), NULL, 10),
+                         strtoll(final + strlen("final seed "), NULL, 10));
+    free(text);
+    free(path);
+    e2e_remove(folder);
+}
+
 static void a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winner(void **state)
 {
     (void)state;
@@ -629,6 +667,8 @@ int main(void)
         cmocka_unit_test(counters_are_kept_for_all_but_the_candidate_that_kills_the_worker),
         cmocka_unit_test(who_ends_the_worker_in_the_final_is_out_and_the_others_race_again),
         cmocka_unit_test(a_finalist_that_is_wrong_on_fresh_data_does_not_win),
+        cmocka_unit_test(a_deadline_runs_from_when_the_request_is_at_the_head),
+        cmocka_unit_test(the_final_is_on_other_data_than_the_search),
         cmocka_unit_test(a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winner),
         cmocka_unit_test(nothing_valid_is_exit_status_1),
         cmocka_unit_test(a_second_run_measures_nothing_twice),
