@@ -243,11 +243,12 @@ static void killed_and_resumed_on_the_gpu_nothing_is_lost(void **state)
     char *folder = e2e_folder("killed"), *path = text_format("%s/k.db", folder);
     struct outcome_of_command r =
         e2e_run(folder,
-                "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final & pid=$!; sleep 6; kill -9 $pid; "
-                "wait $pid; sleep 0.5\n"
+                "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final & pid=$!; "
+                "for i in $(seq 300); do test -e %s && break; sleep 0.1; done; sleep 4; kill -9 $pid; wait $pid; "
+                "sleep 0.5\n"
                 "$BIN/sweetspot status configs/sgemm_2048.cfg --store %s --format json >%s/before\n"
                 "$BIN/sweetspot tune configs/sgemm_2048.cfg --store %s -q --no-final --time 3s",
-                path, path, folder, path);
+                path, path, path, folder, path);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     struct error err;
     char *before = text_format("%s/before", folder), *text = text_read_file(before, NULL);

@@ -19,7 +19,7 @@
     X(cuMemFree) X(cuMemHostAlloc) X(cuMemFreeHost) X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) \
     X(cuMemsetD16Async) X(cuMemsetD8Async) X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) \
     X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) X(cuModuleGetGlobal) \
-    X(cuCtxResetPersistingL2Cache) X(cuFuncGetAttribute) X(cuFuncSetAttribute) \
+    X(cuFuncGetAttribute) X(cuFuncSetAttribute) \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor) X(cuLaunchKernelEx) X(cuEventCreate) X(cuEventDestroy) \
     X(cuEventRecord) X(cuEventElapsedTime) X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuGraphInstantiate) \
     X(cuGraphLaunch) X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuTensorMapEncodeTiled) X(cuTensorMapReplaceAddress)
@@ -348,13 +348,6 @@ int cuda_module_global(struct cuda *c, struct cuda_module *module, const char *s
     fail(err, r, "the driver does not know the variable");
     error_prefix(err, "%s", symbol);
     return CUDA_REFUSED;
-}
-
-int cuda_forget_persisting(struct cuda *c, struct error *err)
-{
-    (void)c;
-    CUresult r = driver.cuCtxResetPersistingL2Cache();
-    return r ? fail(err, r, "cannot reset the L2's persisting lines") : 0;
 }
 
 int cuda_kernel_info(struct cuda *c, const struct cuda_kernel *kernel, struct cuda_kernel_info *info, struct error *err)

@@ -65,8 +65,6 @@ int cuda_module_kernel(struct cuda *, struct cuda_module *, const char *symbol, 
 // A variable of the module by the name of its symbol. CUDA_REFUSED when the driver does not know it.
 int cuda_module_global(struct cuda *, struct cuda_module *, const char *symbol, uint64_t *address, size_t *bytes,
                        struct error *err);
-// Makes lines of the L2 that are marked as persisting normal again.
-int cuda_forget_persisting(struct cuda *, struct error *err);
 
 struct cuda_kernel_info {
     int registers, local_bytes, static_shared, max_threads;
