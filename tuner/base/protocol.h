@@ -14,7 +14,8 @@
 //                                                    another and repeats "job". In answers to "count" and "final",
 //                                                    "trial" says whose fault it was
 //   {"id":n,"progress":0.25,"what":".."}             a sign of life before the answer, any number of them: the deadline
-//                                                    begins anew. "what" may be missing
+//                                                    begins anew. "what" may be missing. "trial": the one at
+//                                                    work alone, null if none
 //
 // sweetspot-compile
 //
@@ -85,12 +86,13 @@
 //       A tensor map's lists are in CUDA's order, the contiguous dimension first; sizes and box are elements, strides
 //       bytes. Its type is the buffer's; tf32: rounded while loading.
 //   <- {"id":3,"status":"ok"|"slow"|"wrong"|"out_of_bounds"|"nondeterministic"|"launch_error"|"crashed","reason":"",
-//       FIGURES of the trial,"throttled":false,
+//       FIGURES of the trial,"throttled":false,"restart":true,
 //       "problems":[{"problem":0,FIGURES of a problem,"worst":[i,j]|null,"bad":0,"got":..,"want":..}, ..],
 //       "stages":[{"problem":0,"stage":0,FIGURES of a stage,"blocks_per_sm":1,"local_bytes":0,"registers":128}, ..],
 //       "phases":{"load":..,"verify":..,"measure":..,"again":..,"unload":..}}     wall seconds of each
 //     "worst" is the element with the largest error, "got" and "want" its values, "bad" how many are outside the bound;
-//     only where the problem was verified.
+//     only where the problem was verified. "restart": the worker ends after this answer, because the candidate used
+//     the device's heap or printf buffer, which cannot be restored; otherwise missing.
 //
 //   {"id":4,"op":"count","trials":[{"trial":17,"config":"..","cubin":"..","problems":[as above, the tuned]}, ..]}
 //     A trial may be {"trial":"cublas","baseline":"cublas"}: what the library launches for a problem is one stage.
@@ -98,15 +100,16 @@
 //       "trials":[{"trial":17,"counters":[{"problem":0,"stage":0,"values":[..]}, ..],"reason":""}, ..]}
 //     "values" are in the order of the job's "metrics", null for none. "reason": why a trial has no counters.
 //
-//   {"id":5,"op":"final","seed":7,"rounds":40,"candidates":[{"trial":17,"config":"..","cubin":"..","problems":[all]}],
-//    "baselines":["cublas","cublasLt"]}
+//   {"id":5,"op":"final","seed":7,"rounds":40,"places":5,
+//    "candidates":[{"trial":17,"config":"..","cubin":"..","problems":[all]}],"baselines":["cublas","cublasLt"]}
 //   <- {"id":5,"status":"ok","busy":..,"wall":..,
 //       "entries":[{"name":"17"|"cublas","trial":17|null,"status":"ok","reason":"","detail":"",
 //         "error":..the worst element's error over its bound..,
 //         "problems":[{"problem":0,"times":[..],"error_max":..,"error_rms":..}]}, ..]}
-//     Fresh data from the seed; every entry is verified on it; random order in every round. "times" has one number a
-//     round, and the rounds of different entries correspond. "error_max" and "error_rms" are errors against FP64,
-//     relative to the scale of the bound. "trial" of a baseline is null.
+//     Fresh data from the seed. Candidates are proved in their order until "places" of them have passed (missing: all
+//     are); the others have no entry. Random order in every round, every timed launch of a candidate judged. "times"
+//     has one number a round, and the rounds of different entries correspond. "error_max" and "error_rms" are errors
+//     against FP64, relative to the scale of the bound. "trial" of a baseline is null.
 //
 //   {"id":6,"op":"metrics","chip":"GH100"}                   needs CUPTI, but no GPU and no job
 //   <- {"id":6,"status":"ok","chip":"GH100",
