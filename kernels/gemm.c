@@ -17,7 +17,7 @@
 // set the tolerance below 1, and one whose kernel uses TF32 must say so (below). S is exact, not the cheaper product of
 // row and column norms, because for inputs with structure that product can be sqrt(K) times too generous. For f64 the
 // reference is computed with twice the bits (Dot2, in kernels/support.cu), so that it adds an error of u*|C| and terms
-// of K*u^2; on the CPU it is no more exact than the kernel, and the bound has room for both. For integers the result
+// of K*u^2; on the CPU it is as inexact as the kernel, and the bound has room for both. For integers the result
 // must be equal: DGEMM of i8 values is exact, since |sum| < 2^53.
 //
 // Classes. `compute` says what f32 inputs may lose before they are multiplied; a class is compared with baselines of
@@ -84,7 +84,7 @@ static const char *const classes[] = {
     [COMPUTE_FULL] = "full", [COMPUTE_TF32] = "tf32", [COMPUTE_3XTF32] = "3xtf32", NULL};
 
 // The product that a problem describes. C's shape decides M and N, A's K; sizes are only compared with them. A batch
-// that is no number of products becomes 0: check() refuses it.
+// that is not a whole number of products becomes 0: check() refuses it.
 static struct device_gemm product(const struct operation_problem *p)
 {
     const struct operand *a = &p->operand[GEMM_A], *c = &p->operand[GEMM_C];

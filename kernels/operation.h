@@ -74,7 +74,7 @@ struct device_gemm {
 // Sums that a reduction's reference needs, all in fp64.
 struct device_sums {
     double sum, sum_abs, sum_squares;
-    double fractional; // how many elements are no integers
+    double fractional; // how many elements are not integers
     int64_t exact;     // of integer elements: their sum modulo 2^64
 };
 

@@ -18,7 +18,7 @@ static inline int64_t operand_count(const struct operand *o)
 
 // One term of a sum.
 typedef double vector_term(const struct operand *x, const struct operand *y, int64_t i);
-// Sums of n terms: of the terms, of their absolute values, of their squares; and how many are no integers. On all
+// Sums of n terms: of the terms, of their absolute values, of their squares; and how many are not integers. On all
 // cores, the same on any machine. -1 when memory is exhausted, or a term is NaN.
 int vector_sums(const struct operand *x, const struct operand *y, int64_t n, vector_term *term,
                 struct device_sums *sums, struct error *err);

@@ -26,7 +26,7 @@ static size_t ordinal_coordinates(const struct parameter *p)
     if (p->count == 1) return 0;
     if (p->kind == PARAMETER_STRING) return p->count == 2 ? 1 : 0;
     if (p->kind != PARAMETER_INT) return 1;
-    // A second one where some large value is no power of two.
+    // A second one where some large value is not a power of two.
     bool mixed = false;
     for (size_t i = 0; i < p->count; i++) mixed |= p->values[i] > 16 && (p->values[i] & (p->values[i] - 1)) != 0;
     return mixed ? 2 : 1;

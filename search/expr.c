@@ -127,7 +127,7 @@ static int combine(struct parser *p, enum expr_op op, size_t column, int a, int 
     int strings = 0, count = expr_arity(op);
     for (int i = 0; i < count; i++) strings += type_of(p, operands[i]) == EXPR_STRING;
     if (strings && !(comparison && strings == 2))
-        return fail_at(p, column, comparison ? "a string compared with a number" : "a string is no number");
+        return fail_at(p, column, comparison ? "a string compared with a number" : "a string is not a number");
     return add_node(p, (struct expr_node){.op = op, .column = (int)column + 1, .a = a, .b = b, .c = c, .slot = -1});
 }
 
@@ -159,7 +159,7 @@ static int parse_call(struct parser *p, const char *name, size_t length, size_t 
     if (functions[f].most == 1)
         first = combine(p, functions[f].op, column, first, -1, -1);
     else if (arguments == 1 && type_of(p, first) == EXPR_STRING)
-        return fail_at(p, column, "a string is no number");
+        return fail_at(p, column, "a string is not a number");
     if (expect(p, ")", "expected ')'") < 0) return -1;
     return first;
 }
@@ -340,7 +340,7 @@ struct expr *expr_parse(const char *text, struct symbols *symbols, struct error 
     if (!p.failed && p.kind == TOKEN_END) fail_at(&p, p.start, "empty expression");
     int root = parse_choice(&p);
     if (!p.failed && p.kind != TOKEN_END) fail_at(&p, p.start, "expected an operator");
-    if (!p.failed && type_of(&p, root) == EXPR_STRING) fail_at(&p, 0, "a string is no number");
+    if (!p.failed && type_of(&p, root) == EXPR_STRING) fail_at(&p, 0, "a string is not a number");
     if (p.failed) {
         expr_free(e);
         return NULL;

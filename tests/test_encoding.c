@@ -71,7 +71,7 @@ static void unroll_factors_are_ordered_by_rank(void **state)
     assert_int_equal(space_add_parameter(f.space, "UNROLL", PARAMETER_UNROLL, (int64_t[]){0, 1, 2, 64}, 4, &err), 0);
     build(&f);
     struct encoding e = encode(&f);
-    assert_int_equal(e.ordinal, 1); // 64 here is no size: no alignment
+    assert_int_equal(e.ordinal, 1); // 64 here is not a size: no alignment
     double expected[4];
     for (int i = 0; i < 4; i++) expected[i] = 0.5 * i / 3 + 0.5 * log(i + 1) / log(4);
     expect_coordinates(&e, 0, 0, expected, 4);

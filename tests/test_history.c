@@ -37,7 +37,7 @@ static void the_best_is_found_again_after_a_correction(void **state)
         {OUTCOME_OK, 5, 2},        // the best becomes slower than another
         {OUTCOME_INVALID, NAN, 2}, // or turns out to be wrong
         {OUTCOME_PRUNED, NAN, 2},  //
-        {OUTCOME_SLOW, 0.5, 2},    // a short sample is no figure to be best by
+        {OUTCOME_SLOW, 0.5, 2},    // a short sample cannot be the best
         {OUTCOME_OK, NAN, 2},      // no time at all
         {OUTCOME_OK, INFINITY, 2}, //
         {OUTCOME_OK, 1.5, 1},      // slower, but still the best

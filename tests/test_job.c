@@ -516,7 +516,7 @@ static void settings_under_their_old_names_are_taken_with_a_note(void **state)
     assert_false(job->problems[0].holdout);
     assert_true(job->problems[1].holdout);
     assert_int_equal(job->notes.count, 1);
-    assert_int_equal(job->size_count, 1); // 'held' is no size
+    assert_int_equal(job->size_count, 1); // 'held' is not a size
     job_free(job);
     free(path);
     path = write_job(folder, 6, "@include \"sizes.inc\"");
@@ -565,7 +565,7 @@ static void several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2(
     e2e_remove(folder);
 }
 
-// Of a matrix product: what is no matrix, or none that any memory holds, is refused before anything is launched.
+// Of a matrix product: what is not a matrix, or fits no memory, is refused before anything is launched.
 static void shapes_that_cannot_be_are_refused(void **state)
 {
     (void)state;

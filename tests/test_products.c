@@ -195,7 +195,7 @@ static void with_beta_0_a_product_does_not_read_c_and_keeps_what_is_not_finite(v
     float *a = r.problem.operand[operation_role(op, "A")].host, *b = r.problem.operand[operation_role(op, "B")].host;
     int64_t lda = r.problem.operand[operation_role(op, "A")].ld, ldb = r.problem.operand[operation_role(op, "B")].ld;
     a[1 * lda + 2] = INFINITY;
-    b[2 * ldb + 3] = 0; // and infinity times nothing is no number
+    b[2 * ldb + 3] = 0; // and infinity times zero is NaN
     compute(op, &r);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 4; j++) {

@@ -42,7 +42,7 @@ static void patience_counts_evaluations_since_the_last_gain(void **state)
     for (int i = 0; i < 8; i++) stop_tell(&s, 6);
     stop_tell(&s, 4); // a gain, just in time
     for (int i = 0; i < 9; i++) {
-        stop_tell(&s, i % 2 ? 4 : NAN); // equal is no gain
+        stop_tell(&s, i % 2 ? 4 : NAN); // an equal time is not a gain
         assert_int_equal(stop_check(&s), STOP_NONE);
     }
     stop_tell(&s, 9);

@@ -387,7 +387,7 @@ static void the_newest_verdict_counts_and_none_is_lost(void **state)
     assert_int_equal(store_uncounted(store, ids, 4, &err), 1);
     assert_int_equal(store_add_verdict(store, 4711, STATUS_WRONG, "", &err), -1);
     assert_non_null(strstr(err.message, "4711"));
-    // A verdict holds in other environments' eyes too: a wrong kernel is no start for a search.
+    // A verdict holds in other environments' eyes too: a search does not start from a wrong kernel.
     struct environment other = first;
     other.key = "ffffffffffffffffffffffffffffffff";
     assert_int_equal(store_use_environment(store, &other, &err), 0);
@@ -724,7 +724,7 @@ static void what_is_no_sound_store_of_this_version_is_refused_and_untouched(void
         {few_bytes, "not a sweetspot store"},
         {empty, "it is empty"},
         {rubbish, "is damaged"},
-        {folder_in_its_place, "is no file"},
+        {folder_in_its_place, "is not a file"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error err = {""};

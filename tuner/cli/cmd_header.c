@@ -212,7 +212,7 @@ int cmd_header(int argc, char **argv)
         {.name = "hash",
          .flag = &o.hash,
          .help = "only print the template's present hash, for -DSWEETSPOT_SOURCE_HASH="},
-        {.name = "force", .flag = &o.force, .help = "write over a file that is no header of this job"},
+        {.name = "force", .flag = &o.force, .help = "write over a file that is not a header of this job"},
         OPTION_END,
     };
     int status = options_parse(specs,

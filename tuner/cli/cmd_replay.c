@@ -39,7 +39,7 @@ static int parse_budgets(const char *text, struct bench_options *o, struct error
         char *end;
         long long budget = strtoll(at, &end, 10);
         if (end == at || (*end && *end != ',') || budget < 1 || budget > 1000000)
-            return error_set(err, "--budgets: '%s' is no list of numbers of evaluations (1 to 1000000)", text);
+            return error_set(err, "--budgets: '%s' is not a list of numbers of evaluations (1 to 1000000)", text);
         if (o->budget_count == BENCH_MAX_BUDGETS) return error_set(err, "--budgets: at most %d", BENCH_MAX_BUDGETS);
         if (o->budget_count && budget <= o->budgets[o->budget_count - 1])
             return error_set(err, "--budgets: must ascend");

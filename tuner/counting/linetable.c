@@ -304,7 +304,7 @@ static size_t chain(const struct linetable *t, uint32_t row, struct source_place
             file->directory && file->directory <= t->directory_count ? t->directories[file->directory - 1] : "";
         if (places) places[count] = (struct source_place){file->name, directory, r->line};
         count++;
-        if (r->call >= row) break; // calls come first; anything else is no chain
+        if (r->call >= row) break; // calls come first; anything else is not a chain
         row = r->call;
     }
     return count;

@@ -20,7 +20,7 @@ struct source_place {
     unsigned line;
 };
 
-// Reads the table of one kernel. `cubin` must outlive the table. Fails with a message for what is no cubin, has no
+// Reads the table of one kernel. `cubin` must outlive the table. Fails with a message for what is not a cubin, has no
 // such kernel, or no line table (compiled without -lineinfo), and for want of memory. The caller frees.
 int linetable_read(struct linetable **out, const void *cubin, size_t size, const char *symbol, struct error *err);
 void linetable_free(struct linetable *); // NULL is fine

@@ -52,7 +52,7 @@ static int collect(struct gpu_counting *c, struct error *err)
     json_array_foreach(c->names, i, each)
     {
         const char *name = json_is_string(each) ? json_string_value(each) : "";
-        if (!*name) return error_set(err, "entry %zu of 'counters' is no name of a metric or a set", i - 1);
+        if (!*name) return error_set(err, "entry %zu of 'counters' is not the name of a metric or a set", i - 1);
         const struct metric_set *set = metrics_find(name);
         const struct metric single = {name, name, "", "asked for by name", NULL};
         int failed = set ? add_set(c, &count, set, err) : add(c, &count, &single, err);

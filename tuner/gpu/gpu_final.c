@@ -133,7 +133,7 @@ static int pass(struct gpu_final *f, struct race_entry *e, bool keep, struct err
         // Baselines that compute something else are timed all the same, and have no error.
         if (e->baseline && !e->baseline->about->same_result) continue;
         if (keep) e->results[k] = result;
-        // Whether a library's bits change from run to run is no matter of ours.
+        // A library's bits may change from run to run.
         if (status == STATUS_OK || !w->verify.enabled || (e->baseline && status == STATUS_NONDETERMINISTIC)) continue;
         error_prefix(&reason, "problem %s", w->problems[k].name);
         disqualify(e, status, reason.message);

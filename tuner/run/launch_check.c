@@ -46,8 +46,9 @@ int launch_check(const struct device_limits *d, const struct launch_shape *l, in
         if (l->cluster[i] < 1 || l->cluster[i] > 16)
             return error_set(reason, "cluster dimension %d is %" PRId64, i, l->cluster[i]);
         if (l->grid[i] % l->cluster[i])
-            return error_set(reason, "grid dimension %d, %" PRId64 " blocks, is no multiple of the cluster's %" PRId64,
-                             i, l->grid[i], l->cluster[i]);
+            return error_set(reason,
+                             "grid dimension %d, %" PRId64 " blocks, is not a multiple of the cluster's %" PRId64, i,
+                             l->grid[i], l->cluster[i]);
         threads *= l->block[i];
         cluster *= l->cluster[i];
     }

@@ -164,7 +164,7 @@ int store_inspect(const char *path, struct error *err)
     }
     if (!S_ISREG(info.st_mode)) {
         close(fd);
-        return error_set(err, "'%s' is no file", path);
+        return error_set(err, "'%s' is not a file", path);
     }
     ssize_t length = pread(fd, header, sizeof header, 0);
     close(fd);
