@@ -803,10 +803,33 @@ static void the_objective_weighs_the_problems_that_are_tuned(void **state)
     }
 }
 
+static void how_far_behind_a_candidate_is_follows_the_objective(void **state)
+{
+    (void)state;
+    const double weights[] = {3, 1}, best[] = {1, 4};
+    static const struct {
+        enum objective objective;
+        double times[2], expected;
+    } cases[] = {
+        {OBJECTIVE_GEOMEAN, {2, 8}, 2},       {OBJECTIVE_GEOMEAN, {1, 64}, 2}, {OBJECTIVE_MEAN, {2, 8}, 2},
+        {OBJECTIVE_MEAN, {1, 11}, 2},         {OBJECTIVE_WORST, {4, 4}, 3},    {OBJECTIVE_EACH, {9, 6}, 1.5},
+        {OBJECTIVE_EACH, {INFINITY, 6}, 1.5}, // the problem that it does not do
+        {OBJECTIVE_GEOMEAN, {9, 0}, 0},       {OBJECTIVE_EACH, {0, 9}, 0},     {OBJECTIVE_WORST, {0, 9}, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double found = objective_ratio(cases[i].objective, weights, cases[i].times, best, 2);
+        if (!(fabs(found - cases[i].expected) < 1e-12))
+            fail_msg("case %zu: %g, expected %g", i, found, cases[i].expected);
+    }
+    const double none[] = {1, 0};
+    assert_true(objective_ratio(OBJECTIVE_GEOMEAN, weights, best, none, 2) == 0); // no best is known
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_objective_weighs_the_problems_that_are_tuned),
+        cmocka_unit_test(how_far_behind_a_candidate_is_follows_the_objective),
         cmocka_unit_test(a_sound_job_loads_and_its_space_is_built),
         cmocka_unit_test(unroll_factors_become_pragmas),
         cmocka_unit_test(every_mistake_is_reported_with_its_line),

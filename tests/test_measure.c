@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tuner/base/stats.h"
+#include "tuner/gpu/race.h"
 #include "tuner/gpu/sampler.h"
 
 enum { MOST = 5000 };
@@ -153,7 +154,7 @@ static void beyond_the_cutoff_one_time_is_enough(void **state)
     (void)state;
     struct sampler s;
     struct measurement m;
-    sampler_begin(&s, &settings, 3e-3, samples);
+    sampler_begin(&s, &settings, 1e-3, samples);
     sampler_screen(&s, 2.9e-3);
     assert_true(sampler_wanted(&s) > 0);
     sampler_screen(&s, 3.1e-3);
@@ -166,13 +167,71 @@ static void a_clear_loser_is_not_measured_to_the_end(void **state)
 {
     (void)state;
     struct sampler loser, rival;
-    sampler_begin(&loser, &settings, 3e-3, samples); // the incumbent takes 1 ms
+    sampler_begin(&loser, &settings, 1e-3, samples);
     feed(&loser, 1.5e-3, 0.1, 3);
-    sampler_begin(&rival, &settings, 3e-3, rival_samples);
+    sampler_begin(&rival, &settings, 1e-3, rival_samples);
     feed(&rival, 1.0e-3, 0.1, 3);
-    assert_int_equal(loser.count, 7);
+    assert_int_equal(loser.count, 3);
     assert_false(loser.slow);
     assert_true(rival.count > 7);
+}
+
+// A candidate 1% behind may be among the first, and three samples that scatter by 5% say nothing of one 5% behind.
+static void a_candidate_that_may_be_among_the_first_is_measured_in_full(void **state)
+{
+    (void)state;
+    struct sampler s;
+    sampler_begin(&s, &settings, 1e-3, samples);
+    feed(&s, 1.01e-3, 0.002, 3);
+    assert_int_equal(s.count, 7);
+    const double scattered[] = {1.03e-3, 1.05e-3, 1.08e-3};
+    sampler_begin(&s, &settings, 1e-3, samples);
+    sampler_add(&s, scattered, 3, 3e-3, false);
+    assert_int_equal(sampler_wanted(&s), 4);
+    const double close[] = {1.05e-3, 1.0505e-3, 1.051e-3};
+    sampler_begin(&s, &settings, 1e-3, samples);
+    sampler_add(&s, close, 3, 3e-3, false);
+    assert_int_equal(sampler_wanted(&s), 0);
+}
+
+static void first_launches_say_nothing_before_enough_candidates_are_known(void **state)
+{
+    (void)state;
+    struct race r = {0};
+    for (int i = 0; i < RACE_LEAST; i++) {
+        assert_true(race_bound(&r, 1) == 0);
+        race_learn(&r, 1.1, 1.0);
+    }
+    assert_true(fabs(race_bound(&r, 1.1) - 1) < 1e-12);
+    race_learn(&r, 0, 1); // a candidate that was not verified: no first launch
+    race_learn(&r, 1, NAN);
+    assert_int_equal(r.count, RACE_LEAST);
+}
+
+static void the_worst_first_launch_of_late_counts(void **state)
+{
+    (void)state;
+    struct race r = {0};
+    race_learn(&r, 2, 1);
+    for (int i = 1; i < RACE_KEPT; i++) race_learn(&r, 0.9, 1);
+    assert_true(race_bound(&r, 3) == 1.5);
+    race_learn(&r, 1.2, 1); // the first is forgotten
+    assert_true(fabs(race_bound(&r, 3) - 2.5) < 1e-12);
+}
+
+// A bound that is wrong would end a good candidate. A share beyond all of 32 others has a probability of 1/33.
+static void a_first_launch_seldom_underrates_a_candidate(void **state)
+{
+    (void)state;
+    struct race r = {0};
+    uint64_t seed = 5;
+    int beyond = 0, draws = 20000;
+    for (int i = 0; i < draws; i++) {
+        double share = 1 + 0.1 * noise(&seed) + (noise(&seed) < 0.02 ? 0.5 * noise(&seed) : 0);
+        beyond += race_bound(&r, share) > 1;
+        race_learn(&r, share, 1);
+    }
+    assert_true(beyond < draws / 25 && beyond > draws / 50);
 }
 
 static void throttled_batches_are_taken_again_but_not_forever(void **state)
@@ -227,7 +286,7 @@ static void settings_go_to_a_worker_and_come_back(void **state)
     struct measure_settings all, back;
     struct error err;
     assert_int_equal(settings_read(measure_table, NULL, &all, &err), 0); // the defaults
-    assert_true(all.cold && all.warmup == 2 && all.max_samples == 100 && all.slow_factor == 3 && !all.each);
+    assert_true(all.cold && all.warmup == 2 && all.max_samples == 100 && all.slow_factor == 3 && all.race == 1.1);
     all = (struct measure_settings){.cold = false,
                                     .warmup = 0,
                                     .min_samples = 3,
@@ -237,14 +296,14 @@ static void settings_go_to_a_worker_and_come_back(void **state)
                                     .graph_below = 3,
                                     .rest = 4,
                                     .slow_factor = 5,
-                                    .each = true};
+                                    .race = 6};
     json_t *object = settings_write(measure_table, &all);
     assert_string_equal(json_get_string(object, "cache", ""), "warm");
     assert_null(json_object_get(object, "timeout")); // the driver's alone
     assert_int_equal(settings_read(measure_table, object, &back, &err), 0);
     assert_true(!back.cold && back.warmup == 0 && back.min_samples == 3 && back.max_samples == 4);
     assert_true(back.precision == 0.5 && back.max_time == 2 && back.graph_below == 3 && back.rest == 4);
-    assert_true(back.slow_factor == 5 && back.each);
+    assert_true(back.slow_factor == 5 && back.race == 6);
     json_decref(object);
 }
 
@@ -255,7 +314,7 @@ static void settings_of_the_wrong_type_or_out_of_range_are_refused_by_name(void 
                                            {"{\"warmup\":20000}", "'warmup'"},
                                            {"{\"max_samples\":50.5}", "'max_samples'"},
                                            {"{\"rest\":-1}", "'rest'"},
-                                           {"{\"each\":1}", "'each'"}};
+                                           {"{\"race\":0.5}", "'race'"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct measure_settings unused;
         struct error err = {""};
@@ -279,6 +338,10 @@ int main(void)
         cmocka_unit_test(the_time_allowed_ends_sampling),
         cmocka_unit_test(beyond_the_cutoff_one_time_is_enough),
         cmocka_unit_test(a_clear_loser_is_not_measured_to_the_end),
+        cmocka_unit_test(a_candidate_that_may_be_among_the_first_is_measured_in_full),
+        cmocka_unit_test(first_launches_say_nothing_before_enough_candidates_are_known),
+        cmocka_unit_test(the_worst_first_launch_of_late_counts),
+        cmocka_unit_test(a_first_launch_seldom_underrates_a_candidate),
         cmocka_unit_test(throttled_batches_are_taken_again_but_not_forever),
         cmocka_unit_test(strange_settings_are_made_sensible),
         cmocka_unit_test(settings_go_to_a_worker_and_come_back),

@@ -53,8 +53,8 @@
 //      "roles":{"M":2048,"alpha":1.0},"flops":..,"bytes":..,
 //      "buffers":[{"name":"A","type":"f32","rows":2048,"cols":2048,"ld":2048,
 //        "direction":"in"|"out"|"inout"|"scratch","fill":FILL}]}, ..],
-//    "reference":REFERENCE,"verify":SETTINGS,"measure":SETTINGS,"counters":[".."]|null,
-//    "baselines":["cublas","cublasLt"]}
+//    "objective":"geomean"|"mean"|"worst"|"each","reference":REFERENCE,"verify":SETTINGS,"measure":SETTINGS,
+//    "counters":[".."]|null,"baselines":["cublas","cublasLt"]}
 //     "tune":false: a problem that is only verified.
 //     FILL = {"kind":"uniform"|"nonfinite"|"integer","low":-1,"high":1} | {"kind":"constant","value":1} |
 //       {"kind":"npy","path":"x.npy"} | {"kind":"normal"|"zero"|"index"}
@@ -72,9 +72,9 @@
 //     VERDICT = "status":..,"reason":..,"error":..,"error_max":..,"error_rms":..     only if "same_result"
 //
 //   {"id":3,"op":"trial","config":"BLOCK_M=128,..","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}, ..],
-//    "verify":true,"cutoff":[0.012,null]}
-//     "config", here and below, is what sweetspot-replay goes by. All problems of the job, in its order. "cutoff": for
-//     each tuned problem the seconds beyond which it is slow; null for none. STAGE =
+//    "verify":true,"best":[0.012,null]}
+//     "config", here and below, is what sweetspot-replay goes by. All problems of the job, in its order. "best": for
+//     each tuned problem the seconds of the best candidate so far, by which others are slow; null or missing: none. STAGE =
 //     {"symbol":"gemm_simt","grid":[16,16,1],"block":[256,1,1],"cluster":[1,1,1],"shared":65536,
 //       "cooperative":false,"overlap":false,"args":[ARGUMENT, ..]} |
 //       {"operation":"gemm","by":"cublas","buffers":{"A":"A",..},"roles":{"M":2048,..}}: a library's call

@@ -28,7 +28,7 @@ const struct setting measure_table[] = {
     {"graph_below", SETTING_DURATION, SETTING_SHARED, AT(graph_below), 20e-6, 0, INFINITY, {NULL}},
     {"rest", SETTING_DURATION, SETTING_SHARED, AT(rest), 0, 0, INFINITY, {NULL}},
     {"slow_factor", SETTING_NUMBER, SETTING_SHARED, AT(slow_factor), 3, 1, 1e9, {NULL}},
-    {"each", SETTING_BOOL, SETTING_REQUEST, AT(each), 0, 0, 1, {NULL}},
+    {"race", SETTING_NUMBER, SETTING_SHARED, AT(race), 1.1, 1, 1e9, {NULL}},
     {"timeout", SETTING_DURATION, SETTING_JOB, AT(timeout), 30, 0, INFINITY, {NULL}},
     {0},
 };

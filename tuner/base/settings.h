@@ -30,7 +30,7 @@ struct measure_settings {
     double rest;        // s the device idles before each sample that is timed alone; 0: samples follow each other
     bool rest_given;    // the job says so; `profile` and `limiter` have a default of their own
     double slow_factor; // a first launch slower than this times the best is cut off
-    bool each;          // a problem that is too slow does not end the trial: others may be fast. From the objective
+    double race;        // what is certainly slower than this times the best ends after few launches
     // The driver's alone:
     double timeout; // s, a trial on the GPU
     int64_t final_candidates, final_rounds;
@@ -47,9 +47,8 @@ enum setting_kind {
 };
 
 enum setting_place {
-    SETTING_SHARED,  // in job files and in requests
-    SETTING_JOB,     // in job files alone
-    SETTING_REQUEST, // in requests alone: the driver works it out
+    SETTING_SHARED, // in job files and in requests
+    SETTING_JOB,    // in job files alone
 };
 
 struct setting {

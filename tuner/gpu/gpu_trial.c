@@ -3,6 +3,9 @@
 //     load -> all problems run and compared -> [wait] -> tuned problems timed, in batches, some launches compared ->
 //     [wait each] -> all problems run again, on both sets of data, and compared -> [wait] -> memory checked -> [wait]
 //
+// It is a race with the best candidate so far: one that is certainly more than `race` times slower ends after the first
+// run or after a problem, as `slow`. Its first runs are its times then.
+//
 // The memory is sound when a trial begins, because it is checked, and if need be filled anew, when one ends: damage is
 // the candidate's own.
 #include "tuner/gpu/gpu_trial.h"
@@ -21,7 +24,7 @@
 struct gpu_trial {
     struct workload *w;
     struct pipeline pipeline;
-    const json_t *cutoff; // by tuned problem
+    double best[WORKLOAD_PROBLEMS_MAX]; // s, of the best candidate so far; 0: not timed, or none is known
     bool verify;
     enum trial_status status;
     char reason[ERROR_MESSAGE_MAX];
@@ -64,6 +67,8 @@ static void judge(struct gpu_trial *t)
 // KEPT: without putting the module's variables back, as a program does that launches the kernel again and again.
 enum pass { PASS_FIRST, PASS_KEPT, PASS_AGAIN, PASS_SECOND };
 enum { KEPT_PASSES = 8 };
+// s; a first launch shorter than this is repeated before it ends a trial: it may have been disturbed.
+static const double short_launch = 5e-3;
 
 static int pass(struct gpu_trial *t, enum pass which, struct error *err)
 {
@@ -82,20 +87,80 @@ static int pass(struct gpu_trial *t, enum pass which, struct error *err)
         return ended ? ended : failed;
     }
     if ((failed = verify_end(w, err))) return failed;
-    for (size_t k = 0; k < w->problem_count && !failed && which == PASS_FIRST; k++)
-        if (pipeline_does(&t->pipeline, k)) failed = verify_time(w, k, &t->first[k], err);
+    for (size_t k = 0; k < w->problem_count && !failed && which != PASS_KEPT; k++) {
+        double seconds;
+        if (!pipeline_does(&t->pipeline, k) || (failed = verify_time(w, k, &seconds, err))) continue;
+        if (!(t->first[k] > 0 && t->first[k] < seconds)) t->first[k] = seconds;
+    }
     judge(t);
+    return failed;
+}
+
+// How many times as long as the best candidate this one takes at least, by the problems that were measured and the
+// first launches of the others.
+static double behind(const struct gpu_trial *t)
+{
+    double least[WORKLOAD_PROBLEMS_MAX], best[WORKLOAD_PROBLEMS_MAX], weight[WORKLOAD_PROBLEMS_MAX];
+    const struct workload *w = t->w;
+    size_t n = 0;
+    for (size_t k = 0; k < w->problem_count; k++) {
+        const struct device_problem *p = &w->problems[k];
+        if (!p->tune || !pipeline_does(&t->pipeline, k)) continue;
+        // Of short work a single launch tells little: most of it is what a graph is there to leave out.
+        bool telling = t->first[k] > 2 * w->measure_settings.graph_below;
+        least[n] = t->timed[k] ? t->times[k].low : telling ? race_bound(&p->race, t->first[k]) : 0;
+        best[n] = t->best[k];
+        weight[n++] = p->weight;
+    }
+    return objective_ratio(w->objective, weight, least, best, n);
+}
+
+// Ends the trial if it is certainly lost; what was not measured takes the time of its first launch.
+static bool is_lost(struct gpu_trial *t)
+{
+    struct workload *w = t->w;
+    double ratio = behind(t);
+    if (!(ratio > w->measure_settings.race)) return false;
+    for (size_t k = 0; k < w->problem_count; k++) {
+        if (!w->problems[k].tune || !pipeline_does(&t->pipeline, k) || t->timed[k]) continue;
+        t->times[k] = (struct measurement){.time = t->first[k],
+                                           .low = t->first[k],
+                                           .high = t->first[k],
+                                           .count = 1,
+                                           .shown = {t->first[k]},
+                                           .shown_count = 1};
+        t->timed[k] = true;
+    }
+    struct error words = {""};
+    error_set(&words, "at least %.3g times as slow as the best so far; the limit is %.3g", ratio,
+              w->measure_settings.race);
+    t->status = STATUS_SLOW;
+    strcpy(t->reason, words.message);
+    return true;
+}
+
+static bool is_short(const struct gpu_trial *t)
+{
+    for (size_t k = 0; k < t->w->problem_count; k++)
+        if (t->w->problems[k].tune && pipeline_does(&t->pipeline, k) && t->first[k] < short_launch) return true;
+    return false;
+}
+
+// After the first pass.
+static int race(struct gpu_trial *t, struct error *err)
+{
+    if (!t->verify || t->status != STATUS_OK || !(behind(t) > t->w->measure_settings.race)) return 0;
+    int failed = is_short(t) ? pass(t, PASS_AGAIN, err) : 0;
+    if (!failed && t->status == STATUS_OK) is_lost(t);
     return failed;
 }
 
 static int measure(struct gpu_trial *t, struct error *err)
 {
     struct workload *w = t->w;
-    size_t tuned = 0, slow = 0;
+    size_t slow = 0;
     for (size_t k = 0; k < w->problem_count && t->status == STATUS_OK; k++) {
         if (!w->problems[k].tune) continue;
-        const json_t *limit = json_array_get(t->cutoff, tuned++);
-        double cutoff = json_is_number(limit) ? json_number_value(limit) : 0;
         struct work work = pipeline_work(&t->pipeline, k);
         if (!pipeline_does(&t->pipeline, k)) {
             slow++; // for others, if at all
@@ -104,7 +169,7 @@ static int measure(struct gpu_trial *t, struct error *err)
         struct measure_subject subject = verify_subject(w, k, &work, t->verify);
         struct error reason;
         enum trial_status status;
-        int failed = measure_work(w->measure, &subject, t->first[k], cutoff, &t->times[k], &status, &reason, err);
+        int failed = measure_work(w->measure, &subject, t->first[k], t->best[k], &t->times[k], &status, &reason, err);
         if (failed) return failed;
         if (status != STATUS_OK) {
             t->status = status;
@@ -114,10 +179,13 @@ static int measure(struct gpu_trial *t, struct error *err)
         }
         t->timed[k] = true;
         slow += t->times[k].slow;
-        if (!t->times[k].slow || (w->measure_settings.each && slow < w->tuned_count)) continue;
+        if (!t->times[k].slow && !t->times[k].throttled)
+            race_learn(&w->problems[k].race, t->first[k], t->times[k].time);
+        if (is_lost(t) || !t->times[k].slow || (w->objective == OBJECTIVE_EACH && slow < w->tuned_count)) continue;
         t->status = STATUS_SLOW;
         struct error words = {""};
-        error_set(&words, "problem %s: %.4g s, the limit is %.4g s", w->problems[k].name, t->times[k].time, cutoff);
+        error_set(&words, "problem %s: %.4g s, the limit is %.4g s", w->problems[k].name, t->times[k].time,
+                  t->best[k] * w->measure_settings.slow_factor);
         strcpy(t->reason, words.message);
     }
     return 0;
@@ -141,6 +209,7 @@ static int run(struct gpu_trial *t, struct error *err)
     mark(t, "verify");
     // A wrong result that changes from run to run is a race, and saying so helps more than saying "wrong".
     if (t->status == STATUS_WRONG && t->w->verify.deterministic) return pass(t, PASS_AGAIN, err);
+    if ((failed = race(t, err))) return failed;
     if (t->status == STATUS_OK && (failed = measure(t, err))) return failed;
     mark(t, "measure");
     if (t->status == STATUS_OK && t->verify && (failed = pass(t, PASS_SECOND, err))) return failed;
@@ -243,7 +312,9 @@ static int attempt(struct gpu_trial *t, const json_t *request, json_t *answer, s
     struct error why = {""};
     t->status = STATUS_OK;
     t->reason[0] = '\0';
-    t->cutoff = json_object_get(request, "cutoff");
+    const json_t *best = json_object_get(request, "best");
+    for (size_t k = 0, tuned = 0; k < t->w->problem_count; k++)
+        if (t->w->problems[k].tune) t->best[k] = json_number_value(json_array_get(best, tuned++));
     t->verify = json_get_bool(request, "verify", true);
     t->last = clock_now();
     t->phases = json_object();

@@ -47,7 +47,7 @@ static void each_expected(struct workload *w, size_t k, unsigned set, visitor *v
         size_t n = elements(&problem->buffers.list[i]);
         struct piece p = {s->bound[i].expected, n * 8, &s->checksum[i][0], k, i, EXPECTED};
         if (p.address) visit(user, &p);
-        p = (struct piece){s->bound[i].scale, n * sizeof(float), &s->checksum[i][1], k, i, SCALE};
+        p = (struct piece){bound_scale(&s->bound[i]), n * sizeof(float), &s->checksum[i][1], k, i, SCALE};
         if (p.address) visit(user, &p);
     }
 }

@@ -15,6 +15,8 @@
 static const double graph_time = 300e-6;
 // Of a trial's timed launches, those that are judged: what a wrong one in two or four needs to be seen.
 static const double judged_share = 0.2;
+// s; after one launch of this length the device is as warm as it gets.
+static const double long_launch = 5e-3;
 // Launches whose time does not count, which a kernel cannot tell from the others either.
 static const double unjudged = 0;
 
@@ -227,7 +229,7 @@ int measure_samples(struct measure *m, struct measure_plan *const *plans, size_t
     return 0;
 }
 
-int measure_work(struct measure *m, const struct measure_subject *subject, double first, double cutoff,
+int measure_work(struct measure *m, const struct measure_subject *subject, double first, double best,
                  struct measurement *out, enum trial_status *status, struct error *reason, struct error *err)
 {
     const struct measure_settings *set = &m->settings;
@@ -237,12 +239,13 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
     double times[MEASURE_BATCH], estimate = first;
     int failed = 0;
     *status = STATUS_OK;
-    sampler_begin(&sampler, set, cutoff, m->samples);
+    sampler_begin(&sampler, set, best, m->samples);
     for (int i = 0; i < MEASURE_BATCH; i++) plans[i] = &plan;
     // A first launch pays for loading the kernel; what it says is only good for work far from every threshold.
-    bool doubtful = !(first > 2 * set->graph_below && first > 20e-6) || (cutoff > 0 && first > cutoff);
+    bool doubtful = !(first > 2 * set->graph_below && first > 20e-6) || (best > 0 && first > best * set->slow_factor);
     // The verified run (first) was a launch for warming up, and so is the doubtful case's single sample.
     size_t warmup = set->warmup > (first > 0) + doubtful ? (size_t)(set->warmup - (first > 0) - doubtful) : 0;
+    if (first > long_launch) warmup = 0;
     for (size_t n; warmup && !failed; warmup -= n) {
         n = warmup < MEASURE_BATCH ? warmup : MEASURE_BATCH;
         failed = measure_samples(m, plans, n, unjudged, times, err);

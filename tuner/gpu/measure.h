@@ -76,9 +76,9 @@ void measure_plan_free(struct measure *, struct measure_plan *);
 int measure_samples(struct measure *, struct measure_plan *const *plans, size_t n, double share, double *times,
                     struct error *err);
 
-// A whole measurement. `first`: a time already seen, or 0. `cutoff`: s, 0 for none. Ends at the first judged launch
-// that was not right: then *status and *reason say so. Fails only if the device does.
-int measure_work(struct measure *, const struct measure_subject *, double first, double cutoff, struct measurement *out,
+// A whole measurement. `first`: a time already seen, or 0. `best`: s, of the best candidate, or 0. Ends at the first
+// judged launch that was not right: then *status and *reason say so. Fails only if the device does.
+int measure_work(struct measure *, const struct measure_subject *, double first, double best, struct measurement *out,
                  enum trial_status *status, struct error *reason, struct error *err);
 
 #endif

@@ -6,23 +6,38 @@
 
 #include "tuner/base/stats.h"
 
-enum { SMALLEST_BATCH = 4 };
-static const double clearly_slower = 1.1;
+enum { SMALLEST_BATCH = 4, FIRST_BATCH = 3 };
+// A candidate this much slower than the best is not among the first.
+static const double clearly_slower = 1.02;
 
-void sampler_begin(struct sampler *s, const struct measure_settings *settings, double cutoff, double *times)
+void sampler_begin(struct sampler *s, const struct measure_settings *settings, double best, double *times)
 {
     memset(s, 0, sizeof *s);
     s->settings = *settings;
-    s->cutoff = cutoff;
+    s->best = best;
     s->times = times;
     if (s->settings.max_samples < 1) s->settings.max_samples = 1;
     if (s->settings.min_samples < 1) s->settings.min_samples = 1;
     if (s->settings.min_samples > s->settings.max_samples) s->settings.min_samples = s->settings.max_samples;
 }
 
+// Where being slow begins.
+static double cutoff(const struct sampler *s)
+{
+    return s->best > 0 && s->settings.slow_factor > 0 ? s->best * s->settings.slow_factor : (double)INFINITY;
+}
+
+// Whether the median is certainly above clearly_slower times the best. Of fewer than six samples no interval of ranks
+// covers the median with 95%; Student's t says median - 1.5 * range for three of them, and less for more.
+static bool is_behind(const struct sampler *s, double median, double low, double high)
+{
+    if (!(s->best > 0) || s->count < FIRST_BATCH) return false;
+    return (s->count < 6 ? median - 1.5 * (high - low) : low) > clearly_slower * s->best;
+}
+
 void sampler_screen(struct sampler *s, double time)
 {
-    if (!(s->cutoff > 0) || time <= s->cutoff) return;
+    if (time <= cutoff(s)) return;
     s->slow = true;
     if (s->count == 0) s->times[s->count++] = time;
 }
@@ -32,13 +47,14 @@ size_t sampler_wanted(const struct sampler *s)
     const struct measure_settings *set = &s->settings;
     size_t most = (size_t)set->max_samples, least = (size_t)set->min_samples;
     if (s->slow || s->count >= most) return 0;
-    if (s->count < least) return least - s->count;
-    if (s->spent >= set->max_time) return 0;
+    if (s->count == 0) return s->best > 0 && least > FIRST_BATCH ? FIRST_BATCH : least;
     double low, high, median = stats_median(s->times, s->count);
     stats_median_interval(s->times, s->count, &low, &high);
+    if (is_behind(s, median, low, high)) return 0;
+    if (s->count < least) return least - s->count;
+    if (s->spent >= set->max_time) return 0;
     double width = (high - low) / 2 / median;
     if (width <= set->precision) return 0;
-    if (s->cutoff > 0 && set->slow_factor > 0 && low > clearly_slower * s->cutoff / set->slow_factor) return 0;
     // The width shrinks with the square root of the count. At most as many again as there are: widths of few samples
     // are themselves uncertain.
     double wish = (double)s->count * (pow(width / set->precision, 2) - 1);
@@ -57,7 +73,7 @@ void sampler_add(struct sampler *s, const double *times, size_t n, double spent,
     }
     if (throttled) s->throttled = true;
     for (size_t i = 0; i < n && s->count < (size_t)s->settings.max_samples; i++) s->times[s->count++] = times[i];
-    if (s->cutoff > 0 && s->count && stats_median(s->times, s->count) > s->cutoff) s->slow = true;
+    if (s->count && stats_median(s->times, s->count) > cutoff(s)) s->slow = true;
 }
 
 void sampler_result(const struct sampler *s, struct measurement *m)

@@ -1,9 +1,10 @@
 // When to stop sampling: the decisions of a measurement without the measuring, so that they can be tested with made-up
 // clocks. Samples arrive in batches; after each the sampler says how many more it wants.
 //
-// It wants min_samples, and then more until the 95% interval of the median is narrower than the precision asked for,
-// the samples or the time are used up, or the candidate is clearly slower than the best one: its interval lies above
-// 1.1 times the incumbent's time, and knowing it to 1% would tell nobody anything.
+// It wants min_samples, and then more until the 95% interval of the median is narrower than the precision asked for, or
+// the samples or the time are used up. Where a best time is known it begins with three samples, and ends as soon as the
+// candidate is certainly more than 2% behind: such a one has no chance in the final, and its time is known well enough
+// to learn from.
 #ifndef SWEETSPOT_GPU_SAMPLER_H
 #define SWEETSPOT_GPU_SAMPLER_H
 
@@ -19,13 +20,13 @@ struct measurement {
     size_t count;
     double shown[SAMPLER_SHOWN]; // some of the samples, in the order taken
     size_t shown_count;
-    bool slow;      // cut off: beyond the cutoff
+    bool slow;      // cut off: beyond slow_factor times the best
     bool throttled; // some samples were taken while the device was slowed down, even after retaking
 };
 
 struct sampler {
     struct measure_settings settings;
-    double cutoff; // s; 0: none
+    double best;   // s, of the best candidate; 0: none is known
     double *times; // the caller's, room for max_samples (1 at least)
     size_t count;
     double spent; // s of GPU time
@@ -33,8 +34,8 @@ struct sampler {
     bool slow, throttled;
 };
 
-void sampler_begin(struct sampler *, const struct measure_settings *, double cutoff, double *times);
-// A first, single time: marks the candidate slow if it is beyond the cutoff.
+void sampler_begin(struct sampler *, const struct measure_settings *, double best, double *times);
+// A first, single time: marks the candidate slow if it is beyond slow_factor times the best.
 void sampler_screen(struct sampler *, double time);
 // How many samples to take next; 0: done.
 size_t sampler_wanted(const struct sampler *);

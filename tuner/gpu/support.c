@@ -246,6 +246,7 @@ int support_compare(struct support *s, const struct operand *out, const struct b
 {
     struct operand o = *out;
     struct bound b = *bound;
+    b.scale = bound_scale(bound);
     int number = previous ? (int)mode : PREVIOUS_NONE;
     uint64_t wide = pattern * 0x0001000100010001ull;
     if (o.ld == o.cols) { // one long row: full tiles, however narrow the matrix is
@@ -264,6 +265,7 @@ int support_judge(struct support *s, const struct operand *out, const struct bou
 {
     struct operand o = *out;
     struct bound b = *bound;
+    b.scale = bound_scale(bound);
     void *args[] = {&o.device,    &o.cols,      &o.ld,    &b.expected, &b.scale,
                     &b.per_scale, &b.per_value, &b.floor, &key,        &finding};
     return launch_typed(s, JUDGE, o.type, 1, 1, args, err);

@@ -27,6 +27,17 @@ struct bound {
     double per_scale, per_value, floor;
 };
 
+// The scales where they matter, else 0.
+static inline uint64_t bound_scale(const struct bound *b)
+{
+    return b->per_scale > 0 ? b->scale : 0;
+}
+// Whether what is compared must be equal.
+static inline bool bound_is_exact(const struct bound *b)
+{
+    return b->expected && !(b->per_scale > 0) && !(b->per_value > 0) && !(b->floor > 0);
+}
+
 enum previous_mode { PREVIOUS_NONE, PREVIOUS_STORE, PREVIOUS_COMPARE };
 
 // What a launch takes of these lists. They are handed over by value: what lies in device memory, a candidate can

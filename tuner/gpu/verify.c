@@ -23,12 +23,19 @@ int verify_begin(struct workload *w, struct error *err)
     return cuda_event_record(w->cuda, w->events[0], err); // where the pass begins, even without the first problem
 }
 
+// Bits are compared in passes and, where the bound lets them differ, in launches that are timed.
+static enum previous_mode previous_mode(const struct workload *w, const struct data_set *set, size_t i, bool timed)
+{
+    if (!w->compare_bits) return PREVIOUS_NONE;
+    if (!set->stored) return PREVIOUS_STORE;
+    return timed && bound_is_exact(&set->bound[i]) ? PREVIOUS_NONE : PREVIOUS_COMPARE;
+}
+
 // Compares what a launch left in a copy, and takes the findings away before anything else of the candidate can run.
-static int compare(struct workload *w, struct device_problem *p, unsigned copy, uint16_t pattern,
+static int compare(struct workload *w, struct device_problem *p, unsigned copy, uint16_t pattern, bool timed,
                    struct verify_finding *to, struct error *err)
 {
     struct data_set *set = &p->set[p->buffers.set[copy]];
-    enum previous_mode mode = !w->compare_bits ? PREVIOUS_NONE : set->stored ? PREVIOUS_COMPARE : PREVIOUS_STORE;
     int failed = cuda_zero(w->cuda, p->buffers.findings, p->buffers.count * sizeof *to, err);
     for (size_t i = 0; i < p->buffers.count && !failed; i++) {
         const struct device_buffer *b = &p->buffers.list[i];
@@ -36,8 +43,8 @@ static int compare(struct workload *w, struct device_problem *p, unsigned copy, 
         struct operand view = b->view;
         if (!buffer_is_output(b)) continue;
         view.device += (uint64_t)p->buffers.shift[copy];
-        failed = support_compare(w->support, &view, &set->bound[i], set->previous[i], mode, pattern, w->mask_key,
-                                 finding, err);
+        failed = support_compare(w->support, &view, &set->bound[i], set->previous[i], previous_mode(w, set, i, timed),
+                                 pattern, w->mask_key, finding, err);
         if (!failed && set->bound[i].expected)
             failed = support_judge(w->support, &view, &set->bound[i], w->mask_key, finding, err);
     }
@@ -55,12 +62,13 @@ int verify_run(struct workload *w, size_t problem, unsigned copy, const struct w
     if ((failed = buffers_restore(&p->buffers, &copy, 1, pattern, err)) ||
         (work->restore && (failed = work->restore(work->self, err))) ||
         (failed = support_poison(w->support, (uint32_t)entropy_draw(), err)) ||
+        (w->measure_settings.cold && (failed = support_flush(w->support, err))) ||
         (failed = cuda_event_record(w->cuda, w->events[2 * problem], err)) ||
         (failed = work->enqueue(work->self, p->buffers.shift[copy], err)) ||
         (failed = cuda_event_record(w->cuda, w->events[2 * problem + 1], err)))
         return failed;
     p->ran[set] = true;
-    return compare(w, p, copy, pattern, w->findings[2 * problem + set], err);
+    return compare(w, p, copy, pattern, false, w->findings[2 * problem + set], err);
 }
 
 int verify_end(struct workload *w, struct error *err)
@@ -215,7 +223,7 @@ enum trial_status verify_judge(const struct workload *w, size_t problem, struct 
 static int compare_sample(void *self, unsigned copy, uint16_t pattern, unsigned slot, struct error *err)
 {
     struct device_problem *p = self;
-    return compare(p->workload, p, copy, pattern, p->workload->samples[slot], err);
+    return compare(p->workload, p, copy, pattern, true, p->workload->samples[slot], err);
 }
 
 static enum trial_status judge_sample(void *self, unsigned slot, struct error *reason)

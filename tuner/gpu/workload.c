@@ -18,6 +18,10 @@
 static int read_settings(struct workload *w, struct error *err)
 {
     const json_t *verify = json_object_get(w->request, "verify"), *measure = json_object_get(w->request, "measure");
+    const char *objective = json_get_string(w->request, "objective", objective_words[0]);
+    int found = word_find(objective_words, objective);
+    if (found < 0) return error_set(err, "unknown objective '%s'", objective);
+    w->objective = (enum objective)found;
     w->seed = (uint64_t)json_get_integer(w->request, "seed", 1);
     return settings_read(verify_table, verify, &w->verify, err) ||
                    settings_read(measure_table, measure, &w->measure_settings, err)
@@ -52,6 +56,7 @@ static int open_problem(struct workload *w, struct device_problem *p, const json
     p->workload = w;
     p->name = json_get_string(from, "name", "?");
     p->tune = json_get_bool(from, "tune", true);
+    p->weight = json_get_number(from, "weight", 1);
     p->roles = json_object_get(from, "roles");
     int failed = buffers_open(&p->buffers, w->cuda, w->support, json_object_get(from, "buffers"),
                               (size_t)w->verify.guard_bytes, err);

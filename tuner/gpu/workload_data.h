@@ -11,7 +11,9 @@
 #include "tuner/gpu/device_operations.h"
 #include "tuner/gpu/machine.h"
 #include "tuner/gpu/measure.h"
+#include "tuner/gpu/race.h"
 #include "tuner/gpu/support.h"
+#include "tuner/trial/objective.h"
 
 enum { WORKLOAD_PROBLEMS_MAX = JOB_MAX_PROBLEMS };
 
@@ -29,6 +31,8 @@ struct device_problem {
     struct workload *workload;
     const char *name;    // this and roles are borrowed from the request, which the workload keeps
     bool tune;           // timed; otherwise only verified
+    double weight;       // of the objective
+    struct race race;    // what first launches were worth
     const json_t *roles; // sizes and scalars of the operation, by role
     struct buffers buffers;
     struct data_set set[2], *filled;    // `filled`: the set whose references are being computed
@@ -43,6 +47,7 @@ struct workload {
     struct measure *measure;
     struct measure_settings measure_settings;
     struct verify_settings verify;
+    enum objective objective;
     uint64_t seed;
     size_t problem_count, tuned_count;
     struct device_problem *problems;

@@ -12,12 +12,6 @@
 #include "tuner/base/text.h"
 #include "tuner/job/job_parts.h"
 
-const char *objective_name(enum objective objective)
-{
-    static const char *const names[] = {"geomean", "mean", "worst", "each"};
-    return names[objective];
-}
-
 const struct device_limits device_limits_h200 = {
     .sm_count = 132,
     .max_shared = 232448,
@@ -302,17 +296,7 @@ const char *job_compute_class(const struct job *job)
 
 double job_objective(const struct job *job, const double *times)
 {
-    double sum = 0, weights = 0, worst = 0;
-    bool logarithmic = job->objective == OBJECTIVE_GEOMEAN || job->objective == OBJECTIVE_EACH;
-    for (size_t p = 0; p < job->tuned_count; p++) {
-        double w = job->problems[p].weight;
-        if (job->objective == OBJECTIVE_EACH && isnan(times[p])) continue;
-        if (!(times[p] > 0)) return NAN;
-        sum += w * (logarithmic ? log(times[p]) : times[p]);
-        weights += w;
-        if (w * times[p] > worst) worst = w * times[p];
-    }
-    if (!(weights > 0)) return NAN;
-    if (job->objective == OBJECTIVE_WORST) return worst;
-    return logarithmic ? exp(sum / weights) : sum / weights;
+    double weights[JOB_MAX_PROBLEMS];
+    for (size_t p = 0; p < job->tuned_count; p++) weights[p] = job->problems[p].weight;
+    return objective_value(job->objective, weights, times, job->tuned_count);
 }

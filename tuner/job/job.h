@@ -20,6 +20,7 @@
 #include "tuner/base/error.h"
 #include "tuner/base/limits.h"
 #include "tuner/base/settings.h"
+#include "tuner/trial/objective.h"
 
 enum { JOB_MAX_NAME = 100 }; // characters of a job's name; limits.h has the other limits
 
@@ -100,8 +101,6 @@ struct problem {
     int64_t *sizes; // in the order of job.size_names
 };
 
-enum objective { OBJECTIVE_GEOMEAN, OBJECTIVE_MEAN, OBJECTIVE_WORST, OBJECTIVE_EACH };
-const char *objective_name(enum objective objective);
 
 enum reference_kind { REFERENCE_NONE, REFERENCE_OPERATION, REFERENCE_KERNEL, REFERENCE_LIBRARY, REFERENCE_NPY };
 
@@ -225,9 +224,7 @@ int tensor_map_resolve(const struct job *, const struct argument *, const int64_
 // message.
 int64_t job_problem_bytes(const struct job *, size_t problem, struct error *);
 
-// The objective (s, lower is better) of the tuned problems' times (s): their weighted geometric mean (also for `each`,
-// where every problem may have a kernel of its own), weighted mean, or the largest weighted one.
-// NaN when a time is unknown; for `each` it is left out, as long as there is another.
+// objective_value() of the tuned problems' times (s).
 double job_objective(const struct job *, const double *times);
 
 // The compute class that a job's operation is held to ("tf32"), or NULL where the operation has no classes. Static

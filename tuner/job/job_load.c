@@ -290,7 +290,6 @@ static void load_table(struct reader *r, const struct node *group, const char *w
     for (const char *const *name = more; *name; name++) room++;
     const char **known = memory_new(room, sizeof *known);
     for (const struct setting *s = table; s->name; s++) {
-        if (s->place == SETTING_REQUEST) continue;
         known[count++] = s->name;
         switch (s->kind) {
         case SETTING_BOOL:
@@ -343,7 +342,6 @@ static void load_metrics(struct reader *r, struct job *job, const struct node *c
 
 static void load_settings(struct reader *r, struct job *job, const struct node *root)
 {
-    static const char *const objectives[] = {"geomean", "mean", "worst", "each", NULL};
     static const char *const work[] = {"flops", "bytes", NULL}, *const budget[] = {"time",   "evaluations", "patience",
                                                                                    "target", "noise",       NULL};
     static const char *const search[] = {"strategy", "options", "seed", NULL};
@@ -351,7 +349,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     static const char *const counters[] = {"enabled", "metrics", NULL}, *const compile[] = {"timeout", "workers", NULL};
     const struct node *g;
 
-    job->objective = (enum objective)reader_word(r, root, "objective", objectives, OBJECTIVE_GEOMEAN);
+    job->objective = (enum objective)reader_word(r, root, "objective", objective_words, OBJECTIVE_GEOMEAN);
     job->regret = reader_number(r, root, "regret", 0, 1, 0.03);
     size_t holdout = 0;
     for (size_t p = 0; p < job->tuned_count; p++) holdout += job->problems[p].holdout;
@@ -384,7 +382,6 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     g = reader_group(r, root, "measure");
     load_table(r, g, "'measure'", measure_table, final, &job->measure);
     load_table(r, g ? reader_group(r, g, "final") : NULL, "'measure.final'", final_table, none, &job->measure);
-    job->measure.each = job->objective == OBJECTIVE_EACH;
     job->measure.rest_given = node_member(g, "rest") != NULL;
     if (job->measure.max_samples < job->measure.min_samples)
         reader_mistake(r, node_member(g, "max_samples"), "'max_samples' is below 'min_samples'");

@@ -167,14 +167,11 @@ static void pad_shared(struct single_run *single, const struct job *job, struct 
 static int add_trial(struct single_run *single, const struct job *job, const struct single_run_candidate *c,
                      size_t problem, bool verify, json_t *document, struct error *err)
 {
-    json_t *cutoff = json_array();
-    for (size_t i = 0; i < job->tuned_count; i++) json_array_append_new(cutoff, json_null());
     bool late;
-    json_t *answer =
-        single_run_ask(single,
-                       json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "op", "trial", "cubin", c->compiled.cubin, "config",
-                                 c->config, "cutoff", cutoff, "problems", c->problems, "verify", (int)verify),
-                       job->measure.timeout, &late, err);
+    json_t *answer = single_run_ask(single,
+                                    json_pack("{s:s, s:s, s:s, s:O, s:b}", "op", "trial", "cubin", c->compiled.cubin,
+                                              "config", c->config, "problems", c->problems, "verify", (int)verify),
+                                    job->measure.timeout, &late, err);
     if (late) {
         struct error why = *err;
         error_set(err, "%s: the kernel hangs, or measure.timeout of the job is too short for it", why.message);

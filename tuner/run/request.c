@@ -443,8 +443,9 @@ json_t *request_job(const struct job *job, int64_t memory, const struct compiled
     for (size_t i = 0; op && op->baselines && op->baselines[i].name; i++)
         json_array_append_new(baselines, json_string(op->baselines[i].name));
     free(values);
-    return json_pack("{s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "op", "job", "seed", (json_int_t)seed, "problems", problems,
-                     "reference", how, "verify", settings_write(verify_table, &job->verify), "measure",
+    return json_pack("{s:s, s:I, s:o, s:s, s:o, s:o, s:o, s:o}", "op", "job", "seed", (json_int_t)seed, "problems",
+                     problems, "objective", objective_words[job->objective], "reference", how, "verify",
+                     settings_write(verify_table, &job->verify), "measure",
                      settings_write(measure_table, &job->measure), "baselines", baselines);
 fail:
     free(values);

@@ -10,15 +10,13 @@
 
 void run_measure(struct run *r, struct task *t, size_t gpu)
 {
-    json_t *cutoff = json_array();
+    json_t *best = json_array();
     for (size_t p = 0; p < r->job->tuned_count; p++)
-        json_array_append_new(cutoff, isfinite(r->incumbent.times[p])
-                                          ? json_real(r->incumbent.times[p] * r->job->measure.slow_factor)
-                                          : json_null());
+        json_array_append_new(best, json_real_or_null(r->incumbent.times[p]));
     t->device_id = r->pool.gpus[gpu].uuid;
     pool_send_gpu(&r->pool, gpu,
                   json_pack("{s:s, s:s, s:s, s:o, s:O, s:b}", "op", "trial", "config", t->text, "cubin",
-                            t->compiled.cubin, "cutoff", cutoff, "problems", t->problems, "verify",
+                            t->compiled.cubin, "best", best, "problems", t->problems, "verify",
                             (int)r->job->verify.enabled),
                   r->job->measure.timeout);
 }

@@ -1,0 +1,24 @@
+// What a candidate's first launch tells of its time. The first launch after loading is longer than the later ones, by
+// a share that depends on the device, the problem and how long a launch takes; it is learned from the candidates that
+// were measured in full. A candidate whose first launch is too long even so ends there.
+#ifndef SWEETSPOT_GPU_RACE_H
+#define SWEETSPOT_GPU_RACE_H
+
+#include <stddef.h>
+
+enum { RACE_KEPT = 32, RACE_LEAST = 8 };
+
+// Of one problem. Zeroed: nothing is known.
+struct race {
+    double share[RACE_KEPT]; // first launch over median, of the candidates last measured
+    size_t count;            // of all that were ever learned
+};
+
+// A candidate's first launch and the median of its samples (s).
+void race_learn(struct race *, double first, double median);
+// What the median of a candidate with this first launch will hardly be below: the largest share of the last RACE_KEPT
+// candidates is taken off. A new share is beyond all of n others with a probability of 1/(n+1). 0 while fewer than
+// RACE_LEAST candidates are known.
+double race_bound(const struct race *, double first);
+
+#endif

@@ -1,0 +1,20 @@
+// What a search minimises: one number from the times of a job's tuned problems.
+#ifndef SWEETSPOT_TRIAL_OBJECTIVE_H
+#define SWEETSPOT_TRIAL_OBJECTIVE_H
+
+#include <stddef.h>
+
+enum objective { OBJECTIVE_GEOMEAN, OBJECTIVE_MEAN, OBJECTIVE_WORST, OBJECTIVE_EACH };
+
+// As in job files and requests, by objective; NULL at the end.
+extern const char *const objective_words[];
+
+// Lower is better (s), from the problems' times (s) and weights: the weighted geometric mean (also for `each`, over the
+// problems whose time is not NaN), the weighted mean, or the largest weighted time. NaN where a time is missing.
+double objective_value(enum objective, const double *weights, const double *times, size_t n);
+
+// How many times the objective of `best` that of `times` is; for `each`, on the problem where this is least. 0 where a
+// time is 0, which stands for "not known": a lower bound then.
+double objective_ratio(enum objective, const double *weights, const double *times, const double *best, size_t n);
+
+#endif
