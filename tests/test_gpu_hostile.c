@@ -22,7 +22,7 @@ enum verdict { VERDICT_OK, VERDICT_WRONG, VERDICT_HONEST, VERDICT_STEADY };
 static const char *const verdict_words[] = {"ok", "wrong", "honest", "steady"};
 
 enum { CASES_MAX = 128, CLASSES_MAX = 64, NAME_MAX_LENGTH = 64, ROW_TEXT_MAX = 4096 };
-static const double enough = 0.85; // of the time of `plain`: less is a gain
+static const double enough = 0.95; // of the time of `plain`: less is a gain
 
 struct hostile_case {
     char name[NAME_MAX_LENGTH];

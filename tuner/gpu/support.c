@@ -26,6 +26,7 @@ enum {
     SUMS_JOIN,
     PRODUCT,
     FLUSH,
+    YIELD,
     CEILING_FMA,
     CEILING_READ,
     CEILING_FP64,
@@ -48,6 +49,7 @@ static const char *const plain_names[PLAIN_COUNT] = {
     "sums_join",
     "product",
     "flush",
+    "yield",
     "ceiling_fma",
     "ceiling_read",
     "ceiling_fp64",
@@ -83,8 +85,8 @@ int support_open(struct support **out, struct cuda *cuda, const void *image, str
     cuda_info(cuda, &info);
     s->cuda = cuda;
     s->wide = (unsigned)info.sm_count * 8;
-    // Twice the L2: with less, a hashed cache with a policy other than strict LRU keeps some lines.
-    s->flush_bytes = 2 * (size_t)(info.l2_bytes > 0 ? info.l2_bytes : 64 << 20);
+    // Once the L2's size was enough on an H200.
+    s->flush_bytes = (size_t)(info.l2_bytes > 0 ? info.l2_bytes : 64 << 20) / 4 * 5;
     if ((result = cuda_module_load(cuda, image, &s->module, err)) ||
         (result = cuda_alloc(cuda, s->flush_bytes, &s->flush, err)) ||
         (result = cuda_alloc(cuda, (PARTIALS + 1) * sizeof(struct sums), &s->small, err)) ||
@@ -335,7 +337,8 @@ int support_flush(struct support *s, struct error *err)
 {
     int64_t n = (int64_t)(s->flush_bytes / 16);
     void *args[] = {&s->flush, &n, &s->small};
-    return launch_plain(s, FLUSH, s->wide, 1, BLOCK, args, err);
+    int failed = launch_plain(s, FLUSH, s->wide, 1, BLOCK, args, err);
+    return failed ? failed : launch_plain(s, YIELD, s->wide, 1, BLOCK, args, err);
 }
 
 int support_ceiling_fma(struct support *s, int loops, double *flops, struct error *err)

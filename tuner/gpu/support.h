@@ -102,7 +102,7 @@ int support_to_integer(struct support *, uint64_t from, int64_t n, uint64_t to, 
 int support_product(struct support *, const struct device_gemm *, struct error *err);
 int support_max_abs(struct support *, uint64_t from, int64_t n, double *result, struct error *err);
 int support_sums(struct support *, const struct operand *, struct device_sums *, struct error *err);
-// Evicts everything from the L2.
+// Evicts everything from the L2, lines that a kernel has marked as persisting included.
 int support_flush(struct support *, struct error *err);
 // What the device can do at most. FP32 multiply-adds alone: *flops is the launch's number of operations, two for each.
 // Reading alone.
