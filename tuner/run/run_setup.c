@@ -124,7 +124,9 @@ static void measure_ceilings(struct run *r)
 {
     const char *known;
     struct error err;
-    if (store_get_document(r->store, "ceilings", &known, NULL, &err) != 1) return;
+    int missing = store_get_document(r->store, "ceilings", &known, NULL, &err);
+    if (!missing) r->ceilings = json_parse(known, &err);
+    if (missing != 1) return;
     json_t *answer = pool_ask_gpu(&r->pool, json_pack("{s:s}", "op", "ceilings"), POOL_SETUP_TIMEOUT, &err);
     if (answer && json_object_get(answer, "flops_per_second")) {
         run_log(r, "ceilings: %.3g FP32 operations/s, %.4g bytes/s read",
@@ -133,6 +135,7 @@ static void measure_ceilings(struct run *r)
         char *text = json_dumps(answer, JSON_COMPACT);
         if (store_put_document(r->store, "ceilings", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
         free(text);
+        r->ceilings = json_incref(answer);
     } else {
         run_log(r, "no ceilings: %s", answer ? json_get_string(answer, "reason", "no reason given") : err.message);
     }
@@ -240,6 +243,7 @@ void run_release(struct run *r)
     for (size_t i = 0; i < r->metric_count; i++) free(r->metrics[i]);
     free(r->metrics);
     json_decref(r->job_answer);
+    json_decref(r->ceilings);
     json_decref(r->final_answer);
     if (r->display.log) fclose(r->display.log);
 }
