@@ -65,7 +65,7 @@ void least_of_pass(const struct operand *x, const struct operand *y, struct oper
 static int significant_bits(enum element type)
 {
     double roundoff = element_roundoff(type);
-    return roundoff > 0 ? (int)-log2(roundoff) : 8;
+    return roundoff > 0 ? (int)-log2(roundoff) : 7; // of i8, without the sign
 }
 
 // The share of vectors of n elements that are not all zero.
@@ -91,6 +91,7 @@ void least_of_product(const struct device_gemm *g, double per_scale, double per_
     if (g->beta != 0 && needed && g->c.data.finite) least->read += operand_bytes(&g->c);
     if (!a->full || !b->full || g->beta != 0) return;
     // alpha multiplies S and |C| alike.
-    int bits = (int)floor(-log2(6 * (per_scale * sqrt(k) + 4 * per_value))), most = significant_bits(g->a.type);
+    double room = 6 * (per_scale * sqrt(k) + 4 * per_value);
+    int most = significant_bits(g->a.type), bits = room > 0 ? (int)floor(-log2(room)) : most;
     least->bits = bits < 1 ? 1 : bits > most ? most : bits;
 }

@@ -27,8 +27,13 @@ static const struct {
 };
 enum { CHIPS = sizeof chips / sizeof *chips, NEWEST = 121 };
 
-static const int pipe_bits[PIPE_COUNT] = {[PIPE_FP64] = 53, [PIPE_FP32] = 24, [PIPE_FP64_TENSOR] = 53, [PIPE_TF32] = 11,
-                                          [PIPE_HALF] = 11, [PIPE_BYTE] = 8,  [PIPE_FOUR] = 3};
+// Bits of a factor on a pipe; one of an integer's is its sign. FP8 and FP4 have fewer.
+static const struct {
+    int bits, sign;
+} pipes[PIPE_COUNT] = {
+    [PIPE_FP64] = {53, 0}, [PIPE_FP32] = {24, 0}, [PIPE_FP64_TENSOR] = {53, 0}, [PIPE_TF32] = {11, 0},
+    [PIPE_HALF] = {11, 0}, [PIPE_BYTE] = {8, 1},  [PIPE_FOUR] = {4, 1},
+};
 
 void peaks_of_device(struct peaks *p, const struct peak_attributes *a)
 {
@@ -54,7 +59,7 @@ void peaks_raise(struct peaks *p, const json_t *ceilings)
     static const struct {
         const char *key;
         enum pipe pipe;
-    } pipes[] = {
+    } rates[] = {
         {"flops_per_second", PIPE_FP32},
         {"fp64_flops_per_second", PIPE_FP64},
         {"tensor_fp64_flops_per_second", PIPE_FP64_TENSOR},
@@ -67,7 +72,7 @@ void peaks_raise(struct peaks *p, const json_t *ceilings)
         {"wgmma_int8_flops_per_second", PIPE_BYTE},
         {"wgmma_fp8_flops_per_second", PIPE_BYTE},
     };
-    for (size_t i = 0; i < sizeof pipes / sizeof *pipes; i++) raise(&p->flops[pipes[i].pipe], ceilings, pipes[i].key);
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) raise(&p->flops[rates[i].pipe], ceilings, rates[i].key);
     raise(&p->memory_bytes, ceilings, "bytes_per_second");
     raise(&p->memory_bytes, ceilings, "copy_bytes_per_second");
     raise(&p->chip_bytes, ceilings, "l2_bytes_per_second");
@@ -78,9 +83,9 @@ static double product_rate(const struct peaks *p, int bits)
 {
     double tensor = 0, beside = 0;
     for (int k = 0; k < PIPE_COUNT; k++) {
-        int pieces = (bits + pipe_bits[k] - 1) / pipe_bits[k];
+        int pieces = (bits + pipes[k].sign + pipes[k].bits - 1) / pipes[k].bits;
         double rate = p->flops[k] / (2 * pieces - 1);
-        if (k == PIPE_FP32 && bits <= 11) rate *= bits <= 8 ? 4 : 2; // its lanes on INT8 and FP16: IDP4A, HFMA2
+        if (k == PIPE_FP32 && bits <= 11) rate *= bits <= 7 ? 4 : 2; // its lanes on INT8 and FP16: IDP4A, HFMA2
         if (k == PIPE_FP64 || k == PIPE_FP32)
             beside += rate;
         else

@@ -9,9 +9,9 @@
 // - Between the L2 and the multiprocessors: every byte once in the direction that has more of them, 64 a clock and
 //   multiprocessor (128 from sm_100 on). Multicast brings a line to many multiprocessors, but first to one.
 // - Arithmetic: on whichever pipe is fastest. A product of factors with b bits on a pipe of p bits takes ceil(b/p)
-//   pieces of each factor, and s pieces take at least 2s-1 products (Winograd, Arithmetic complexity of computations,
-//   1980), whether by Karatsuba's algorithm, three TF32 products for one of FP32, or residues. FP32 and FP64 pipes work
-//   beside the tensor cores, and add to them.
+//   pieces of each factor (an integer's bits include the sign), and s pieces take at least 2s-1 products (Winograd,
+//   Arithmetic complexity of computations, 1980), whether by Karatsuba's algorithm, three TF32 products for one of
+//   FP32, or residues. FP32 and FP64 pipes work beside the tensor cores, and add to them.
 #ifndef SWEETSPOT_GPU_PEAKS_H
 #define SWEETSPOT_GPU_PEAKS_H
 

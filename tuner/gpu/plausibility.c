@@ -37,19 +37,25 @@ static int measure(struct workload *w, struct error *err)
     return failed;
 }
 
-int plausibility_judge(struct workload *w, size_t problem, double time, enum trial_status *status, struct error *reason,
-                       struct error *err)
+// Infinite where a peak is unknown, 0 where nothing is known of the problem.
+static double least_time(struct workload *w, const struct device_problem *p, struct error *why)
 {
-    struct device_problem *p = &w->problems[problem];
     struct operation_least least = {0};
-    *status = STATUS_OK;
+    error_set(why, "nothing is known of it");
     if (!w->operation || !w->operation->least || p->unbounded) return 0;
     w->operation->least(&p->operation, &least);
     if (w->peaks_known == PEAKS_UNKNOWN) read_sheet(w);
+    return peaks_least_time(&w->peaks, &least, &w->measure_settings, &w->verify, why);
+}
+
+int plausibility_judge(struct workload *w, size_t problem, double time, enum trial_status *status, struct error *reason,
+                       struct error *err)
+{
+    *status = STATUS_OK;
     while (w->peaks_known != PEAKS_UNAVAILABLE) {
         struct error why;
-        double seconds = peaks_least_time(&w->peaks, &least, &w->measure_settings, &w->verify, &why);
-        if (!peaks_refuse(time, seconds, why.message, reason)) return 0;
+        double least = least_time(w, &w->problems[problem], &why);
+        if (!peaks_refuse(time, least, why.message, reason)) return 0;
         if (w->peaks_known == PEAKS_MEASURED) {
             *status = STATUS_IMPLAUSIBLE;
             return 0;
@@ -70,4 +76,17 @@ int plausibility_trust(struct workload *w, size_t problem, const char *library, 
     fprintf(stderr, "problem %s: times are not checked for being possible, since %s is faster than they allow: %s\n",
             w->problems[problem].name, library, reason.message);
     return 0;
+}
+
+json_t *plausibility_least(struct workload *w)
+{
+    json_t *array = json_array();
+    for (size_t k = 0; w->operation && k < w->problem_count; k++) {
+        struct error why;
+        if (!w->problems[k].tune) continue;
+        double seconds = least_time(w, &w->problems[k], &why);
+        json_array_append_new(array, json_pack("{s:I, s:o, s:s}", "problem", (json_int_t)k, "seconds",
+                                               json_real_or_null(seconds), "why", why.message));
+    }
+    return array;
 }

@@ -16,4 +16,8 @@ int plausibility_judge(struct workload *, size_t problem, double time, enum tria
 // refused on this problem from then on, and a note on stderr says so.
 int plausibility_trust(struct workload *, size_t problem, const char *library, double time, struct error *err);
 
+// The least seconds of every tuned problem, by the data sheet alone, and what takes them: "least" of the answer to
+// "job" (protocol.h). New reference; empty where the reference is no operation.
+json_t *plausibility_least(struct workload *);
+
 #endif

@@ -89,6 +89,21 @@ static void read_metrics(struct run *r)
         run_log(r, "counter not available here: %s", json_string_value(value));
 }
 
+static void read_least(struct run *r)
+{
+    size_t i;
+    json_t *value;
+    char shown[32];
+    json_array_foreach(json_object_get(r->job_answer, "least"), i, value)
+    {
+        int64_t p = json_get_integer(value, "problem", -1);
+        double seconds = json_get_number(value, "seconds", NAN);
+        if (p >= 0 && p < (int64_t)r->job->tuned_count && seconds > 0)
+            run_log(r, "problem %s takes %s at least: %s", r->job->problems[p].name,
+                    text_show_duration(seconds, shown, sizeof shown), json_get_string(value, "why", ""));
+    }
+}
+
 static void read_baselines(struct run *r)
 {
     size_t i;
@@ -223,6 +238,7 @@ int run_setup(struct run *r)
     policy_gpu_ready(&r->policy, 0);
     if (pool_start_gpus(&r->pool, err)) return EXIT_ENVIRONMENT;
     read_metrics(r);
+    read_least(r);
     read_baselines(r);
     measure_ceilings(r);
     run_collect_starts(r);
