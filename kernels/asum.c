@@ -6,6 +6,7 @@
 // where a missing block is: jobs verify small ragged problems beside the large one.
 #include <math.h>
 
+#include "kernels/least.h"
 #include "kernels/vectors.h"
 
 enum { N, X, RESULT };
@@ -54,6 +55,11 @@ static int reference(const struct device_operations *tools, const struct operati
     return tools->upload(tools->self, &sums.sum, sizeof sums.sum, expected->expected, err);
 }
 
+static void least(const struct operation_problem *p, struct operation_least *least)
+{
+    least_of_pass(&p->operand[X], &p->operand[RESULT], least);
+}
+
 static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state,
                       struct error *err)
 {
@@ -74,6 +80,7 @@ const struct operation operation_asum = {
     .roles = roles,
     .check = check,
     .deterministic = false,
+    .least = least,
     .reference = reference,
     .cpu = cpu,
     .baselines = baselines,

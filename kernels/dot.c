@@ -5,6 +5,7 @@
 // n = 10^6.
 #include <math.h>
 
+#include "kernels/least.h"
 #include "kernels/vectors.h"
 
 enum { N, X, Y, RESULT };
@@ -46,6 +47,17 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     return 0;
 }
 
+// An element matters unless its partner is zero.
+static void least(const struct operation_problem *p, struct operation_least *least)
+{
+    const struct operand *x = &p->operand[X], *y = &p->operand[Y];
+    bool finite = x->data.finite && y->data.finite;
+    least->written = operand_bytes(&p->operand[RESULT]);
+    if (finite) least->read = operand_bytes(x) * y->data.nonzero;
+    if (finite && !operand_is_same(x, y)) least->read += operand_bytes(y) * x->data.nonzero;
+    least->bits = 1;
+}
+
 static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state,
                       struct error *err)
 {
@@ -66,6 +78,7 @@ const struct operation operation_dot = {
     .roles = roles,
     .check = check,
     .deterministic = false,
+    .least = least,
     .cpu = cpu,
     .baselines = baselines,
 };

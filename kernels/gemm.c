@@ -44,6 +44,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/least.h"
 #include "kernels/operation.h"
 #include "tuner/base/memory.h"
 
@@ -265,6 +266,14 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     return 0;
 }
 
+static void least(const struct operation_problem *p, struct operation_least *least)
+{
+    struct device_gemm g = product(p);
+    struct operation_expected expected;
+    bound(p, &g, &expected);
+    least_of_product(&g, expected.per_scale, expected.per_value, least);
+}
+
 static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state,
                       struct error *err)
 {
@@ -313,6 +322,7 @@ const struct operation operation_gemm = {
     .roles = roles,
     .check = check,
     .deterministic = true,
+    .least = least,
     .reference = reference,
     .cpu = cpu,
     .baselines = baselines,

@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "kernels/least.h"
 #include "kernels/operation.h"
 
 enum { GEMV_M, GEMV_N, GEMV_ALPHA, GEMV_BETA, GEMV_TRANSPOSE, GEMV_A, GEMV_X, GEMV_Y };
@@ -134,6 +135,14 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     return 0;
 }
 
+static void least(const struct operation_problem *p, struct operation_least *least)
+{
+    struct device_gemm g = product(p);
+    struct operation_expected expected;
+    bound(p, &expected);
+    least_of_product(&g, expected.per_scale, expected.per_value, least);
+}
+
 static int run_gemv(const struct device_operations *tools, const struct operation_problem *p, void *state,
                     struct error *err)
 {
@@ -164,6 +173,7 @@ const struct operation operation_gemv = {
     .roles = roles,
     .check = check,
     .deterministic = true,
+    .least = least,
     .reference = reference,
     .cpu = cpu,
     .baselines = baselines,

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "kernels/least.h"
 #include "kernels/parallel.h"
 #include "kernels/vectors.h"
 #include "tuner/base/memory.h"
@@ -68,6 +69,12 @@ static int cpu(const struct operation_problem *p, struct operation_expected *exp
     return 0;
 }
 
+static void least(const struct operation_problem *p, struct operation_least *least)
+{
+    least_of_pass(&p->operand[X], &p->operand[VALUE], least);
+    least->written += operand_bytes(&p->operand[INDEX]);
+}
+
 static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state,
                       struct error *err)
 {
@@ -87,6 +94,7 @@ const struct operation operation_iamax = {
     .roles = roles,
     .check = check,
     .deterministic = true,
+    .least = least,
     .cpu = cpu,
     .baselines = baselines,
 };

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "kernels/least.h"
 #include "kernels/parallel.h"
 #include "kernels/vectors.h"
 #include "tuner/base/memory.h"
@@ -104,6 +105,11 @@ static int cpu_columns(const struct operation_problem *p, struct operation_expec
     return add(p, &expected[SUMS], p->operand[A].cols, p->operand[A].rows, 64, add_columns, err);
 }
 
+static void least(const struct operation_problem *p, struct operation_least *least)
+{
+    least_of_pass(&p->operand[A], &p->operand[SUMS], least);
+}
+
 static const struct operation_baseline none[] = {{NULL, NULL, false, NULL, NULL, NULL}};
 
 const struct operation operation_row_sums = {
@@ -113,6 +119,7 @@ const struct operation operation_row_sums = {
     .roles = roles,
     .check = check_rows,
     .deterministic = true,
+    .least = least,
     .cpu = cpu_rows,
     .baselines = none,
 };
@@ -124,6 +131,7 @@ const struct operation operation_column_sums = {
     .roles = roles,
     .check = check_columns,
     .deterministic = true,
+    .least = least,
     .cpu = cpu_columns,
     .baselines = none,
 };

@@ -6,6 +6,7 @@
 // n = 10^5, and not at 10^7. Nothing is said about squares that overflow: data must be within 10^18.
 #include <math.h>
 
+#include "kernels/least.h"
 #include "kernels/vectors.h"
 
 enum { N, X, RESULT };
@@ -62,6 +63,11 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     return 0;
 }
 
+static void least(const struct operation_problem *p, struct operation_least *least)
+{
+    least_of_pass(&p->operand[X], &p->operand[RESULT], least);
+}
+
 static int run_cublas(const struct device_operations *tools, const struct operation_problem *p, void *state,
                       struct error *err)
 {
@@ -81,6 +87,7 @@ const struct operation operation_nrm2 = {
     .roles = roles,
     .check = check,
     .deterministic = false,
+    .least = least,
     .reference = reference,
     .cpu = cpu,
     .baselines = baselines,

@@ -30,12 +30,20 @@ struct operation_role {
     const char *summary;
 };
 
+// What is known of the data in an operand. Zeroed: nothing.
+struct operand_data {
+    double nonzero; // at least this share of the elements is not 0
+    bool finite;    // neither infinities nor NaN
+    bool full;      // independent reals: all bits of the type are in use
+};
+
 // A row-major matrix (a vector is one row): element (i, j) lies at index i*ld + j.
 struct operand {
     enum element type;
     int64_t rows, cols, ld;
-    uint64_t device; // address on the GPU; 0 where only the host's copy exists
-    void *host;      // the host's copy, for cpu(); else NULL
+    struct operand_data data; // of what has contents before a launch
+    uint64_t device;          // address on the GPU; 0 where only the host's copy exists
+    void *host;               // the host's copy, for cpu(); else NULL
 };
 
 // One problem, its members indexed like the operation's table of roles.
@@ -59,6 +67,17 @@ struct operation_expected {
     int64_t *host_exact;
     float *host_scale;
     double per_scale, per_value, floor;
+};
+
+// The least that any right kernel does in one launch, whatever the algorithm. A time that is too short for it is a
+// mistake of measurement (tuner/gpu/peaks.h). Underestimating costs a check its teeth; overestimating would refuse a
+// right kernel, so that whatever cannot be excluded is allowed for: data that need not be looked at because others are
+// zero or not finite, faster algorithms, and arithmetic of fewer bits on faster pipes.
+struct operation_least {
+    double read;    // bytes of inputs that a multiprocessor must have seen
+    double written; // bytes of outputs
+    double flops;   // a multiply-add is two
+    int bits;       // significant ones that factors must have for results to be within the bound, at a tolerance of 1
 };
 
 struct device_gemm {
@@ -141,6 +160,8 @@ struct operation {
     // Whether a kernel of this operation gives the same bits in every run. False where a usual implementation finishes
     // with floating-point atomics; a job may say otherwise.
     bool deterministic;
+    // The least work of a problem that check() has accepted; *least is zeroed before.
+    void (*least)(const struct operation_problem *, struct operation_least *least);
     // Fills expected[role] of every output role; its `expected` and `scale` arrays are allocated by the caller, on the
     // device (reference) or the host (cpu). `reference` may be NULL: then cpu(), on all cores, is the only reference.
     // The old contents of an output that the job calls inout are in its operand.

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "kernels/least.h"
 #include "kernels/parallel.h"
 #include "kernels/vectors.h"
 #include "tuner/base/memory.h"
@@ -97,6 +98,11 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     return 0;
 }
 
+static void least(const struct operation_problem *p, struct operation_least *least)
+{
+    least_of_pass(&p->operand[X], &p->operand[Y], least);
+}
+
 static const struct operation_baseline none[] = {{NULL, NULL, false, NULL, NULL, NULL}};
 
 const struct operation operation_prefix_sum = {
@@ -107,6 +113,7 @@ const struct operation operation_prefix_sum = {
     .roles = roles,
     .check = check,
     .deterministic = false,
+    .least = least,
     .cpu = cpu,
     .baselines = none,
 };

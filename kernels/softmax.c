@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "kernels/least.h"
 #include "kernels/parallel.h"
 #include "kernels/vectors.h"
 
@@ -74,6 +75,11 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     return 0;
 }
 
+static void least(const struct operation_problem *p, struct operation_least *least)
+{
+    least_of_pass(&p->operand[X], &p->operand[Y], least);
+}
+
 static const struct operation_baseline none[] = {{NULL, NULL, false, NULL, NULL, NULL}};
 
 const struct operation operation_softmax = {
@@ -83,6 +89,7 @@ const struct operation operation_softmax = {
     .roles = roles,
     .check = check,
     .deterministic = true,
+    .least = least,
     .cpu = cpu,
     .baselines = none,
 };

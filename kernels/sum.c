@@ -13,6 +13,7 @@
 // is. That is why a job verifies ragged small problems beside the large one. There is a sharper tool: with a fill of
 // small integers every partial sum is an integer, and if sum|x| <= 1/u no order of additions rounds at all, so that the
 // bound is zero and the result must be exact; this is recognised here, whatever the fill is called.
+#include "kernels/least.h"
 #include "kernels/vectors.h"
 
 enum { SUM_N, SUM_X, SUM_RESULT };
@@ -97,6 +98,11 @@ static int cpu(const struct operation_problem *p, struct operation_expected *all
     return 0;
 }
 
+static void least(const struct operation_problem *p, struct operation_least *least)
+{
+    least_of_pass(&p->operand[SUM_X], &p->operand[SUM_RESULT], least);
+}
+
 static int run_asum(const struct device_operations *tools, const struct operation_problem *p, void *state,
                     struct error *err)
 {
@@ -119,6 +125,7 @@ const struct operation operation_sum = {
     .roles = roles,
     .check = check,
     .deterministic = false,
+    .least = least,
     .reference = reference,
     .cpu = cpu,
     .baselines = baselines,

@@ -741,9 +741,8 @@ extern "C" __global__ void __launch_bounds__(512) support_ceiling_shared(int loo
 }
 
 // Nothing but mma.sync on registers: 8 independent accumulators a warp, 16 * loops instructions on each, of operands of
-// either sign so that the sums stay small. `sink` is never written. wgmma, which reads shared memory, goes further on
-// sm_90a; mma.sync is what every architecture from sm_80 has. On an older one the kernels are empty, and are not
-// launched.
+// either sign so that the sums stay small. `sink` is never written. mma.sync is what every architecture from sm_80 has
+// (of FP8 from sm_89); wgmma, below, is sm_90a's own. On others the kernels are empty, and are not launched.
 #if __CUDA_ARCH__ >= 800
 template <typename M> static __device__ void tensor_ceiling(int loops, float *sink)
 {
@@ -802,6 +801,42 @@ struct tf32_mma {
     }
 };
 
+struct s8_mma {
+    enum { A = 4, B = 2, C = 4 };
+    using in = u32;
+    using out = int;
+    static __device__ u32 operand(u32 bits)
+    {
+        return bits & 0x81818181u;
+    } // four of -127, 1, -128 and 0
+    static __device__ void multiply(int (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
+    {
+        asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+                     "{%0, %1, %2, %3};"
+                     : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
+};
+
+#if __CUDA_ARCH__ >= 890
+struct fp8_mma {
+    enum { A = 4, B = 2, C = 4 };
+    using in = u32;
+    using out = float;
+    static __device__ u32 operand(u32 bits)
+    {
+        return (bits & 0x87878787u) | 0x30303030u;
+    } // four of [0.5, 1), either sign
+    static __device__ void multiply(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
+    {
+        asm volatile("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+                     "%9}, {%0, %1, %2, %3};"
+                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
+};
+#endif
+
 #if __CUDA_ARCH__ >= 900 // m8n8k4 goes no faster there than the FP64 pipe: 33.2 TFLOP/s on H200
 struct fp64_mma {
     enum { A = 8, B = 4, C = 4 };
@@ -854,6 +889,124 @@ extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_tf32(in
 extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_fp64(int loops, float *sink)
 {
     TENSOR_CEILING(fp64_mma);
+}
+extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_int8(int loops, float *sink)
+{
+    TENSOR_CEILING(s8_mma);
+}
+extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_fp8(int loops, float *sink)
+{
+#if __CUDA_ARCH__ >= 890
+    TENSOR_CEILING(fp8_mma);
+#else
+    (void)loops, (void)sink;
+#endif
+}
+
+// Nothing but wgmma: a warpgroup a block multiplies the same 64 rows of 32 bytes by the same 256 from shared memory, 16
+// * loops times. The rows lie as 8 x 16 bytes, neither swizzled nor padded, where each comes to lie does not matter
+// here.
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#define WGMMA_LIST                                                                                                 \
+    "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, "   \
+    "%23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, "    \
+    "%44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, "    \
+    "%65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, "    \
+    "%86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, "   \
+    "%106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, " \
+    "%124, %125, %126, %127}, %128, %129, p"
+#define WGMMA_4(kind, i) kind(c[i]), kind(c[(i) + 1]), kind(c[(i) + 2]), kind(c[(i) + 3])
+#define WGMMA_16(kind, i) WGMMA_4(kind, i), WGMMA_4(kind, (i) + 4), WGMMA_4(kind, (i) + 8), WGMMA_4(kind, (i) + 12)
+#define WGMMA_64(kind, i) \
+    WGMMA_16(kind, i), WGMMA_16(kind, (i) + 16), WGMMA_16(kind, (i) + 32), WGMMA_16(kind, (i) + 48)
+#define WGMMA(shape, kind, rest)                                                                                   \
+    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\nwgmma.mma_async.sync.aligned." shape " " WGMMA_LIST rest \
+                 ";\n}"                                                                                            \
+                 : WGMMA_64(kind, 0), WGMMA_64(kind, 64)                                                           \
+                 : "l"(a), "l"(b))
+
+struct bf16_wgmma {
+    using out = float;
+    using operand = bf16_mma;
+    static __device__ void multiply(float (&c)[128], u64 a, u64 b)
+    {
+        WGMMA("m64n256k16.f32.bf16.bf16", "+f", ", 1, 1, 0, 0");
+    }
+};
+struct tf32_wgmma {
+    using out = float;
+    using operand = tf32_mma;
+    static __device__ void multiply(float (&c)[128], u64 a, u64 b)
+    {
+        WGMMA("m64n256k8.f32.tf32.tf32", "+f", ", 1, 1");
+    }
+};
+struct s8_wgmma {
+    using out = int;
+    using operand = s8_mma;
+    static __device__ void multiply(int (&c)[128], u64 a, u64 b)
+    {
+        WGMMA("m64n256k32.s32.s8.s8", "+r", "");
+    }
+};
+struct fp8_wgmma {
+    using out = float;
+    using operand = fp8_mma;
+    static __device__ void multiply(float (&c)[128], u64 a, u64 b)
+    {
+        WGMMA("m64n256k32.f32.e4m3.e4m3", "+f", ", 1, 1");
+    }
+};
+
+// A matrix of `rows` rows of 32 bytes: blocks of 8 rows 128 bytes apart, the second 16 bytes of all rows behind them.
+static __device__ u64 wgmma_matrix(const void *at, int rows)
+{
+    u64 address = (u64)__cvta_generic_to_shared(at);
+    return (address >> 4 & 0x3fff) | (u64)rows << 16 | (u64)(128 >> 4) << 32;
+}
+
+template <typename M> static __device__ void wgmma_ceiling(int loops, float *sink)
+{
+    __shared__ __align__(128) u32 rows[(64 + 256) * 8];
+    typename M::out c[128] = {};
+    u32 seed = threadIdx.x * 2654435761u + blockIdx.x;
+    for (int i = threadIdx.x; i < (64 + 256) * 8; i += blockDim.x)
+        rows[i] = (u32)M::operand::operand(seed = seed * 1664525u + 1013904223u);
+    __syncthreads();
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    u64 a = wgmma_matrix(rows, 64), b = wgmma_matrix(rows + 64 * 8, 256);
+    for (int loop = 0; loop < loops; loop++) {
+        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#pragma unroll
+        for (int step = 0; step < 4; step++) M::multiply(c, a, b);
+        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    }
+    typename M::out sum = 0;
+#pragma unroll
+    for (int i = 0; i < 128; i++) sum += c[i];
+    if (sum == (typename M::out)1.2345e-33) *sink = (float)sum;
+}
+#define WGMMA_CEILING(M) wgmma_ceiling<M>(loops, sink)
+#else
+#define WGMMA_CEILING(M) (void)loops, (void)sink
+#endif
+
+extern "C" __global__ void __launch_bounds__(128) support_ceiling_wgmma_bf16(int loops, float *sink)
+{
+    WGMMA_CEILING(bf16_wgmma);
+}
+extern "C" __global__ void __launch_bounds__(128) support_ceiling_wgmma_tf32(int loops, float *sink)
+{
+    WGMMA_CEILING(tf32_wgmma);
+}
+extern "C" __global__ void __launch_bounds__(128) support_ceiling_wgmma_int8(int loops, float *sink)
+{
+    WGMMA_CEILING(s8_wgmma);
+}
+extern "C" __global__ void __launch_bounds__(128) support_ceiling_wgmma_fp8(int loops, float *sink)
+{
+    WGMMA_CEILING(fp8_wgmma);
 }
 
 #define TYPED(name, T)                                                                                              \

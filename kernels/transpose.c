@@ -5,6 +5,7 @@
 // does a mistake go unseen.
 #include <stdlib.h>
 
+#include "kernels/least.h"
 #include "kernels/parallel.h"
 #include "kernels/vectors.h"
 
@@ -126,6 +127,21 @@ static int reference_in_place(const struct device_operations *tools, const struc
     return on_device(tools, &p->operand[IN_PLACE_A], &expected[IN_PLACE_A], err);
 }
 
+static void least(const struct operation_problem *p, struct operation_least *least)
+{
+    least_of_pass(&p->operand[TRANSPOSE_A], &p->operand[TRANSPOSE_B], least);
+}
+
+// Nothing moves on the diagonal, and elements that are known to be equal need not be written.
+static void least_in_place(const struct operation_problem *p, struct operation_least *least)
+{
+    const struct operand *a = &p->operand[IN_PLACE_A];
+    double moved = operand_bytes(a) - (double)a->rows * (double)element_size(a->type);
+    least->read = a->data.finite ? moved : 0;
+    least->written = a->data.full ? moved : 0;
+    least->bits = 1;
+}
+
 static int run_geam(const struct device_operations *tools, const struct operation_problem *p, void *state,
                     struct error *err)
 {
@@ -148,6 +164,7 @@ const struct operation operation_transpose = {
     .roles = roles,
     .check = check,
     .deterministic = true,
+    .least = least,
     .reference = reference,
     .cpu = cpu,
     .baselines = baselines,
@@ -160,6 +177,7 @@ const struct operation operation_transpose_in_place = {
     .roles = in_place_roles,
     .check = check_in_place,
     .deterministic = true,
+    .least = least_in_place,
     .reference = reference_in_place,
     .cpu = cpu_in_place,
     .baselines = none,

@@ -149,7 +149,8 @@ static json_t *problems_of(const json_t *request)
 
 static json_t *trial(const json_t *request)
 {
-    static const char *const plain[] = {"wrong", "out_of_bounds", "nondeterministic", "launch_error", "slow"};
+    static const char *const plain[] = {"wrong",        "out_of_bounds", "nondeterministic",
+                                        "launch_error", "slow",          "implausible"};
     note(request);
     if (mode_is(request, "abort")) abort();
     if (mode_is(request, "exit")) exit(0);
@@ -226,13 +227,15 @@ static json_t * final(const json_t *request)
         json_t *times = json_array();
         for (size_t k = 0; k < rounds; k++)
             json_array_append_new(times, json_real(time_of(one) * (1 + 0.001 * (double)(k % 5))));
-        bool wrong = mode_is(one, "final_wrong");
+        bool implausible = mode_is(one, "final_implausible"), wrong = mode_is(one, "final_wrong") || implausible;
         places -= !wrong;
-        json_array_append_new(entries,
-                              json_pack("{s:s, s:O, s:s, s:s, s:f, s:[{s:i, s:o, s:f, s:f}]}", "name", "candidate",
-                                        "trial", json_object_get(one, "trial"), "status", wrong ? "wrong" : "ok",
-                                        "reason", wrong ? "scripted" : "", "error", 0.1, "problems", "problem", 0,
-                                        "times", times, "error_max", 3e-6, "error_rms", 4e-7));
+        json_array_append_new(entries, json_pack("{s:s, s:O, s:s, s:s, s:f, s:[{s:i, s:o, s:f, s:f}]}", "name",
+                                                 "candidate", "trial", json_object_get(one, "trial"), "status",
+                                                 implausible ? "implausible"
+                                                 : wrong     ? "wrong"
+                                                             : "ok",
+                                                 "reason", wrong ? "scripted" : "", "error", 0.1, "problems", "problem",
+                                                 0, "times", times, "error_max", 3e-6, "error_rms", 4e-7));
     }
     json_t *times = json_array();
     for (size_t k = 0; k < rounds; k++) json_array_append_new(times, json_real(1.1e-3));

@@ -95,6 +95,36 @@ static void csv_has_one_line_a_problem_and_entry(void **state)
     free(out);
 }
 
+static void work_beyond_the_ceilings_is_doubted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *ceilings;
+        bool doubted;
+    } cases[] = {
+        {"{\"bytes_per_second\":1e11,\"flops_per_second\":1e12}", false},
+        {"{\"bytes_per_second\":1e11,\"flops_per_second\":1e9}", true}, // 33.6 MFLOP in 1.3 ms
+        {"{\"bytes_per_second\":1e11,\"l2_bytes_per_second\":1e9}", true},
+        // Measured before wgmma was: nothing is known of the fastest pipe.
+        {"{\"flops_per_second\":1e9,\"tensor_bf16_flops_per_second\":2e9}", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct store *store;
+        struct environment environment;
+        struct error err = {""};
+        char *errors;
+        if (!i) finished_trials(&job, "NVIDIA H200", "sm_90a");
+        if (!i) finished_final(&job);
+        assert_int_equal(store_open(&store, job.store, false, &err), 0);
+        assert_int_equal(store_last_environment(store, &environment, &err), 0);
+        assert_int_equal(store_put_document(store, "ceilings", cases[i].ceilings, &err), 0);
+        store_close(store);
+        assert_int_equal(finished_run(cmd_compare, NULL, &errors, "compare", job.job, "--store", job.store, NULL), 0);
+        if (!!strstr(errors, "'work' says") != cases[i].doubted) fail_msg("case %zu: %s", i, errors);
+        free(errors);
+    }
+}
+
 static void json_is_json_with_the_same_figures(void **state)
 {
     (void)state;
@@ -352,6 +382,7 @@ int main(void)
         CASE(without_a_store_or_a_final_it_says_how_to_get_one),
         CASE(the_table_has_times_ratios_and_their_intervals),
         CASE(csv_has_one_line_a_problem_and_entry),
+        CASE(work_beyond_the_ceilings_is_doubted),
         CASE(json_is_json_with_the_same_figures),
         CASE(a_final_that_makes_no_sense_is_refused),
         CASE(ratios_are_to_the_kernel_that_is_chosen_for_the_problem),

@@ -19,8 +19,8 @@ static void all_right_of(const char *job, const char *script, const char *option
                 "$BIN/sweetspot status %s/job.cfg --store %s/g.db",
                 script, job, folder, folder, folder, options, folder, folder);
     if (r.status) fail_msg("%s, %s: status %d: %.3000s", job, script, r.status, r.err);
-    static const char *const bad[] = {" wrong",   " out_of_bounds", " nondeterministic", " crashed",
-                                      " timeout", " compile_error", " launch_error",     " pruned"};
+    static const char *const bad[] = {" wrong",         " out_of_bounds", " nondeterministic", " crashed", " timeout",
+                                      " compile_error", " launch_error",  " implausible",      " pruned"};
     // Of a random sample some may be pruned.
     for (size_t i = 0; i < sizeof bad / sizeof *bad - (*options != 0); i++)
         if (strstr(r.out, bad[i])) fail_msg("%s, %s:\n%.3000s\n%.3000s", job, script, r.out, r.err);

@@ -290,6 +290,14 @@ static void tensor_ceilings_are_in_their_order(void **state)
     assert_true(bf16 > 1.5 * tf32);
     assert_true(tf32 > 1.5 * json_get_number(ceilings, "flops_per_second", NAN));
     assert_true(json_get_number(ceilings, "tensor_fp64_flops_per_second", NAN) > 0);
+    assert_true(json_get_number(ceilings, "tensor_int8_flops_per_second", NAN) > 1.3 * bf16);
+    if (json_object_get(ceilings, "wgmma_bf16_flops_per_second")) { // sm_90a
+        double wgmma = json_get_number(ceilings, "wgmma_bf16_flops_per_second", NAN);
+        assert_true(wgmma > 0.95 * bf16);
+        assert_true(wgmma > 1.3 * json_get_number(ceilings, "wgmma_tf32_flops_per_second", NAN));
+        assert_true(json_get_number(ceilings, "wgmma_fp8_flops_per_second", NAN) > 1.3 * wgmma);
+        assert_true(json_get_number(ceilings, "wgmma_int8_flops_per_second", NAN) > 1.3 * wgmma);
+    }
     json_decref(document);
     e2e_remove(folder);
 }

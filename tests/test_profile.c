@@ -270,7 +270,7 @@ static void write_job(const char *folder)
     e2e_write(folder, "job.cfg",
               "name = \"fake\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\n"
               "parameters = ( { name = \"X\"; values = [1, 2, 7]; }, { name = \"MODE\"; values = [\"good\", \"wrong\", "
-              "\"compile_error\", \"nondeterministic\", "
+              "\"compile_error\", \"nondeterministic\", \"implausible\", "
               "\"hang\", \"abort\", \"profile_crash\", \"registers\", \"irreproducible\"]; } );\n"
               "constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\nproblems = ( { N = 1024; } );\nlaunch = { grid = "
               "[\"N\"]; block = [512]; };\n"
@@ -307,6 +307,7 @@ static const struct {
     {"", "profile -t X=1,MODE=abort", 1, "", "signal 6"},
     {"", "profile -t X=1,MODE=profile_crash", 1, "", "signal 6"},
     {"", "profile -t X=1,MODE=nondeterministic", 0, "two runs of this candidate differ", ""},
+    {"", "profile -t X=1,MODE=implausible", 0, "the time is not possible", ""},
     {"", "profile -t X=1,MODE=good -a nolibrary", 1, "", "no baseline 'nolibrary'"},
     {"", "profile -t X=1,MODE=good -a cublas", 0, "against cublas", ""},
     {"export FAKE_NO_COUNTERS='ERR_NVGPUCTRPERM: no permission';", "profile -t X=1,MODE=good", 3, "limited by",

@@ -70,6 +70,7 @@ static const struct {
     {"out_of_bounds", STATUS_OUT_OF_BOUNDS, "scripted"},
     {"nondeterministic", STATUS_NONDETERMINISTIC, "scripted"},
     {"launch_error", STATUS_LAUNCH_ERROR, "scripted"},
+    {"implausible", STATUS_IMPLAUSIBLE, "scripted"},
     {"slow", STATUS_SLOW, "scripted"},
     {"compile_error", STATUS_COMPILE_ERROR, "x.cu(3): error"},
     {"compile_timeout", STATUS_COMPILE_TIMEOUT, "deadline"},
@@ -165,6 +166,56 @@ static void a_finalist_that_is_wrong_on_fresh_data_does_not_win(void **state)
     e2e_expect(r.out, "times cublas");
     e2e_done(&r);
     e2e_remove(folder);
+}
+
+static void a_finalist_that_is_implausibly_fast_is_out_and_the_next_takes_its_place(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("final_implausible");
+    write_job(folder, "5, 7", "\"final_implausible\", \"good\"", "32");
+    struct outcome_of_command r = run_tune(folder, "", "");
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.out, "X=7,MODE=good");
+    e2e_expect(r.err, "is out of the final: implausible: scripted");
+    e2e_done(&r);
+    struct store *store = open_store(folder);
+    struct trial t;
+    struct error err;
+    assert_int_equal(store_find(store, "X=7,MODE=final_implausible", &t, &err), 0);
+    assert_int_equal(t.status, STATUS_IMPLAUSIBLE); // a verdict, over its ok
+    store_close(store);
+    e2e_remove(folder);
+}
+
+// The scripted device does 6e13 operations a second, and every trial takes about a millisecond.
+static void work_that_no_device_could_do_is_doubted_once_a_run_with_the_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *work, *part; // part: of the warning; NULL: there is none
+    } cases[] = {
+        {"work = { flops = \"N*1000000000\"; };\n", "job.cfg:11: 'work' says 1.024e+12 operations of problem N=1024"},
+        {"work = { bytes = \"N*1000000000\"; };\n", "job.cfg:11: 'work' says 1.024e+12 bytes of problem N=1024"},
+        {"work = { flops = \"N*30000000\"; bytes = \"N*3900000\"; };\n", NULL}, // 3e13 and 4e12 a second
+        {"", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = e2e_folder("work");
+        write_job(folder, "5, 6, 7", "\"good\"", "32");
+        char *path = text_format("%s/job.cfg", folder), *job = text_read_file(path, NULL),
+             *text = text_format("%s%s", job, cases[i].work);
+        e2e_write(folder, "job.cfg", text);
+        struct outcome_of_command r = run_tune(folder, "", "--no-final");
+        if (r.status) fail_msg("status %d: %s", r.status, r.err);
+        const char *warning = strstr(r.err, "'work' says");
+        if (cases[i].part) e2e_expect(r.err, cases[i].part);
+        if (warning && (!cases[i].part || strstr(warning + 1, "'work' says"))) fail_msg("case %zu: %s", i, r.err);
+        e2e_done(&r);
+        free(path);
+        free(job);
+        free(text);
+        e2e_remove(folder);
+    }
 }
 
 // Six trials of 0.7 s each, always two at the worker: together they take longer than the two seconds that one may take.
@@ -667,6 +718,8 @@ int main(void)
         cmocka_unit_test(counters_are_kept_for_all_but_the_candidate_that_kills_the_worker),
         cmocka_unit_test(who_ends_the_worker_in_the_final_is_out_and_the_others_race_again),
         cmocka_unit_test(a_finalist_that_is_wrong_on_fresh_data_does_not_win),
+        cmocka_unit_test(a_finalist_that_is_implausibly_fast_is_out_and_the_next_takes_its_place),
+        cmocka_unit_test(work_that_no_device_could_do_is_doubted_once_a_run_with_the_line),
         cmocka_unit_test(a_deadline_runs_from_when_the_request_is_at_the_head),
         cmocka_unit_test(the_final_is_on_other_data_than_the_search),
         cmocka_unit_test(a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winner),

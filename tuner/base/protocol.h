@@ -67,7 +67,10 @@
 //   <- {"id":2,"status":"ok",
 //       "baselines":[{"name":"cublas","detail":"algo ...","same_result":true,"reason":"why it is not available",
 //         "problems":[{"problem":0,FIGURES of a problem, VERDICT}, ..]}, ..],
+//       "least":[{"problem":0,"seconds":4.5e-5|null,"why":"moving 201 MB takes at 4.4 TB/s"}, ..],
 //       "metrics":["the keys that "count" will answer, in order"],"missing":[".."]}
+//     "least": what any kernel needs by the device's data sheet; null: the sheet is not known. Empty where the
+//     reference is no operation.
 //     A baseline has its tuned problems, none when it is not available.
 //     VERDICT = "status":..,"reason":..,"error":..,"error_max":..,"error_rms":..     only if "same_result"
 //
@@ -85,14 +88,17 @@
 //        "promotion":0,"nan":false,"tf32":false}
 //       A tensor map's lists are in CUDA's order, the contiguous dimension first; sizes and box are elements, strides
 //       bytes. Its type is the buffer's; tf32: rounded while loading.
-//   <- {"id":3,"status":"ok"|"slow"|"wrong"|"out_of_bounds"|"nondeterministic"|"launch_error"|"crashed","reason":"",
+//   <- {"id":3,"status":"ok"|"slow"|"wrong"|"out_of_bounds"|"nondeterministic"|"implausible"|"launch_error"|
+//       "crashed","reason":"",
 //       FIGURES of the trial,"throttled":false,"restart":true,
 //       "problems":[{"problem":0,FIGURES of a problem,"worst":[i,j]|null,"bad":0,"got":..,"want":..}, ..],
 //       "stages":[{"problem":0,"stage":0,FIGURES of a stage,"blocks_per_sm":1,"local_bytes":0,"registers":128}, ..],
 //       "phases":{"load":..,"verify":..,"measure":..,"again":..,"unload":..}}     wall seconds of each
 //     "worst" is the element with the largest error, "got" and "want" its values, "bad" how many are outside the bound;
-//     only where the problem was verified. "restart": the worker ends after this answer, because the candidate used
-//     the device's heap or printf buffer, which cannot be restored; otherwise missing.
+//     only where the problem was verified. "implausible": right, but faster than the operation's least work takes at
+//     the device's peaks (tuner/gpu/peaks.h), in a trial, or in a final's race. "restart": the worker ends after this
+//     answer, because the candidate used the device's heap or printf buffer, which cannot be restored; otherwise
+//     missing.
 //
 //   {"id":4,"op":"count","trials":[{"trial":17,"config":"..","cubin":"..","problems":[as above, the tuned]}, ..]}
 //     A trial may be {"trial":"cublas","baseline":"cublas"}: what the library launches for a problem is one stage.
@@ -132,9 +138,12 @@
 //   {"id":8,"op":"ceilings"}
 //   <- {"id":8,"status":"ok","flops_per_second":6.6e13,"bytes_per_second":4.5e12,"fp64_flops_per_second":..,
 //       "copy_bytes_per_second":..,"l2_bytes_per_second":..,"shared_bytes_per_second":..,
-//       "tensor_bf16_flops_per_second":..,"tensor_tf32_flops_per_second":..,"tensor_fp64_flops_per_second":..}
+//       "tensor_bf16_flops_per_second":..,"tensor_tf32_flops_per_second":..,"tensor_fp64_flops_per_second":..,
+//       "tensor_int8_flops_per_second":..,"tensor_fp8_flops_per_second":..,"wgmma_bf16_flops_per_second":..,
+//       "wgmma_tf32_flops_per_second":..,"wgmma_int8_flops_per_second":..,"wgmma_fp8_flops_per_second":..}
 //     Measured: FP32 multiply-adds, reading memory, FP64 multiply-adds, copying (bytes read and written), reading the
-//     L2, reading shared memory, and the tensor pipe by mma.sync, from sm_80 on (wgmma reaches more on sm_90a).
+//     L2, reading shared memory, and the tensor pipe by mma.sync, from sm_80 on (FP8: sm_89), and by wgmma on sm_90a.
+//     What the device does not have is left out.
 #ifndef SWEETSPOT_PROTOCOL_H
 #define SWEETSPOT_PROTOCOL_H
 
@@ -150,6 +159,7 @@ enum trial_status {
     STATUS_NONDETERMINISTIC,
     STATUS_CRASHED,
     STATUS_TIMEOUT,
+    STATUS_IMPLAUSIBLE,
     STATUS_COUNT
 };
 

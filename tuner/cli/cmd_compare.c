@@ -19,6 +19,7 @@
 #include "tuner/cli/session.h"
 #include "tuner/output/finals.h"
 #include "tuner/output/table.h"
+#include "tuner/run/work_check.h"
 #include "tuner/trial/trial_field.h"
 
 // From this many operations a byte on, a problem's rate is shown in operations, below it in bytes (both in csv and
@@ -407,6 +408,19 @@ static void print_json(const struct comparison *c)
     json_decref(root);
 }
 
+static void warn_work(struct comparison *c)
+{
+    json_t *ceilings = session_document(&c->session, "ceilings", NULL);
+    struct error warning;
+    for (size_t p = 0; p < c->session.job->tuned_count; p++) {
+        const struct final_entry *entry = final_choice(&c->final, p);
+        if (!work_is_doubtful(c->session.job, p, entry->problems[p].time.value, ceilings, &warning)) continue;
+        fprintf(stderr, "sweetspot: warning: %s\n", warning.message);
+        break;
+    }
+    json_decref(ceilings);
+}
+
 static void warn_failed(const struct comparison *c)
 {
     for (size_t i = 0; i < c->final.entry_count; i++) {
@@ -437,6 +451,7 @@ int cmd_compare(int argc, char **argv)
         (status = read_final(&c, o.job)) || (status = read_work(&c)))
         goto out;
     warn_failed(&c);
+    warn_work(&c);
     if (o.format == FORMAT_CSV) {
         print_csv(&c);
     } else if (o.format == FORMAT_JSON) {

@@ -6,6 +6,7 @@
 
 #include "tuner/base/memory.h"
 #include "tuner/gpu/gpu_trial.h"
+#include "tuner/gpu/plausibility.h"
 #include "tuner/gpu/verify.h"
 
 static int enqueue(void *self, int64_t shift, struct error *err)
@@ -109,6 +110,7 @@ static int measure(struct baselines *all, struct baseline *b, size_t k, json_t *
         return failed;
     // Problems that did not run have no findings of this pass: only this one is judged.
     status = verify_judge(w, k, &result, &reason);
+    if (status == STATUS_OK && (failed = plausibility_trust(w, k, b->name, times.time, err))) return failed;
     json_object_set_new(to, "status", json_string(status_name(status)));
     json_object_set_new(to, "reason", json_string(reason.message));
     json_object_set_new(to, "error", json_real_or_null(result.error));

@@ -6,7 +6,7 @@
 
 #include "tuner/base/protocol.h"
 
-enum { LAUNCHES = 12, WARM_UP_LAUNCHES = 200, LOOPS = 64, L2_LOOPS = 256, SHARED_LOOPS = 1024 };
+enum { LAUNCHES = 12, WARM_UP_LAUNCHES = 200, LOOPS = 64, L2_LOOPS = 256, SHARED_LOOPS = 1024, WGMMA_LOOPS = 256 };
 
 struct ceiling_context {
     struct workload *w;
@@ -31,19 +31,6 @@ static int shared(struct ceiling_context *g, double *amount, struct error *err)
     return support_ceiling_shared(g->w->support, SHARED_LOOPS, amount, err);
 }
 
-static int bf16(struct ceiling_context *g, double *amount, struct error *err)
-{
-    return support_ceiling_tensor(g->w->support, CEILING_BF16, g->compute, LOOPS, amount, err);
-}
-static int tf32(struct ceiling_context *g, double *amount, struct error *err)
-{
-    return support_ceiling_tensor(g->w->support, CEILING_TF32, g->compute, LOOPS, amount, err);
-}
-static int fp64_tensor(struct ceiling_context *g, double *amount, struct error *err)
-{
-    return support_ceiling_tensor(g->w->support, CEILING_FP64_TENSOR, g->compute, LOOPS, amount, err);
-}
-
 static int read(struct ceiling_context *g, double *amount, struct error *err)
 {
     *amount = (double)g->bytes;
@@ -61,25 +48,40 @@ static int l2(struct ceiling_context *g, double *amount, struct error *err)
     return support_ceiling_l2(g->w->support, g->memory, g->l2_bytes / 4, L2_LOOPS, amount, err);
 }
 
-enum { ANY = 0, TENSOR = 80 };
+enum { ANY = 0, AMPERE = 80, ADA = 89, HOPPER = 90, ALL_LATER = 9999 };
 
 static const struct {
     const char *key;
-    ceiling_launch *launch;
-    int compute; // the device must have
+    ceiling_launch *launch; // NULL: of the tensor pipe
+    int from, to;           // architectures that have it
+    enum ceiling_tensor tensor;
+    int loops;
 } ceilings[] = {
-    {"flops_per_second", fp32, ANY},
-    {"bytes_per_second", read, ANY},
-    {"fp64_flops_per_second", fp64, ANY},
-    {"copy_bytes_per_second", copy, ANY},
-    {"l2_bytes_per_second", l2, ANY},
-    {"shared_bytes_per_second", shared, ANY},
-    {"tensor_bf16_flops_per_second", bf16, TENSOR},
-    {"tensor_tf32_flops_per_second", tf32, TENSOR},
-    {"tensor_fp64_flops_per_second", fp64_tensor, TENSOR},
+    {"flops_per_second", fp32, ANY, ALL_LATER, 0, 0},
+    {"bytes_per_second", read, ANY, ALL_LATER, 0, 0},
+    {"fp64_flops_per_second", fp64, ANY, ALL_LATER, 0, 0},
+    {"copy_bytes_per_second", copy, ANY, ALL_LATER, 0, 0},
+    {"l2_bytes_per_second", l2, ANY, ALL_LATER, 0, 0},
+    {"shared_bytes_per_second", shared, ANY, ALL_LATER, 0, 0},
+    {"tensor_bf16_flops_per_second", NULL, AMPERE, ALL_LATER, CEILING_BF16, LOOPS},
+    {"tensor_tf32_flops_per_second", NULL, AMPERE, ALL_LATER, CEILING_TF32, LOOPS},
+    {"tensor_fp64_flops_per_second", NULL, AMPERE, ALL_LATER, CEILING_FP64_TENSOR, LOOPS},
+    {"tensor_int8_flops_per_second", NULL, AMPERE, ALL_LATER, CEILING_INT8, LOOPS},
+    {"tensor_fp8_flops_per_second", NULL, ADA, ALL_LATER, CEILING_FP8, LOOPS},
+    {"wgmma_bf16_flops_per_second", NULL, HOPPER, HOPPER, CEILING_WGMMA_BF16, WGMMA_LOOPS},
+    {"wgmma_tf32_flops_per_second", NULL, HOPPER, HOPPER, CEILING_WGMMA_TF32, WGMMA_LOOPS},
+    {"wgmma_int8_flops_per_second", NULL, HOPPER, HOPPER, CEILING_WGMMA_INT8, WGMMA_LOOPS},
+    {"wgmma_fp8_flops_per_second", NULL, HOPPER, HOPPER, CEILING_WGMMA_FP8, WGMMA_LOOPS},
 };
 
-static int fastest(struct ceiling_context *g, ceiling_launch *launch, double *rate, struct error *err)
+static int launch(struct ceiling_context *g, size_t which, double *amount, struct error *err)
+{
+    if (ceilings[which].launch) return ceilings[which].launch(g, amount, err);
+    return support_ceiling_tensor(g->w->support, ceilings[which].tensor, g->compute, ceilings[which].loops, amount,
+                                  err);
+}
+
+static int fastest(struct ceiling_context *g, size_t which, double *rate, struct error *err)
 {
     struct cuda *cuda = g->w->cuda;
     struct cuda_event *from = NULL, *to = NULL;
@@ -89,7 +91,7 @@ static int fastest(struct ceiling_context *g, ceiling_launch *launch, double *ra
     for (int i = 0; i < LAUNCHES && !failed; i++) {
         double one;
         failed = cuda_event_record(cuda, from, err);
-        if (!failed) failed = launch(g, &amount, err);
+        if (!failed) failed = launch(g, which, &amount, err);
         if (!failed) failed = cuda_event_record(cuda, to, err);
         if (!failed) failed = cuda_sync(cuda, err);
         if (!failed) failed = cuda_event_seconds(cuda, from, to, &one, err);
@@ -114,8 +116,8 @@ int ceilings_measure(struct workload *w, json_t *answer, struct error *err)
     if (!failed) failed = cuda_zero(w->cuda, g.memory, g.bytes, err);
     for (size_t i = 0; i < sizeof ceilings / sizeof *ceilings && !failed; i++) {
         double rate;
-        if (g.compute < ceilings[i].compute) continue;
-        failed = fastest(&g, ceilings[i].launch, &rate, err);
+        if (g.compute < ceilings[i].from || g.compute > ceilings[i].to) continue;
+        failed = fastest(&g, i, &rate, err);
         if (!failed) json_object_set_new(answer, ceilings[i].key, json_real(rate));
     }
     if (failed != CUDA_CRASHED && g.memory) cuda_free(w->cuda, g.memory);

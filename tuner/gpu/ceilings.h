@@ -1,6 +1,6 @@
 // What this device can do at most, measured: FP32 and FP64 multiply-adds, reading and copying memory, reading the L2
-// and shared memory, and the tensor pipe by mma.sync (on sm_90a wgmma reaches more: these are no ceilings for a kernel
-// that uses it). Every percentage of a ceiling in a report is of these, not of a data sheet.
+// and shared memory, and the tensor pipe by mma.sync and, on sm_90a, by wgmma. Every percentage of a ceiling in a
+// report is of these, not of a data sheet.
 #ifndef SWEETSPOT_GPU_CEILINGS_H
 #define SWEETSPOT_GPU_CEILINGS_H
 

@@ -7,7 +7,9 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
+#include "tuner/base/stats.h"
 #include "tuner/gpu/pipeline.h"
+#include "tuner/gpu/plausibility.h"
 #include "tuner/gpu/reference.h"
 #include "tuner/gpu/verify.h"
 #include "tuner/gpu/workload.h"
@@ -218,6 +220,30 @@ static int sample_all(struct gpu_final *f, struct measure_plan *const *plans, si
     return 0;
 }
 
+// Whether the medians of a race that was run are possible: libraries first, which are taken at their word.
+static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_t problem, struct error *err)
+{
+    int failed = 0;
+    for (int candidates = 0; candidates < 2; candidates++)
+        for (size_t i = 0; i < n && !failed && f->w->verify.enabled; i++) {
+            struct race_entry *e = &f->entries[order[i]];
+            enum trial_status status;
+            struct error reason;
+            if ((e->baseline == NULL) != candidates || e->status != STATUS_OK) continue;
+            double median = stats_median(e->times, f->rounds);
+            if (e->baseline) {
+                if (e->baseline->about->same_result)
+                    failed = plausibility_trust(f->w, problem, e->baseline->name, median, err);
+                continue;
+            }
+            failed = plausibility_judge(f->w, problem, median, &status, &reason, err);
+            if (failed || status == STATUS_OK) continue;
+            error_prefix(&reason, "problem %s", f->w->problems[problem].name);
+            disqualify(e, status, reason.message);
+        }
+    return failed;
+}
+
 // All rounds of one problem. `done` and `share` are for the progress.
 static int race_problem(struct gpu_final *f, size_t problem, double done, double share, struct error *err)
 {
@@ -253,10 +279,14 @@ static int race_problem(struct gpu_final *f, size_t problem, double done, double
     }
     for (size_t i = 0; i < n && failed != CUDA_CRASHED; i++) {
         struct race_entry *e = &f->entries[order[i]];
-        json_t *list = json_array();
         if (e->status == STATUS_OK && e->plan.status != STATUS_OK)
             disqualify(e, e->plan.status, e->plan.reason.message);
         measure_plan_free(w->measure, &e->plan);
+    }
+    if (!failed) failed = check_times(f, order, n, problem, err);
+    for (size_t i = 0; i < n && failed != CUDA_CRASHED; i++) {
+        struct race_entry *e = &f->entries[order[i]];
+        json_t *list = json_array();
         for (size_t round = 0; round < f->rounds; round++)
             json_array_append_new(list, json_real_or_null(e->times[round]));
         json_array_append_new(e->problems,

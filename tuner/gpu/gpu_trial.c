@@ -2,6 +2,7 @@
 //
 //     load -> all problems run and compared -> [wait] -> tuned problems timed, in batches, some launches compared ->
 //     [wait each] -> all problems run again, on both sets of data, and compared -> [wait] -> memory checked -> [wait]
+//     -> times found possible
 //
 // It is a race with the best candidate so far: one that is certainly more than `race` times slower ends after the first
 // run or after a problem, as `slow`. Its first runs are its times then.
@@ -17,6 +18,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
 #include "tuner/gpu/pipeline.h"
+#include "tuner/gpu/plausibility.h"
 #include "tuner/gpu/verify.h"
 #include "tuner/gpu/workload.h"
 #include "tuner/trial/trial_field.h"
@@ -234,6 +236,21 @@ static int check_memory(struct gpu_trial *t, struct error *err)
     return 0;
 }
 
+// What is right may still have been timed wrongly.
+static int check_times(struct gpu_trial *t, struct error *err)
+{
+    int failed = 0;
+    for (size_t k = 0; k < t->w->problem_count && t->status == STATUS_OK && !failed; k++) {
+        struct error reason;
+        if (!t->timed[k]) continue;
+        failed = plausibility_judge(t->w, k, t->times[k].time, &t->status, &reason, err);
+        if (failed || t->status == STATUS_OK) continue;
+        error_prefix(&reason, "problem %s", t->w->problems[k].name);
+        strcpy(t->reason, reason.message);
+    }
+    return failed;
+}
+
 static void set_times(struct trial_problem *problem, const struct measurement *m)
 {
     problem->time = m->time;
@@ -323,6 +340,7 @@ static int attempt(struct gpu_trial *t, const json_t *request, json_t *answer, s
     if (!failed) failed = run(t, &why);
     if (!failed || failed == CUDA_REFUSED || failed == CUDA_MEMORY) {
         int lost = check_memory(t, failed ? NULL : &why);
+        if (!lost && !failed && t->verify) lost = check_times(t, &why);
         if (lost) failed = lost;
         mark(t, "check");
     }

@@ -21,6 +21,7 @@
 #include "tuner/gpu/gpu_final.h"
 #include "tuner/gpu/gpu_profile.h"
 #include "tuner/gpu/gpu_trial.h"
+#include "tuner/gpu/plausibility.h"
 #include "tuner/gpu/workload.h"
 
 struct gpu_worker {
@@ -110,6 +111,7 @@ static int set_job(struct gpu_worker *w, json_t *request, json_t *answer, struct
     }
     json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
     json_object_set_new(answer, "baselines", measured);
+    json_object_set_new(answer, "least", plausibility_least(&w->workload));
     json_object_set_new(answer, "metrics", w->counting ? gpu_counting_keys(w->counting) : json_array());
     json_object_set_new(answer, "missing", w->counting ? gpu_counting_missing(w->counting) : json_array());
     return 0;

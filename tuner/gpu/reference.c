@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/least.h"
 #include "kernels/sweetspot_reference.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
@@ -59,6 +60,8 @@ int reference_bind(struct workload *w, struct device_problem *p, struct error *e
             return error_set(err, "buffer %s has the wrong direction for the role %s of %s", name, role[i].name,
                              w->operation->name);
         p->operation.operand[i] = b->view;
+        if (b->direction != DIRECTION_OUT)
+            p->operation.operand[i].data = operand_data_of(b->view.type, b->fill, b->low, b->high);
     }
     if (w->operation->check(&p->operation, err))
         return error_prefix(err, "%s, problem %s", w->operation->name, p->name);

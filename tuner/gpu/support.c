@@ -59,6 +59,12 @@ static const char *const plain_names[PLAIN_COUNT] = {
     "ceiling_tensor_bf16",
     "ceiling_tensor_tf32",
     "ceiling_tensor_fp64",
+    "ceiling_tensor_int8",
+    "ceiling_tensor_fp8",
+    "ceiling_wgmma_bf16",
+    "ceiling_wgmma_tf32",
+    "ceiling_wgmma_int8",
+    "ceiling_wgmma_fp8",
 };
 
 struct sums {
@@ -394,10 +400,23 @@ int support_ceiling_shared(struct support *s, int loops, double *amount, struct 
 int support_ceiling_tensor(struct support *s, enum ceiling_tensor kind, int compute, int loops, double *amount,
                            struct error *err)
 {
-    const double each[CEILING_TENSORS] = {2.0 * 16 * 8 * 16, 2.0 * 16 * 8 * 8,
-                                          compute >= 90 ? 2.0 * 16 * 8 * 16
-                                                        : 2.0 * 8 * 8 * 4}; // an instruction of a warp
+    // Operations of an instruction of a warp, or of a warpgroup.
+    const double mma = 2.0 * 16 * 8, wgmma = 2.0 * 64 * 256;
+    const double each[CEILING_TENSORS] = {[CEILING_BF16] = mma * 16,
+                                          [CEILING_TF32] = mma * 8,
+                                          [CEILING_FP64_TENSOR] = compute >= 90 ? mma * 16 : 2.0 * 8 * 8 * 4,
+                                          [CEILING_INT8] = mma * 32,
+                                          [CEILING_FP8] = mma * 32,
+                                          [CEILING_WGMMA_BF16] = wgmma * 16,
+                                          [CEILING_WGMMA_TF32] = wgmma * 8,
+                                          [CEILING_WGMMA_INT8] = wgmma * 32,
+                                          [CEILING_WGMMA_FP8] = wgmma * 32};
     void *args[] = {&loops, &s->small};
+    if (kind >= CEILING_WGMMA_BF16) { // two warpgroups a multiprocessor, since their sums take most registers
+        unsigned groups = s->wide / 4;
+        *amount = each[kind] * 4 * loops * groups;
+        return launch_plain(s, CEILING_TENSOR + (int)kind, groups, 1, 128, args, err);
+    }
     *amount = each[kind] * 8 * 16 * loops * (BLOCK / 32) * s->wide;
     return launch_plain(s, CEILING_TENSOR + (int)kind, s->wide, 1, BLOCK, args, err);
 }

@@ -114,9 +114,21 @@ int support_ceiling_fp64(struct support *, int loops, double *amount, struct err
 int support_ceiling_copy(struct support *, uint64_t from, uint64_t to, size_t bytes, double *amount, struct error *err);
 int support_ceiling_l2(struct support *, uint64_t from, size_t bytes, int loops, double *amount, struct error *err);
 int support_ceiling_shared(struct support *, int loops, double *amount, struct error *err);
-// The tensor pipe by mma.sync, which needs sm_80: m16n8k16 of bf16 and m16n8k8 of tf32, both summed in FP32; of FP64
-// m16n8k16, or m8n8k4 before sm_90. `compute`: 90 of sm_90a.
-enum ceiling_tensor { CEILING_BF16, CEILING_TF32, CEILING_FP64_TENSOR, CEILING_TENSORS };
+// The tensor pipe by mma.sync, which needs sm_80 (of FP8 sm_89): m16n8k16 of bf16, m16n8k8 of tf32, m16n8k32 of bytes,
+// summed in FP32 or INT32; of FP64 m16n8k16, or m8n8k4 before sm_90. And by wgmma, m64n256 of 32 bytes, on sm_90a
+// alone. `compute`: 90 of sm_90a.
+enum ceiling_tensor {
+    CEILING_BF16,
+    CEILING_TF32,
+    CEILING_FP64_TENSOR,
+    CEILING_INT8,
+    CEILING_FP8,
+    CEILING_WGMMA_BF16,
+    CEILING_WGMMA_TF32,
+    CEILING_WGMMA_INT8,
+    CEILING_WGMMA_FP8,
+    CEILING_TENSORS
+};
 int support_ceiling_tensor(struct support *, enum ceiling_tensor, int compute, int loops, double *amount,
                            struct error *err);
 

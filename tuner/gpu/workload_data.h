@@ -11,6 +11,7 @@
 #include "tuner/gpu/device_operations.h"
 #include "tuner/gpu/machine.h"
 #include "tuner/gpu/measure.h"
+#include "tuner/gpu/peaks.h"
 #include "tuner/gpu/race.h"
 #include "tuner/gpu/support.h"
 #include "tuner/trial/objective.h"
@@ -38,7 +39,11 @@ struct device_problem {
     struct data_set set[2], *filled;    // `filled`: the set whose references are being computed
     bool ran[2];                        // by set, in this pass
     struct operation_problem operation; // where the reference is an operation
+    bool unbounded;                     // its least work is estimated wrongly: no time is refused
 };
+
+// Where the device's peaks are known from. UNAVAILABLE: they could not be measured.
+enum peaks_known { PEAKS_UNKNOWN, PEAKS_OF_SHEET, PEAKS_MEASURED, PEAKS_UNAVAILABLE };
 
 struct workload {
     struct machine *machine;
@@ -62,6 +67,8 @@ struct workload {
     const struct operation *operation;   // NULL: the reference is another
     struct device_operations operations; // what it, and baselines, may call
     struct device_operations_context context;
+    struct peaks peaks; // plausibility.c's
+    enum peaks_known peaks_known;
 };
 
 #endif

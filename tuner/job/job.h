@@ -167,6 +167,7 @@ struct job {
     struct stage *stages;
     struct reference reference;
     struct expr *flops, *bytes; // work of a problem; NULL: unknown
+    int work_line;
     double budget_time;         // s; 0: none
     int64_t budget_evaluations; // 0: none
     struct stop_rules stop;     // other reasons to end

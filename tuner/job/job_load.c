@@ -360,6 +360,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
                        "all problems are held back: there is none to choose kernels for");
     if ((g = reader_group(r, root, "work"))) {
         reader_check_members(r, g, "'work'", work);
+        job->work_line = node_line(g);
         if (node_member(g, "flops")) job->flops = reader_expression(r, node_member(g, "flops"), job->symbols);
         if (node_member(g, "bytes")) job->bytes = reader_expression(r, node_member(g, "bytes"), job->symbols);
     }

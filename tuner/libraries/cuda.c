@@ -168,6 +168,7 @@ static void describe(struct cuda *c)
     i->l2_bytes = attribute(c, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
     i->max_cluster = attribute(c, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) ? 8 : 1; // the portable size
     i->clock_mhz = attribute(c, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000;
+    i->memory_clock_mhz = attribute(c, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) / 1000;
     i->memory_bus_bits = attribute(c, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
     driver.cuMemGetInfo(&free, &total);
     i->memory_bytes = total;

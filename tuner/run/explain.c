@@ -190,6 +190,8 @@ static int add_trial(struct single_run *single, const struct job *job, const str
     if (status_find(status) == STATUS_NONDETERMINISTIC)
         note(document, "two runs of this candidate differ: counters that are taken in several passes, each a run of "
                        "its own, need not fit together");
+    if (status_find(status) == STATUS_IMPLAUSIBLE)
+        note(document, "the time is not possible, and neither are rates and percentages that follow from it");
     json_decref(answer);
     return 0;
 }
@@ -275,7 +277,8 @@ static int add_lines(struct single_run *single, const struct single_run_candidat
 bool explain_worked(const json_t *document)
 {
     int status = status_find(json_get_string(document, "status", ""));
-    return status == STATUS_OK || status == STATUS_SLOW || status == STATUS_NONDETERMINISTIC;
+    return status == STATUS_OK || status == STATUS_SLOW || status == STATUS_NONDETERMINISTIC ||
+           status == STATUS_IMPLAUSIBLE;
 }
 
 json_t *explain_candidate(struct single_run *single, const struct job *job, const uint16_t *config, size_t problem,

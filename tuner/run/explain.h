@@ -19,10 +19,10 @@
 
 #include "tuner/run/single_run.h"
 
-// Whether the candidate ran and can be explained: ok, slow or nondeterministic.
+// Whether the candidate ran and can be explained: ok, slow, nondeterministic or implausible.
 bool explain_worked(const json_t *profile);
 
-// A new document. Its "status" is the trial's; with another than ok, slow or nondeterministic there is nothing but
+// A new document. Its "status" is the trial's; with one that cannot be explained there is nothing but
 // "reason". NULL with a message when a worker failed.
 json_t *explain_candidate(struct single_run *, const struct job *, const uint16_t *config, size_t problem,
                           const char *name, struct error *);

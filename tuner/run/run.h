@@ -71,6 +71,8 @@ struct run {
     struct worker_pool pool;
     struct job_setup setup;
     json_t *job_answer; // the first GPU worker's, to the job
+    json_t *ceilings;   // the store's document; NULL: unknown
+    bool work_doubted;  // the warning has been given
     size_t metric_count;
     char **metrics; // keys, in the order in which counters come
     struct store *store;

@@ -89,6 +89,21 @@ static void read_metrics(struct run *r)
         run_log(r, "counter not available here: %s", json_string_value(value));
 }
 
+static void read_least(struct run *r)
+{
+    size_t i;
+    json_t *value;
+    char shown[32];
+    json_array_foreach(json_object_get(r->job_answer, "least"), i, value)
+    {
+        int64_t p = json_get_integer(value, "problem", -1);
+        double seconds = json_get_number(value, "seconds", NAN);
+        if (p >= 0 && p < (int64_t)r->job->tuned_count && seconds > 0)
+            run_log(r, "problem %s takes %s at least: %s", r->job->problems[p].name,
+                    text_show_duration(seconds, shown, sizeof shown), json_get_string(value, "why", ""));
+    }
+}
+
 static void read_baselines(struct run *r)
 {
     size_t i;
@@ -124,7 +139,9 @@ static void measure_ceilings(struct run *r)
 {
     const char *known;
     struct error err;
-    if (store_get_document(r->store, "ceilings", &known, NULL, &err) != 1) return;
+    int missing = store_get_document(r->store, "ceilings", &known, NULL, &err);
+    if (!missing) r->ceilings = json_parse(known, &err);
+    if (missing != 1) return;
     json_t *answer = pool_ask_gpu(&r->pool, json_pack("{s:s}", "op", "ceilings"), POOL_SETUP_TIMEOUT, &err);
     if (answer && json_object_get(answer, "flops_per_second")) {
         run_log(r, "ceilings: %.3g FP32 operations/s, %.4g bytes/s read",
@@ -133,6 +150,7 @@ static void measure_ceilings(struct run *r)
         char *text = json_dumps(answer, JSON_COMPACT);
         if (store_put_document(r->store, "ceilings", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
         free(text);
+        r->ceilings = json_incref(answer);
     } else {
         run_log(r, "no ceilings: %s", answer ? json_get_string(answer, "reason", "no reason given") : err.message);
     }
@@ -220,6 +238,7 @@ int run_setup(struct run *r)
     policy_gpu_ready(&r->policy, 0);
     if (pool_start_gpus(&r->pool, err)) return EXIT_ENVIRONMENT;
     read_metrics(r);
+    read_least(r);
     read_baselines(r);
     measure_ceilings(r);
     run_collect_starts(r);
@@ -240,6 +259,7 @@ void run_release(struct run *r)
     for (size_t i = 0; i < r->metric_count; i++) free(r->metrics[i]);
     free(r->metrics);
     json_decref(r->job_answer);
+    json_decref(r->ceilings);
     json_decref(r->final_answer);
     if (r->display.log) fclose(r->display.log);
 }

@@ -11,6 +11,7 @@
 #include "tuner/recorded/observation.h"
 #include "tuner/run/run.h"
 #include "tuner/run/trial_record.h"
+#include "tuner/run/work_check.h"
 
 void run_fail(struct run *r, int exit_status, const struct error *why)
 {
@@ -129,6 +130,17 @@ static void tell(struct run *r, const uint16_t *config, enum trial_status status
     r->statistics.counts[status]++;
 }
 
+// Once a run.
+static void doubt_work(struct run *r, const double *times)
+{
+    struct error warning;
+    for (size_t p = 0; p < r->job->tuned_count && !r->work_doubted; p++)
+        if (work_is_doubtful(r->job, p, times[p], r->ceilings, &warning)) {
+            run_message(r, "warning: %s", warning.message);
+            r->work_doubted = true;
+        }
+}
+
 void run_commit(struct run *r, struct task *t, enum trial_status status, const char *reason, const json_t *answer)
 {
     struct trial_record record;
@@ -162,7 +174,10 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
     if (isfinite(trial->temperature)) s->temperature = trial->temperature;
     tell(r, t->config, trial->status, trial->objective, record.times);
     mark_told(&r->told, trial->id);
-    if (trial->status == STATUS_OK) note_best(r, trial->objective, record.times, t->text, trial->id);
+    if (trial->status == STATUS_OK) {
+        note_best(r, trial->objective, record.times, t->text, trial->id);
+        doubt_work(r, record.times);
+    }
     if (trial->status != STATUS_OK && trial->status != STATUS_SLOW &&
         (s->counts[trial->status] <= 3 || trial->status == STATUS_CRASHED || trial->status == STATUS_TIMEOUT))
         run_log(r, "trial %" PRId64 " %s: %.300s (%s)", trial->id, status_name(trial->status), trial->reason, t->text);

@@ -1,0 +1,92 @@
+// See plausibility.h.
+#include "tuner/gpu/plausibility.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "tuner/gpu/ceilings.h"
+
+static void read_sheet(struct workload *w)
+{
+    struct cuda_info info;
+    cuda_info(w->cuda, &info);
+    int boost = nvml_max_clock(w->machine->nvml);
+    struct peak_attributes attributes = {.sm_count = info.sm_count,
+                                         .clock_mhz = boost > info.clock_mhz ? boost : info.clock_mhz,
+                                         .memory_clock_mhz = info.memory_clock_mhz,
+                                         .memory_bus_bits = info.memory_bus_bits,
+                                         .l2_bytes = info.l2_bytes > 0 ? info.l2_bytes : 0};
+    sscanf(info.arch, "sm_%d", &attributes.compute);
+    peaks_of_device(&w->peaks, &attributes);
+    w->peaks_known = PEAKS_OF_SHEET;
+}
+
+static int measure(struct workload *w, struct error *err)
+{
+    struct error why;
+    json_t *ceilings = json_object();
+    int failed = ceilings_measure(w, ceilings, &why);
+    w->peaks_known = failed ? PEAKS_UNAVAILABLE : PEAKS_MEASURED;
+    if (failed)
+        fprintf(stderr, "times are not checked for being possible: the ceilings cannot be measured: %s\n", why.message);
+    else
+        peaks_raise(&w->peaks, ceilings);
+    json_decref(ceilings);
+    if (failed != CUDA_CRASHED) return 0;
+    *err = why;
+    return failed;
+}
+
+// Infinite where a peak is unknown, 0 where nothing is known of the problem.
+static double least_time(struct workload *w, const struct device_problem *p, struct error *why)
+{
+    struct operation_least least = {0};
+    error_set(why, "nothing is known of it");
+    if (!w->operation || !w->operation->least || p->unbounded) return 0;
+    w->operation->least(&p->operation, &least);
+    if (w->peaks_known == PEAKS_UNKNOWN) read_sheet(w);
+    return peaks_least_time(&w->peaks, &least, &w->measure_settings, &w->verify, why);
+}
+
+int plausibility_judge(struct workload *w, size_t problem, double time, enum trial_status *status, struct error *reason,
+                       struct error *err)
+{
+    *status = STATUS_OK;
+    while (w->peaks_known != PEAKS_UNAVAILABLE) {
+        struct error why;
+        double least = least_time(w, &w->problems[problem], &why);
+        if (!peaks_refuse(time, least, why.message, reason)) return 0;
+        if (w->peaks_known == PEAKS_MEASURED) {
+            *status = STATUS_IMPLAUSIBLE;
+            return 0;
+        }
+        int failed = measure(w, err);
+        if (failed) return failed;
+    }
+    return 0;
+}
+
+int plausibility_trust(struct workload *w, size_t problem, const char *library, double time, struct error *err)
+{
+    enum trial_status status;
+    struct error reason;
+    int failed = plausibility_judge(w, problem, time, &status, &reason, err);
+    if (failed || status == STATUS_OK) return failed;
+    w->problems[problem].unbounded = true;
+    fprintf(stderr, "problem %s: times are not checked for being possible, since %s is faster than they allow: %s\n",
+            w->problems[problem].name, library, reason.message);
+    return 0;
+}
+
+json_t *plausibility_least(struct workload *w)
+{
+    json_t *array = json_array();
+    for (size_t k = 0; w->operation && k < w->problem_count; k++) {
+        struct error why;
+        if (!w->problems[k].tune) continue;
+        double seconds = least_time(w, &w->problems[k], &why);
+        json_array_append_new(array, json_pack("{s:I, s:o, s:s}", "problem", (json_int_t)k, "seconds",
+                                               json_real_or_null(seconds), "why", why.message));
+    }
+    return array;
+}

@@ -1,0 +1,23 @@
+// Whether a time that was measured is possible at all: it is compared with the least work of the operation
+// (struct operation_least) at the device's peaks (peaks.h). Costs nothing as long as times are slower than the data
+// sheet allows; the first that is not makes the worker measure the ceilings, once a job, before it is refused.
+#ifndef SWEETSPOT_GPU_PLAUSIBILITY_H
+#define SWEETSPOT_GPU_PLAUSIBILITY_H
+
+#include "tuner/base/protocol.h"
+#include "tuner/gpu/workload_data.h"
+
+// Judges the seconds that one launch on a problem took: *status is STATUS_OK, or STATUS_IMPLAUSIBLE with the reason. No
+// time is refused where the reference is no operation. Fails only if the device does.
+int plausibility_judge(struct workload *, size_t problem, double time, enum trial_status *status, struct error *reason,
+                       struct error *err);
+
+// What a library took whose result was right. If that is implausible, the least work is estimated wrongly: nothing is
+// refused on this problem from then on, and a note on stderr says so.
+int plausibility_trust(struct workload *, size_t problem, const char *library, double time, struct error *err);
+
+// The least seconds of every tuned problem, by the data sheet alone, and what takes them: "least" of the answer to
+// "job" (protocol.h). New reference; empty where the reference is no operation.
+json_t *plausibility_least(struct workload *);
+
+#endif
