@@ -77,7 +77,8 @@
 //   {"id":3,"op":"trial","config":"BLOCK_M=128,..","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}, ..],
 //    "verify":true,"best":[0.012,null]}
 //     "config", here and below, is what sweetspot-replay goes by. All problems of the job, in its order. "best": for
-//     each tuned problem the seconds of the best candidate so far, by which others are slow; null or missing: none. STAGE =
+//     each tuned problem the seconds of the best candidate so far, by which others are slow; null or missing: none.
+//     STAGE =
 //     {"symbol":"gemm_simt","grid":[16,16,1],"block":[256,1,1],"cluster":[1,1,1],"shared":65536,
 //       "cooperative":false,"overlap":false,"args":[ARGUMENT, ..]} |
 //       {"operation":"gemm","by":"cublas","buffers":{"A":"A",..},"roles":{"M":2048,..}}: a library's call

@@ -101,7 +101,6 @@ struct problem {
     int64_t *sizes; // in the order of job.size_names
 };
 
-
 enum reference_kind { REFERENCE_NONE, REFERENCE_OPERATION, REFERENCE_KERNEL, REFERENCE_LIBRARY, REFERENCE_NPY };
 
 struct reference {
