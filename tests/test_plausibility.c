@@ -258,6 +258,10 @@ static void measured_ceilings_raise_peaks_and_never_lower_them(void **state)
     assert_true(fabs(p.memory_bytes - 1.05 * 4.8e12) < 1e6); // the copy's
     assert_true(fabs(p.flops[PIPE_BYTE] - 1.05 * 3e15) < 1e6);
     assert_true(p.flops[PIPE_HALF] == sheet.flops[PIPE_HALF] && p.chip_bytes == sheet.chip_bytes);
+    json_t *lower = json_pack("{s:f}", "flops_per_second", 5e13);
+    peaks_raise(&p, lower);
+    json_decref(lower);
+    assert_true(p.flops[PIPE_FP32] == sheet.flops[PIPE_FP32]);
 }
 
 static double time_of(const struct peaks *p, struct operation_least least, bool cold, double tolerance, double absolute,
