@@ -242,6 +242,14 @@ static json_t * final(const json_t *request)
     return json_pack("{s:s, s:o}", "status", "ok", "entries", entries);
 }
 
+static json_t *sanitize(const json_t *request)
+{
+    if (mode_is(request, "sanitize_crash")) abort();
+    if (mode_is(request, "sanitize_refused"))
+        return json_pack("{s:s, s:s}", "status", "launch_error", "reason", "scripted");
+    return json_pack("{s:s, s:s}", "status", "ok", "reason", "");
+}
+
 // Noted where $FAKE_LOG_CEILINGS is set: how often they were measured.
 static json_t *ceilings(void)
 {
@@ -266,6 +274,7 @@ int main(int argc, char **argv)
                  : !strcmp(op, "final")    ? final(request)
                  : !strcmp(op, "profile")  ? profile(request)
                  : !strcmp(op, "ceilings") ? ceilings()
+                 : !strcmp(op, "sanitize") ? sanitize(request)
                                            : json_pack("{s:s}", "status", "error");
         if (answer) {
             if (json_is_object(answer)) json_object_set(answer, "id", json_object_get(request, "id"));

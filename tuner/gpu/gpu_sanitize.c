@@ -38,7 +38,8 @@ static int move_apart(struct sanitized *s, size_t i, struct error *err)
     if (has_contents(b)) {
         a->contents = memory_try(b->bytes, 1, err);
         if (!a->contents) return -1;
-        if ((failed = cuda_download(cuda, a->contents, b->view.device, b->bytes, err)) || (failed = cuda_sync(cuda, err)))
+        if ((failed = cuda_download(cuda, a->contents, b->view.device, b->bytes, err)) ||
+            (failed = cuda_sync(cuda, err)))
             return failed;
     }
     if ((failed = cuda_alloc(cuda, b->bytes, &a->memory, err))) return failed;

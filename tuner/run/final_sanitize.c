@@ -57,7 +57,8 @@ static json_t *check(struct run *r, const struct task *t)
     log_trouble(r, t, document);
     struct error err;
     char *text = json_dumps(document, JSON_COMPACT);
-    if (store_put_trial_document(r->store, t->trial, SANITIZED_DOCUMENT, text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
+    if (store_put_trial_document(r->store, t->trial, SANITIZED_DOCUMENT, text, &err))
+        run_fail(r, EXIT_ENVIRONMENT, &err);
     free(text);
     return document;
 }

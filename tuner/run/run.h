@@ -132,7 +132,7 @@ int run_tell_stored(struct run *);     // the store's trials that were not told:
 void run_collect_starts(struct run *); // run_starts.c: from the store's other environments and --start-from
 void run_commit_counters(struct run *, struct task *, const json_t *counters);
 void run_condemn(struct run *, int64_t trial, enum trial_status, const char *reason); // a verdict of the final
-void run_fail(struct run *, int exit_status, const struct error *); // ends the run
+void run_fail(struct run *, int exit_status, const struct error *);                   // ends the run
 
 // final.c: the final.
 int run_final_begin(struct run *); // adds the finalists' tasks; 0 none to decide between

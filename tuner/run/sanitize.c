@@ -195,12 +195,23 @@ static void start(struct sanitizer *s, struct tool_run *run, const struct saniti
     run->worker = (struct worker){.to = -1, .from = -1, .errors = -1};
     run->log = text_format("%s/%s.log", folder, tool->name);
     run->begun = clock_now();
-    char *argv[] = {s->program, "--tool",           (char *)(uintptr_t)tool->name,
-                    "--log-file", run->log,         "--demangle",
-                    "no",       "--show-backtrace", "device",
-                    "--report-api-errors", "no",    "--print-limit",
-                    "100",      s->gpu_program,     "--device",
-                    s->device,  NULL};
+    char *argv[] = {s->program,
+                    "--tool",
+                    (char *)(uintptr_t)tool->name,
+                    "--log-file",
+                    run->log,
+                    "--demangle",
+                    "no",
+                    "--show-backtrace",
+                    "device",
+                    "--report-api-errors",
+                    "no",
+                    "--print-limit",
+                    "100",
+                    s->gpu_program,
+                    "--device",
+                    s->device,
+                    NULL};
     if (worker_start(&run->worker, tool->name, argv, &run->failure)) {
         json_decref(request);
         return;
@@ -235,12 +246,11 @@ static json_t *finish(struct sanitizer *s, struct tool_run *run, size_t tool, do
     if (*log.trouble) error_set(&why, "%s", log.trouble);
     if (answered && !*log.trouble && !log.ended) error_set(&why, "its log has no summary");
     const char *status = status_of(&log, answered && log.ended && !*log.trouble);
-    json_t *out = json_pack(
-        "{s:s, s:b, s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:f}", "tool", tools[tool].name, "advice",
-        (int)tools[tool].advice, "status", status, "errors", (json_int_t)log.errors, "warnings",
-        (json_int_t)log.warnings, "elsewhere", (json_int_t)log.elsewhere, "unprinted", (json_int_t)log.unprinted,
-        "first", log.errors ? log.first_error : log.first_warning, "reason", strcmp(status, "failed") ? "" : why.message,
-        "seconds", clock_now() - run->begun);
+    json_t *out = json_pack("{s:s, s:b, s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:f}", "tool", tools[tool].name, "advice",
+                            (int)tools[tool].advice, "status", status, "errors", (json_int_t)log.errors, "warnings",
+                            (json_int_t)log.warnings, "elsewhere", (json_int_t)log.elsewhere, "unprinted",
+                            (json_int_t)log.unprinted, "first", log.errors ? log.first_error : log.first_warning,
+                            "reason", strcmp(status, "failed") ? "" : why.message, "seconds", clock_now() - run->begun);
     if (out && log.errors) json_object_set_new(out, "out_of_bounds", json_boolean(log.out_of_bounds));
     json_decref(answer);
     unlink(run->log);
