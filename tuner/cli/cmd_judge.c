@@ -92,7 +92,7 @@ static void show(const struct judge_options *o, const struct job *job, const str
     if (o->format == 0) {
         judgement_print(stdout, document);
     } else {
-        json_dumpf(document, stdout, JSON_INDENT(1));
+        json_dumpf(document, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
         putchar('\n');
     }
     json_decref(document);

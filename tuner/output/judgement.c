@@ -46,7 +46,22 @@ static bool blamed(const struct judgement *j, const char *problem)
 {
     const char *at = strstr(j->reason.message, "problem "),
                *end = at ? at + strlen("problem ") + strlen(problem) : NULL;
-    return at && !strncmp(at + strlen("problem "), problem, strlen(problem)) && (*end == ':' || !*end);
+    return at && !strncmp(at + strlen("problem "), problem, strlen(problem)) && (*end == ':' || *end == ')' || !*end);
+}
+
+// The worst of all launches that were compared, in the trial and in the final, over what is allowed; NaN: none was, or
+// beyond every bound.
+static double worst_error(const struct judgement *j)
+{
+    const json_t *problems = json_object_get(j->trial, "problems"), *problem;
+    double worst =
+        json_get_number(with_integer(json_object_get(j->final, "entries"), "trial", JUDGE_TRIAL), "error", NAN);
+    size_t i;
+    json_array_foreach(problems, i, problem)
+    {
+        worst = fmax(worst, json_get_number(problem, "error", NAN));
+    }
+    return worst;
 }
 
 // What the trial says of a problem, and of its status what is known.
@@ -151,6 +166,7 @@ json_t *judgement_json(const struct judged_job *about, const struct judgement *j
                   "device", json_get_string(about->device, "name", "?"), "driver",
                   json_get_string(about->device, "driver", ""), "compiler", about->compiler, "right",
                   j->status == STATUS_OK, "status", status_name(j->status), "reason", j->reason.message);
+    json_object_set_new(root, "error", json_real_or_null(worst_error(j)));
     json_object_set_new(root, "seed", j->final ? json_integer((json_int_t)j->seed) : json_null());
     json_object_set_new(root, "compute", job_compute_class(job) ? json_string(job_compute_class(job)) : json_null());
     json_object_set_new(root, "problems", problems);

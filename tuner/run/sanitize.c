@@ -2,7 +2,7 @@
 #include "tuner/run/sanitize.h"
 
 #include <inttypes.h>
-#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +22,8 @@ enum { TOOLS = sizeof tools / sizeof *tools };
 
 // Instrumented kernels are 10 to 1000 times slower. What is larger than this is not tried.
 static const double most_flops = 0x1p38, most_bytes = 0x1p30;
+
+static const double grace = 1; // s, to read an answer and to write a summary
 
 struct sanitizer {
     char *program, *gpu_program, *device, version[32];
@@ -232,11 +234,11 @@ static json_t *finish(struct sanitizer *s, struct tool_run *run, size_t tool, do
                       const char *const *symbols, size_t symbol_count)
 {
     struct error why = run->failure;
-    double left = deadline - clock_now();
-    json_t *answer = run->started ? worker_wait(&run->worker, run->id, left > 0 ? left : 0, &why) : NULL;
+    double left = fmax(deadline - clock_now(), grace); // another tool may have taken all the time
+    json_t *answer = run->started ? worker_wait(&run->worker, run->id, left, &why) : NULL;
     s->stuck[tool] = run->started && !answer && run->worker.failure == WORKER_LATE;
-    left = deadline - clock_now();
-    if (run->started) worker_stop(&run->worker, s->stuck[tool] || left < 0 ? 0 : left); // it writes its summary
+    left = fmax(deadline - clock_now(), grace);
+    if (run->started) worker_stop(&run->worker, s->stuck[tool] ? 0 : left); // it writes its summary
     char *text = text_read_file(run->log, NULL);
     struct sanitizer_log log;
     sanitizer_log_read(text ? text : "", symbols, symbol_count, &log);

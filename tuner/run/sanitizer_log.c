@@ -45,9 +45,10 @@ static bool begins_with_any(const char *text, const char *const *list)
     return *list != NULL;
 }
 
+// With the point, so that a kernel is not taken for the file that it is in.
 static bool of_a_name(char c)
 {
-    return isalnum((unsigned char)c) || c == '_' || c == '$';
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '.';
 }
 
 // Whether the line has the symbol as a whole name.
