@@ -7,7 +7,7 @@
 
 #define JOB(parameters, problems)                                                                  \
     "name = \"fake\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n" parameters problems     \
-    "launch = { grid = [\"N\"]; block = [512]; };\n"                                                \
+    "launch = { grid = [\"N\"]; block = [512]; };\n"                                               \
     "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n" \
     "measure = { timeout = \"2s\"; final = { candidates = 2; rounds = 10; }; };\n"
 #define REFERENCE "reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = [512]; }; };\n"
@@ -28,7 +28,9 @@ static void write_jobs(const char *folder)
     e2e_write(folder, "unverified.cfg", JOB("", PROBLEMS) REFERENCE "verification = { enabled = false; };\n");
     e2e_write(folder, "unsanitized.cfg", JOB("", PROBLEMS) REFERENCE "verification = { sanitize = false; };\n");
     e2e_write(folder, "two.cfg",
-              "name = \"two\"; kernel = { template = \"x.cu\"; };\n" PROBLEMS REFERENCE
+              "name = \"two\"; kernel = { template = \"x.cu\"; };\n" PROBLEMS
+              "reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = [512]; };\n"
+              "  arguments = ( { buffer = \"y\"; } ); };\n"
               "stages = ( { entry = \"x\"; launch = { grid = [\"N\"]; block = [512]; };\n"
               "  arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); },\n"
               "  { entry = \"second\"; launch = { grid = [\"N\"]; block = [512]; }; arguments = ( { buffer = \"y\"; } "
