@@ -91,7 +91,7 @@ static const struct {
     {"", "job.cfg -s Y=3", 2, "", "no parameter 'Y'"},
     {"", "plain.cfg -s X=3", 2, "", "no parameter 'X'"},
     {"", "job.cfg -s X=7 -s MODE=wrong", 2, "", "constraints exclude X=7,MODE=wrong"},
-    {"", "none.cfg", 2, "", "cannot be judged without a reference"},
+    {"", "none.cfg", 2, "", "there is no 'reference"},
     {"", "unverified.cfg", 2, "", "cannot be judged without a reference"},
     {"", "job.cfg -p 2", 2, "", "1 problems that are tuned"},
     {"", "nothing.cfg", 2, "", "nothing.cfg"},
