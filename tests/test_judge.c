@@ -224,6 +224,30 @@ static void the_document_of_a_wrong_kernel_has_no_times(void **state)
     e2e_remove(folder);
 }
 
+// The other commands take such a job as well.
+static void a_job_without_parameters_is_one_configuration(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("judge_plain");
+    write_jobs(folder);
+    static const struct {
+        const char *command, *out;
+    } commands[] = {{"check plain.cfg", "0 parameters, 1 valid configurations of 1"},
+                    {"check empty.cfg", "0 parameters, 1 valid configurations of 1"},
+                    {"space plain.cfg", "valid size  1 "},
+                    {"tune plain.cfg -q --store p.db", "winner: trial 1, "},
+                    {"compare plain.cfg --store p.db", "compute-sanitizer 2025.3.1.0 on N=1024: "},
+                    {"header plain.cfg --store p.db --output p.h", "p.h"},
+                    {"profile plain.cfg --store p.db --cache cache", "Findings"}};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct outcome_of_command r = e2e_run(folder, FAKE "cd %s && $BIN/sweetspot %s", folder, commands[i].command);
+        if (r.status) fail_msg("%s: status %d\n%s\n%s", commands[i].command, r.status, r.out, r.err);
+        e2e_expect(r.out, commands[i].out);
+        e2e_done(&r);
+    }
+    e2e_remove(folder);
+}
+
 // The seed of the final's data is drawn, not that of the job.
 static void no_two_judgements_use_the_same_data(void **state)
 {
@@ -244,6 +268,7 @@ int main(void)
         cmocka_unit_test(the_document_has_what_its_description_says),
         cmocka_unit_test(the_document_of_a_right_kernel_has_times_and_ratios),
         cmocka_unit_test(the_document_of_a_wrong_kernel_has_no_times),
+        cmocka_unit_test(a_job_without_parameters_is_one_configuration),
         cmocka_unit_test(no_two_judgements_use_the_same_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
