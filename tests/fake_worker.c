@@ -2,6 +2,7 @@
 // misbehaves as the configuration's MODE says. Times are a function of the parameter X alone. Every measured
 // configuration is appended to the file $FAKE_LOG, so that a test can see what was measured, and how often.
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,8 @@ static json_t *trial(const json_t *request)
         if (mode_is(request, plain[i]))
             return json_pack("{s:s, s:s, s:o}", "status", plain[i], "reason", "scripted", "problems",
                              problems_of(request));
+    if (mode_is(request, "restart")) // it used the heap: the worker ends
+        return json_pack("{s:s, s:b, s:o}", "status", "ok", "restart", 1, "problems", problems_of(request));
     if (getenv("FAKE_DELAY")) usleep((useconds_t)atoi(getenv("FAKE_DELAY")));
     return json_pack("{s:s, s:o, s:f, s:f, s:f, s:f}", "status", "ok", "problems", problems_of(request), "busy", 0.01,
                      "wall", 0.02, "clock_mhz", 1980.0, "temperature", 40.0);
@@ -245,6 +248,20 @@ static json_t * final(const json_t *request)
     return json_pack("{s:s, s:o}", "status", "ok", "entries", entries);
 }
 
+// Mode sanitize_TOOL: what fake_sanitizer.sh has as a sample of that tool's log becomes the log.
+static json_t *sanitize(const json_t *request)
+{
+    const char *tool = getenv("FAKE_TOOL");
+    char mode[64], command[2048];
+    snprintf(mode, sizeof mode, "sanitize_%s", tool ? tool : "?");
+    snprintf(command, sizeof command, "cp '%s' '%s'", getenv("FAKE_TOOL_SAMPLE"), getenv("FAKE_TOOL_LOG"));
+    if (tool && mode_is(request, mode) && system(command)) abort();
+    if (mode_is(request, "sanitize_crash")) abort();
+    if (mode_is(request, "sanitize_refused"))
+        return json_pack("{s:s, s:s}", "status", "launch_error", "reason", "scripted");
+    return json_pack("{s:s, s:s}", "status", "ok", "reason", "");
+}
+
 // Noted where $FAKE_LOG_CEILINGS is set: how often they were measured.
 static json_t *ceilings(void)
 {
@@ -269,13 +286,16 @@ int main(int argc, char **argv)
                  : !strcmp(op, "final")    ? final(request)
                  : !strcmp(op, "profile")  ? profile(request)
                  : !strcmp(op, "ceilings") ? ceilings()
+                 : !strcmp(op, "sanitize") ? sanitize(request)
                                            : json_pack("{s:s}", "status", "error");
         if (answer) {
             if (json_is_object(answer)) json_object_set(answer, "id", json_object_get(request, "id"));
             json_write_line(STDOUT_FILENO, answer, &err);
         }
+        bool ends = json_get_bool(answer, "restart", false);
         json_decref(answer);
         json_decref(request);
+        if (ends) break;
     }
     free(line);
     return 0;

@@ -11,7 +11,7 @@
 
 #include "tuner/cli/commands.h"
 
-#define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
+#define FAKE "SWEETSPOT_SANITIZER=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
 #define NUMBER "[0-9][0-9.e+-]*"
 #define TIME "[0-9][0-9.]*(ms|us|ns|s|m[0-9]+s)"
 
@@ -38,6 +38,12 @@ static const struct blot status_blots[] = {
 };
 static const struct blot profile_blots[] = {
     {"(\"(compile|trial|count|lines)\": )" NUMBER, "\\1<number>"},
+    {NULL, NULL},
+};
+static const struct blot judge_blots[] = {
+    {"(\"seed\": )" NUMBER, "\\1<number>"},
+    {"/[^ \"]*/kernel[.]cu", "<folder>/kernel.cu"},
+    {"(\"template_hash\": \")[0-9a-f]{32}", "\\1<hash>"},
     {NULL, NULL},
 };
 static const struct blot replay_blots[] = {
@@ -86,6 +92,8 @@ static const struct {
     {"profile_json", "profile job.cfg --cache cache -t X=1,MODE=plain --format json", 0, profile_blots, NULL},
     {"limiter_table", "limiter job.cfg --cache cache -t X=1,MODE=plain", 0, NULL, NULL},
     {"limiter_json", "limiter job.cfg --cache cache -t X=1,MODE=plain --format json", 0, profile_blots, NULL},
+    {"judge_table", "judge judged.cfg --cache cache --set X=2", 0, judge_blots, NULL},
+    {"judge_json", "judge judged.cfg --cache cache --set X=2 --format json", 0, judge_blots, NULL},
     {"devices_table", "devices", 0, NULL, NULL},
     {"devices_csv", "devices --format csv", 0, NULL, NULL},
     {"devices_json", "devices --format json", 0, NULL, NULL},
@@ -162,7 +170,9 @@ static char *make_folder(void)
         e2e_run(folder,
                 "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s' && cd '%s' && "
                 "sed 's/X < 8/Z < 8/; s/geometry/geometri/; s/^name/nome/' job.cfg >mistaken.cfg && "
-                "sed 's/, { N = 1000; }//' job.cfg >measured.cfg",
+                "sed 's/, { N = 1000; }//' job.cfg >measured.cfg && "
+                "sed 's/enabled = false;//; s/^work/reference = { kernel = \"scale\"; launch = { grid = [ 1 ]; "
+                "block = [ 128 ]; }; }; work/' measured.cfg >judged.cfg",
                 folder, folder);
     assert_int_equal(r.status, 0);
     e2e_done(&r);

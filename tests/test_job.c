@@ -40,7 +40,6 @@ static const struct {
     {2, "kernel = { entry = \"x\"; };", 2, "lacks 'template'"},
     {2, "kernel = { template = \"x.cu\"; };", 2, "'entry', the kernel's name, is missing"},
     {2, "kernel = { template = 5; entry = \"x\"; };", 2, "'template' must be a string"},
-    {3, "parameters = ();", 3, "nothing to tune"},
     {3, "parameters = ( { name = \"BLOCK\"; values = [32, 32]; } );", 3, "has the value 32 twice"},
     {3, "parameters = ( { name = \"BLOCK\"; values = []; } );", 3, "has no values"},
     {3, "parameters = ( { name = \"BLOCK\"; values = [1]; }, { name = \"BLOCK\"; values = [2]; } );", 3,

@@ -15,6 +15,12 @@ extern "C" __global__ void axpy_expected(int n, float a, const float *x, const f
     if (i < n) y[i] = a * x[i] + y0[i];
 }
 
+extern "C" __global__ void square_expected(int n, const float *x, float *y)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i] * x[i];
+}
+
 // Matrices with padding behind each row: y = a*x + 1, and x added to b.
 extern "C" __global__ void matrix_expected(int rows, int cols, int ld, float a, const float *x, float *y, float *b)
 {

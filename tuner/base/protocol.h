@@ -145,6 +145,11 @@
 //     Measured: FP32 multiply-adds, reading memory, FP64 multiply-adds, copying (bytes read and written), reading the
 //     L2, reading shared memory, and the tensor pipe by mma.sync, from sm_80 on (FP8: sm_89), and by wgmma on sm_90a.
 //     What the device does not have is left out.
+//
+//   {"id":9,"op":"sanitize","config":"..","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}]}
+//     One problem, in buffers of exactly its sizes, launched twice: for compute-sanitizer, under which this worker then
+//     runs (sanitize.h) and whose log has the findings.
+//   <- {"id":9,"status":"ok"|"launch_error","reason":""}
 #ifndef SWEETSPOT_PROTOCOL_H
 #define SWEETSPOT_PROTOCOL_H
 

@@ -13,6 +13,8 @@ const struct setting verify_table[] = {
     {"exact", SETTING_BOOL, SETTING_SHARED, AT(exact), 0, 0, 1, {NULL}},
     {"deterministic", SETTING_BOOL, SETTING_SHARED, AT(deterministic), 1, 0, 1, {NULL}},
     {"guard_bytes", SETTING_INTEGER, SETTING_SHARED, AT(guard_bytes), 4096, 0, 1 << 30, {NULL}},
+    {"sanitize", SETTING_BOOL, SETTING_JOB, AT(sanitize), 1, 0, 1, {NULL}},
+    {"sanitize_timeout", SETTING_DURATION, SETTING_JOB, AT(sanitize_timeout), 60, 0, INFINITY, {NULL}},
     {0},
 };
 #undef AT

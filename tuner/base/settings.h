@@ -18,6 +18,9 @@ struct verify_settings {
     bool exact;                // no error at all is allowed
     bool deterministic;        // two runs must agree bit by bit
     int64_t guard_bytes;
+    // The driver's alone:
+    bool sanitize;           // finalists run under compute-sanitizer, where it exists
+    double sanitize_timeout; // s, one candidate under its tools
 };
 
 struct measure_settings {

@@ -18,7 +18,9 @@
 #include "tuner/cli/options.h"
 #include "tuner/cli/session.h"
 #include "tuner/output/finals.h"
+#include "tuner/output/sanitized.h"
 #include "tuner/output/table.h"
+#include "tuner/run/sanitize.h"
 #include "tuner/run/work_check.h"
 #include "tuner/trial/trial_field.h"
 
@@ -249,6 +251,30 @@ static void print_errors(const struct comparison *c)
     table_free(table);
 }
 
+// The second opinion on the winner, or on each kernel.
+static void print_sanitized(const struct comparison *c)
+{
+    const struct final *final = &c->final;
+    for (size_t k = 0; k < (final->kernel_count ? final->kernel_count : 1); k++) {
+        json_t *document = session_trial_document(&c->session, final->kernel_count ? final->kernels[k] : final->winner,
+                                                  SANITIZED_DOCUMENT);
+        const json_t *tools = json_object_get(document, "tools"), *tool;
+        char *words = sanitized_words(document);
+        size_t i;
+        if (words && final->kernel_count) printf("\nkernel %zu, %s\n", k, words);
+        if (words && !final->kernel_count) printf("\n%s\n", words);
+        json_array_foreach(tools, i, tool)
+        {
+            if (!strcmp(json_get_string(tool, "status", ""), "clean")) continue;
+            char *line = sanitized_tool_words(tool);
+            printf("  %s: %s\n", json_get_string(tool, "tool", "?"), line);
+            free(line);
+        }
+        free(words);
+        json_decref(document);
+    }
+}
+
 static void csv_number(struct table *table, double value)
 {
     if (isfinite(value))
@@ -296,7 +322,8 @@ static const char *const csv_titles[] = {"problem",
                                          "bytes_per_second",
                                          "ceiling_percent",
                                          "error_max",
-                                         "error_rms"};
+                                         "error_rms",
+                                         "sanitizers"};
 enum { CSV_TITLES = sizeof csv_titles / sizeof *csv_titles };
 
 // One line a problem and entry, so that the columns are the same for every job. Behind what the final says are the
@@ -331,6 +358,11 @@ static void print_csv(const struct comparison *c)
                                    c->work[p].flops / time, c->work[p].bytes / time, 100 * c->work[p].floor / time,
                                    problem->error_max,      problem->error_rms};
             for (size_t k = 0; k < sizeof more / sizeof *more; k++) csv_number(table, more[k]);
+            json_t *sanitized = session_trial_document(&c->session, entry->trial, SANITIZED_DOCUMENT);
+            char *words = sanitized_words(sanitized);
+            table_cell(table, "%s", words ? words : "");
+            free(words);
+            json_decref(sanitized);
             csv_figures(table, c, entry, p);
         }
     }
@@ -356,6 +388,8 @@ static json_t *json_trials(const struct comparison *c)
         if (!id || store_get(c->session.store, id, &trial, NULL)) continue;
         json_t *figures = trial_json(FIELD_TRIAL, &trial);
         json_object_set_new(figures, "trial", json_integer((json_int_t)id));
+        json_t *sanitized = session_trial_document(&c->session, id, SANITIZED_DOCUMENT);
+        json_object_set_new(figures, "sanitizers", sanitized ? sanitized : json_null());
         json_array_append_new(trials, figures);
     }
     return trials;
@@ -459,6 +493,7 @@ int cmd_compare(int argc, char **argv)
     } else {
         print_table(&c);
         print_errors(&c);
+        print_sanitized(&c);
     }
 out:
     free(c.work);

@@ -11,6 +11,7 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/run/probe.h"
+#include "tuner/run/sanitize.h"
 
 enum verdict { GOOD, PARTLY, BAD };
 
@@ -55,12 +56,26 @@ static void check_gpu(const json_t *hello)
         line(PARTLY, "cuBLAS", "not found: no comparison with it; set LD_LIBRARY_PATH to the CUDA libraries");
 }
 
+static void check_sanitizer(void)
+{
+    struct error why;
+    struct sanitizer *sanitizer = sanitizer_open("", NULL, &why);
+    if (sanitizer)
+        line(GOOD, "sanitizer", "compute-sanitizer %s looks at finalists and judged kernels",
+             sanitizer_version(sanitizer));
+    else
+        line(PARTLY, "sanitizer", "%s: no second opinion on finalists; CUDA has it in the package cuda-sanitizer",
+             *why.message ? why.message : "SWEETSPOT_SANITIZER=none");
+    sanitizer_close(sanitizer);
+}
+
 int cmd_doctor(int argc, char **argv)
 {
     const struct option_spec specs[] = {OPTION_END};
-    int status = options_parse(
-        specs, "Says what works on this machine (driver, GPU, counters, compiler, folders) and how to mend the rest.",
-        argc, argv);
+    int status = options_parse(specs,
+                               "Says what works on this machine (driver, GPU, counters, compiler, sanitizer, folders) "
+                               "and how to mend the rest.",
+                               argc, argv);
     if (status >= 0) return status;
     struct error err;
     status = EXIT_DONE;
@@ -89,6 +104,7 @@ int cmd_doctor(int argc, char **argv)
         printf("%23sInstall CUDA 12.8 or newer and build again with CUDA_HOME=/path/to/cuda\n", "");
         status = EXIT_ENVIRONMENT;
     }
+    check_sanitizer();
     if (access("out", W_OK) && (errno != ENOENT || access(".", W_OK))) {
         line(BAD, "folder out/", "cannot write: %s; use --store FILE elsewhere", strerror(errno));
         status = EXIT_ENVIRONMENT;

@@ -15,6 +15,8 @@
 #include "tuner/output/header.h"
 #include "tuner/output/header_section.h"
 #include "tuner/output/header_text.h"
+#include "tuner/output/sanitized.h"
+#include "tuner/run/sanitize.h"
 
 struct header_options {
     const char *job, *store, *output, *check;
@@ -120,6 +122,11 @@ static json_t *make_section(struct session *session, int64_t id, const struct fi
     if (!found)
         section = header_section(session->job, &session->environment, &trial, final, kernel, (const char *const *)ties,
                                  prefix, &err);
+    json_t *sanitized = section ? session_trial_document(session, id, SANITIZED_DOCUMENT) : NULL;
+    char *words = sanitized_words(sanitized);
+    if (words) json_object_set_new(section, "sanitizers", json_string(words));
+    free(words);
+    json_decref(sanitized);
     if (!section) *status = session_complain(found ? EXIT_ENVIRONMENT : EXIT_USAGE, &err);
     free(prefix);
     return section;

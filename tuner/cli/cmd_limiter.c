@@ -83,8 +83,11 @@ static int limiter(struct limiting *l)
         status = EXIT_USAGE;
     }
     if (status) return status;
-    struct single_run_options options = {
-        .device = l->device, .cache = l->cache ? l->cache : "out/cache", .metrics = "full", .say = candidate_spec_say};
+    struct single_run_options options = {.device = l->device,
+                                         .cache = l->cache ? l->cache : "out/cache",
+                                         .metrics = "full",
+                                         .rest = single_run_rest,
+                                         .say = candidate_spec_say};
     status = single_run_open(&l->single, l->source.session.job, &options, &err);
     if (status) return session_complain(status, &err);
     status = measure(l);

@@ -102,6 +102,7 @@ static int profile(struct profiling *p)
                                          .cache = cache,
                                          .metrics = p->o.no_counters ? NULL : "full",
                                          .baselines = p->spec.baseline || p->other.baseline,
+                                         .rest = single_run_rest,
                                          .say = candidate_spec_say};
     status = single_run_open(&p->single, p->source.session.job, &options, &err);
     free(cache);

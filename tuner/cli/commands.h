@@ -20,6 +20,7 @@ int cmd_tune(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_header(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_judge(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_limiter(int argc, char **argv);
 int cmd_list(int argc, char **argv);

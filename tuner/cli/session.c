@@ -85,6 +85,15 @@ void session_close(struct session *session)
     *session = (struct session){0};
 }
 
+json_t *session_trial_document(const struct session *session, int64_t trial, const char *kind)
+{
+    const char *text;
+    double when;
+    struct error err;
+    return trial && !store_get_trial_document(session->store, trial, kind, &text, &when, &err) ? json_parse(text, &err)
+                                                                                               : NULL;
+}
+
 char *session_device(const struct session *session)
 {
     const struct environment *e = &session->environment;

@@ -42,5 +42,7 @@ int session_build_space(struct session *);
 // The newest document of a kind as JSON, or NULL when there is none; the caller decrefs it. *when (may be NULL): Unix
 // time. A document that cannot be read is reported on stderr, and none for the caller.
 json_t *session_document(struct session *, const char *kind, double *when);
+// The newest document of one trial, or NULL. New reference.
+json_t *session_trial_document(const struct session *, int64_t trial, const char *kind);
 
 #endif

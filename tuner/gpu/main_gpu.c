@@ -20,6 +20,7 @@
 #include "tuner/gpu/gpu_counting.h"
 #include "tuner/gpu/gpu_final.h"
 #include "tuner/gpu/gpu_profile.h"
+#include "tuner/gpu/gpu_sanitize.h"
 #include "tuner/gpu/gpu_trial.h"
 #include "tuner/gpu/plausibility.h"
 #include "tuner/gpu/workload.h"
@@ -100,7 +101,7 @@ static int set_job(struct gpu_worker *w, json_t *request, json_t *answer, struct
     }
     w->has_job = true;
     failed = workload_open(&w->workload, &w->machine, request, err);
-    if (!failed) failed = ceilings_warm_up(&w->workload, err);
+    if (!failed && w->workload.tuned_count) failed = ceilings_warm_up(&w->workload, err);
     if (!failed) failed = baselines_open(&w->baselines, &w->workload, json_object_get(request, "baselines"), err);
     // Baselines leave their results in the outputs; whoever uses outputs next resets them first.
     json_t *measured = failed ? NULL : baselines_measure(&w->baselines, err);
@@ -146,12 +147,13 @@ static int serve(struct gpu_worker *w, json_t *request, json_t *answer, struct e
     if (!strcmp(op, "hello")) return hello(w, request, answer, err);
     if (!strcmp(op, "job")) return set_job(w, request, answer, err);
     bool known = !strcmp(op, "trial") || !strcmp(op, "count") || !strcmp(op, "final") || !strcmp(op, "ceilings") ||
-                 !strcmp(op, "profile");
+                 !strcmp(op, "profile") || !strcmp(op, "sanitize");
     if (!known) return error_set(err, "unknown request '%s'", op);
     if (!w->has_job) return error_set(err, "no job yet");
     if (!strcmp(op, "ceilings")) return ceilings_measure(&w->workload, answer, err);
     if (!strcmp(op, "trial")) return gpu_trial_run(&w->workload, request, answer, err);
     if (!strcmp(op, "profile")) return gpu_profile_run(&w->workload, request, answer, err);
+    if (!strcmp(op, "sanitize")) return gpu_sanitize_run(&w->workload, request, answer, err);
     if (!strcmp(op, "final")) return gpu_final_run(&w->workload, &w->baselines, request, answer, tell_progress, w, err);
     if (!w->counting && gpu_counting_open(&w->counting, &w->machine, NULL, err)) return -1;
     return gpu_counting_run(w->counting, &w->workload, &w->baselines, request, answer, err);

@@ -149,11 +149,10 @@ static void load_values(struct reader *r, struct job *job, const struct node *n,
     free(values);
 }
 
+// None is fine: one configuration, as a kernel that is only judged has it.
 static void load_parameters(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *list = reader_sequence(r, root, "parameters");
-    if (!node_member(root, "parameters")) reader_mistake(r, NULL, "there are no 'parameters' to tune");
-    if (list && !node_count(list)) reader_mistake(r, list, "'parameters' is empty: there is nothing to tune");
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *n = node_at(list, i);
         const char *name = node_is_group(n) ? reader_string(r, n, "name", NULL) : NULL;

@@ -130,6 +130,12 @@ static void comment_section(struct renderer *r, const json_t *section)
     double error = json_get_number(section, "error", NAN);
     if (isfinite(error)) fprintf(f, "; largest error %.2g of what is allowed", error);
     fputs("\n", f);
+    const char *sanitizers = json_get_string(section, "sanitizers", "");
+    if (*sanitizers) {
+        fputs(" *   ", f);
+        header_put_comment(f, sanitizers);
+        fputs("\n", f);
+    }
     free(date);
 }
 

@@ -58,6 +58,7 @@ void run_final_send(struct run *r, size_t gpu)
     json_t *candidates = json_array(), *baselines = json_array();
     size_t i;
     json_t *value;
+    run_final_sanitize(r, gpu);
     for (i = 0; i < r->policy.queue.count; i++) {
         const struct task *t = (const struct task *)r->policy.queue.tasks[i];
         if (t->queued.state != TASK_FINAL) continue;
@@ -202,13 +203,6 @@ static void put_final(struct run *r, json_t *decision, const json_t *entries)
     json_decref(document);
 }
 
-static void condemn(struct run *r, int64_t trial, enum trial_status status, const char *reason)
-{
-    struct error err;
-    run_message(r, "trial %" PRId64 " is out of the final: %s: %s", trial, status_name(status), reason);
-    if (store_add_verdict(r->store, trial, status, reason, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
-}
-
 static size_t judge_entries(struct run *r)
 {
     const json_t *list = json_object_get(r->final_answer, "entries"), *entry;
@@ -220,7 +214,7 @@ static size_t judge_entries(struct run *r)
         int status = status_find(word);
         if (status == STATUS_OK) continue;
         if (trial && status >= 0) {
-            condemn(r, trial, (enum trial_status)status, reason);
+            run_condemn(r, trial, (enum trial_status)status, reason);
             condemned++;
         } else {
             run_message(r, "%s is out of the final: %s: %s", json_get_string(entry, "name", "?"), word, reason);
@@ -259,10 +253,10 @@ enum final_outcome run_final_finish(struct run *r)
     bool crashed = status_find(json_get_string(r->final_answer, "status", "")) == STATUS_CRASHED;
     int64_t culprit = crashed ? json_get_integer(r->final_answer, "trial", 0) : r->final_blamed.trial;
     if (crashed && culprit > 0) {
-        condemn(r, culprit, STATUS_CRASHED, json_get_string(r->final_answer, "reason", ""));
+        run_condemn(r, culprit, STATUS_CRASHED, json_get_string(r->final_answer, "reason", ""));
         condemned++;
     } else if (!r->final_answer && culprit > 0) {
-        condemn(r, culprit, r->final_blamed.status, r->final_blamed.reason.message);
+        run_condemn(r, culprit, r->final_blamed.status, r->final_blamed.reason.message);
         condemned++;
     } else if (r->final_answer) {
         condemned = judge_entries(r);
@@ -274,7 +268,7 @@ enum final_outcome run_final_finish(struct run *r)
     if (decision)
         put_final(r, decision, entries);
     else
-        outcome = without_winner(r, condemned);
+        outcome = without_winner(r, condemned + r->final_condemned);
     json_decref(decision);
     drop_finalists(r);
     return outcome;

@@ -8,6 +8,7 @@
 
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
 #include "tuner/compile/source.h"
 #include "tuner/run/embedded.h"
 
@@ -15,6 +16,9 @@ int job_setup_space(struct job_setup *s, struct worker_pool *pool, struct job *j
                     struct error *err)
 {
     *s = (struct job_setup){.job = job, .cache = cache, .seed = seed};
+    char *parent = text_directory(cache);
+    mkdir(parent, 0777); // "out" of "out/cache"; if it cannot be made, nor can the cache
+    free(parent);
     if (mkdir(cache, 0777) && errno != EEXIST) {
         error_set(err, "cannot make the compile cache '%s': %s", cache, strerror(errno));
         return EXIT_ENVIRONMENT;

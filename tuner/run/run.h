@@ -18,6 +18,7 @@
 #include "tuner/run/incumbent.h"
 #include "tuner/run/job_setup.h"
 #include "tuner/run/policy.h"
+#include "tuner/run/sanitize.h"
 #include "tuner/run/tune.h"
 #include "tuner/run/worker_pool.h"
 #include "tuner/store/store.h"
@@ -90,6 +91,9 @@ struct run {
         enum trial_status status;
         struct error reason;
     } final_blamed;
+    struct sanitizer *sanitizer; // NULL: none, or not yet looked for
+    bool sanitizer_sought;
+    size_t final_condemned; // finalists that were out before the final's request was sent
     bool final_failed;
     bool fatal; // `failure` says why the run ends
     int fatal_status;
@@ -129,7 +133,8 @@ int run_tell_stored(struct run *);     // the store's trials that were not told:
                                        // lockstep ran out of time
 void run_collect_starts(struct run *); // run_starts.c: from the store's other environments and --start-from
 void run_commit_counters(struct run *, struct task *, const json_t *counters);
-void run_fail(struct run *, int exit_status, const struct error *); // ends the run
+void run_condemn(struct run *, int64_t trial, enum trial_status, const char *reason); // a verdict of the final
+void run_fail(struct run *, int exit_status, const struct error *);                   // ends the run
 
 // final.c: the final.
 int run_final_begin(struct run *); // adds the finalists' tasks; 0 none to decide between
@@ -137,6 +142,9 @@ void run_final_send(struct run *, size_t gpu);
 // The answer into the store, the summary onto stdout; who is out gets a verdict. Drops the finalists' tasks.
 enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_FAILED }; // AGAIN: nobody stands, but there may be others
 enum final_outcome run_final_finish(struct run *);
+// final_sanitize.c: the finalists under compute-sanitizer. One that does not stand gets a verdict and is no longer a
+// finalist. What was found is a document of the trial (sanitize.h).
+void run_final_sanitize(struct run *, size_t gpu);
 // final_each.c: what differs for objective "each". The decision from the answer's entries is the kernels' part of the
 // final's document; NULL when no set of candidates serves every problem.
 int run_final_begin_each(struct run *);

@@ -252,6 +252,7 @@ void run_release(struct run *r)
     policy_release(&r->policy);
     pool_release(&r->pool);
     job_setup_release(&r->setup);
+    sanitizer_close(r->sanitizer);
     free(r->told.marks);
     strategy_free(r->strategy);
     store_close(r->store);

@@ -237,3 +237,10 @@ int run_tell_stored(struct run *r)
     run_fail(r, EXIT_ENVIRONMENT, &err);
     return -1;
 }
+
+void run_condemn(struct run *r, int64_t trial, enum trial_status status, const char *reason)
+{
+    struct error err;
+    run_message(r, "trial %" PRId64 " is out of the final: %s: %s", trial, status_name(status), reason);
+    if (store_add_verdict(r->store, trial, status, reason, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
+}

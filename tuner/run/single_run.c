@@ -10,9 +10,6 @@
 
 enum { CLOSING_PATIENCE = 5 }; // s
 
-static const double rest =
-    400e-6; // s, unless the job says otherwise: as long as makes times repeatable and like ncu's (measure.c)
-
 struct single_run {
     struct job *job;
     struct worker_pool pool;
@@ -20,14 +17,15 @@ struct single_run {
     json_t *job_answer;
     char *device, *cache;
     bool counts;
+    bool ended; // the worker said that it ends ("restart"): another must be set up before the next question
     void (*say)(const char *text);
 };
 
 static json_t *describe_job(const struct single_run *single, const struct single_run_options *o)
 {
     json_t *request = job_setup_for_gpu(&single->setup);
-    if (!single->job->measure.rest_given)
-        json_object_set_new(json_object_get(request, "measure"), "rest", json_real(rest));
+    if (o->rest > 0 && !single->job->measure.rest_given)
+        json_object_set_new(json_object_get(request, "measure"), "rest", json_real(o->rest));
     json_t *names = o->metrics ? json_pack("[s]", o->metrics) : json_null();
     for (size_t i = 0; o->metrics && i < single->job->metric_count; i++)
         json_array_append_new(names, json_string(single->job->metrics[i]));
@@ -90,6 +88,26 @@ void single_run_say(const struct single_run *single, const char *text)
 bool single_run_counts(const struct single_run *single)
 {
     return single->counts;
+}
+bool single_run_died(const struct single_run *single)
+{
+    return single->pool.gpus[0].worker.failure == WORKER_DIED;
+}
+const char *single_run_compiler(const struct single_run *single)
+{
+    return single->pool.compiler;
+}
+const char *single_run_source_hash(const struct single_run *single)
+{
+    return single->setup.source_hash;
+}
+json_t *single_run_set_up(const struct single_run *single)
+{
+    return job_setup_for_gpu(&single->setup);
+}
+struct sanitizer *single_run_sanitizer(const struct single_run *single, struct error *why)
+{
+    return sanitizer_open(single->pool.gpu_program, single->pool.gpus[0].device, why);
 }
 const struct device_limits *single_run_limits(const struct single_run *single)
 {
@@ -164,7 +182,13 @@ void single_run_candidate_release(struct single_run_candidate *c)
 
 json_t *single_run_ask(struct single_run *single, json_t *request, double seconds, bool *late, struct error *err)
 {
+    if (single->ended && pool_set_up_again(&single->pool, err)) {
+        if (late) *late = false;
+        json_decref(request);
+        return NULL;
+    }
     json_t *answer = pool_ask_gpu(&single->pool, request, seconds, err);
+    single->ended = json_get_bool(answer, "restart", false);
     if (late) *late = !answer && single->pool.gpus[0].worker.failure == WORKER_LATE;
     if (!answer || strcmp(json_get_string(answer, "status", ""), PROTOCOL_ERROR)) return answer;
     error_set(err, "%s", json_get_string(answer, "reason", "the GPU worker failed"));

@@ -80,6 +80,7 @@ int worker_start(struct worker *w, const char *name, char *const argv[], struct 
         fprintf(stderr, "cannot run '%s': %s\n", argv[0], strerror(errno));
         _exit(127);
     }
+    setpgid(pid, pid); // whoever of the two comes first
     close(in[0]);
     close(out[1]);
     close(errors[1]);
@@ -236,7 +237,8 @@ int worker_receive(struct worker *w, json_t **answer, struct error *err)
 void worker_kill(struct worker *w)
 {
     if (w->pid) {
-        kill(w->pid, SIGKILL);
+        // Its group with it: a tool may stand before the worker.
+        if (kill(-w->pid, SIGKILL)) kill(w->pid, SIGKILL);
         while (waitpid(w->pid, &w->exit_status, 0) < 0 && errno == EINTR) {
         }
         w->pid = 0;

@@ -56,7 +56,7 @@ int worker_io(struct worker *, struct error *);
 // it).
 int worker_receive(struct worker *, json_t **answer, struct error *);
 
-// SIGKILL, reap, close. Afterwards not running; worker_start may be called again.
+// SIGKILL for its process group, reap, close. Afterwards not running; worker_start may be called again.
 void worker_kill(struct worker *);
 // Closes stdin and gives it `seconds` to end by itself before it is killed.
 void worker_stop(struct worker *, double seconds);

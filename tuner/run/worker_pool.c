@@ -218,6 +218,22 @@ int pool_set_up(struct worker_pool *p, json_t *request, json_t **answer, struct 
     return 0;
 }
 
+int pool_set_up_again(struct worker_pool *p, struct error *err)
+{
+    struct gpu_slot *slot = &p->gpus[0];
+    worker_kill(&slot->worker);
+    if (start_gpu(p, 0, err)) return EXIT_ENVIRONMENT;
+    json_t *hello = worker_wait(&slot->worker, slot->setup_id, HELLO_TIMEOUT, err);
+    if (!hello) return EXIT_ENVIRONMENT;
+    json_decref(hello);
+    json_t *answer = pool_ask_gpu(p, json_deep_copy(p->job_request), POOL_SETUP_TIMEOUT, err);
+    if (!answer) return EXIT_ENVIRONMENT;
+    int status = status_find(json_get_string(answer, "status", "")) == STATUS_OK ? 0 : refusal(answer, err);
+    json_decref(answer);
+    if (!status) slot->state = GPU_READY;
+    return status;
+}
+
 int pool_start_gpus(struct worker_pool *p, struct error *err)
 {
     for (size_t i = 0; i < p->gpu_count; i++)

@@ -81,6 +81,9 @@ json_t *pool_ask_gpu(struct worker_pool *, json_t *request, double seconds, stru
 // others. 0, or an exit status with a message.
 int pool_set_up(struct worker_pool *, json_t *request, json_t **answer, struct error *);
 
+// Replaces the first GPU worker by one that is set up likewise, and waits for it. 0, or an exit status with a message.
+int pool_set_up_again(struct worker_pool *, struct error *);
+
 // Starts every GPU worker that is not running: POOL_GPU_READY follows. -1 with a message.
 int pool_start_gpus(struct worker_pool *, struct error *);
 

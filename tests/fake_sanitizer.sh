@@ -1,0 +1,32 @@
+#!/bin/sh
+# Stands in for compute-sanitizer in tests of the driver: writes a sample log where the tool would write its own, and
+# becomes the worker. Which log: $FAKE_SANITIZER_LOGS/TOOL.txt, else tests/sanitizer/clean.txt; the scripted worker may
+# put tests/sanitizer/TOOL.txt in its place. With $FAKE_SANITIZER_HANG=TOOL that tool never answers, and the number of
+# its child is in $FAKE_SANITIZER_CHILD. Every start is a line "TOOL" in $FAKE_TOOLS.
+if [ "$1" = --version ]; then
+    echo 'NVIDIA (R) Compute Sanitizer'
+    echo 'Copyright (c) 2020-2025 NVIDIA Corporation'
+    echo 'Version 2025.3.1.0 (build 36398880) (public-release)'
+    exit 0
+fi
+folder=$(dirname "$0")/sanitizer
+log=/dev/null
+while [ $# -gt 0 ]; do
+    case $1 in
+    --tool) tool=$2 && shift 2 ;;
+    --log-file) log=$2 && shift 2 ;;
+    --*) shift 2 ;;
+    *) break ;;
+    esac
+done
+[ -z "$FAKE_TOOLS" ] || echo "$tool" >>"$FAKE_TOOLS"
+if [ "$FAKE_SANITIZER_HANG" = "$tool" ]; then
+    sleep 1000 &
+    echo $! >"$FAKE_SANITIZER_CHILD"
+    wait
+fi
+sample=$FAKE_SANITIZER_LOGS/$tool.txt
+[ -f "$sample" ] || sample=$folder/clean.txt
+cp "$sample" "$log"
+export FAKE_TOOL="$tool" FAKE_TOOL_LOG="$log" FAKE_TOOL_SAMPLE="$folder/$tool.txt"
+exec "$@"

@@ -1,0 +1,208 @@
+// sweetspot judge on real kernels: the ways in which published harnesses were fooled, and what only compute-sanitizer
+// sees. The kernels are cases of jobs in tests/hostile/.
+//
+// One by hand: sweetspot judge tests/hostile/fooled.cfg --set CASE=kept_for_address --no-counters
+#include "tests/gpu.h"
+
+#include <math.h>
+
+#include "tuner/base/json.h"
+
+// GAINLESS: a kernel that may be found right as long as it cannot profit: that is to say that it takes `enough` of the
+// time of the case `plain`.
+enum expected { RIGHT, WRONG, GAINLESS };
+static const double enough = 0.85;
+
+static const struct {
+    const char *way, *job, *name;
+    enum expected expected;
+} cases[] = {
+    {"a right kernel", "fooled", "plain", RIGHT},
+    {"outputs cached by address", "fooled", "kept_for_address", GAINLESS},
+    {"outputs cached by address", "fooled", "kept_for_sample", GAINLESS},
+    {"outputs cached by address", "leftovers", "kept_by_address", GAINLESS},
+    {"outputs cached by address", "sums", "total_kept_for_pointer", GAINLESS},
+    {"answers read from the reference's memory", "judge", "copies_expected_ahead", WRONG},
+    {"answers read from the reference's memory", "judge", "copies_answers_back", WRONG},
+    {"zeros within an absolute tolerance", "tiny", "zeros", WRONG},
+    {"zeros within an absolute tolerance", "fooled", "smallest_zero", WRONG},
+    {"work moved to where it is not timed", "fooled", "launched_from_device", WRONG},
+    {"work moved to where it is not timed", "fooled", "left_to_the_next", WRONG},
+    {"work moved to where it is not timed", "fooled", "answers_in_warm_up", WRONG},
+    {"work moved to where it is not timed", "stages", "rest_left_to_next", WRONG},
+    {"inputs of one distribution", "fooled", "constant_answer", WRONG},
+    {"inputs of one distribution", "fooled", "assumes_positive", WRONG},
+    {"inputs of one distribution", "sums", "constant_mean", WRONG},
+    {"inputs of one distribution", "data", "seed_by_sum", WRONG},
+    {"precision just inside a loose bound", "fooled", "half_precision", WRONG},
+    {"precision just inside a loose bound", "product", "f16_accumulator", WRONG},
+    {"sleeping in the warm-up", "fooled", "sleeps_at_first", GAINLESS},
+    {"sleeping in the warm-up", "fooled", "fast_at_first", GAINLESS},
+    {"sleeping in the warm-up", "timing", "sleeps_first", GAINLESS},
+};
+
+static json_t *judge(const char *folder, const char *before, const char *job, const char *name, const char *options,
+                     int *status)
+{
+    struct outcome_of_command r =
+        e2e_run(folder, "%s $BIN/sweetspot judge tests/hostile/%s.cfg --set CASE=%s --cache %s/cache -f json %s",
+                before, job, name, folder, options);
+    struct error err;
+    json_t *document = r.status <= 1 ? json_parse(r.out, &err) : NULL;
+    if (!document) fail_msg("%s/%s: status %d\n%s\n%s", job, name, r.status, r.out, r.err);
+    *status = r.status;
+    e2e_done(&r);
+    return document;
+}
+
+static double time_of(const json_t *document)
+{
+    const json_t *problem = json_array_get(json_object_get(document, "problems"), 0),
+                 *time = json_array_get(json_object_get(problem, "time"), 0);
+    return json_is_number(time) ? json_number_value(time) : NAN;
+}
+
+// The plain case of the same job.
+static double plain_time(const char *folder, const char *job)
+{
+    int status;
+    json_t *document = judge(folder, "", job, "plain", "--no-counters", &status);
+    double time = time_of(document);
+    if (status || !isfinite(time)) fail_msg("%s/plain: %s", job, json_get_string(document, "reason", ""));
+    json_decref(document);
+    return time;
+}
+
+static void no_known_way_to_fool_a_harness_fools_the_judge(void **state)
+{
+    NEEDS_GPU();
+    char *folder = e2e_folder("gpu_judge");
+    int bad = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int status;
+        json_t *document = judge(folder, "", cases[i].job, cases[i].name, "--no-counters", &status);
+        double time = time_of(document), plain = NAN;
+        bool right = json_get_bool(document, "right", false), good;
+        if (cases[i].expected == GAINLESS && right) plain = plain_time(folder, cases[i].job);
+        good = right == !status && (cases[i].expected == RIGHT   ? right && time > 0
+                                    : cases[i].expected == WRONG ? !right
+                                                                 : !right || time >= enough * plain);
+        bad += !good;
+        print_message("%s%-42s %s/%s: %s %.120s", good ? "" : "FOOLED: ", cases[i].way, cases[i].job, cases[i].name,
+                      json_get_string(document, "status", "?"), json_get_string(document, "reason", ""));
+        print_message(isfinite(plain) ? " %.3g us, plain %.3g us\n" : "\n", 1e6 * time, 1e6 * plain);
+        json_decref(document);
+    }
+    e2e_remove(folder);
+    assert_int_equal(bad, 0);
+}
+
+static void the_document_of_a_real_kernel_is_complete(void **state)
+{
+    NEEDS_GPU();
+    char *folder = e2e_folder("gpu_judge_document");
+    int status;
+    json_t *document = judge(folder, "", "product", "plain", "", &status);
+    const json_t *problem = json_array_get(json_object_get(document, "problems"), 0),
+                 *baseline = json_array_get(json_object_get(problem, "baselines"), 0);
+    assert_int_equal(status, 0);
+    assert_int_equal(json_get_integer(document, "version", 0), 1);
+    assert_int_equal(json_array_size(json_object_get(document, "problems")), 2);
+    assert_int_equal(json_array_size(json_object_get(problem, "samples")), 12);
+    assert_true(json_get_number(document, "error", 2) <= 1);
+    assert_true(json_number_value(json_array_get(json_object_get(baseline, "ratio"), 0)) > 0);
+    const json_t *counters = json_array_get(json_object_get(document, "counters"), 0);
+    // Without permission for counters there are none, and a note.
+    if (!json_object_size(json_object_get(counters, "values")))
+        assert_true(json_array_size(json_object_get(document, "notes")) > 0);
+    json_decref(document);
+    e2e_remove(folder);
+}
+
+#define REAL_TOOL "unset SWEETSPOT_SANITIZER;"
+
+// Skips the test where there is no compute-sanitizer.
+static bool have_sanitizer(const char *folder)
+{
+    int status;
+    json_t *document = judge(folder, REAL_TOOL, "sanitized", "plain", "--no-counters", &status);
+    bool ran = json_array_size(json_object_get(document, "sanitizers")) > 0;
+    for (size_t i = 0; i < json_array_size(json_object_get(document, "sanitizers")); i++) {
+        const json_t *tool = json_array_get(json_object_get(document, "sanitizers"), i);
+        if (strcmp(json_get_string(tool, "status", ""), "clean"))
+            fail_msg("plain, %s: %s %s%s", json_get_string(tool, "tool", ""), json_get_string(tool, "status", ""),
+                     json_get_string(tool, "first", ""), json_get_string(tool, "reason", ""));
+        print_message("%s: %.1f s\n", json_get_string(tool, "tool", ""), json_get_number(tool, "seconds", NAN));
+    }
+    assert_int_equal(status, 0);
+    json_decref(document);
+    return ran;
+}
+
+static const struct {
+    const char *name, *status, *reason; // beginning; "" : right
+    const char *advice;                 // what racecheck's first words have
+} sanitized[] = {
+    {"scratch_used", "ok", "", ""},
+    {"reads_past", "out_of_bounds", "compute-sanitizer's memcheck: Invalid __global__ read", ""},
+    {"reads_unwritten", "wrong", "compute-sanitizer's initcheck: Uninitialized __global__ memory read", ""},
+    {"same_value_race", "ok", "", "Race"},
+};
+
+static void what_only_a_sanitizer_sees_is_seen(void **state)
+{
+    NEEDS_GPU();
+    char *folder = e2e_folder("gpu_judge_sanitized");
+    if (!have_sanitizer(folder)) {
+        e2e_remove(folder);
+        skip();
+    }
+    for (size_t i = 0; i < sizeof sanitized / sizeof *sanitized; i++) {
+        int status;
+        json_t *document = judge(folder, REAL_TOOL, "sanitized", sanitized[i].name, "--no-counters", &status);
+        const char *word = json_get_string(document, "status", ""), *reason = json_get_string(document, "reason", "");
+        const json_t *race = json_array_get(json_object_get(document, "sanitizers"), 3);
+        print_message("%s: %s %s\n", sanitized[i].name, word, reason);
+        if (strcmp(word, sanitized[i].status) || strncmp(reason, sanitized[i].reason, strlen(sanitized[i].reason)))
+            fail_msg("%s is %s: %s", sanitized[i].name, word, reason);
+        if (*reason && !strstr(reason, "sanitized.cu:")) fail_msg("no source line: %s", reason);
+        if (!strstr(json_get_string(race, "first", ""), sanitized[i].advice))
+            fail_msg("%s: racecheck: %s", sanitized[i].name, json_get_string(race, "first", ""));
+        json_decref(document);
+    }
+    e2e_remove(folder);
+}
+
+static void a_finalist_with_a_hidden_mistake_does_not_win(void **state)
+{
+    NEEDS_GPU();
+    char *folder = e2e_folder("gpu_final_sanitized");
+    if (!have_sanitizer(folder)) {
+        e2e_remove(folder);
+        skip();
+    }
+    struct outcome_of_command r =
+        e2e_run(folder,
+                REAL_TOOL "$BIN/sweetspot tune tests/hostile/sanitized.cfg --store %s/s.db --cache %s/cache -q "
+                          "--no-counters && $BIN/sweetspot compare tests/hostile/sanitized.cfg --store %s/s.db",
+                folder, folder, folder);
+    if (r.status) fail_msg("%s%s", r.out, r.err);
+    e2e_expect(r.err, "is out of the final: out_of_bounds: compute-sanitizer's memcheck");
+    e2e_expect(r.err, "is out of the final: wrong: compute-sanitizer's initcheck");
+    e2e_expect(r.out, "memcheck, initcheck, synccheck");
+    e2e_expect(r.out, " on n=5003: ");
+    if (strstr(r.out, "CASE=reads_")) fail_msg("%s", r.out);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_known_way_to_fool_a_harness_fools_the_judge),
+        cmocka_unit_test(the_document_of_a_real_kernel_is_complete),
+        cmocka_unit_test(what_only_a_sanitizer_sees_is_seen),
+        cmocka_unit_test(a_finalist_with_a_hidden_mistake_does_not_win),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

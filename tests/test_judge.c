@@ -1,0 +1,275 @@
+// sweetspot judge against a scripted worker: verdicts, exit statuses, the document. tests/test_gpu_judge.c has real
+// kernels.
+#include "tests/e2e.h"
+
+#include "tuner/base/json.h"
+#include "tuner/base/protocol.h"
+
+#define JOB(parameters, problems)                                                                  \
+    "name = \"fake\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n" parameters problems     \
+    "launch = { grid = [\"N\"]; block = [512]; };\n"                                               \
+    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n" \
+    "measure = { timeout = \"2s\"; final = { candidates = 2; rounds = 10; }; };\n"
+#define REFERENCE "reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = [512]; }; };\n"
+#define MODES                                                                                                         \
+    "parameters = ( { name = \"X\"; values = [1, 2, 7]; }, { name = \"MODE\"; values = [ \"good\", \"wrong\", "       \
+    "\"out_of_bounds\", \"nondeterministic\", \"launch_error\", \"hang\", \"abort\", \"says_crashed\", "              \
+    "\"compile_error\", \"compile_timeout\", \"compile_nonsense\", \"registers\", \"final_wrong\", \"final_crash\", " \
+    "\"count_crash\", \"sanitize_memcheck\", \"sanitize_racecheck\", \"sanitize_crash\", \"restart\", "               \
+    "\"other_word\" ]; } );\nconstraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n"
+#define PROBLEMS "problems = ( { N = 1024; } );\n"
+
+static void write_jobs(const char *folder)
+{
+    e2e_write(folder, "job.cfg", JOB(MODES, PROBLEMS) REFERENCE "verification = { problems = ( { N = 64; } ); };\n");
+    e2e_write(folder, "plain.cfg", JOB("", PROBLEMS) REFERENCE);
+    e2e_write(folder, "empty.cfg", JOB("parameters = ();\n", PROBLEMS) REFERENCE);
+    e2e_write(folder, "none.cfg", JOB("", PROBLEMS));
+    e2e_write(folder, "unverified.cfg", JOB("", PROBLEMS) REFERENCE "verification = { enabled = false; };\n");
+    e2e_write(folder, "unsanitized.cfg", JOB("", PROBLEMS) REFERENCE "verification = { sanitize = false; };\n");
+    e2e_write(folder, "two.cfg",
+              "name = \"two\"; kernel = { template = \"x.cu\"; };\n" PROBLEMS
+              "reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = [512]; };\n"
+              "  arguments = ( { buffer = \"y\"; } ); };\n"
+              "stages = ( { entry = \"x\"; launch = { grid = [\"N\"]; block = [512]; };\n"
+              "  arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); },\n"
+              "  { entry = \"second\"; launch = { grid = [\"N\"]; block = [512]; }; arguments = ( { buffer = \"y\"; } "
+              "); } );\n");
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X MODE\n");
+    e2e_write(folder, "other.cu", "extern \"C\" __global__ void other(float *y) {} // X MODE\n");
+}
+
+#define FAKE                                                                                         \
+    "export SWEETSPOT_SANITIZER=$PWD/tests/fake_sanitizer.sh SWEETSPOT_GPU_WORKER=$BIN/fake_worker " \
+    "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
+#define NO_TOOL "export SWEETSPOT_SANITIZER=none;"
+
+static struct outcome_of_command run(const char *folder, const char *before, const char *options)
+{
+    return e2e_run(folder, FAKE "%s cd %s && $BIN/sweetspot judge %s --cache cache", before, folder, options);
+}
+
+static const struct {
+    const char *before, *options;
+    int status;
+    const char *out, *err; // parts of it
+} cases[] = {
+    {"", "plain.cfg", 0, "fake: right\n", "timing it"},
+    {"", "empty.cfg", 0, "fake: right\n", ""},
+    {"", "job.cfg", 0, "MODE=good", ""},
+    {"", "plain.cfg", 0, "  racecheck (advice): clean\n", ""},
+    {"", "plain.cfg", 0, "1.100 ms  0.737 [0.736, 0.738]", ""},
+    {"", "plain.cfg", 0, "bank_conflicts: line 1 needs 2.00 times", ""},
+    {"", "job.cfg", 0, "N=64 (verified only)  ok", ""},
+    {"", "job.cfg -s X=2 --set MODE=wrong", 1, "fake: wrong\n  scripted\n", ""},
+    {"", "job.cfg -s X=2,MODE=wrong", 1, "X=2,MODE=wrong", ""},
+    {"", "job.cfg -s MODE=out_of_bounds", 1, "fake: out_of_bounds\n", ""},
+    {"", "job.cfg -s MODE=nondeterministic", 1, "fake: nondeterministic\n", ""},
+    {"", "job.cfg -s MODE=launch_error", 1, "fake: launch_error\n", ""},
+    {"", "job.cfg -s MODE=hang", 1, "fake: timeout\n", ""},
+    {"", "job.cfg -s MODE=abort", 1, "fake: crashed\n", ""},
+    {"", "job.cfg -s MODE=says_crashed", 1, "fake: crashed\n  CUDA_ERROR_ILLEGAL_ADDRESS", ""},
+    {"", "job.cfg -s MODE=compile_error", 1, "fake: compile_error\n  x.cu(3): error: expected", ""},
+    {"", "job.cfg -s MODE=compile_timeout", 1, "fake: compile_timeout\n", ""},
+    {"", "job.cfg -s MODE=registers", 1, "fake: pruned\n", ""},
+    {"", "job.cfg -s MODE=final_wrong", 1, "fake: wrong\n  scripted\n", ""},
+    {"", "job.cfg -s MODE=final_crash", 1, "fake: crashed\n", ""},
+    {"", "job.cfg -s MODE=sanitize_memcheck", 1, "fake: out_of_bounds\n  compute-sanitizer's memcheck: Invalid", ""},
+    {"", "job.cfg -s MODE=sanitize_memcheck", 1, "N=64 (verified only)  out_of_bounds", ""},
+    {"", "job.cfg -s MODE=sanitize_racecheck", 0, "racecheck (advice): 1 error, 1 warning: Error: Race", ""},
+    {"", "job.cfg -s MODE=sanitize_crash", 0, "memcheck: failed: ", ""},
+    {NO_TOOL, "job.cfg -s MODE=sanitize_memcheck", 0, "fake: right\n", ""},
+    {"", "unsanitized.cfg", 0, "note: no sanitizers: the job says verification.sanitize = false", ""},
+    {"", "job.cfg -s MODE=count_crash", 0, "note: no counters: ", ""},
+    {"", "job.cfg -s MODE=restart", 0, "fake: right\n", ""},
+    {"export FAKE_NO_COUNTERS='ERR_NVGPUCTRPERM: no permission';", "plain.cfg", 0, "note: ERR_NVGPUCTRPERM", ""},
+    {"", "plain.cfg --no-counters", 0, "fake: right\n", ""},
+    {"", "plain.cfg --template other.cu --entry other", 0, "other.cu", ""},
+    {"", "plain.cfg --template nothing.cu", 2, "", "cannot read 'nothing.cu'"},
+    {"", "two.cfg --entry other", 2, "", "launches several kernels"},
+    {"", "job.cfg -s X=3", 2, "", "X cannot be 3; its values are 1, 2, 7"},
+    {"", "job.cfg -s Y=3", 2, "", "no parameter 'Y'"},
+    {"", "plain.cfg -s X=3", 2, "", "no parameter 'X'"},
+    {"", "job.cfg -s X=7 -s MODE=wrong", 2, "", "constraints exclude X=7,MODE=wrong"},
+    {"", "none.cfg", 2, "", "there is no 'reference"},
+    {"", "unverified.cfg", 2, "", "cannot be judged without a reference"},
+    {"", "job.cfg -p 2", 2, "", "1 problems that are tuned"},
+    {"", "nothing.cfg", 2, "", "nothing.cfg"},
+    {"", "plain.cfg -d replay:x.json", 2, "", "needs a GPU"},
+    {"export FAKE_ENVIRONMENT='no CUDA driver';", "plain.cfg", 3, "", "no CUDA driver"},
+    {"", "job.cfg -s MODE=other_word", 3, "", "the GPU worker answers 'excellent'"},
+    {"", "job.cfg -s MODE=compile_nonsense", 3, "", ""},
+};
+
+static void the_table_of_verdicts_and_exit_statuses_holds(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("judge");
+    write_jobs(folder);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct outcome_of_command r = run(folder, cases[i].before, cases[i].options);
+        if (r.status != cases[i].status) fail_msg("%s: status %d\n%s\n%s", cases[i].options, r.status, r.out, r.err);
+        e2e_expect(r.out, cases[i].out);
+        e2e_expect(r.err, cases[i].err);
+        e2e_done(&r);
+    }
+    char *path = text_format("%s/out", folder);
+    assert_int_not_equal(access(path, F_OK), 0); // no store
+    free(path);
+    e2e_remove(folder);
+}
+
+static json_t *judge(const char *folder, const char *options, int status)
+{
+    char *all = text_format("%s -f json", options);
+    struct outcome_of_command r = run(folder, "", all);
+    struct error err;
+    if (r.status != status) fail_msg("%s: status %d\n%s\n%s", options, r.status, r.out, r.err);
+    json_t *document = json_parse(r.out, &err);
+    if (!document) fail_msg("%s: %s\n%s", options, err.message, r.out);
+    free(all);
+    e2e_done(&r);
+    return document;
+}
+
+static const char *const members[] = {"version",    "job",       "template", "template_hash", "configuration",
+                                      "device",     "driver",    "compiler", "right",         "status",
+                                      "reason",     "error",     "seed",     "compute",       "problems",
+                                      "sanitizers", "sanitizer", "counters", "findings",      "notes"};
+
+// docs/judge.md describes every member, at the beginning of a line of its lists.
+static void the_document_has_what_its_description_says(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("judge_document"), *description = text_read_file("docs/judge.md", NULL);
+    assert_non_null(description);
+    write_jobs(folder);
+    json_t *document = judge(folder, "job.cfg", 0), *value;
+    const char *key;
+    assert_int_equal(json_object_size(document), sizeof members / sizeof *members);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (!json_object_get(document, members[i])) fail_msg("no %s", members[i]);
+    const json_t *lists[] = {
+        document,
+        json_array_get(json_object_get(document, "problems"), 0),
+        json_array_get(json_object_get(json_array_get(json_object_get(document, "problems"), 0), "baselines"), 0),
+        json_array_get(json_object_get(document, "sanitizers"), 0),
+        json_array_get(json_object_get(document, "counters"), 0),
+        json_array_get(json_object_get(document, "findings"), 0)};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        assert_true(json_object_size(lists[i]) > 3);
+        json_object_foreach((json_t *)(uintptr_t)lists[i], key, value)
+        {
+            char *line = text_format("\n| `%s` |", key);
+            if (!strstr(description, line)) fail_msg("docs/judge.md does not describe %s", key);
+            free(line);
+        }
+    }
+    free(description);
+    json_decref(document);
+    e2e_remove(folder);
+}
+
+static const json_t *problem_of(const json_t *document, size_t p)
+{
+    return json_array_get(json_object_get(document, "problems"), p);
+}
+
+static void the_document_of_a_right_kernel_has_times_and_ratios(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("judge_right");
+    write_jobs(folder);
+    json_t *document = judge(folder, "job.cfg -s X=2,MODE=good", 0);
+    assert_int_equal(json_get_integer(document, "version", 0), 1);
+    assert_true(json_get_bool(document, "right", false));
+    assert_string_equal(json_get_string(document, "status", ""), "ok");
+    assert_string_equal(json_get_string(document, "configuration", ""), "X=2,MODE=good");
+    assert_string_equal(json_get_string(document, "device", ""), "Fake GPU");
+    assert_int_equal(strlen(json_get_string(document, "template_hash", "")), 32);
+    assert_true(json_get_integer(document, "seed", -1) >= 0);
+    const json_t *tuned = problem_of(document, 0), *verified = problem_of(document, 1),
+                 *baseline = json_array_get(json_object_get(tuned, "baselines"), 0);
+    assert_int_equal(json_array_size(json_object_get(document, "problems")), 2);
+    assert_int_equal(json_array_size(json_object_get(tuned, "time")), 3);
+    assert_int_equal(json_array_size(json_object_get(tuned, "samples")), 10);
+    assert_string_equal(json_get_string(baseline, "name", ""), "cublas");
+    double ratio = json_number_value(json_array_get(json_object_get(baseline, "ratio"), 0));
+    assert_true(ratio > 0.87 && ratio < 0.89); // 1.1 ms over 1.25 ms
+    assert_string_equal(json_get_string(verified, "status", ""), "ok");
+    assert_null(json_object_get(verified, "time"));
+    assert_int_equal(json_array_size(json_object_get(document, "sanitizers")), 4);
+    assert_true(json_array_size(json_object_get(document, "findings")) > 0);
+    json_decref(document);
+    e2e_remove(folder);
+}
+
+static void the_document_of_a_wrong_kernel_has_no_times(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("judge_wrong");
+    write_jobs(folder);
+    static const char *const modes[] = {"wrong", "sanitize_memcheck", "final_wrong", "compile_error", "hang"};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        char *options = text_format("job.cfg -s MODE=%s", modes[i]);
+        json_t *document = judge(folder, options, 1);
+        assert_false(json_get_bool(document, "right", true));
+        assert_true(*json_get_string(document, "reason", "") != 0);
+        assert_null(json_object_get(problem_of(document, 0), "time"));
+        assert_int_equal(json_array_size(json_object_get(document, "counters")), 0);
+        assert_int_equal(json_object_size(document), sizeof members / sizeof *members);
+        json_decref(document);
+        free(options);
+    }
+    e2e_remove(folder);
+}
+
+// The other commands take such a job as well.
+static void a_job_without_parameters_is_one_configuration(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("judge_plain");
+    write_jobs(folder);
+    static const struct {
+        const char *command, *out;
+    } commands[] = {{"check plain.cfg", "0 parameters, 1 valid configurations of 1"},
+                    {"check empty.cfg", "0 parameters, 1 valid configurations of 1"},
+                    {"space plain.cfg", "valid size  1 "},
+                    {"tune plain.cfg -q --store p.db", "winner: trial 1, "},
+                    {"compare plain.cfg --store p.db", "compute-sanitizer 2025.3.1.0 on N=1024: "},
+                    {"header plain.cfg --store p.db --output p.h", "p.h"},
+                    {"profile plain.cfg --store p.db --cache cache", "Findings"}};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct outcome_of_command r = e2e_run(folder, FAKE "cd %s && $BIN/sweetspot %s", folder, commands[i].command);
+        if (r.status) fail_msg("%s: status %d\n%s\n%s", commands[i].command, r.status, r.out, r.err);
+        e2e_expect(r.out, commands[i].out);
+        e2e_done(&r);
+    }
+    e2e_remove(folder);
+}
+
+// The seed of the final's data is drawn, not that of the job.
+static void no_two_judgements_use_the_same_data(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("judge_seed");
+    write_jobs(folder);
+    json_t *one = judge(folder, "plain.cfg", 0), *other = judge(folder, "plain.cfg", 0);
+    assert_true(json_get_integer(one, "seed", -1) != json_get_integer(other, "seed", -1));
+    json_decref(one);
+    json_decref(other);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_of_verdicts_and_exit_statuses_holds),
+        cmocka_unit_test(the_document_has_what_its_description_says),
+        cmocka_unit_test(the_document_of_a_right_kernel_has_times_and_ratios),
+        cmocka_unit_test(the_document_of_a_wrong_kernel_has_no_times),
+        cmocka_unit_test(a_job_without_parameters_is_one_configuration),
+        cmocka_unit_test(no_two_judgements_use_the_same_data),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,289 @@
+// compute-sanitizer's logs (tests/sanitizer has samples), and what the driver makes of them: with a script in the
+// tool's place and a scripted worker.
+#include "tests/e2e.h"
+
+#include <signal.h>
+
+#include "tuner/base/json.h"
+#include "tuner/base/protocol.h"
+#include "tuner/output/sanitized.h"
+#include "tuner/run/sanitize.h"
+#include "tuner/run/sanitizer_log.h"
+#include "tuner/store/store.h"
+
+static const struct {
+    const char *file;
+    bool ended, out_of_bounds;
+    int errors, warnings, elsewhere, unprinted;
+    const char *error, *warning, *trouble; // beginnings
+} logs[] = {
+    {"clean", true, false, 0, 0, 0, 0, "", "", ""},
+    {"memcheck", true, true, 2, 0, 1, 0,
+     "Invalid __global__ read of size 4 bytes, at x+0x120 in x.cu:1, by thread (31,0,0) in block (7,0,0)", "", ""},
+    {"misaligned", true, false, 1, 0, 0, 0, "Invalid __shared__ read of size 16 bytes, at x+0x50 in x.cu:4", "", ""},
+    {"initcheck", true, false, 1, 0, 1, 157, "Uninitialized __global__ memory read of size 4 bytes, at x", "", ""},
+    {"synccheck", true, false, 2, 1, 0, 0, "Barrier error detected. Divergent thread(s) in warp.",
+     "Barrier error detected. Divergent thread(s) in block.", ""},
+    {"roles", true, false, 0, 1, 0, 0, "", "Barrier error detected. Divergent thread(s) in block.", ""},
+    {"racecheck", true, false, 1, 1, 0, 0, "Error: Race reported between Write access at x+0x460 in x.cu:41, and Read",
+     "Warning: Race reported between Read access", ""},
+    {"not_started", true, false, 0, 0, 0, 0, "", "",
+     "Error: Target application terminated before first instrumented API call"},
+    {"cut", false, false, 0, 0, 1, 0, "", "", ""}, // its kernel is xyz
+};
+
+static void expect_beginning(const char *file, const char *text, const char *beginning)
+{
+    if (!*beginning ? *text : strncmp(text, beginning, strlen(beginning)) != 0)
+        fail_msg("%s: '%s' instead of '%s'", file, text, beginning);
+}
+
+static void the_table_of_logs_is_read(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
+        const char *const symbols[] = {"y", "x"};
+        struct sanitizer_log log;
+        char *path = text_format("tests/sanitizer/%s.txt", logs[i].file), *text = text_read_file(path, NULL);
+        if (!text) fail_msg("cannot read %s", path);
+        sanitizer_log_read(text, symbols, 2, &log);
+        if (log.ended != logs[i].ended || log.out_of_bounds != logs[i].out_of_bounds || log.errors != logs[i].errors ||
+            log.warnings != logs[i].warnings || log.elsewhere != logs[i].elsewhere ||
+            log.unprinted != logs[i].unprinted)
+            fail_msg("%s: ended %d, out of bounds %d, %d errors, %d warnings, %d elsewhere, %d unprinted", path,
+                     log.ended, log.out_of_bounds, (int)log.errors, (int)log.warnings, (int)log.elsewhere,
+                     (int)log.unprinted);
+        expect_beginning(path, log.first_error, logs[i].error);
+        expect_beginning(path, log.first_warning, logs[i].warning);
+        expect_beginning(path, log.trouble, logs[i].trouble);
+        free(text);
+        free(path);
+    }
+}
+
+static void a_log_of_anything_is_read_without_harm(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"",
+                                        "\n",
+                                        "=========",
+                                        "========= ",
+                                        "=========\n=========     at x",
+                                        "no log",
+                                        "========= ERROR SUMMARY:",
+                                        "========= \xff\xfe x\n=========     at x\r\n"};
+    const char *const symbols[] = {"x", ""};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct sanitizer_log log;
+        sanitizer_log_read(texts[i], symbols, 2, &log);
+        assert_true(log.errors <= 1);
+    }
+    char *line = text_format("========= Invalid %05000d x\n=========     at x\n", 7);
+    struct sanitizer_log log;
+    sanitizer_log_read(line, symbols, 1, &log);
+    assert_int_equal(log.errors, 1);
+    assert_true(strlen(log.first_error) == SANITIZER_TEXT - 1);
+    free(line);
+}
+
+static const struct {
+    const char *document, *words;
+    enum trial_status verdict;
+} documents[] = {
+    {"{\"version\":\"1\",\"problem\":\"N=1\",\"note\":\"\",\"tools\":[{\"tool\":\"memcheck\",\"status\":\"clean\"},"
+     "{\"tool\":\"initcheck\",\"status\":\"clean\"},{\"tool\":\"racecheck\",\"advice\":true,\"status\":\"errors\","
+     "\"errors\":1,\"warnings\":2}]}",
+     "compute-sanitizer 1 on N=1: memcheck, initcheck clean; racecheck (advice): 1 error, 2 warnings", STATUS_OK},
+    {"{\"version\":\"1\",\"problem\":\"N=1\",\"note\":\"\",\"tools\":[{\"tool\":\"memcheck\",\"status\":\"errors\","
+     "\"errors\":3,\"out_of_bounds\":true}]}",
+     "compute-sanitizer 1 on N=1: memcheck: 3 errors", STATUS_OUT_OF_BOUNDS},
+    {"{\"version\":\"1\",\"problem\":\"N=1\",\"note\":\"\",\"tools\":[{\"tool\":\"memcheck\",\"status\":\"failed\","
+     "\"reason\":\"r\"},{\"tool\":\"initcheck\",\"status\":\"errors\",\"errors\":1}]}",
+     "compute-sanitizer 1 on N=1: memcheck: failed; initcheck: 1 error", STATUS_WRONG},
+    {"{\"version\":\"1\",\"problem\":\"\",\"note\":\"too large\",\"tools\":[]}", "compute-sanitizer 1: too large",
+     STATUS_OK},
+};
+
+static void a_document_has_words_and_a_verdict(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) {
+        struct error err;
+        json_t *document = json_parse(documents[i].document, &err);
+        assert_non_null(document);
+        char *words = sanitized_words(document);
+        assert_string_equal(words, documents[i].words);
+        assert_int_equal(sanitizer_verdict(document, &err), documents[i].verdict);
+        assert_int_equal(*err.message != 0, documents[i].verdict != STATUS_OK);
+        free(words);
+        json_decref(document);
+    }
+    assert_null(sanitized_words(NULL));
+}
+
+// X=7 is the fastest and has the mode, X=6 comes next.
+static void write_job(const char *folder, const char *mode, const char *verification)
+{
+    char *text = text_format("name = \"fake\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                             "parameters = ( { name = \"X\"; values = [7, 6, 1]; },\n"
+                             "  { name = \"MODE\"; values = [\"good\", \"%s\"]; } );\n"
+                             "constraints = ( \"(X == 7) == (MODE == \\\"%s\\\")\" ); problems = ( { N = 1024; } );\n"
+                             "launch = { grid = [\"N\"]; block = [32]; };\n"
+                             "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; },"
+                             " { scalar = \"N\"; type = \"i32\"; } );\n"
+                             "work = { flops = \"N\"; };\n"
+                             "reference = { kernel = \"x\"; launch = { grid = [\"N\"]; block = [32]; }; };\n"
+                             "verification = { %s };\n"
+                             "measure = { timeout = \"2s\"; final = { candidates = 2; rounds = 10; tie = 0.0; }; };\n"
+                             "search = { strategy = \"exhaustive\"; };\n",
+                             mode, mode, verification);
+    e2e_write(folder, "job.cfg", text);
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X MODE\n");
+    free(text);
+}
+
+#define HERE                                                                            \
+    "export SWEETSPOT_SANITIZER=$PWD/tests/fake_sanitizer.sh FAKE_TOOLS=$PWD/%s/tools " \
+    "FAKE_SANITIZER_CHILD=$PWD/%s/child SWEETSPOT_GPU_WORKER=$BIN/fake_worker "         \
+    "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
+
+static struct outcome_of_command run(const char *folder, const char *before, const char *command)
+{
+    return e2e_run(folder, HERE "cd %s && %s $BIN/sweetspot %s", folder, folder, folder, before, command);
+}
+
+static void expect(const char *folder, const char *before, const char *command, int status, const char *out,
+                   const char *err)
+{
+    struct outcome_of_command r = run(folder, before, command);
+    if (r.status != status) fail_msg("%s: status %d\n%s\n%s", command, r.status, r.out, r.err);
+    e2e_expect(r.out, out);
+    e2e_expect(r.err, err);
+    e2e_done(&r);
+}
+
+static void a_finalist_with_errors_is_out_and_the_next_best_wins(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("sanitize");
+    write_job(folder, "sanitize_memcheck", "");
+    expect(folder, "", "tune job.cfg --store job.db -q", 0, "X=6,MODE=good",
+           "is out of the final: out_of_bounds: compute-sanitizer's memcheck: Invalid __global__ read of size 4 bytes, "
+           "at x+0x120 in x.cu:1");
+    expect(folder, "", "status job.cfg --store job.db", 0, "1 out_of_bounds", "");
+    expect(folder, "", "compare job.cfg --store job.db", 0,
+           "compute-sanitizer 2025.3.1.0 on N=1024: memcheck, initcheck, synccheck, racecheck clean", "");
+    expect(folder, "", "compare job.cfg --store job.db -f csv", 0, "error_rms,sanitizers,", "");
+    expect(folder, "", "compare job.cfg --store job.db -f json", 0, "\"tool\": \"synccheck\"", "");
+    expect(folder, "", "header job.cfg --store job.db --output best.h", 0, "best.h", "");
+    char *path = text_format("%s/best.h", folder), *header = text_read_file(path, NULL);
+    e2e_expect(header,
+               " *   compute-sanitizer 2025.3.1.0 on N=1024: memcheck, initcheck, synccheck, racecheck clean\n");
+    free(header);
+    free(path);
+    e2e_remove(folder);
+}
+
+static void what_is_found_decides(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *mode, *before, *verification, *winner, *err, *compared;
+    } ways[] = {
+        {"sanitize_initcheck", "", "", "X=6", "wrong: compute-sanitizer's initcheck: Uninitialized", "clean"},
+        {"sanitize_synccheck", "", "", "X=6", "wrong: compute-sanitizer's synccheck: Barrier error", "clean"},
+        {"sanitize_racecheck", "", "", "X=7", "", "racecheck (advice): 1 error, 1 warning"},
+        {"sanitize_racecheck", "", "", "X=7", "", "  racecheck: 1 error, 1 warning: Error: Race reported"},
+        {"sanitize_crash", "", "", "X=7", "", "memcheck: failed"},
+        {"sanitize_refused", "", "", "X=7", "", "failed: the worker says launch_error: scripted"},
+        {"sanitize_memcheck", "", "sanitize = false;", "X=7", "", "winner"},
+        {"sanitize_memcheck", "env SWEETSPOT_SANITIZER= CUDA_HOME= PATH=/nowhere", "", "X=7",
+         "no second opinion on the finalists: there is no compute-sanitizer", "winner"},
+        {"sanitize_memcheck", "env SWEETSPOT_SANITIZER=/bin/false", "", "X=7", "'/bin/false --version' fails",
+         "winner"},
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char *folder = e2e_folder("sanitize_ways");
+        write_job(folder, ways[i].mode, ways[i].verification);
+        expect(folder, ways[i].before, "tune job.cfg --store job.db -q", 0, ways[i].winner, ways[i].err);
+        expect(folder, "", "compare job.cfg --store job.db", 0, ways[i].compared, "");
+        e2e_remove(folder);
+    }
+}
+
+static size_t count_lines(const char *folder, const char *file)
+{
+    char *path = text_format("%s/%s", folder, file), *text = text_read_file(path, NULL);
+    size_t lines = 0;
+    for (const char *p = text; p && *p; p++) lines += *p == '\n';
+    free(text);
+    free(path);
+    return lines;
+}
+
+// Two finalists of three configurations; four tools each. A second final asks for what it does not know.
+static void what_is_known_is_not_run_again(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("sanitize_again");
+    write_job(folder, "good_too", "");
+    expect(folder, "", "tune job.cfg --store job.db -q", 0, "X=7", "");
+    assert_int_equal(count_lines(folder, "tools"), 3 * 4);
+    expect(folder, "", "tune job.cfg --store job.db -q", 0, "X=7", "");
+    assert_int_equal(count_lines(folder, "tools"), 3 * 4);
+    e2e_remove(folder);
+}
+
+static void a_tool_that_hangs_is_killed_with_its_children_and_left_out(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("sanitize_hang");
+    write_job(folder, "good_too", "sanitize_timeout = \"1s\";");
+    expect(folder, "FAKE_SANITIZER_HANG=synccheck", "tune job.cfg --store job.db -q", 0, "X=7", "");
+    assert_int_equal(count_lines(folder, "tools"), 4 + 3 + 3); // once
+    expect(folder, "", "compare job.cfg --store job.db", 0, "synccheck: failed", "");
+    char *path = text_format("%s/child", folder), *text = text_read_file(path, NULL);
+    assert_non_null(text);
+    pid_t child = atoi(text);
+    char *proc = text_format("/proc/%d/cmdline", (int)child), *what = text_read_file(proc, NULL);
+    assert_true(child > 1);
+    if (what && strstr(what, "sleep")) fail_msg("process %d still sleeps", (int)child);
+    free(what);
+    free(proc);
+    free(text);
+    free(path);
+    e2e_remove(folder);
+}
+
+static void a_large_problem_is_not_tried(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("sanitize_large");
+    write_job(folder, "sanitize_memcheck", "");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                HERE "cd %s && sed -i 's/flops = \"N\"/flops = \"N * 1000000000\"/' job.cfg && "
+                     "$BIN/sweetspot tune job.cfg --store job.db -q",
+                folder, folder, folder);
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.out, "X=7");
+    e2e_done(&r);
+    expect(folder, "", "compare job.cfg --store job.db", 0, "none of the job's problems is small enough", "");
+    assert_int_equal(count_lines(folder, "tools"), 0);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_table_of_logs_is_read),
+        cmocka_unit_test(a_log_of_anything_is_read_without_harm),
+        cmocka_unit_test(a_document_has_words_and_a_verdict),
+        cmocka_unit_test(a_finalist_with_errors_is_out_and_the_next_best_wins),
+        cmocka_unit_test(what_is_found_decides),
+        cmocka_unit_test(what_is_known_is_not_run_again),
+        cmocka_unit_test(a_tool_that_hangs_is_killed_with_its_children_and_left_out),
+        cmocka_unit_test(a_large_problem_is_not_tried),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

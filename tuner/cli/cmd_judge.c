@@ -1,0 +1,193 @@
+// sweetspot judge: everything that can be said about one kernel, for people and programs that write kernels. No store
+// is read or written.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/candidate_spec.h"
+#include "tuner/cli/commands.h"
+#include "tuner/cli/options.h"
+#include "tuner/output/judgement.h"
+
+struct judge_options {
+    const char *job, *template, *entry, *device, *cache;
+    struct option_list set;
+    int64_t problem;
+    bool no_counters;
+    int format;
+};
+
+// Another source in the template's place; the reference, where it is a kernel of the job's own template, stays.
+static int replace_template(struct job *job, const char *path)
+{
+    char *absolute = realpath(path, NULL);
+    if (!absolute) {
+        fprintf(stderr, "sweetspot: cannot read '%s': %s\n", path, strerror(errno));
+        return EXIT_USAGE;
+    }
+    free(job->source);
+    job->source = text_copy(absolute);
+    free(absolute);
+    return 0;
+}
+
+static int replace_entry(struct job *job, const char *entry)
+{
+    struct stage *kernel = NULL;
+    for (size_t i = 0; i < job->stage_count; i++) {
+        struct stage *s = &job->stages[i];
+        if (s->operation) continue;
+        if (kernel && strcmp(kernel->entry, s->entry) != 0) {
+            fprintf(stderr, "sweetspot: %s launches several kernels, so --entry does not say which\n", job->path);
+            return EXIT_USAGE;
+        }
+        kernel = s;
+    }
+    for (size_t i = 0; i < job->stage_count; i++) {
+        if (job->stages[i].operation) continue;
+        free(job->stages[i].entry);
+        job->stages[i].entry = text_copy(entry);
+    }
+    return 0;
+}
+
+// What --set says, as one text of a candidate.
+static char *join_settings(const struct option_list *set)
+{
+    char *all = text_copy("");
+    for (size_t i = 0; i < set->count; i++) {
+        char *longer = text_format("%s%s%s", all, i ? "," : "", set->items[i]);
+        free(all);
+        all = longer;
+    }
+    return all;
+}
+
+static int check_job(const struct judge_options *o, const struct job *job)
+{
+    if (!job->verify.enabled || job->reference.kind == REFERENCE_NONE) {
+        fprintf(stderr, "sweetspot: %s: a kernel cannot be judged without a reference to verify it by\n", o->job);
+        return EXIT_USAGE;
+    }
+    if (o->problem > (int64_t)job->tuned_count) {
+        fprintf(stderr, "sweetspot: %s has %zu problems that are tuned\n", o->job, job->tuned_count);
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
+static void show(const struct judge_options *o, const struct job *job, const struct single_run *single,
+                 const struct judgement *judgement)
+{
+    struct judged_job about = {.job = job,
+                               .template_hash = single_run_source_hash(single),
+                               .compiler = single_run_compiler(single),
+                               .device = json_object_get(single_run_hello(single), "device"),
+                               .limits = single_run_limits(single),
+                               .problem = (size_t)o->problem - 1};
+    json_t *document = judgement_json(&about, judgement);
+    if (o->format == 0) {
+        judgement_print(stdout, document);
+    } else {
+        json_dumpf(document, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+        putchar('\n');
+    }
+    json_decref(document);
+}
+
+static int judge(const struct judge_options *o, struct candidate_source *source, struct single_run *single,
+                 const struct candidate_spec *spec)
+{
+    struct job *job = source->session.job;
+    struct error err = {""}, no_sanitizer = {"the job says verification.sanitize = false"};
+    struct judgement judgement;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    if (candidate_spec_config(source, spec, config, &err)) return session_complain(EXIT_USAGE, &err);
+    struct sanitizer *sanitizer = job->verify.sanitize ? single_run_sanitizer(single, &no_sanitizer) : NULL;
+    int failed = judge_candidate(single, job, config, (size_t)o->problem - 1, sanitizer, &judgement, &err);
+    if (!sanitizer) judgement.not_sanitized = no_sanitizer;
+    if (!failed) show(o, job, single, &judgement);
+    int status = failed                          ? session_complain(EXIT_ENVIRONMENT, &err)
+                 : judgement.status == STATUS_OK ? EXIT_DONE
+                                                 : EXIT_NOTHING;
+    judgement_release(&judgement);
+    sanitizer_close(sanitizer);
+    return status;
+}
+
+static int open_and_judge(const struct judge_options *o)
+{
+    struct candidate_source source = {.job_path = o->job};
+    struct candidate_spec spec = {.name = "candidate", .config = join_settings(&o->set)};
+    struct single_run *single = NULL;
+    struct error err = {""};
+    int status = session_load_job(o->job, &source.session.job);
+    if (!status && o->template) status = replace_template(source.session.job, o->template);
+    if (!status && o->entry) status = replace_entry(source.session.job, o->entry);
+    if (!status) status = check_job(o, source.session.job);
+    if (!status) {
+        struct single_run_options options = {.device = o->device,
+                                             .cache = o->cache ? o->cache : "out/cache",
+                                             .metrics = o->no_counters ? NULL : "full",
+                                             .baselines = true,
+                                             .say = candidate_spec_say};
+        status = single_run_open(&single, source.session.job, &options, &err);
+        if (status) session_complain(status, &err);
+    }
+    if (!status) status = judge(o, &source, single, &spec);
+    single_run_close(single);
+    free(spec.config);
+    candidate_spec_close(&source);
+    return status;
+}
+
+int cmd_judge(int argc, char **argv)
+{
+    static const char *const formats[] = {"table", "json", NULL};
+    struct judge_options o = {.device = "0", .problem = 1};
+    const struct option_spec specs[] = {
+        OPTION_JOB(&o.job),
+        {.name = "template",
+         .letter = 't',
+         .string = &o.template,
+         .shown = "FILE",
+         .help = "the source to judge in the place of the job's template"},
+        {.name = "entry",
+         .letter = 'e',
+         .string = &o.entry,
+         .shown = "NAME",
+         .help = "the kernel in it, in the place of the job's"},
+        {.name = "set",
+         .letter = 's',
+         .list = &o.set,
+         .shown = "NAME=VALUE",
+         .help = "a parameter's value, as often as needed; others are as in the first valid configuration"},
+        {.name = "problem",
+         .letter = 'p',
+         .integer = &o.problem,
+         .low = 1,
+         .high = JOB_MAX_PROBLEMS,
+         .shown = "N",
+         .help = "which of the job's problems the counters are of (1)"},
+        {.name = "device", .letter = 'd', .string = &o.device, .shown = "N", .help = "the GPU (0)"},
+        {.name = "no-counters",
+         .flag = &o.no_counters,
+         .help = "take no hardware counters, and so find nothing in them"},
+        {.name = "cache", .string = &o.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
+        {.name = "format",
+         .letter = 'f',
+         .choice = &o.format,
+         .choices = formats,
+         .help = "how results are printed (table); docs/judge.md describes json"},
+        OPTION_END,
+    };
+    int status = options_parse(specs,
+                               "Judges one kernel by the means of a search and its final: status and reason, errors, "
+                               "sanitizers, times against the baselines, counters, findings. Exit status 0 when it is "
+                               "right, 1 when it is wrong, 2 and 3 when it could not be judged.",
+                               argc, argv);
+    return status >= 0 ? status : open_and_judge(&o);
+}

@@ -1,0 +1,109 @@
+// See gpu_sanitize.h.
+#include "tuner/gpu/gpu_sanitize.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
+#include "tuner/gpu/pipeline.h"
+
+// The second launch finds what the first one left in variables of the module.
+enum { LAUNCHES = 2 };
+
+// A buffer's own allocation, and what it begins with; `contents` is NULL where nothing is promised.
+struct apart {
+    uint64_t memory, home; // home: its address in the problem's memory
+    void *contents;
+};
+
+struct sanitized {
+    struct workload *w;
+    struct device_problem *problem;
+    struct apart apart[BUFFERS_MAX];
+};
+
+static bool has_contents(const struct device_buffer *b)
+{
+    return b->direction == DIRECTION_IN || b->direction == DIRECTION_INOUT ||
+           (b->direction == DIRECTION_SCRATCH && b->filled);
+}
+
+static int move_apart(struct sanitized *s, size_t i, struct error *err)
+{
+    struct cuda *cuda = s->w->cuda;
+    struct device_buffer *b = &s->problem->buffers.list[i];
+    struct apart *a = &s->apart[i];
+    int failed;
+    if (has_contents(b)) {
+        a->contents = memory_try(b->bytes, 1, err);
+        if (!a->contents) return -1;
+        if ((failed = cuda_download(cuda, a->contents, b->view.device, b->bytes, err)) ||
+            (failed = cuda_sync(cuda, err)))
+            return failed;
+    }
+    if ((failed = cuda_alloc(cuda, b->bytes, &a->memory, err))) return failed;
+    a->home = b->view.device;
+    b->view.device = a->memory;
+    return 0;
+}
+
+static int open_apart(struct sanitized *s, struct error *err)
+{
+    static const unsigned first = 0;
+    struct buffers *all = &s->problem->buffers;
+    int failed = buffers_restore(all, &first, 1, buffers_pattern(), err); // filled scratch gets its contents
+    for (size_t i = 0; i < all->count && !failed; i++) failed = move_apart(s, i, err);
+    return failed;
+}
+
+static void close_apart(struct sanitized *s, bool lost)
+{
+    for (size_t i = 0; s->problem && i < s->problem->buffers.count; i++) {
+        struct apart *a = &s->apart[i];
+        if (a->home) s->problem->buffers.list[i].view.device = a->home;
+        if (!lost) cuda_free(s->w->cuda, a->memory);
+        free(a->contents);
+    }
+}
+
+static int write_contents(struct sanitized *s, struct error *err)
+{
+    int failed = 0;
+    for (size_t i = 0; i < s->problem->buffers.count && !failed; i++) {
+        const struct apart *a = &s->apart[i];
+        if (a->contents)
+            failed = cuda_upload(s->w->cuda, a->memory, a->contents, s->problem->buffers.list[i].bytes, err);
+    }
+    return failed;
+}
+
+static int launch(struct sanitized *s, const json_t *request, size_t number, struct error *err)
+{
+    struct pipeline pipeline;
+    int failed = pipeline_open(&pipeline, s->w, request, err);
+    for (int i = 0; i < LAUNCHES && !failed; i++) {
+        failed = write_contents(s, err);
+        if (!failed) failed = pipeline_enqueue(&pipeline.parts[number], 0, err);
+        int ended = failed == CUDA_CRASHED ? 0 : cuda_sync(s->w->cuda, failed ? NULL : err);
+        if (ended) failed = ended;
+    }
+    if (failed != CUDA_CRASHED) pipeline_release(&pipeline);
+    return failed;
+}
+
+int gpu_sanitize_run(struct workload *w, const json_t *request, json_t *answer, struct error *err)
+{
+    struct sanitized s = {.w = w};
+    int64_t number = json_get_integer(json_array_get(json_object_get(request, "problems"), 0), "problem", -1);
+    if (number < 0 || (size_t)number >= w->problem_count) return error_set(err, "no problem %lld", (long long)number);
+    s.problem = &w->problems[number];
+    int failed = open_apart(&s, err);
+    if (!failed) failed = launch(&s, request, (size_t)number, err);
+    close_apart(&s, failed == CUDA_CRASHED);
+    bool refused = failed == CUDA_REFUSED;
+    if (failed && !refused) return failed;
+    json_object_set_new(answer, "status", json_string(status_name(refused ? STATUS_LAUNCH_ERROR : STATUS_OK)));
+    json_object_set_new(answer, "reason", json_string(refused ? err->message : ""));
+    return 0;
+}

@@ -1,0 +1,29 @@
+// A judgement (tuner/run/judge.h) as a document and as a table. docs/judge.md describes the document, which has a
+// version: members are added without a new one, but none changes its meaning.
+#ifndef SWEETSPOT_JUDGEMENT_H
+#define SWEETSPOT_JUDGEMENT_H
+
+#include <stdio.h>
+
+#include "tuner/base/json.h"
+#include "tuner/job/job.h"
+#include "tuner/output/finals.h"
+#include "tuner/run/judge.h"
+
+enum { JUDGEMENT_VERSION = 1 };
+
+// What it is about, besides the judgement.
+struct judged_job {
+    const struct job *job;
+    const char *template_hash, *compiler;
+    const json_t *device; // what hello says
+    const struct device_limits *limits;
+    size_t problem; // whose counters were taken
+};
+
+// New reference.
+json_t *judgement_json(const struct judged_job *, const struct judgement *);
+// The same document for people.
+void judgement_print(FILE *, const json_t *document);
+
+#endif

@@ -1,0 +1,45 @@
+// A second opinion: a candidate under the tools of NVIDIA's compute-sanitizer. Each tool has a GPU worker of its own,
+// without counters, because CUPTI and the tool cannot be in one process:
+//
+//     compute-sanitizer --tool memcheck --log-file LOG .. sweetspot-gpu --device 0
+//
+// The worker is set up with one small problem and answers one request, "sanitize" (protocol.h); what was found is in
+// the log (sanitizer_log.h). The tools of a candidate run at the same time, since nothing is timed. Who is not done at
+// the deadline is killed with its process group, and not started again.
+//
+// What came of it is a document:
+//
+//   {"version":"2025.3.1.0","problem":"n=1000","tools":[
+//     {"tool":"memcheck","advice":false,"status":STATUS,"errors":0,"warnings":0,"elsewhere":0,"unprinted":0,
+//      "first":"Invalid __global__ read of size 4 bytes, at ..","reason":"why it failed","seconds":1.2}, ..],
+//    "note":"why no tool ran"}
+//
+// STATUS = "clean" | "warnings" | "errors" | "failed". Errors of a tool that is advice (racecheck misjudges
+// asynchronous copies), warnings, and tools that fail never change a verdict.
+#ifndef SWEETSPOT_SANITIZE_H
+#define SWEETSPOT_SANITIZE_H
+
+#include "tuner/base/json.h"
+#include "tuner/base/protocol.h"
+#include "tuner/job/job.h"
+
+#define SANITIZED_DOCUMENT "sanitized" // its kind, as a trial's document in the store
+
+struct sanitizer;
+
+// Where compute-sanitizer is: $SWEETSPOT_SANITIZER ("none": nowhere, and nobody misses it), on the PATH, in
+// $CUDA_HOME/bin, beside nvcc. `gpu_program` and `device` are the worker's. NULL, with the reason, where there is none
+// or it does not run; an empty reason where none is wanted.
+struct sanitizer *sanitizer_open(const char *gpu_program, const char *device, struct error *why);
+void sanitizer_close(struct sanitizer *); // NULL is fine
+const char *sanitizer_version(const struct sanitizer *);
+
+// Runs a compiled candidate on the smallest of the job's problems that it has stages for. `request`: what GPU workers
+// are set up with (job_setup_for_gpu); `problems`: the candidate's, as in a "trial" request. Waits. New reference.
+json_t *sanitizer_check(struct sanitizer *, const struct job *, const json_t *request, const char *config,
+                        const char *cubin, const json_t *problems);
+
+// What a document means for a candidate: STATUS_OK, or what it is instead, with the tool and its first error as reason.
+enum trial_status sanitizer_verdict(const json_t *document, struct error *reason);
+
+#endif

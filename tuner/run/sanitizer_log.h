@@ -1,0 +1,39 @@
+// What a tool of compute-sanitizer wrote into its log (--log-file, --demangle no, --show-backtrace device), as far as a
+// candidate is concerned. Lines begin with "=========". A report is a headline and what is indented below it:
+//
+//     ========= Invalid __global__ read of size 4 bytes
+//     =========     at sum+0x120 in sum.cu:12
+//     =========     by thread (31,0,0) in block (7,0,0)
+//     =========     Access at 0x7f1e000fa0 is out of bounds
+//     =========     Device Frame: sum+0x90 in sum.cu:30
+//
+// A report is the candidate's where its lines name one of the candidate's kernels. The others, on kernels of libraries
+// and of the worker itself and on calls of the API, are counted apart. Racecheck's headlines say themselves whether
+// they are errors or warnings.
+//
+// "Divergent thread(s) in block" is a warning: synccheck wants all warps of a block at one and the same instruction,
+// while PTX lets warps meet at a barrier from different ones, as producers and consumers with named barriers do.
+#ifndef SWEETSPOT_SANITIZER_LOG_H
+#define SWEETSPOT_SANITIZER_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SANITIZER_TEXT = 320 };
+
+struct sanitizer_log {
+    bool ended;                       // the tool's summary is there
+    int64_t errors, warnings;         // reports on the candidate
+    int64_t elsewhere;                // reports on anything else
+    int64_t unprinted;                // reports that the tool left out of the log; on what is unknown
+    bool out_of_bounds;               // what the first error is
+    char first_error[SANITIZER_TEXT]; // "Invalid __global__ read of size 4 bytes, at sum in sum.cu:12, by thread ..."
+    char first_warning[SANITIZER_TEXT];
+    char trouble[SANITIZER_TEXT]; // why the tool itself failed, in its words; ""
+};
+
+// Reads a log; `symbols` are the candidate's kernels.
+void sanitizer_log_read(const char *text, const char *const *symbols, size_t symbol_count, struct sanitizer_log *);
+
+#endif
