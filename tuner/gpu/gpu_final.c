@@ -376,7 +376,8 @@ int gpu_final_run(struct workload *w, struct baselines *baselines, const json_t 
     int64_t rounds = json_get_integer(request, "rounds", 40);
     int64_t places = json_get_integer(request, "places", (int64_t)candidates);
     uint64_t old_seed = w->seed, seed = (uint64_t)json_get_integer(request, "seed", 1);
-    struct gpu_final f = {.w = w, .random = seed, .progress = progress, .user = user};
+    uint64_t process = (uint64_t)json_get_integer(request, "process", 0); // each has an order of its own
+    struct gpu_final f = {.w = w, .random = seed + (process << 32), .progress = progress, .user = user};
     if (rounds < 1 || rounds > ROUNDS_MAX)
         return error_set(err, "%lld rounds; 1 to %d are possible", (long long)rounds, ROUNDS_MAX);
     f.rounds = (size_t)rounds;

@@ -240,6 +240,6 @@ void run_release(struct run *r)
     for (size_t i = 0; i < r->metric_count; i++) free(r->metrics[i]);
     free(r->metrics);
     json_decref(r->job_answer);
-    json_decref(r->final_answer);
+    run_final_reset(r);
     if (r->display.log) fclose(r->display.log);
 }
