@@ -252,6 +252,101 @@ static void the_longest_of_several_stages_decides(void **state)
     e2e_remove(folder);
 }
 
+// A job of X by MODE, tuned with the scripted worker; two finalists, 20 rounds, tie 1%.
+static struct outcome_of_command tune_modes(const char *folder, const char *xs, const char *modes)
+{
+    char *job =
+        text_format("name = \"modes\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                    "parameters = ( { name = \"X\"; values = [%s]; }, { name = \"MODE\"; values = [%s]; } );\n"
+                    "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
+                    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+                    "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n"
+                    "measure = { final = { candidates = 2; rounds = 20; }; };\n",
+                    xs, modes);
+    e2e_write(folder, "job.cfg", job);
+    e2e_write(folder, "x.cu", "\n");
+    free(job);
+    return e2e_run(folder,
+                   "cd %s && export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
+                   "FAKE_LOG=log FAKE_LOG_FINALS=1; $BIN/sweetspot tune job.cfg --store job.db -q 2>&1",
+                   folder);
+}
+
+static void three_processes_share_the_rounds(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("processes"), *path = text_format("%s/log", folder);
+    struct outcome_of_command r = tune_modes(folder, "1, 7", "\"good\"");
+    if (r.status) fail_msg("status %d: %s", r.status, r.out);
+    e2e_expect(r.out, ", 20 rounds)");
+    e2e_done(&r);
+    char *log = text_read_file(path, NULL), *line = log;
+    static const size_t rounds[] = {7, 7, 6};
+    int pids[3];
+    for (int i = 0; i < 3; i++) {
+        int process;
+        size_t n, candidates;
+        line = strstr(line, "final ");
+        assert_non_null(line);
+        assert_int_equal(
+            sscanf(line, "final %d: %zu rounds, %zu candidates, pid %d", &process, &n, &candidates, &pids[i]), 4);
+        assert_true(process == i && n == rounds[i] && candidates == 2);
+        line++;
+    }
+    assert_null(strstr(line, "final "));
+    assert_true(pids[0] != pids[1] && pids[1] != pids[2] && pids[0] != pids[2]);
+    r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db --format json", folder, folder);
+    e2e_expect(r.out, "\"rounds\": 20");
+    e2e_expect(r.out, "\"by_process\": []");
+    e2e_done(&r);
+    free(log);
+    free(path);
+    e2e_remove(folder);
+}
+
+static void who_falls_in_a_later_process_is_out(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("falls_later");
+    struct outcome_of_command r = tune_modes(folder, "1, 7", "\"final_wrong_later\", \"good\"");
+    if (r.status) fail_msg("status %d: %s", r.status, r.out);
+    e2e_expect(r.out, "is out of the final: wrong: scripted");
+    e2e_expect(r.out, "X=7,MODE=good");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+// X=7 is the fastest by 1%, but for one process in which it takes 10% longer.
+static void a_kernel_of_two_times_is_named_and_does_not_win(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("two_times");
+    struct outcome_of_command r = tune_modes(folder, "7, 8, 9", "\"good\"");
+    assert_int_equal(r.status, 0); // steady: as a matter of course
+    e2e_done(&r);
+    e2e_remove(folder);
+    folder = e2e_folder("two_times");
+    r = tune_modes(folder, "7", "\"final_two_times\"");
+    assert_int_equal(r.status, 0); // there is no other
+    e2e_expect(r.out, "takes one of two times, depending on the process that runs it");
+    e2e_done(&r);
+    r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db", folder, folder);
+    e2e_expect(r.out, "takes one of two times, depending on the process that runs it: 1.001 ms, 1.101 ms, 1.002 ms");
+    e2e_done(&r);
+    e2e_remove(folder);
+    folder = e2e_folder("two_times");
+    r = tune_modes(folder, "7, 9", "\"final_two_times\", \"good\""); // of four two: both are X=7
+    assert_int_equal(r.status, 1);
+    e2e_expect(r.out, "the final is not decided: two of the fastest cannot be told apart");
+    e2e_expect(r.out, "depends on the process");
+    e2e_done(&r);
+    r = e2e_run(folder, "$BIN/sweetspot compare %s/job.cfg --store %s/job.db", folder, folder);
+    assert_int_equal(r.status, 1);
+    e2e_expect(r.err, "is not decided: two of the fastest");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -263,6 +358,9 @@ int main(void)
         cmocka_unit_test(a_share_is_that_of_what_runs_out_first),
         cmocka_unit_test(the_driver_gives_a_tie_to_the_lighter_kernel),
         cmocka_unit_test(the_longest_of_several_stages_decides),
+        cmocka_unit_test(three_processes_share_the_rounds),
+        cmocka_unit_test(who_falls_in_a_later_process_is_out),
+        cmocka_unit_test(a_kernel_of_two_times_is_named_and_does_not_win),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

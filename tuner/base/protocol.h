@@ -107,10 +107,10 @@
 //         "error":..the worst element's error over its bound..,
 //         "problems":[{"problem":0,"times":[..],"error_max":..,"error_rms":..}]}, ..]}
 //     Fresh data from the seed. "process": which one of the worker's processes that share the final's rounds this is;
-//     each has an order of its own. Candidates are proved in their order until "places" of them have passed (missing: all
-//     are); the others have no entry. Random order in every round, every timed launch of a candidate judged. "times"
-//     has one number a round, and the rounds of different entries correspond. "error_max" and "error_rms" are errors
-//     against FP64, relative to the scale of the bound. "trial" of a baseline is null.
+//     each has an order of its own. Candidates are proved in their order until "places" of them have passed (missing:
+//     all are); the others have no entry. Random order in every round, every timed launch of a candidate judged.
+//     "times" has one number a round, and the rounds of different entries correspond. "error_max" and "error_rms" are
+//     errors against FP64, relative to the scale of the bound. "trial" of a baseline is null.
 //
 //   {"id":6,"op":"metrics","chip":"GH100"}                   needs CUPTI, but no GPU and no job
 //   <- {"id":6,"status":"ok","chip":"GH100",

@@ -35,7 +35,7 @@ struct measure_settings {
     double timeout; // s, a trial on the GPU
     int64_t final_candidates, final_rounds;
     int64_t final_processes; // of the GPU worker, which share the rounds
-    double tie; // relative difference that is a tie in the final
+    double tie;              // relative difference that is a tie in the final
     bool counters;
 };
 

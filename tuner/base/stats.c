@@ -65,7 +65,7 @@ static uint64_t next(uint64_t *state)
     return x ^ x >> 31;
 }
 
-// Samples in the order of their clusters: cluster k is x[first[k]] to x[first[k + 1] - 1].
+// Samples in the order of their clusters, ascending in each: cluster k is x[first[k]] to x[first[k + 1] - 1].
 struct clusters {
     double *x;
     size_t count, first[UCHAR_MAX + 2];
@@ -79,38 +79,39 @@ static void sort_into_clusters(struct clusters *c, const double *x, const unsign
         size_t before = used;
         for (size_t i = 0; i < n; i++)
             if (cluster ? cluster[i] == k : !k) to[used++] = x[i];
-        if (used > before) c->first[++c->count] = used;
+        if (used == before) continue;
+        qsort(to + before, used - before, sizeof *to, ascending);
+        c->first[++c->count] = used;
     }
 }
 
-// Few numbers are the rule.
-static void sort(double *x, size_t n)
+// The median of n of the n sorted samples, drawn with replacement. `times`: room for n numbers, how often each is
+// drawn.
+static double drawn_median(const double *sorted, size_t n, uint64_t *seed, unsigned *times)
 {
-    if (n > 48) {
-        qsort(x, n, sizeof *x, ascending);
-        return;
-    }
-    for (size_t i = 1; i < n; i++) {
-        double moved = x[i];
-        size_t at = i;
-        for (; at && x[at - 1] > moved; at--) x[at] = x[at - 1];
-        x[at] = moved;
-    }
+    memset(times, 0, n * sizeof *times);
+    for (size_t i = 0; i < n; i++) times[next(seed) % n]++;
+    size_t at = 0, upper, seen = times[0];
+    while (seen < (n + 1) / 2) seen += times[++at];
+    upper = at;
+    if (n % 2 == 0 && seen == n / 2) do
+            upper++;
+        while (!times[upper]);
+    return (sorted[at] + sorted[upper]) / 2;
 }
 
 // With a seed, of clusters and samples drawn with replacement.
-static double median_of_medians(const struct clusters *c, uint64_t *seed, double *sample)
+static double median_of_medians(const struct clusters *c, uint64_t *seed, unsigned *times)
 {
     double medians[UCHAR_MAX + 1];
     for (size_t k = 0; k < c->count; k++) {
         size_t drawn = seed && c->count > 1 ? next(seed) % c->count : k;
-        const double *from = c->x + c->first[drawn];
-        size_t n = c->first[drawn + 1] - c->first[drawn];
-        for (size_t i = 0; i < n; i++) sample[i] = from[seed ? next(seed) % n : i];
-        sort(sample, n);
-        medians[k] = middle(sample, n);
+        const double *sorted = c->x + c->first[drawn];
+        size_t n = c->first[drawn + 1] - c->first[drawn], at = k;
+        double median = seed ? drawn_median(sorted, n, seed, times) : middle(sorted, n);
+        for (; at && medians[at - 1] > median; at--) medians[at] = medians[at - 1];
+        medians[at] = median;
     }
-    sort(medians, c->count);
     return middle(medians, c->count);
 }
 
@@ -118,18 +119,21 @@ struct interval stats_clustered_median(const double *x, const unsigned char *clu
                                        uint64_t seed)
 {
     struct interval result = {NAN, NAN, NAN};
-    double *room = n ? malloc((2 * n + RESAMPLES) * sizeof *room) : NULL, tail = (1 - confidence) / 2;
+    double *room = n ? malloc((n + RESAMPLES) * sizeof *room) : NULL, tail = (1 - confidence) / 2;
+    unsigned *times = n ? malloc(n * sizeof *times) : NULL;
     struct clusters c;
-    if (!room) return result;
-    double *sample = room + n, *medians = sample + n;
+    if (!room || !times) goto out;
+    double *medians = room + n;
     sort_into_clusters(&c, x, cluster, n, room);
-    result.value = median_of_medians(&c, NULL, sample);
-    for (size_t r = 0; r < RESAMPLES; r++) medians[r] = median_of_medians(&c, &seed, sample);
+    result.value = median_of_medians(&c, NULL, times);
+    for (size_t r = 0; r < RESAMPLES; r++) medians[r] = median_of_medians(&c, &seed, times);
     qsort(medians, RESAMPLES, sizeof *medians, ascending);
     size_t cut = (size_t)(tail * RESAMPLES + 1e-9);
     result.low = medians[cut];
     result.high = medians[cut ? RESAMPLES - cut : RESAMPLES - 1];
+out:
     free(room);
+    free(times);
     return result;
 }
 

@@ -27,8 +27,8 @@ struct interval {
 // x[i]; NULL: all samples are in one.
 //
 // Where clusters differ by more than their samples do, the interval covers all of three or four clusters' medians. That
-// is as much as so few clusters can say: the median of all clusters there could be lies outside with a probability of
-// 2 / 2^3 = 25% with three, and 6% with five.
+// is as much as so few clusters can say: it holds the median of all clusters there could be with 78% where there are
+// three, and with 93% from five on (tests/test_measure.c); where clusters do not differ, with 99%.
 struct interval stats_clustered_median(const double *x, const unsigned char *cluster, size_t n, double confidence,
                                        uint64_t seed);
 

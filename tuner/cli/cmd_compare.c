@@ -127,8 +127,11 @@ static void print_processes(const struct comparison *c)
     for (size_t i = 0; i < c->final.entry_count; i++) {
         const struct final_entry *entry = &c->final.entries[i];
         if (!entry->by_process) continue;
-        printf("%s%s takes one of two times, depending on the process that runs it:", is_baseline(entry) ? "" : "trial ",
-               entry->name);
+        if (is_baseline(entry))
+            printf("%s", entry->name);
+        else
+            printf("trial %" PRId64, entry->trial);
+        printf(" takes one of two times, depending on the process that runs it:");
         for (size_t k = 0; k < entry->process_count; k++)
             printf("%s %s", k ? "," : "", show_time(entry->process_medians[k], text, sizeof text));
         printf("\n");
@@ -423,7 +426,9 @@ static void print_json(const struct comparison *c)
     }
     for (size_t i = 0; i < c->final.entry_count; i++)
         if (c->final.entries[i].by_process)
-            json_array_append_new(by_process, json_string(c->final.entries[i].name));
+            json_array_append_new(by_process, is_baseline(&c->final.entries[i])
+                                                  ? json_string(c->final.entries[i].name)
+                                                  : json_integer((json_int_t)c->final.entries[i].trial));
     for (size_t i = 0; i < c->final.entry_count; i++)
         if (is_baseline(&c->final.entries[i]))
             json_object_set_new(overall, c->final.entries[i].name, json_interval(&c->final.entries[i].ratio));

@@ -153,8 +153,8 @@ static void summarise(struct run *r, const struct finalist *finalists, const str
 }
 
 // The entries that passed, as contenders. Arrays as long as the list.
-static size_t read_contenders(struct run *r, const json_t *list, struct finalist *finalists,
-                              struct contender *entries, unsigned char **process)
+static size_t read_contenders(struct run *r, const json_t *list, struct finalist *finalists, struct contender *entries,
+                              unsigned char **process)
 {
     size_t used = 0, i, known = run_final_processes(r, process);
     const json_t *json;
@@ -189,9 +189,11 @@ static void note_processes(struct run *r, const struct finalist *finalists, cons
                 json_array_append_new(medians, json_real(entries[i].process_medians[p]));
         json_object_set_new(entry, "process_medians", medians);
         json_object_set_new(entry, "by_process", json_boolean(entries[i].by_process));
-        if (entries[i].by_process)
-            run_message(r, "%s%s takes one of two times, depending on the process that runs it",
-                        entries[i].candidate ? "trial " : "", json_get_string(entry, "name", "?"));
+        if (!entries[i].by_process) continue;
+        char *name = entries[i].candidate ? text_format("trial %" PRId64, finalists[i].trial)
+                                          : text_copy(json_get_string(entry, "name", "?"));
+        run_message(r, "%s takes one of two times, depending on the process that runs it", name);
+        free(name);
     }
 }
 
@@ -205,8 +207,7 @@ static json_t *decide(struct run *r, const json_t *list, struct error *open)
     struct contender *entries = memory_new(json_array_size(list), sizeof *entries);
     size_t used = read_contenders(r, list, finalists, entries, &process);
     bool each = r->job->objective == OBJECTIVE_EACH;
-    int64_t winner = each ? final_look(entries, used, open)
-                          : final_decide(entries, used, r->job->measure.tie, open);
+    int64_t winner = each ? final_look(entries, used, open) : final_decide(entries, used, r->job->measure.tie, open);
     note_processes(r, finalists, entries, used);
     if (each && winner >= 0) {
         document = run_final_decide_each(r, list);

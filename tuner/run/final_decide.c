@@ -55,6 +55,12 @@ static double common_factor(const struct contender *entries, size_t count, int p
     return factor;
 }
 
+static bool differ(const struct interval *slower, const struct interval *faster, double factor)
+{
+    return slower->value > apart * factor * faster->value && slower->low > factor * faster->high;
+}
+
+// Both as measured and without what processes have in common: if most entries change, the steady ones are not blamed.
 static void find_differences(struct contender *e, const double *factors)
 {
     double *times = memory_new(e->rounds, sizeof *times);
@@ -62,14 +68,12 @@ static void find_differences(struct contender *e, const double *factors)
     for (int p = 0; p < FINAL_PROCESSES_MAX; p++) {
         size_t n = times_of(e, p, times, NULL);
         stats_median_interval(times, n, &of[p].low, &of[p].high);
-        of[p].value = e->process_medians[p] / factors[p];
-        of[p].low /= factors[p];
-        of[p].high /= factors[p];
+        of[p].value = e->process_medians[p];
     }
     e->by_process = false;
     for (int p = 0; p < FINAL_PROCESSES_MAX; p++)
         for (int q = 0; q < FINAL_PROCESSES_MAX; q++)
-            if (of[p].value > apart * of[q].value && of[p].low > of[q].high) e->by_process = true;
+            e->by_process |= differ(&of[p], &of[q], 1) && differ(&of[p], &of[q], factors[p] / factors[q]);
     free(times);
 }
 
@@ -104,10 +108,11 @@ int final_look(struct contender *entries, size_t count, struct error *why)
     double share = stats_median(shares, n);
     free(shares);
     if (!(share > held_up_most)) return 0;
-    return error_set(why,
-                     "in %.0f%% of the rounds launches took over %.0f%% longer than in the others: something else seems "
-                     "to use the device",
-                     100 * share, 100 * (disturbed - 1));
+    return error_set(
+        why,
+        "in %.0f%% of the rounds launches took over %.0f%% longer than in the others: something else seems "
+        "to use the device",
+        100 * share, 100 * (disturbed - 1));
 }
 
 static size_t ratio_with(const struct contender *e, const struct contender *to, double confidence,

@@ -5,15 +5,15 @@
 // ratios, and intervals come from drawing processes first, then rounds (stats_clustered_median). A round in which
 // either of two has no time is no pair.
 //
-// The lowest time wins. A candidate is tied with it where its ratio to it is at most 1 + tie, or where the interval does
-// not tell it from 1, as long as the interval ends below 1 + 2 tie, or 1.01 if that is more: a wide interval makes no
-// tie. Among the tied the one that takes the smallest share of an SM wins, then the smaller code, then the faster one
-// where the interval says so, then the first in the list. Which one is fastest is found by looking at all pairs, so
+// The lowest time wins. A candidate is tied with it where its ratio to it is at most 1 + tie, or where the interval
+// does not tell it from 1, as long as the interval ends below 1 + 2 tie, or 1.01 if that is more: a wide interval makes
+// no tie. Among the tied the one that takes the smallest share of an SM wins, then the smaller code, then the faster
+// one where the interval says so, then the first in the list. Which one is fastest is found by looking at all pairs, so
 // intervals hold with 95% for all pairs of candidates together (Bonferroni's correction).
 //
 // Nothing is decided where a candidate may win or not within its interval, as when it is faster in some processes and
-// slower in others; nor where launches of most entries took much longer in many rounds than in others, because something
-// else uses the device.
+// slower in others; nor where launches of most entries took much longer in many rounds than in others, because
+// something else uses the device.
 #ifndef SWEETSPOT_FINAL_DECIDE_H
 #define SWEETSPOT_FINAL_DECIDE_H
 
@@ -33,9 +33,9 @@ struct contender {
     double share;                 // of an SM that one block takes, 0..1
     double code;                  // bytes
     // Filled in by final_look:
-    double median;                              // NaN when no round has a time: such a candidate cannot win
+    double median;                               // NaN when no round has a time: such a candidate cannot win
     double process_medians[FINAL_PROCESSES_MAX]; // NaN where it has no time
-    bool by_process;                            // its time depends on the process that takes it
+    bool by_process;                             // its time depends on the process that takes it
     // Filled in by final_decide:
     bool tied; // with the winner, and not the winner itself
 };

@@ -17,8 +17,8 @@
 #include "tuner/run/interrupt.h"
 #include "tuner/run/run.h"
 
-enum { LONGEST_WAIT = 200 }; // ms: progress is drawn, deadlines are looked at
-enum { FINALS_MOST = 10 };   // tried, while those of which candidates stand are looked for
+enum { LONGEST_WAIT = 200 };   // ms: progress is drawn, deadlines are looked at
+enum { FINALS_MOST = 10 };     // tried, while those of which candidates stand are looked for
 enum { FINALS_OPEN_MOST = 2 }; // of these, that do not say who wins
 
 static void propose(struct run *r)
