@@ -172,6 +172,11 @@ golden: setup
 test-mutants: setup
 	@bash tests/mutants.sh $(MUTANTS)
 
+# Checks of the GPU worker, disabled one at a time: without each, some hostile kernel must get through.
+.PHONY: test-mutants-gpu
+test-mutants-gpu: setup
+	@bash tests/mutants_gpu.sh $(MUTANTS)
+
 # The tests under AddressSanitizer and UndefinedBehaviorSanitizer, but for those of the templates in emulation, which
 # are programs of their own.
 .PHONY: test-sanitize
@@ -223,6 +228,7 @@ help:
 	@echo 'make test-fast      those of them that take a few seconds'
 	@echo 'make test-sanitize  the same tests under AddressSanitizer and UBSan'
 	@echo 'make test-mutants   does each mistake in tests/mutants make a test fail?'
+	@echo 'make test-mutants-gpu   is each check of the GPU worker needed?'
 	@echo 'make golden         rewrite tests/golden, which tests compare the output of commands with'
 	@echo 'make test-gpu       tests that need a GPU'
 	@echo 'make layers         check which folder includes what'
