@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Is each check of the GPU worker needed? A patch of tests/mutants/gpu disables one of them. Each is applied alone to a
-# copy of the tree, the programs that it concerns are built, and test_gpu_hostile runs the cases that its first line names
-# ("cases: FAMILY/CASE:WAY ..."). At least one of them must get through, or a right kernel must be refused; a check
+# Is each check of the GPU worker needed? A patch of tests/mutants/gpu disables one of them. Each is applied alone to
+# a copy of the tree, the programs that it concerns are built, and test_gpu_hostile runs the cases that its first line
+# names ("cases: FAMILY/CASE:WAY ..."). At least one of them must get through, or a right kernel must be refused; a check
 # without which nothing changes is idle. Ends with "N needed, N idle"; exit status 1 when one is idle, or its patch no
 # longer applies or does not build, or when a case gets through although nothing is disabled.
 #
@@ -89,7 +89,8 @@ if [ -n "${BUILD_ONLY:-}" ]; then
 fi
 
 # Nothing is disabled: nothing may get through.
-if ! run "$root/out/bin" "$(for p in "${patches[@]}"; do cases_of "$p"; done | tr ' ' '\n' | sort -u | tr '\n' ' ')"; then
+all=$(for p in "${patches[@]}"; do cases_of "$p"; done | tr ' ' '\n' | sort -u | tr '\n' ' ')
+if ! run "$root/out/bin" "$all"; then
     cat "$work/test.log"
     echo "with nothing disabled these cases fail"
     exit 1

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# What the final says on a GPU, in counts: finals of five identical kernels under five names, finals of four such and one
-# that takes 2% longer, both at `tie = 0.002`; and finals while a second process loads the GPU. The kernels are chains of
-# dependent multiply-adds by one and zero, so that 2% more of them change the time alone. tests/test_final_statistics.c
-# has the same in simulation.
+# What the final says on a GPU, in counts: finals of five identical kernels under five names, finals of four such and
+# one that takes 2% longer, both at `tie = 0.002`; and finals while a second process loads the GPU. The kernels are
+# chains of dependent multiply-adds by one and zero, so that 2% more of them change the time alone.
+# tests/test_final_statistics.c has the same in simulation.
 #
 # Usage: tests/measure/final_statistics.sh [identical] [planted] [loaded]        all three without arguments
 # FINALS: of each of the first two (100). LOADED: of the third (20). A final takes some 1.5 s, most of it the start of
@@ -87,7 +87,8 @@ for what; do
             [ "$(wc -w <<<"$tied")" -ne 4 ] || ties=$((ties + 1))
             [ "$verdict" = decided ] || open=$((open + 1))
         done
-        echo "identical kernels: $ties of $finals finals are ties of all five, $open not decided ($((SECONDS - begin)) s)"
+        echo "identical kernels: $ties of $finals finals are ties of all five, $open not decided" \
+            "($((SECONDS - begin)) s)"
         ;;
     planted)
         job slower 4000 5 "$short"
@@ -101,8 +102,8 @@ for what; do
                 found=$((found + 1))
             fi
         done
-        echo "a kernel 2% slower: told from the others in $found of $finals finals, not in $another, $open not decided" \
-            "($((SECONDS - begin)) s)"
+        echo "a kernel 2% slower: told from the others in $found of $finals finals, not in $another," \
+            "$open not decided ($((SECONDS - begin)) s)"
         ;;
     loaded)
         job slower 4000 5 "$short"
@@ -128,8 +129,8 @@ for what; do
                 another=$((another + 1))
             fi
         done
-        echo "under load: the same winner in $same of $loaded finals, not decided in $open, another winner in $another" \
-            "($((SECONDS - begin)) s)"
+        echo "under load: the same winner in $same of $loaded finals, not decided in $open," \
+            "another winner in $another ($((SECONDS - begin)) s)"
         ;;
     *)
         echo "unknown: $what" >&2

@@ -83,15 +83,24 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Of an entry's rounds, those in which it was held up; NaN without rounds.
-static double share_held_up(const struct contender *e)
+static void find_hold_ups(struct contender *e)
 {
     double *times = memory_new(e->rounds, sizeof *times);
     size_t n = times_of(e, ALL_PROCESSES, times, NULL), slow = 0;
     qsort(times, n, sizeof *times, ascending);
-    for (size_t i = 0; i < n; i++) slow += times[i] > disturbed * times[n / 10];
+    e->undisturbed = n ? times[n / 10] : NAN;
+    for (size_t i = 0; i < n; i++) slow += times[i] > disturbed * e->undisturbed;
+    e->held_up = n ? (double)slow / (double)n : NAN;
     free(times);
-    return n ? (double)slow / (double)n : NAN;
+}
+
+static int blame_load(double share, struct error *why)
+{
+    return error_set(
+        why,
+        "in %.0f%% of the rounds launches took over %.0f%% longer than in the others: something else seems "
+        "to use the device",
+        100 * share, 100 * (disturbed - 1));
 }
 
 int final_look(struct contender *entries, size_t count, struct error *why)
@@ -101,18 +110,13 @@ int final_look(struct contender *entries, size_t count, struct error *why)
     for (size_t i = 0; i < count; i++) find_medians(&entries[i]);
     for (int p = 0; p < FINAL_PROCESSES_MAX; p++) factors[p] = common_factor(entries, count, p);
     for (size_t i = 0; i < count; i++) {
-        double share = share_held_up(&entries[i]);
         find_differences(&entries[i], factors);
-        if (isfinite(share)) shares[n++] = share;
+        find_hold_ups(&entries[i]);
+        if (isfinite(entries[i].held_up)) shares[n++] = entries[i].held_up;
     }
     double share = stats_median(shares, n);
     free(shares);
-    if (!(share > held_up_most)) return 0;
-    return error_set(
-        why,
-        "in %.0f%% of the rounds launches took over %.0f%% longer than in the others: something else seems "
-        "to use the device",
-        100 * share, 100 * (disturbed - 1));
+    return share > held_up_most ? blame_load(share, why) : 0;
 }
 
 static size_t ratio_with(const struct contender *e, const struct contender *to, double confidence,
@@ -179,6 +183,12 @@ int64_t final_decide(struct contender *entries, size_t count, double tie, struct
     }
     if (!fastest) return FINAL_NOBODY;
     if (troubled) return FINAL_UNDECIDED;
+    for (size_t i = 0; i < count; i++) {
+        const struct contender *e = &entries[i];
+        if (!e->candidate || !(e->held_up > held_up_most) || e->undisturbed > (1 + tie) * fastest->median) continue;
+        blame_load(e->held_up, why);
+        return FINAL_UNDECIDED;
+    }
     double pairs = racing > 1 ? (double)(racing * (racing - 1)) / 2 : 1, confidence = 1 - uncertainty / pairs;
     for (size_t i = 0; i < count; i++)
         entries[i].tied = entries[i].candidate && stand(&entries[i], fastest, tie, confidence, &ratio) == TIED;

@@ -35,7 +35,9 @@ struct contender {
     // Filled in by final_look:
     double median;                               // NaN when no round has a time: such a candidate cannot win
     double process_medians[FINAL_PROCESSES_MAX]; // NaN where it has no time
-    bool by_process;                             // its time depends on the process that takes it
+    double held_up;     // share of its rounds that took over 20% longer than its tenth percentile
+    double undisturbed; // that percentile
+    bool by_process;    // its time depends on the process that takes it
     // Filled in by final_decide:
     bool tied; // with the winner, and not the winner itself
 };

@@ -19,17 +19,25 @@ void run_final_reset(struct run *r)
     r->final_blamed.trial = 0;
 }
 
+// Of all processes together. Intervals halve with four times the rounds.
+static int64_t all_rounds(const struct run *r)
+{
+    int64_t rounds = r->job->measure.final_rounds;
+    for (int i = 0; i < r->final_open && rounds <= FINAL_ROUNDS_MAX / 4; i++) rounds *= 4;
+    return rounds;
+}
+
 static int64_t processes(const struct run *r)
 {
-    const struct measure_settings *m = &r->job->measure;
+    int64_t n = r->job->measure.final_processes, rounds = all_rounds(r);
     if (r->pool.replay) return 1;
-    return m->final_processes < m->final_rounds ? m->final_processes : m->final_rounds;
+    return n < rounds ? n : rounds;
 }
 
 int64_t run_final_rounds(const struct run *r)
 {
-    int64_t all = r->job->measure.final_rounds, n = processes(r);
-    return all / n + (r->final_process < all % n);
+    int64_t rounds = all_rounds(r), n = processes(r);
+    return rounds / n + (r->final_process < rounds % n);
 }
 
 static bool is_ok(const json_t *entry)
