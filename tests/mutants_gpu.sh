@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Is each check of the GPU worker needed? A patch of tests/mutants/gpu disables one of them. Each is applied alone to
 # a copy of the tree, the programs that it concerns are built, and test_gpu_hostile runs the cases that its first line
-# names ("cases: FAMILY/CASE:WAY ..."). At least one of them must get through, or a right kernel must be refused; a check
-# without which nothing changes is idle. Ends with "N needed, N idle"; exit status 1 when one is idle, or its patch no
-# longer applies or does not build, or when a case gets through although nothing is disabled.
+# names ("cases: FAMILY/CASE:WAY ..."). At least one of them must get through, or a right kernel must be refused: a
+# check without which nothing changes is idle. Ends with "N needed, N idle, N broken"; exit status 1 when one is idle,
+# or its patch no longer applies or does not build, or when a case gets through although nothing is disabled.
 #
 # Usage: tests/mutants_gpu.sh [NAME...]
 # JOBS: built at once (as many as there are cores). BUILD_ONLY=1: stops when all are built, which needs no GPU.

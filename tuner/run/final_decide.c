@@ -165,7 +165,8 @@ static enum standing stand(const struct contender *e, const struct contender *fa
 {
     if (e == fastest) return TIED;
     if (!ratio_with(e, fastest, confidence, ratio) || (ratio->value > 1 + tie && ratio->low > 1)) return SLOWER;
-    return ratio->high <= 1 + fmax(2 * tie, least_width) ? TIED : DOUBTFUL;
+    double limit = 1 + fmax(2 * tie, least_width);
+    return ratio->low >= 1 / limit && ratio->high <= limit ? TIED : DOUBTFUL;
 }
 
 int64_t final_decide(struct contender *entries, size_t count, double tie, struct error *why)

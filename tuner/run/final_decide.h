@@ -6,10 +6,11 @@
 // either of two has no time is no pair.
 //
 // The lowest time wins. A candidate is tied with it where its ratio to it is at most 1 + tie, or where the interval
-// does not tell it from 1, as long as the interval ends below 1 + 2 tie, or 1.01 if that is more: a wide interval makes
-// no tie. Among the tied the one that takes the smallest share of an SM wins, then the smaller code, then the faster
-// one where the interval says so, then the first in the list. Which one is fastest is found by looking at all pairs, so
-// intervals hold with 95% for all pairs of candidates together (Bonferroni's correction).
+// does not tell it from 1, as long as the interval, and that of the inverse, end below 1 + 2 tie, or 1.01 if that is
+// more: a wide interval makes no tie. Among the tied the one that takes the smallest share of an SM wins, then the
+// smaller code, then the faster one where the interval says so, then the first in the list. Which one is fastest is
+// found by looking at all pairs, so intervals hold with 95% for all pairs of candidates together (Bonferroni's
+// correction).
 //
 // Nothing is decided where a candidate may win or not within its interval, as when it is faster in some processes and
 // slower in others; nor where launches of most entries took much longer in many rounds than in others, because
