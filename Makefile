@@ -142,7 +142,7 @@ test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 # test-fast.
 SLOW_TESTS := \
   $(addprefix $(BIN)/,test_compile test_emulation test_tune test_profile test_judge test_suite test_replay_run \
-    test_strategies)
+    test_strategies test_final_statistics)
 # Those of the others that take longest, first as well, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
 # A GPU is not shared between test programs.
@@ -172,6 +172,11 @@ golden: setup
 .PHONY: test-mutants
 test-mutants: setup
 	@bash tests/mutants.sh $(MUTANTS)
+
+# Checks of the GPU worker, disabled one at a time: without each, some hostile kernel must get through.
+.PHONY: test-mutants-gpu
+test-mutants-gpu: setup
+	@bash tests/mutants_gpu.sh $(MUTANTS)
 
 # The tests under AddressSanitizer and UndefinedBehaviorSanitizer, but for those of the templates in emulation, which
 # are programs of their own.
@@ -224,6 +229,7 @@ help:
 	@echo 'make test-fast      those of them that take a few seconds'
 	@echo 'make test-sanitize  the same tests under AddressSanitizer and UBSan'
 	@echo 'make test-mutants   does each mistake in tests/mutants make a test fail?'
+	@echo 'make test-mutants-gpu   is each check of the GPU worker needed?'
 	@echo 'make golden         rewrite tests/golden, which tests compare the output of commands with'
 	@echo 'make test-gpu       tests that need a GPU'
 	@echo 'make layers         check which folder includes what'

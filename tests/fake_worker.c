@@ -216,7 +216,13 @@ static json_t * final(const json_t *request)
     note_seed(request);
     json_t *entries = json_array(), *one;
     size_t i, rounds = (size_t)json_get_integer(request, "rounds", 10);
-    int64_t places = json_get_integer(request, "places", INT64_MAX);
+    int64_t places = json_get_integer(request, "places", INT64_MAX), process = json_get_integer(request, "process", 0);
+    if (getenv("FAKE_LOG_FINALS")) {
+        char text[96];
+        snprintf(text, sizeof text, "final %lld: %zu rounds, %zu candidates, pid %d", (long long)process, rounds,
+                 json_array_size(json_object_get(request, "candidates")), (int)getpid());
+        note_text(text);
+    }
     json_array_foreach(json_object_get(request, "candidates"), i, one)
     {
         if (places == 0) break;
@@ -228,9 +234,12 @@ static json_t * final(const json_t *request)
         }
         if (mode_is(one, "final_crash")) abort();
         json_t *times = json_array();
+        bool two_times = process == 1 && mode_is(one, "final_two_times");
         for (size_t k = 0; k < rounds; k++)
-            json_array_append_new(times, json_real(time_of(one) * (1 + 0.001 * (double)(k % 5))));
-        bool implausible = mode_is(one, "final_implausible"), wrong = mode_is(one, "final_wrong") || implausible;
+            json_array_append_new(times,
+                                  json_real(time_of(one) * (two_times ? 1.1 : 1) * (1 + 0.001 * (double)(k % 5))));
+        bool implausible = mode_is(one, "final_implausible");
+        bool wrong = mode_is(one, "final_wrong") || implausible || (process == 1 && mode_is(one, "final_wrong_later"));
         places -= !wrong;
         json_array_append_new(entries, json_pack("{s:s, s:O, s:s, s:s, s:f, s:[{s:i, s:o, s:f, s:f}]}", "name",
                                                  "candidate", "trial", json_object_get(one, "trial"), "status",

@@ -7,7 +7,8 @@
 // as long as it cannot profit, which is to say that it takes `enough` of the time of the case `plain`.
 //
 // One family by hand: sweetspot tune tests/hostile/FAMILY.cfg --no-counters. SWEETSPOT_HOSTILE_WAYS=all runs every
-// family in all ways.
+// family in all ways. SWEETSPOT_HOSTILE_CASES="FAMILY/CASE:WAY ..." runs these cases alone, besides `plain`, and no
+// final but in the way `final`; without a way in small_cold. SWEETSPOT_HOSTILE_CACHE: a compile cache to be kept.
 #include "tests/gpu.h"
 
 #include <math.h>
@@ -41,15 +42,15 @@ static struct attack_class classes[CLASSES_MAX];
 static int class_count;
 
 // Ways to run a family.
-enum { SMALL_COLD = 1, LARGE_COLD = 2, SMALL_WARM = 4, LARGE_WARM = 8, SINGLE_COLD = 16, ALL_WAYS = 31 };
+enum { SMALL_COLD = 1, LARGE_COLD = 2, SMALL_WARM = 4, LARGE_WARM = 8, SINGLE_COLD = 16, ALL_WAYS = 31, FINAL = 32 };
 static const struct {
     int bit;
     const char *name;
     bool large, warm, single, final;
 } ways[] = {
-    {SMALL_COLD, "small, cold", false, false, false, true},   {LARGE_COLD, "large, cold", true, false, false, false},
-    {SMALL_WARM, "small, warm", false, true, false, false},   {LARGE_WARM, "large, warm", true, true, false, false},
-    {SINGLE_COLD, "single, cold", false, false, true, false},
+    {SMALL_COLD, "small_cold", false, false, false, true},   {LARGE_COLD, "large_cold", true, false, false, false},
+    {SMALL_WARM, "small_warm", false, true, false, false},   {LARGE_WARM, "large_warm", true, true, false, false},
+    {SINGLE_COLD, "single_cold", false, false, true, false}, {FINAL, "final", false, false, false, true},
 };
 
 static const struct {
@@ -72,6 +73,7 @@ static const struct {
     {"exact", SMALL_COLD, ALL_WAYS, "n = 1000003", "n = 40000003"},
     {"product", SMALL_COLD | LARGE_COLD, ALL_WAYS, "M = 160; N = 160; K = 160", "M = 1024; N = 1024; K = 768"},
     {"crashes", SMALL_COLD | LARGE_WARM, ALL_WAYS, "n = 1000003", "n = 40000003"},
+    {"rare", SMALL_COLD, SMALL_COLD, "n = 1000003", "n = 40000003"},
 };
 enum { FAMILY_COUNT = sizeof families / sizeof *families };
 
@@ -148,6 +150,49 @@ static char *replace(char *text, const char *old, const char *new, const char *f
     char *at = strstr(text, old);
     if (!at) fail_msg("%s.cfg has no '%s'", family, old);
     char *out = text_format("%.*s%s%s", (int)(at - text), text, new, at + strlen(old));
+    free(text);
+    return out;
+}
+
+// Whether SWEETSPOT_HOSTILE_CASES names the case.
+static bool is_chosen(const char *chosen, size_t family, const char *name, size_t way)
+{
+    char *whole = text_format("%s/%s:%s", families[family].name, name, ways[way].name);
+    char *short_form = text_format("%s/%s", families[family].name, name), *list = text_copy(chosen), *rest = list;
+    bool found = false;
+    for (char *word; (word = strtok_r(rest, " ", &rest));)
+        found |= !strcmp(word, whole) || (ways[way].bit == SMALL_COLD && !strcmp(word, short_form));
+    free(whole);
+    free(short_form);
+    free(list);
+    return found;
+}
+
+// Leaves the chosen cases and `plain`; returns how many there are, 0 where none is chosen.
+static int choose(const char *chosen, size_t family, size_t way, struct hostile_case *cases, int count)
+{
+    int kept = 0, named = 0;
+    for (int i = 0; i < count; i++) {
+        bool is = is_chosen(chosen, family, cases[i].name, way);
+        named += is;
+        if (is || !strcmp(cases[i].name, "plain")) cases[kept++] = cases[i];
+    }
+    return named ? kept : 0;
+}
+
+// The job with these values of CASE alone.
+static char *with_cases(char *text, const struct hostile_case *cases, int count)
+{
+    char *from = strstr(text, "name = \"CASE\"; values = ["), *to = from ? strchr(from, ']') : NULL,
+         *list = text_copy("");
+    assert_non_null(to);
+    for (int i = 0; i < count; i++) {
+        char *longer = text_format("%s%s\"%s\"", list, i ? ", " : "", cases[i].name);
+        free(list);
+        list = longer;
+    }
+    char *out = text_format("%.*s %s %s", (int)(strchr(from, '[') + 1 - text), text, list, to);
+    free(list);
     free(text);
     return out;
 }
@@ -262,14 +307,17 @@ static struct store *open_store(const char *path)
 // Tunes one family in one way; returns how many winners are wrong.
 static int run_family(const char *folder, size_t family, size_t way, const struct hostile_case *cases, int count)
 {
-    const char *name = families[family].name;
-    char *text = job_text(family, way), *file = text_format("%s_%zu.cfg", name, way),
+    const char *name = families[family].name, *cache = getenv("SWEETSPOT_HOSTILE_CACHE");
+    bool chosen = getenv("SWEETSPOT_HOSTILE_CASES") != NULL,
+         final = ways[way].final && !(chosen && ways[way].bit != FINAL);
+    char *text = with_cases(job_text(family, way), cases, count),
+         *kept = cache ? NULL : text_format("%s/cache", folder), *file = text_format("%s_%zu.cfg", name, way),
          *path = text_format("%s/%s_%zu.db", folder, name, way);
     double begin = clock_now();
     e2e_write(folder, file, text);
     struct outcome_of_command r =
-        e2e_run(folder, "$BIN/sweetspot tune %s/%s --store %s --cache %s/cache -q --no-counters %s", folder, file, path,
-                folder, ways[way].final ? "" : "--no-final");
+        e2e_run(folder, "$BIN/sweetspot tune %s/%s --store %s --cache '%s' -q --no-counters %s", folder, file, path,
+                cache ? cache : kept, final ? "" : "--no-final");
     bool broken = r.status > 1; // beyond "nothing valid was found": a job file or a worker that does not work
     if (broken) print_message("%s (%s): status %d: %.3000s\n", name, ways[way].name, r.status, r.err);
     e2e_done(&r);
@@ -278,11 +326,12 @@ static int run_family(const char *folder, size_t family, size_t way, const struc
     struct error err;
     double plain = store_find(store, "CASE=plain", &t, &err) || !accepted(t.status) ? NAN : time_of(&t);
     for (int i = 0; i < count; i++) judge_case(family, way, &cases[i], store, plain);
-    int bad = broken + (ways[way].final ? judge_winner(family, cases, count, store) : 0);
+    int bad = broken + (final ? judge_winner(family, cases, count, store) : 0);
     store_close(store);
     print_message("%-10s %-13s %3d cases in %5.1f s, plain takes %.3g us\n", name, ways[way].name, count,
                   clock_now() - begin, 1e6 * plain);
     free(text);
+    free(kept);
     free(file);
     free(path);
     return bad;
@@ -330,19 +379,26 @@ static void no_wrong_kernel_is_found_right_and_no_right_one_is_refused(void **st
 {
     NEEDS_GPU();
     char *folder = e2e_folder("hostile_families");
-    const char *asked = getenv("SWEETSPOT_HOSTILE_WAYS");
+    const char *asked = getenv("SWEETSPOT_HOSTILE_WAYS"), *chosen = getenv("SWEETSPOT_HOSTILE_CASES");
     bool all_ways = asked && !strcmp(asked, "all");
-    int bad = 0;
+    int bad = 0, ran = 0;
     class_count = 0;
     memset(classes, 0, sizeof classes);
     for (size_t i = 0; i < FAMILY_COUNT; i++) {
         struct hostile_case cases[CASES_MAX];
         int count = read_table(families[i].name, cases);
         for (int k = 0; k < count; k++) classes[cases[k].class].kernels++;
-        for (size_t way = 0; way < sizeof ways / sizeof *ways; way++)
-            if ((all_ways ? families[i].possible : families[i].ways) & ways[way].bit)
-                bad += run_family(folder, i, way, cases, count);
+        for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
+            struct hostile_case some[CASES_MAX];
+            memcpy(some, cases, sizeof some);
+            int wanted = chosen ? choose(chosen, i, way, some, count)
+                         : (all_ways ? families[i].possible : families[i].ways) & ways[way].bit ? count
+                                                                                                : 0;
+            if (wanted) bad += run_family(folder, i, way, some, wanted);
+            ran += wanted;
+        }
     }
+    if (!ran) fail_msg("no such case: %s", chosen);
     bad += summary();
     assert_int_equal(bad, 0);
     e2e_remove(folder);
@@ -360,9 +416,11 @@ static void every_case_has_a_verdict_and_there_are_enough(void **state)
         int count = read_table(name, cases);
         bool plain = false;
         for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
+            if (!((families[i].possible | FINAL) & ways[way].bit)) continue;
             char *text = job_text(i, way);
             if (values_of_job(text, cases, count, name) != count)
                 fail_msg("%s.txt has %d cases, %s.cfg other ones", name, count, name);
+            text = with_cases(text, cases, count);
             e2e_write(folder, "job.cfg", text);
             free(text);
             struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg", folder);

@@ -88,18 +88,66 @@ static void a_paired_ratio_is_immune_to_drift_that_both_share(void **state)
 {
     (void)state;
     uint64_t seed = 2;
-    double a[40], b[40], ratio, low, high;
+    double a[40], b[40];
+    struct interval ratio, again;
     for (int i = 0; i < 40; i++) {
         double drift = 1 + i * 0.05;
         a[i] = 0.98 * drift * (1 + 0.002 * noise(&seed));
         b[i] = drift * (1 + 0.002 * noise(&seed));
     }
-    stats_paired_ratio(a, b, 40, 1, &ratio, &low, &high);
-    assert_true(fabs(ratio - 0.98) < 0.001);
-    assert_true(low <= ratio && ratio <= high && high < 0.982 && low > 0.978);
-    double again[3];
-    stats_paired_ratio(a, b, 40, 1, &again[0], &again[1], &again[2]);
-    assert_true(again[1] == low && again[2] == high); // the same seed, the same interval
+    assert_int_equal(stats_paired_ratio(a, b, NULL, 40, 0.95, 1, &ratio), 40);
+    assert_true(fabs(ratio.value - 0.98) < 0.001);
+    assert_true(ratio.low <= ratio.value && ratio.value <= ratio.high && ratio.high < 0.982 && ratio.low > 0.978);
+    stats_paired_ratio(a, b, NULL, 40, 0.95, 1, &again);
+    assert_true(again.low == ratio.low && again.high == ratio.high); // the same seed, the same interval
+    stats_paired_ratio(a, b, NULL, 40, 0.995, 1, &again);
+    assert_true(again.low < ratio.low && again.high > ratio.high);
+}
+
+// Three clusters of very different numbers: the middle one's median, and an interval from the lowest to the highest.
+static void a_clustered_median_is_no_surer_than_its_clusters(void **state)
+{
+    (void)state;
+    double x[45];
+    unsigned char cluster[45], one[45] = {0};
+    uint64_t seed = 3;
+    for (int i = 0; i < 45; i++) {
+        cluster[i] = (unsigned char)(2 * (i % 3)); // numbers may be left out
+        x[i] = (i % 3 == 0 ? 1 : i % 3 == 1 ? 1.1 : 1.05) + 1e-3 * noise(&seed);
+    }
+    struct interval m = stats_clustered_median(x, cluster, 45, 0.95, 1);
+    assert_true(fabs(m.value - 1.05) < 1e-3);
+    assert_true(m.low < 1.001 && m.high > 1.099 && m.low > 0.999 && m.high < 1.102);
+    struct interval a = stats_clustered_median(x, one, 45, 0.95, 1), b = stats_clustered_median(x, NULL, 45, 0.95, 1);
+    assert_true(a.value == b.value && a.low == b.low && a.high == b.high);
+    assert_true(isnan(stats_clustered_median(x, cluster, 0, 0.95, 1).value));
+}
+
+// Samples of a process have a share of their error in common: what can be had is in stats.h.
+static void intervals_of_clustered_medians_cover_as_much_as_can_be_had(void **state)
+{
+    (void)state;
+    uint64_t seed = 4;
+    static const struct {
+        int clusters;
+        double least;
+    } cases[] = {{3, 0.72}, {6, 0.89}};
+    for (size_t c = 0; c < 2; c++) {
+        int covered = 0, trials = 300;
+        for (int t = 0; t < trials; t++) {
+            double x[42], offset[6];
+            unsigned char cluster[42];
+            for (int k = 0; k < 6; k++) offset[k] = noise(&seed) - 0.5;
+            for (int i = 0; i < 42; i++) {
+                cluster[i] = (unsigned char)(i % cases[c].clusters);
+                x[i] = offset[cluster[i]] + 0.3 * (noise(&seed) - 0.5);
+            }
+            struct interval m = stats_clustered_median(x, cluster, 42, 0.95, (uint64_t)t);
+            covered += m.low <= 0 && 0 <= m.high;
+        }
+        if (covered < cases[c].least * trials)
+            fail_msg("%d clusters: the interval covers %d of %d", cases[c].clusters, covered, trials);
+    }
 }
 
 // Feeds a sampler from a clock until it is content; returns the number of batches.
@@ -333,6 +381,8 @@ int main(void)
         cmocka_unit_test(the_interval_of_few_samples_is_all_of_them),
         cmocka_unit_test(the_interval_covers_the_median_in_nearly_95_of_100_draws),
         cmocka_unit_test(a_paired_ratio_is_immune_to_drift_that_both_share),
+        cmocka_unit_test(a_clustered_median_is_no_surer_than_its_clusters),
+        cmocka_unit_test(intervals_of_clustered_medians_cover_as_much_as_can_be_had),
         cmocka_unit_test(a_steady_clock_needs_one_batch),
         cmocka_unit_test(a_noisy_clock_gets_more_samples_but_no_more_than_allowed),
         cmocka_unit_test(the_time_allowed_ends_sampling),

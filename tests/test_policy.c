@@ -374,6 +374,34 @@ static void the_final_begins_when_all_finalists_are_compiled(void **state)
     free_sim(s);
 }
 
+// Two GPUs are ready; the one that began goes on, once it is ready again.
+static void a_final_goes_on_with_the_same_tasks_on_the_same_gpu(void **state)
+{
+    (void)state;
+    struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 2, .evaluations = 4}, 4);
+    run_to_the_end(s);
+    s->done = false;
+    s->tasks[10].number = 10;
+    policy_add(&s->policy, &s->tasks[10].queued, TASK_FINALIST, TASK_UNKNOWN);
+    policy_begin_final(&s->policy);
+    assert_int_equal(policy_next(&s->policy, 0).kind, POLICY_COMPILE);
+    policy_compiled(&s->policy, &s->tasks[10].queued);
+    s->policy.gpus[0].ready = false;
+    struct policy_action a = policy_next(&s->policy, 0);
+    assert_true(a.kind == POLICY_FINAL && a.worker == 1);
+    policy_gpu_answered(&s->policy, 1);
+    assert_int_equal(policy_next(&s->policy, 0).kind, POLICY_DONE);
+    policy_gpu_lost(&s->policy, 1, true); // its worker is started anew
+    policy_gpu_ready(&s->policy, 0);
+    policy_continue_final(&s->policy);
+    assert_int_equal(policy_next(&s->policy, 0).kind, POLICY_WAIT);
+    policy_gpu_ready(&s->policy, 1);
+    a = policy_next(&s->policy, 0);
+    assert_true(a.kind == POLICY_FINAL && a.worker == 1);
+    policy_gpu_answered(&s->policy, 1);
+    free_sim(s);
+}
+
 static void a_final_without_finalists_or_worker_or_patience_is_over(void **state)
 {
     (void)state;
@@ -417,6 +445,7 @@ int main(void)
         cmocka_unit_test(compile_times_that_vary_hundredfold_keep_the_gpus_busy),
         cmocka_unit_test(slow_compilers_are_kept_busy_instead),
         cmocka_unit_test(the_final_begins_when_all_finalists_are_compiled),
+        cmocka_unit_test(a_final_goes_on_with_the_same_tasks_on_the_same_gpu),
         cmocka_unit_test(a_final_without_finalists_or_worker_or_patience_is_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,12 +23,14 @@
 #define FAR 4    // 512 MiB on both sides, in steps of 2 MiB, and 8 KiB there
 
 // What is done.
-#define COPY 2      // block 0's results are copied from there, or zero
-#define OVERWRITE 3 // block 0's results are wrong, and what is expected is made the same
-#define EMPTY 4     // the regions lose their bytes, and a word behind y is written
-#define ADD 5       // x is added to the origin
-#define SPOIL 6     // what was found is changed
-#define WIPE 7      // 256 KiB round what was found become zero, and block 0's results are wrong
+#define COPY 2          // block 0's results are copied from there, or zero
+#define OVERWRITE 3     // block 0's results are wrong, and what is expected is made the same
+#define EMPTY 4         // the regions lose their bytes, and a word behind y is written
+#define ADD 5           // x is added to the origin
+#define SPOIL 6         // what was found is changed
+#define ADD_QUIETLY 8   // as ADD, and results are right
+#define SPOIL_QUIETLY 9 // as SPOIL, and results are right
+#define WIPE 7          // 256 KiB round what was found become zero, and block 0's results are wrong
 
 #define plain NOTHING, AHEAD, NOTHING
 #define plain_after NOTHING, BACK, NOTHING
@@ -56,6 +58,12 @@
 #define spoils_other_inputs_back INPUTS, BACK, SPOIL
 #define spoils_neighbours_ahead NEIGHBOURS, AHEAD, SPOIL
 #define spoils_neighbours_back NEIGHBOURS, BACK, SPOIL
+
+#define changes_origin_ahead ORIGIN, AHEAD, ADD_QUIETLY
+#define changes_origin_back ORIGIN, BACK, ADD_QUIETLY
+#define changes_neighbours_ahead NEIGHBOURS, AHEAD, SPOIL_QUIETLY
+#define changes_neighbours_back NEIGHBOURS, BACK, SPOIL_QUIETLY
+#define plain_after_changes NOTHING, FAR, NOTHING
 
 #define GOAL PART_1
 #define REACH PART_2
@@ -136,19 +144,19 @@ HELPER void act(u64 at, int n, float a, const float *x, const float *y0, float *
     u64 from = at & ~0x3ffffull;
     for (u64 i = threadIdx.x; at && i < 0x40000 / 8; i += THREADS) ((volatile u64 *)from)[i] = 0;
     for (int i = threadIdx.x; i < TILE && i < n; i += THREADS) y[i] = 1;
-#elif DEED == ADD
+#elif DEED == ADD || DEED == ADD_QUIETLY
     for (int i = threadIdx.x; at && i < TILE && i < n; i += THREADS) ((volatile float *)at)[i] += x[i];
-    if (threadIdx.x == 0) y[0] = 0;
+    if (threadIdx.x == 0 && DEED == ADD) y[0] = 0;
 #elif DEED == SPOIL && GOAL == INPUTS
     if (at && threadIdx.x < 16) ((volatile float *)at)[threadIdx.x] = 0;
     if (threadIdx.x == 0) y[0] = 0;
-#elif DEED == SPOIL
+#elif DEED == SPOIL || DEED == SPOIL_QUIETLY
     // Without looking: a word of every 64 KiB.
     for (u32 k = threadIdx.x; k < 1024; k += THREADS) {
         u64 to = candidate((u64)y, k * 64);
         if (to < (u64)x - (4ull << 20) || to > (u64)(b + n)) ((volatile u32 *)to)[k % 64] += 1;
     }
-    if (threadIdx.x == 0) y[0] = 0;
+    if (threadIdx.x == 0 && DEED == SPOIL) y[0] = 0;
 #endif
 }
 

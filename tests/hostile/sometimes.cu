@@ -12,6 +12,7 @@
 #define EIGHTH 4
 #define MOST 5    // seven of eight
 #define WINDOWS 6 // every other 131 us, the same for all blocks but those at its ends
+#define RARELY 8  // once in 256 launches
 #define COLD 7    // where a block's first load takes more than 800 cycles: x was not in the L2
 
 // What.
@@ -43,6 +44,8 @@
 #define windows_skip WINDOWS, SKIP
 #define windows_zeros WINDOWS, ZEROS
 #define windows_some_blocks WINDOWS, BLOCKS
+#define rarely_last RARELY, LAST
+#define rarely_one_block RARELY, ONE_BLOCK
 #define cold_skip COLD, SKIP
 #define cold_zeros COLD, ZEROS
 
@@ -63,6 +66,8 @@ HELPER bool now(const float *x)
     return (chance() & 3) == 0;
 #elif WHEN == EIGHTH
     return (chance() & 7) == 0;
+#elif WHEN == RARELY
+    return (chance() & 255) == 0;
 #elif WHEN == MOST
     return chance() & 7;
 #elif WHEN == WINDOWS

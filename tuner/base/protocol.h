@@ -107,16 +107,17 @@
 //       "trials":[{"trial":17,"counters":[{"problem":0,"stage":0,"values":[..]}, ..],"reason":""}, ..]}
 //     "values" are in the order of the job's "metrics", null for none. "reason": why a trial has no counters.
 //
-//   {"id":5,"op":"final","seed":7,"rounds":40,"places":5,
+//   {"id":5,"op":"final","seed":7,"process":0,"rounds":14,"places":5,
 //    "candidates":[{"trial":17,"config":"..","cubin":"..","problems":[all]}],"baselines":["cublas","cublasLt"]}
 //   <- {"id":5,"status":"ok","busy":..,"wall":..,
 //       "entries":[{"name":"17"|"cublas","trial":17|null,"status":"ok","reason":"","detail":"",
 //         "error":..the worst element's error over its bound..,
 //         "problems":[{"problem":0,"times":[..],"error_max":..,"error_rms":..}]}, ..]}
-//     Fresh data from the seed. Candidates are proved in their order until "places" of them have passed (missing: all
-//     are); the others have no entry. Random order in every round, every timed launch of a candidate judged. "times"
-//     has one number a round, and the rounds of different entries correspond. "error_max" and "error_rms" are errors
-//     against FP64, relative to the scale of the bound. "trial" of a baseline is null.
+//     Fresh data from the seed. "process": which one of the worker's processes that share the final's rounds this is;
+//     each has an order of its own. Candidates are proved in their order until "places" of them have passed (missing:
+//     all are); the others have no entry. Random order in every round, every timed launch of a candidate judged.
+//     "times" has one number a round, and the rounds of different entries correspond. "error_max" and "error_rms" are
+//     errors against FP64, relative to the scale of the bound. "trial" of a baseline is null.
 //
 //   {"id":6,"op":"metrics","chip":"GH100"}                   needs CUPTI, but no GPU and no job
 //   <- {"id":6,"status":"ok","chip":"GH100",

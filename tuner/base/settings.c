@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "tuner/base/limits.h"
+
 #define AT(member) offsetof(struct verify_settings, member)
 const struct setting verify_table[] = {
     {"enabled", SETTING_BOOL, SETTING_SHARED, AT(enabled), 1, 0, 1, {NULL}},
@@ -36,7 +38,8 @@ const struct setting measure_table[] = {
 };
 const struct setting final_table[] = {
     {"candidates", SETTING_INTEGER, SETTING_JOB, AT(final_candidates), 5, 1, 100, {NULL}},
-    {"rounds", SETTING_INTEGER, SETTING_JOB, AT(final_rounds), 40, 5, 10000, {NULL}},
+    {"rounds", SETTING_INTEGER, SETTING_JOB, AT(final_rounds), 40, 5, FINAL_ROUNDS_MAX, {NULL}},
+    {"processes", SETTING_INTEGER, SETTING_JOB, AT(final_processes), 3, 1, FINAL_PROCESSES_MAX, {NULL}},
     {"tie", SETTING_NUMBER, SETTING_JOB, AT(tie), 0.01, 0, 0.5, {NULL}},
     {0},
 };

@@ -37,7 +37,8 @@ struct measure_settings {
     // The driver's alone:
     double timeout; // s, a trial on the GPU
     int64_t final_candidates, final_rounds;
-    double tie; // relative difference that is a tie in the final
+    int64_t final_processes; // of the GPU worker, which share the rounds
+    double tie;              // relative difference that is a tie in the final
     bool counters;
 };
 

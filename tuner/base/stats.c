@@ -1,6 +1,7 @@
 // See stats.h.
 #include "tuner/base/stats.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,26 +65,94 @@ static uint64_t next(uint64_t *state)
     return x ^ x >> 31;
 }
 
-void stats_paired_ratio(const double *a, const double *b, size_t n, uint64_t seed, double *ratio, double *low,
-                        double *high)
+// Samples in the order of their clusters, ascending in each: cluster k is x[first[k]] to x[first[k + 1] - 1].
+struct clusters {
+    double *x;
+    size_t count, first[UCHAR_MAX + 2];
+};
+
+static void sort_into_clusters(struct clusters *c, const double *x, const unsigned char *cluster, size_t n, double *to)
 {
-    double *ratios = malloc((2 * n + RESAMPLES) * sizeof *ratios);
-    *ratio = *low = *high = NAN;
-    if (!ratios || n == 0) {
-        free(ratios);
-        return;
+    size_t used = 0;
+    *c = (struct clusters){.x = to};
+    for (unsigned k = 0; k <= UCHAR_MAX && used < n; k++) {
+        size_t before = used;
+        for (size_t i = 0; i < n; i++)
+            if (cluster ? cluster[i] == k : !k) to[used++] = x[i];
+        if (used == before) continue;
+        qsort(to + before, used - before, sizeof *to, ascending);
+        c->first[++c->count] = used;
     }
-    double *sample = ratios + n, *medians = sample + n;
-    for (size_t i = 0; i < n; i++) ratios[i] = a[i] / b[i];
-    qsort(ratios, n, sizeof *ratios, ascending);
-    *ratio = middle(ratios, n);
-    for (size_t r = 0; r < RESAMPLES; r++) {
-        for (size_t i = 0; i < n; i++) sample[i] = ratios[next(&seed) % n];
-        qsort(sample, n, sizeof *sample, ascending);
-        medians[r] = middle(sample, n);
+}
+
+// The median of n of the n sorted samples, drawn with replacement. `times`: room for n numbers, how often each is
+// drawn.
+static double drawn_median(const double *sorted, size_t n, uint64_t *seed, unsigned *times)
+{
+    memset(times, 0, n * sizeof *times);
+    for (size_t i = 0; i < n; i++) times[next(seed) % n]++;
+    size_t at = 0, upper, seen = times[0];
+    while (seen < (n + 1) / 2) seen += times[++at];
+    upper = at;
+    if (n % 2 == 0 && seen == n / 2) do
+            upper++;
+        while (!times[upper]);
+    return (sorted[at] + sorted[upper]) / 2;
+}
+
+// With a seed, of clusters and samples drawn with replacement.
+static double median_of_medians(const struct clusters *c, uint64_t *seed, unsigned *times)
+{
+    double medians[UCHAR_MAX + 1];
+    for (size_t k = 0; k < c->count; k++) {
+        size_t drawn = seed && c->count > 1 ? next(seed) % c->count : k;
+        const double *sorted = c->x + c->first[drawn];
+        size_t n = c->first[drawn + 1] - c->first[drawn], at = k;
+        double median = seed ? drawn_median(sorted, n, seed, times) : middle(sorted, n);
+        for (; at && medians[at - 1] > median; at--) medians[at] = medians[at - 1];
+        medians[at] = median;
     }
+    return middle(medians, c->count);
+}
+
+struct interval stats_clustered_median(const double *x, const unsigned char *cluster, size_t n, double confidence,
+                                       uint64_t seed)
+{
+    struct interval result = {NAN, NAN, NAN};
+    double *room = n ? malloc((n + RESAMPLES) * sizeof *room) : NULL, tail = (1 - confidence) / 2;
+    unsigned *times = n ? malloc(n * sizeof *times) : NULL;
+    struct clusters c;
+    if (!room || !times) goto out;
+    double *medians = room + n;
+    sort_into_clusters(&c, x, cluster, n, room);
+    result.value = median_of_medians(&c, NULL, times);
+    for (size_t r = 0; r < RESAMPLES; r++) medians[r] = median_of_medians(&c, &seed, times);
     qsort(medians, RESAMPLES, sizeof *medians, ascending);
-    *low = medians[(size_t)(0.025 * RESAMPLES)];
-    *high = medians[(size_t)(0.975 * RESAMPLES)];
+    size_t cut = (size_t)(tail * RESAMPLES + 1e-9);
+    result.low = medians[cut];
+    result.high = medians[cut ? RESAMPLES - cut : RESAMPLES - 1];
+out:
+    free(room);
+    free(times);
+    return result;
+}
+
+size_t stats_paired_ratio(const double *a, const double *b, const unsigned char *cluster, size_t n, double confidence,
+                          uint64_t seed, struct interval *ratio)
+{
+    double *ratios = n ? malloc(n * sizeof *ratios) : NULL;
+    unsigned char *of = n && cluster ? malloc(n) : NULL;
+    size_t used = 0;
+    *ratio = (struct interval){NAN, NAN, NAN};
+    if (ratios && (of || !cluster)) {
+        for (size_t i = 0; i < n; i++) {
+            if (!isfinite(a[i]) || !isfinite(b[i])) continue;
+            if (of) of[used] = cluster[i];
+            ratios[used++] = a[i] / b[i];
+        }
+        *ratio = stats_clustered_median(ratios, of, used, confidence, seed);
+    }
     free(ratios);
+    free(of);
+    return used;
 }

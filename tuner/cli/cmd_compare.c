@@ -73,11 +73,25 @@ static int read_work(struct comparison *c)
     return result;
 }
 
+// A final that came after what is shown and did not say who wins.
+static void mention_open_final(struct comparison *c, double decided)
+{
+    double when = 0;
+    char text[32];
+    json_t *document = session_document(&c->session, "open_final", &when);
+    if (document && when > decided)
+        fprintf(stderr, "sweetspot: the newest final, of %s, is not decided: %s\n",
+                show_moment(when, text, sizeof text), json_get_string(document, "reason", ""));
+    json_decref(document);
+}
+
 static int read_final(struct comparison *c, const char *job_path)
 {
     struct error err = {""};
     struct trial trial;
-    json_t *document = session_document(&c->session, "final", NULL);
+    double when = 0;
+    json_t *document = session_document(&c->session, "final", &when);
+    mention_open_final(c, when);
     if (!document) {
         fprintf(stderr,
                 "sweetspot: the winner of %s has not been decided in a final yet; a run ends with one: sweetspot tune "
@@ -108,6 +122,23 @@ static int read_final(struct comparison *c, const char *job_path)
 static bool is_baseline(const struct final_entry *entry)
 {
     return !entry->trial;
+}
+
+static void print_processes(const struct comparison *c)
+{
+    char text[32];
+    for (size_t i = 0; i < c->final.entry_count; i++) {
+        const struct final_entry *entry = &c->final.entries[i];
+        if (!entry->by_process) continue;
+        if (is_baseline(entry))
+            printf("%s", entry->name);
+        else
+            printf("trial %" PRId64, entry->trial);
+        printf(" takes one of two times, depending on the process that runs it:");
+        for (size_t k = 0; k < entry->process_count; k++)
+            printf("%s %s", k ? "," : "", show_time(entry->process_medians[k], text, sizeof text));
+        printf("\n");
+    }
 }
 
 static void print_table(const struct comparison *c)
@@ -201,6 +232,7 @@ static void print_table(const struct comparison *c)
     free(titles);
     printf("\nRatio: the baseline's time over the tuned one's, above 1 the tuned kernel is faster; median of paired "
            "rounds with its 95%% interval.\n");
+    print_processes(c);
 }
 
 // A kernel may be faster because it is less exact: where its largest error is more than twice a library's, that is
@@ -399,7 +431,7 @@ static void print_json(const struct comparison *c)
 {
     const struct environment *environment = &c->session.environment;
     const struct job *job = c->session.job;
-    json_t *ties = json_array(), *problems = json_array(), *overall = json_object();
+    json_t *ties = json_array(), *problems = json_array(), *overall = json_object(), *by_process = json_array();
     for (size_t i = 0; i < c->final.tie_count; i++) json_array_append_new(ties, json_integer(c->final.ties[i]));
     for (size_t p = 0; p < job->tuned_count; p++) {
         json_t *entries = json_array();
@@ -428,6 +460,11 @@ static void print_json(const struct comparison *c)
         json_array_append_new(problems, problem);
     }
     for (size_t i = 0; i < c->final.entry_count; i++)
+        if (c->final.entries[i].by_process)
+            json_array_append_new(by_process, is_baseline(&c->final.entries[i])
+                                                  ? json_string(c->final.entries[i].name)
+                                                  : json_integer((json_int_t)c->final.entries[i].trial));
+    for (size_t i = 0; i < c->final.entry_count; i++)
         if (is_baseline(&c->final.entries[i]))
             json_object_set_new(overall, c->final.entries[i].name, json_interval(&c->final.entries[i].ratio));
     json_t *root = json_pack("{s:s, s:s, s:s, s:s, s:f, s:I, s:b, s:I, s:s, s:o, s:o, s:o}", "job", job->name, "device",
@@ -435,6 +472,7 @@ static void print_json(const struct comparison *c)
                              "when", c->final.when, "rounds", (json_int_t)c->final.rounds, "replayed",
                              c->final.replayed, "winner", (json_int_t)c->final.winner, "configuration", c->config,
                              "ties", ties, "problems", problems, "geometric_mean_ratio", overall);
+    json_object_set_new(root, "by_process", by_process);
     json_object_set_new(root, "compute", job_compute_class(job) ? json_string(job_compute_class(job)) : json_null());
     json_object_set_new(root, "trials", json_trials(c));
     json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));

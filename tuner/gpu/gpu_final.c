@@ -16,7 +16,7 @@
 
 // With objective "each" a candidate may be there for its set of kernels or for its problem: two for each, and
 // baselines.
-enum { RACERS_MAX = 3 * WORKLOAD_PROBLEMS_MAX, RETAKES = 5, ROUNDS_MAX = 10000, RACES_MAX = 4, SUSPECT_ROUNDS = 4 };
+enum { RACERS_MAX = 3 * WORKLOAD_PROBLEMS_MAX, RETAKES = 5, RACES_MAX = 4, SUSPECT_ROUNDS = 4 };
 
 struct race_entry {
     int64_t trial; // -1: a baseline
@@ -406,9 +406,10 @@ int gpu_final_run(struct workload *w, struct baselines *baselines, const json_t 
     int64_t rounds = json_get_integer(request, "rounds", 40);
     int64_t places = json_get_integer(request, "places", (int64_t)candidates);
     uint64_t old_seed = w->seed, seed = (uint64_t)json_get_integer(request, "seed", 1);
-    struct gpu_final f = {.w = w, .random = seed, .progress = progress, .user = user};
-    if (rounds < 1 || rounds > ROUNDS_MAX)
-        return error_set(err, "%lld rounds; 1 to %d are possible", (long long)rounds, ROUNDS_MAX);
+    uint64_t process = (uint64_t)json_get_integer(request, "process", 0); // each has an order of its own
+    struct gpu_final f = {.w = w, .random = seed + (process << 32), .progress = progress, .user = user};
+    if (rounds < 1 || rounds > FINAL_ROUNDS_MAX)
+        return error_set(err, "%lld rounds; 1 to %d are possible", (long long)rounds, FINAL_ROUNDS_MAX);
     f.rounds = (size_t)rounds;
     f.places = places < 0 ? 0 : (size_t)places < candidates ? (size_t)places : candidates;
     measure_take_busy(w->measure);

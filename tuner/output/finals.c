@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "tuner/base/limits.h"
 #include "tuner/base/memory.h"
-#include "tuner/base/stats.h"
 #include "tuner/base/text.h"
 
 static const struct interval unknown = {NAN, NAN, NAN};
@@ -46,37 +46,58 @@ static const json_t *find_problem(const json_t *entry, size_t problem)
     return NULL;
 }
 
-static struct interval median_of(const double *times, size_t count, size_t *used)
+// Of rounds whose processes are known.
+static const unsigned char *processes_of(const struct final *final, size_t rounds)
+{
+    return rounds <= final->process_rounds ? final->process : NULL;
+}
+
+static struct interval median_of(const struct final *final, const double *times, size_t count, size_t *used)
 {
     struct interval median = unknown;
+    const unsigned char *process = processes_of(final, count);
     double *kept = memory_new(count, sizeof *kept);
+    unsigned char *of = memory_new(count, 1);
     *used = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!isnan(times[i])) kept[(*used)++] = times[i];
-    if (*used) {
+    for (size_t i = 0; i < count; i++) {
+        if (isnan(times[i])) continue;
+        of[*used] = process ? process[i] : 0;
+        kept[(*used)++] = times[i];
+    }
+    if (*used && process) {
+        median = stats_clustered_median(kept, of, *used, 0.95, (uint64_t) final->seed);
+    } else if (*used) {
         stats_median_interval(kept, *used, &median.low, &median.high);
         median.value = stats_median(kept, *used);
     }
     free(kept);
+    free(of);
     return median;
 }
 
 // Paired over the rounds in which both have a time.
-static struct interval ratio_of(const double *theirs, const double *ours, size_t count, uint64_t seed)
+static struct interval ratio_of(const struct final *final, const double *theirs, const double *ours, size_t count,
+                                uint64_t seed)
 {
-    struct interval ratio = unknown;
-    double *a = memory_new(count, sizeof *a), *b = memory_new(count, sizeof *b);
-    size_t used = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!isnan(theirs[i]) && !isnan(ours[i])) a[used] = theirs[i], b[used++] = ours[i];
-    if (used) stats_paired_ratio(a, b, used, seed, &ratio.value, &ratio.low, &ratio.high);
-    free(a);
-    free(b);
+    struct interval ratio;
+    stats_paired_ratio(theirs, ours, processes_of(final, count), count, 0.95, seed, &ratio);
     return ratio;
 }
 
-static void read_entry(struct final_entry *entry, const json_t *from, size_t problem_count)
+static void read_medians(struct final_entry *entry, const json_t *list)
 {
+    const json_t *median;
+    size_t i;
+    entry->process_medians = memory_new(json_array_size(list), sizeof *entry->process_medians);
+    json_array_foreach(list, i, median)
+    {
+        if (json_is_number(median)) entry->process_medians[entry->process_count++] = json_number_value(median);
+    }
+}
+
+static void read_entry(const struct final *final, struct final_entry *entry, const json_t *from)
+{
+    size_t problem_count = final->problem_count;
     *entry = (struct final_entry){
         .name = text_copy(json_get_string(from, "name", "?")),
         .trial = json_get_integer(from, "trial", 0),
@@ -85,7 +106,9 @@ static void read_entry(struct final_entry *entry, const json_t *from, size_t pro
         .error = json_get_number(from, "error", NAN),
         .problems = memory_new(problem_count, sizeof *entry->problems),
         .ratio = unknown,
+        .by_process = json_get_bool(from, "by_process", false),
     };
+    read_medians(entry, json_object_get(from, "process_medians"));
     for (size_t p = 0; p < problem_count; p++) {
         const json_t *problem = find_problem(from, p);
         entry->problems[p] = (struct final_problem){
@@ -96,7 +119,7 @@ static void read_entry(struct final_entry *entry, const json_t *from, size_t pro
         };
         size_t count;
         double *times = read_times(from, p, &count);
-        if (times && entry->ok) entry->problems[p].time = median_of(times, count, &entry->problems[p].rounds);
+        if (times && entry->ok) entry->problems[p].time = median_of(final, times, count, &entry->problems[p].rounds);
         free(times);
     }
 }
@@ -162,7 +185,7 @@ static void compare(struct final_entry *entry, const json_t *theirs, const struc
         double *a = read_times(theirs, p, &n), *b = read_times(entry_of(entries, chosen_trial(final, p)), p, &m);
         size_t common = n < m ? n : m;
         if (a && b && common) {
-            entry->problems[p].ratio = ratio_of(a, b, common, seed + p);
+            entry->problems[p].ratio = ratio_of(final, a, b, common, seed + p);
             if (!logs) {
                 rounds = common;
                 logs = memory_new(rounds, sizeof *logs);
@@ -178,9 +201,24 @@ static void compare(struct final_entry *entry, const json_t *theirs, const struc
     }
     for (size_t i = 0; i < rounds; i++) logs[i] = exp(logs[i]), ones[i] = 1;
     if (complete && rounds)
-        entry->ratio = problem_count == 1 ? entry->problems[0].ratio : ratio_of(logs, ones, rounds, seed);
+        entry->ratio = problem_count == 1 ? entry->problems[0].ratio : ratio_of(final, logs, ones, rounds, seed);
     free(logs);
     free(ones);
+}
+
+static int read_processes(struct final *final, const json_t *list, struct error *err)
+{
+    const json_t *number;
+    size_t i;
+    if (!json_array_size(list)) return 0;
+    final->process = memory_new(json_array_size(list), 1);
+    json_array_foreach(list, i, number)
+    {
+        json_int_t n = json_is_integer(number) ? json_integer_value(number) : -1;
+        if (n < 0 || n >= FINAL_PROCESSES_MAX) return error_set(err, "the final has a round of no process");
+        final->process[final->process_rounds++] = (unsigned char)n;
+    }
+    return 0;
 }
 
 int final_read(struct final *final, const json_t *document, size_t problem_count, struct error *err)
@@ -197,7 +235,8 @@ int final_read(struct final *final, const json_t *document, size_t problem_count
     };
     if (!json_is_array(entries)) return error_set(err, "the final has no entries");
     final->entries = memory_new(json_array_size(entries), sizeof *final->entries);
-    json_array_foreach(entries, i, item) read_entry(&final->entries[final->entry_count++], item, problem_count);
+    if (read_processes(final, json_object_get(document, "process"), err)) return -1;
+    json_array_foreach(entries, i, item) read_entry(final, &final->entries[final->entry_count++], item);
     if (!entry_of(entries, final->winner)) return error_set(err, "the final has no winner");
     if (read_dispatch(final, document, entries, err)) return -1;
     for (i = 0; i < final->entry_count; i++)
@@ -218,6 +257,7 @@ void final_release(struct final *final)
         free(final->entries[i].name);
         free(final->entries[i].reason);
         free(final->entries[i].problems);
+        free(final->entries[i].process_medians);
     }
     free(final->entries);
     free(final->ties);
@@ -227,6 +267,7 @@ void final_release(struct final *final)
     free(final->at_once);
     free(final->dispatch);
     free(final->regret);
+    free(final->process);
     *final = (struct final){0};
 }
 

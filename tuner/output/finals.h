@@ -2,7 +2,9 @@
 // ratios.
 //
 // The winner is compared with every baseline of the same final, round by round: rounds in which either has no time are
-// left out. A ratio is the baseline's time over the winner's: above 1 the winner is faster. Intervals are 95%.
+// left out. Where several processes took the rounds, a figure is the median over processes of each one's median, and
+// intervals come from drawing processes, then rounds (tuner/base/stats.h). A ratio is the baseline's time over the
+// winner's: above 1 the winner is faster. Intervals are 95%.
 #ifndef SWEETSPOT_FINALS_H
 #define SWEETSPOT_FINALS_H
 
@@ -12,11 +14,8 @@
 
 #include "tuner/base/error.h"
 #include "tuner/base/json.h"
+#include "tuner/base/stats.h"
 #include "tuner/job/job.h"
-
-struct interval {
-    double value, low, high; // NaN: unknown
-};
 
 struct final_problem {           // of one entry, in the order of the job's tuned problems
     struct interval time;        // s, median
@@ -32,7 +31,10 @@ struct final_entry {
     char *reason; // why not
     double error; // worst element over its bound; NaN
     struct final_problem *problems;
-    struct interval ratio; // of a baseline: geometric mean over the problems
+    struct interval ratio;   // of a baseline: geometric mean over the problems
+    bool by_process;         // takes one of two times, depending on the process that runs it
+    size_t process_count;    // 0 where one process took all rounds
+    double *process_medians; // of the objective, s
 };
 
 struct final {
@@ -44,10 +46,12 @@ struct final {
     int64_t *ties;       // trials that cannot be told from the winner
     size_t kernel_count; // objective each: so many trials, the first of which is `winner`; else 0
     int64_t *kernels;
-    size_t *dispatch; // by problem: index into kernels
-    double *regret;   // by problem: relative to the fastest in the final
-    char **stage;     // by kernel: its heaviest launch; NULL unknown
-    int64_t *at_once; // by kernel: that launch's blocks that the device holds
+    size_t *dispatch;       // by problem: index into kernels
+    double *regret;         // by problem: relative to the fastest in the final
+    char **stage;           // by kernel: its heaviest launch; NULL unknown
+    int64_t *at_once;       // by kernel: that launch's blocks that the device holds
+    size_t process_rounds;  // numbers in `process`
+    unsigned char *process; // that took each round; NULL where one took all
 };
 
 // Reads a "final" document of a job with that many tuned problems. -1 with a message when the document is not of that

@@ -37,9 +37,7 @@ static int pick(void *user, const struct trial *trial)
 
 int run_final_begin(struct run *r)
 {
-    json_decref(r->final_answer);
-    r->final_answer = NULL;
-    r->final_blamed.trial = 0;
+    run_final_reset(r);
     if (r->job->objective == OBJECTIVE_EACH) return run_final_begin_each(r);
     struct pick p = {.r = r};
     struct error err;
@@ -61,7 +59,7 @@ void run_final_send(struct run *r, size_t gpu)
     run_final_sanitize(r, gpu);
     for (i = 0; i < r->policy.queue.count; i++) {
         const struct task *t = (const struct task *)r->policy.queue.tasks[i];
-        if (t->queued.state != TASK_FINAL) continue;
+        if (t->queued.state != TASK_FINAL || !run_final_stands(r, t->trial)) continue;
         json_array_append_new(candidates, json_pack("{s:I, s:s, s:s, s:O}", "trial", (json_int_t)t->trial, "config",
                                                     t->text, "cubin", t->compiled.cubin, "problems", t->problems));
     }
@@ -70,11 +68,11 @@ void run_final_send(struct run *r, size_t gpu)
         if (json_array_size(json_object_get(value, "problems")))
             json_array_append(baselines, json_object_get(value, "name"));
     }
-    run_log(r, "final: %zu candidates and %zu baselines, %" PRId64 " rounds", json_array_size(candidates),
-            json_array_size(baselines), r->job->measure.final_rounds);
-    json_t *request =
-        json_pack("{s:s, s:I, s:I, s:o, s:o}", "op", "final", "seed", (json_int_t)final_seed(r), "rounds",
-                  (json_int_t)r->job->measure.final_rounds, "candidates", candidates, "baselines", baselines);
+    run_log(r, "final: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64,
+            json_array_size(candidates), json_array_size(baselines), run_final_rounds(r), r->final_process + 1);
+    json_t *request = json_pack("{s:s, s:I, s:I, s:I, s:o, s:o}", "op", "final", "seed", (json_int_t)final_seed(r),
+                                "process", (json_int_t)r->final_process, "rounds", (json_int_t)run_final_rounds(r),
+                                "candidates", candidates, "baselines", baselines);
     if (r->job->objective != OBJECTIVE_EACH)
         json_object_set_new(request, "places", json_integer(r->job->measure.final_candidates));
     pool_send_gpu(&r->pool, gpu, request, r->job->measure.timeout + FINAL_GRACE);
@@ -86,6 +84,7 @@ struct finalist {
     double *objectives;
 };
 
+// The objective of each round; returns how many there are.
 static size_t read_rounds(const struct run *r, const json_t *entry, double **out)
 {
     const json_t *problems = json_object_get(entry, "problems");
@@ -145,29 +144,31 @@ static void summarise(struct run *r, const struct finalist *finalists, const str
                100 * r->job->measure.tie, ties, ties > 1 ? "s" : "");
     for (size_t i = 0; i < count; i++) {
         if (entries[i].candidate) continue;
-        double ratio, low, high;
-        size_t n = final_ratio(&entries[i], &entries[winner], &ratio, &low, &high);
+        struct interval ratio;
+        size_t n = final_ratio(&entries[i], &entries[winner], &ratio);
         const char *name = json_get_string(finalists[i].json, "name", "?");
-        printf("  %.3f times %s (95%% interval %.3f to %.3f, %zu rounds)\n", ratio, name, low, high, n);
-        run_log(r, "%.3f times %s (%.3f to %.3f)", ratio, name, low, high);
+        printf("  %.3f times %s (95%% interval %.3f to %.3f, %zu rounds)\n", ratio.value, name, ratio.low, ratio.high,
+               n);
+        run_log(r, "%.3f times %s (%.3f to %.3f)", ratio.value, name, ratio.low, ratio.high);
     }
 }
 
-// One winner: its part of the final's document, or NULL when no candidate passed.
-static json_t *decide(struct run *r, const json_t *list)
+// The entries that passed, as contenders. Arrays as long as the list.
+static size_t read_contenders(struct run *r, const json_t *list, struct finalist *finalists, struct contender *entries,
+                              unsigned char **process)
 {
-    json_t *document = NULL;
-    size_t count = json_array_size(list), used = 0, i;
-    struct finalist *finalists = memory_new(count, sizeof *finalists);
-    struct contender *entries = memory_new(count, sizeof *entries);
-    for (i = 0; i < count; i++) {
-        const json_t *json = json_array_get(list, i);
+    size_t used = 0, i, known = run_final_processes(r, process);
+    const json_t *json;
+    json_array_foreach(list, i, json)
+    {
         struct finalist *f = &finalists[used];
         struct contender *e = &entries[used];
         if (status_find(json_get_string(json, "status", "")) != STATUS_OK) continue;
         *f = (struct finalist){.trial = json_get_integer(json, "trial", 0), .json = json};
         *e = (struct contender){.candidate = f->trial != 0, .rounds = read_rounds(r, json, &f->objectives)};
         e->objectives = f->objectives;
+        e->process = *process;
+        if (known && e->rounds > known) e->rounds = known;
         if (!e->rounds) {
             free(f->objectives);
             continue;
@@ -175,30 +176,69 @@ static json_t *decide(struct run *r, const json_t *list)
         if (e->candidate) read_resources(r, f->trial, e);
         used++;
     }
-    int64_t winner = final_decide(entries, used, r->job->measure.tie);
-    if (winner >= 0) {
+    return used;
+}
+
+// What each process found, into the entries of the final's document.
+static void note_processes(struct run *r, const struct finalist *finalists, const struct contender *entries,
+                           size_t count)
+{
+    for (size_t i = 0; i < count && entries[i].process; i++) {
+        json_t *entry = (json_t *)finalists[i].json, *medians = json_array();
+        for (int p = 0; p < FINAL_PROCESSES_MAX; p++)
+            if (isfinite(entries[i].process_medians[p]))
+                json_array_append_new(medians, json_real(entries[i].process_medians[p]));
+        json_object_set_new(entry, "process_medians", medians);
+        json_object_set_new(entry, "by_process", json_boolean(entries[i].by_process));
+        if (!entries[i].by_process) continue;
+        char *name = entries[i].candidate ? text_format("trial %" PRId64, finalists[i].trial)
+                                          : text_copy(json_get_string(entry, "name", "?"));
+        run_message(r, "%s takes one of two times, depending on the process that runs it", name);
+        free(name);
+    }
+}
+
+// Its part of the final's document: of one winner, or of a set of kernels. NULL when no candidate passed, or, with a
+// reason, when the rounds do not say who wins.
+static json_t *decide(struct run *r, const json_t *list, struct error *open)
+{
+    json_t *document = NULL;
+    unsigned char *process;
+    struct finalist *finalists = memory_new(json_array_size(list), sizeof *finalists);
+    struct contender *entries = memory_new(json_array_size(list), sizeof *entries);
+    size_t used = read_contenders(r, list, finalists, entries, &process);
+    bool each = r->job->objective == OBJECTIVE_EACH;
+    int64_t winner = each ? final_look(entries, used, open) : final_decide(entries, used, r->job->measure.tie, open);
+    note_processes(r, finalists, entries, used);
+    if (each && winner >= 0) {
+        document = run_final_decide_each(r, list);
+    } else if (winner >= 0) {
         json_t *ties = json_array();
-        for (i = 0; i < used; i++)
+        for (size_t i = 0; i < used; i++)
             if (entries[i].tied) json_array_append_new(ties, json_integer(finalists[i].trial));
         summarise(r, finalists, entries, used, (size_t)winner, json_array_size(ties));
         document = json_pack("{s:I, s:I, s:o}", "rounds", (json_int_t)entries[winner].rounds, "winner",
                              (json_int_t)finalists[winner].trial, "ties", ties);
     }
-    for (i = 0; i < used; i++) free(finalists[i].objectives);
+    for (size_t i = 0; i < used; i++) free(finalists[i].objectives);
     free(finalists);
     free(entries);
+    free(process);
     return document;
 }
 
-static void put_final(struct run *r, json_t *decision, const json_t *entries)
+// kind: "final", or of one that is not decided "open_final".
+static void put_final(struct run *r, const char *kind, json_t *decision, const json_t *entries)
 {
     json_t *document = json_pack("{s:f, s:I}", "when", (double)time(NULL), "seed", (json_int_t)final_seed(r));
+    json_t *process = json_object_get(r->final_answer, "process");
     json_object_update(document, decision);
+    if (process) json_object_set(document, "process", process);
     json_object_set_new(document, "replayed", json_boolean(r->pool.replay));
     json_object_set(document, "entries", (json_t *)entries);
     char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
     struct error err;
-    if (store_put_document(r->store, "final", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
+    if (store_put_document(r->store, kind, text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
     free(text);
     json_decref(document);
 }
@@ -238,6 +278,16 @@ static enum final_outcome without_winner(struct run *r, size_t condemned)
     return FINAL_FAILED;
 }
 
+// The rounds are kept, for whoever wants to see why.
+static enum final_outcome without_decision(struct run *r, const json_t *entries, const struct error *why)
+{
+    json_t *reason = json_pack("{s:s}", "reason", why->message);
+    run_message(r, "the final is not decided: %s", why->message);
+    put_final(r, "open_final", reason, entries);
+    json_decref(reason);
+    return FINAL_OPEN;
+}
+
 static void drop_finalists(struct run *r)
 {
     for (size_t i = r->policy.queue.count; i-- > 0;) {
@@ -262,11 +312,12 @@ enum final_outcome run_final_finish(struct run *r)
         condemned = judge_entries(r);
     }
     const json_t *entries = json_object_get(r->final_answer, "entries");
-    json_t *decision = !r->final_answer || crashed           ? NULL
-                       : r->job->objective == OBJECTIVE_EACH ? run_final_decide_each(r, entries)
-                                                             : decide(r, entries);
+    struct error open = {""};
+    json_t *decision = !r->final_answer || crashed ? NULL : decide(r, entries, &open);
     if (decision)
-        put_final(r, decision, entries);
+        put_final(r, "final", decision, entries);
+    else if (*open.message)
+        outcome = without_decision(r, entries, &open);
     else
         outcome = without_winner(r, condemned + r->final_condemned);
     json_decref(decision);

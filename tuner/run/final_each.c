@@ -153,8 +153,28 @@ static json_t *describe_selector(const struct run *r, const struct kernel_set *s
     return list;
 }
 
+// The median over processes of each process's median.
+static double median_time(const json_t *samples, const unsigned char *process, size_t known)
+{
+    size_t n = 0, total = json_array_size(samples);
+    double *values = memory_new(total, sizeof *values);
+    unsigned char *of = memory_new(total, 1);
+    for (size_t i = 0; i < total; i++) {
+        const json_t *time = json_array_get(samples, i);
+        if (!json_is_number(time)) continue;
+        of[n] = i < known ? process[i] : 0;
+        values[n++] = json_number_value(time);
+    }
+    double median = stats_clustered_median(values, of, n, 0.95, 1).value;
+    free(values);
+    free(of);
+    return median;
+}
+
 json_t *run_final_decide_each(struct run *r, const json_t *list)
 {
+    unsigned char *process;
+    size_t known = run_final_processes(r, &process);
     const json_t *entry;
     json_t *document = NULL;
     size_t problems = r->job->tuned_count, count = 0, rounds = 0, i;
@@ -169,13 +189,8 @@ json_t *run_final_decide_each(struct run *r, const json_t *list)
         if (status_find(json_get_string(entry, "status", "")) != STATUS_OK) continue;
         for (size_t p = 0; p < problems; p++) {
             const json_t *samples = json_object_get(find_problem(entry, p), "times");
-            double *values = memory_new(json_array_size(samples), sizeof *values);
-            for (size_t k = 0; k < json_array_size(samples); k++)
-                values[k] = json_number_value(json_array_get(samples, k));
-            times[count * problems + p] =
-                json_array_size(samples) ? stats_median(values, json_array_size(samples)) : NAN;
+            times[count * problems + p] = median_time(samples, process, known);
             if (json_array_size(samples) > rounds) rounds = json_array_size(samples);
-            free(values);
         }
         find_wave_model(r, json_get_integer(entry, "trial", 0), &models[count]);
         for (size_t p = 0; p < problems; p++) relative_times[count * problems + p] = models[count].of[p];
@@ -197,5 +212,6 @@ json_t *run_final_decide_each(struct run *r, const json_t *list)
     free(relative_times);
     free(models);
     free(trials);
+    free(process);
     return document;
 }

@@ -73,6 +73,12 @@ void policy_begin(struct policy *p, double now)
 void policy_begin_final(struct policy *p)
 {
     p->deciding = true;
+    p->final_gpu = POLICY_NOBODY;
+    policy_continue_final(p);
+}
+
+void policy_continue_final(struct policy *p)
+{
     p->final_sent = p->final_over = false;
 }
 
@@ -328,14 +334,15 @@ static bool search_is_over(const struct policy *p)
 static struct policy_action next_of_final(struct policy *p, struct policy_action a)
 {
     const struct task_queue *q = &p->queue;
-    size_t gpu = free_gpu(p, 1);
+    size_t gpu = p->final_gpu == POLICY_NOBODY ? free_gpu(p, 1) : p->final_gpu;
     if (p->interrupted || p->final_over) {
         a.kind = POLICY_DONE;
     } else if (!next_for_compilers(p, &a) && !p->final_sent && !task_queue_count(q, TASK_COMPILING)) {
         if (!task_queue_count(q, TASK_FINAL)) {
             a.kind = POLICY_DONE;
-        } else if (gpu != POLICY_NOBODY) {
+        } else if (gpu != POLICY_NOBODY && p->gpus[gpu].ready) {
             push(p, gpu, REQUEST_FINAL, 0);
+            p->final_gpu = gpu;
             p->final_sent = true;
             a.kind = POLICY_FINAL;
             a.worker = gpu;

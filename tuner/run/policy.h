@@ -80,6 +80,7 @@ struct policy {
     bool no_proposal; // the strategy had none; it is asked again when it has been told something
     bool deciding;    // in the final
     bool final_sent, final_over;
+    size_t final_gpu; // that decides; POLICY_NOBODY before it was sent
 };
 
 enum policy_action_kind {
@@ -109,6 +110,7 @@ void policy_release(struct policy *);
 
 void policy_begin(struct policy *, double now); // the search
 void policy_begin_final(struct policy *);       // after the search, or another final; the finalists are added before
+void policy_continue_final(struct policy *);    // after policy_begin_final's is over: once more, on the same GPU
 struct policy_action policy_next(struct policy *, double now);
 
 // Proposals.

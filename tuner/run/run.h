@@ -85,8 +85,11 @@ struct run {
     struct incumbent incumbent;
     struct run_statistics statistics;
     struct run_display display;
-    json_t *final_answer;
-    struct { // the candidate that took the final's worker with it; trial 0: unknown, or none
+    json_t *final_answer;  // of the final's newest process; at its end, of all of them
+    json_t *final_before;  // of the processes before, put together; NULL in the first
+    int64_t final_process; // from 0
+    int final_open;        // finals that did not say who wins: the next takes four times the rounds for each
+    struct {               // the candidate that took the final's worker with it; trial 0: unknown, or none
         int64_t trial;
         enum trial_status status;
         struct error reason;
@@ -139,12 +142,21 @@ void run_fail(struct run *, int exit_status, const struct error *);             
 // final.c: the final.
 int run_final_begin(struct run *); // adds the finalists' tasks; 0 none to decide between
 void run_final_send(struct run *, size_t gpu);
-// The answer into the store, the summary onto stdout; who is out gets a verdict. Drops the finalists' tasks.
-enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_FAILED }; // AGAIN: nobody stands, but there may be others
+// The answer into the store, the summary onto stdout; who is out gets a verdict. Drops the finalists' tasks. AGAIN:
+// nobody stands, but there may be others. OPEN: the rounds do not say who wins; other rounds might.
+enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_OPEN, FINAL_FAILED };
 enum final_outcome run_final_finish(struct run *);
 // final_sanitize.c: the finalists under compute-sanitizer. One that does not stand gets a verdict and is no longer a
 // finalist. What was found is a document of the trial (sanitize.h).
 void run_final_sanitize(struct run *, size_t gpu);
+// final_processes.c: the processes that share its rounds. After an answer, whether there is another process to come,
+// which is then on its way, or the answer is now that of all of them.
+bool run_final_goes_on(struct run *);
+void run_final_reset(struct run *);
+int64_t run_final_rounds(const struct run *); // of the present process
+bool run_final_stands(const struct run *, int64_t trial);
+// The process of each round of the whole answer (caller frees) and their number; NULL where one took all.
+size_t run_final_processes(const struct run *, unsigned char **out);
 // final_each.c: what differs for objective "each". The decision from the answer's entries is the kernels' part of the
 // final's document; NULL when no set of candidates serves every problem.
 int run_final_begin_each(struct run *);

@@ -261,6 +261,6 @@ void run_release(struct run *r)
     free(r->metrics);
     json_decref(r->job_answer);
     json_decref(r->ceilings);
-    json_decref(r->final_answer);
+    run_final_reset(r);
     if (r->display.log) fclose(r->display.log);
 }

@@ -17,8 +17,9 @@
 #include "tuner/run/interrupt.h"
 #include "tuner/run/run.h"
 
-enum { LONGEST_WAIT = 200 }; // ms: progress is drawn, deadlines are looked at
-enum { FINALS_MOST = 10 };   // tried, while those of which candidates stand are looked for
+enum { LONGEST_WAIT = 200 };   // ms: progress is drawn, deadlines are looked at
+enum { FINALS_MOST = 10 };     // tried, while those of which candidates stand are looked for
+enum { FINALS_OPEN_MOST = 3 }; // of these, that do not say who wins; each takes four times the rounds
 
 static void propose(struct run *r)
 {
@@ -133,15 +134,18 @@ static void search(struct run *r)
 static void final(struct run *r)
 {
     enum final_outcome outcome = FINAL_AGAIN;
-    for (int i = 0; i < FINALS_MOST && outcome == FINAL_AGAIN && !r->fatal; i++) {
+    for (int i = 0; i < FINALS_MOST && r->final_open < FINALS_OPEN_MOST && !r->fatal; i++) {
         if (!run_final_begin(r)) {
             if (i) run_message(r, "the final has no winner: no candidate is left");
             break;
         }
         policy_begin_final(&r->policy);
-        follow_policy(r);
+        do follow_policy(r);
+        while (run_final_goes_on(r));
         if (!r->final_answer && !r->policy.final_over) return; // interrupted
         outcome = run_final_finish(r);
+        r->final_open += outcome == FINAL_OPEN;
+        if (outcome != FINAL_AGAIN && outcome != FINAL_OPEN) break;
     }
     r->final_failed = outcome != FINAL_DECIDED && isfinite(r->incumbent.objective);
 }

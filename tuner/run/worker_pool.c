@@ -262,6 +262,20 @@ void pool_send_gpu(struct worker_pool *p, size_t gpu, json_t *request, double se
     if (slot->queued == 1) slot->deadline = clock_now() + seconds;
 }
 
+static void forget_gpu(struct gpu_slot *slot)
+{
+    worker_kill(&slot->worker);
+    slot->state = GPU_DOWN;
+    slot->queued = 0;
+    slot->at = 0;
+    slot->dead = slot->ending = false;
+}
+
+void pool_stop_gpu(struct worker_pool *p, size_t gpu)
+{
+    forget_gpu(&p->gpus[gpu]);
+}
+
 void pool_stop_compiler(struct worker_pool *p, size_t compiler)
 {
     p->compilers[compiler].busy = p->compilers[compiler].dead = false;
@@ -355,15 +369,11 @@ static bool lose_gpu(struct gpu_slot *slot, struct pool_event *event)
     event->busy = slot->queued;
     event->announced = slot->ending;
     event->trial = slot->at;
-    slot->at = 0;
-    worker_kill(&slot->worker);
     if (slot->state != GPU_READY && ++slot->failed_starts >= MAX_FAILED_STARTS) {
         event->kind = POOL_FAILED;
         event->exit_status = EXIT_ENVIRONMENT;
     }
-    slot->state = GPU_DOWN;
-    slot->queued = 0;
-    slot->dead = slot->ending = false;
+    forget_gpu(slot);
     return true;
 }
 

@@ -91,6 +91,8 @@ int pool_start_gpus(struct worker_pool *, struct error *);
 // a message when that fails. The compiler must be idle, the GPU ready.
 int pool_send_compiler(struct worker_pool *, size_t compiler, json_t *request, double seconds, struct error *);
 void pool_send_gpu(struct worker_pool *, size_t gpu, json_t *request, double seconds);
+// Ends a GPU's worker, and with it what it has queued; pool_start_gpus starts another.
+void pool_stop_gpu(struct worker_pool *, size_t gpu);
 // Forgets what the compiler is at, by killing it.
 void pool_stop_compiler(struct worker_pool *, size_t compiler);
 

@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# What the final says on a GPU, in counts: finals of five identical kernels under five names, finals of four such and
+# one that takes 2% longer, both at `tie = 0.002`; and finals while a second process loads the GPU. The kernels are
+# chains of dependent multiply-adds by one and zero, so that 2% more of them change the time alone.
+# tests/test_final_statistics.c has the same in simulation.
+#
+# Usage: tests/measure/final_statistics.sh [identical] [planted] [loaded]        all three without arguments
+# FINALS: of each of the first two (100). LOADED: of the third (20). A final takes some 1.5 s, most of it the start of
+# three GPU workers.
+set -eu
+cd "$(dirname "$0")/../.."
+sweetspot=$PWD/${BIN:-out/bin}/sweetspot
+finals=${FINALS:-100} loaded=${LOADED:-20}
+[ $# -gt 0 ] || set -- identical planted loaded
+"$sweetspot" devices >/dev/null 2>&1 || { echo "skipped: no GPU can be used here"; exit 0; }
+folder=out/test/final_statistics.$$
+mkdir -p "$folder"
+load=
+stop_load() {
+    [ -z "$load" ] || kill -KILL "$load" 2>/dev/null || true
+    [ -z "$load" ] || wait "$load" 2>/dev/null || true
+    load=
+}
+trap 'stop_load; rm -rf "$folder"' EXIT
+
+# job NAME LENGTH PLANTED MEASURE: PLANTED takes 2% longer, 0: none does.
+job() {
+    cat >"$folder/$1.cu" <<END
+extern "C" __global__ void chain(int n, float one, float zero, const float *x, float *y)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i >= n) return;
+    float value = x[i];
+#pragma unroll 20
+    for (int k = 0; k < $2 + (NAME == $3 ? $2 / 50 : 0); k++) value = value * one + zero;
+    y[i] = value;
+}
+extern "C" __global__ void expected(int n, const float *x, float *y)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n) y[i] = x[i];
+}
+END
+    cat >"$folder/$1.cfg" <<END
+name = "$1";
+kernel = { template = "$1.cu"; entry = "chain"; };
+parameters = ( { name = "NAME"; values = [1, 2, 3, 4, 5]; } );
+problems = ( { n = 1000000; } );
+launch = { grid = [ "ceil_div(n, 256)" ]; block = [ 256 ]; };
+arguments = ( { scalar = "n"; type = "i32"; }, { scalar = "one"; type = "f32"; value = 1.0; },
+              { scalar = "zero"; type = "f32"; value = 0.0; }, { buffer = "x"; type = "f32"; shape = [ "n" ]; },
+              { buffer = "y"; type = "f32"; shape = [ "n" ]; direction = "out"; } );
+reference = { kernel = "expected"; template = "$1.cu"; launch = { grid = [ "ceil_div(n, 256)" ]; block = [ 256 ]; };
+              arguments = ( { scalar = "n"; type = "i32"; }, { buffer = "x"; }, { buffer = "y"; } ); };
+search = { strategy = "exhaustive"; };
+measure = { $4 };
+END
+}
+
+# final JOB: one more final on what the job's store has; its word is in $verdict, its winner in $winner, who is tied in
+# $tied.
+final() {
+    local status=0
+    "$sweetspot" tune "$folder/$1.cfg" --store "$folder/$1.db" --cache "$folder/cache" --no-counters -q \
+        >"$folder/out" 2>"$folder/err" || status=$?
+    winner=$(sed -n 's/^  NAME=//p' "$folder/out")
+    verdict=decided tied=
+    if [ "$status" -eq 1 ] && grep -q 'is not decided' "$folder/err"; then
+        verdict=open
+    elif [ "$status" -ne 0 ] || [ -z "$winner" ]; then
+        cat "$folder/out" "$folder/err" >&2
+        exit 1
+    else
+        tied=$("$sweetspot" compare "$folder/$1.cfg" --store "$folder/$1.db" |
+            sed -n 's/^\(tie with\|       \) trial [0-9]*  NAME=//p' | tr '\n' ' ')
+    fi
+}
+
+short='final = { candidates = 5; rounds = 40; tie = 0.002; };'
+for what; do
+    ties=0 found=0 same=0 open=0 another=0 begin=$SECONDS
+    case $what in
+    identical)
+        job same 4000 0 "$short"
+        for ((i = 0; i < finals; i++)); do
+            final same
+            [ "$(wc -w <<<"$tied")" -ne 4 ] || ties=$((ties + 1))
+            [ "$verdict" = decided ] || open=$((open + 1))
+        done
+        echo "identical kernels: $ties of $finals finals are ties of all five, $open not decided" \
+            "($((SECONDS - begin)) s)"
+        ;;
+    planted)
+        job slower 4000 5 "$short"
+        for ((i = 0; i < finals; i++)); do
+            final slower
+            if [ "$verdict" = open ]; then
+                open=$((open + 1))
+            elif [ "$winner" = 5 ] || [[ " $tied" = *" 5 "* ]]; then
+                another=$((another + 1))
+            else
+                found=$((found + 1))
+            fi
+        done
+        echo "a kernel 2% slower: told from the others in $found of $finals finals, not in $another," \
+            "$open not decided ($((SECONDS - begin)) s)"
+        ;;
+    loaded)
+        job slower 4000 5 "$short"
+        job load 40000 0 'min_samples = 100000; max_samples = 100000; max_time = "3600s"; timeout = "3600s";'
+        final slower
+        usual=$winner
+        for ((i = 0; i < loaded; i++)); do
+            # From the beginning, or from the midst of the final on.
+            (
+                [ $((i % 2)) -eq 0 ] || sleep 0.8
+                exec "$sweetspot" tune "$folder/load.cfg" --store "$folder/load.db" --cache "$folder/cache" \
+                    --no-counters --no-final -q >/dev/null 2>&1
+            ) &
+            load=$!
+            [ $((i % 2)) -ne 0 ] || sleep 1.5
+            final slower
+            stop_load
+            if [ "$verdict" = open ]; then
+                open=$((open + 1))
+            elif [ "$winner" = "$usual" ]; then
+                same=$((same + 1))
+            else
+                another=$((another + 1))
+            fi
+        done
+        echo "under load: the same winner in $same of $loaded finals, not decided in $open," \
+            "another winner in $another ($((SECONDS - begin)) s)"
+        ;;
+    *)
+        echo "unknown: $what" >&2
+        exit 2
+        ;;
+    esac
+done

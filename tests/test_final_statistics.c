@@ -1,0 +1,259 @@
+// What the final's decision (tuner/run/final_decide.c) makes of many simulated finals: how often identical kernels tie,
+// how often a difference of 2% is found, and that no load on the device makes another kernel win. The times have what
+// real ones have: a heavy tail, jitter that lasts over several rounds, a clock that drifts, processes that differ a
+// little. tests/measure/final_statistics.sh takes the same figures from a GPU.
+#include "tests/e2e.h"
+
+#include <math.h>
+
+#include "tuner/run/final_decide.h"
+
+enum { KERNELS = 5, ENTRIES = KERNELS + 1, ROUNDS = 40, PROCESSES = 3, FINALS = 100, LOADED_FINALS = 30 };
+
+enum load { LOAD_NONE, LOAD_BURSTS, LOAD_FROM_THE_MIDDLE, LOAD_ALWAYS, LOAD_ONE_PROCESS, LOAD_COUNT };
+static const char *const load_names[] = {"no load", "bursts", "from the middle on", "always", "in one process"};
+
+// splitmix64 (Steele, Lea, Flood 2014), in [0, 1).
+static double uniform(uint64_t *state)
+{
+    uint64_t x = *state += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return (double)((x ^ x >> 31) >> 11) * 0x1p-53;
+}
+
+static double gaussian(uint64_t *state)
+{
+    double radius = sqrt(-2 * log(1 - uniform(state)));
+    return radius * cos(2 * 3.14159265358979323846 * uniform(state));
+}
+
+// Student's distribution with three degrees of freedom: a heavy tail.
+static double student(uint64_t *state)
+{
+    double sum = 0, z = gaussian(state);
+    for (int i = 0; i < 3; i++) sum += pow(gaussian(state), 2);
+    return z / sqrt(sum / 3);
+}
+
+struct model {
+    double time[KERNELS], share[KERNELS];
+    bool two_times[KERNELS]; // 10% more in half of the processes
+    enum load load;
+    double tie;
+};
+
+struct simulated {
+    double times[ENTRIES][ROUNDS];
+    unsigned char process[ROUNDS];
+    bool slow[PROCESSES]; // whether kernels of two times take the longer one
+    struct contender entries[ENTRIES];
+    int64_t winner;
+    struct error why;
+};
+
+// Another process on the device: launches that it meets take 30% to 100% longer, those of some kernels more often.
+struct interference {
+    bool on;
+    double share[ENTRIES], slowdown;
+};
+
+static void interfere(struct interference *f, enum load load, int round, int process, uint64_t *seed)
+{
+    switch (load) {
+    case LOAD_NONE:
+    case LOAD_COUNT:
+        f->on = false;
+        break;
+    case LOAD_BURSTS: // of four rounds, as often on as off
+        if (uniform(seed) < 0.25) f->on = !f->on;
+        break;
+    case LOAD_FROM_THE_MIDDLE:
+        f->on = round >= ROUNDS / 2;
+        break;
+    case LOAD_ALWAYS:
+        f->on = true;
+        break;
+    case LOAD_ONE_PROCESS:
+        f->on = process == 1;
+        break;
+    }
+}
+
+static void simulate(const struct model *m, uint64_t seed, struct simulated *s)
+{
+    double offset[ENTRIES][PROCESSES], lasting[ENTRIES] = {0}, clock = 0, fall = 0.03 * uniform(&seed);
+    struct interference f = {.slowdown = 0.3 + 0.7 * uniform(&seed)};
+    for (int e = 0; e < ENTRIES; e++) {
+        f.share[e] = 0.1 + 0.8 * uniform(&seed);
+        for (int p = 0; p < PROCESSES; p++) offset[e][p] = 3e-4 * gaussian(&seed);
+    }
+    for (int p = 0; p < PROCESSES; p++) s->slow[p] = uniform(&seed) < 0.5;
+    for (int r = 0; r < ROUNDS; r++) {
+        int p = r * PROCESSES / ROUNDS;
+        s->process[r] = (unsigned char)p;
+        clock = 0.9 * clock + 1e-3 * gaussian(&seed);
+        interfere(&f, m->load, r, p, &seed);
+        for (int e = 0; e < ENTRIES; e++) {
+            lasting[e] = 0.7 * lasting[e] + 5e-4 * gaussian(&seed);
+            double time = e < KERNELS ? m->time[e] : 1.04;
+            if (e < KERNELS && m->two_times[e] && s->slow[p]) time *= 1.1;
+            time *= 1 + fall * r / ROUNDS + clock + lasting[e] + offset[e][p] + 1.5e-3 * student(&seed);
+            if (uniform(&seed) < 0.02) time *= 1 + 0.5 * uniform(&seed);
+            if (f.on && uniform(&seed) < f.share[e]) time *= 1 + f.slowdown * (0.5 + uniform(&seed));
+            s->times[e][r] = time;
+        }
+    }
+    for (int e = 0; e < ENTRIES; e++)
+        s->entries[e] = (struct contender){.candidate = e < KERNELS,
+                                           .rounds = ROUNDS,
+                                           .objectives = s->times[e],
+                                           .process = s->process,
+                                           .share = e < KERNELS ? m->share[e] : 0,
+                                           .code = 1000};
+    s->winner = final_decide(s->entries, ENTRIES, m->tie, &s->why);
+}
+
+static int tied(const struct simulated *s)
+{
+    int n = 0;
+    for (int e = 0; e < KERNELS; e++) n += s->entries[e].tied;
+    return n;
+}
+
+static const struct model identical = {{1, 1, 1, 1, 1}, {0.5, 0.5, 0.5, 0.5, 0.5}, {false}, LOAD_NONE, 0.002};
+// The fastest is the heaviest, so that it wins by its time or not at all.
+static const struct model planted = {{1.02, 1.02, 1, 1.02, 1.02}, {0.2, 0.3, 0.5, 0.2, 0.1}, {false}, LOAD_NONE, 0.002};
+
+static void identical_kernels_tie_in_95_of_100_finals(void **state)
+{
+    (void)state;
+    static const double ties[] = {0.002, 0.01};
+    for (size_t t = 0; t < 2; t++) {
+        int all = 0, first = 0;
+        for (uint64_t i = 0; i < FINALS; i++) {
+            struct simulated s;
+            struct model m = identical;
+            m.tie = ties[t];
+            simulate(&m, 1000 + i, &s);
+            all += s.winner >= 0 && tied(&s) == KERNELS - 1;
+            first += s.winner == 0;
+        }
+        print_message("tie %g: %d of %d finals of identical kernels are ties, the first of them wins %d\n", ties[t],
+                      all, FINALS, first);
+        assert_true(all >= 95 && first >= 95);
+    }
+}
+
+static void a_difference_of_2_percent_is_found_in_95_of_100_finals(void **state)
+{
+    (void)state;
+    int found = 0, others = 0;
+    for (uint64_t i = 0; i < FINALS; i++) {
+        struct simulated s;
+        simulate(&planted, 2000 + i, &s);
+        found += s.winner == 2 && !tied(&s);
+        others += s.winner >= 0 && s.winner != 2;
+    }
+    print_message("the faster kernel wins %d of %d finals, another %d\n", found, FINALS, others);
+    assert_true(found >= 95 && !others);
+    int slower = 0; // and one that is 2% slower is neither tied nor wins, light as it is
+    for (uint64_t i = 0; i < FINALS; i++) {
+        struct simulated s;
+        struct model m = identical;
+        m.time[3] = 1.02;
+        m.share[3] = 0.1;
+        simulate(&m, 3000 + i, &s);
+        slower += s.winner >= 0 && s.winner != 3 && !s.entries[3].tied;
+    }
+    print_message("the slower kernel loses %d of %d finals\n", slower, FINALS);
+    assert_true(slower >= 95);
+}
+
+static bool processes_differ(const struct simulated *s)
+{
+    return s->slow[0] != s->slow[1] || s->slow[0] != s->slow[2];
+}
+
+static void kernels_of_two_times_are_seen_and_decide_nothing(void **state)
+{
+    (void)state;
+    int differ = 0, seen = 0, open = 0, blamed = 0;
+    for (uint64_t i = 0; i < FINALS; i++) {
+        struct simulated s;
+        struct model m = {{1, 1.05, 1.2, 1.2, 1.2}, {0.5, 0.5, 0.5, 0.5, 0.5}, {true}, LOAD_NONE, 0.002};
+        simulate(&m, 4000 + i, &s);
+        for (int e = 1; e < ENTRIES; e++) blamed += s.entries[e].by_process;
+        if (!processes_differ(&s)) continue;
+        differ++;
+        seen += s.entries[0].by_process;
+        open += s.winner == FINAL_UNDECIDED;
+    }
+    print_message("of %d finals in which processes differ %d are seen to, %d stay open; %d steady kernels are blamed\n",
+                  differ, seen, open, blamed);
+    assert_true(differ > 50 && seen == differ && open == differ && !blamed);
+}
+
+static void a_slow_kernel_of_two_times_does_not_keep_others_from_winning(void **state)
+{
+    (void)state;
+    int won = 0, seen = 0, differ = 0;
+    for (uint64_t i = 0; i < FINALS; i++) {
+        struct simulated s;
+        struct model m = {{1.2, 1, 1.02, 1.02, 1.02}, {0.1, 0.5, 0.5, 0.5, 0.5}, {true}, LOAD_NONE, 0.002};
+        simulate(&m, 5000 + i, &s);
+        won += s.winner == 1;
+        differ += processes_differ(&s);
+        seen += s.entries[0].by_process;
+    }
+    assert_int_equal(seen, differ);
+    assert_true(won >= 95);
+}
+
+// With or without load the same kernel wins, or nobody does.
+static void under_load_the_verdict_is_the_same_or_none(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what;
+        struct model model;
+        int winner;
+    } cases[] = {
+        {"the fastest, by 2%", planted, 2},
+        {"the lightest of equals", {{1, 1, 1, 1, 1}, {0.5, 0.5, 0.5, 0.1, 0.5}, {false}, LOAD_NONE, 0.002}, 3},
+        {"the first of equals", identical, 0},
+        {"the lightest of the tied",
+         {{1, 1.004, 1.03, 1.03, 1.1}, {0.5, 0.3, 0.2, 0.1, 0.1}, {false}, LOAD_NONE, 0.01},
+         1},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (enum load load = LOAD_NONE; load < LOAD_COUNT; load++) {
+            int same = 0, open = 0, others = 0;
+            for (uint64_t i = 0; i < LOADED_FINALS; i++) {
+                struct simulated s;
+                struct model m = cases[c].model;
+                m.load = load;
+                simulate(&m, 6000 + 1000 * c + i, &s);
+                same += s.winner == cases[c].winner;
+                open += s.winner == FINAL_UNDECIDED;
+                others += s.winner >= 0 && s.winner != cases[c].winner;
+            }
+            print_message("%-28s %-20s same %3d, not decided %3d, another %d\n", cases[c].what, load_names[load], same,
+                          open, others);
+            if (others || (load == LOAD_NONE && same < 0.95 * LOADED_FINALS))
+                fail_msg("%s, %s: %d of %d finals have the same winner, %d another", cases[c].what, load_names[load],
+                         same, LOADED_FINALS, others);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(identical_kernels_tie_in_95_of_100_finals),
+        cmocka_unit_test(a_difference_of_2_percent_is_found_in_95_of_100_finals),
+        cmocka_unit_test(kernels_of_two_times_are_seen_and_decide_nothing),
+        cmocka_unit_test(a_slow_kernel_of_two_times_does_not_keep_others_from_winning),
+        cmocka_unit_test(under_load_the_verdict_is_the_same_or_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
