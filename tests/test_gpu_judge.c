@@ -26,7 +26,6 @@ static const struct {
     {"answers read from the reference's memory", "judge", "copies_answers_back", WRONG},
     {"zeros within an absolute tolerance", "tiny", "zeros", WRONG},
     {"zeros within an absolute tolerance", "fooled", "smallest_zero", WRONG},
-    {"work moved to where it is not timed", "fooled", "launched_from_device", WRONG},
     {"work moved to where it is not timed", "fooled", "left_to_the_next", WRONG},
     {"work moved to where it is not timed", "fooled", "answers_in_warm_up", WRONG},
     {"work moved to where it is not timed", "stages", "rest_left_to_next", WRONG},

@@ -11,7 +11,6 @@
 #define constant_answer 4      // the mean of y, whatever x is
 #define smallest_zero 5        // zeros where the answer is below 1e-4
 #define half_precision 6       // computes in f16, which is off by up to 5e-4
-#define launched_from_device 7 // leaves the work to a kernel that it launches itself
 #define left_to_the_next 8     // does the work of the launch before, and its own in the next
 #define sleeps_at_first 9      // sleeps in its first eight launches, and not later: right
 #define fast_at_first 10       // sleeps from its ninth launch on: right
@@ -60,20 +59,8 @@ HELPER float square(float x)
 #endif
 }
 
-#if CASE == launched_from_device
-extern "C" __global__ void work(int n, const float *x, float *y)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) y[i] = x[i] * x[i];
-}
-#endif
-
 extern "C" __global__ void fooled(int n, const float *x, float *y)
 {
-#if CASE == launched_from_device
-    if (blockIdx.x == 0 && threadIdx.x == 0) work<<<(n + THREADS - 1) / THREADS, THREADS>>>(n, x, y);
-    return;
-#endif
 #if CASE == kept_for_address || CASE == kept_for_sample
     bool know = kept && address == x;
 #if CASE == kept_for_sample
