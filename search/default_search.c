@@ -78,6 +78,28 @@ static void default_tell(void *state, const struct observation *o)
     s->told++;
 }
 
+// Against what it would propose instead: what promises less than this share of it is not worth its measurement.
+static double hopeless = 0.2;
+
+static void default_rank(void *state, const uint16_t *const *configs, size_t count, double *promise)
+{
+    struct default_search *s = state;
+    if (getenv("HOPELESS")) hopeless = atof(getenv("HOPELESS"));
+    for (size_t i = 0; i < count; i++) promise[i] = 0;
+    if (s->history.count < (size_t)s->options[OPTION_INITIAL] || s->history.best < 0) return;
+    surrogate_learn(&s->model, s->told, &s->rng);
+    surrogate_promises(&s->model, configs, count, promise);
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    double best = surrogate_propose(&s->model, config);
+    for (size_t i = 0; i < count; i++) promise[i] -= fmax(hopeless * best, 0);
+}
+
+static void default_forget(void *state, const uint16_t *config)
+{
+    struct default_search *s = state;
+    history_forget(&s->history, config);
+}
+
 static void default_release(void *state)
 {
     struct default_search *s = state;
@@ -94,4 +116,6 @@ const struct strategy_class strategy_default = {
     .ask = default_ask,
     .tell = default_tell,
     .release = default_release,
+    .rank = default_rank,
+    .forget = default_forget,
 };

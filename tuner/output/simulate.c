@@ -205,9 +205,31 @@ static void answered(struct simulation *simulation, const struct policy_request 
     tell((struct search *)simulation, request->tasks[0]);
 }
 
+static const uint16_t *config_of(const struct search *s, const struct queued_task *t)
+{
+    return s->recorded->configs + ((const struct candidate *)t)->trial * s->recorded->parameter_count;
+}
+
 static void gone(struct simulation *simulation, const struct policy_action *action)
 {
+    struct search *s = (struct search *)simulation;
+    if (action->kind == POLICY_FORGET) strategy_forget(s->strategy, config_of(s, action->task));
     forget(simulation, action->task);
+}
+
+static void rank(struct simulation *simulation)
+{
+    struct search *s = (struct search *)simulation;
+    size_t count;
+    struct queued_task **waiting = policy_waiting(&simulation->policy, &count);
+    const uint16_t **configs = memory_new(count, sizeof *configs);
+    double *promise = memory_new(count, sizeof *promise);
+    for (size_t i = 0; i < count; i++) configs[i] = config_of(s, waiting[i]);
+    strategy_rank(s->strategy, configs, count, promise);
+    for (size_t i = 0; i < count; i++) waiting[i]->promise = promise[i];
+    free(promise);
+    free(configs);
+    free(waiting);
 }
 
 static const struct simulation_calls calls = {.propose = propose,
@@ -215,7 +237,8 @@ static const struct simulation_calls calls = {.propose = propose,
                                               .compiled = compiled,
                                               .begin = begin,
                                               .answered = answered,
-                                              .gone = gone};
+                                              .gone = gone,
+                                              .rank = rank};
 
 struct bench_runs {
     const struct simulate_options *o;
@@ -280,7 +303,10 @@ static int run_one(const struct bench_runs *runs, const struct strategy_class *c
         class, r->space, &(struct strategy_options){.seed = seed, .budget = (uint64_t)last, .text = o->bench.text}, err);
     if (!s.strategy) return -1;
     simulation_init(&s.simulation,
-                    &(struct policy_settings){.compilers = o->settings.compilers, .gpus = o->settings.gpus}, &calls);
+                    &(struct policy_settings){.compilers = o->settings.compilers,
+                                              .gpus = o->settings.gpus,
+                                              .ranks = strategy_ranks(s.strategy) && !getenv("NORANK")},
+                    &calls);
     struct progress p = {0};
     while (simulation_decide(&s.simulation) && simulation_step(&s.simulation)) {
         note(f, &p, o, &s, optimum / s.best);

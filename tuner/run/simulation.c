@@ -69,7 +69,11 @@ bool simulation_decide(struct simulation *s)
             if (a.worker != POLICY_NOBODY) s->compiled_at[a.worker] = INFINITY;
             s->calls->gone(s, &a);
             break;
+        case POLICY_RANK:
+            s->calls->rank(s);
+            break;
         case POLICY_RECALL:
+        case POLICY_FORGET:
             s->calls->gone(s, &a);
             break;
         }
@@ -79,11 +83,13 @@ bool simulation_decide(struct simulation *s)
 void simulation_compiler_answers(struct simulation *s, size_t compiler)
 {
     s->compiled_at[compiler] = INFINITY;
+    policy_clock(&s->policy, s->now);
     s->calls->compiled(s, s->policy.compiling[compiler]);
 }
 
 void simulation_gpu_answers(struct simulation *s, size_t gpu)
 {
+    policy_clock(&s->policy, s->now);
     struct policy_request request = policy_gpu_answered(&s->policy, gpu);
     s->calls->answered(s, &request, false);
     free(request.tasks);
@@ -92,6 +98,7 @@ void simulation_gpu_answers(struct simulation *s, size_t gpu)
 
 void simulation_gpu_lost(struct simulation *s, size_t gpu, bool announced)
 {
+    policy_clock(&s->policy, s->now);
     struct policy_request blamed = policy_gpu_lost(&s->policy, gpu, announced);
     s->answered_at[gpu] = INFINITY;
     s->calls->answered(s, &blamed, true);
