@@ -78,13 +78,12 @@ static void default_tell(void *state, const struct observation *o)
     s->told++;
 }
 
-// Against what it would propose instead: what promises less than this share of it is not worth its measurement.
-static double hopeless = 0.2;
+// What promises less than this share of what would be proposed instead is not worth its measurement.
+static const double hopeless = 0.2;
 
 static void default_rank(void *state, const uint16_t *const *configs, size_t count, double *promise)
 {
     struct default_search *s = state;
-    if (getenv("HOPELESS")) hopeless = atof(getenv("HOPELESS"));
     for (size_t i = 0; i < count; i++) promise[i] = 0;
     if (s->history.count < (size_t)s->options[OPTION_INITIAL] || s->history.best < 0) return;
     surrogate_learn(&s->model, s->told, &s->rng);

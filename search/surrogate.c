@@ -103,8 +103,7 @@ static void choose_rows(struct surrogate *s, struct random *rng)
     struct scored *order = memory_new(count, sizeof *order);
     size_t measured = 0;
     for (size_t i = 0; i < count; i++)
-        if (s->history->outcomes[i] >= 0)
-            order[measured++] = (struct scored){kit_score(s->history, i), i};
+        if (s->history->outcomes[i] >= 0) order[measured++] = (struct scored){kit_score(s->history, i), i};
     qsort(order, measured, sizeof *order, compare_scored);
     size_t pending = s->history->pending < MAX_ROWS / 2 ? s->history->pending : MAX_ROWS / 2;
     size_t rows = measured < MAX_ROWS - pending ? measured : MAX_ROWS - pending;
@@ -157,8 +156,8 @@ static void find_targets(struct surrogate *s)
     s->best_target = (0 - mean) / deviation;
 }
 
-// What is awaited is taken for what the measured rows make the model expect of it (the kriging believer: Ginsbourger, Le
-// Riche and Carraro 2010), so that the next proposal goes elsewhere; the best of it counts as reached.
+// What is awaited is taken for what the measured rows make the model expect of it (the kriging believer: Ginsbourger,
+// Le Riche and Carraro 2010), so that the next proposal goes elsewhere; the best of it counts as reached.
 static void expect_awaited(struct surrogate *s)
 {
     size_t numbers[MAX_ROWS + SPARE_ROWS], count = 0;
@@ -217,7 +216,7 @@ void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
     if (fit) {
         size_t measured = s->row_count;
         while (measured && is_awaited(s, measured - 1)) measured--;
-                gp_fit(s->gp, s->targets, s->told_at_fit == 0 ? 20 : 5, measured < FIT_ROWS ? measured : FIT_ROWS);
+        gp_fit(s->gp, s->targets, s->told_at_fit == 0 ? 20 : 5, measured < FIT_ROWS ? measured : FIT_ROWS);
         s->told_at_fit = told;
         renew_pool(s, rng);
     }

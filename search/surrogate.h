@@ -23,10 +23,10 @@ struct surrogate {
     float *points;
     double *targets;
     double *awaited_variance; // of a row that is awaited, as its target is what is expected: by what is measured alone
-    size_t known;       // rows of the history looked at so far
-    size_t told_at_fit; // told results at the last fit
-    double best_measured; // the target of the best row
-    double best_target;   // the same, or what is expected of an awaited one if that is better
+    size_t known;             // rows of the history looked at so far
+    size_t told_at_fit;       // told results at the last fit
+    double best_measured;     // the target of the best row
+    double best_target;       // the same, or what is expected of an awaited one if that is better
     // The pool: random configurations, renewed at every fit (all of a small space), with what the GP says of them.
     uint16_t *pool;
     size_t pool_count;

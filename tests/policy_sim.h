@@ -1,5 +1,5 @@
-// A run for tests of the driver's decisions (policy.h), in simulated time (simulation.h): what tasks there are, how long
-// they take, and a trace of what was decided.
+// A run for tests of the driver's decisions (policy.h), in simulated time (simulation.h): what tasks there are, how
+// long they take, and a trace of what was decided.
 #ifndef SWEETSPOT_POLICY_SIM_H
 #define SWEETSPOT_POLICY_SIM_H
 

@@ -25,8 +25,7 @@ static void proposals_run_ahead_as_far_as_the_times_ask_for(void **state)
         {16, 1, third_of_a_second, 0.35, 2, 4},    // the next is compiled while one is measured
         {16, 1, third_of_a_second, 5, 2, 2},       // a slow kernel's proposals are fresh
         {16, 1, third_of_a_second, 0.015, 17, 40}, // a fast kernel's keep the compilers busy
-        {1, 1, third_of_a_second, 0.015, 2, 3},
-        {16, 4, third_of_a_second, 0.35, 7, 14},
+        {1, 1, third_of_a_second, 0.015, 2, 3},    {16, 4, third_of_a_second, 0.35, 7, 14},
         {16, 1, hundredfold, 0.35, 5, 10},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -49,15 +48,29 @@ static void proposals_run_ahead_as_far_as_the_times_ask_for(void **state)
     }
 }
 
-static void the_throughput_is_that_of_the_slower_station_in_the_limit(void **state)
+static void the_throughput_is_that_of_the_slower_station_once_enough_is_outstanding(void **state)
 {
     (void)state;
-    // One candidate goes round: compiled, measured, compiled ..; two take turns with Erlang's loss.
-    assert_true(fabs(look_ahead_throughput(0.3, 16, 0.35, 1, 1) - 1 / 0.65) < 1e-9);
-    double load = 0.3 / 0.35, lost = load * load / 2 / (1 + load + load * load / 2);
-    assert_true(fabs(look_ahead_throughput(0.3, 16, 0.35, 1, 2) - (1 - lost) / 0.35) < 1e-9);
-    assert_true(fabs(look_ahead_throughput(0.3, 4, 0.01, 1, 200) - 4 / 0.3) < 1e-6);
-    assert_true(fabs(look_ahead_throughput(0.3, 1000, 0.01, 3, 3000) - 300) < 1);
+    static const struct {
+        size_t compilers, gpus;
+        double compile, gpu;
+        size_t outstanding;
+        double throughput;
+    } cases[] = {
+        {16, 1, 0.3, 0.35, 1, 1 / 0.65}, // one goes round: compiled, measured, compiled ..
+        {16, 1, 0.3, 0.35, 2, 1 / 0.35}, // one is compiled while the other is measured
+        {16, 1, 3.5, 0.35, 5, 5 / 3.85}, // too few
+        {16, 1, 3.5, 0.35, 11, 1 / 0.35}, {4, 1, 0.3, 0.01, 200, 4 / 0.3}, // the compilers limit it
+        {100, 3, 0.3, 0.01, 200, 300},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct look_ahead a;
+        look_ahead_init(&a, cases[i].compilers, cases[i].gpus);
+        look_ahead_compiled(&a, cases[i].compile);
+        look_ahead_measured(&a, cases[i].gpu);
+        double throughput = look_ahead_throughput(&a, cases[i].outstanding);
+        if (fabs(throughput / cases[i].throughput - 1) > 0.05) fail_msg("case %zu: %g a second", i, throughput);
+    }
 }
 
 static void one_candidate_that_hangs_does_not_change_how_far_ahead(void **state)
@@ -132,8 +145,8 @@ static void what_waits_is_measured_by_promise_where_the_strategy_ranks(void **st
 static void what_is_hopeless_is_forgotten_while_another_waits_and_never_too_often(void **state)
 {
     (void)state;
-    struct sim *s = new_sim(
-        &(struct policy_settings){.ranks = true, .compilers = 16, .gpus = 1, .evaluations = 400}, MOST_TASKS);
+    struct sim *s =
+        new_sim(&(struct policy_settings){.ranks = true, .compilers = 16, .gpus = 1, .evaluations = 400}, MOST_TASKS);
     s->compile_time = hundredfold;
     s->gpu_time = 0.35;
     s->promise = odd_is_hopeless;
@@ -307,7 +320,8 @@ static void a_search_ends_for_the_reason_that_holds(void **state)
         assert_true(*search_end_text(s->run.policy.end));
         if (cases[i].told >= 0) assert_int_equal(s->told_count, cases[i].told);
         if (cases[i].end == SEARCH_TARGET) assert_true(s->told_count >= 20 && s->told_count < 40);
-        if (cases[i].end == SEARCH_TIME_UP) assert_true(s->run.now >= 50.5 && s->run.now < 54); // two on the GPU were finished
+        if (cases[i].end == SEARCH_TIME_UP)
+            assert_true(s->run.now >= 50.5 && s->run.now < 54); // two on the GPU were finished
         assert_int_equal(policy_exhausted(&s->run.policy), cases[i].end != SEARCH_TIME_UP);
         assert_int_equal(s->run.policy.queue.count, 0);
         assert_int_equal(s->told_count + s->dropped, s->proposed);
@@ -334,7 +348,7 @@ static void an_interrupt_drops_what_is_not_on_a_gpu_and_counts_nothing(void **st
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 8, .gpus = 1}, MOST_TASKS);
     s->counts = true;
     s->compile_time = third_of_a_second;
-    s->gpu_time = 0.09; // two requests wait at the worker
+    s->gpu_time = 0.09;                          // two requests wait at the worker
     while (s->told_count < POLICY_COUNT_BATCH) { // a batch would be due now
         decide(s);
         step(s);
@@ -367,10 +381,14 @@ static void a_strategy_without_proposals_is_asked_again_when_it_is_told(void **s
     assert_true(decide(s));
     assert_int_equal(s->proposed, 3);
     while (!s->told_count) {
+        assert_int_equal(s->proposed, 3);
         assert_true(step(s));
         decide(s);
     }
-    assert_int_equal(s->proposed, 5);
+    while (s->proposed < 5) {
+        assert_true(step(s));
+        decide(s);
+    }
     free_sim(s);
     s = new_sim(&(struct policy_settings){.compilers = 1, .gpus = 1}, 0);
     assert_int_equal(policy_next(&s->run.policy, 0).kind, POLICY_PROPOSE);
@@ -523,7 +541,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(proposals_run_ahead_as_far_as_the_times_ask_for),
-        cmocka_unit_test(the_throughput_is_that_of_the_slower_station_in_the_limit),
+        cmocka_unit_test(the_throughput_is_that_of_the_slower_station_once_enough_is_outstanding),
         cmocka_unit_test(one_candidate_that_hangs_does_not_change_how_far_ahead),
         cmocka_unit_test(all_compilers_work_when_everything_fails_to_compile),
         cmocka_unit_test(a_gpu_whose_worker_keeps_dying_loses_what_killed_it_and_nothing_else),

@@ -78,8 +78,8 @@ static int print_bench(const struct bench_options *o, int format, struct error *
 
 static int print_simulation(const struct simulate_options *o, int format, struct error *err)
 {
-    static void (*const print[])(const struct simulation_bench *, FILE *) = {
-        simulate_print_table, simulate_print_csv, simulate_print_json};
+    static void (*const print[])(const struct simulation_bench *, FILE *) = {simulate_print_table, simulate_print_csv,
+                                                                             simulate_print_json};
     struct simulation_bench bench;
     if (simulate_run(&bench, o, err) < 0) return -1;
     print[format](&bench, stdout);

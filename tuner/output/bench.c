@@ -254,12 +254,10 @@ int bench_run(struct bench *b, const struct bench_options *options, struct error
     int result = -1;
     if (runs.best) {
         runs.seconds = runs.best + doubles;
-        result = bench_deal(&(struct bench_processes){.processes = o->processes,
-                                                      .progress = o->progress,
-                                                      .runs = runs.total,
-                                                      .one = deal_one,
-                                                      .user = &runs},
-                            err);
+        result = bench_deal(
+            &(struct bench_processes){
+                .processes = o->processes, .progress = o->progress, .runs = runs.total, .one = deal_one, .user = &runs},
+            err);
         for (size_t s = 0; s < o->strategy_count && result == 0; s++) {
             for (size_t f = 0; f < o->file_count; f++) evaluate_cell(b, &runs, s, f);
             evaluate_overall(b, s);

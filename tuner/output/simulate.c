@@ -299,13 +299,14 @@ static int run_one(const struct bench_runs *runs, const struct strategy_class *c
     double optimum = r->trials[r->best].objective;
     int64_t last = o->bench.budgets[o->bench.budget_count - 1];
     struct search s = {.recorded = r, .durations = &runs->durations[file], .best = INFINITY, .began = NAN, .err = err};
-    s.strategy = strategy_new(
-        class, r->space, &(struct strategy_options){.seed = seed, .budget = (uint64_t)last, .text = o->bench.text}, err);
+    s.strategy =
+        strategy_new(class, r->space,
+                     &(struct strategy_options){.seed = seed, .budget = (uint64_t)last, .text = o->bench.text}, err);
     if (!s.strategy) return -1;
     simulation_init(&s.simulation,
                     &(struct policy_settings){.compilers = o->settings.compilers,
                                               .gpus = o->settings.gpus,
-                                              .ranks = strategy_ranks(s.strategy) && !getenv("NORANK")},
+                                              .ranks = strategy_ranks(s.strategy)},
                     &calls);
     struct progress p = {0};
     while (simulation_decide(&s.simulation) && simulation_step(&s.simulation)) {
@@ -352,8 +353,7 @@ static int run_all(struct simulation_bench *b, const struct bench_runs *runs, st
                    err))
         return -1;
     for (size_t i = 0; i < cells * seeds; i++) add(&b->cells[i / seeds], &runs->figures[i], 1 / (double)seeds);
-    for (size_t i = 0; i < cells; i++)
-        add(&b->overall[i / o->file_count], &b->cells[i], 1 / (double)o->file_count);
+    for (size_t i = 0; i < cells; i++) add(&b->overall[i / o->file_count], &b->cells[i], 1 / (double)o->file_count);
     return 0;
 }
 

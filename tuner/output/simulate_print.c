@@ -89,10 +89,11 @@ void simulate_print_table(const struct simulation_bench *b, FILE *out)
     fill(t, b);
     table_print(t, out);
     table_free(t);
-    fprintf(out,
-            "\noptimum / best found after so many unique evaluations and simulated seconds, mean over %lld seeds; s and "
-            "n\nto 95%%: mean seconds and evaluations ('>': some runs ended before).\n",
-            (long long)b->options.bench.seeds);
+    fprintf(
+        out,
+        "\noptimum / best found after so many unique evaluations and simulated seconds, mean over %lld seeds; s and "
+        "n\nto 95%%: mean seconds and evaluations ('>': some runs ended before).\n",
+        (long long)b->options.bench.seeds);
 }
 
 void simulate_print_csv(const struct simulation_bench *b, FILE *out)
@@ -142,11 +143,10 @@ void simulate_print_json(const struct simulation_bench *b, FILE *out)
             json_object_set_new(results, o->strategies[s]->name, figures_json(b, &b->cells[s * o->file_count + f]));
         json_array_append_new(files, json_pack("{s:s,s:o}", "file", o->paths[f], "results", results));
     }
-    json_t *document = json_pack("{s:s,s:I,s:I,s:o,s:o,s:I,s:I,s:o,s:o}", "format", "sweetspot-simulation",
-                                 "compilers", (json_int_t)settings->compilers, "gpus", (json_int_t)settings->gpus,
-                                 "compile", given(settings->compile), "gpu", given(settings->gpu), "seeds",
-                                 (json_int_t)o->seeds, "first_seed", (json_int_t)o->first_seed, "summary", summary,
-                                 "files", files);
+    json_t *document = json_pack("{s:s,s:I,s:I,s:o,s:o,s:I,s:I,s:o,s:o}", "format", "sweetspot-simulation", "compilers",
+                                 (json_int_t)settings->compilers, "gpus", (json_int_t)settings->gpus, "compile",
+                                 given(settings->compile), "gpu", given(settings->gpu), "seeds", (json_int_t)o->seeds,
+                                 "first_seed", (json_int_t)o->first_seed, "summary", summary, "files", files);
     char *text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(7));
     fprintf(out, "%s\n", text ? text : "{}");
     free(text);

@@ -198,9 +198,8 @@ int recorded_from_t4(struct recorded *r, const json_t *document, struct error *e
         else if (!set_time(r, trial, measured_time(result), json_object_get(times, "runtimes"), unit))
             set_failed(r, trial, STATUS_LAUNCH_ERROR, "no time");
         r->trials[trial].compile_seconds = json_get_number(times, "compilation", NAN) * unit;
-        r->trials[trial].gpu_seconds = (sum_of(json_object_get(times, "runtimes")) +
-                                        json_get_number(times, "validation", 0)) *
-                                       unit;
+        r->trials[trial].gpu_seconds =
+            (sum_of(json_object_get(times, "runtimes")) + json_get_number(times, "validation", 0)) * unit;
     }
     return 0;
 }

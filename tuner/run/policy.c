@@ -227,11 +227,11 @@ static void fill_batch(struct policy *p, struct policy_request *request, size_t 
     }
 }
 
-// How many requests a worker holds. A slow kernel's worker gets the next when it has answered, so that the next is
-// chosen with that answer: the driver's milliseconds do not matter then.
-static size_t gpu_depth(const struct policy *p)
+// Whether the driver's milliseconds do not matter: a worker gets its next request when it has answered, so that the
+// next is chosen with that answer. (Ranking what waits for fast kernels did worse: BENCHMARKS.md.)
+static bool is_slow(const struct policy *p)
 {
-    return p->settings.lockstep || recent_mean(&p->ahead.gpu) > slow_kernel ? 1 : POLICY_GPU_QUEUE;
+    return !p->settings.lockstep && recent_mean(&p->ahead.gpu) > slow_kernel;
 }
 
 struct queued_task **policy_waiting(const struct policy *p, size_t *count)
@@ -251,7 +251,7 @@ static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
     struct queued_task *t = task_queue_first(&p->queue, TASK_READY), *worst = t;
     if (!t) return false;
     size_t waiting = p->queue.numbers[TASK_TRIAL][TASK_READY];
-    if (p->settings.ranks && !p->settings.lockstep && !p->end && !t->known) {
+    if (p->settings.ranks && is_slow(p) && !p->end && !t->known) {
         if (!p->ranked) {
             *a = (struct policy_action){.kind = POLICY_RANK, .worker = POLICY_NOBODY};
             p->ranked = true;
@@ -278,7 +278,7 @@ static bool next_for_gpus(struct policy *p, struct policy_action *a)
 {
     const struct task_queue *q = &p->queue;
     bool lockstep = p->settings.lockstep;
-    size_t gpu = free_gpu(p, gpu_depth(p));
+    size_t gpu = free_gpu(p, lockstep || is_slow(p) ? 1 : POLICY_GPU_QUEUE);
     if (gpu == POLICY_NOBODY) return false;
     if (lockstep && (task_queue_count(q, TASK_QUEUED) || task_queue_count(q, TASK_COMPILING))) return false;
     if (count_due(p)) {

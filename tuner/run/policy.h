@@ -9,9 +9,9 @@
 //         something happens                     policy_compiled, policy_gpu_answered, policy_gpu_lost, ..
 //     until POLICY_DONE
 //
-// Proposals run ahead of the GPUs by as much as look_ahead.h finds in the times so far. Where the strategy can rank what
-// waits, it is asked to when a GPU becomes free: the most promising is measured first, and what has become hopeless is
-// forgotten as long as another waits, at most a quarter as many as are measured.
+// Proposals run ahead of the GPUs by as much as look_ahead.h finds in the times so far. Where a kernel is slow and the
+// strategy can rank what waits, it is asked to when a GPU becomes free: the most promising is measured first, and what
+// has become hopeless is forgotten as long as another waits, at most a quarter as many as are measured.
 //
 // Every task that was added is in the hands of the policy until policy_remove; its memory is the caller's. A request
 // goes to one GPU, whose worker answers requests in order, a few of which it holds so that it never waits. A worker
@@ -53,7 +53,7 @@ const char *search_end_text(enum search_end); // "time is up": for the log and t
 
 struct policy_settings {
     bool lockstep;
-    bool ranks; // the strategy can rank; not in lockstep
+    bool ranks; // the strategy can rank
     size_t compilers, gpus;
     double time;         // s from policy_begin; 0: no limit
     int64_t evaluations; // in all, those told before the search included; 0: no limit
@@ -97,8 +97,8 @@ enum policy_action_kind {
     POLICY_PROPOSE, // ask the strategy: policy_add, or policy_no_proposal
     POLICY_COMPILE, // `task` on compiler `worker`: policy_compiled, or policy_remove where it failed
     POLICY_RECALL,  // `task` has a result in the store: tell it, policy_remove
-    POLICY_RANK,    // set the promise of every trial in state READY (policy_waiting), in all of the strategy's knowledge
-    POLICY_FORGET,  // `task` will not be measured, and may be proposed again: tell the strategy, policy_remove
+    POLICY_RANK,   // set the promise of every trial in state READY (policy_waiting), in all of the strategy's knowledge
+    POLICY_FORGET, // `task` will not be measured, and may be proposed again: tell the strategy, policy_remove
     POLICY_MEASURE, // `task` on GPU `worker`
     POLICY_COUNT,   // `request->tasks` on GPU `worker`
     POLICY_FINAL,   // the tasks in state FINAL, on GPU `worker`

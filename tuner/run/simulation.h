@@ -24,7 +24,7 @@ struct simulation_calls {
     void (*answered)(struct simulation *, const struct policy_request *, bool lost);
     void (*gone)(struct simulation *, const struct policy_action *); // RECALL, DROP, FORGET: policy_remove
     void (*rank)(struct simulation *); // sets promises; NULL unless the settings say that the strategy ranks
-    bool (*kills)(struct simulation *, const struct policy_request *); // the worker dies of it; NULL: never
+    bool (*kills)(struct simulation *, const struct policy_request *);  // the worker dies of it; NULL: never
     void (*decided)(struct simulation *, const struct policy_action *); // every action, before it is done; may be NULL
 };
 
