@@ -116,7 +116,7 @@ struct candidate {
     size_t trial;
 };
 
-struct search {
+struct simulated_search {
     struct simulation simulation; // first
     const struct recorded *recorded;
     const struct durations *durations;
@@ -129,7 +129,7 @@ struct search {
     bool failed;
 };
 
-static double objective_of(const struct search *s, size_t trial)
+static double objective_of(const struct simulated_search *s, size_t trial)
 {
     const struct trial *t = &s->recorded->trials[trial];
     return t->status == STATUS_OK ? t->objective : NAN;
@@ -137,7 +137,7 @@ static double objective_of(const struct search *s, size_t trial)
 
 static void propose(struct simulation *simulation)
 {
-    struct search *s = (struct search *)simulation;
+    struct simulated_search *s = (struct simulated_search *)simulation;
     uint16_t config[SPACE_MAX_PARAMETERS];
     if (!strategy_ask(s->strategy, config)) {
         policy_no_proposal(&simulation->policy, strategy_exhausted(s->strategy));
@@ -161,7 +161,7 @@ static void forget(struct simulation *simulation, struct queued_task *t)
     free(t);
 }
 
-static void tell(struct search *s, struct queued_task *t)
+static void tell(struct simulated_search *s, struct queued_task *t)
 {
     size_t trial = ((struct candidate *)t)->trial;
     struct observation observation = recorded_observation(s->recorded, trial);
@@ -174,14 +174,14 @@ static void tell(struct search *s, struct queued_task *t)
 
 static double compile(struct simulation *simulation, struct queued_task *t)
 {
-    struct search *s = (struct search *)simulation;
+    struct simulated_search *s = (struct simulated_search *)simulation;
     s->compiled++;
     return s->durations->compile[((struct candidate *)t)->trial];
 }
 
 static void compiled(struct simulation *simulation, struct queued_task *t)
 {
-    struct search *s = (struct search *)simulation;
+    struct simulated_search *s = (struct simulated_search *)simulation;
     enum trial_status status = s->recorded->trials[((struct candidate *)t)->trial].status;
     if (status == STATUS_COMPILE_ERROR || status == STATUS_COMPILE_TIMEOUT || status == STATUS_PRUNED) {
         s->measured++; // it has its result
@@ -193,7 +193,7 @@ static void compiled(struct simulation *simulation, struct queued_task *t)
 
 static double begin(struct simulation *simulation, const struct policy_request *request)
 {
-    struct search *s = (struct search *)simulation;
+    struct simulated_search *s = (struct simulated_search *)simulation;
     s->measured++;
     if (isnan(s->began)) s->began = simulation->now;
     return s->durations->gpu[((struct candidate *)request->tasks[0])->trial];
@@ -202,24 +202,24 @@ static double begin(struct simulation *simulation, const struct policy_request *
 static void answered(struct simulation *simulation, const struct policy_request *request, bool lost)
 {
     (void)lost; // no worker is
-    tell((struct search *)simulation, request->tasks[0]);
+    tell((struct simulated_search *)simulation, request->tasks[0]);
 }
 
-static const uint16_t *config_of(const struct search *s, const struct queued_task *t)
+static const uint16_t *config_of(const struct simulated_search *s, const struct queued_task *t)
 {
     return s->recorded->configs + ((const struct candidate *)t)->trial * s->recorded->parameter_count;
 }
 
 static void gone(struct simulation *simulation, const struct policy_action *action)
 {
-    struct search *s = (struct search *)simulation;
+    struct simulated_search *s = (struct simulated_search *)simulation;
     if (action->kind == POLICY_FORGET) strategy_forget(s->strategy, config_of(s, action->task));
     forget(simulation, action->task);
 }
 
 static void rank(struct simulation *simulation)
 {
-    struct search *s = (struct search *)simulation;
+    struct simulated_search *s = (struct simulated_search *)simulation;
     size_t count;
     struct queued_task **waiting = policy_waiting(&simulation->policy, &count);
     const uint16_t **configs = memory_new(count, sizeof *configs);
@@ -252,7 +252,7 @@ struct progress {
 };
 
 // How the workers were used until now.
-static void count_workers(struct simulate_figures *f, const struct search *s)
+static void count_workers(struct simulate_figures *f, const struct simulated_search *s)
 {
     size_t gpus = s->simulation.policy.settings.gpus;
     double now = s->simulation.now, busy = 0, whole = (now - s->began) * (double)gpus;
@@ -266,7 +266,7 @@ static void count_workers(struct simulate_figures *f, const struct search *s)
 
 // After a step: `quality` holds from now on.
 static void note(struct simulate_figures *f, struct progress *p, const struct simulate_options *o,
-                 const struct search *s, double quality)
+                 const struct simulated_search *s, double quality)
 {
     double now = s->simulation.now;
     while (p->next_time < o->time_count && o->times[p->next_time] < now) f->at_time[p->next_time++] = p->quality;
@@ -298,7 +298,8 @@ static int run_one(const struct bench_runs *runs, const struct strategy_class *c
     const struct recorded *r = o->bench.files[file];
     double optimum = r->trials[r->best].objective;
     int64_t last = o->bench.budgets[o->bench.budget_count - 1];
-    struct search s = {.recorded = r, .durations = &runs->durations[file], .best = INFINITY, .began = NAN, .err = err};
+    struct simulated_search s = {
+        .recorded = r, .durations = &runs->durations[file], .best = INFINITY, .began = NAN, .err = err};
     s.strategy =
         strategy_new(class, r->space,
                      &(struct strategy_options){.seed = seed, .budget = (uint64_t)last, .text = o->bench.text}, err);
