@@ -78,6 +78,27 @@ static void default_tell(void *state, const struct observation *o)
     s->told++;
 }
 
+// What promises less than this share of what would be proposed instead is not worth its measurement.
+static const double hopeless = 0.2;
+
+static void default_rank(void *state, const uint16_t *const *configs, size_t count, double *promise)
+{
+    struct default_search *s = state;
+    for (size_t i = 0; i < count; i++) promise[i] = 0;
+    if (s->history.count < (size_t)s->options[OPTION_INITIAL] || s->history.best < 0) return;
+    surrogate_learn(&s->model, s->told, &s->rng);
+    surrogate_promises(&s->model, configs, count, promise);
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    double best = surrogate_propose(&s->model, config);
+    for (size_t i = 0; i < count; i++) promise[i] -= fmax(hopeless * best, 0);
+}
+
+static void default_forget(void *state, const uint16_t *config)
+{
+    struct default_search *s = state;
+    history_forget(&s->history, config);
+}
+
 static void default_release(void *state)
 {
     struct default_search *s = state;
@@ -94,4 +115,6 @@ const struct strategy_class strategy_default = {
     .ask = default_ask,
     .tell = default_tell,
     .release = default_release,
+    .rank = default_rank,
+    .forget = default_forget,
 };

@@ -192,17 +192,23 @@ static void factorise(struct gp *g, size_t n)
     }
 }
 
+// x = U^-1 x for the first n rows.
+static void solve_backward(const struct gp *g, double *x, size_t n)
+{
+    for (size_t i = n; i-- > 0;) {
+        const double *row = g->factor + i * g->room;
+        double v = x[i];
+        for (size_t j = i + 1; j < n; j++) v -= row[j] * x[j];
+        x[i] = v / row[i];
+    }
+}
+
 static void find_weights(struct gp *g, const double *targets, size_t n)
 {
     memcpy(g->weights, targets, n * sizeof *targets);
     solve_forward(g, g->factor, g->weights, n);
     memcpy(g->solved, g->weights, n * sizeof *g->solved);
-    for (size_t i = n; i-- > 0;) {
-        const double *row = g->factor + i * g->room;
-        double v = g->weights[i];
-        for (size_t j = i + 1; j < n; j++) v -= row[j] * g->weights[j];
-        g->weights[i] = v / row[i];
-    }
+    solve_backward(g, g->weights, n);
 }
 
 // The upper triangle of K^-1 into `out`, from the inverse of U' (whose row i goes into `inverse`, then is used up).
@@ -447,4 +453,50 @@ double gp_variance(struct gp *g, const float *point)
     solve_forward(g, g->factor, g->column, n);
     for (size_t j = 0; j < n; j++) rest -= g->column[j] * g->column[j];
     return fmax(rest, 1e-9);
+}
+
+// With A the rows and columns of K^-1 that belong to the points in question, the covariance given the others is A^-1,
+// and the mean -A^-1 (K^-1 y)_P where y is 0 at these points (the inverse of a block matrix).
+void gp_without(const struct gp *g, const size_t *numbers, size_t count, const double *targets, double *mean,
+                double *variance)
+{
+    size_t n = g->count;
+    double *y = memory_new(2 * n + 2 * count * count, sizeof *y), *column = y + n, *a = column + n,
+           *inverse = a + count * count;
+    memcpy(y, targets, n * sizeof *y);
+    for (size_t i = 0; i < count; i++) y[numbers[i]] = 0;
+    for (size_t i = 0; i < count; i++) {
+        memset(column, 0, n * sizeof *column);
+        column[numbers[i]] = 1;
+        solve_forward(g, g->factor, column, n);
+        solve_backward(g, column, n);
+        double sum = 0;
+        for (size_t j = 0; j < n; j++) sum += column[j] * y[j];
+        mean[i] = -sum;
+        for (size_t j = 0; j < count; j++) a[i * count + j] = column[numbers[j]];
+    }
+    // A = LL', then L^-1 row by row, and A^-1 = L^-T L^-1.
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            double v = a[i * count + j];
+            for (size_t k = 0; k < j; k++) v -= a[i * count + k] * a[j * count + k];
+            a[i * count + j] = i == j ? sqrt(fmax(v, 1e-12)) : v / a[j * count + j];
+        }
+        for (size_t j = 0; j <= i; j++) {
+            double v = i == j;
+            for (size_t k = j; k < i; k++) v -= a[i * count + k] * inverse[k * count + j];
+            inverse[i * count + j] = v / a[i * count + i];
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        column[i] = variance[i] = 0;
+        for (size_t k = 0; k <= i; k++) column[i] += inverse[i * count + k] * mean[k];
+        for (size_t k = i; k < count; k++) variance[i] += inverse[k * count + i] * inverse[k * count + i];
+    }
+    for (size_t i = 0; i < count; i++) {
+        mean[i] = 0;
+        for (size_t k = i; k < count; k++) mean[i] += inverse[k * count + i] * column[k];
+        variance[i] = fmax(variance[i] - g->noise - least_noise, 1e-9);
+    }
+    free(y);
 }

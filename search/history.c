@@ -51,7 +51,15 @@ static size_t find_slot(const struct history *h, const uint16_t *config)
 int64_t history_find(const struct history *h, const uint16_t *config)
 {
     uint32_t row = h->slots[find_slot(h, config)];
-    return row == UINT32_MAX ? -1 : (int64_t)row;
+    return row == UINT32_MAX || h->outcomes[row] == ROW_FORGOTTEN ? -1 : (int64_t)row;
+}
+
+void history_forget(struct history *h, const uint16_t *config)
+{
+    int64_t row = history_find(h, config);
+    if (row < 0 || h->outcomes[row] != ROW_PENDING) return;
+    h->outcomes[row] = ROW_FORGOTTEN;
+    h->pending--;
 }
 
 static void grow(struct history *h)
@@ -70,7 +78,7 @@ size_t history_propose(struct history *h, const uint16_t *config)
 {
     if (h->count == h->room) grow(h);
     size_t slot = find_slot(h, config), row = h->count++;
-    assert(h->slots[slot] == UINT32_MAX);
+    assert(h->slots[slot] == UINT32_MAX || h->outcomes[h->slots[slot]] == ROW_FORGOTTEN);
     memcpy(h->configs + row * h->width, config, h->width * sizeof *config);
     h->outcomes[row] = ROW_PENDING;
     h->objectives[row] = NAN;

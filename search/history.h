@@ -5,7 +5,9 @@
 
 #include "search/strategy.h"
 
-enum { ROW_PENDING = -1 }; // proposed, result not yet told; otherwise an enum outcome
+// Of a row without a result; otherwise an enum outcome. A forgotten row is as good as none: its configuration has no
+// row, and gets a new one when it is proposed again or told.
+enum { ROW_PENDING = -1, ROW_FORGOTTEN = -2 };
 
 struct history {
     const struct space *space;
@@ -25,6 +27,7 @@ void history_release(struct history *);
 
 int64_t history_find(const struct history *, const uint16_t *config); // its row, or -1
 size_t history_propose(struct history *, const uint16_t *config); // a new pending row; the configuration must be new
+void history_forget(struct history *, const uint16_t *config);    // a pending row; of any other nothing happens
 // Takes a result, of a row or of a new configuration; a second result replaces the first. Returns the row.
 size_t history_tell(struct history *, const struct observation *);
 static inline const uint16_t *history_config(const struct history *h, size_t row)

@@ -229,6 +229,30 @@ void strategy_tell(struct strategy *s, const struct observation *o)
     }
 }
 
+bool strategy_ranks(const struct strategy *s)
+{
+    return s->class->rank != NULL;
+}
+
+void strategy_rank(struct strategy *s, const uint16_t *const *configs, size_t count, double *promise)
+{
+    double *own = memory_new(count, sizeof *own);
+    for (size_t i = 0; i < s->criteria; i++) {
+        s->class->rank(s->states[i], configs, count, own);
+        for (size_t k = 0; k < count; k++) promise[k] = i ? fmax(promise[k], own[k]) : own[k];
+    }
+    for (size_t k = 0; k < count; k++)
+        if (history_find(&s->seen, configs[k]) < 0) promise[k] = INFINITY;
+    free(own);
+}
+
+void strategy_forget(struct strategy *s, const uint16_t *config)
+{
+    history_forget(&s->seen, config);
+    s->last_ask_failed = false;
+    for (size_t i = 0; i < s->criteria; i++) s->class->forget(s->states[i], config);
+}
+
 size_t strategy_outstanding(const struct strategy *s)
 {
     return s->seen.pending;

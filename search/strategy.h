@@ -67,6 +67,11 @@ struct strategy_class {
     // proposed again.
     void (*tell)(void *state, const struct observation *);
     void (*release)(void *state);
+    // Both or neither. What each of `count` configurations that wait for their measurement promises now: the higher the
+    // better, below 0 where it is not worth measuring any more, against what could be proposed instead.
+    void (*rank)(void *state, const uint16_t *const *configs, size_t count, double *promise);
+    // A proposal will not be measured. The strategy may propose it again.
+    void (*forget)(void *state, const uint16_t *config);
 };
 
 extern const struct strategy_class *const strategy_classes[]; // NULL-terminated, `default` first
@@ -92,6 +97,12 @@ struct strategy *strategy_new(const struct strategy_class *, const struct space 
 void strategy_free(struct strategy *);
 bool strategy_ask(struct strategy *, uint16_t *config);
 void strategy_tell(struct strategy *, const struct observation *);
+// Whether it can rank what waits (with NULL functions it cannot: the first is measured first).
+bool strategy_ranks(const struct strategy *);
+// As the class's function; with several criteria the one that promises most counts. What the strategy did not propose
+// is to be measured whatever it promises: INFINITY.
+void strategy_rank(struct strategy *, const uint16_t *const *configs, size_t count, double *promise);
+void strategy_forget(struct strategy *, const uint16_t *config);
 size_t strategy_outstanding(const struct strategy *);
 bool strategy_exhausted(const struct strategy *);                    // nothing outstanding and the last ask said no
 bool strategy_seen(const struct strategy *, const uint16_t *config); // proposed or told

@@ -33,6 +33,7 @@ void surrogate_init(struct surrogate *s, const struct space *space, const struct
     s->rows = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->rows);
     s->points = memory_new((MAX_ROWS + SPARE_ROWS) * d, sizeof *s->points);
     s->targets = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->targets);
+    s->awaited_variance = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->awaited_variance);
     s->candidate_room = TOP * kit_neighbour_room(space);
     if (s->candidate_room > MAX_NEIGHBOURS) s->candidate_room = MAX_NEIGHBOURS;
     s->pool = memory_new(POOL * s->width, sizeof *s->pool);
@@ -52,6 +53,7 @@ void surrogate_release(struct surrogate *s)
     free(s->rows);
     free(s->points);
     free(s->targets);
+    free(s->awaited_variance);
     free(s->pool);
     free(s->pool_mean);
     free(s->pool_variance);
@@ -84,16 +86,30 @@ static int compare_scored(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
+// Those that are measured first, because the hyperparameters are fitted to them alone.
+static void add_all_rows(struct surrogate *s)
+{
+    const struct history *h = s->history;
+    for (size_t i = 0; i < h->count; i++)
+        if (h->outcomes[i] >= 0) add_row(s, i);
+    for (size_t i = 0; i < h->count && h->pending; i++)
+        if (h->outcomes[i] == ROW_PENDING) add_row(s, i);
+}
+
 // Of a history that is too long: the best rows and a sample of the others.
 static void choose_rows(struct surrogate *s, struct random *rng)
 {
     size_t count = s->history->count;
     struct scored *order = memory_new(count, sizeof *order);
-    for (size_t i = 0; i < count; i++) order[i] = (struct scored){kit_score(s->history, i), i};
-    qsort(order, count, sizeof *order, compare_scored);
-    for (size_t i = 0; i < MAX_ROWS; i++) {
+    size_t measured = 0;
+    for (size_t i = 0; i < count; i++)
+        if (s->history->outcomes[i] >= 0) order[measured++] = (struct scored){kit_score(s->history, i), i};
+    qsort(order, measured, sizeof *order, compare_scored);
+    size_t pending = s->history->pending < MAX_ROWS / 2 ? s->history->pending : MAX_ROWS / 2;
+    size_t rows = measured < MAX_ROWS - pending ? measured : MAX_ROWS - pending;
+    for (size_t i = 0; i < rows; i++) {
         if (i >= BEST_ROWS) {
-            size_t j = i + random_below(rng, count - i);
+            size_t j = i + random_below(rng, measured - i);
             struct scored swap = order[i];
             order[i] = order[j];
             order[j] = swap;
@@ -101,6 +117,17 @@ static void choose_rows(struct surrogate *s, struct random *rng)
         add_row(s, order[i].row);
     }
     free(order);
+    for (size_t i = count; i-- > 0 && pending;) {
+        if (s->history->outcomes[i] != ROW_PENDING) continue;
+        add_row(s, i);
+        pending--;
+    }
+}
+
+// A row that was forgotten stays as if it was awaited, until the next fit.
+static bool is_awaited(const struct surrogate *s, size_t i)
+{
+    return s->history->outcomes[s->rows[i]] < 0;
 }
 
 // Standardised targets of all rows; returns the best one's. Rows that are awaited get 0, the mean.
@@ -117,7 +144,7 @@ static void find_targets(struct surrogate *s)
     }
     if (worst == 0) worst = 1;
     for (size_t i = 0; i < s->row_count; i++) {
-        if (h->outcomes[s->rows[i]] == ROW_PENDING) continue;
+        if (is_awaited(s, i)) continue;
         if (isnan(s->targets[i])) s->targets[i] = worst;
         sum += s->targets[i];
         squares += s->targets[i] * s->targets[i];
@@ -129,9 +156,23 @@ static void find_targets(struct surrogate *s)
     s->best_target = (0 - mean) / deviation;
 }
 
-static bool is_pending(const struct surrogate *s, size_t i)
+// What is awaited is taken for what the measured rows make the model expect of it (the kriging believer: Ginsbourger,
+// Le Riche and Carraro 2010), so that the next proposal goes elsewhere; the best of it counts as reached.
+static void expect_awaited(struct surrogate *s)
 {
-    return s->history->outcomes[s->rows[i]] == ROW_PENDING;
+    size_t numbers[MAX_ROWS + SPARE_ROWS], count = 0;
+    double mean[MAX_ROWS + SPARE_ROWS], variance[MAX_ROWS + SPARE_ROWS];
+    for (size_t i = 0; i < s->row_count; i++)
+        if (is_awaited(s, i)) numbers[count++] = i;
+    s->best_measured = s->best_target;
+    if (!count || count == s->row_count) return;
+    gp_without(s->gp, numbers, count, s->targets, mean, variance);
+    for (size_t i = 0; i < count; i++) {
+        s->targets[numbers[i]] = mean[i];
+        s->awaited_variance[numbers[i]] = variance[i];
+        s->best_target = fmin(s->best_target, mean[i]);
+    }
+    gp_condition(s->gp, s->targets);
 }
 
 static void renew_pool(struct surrogate *s, struct random *rng)
@@ -163,7 +204,7 @@ void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
         s->row_count = 0;
         gp_clear(s->gp);
         if (s->history->count <= MAX_ROWS)
-            for (size_t i = 0; i < s->history->count; i++) add_row(s, i);
+            add_all_rows(s);
         else
             choose_rows(s, rng);
     } else {
@@ -173,21 +214,14 @@ void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
     for (size_t i = gp_count(s->gp); i < s->row_count; i++) gp_add(s->gp, s->points + i * d);
     find_targets(s);
     if (fit) {
-        gp_fit(s->gp, s->targets, s->told_at_fit == 0 ? 20 : 5, FIT_ROWS);
+        size_t measured = s->row_count;
+        while (measured && is_awaited(s, measured - 1)) measured--;
+        gp_fit(s->gp, s->targets, s->told_at_fit == 0 ? 20 : 5, measured < FIT_ROWS ? measured : FIT_ROWS);
         s->told_at_fit = told;
         renew_pool(s, rng);
     }
     gp_condition(s->gp, s->targets);
-    // What is awaited is taken for what the model expects, so that the next proposal goes elsewhere.
-    bool pending = false;
-    for (size_t i = 0; i < s->row_count; i++) {
-        double mean, bound;
-        if (!is_pending(s, i)) continue;
-        gp_means(s->gp, s->points + i * d, 1, &mean, &bound);
-        s->targets[i] = mean;
-        pending = true;
-    }
-    if (pending) gp_condition(s->gp, s->targets);
+    expect_awaited(s);
 }
 
 // Promise ------------------------------------------------------------------------------------------
@@ -278,4 +312,26 @@ double surrogate_propose(struct surrogate *s, uint16_t *config)
     }
     if (chosen) memcpy(config, chosen, s->width * sizeof *config);
     return best;
+}
+
+void surrogate_promises(struct surrogate *s, const uint16_t *const *configs, size_t count, double *promise)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    float *point = memory_new(d, sizeof *point);
+    for (size_t c = 0; c < count; c++) {
+        double mean, bound, variance;
+        int64_t row = history_find(s->history, configs[c]);
+        size_t i = 0;
+        while (i < s->row_count && (row < 0 || s->rows[i] != (size_t)row)) i++;
+        if (i < s->row_count && is_awaited(s, i)) {
+            mean = s->targets[i];
+            variance = s->awaited_variance[i];
+        } else { // another state's proposal
+            encoding_of(&s->encoding, configs[c], point);
+            gp_means(s->gp, point, 1, &mean, &bound);
+            variance = gp_variance(s->gp, point);
+        }
+        promise[c] = expected_improvement(s->best_measured, mean, variance);
+    }
+    free(point);
 }

@@ -22,9 +22,11 @@ struct surrogate {
     size_t *rows, row_count;
     float *points;
     double *targets;
-    size_t known;       // rows of the history looked at so far
-    size_t told_at_fit; // told results at the last fit
-    double best_target; // the target of the best row
+    double *awaited_variance; // of a row that is awaited, as its target is what is expected: by what is measured alone
+    size_t known;             // rows of the history looked at so far
+    size_t told_at_fit;       // told results at the last fit
+    double best_measured;     // the target of the best row
+    double best_target;       // the same, or what is expected of an awaited one if that is better
     // The pool: random configurations, renewed at every fit (all of a small space), with what the GP says of them.
     uint16_t *pool;
     size_t pool_count;
@@ -45,5 +47,7 @@ void surrogate_learn(struct surrogate *, size_t told, struct random *);
 // The new configuration (without a row) of the highest expected improvement among the pool and the neighbours of the
 // best rows. Returns its expected improvement, or -1 when nothing new was found.
 double surrogate_propose(struct surrogate *, uint16_t *config);
+// The expected improvement of each of these configurations, by what is measured alone.
+void surrogate_promises(struct surrogate *, const uint16_t *const *configs, size_t count, double *promise);
 
 #endif

@@ -55,7 +55,7 @@ for file in $(grep -lE '^#include "tuner/counting/' tuner/gpu/*.[ch]); do
     *) complain "$file includes tuner/counting" ;;
     esac
 done
-for file in policy task_queue incumbent; do
+for file in policy look_ahead simulation task_queue incumbent; do
     for kind in c h; do
         refuse tuner/run/$file.$kind "$foreign|time\.h|poll\.h|unistd|stdio|tuner/base/(clock|json|protocol)|$(above \
             compile counting gpu libraries output recorded replay store)|tuner/run/(worker|run|request|interrupt)" \

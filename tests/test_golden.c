@@ -12,6 +12,8 @@
 #include "tuner/cli/commands.h"
 
 #define FAKE "SWEETSPOT_SANITIZER=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
+#define SIMULATE \
+    "replay -S random,default -n 3 -b 2,5 --times 1,4 --simulate compilers=4,compile=0.5,gpu=1,gpus=2 space.json"
 #define NUMBER "[0-9][0-9.e+-]*"
 #define TIME "[0-9][0-9.]*(ms|us|ns|s|m[0-9]+s)"
 
@@ -78,6 +80,10 @@ static const struct {
     {"space_json", "space job.cfg --format json", 0, NULL, NULL},
     {"replay_table", "replay -S random,default -n 3 -b 2,5 space.json", 0, replay_blots, NULL},
     {"replay_csv", "replay -S random,default -n 3 -b 2,5 space.json -f csv", 0, replay_blots, NULL},
+    {"simulate_table", SIMULATE, 0, NULL, NULL},
+    {"simulate_csv", SIMULATE " -f csv", 0, NULL, NULL},
+    {"simulate_json", SIMULATE " -f json", 0, NULL, NULL},
+    {"simulate_mistake", "replay --simulate compilers=4,gpu=0.3 space.json 2>&1", 2, NULL, NULL},
     {"replay_json", "replay -S random,default -n 3 -b 2,5 space.json -f json", 0, NULL, NULL},
     {"list_table", "list strategies", 0, NULL, NULL},
     {"list_strategies_table", "list strategies default", 0, NULL, NULL},

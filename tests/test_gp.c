@@ -260,6 +260,38 @@ static void where_a_point_is_known_the_mean_is_its_target_and_the_variance_is_go
     gp_free(g);
 }
 
+static void without_some_points_the_others_say_what_they_would_alone(void **state)
+{
+    (void)state;
+    enum { LEFT_OUT = 5 };
+    static const size_t numbers[LEFT_OUT] = {0, 3, 4, 11, POINTS - 1};
+    struct data d;
+    make_data(&d);
+    double theta[THETA] = {-0.5, -0.2, 0.3, 0.1, 0.6, 0.2, -2.5}, mean[LEFT_OUT], variance[LEFT_OUT];
+    struct gp *all = make_process(&d, theta), *others = gp_new(ORDINAL, NOMINAL, POINTS);
+    double targets[POINTS];
+    size_t n = 0;
+    for (size_t i = 0, k = 0; i < POINTS; i++) {
+        if (k < LEFT_OUT && numbers[k] == i) {
+            k++;
+            continue;
+        }
+        gp_add(others, d.points[i]);
+        targets[n++] = d.targets[i];
+    }
+    gp_set_theta(others, theta);
+    gp_condition(others, targets);
+    gp_without(all, numbers, LEFT_OUT, d.targets, mean, variance);
+    for (size_t i = 0; i < LEFT_OUT; i++) {
+        double expected, bound;
+        gp_means(others, d.points[numbers[i]], 1, &expected, &bound);
+        assert_true(fabs(mean[i] - expected) < 1e-3); // the means come from a table
+        assert_true(fabs(variance[i] - gp_variance(others, d.points[numbers[i]])) < 1e-6);
+    }
+    gp_free(all);
+    gp_free(others);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +299,7 @@ int main(void)
         cmocka_unit_test(means_and_variances_are_those_of_a_dense_solve),
         cmocka_unit_test(a_pool_that_grows_point_by_point_has_the_moments_of_one_made_at_once),
         cmocka_unit_test(fitting_climbs_the_posterior_and_starts_where_the_last_one_ended),
+        cmocka_unit_test(without_some_points_the_others_say_what_they_would_alone),
         cmocka_unit_test(where_a_point_is_known_the_mean_is_its_target_and_the_variance_is_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,6 +162,43 @@ static void a_long_history_agrees_with_a_plain_list(void **state)
     close_space(&f);
 }
 
+static void what_is_forgotten_has_no_row_until_it_is_proposed_again_or_told(void **state)
+{
+    (void)state;
+    struct fixture f = open_space();
+    ADD(&f, "X", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+    ADD(&f, "Y", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+    build(&f);
+    struct history h;
+    history_init(&h, f.space);
+    uint16_t config[2], again[2] = {0, 3}, told[2] = {0, 5};
+    for (uint16_t i = 0; i < 60; i++) { // the table grows on the way
+        memcpy(config, (uint16_t[]){(uint16_t)(i / 10), (uint16_t)(i % 10)}, sizeof config);
+        history_propose(&h, config);
+        if (i % 2) history_forget(&h, config);
+    }
+    assert_int_equal(h.pending, 30);
+    for (uint16_t i = 0; i < 60; i++) {
+        memcpy(config, (uint16_t[]){(uint16_t)(i / 10), (uint16_t)(i % 10)}, sizeof config);
+        assert_int_equal(history_find(&h, config) < 0, i % 2);
+    }
+    size_t row = history_propose(&h, again);
+    assert_int_equal(history_find(&h, again), row);
+    history_tell(&h, &(struct observation){.config = told, .outcome = OUTCOME_OK, .objective = 2});
+    assert_int_equal(h.pending, 31);
+    assert_int_equal(history_find(&h, told), h.best);
+    history_forget(&h, told); // has its result
+    assert_int_equal(history_find(&h, told), h.best);
+    for (uint16_t i = 0; i < 30; i++) { // it grows again: the new rows are found, not the old ones
+        memcpy(config, (uint16_t[]){(uint16_t)(6 + i / 10), (uint16_t)(i % 10)}, sizeof config);
+        history_propose(&h, config);
+    }
+    assert_int_equal(history_find(&h, again), row);
+    assert_int_equal(history_find(&h, told), h.best);
+    history_release(&h);
+    close_space(&f);
+}
+
 static void new_configurations_are_drawn_until_there_are_none_and_all_alike(void **state)
 {
     (void)state;
@@ -207,6 +244,7 @@ int main(void)
         cmocka_unit_test(the_best_is_found_again_after_a_correction),
         cmocka_unit_test(a_row_is_pending_until_it_is_told_and_has_a_time_only_where_one_was_measured),
         cmocka_unit_test(a_long_history_agrees_with_a_plain_list),
+        cmocka_unit_test(what_is_forgotten_has_no_row_until_it_is_proposed_again_or_told),
         cmocka_unit_test(new_configurations_are_drawn_until_there_are_none_and_all_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ static const char kernel_tuner[] =
     " \"tune_params\": {\"block\": [32, 64], \"pad\": [0, 1], \"scale\": [0.5]}, \"objective\": \"time\", \"cache\": "
     "{\n"
     " \"32,0,0.5\": {\"block\": 32, \"pad\": 0, \"scale\": 0.5, \"time\": 2.5, \"times\": [2.6, 2.5, 2.4], \"extra\": "
-    "\"e\"},\n"
+    "\"e\", \"compile_time\": 300, \"verification_time\": 5, \"benchmark_time\": 20},\n"
     " \"32,1,0.5\": {\"block\": 32, \"pad\": 1, \"scale\": 0.5, \"time\": \"RuntimeFailedConfig\"},\n"
     " \"64,0,0.5\": {\"block\": 64, \"pad\": 0, \"scale\": 0.5, \"time\": 1e20},\n"
     " \"64,1,0.5\": {\"block\": 64, \"pad\": 1, \"scale\": 0.5, \"time\": 1.25, \"times\": [1.25]}}}\n";
@@ -71,6 +71,9 @@ static void kernel_tuner_caches_are_read_and_failures_are_failures(void **state)
     const struct trial_problem *slower = &r->figures[recorded_find(r, config)];
     assert_int_equal(slower->sample_count, 3);
     assert_true(fabs(slower->samples[0] - 2.6e-3) < 1e-12 && fabs(slower->samples[2] - 2.4e-3) < 1e-12);
+    const struct trial *timed = &r->trials[recorded_find(r, config)]; // what compiling and measuring took
+    assert_true(fabs(timed->compile_seconds - 0.3) < 1e-12 && fabs(timed->gpu_seconds - 0.025) < 1e-12);
+    assert_true(isnan(r->trials[r->best].gpu_seconds));
     recorded_free(r);
     e2e_remove(folder);
 }
@@ -86,6 +89,8 @@ static void t4_files_are_read_and_values_are_collected_from_the_configurations(v
     assert_int_equal(r->parameter_count, 2);
     assert_true(r->best >= 0 && r->trials[r->best].status == STATUS_OK);
     assert_true(r->trials[1 - r->best].status != STATUS_OK);
+    assert_true(fabs(r->trials[r->best].gpu_seconds - 3.3e-3) < 1e-12); // of the runs
+    assert_true(isnan(r->trials[1 - r->best].gpu_seconds));
     recorded_free(r);
     e2e_remove(folder);
 }

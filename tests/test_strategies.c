@@ -200,6 +200,86 @@ static void a_space_where_nearly_all_fails_is_searched_to_its_end(void **state)
     free_space(&b);
 }
 
+// Forgets what is hopeless, or the last that waits, at times; everything is proposed until it is told.
+static void what_is_forgotten_is_neither_lost_nor_told_and_comes_again(void **state)
+{
+    (void)state;
+    struct bench b = make_space(SIDE, "X + Y != 9");
+    int ranking = 0;
+    FOR_EACH(class)
+    {
+        struct strategy_options options = {.seed = 4};
+        struct error err;
+        struct strategy *s = strategy_new(class, b.space, &options, &err);
+        uint16_t waiting[MOST_OUTSTANDING][SPACE_MAX_PARAMETERS], start[SPACE_MAX_PARAMETERS] = {7, 7, 0};
+        size_t outstanding = 0, told = 0, forgotten = 0, size = (size_t)space_size(b.space);
+        assert_int_equal(strategy_ranks(s), class->forget != NULL);
+        ranking += strategy_ranks(s);
+        while (strategy_ranks(s) && told < size) {
+            while (outstanding < 6 && strategy_ask(s, waiting[outstanding])) outstanding++;
+            if (!outstanding) fail_msg("%s has nothing to propose after %zu of %zu", class->name, told, size);
+            const uint16_t *configs[MOST_OUTSTANDING];
+            double promise[MOST_OUTSTANDING];
+            size_t first = 0;
+            for (size_t i = 0; i < outstanding; i++) configs[i] = waiting[i];
+            bool unasked = !strategy_seen(s, start);
+            configs[outstanding] = start;
+            strategy_rank(s, configs, outstanding + unasked, promise);
+            if (unasked) assert_true(isinf(promise[outstanding]));
+            for (size_t i = 1; i < outstanding; i++)
+                if (promise[i] > promise[first]) first = i;
+            bool forget = forgotten < told / 2;
+            if (forget) {
+                strategy_forget(s, waiting[first]);
+                assert_false(strategy_seen(s, waiting[first]));
+                forgotten++;
+            } else {
+                struct observation o = result(waiting[first], false);
+                strategy_tell(s, &o);
+                told++;
+            }
+            memcpy(waiting[first], waiting[--outstanding], sizeof waiting[0]);
+            assert_int_equal(strategy_outstanding(s), outstanding);
+        }
+        if (strategy_ranks(s)) assert_false(strategy_ask(s, waiting[0]));
+        strategy_free(s);
+    }
+    assert_true(ranking >= 1);
+    free_space(&b);
+}
+
+// Near the best that is known, with the rest of the bowl measured, nothing far away promises as much.
+static void the_ranking_prefers_what_the_results_speak_for(void **state)
+{
+    (void)state;
+    struct bench b = make_space(SIDE, NULL);
+    struct strategy_options options = {.seed = 9};
+    struct error err;
+    struct strategy *s = strategy_new(strategy_find("default"), b.space, &options, &err);
+    uint16_t waiting[2][SPACE_MAX_PARAMETERS];
+    const uint16_t *configs[] = {waiting[0], waiting[1]};
+    double promise[2];
+    assert_true(strategy_ask(s, waiting[0]) && strategy_ask(s, waiting[1]));
+    strategy_rank(s, configs, 2, promise);
+    assert_true(promise[0] == 0 && promise[1] == 0); // nothing is known
+    // All around the first is bad, all around the second good.
+    for (uint64_t i = 0; i < space_size(b.space); i += 3) {
+        uint16_t config[SPACE_MAX_PARAMETERS];
+        space_get(b.space, i, config);
+        if (strategy_seen(s, config)) continue;
+        double apart[2] = {0};
+        for (int k = 0; k < 2; k++)
+            for (int m = 0; m < 3; m++) apart[k] += (config[m] - waiting[k][m]) * (config[m] - waiting[k][m]);
+        strategy_tell(s, &(struct observation){config, OUTCOME_OK, 1 + apart[1] - 0.1 * apart[0] + 10, NULL});
+    }
+    strategy_rank(s, configs, 2, promise);
+    assert_true(promise[1] > promise[0]);
+    assert_true(promise[0] < 0); // hopeless
+    assert_true(promise[1] > 0);
+    strategy_free(s);
+    free_space(&b);
+}
+
 static void a_space_of_one_is_proposed_once(void **state)
 {
     (void)state;
@@ -453,6 +533,8 @@ int main(void)
         cmocka_unit_test(the_same_seed_gives_the_same_proposals_and_another_seed_others),
         cmocka_unit_test(results_may_come_in_reverse_order),
         cmocka_unit_test(a_space_where_nearly_all_fails_is_searched_to_its_end),
+        cmocka_unit_test(what_is_forgotten_is_neither_lost_nor_told_and_comes_again),
+        cmocka_unit_test(the_ranking_prefers_what_the_results_speak_for),
         cmocka_unit_test(a_space_of_one_is_proposed_once),
         cmocka_unit_test(results_that_were_not_asked_for_are_taken_and_not_proposed_again),
         cmocka_unit_test(strategies_that_look_at_results_beat_random_search),

@@ -9,7 +9,7 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/output/bench.h"
+#include "tuner/output/simulate.h"
 
 // "default,random" or "all", each of which must take the options. *chosen grows; the caller frees it. -1 with a
 // message.
@@ -49,9 +49,47 @@ static int parse_budgets(const char *text, struct bench_options *o, struct error
     return o->budget_count ? 0 : error_set(err, "--budgets: empty");
 }
 
+static int parse_times(const char *text, struct simulate_options *o, struct error *err)
+{
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, ",");
+        char *one = text_format("%.*s", (int)length, at);
+        double seconds;
+        int status = text_duration(one, &seconds);
+        free(one);
+        if (status || !(seconds > 0)) return error_set(err, "--times: '%s' is not a list of times", text);
+        if (o->time_count == SIMULATE_MAX_TIMES) return error_set(err, "--times: at most %d", SIMULATE_MAX_TIMES);
+        if (o->time_count && seconds <= o->times[o->time_count - 1]) return error_set(err, "--times: must ascend");
+        o->times[o->time_count++] = seconds;
+        at += length + (at[length] == ',');
+    }
+    return 0;
+}
+
+static int print_bench(const struct bench_options *o, int format, struct error *err)
+{
+    static void (*const print[])(const struct bench *, FILE *) = {bench_print_table, bench_print_csv, bench_print_json};
+    struct bench bench;
+    if (bench_run(&bench, o, err) < 0) return -1;
+    print[format](&bench, stdout);
+    bench_release(&bench);
+    return 0;
+}
+
+static int print_simulation(const struct simulate_options *o, int format, struct error *err)
+{
+    static void (*const print[])(const struct simulation_bench *, FILE *) = {simulate_print_table, simulate_print_csv,
+                                                                             simulate_print_json};
+    struct simulation_bench bench;
+    if (simulate_run(&bench, o, err) < 0) return -1;
+    print[format](&bench, stdout);
+    simulate_release(&bench);
+    return 0;
+}
+
 int cmd_replay(int argc, char **argv)
 {
-    const char *strategy = "default", *budgets = "25,50,100,200";
+    const char *strategy = "default", *budgets = "25,50,100,200", *simulate = NULL, *times = NULL;
     int format = FORMAT_TABLE;
     struct bench_options o = {.seeds = 60, .first_seed = 1, .ahead = 1};
     bool quick = false;
@@ -82,6 +120,15 @@ int cmd_replay(int argc, char **argv)
          .high = 1024,
          .shown = "N",
          .help = "proposals outstanding at once, as in a run, where compilers work ahead (1)"},
+        {.name = "simulate",
+         .string = &simulate,
+         .shown = "SETTINGS",
+         .help = "under a run's own policy in simulated time: compilers=N,compile=S,gpu=S[,gpus=N], where S is seconds "
+                 "or 'recorded'"},
+        {.name = "times",
+         .string = &times,
+         .shown = "LIST",
+         .help = "with --simulate: report after so much simulated time, too (10s,20s,40s,80s)"},
         {.name = "set",
          .string = &o.text,
          .shown = "NAME=VALUE,...",
@@ -106,7 +153,15 @@ int cmd_replay(int argc, char **argv)
     struct error err;
     const struct strategy_class **chosen = NULL;
     size_t count = 0;
-    if (choose_strategies(strategy, o.text, &chosen, &count, &err) < 0 || parse_budgets(budgets, &o, &err) < 0) {
+    struct simulate_options simulated = {0};
+    int wrong = choose_strategies(strategy, o.text, &chosen, &count, &err) < 0 || parse_budgets(budgets, &o, &err) < 0;
+    if (!wrong && simulate)
+        wrong = simulate_parse(simulate, &simulated.settings, &err) ||
+                parse_times(times ? times : "10,20,40,80", &simulated, &err) ||
+                (o.ahead != 1 && error_set(&err, "--ahead and --simulate: the policy says how far ahead"));
+    else if (!wrong && times)
+        wrong = error_set(&err, "--times needs --simulate");
+    if (wrong) {
         fprintf(stderr, "sweetspot replay: %s\n", err.message);
         free(chosen);
         return EXIT_USAGE;
@@ -120,7 +175,6 @@ int cmd_replay(int argc, char **argv)
         status = EXIT_USAGE;
     }
     if (status == EXIT_DONE) {
-        struct bench bench;
         o.strategy_count = count;
         o.strategies = chosen;
         o.file_count = paths.count;
@@ -128,17 +182,10 @@ int cmd_replay(int argc, char **argv)
         o.files = (const struct recorded *const *)files;
         o.score = !quick;
         o.progress = isatty(STDERR_FILENO);
-        if (bench_run(&bench, &o, &err) < 0) {
+        simulated.bench = o;
+        if ((simulate ? print_simulation(&simulated, format, &err) : print_bench(&o, format, &err)) < 0) {
             fprintf(stderr, "sweetspot replay: %s\n", err.message);
             status = EXIT_NOTHING;
-        } else {
-            if (format == FORMAT_JSON)
-                bench_print_json(&bench, stdout);
-            else if (format == FORMAT_CSV)
-                bench_print_csv(&bench, stdout);
-            else
-                bench_print_table(&bench, stdout);
-            bench_release(&bench);
         }
     }
     for (size_t i = 0; i < paths.count; i++) recorded_free(files[i]);

@@ -1,8 +1,6 @@
 // Running strategies against recorded spaces; see bench.h. The figures are printed by bench_print.c.
 //
-// The runs (strategy x file x seed) are dealt out to forked processes through a counter in shared memory, and their
-// curves come back through shared memory: strategies need not be safe for threads, and a run is the same whoever does
-// it.
+// The runs (strategy x file x seed) are dealt out to processes (bench_processes.h).
 //
 // Methodology score (Willemsen et al., "A methodology for comparing optimization algorithms for auto-tuning", 2024),
 // with unique evaluations as the cost: the baseline B(t) is the expected best of t random draws; the budget ends at the
@@ -11,37 +9,21 @@
 // found anything. 1 is the optimum at once, 0 is random search, less than 0 is worse than that.
 #include "tuner/output/bench.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
-#include "tuner/base/text.h"
-
-// What the processes share.
-struct board {
-    atomic_long next; // run to be taken
-    atomic_long done;
-    atomic_int failed;
-    struct error error; // of the first that failed
-};
+#include "tuner/output/bench_processes.h"
 
 struct runs {
     const struct bench_options *o;
     int64_t *length; // evaluations of a run, a file
     size_t *offset;  // of a file's first curve in `best`
     size_t total;    // runs
-    struct board *board;
     double *best;    // best time so far after each evaluation, curve after curve; infinity while there is none
     double *seconds; // per proposal, a run
-    size_t mapped;
 };
 
 static int compare_doubles(const void *a, const void *b)
@@ -156,65 +138,14 @@ static size_t run_number(const struct runs *runs, size_t strategy, size_t file, 
     return (strategy * runs->o->file_count + file) * (size_t)runs->o->seeds + seed;
 }
 
-static void work(const struct runs *runs)
+static int deal_one(void *user, size_t run, struct error *err)
 {
+    const struct runs *runs = user;
     const struct bench_options *o = runs->o;
     size_t seeds = (size_t)o->seeds;
-    for (;;) {
-        size_t run = (size_t)atomic_fetch_add(&runs->board->next, 1);
-        if (run >= runs->total || atomic_load(&runs->board->failed)) return;
-        size_t seed = run % seeds, file = run / seeds % o->file_count, strategy = run / seeds / o->file_count;
-        struct error err = {""};
-        if (run_one(o, o->strategies[strategy], o->files[file], (uint64_t)o->first_seed + seed,
-                    curve_of(runs, strategy, file, seed), runs->length[file], &runs->seconds[run], &err) < 0) {
-            int none = 0;
-            if (atomic_compare_exchange_strong(&runs->board->failed, &none, 1)) runs->board->error = err;
-            return;
-        }
-        atomic_fetch_add(&runs->board->done, 1);
-    }
-}
-
-static int run_all(const struct runs *runs, struct error *err)
-{
-    pid_t children[BENCH_MAX_PROCESSES];
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int64_t wanted = runs->o->processes > 0 ? runs->o->processes : cores > 0 ? cores : 1;
-    if (wanted > BENCH_MAX_PROCESSES) wanted = BENCH_MAX_PROCESSES;
-    if ((size_t)wanted > runs->total) wanted = (int64_t)runs->total;
-    int count = 0, status, result = 0;
-    fflush(NULL);
-    for (; count < wanted; count++) {
-        pid_t child = fork();
-        if (child == 0) {
-            work(runs);
-            _exit(0);
-        }
-        if (child < 0) break;
-        children[count] = child;
-    }
-    if (count == 0) work(runs); // no processes to be had: do it here
-    for (int left = count; left > 0;) {
-        struct timespec pause = {0, 200 * 1000 * 1000};
-        nanosleep(&pause, NULL);
-        for (int i = 0; i < count; i++) {
-            if (children[i] <= 0 || waitpid(children[i], &status, WNOHANG) != children[i]) continue;
-            children[i] = 0;
-            left--;
-            if (WIFSIGNALED(status))
-                result = error_set(err, "a process of the bench died of signal %d", WTERMSIG(status));
-            else if (WEXITSTATUS(status))
-                result = error_set(err, "a process of the bench ended with status %d", WEXITSTATUS(status));
-        }
-        if (runs->o->progress)
-            fprintf(stderr, "\rreplay: %ld of %zu runs ", atomic_load(&runs->board->done), runs->total);
-    }
-    if (runs->o->progress) fprintf(stderr, "\r%40s\r", "");
-    if (result == 0 && atomic_load(&runs->board->failed)) {
-        *err = runs->board->error;
-        result = -1;
-    }
-    return result;
+    size_t seed = run % seeds, file = run / seeds % o->file_count, strategy = run / seeds / o->file_count;
+    return run_one(o, o->strategies[strategy], o->files[file], (uint64_t)o->first_seed + seed,
+                   curve_of(runs, strategy, file, seed), runs->length[file], &runs->seconds[run], err);
 }
 
 static double score_of(const struct runs *runs, size_t strategy, size_t file, int64_t cutoff)
@@ -318,22 +249,20 @@ int bench_run(struct bench *b, const struct bench_options *options, struct error
         runs.offset[f] = doubles;
         doubles += o->strategy_count * (size_t)o->seeds * (size_t)runs.length[f];
     }
-    size_t head = (sizeof *runs.board + 63) / 64 * 64;
-    runs.mapped = head + (doubles + runs.total) * sizeof(double);
-    void *memory = mmap(NULL, runs.mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    int result;
-    if (memory == MAP_FAILED) {
-        result = error_set(err, "no memory for the results: %s", strerror(errno));
-    } else {
-        runs.board = memory;
-        runs.best = (double *)((char *)memory + head);
+    size_t bytes = (doubles + runs.total) * sizeof(double);
+    runs.best = bench_shared(bytes, err);
+    int result = -1;
+    if (runs.best) {
         runs.seconds = runs.best + doubles;
-        result = run_all(&runs, err);
+        result = bench_deal(
+            &(struct bench_processes){
+                .processes = o->processes, .progress = o->progress, .runs = runs.total, .one = deal_one, .user = &runs},
+            err);
         for (size_t s = 0; s < o->strategy_count && result == 0; s++) {
             for (size_t f = 0; f < o->file_count; f++) evaluate_cell(b, &runs, s, f);
             evaluate_overall(b, s);
         }
-        munmap(memory, runs.mapped);
+        bench_unshare(runs.best, bytes);
     }
     free(runs.length);
     free(runs.offset);

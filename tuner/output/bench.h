@@ -11,9 +11,10 @@
 
 #include "search/strategy.h"
 #include "tuner/base/error.h"
+#include "tuner/output/bench_processes.h"
 #include "tuner/recorded/recorded.h"
 
-enum { BENCH_MAX_BUDGETS = 16, BENCH_MAX_PROCESSES = 512 };
+enum { BENCH_MAX_BUDGETS = 16 };
 
 struct bench_options {
     size_t strategy_count;

@@ -103,6 +103,9 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
             set_failed(r, trial, failure_of(text), text);
         }
         r->trials[trial].compile_seconds = json_get_number(entry, "compile_time", NAN) * millisecond;
+        r->trials[trial].gpu_seconds =
+            (json_get_number(entry, "benchmark_time", NAN) + json_get_number(entry, "verification_time", 0)) *
+            millisecond;
         trial++;
     }
     return 0;
@@ -157,6 +160,14 @@ static const json_t *measured_time(const json_t *result)
     return NULL;
 }
 
+// NaN where there are none.
+static double sum_of(const json_t *numbers)
+{
+    double sum = json_array_size(numbers) ? 0 : NAN;
+    for (size_t i = 0; i < json_array_size(numbers); i++) sum += json_number_value(json_array_get(numbers, i));
+    return sum;
+}
+
 int recorded_from_t4(struct recorded *r, const json_t *document, struct error *err)
 {
     const json_t *results = json_object_get(document, "results");
@@ -187,6 +198,8 @@ int recorded_from_t4(struct recorded *r, const json_t *document, struct error *e
         else if (!set_time(r, trial, measured_time(result), json_object_get(times, "runtimes"), unit))
             set_failed(r, trial, STATUS_LAUNCH_ERROR, "no time");
         r->trials[trial].compile_seconds = json_get_number(times, "compilation", NAN) * unit;
+        r->trials[trial].gpu_seconds =
+            (sum_of(json_object_get(times, "runtimes")) + json_get_number(times, "validation", 0)) * unit;
     }
     return 0;
 }

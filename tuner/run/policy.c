@@ -8,6 +8,9 @@
 
 #include "tuner/base/memory.h"
 
+static const double slow_kernel = 0.1;      // s that a trial takes on the GPU
+static const double forgotten_share = 0.25; // of the measured ones; with what is outstanding, 1.3 are compiled for one
+
 const char *search_end_text(enum search_end end)
 {
     switch (end) {
@@ -52,6 +55,7 @@ void policy_init(struct policy *p, const struct policy_settings *settings)
     p->gpus = memory_new(settings->gpus, sizeof *p->gpus);
     p->compiling = memory_new(settings->compilers, sizeof(struct queued_task *));
     stop_init(&p->stop, &settings->stop);
+    look_ahead_init(&p->ahead, settings->compilers, settings->gpus);
 }
 
 void policy_release(struct policy *p)
@@ -84,10 +88,9 @@ void policy_continue_final(struct policy *p)
 
 // Proposals ----------------------------------------------------------------------------------------------------------
 
-// As many as keep every compiler busy, also for the second in which the GPU counts a batch.
 static size_t look_ahead(const struct policy *p)
 {
-    return p->settings.lockstep ? POLICY_LOCKSTEP_WINDOW : 2 * p->settings.compilers + 8 * p->settings.gpus;
+    return p->settings.lockstep ? POLICY_LOCKSTEP_WINDOW : p->ahead.number;
 }
 
 static bool wants_proposal(const struct policy *p)
@@ -112,6 +115,12 @@ void policy_told(struct policy *p, double objective)
 {
     stop_tell(&p->stop, objective);
     p->no_proposal = false;
+    p->ranked = false;
+}
+
+void policy_clock(struct policy *p, double now)
+{
+    p->now = now;
 }
 
 // Compilers ----------------------------------------------------------------------------------------------------------
@@ -138,6 +147,7 @@ static bool next_for_compilers(struct policy *p, struct policy_action *a)
         if (t->known) return true;
         task_queue_move(&p->queue, t, TASK_COMPILING);
         t->worker = compiler;
+        t->since = p->now;
         p->compiling[compiler] = t;
         return true;
     }
@@ -146,7 +156,9 @@ static bool next_for_compilers(struct policy *p, struct policy_action *a)
 
 static void leave_compiler(struct policy *p, const struct queued_task *t)
 {
-    if (t->state == TASK_COMPILING) p->compiling[t->worker] = NULL;
+    if (t->state != TASK_COMPILING) return;
+    p->compiling[t->worker] = NULL;
+    look_ahead_compiled(&p->ahead, p->now - t->since);
 }
 
 void policy_compiled(struct policy *p, struct queued_task *t)
@@ -154,6 +166,7 @@ void policy_compiled(struct policy *p, struct queued_task *t)
     static const enum task_state next[TASK_PURPOSES] = {TASK_READY, TASK_COUNTABLE, TASK_FINAL};
     leave_compiler(p, t);
     task_queue_move(&p->queue, t, next[t->purpose]);
+    p->ranked = false;
 }
 
 void policy_countable(struct policy *p, struct queued_task *t)
@@ -164,6 +177,7 @@ void policy_countable(struct policy *p, struct queued_task *t)
 void policy_remove(struct policy *p, struct queued_task *t)
 {
     leave_compiler(p, t);
+    if (t->purpose == TASK_TRIAL && t->state <= TASK_READY && !t->known) look_ahead_unmeasured(&p->ahead);
     task_queue_remove(&p->queue, t);
 }
 
@@ -185,6 +199,7 @@ static struct policy_request *push(struct policy *p, size_t gpu, enum request_ki
     struct policy_gpu *g = &p->gpus[gpu];
     struct policy_request *request = &g->queue[g->queued++];
     *request = (struct policy_request){.kind = kind};
+    if (g->queued == 1) g->since = p->now;
     if (room) request->tasks = memory_new(room, sizeof(struct queued_task *));
     return request;
 }
@@ -218,11 +233,58 @@ static void fill_batch(struct policy *p, struct policy_request *request, size_t 
     }
 }
 
+// Whether the driver's milliseconds do not matter: a worker gets its next request when it has answered, so that the
+// next is chosen with that answer. (Ranking what waits for fast kernels did worse: BENCHMARKS.md.)
+static bool is_slow(const struct policy *p)
+{
+    return !p->settings.lockstep && recent_mean(&p->ahead.gpu) > slow_kernel;
+}
+
+struct queued_task **policy_waiting(const struct policy *p, size_t *count)
+{
+    struct queued_task **waiting = memory_new(p->queue.count, sizeof(struct queued_task *));
+    *count = 0;
+    for (size_t i = 0; i < p->queue.count; i++) {
+        struct queued_task *t = p->queue.tasks[i];
+        if (t->purpose == TASK_TRIAL && t->state == TASK_READY && !t->known) waiting[(*count)++] = t;
+    }
+    return waiting;
+}
+
+// What is measured next of what waits, or given up: in `a`. False when nothing waits.
+static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
+{
+    struct queued_task *t = task_queue_first(&p->queue, TASK_READY), *worst = t;
+    if (!t) return false;
+    size_t waiting = p->queue.numbers[TASK_TRIAL][TASK_READY];
+    if (p->settings.ranks && is_slow(p) && !p->end && !t->known) {
+        if (!p->ranked) {
+            *a = (struct policy_action){.kind = POLICY_RANK, .worker = POLICY_NOBODY};
+            p->ranked = true;
+            return true;
+        }
+        for (size_t i = 0; i < p->queue.count; i++) {
+            struct queued_task *other = p->queue.tasks[i];
+            if (other->state != TASK_READY || other->purpose != TASK_TRIAL) continue;
+            if (other->promise > t->promise) t = other;
+            if (other->promise < worst->promise) worst = other;
+        }
+        if (waiting > 1 && worst->promise < 0 && (double)(p->forgotten + 1) <= forgotten_share * (double)p->measured) {
+            p->forgotten++;
+            *a = (struct policy_action){.kind = POLICY_FORGET, .worker = POLICY_NOBODY, .task = worst};
+            return true;
+        }
+    }
+    *a = (struct policy_action){.kind = t->known ? POLICY_RECALL : POLICY_MEASURE, .worker = gpu, .task = t};
+    if (!t->known) put(p, push(p, gpu, REQUEST_TRIAL, 1), t, gpu);
+    return true;
+}
+
 static bool next_for_gpus(struct policy *p, struct policy_action *a)
 {
     const struct task_queue *q = &p->queue;
     bool lockstep = p->settings.lockstep;
-    size_t gpu = free_gpu(p, lockstep ? 1 : POLICY_GPU_QUEUE);
+    size_t gpu = free_gpu(p, lockstep || is_slow(p) ? 1 : POLICY_GPU_QUEUE);
     if (gpu == POLICY_NOBODY) return false;
     if (lockstep && (task_queue_count(q, TASK_QUEUED) || task_queue_count(q, TASK_COMPILING))) return false;
     if (count_due(p)) {
@@ -231,11 +293,7 @@ static bool next_for_gpus(struct policy *p, struct policy_action *a)
         *a = (struct policy_action){.kind = POLICY_COUNT, .worker = gpu, .request = request};
         return true;
     }
-    struct queued_task *t = task_queue_first(q, TASK_READY);
-    if (!t) return false;
-    *a = (struct policy_action){.kind = t->known ? POLICY_RECALL : POLICY_MEASURE, .worker = gpu, .task = t};
-    if (!t->known) put(p, push(p, gpu, REQUEST_TRIAL, 1), t, gpu);
-    return true;
+    return next_trial(p, a, gpu);
 }
 
 void policy_gpu_ready(struct policy *p, size_t gpu)
@@ -243,7 +301,7 @@ void policy_gpu_ready(struct policy *p, size_t gpu)
     p->gpus[gpu].ready = true;
 }
 
-struct policy_request policy_gpu_answered(struct policy *p, size_t gpu)
+static struct policy_request take_head(struct policy *p, size_t gpu)
 {
     struct policy_gpu *g = &p->gpus[gpu];
     assert(g->queued);
@@ -251,6 +309,17 @@ struct policy_request policy_gpu_answered(struct policy *p, size_t gpu)
     g->queued--;
     memmove(&g->queue[0], &g->queue[1], g->queued * sizeof g->queue[0]);
     if (head.kind == REQUEST_FINAL) p->final_over = true;
+    return head;
+}
+
+struct policy_request policy_gpu_answered(struct policy *p, size_t gpu)
+{
+    struct policy_request head = take_head(p, gpu);
+    if (head.kind == REQUEST_TRIAL) {
+        look_ahead_measured(&p->ahead, p->now - p->gpus[gpu].since);
+        p->measured++;
+    }
+    p->gpus[gpu].since = p->now;
     return head;
 }
 
@@ -272,9 +341,9 @@ struct policy_request policy_gpu_lost(struct policy *p, size_t gpu, bool announc
     struct policy_gpu *g = &p->gpus[gpu];
     struct policy_request head = {0};
     g->ready = false;
-    if (g->queued && !announced) head = policy_gpu_answered(p, gpu);
+    if (g->queued && !announced) head = take_head(p, gpu);
     while (g->queued) {
-        struct policy_request behind = policy_gpu_answered(p, gpu);
+        struct policy_request behind = take_head(p, gpu);
         give_back(p, &behind, false);
     }
     if (head.kind == REQUEST_COUNT && head.task_count > 1) give_back(p, &head, true);
@@ -351,17 +420,26 @@ static struct policy_action next_of_final(struct policy *p, struct policy_action
     return a;
 }
 
+static bool next_of_search(struct policy *p, struct policy_action *a)
+{
+    if (!wants_proposal(p)) return next_for_compilers(p, a);
+    a->kind = POLICY_PROPOSE;
+    return true;
+}
+
 struct policy_action policy_next(struct policy *p, double now)
 {
+    p->now = now;
     struct policy_action a = {.kind = POLICY_WAIT, .worker = POLICY_NOBODY, .until = INFINITY};
     if (p->deciding) return next_of_final(p, a);
     check_end(p, now);
     if (next_to_drop(p, &a)) return a;
     if (search_is_over(p))
         a.kind = POLICY_DONE;
-    else if (wants_proposal(p))
-        a.kind = POLICY_PROPOSE;
-    else if (!next_for_compilers(p, &a) && !next_for_gpus(p, &a) && !p->end && p->settings.time > 0)
+    else if (p->settings.lockstep ? next_of_search(p, &a) || next_for_gpus(p, &a)
+                                  : next_for_gpus(p, &a) || next_of_search(p, &a)) // proposals take time
+        return a;
+    else if (!p->end && p->settings.time > 0)
         a.until = p->started + p->settings.time;
     return a;
 }

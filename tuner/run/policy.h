@@ -9,6 +9,10 @@
 //         something happens                     policy_compiled, policy_gpu_answered, policy_gpu_lost, ..
 //     until POLICY_DONE
 //
+// Proposals run ahead of the GPUs by as much as look_ahead.h finds in the times so far. Where a kernel is slow and the
+// strategy can rank what waits, it is asked to when a GPU becomes free: the most promising is measured first, and what
+// has become hopeless is forgotten as long as another waits, at most a quarter as many as are measured.
+//
 // Every task that was added is in the hands of the policy until policy_remove; its memory is the caller's. A request
 // goes to one GPU, whose worker answers requests in order, a few of which it holds so that it never waits. A worker
 // that is lost costs the request at the head of its queue alone; what is behind is given out again.
@@ -24,6 +28,7 @@
 #include <stdint.h>
 
 #include "search/stop.h"
+#include "tuner/run/look_ahead.h"
 #include "tuner/run/task_queue.h"
 
 enum {
@@ -48,6 +53,7 @@ const char *search_end_text(enum search_end); // "time is up": for the log and t
 
 struct policy_settings {
     bool lockstep;
+    bool ranks; // the strategy can rank
     size_t compilers, gpus;
     double time;         // s from policy_begin; 0: no limit
     int64_t evaluations; // in all, those told before the search included; 0: no limit
@@ -64,6 +70,7 @@ struct policy_request {
 
 struct policy_gpu {
     bool ready;
+    double since; // when the head of the queue began
     size_t queued;
     struct policy_request queue[POLICY_GPU_QUEUE];
 };
@@ -74,7 +81,10 @@ struct policy {
     struct policy_gpu *gpus;
     struct queued_task **compiling; // by compiler; NULL: idle
     struct stop stop;               // stop.evaluations: configurations that have a result
-    double started;
+    struct look_ahead ahead;
+    double started, now;
+    size_t measured, forgotten; // trials that a GPU answered; ready ones that were given up
+    bool ranked;                // the promises of what waits are up to date
     enum search_end end;
     bool interrupted;
     bool no_proposal; // the strategy had none; it is asked again when it has been told something
@@ -88,6 +98,8 @@ enum policy_action_kind {
     POLICY_PROPOSE, // ask the strategy: policy_add, or policy_no_proposal
     POLICY_COMPILE, // `task` on compiler `worker`: policy_compiled, or policy_remove where it failed
     POLICY_RECALL,  // `task` has a result in the store: tell it, policy_remove
+    POLICY_RANK,   // set the promise of every trial in state READY (policy_waiting), in all of the strategy's knowledge
+    POLICY_FORGET, // `task` will not be measured, and may be proposed again: tell the strategy, policy_remove
     POLICY_MEASURE, // `task` on GPU `worker`
     POLICY_COUNT,   // `request->tasks` on GPU `worker`
     POLICY_FINAL,   // the tasks in state FINAL, on GPU `worker`
@@ -112,12 +124,17 @@ void policy_begin(struct policy *, double now); // the search
 void policy_begin_final(struct policy *);       // after the search, or another final; the finalists are added before
 void policy_continue_final(struct policy *);    // after policy_begin_final's is over: once more, on the same GPU
 struct policy_action policy_next(struct policy *, double now);
+// What is reported until the next call happened at this time.
+void policy_clock(struct policy *, double now);
 
 // Proposals.
 void policy_add(struct policy *, struct queued_task *, enum task_purpose, enum task_known);
 void policy_no_proposal(struct policy *, bool exhausted);
 // A configuration has a result, asked for or not: its objective (s), NaN for a failure.
 void policy_told(struct policy *, double objective);
+
+// The trials in state READY, which a ranking is about. malloc'ed.
+struct queued_task **policy_waiting(const struct policy *, size_t *count);
 
 // A task is compiled. Its compiler is idle again.
 void policy_compiled(struct policy *, struct queued_task *);

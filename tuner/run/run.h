@@ -127,6 +127,8 @@ void run_take_compiler_loss(struct run *, const struct pool_event *);
 struct task *run_add_task(struct run *, const uint16_t *config, enum task_purpose);
 struct task *run_add_proposal(struct run *, const uint16_t *config); // a trial, which the store may know already
 void run_drop_task(struct run *, struct task *);                     // takes it from the policy, and frees
+void run_rank(struct run *);                                         // what waits for a GPU, by the strategy
+void run_forget(struct run *, struct task *);                        // the strategy no longer wants it
 void run_free_tasks(struct run *);                                   // all that are left, before policy_release
 bool run_under_way(const struct run *, const uint16_t *config);      // whether a trial of it has no result yet
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason,

@@ -169,7 +169,9 @@ static int make_strategy(struct run *r, struct error *err)
                                  .text = *options ? options : NULL,
                                  .criteria = r->job->objective == OBJECTIVE_EACH ? r->job->tuned_count : 1};
     r->strategy = strategy_new(r->strategy_class, r->job->space, &o, err);
-    return r->strategy ? 0 : EXIT_USAGE;
+    if (!r->strategy) return EXIT_USAGE;
+    r->policy.settings.ranks = strategy_ranks(r->strategy);
+    return 0;
 }
 
 // Trials that were committed but not yet counted when the last run ended.

@@ -69,6 +69,27 @@ void run_drop_task(struct run *r, struct task *t)
     free_task(t);
 }
 
+void run_rank(struct run *r)
+{
+    size_t count;
+    struct queued_task **waiting = policy_waiting(&r->policy, &count);
+    const uint16_t **configs = memory_new(count, sizeof *configs);
+    double *promise = memory_new(count, sizeof *promise);
+    for (size_t i = 0; i < count; i++) configs[i] = ((const struct task *)waiting[i])->config;
+    strategy_rank(r->strategy, configs, count, promise);
+    for (size_t i = 0; i < count; i++) waiting[i]->promise = promise[i];
+    free(promise);
+    free(configs);
+    free(waiting);
+}
+
+void run_forget(struct run *r, struct task *t)
+{
+    run_log(r, "forgotten before it was measured, since others promise more: %s", t->text);
+    strategy_forget(r->strategy, t->config);
+    run_drop_task(r, t);
+}
+
 void run_free_tasks(struct run *r)
 {
     for (size_t i = 0; i < r->policy.queue.count; i++) free_task((struct task *)r->policy.queue.tasks[i]);

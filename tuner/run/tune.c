@@ -48,6 +48,12 @@ static void carry_out(struct run *r, const struct policy_action *action)
     case POLICY_RECALL:
         run_tell_known(r, t);
         break;
+    case POLICY_RANK:
+        run_rank(r);
+        break;
+    case POLICY_FORGET:
+        run_forget(r, t);
+        break;
     case POLICY_MEASURE:
         run_measure(r, t, action->worker);
         break;
@@ -69,6 +75,7 @@ static void carry_out(struct run *r, const struct policy_action *action)
 
 static void take(struct run *r, const struct pool_event *event)
 {
+    policy_clock(&r->policy, clock_now());
     switch (event->kind) {
     case POOL_GPU_READY:
         policy_gpu_ready(&r->policy, event->worker);

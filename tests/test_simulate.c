@@ -1,0 +1,144 @@
+// Searches in simulated time (tuner/output/simulate.c), on recorded spaces of this project.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tuner/output/simulate.h"
+
+static void what_is_wrong_with_the_settings_is_said_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"", "--simulate: compilers is missing"},
+        {"compilers=16,gpu=1", "--simulate: compile is missing"},
+        {"compilers=16,compile=1", "--simulate: gpu is missing"},
+        {"compilers=0,compile=1,gpu=1", "compilers must be a whole number from 1 to 1024, not '0'"},
+        {"compilers=2x,compile=1,gpu=1", "compilers must be a whole number from 1 to 1024, not '2x'"},
+        {"compilers=16,compile=1,gpu=1,gpus=5000", "gpus must be a whole number from 1 to 1024, not '5000'"},
+        {"compilers=16,compile=often,gpu=1", "compile must be 'recorded' or a time, such as 0.3 or 15ms, not 'often'"},
+        {"compilers=16,compile=0,gpu=1", "compile must be 'recorded' or a time"},
+        {"compilers=16,compile=1,gpu", "gpu must be 'recorded' or a time, such as 0.3 or 15ms, not ''"},
+        {"compilers=16,compile=1,gpu=1,gpu=2", "gpu is given twice"},
+        {"compiler=16,compile=1,gpu=1", "did you mean 'compilers'?"},
+    };
+    struct simulate_settings s;
+    struct error err;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(simulate_parse(cases[i].text, &s, &err), -1);
+        if (!strstr(err.message, cases[i].message)) fail_msg("'%s': %s", cases[i].text, err.message);
+    }
+    assert_int_equal(simulate_parse("gpu=15ms,compile=recorded,compilers=16", &s, &err), 0);
+    assert_int_equal(s.compilers, 16);
+    assert_int_equal(s.gpus, 1);
+    assert_true(isnan(s.compile) && fabs(s.gpu - 0.015) < 1e-12);
+}
+
+static const char softmax[] = "tests/spaces/softmax_h200.json.gz";
+
+// 0, or -1 with the message in *err.
+static int simulate(const char *path, const char *strategy, const char *settings, int64_t processes,
+                    struct simulate_figures *figures, struct error *err)
+{
+    struct recorded *r = recorded_read(path, err);
+    if (!r) fail_msg("%s", err->message);
+    const struct strategy_class *class = strategy_find(strategy);
+    struct simulate_options o = {.bench = {.strategy_count = 1,
+                                           .strategies = &class,
+                                           .file_count = 1,
+                                           .paths = &path,
+                                           .files = (const struct recorded *const *)&r,
+                                           .budget_count = 3,
+                                           .budgets = {10, 20, 60},
+                                           .seeds = 6,
+                                           .first_seed = 1,
+                                           .processes = processes},
+                                 .time_count = 2,
+                                 .times = {5, 10}};
+    struct simulation_bench b;
+    int status = simulate_parse(settings, &o.settings, err);
+    if (!status) status = simulate_run(&b, &o, err);
+    if (!status) {
+        *figures = b.cells[0];
+        assert_memory_equal(figures, &b.overall[0], sizeof *figures);
+        simulate_release(&b);
+    }
+    recorded_free(r);
+    return status;
+}
+
+static void a_simulation_is_the_same_whoever_runs_it_and_its_curves_rise(void **state)
+{
+    (void)state;
+    struct simulate_figures once, again;
+    struct error err;
+    assert_int_equal(simulate(softmax, "default", "compilers=8,compile=recorded,gpu=0.35", 1, &once, &err), 0);
+    assert_int_equal(simulate(softmax, "default", "compilers=8,compile=recorded,gpu=0.35", 3, &again, &err), 0);
+    assert_memory_equal(&once, &again, sizeof once);
+    assert_true(once.at_budget[0] > 0.5 && once.at_budget[2] <= 1);
+    assert_true(once.at_budget[0] <= once.at_budget[1] && once.at_budget[1] <= once.at_budget[2]);
+    assert_true(once.at_time[0] <= once.at_time[1]);
+    assert_true(once.reached_95 > 1 - 1e-9);
+}
+
+static void a_slow_kernel_is_measured_without_pause_and_little_is_compiled_in_vain(void **state)
+{
+    (void)state;
+    struct simulate_figures f;
+    struct error err;
+    assert_int_equal(simulate(softmax, "default", "compilers=16,compile=0.3,gpu=2", 0, &f, &err), 0);
+    assert_true(f.idle < 0.03);
+    assert_true(f.compiled_per_measured >= 1 && f.compiled_per_measured <= 1.3);
+    // What takes the time is measuring, one after the other.
+    assert_true(fabs(f.seconds_to_95 - (0.3 + 2 * f.evaluations_to_95)) < 0.1 * f.seconds_to_95);
+    struct simulate_figures two;
+    assert_int_equal(simulate(softmax, "default", "compilers=16,compile=0.3,gpu=2,gpus=2", 0, &two, &err), 0);
+    assert_true(two.seconds_to_99 < f.seconds_to_99);
+}
+
+static void strategies_that_cannot_rank_are_simulated_too(void **state)
+{
+    (void)state;
+    struct simulate_figures f;
+    struct error err;
+    assert_int_equal(simulate(softmax, "random", "compilers=4,compile=0.3,gpu=0.01", 0, &f, &err), 0);
+    assert_true(f.at_budget[2] > 0 && f.compiled_per_measured <= 1.3);
+    assert_true(f.idle > 0.8); // four compilers are too few
+    // A space with fewer configurations than the budget is used up, and its optimum found.
+    assert_int_equal(
+        simulate("tests/spaces/windowed_sum_h200.json.gz", "random", "compilers=4,compile=1,gpu=1", 0, &f, &err), 0);
+    assert_true(f.at_budget[2] > 1 - 1e-9 && f.at_time[1] <= f.at_budget[2]);
+}
+
+static void times_that_a_recording_lacks_are_refused_by_name(void **state)
+{
+    (void)state;
+    struct simulate_figures f;
+    struct error err;
+    assert_int_equal(simulate(softmax, "random", "compilers=4,compile=0.3,gpu=recorded", 0, &f, &err), -1);
+    assert_string_equal(err.message,
+                        "tests/spaces/softmax_h200.json.gz: it has no GPU times (gpu=recorded): give seconds");
+    assert_int_equal(
+        simulate("tests/spaces/sgemm_each_matrix.json.gz", "random", "compilers=4,compile=recorded,gpu=1", 0, &f, &err),
+        -1);
+    assert_non_null(strstr(err.message, "it has no compile times (compile=recorded)"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_wrong_with_the_settings_is_said_by_name),
+        cmocka_unit_test(a_simulation_is_the_same_whoever_runs_it_and_its_curves_rise),
+        cmocka_unit_test(a_slow_kernel_is_measured_without_pause_and_little_is_compiled_in_vain),
+        cmocka_unit_test(strategies_that_cannot_rank_are_simulated_too),
+        cmocka_unit_test(times_that_a_recording_lacks_are_refused_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
