@@ -518,25 +518,25 @@ static void a_final_goes_on_with_the_same_tasks_on_the_same_gpu(void **state)
     (void)state;
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 2, .evaluations = 4}, 4);
     run_to_the_end(s);
-    s->done = false;
+    s->run.done = false;
     s->tasks[10].number = 10;
-    policy_add(&s->policy, &s->tasks[10].queued, TASK_FINALIST, TASK_UNKNOWN);
-    policy_begin_final(&s->policy);
-    assert_int_equal(policy_next(&s->policy, 0).kind, POLICY_COMPILE);
-    policy_compiled(&s->policy, &s->tasks[10].queued);
-    s->policy.gpus[0].ready = false;
-    struct policy_action a = policy_next(&s->policy, 0);
+    policy_add(&s->run.policy, &s->tasks[10].queued, TASK_FINALIST, TASK_UNKNOWN);
+    policy_begin_final(&s->run.policy);
+    assert_int_equal(policy_next(&s->run.policy, 0).kind, POLICY_COMPILE);
+    policy_compiled(&s->run.policy, &s->tasks[10].queued);
+    s->run.policy.gpus[0].ready = false;
+    struct policy_action a = policy_next(&s->run.policy, 0);
     assert_true(a.kind == POLICY_FINAL && a.worker == 1);
-    policy_gpu_answered(&s->policy, 1);
-    assert_int_equal(policy_next(&s->policy, 0).kind, POLICY_DONE);
-    policy_gpu_lost(&s->policy, 1, true); // its worker is started anew
-    policy_gpu_ready(&s->policy, 0);
-    policy_continue_final(&s->policy);
-    assert_int_equal(policy_next(&s->policy, 0).kind, POLICY_WAIT);
-    policy_gpu_ready(&s->policy, 1);
-    a = policy_next(&s->policy, 0);
+    policy_gpu_answered(&s->run.policy, 1);
+    assert_int_equal(policy_next(&s->run.policy, 0).kind, POLICY_DONE);
+    policy_gpu_lost(&s->run.policy, 1, true); // its worker is started anew
+    policy_gpu_ready(&s->run.policy, 0);
+    policy_continue_final(&s->run.policy);
+    assert_int_equal(policy_next(&s->run.policy, 0).kind, POLICY_WAIT);
+    policy_gpu_ready(&s->run.policy, 1);
+    a = policy_next(&s->run.policy, 0);
     assert_true(a.kind == POLICY_FINAL && a.worker == 1);
-    policy_gpu_answered(&s->policy, 1);
+    policy_gpu_answered(&s->run.policy, 1);
     free_sim(s);
 }
 

@@ -6,16 +6,16 @@
 #include "case.h"
 
 #define plain 1
-#define kept_for_address 2     // keeps the answers of its first launch for the address of x
-#define kept_for_sample 3      // and for three elements of x
-#define constant_answer 4      // the mean of y, whatever x is
-#define smallest_zero 5        // zeros where the answer is below 1e-4
-#define half_precision 6       // computes in f16, which is off by up to 5e-4
-#define left_to_the_next 8     // does the work of the launch before, and its own in the next
-#define sleeps_at_first 9      // sleeps in its first eight launches, and not later: right
-#define fast_at_first 10       // sleeps from its ninth launch on: right
-#define answers_in_warm_up 11  // computes in its first eight launches alone
-#define assumes_positive 12    // the root of x's fourth power, as |x| x: right for x >= 0 alone
+#define kept_for_address 2    // keeps the answers of its first launch for the address of x
+#define kept_for_sample 3     // and for three elements of x
+#define constant_answer 4     // the mean of y, whatever x is
+#define smallest_zero 5       // zeros where the answer is below 1e-4
+#define half_precision 6      // computes in f16, which is off by up to 5e-4
+#define left_to_the_next 8    // does the work of the launch before, and its own in the next
+#define sleeps_at_first 9     // sleeps in its first eight launches, and not later: right
+#define fast_at_first 10      // sleeps from its ninth launch on: right
+#define answers_in_warm_up 11 // computes in its first eight launches alone
+#define assumes_positive 12   // the root of x's fourth power, as |x| x: right for x >= 0 alone
 
 #if !CASE
 #error "no such case"
