@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/memory.h"
 #include "tuner/run/interrupt.h"
 #include "tuner/run/run.h"
 
@@ -47,42 +48,71 @@ static void log_trouble(struct run *r, const struct task *t, const json_t *docum
     }
 }
 
-static json_t *check(struct run *r, const struct task *t)
+static void keep_document(struct run *r, const struct task *t, const json_t *document)
 {
-    json_t *document = known_document(r, t);
-    if (document) return document;
-    json_t *request = job_setup_for_gpu(&r->setup);
-    document = sanitizer_check(r->sanitizer, r->job, request, t->text, t->compiled.cubin, t->problems);
-    json_decref(request);
-    log_trouble(r, t, document);
     struct error err;
     char *text = json_dumps(document, JSON_COMPACT);
+    log_trouble(r, t, document);
     if (store_put_trial_document(r->store, t->trial, SANITIZED_DOCUMENT, text, &err))
         run_fail(r, EXIT_ENVIRONMENT, &err);
     free(text);
-    return document;
+}
+
+static void judge(struct run *r, struct task *t, const json_t *document)
+{
+    struct error reason;
+    enum trial_status status = sanitizer_verdict(document, &reason);
+    if (status == STATUS_OK) return;
+    run_condemn(r, t->trial, status, reason.message);
+    run_drop_task(r, t);
+    r->final_condemned++;
+}
+
+// Every candidate has four tools, each of which keeps a core busy.
+enum { AT_ONCE_MOST = 8, CORES_EACH = 4 };
+
+// The next finalists that nothing is known of, as many as the machine has cores for, together.
+static bool check_some(struct run *r, struct task **tasks, size_t *at, size_t count)
+{
+    struct sanitizing *under_way[AT_ONCE_MOST];
+    struct task *whose[AT_ONCE_MOST];
+    size_t n = 0, most = r->pool.compiler_count / CORES_EACH;
+    most = most < 1 ? 1 : most > AT_ONCE_MOST ? AT_ONCE_MOST : most;
+    json_t *request = job_setup_for_gpu(&r->setup);
+    for (; *at < count && n < most; ++*at) {
+        struct task *t = tasks[*at];
+        json_t *known = known_document(r, t);
+        if (known) {
+            judge(r, t, known);
+            json_decref(known);
+            continue;
+        }
+        whose[n] = t;
+        under_way[n++] = sanitizer_begin(r->sanitizer, r->job, request, t->text, t->compiled.cubin, t->problems);
+    }
+    for (size_t i = 0; i < n; i++) {
+        json_t *document = sanitizer_end(under_way[i]);
+        keep_document(r, whose[i], document);
+        judge(r, whose[i], document);
+        json_decref(document);
+    }
+    json_decref(request);
+    return *at < count;
 }
 
 // All that are sent: whoever falls out in the race is followed by one of them.
 void run_final_sanitize(struct run *r, size_t gpu)
 {
+    struct task_queue *queue = &r->policy.queue;
+    size_t count = 0, at = 0;
     r->final_condemned = 0;
     if (r->pool.replay || !r->job->verify.enabled || !r->job->verify.sanitize || !find_sanitizer(r, gpu)) return;
-    for (size_t i = 0; i < r->policy.queue.count && !interrupt_count() && !r->fatal;) {
-        struct task *t = (struct task *)r->policy.queue.tasks[i];
-        struct error reason;
-        enum trial_status status = STATUS_OK;
-        if (t->queued.state == TASK_FINAL) {
-            json_t *document = check(r, t);
-            status = sanitizer_verdict(document, &reason);
-            json_decref(document);
-        }
-        if (status == STATUS_OK) {
-            i++;
-            continue;
-        }
-        run_condemn(r, t->trial, status, reason.message);
-        run_drop_task(r, t);
-        r->final_condemned++;
+    struct task **finalists = memory_new(queue->count + 1, sizeof *finalists); // the queue changes when one is dropped
+    for (size_t i = 0; i < queue->count; i++) {
+        struct task *t = (struct task *)queue->tasks[i];
+        if (t->queued.state == TASK_FINAL) finalists[count++] = t;
     }
+    while (!interrupt_count() && !r->fatal && check_some(r, finalists, &at, count)) {
+    }
+    free(finalists);
 }

@@ -70,8 +70,8 @@ static void sanitize(struct judging *g, struct sanitizer *sanitizer)
     if (!sanitizer || j->status == STATUS_TIMEOUT || j->status == STATUS_LAUNCH_ERROR) return;
     single_run_say(g->single, "running it under compute-sanitizer");
     json_t *set_up = single_run_set_up(g->single);
-    j->sanitized = sanitizer_check(sanitizer, g->job, set_up, g->candidate.config, g->candidate.compiled.cubin,
-                                   g->candidate.problems);
+    j->sanitized = sanitizer_end(sanitizer_begin(sanitizer, g->job, set_up, g->candidate.config,
+                                                 g->candidate.compiled.cubin, g->candidate.problems));
     json_decref(set_up);
     enum trial_status status = sanitizer_verdict(j->sanitized, &reason);
     if (status != STATUS_OK) find(j, status, reason.message);

@@ -262,52 +262,66 @@ static json_t *finish(struct sanitizer *s, struct tool_run *run, size_t tool, do
     return out;
 }
 
-static void run_tools(struct sanitizer *s, const struct job *job, const json_t *set_up, const json_t *request,
-                      const char *const *symbols, size_t symbol_count, const char *folder, json_t *results)
-{
-    struct tool_run runs[TOOLS] = {{.started = false}};
-    double deadline = clock_now() + job->verify.sanitize_timeout;
+struct sanitizing {
+    struct sanitizer *sanitizer;
+    struct tool_run runs[TOOLS];
     bool left_out[TOOLS];
-    for (size_t i = 0; i < TOOLS; i++) {
-        left_out[i] = s->stuck[i];
-        if (!left_out[i]) start(s, &runs[i], &tools[i], folder, set_up, json_deep_copy(request));
+    double deadline;
+    const char *symbols[JOB_MAX_STAGES];
+    size_t symbol_count;
+    char *folder; // of the logs; NULL: nothing was started
+    json_t *document;
+};
+
+struct sanitizing *sanitizer_begin(struct sanitizer *s, const struct job *job, const json_t *request,
+                                   const char *config, const char *cubin, const json_t *problems)
+{
+    struct sanitizing *z = memory_new(1, sizeof *z);
+    int problem = choose_problem(job, request, problems);
+    const char *temporary = getenv("TMPDIR");
+    z->sanitizer = s;
+    z->document = json_pack("{s:s, s:s, s:[], s:s}", "version", s->version, "problem",
+                            problem < 0 ? "" : job->problems[problem].name, "tools", "note",
+                            problem < 0 ? "none of the job's problems is small enough" : "");
+    if (problem < 0) return z;
+    z->folder = text_format("%s/sweetspot-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    if (!mkdtemp(z->folder)) {
+        json_object_set_new(z->document, "note", json_string("no temporary folder can be made"));
+        free(z->folder);
+        z->folder = NULL;
+        return z;
     }
+    z->symbol_count = list_symbols(problems, (size_t)problem, z->symbols);
+    z->deadline = clock_now() + job->verify.sanitize_timeout;
+    json_t *set_up = make_job(request, (size_t)problem),
+           *asked = make_request(config, cubin, problems, (size_t)problem);
     for (size_t i = 0; i < TOOLS; i++) {
-        json_t *one = left_out[i]
-                          ? json_pack("{s:s, s:b, s:s, s:s}", "tool", tools[i].name, "advice", (int)tools[i].advice,
-                                      "status", "failed", "reason", "it missed its deadline with another candidate")
-                          : finish(s, &runs[i], i, deadline, symbols, symbol_count);
-        // The tool's words may not be UTF-8, which the JSON library refuses.
-        if (!one)
-            one = json_pack("{s:s, s:b, s:s, s:s}", "tool", tools[i].name, "advice", (int)tools[i].advice, "status",
-                            "failed", "reason", "its log is not text");
-        json_array_append_new(results, one);
+        z->left_out[i] = s->stuck[i];
+        if (!z->left_out[i]) start(s, &z->runs[i], &tools[i], z->folder, set_up, json_deep_copy(asked));
     }
+    json_decref(set_up);
+    json_decref(asked);
+    return z;
 }
 
-json_t *sanitizer_check(struct sanitizer *s, const struct job *job, const json_t *request, const char *config,
-                        const char *cubin, const json_t *problems)
+json_t *sanitizer_end(struct sanitizing *z)
 {
-    int problem = choose_problem(job, request, problems);
-    json_t *results = json_array(),
-           *document = json_pack("{s:s, s:s, s:o, s:s}", "version", s->version, "problem",
-                                 problem < 0 ? "" : job->problems[problem].name, "tools", results, "note",
-                                 problem < 0 ? "none of the job's problems is small enough" : "");
-    if (problem < 0) return document;
-    const char *symbols[JOB_MAX_STAGES], *temporary = getenv("TMPDIR");
-    size_t symbol_count = list_symbols(problems, (size_t)problem, symbols);
-    char *folder = text_format("%s/sweetspot-XXXXXX", temporary && *temporary ? temporary : "/tmp");
-    if (!mkdtemp(folder)) {
-        json_object_set_new(document, "note", json_string("no temporary folder can be made"));
-    } else {
-        json_t *set_up = make_job(request, (size_t)problem),
-               *asked = make_request(config, cubin, problems, (size_t)problem);
-        run_tools(s, job, set_up, asked, symbols, symbol_count, folder, results);
-        json_decref(set_up);
-        json_decref(asked);
-        rmdir(folder);
+    json_t *document = z->document;
+    for (size_t i = 0; i < TOOLS && z->folder; i++) {
+        const char *why = "it missed its deadline with another candidate";
+        json_t *one = NULL;
+        if (!z->left_out[i]) {
+            why = "its log is not text"; // words that are not UTF-8, which the JSON library refuses
+            one = finish(z->sanitizer, &z->runs[i], i, z->deadline, z->symbols, z->symbol_count);
+        }
+        if (!one)
+            one = json_pack("{s:s, s:b, s:s, s:s}", "tool", tools[i].name, "advice", (int)tools[i].advice, "status",
+                            "failed", "reason", why);
+        json_array_append_new(json_object_get(document, "tools"), one);
     }
-    free(folder);
+    if (z->folder) rmdir(z->folder);
+    free(z->folder);
+    free(z);
     return document;
 }
 

@@ -34,10 +34,14 @@ struct sanitizer *sanitizer_open(const char *gpu_program, const char *device, st
 void sanitizer_close(struct sanitizer *); // NULL is fine
 const char *sanitizer_version(const struct sanitizer *);
 
-// Runs a compiled candidate on the smallest of the job's problems that it has stages for. `request`: what GPU workers
-// are set up with (job_setup_for_gpu); `problems`: the candidate's, as in a "trial" request. Waits. New reference.
-json_t *sanitizer_check(struct sanitizer *, const struct job *, const json_t *request, const char *config,
-                        const char *cubin, const json_t *problems);
+// Starts the tools on a compiled candidate and the smallest of the job's problems that it has stages for. Several
+// candidates may be under way. `request`: what GPU workers are set up with (job_setup_for_gpu); `problems`: the
+// candidate's, as in a "trial" request, which must live until the end.
+struct sanitizing;
+struct sanitizing *sanitizer_begin(struct sanitizer *, const struct job *, const json_t *request, const char *config,
+                                   const char *cubin, const json_t *problems);
+// Waits, and frees what was begun. New reference.
+json_t *sanitizer_end(struct sanitizing *);
 
 // What a document means for a candidate: STATUS_OK, or what it is instead, with the tool and its first error as reason.
 enum trial_status sanitizer_verdict(const json_t *document, struct error *reason);
