@@ -1,13 +1,13 @@
 // What the device can do at most: kernels that do nothing but arithmetic, or nothing but moving memory. Launched by
-// tuner/gpu/ceiling_kernels.c, which counts what each does. Compiled by sweetspot-compile like kernels/support.cu, apart
-// from it because ptxas takes as long for these as for all of that. Free of headers.
+// tuner/gpu/ceiling_kernels.c, which counts what each does. Compiled by sweetspot-compile like kernels/support.cu,
+// apart from it because ptxas takes as long for these as for all of that. Free of headers.
 
 typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
 
-// Nothing but FP32 multiply-adds: 16 independent chains a thread, `steps` of them each, a multiple of 32. `sink` is never
-// written: the values stay finite and are never exactly -1.
+// Nothing but FP32 multiply-adds: 16 independent chains a thread, `steps` of them each, a multiple of 32. `sink` is
+// never written: the values stay finite and are never exactly -1.
 extern "C" __global__ void __launch_bounds__(256) ceiling_fma(float a, float b, int steps, float *sink)
 {
     float x[16];
@@ -270,8 +270,8 @@ extern "C" __global__ void __launch_bounds__(256) ceiling_tensor_fp8(int loops, 
 #endif
 }
 
-// Nothing but wgmma: a warpgroup a block multiplies the same 64 rows of 32 bytes by the same 256 from shared memory, 4 *
-// loops times. The rows lie as 8 x 16 bytes, neither swizzled nor padded, where each comes to lie does not matter
+// Nothing but wgmma: a warpgroup a block multiplies the same 64 rows of 32 bytes by the same 256 from shared memory, 4
+// * loops times. The rows lie as 8 x 16 bytes, neither swizzled nor padded, where each comes to lie does not matter
 // here.
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 #define WGMMA_LIST                                                                                                 \

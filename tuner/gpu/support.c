@@ -29,18 +29,8 @@ enum {
     PLAIN_COUNT
 };
 static const char *const plain_names[PLAIN_COUNT] = {
-    "checksums",
-    "mask",
-    "restore",
-    "poison",
-    "guards",
-    "narrow_up",
-    "to_integer",
-    "max_abs",
-    "sums_join",
-    "product",
-    "flush",
-    "yield",
+    "checksums",  "mask",    "restore",   "poison",  "guards", "narrow_up",
+    "to_integer", "max_abs", "sums_join", "product", "flush",  "yield",
 };
 
 struct sums {

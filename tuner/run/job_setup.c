@@ -46,8 +46,7 @@ static json_t *support_defines(const struct job *job)
     return defines;
 }
 
-static json_t *request_own(const struct job_setup *s, const struct worker_pool *pool, const char *text,
-                           json_t *defines)
+static json_t *request_own(const struct job_setup *s, const struct worker_pool *pool, const char *text, json_t *defines)
 {
     return json_pack("{s:s, s:s, s:s, s:[], s:o, s:s, s:f}", "op", "compile", "arch", pool->arch, "text", text,
                      "entries", "defines", defines, "cache", s->cache, "deadline", 300.0);
@@ -77,7 +76,8 @@ static int compile_helpers(struct job_setup *s, struct worker_pool *pool, struct
     int status = 0;
     if (pool_ask_compilers(pool, requests, count, POOL_SETUP_TIMEOUT, answers, &which, err)) status = EXIT_ENVIRONMENT;
     for (size_t i = 0; i < count && !status; i++)
-        if ((status = read_helper(s->job, answers[which = i], out[i], err)) && i != REFERENCE) status = EXIT_ENVIRONMENT;
+        if ((status = read_helper(s->job, answers[which = i], out[i], err)) && i != REFERENCE)
+            status = EXIT_ENVIRONMENT;
     for (size_t i = 0; i < count; i++) json_decref(answers[i]);
     if (status && which == REFERENCE)
         error_prefix(err, "reference kernel '%s'", s->job->reference.stage.entry);
