@@ -1,6 +1,6 @@
 // What the device can do at most: kernels that do nothing but arithmetic, or nothing but moving memory. Launched by
-// tuner/gpu/ceiling_kernels.c, which counts what each does. Compiled by sweetspot-compile like kernels/support.cu,
-// apart from it because ptxas takes as long for these as for all of that. Free of headers.
+// tuner/gpu/ceiling_kernels.c, which counts what each does. Compiled by sweetspot-compile like kernels/support.cu, and
+// at the same time, since ptxas takes long for unrolled loops. Free of headers.
 
 typedef unsigned int u32;
 typedef unsigned long long u64;

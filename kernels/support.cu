@@ -3,7 +3,9 @@
 // of struct finding. Free of headers, because headers dominate NVRTC's time. All comparison happens here: a result is
 // never copied to the host, only its findings are.
 //
-// A kernel that works on elements exists once for each type: support_fill_f32, support_compare_bf16, ...
+// A kernel that works on elements exists once for each type whose macro is defined: with SUPPORT_F32 support_fill_f32,
+// support_compare_f32 and so on. NVRTC takes as long for those of one type as for all others here, so that the driver
+// asks for the types of the job's buffers alone (tuner/run/job_setup.c).
 
 typedef unsigned char u8;
 typedef unsigned short u16;

@@ -6,15 +6,8 @@
 
 #include "tuner/base/protocol.h"
 
-enum {
-    LAUNCHES = 12,
-    WARM_UP_LAUNCHES = 200,
-    STEPS = 4096,
-    LOOPS = 64,
-    L2_LOOPS = 256,
-    SHARED_LOOPS = 1024,
-    WGMMA_LOOPS = 256
-};
+enum { LAUNCHES = 12, WARM_UP_LAUNCHES = 200 };
+enum { STEPS = 4096, LOOPS = 64, L2_LOOPS = 256, SHARED_LOOPS = 1024, WGMMA_LOOPS = 256 };
 
 struct ceiling_context {
     struct workload *w;
