@@ -84,7 +84,7 @@ $(BUILD)/tuner/compile/nvrtc.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compile/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
 # Loops over a pool of candidates are all that a proposal costs: vectorised.
 $(BUILD)/search/gp.o: EXTRA = -O3
-$(BUILD)/tuner/run/embedded.o: kernels/support.cu search/fn_arithmetic.h search/fn_selector.h
+$(BUILD)/tuner/run/embedded.o: kernels/support.cu kernels/ceilings.cu search/fn_arithmetic.h search/fn_selector.h
 
 $(BASE_LIBRARY): $(call objects,$(BASE_SOURCES) $(TRIAL_SOURCES))
 	@rm -f $@
@@ -142,7 +142,7 @@ test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 # test-fast.
 SLOW_TESTS := \
   $(addprefix $(BIN)/,test_compile test_emulation test_tune test_profile test_judge test_suite test_replay_run \
-    test_strategies test_final_statistics)
+    test_strategies test_final_statistics test_own_kernels)
 # Those of the others that take longest, first as well, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
 # A GPU is not shared between test programs.

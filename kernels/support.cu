@@ -3,7 +3,9 @@
 // of struct finding. Free of headers, because headers dominate NVRTC's time. All comparison happens here: a result is
 // never copied to the host, only its findings are.
 //
-// A kernel that works on elements exists once for each type: support_fill_f32, support_compare_bf16, ...
+// A kernel that works on elements exists once for each type whose macro is defined: with SUPPORT_F32 support_fill_f32,
+// support_compare_f32 and so on. NVRTC takes as long for those of one type as for all others here, so that the driver
+// asks for the types of the job's buffers alone (tuner/run/job_setup.c).
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -202,17 +204,6 @@ static __device__ void fill(T *to, i64 rows, i64 cols, i64 ld, int kind, double 
         }
         i64 row = ld == cols ? 0 : i / cols;
         to[i + row * (ld - cols)] = element<T>(x);
-    }
-}
-
-// Fills `rows` pieces of `bytes` bytes with a 16-bit pattern that starts at even addresses.
-extern "C" __global__ void support_pattern(u8 *base, i64 rows, i64 bytes, i64 pitch, u32 pattern)
-{
-    i64 stride = (i64)gridDim.x * blockDim.x;
-    for (i64 row = blockIdx.y; row < rows; row += gridDim.y) {
-        u8 *piece = base + row * pitch;
-        for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < bytes; i += stride)
-            piece[i] = (u64)(piece + i) & 1 ? (u8)(pattern >> 8) : (u8)pattern;
     }
 }
 
@@ -637,378 +628,6 @@ extern "C" __global__ void support_yield(const uint4 *data, i64 n, u32 *sink)
     if (sum == 1) *sink = sum;
 }
 
-// ---- ceilings ------------------------------------------------------------------------------------------------------
-
-// Nothing but FP32 multiply-adds: 16 independent chains a thread, 64 * loops of them each. `sink` is never written: the
-// values stay finite and are never exactly -1.
-extern "C" __global__ void __launch_bounds__(256) support_ceiling_fma(float a, float b, int loops, float *sink)
-{
-    float x[16];
-#pragma unroll
-    for (int i = 0; i < 16; i++) x[i] = (float)(threadIdx.x + i);
-    for (int loop = 0; loop < loops; loop++) {
-#pragma unroll
-        for (int step = 0; step < 64; step++)
-#pragma unroll
-            for (int i = 0; i < 16; i++) x[i] = x[i] * a + b;
-    }
-    float sum = 0;
-#pragma unroll
-    for (int i = 0; i < 16; i++) sum += x[i];
-    if (sum == -1.0f) *sink = sum;
-}
-
-// Reads n vectors, each once: a block takes 8 * 512 consecutive ones, so that every thread has 8 loads in flight.
-extern "C" __global__ void __launch_bounds__(512) support_ceiling_read(const uint4 *data, i64 n, u32 *sink)
-{
-    uint4 x[8];
-    u32 sum = 0;
-    i64 first = (i64)blockIdx.x * (8 * 512) + threadIdx.x;
-#pragma unroll
-    for (int i = 0; i < 8; i++) x[i] = first + i * 512 < n ? __ldcs(&data[first + i * 512]) : uint4{0, 0, 0, 0};
-#pragma unroll
-    for (int i = 0; i < 8; i++) sum |= x[i].x | x[i].y | x[i].z | x[i].w;
-    if (sum == 1) *sink = sum;
-}
-
-// The same in FP64.
-extern "C" __global__ void __launch_bounds__(256) support_ceiling_fp64(double a, double b, int loops, double *sink)
-{
-    double x[16];
-#pragma unroll
-    for (int i = 0; i < 16; i++) x[i] = (double)(threadIdx.x + i);
-    for (int loop = 0; loop < loops; loop++) {
-#pragma unroll
-        for (int step = 0; step < 64; step++)
-#pragma unroll
-            for (int i = 0; i < 16; i++) x[i] = x[i] * a + b;
-    }
-    double sum = 0;
-#pragma unroll
-    for (int i = 0; i < 16; i++) sum += x[i];
-    if (sum == -1.0) *sink = sum;
-}
-
-// Copies n vectors, each read and written once, as support_ceiling_read reads them.
-extern "C" __global__ void __launch_bounds__(512) support_ceiling_copy(const uint4 *data, i64 n, uint4 *to)
-{
-    uint4 x[8];
-    i64 first = (i64)blockIdx.x * (8 * 512) + threadIdx.x;
-#pragma unroll
-    for (int i = 0; i < 8; i++) x[i] = first + i * 512 < n ? __ldcs(&data[first + i * 512]) : uint4{0, 0, 0, 0};
-#pragma unroll
-    for (int i = 0; i < 8; i++)
-        if (first + i * 512 < n) __stcs(&to[first + i * 512], x[i]);
-}
-
-// Reads n vectors `loops` times, past the L1 (.cg): the L2's bandwidth where they fit there. Every block reads all of
-// them, each from a start of its own, so that the blocks do not ask for the same lines at the same time.
-extern "C" __global__ void __launch_bounds__(512) support_ceiling_l2(const uint4 *data, i64 n, int loops, u32 *sink)
-{
-    u32 sum = 0;
-    i64 at = ((i64)blockIdx.x * 65537 * 512 + threadIdx.x) % n;
-    for (int loop = 0; loop < loops; loop++) {
-        uint4 x[8];
-#pragma unroll
-        for (int i = 0; i < 8; i++) {
-            x[i] = __ldcg(&data[at]);
-            at += 512;
-            if (at >= n) at -= n;
-        }
-#pragma unroll
-        for (int i = 0; i < 8; i++) sum |= x[i].x | x[i].y | x[i].z | x[i].w;
-    }
-    if (sum == 1) *sink = sum;
-}
-
-// Reads shared memory, 16 bytes a thread and access, without bank conflicts. The address depends on what was read, in a
-// way that the compiler cannot see through: all of it is zero.
-extern "C" __global__ void __launch_bounds__(512) support_ceiling_shared(int loops, u32 *sink)
-{
-    __shared__ uint4 data[2048];
-    for (int i = threadIdx.x; i < 2048; i += blockDim.x) data[i] = uint4{0, 0, 0, 0};
-    __syncthreads();
-    u32 sum = 0;
-    for (int loop = 0; loop < loops; loop++) {
-        uint4 x[8];
-        int first = (threadIdx.x + sum + loop * 32) % 2048;
-#pragma unroll
-        for (int i = 0; i < 8; i++) x[i] = data[(first + i * 256) % 2048];
-#pragma unroll
-        for (int i = 0; i < 8; i++) sum |= x[i].x | x[i].y | x[i].z | x[i].w;
-    }
-    if (sum == 1) *sink = sum;
-}
-
-// Nothing but mma.sync on registers: 8 independent accumulators a warp, 16 * loops instructions on each, of operands of
-// either sign so that the sums stay small. `sink` is never written. mma.sync is what every architecture from sm_80 has
-// (of FP8 from sm_89); wgmma, below, is sm_90a's own. On others the kernels are empty, and are not launched.
-#if __CUDA_ARCH__ >= 800
-template <typename M> static __device__ void tensor_ceiling(int loops, float *sink)
-{
-    typename M::in a[M::A], b[M::B];
-    typename M::out c[8][M::C] = {};
-    u32 seed = threadIdx.x * 2654435761u + blockIdx.x;
-#pragma unroll
-    for (int i = 0; i < M::A; i++) a[i] = M::operand(seed = seed * 1664525u + 1013904223u);
-#pragma unroll
-    for (int i = 0; i < M::B; i++) b[i] = M::operand(seed = seed * 1664525u + 1013904223u);
-    for (int loop = 0; loop < loops; loop++) {
-#pragma unroll
-        for (int step = 0; step < 16; step++)
-#pragma unroll
-            for (int chain = 0; chain < 8; chain++) M::multiply(c[chain], a, b);
-    }
-    typename M::out sum = 0;
-#pragma unroll
-    for (int chain = 0; chain < 8; chain++)
-#pragma unroll
-        for (int i = 0; i < M::C; i++) sum += c[chain][i];
-    if (sum == (typename M::out)1.2345e-33) *sink = (float)sum;
-}
-
-struct bf16_mma {
-    enum { A = 4, B = 2, C = 4 };
-    using in = u32;
-    using out = float;
-    static __device__ u32 operand(u32 bits)
-    {
-        return (bits & 0x807f807fu) | 0x3f003f00u;
-    } // two of [0.5, 1), either sign
-    static __device__ void multiply(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
-    {
-        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
-                     "%9}, {%0, %1, %2, %3};"
-                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-    }
-};
-
-struct tf32_mma {
-    enum { A = 4, B = 2, C = 4 };
-    using in = u32;
-    using out = float;
-    static __device__ u32 operand(u32 bits)
-    {
-        return (bits & 0x807fe000u) | 0x3f000000u;
-    }
-    static __device__ void multiply(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
-    {
-        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-                     "{%0, %1, %2, %3};"
-                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-    }
-};
-
-struct s8_mma {
-    enum { A = 4, B = 2, C = 4 };
-    using in = u32;
-    using out = int;
-    static __device__ u32 operand(u32 bits)
-    {
-        return bits & 0x81818181u;
-    } // four of -127, 1, -128 and 0
-    static __device__ void multiply(int (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
-    {
-        asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-                     "{%0, %1, %2, %3};"
-                     : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-    }
-};
-
-#if __CUDA_ARCH__ >= 890
-struct fp8_mma {
-    enum { A = 4, B = 2, C = 4 };
-    using in = u32;
-    using out = float;
-    static __device__ u32 operand(u32 bits)
-    {
-        return (bits & 0x87878787u) | 0x30303030u;
-    } // four of [0.5, 1), either sign
-    static __device__ void multiply(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
-    {
-        asm volatile("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
-                     "%9}, {%0, %1, %2, %3};"
-                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-    }
-};
-#endif
-
-#if __CUDA_ARCH__ >= 900 // m8n8k4 goes no faster there than the FP64 pipe: 33.2 TFLOP/s on H200
-struct fp64_mma {
-    enum { A = 8, B = 4, C = 4 };
-    using in = double;
-    using out = double;
-    static __device__ double operand(u32 bits)
-    {
-        return (double)(int)bits * 0x1p-31;
-    }
-    static __device__ void multiply(double (&c)[4], const double (&a)[8], const double (&b)[4])
-    {
-        asm volatile("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, "
-                     "%10, %11}, {%12, %13, %14, %15}, "
-                     "{%0, %1, %2, %3};"
-                     : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-                     : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]),
-                       "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
-    }
-};
-#else
-struct fp64_mma {
-    enum { A = 1, B = 1, C = 2 };
-    using in = double;
-    using out = double;
-    static __device__ double operand(u32 bits)
-    {
-        return (double)(int)bits * 0x1p-31;
-    }
-    static __device__ void multiply(double (&c)[2], const double (&a)[1], const double (&b)[1])
-    {
-        asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-                     : "+d"(c[0]), "+d"(c[1])
-                     : "d"(a[0]), "d"(b[0]));
-    }
-};
-#endif
-#define TENSOR_CEILING(M) tensor_ceiling<M>(loops, sink)
-#else
-#define TENSOR_CEILING(M) (void)loops, (void)sink
-#endif
-
-extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_bf16(int loops, float *sink)
-{
-    TENSOR_CEILING(bf16_mma);
-}
-extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_tf32(int loops, float *sink)
-{
-    TENSOR_CEILING(tf32_mma);
-}
-extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_fp64(int loops, float *sink)
-{
-    TENSOR_CEILING(fp64_mma);
-}
-extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_int8(int loops, float *sink)
-{
-    TENSOR_CEILING(s8_mma);
-}
-extern "C" __global__ void __launch_bounds__(256) support_ceiling_tensor_fp8(int loops, float *sink)
-{
-#if __CUDA_ARCH__ >= 890
-    TENSOR_CEILING(fp8_mma);
-#else
-    (void)loops, (void)sink;
-#endif
-}
-
-// Nothing but wgmma: a warpgroup a block multiplies the same 64 rows of 32 bytes by the same 256 from shared memory, 16
-// * loops times. The rows lie as 8 x 16 bytes, neither swizzled nor padded, where each comes to lie does not matter
-// here.
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-#define WGMMA_LIST                                                                                                 \
-    "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, "   \
-    "%23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, "    \
-    "%44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, "    \
-    "%65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, "    \
-    "%86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, "   \
-    "%106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, " \
-    "%124, %125, %126, %127}, %128, %129, p"
-#define WGMMA_4(kind, i) kind(c[i]), kind(c[(i) + 1]), kind(c[(i) + 2]), kind(c[(i) + 3])
-#define WGMMA_16(kind, i) WGMMA_4(kind, i), WGMMA_4(kind, (i) + 4), WGMMA_4(kind, (i) + 8), WGMMA_4(kind, (i) + 12)
-#define WGMMA_64(kind, i) \
-    WGMMA_16(kind, i), WGMMA_16(kind, (i) + 16), WGMMA_16(kind, (i) + 32), WGMMA_16(kind, (i) + 48)
-#define WGMMA(shape, kind, rest)                                                                                   \
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\nwgmma.mma_async.sync.aligned." shape " " WGMMA_LIST rest \
-                 ";\n}"                                                                                            \
-                 : WGMMA_64(kind, 0), WGMMA_64(kind, 64)                                                           \
-                 : "l"(a), "l"(b))
-
-struct bf16_wgmma {
-    using out = float;
-    using operand = bf16_mma;
-    static __device__ void multiply(float (&c)[128], u64 a, u64 b)
-    {
-        WGMMA("m64n256k16.f32.bf16.bf16", "+f", ", 1, 1, 0, 0");
-    }
-};
-struct tf32_wgmma {
-    using out = float;
-    using operand = tf32_mma;
-    static __device__ void multiply(float (&c)[128], u64 a, u64 b)
-    {
-        WGMMA("m64n256k8.f32.tf32.tf32", "+f", ", 1, 1");
-    }
-};
-struct s8_wgmma {
-    using out = int;
-    using operand = s8_mma;
-    static __device__ void multiply(int (&c)[128], u64 a, u64 b)
-    {
-        WGMMA("m64n256k32.s32.s8.s8", "+r", "");
-    }
-};
-struct fp8_wgmma {
-    using out = float;
-    using operand = fp8_mma;
-    static __device__ void multiply(float (&c)[128], u64 a, u64 b)
-    {
-        WGMMA("m64n256k32.f32.e4m3.e4m3", "+f", ", 1, 1");
-    }
-};
-
-// A matrix of `rows` rows of 32 bytes: blocks of 8 rows 128 bytes apart, the second 16 bytes of all rows behind them.
-static __device__ u64 wgmma_matrix(const void *at, int rows)
-{
-    u64 address = (u64)__cvta_generic_to_shared(at);
-    return (address >> 4 & 0x3fff) | (u64)rows << 16 | (u64)(128 >> 4) << 32;
-}
-
-template <typename M> static __device__ void wgmma_ceiling(int loops, float *sink)
-{
-    __shared__ __align__(128) u32 rows[(64 + 256) * 8];
-    typename M::out c[128] = {};
-    u32 seed = threadIdx.x * 2654435761u + blockIdx.x;
-    for (int i = threadIdx.x; i < (64 + 256) * 8; i += blockDim.x)
-        rows[i] = (u32)M::operand::operand(seed = seed * 1664525u + 1013904223u);
-    __syncthreads();
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    u64 a = wgmma_matrix(rows, 64), b = wgmma_matrix(rows + 64 * 8, 256);
-    for (int loop = 0; loop < loops; loop++) {
-        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-#pragma unroll
-        for (int step = 0; step < 4; step++) M::multiply(c, a, b);
-        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-        asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-    }
-    typename M::out sum = 0;
-#pragma unroll
-    for (int i = 0; i < 128; i++) sum += c[i];
-    if (sum == (typename M::out)1.2345e-33) *sink = (float)sum;
-}
-#define WGMMA_CEILING(M) wgmma_ceiling<M>(loops, sink)
-#else
-#define WGMMA_CEILING(M) (void)loops, (void)sink
-#endif
-
-extern "C" __global__ void __launch_bounds__(128) support_ceiling_wgmma_bf16(int loops, float *sink)
-{
-    WGMMA_CEILING(bf16_wgmma);
-}
-extern "C" __global__ void __launch_bounds__(128) support_ceiling_wgmma_tf32(int loops, float *sink)
-{
-    WGMMA_CEILING(tf32_wgmma);
-}
-extern "C" __global__ void __launch_bounds__(128) support_ceiling_wgmma_int8(int loops, float *sink)
-{
-    WGMMA_CEILING(s8_wgmma);
-}
-extern "C" __global__ void __launch_bounds__(128) support_ceiling_wgmma_fp8(int loops, float *sink)
-{
-    WGMMA_CEILING(fp8_wgmma);
-}
-
 #define TYPED(name, T)                                                                                              \
     extern "C" __global__ void support_fill_##name(T *to, i64 rows, i64 cols, i64 ld, int kind, double low,         \
                                                    double high, u64 seed)                                           \
@@ -1038,11 +657,27 @@ extern "C" __global__ void __launch_bounds__(128) support_ceiling_wgmma_fp8(int 
         sum_up<T>(from, rows, cols, ld, partial);                                                                   \
     }
 
+#ifdef SUPPORT_F32
 TYPED(f32, float)
+#endif
+#ifdef SUPPORT_F64
 TYPED(f64, double)
+#endif
+#ifdef SUPPORT_F16
 TYPED(f16, f16)
+#endif
+#ifdef SUPPORT_BF16
 TYPED(bf16, bf16)
+#endif
+#ifdef SUPPORT_I8
 TYPED(i8, signed char)
+#endif
+#ifdef SUPPORT_I32
 TYPED(i32, int)
+#endif
+#ifdef SUPPORT_U32
 TYPED(u32, u32)
+#endif
+#ifdef SUPPORT_I64
 TYPED(i64, i64)
+#endif

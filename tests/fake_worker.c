@@ -64,8 +64,45 @@ static json_t *hello(void)
                      (int)!getenv("FAKE_NO_COUNTERS"), "reason", "ERR_NVGPUCTRPERM: no permission");
 }
 
+// How many lines of $FAKE_LOG begin with "helper".
+static int helpers_noted(void)
+{
+    char line[256];
+    int n = 0;
+    FILE *file = fopen(getenv("FAKE_LOG"), "r");
+    while (file && fgets(line, sizeof line, file)) n += !strncmp(line, "helper", 6);
+    if (file) fclose(file);
+    return n;
+}
+
+// What is compiled before any candidate: "support", "ceilings" or "reference". Noted, with its macros, where
+// $FAKE_HELPERS is set; it then takes until so many are noted, or ten seconds ("alone"). $FAKE_HELPER_CRASH and
+// $FAKE_HELPER_ERROR name one each. NULL: go on.
+static json_t *compile_helper(const json_t *request)
+{
+    const json_t *defines = json_object_get(request, "defines");
+    const char *name = !json_object_get(request, "text") ? "reference"
+                       : json_object_size(defines)       ? "support"
+                                                         : "ceilings";
+    char *macros = json_dumps(defines, JSON_COMPACT), text[256];
+    snprintf(text, sizeof text, "helper %s %s", name, macros);
+    free(macros);
+    if (getenv("FAKE_HELPERS")) {
+        int wait = 1000;
+        note_text(text);
+        while (helpers_noted() < atoi(getenv("FAKE_HELPERS")) && --wait) usleep(10000);
+        if (!wait) note_text("alone");
+    }
+    if (getenv("FAKE_HELPER_CRASH") && !strcmp(getenv("FAKE_HELPER_CRASH"), name)) abort();
+    if (getenv("FAKE_HELPER_ERROR") && !strcmp(getenv("FAKE_HELPER_ERROR"), name))
+        return json_pack("{s:s, s:s}", "status", "compile_error", "reason", "scripted");
+    return NULL;
+}
+
 static json_t *compile(const json_t *request)
 {
+    json_t *helper = json_object_get(request, "config") ? NULL : compile_helper(request);
+    if (helper) return helper;
     if (mode_is(request, "compile_error"))
         return json_pack("{s:s, s:s}", "status", "compile_error", "reason", "x.cu(3): error: expected a ';'");
     if (mode_is(request, "compile_timeout"))

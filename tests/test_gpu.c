@@ -237,6 +237,45 @@ static void the_cpu_and_cublas_agree_on_what_is_right(void **state)
     e2e_remove(folder);
 }
 
+// The worker driven by hand, with kernels for f32 alone.
+static void a_worker_that_was_given_too_few_kernels_says_which_are_missing(void **state)
+{
+    NEEDS_GPU();
+    static const struct {
+        const char *type, *expected;
+    } cases[] = {
+        {"bf16", "no support kernel for elements of type bf16"},
+        {"f32", "cannot read the ceilings' kernels ''"},
+    };
+    char *folder = e2e_folder("own_kernels");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *job =
+            text_format("{\"id\":2,\"op\":\"job\",\"support\":\"CUBIN\",\"problems\":[{\"name\":\"p\",\"tune\":true,"
+                        "\"weight\":1,\"roles\":{},\"buffers\":[{\"name\":\"x\",\"type\":\"%s\",\"rows\":1,"
+                        "\"cols\":64,\"ld\":64,\"direction\":\"in\",\"fill\":{\"kind\":\"zero\"}}]}],"
+                        "\"objective\":\"geomean\",\"reference\":{\"kind\":\"none\"},\"counters\":null,"
+                        "\"baselines\":[]}\n",
+                        cases[i].type);
+        e2e_write(folder, "job", job);
+        struct outcome_of_command r = e2e_run(
+            folder,
+            "gpu() { $BIN/sweetspot-gpu --device 0; }\n"
+            "arch=$(echo '{\"id\":1,\"op\":\"hello\",\"counters\":false}' | gpu | sed 's/.*\"arch\": "
+            "*\"\\([^\"]*\\)\".*/\\1/')\n"
+            "cubin=$(echo "
+            "'{\"id\":1,\"op\":\"compile\",\"arch\":\"'$arch'\",\"source\":\"kernels/support.cu\",\"entries\":[],"
+            "\"defines\":{\"SUPPORT_F32\":\"1\"},\"cache\":\"%s/cache\"}' | $BIN/sweetspot-compile |\n"
+            "sed 's/.*\"cubin\": *\"\\([^\"]*\\)\".*/\\1/')\n"
+            "sed \"s|CUBIN|$cubin|\" '%s/job' | gpu",
+            folder, folder);
+        e2e_expect(r.out, "\"error\"");
+        e2e_expect(r.out, cases[i].expected);
+        e2e_done(&r);
+        free(job);
+    }
+    e2e_remove(folder);
+}
+
 static void killed_and_resumed_on_the_gpu_nothing_is_lost(void **state)
 {
     NEEDS_GPU();
@@ -433,6 +472,7 @@ int main(void)
         cmocka_unit_test(a_naive_kernel_is_a_reference),
         cmocka_unit_test(a_kernel_may_take_a_tensor_map),
         cmocka_unit_test(the_cpu_and_cublas_agree_on_what_is_right),
+        cmocka_unit_test(a_worker_that_was_given_too_few_kernels_says_which_are_missing),
         cmocka_unit_test(killed_and_resumed_on_the_gpu_nothing_is_lost),
         cmocka_unit_test(counters_agree_with_ncu_and_show_the_conflicts_of_tile_col_size_8),
     };

@@ -48,7 +48,7 @@
 //     With "counters":false CUPTI is not loaded, and the answer has no "counters": loading takes 0.9 s and makes every
 //     later launch 0.5 us longer.
 //
-//   {"id":2,"op":"job","support":"/../support.cubin","seed":1,
+//   {"id":2,"op":"job","support":"/../support.cubin","ceilings":"/../ceilings.cubin","seed":1,
 //    "problems":[{"name":"M=2048,N=2048,K=2048","tune":true,"weight":1.0,"sizes":{"M":2048,..},
 //      "roles":{"M":2048,"alpha":1.0},"flops":..,"bytes":..,
 //      "buffers":[{"name":"A","type":"f32","rows":2048,"cols":2048,"ld":2048,

@@ -6,7 +6,8 @@
 
 #include "tuner/base/protocol.h"
 
-enum { LAUNCHES = 12, WARM_UP_LAUNCHES = 200, LOOPS = 64, L2_LOOPS = 256, SHARED_LOOPS = 1024, WGMMA_LOOPS = 256 };
+enum { LAUNCHES = 12, WARM_UP_LAUNCHES = 200 };
+enum { STEPS = 4096, LOOPS = 64, L2_LOOPS = 256, SHARED_LOOPS = 1024, WGMMA_LOOPS = 256 };
 
 struct ceiling_context {
     struct workload *w;
@@ -20,32 +21,31 @@ typedef int ceiling_launch(struct ceiling_context *, double *amount, struct erro
 
 static int fp32(struct ceiling_context *g, double *amount, struct error *err)
 {
-    return support_ceiling_fma(g->w->support, LOOPS, amount, err);
+    return ceiling_kernels_fp32(g->w->ceilings, STEPS, amount, err);
 }
 static int fp64(struct ceiling_context *g, double *amount, struct error *err)
 {
-    return support_ceiling_fp64(g->w->support, LOOPS, amount, err);
+    return ceiling_kernels_fp64(g->w->ceilings, STEPS, amount, err);
 }
 static int shared(struct ceiling_context *g, double *amount, struct error *err)
 {
-    return support_ceiling_shared(g->w->support, SHARED_LOOPS, amount, err);
+    return ceiling_kernels_shared(g->w->ceilings, SHARED_LOOPS, amount, err);
 }
 
 static int read(struct ceiling_context *g, double *amount, struct error *err)
 {
-    *amount = (double)g->bytes;
-    return support_ceiling_read(g->w->support, g->memory, g->bytes, err);
+    return ceiling_kernels_read(g->w->ceilings, g->memory, g->bytes, amount, err);
 }
 
 static int copy(struct ceiling_context *g, double *amount, struct error *err)
 {
-    return support_ceiling_copy(g->w->support, g->memory, g->memory + g->bytes / 2, g->bytes / 2, amount, err);
+    return ceiling_kernels_copy(g->w->ceilings, g->memory, g->memory + g->bytes / 2, g->bytes / 2, amount, err);
 }
 
 // A quarter of the L2, which is made of two halves that keep copies of each other's lines.
 static int l2(struct ceiling_context *g, double *amount, struct error *err)
 {
-    return support_ceiling_l2(g->w->support, g->memory, g->l2_bytes / 4, L2_LOOPS, amount, err);
+    return ceiling_kernels_l2(g->w->ceilings, g->memory, g->l2_bytes / 4, L2_LOOPS, amount, err);
 }
 
 enum { ANY = 0, AMPERE = 80, ADA = 89, HOPPER = 90, ALL_LATER = 9999 };
@@ -77,7 +77,7 @@ static const struct {
 static int launch(struct ceiling_context *g, size_t which, double *amount, struct error *err)
 {
     if (ceilings[which].launch) return ceilings[which].launch(g, amount, err);
-    return support_ceiling_tensor(g->w->support, ceilings[which].tensor, g->compute, ceilings[which].loops, amount,
+    return ceiling_kernels_tensor(g->w->ceilings, ceilings[which].tensor, g->compute, ceilings[which].loops, amount,
                                   err);
 }
 
@@ -130,7 +130,7 @@ int ceilings_warm_up(struct workload *w, struct error *err)
     double unused;
     int failed = 0;
     for (int i = 0; i < WARM_UP_LAUNCHES && !failed; i++) {
-        failed = support_ceiling_fma(w->support, LOOPS, &unused, err);
+        failed = ceiling_kernels_fp32(w->ceilings, STEPS, &unused, err);
         if (!failed) failed = support_flush(w->support, err);
     }
     return failed ? failed : cuda_sync(w->cuda, err);

@@ -1,5 +1,5 @@
-// See support.h. Kernels are looked up by name when first needed and kept: loading all eight types' would cost a start
-// of the worker some milliseconds for nothing.
+// See support.h. Kernels are looked up by name when first needed and kept: looking all up would cost a start of the
+// worker some milliseconds for nothing.
 #include "tuner/gpu/support.h"
 
 #include <stdio.h>
@@ -14,7 +14,6 @@ enum kernel_name { FILL, COMPARE, JUDGE, WIDEN, SUMS, TYPED_COUNT };
 static const char *const typed_names[TYPED_COUNT] = {"fill", "compare", "judge", "widen", "sums"};
 
 enum {
-    PATTERN,
     CHECKSUMS,
     MASK,
     RESTORE,
@@ -27,44 +26,11 @@ enum {
     PRODUCT,
     FLUSH,
     YIELD,
-    CEILING_FMA,
-    CEILING_READ,
-    CEILING_FP64,
-    CEILING_COPY,
-    CEILING_L2,
-    CEILING_SHARED,
-    CEILING_TENSOR,
-    PLAIN_COUNT = CEILING_TENSOR + CEILING_TENSORS
+    PLAIN_COUNT
 };
 static const char *const plain_names[PLAIN_COUNT] = {
-    "pattern",
-    "checksums",
-    "mask",
-    "restore",
-    "poison",
-    "guards",
-    "narrow_up",
-    "to_integer",
-    "max_abs",
-    "sums_join",
-    "product",
-    "flush",
-    "yield",
-    "ceiling_fma",
-    "ceiling_read",
-    "ceiling_fp64",
-    "ceiling_copy",
-    "ceiling_l2",
-    "ceiling_shared",
-    "ceiling_tensor_bf16",
-    "ceiling_tensor_tf32",
-    "ceiling_tensor_fp64",
-    "ceiling_tensor_int8",
-    "ceiling_tensor_fp8",
-    "ceiling_wgmma_bf16",
-    "ceiling_wgmma_tf32",
-    "ceiling_wgmma_int8",
-    "ceiling_wgmma_fp8",
+    "checksums",  "mask",    "restore",   "poison",  "guards", "narrow_up",
+    "to_integer", "max_abs", "sums_join", "product", "flush",  "yield",
 };
 
 struct sums {
@@ -134,6 +100,9 @@ static int launch_typed(struct support *s, enum kernel_name name, enum element t
 {
     struct cuda_kernel **kernel = &s->typed[name][type];
     int result = find(s, kernel, typed_names[name], element_name(type), err);
+    if (result)
+        error_prefix(err, "no support kernel for elements of type %s (the driver compiles those of the job's buffers)",
+                     element_name(type));
     return result ? result : launch(s, *kernel, blocks, 1, block, args, err);
 }
 
@@ -159,18 +128,6 @@ int support_fill(struct support *s, const struct operand *to, enum fill_kind kin
     int number = kind;
     void *args[] = {&o.device, &o.rows, &o.cols, &o.ld, &number, &low, &high, &seed};
     return launch_typed(s, FILL, o.type, blocks_for(s, o.rows * o.cols, 4), BLOCK, args, err);
-}
-
-int support_pattern(struct support *s, uint64_t address, int64_t rows, int64_t bytes, int64_t pitch, uint16_t pattern,
-                    struct error *err)
-{
-    if (rows <= 0 || bytes <= 0) return 0;
-    if (rows == 1 && bytes % 2 == 0 && address % 2 == 0)
-        return cuda_fill16(s->cuda, address, pattern, (size_t)bytes / 2, err);
-    uint32_t wide = pattern;
-    void *args[] = {&address, &rows, &bytes, &pitch, &wide};
-    unsigned x = blocks_for(s, bytes, 4), y = rows < 4096 ? (unsigned)rows : 4096;
-    return launch_plain(s, PATTERN, x, y, BLOCK, args, err);
 }
 
 int support_checksums(struct support *s, const struct checked *list, size_t count, uint64_t old_key, uint64_t new_key,
@@ -345,78 +302,4 @@ int support_flush(struct support *s, struct error *err)
     void *args[] = {&s->flush, &n, &s->small};
     int failed = launch_plain(s, FLUSH, s->wide, 1, BLOCK, args, err);
     return failed ? failed : launch_plain(s, YIELD, s->wide, 1, BLOCK, args, err);
-}
-
-int support_ceiling_fma(struct support *s, int loops, double *flops, struct error *err)
-{
-    float a = 0.999f, b = 0.001f;
-    void *args[] = {&a, &b, &loops, &s->small};
-    *flops = 2.0 * 16 * 64 * loops * BLOCK * s->wide;
-    return launch_plain(s, CEILING_FMA, s->wide, 1, BLOCK, args, err);
-}
-
-int support_ceiling_read(struct support *s, uint64_t from, size_t bytes, struct error *err)
-{
-    enum { EACH = 8 * 512 };
-    int64_t n = (int64_t)(bytes / 16);
-    void *args[] = {&from, &n, &s->small};
-    return launch_plain(s, CEILING_READ, (unsigned)((n + EACH - 1) / EACH), 1, 512, args, err);
-}
-
-int support_ceiling_fp64(struct support *s, int loops, double *amount, struct error *err)
-{
-    double a = 0.999, b = 0.001;
-    void *args[] = {&a, &b, &loops, &s->small};
-    *amount = 2.0 * 16 * 64 * loops * BLOCK * s->wide;
-    return launch_plain(s, CEILING_FP64, s->wide, 1, BLOCK, args, err);
-}
-
-int support_ceiling_copy(struct support *s, uint64_t from, uint64_t to, size_t bytes, double *amount, struct error *err)
-{
-    enum { EACH = 8 * 512 };
-    int64_t n = (int64_t)(bytes / 16);
-    void *args[] = {&from, &n, &to};
-    *amount = 2.0 * 16 * (double)n;
-    return launch_plain(s, CEILING_COPY, (unsigned)((n + EACH - 1) / EACH), 1, 512, args, err);
-}
-
-int support_ceiling_l2(struct support *s, uint64_t from, size_t bytes, int loops, double *amount, struct error *err)
-{
-    int64_t n = (int64_t)(bytes / 16);
-    unsigned blocks = s->wide / 2; // 4 of 512 threads fill a multiprocessor
-    void *args[] = {&from, &n, &loops, &s->small};
-    *amount = 16.0 * 8 * loops * 512 * blocks;
-    return launch_plain(s, CEILING_L2, blocks, 1, 512, args, err);
-}
-
-int support_ceiling_shared(struct support *s, int loops, double *amount, struct error *err)
-{
-    unsigned blocks = s->wide / 2;
-    void *args[] = {&loops, &s->small};
-    *amount = 16.0 * 8 * loops * 512 * blocks;
-    return launch_plain(s, CEILING_SHARED, blocks, 1, 512, args, err);
-}
-
-int support_ceiling_tensor(struct support *s, enum ceiling_tensor kind, int compute, int loops, double *amount,
-                           struct error *err)
-{
-    // Operations of an instruction of a warp, or of a warpgroup.
-    const double mma = 2.0 * 16 * 8, wgmma = 2.0 * 64 * 256;
-    const double each[CEILING_TENSORS] = {[CEILING_BF16] = mma * 16,
-                                          [CEILING_TF32] = mma * 8,
-                                          [CEILING_FP64_TENSOR] = compute >= 90 ? mma * 16 : 2.0 * 8 * 8 * 4,
-                                          [CEILING_INT8] = mma * 32,
-                                          [CEILING_FP8] = mma * 32,
-                                          [CEILING_WGMMA_BF16] = wgmma * 16,
-                                          [CEILING_WGMMA_TF32] = wgmma * 8,
-                                          [CEILING_WGMMA_INT8] = wgmma * 32,
-                                          [CEILING_WGMMA_FP8] = wgmma * 32};
-    void *args[] = {&loops, &s->small};
-    if (kind >= CEILING_WGMMA_BF16) { // two warpgroups a multiprocessor, since their sums take most registers
-        unsigned groups = s->wide / 4;
-        *amount = each[kind] * 4 * loops * groups;
-        return launch_plain(s, CEILING_TENSOR + (int)kind, groups, 1, 128, args, err);
-    }
-    *amount = each[kind] * 8 * 16 * loops * (BLOCK / 32) * s->wide;
-    return launch_plain(s, CEILING_TENSOR + (int)kind, s->wide, 1, BLOCK, args, err);
 }

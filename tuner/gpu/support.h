@@ -64,14 +64,13 @@ struct restored {
 
 struct support;
 
-// `image` is support.cu's cubin. Allocates the memory that the L2 is flushed with. The caller closes.
+// `image` is support.cu's cubin, compiled for the element types of all operands that it will be given: others are
+// refused by name. Allocates the memory that the L2 is flushed with. The caller closes.
 int support_open(struct support **out, struct cuda *, const void *image, struct error *err);
 void support_close(struct support *); // NULL is fine
 
 int support_fill(struct support *, const struct operand *, enum fill_kind, double low, double high, uint64_t seed,
                  struct error *err);
-int support_pattern(struct support *, uint64_t address, int64_t rows, int64_t bytes, int64_t pitch, uint16_t pattern,
-                    struct error *err);
 // Checksums of the first `count` pieces under two keys: sums[2 * i], sums[2 * i + 1] at a device address, set to zero
 // first.
 int support_checksums(struct support *, const struct checked *, size_t count, uint64_t old_key, uint64_t new_key,
@@ -104,32 +103,5 @@ int support_max_abs(struct support *, uint64_t from, int64_t n, double *result, 
 int support_sums(struct support *, const struct operand *, struct device_sums *, struct error *err);
 // Evicts everything from the L2, lines that a kernel has marked as persisting included.
 int support_flush(struct support *, struct error *err);
-// What the device can do at most. FP32 multiply-adds alone: *flops is the launch's number of operations, two for each.
-// Reading alone.
-int support_ceiling_fma(struct support *, int loops, double *flops, struct error *err);
-int support_ceiling_read(struct support *, uint64_t from, size_t bytes, struct error *err);
-// The other ones; *amount: operations, or bytes moved (a copy counts what it reads and what it writes). `bytes` of the
-// L2's should fit into it.
-int support_ceiling_fp64(struct support *, int loops, double *amount, struct error *err);
-int support_ceiling_copy(struct support *, uint64_t from, uint64_t to, size_t bytes, double *amount, struct error *err);
-int support_ceiling_l2(struct support *, uint64_t from, size_t bytes, int loops, double *amount, struct error *err);
-int support_ceiling_shared(struct support *, int loops, double *amount, struct error *err);
-// The tensor pipe by mma.sync, which needs sm_80 (of FP8 sm_89): m16n8k16 of bf16, m16n8k8 of tf32, m16n8k32 of bytes,
-// summed in FP32 or INT32; of FP64 m16n8k16, or m8n8k4 before sm_90. And by wgmma, m64n256 of 32 bytes, on sm_90a
-// alone. `compute`: 90 of sm_90a.
-enum ceiling_tensor {
-    CEILING_BF16,
-    CEILING_TF32,
-    CEILING_FP64_TENSOR,
-    CEILING_INT8,
-    CEILING_FP8,
-    CEILING_WGMMA_BF16,
-    CEILING_WGMMA_TF32,
-    CEILING_WGMMA_INT8,
-    CEILING_WGMMA_FP8,
-    CEILING_TENSORS
-};
-int support_ceiling_tensor(struct support *, enum ceiling_tensor, int compute, int loops, double *amount,
-                           struct error *err);
 
 #endif

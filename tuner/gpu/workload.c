@@ -84,7 +84,8 @@ static int open_support(struct workload *w, struct error *err)
     int failed = support_open(&w->support, w->cuda, image, err);
     w->context.support = w->support;
     free(image);
-    return failed;
+    path = json_get_string(w->request, "ceilings", "");
+    return failed ? failed : ceiling_kernels_open(&w->ceilings, w->cuda, path, err);
 }
 
 int workload_open(struct workload *w, struct machine *machine, json_t *request, struct error *err)
@@ -159,6 +160,7 @@ void workload_release(struct workload *w)
         cuda_free(w->cuda, w->sums);
     }
     measure_close(w->measure);
+    ceiling_kernels_close(w->ceilings);
     support_close(w->support);
     json_decref(w->request);
     memset(w, 0, sizeof *w);

@@ -8,6 +8,7 @@
 #include "tuner/base/limits.h"
 #include "tuner/base/settings.h"
 #include "tuner/gpu/buffers.h"
+#include "tuner/gpu/ceiling_kernels.h"
 #include "tuner/gpu/device_operations.h"
 #include "tuner/gpu/machine.h"
 #include "tuner/gpu/measure.h"
@@ -49,6 +50,7 @@ struct workload {
     struct machine *machine;
     struct cuda *cuda; // the machine's
     struct support *support;
+    struct ceiling_kernels *ceilings;
     struct measure *measure;
     struct measure_settings measure_settings;
     struct verify_settings verify;

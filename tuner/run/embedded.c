@@ -11,5 +11,6 @@
     }
 
 EMBED(support, "kernels/support.cu")
+EMBED(ceilings, "kernels/ceilings.cu")
 EMBED(fn_arithmetic, "search/fn_arithmetic.h")
 EMBED(fn_selector, "search/fn_selector.h")

@@ -1,6 +1,7 @@
 // See job_setup.h.
 #include "tuner/run/job_setup.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,33 +30,59 @@ int job_setup_space(struct job_setup *s, struct worker_pool *pool, struct job *j
     return 0;
 }
 
-static int compile_now(struct worker_pool *pool, const struct job *job, json_t *request, struct compiled *out,
-                       struct error *err)
+// Which kernels of support.cu there are: those for the types of the job's buffers. In the order of the types, because
+// the cache's key depends on it.
+static json_t *support_defines(const struct job *job)
+{
+    json_t *defines = json_object();
+    for (int type = 0; type < ELEMENT_COUNT; type++) {
+        char *macro = text_format("SUPPORT_%s", element_name((enum element)type));
+        bool used = false;
+        for (char *c = macro; *c; c++) *c = (char)toupper((unsigned char)*c);
+        for (size_t i = 0; i < job->buffer_count && !used; i++) used = (int)job->buffers[i].type == type;
+        if (used) json_object_set_new(defines, macro, json_string("1"));
+        free(macro);
+    }
+    return defines;
+}
+
+static json_t *request_own(const struct job_setup *s, const struct worker_pool *pool, const char *text, json_t *defines)
+{
+    return json_pack("{s:s, s:s, s:s, s:[], s:o, s:s, s:f}", "op", "compile", "arch", pool->arch, "text", text,
+                     "entries", "defines", defines, "cache", s->cache, "deadline", 300.0);
+}
+
+static int read_helper(const struct job *job, const json_t *answer, struct compiled *out, struct error *err)
 {
     enum trial_status status;
     const char *reason;
     struct error text;
-    json_t *answer = pool_ask_compiler(pool, request, POOL_SETUP_TIMEOUT, err);
-    if (!answer) return EXIT_ENVIRONMENT;
     enum compile_result result = compile_result_read(answer, job, out, &status, &reason, &text);
     if (result != COMPILE_DONE) error_set(err, "%s", reason);
-    json_decref(answer);
     return result == COMPILE_DONE ? 0 : result == COMPILE_IMPOSSIBLE ? EXIT_ENVIRONMENT : EXIT_USAGE;
 }
 
+// All at the same time: nothing can be measured before they are there.
 static int compile_helpers(struct job_setup *s, struct worker_pool *pool, struct error *err)
 {
+    enum { SUPPORT, CEILINGS, REFERENCE, HELPERS };
+    struct compiled *out[HELPERS] = {&s->support, &s->ceilings, &s->reference};
+    json_t *requests[HELPERS], *answers[HELPERS];
+    size_t count = s->job->reference.kind == REFERENCE_KERNEL ? HELPERS : REFERENCE, which = 0;
     if (pool->replay) return 0;
-    json_t *request = json_pack("{s:s, s:s, s:s, s:[], s:s, s:f}", "op", "compile", "arch", pool->arch, "text",
-                                embedded_support(), "entries", "cache", s->cache, "deadline", 300.0);
-    if (compile_now(pool, s->job, request, &s->support, err)) {
+    requests[SUPPORT] = request_own(s, pool, embedded_support(), support_defines(s->job));
+    requests[CEILINGS] = request_own(s, pool, embedded_ceilings(), json_object());
+    if (count > REFERENCE) requests[REFERENCE] = request_compile(s->job, NULL, pool->arch, NULL, s->cache);
+    int status = 0;
+    if (pool_ask_compilers(pool, requests, count, POOL_SETUP_TIMEOUT, answers, &which, err)) status = EXIT_ENVIRONMENT;
+    for (size_t i = 0; i < count && !status; i++)
+        if ((status = read_helper(s->job, answers[which = i], out[i], err)) && i != REFERENCE)
+            status = EXIT_ENVIRONMENT;
+    for (size_t i = 0; i < count; i++) json_decref(answers[i]);
+    if (status && which == REFERENCE)
+        error_prefix(err, "reference kernel '%s'", s->job->reference.stage.entry);
+    else if (status)
         error_prefix(err, "the worker's own kernels do not compile");
-        return EXIT_ENVIRONMENT;
-    }
-    if (s->job->reference.kind != REFERENCE_KERNEL) return 0;
-    int status =
-        compile_now(pool, s->job, request_compile(s->job, NULL, pool->arch, NULL, s->cache), &s->reference, err);
-    if (status) error_prefix(err, "reference kernel '%s'", s->job->reference.stage.entry);
     return status;
 }
 
@@ -70,6 +97,7 @@ int job_setup_request(struct job_setup *s, struct worker_pool *pool, struct erro
 void job_setup_release(struct job_setup *s)
 {
     compiled_release(&s->support);
+    compiled_release(&s->ceilings);
     compiled_release(&s->reference);
     json_decref(s->request);
     *s = (struct job_setup){0};
@@ -79,6 +107,7 @@ json_t *job_setup_for_gpu(const struct job_setup *s)
 {
     json_t *request = json_deep_copy(s->request);
     if (s->support.cubin) json_object_set_new(request, "support", json_string(s->support.cubin));
+    if (s->ceilings.cubin) json_object_set_new(request, "ceilings", json_string(s->ceilings.cubin));
     json_object_set_new(json_object_get(request, "reference"), "cache",
                         json_string(s->cache)); // where expected values may be kept
     return request;

@@ -13,15 +13,15 @@ struct job_setup {
     const char *cache; // folder of the compile cache
     uint64_t seed;
     char source_hash[HASH_TEXT_SIZE];
-    struct compiled support, reference; // the worker's own kernels; the reference's, where it is one
-    json_t *request;                    // request_job's
+    struct compiled support, ceilings, reference; // the worker's own kernels; the reference's, where it is one
+    json_t *request;                              // request_job's
 };
 
 // The first half: makes the cache's folder, builds the job's space for the pool's device, hashes the source. 0, or an
 // exit status with a message. `job` and `cache` are borrowed. The caller releases in either case.
 int job_setup_space(struct job_setup *, struct worker_pool *, struct job *, const char *cache, uint64_t seed,
                     struct error *);
-// The second: compiles the support kernels and the reference, and works the request out. Likewise.
+// The second: compiles the worker's own kernels and the reference, and works the request out. Likewise.
 int job_setup_request(struct job_setup *, struct worker_pool *, struct error *);
 void job_setup_release(struct job_setup *);
 

@@ -34,8 +34,8 @@ const struct compiled_entry *compiled_find(const struct compiled *, const char *
 json_t *request_compile(const struct job *, const uint16_t *config, const char *arch, const char *source_hash,
                         const char *cache);
 
-// {"op":"job"} without "support" and "counters"; NULL with a message when a shape cannot be worked out or a problem
-// does not fit `memory` bytes.
+// {"op":"job"} without "support", "ceilings" and "counters"; NULL with a message when a shape cannot be worked out or a
+// problem does not fit `memory` bytes.
 json_t *request_job(const struct job *, int64_t memory, const struct compiled *reference, uint64_t seed,
                     struct error *);
 

@@ -11,6 +11,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/run/interrupt.h"
 
 enum { HELLO_TIMEOUT = 120, MAX_FAILED_STARTS = 3 };
 
@@ -284,6 +285,14 @@ void pool_stop_compiler(struct worker_pool *p, size_t compiler)
 
 // Events -------------------------------------------------------------------------------------------------------------
 
+static void read_compilers(struct worker_pool *p)
+{
+    for (size_t i = 0; i < p->compiler_count; i++) {
+        struct compile_slot *slot = &p->compilers[i];
+        if (worker_running(&slot->worker)) slot->dead = worker_io(&slot->worker, &slot->death) != 0;
+    }
+}
+
 void pool_wait(struct worker_pool *p, int milliseconds)
 {
     struct pollfd *polled = memory_new(3 * (p->gpu_count + p->compiler_count), sizeof *polled);
@@ -297,10 +306,7 @@ void pool_wait(struct worker_pool *p, int milliseconds)
         struct gpu_slot *slot = &p->gpus[i];
         if (worker_running(&slot->worker)) slot->dead = worker_io(&slot->worker, &slot->death) != 0;
     }
-    for (size_t i = 0; i < p->compiler_count; i++) {
-        struct compile_slot *slot = &p->compilers[i];
-        if (worker_running(&slot->worker)) slot->dead = worker_io(&slot->worker, &slot->death) != 0;
-    }
+    read_compilers(p);
 }
 
 // hello -> job -> ready. True where there is an event in it.
@@ -450,4 +456,62 @@ bool pool_next(struct worker_pool *p, double now, struct pool_event *event)
     for (event->worker = 0; event->worker < p->compiler_count; event->worker++)
         if (next_of_compiler(p, event->worker, now, event)) return true;
     return false;
+}
+
+// Several requests at once -------------------------------------------------------------------------------------------
+
+// Waits for compilers alone: what GPU workers say meanwhile is for those who ask them.
+static void wait_for_compilers(struct worker_pool *p, int milliseconds)
+{
+    struct pollfd *polled = memory_new(3 * p->compiler_count, sizeof *polled);
+    int n = 0;
+    for (size_t i = 0; i < p->compiler_count; i++) n += worker_poll(&p->compilers[i].worker, polled + n);
+    if (poll(polled, (nfds_t)n, milliseconds) > 0) read_compilers(p);
+    free(polled);
+}
+
+// Takes what compilers have answered; given[i] is the number of the request that compiler i has.
+static int take_answers(struct worker_pool *p, const size_t *given, json_t **answers, size_t *left, size_t *which,
+                        struct error *err)
+{
+    for (size_t i = 0; i < p->compiler_count; i++) {
+        struct pool_event event = {0};
+        if (!next_of_compiler(p, i, clock_now(), &event)) continue;
+        if (event.kind == POOL_COMPILER_ANSWER) {
+            answers[given[i]] = event.answer;
+            --*left;
+        } else if (event.busy || event.kind == POOL_FAILED) {
+            *which = given[i];
+            *err = event.why;
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int pool_ask_compilers(struct worker_pool *p, json_t *const *requests, size_t count, double seconds, json_t **answers,
+                       size_t *which, struct error *err)
+{
+    size_t *given = memory_new(p->compiler_count, sizeof *given), sent = 0, left = count;
+    int failed = 0;
+    memset(answers, 0, count * sizeof *answers);
+    while (left && !failed) {
+        for (size_t i = 0; i < p->compiler_count && sent < count && !failed; i++) {
+            if (p->compilers[i].busy) continue;
+            *which = given[i] = sent;
+            failed = pool_send_compiler(p, i, requests[sent++], seconds, err);
+        }
+        if (!failed) wait_for_compilers(p, 100);
+        if (!failed) failed = take_answers(p, given, answers, &left, which, err);
+        if (!failed && left && interrupt_count()) failed = error_set(err, "interrupted");
+    }
+    for (size_t i = 0; i < p->compiler_count && failed; i++)
+        if (p->compilers[i].busy) pool_stop_compiler(p, i);
+    for (size_t i = 0; i < count && failed; i++) {
+        if (i >= sent) json_decref(requests[i]);
+        json_decref(answers[i]);
+        answers[i] = NULL;
+    }
+    free(given);
+    return failed;
 }

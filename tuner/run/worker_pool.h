@@ -76,6 +76,11 @@ void pool_release(struct worker_pool *);              // kills all, frees
 // Set-up: blocking questions to the first compiler and the first GPU worker. They take the request. NULL with a message
 // when the worker died, was late (pool->gpus[0].worker.failure says which) or sent something invalid.
 json_t *pool_ask_compiler(struct worker_pool *, json_t *request, double seconds, struct error *);
+// Several at the same time, spread over the idle compilers, each to be answered within `seconds`. Takes the requests;
+// answers[i] is a new reference. -1 with a message when one cannot be had: then there are no answers, what is still
+// being compiled is given up, and *which is the number of the request to blame.
+int pool_ask_compilers(struct worker_pool *, json_t *const *requests, size_t count, double seconds, json_t **answers,
+                       size_t *which, struct error *);
 json_t *pool_ask_gpu(struct worker_pool *, json_t *request, double seconds, struct error *);
 // Sets the first GPU worker up for a job (takes the request), waits for its answer, and keeps the request for the
 // others. 0, or an exit status with a message.

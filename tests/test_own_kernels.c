@@ -1,0 +1,173 @@
+// The kernels that are compiled before any candidate (kernels/support.cu, kernels/ceilings.cu, a reference's): what the
+// driver asks compilers for, and that NVRTC, which needs no GPU, makes of it what the GPU worker looks up.
+#include "tests/e2e.h"
+
+#include "kernels/element.h"
+#include "tuner/base/json.h"
+#include "tuner/base/protocol.h"
+#include "tuner/run/embedded.h"
+
+#define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
+
+// A job with buffers of three types, one of them twice; `reference` is a kernel.
+static const char job_text[] =
+    "name = \"own\";\n"
+    "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+    "parameters = ( { name = \"X\"; values = [1]; } );\n"
+    "problems = ( { N = 1024; } );\n"
+    "launch = { grid = [\"N\"]; block = [32]; };\n"
+    "arguments = ( { buffer = \"a\"; type = \"i64\"; shape = [\"N\"]; }, { buffer = \"b\"; type = \"bf16\"; shape = "
+    "[\"N\"]; },\n"
+    "  { buffer = \"c\"; type = \"i64\"; shape = [\"N\"]; }, { scalar = \"N\"; type = \"i32\"; },\n"
+    "  { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+    "reference = { kernel = \"naive\"; launch = { grid = [1]; block = [32]; }; };\n"
+    "compile = { timeout = \"1s\"; workers = %d; };\n"
+    "search = { strategy = \"exhaustive\"; };\n";
+
+static struct outcome_of_command tune(const char *folder, int compilers, const char *before)
+{
+    char *text = text_format(job_text, compilers);
+    e2e_write(folder, "job.cfg", text);
+    e2e_write(folder, "x.cu", "// empty\n");
+    free(text);
+    return e2e_run(folder,
+                   "export FAKE_LOG='%s/log'; %s " FAKE "$BIN/sweetspot tune %s/job.cfg --store %s/job.db -q "
+                   "--no-final",
+                   folder, before, folder, folder);
+}
+
+static void own_kernels_are_compiled_at_the_same_time_for_the_types_of_the_buffers_alone(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("own"), *path = text_format("%s/log", folder);
+    struct outcome_of_command r = tune(folder, 3, "FAKE_HELPERS=3");
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    char *log = text_read_file(path, NULL);
+    assert_non_null(log);
+    e2e_expect(log, "helper support {\"SUPPORT_F32\":\"1\",\"SUPPORT_BF16\":\"1\",\"SUPPORT_I64\":\"1\"}\n");
+    e2e_expect(log, "helper ceilings {}\n");
+    e2e_expect(log, "helper reference {}\n");
+    assert_null(strstr(log, "alone"));
+    e2e_done(&r);
+    free(log);
+    free(path);
+    e2e_remove(folder);
+}
+
+static void fewer_compilers_than_own_kernels_do_one_after_another(void **state)
+{
+    (void)state;
+    for (int compilers = 1; compilers < 3; compilers++) {
+        char *folder = e2e_folder("own_few"), *path = text_format("%s/log", folder);
+        struct outcome_of_command r = tune(folder, compilers, "FAKE_HELPERS=1");
+        if (r.status) fail_msg("status %d: %s", r.status, r.err);
+        char *log = text_read_file(path, NULL);
+        assert_non_null(log);
+        e2e_expect(log, "helper reference {}\n");
+        e2e_expect(log, "X=1"); // measured
+        e2e_done(&r);
+        free(log);
+        free(path);
+        e2e_remove(folder);
+    }
+}
+
+static void an_own_kernel_that_cannot_be_compiled_is_named_and_ends_the_run(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *said, *why;
+        int status;
+    } cases[] = {
+        {"FAKE_HELPER_CRASH=support", "the worker's own kernels do not compile", "signal 6", EXIT_ENVIRONMENT},
+        {"FAKE_HELPER_CRASH=ceilings", "the worker's own kernels do not compile", "signal 6", EXIT_ENVIRONMENT},
+        {"FAKE_HELPER_CRASH=reference", "reference kernel 'naive'", "signal 6", EXIT_ENVIRONMENT},
+        {"FAKE_HELPER_ERROR=ceilings", "the worker's own kernels do not compile", "scripted", EXIT_ENVIRONMENT},
+        {"FAKE_HELPER_ERROR=reference", "reference kernel 'naive'", "scripted", EXIT_USAGE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int compilers = 1; compilers < 4; compilers += 2) {
+            char *folder = e2e_folder("own_bad");
+            struct outcome_of_command r = tune(folder, compilers, cases[i].before);
+            if (r.status != cases[i].status)
+                fail_msg("%s: status %d, not %d: %s", cases[i].before, r.status, cases[i].status, r.err);
+            e2e_expect(r.err, cases[i].said);
+            e2e_expect(r.err, cases[i].why);
+            e2e_done(&r);
+            e2e_remove(folder);
+        }
+}
+
+// Compiles a text for `entries`; a missing one is an error. The answer's status is asserted.
+static void compile(const char *text, json_t *entries, json_t *defines, const char *arch, const char *status)
+{
+    char *folder = e2e_folder("own_nvrtc");
+    struct error err;
+    json_t *request = json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:f}", "id", 1, "op", "compile", "arch", arch, "text",
+                                text, "entries", entries, "defines", defines, "deadline", 300.0);
+    char *line = json_dumps(request, JSON_COMPACT);
+    e2e_write(folder, "request", line);
+    struct outcome_of_command r = e2e_run(folder, "(cat '%s/request'; echo) | $BIN/sweetspot-compile", folder);
+    json_t *answer = json_parse(r.out, &err);
+    if (!answer) fail_msg("%s (stderr: %s)", err.message, r.err);
+    if (strcmp(json_get_string(answer, "status", ""), status))
+        fail_msg("%s, not %s: %.2000s", json_get_string(answer, "status", ""), status,
+                 json_get_string(answer, "reason", ""));
+    json_decref(answer);
+    json_decref(request);
+    free(line);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void every_element_type_has_its_kernels_under_its_macro(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"fill", "compare", "judge", "widen", "sums"};
+    json_t *entries = json_array(), *defines = json_object();
+    for (int type = 0; type < ELEMENT_COUNT; type++) {
+        char *macro = text_format("SUPPORT_%s", element_name((enum element)type));
+        for (char *c = macro; *c; c++)
+            if (*c >= 'a' && *c <= 'z') *c = (char)(*c - 'a' + 'A');
+        json_object_set_new(defines, macro, json_string("1"));
+        for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+            json_array_append_new(entries, json_sprintf("support_%s_%s", kernels[i], element_name((enum element)type)));
+        free(macro);
+    }
+    compile(embedded_support(), entries, defines, "sm_80", "ok");
+}
+
+static void without_its_macro_a_type_has_no_kernels(void **state)
+{
+    (void)state;
+    compile(embedded_support(), json_pack("[s]", "support_fill_f16"), json_pack("{s:s}", "SUPPORT_BF16", "1"), "sm_80",
+            "compile_error");
+    compile(embedded_support(), json_pack("[s, s]", "support_fill_bf16", "support_flush"),
+            json_pack("{s:s}", "SUPPORT_BF16", "1"), "sm_80", "ok");
+}
+
+static void the_ceilings_compile_for_every_architecture_that_has_other_instructions(void **state)
+{
+    (void)state;
+    static const char *const archs[] = {"sm_75", "sm_80", "sm_89", "sm_90a", "sm_120"};
+    for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
+        compile(embedded_ceilings(),
+                json_pack("[s, s, s, s, s, s, s, s, s, s, s, s, s, s, s]", "ceiling_fma", "ceiling_read",
+                          "ceiling_fp64", "ceiling_copy", "ceiling_l2", "ceiling_shared", "ceiling_tensor_bf16",
+                          "ceiling_tensor_tf32", "ceiling_tensor_fp64", "ceiling_tensor_int8", "ceiling_tensor_fp8",
+                          "ceiling_wgmma_bf16", "ceiling_wgmma_tf32", "ceiling_wgmma_int8", "ceiling_wgmma_fp8"),
+                json_object(), archs[i], "ok");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(own_kernels_are_compiled_at_the_same_time_for_the_types_of_the_buffers_alone),
+        cmocka_unit_test(fewer_compilers_than_own_kernels_do_one_after_another),
+        cmocka_unit_test(an_own_kernel_that_cannot_be_compiled_is_named_and_ends_the_run),
+        cmocka_unit_test(every_element_type_has_its_kernels_under_its_macro),
+        cmocka_unit_test(without_its_macro_a_type_has_no_kernels),
+        cmocka_unit_test(the_ceilings_compile_for_every_architecture_that_has_other_instructions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

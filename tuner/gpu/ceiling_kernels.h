@@ -1,0 +1,44 @@
+// The kernels of kernels/ceilings.cu as functions: each enqueues one launch, and says how much it does. The cubin is
+// read and loaded by the first of them: a worker that measures nothing does without.
+#ifndef SWEETSPOT_GPU_CEILING_KERNELS_H
+#define SWEETSPOT_GPU_CEILING_KERNELS_H
+
+#include "tuner/libraries/cuda.h"
+
+struct ceiling_kernels;
+
+// `path` is of the cubin, and is borrowed. The caller closes.
+int ceiling_kernels_open(struct ceiling_kernels **out, struct cuda *, const char *path, struct error *err);
+void ceiling_kernels_close(struct ceiling_kernels *); // NULL is fine
+
+// *amount: of the launch, operations (two for a multiply-add) or bytes (a copy counts what it reads and what it
+// writes).
+// Multiply-adds alone, FP32 and FP64: `steps` for each chain of a thread, a multiple of 32.
+int ceiling_kernels_fp32(struct ceiling_kernels *, int steps, double *amount, struct error *err);
+int ceiling_kernels_fp64(struct ceiling_kernels *, int steps, double *amount, struct error *err);
+int ceiling_kernels_read(struct ceiling_kernels *, uint64_t from, size_t bytes, double *amount, struct error *err);
+int ceiling_kernels_copy(struct ceiling_kernels *, uint64_t from, uint64_t to, size_t bytes, double *amount,
+                         struct error *err);
+// Reads `bytes`, which should fit into the L2.
+int ceiling_kernels_l2(struct ceiling_kernels *, uint64_t from, size_t bytes, int loops, double *amount,
+                       struct error *err);
+int ceiling_kernels_shared(struct ceiling_kernels *, int loops, double *amount, struct error *err);
+// The tensor pipe by mma.sync, which needs sm_80 (of FP8 sm_89): m16n8k16 of bf16, m16n8k8 of tf32, m16n8k32 of bytes,
+// summed in FP32 or INT32; of FP64 m16n8k16, or m8n8k4 before sm_90. And by wgmma, m64n256 of 32 bytes, on sm_90a
+// alone. `compute`: 90 of sm_90a.
+enum ceiling_tensor {
+    CEILING_BF16,
+    CEILING_TF32,
+    CEILING_FP64_TENSOR,
+    CEILING_INT8,
+    CEILING_FP8,
+    CEILING_WGMMA_BF16,
+    CEILING_WGMMA_TF32,
+    CEILING_WGMMA_INT8,
+    CEILING_WGMMA_FP8,
+    CEILING_TENSORS
+};
+int ceiling_kernels_tensor(struct ceiling_kernels *, enum ceiling_tensor, int compute, int loops, double *amount,
+                           struct error *err);
+
+#endif
