@@ -28,6 +28,7 @@ struct fill {
     enum fill_kind kind;
     double low, high; // uniform, integer: [low, high]; constant: low
     char *path;       // npy: absolute
+    bool given;       // by the job; else the default of its type
 };
 
 // A buffer of `shape` rows x columns elements (one dimension: one row), rows `ld` elements apart.

@@ -29,6 +29,7 @@ static struct fill load_fill(struct reader *r, const struct job *job, const stru
         .kind = integers ? FILL_INTEGER : FILL_UNIFORM, .low = integers ? 0 : -1, .high = integers ? 9 : 1};
     const struct node *n = node_member(argument, "fill");
     if (!n) return fill;
+    fill.given = true;
     if (node_is_string(n)) {
         size_t length = strlen(node_string(n));
         if (length > 4 && !strcmp(node_string(n) + length - 4, ".npy")) {

@@ -124,10 +124,12 @@ static json_t *describe_buffers(const struct job *job, const int64_t *values, st
         if (expr_eval(b->cols, values, &cols, err) || (b->rows && expr_eval(b->rows, values, &rows, err))) goto fail;
         ld = cols;
         if (b->ld && expr_eval(b->ld, values, &ld, err)) goto fail;
-        json_array_append_new(buffers, json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o}", "name", b->name, "type",
-                                                 element_name(b->type), "rows", (json_int_t)rows, "cols",
-                                                 (json_int_t)cols, "ld", (json_int_t)ld, "direction",
-                                                 direction_words[b->direction], "fill", describe_fill(&b->fill)));
+        // Nothing is promised of scratch that the job does not fill.
+        bool filled = b->fill.given || b->direction != DIRECTION_SCRATCH;
+        json_array_append_new(
+            buffers, json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o*}", "name", b->name, "type", element_name(b->type),
+                               "rows", (json_int_t)rows, "cols", (json_int_t)cols, "ld", (json_int_t)ld, "direction",
+                               direction_words[b->direction], "fill", filled ? describe_fill(&b->fill) : NULL));
     }
     return buffers;
 fail:
