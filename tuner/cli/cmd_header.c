@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tuner/base/memory.h"
+#include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
@@ -174,7 +175,7 @@ static int write_header(const struct header_options *o, struct session *session,
     if (status) return status;
     json_t *fresh = make_sections(session, &status), *sections = NULL;
     if (!fresh) goto out;
-    sections = header_read(path, &err);
+    sections = output_is_stream(path) ? json_array() : header_read(path, &err); // nothing to merge with in a pipe
     if (!sections || header_merge(sections, fresh, &err)) {
         if (!o->force) {
             fprintf(stderr, "sweetspot: %s; it is left as it is (--force writes over it, or give another --output)\n",
@@ -190,7 +191,7 @@ static int write_header(const struct header_options *o, struct session *session,
         status = session_complain(failed == HEADER_COLLISION ? EXIT_USAGE : EXIT_ENVIRONMENT, &err);
         goto out;
     }
-    printf("%s\n", path);
+    if (!output_is_stdout(path)) printf("%s\n", path);
     if (!present_hash(session->job, hash) && strcmp(hash, session->environment.source_hash) != 0)
         fprintf(stderr, "sweetspot: the template has changed since it was tuned; the header is for the older one\n");
     size_t devices = header_devices(sections);
@@ -211,7 +212,7 @@ int cmd_header(int argc, char **argv)
          .letter = 'o',
          .string = &o.output,
          .shown = "FILE",
-         .help = "the header to write (out/include/<job name>_best.h)"},
+         .help = "the header to write; -: standard output (out/include/<job name>_best.h)"},
         {.name = "check",
          .string = &o.check,
          .shown = "FILE",

@@ -1,9 +1,11 @@
 // sweetspot: finds the fastest configuration of a CUDA kernel. Here only the choice of the command.
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 
@@ -66,9 +68,12 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    // A command goes on when whoever reads its output has seen enough (`| head`), so that it does the rest of its work.
+    signal(SIGPIPE, SIG_IGN);
     int status = run(argc, argv);
     // Results that did not reach the file or the pipe must not look like success.
     if (fflush(stdout) != 0 || ferror(stdout)) {
+        if (output_stdout_closed()) return 128 + SIGPIPE; // what a shell says of a command that the signal ends
         fprintf(stderr, "sweetspot: cannot write the output: %s\n", strerror(errno));
         if (status == EXIT_DONE) status = EXIT_ENVIRONMENT;
     }
