@@ -7,6 +7,7 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
+#include "tuner/cli/session.h"
 #include "tuner/cli/suite.h"
 #include "tuner/cli/tune_request.h"
 
@@ -102,7 +103,9 @@ int cmd_tune(int argc, char **argv)
     request.options.counters = !no_counters;
     request.options.final = !no_final;
     struct stat about;
-    if (paths.count > 1 || (!stat(paths.items[0], &about) && S_ISDIR(about.st_mode)))
-        return suite_tune(&paths, &request);
+    char *path = session_job_path(paths.items[0]);
+    bool folder = !stat(path, &about) && S_ISDIR(about.st_mode);
+    free(path);
+    if (paths.count > 1 || folder) return suite_tune(&paths, &request);
     return tune_path(paths.items[0], &request, NULL);
 }

@@ -62,7 +62,7 @@ extern const char *const format_names[]; // "table", "csv", "json", NULL
 #define OPTION_STORE(target)                                                 \
     {                                                                        \
         .name = "store", .letter = 's', .string = (target), .shown = "FILE", \
-        .help = "the job's database (out/<job name>.db)"                     \
+        .help = "the job's database (out/<job name>.db, here or above the job file)" \
     }
 #define OPTION_FORMAT(target)                                                         \
     {                                                                                 \

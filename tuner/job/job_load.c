@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "search/strategy.h"
+#include "tuner/base/installation.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
-#include "tuner/job/header_names.h"
 #include "tuner/job/job_parts.h"
 #include "tuner/metrics/metrics.h"
 
@@ -60,6 +60,23 @@ static void load_defines(struct reader *r, struct job *job, const struct node *k
     }
 }
 
+// Beside the job file, or one of those that came with the program: `templates` then is the name's folder, or it has
+// none. malloc'ed.
+static char *find_template(const struct job *job, const char *source)
+{
+    char *path = text_join_path(job->directory, source), *folder = text_directory(source), *installed = NULL;
+    const char *slash = strrchr(source, '/'), *last = strrchr(folder, '/');
+    if (access(path, F_OK) && source[0] != '/' && (!slash || !strcmp(last ? last + 1 : folder, "templates"))) {
+        char *name = text_format("templates/%s", slash ? slash + 1 : source);
+        installed = installation_data(name);
+        free(name);
+    }
+    free(folder);
+    if (!installed) return path;
+    free(path);
+    return installed;
+}
+
 static void load_kernel(struct reader *r, struct job *job, const struct node *root)
 {
     static const char *const members[] = {"template", "entry", "include", "options", "defines", NULL};
@@ -71,7 +88,7 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     reader_check_members(r, kernel, "'kernel'", members);
     const char *source = reader_string(r, kernel, "template", NULL);
     if (source) {
-        job->source = text_join_path(job->directory, source);
+        job->source = find_template(job, source);
         if (access(job->source, R_OK))
             reader_mistake(r, node_member(kernel, "template"), "cannot read template '%s' (looked for %s)", source,
                            job->source);
@@ -411,32 +428,6 @@ static void load_name(struct reader *r, struct job *job, const struct node *root
         if (dot && dot > job->name) *dot = 0;
     }
     job->description = text_copy(reader_string(r, root, "description", ""));
-}
-
-static void refuse_name(struct reader *r, const struct node *n, const char *what, const char *name, char *reason)
-{
-    if (reason) reader_mistake(r, n, "%s '%s' %s", what, name, reason);
-    free(reason);
-}
-
-// Names that the job's header could not have, once all of them are known.
-static void check_header_names(struct reader *r, const struct job *job, const struct node *root)
-{
-    const struct node *parameters = node_member(root, "parameters"), *stages = node_member(root, "stages"),
-                      *kernel = node_member(root, "kernel"), *defines = kernel && node_is_group(kernel) ? node_member(kernel, "defines") : NULL;
-    for (size_t i = 0, p = 0; parameters && node_is_sequence(parameters) && i < node_count(parameters); i++) {
-        const struct node *n = node_at(parameters, i), *name = node_is_group(n) ? node_member(n, "name") : NULL;
-        if (!name || !node_is_string(name) || p == space_parameter_count(job->space)) continue;
-        if (strcmp(space_parameter(job->space, p)->name, node_string(name)) != 0) continue; // refused already
-        refuse_name(r, name, "parameter", node_string(name), header_refuse_parameter(job, p++));
-    }
-    for (size_t i = 0, d = 0; defines && d < job->define_count && i < node_count(defines); i++) {
-        const char *name = node_name(node_at(defines, i));
-        if (strcmp(job->defines[d].name, name) != 0) continue;
-        refuse_name(r, node_at(defines, i), "macro", name, header_refuse_define(job, d++));
-    }
-    for (size_t i = 0; stages && i < job->stage_count; i++)
-        refuse_name(r, node_at(stages, i), "stage", job->stages[i].name, header_refuse_stage(job, i));
 }
 
 int job_load(const char *path, struct job **out, struct mistakes *mistakes)

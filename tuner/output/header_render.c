@@ -76,6 +76,22 @@ static char *device_macro(const json_t *section)
     return header_upper(json_get_string(section, "device", "unknown"));
 }
 
+// Of a section whose times are those of a recording.
+static void comment_recording(struct renderer *r, const json_t *section)
+{
+    int64_t rounds = json_get_integer(section, "recorded_rounds", 0);
+    fputs(" *   replayed from a recording: nothing was measured here; the recording has ", r->file);
+    if (rounds)
+        fprintf(r->file, "a final of its own, of %" PRId64 " round%s\n", rounds, rounds == 1 ? "" : "s");
+    else
+        fputs("no final of its own\n", r->file);
+    const char *hash = json_get_string(section, "source_hash", "");
+    if (!*hash)
+        fputs(" *   source not recorded: which version of the template was measured is not known\n", r->file);
+    else
+        fprintf(r->file, " *   what was measured is the template with the hash %s\n", hash);
+}
+
 static void comment_section(struct renderer *r, const json_t *section)
 {
     const json_t *item;
@@ -97,11 +113,13 @@ static void comment_section(struct renderer *r, const json_t *section)
     header_put_comment(f, json_get_string(section, "configuration", ""));
     int64_t rounds = json_get_integer(section, "rounds", 0);
     bool replayed = json_get_bool(section, "replayed", false);
-    if (json_get_bool(section, "final", false))
-        fprintf(f, "\n *   decided in a final of %" PRId64 " round%s%s\n", rounds, rounds == 1 ? "" : "s",
-                replayed ? ", replayed from a recording" : "");
+    if (json_get_bool(section, "final", false) && replayed)
+        fprintf(f, "\n *   decided by %" PRId64 " recorded time%s of each candidate\n", rounds, rounds == 1 ? "" : "s");
+    else if (json_get_bool(section, "final", false))
+        fprintf(f, "\n *   decided in a final of %" PRId64 " round%s\n", rounds, rounds == 1 ? "" : "s");
     else
         fputs("\n *   NOT decided in a final: the best of the search so far, which luck may have chosen\n", f);
+    if (replayed) comment_recording(r, section);
     json_array_foreach(json_object_get(section, "problems"), i, item)
     {
         struct interval time = header_interval(item, "time");
