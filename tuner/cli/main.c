@@ -20,7 +20,7 @@ static void print_help(FILE *file)
             "Finds the fastest configuration of a CUDA kernel, proves it correct, and writes it as a C header.\n\n"
             "Commands:\n");
     for (const struct command *command = commands; command->name; command++)
-        fprintf(file, "  %-10s%s\n", command->name, command->summary);
+        fprintf(file, "  %-12s%s\n", command->name, command->summary);
     fprintf(file, "\nOptions:\n"
                   "  -h, --help      print this and exit\n"
                   "      --version   print the version and exit\n\n"
