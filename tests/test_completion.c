@@ -1,7 +1,6 @@
 // Completion: every command and option of the tables is in what the shells are told, and the shells can read it.
-#include "tests/finished_job.h"
-
 #include "tests/e2e.h"
+#include "tests/finished_job.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/completion.h"
 
@@ -21,8 +20,8 @@ struct expectation {
 // The part of the text that is about the command; malloc'ed.
 static char *part_of(const struct expectation *e)
 {
-    char *opening = !strcmp(e->shell, "zsh") ? text_format("\n    (%s)\n", e->command)
-                                             : text_format("\n    %s)\n", e->command);
+    char *opening =
+        !strcmp(e->shell, "zsh") ? text_format("\n    (%s)\n", e->command) : text_format("\n    %s)\n", e->command);
     const char *begin = strstr(e->text, opening);
     if (!begin) fail_msg("%s: nothing about %s", e->shell, e->command);
     const char *end = strstr(begin, "\n        ;;\n");
@@ -137,5 +136,6 @@ int main(void)
         cmocka_unit_test(bash_completes_by_it),
         cmocka_unit_test(an_unknown_shell_is_refused),
     };
+    completion_set_commands(commands);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

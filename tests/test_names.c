@@ -9,14 +9,15 @@
 // A job with these parameters, macros and stages, a line each from line 3 on.
 static char *job_text(const char *defines, const char *parameters, const char *second)
 {
-    return text_format("name = \"llmc_layernorm\";\n"
-                       "kernel = { template = \"job.cu\"; entry = \"one\"; defines = {\n%s\n}; };\n"
-                       "parameters = (\n%s\n);\n"
-                       "problems = ( { N = 4; } );\n"
-                       "stages = ( { entry = \"one\"; launch = { grid = [1]; block = [1]; };\n"
-                       "  arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); }%s );\n"
-                       "verification = { enabled = false; };\n",
-                       defines, parameters, second);
+    return text_format(
+        "name = \"llmc_layernorm\";\n"
+        "kernel = { template = \"job.cu\"; entry = \"one\"; defines = {\n%s\n}; };\n"
+        "parameters = (\n%s\n);\n"
+        "problems = ( { N = 4; } );\n"
+        "stages = ( { entry = \"one\"; launch = { grid = [1]; block = [1]; };\n"
+        "  arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); }%s );\n"
+        "verification = { enabled = false; };\n",
+        defines, parameters, second);
 }
 
 #define VALUES "\"; values = [1, 2]; }"
@@ -35,15 +36,15 @@ static const struct {
     {"", "{ name = \"BLOCK" VALUES ",\n{ name = \"Block" VALUES, "last",
      "job.cfg:7: parameter 'Block' would be the macro LLMC_LAYERNORM_BLOCK of the job's header, as parameter 'BLOCK'"},
     {"", "{ name = \"COUNTER_X" VALUES, "last", "job.cfg:6: parameter 'COUNTER_X' cannot be written"},
-    {"", "{ name = \"double" VALUES, "last", "job.cfg:6: parameter 'double' cannot be the name of a macro: it is a key"},
+    {"", "{ name = \"double" VALUES, "last",
+     "job.cfg:6: parameter 'double' cannot be the name of a macro: it is a key"},
     {"", "{ name = \"xor" VALUES, "last", "job.cfg:6: parameter 'xor' cannot be the name of a macro: it is a keyword"},
     {"", "{ name = \"a.b" VALUES, "last", "job.cfg:6: parameter 'a.b' cannot be the name of a macro: it is not an id"},
     {"", "{ name = \"SWEETSPOT_VARIANT" VALUES, "last", "job.cfg:6: parameter 'SWEETSPOT_VARIANT' begins with 'SWEET"},
     {"", "{ name = \"LLMC_LAYERNORM_SECONDS" VALUES, "last", "'LLMC_LAYERNORM_SECONDS' is a macro of the job's header"},
     {"", "{ name = \"X" VALUES ",\n{ name = \"LLMC_LAYERNORM_X" VALUES, "last",
      "job.cfg:7: parameter 'LLMC_LAYERNORM_X' is the macro that the job's header has for parameter 'X'"},
-    {"", "{ name = \"LAST_Registers" VALUES, "last",
-     "has a macro LLMC_LAYERNORM_LAST_REGISTERS for stage 'last'"},
+    {"", "{ name = \"LAST_Registers" VALUES, "last", "has a macro LLMC_LAYERNORM_LAST_REGISTERS for stage 'last'"},
     {"BLOCK = \"a\";", "{ name = \"BLOCK" VALUES, "last", "job.cfg:3: macro 'BLOCK' is also a parameter"},
     {"while = 1;", "{ name = \"BLOCK" VALUES, "last", "job.cfg:3: macro 'while' cannot be the name of a macro"},
     {"", "{ name = \"BLOCK" VALUES, "ONE",

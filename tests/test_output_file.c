@@ -9,8 +9,9 @@ static int setup(void **state)
     (void)state;
     folder = e2e_folder("output");
     struct outcome_of_command r =
-        e2e_run(folder, "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %1$s && cd %1$s && "
-                        "$BIN/sweetspot tune job.cfg --device replay:space.json --store job.db -q",
+        e2e_run(folder,
+                "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %1$s && cd %1$s && "
+                "$BIN/sweetspot tune job.cfg --device replay:space.json --store job.db -q",
                 folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_done(&r);
@@ -57,16 +58,21 @@ static void a_reader_that_has_seen_enough_ends_it_without_a_word(void **state)
 {
     (void)state;
     static const char *const commands[] = {
-        "header job.cfg -s job.db -o -",   "header job.cfg -s job.db -o /dev/stdout", "export job.cfg -s job.db",
-        "export job.cfg -s job.db -o -",   "import space.json -o -",                  "compare job.cfg -s job.db",
-        "status job.cfg -s job.db -fjson", "list fields",                             "completion bash",
+        "header job.cfg -s job.db -o -",
+        "header job.cfg -s job.db -o /dev/stdout",
+        "export job.cfg -s job.db",
+        "export job.cfg -s job.db -o -",
+        "import space.json -o -",
+        "compare job.cfg -s job.db",
+        "status job.cfg -s job.db -fjson",
+        "list fields",
+        "completion bash",
     };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         // Nobody reads at all: true has ended before anything is written.
-        struct outcome_of_command r =
-            e2e_run(folder,
-                    "cd %s; timeout 60 bash -c '{ sleep 0.2; $BIN/sweetspot %s; echo $? >status; } | true'; cat status",
-                    folder, commands[i]);
+        struct outcome_of_command r = e2e_run(
+            folder, "cd %s; timeout 60 bash -c '{ sleep 0.2; $BIN/sweetspot %s; echo $? >status; } | true'; cat status",
+            folder, commands[i]);
         if (strcmp(r.out, "141\n") != 0) fail_msg("%s: status %s, and said: %s", commands[i], r.out, r.err);
         if (strstr(r.err, "cannot write")) fail_msg("%s: %s", commands[i], r.err);
         e2e_done(&r);

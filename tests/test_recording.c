@@ -23,8 +23,9 @@ static char *make_folder(const char *source_hash, bool final)
         json_object_set_new(space, "environment",
                             json_pack("{s:s, s:s}", "compiler", "nvrtc 13.0", "source_hash", source_hash));
     if (final)
-        json_object_set_new(space, "finals", json_pack("[{s:i, s:i, s:f, s:[]}]", "rounds", 40, "winner", 1, "when",
-                                                       1735732800.0, "entries"));
+        json_object_set_new(
+            space, "finals",
+            json_pack("[{s:i, s:i, s:f, s:[]}]", "rounds", 40, "winner", 1, "when", 1735732800.0, "entries"));
     assert_int_equal(json_dump_file(space, path, 0), 0);
     json_decref(space);
     free(path);
@@ -42,10 +43,11 @@ static void present_hash(const char *folder, char hash[HASH_TEXT_SIZE])
 // Tunes on `space` and writes the header; returns it. *check: what --check says, with its status.
 static char *header_of(const char *folder, const char *space, struct outcome_of_command *check)
 {
-    struct outcome_of_command r = e2e_run(folder,
-                                          "cd %s; rm -f job.db* best.h; $BIN/sweetspot tune job.cfg --device replay:%s "
-                                          "--store job.db -q >/dev/null && $BIN/sweetspot header job.cfg -s job.db -o -",
-                                          folder, space);
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd %s; rm -f job.db* best.h; $BIN/sweetspot tune job.cfg --device replay:%s "
+                "--store job.db -q >/dev/null && $BIN/sweetspot header job.cfg -s job.db -o -",
+                folder, space);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_write(folder, "best.h", r.out);
     free(r.err);
@@ -101,9 +103,9 @@ static void an_old_recording_without_a_hash_says_that_it_is_not_known(void **sta
     assert_int_equal(check.status, 1);
     e2e_expect(check.out, "source not recorded");
     e2e_done(&check);
-    struct outcome_of_command r =
-        e2e_run(folder, "cd %s; gcc -fsyntax-only -x c -DSWEETSPOT_SOURCE_HASH=$($BIN/sweetspot header job.cfg --hash) best.h",
-                folder);
+    struct outcome_of_command r = e2e_run(
+        folder, "cd %s; gcc -fsyntax-only -x c -DSWEETSPOT_SOURCE_HASH=$($BIN/sweetspot header job.cfg --hash) best.h",
+        folder);
     assert_int_equal(r.status, 1); // a build that asks stops
     e2e_done(&r);
     free(header);
@@ -119,8 +121,9 @@ static void export_and_import_carry_it_on(void **state)
     char *header = header_of(folder, "space.json", &check);
     e2e_done(&check);
     struct outcome_of_command r =
-        e2e_run(folder, "cd %s; $BIN/sweetspot export job.cfg -s job.db -o once.json && $BIN/sweetspot import "
-                        "once.json -o twice.json.gz && grep -o '\"environment\":[^}]*' once.json",
+        e2e_run(folder,
+                "cd %s; $BIN/sweetspot export job.cfg -s job.db -o once.json && $BIN/sweetspot import "
+                "once.json -o twice.json.gz && grep -o '\"environment\":[^}]*' once.json",
                 folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_expect(r.out, "\"source_hash\":\"0123456789abcdef0123456789abcdef\"");

@@ -5,7 +5,6 @@
 
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/cli/commands.h"
 #include "tuner/cli/completion.h"
 
 static const struct completion_shell *const shells[] = {&completion_bash, &completion_zsh, &completion_fish};
@@ -44,8 +43,8 @@ int cmd_completion(int argc, char **argv)
         free(text);
         return EXIT_USAGE;
     }
-    shells[i]->begin(stdout);
-    for (const struct command *command = commands; command->name; command++)
+    shells[i]->begin(stdout, completion_commands());
+    for (const struct command *command = completion_commands(); command->name; command++)
         options_visit(command->run, command->name, write_command,
                       &(struct completion_writer){shells[i], command->name});
     shells[i]->end(stdout);

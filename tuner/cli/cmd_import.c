@@ -54,7 +54,7 @@ static void print_summary(FILE *f, const struct recorded *r)
     for (size_t i = 0; i < r->trial_count; i++) counts[r->trials[i].status]++;
     for (size_t i = 0; i < r->parameter_count; i++) raw *= (double)r->parameters[i].count;
     fprintf(f, "job             %s on %s\n", r->job[0] ? r->job : "(unnamed)",
-           recorded_device_name(r)[0] ? recorded_device_name(r) : "an unknown device");
+            recorded_device_name(r)[0] ? recorded_device_name(r) : "an unknown device");
     fprintf(f, "parameters      %zu, %.0f combinations\n", r->parameter_count, raw);
     fprintf(f, "configurations  %zu:", r->trial_count);
     const char *separator = "";
@@ -70,8 +70,8 @@ static void print_summary(FILE *f, const struct recorded *r)
         return;
     }
     fprintf(f, "best            %s (median %s)\n                ",
-           show_time(r->trials[r->best].objective, best, sizeof best),
-           show_time(median_objective(r), median, sizeof median));
+            show_time(r->trials[r->best].objective, best, sizeof best),
+            show_time(median_objective(r), median, sizeof median));
     print_configuration(f, r, (size_t)r->best);
 }
 

@@ -85,11 +85,8 @@ static int limiter(struct limiting *l)
     }
     if (status) return status;
     char *cache = results_cache(l->source.session.job, l->cache);
-    struct single_run_options options = {.device = l->device,
-                                         .cache = cache,
-                                         .metrics = "full",
-                                         .rest = single_run_rest,
-                                         .say = candidate_spec_say};
+    struct single_run_options options = {
+        .device = l->device, .cache = cache, .metrics = "full", .rest = single_run_rest, .say = candidate_spec_say};
     status = single_run_open(&l->single, l->source.session.job, &options, &err);
     free(cache);
     if (status) return session_complain(status, &err);

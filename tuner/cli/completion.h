@@ -5,20 +5,25 @@
 
 #include <stdio.h>
 
+#include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 
 struct completion_shell {
     const char *name;
-    void (*begin)(FILE *);                                                     // before the commands
+    void (*begin)(FILE *, const struct command *commands);                    // before what is said of each
     void (*command)(FILE *, const char *command, const struct option_spec *); // one of them
     void (*end)(FILE *);
 };
 
 extern const struct completion_shell completion_bash, completion_zsh, completion_fish;
 
+// The table of commands, which holds `completion` itself and is therefore handed over from above, by main.
+void completion_set_commands(const struct command *);
+const struct command *completion_commands(void);
+
 // Every option that all commands have, besides those of their tables.
-#define COMPLETION_HELP                                                       \
-    {                                                                         \
+#define COMPLETION_HELP                                                            \
+    {                                                                              \
         .name = "help", .letter = 'h', .flag = NULL, .help = "print this and exit" \
     }
 

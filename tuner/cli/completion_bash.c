@@ -1,8 +1,7 @@
 // Completion for bash: one function, one case a command.
-#include "tuner/cli/commands.h"
 #include "tuner/cli/completion.h"
 
-static void begin(FILE *f)
+static void begin(FILE *f, const struct command *commands)
 {
     fputs("# bash completion for sweetspot, written by `sweetspot completion bash`.\n"
           "_sweetspot()\n{\n"
@@ -26,14 +25,20 @@ static void begin(FILE *f)
 static void put_value(FILE *f, const struct option_spec *spec)
 {
     switch (completion_value(spec)) {
-    case COMPLETION_FILE: fputs("kind=file", f); break;
-    case COMPLETION_FOLDER: fputs("kind=folder", f); break;
+    case COMPLETION_FILE:
+        fputs("kind=file", f);
+        break;
+    case COMPLETION_FOLDER:
+        fputs("kind=folder", f);
+        break;
     case COMPLETION_CHOICES:
         fputs("words='", f);
         for (size_t i = 0; spec->choices[i]; i++) fprintf(f, "%s%s", i ? " " : "", spec->choices[i]);
         fputs("'", f);
         break;
-    default: fputs("return", f); break;
+    default:
+        fputs("return", f);
+        break;
     }
 }
 

@@ -1,8 +1,7 @@
 // Completion for fish: one line an option.
-#include "tuner/cli/commands.h"
 #include "tuner/cli/completion.h"
 
-static void begin(FILE *f)
+static void begin(FILE *f, const struct command *commands)
 {
     fputs("# fish completion for sweetspot, written by `sweetspot completion fish`.\ncomplete -c sweetspot -f\n", f);
     for (const struct command *command = commands; command->name; command++) {

@@ -1,8 +1,7 @@
 // Completion for zsh: _arguments with one specification an option.
-#include "tuner/cli/commands.h"
 #include "tuner/cli/completion.h"
 
-static void begin(FILE *f)
+static void begin(FILE *f, const struct command *commands)
 {
     fputs("#compdef sweetspot\n# zsh completion for sweetspot, written by `sweetspot completion zsh`.\n"
           "_sweetspot()\n{\n    local -a commands\n    commands=(\n",
@@ -24,13 +23,19 @@ static void put_value(FILE *f, const struct option_spec *spec)
 {
     fprintf(f, "':%s:", spec->positional ? spec->name : spec->shown ? spec->shown : "VALUE");
     switch (completion_value(spec)) {
-    case COMPLETION_FILE: fputs("_files", f); break;
-    case COMPLETION_FOLDER: fputs("_files -/", f); break;
+    case COMPLETION_FILE:
+        fputs("_files", f);
+        break;
+    case COMPLETION_FOLDER:
+        fputs("_files -/", f);
+        break;
     case COMPLETION_CHOICES:
         for (size_t i = 0; spec->choices[i]; i++) fprintf(f, "%s%s", i ? " " : "(", spec->choices[i]);
         fputs(")", f);
         break;
-    default: fputs(" ", f); break;
+    default:
+        fputs(" ", f);
+        break;
     }
     fputs("'", f);
 }

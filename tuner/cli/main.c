@@ -8,6 +8,7 @@
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
+#include "tuner/cli/completion.h"
 
 #ifndef SWEETSPOT_VERSION
 #define SWEETSPOT_VERSION "0.1"
@@ -70,6 +71,7 @@ int main(int argc, char **argv)
 {
     // A command goes on when whoever reads its output has seen enough (`| head`), so that it does the rest of its work.
     signal(SIGPIPE, SIG_IGN);
+    completion_set_commands(commands);
     int status = run(argc, argv);
     // Results that did not reach the file or the pipe must not look like success.
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -59,9 +59,9 @@ extern const char *const format_names[]; // "table", "csv", "json", NULL
     {                                                                                                \
         .name = "JOB", .positional = true, .string = (target), .help = "job file (configs/NAME.cfg)" \
     }
-#define OPTION_STORE(target)                                                 \
-    {                                                                        \
-        .name = "store", .letter = 's', .string = (target), .shown = "FILE", \
+#define OPTION_STORE(target)                                                         \
+    {                                                                                \
+        .name = "store", .letter = 's', .string = (target), .shown = "FILE",         \
         .help = "the job's database (out/<job name>.db, here or above the job file)" \
     }
 #define OPTION_FORMAT(target)                                                         \

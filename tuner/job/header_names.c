@@ -8,7 +8,8 @@
 
 #include "tuner/base/text.h"
 
-// What the header may define: a star at the end stands for anything. tests/test_header.c holds whole headers against it.
+// What the header may define: a star at the end stands for anything. tests/test_header.c holds whole headers against
+// it.
 static const char *const taken[] = {
     // which device and which kernel
     "DEVICE", "DEVICE_*", "SECTION", "FIRST_SECTION", "KERNEL", "KERNELS",
@@ -26,7 +27,8 @@ const char *const header_stage_figures[] = {"registers",  "spill_bytes", "shared
 // Of C17 and C++20; `defined`, which no macro may be called.
 static const char keywords[] =
     " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class "
-    "co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype default "
+    "co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype "
+    "default "
     "defined delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int "
     "long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register "
     "reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast struct switch "
@@ -130,7 +132,8 @@ char *header_refuse_parameter(const struct job *job, size_t parameter)
     if (!reason && header_macro_taken(macro))
         reason = text_format("cannot be written: the job's header has a macro %s_%s of its own", upper, macro);
     if (!reason && stage)
-        reason = text_format("cannot be written: the job's header has a macro %s_%s for stage '%s'", upper, macro, stage);
+        reason =
+            text_format("cannot be written: the job's header has a macro %s_%s for stage '%s'", upper, macro, stage);
     for (size_t i = 0; i < parameter && !reason; i++)
         if (same_upper(space_parameter(job->space, i)->name, name))
             reason = text_format("would be the macro %s_%s of the job's header, as parameter '%s' is", upper, macro,
