@@ -5,9 +5,9 @@
 
 static const struct command *all;
 
-void completion_set_commands(const struct command *commands)
+void completion_set_commands(const struct command *table)
 {
-    all = commands;
+    all = table;
 }
 
 const struct command *completion_commands(void)

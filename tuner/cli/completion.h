@@ -10,7 +10,7 @@
 
 struct completion_shell {
     const char *name;
-    void (*begin)(FILE *, const struct command *commands);                    // before what is said of each
+    void (*begin)(FILE *, const struct command *all);                         // before what is said of each
     void (*command)(FILE *, const char *command, const struct option_spec *); // one of them
     void (*end)(FILE *);
 };

@@ -1,10 +1,10 @@
 // Completion for fish: one line an option.
 #include "tuner/cli/completion.h"
 
-static void begin(FILE *f, const struct command *commands)
+static void begin(FILE *f, const struct command *all)
 {
     fputs("# fish completion for sweetspot, written by `sweetspot completion fish`.\ncomplete -c sweetspot -f\n", f);
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct command *command = all; command->name; command++) {
         fprintf(f, "complete -c sweetspot -n __fish_use_subcommand -a %s -d ", command->name);
         completion_put_quoted(f, command->summary, "\\");
         fputs("\ncomplete -c sweetspot -n '__fish_seen_subcommand_from help' ", f);

@@ -1,12 +1,12 @@
 // Completion for zsh: _arguments with one specification an option.
 #include "tuner/cli/completion.h"
 
-static void begin(FILE *f, const struct command *commands)
+static void begin(FILE *f, const struct command *all)
 {
     fputs("#compdef sweetspot\n# zsh completion for sweetspot, written by `sweetspot completion zsh`.\n"
           "_sweetspot()\n{\n    local -a commands\n    commands=(\n",
           f);
-    for (const struct command *command = commands; command->name; command++) {
+    for (const struct command *command = all; command->name; command++) {
         fprintf(f, "        %s:", command->name);
         completion_put_quoted(f, command->summary, ":\\");
         fputc('\n', f);
