@@ -213,7 +213,8 @@ static int write_header(const struct header_options *o, struct session *session,
     }
     if (!output_is_stdout(path)) printf("%s\n", path);
     if (!present_hash(session->job, hash) && source_trouble(json_array_get(fresh, 0), hash))
-        fprintf(stderr, "sweetspot: %s; the header says so\n", source_trouble(json_array_get(fresh, 0), hash));
+        fprintf(stderr, "sweetspot: %s; the header is for what was measured\n",
+                source_trouble(json_array_get(fresh, 0), hash));
     size_t devices = header_devices(sections);
     if (devices > 1) fprintf(stderr, "sweetspot: the header holds %zu devices\n", devices);
 out:

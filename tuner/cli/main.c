@@ -75,7 +75,8 @@ int main(int argc, char **argv)
     int status = run(argc, argv);
     // Results that did not reach the file or the pipe must not look like success.
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        if (output_stdout_closed()) return 128 + SIGPIPE; // what a shell says of a command that the signal ends
+        // What a shell says of a command that the signal ends.
+        if (output_stdout_closed()) return status == EXIT_DONE ? 128 + SIGPIPE : status;
         fprintf(stderr, "sweetspot: cannot write the output: %s\n", strerror(errno));
         if (status == EXIT_DONE) status = EXIT_ENVIRONMENT;
     }
