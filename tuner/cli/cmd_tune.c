@@ -84,14 +84,18 @@ int cmd_tune(int argc, char **argv)
         {.name = "quiet", .letter = 'q', .flag = &o->quiet, .help = "no progress on stderr"},
         OPTION_END,
     };
-    int status = options_parse(specs,
-                               "Searches for the best configuration: compiles, verifies, times and counts candidates, "
-                               "commits each, and decides the winner "
-                               "in a final against the libraries. Run it again to go on. Ctrl-C finishes the trial in "
-                               "flight and stops. Several jobs are "
-                               "tuned one after another, each beginning with the others' winners, the time going where "
-                               "the last of it gained most.",
-                               argc, argv);
+    int status =
+        options_parse(specs,
+                      "Searches for the best configuration: compiles, verifies, times and counts candidates, "
+                      "commits each, and decides the winner "
+                      "in a final against the libraries. Run it again to go on. Ctrl-C finishes the trial in "
+                      "flight and stops. Several jobs are "
+                      "tuned one after another, each beginning with the others' winners, the time going where "
+                      "the last of it gained most. Results go to the folder out: that of the current folder, or "
+                      "of the nearest folder above the job file that has the job's store; for a new job, that of "
+                      "the current folder if the job file lies in or below it or came with the program, else the "
+                      "nearest above the job file, or a new one beside it.",
+                      argc, argv);
     free(names);
     free(help);
     if (status >= 0) return status;
