@@ -119,6 +119,38 @@ $(BIN)/sweetspot-gpu: $(BUILD)/tuner/gpu/main_gpu.o $(GPU_LIBRARY) \
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -Wl,-rpath,$(CUDA_LIB) -ljansson -ldl -lm -lpthread
 
+# Installing -------------------------------------------------------------------------------------
+
+PREFIX ?= /usr/local
+# Everything lies under PREFIX, and the programs find it from where they are: the folder can be moved as a whole.
+ROOT = $(DESTDIR)$(PREFIX)
+SHARE = $(ROOT)/share
+DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
+COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
+  $(SHARE)/fish/vendor_completions.d/sweetspot.fish
+FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(BIN)/sweetspot --version | sed 's/.* //')|"
+
+.PHONY: install
+install: all
+	@echo "install into $(ROOT)"
+	@install -d $(ROOT)/bin $(ROOT)/libexec/sweetspot $(SHARE)/man/man1 $(SHARE)/doc/sweetspot $(SHARE)/pkgconfig \
+	  $(SHARE)/cmake/sweetspot $(dir $(COMPLETIONS)) $(addprefix $(SHARE)/sweetspot/,$(sort $(dir $(DATA))))
+	@install -m 755 $(BIN)/sweetspot $(ROOT)/bin
+	@install -m 755 $(filter-out %/sweetspot,$(PROGRAMS)) $(ROOT)/libexec/sweetspot
+	@for file in $(DATA); do install -m 644 $$file $(SHARE)/sweetspot/$$file || exit 1; done
+	@install -m 644 docs/sweetspot.1 $(SHARE)/man/man1
+	@install -m 644 README.md LICENSE docs/judge.md $(SHARE)/doc/sweetspot
+	@install -m 644 $(wildcard docs/cmake/*.cmake) $(SHARE)/cmake/sweetspot
+	@$(FILL) docs/cmake/sweetspotConfigVersion.cmake.in >$(SHARE)/cmake/sweetspot/sweetspotConfigVersion.cmake
+	@$(FILL) docs/sweetspot.pc.in >$(SHARE)/pkgconfig/sweetspot.pc
+	@set -- bash zsh fish; for file in $(COMPLETIONS); do \
+	  $(BIN)/sweetspot completion $$1 >$$file || exit 1; shift; done
+
+.PHONY: uninstall
+uninstall:
+	rm -rf $(ROOT)/libexec/sweetspot $(SHARE)/sweetspot $(SHARE)/cmake/sweetspot $(SHARE)/doc/sweetspot
+	rm -f $(ROOT)/bin/sweetspot $(SHARE)/man/man1/sweetspot.1 $(SHARE)/pkgconfig/sweetspot.pc $(COMPLETIONS)
+
 # Tests ------------------------------------------------------------------------------------------
 
 $(TESTS): $(BIN)/%: $(BUILD)/tests/%.o $(GPU_LIBRARY) $(LIBRARY)
@@ -234,6 +266,7 @@ help:
 	@echo 'make test-gpu       tests that need a GPU'
 	@echo 'make layers         check which folder includes what'
 	@echo 'make circles        check that the files of a folder call each other in one direction'
+	@echo 'make install        into PREFIX (now $(PREFIX)), below DESTDIR; make uninstall takes it away again'
 	@echo 'make all | clean | format'
 	@echo 'DEADLINE=300: seconds a test program may take; JOBS=2: how many run at once'
 	@echo 'WERROR=1 makes warnings errors; CUDA_HOME=... chooses the toolkit (now $(CUDA_HOME))'

@@ -125,7 +125,7 @@ static void help_is_made_of_the_same_table(void **state)
         "  JOB                     job file (configs/NAME.cfg)\n"
         "  MORE                    another one\n\n"
         "Options:\n"
-        "  -s, --store FILE        the job's database (out/<job name>.db)\n"
+        "  -s, --store FILE        the job's database (out/<job name>.db, here or above the job file)\n"
         "  -f, --format table|csv|json\n"
         "                          how results are printed (table)\n"
         "  -g, --flag              a flag\n"

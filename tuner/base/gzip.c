@@ -2,7 +2,6 @@
 #include "tuner/base/gzip.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
+
+#include "tuner/base/output_file.h"
 
 static const size_t most_bytes = (size_t)4 << 30;
 
@@ -64,26 +65,27 @@ int gzip_write_file(const char *path, const char *data, size_t size, struct erro
 {
     size_t length = strlen(path);
     bool packed = length > 3 && strcmp(path + length - 3, ".gz") == 0;
-    char *temporary = malloc(length + 32);
-    if (!temporary) abort();
-    snprintf(temporary, length + 32, "%s.%ld.tmp", path, (long)getpid());
-    gzFile file = gzopen(temporary, packed ? "wb9" : "wbT");
-    if (!file) {
-        error_set(err, "cannot write '%s': %s", path, strerror(errno ? errno : ENOMEM));
-        free(temporary);
-        return -1;
+    struct output_file out;
+    if (output_file_open(&out, path, err)) return -1;
+    if (out.fd < 0) {
+        fwrite(data, 1, size, stdout); // what fails there is told once, at the program's end
+        return 0;
     }
-    int result = 0;
+    int copy = dup(out.fd), result = 0;
+    gzFile file = copy < 0 ? NULL : gzdopen(copy, packed ? "wb9" : "wbT");
+    if (!file) {
+        result = error_set(err, "cannot write '%s': %s", path, strerror(errno ? errno : ENOMEM));
+        if (copy >= 0) close(copy);
+    }
     for (size_t done = 0; done < size && result == 0;) {
         unsigned n = size - done < 1 << 30 ? (unsigned)(size - done) : 1 << 30;
         if (gzwrite(file, data + done, n) != (int)n)
             result = error_set(err, "cannot write '%s': %s", path, reason(file, errno));
         done += n;
     }
-    if (gzclose(file) != Z_OK && result == 0) result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
-    if (result == 0 && rename(temporary, path) < 0)
+    if (file && gzclose(file) != Z_OK && result == 0)
         result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
-    if (result < 0) unlink(temporary);
-    free(temporary);
+    struct error why = {""};
+    if (output_file_close(&out, result == 0, &why) && result == 0) result = error_set(err, "%s", why.message);
     return result;
 }

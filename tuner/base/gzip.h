@@ -10,7 +10,7 @@
 // message: cannot be read, is damaged or cut off, or is larger than 4 GiB when unpacked.
 char *gzip_read_file(const char *path, size_t *size, struct error *);
 
-// Writes a file under a temporary name beside it and renames it, packed when `path` ends in ".gz". -1 with a message.
+// Writes a file as output_file.h says, packed when `path` ends in ".gz". -1 with a message.
 int gzip_write_file(const char *path, const char *data, size_t size, struct error *);
 
 #endif

@@ -45,6 +45,8 @@
 //       "libraries":{"cublas":"13.0.2"}|{"missing":"why not"},"nvml":true,
 //       "counters":{"available":true,"chip":"gh100","reason":"","missing":[".."],
 //         "metrics":[{"key":"icache_misses","metric":"sm__...","unit":"..","description":".."}]}}
+//     Where a recording answers: "replayed":true,"recording":{"source_hash":"..32 hex.."|"","rounds":40,"when":..}: the
+//     source that was measured, and of its own final how many rounds it had and when it was (0: it has none).
 //     With "counters":false CUPTI is not loaded, and the answer has no "counters": loading takes 0.9 s and makes every
 //     later launch 0.5 us longer.
 //

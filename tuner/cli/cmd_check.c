@@ -12,6 +12,7 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
+#include "tuner/cli/results.h"
 #include "tuner/cli/session.h"
 #include "tuner/run/request.h"
 #include "tuner/run/worker.h"
@@ -171,7 +172,9 @@ int cmd_check(int argc, char **argv)
     if (op) printf("verified against %s by %s; bound: %s\n", op->name, job->reference.by, op->bound);
     if (job_compute_class(job)) printf("compute class: %s\n", job_compute_class(job));
     if (!status && compile > 0) {
-        int64_t failed = compile_samples(job, compile, arch, cache ? cache : "out/cache", &err);
+        char *folder = results_cache(job, cache);
+        int64_t failed = compile_samples(job, compile, arch, folder, &err);
+        free(folder);
         if (failed < 0) fprintf(stderr, "sweetspot: %s\n", err.message);
         status = failed < 0 ? EXIT_ENVIRONMENT : failed ? EXIT_NOTHING : 0;
     }

@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "tuner/base/memory.h"
+#include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
+#include "tuner/cli/results.h"
 #include "tuner/cli/session.h"
 #include "tuner/compile/source.h"
 #include "tuner/output/header.h"
@@ -39,6 +41,17 @@ static int print_hash(const struct job *job)
     return status;
 }
 
+// What is to be said of a section's template, whose hash is now `hash`; NULL: it is the one that was measured.
+static const char *source_trouble(const json_t *section, const char *hash)
+{
+    const char *measured = json_get_string(section, "source_hash", "");
+    bool replayed = json_get_bool(section, "replayed", false);
+    if (!*measured) return "source not recorded: which version of the template was measured is not known";
+    if (!strcmp(measured, hash)) return NULL;
+    return replayed ? "the template is not the one that was measured when the results were recorded"
+                    : "the template has changed since it was tuned";
+}
+
 // A line a section; EXIT_NOTHING when one was tuned on another template than there is now.
 static int check_header(const struct job *job, const char *path)
 {
@@ -57,12 +70,10 @@ static int check_header(const struct job *job, const char *path)
     json_array_foreach(sections, i, section)
     {
         bool other_job = strcmp(json_get_string(section, "job", ""), job->name) != 0;
-        bool same = !other_job && !strcmp(json_get_string(section, "source_hash", ""), hash);
+        const char *trouble = other_job ? "is the header of another job" : source_trouble(section, hash);
         printf("%s: %s: %s\n", path, json_get_string(section, "device", "?"),
-               same        ? "the template is the one that was tuned"
-               : other_job ? "is the header of another job"
-                           : "the template has changed since it was tuned");
-        if (!same) status = EXIT_NOTHING;
+               trouble ? trouble : "the template is the one that was tuned");
+        if (trouble) status = EXIT_NOTHING;
     }
     json_decref(sections);
     return status;
@@ -109,6 +120,15 @@ static char **tied_configurations(struct session *session, const struct final *f
     return ties;
 }
 
+// The times of the section are those of a recording, and as old.
+static void add_recording(json_t *section, const json_t *recording)
+{
+    int64_t when = (int64_t)json_get_number(recording, "when", 0);
+    json_object_set_new(section, "replayed", json_true());
+    json_object_set_new(section, "recorded_rounds", json_integer(json_get_integer(recording, "rounds", 0)));
+    if (when > 0) json_object_set_new(section, "when", json_integer(when));
+}
+
 // The section of one trial, which is kernel number `kernel` of the final.
 static json_t *make_section(struct session *session, int64_t id, const struct final *final, size_t kernel, char **ties,
                             int *status)
@@ -122,6 +142,7 @@ static json_t *make_section(struct session *session, int64_t id, const struct fi
     if (!found)
         section = header_section(session->job, &session->environment, &trial, final, kernel, (const char *const *)ties,
                                  prefix, &err);
+    if (section && session->replayed) add_recording(section, session->recording);
     json_t *sanitized = section ? session_trial_document(session, id, SANITIZED_DOCUMENT) : NULL;
     char *words = sanitized_words(sanitized);
     if (words) json_object_set_new(section, "sanitizers", json_string(words));
@@ -174,7 +195,7 @@ static int write_header(const struct header_options *o, struct session *session,
     if (status) return status;
     json_t *fresh = make_sections(session, &status), *sections = NULL;
     if (!fresh) goto out;
-    sections = header_read(path, &err);
+    sections = output_is_stream(path) ? json_array() : header_read(path, &err); // nothing to merge with in a pipe
     if (!sections || header_merge(sections, fresh, &err)) {
         if (!o->force) {
             fprintf(stderr, "sweetspot: %s; it is left as it is (--force writes over it, or give another --output)\n",
@@ -190,9 +211,10 @@ static int write_header(const struct header_options *o, struct session *session,
         status = session_complain(failed == HEADER_COLLISION ? EXIT_USAGE : EXIT_ENVIRONMENT, &err);
         goto out;
     }
-    printf("%s\n", path);
-    if (!present_hash(session->job, hash) && strcmp(hash, session->environment.source_hash) != 0)
-        fprintf(stderr, "sweetspot: the template has changed since it was tuned; the header is for the older one\n");
+    if (!output_is_stdout(path)) printf("%s\n", path);
+    if (!present_hash(session->job, hash) && source_trouble(json_array_get(fresh, 0), hash))
+        fprintf(stderr, "sweetspot: %s; the header is for what was measured\n",
+                source_trouble(json_array_get(fresh, 0), hash));
     size_t devices = header_devices(sections);
     if (devices > 1) fprintf(stderr, "sweetspot: the header holds %zu devices\n", devices);
 out:
@@ -211,7 +233,7 @@ int cmd_header(int argc, char **argv)
          .letter = 'o',
          .string = &o.output,
          .shown = "FILE",
-         .help = "the header to write (out/include/<job name>_best.h)"},
+         .help = "the header to write; -: standard output (out/include/<job name>_best.h)"},
         {.name = "check",
          .string = &o.check,
          .shown = "FILE",
@@ -239,9 +261,10 @@ int cmd_header(int argc, char **argv)
     }
     status = session_open(&session, o.job, o.store);
     if (!status) {
-        char *identifier = header_identifier(session.job->name);
-        char *path = o.output ? text_copy(o.output) : text_format("out/include/%s_best.h", identifier);
+        char *identifier = header_identifier(session.job->name), *folder = results_folder(session.job);
+        char *path = o.output ? text_copy(o.output) : text_format("%s/include/%s_best.h", folder, identifier);
         status = write_header(&o, &session, path);
+        free(folder);
         free(path);
         free(identifier);
     }

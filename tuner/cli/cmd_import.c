@@ -7,24 +7,25 @@
 #include <string.h>
 
 #include "tuner/base/memory.h"
+#include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/output/finals.h"
 #include "tuner/recorded/recorded.h"
 
-static void print_configuration(const struct recorded *r, size_t trial)
+static void print_configuration(FILE *f, const struct recorded *r, size_t trial)
 {
     const uint16_t *config = r->configs + trial * r->parameter_count;
     for (size_t i = 0; i < r->parameter_count; i++) {
         const struct recorded_parameter *p = &r->parameters[i];
-        printf("%s%s=", i ? "," : "", p->name);
+        fprintf(f, "%s%s=", i ? "," : "", p->name);
         if (p->integers)
-            printf("%" PRId64, p->integers[config[i]]);
+            fprintf(f, "%" PRId64, p->integers[config[i]]);
         else
-            printf("%s", p->texts[config[i]]);
+            fprintf(f, "%s", p->texts[config[i]]);
     }
-    putchar('\n');
+    fputc('\n', f);
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -45,33 +46,33 @@ static double median_objective(const struct recorded *r)
     return median;
 }
 
-static void print_summary(const struct recorded *r)
+static void print_summary(FILE *f, const struct recorded *r)
 {
     size_t counts[STATUS_COUNT] = {0};
     char best[32], median[32];
     double raw = 1;
     for (size_t i = 0; i < r->trial_count; i++) counts[r->trials[i].status]++;
     for (size_t i = 0; i < r->parameter_count; i++) raw *= (double)r->parameters[i].count;
-    printf("job             %s on %s\n", r->job[0] ? r->job : "(unnamed)",
-           recorded_device_name(r)[0] ? recorded_device_name(r) : "an unknown device");
-    printf("parameters      %zu, %.0f combinations\n", r->parameter_count, raw);
-    printf("configurations  %zu:", r->trial_count);
+    fprintf(f, "job             %s on %s\n", r->job[0] ? r->job : "(unnamed)",
+            recorded_device_name(r)[0] ? recorded_device_name(r) : "an unknown device");
+    fprintf(f, "parameters      %zu, %.0f combinations\n", r->parameter_count, raw);
+    fprintf(f, "configurations  %zu:", r->trial_count);
     const char *separator = "";
     for (int s = 0; s < STATUS_COUNT; s++) {
         if (!counts[s]) continue;
-        printf("%s %zu %s", separator, counts[s], status_name((enum trial_status)s));
+        fprintf(f, "%s %zu %s", separator, counts[s], status_name((enum trial_status)s));
         separator = ",";
     }
-    printf("\nfailures        %zu\n", r->trial_count - counts[STATUS_OK] - counts[STATUS_SLOW]);
-    printf("counters        %zu\n", r->metric_count);
+    fprintf(f, "\nfailures        %zu\n", r->trial_count - counts[STATUS_OK] - counts[STATUS_SLOW]);
+    fprintf(f, "counters        %zu\n", r->metric_count);
     if (r->best < 0) {
-        printf("best            none worked\n");
+        fprintf(f, "best            none worked\n");
         return;
     }
-    printf("best            %s (median %s)\n                ",
-           show_time(r->trials[r->best].objective, best, sizeof best),
-           show_time(median_objective(r), median, sizeof median));
-    print_configuration(r, (size_t)r->best);
+    fprintf(f, "best            %s (median %s)\n                ",
+            show_time(r->trials[r->best].objective, best, sizeof best),
+            show_time(median_objective(r), median, sizeof median));
+    print_configuration(f, r, (size_t)r->best);
 }
 
 int cmd_import(int argc, char **argv)
@@ -86,7 +87,7 @@ int cmd_import(int argc, char **argv)
          .letter = 'o',
          .string = &output,
          .shown = "FILE",
-         .help = "the file to write, packed when its name ends in .gz (none)"},
+         .help = "the file to write, packed when its name ends in .gz; -: standard output (none)"},
         OPTION_END,
     };
     int status = options_parse(
@@ -101,12 +102,12 @@ int cmd_import(int argc, char **argv)
     for (size_t i = 0; i < recorded->unknown_count; i++)
         fprintf(stderr, "sweetspot: %s: the column '%s' is not known and is left out\n", input,
                 recorded->unknown_columns[i]);
-    print_summary(recorded);
+    print_summary(output && output_is_stdout(output) ? stderr : stdout, recorded); // one of them on each
     status = recorded->best < 0 ? EXIT_NOTHING : EXIT_DONE;
     if (output && recorded_write(recorded, output, &err)) {
         fprintf(stderr, "sweetspot: %s\n", err.message);
         status = EXIT_ENVIRONMENT;
-    } else if (output) {
+    } else if (output && !output_is_stdout(output)) {
         fprintf(stderr, "sweetspot: written to %s\n", output);
     }
     recorded_free(recorded);

@@ -10,6 +10,7 @@
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
+#include "tuner/cli/results.h"
 #include "tuner/output/judgement.h"
 
 struct judge_options {
@@ -129,12 +130,14 @@ static int open_and_judge(const struct judge_options *o)
     if (!status && o->entry) status = replace_entry(source.session.job, o->entry);
     if (!status) status = check_job(o, source.session.job);
     if (!status) {
+        char *cache = results_cache(source.session.job, o->cache);
         struct single_run_options options = {.device = o->device,
-                                             .cache = o->cache ? o->cache : "out/cache",
+                                             .cache = cache,
                                              .metrics = o->no_counters ? NULL : "full",
                                              .baselines = true,
                                              .say = candidate_spec_say};
         status = single_run_open(&single, source.session.job, &options, &err);
+        free(cache);
         if (status) session_complain(status, &err);
     }
     if (!status) status = judge(o, &source, single, &spec);

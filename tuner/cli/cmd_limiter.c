@@ -9,6 +9,7 @@
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
+#include "tuner/cli/results.h"
 #include "tuner/output/limiter.h"
 #include "tuner/output/profile.h"
 #include "tuner/run/explain.h"
@@ -83,12 +84,11 @@ static int limiter(struct limiting *l)
         status = EXIT_USAGE;
     }
     if (status) return status;
-    struct single_run_options options = {.device = l->device,
-                                         .cache = l->cache ? l->cache : "out/cache",
-                                         .metrics = "full",
-                                         .rest = single_run_rest,
-                                         .say = candidate_spec_say};
+    char *cache = results_cache(l->source.session.job, l->cache);
+    struct single_run_options options = {
+        .device = l->device, .cache = cache, .metrics = "full", .rest = single_run_rest, .say = candidate_spec_say};
     status = single_run_open(&l->single, l->source.session.job, &options, &err);
+    free(cache);
     if (status) return session_complain(status, &err);
     status = measure(l);
     if (status) return status;

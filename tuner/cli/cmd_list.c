@@ -27,7 +27,7 @@ int cmd_list(int argc, char **argv)
     for (size_t i = 0; i < KINDS; i++) names[i] = kinds[i].name;
     char *all = text_join(names, ", "), *help = text_format("what to list: %s", all);
     const struct option_spec specs[] = {
-        {.name = "KIND", .positional = true, .string = &kind, .help = help},
+        {.name = "KIND", .positional = true, .string = &kind, .choices = names, .help = help},
         {.name = "NAME",
          .positional = true,
          .optional = true,

@@ -10,6 +10,7 @@
 #include "tuner/cli/candidate_spec.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
+#include "tuner/cli/results.h"
 #include "tuner/output/findings.h"
 #include "tuner/output/profile.h"
 #include "tuner/run/explain.h"
@@ -97,7 +98,7 @@ static int profile(struct profiling *p)
     int status = candidate_spec_read(&p->source, p->o.trial ? p->o.trial : "best", &p->spec);
     if (!status && p->o.against) status = candidate_spec_read(&p->source, p->o.against, &p->other);
     if (status) return status;
-    char *cache = p->o.cache ? text_copy(p->o.cache) : text_copy("out/cache");
+    char *cache = results_cache(job, p->o.cache);
     struct single_run_options options = {.device = p->o.device,
                                          .cache = cache,
                                          .metrics = p->o.no_counters ? NULL : "full",

@@ -144,7 +144,7 @@ static int gather(struct status *status)
     char hash[HASH_TEXT_SIZE];
     bool changed =
         !source_hash(session->job->source, session->job->includes, session->job->include_count, hash, NULL, NULL) &&
-        strcmp(hash, environment->source_hash) != 0;
+        *environment->source_hash && strcmp(hash, environment->source_hash) != 0;
     const struct {
         const char *key;
         json_t *value;
@@ -155,6 +155,7 @@ static int gather(struct status *status)
         {"driver", json_string(environment->driver)},
         {"compiler", json_string(environment->compiler)},
         {"source_changed", json_boolean(changed)},
+        {"replayed", json_boolean(session->replayed)},
         {"tuned_by_process", json_integer(store_holder(session->store))},
         {"configurations", json_real(floor((double)space_size(session->job->space)))},
         {"trials_total", json_integer(total)},
@@ -252,7 +253,10 @@ static void print_table(const struct status *status)
     print_runs(status);
     long holder = (long)json_get_integer(report, "tuned_by_process", 0);
     if (json_get_bool(report, "source_changed", false))
-        printf("%-15sthe template has changed since these trials: the next run begins anew\n", "note");
+        printf("%-15s%s\n", "note",
+               json_get_bool(report, "replayed", false)
+                   ? "these are recorded trials, of another version of the template"
+                   : "the template has changed since these trials: the next run begins anew");
     if (holder) {
         printf("%-15sprocess %ld is tuning it now\n", "running", holder);
     } else {

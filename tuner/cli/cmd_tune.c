@@ -7,6 +7,7 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
+#include "tuner/cli/session.h"
 #include "tuner/cli/suite.h"
 #include "tuner/cli/tune_request.h"
 
@@ -83,14 +84,18 @@ int cmd_tune(int argc, char **argv)
         {.name = "quiet", .letter = 'q', .flag = &o->quiet, .help = "no progress on stderr"},
         OPTION_END,
     };
-    int status = options_parse(specs,
-                               "Searches for the best configuration: compiles, verifies, times and counts candidates, "
-                               "commits each, and decides the winner "
-                               "in a final against the libraries. Run it again to go on. Ctrl-C finishes the trial in "
-                               "flight and stops. Several jobs are "
-                               "tuned one after another, each beginning with the others' winners, the time going where "
-                               "the last of it gained most.",
-                               argc, argv);
+    int status =
+        options_parse(specs,
+                      "Searches for the best configuration: compiles, verifies, times and counts candidates, "
+                      "commits each, and decides the winner "
+                      "in a final against the libraries. Run it again to go on. Ctrl-C finishes the trial in "
+                      "flight and stops. Several jobs are "
+                      "tuned one after another, each beginning with the others' winners, the time going where "
+                      "the last of it gained most. Results go to the folder out: that of the current folder, or "
+                      "of the nearest folder above the job file that has the job's store; for a new job, that of "
+                      "the current folder if the job file lies in or below it or came with the program, else the "
+                      "nearest above the job file, or a new one beside it.",
+                      argc, argv);
     free(names);
     free(help);
     if (status >= 0) return status;
@@ -102,7 +107,9 @@ int cmd_tune(int argc, char **argv)
     request.options.counters = !no_counters;
     request.options.final = !no_final;
     struct stat about;
-    if (paths.count > 1 || (!stat(paths.items[0], &about) && S_ISDIR(about.st_mode)))
-        return suite_tune(&paths, &request);
+    char *path = session_job_path(paths.items[0]);
+    bool folder = !stat(path, &about) && S_ISDIR(about.st_mode);
+    free(path);
+    if (paths.count > 1 || folder) return suite_tune(&paths, &request);
     return tune_path(paths.items[0], &request, NULL);
 }

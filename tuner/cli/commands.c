@@ -22,6 +22,7 @@ const struct command commands[] = {
     {"metrics", cmd_metrics, "list the hardware counters of a chip"},
     {"devices", cmd_devices, "list the GPUs that can be tuned for"},
     {"doctor", cmd_doctor, "what works on this machine, and how to mend the rest"},
+    {"completion", cmd_completion, "print what completes command lines in bash, zsh or fish"},
     {NULL, NULL, NULL},
 };
 const size_t command_count = sizeof commands / sizeof *commands - 1;

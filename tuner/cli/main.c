@@ -1,11 +1,14 @@
 // sweetspot: finds the fastest configuration of a CUDA kernel. Here only the choice of the command.
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
+#include "tuner/cli/completion.h"
 
 #ifndef SWEETSPOT_VERSION
 #define SWEETSPOT_VERSION "0.1"
@@ -18,7 +21,7 @@ static void print_help(FILE *file)
             "Finds the fastest configuration of a CUDA kernel, proves it correct, and writes it as a C header.\n\n"
             "Commands:\n");
     for (const struct command *command = commands; command->name; command++)
-        fprintf(file, "  %-10s%s\n", command->name, command->summary);
+        fprintf(file, "  %-12s%s\n", command->name, command->summary);
     fprintf(file, "\nOptions:\n"
                   "  -h, --help      print this and exit\n"
                   "      --version   print the version and exit\n\n"
@@ -66,9 +69,14 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    // A command goes on when whoever reads its output has seen enough (`| head`), so that it does the rest of its work.
+    signal(SIGPIPE, SIG_IGN);
+    completion_set_commands(commands);
     int status = run(argc, argv);
     // Results that did not reach the file or the pipe must not look like success.
     if (fflush(stdout) != 0 || ferror(stdout)) {
+        // What a shell says of a command that the signal ends.
+        if (output_stdout_closed()) return status == EXIT_DONE ? 128 + SIGPIPE : status;
         fprintf(stderr, "sweetspot: cannot write the output: %s\n", strerror(errno));
         if (status == EXIT_DONE) status = EXIT_ENVIRONMENT;
     }

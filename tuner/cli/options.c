@@ -198,8 +198,29 @@ static int parse_positional(const struct option_spec **next, const char *command
     return -1;
 }
 
+// Commands keep their tables to themselves; whoever wants to see one waits here for it to be parsed by.
+static struct {
+    options_visitor *visit;
+    void *user;
+} waiting;
+
+void options_visit(int (*run)(int argc, char **argv), const char *command, options_visitor *visit, void *user)
+{
+    char *name = text_copy(command);
+    waiting.visit = visit;
+    waiting.user = user;
+    run(1, (char *[]){name, NULL});
+    free(name);
+}
+
 int options_parse(const struct option_spec *specs, const char *description, int argc, char **argv)
 {
+    if (waiting.visit) {
+        options_visitor *visit = waiting.visit;
+        waiting.visit = NULL;
+        visit(waiting.user, specs, description);
+        return EXIT_DONE;
+    }
     const struct option_spec *next = specs; // positional argument awaited
     bool only_positional = false;
     for (int i = 1; i < argc; i++) {

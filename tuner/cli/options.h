@@ -45,7 +45,7 @@ struct option_spec {
     double *seconds;            // duration: 90s, 8h, 1h30m (text_duration)
     int *choice;                // index into choices
     struct option_list *list;   // repeatable string
-    const char *const *choices; // NULL-terminated
+    const char *const *choices; // NULL-terminated; of a string the usual values, which completion offers
     int64_t low, high;
     const char *shown; // the value's name in --help ("FILE"); choices show themselves
     const char *help;  // one line, begins in lower case, no full stop; states the default
@@ -59,10 +59,10 @@ extern const char *const format_names[]; // "table", "csv", "json", NULL
     {                                                                                                \
         .name = "JOB", .positional = true, .string = (target), .help = "job file (configs/NAME.cfg)" \
     }
-#define OPTION_STORE(target)                                                 \
-    {                                                                        \
-        .name = "store", .letter = 's', .string = (target), .shown = "FILE", \
-        .help = "the job's database (out/<job name>.db)"                     \
+#define OPTION_STORE(target)                                                         \
+    {                                                                                \
+        .name = "store", .letter = 's', .string = (target), .shown = "FILE",         \
+        .help = "the job's database (out/<job name>.db, here or above the job file)" \
     }
 #define OPTION_FORMAT(target)                                                         \
     {                                                                                 \
@@ -77,6 +77,10 @@ extern const char *const format_names[]; // "table", "csv", "json", NULL
 // Parses argv[1..]; argv[0] is the command's name. Returns -1 when the command may go on; otherwise what it returns at
 // once: 0 after --help (printed on stdout), EXIT_USAGE after a mistake (message with the nearest name on stderr).
 int options_parse(const struct option_spec *, const char *description, int argc, char **argv);
+
+// Calls `visit` with the table of a command instead of running it: the table lives during the call alone.
+typedef void options_visitor(void *user, const struct option_spec *, const char *description);
+void options_visit(int (*run)(int argc, char **argv), const char *command, options_visitor *visit, void *user);
 
 // The help text of one command, as --help prints it.
 void options_help(const struct option_spec *, const char *command, const char *description);

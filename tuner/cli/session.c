@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/installation.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/cli/results.h"
 
 static void print_mistakes(const char *path, const struct mistakes *m, const char *kind)
 {
@@ -27,7 +29,14 @@ int session_complain(int status, const struct error *err)
     return status;
 }
 
-int session_load_job(const char *path, struct job **out)
+char *session_job_path(const char *path)
+{
+    bool ours = access(path, F_OK) && !strncmp(path, "configs/", 8);
+    char *installed = ours ? installation_data(path) : NULL;
+    return installed ? installed : text_copy(path);
+}
+
+static int load_job(const char *path, struct job **out)
 {
     struct mistakes mistakes = {0};
     if (!job_load(path, out, &mistakes)) {
@@ -40,9 +49,20 @@ int session_load_job(const char *path, struct job **out)
     return EXIT_USAGE;
 }
 
+int session_load_job(const char *path, struct job **out)
+{
+    char *found = session_job_path(path);
+    int status = load_job(found, out);
+    free(found);
+    return status;
+}
+
 char *session_store_path(const struct job *job, const char *given)
 {
-    return given ? text_copy(given) : text_format("out/%s.db", job->name);
+    if (given) return text_copy(given);
+    char *folder = results_folder(job), *path = text_format("%s/%s.db", folder, job->name);
+    free(folder);
+    return path;
 }
 
 int session_open(struct session *session, const char *job_path, const char *store_path)
@@ -73,6 +93,11 @@ int session_open(struct session *session, const char *job_path, const char *stor
         return EXIT_USAGE;
     }
     session->device = session_document(session, "device", NULL);
+    if (json_get_bool(session->device, "replayed", false)) {
+        session->replayed = true;
+        session->recording = json_object_get(session->device, "recording");
+        session->environment.source_hash = json_get_string(session->recording, "source_hash", "");
+    }
     return 0;
 }
 

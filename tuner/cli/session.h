@@ -14,18 +14,26 @@ struct session {
     struct job *job;
     char *store_path;
     struct store *store;
-    struct environment environment; // the one used last; current in the store. Lives as long as the store
-    json_t *device;                 // the newest "device" document, or NULL
+    // The one used last; current in the store. Lives as long as the session. Of trials that were replayed, source_hash
+    // is the recording's, "" where it has none: nothing else was measured.
+    struct environment environment;
+    json_t *device;          // the newest "device" document, or NULL
+    bool replayed;           // the trials are those of a recording
+    const json_t *recording; // what is known of it, part of `device`; NULL: nothing
 };
 
 // "sweetspot: <message>" on stderr. Returns the exit status that it was given.
 int session_complain(int status, const struct error *);
 
-// Reads a job file; prints every mistake as "file:line: text", EXIT_USAGE when there is one, else every note as
-// "file:line: note: text".
+// The path of a job file or a folder of them: as given, or, where there is nothing and it begins with "configs/", the
+// one that came with the program. malloc'ed.
+char *session_job_path(const char *path);
+
+// Reads a job file (session_job_path); prints every mistake as "file:line: text", EXIT_USAGE when there is one, else
+// every note as "file:line: note: text".
 int session_load_job(const char *path, struct job **out);
 
-// The store's path: `given`, or out/<job name>.db. The caller frees it.
+// The store's path: `given`, or <job name>.db in the job's folder of results (results.h). The caller frees it.
 char *session_store_path(const struct job *, const char *given);
 
 // Loads the job, opens its store and makes the last environment current. EXIT_NOTHING with advice when there is no

@@ -172,8 +172,10 @@ static int find_files(const struct option_list *paths, glob_t *files)
 {
     for (size_t i = 0; i < paths->count; i++) {
         struct stat about;
-        bool folder = !stat(paths->items[i], &about) && S_ISDIR(about.st_mode);
-        char *pattern = folder ? text_format("%s/*.cfg", paths->items[i]) : text_copy(paths->items[i]);
+        char *path = session_job_path(paths->items[i]);
+        bool folder = !stat(path, &about) && S_ISDIR(about.st_mode);
+        char *pattern = folder ? text_format("%s/*.cfg", path) : text_copy(path);
+        free(path);
         // A file that does not exist is taken as it is, so that reading it says what is wrong.
         int failed = glob(pattern, (i ? GLOB_APPEND : 0) | (folder ? 0 : GLOB_NOCHECK), NULL, files);
         free(pattern);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "search/strategy.h"
+#include "tuner/base/installation.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/job/job_parts.h"
@@ -59,6 +60,23 @@ static void load_defines(struct reader *r, struct job *job, const struct node *k
     }
 }
 
+// Beside the job file, or one of those that came with the program: `templates` then is the name's folder, or it has
+// none. malloc'ed.
+static char *find_template(const struct job *job, const char *source)
+{
+    char *path = text_join_path(job->directory, source), *folder = text_directory(source), *installed = NULL;
+    const char *slash = strrchr(source, '/'), *last = strrchr(folder, '/');
+    if (access(path, F_OK) && source[0] != '/' && (!slash || !strcmp(last ? last + 1 : folder, "templates"))) {
+        char *name = text_format("templates/%s", slash ? slash + 1 : source);
+        installed = installation_data(name);
+        free(name);
+    }
+    free(folder);
+    if (!installed) return path;
+    free(path);
+    return installed;
+}
+
 static void load_kernel(struct reader *r, struct job *job, const struct node *root)
 {
     static const char *const members[] = {"template", "entry", "include", "options", "defines", NULL};
@@ -70,7 +88,7 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     reader_check_members(r, kernel, "'kernel'", members);
     const char *source = reader_string(r, kernel, "template", NULL);
     if (source) {
-        job->source = text_join_path(job->directory, source);
+        job->source = find_template(job, source);
         if (access(job->source, R_OK))
             reader_mistake(r, node_member(kernel, "template"), "cannot read template '%s' (looked for %s)", source,
                            job->source);
@@ -438,6 +456,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_constraints(r, job, root);
     load_reference(r, job, root);
     load_settings(r, job, root);
+    check_header_names(r, job, root);
     reader_close(r);
     mistakes_sort(mistakes);
     mistakes_sort(&job->notes);

@@ -14,5 +14,7 @@ void load_launches(struct reader *, struct job *, const struct node *root);
 struct tensor_map *load_tensor_map(struct reader *, struct job *, const struct node *argument, const struct buffer *);
 void tensor_map_free(struct tensor_map *); // NULL is fine
 void load_reference(struct reader *, struct job *, const struct node *root);
+// Refuses names that the job's header could not have, once all of them are known.
+void check_header_names(struct reader *, const struct job *, const struct node *root);
 
 #endif

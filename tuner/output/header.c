@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tuner/base/output_file.h"
 #include "tuner/base/text.h"
 #include "tuner/output/header_render.h"
 #include "tuner/output/header_section.h"
@@ -89,26 +90,29 @@ static int make_folders(const char *path, struct error *err)
     return result;
 }
 
+// Renders into the file. HEADER_COLLISION, or -1 when it cannot be written.
+static int render_into(FILE *file, const char *path, const json_t *sections, struct error *err)
+{
+    if (header_render(file, sections, err)) return HEADER_COLLISION;
+    return ferror(file) || fflush(file) ? error_set(err, "cannot write '%s': %s", path, strerror(errno)) : 0;
+}
+
 int header_write(const char *path, const json_t *sections, struct error *err)
 {
-    char *temporary = text_format("%s.new-%ld", path, (long)getpid());
-    FILE *file = NULL;
-    int result = make_folders(path, err);
-    if (result) goto out;
-    file = fopen(temporary, "we");
-    if (!file) {
+    struct output_file out;
+    if (!output_is_stream(path) && make_folders(path, err)) return -1;
+    if (output_file_open(&out, path, err)) return -1;
+    if (out.fd < 0) return header_render(stdout, sections, err) ? HEADER_COLLISION : 0;
+    int copy = dup(out.fd), result;
+    FILE *file = copy < 0 ? NULL : fdopen(copy, "w");
+    if (file) {
+        result = render_into(file, path, sections, err);
+        if (fclose(file) && !result) result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
+    } else {
         result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
-        goto out;
+        if (copy >= 0) close(copy);
     }
-    if (header_render(file, sections, err)) result = HEADER_COLLISION;
-    bool written = !ferror(file) && !fflush(file) && !fsync(fileno(file)); // or a power failure leaves an empty header
-    written = !fclose(file) && written;
-    file = NULL;
-    if (!result && (!written || rename(temporary, path)))
-        result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
-out:
-    if (file) fclose(file);
-    if (result) unlink(temporary);
-    free(temporary);
+    struct error why = {""};
+    if (output_file_close(&out, !result, &why) && !result) result = error_set(err, "%s", why.message);
     return result;
 }

@@ -19,9 +19,8 @@ int header_merge(json_t *sections, const json_t *fresh, struct error *);
 // What header_write returns when a parameter's macro would collide with one of the header's own: the job must change.
 enum { HEADER_COLLISION = -2 };
 
-// Writes the header of these sections (at least one; the first is the default device) into a temporary file beside
-// `path` (its folder is created) and renames it: readers see the old header or the new one. HEADER_COLLISION, or -1
-// when the file cannot be written, with a message.
+// Writes the header of these sections (at least one; the first is the default device) to `path`, whose folder is
+// created, as tuner/base/output_file.h says. HEADER_COLLISION, or -1 when the file cannot be written, with a message.
 int header_write(const char *path, const json_t *sections, struct error *);
 
 #endif

@@ -19,6 +19,16 @@
 #include "tuner/output/header_functions.h"
 #include "tuner/output/header_section.h"
 
+// The job's reader refuses such names (tuner/job/header_names.h), but not that of an older header to merge with.
+static void collide(struct renderer *r, const char *name)
+{
+    char *upper = header_upper(name);
+    if (!r->collided)
+        error_set(r->err, "the macro %s_%s would be defined twice: rename the parameter '%s'", r->upper, upper, name);
+    r->collided = true;
+    free(upper);
+}
+
 // One macro of the section, prefixed. `name` may be lower case and have any characters.
 __attribute__((format(printf, 3, 4))) static void define(struct renderer *r, const char *name, const char *format, ...)
 {
@@ -27,12 +37,7 @@ __attribute__((format(printf, 3, 4))) static void define(struct renderer *r, con
     va_start(args, format);
     if (vasprintf(&value, format, args) < 0) value = NULL;
     va_end(args);
-    if (json_object_get(r->macros, upper)) {
-        if (!r->collided)
-            error_set(r->err, "the macro %s_%s would be defined twice: rename the parameter '%s'", r->upper, upper,
-                      name);
-        r->collided = true;
-    }
+    if (json_object_get(r->macros, upper)) collide(r, name);
     json_object_set_new(r->macros, upper, json_true());
     fprintf(r->file, "#define %s_%s%s%s\n", r->upper, upper, value && *value ? " " : "", value ? value : "");
     free(value);
@@ -71,6 +76,22 @@ static char *device_macro(const json_t *section)
     return header_upper(json_get_string(section, "device", "unknown"));
 }
 
+// Of a section whose times are those of a recording.
+static void comment_recording(struct renderer *r, const json_t *section)
+{
+    int64_t rounds = json_get_integer(section, "recorded_rounds", 0);
+    fputs(" *   replayed from a recording: nothing was measured here; the recording has ", r->file);
+    if (rounds)
+        fprintf(r->file, "a final of its own, of %" PRId64 " round%s\n", rounds, rounds == 1 ? "" : "s");
+    else
+        fputs("no final of its own\n", r->file);
+    const char *hash = json_get_string(section, "source_hash", "");
+    if (!*hash)
+        fputs(" *   source not recorded: which version of the template was measured is not known\n", r->file);
+    else
+        fprintf(r->file, " *   what was measured is the template with the hash %s\n", hash);
+}
+
 static void comment_section(struct renderer *r, const json_t *section)
 {
     const json_t *item;
@@ -92,11 +113,13 @@ static void comment_section(struct renderer *r, const json_t *section)
     header_put_comment(f, json_get_string(section, "configuration", ""));
     int64_t rounds = json_get_integer(section, "rounds", 0);
     bool replayed = json_get_bool(section, "replayed", false);
-    if (json_get_bool(section, "final", false))
-        fprintf(f, "\n *   decided in a final of %" PRId64 " round%s%s\n", rounds, rounds == 1 ? "" : "s",
-                replayed ? ", replayed from a recording" : "");
+    if (json_get_bool(section, "final", false) && replayed)
+        fprintf(f, "\n *   decided by %" PRId64 " recorded time%s of each candidate\n", rounds, rounds == 1 ? "" : "s");
+    else if (json_get_bool(section, "final", false))
+        fprintf(f, "\n *   decided in a final of %" PRId64 " round%s\n", rounds, rounds == 1 ? "" : "s");
     else
         fputs("\n *   NOT decided in a final: the best of the search so far, which luck may have chosen\n", f);
+    if (replayed) comment_recording(r, section);
     json_array_foreach(json_object_get(section, "problems"), i, item)
     {
         struct interval time = header_interval(item, "time");
@@ -237,6 +260,9 @@ static void put_parameters(struct renderer *r, const json_t *section)
     {
         const char *name = json_get_string(parameter, "name", "?");
         const json_t *value = json_object_get(parameter, "value");
+        char *macro = header_upper(name);
+        if (header_macro_taken(macro)) collide(r, name);
+        free(macro);
         if (json_is_string(value))
             define_text(r, name, json_string_value(value));
         else
@@ -319,8 +345,6 @@ static void put_worth(struct renderer *r, const json_t *section)
 
 static void put_macros(struct renderer *r)
 {
-    static const char *const taken[] = {"SECTION",           "FIRST_SECTION",     "KERNEL", "KERNELS", "FUNCTION",
-                                        "DEFINE_PARAMETERS", "PARAMETERS_DEFINED"};
     const json_t *section;
     size_t i;
     fprintf(
@@ -330,16 +354,11 @@ static void put_macros(struct renderer *r)
         " * error over what is allowed. A text parameter is a string here and its bare words under its own name. */\n");
     json_array_foreach(r->sections, i, section)
     {
-        char *device = device_macro(section), *macro = text_format("DEVICE_%s", device);
         r->macros = json_object();
-        for (size_t k = 0; k < sizeof taken / sizeof *taken; k++) json_object_set_new(r->macros, taken[k], json_true());
-        json_object_set_new(r->macros, macro, json_true());
         fprintf(r->file, "#%s %s_SECTION == %zu\n", i ? "elif" : "if", r->upper, i);
         put_parameters(r, section);
         put_worth(r, section);
         json_decref(r->macros);
-        free(macro);
-        free(device);
     }
     fprintf(r->file,
             "#endif\n\n"

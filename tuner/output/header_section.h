@@ -5,6 +5,7 @@
 //   {"version":1,"job":"sgemm","template":"gemm_simt.cu","source_hash":"..32 hex..",
 //    "device":"NVIDIA H200","arch":"sm_90a","driver":"..","compiler":"nvrtc 13.0",
 //    "when":1790000000,"final":true,"rounds":40,"replayed":false,
+//    "recorded_rounds":40,              only where replayed: of the recording's own final, 0: it had none
 //    "trial":17,"configuration":"BLOCK_M=128,..","ties":["BLOCK_M=64,.."],"sizes":["M","N","K"],
 //    "parameters":[{"name":"BLOCK_M","kind":"integer"|"unroll"|"text","value":128}],
 //    "defines":[{"name":"X","value":"1"}],

@@ -1,21 +1,12 @@
 // See header_text.h.
 #include "tuner/output/header_text.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
-
-char *header_identifier(const char *job)
-{
-    char *name = text_format("%s%s", isdigit((unsigned char)job[0]) || !job[0] ? "k_" : "", job);
-    for (char *p = name; *p; p++)
-        if (!isalnum((unsigned char)*p) || (unsigned char)*p > 127) *p = '_';
-    return name;
-}
 
 char *header_prefix(const char *job)
 {
@@ -31,13 +22,6 @@ const char *header_hash_number(const char *source_hash, char out[32])
     snprintf(out, 32, "0x%.*s", (int)digits, digits ? source_hash : "0");
     if (!digits) strcpy(out, "0x0");
     return out;
-}
-
-char *header_upper(const char *text)
-{
-    char *name = header_identifier(text);
-    for (char *p = name; *p; p++) *p = (char)toupper((unsigned char)*p);
-    return name;
 }
 
 void header_put_comment(FILE *file, const char *text)

@@ -11,6 +11,7 @@
 
 #include "tuner/base/error.h"
 #include "tuner/base/json.h"
+#include "tuner/job/header_names.h"
 
 struct renderer {
     FILE *file;
@@ -22,9 +23,6 @@ struct renderer {
     struct error *err;
 };
 
-// A name as a C identifier: "my-kernel.2" -> "my_kernel_2"; and in upper case. malloc'ed.
-char *header_identifier(const char *name);
-char *header_upper(const char *name);
 // What the header's functions for expressions begin with: "sgemm_fn_". malloc'ed.
 char *header_prefix(const char *job);
 // The number that stands for a source hash where the preprocessor must compare it: "0x" and its first 16 digits. Writes

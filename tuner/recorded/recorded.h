@@ -7,7 +7,7 @@
 //   "format": "sweetspot-space", "version": 1
 //   "job": "sgemm"                            * name of the job
 //   "device": {"name": "NVIDIA H200", ...}    * anything about the device
-//   "environment": {...}                      * compiler, driver, source hash ...: whatever the writer knows
+//   "environment": {"source_hash": "...", ...} * compiler, driver, hash of the source ...: whatever the writer knows
 //   "objective": "geomean"                    * how several problems make one number: "geomean" (weighted; the default)
 //                                               or "worst"
 //   "problems": [{"name": "M=2048,N=2048,K=2048", "sizes": {"M": 2048, ...}, "weight": 1.0,
@@ -23,7 +23,7 @@
 //                 one array a configuration, cells in the order of the columns, null where empty
 //   "baselines": [{"name": "cublas", "problems": [{"time": s, "low": s, "high": s, "samples": [s, ...]}]}]
 //                                             * one entry a problem
-//   "finals": [...]                           * documents of finals, kept as they are
+//   "finals": [...]                           * documents of finals, newest first, kept as they are
 //
 // Columns: every parameter's name (required; the cell is the value itself), the trial's and the problems' fields that
 // are marked as recorded (tuner/trial/trial_field.c: "status", "reason", "time", "low", "registers", "gpu_seconds" ...;

@@ -30,15 +30,27 @@ static json_t *refuse(const char *status, const char *reason)
     return json_pack("{s:s, s:s}", "status", status, "reason", reason);
 }
 
+// What the recording says of itself, for whoever wants to know what was measured: the hash of the source, "" where it
+// was not recorded, how many rounds its newest final had, and when that was (0: it has none).
+static json_t *provenance(const struct recorded *r)
+{
+    const json_t *final = json_array_get(r->finals, 0), *first = json_object_get(final, "recording");
+    if (first) final = first; // a replay was exported
+    return json_pack("{s:s, s:I, s:f}", "source_hash", json_get_string(r->environment, "source_hash", ""), "rounds",
+                     (json_int_t)json_get_integer(final, "rounds", 0), "when", json_get_number(final, "when", 0));
+}
+
 static json_t *hello(const struct recorded *r)
 {
     json_t *device = r->device ? json_deep_copy(r->device) : json_object();
     if (!json_object_get(device, "name")) json_object_set_new(device, "name", json_string("recorded device"));
     if (!json_object_get(device, "arch")) json_object_set_new(device, "arch", json_string("recorded"));
-    char *compiler = text_format("%s (recorded)", json_get_string(r->environment, "compiler", "compiler"));
-    json_t *answer = json_pack("{s:s, s:o, s:b, s:{}, s:b, s:{s:b, s:s, s:s}}", "compiler", compiler, "device", device,
-                               "replayed", 1, "libraries", "nvml", 0, "counters", "available",
-                               (int)(r->metric_count > 0), "chip", "recorded", "reason", "none were recorded");
+    const char *known = json_get_string(r->environment, "compiler", "compiler"), *suffix = " (recorded)";
+    char *compiler = text_format("%s%s", known, strstr(known, suffix) ? "" : suffix); // a replay was exported
+    json_t *answer =
+        json_pack("{s:s, s:o, s:b, s:o, s:{}, s:b, s:{s:b, s:s, s:s}}", "compiler", compiler, "device", device,
+                  "replayed", 1, "recording", provenance(r), "libraries", "nvml", 0, "counters", "available",
+                  (int)(r->metric_count > 0), "chip", "recorded", "reason", "none were recorded");
     free(compiler);
     return answer;
 }

@@ -235,6 +235,7 @@ static void put_final(struct run *r, const char *kind, json_t *decision, const j
     json_object_update(document, decision);
     if (process) json_object_set(document, "process", process);
     json_object_set_new(document, "replayed", json_boolean(r->pool.replay));
+    if (r->pool.replay) json_object_set(document, "recording", json_object_get(r->pool.hello, "recording"));
     json_object_set(document, "entries", (json_t *)entries);
     char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
     struct error err;

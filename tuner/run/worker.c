@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tuner/base/clock.h"
+#include "tuner/base/installation.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/run/interrupt.h"
@@ -22,13 +23,7 @@ char *worker_program(const char *variable, const char *name)
 {
     const char *given = getenv(variable);
     if (given && *given) return text_copy(given);
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n <= 0) return text_copy(name);
-    self[n] = 0;
-    char *folder = text_directory(self), *path = text_format("%s/%s", folder, name);
-    free(folder);
-    return path;
+    return installation_program(name);
 }
 
 static void close_fd(int *fd)

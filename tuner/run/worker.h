@@ -68,7 +68,7 @@ json_t *worker_ask(struct worker *, json_t *request, double seconds, struct erro
 // Likewise for a request that was sent already.
 json_t *worker_wait(struct worker *, int64_t id, double seconds, struct error *);
 
-// The path of a program of ours: from the environment variable, or beside the running executable. malloc'ed.
+// The path of a program of ours: from the environment variable, or where it was built or installed. malloc'ed.
 char *worker_program(const char *variable, const char *name);
 
 #endif

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Records the demo's space anew (tests/spaces/sgemm_2048_h200.json.gz): all configurations of configs/sgemm_2048.cfg on
+# an H200, with a final, exported with the hash of the template as it is now. Takes some three minutes. Ends with the
+# check that a header from the new recording is one of the present template.
+#
+# Usage: tests/measure/record_demo.sh [FILE]        FILE: what to write, by default the demo's recording
+set -eu
+cd "$(dirname "$0")/../.."
+sweetspot=${BIN:-out/bin}/sweetspot job=configs/sgemm_2048.cfg
+file=${1:-tests/spaces/sgemm_2048_h200.json.gz}
+"$sweetspot" devices >/dev/null 2>&1 || { echo "skipped: no GPU can be used here"; exit 0; }
+folder=out/test/record_demo.$$
+mkdir -p "$folder"
+trap 'rm -rf "$folder"' EXIT
+"$sweetspot" tune "$job" --strategy exhaustive --time 1h --store "$folder/recorded.db"
+"$sweetspot" export "$job" --store "$folder/recorded.db" --output "$file"
+"$sweetspot" tune "$job" --device "replay:$file" --evaluations 100 --store "$folder/replayed.db" --quiet
+"$sweetspot" header "$job" --store "$folder/replayed.db" --output "$folder/best.h"
+"$sweetspot" header "$job" --check "$folder/best.h"

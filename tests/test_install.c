@@ -1,0 +1,238 @@
+// What `make install` puts where, moved to another folder as a whole: programs find each other and their files, a job's
+// results are found from any folder, a CMake project builds with a header. Outside the project, so that nothing of it
+// is found by chance.
+#include "tests/e2e.h"
+
+#include <stdbool.h>
+
+#include "tuner/base/hash.h"
+#include "tuner/compile/source.h"
+
+static char folder[] = "/tmp/sweetspot-install-XXXXXX", *project, *prefix;
+
+// The programs are built already; make's own settings are of no concern here.
+static struct outcome_of_command make(const char *target)
+{
+    return e2e_run(folder,
+                   "env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -o all %s BIN=\"$BIN\" PREFIX=/opt/spot DESTDIR=%s",
+                   target, folder);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    project = getcwd(NULL, 0);
+    prefix = text_format("%s/opt/spot", folder);
+    struct outcome_of_command r = make("install");
+    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+    e2e_done(&r);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    struct outcome_of_command r = e2e_run("/tmp", "rm -rf %s", folder);
+    e2e_done(&r);
+    free(project);
+    free(prefix);
+    return 0;
+}
+
+// In a fresh folder under the test's; $S is the installed program.
+#define INSTALLED(name, format, ...)                                                                                   \
+    e2e_run(folder, "mkdir -p %s/%s && cd %s/%s && S=%s/bin/sweetspot && " format, folder, name, folder, name, prefix, \
+            ##__VA_ARGS__)
+
+static void expect_done(struct outcome_of_command *r)
+{
+    if (r->status) fail_msg("status %d: %s%s", r->status, r->out, r->err);
+    e2e_done(r);
+}
+
+static void everything_is_where_others_look_for_it(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"bin/sweetspot",
+                                        "libexec/sweetspot/sweetspot-gpu",
+                                        "libexec/sweetspot/sweetspot-compile",
+                                        "libexec/sweetspot/sweetspot-replay",
+                                        "share/sweetspot/templates/gemm_simt.cu",
+                                        "share/sweetspot/configs/sgemm.inc",
+                                        "share/sweetspot/configs/suite/fp32_129.cfg",
+                                        "share/man/man1/sweetspot.1",
+                                        "share/doc/sweetspot/judge.md",
+                                        "share/bash-completion/completions/sweetspot",
+                                        "share/zsh/site-functions/_sweetspot",
+                                        "share/fish/vendor_completions.d/sweetspot.fish",
+                                        "share/pkgconfig/sweetspot.pc",
+                                        "share/cmake/sweetspot/sweetspotConfig.cmake"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct outcome_of_command r = e2e_run(folder, "test -s %s/%s", prefix, files[i]);
+        if (r.status) fail_msg("%s is not there, or empty", files[i]);
+        e2e_done(&r);
+    }
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd %s/share; ! grep -r '@[A-Z]*@' pkgconfig cmake; grep -x 'prefix=/opt/spot' pkgconfig/sweetspot.pc "
+                "&& ../bin/sweetspot completion bash | cmp - bash-completion/completions/sweetspot && "
+                "../bin/sweetspot completion fish | cmp - fish/vendor_completions.d/sweetspot.fish",
+                prefix);
+    if (r.status) fail_msg("%s%s", r.out, r.err);
+    e2e_done(&r);
+}
+
+static void pkg_config_knows_it(void **state)
+{
+    (void)state;
+    struct outcome_of_command r = e2e_run(folder,
+                                          "command -v pkg-config >/dev/null || exit 77; export "
+                                          "PKG_CONFIG_PATH=%s/share/pkgconfig; pkg-config --modversion sweetspot; "
+                                          "pkg-config --variable=templatesdir sweetspot; %s/bin/sweetspot --version",
+                                          prefix, prefix);
+    if (r.status == 77) skip();
+    char version[32] = "";
+    const char *printed = strstr(r.out, "sweetspot 0");
+    assert_non_null(printed);
+    sscanf(printed, "sweetspot %31s", version);
+    assert_int_equal(strncmp(r.out, version, strlen(version)), 0);
+    e2e_expect(r.out, "\n/opt/spot/share/sweetspot/templates\n");
+    e2e_done(&r);
+}
+
+static void installed_programs_find_each_other_and_the_jobs(void **state)
+{
+    (void)state;
+    struct outcome_of_command r = INSTALLED(
+        "work",
+        "$S check configs/sgemm_2048.cfg && $S space configs/suite/fp32_129.cfg && $S tune configs/sgemm_2048.cfg "
+        "--device replay:%s/tests/spaces/sgemm_2048_h200.json.gz -n 20 -q && ls out/sgemm_2048.db && $S header "
+        "configs/sgemm_2048.cfg",
+        project);
+    e2e_expect(r.out, "no mistakes found");
+    e2e_expect(r.out, "out/include/sgemm_2048_best.h");
+    expect_done(&r);
+    r = INSTALLED("work",
+                  "sed 's|../templates/||' %s/share/sweetspot/configs/example.cfg >mine.cfg; $S "
+                  "check mine.cfg; $S check configs/nosuch.cfg",
+                  prefix);
+    e2e_expect(r.out, "mine.cfg: job 'example'");
+    assert_int_equal(r.status, 2);
+    e2e_expect(r.err, "configs/nosuch.cfg: cannot read");
+    e2e_done(&r);
+    r = INSTALLED("work", "sed -i 's|axpy.cu|nosuch.cu|' mine.cfg; $S check mine.cfg");
+    assert_int_equal(r.status, 2);
+    e2e_expect(r.err, "cannot read template 'nosuch.cu'");
+    e2e_done(&r);
+}
+
+static void a_jobs_results_are_found_from_any_folder(void **state)
+{
+    (void)state;
+    struct outcome_of_command r =
+        INSTALLED("p",
+                  "mkdir -p jobs deep/er && cp %s/tests/golden/job.cfg %s/tests/golden/kernel.cu jobs && "
+                  "$S tune jobs/job.cfg --device replay:%s/tests/golden/space.json -q && ls out/golden.db",
+                  project, project, project);
+    expect_done(&r); // as ever: `out` of the current folder, above the job
+    static const struct {
+        const char *from, *job;
+    } cases[] = {{"p/deep/er", "../../jobs/job.cfg"}, {"p/jobs", "job.cfg"}, {"other", "../p/jobs/job.cfg"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        r = INSTALLED(cases[i].from, "$S status %s && $S compare %s && $S header %s && test ! -e out", cases[i].job,
+                      cases[i].job, cases[i].job);
+        char *header = text_format("%s/p/out/include/golden_best.h\n", folder);
+        e2e_expect(r.out, header);
+        free(header);
+        expect_done(&r);
+    }
+    // A first run from elsewhere: the nearest `out` above the job; without one, a new one beside it.
+    r = INSTALLED(
+        "other",
+        "rm ../p/out/golden.db* && $S tune ../p/jobs/job.cfg --device replay:%s/tests/golden/space.json -q && "
+        "ls ../p/out/golden.db && test ! -e out && cd ../p && $S status jobs/job.cfg",
+        project);
+    expect_done(&r);
+    r = INSTALLED("q/jobs",
+                  "cp ../../p/jobs/* . && cd ../../other && { test -e /tmp/out || test -e /out || { $S tune "
+                  "../q/jobs/job.cfg --device replay:%s/tests/golden/space.json -q && ls "
+                  "../q/jobs/out/golden.db && cd .. && $S status q/jobs/job.cfg; }; }",
+                  project);
+    expect_done(&r);
+    // An installed job's results do not go among the installed files.
+    r = INSTALLED("elsewhere",
+                  "$S status %s/share/sweetspot/configs/sgemm.cfg; test ! -e %s/share/sweetspot/configs/out", prefix,
+                  prefix);
+    e2e_expect(r.err, "no store 'out/sgemm.db'");
+    e2e_done(&r);
+}
+
+// The demo's job on its recording, as if it had been recorded with the installed template.
+static void tune_for_cmake(void)
+{
+    struct error err;
+    char hash[HASH_TEXT_SIZE], *template = text_format("%s/share/sweetspot/templates/gemm_simt.cu", prefix);
+    assert_int_equal(source_hash(template, NULL, 0, hash, NULL, &err), 0);
+    free(template);
+    struct outcome_of_command r = INSTALLED(
+        "cmake",
+        "gzip -dc %s/tests/spaces/sgemm_2048_h200.json.gz | sed "
+        "'s/\"source_hash\":\"[0-9a-f]*\"/\"source_hash\":\"%s\"/' "
+        ">space.json && $S tune configs/sgemm_2048.cfg --device replay:space.json -n 20 -q --store results.db",
+        project, hash);
+    expect_done(&r);
+}
+
+static void a_cmake_project_builds_with_the_header_until_the_template_changes(void **state)
+{
+    (void)state;
+    struct outcome_of_command r = e2e_run(folder, "command -v cmake >/dev/null || exit 77");
+    bool absent = r.status == 77;
+    e2e_done(&r);
+    if (absent) skip();
+    tune_for_cmake();
+    r = INSTALLED("cmake",
+                  "cmake -S %s/examples/cmake -B build -DCMAKE_PREFIX_PATH=%s -DSTORE=$PWD/results.db && cmake "
+                  "--build build && build/geometry 2048 2048 2048",
+                  project, prefix);
+    e2e_expect(r.out, "gemm_simt.cu on NVIDIA H200, source ");
+    e2e_expect(r.out, "bytes of shared memory");
+    expect_done(&r);
+    r = INSTALLED("cmake", "cmake --build build");
+    assert_null(strstr(r.out, "Building C object")); // nothing has changed
+    expect_done(&r);
+    r = INSTALLED("cmake", "echo '// changed' >>%s/share/sweetspot/templates/gemm_simt.cu; cmake --build build",
+                  prefix);
+    assert_int_not_equal(r.status, 0);
+    e2e_expect(r.err, "the template is not the one");
+    e2e_done(&r);
+    r = INSTALLED("cmake", "cmake -S %s/examples/cmake -B build -DALLOW_STALE=ON >/dev/null && cmake --build build",
+                  project);
+    e2e_expect(r.err, "the template is not the one");
+    e2e_expect(r.out, "Building C object"); // compiled again, for another template
+    expect_done(&r);
+}
+
+static void uninstall_leaves_nothing(void **state)
+{
+    (void)state;
+    struct outcome_of_command r = make("uninstall");
+    expect_done(&r);
+    r = e2e_run(folder, "find %s ! -type d", prefix);
+    assert_string_equal(r.out, "");
+    e2e_done(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_is_where_others_look_for_it),
+        cmocka_unit_test(pkg_config_knows_it),
+        cmocka_unit_test(installed_programs_find_each_other_and_the_jobs),
+        cmocka_unit_test(a_jobs_results_are_found_from_any_folder),
+        cmocka_unit_test(a_cmake_project_builds_with_the_header_until_the_template_changes),
+        cmocka_unit_test(uninstall_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,111 @@
+// Names that a job's header could not have are refused with the job file, and what the header defines for itself is
+// what the rule knows.
+#include "tests/e2e.h"
+
+#include <ctype.h>
+
+#include "tuner/job/header_names.h"
+
+// A job with these parameters, macros and stages, a line each from line 3 on.
+static char *job_text(const char *defines, const char *parameters, const char *second)
+{
+    return text_format(
+        "name = \"llmc_layernorm\";\n"
+        "kernel = { template = \"job.cu\"; entry = \"one\"; defines = {\n%s\n}; };\n"
+        "parameters = (\n%s\n);\n"
+        "problems = ( { N = 4; } );\n"
+        "stages = ( { entry = \"one\"; launch = { grid = [1]; block = [1]; };\n"
+        "  arguments = ( { buffer = \"x\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); }%s );\n"
+        "verification = { enabled = false; };\n",
+        defines, parameters, second);
+}
+
+#define VALUES "\"; values = [1, 2]; }"
+#define SECOND                                                                                                \
+    ",\n  { name = \"%s\"; entry = \"two\"; launch = { grid = [1]; block = [1]; }; arguments = ( { buffer = " \
+    "\"x\"; } ); }"
+
+static const struct {
+    const char *defines, *parameters, *second, *message; // NULL: the job is sound
+} cases[] = {
+    {"", "{ name = \"BLOCK" VALUES ", { name = \"MIN_REGISTERS" VALUES, "last", NULL},
+    {"X = 1;", "{ name = \"Error" VALUES, "last",
+     "job.cfg:6: parameter 'Error' cannot be written: the job's header has a macro LLMC_LAYERNORM_ERROR of its own"},
+    {"", "{ name = \"BLOCK" VALUES ",\n{ name = \"KERNEL" VALUES, "last",
+     "job.cfg:7: parameter 'KERNEL' cannot be written: the job's header has a macro LLMC_LAYERNORM_KERNEL of its own"},
+    {"", "{ name = \"BLOCK" VALUES ",\n{ name = \"Block" VALUES, "last",
+     "job.cfg:7: parameter 'Block' would be the macro LLMC_LAYERNORM_BLOCK of the job's header, as parameter 'BLOCK'"},
+    {"", "{ name = \"COUNTER_X" VALUES, "last", "job.cfg:6: parameter 'COUNTER_X' cannot be written"},
+    {"", "{ name = \"double" VALUES, "last",
+     "job.cfg:6: parameter 'double' cannot be the name of a macro: it is a key"},
+    {"", "{ name = \"xor" VALUES, "last", "job.cfg:6: parameter 'xor' cannot be the name of a macro: it is a keyword"},
+    {"", "{ name = \"a.b" VALUES, "last", "job.cfg:6: parameter 'a.b' cannot be the name of a macro: it is not an id"},
+    {"", "{ name = \"SWEETSPOT_VARIANT" VALUES, "last", "job.cfg:6: parameter 'SWEETSPOT_VARIANT' begins with 'SWEET"},
+    {"", "{ name = \"LLMC_LAYERNORM_SECONDS" VALUES, "last", "'LLMC_LAYERNORM_SECONDS' is a macro of the job's header"},
+    {"", "{ name = \"X" VALUES ",\n{ name = \"LLMC_LAYERNORM_X" VALUES, "last",
+     "job.cfg:7: parameter 'LLMC_LAYERNORM_X' is the macro that the job's header has for parameter 'X'"},
+    {"", "{ name = \"LAST_Registers" VALUES, "last", "has a macro LLMC_LAYERNORM_LAST_REGISTERS for stage 'last'"},
+    {"BLOCK = \"a\";", "{ name = \"BLOCK" VALUES, "last", "job.cfg:3: macro 'BLOCK' is also a parameter"},
+    {"while = 1;", "{ name = \"BLOCK" VALUES, "last", "job.cfg:3: macro 'while' cannot be the name of a macro"},
+    {"", "{ name = \"BLOCK" VALUES, "ONE",
+     "job.cfg:11: stage 'ONE' would have the same names in the job's header as stage 'one'"},
+};
+
+static void names_that_the_header_cannot_have_are_refused_with_file_and_line(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("names");
+    e2e_write(folder, "job.cu", "\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *second = text_format(SECOND, cases[i].second),
+             *text = job_text(cases[i].defines, cases[i].parameters, second);
+        e2e_write(folder, "job.cfg", text);
+        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg", folder);
+        if (r.status != (cases[i].message ? 2 : 0)) fail_msg("case %zu: status %d: %s", i, r.status, r.err);
+        if (cases[i].message) e2e_expect(r.err, cases[i].message);
+        e2e_done(&r);
+        free(second);
+        free(text);
+    }
+    e2e_remove(folder);
+}
+
+// "GOLDEN_X" at `at`: without GOLDEN_, in `macro`; false where the line defines something else.
+static bool own_macro(const char *line, const char *prefix, char macro[128])
+{
+    if (strncmp(line, "#define ", 8) != 0) return false;
+    const char *name = line + 8;
+    if (strncmp(name, prefix, strlen(prefix)) != 0) return false;
+    name += strlen(prefix);
+    size_t length = 0;
+    while (isalnum((unsigned char)name[length]) || name[length] == '_') length++;
+    snprintf(macro, 128, "%.*s", (int)length, name);
+    return true;
+}
+
+// Whatever is new in the header has to be told to the rule, or a job could have a parameter of that name.
+static void every_macro_of_a_header_is_known_to_the_rule(void **state)
+{
+    (void)state;
+    static const char *const parameters[] = {"X", "MODE"};
+    char *text = text_read_file("tests/golden/header.txt", NULL), macro[128];
+    assert_non_null(text);
+    size_t found = 0;
+    for (char *rest, *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        if (!own_macro(line, "GOLDEN_", macro)) continue;
+        found++;
+        if (!strcmp(macro, parameters[0]) || !strcmp(macro, parameters[1])) continue;
+        if (!header_macro_taken(macro)) fail_msg("GOLDEN_%s is not in the table of header_names.c", macro);
+    }
+    assert_true(found > 20);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_that_the_header_cannot_have_are_refused_with_file_and_line),
+        cmocka_unit_test(every_macro_of_a_header_is_known_to_the_rule),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

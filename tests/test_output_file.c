@@ -1,0 +1,132 @@
+// Where results are written: files that appear whole, standard output, pipes, devices; and readers that have seen
+// enough.
+#include "tests/e2e.h"
+
+static char *folder;
+
+static int setup(void **state)
+{
+    (void)state;
+    folder = e2e_folder("output");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %1$s && cd %1$s && "
+                "$BIN/sweetspot tune job.cfg --device replay:space.json --store job.db -q",
+                folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_done(&r);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    e2e_remove(folder);
+    return 0;
+}
+
+// Runs a command line in the folder; $S is the program.
+#define IN_FOLDER(...) e2e_run(folder, "cd %s; S=$BIN/sweetspot; " __VA_ARGS__)
+
+static void a_dash_is_standard_output(void **state)
+{
+    (void)state;
+    struct outcome_of_command file = IN_FOLDER("$S header job.cfg -s job.db -o best.h && cat best.h", folder),
+                              out = IN_FOLDER("$S header job.cfg -s job.db -o -", folder),
+                              named = IN_FOLDER("$S header job.cfg -s job.db -o /dev/stdout | cat", folder);
+    assert_int_equal(file.status + out.status + named.status, 0);
+    assert_true(!strncmp(file.out, "best.h\n", 7)); // the path, which standard output has not
+    assert_string_equal(out.out, file.out + 7);
+    assert_string_equal(named.out, out.out);
+    e2e_done(&file);
+    e2e_done(&out);
+    e2e_done(&named);
+    file = IN_FOLDER("$S export job.cfg -s job.db", folder);
+    out = IN_FOLDER("$S export job.cfg -s job.db -o -", folder);
+    assert_string_equal(file.out, out.out);
+    e2e_expect(out.out, "\"sweetspot-space\"");
+    e2e_done(&file);
+    e2e_done(&out);
+    out = IN_FOLDER("$S import space.json -o - >copy.json && $S import copy.json", folder);
+    assert_int_equal(out.status, 0);
+    e2e_expect(out.err, "configurations"); // the first summary, out of the way
+    e2e_expect(out.out, "configurations");
+    e2e_done(&out);
+}
+
+static void a_reader_that_has_seen_enough_ends_it_without_a_word(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {
+        "header job.cfg -s job.db -o -",
+        "header job.cfg -s job.db -o /dev/stdout",
+        "export job.cfg -s job.db",
+        "export job.cfg -s job.db -o -",
+        "import space.json -o -",
+        "compare job.cfg -s job.db",
+        "status job.cfg -s job.db -fjson",
+        "list fields",
+        "completion bash",
+    };
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        // Nobody reads at all: true has ended before anything is written.
+        struct outcome_of_command r = e2e_run(
+            folder, "cd %s; timeout 60 bash -c '{ sleep 0.2; $BIN/sweetspot %s; echo $? >status; } | true'; cat status",
+            folder, commands[i]);
+        if (strcmp(r.out, "141\n") != 0) fail_msg("%s: status %s, and said: %s", commands[i], r.out, r.err);
+        if (strstr(r.err, "cannot write")) fail_msg("%s: %s", commands[i], r.err);
+        e2e_done(&r);
+    }
+}
+
+static void a_full_device_is_an_error(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {"header job.cfg -s job.db -o /dev/full",
+                                           "header job.cfg -s job.db -o - >/dev/full",
+                                           "export job.cfg -s job.db -o /dev/full", "list fields >/dev/full"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct outcome_of_command r = e2e_run(folder, "cd %s; $BIN/sweetspot %s", folder, commands[i]);
+        if (r.status != 3) fail_msg("%s: status %d", commands[i], r.status);
+        e2e_expect(r.err, "No space left on device");
+        e2e_done(&r);
+    }
+    assert_int_equal(access("/dev/full", F_OK), 0); // and still a device
+}
+
+static void a_fifo_is_written_into_and_stays_one(void **state)
+{
+    (void)state;
+    struct outcome_of_command r =
+        IN_FOLDER("mkfifo pipe; for command in header export; do timeout 60 $S $command job.cfg -s job.db -o pipe & "
+                  "timeout 60 cat pipe >through; wait $! || exit 1; test -p pipe && $S $command job.cfg -s job.db -o "
+                  "- | cmp - through || exit 2; done",
+                  folder);
+    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+    e2e_done(&r);
+}
+
+static void a_file_appears_whole_and_a_link_stays_a_link(void **state)
+{
+    (void)state;
+    struct outcome_of_command r =
+        IN_FOLDER("mkdir real; ln -s real/best.h link.h; touch real/other; $S header job.cfg -s job.db -o link.h; echo "
+                  "$?; $S header job.cfg -s job.db -o real/best.h >/dev/null; ln -sf real/best.h link.h; $S header "
+                  "job.cfg -s job.db -o link.h && test -L link.h && grep -c '#endif' real/best.h && ls -A real",
+                  folder);
+    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+    e2e_expect(r.out, "best.h\nother\n"); // and no temporary file
+    e2e_done(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_dash_is_standard_output),
+        cmocka_unit_test(a_reader_that_has_seen_enough_ends_it_without_a_word),
+        cmocka_unit_test(a_full_device_is_an_error),
+        cmocka_unit_test(a_fifo_is_written_into_and_stays_one),
+        cmocka_unit_test(a_file_appears_whole_and_a_link_stays_a_link),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

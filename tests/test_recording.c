@@ -1,0 +1,155 @@
+// What a recording says of its origin goes where its results go: export, import, replay, the header, and the check of
+// the header. Nothing that was replayed is said to have been measured on the template as it is now.
+#include "tests/e2e.h"
+
+#include <stdbool.h>
+
+#include "tuner/base/hash.h"
+#include "tuner/base/json.h"
+#include "tuner/compile/source.h"
+
+// The golden job, and its recording with an environment and a final.
+static char *make_folder(const char *source_hash, bool final)
+{
+    char *folder = e2e_folder("recording");
+    struct outcome_of_command r = e2e_run(folder, "cp tests/golden/job.cfg tests/golden/kernel.cu %s", folder);
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    json_error_t error;
+    char *path = text_format("%s/space.json", folder);
+    json_t *space = json_load_file("tests/golden/space.json", 0, &error);
+    assert_non_null(space);
+    if (source_hash)
+        json_object_set_new(space, "environment",
+                            json_pack("{s:s, s:s}", "compiler", "nvrtc 13.0", "source_hash", source_hash));
+    if (final)
+        json_object_set_new(
+            space, "finals",
+            json_pack("[{s:i, s:i, s:f, s:[]}]", "rounds", 40, "winner", 1, "when", 1735732800.0, "entries"));
+    assert_int_equal(json_dump_file(space, path, 0), 0);
+    json_decref(space);
+    free(path);
+    return folder;
+}
+
+static void present_hash(const char *folder, char hash[HASH_TEXT_SIZE])
+{
+    struct error err;
+    char *path = text_format("%s/kernel.cu", folder);
+    assert_int_equal(source_hash(path, NULL, 0, hash, NULL, &err), 0);
+    free(path);
+}
+
+// Tunes on `space` and writes the header; returns it. *check: what --check says, with its status.
+static char *header_of(const char *folder, const char *space, struct outcome_of_command *check)
+{
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd %s; rm -f job.db* best.h; $BIN/sweetspot tune job.cfg --device replay:%s "
+                "--store job.db -q >/dev/null && $BIN/sweetspot header job.cfg -s job.db -o -",
+                folder, space);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_write(folder, "best.h", r.out);
+    free(r.err);
+    *check = e2e_run(folder, "cd %s; $BIN/sweetspot header job.cfg --check best.h", folder);
+    return r.out;
+}
+
+static void the_source_that_was_measured_is_the_headers(void **state)
+{
+    (void)state;
+    static const char recorded[] = "0123456789abcdef0123456789abcdef";
+    char *folder = make_folder(recorded, true);
+    struct outcome_of_command check;
+    char *header = header_of(folder, "space.json", &check);
+    e2e_expect(header, "#define GOLDEN_SOURCE_HASH_TEXT \"0123456789abcdef0123456789abcdef\"\n");
+    e2e_expect(header, "#define GOLDEN_DEVICE \"Golden GPU\"\n");
+    e2e_expect(header, "#define GOLDEN_DATE \"2025-01-01\"\n"); // the final's of the recording, not today
+    e2e_expect(header, "the recording has a final of its own, of 40 rounds\n");
+    e2e_expect(header, "the template with the hash 0123456789abcdef0123456789abcdef\n");
+    assert_int_equal(check.status, 1);
+    e2e_expect(check.out, "the template is not the one that was measured when the results were recorded");
+    e2e_done(&check);
+    struct outcome_of_command r = e2e_run(folder, "cd %s; $BIN/sweetspot status job.cfg -s job.db", folder);
+    e2e_expect(r.out, "recorded trials, of another version of the template");
+    e2e_done(&r);
+    free(header);
+    e2e_remove(folder);
+}
+
+static void the_template_as_it_was_recorded_passes(void **state)
+{
+    (void)state;
+    char hash[HASH_TEXT_SIZE];
+    present_hash("tests/golden", hash);
+    char *folder = make_folder(hash, true);
+    struct outcome_of_command check;
+    free(header_of(folder, "space.json", &check));
+    assert_int_equal(check.status, 0);
+    e2e_expect(check.out, "is the one that was tuned");
+    e2e_done(&check);
+    e2e_remove(folder);
+}
+
+static void an_old_recording_without_a_hash_says_that_it_is_not_known(void **state)
+{
+    (void)state;
+    char *folder = make_folder(NULL, false);
+    struct outcome_of_command check;
+    char *header = header_of(folder, "space.json", &check);
+    e2e_expect(header, " *   source not recorded: which version of the template was measured is not known\n");
+    e2e_expect(header, "the recording has no final of its own\n");
+    e2e_expect(header, "#define GOLDEN_SOURCE_HASH_TEXT \"\"\n");
+    assert_int_equal(check.status, 1);
+    e2e_expect(check.out, "source not recorded");
+    e2e_done(&check);
+    struct outcome_of_command r = e2e_run(
+        folder, "cd %s; gcc -fsyntax-only -x c -DSWEETSPOT_SOURCE_HASH=$($BIN/sweetspot header job.cfg --hash) best.h",
+        folder);
+    assert_int_equal(r.status, 1); // a build that asks stops
+    e2e_done(&r);
+    free(header);
+    e2e_remove(folder);
+}
+
+// A replay that was exported, imported and replayed again is still of what the first recording measured.
+static void export_and_import_carry_it_on(void **state)
+{
+    (void)state;
+    char *folder = make_folder("0123456789abcdef0123456789abcdef", true);
+    struct outcome_of_command check;
+    char *header = header_of(folder, "space.json", &check);
+    e2e_done(&check);
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd %s; $BIN/sweetspot export job.cfg -s job.db -o once.json && $BIN/sweetspot import "
+                "once.json -o twice.json.gz && grep -o '\"environment\":[^}]*' once.json",
+                folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_expect(r.out, "\"source_hash\":\"0123456789abcdef0123456789abcdef\"");
+    e2e_done(&r);
+    char *again = header_of(folder, "twice.json.gz", &check);
+    assert_int_equal(check.status, 1);
+    static const char *const lines[] = {"SOURCE_HASH_TEXT", "_DATE", "a final of its own", "_COMPILER", "_DEVICE \""};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        const char *a = strstr(header, lines[i]), *b = strstr(again, lines[i]);
+        assert_non_null(a);
+        assert_non_null(b);
+        if (strncmp(a, b, strcspn(a, "\n") + 1) != 0) fail_msg("%.80s\n%.80s", a, b);
+    }
+    e2e_done(&check);
+    free(header);
+    free(again);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_source_that_was_measured_is_the_headers),
+        cmocka_unit_test(the_template_as_it_was_recorded_passes),
+        cmocka_unit_test(an_old_recording_without_a_hash_says_that_it_is_not_known),
+        cmocka_unit_test(export_and_import_carry_it_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

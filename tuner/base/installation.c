@@ -1,0 +1,70 @@
+// See installation.h.
+#include "tuner/base/installation.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/text.h"
+
+// The folder of this program's executable, or NULL.
+static char *own_folder(void)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0) return NULL;
+    self[n] = 0;
+    return text_directory(self);
+}
+
+// A path relative to that folder, where it exists; else NULL.
+static char *existing(const char *folder, const char *relative, const char *name)
+{
+    char *beside = text_format("%s/%s", relative, name), *path = text_join_path(folder, beside);
+    free(beside);
+    if (!access(path, F_OK)) return path;
+    free(path);
+    return NULL;
+}
+
+char *installation_program(const char *name)
+{
+    char *folder = own_folder(), *path = NULL;
+    if (!folder) return text_copy(name);
+    path = existing(folder, "../libexec/sweetspot", name);
+    if (!path) path = text_join_path(folder, name); // built, not installed; or missing, which starting it says
+    free(folder);
+    return path;
+}
+
+// The folder with `configs` and `templates`, or NULL.
+static char *data_folder(bool *installed)
+{
+    char *folder = own_folder(), *path = folder ? existing(folder, "../share", "sweetspot") : NULL;
+    *installed = path != NULL;
+    if (folder && !path) { // out/bin
+        char *templates = existing(folder, "../..", "templates");
+        path = templates ? text_directory(templates) : NULL;
+        free(templates);
+    }
+    free(folder);
+    return path;
+}
+
+char *installation_data(const char *name)
+{
+    bool installed;
+    char *folder = data_folder(&installed), *path = folder ? existing(folder, ".", name) : NULL;
+    free(folder);
+    return path;
+}
+
+bool installation_holds(const char *path)
+{
+    bool installed;
+    char *folder = data_folder(&installed);
+    size_t length = folder ? strlen(folder) : 0;
+    bool inside = installed && !strncmp(path, folder, length) && (path[length] == '/' || !path[length]);
+    free(folder);
+    return inside;
+}

@@ -1,0 +1,16 @@
+// Where the programs and what belongs to them lie, seen from the program that runs: under PREFIX after `make install`
+// (bin, libexec/sweetspot, share/sweetspot), or in the project's folder, where they were built.
+#ifndef SWEETSPOT_INSTALLATION_H
+#define SWEETSPOT_INSTALLATION_H
+
+#include <stdbool.h>
+
+// The path of another program of ours: beside this one, or in libexec/sweetspot. The name alone where this program's
+// own path is unknown. malloc'ed.
+char *installation_program(const char *name);
+// The path of something that was installed ("configs/sgemm.cfg"), malloc'ed; NULL: there is no such thing.
+char *installation_data(const char *name);
+// Whether an absolute path lies in what `make install` has put there, where nobody's results belong.
+bool installation_holds(const char *path);
+
+#endif

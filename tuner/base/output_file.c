@@ -1,0 +1,75 @@
+// See output_file.h.
+#include "tuner/base/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tuner/base/text.h"
+
+bool output_is_stdout(const char *path)
+{
+    struct stat file, out;
+    if (!strcmp(path, "-")) return true;
+    return !strncmp(path, "/dev/", 5) && !stat(path, &file) && !fstat(STDOUT_FILENO, &out) &&
+           file.st_dev == out.st_dev && file.st_ino == out.st_ino && !S_ISCHR(file.st_mode);
+}
+
+bool output_is_stream(const char *path)
+{
+    struct stat file;
+    if (output_is_stdout(path)) return true;
+    return !stat(path, &file) && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode);
+}
+
+static int cannot_write(const char *path, struct error *err)
+{
+    return error_set(err, "cannot write '%s': %s", path, strerror(errno));
+}
+
+int output_file_open(struct output_file *o, const char *path, struct error *err)
+{
+    *o = (struct output_file){.fd = -1};
+    if (output_is_stdout(path)) return 0;
+    if (output_is_stream(path)) {
+        o->fd = open(path, O_WRONLY | O_CLOEXEC);
+        if (o->fd < 0) return cannot_write(path, err);
+        o->path = text_copy(path);
+        return 0;
+    }
+    // A link stays, and what it names is written.
+    char *real = realpath(path, NULL);
+    o->path = text_copy(real ? real : path);
+    free(real);
+    o->temporary = text_format("%s.new-%ld", o->path, (long)getpid());
+    o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (o->fd >= 0) return 0;
+    cannot_write(path, err);
+    free(o->path);
+    free(o->temporary);
+    return -1;
+}
+
+int output_file_close(struct output_file *o, bool good, struct error *err)
+{
+    int result = 0;
+    if (o->fd < 0) return 0;
+    if (o->temporary && good && fsync(o->fd)) result = cannot_write(o->path, err); // or a power failure leaves it empty
+    if (close(o->fd) && !result && good) result = cannot_write(o->path, err);
+    if (o->temporary && good && !result && rename(o->temporary, o->path)) result = cannot_write(o->path, err);
+    if (o->temporary && (!good || result)) unlink(o->temporary);
+    free(o->path);
+    free(o->temporary);
+    return result;
+}
+
+bool output_stdout_closed(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP));
+}

@@ -1,0 +1,29 @@
+// A file that a command was told to write: a regular file appears whole or not at all, under its name at once; a pipe
+// or a device is written as it stands, and so is "-", which is standard output.
+#ifndef SWEETSPOT_OUTPUT_FILE_H
+#define SWEETSPOT_OUTPUT_FILE_H
+
+#include <stdbool.h>
+
+#include "tuner/base/error.h"
+
+struct output_file {
+    char *path, *temporary; // temporary: NULL where the file itself is written
+    int fd;                 // -1 for standard output, which is written through `stdout`
+};
+
+// "-", or a name that standard output goes by ("/dev/stdout").
+bool output_is_stdout(const char *path);
+// Whether there is something under this name that is neither a regular file nor a folder: nothing to read back or to
+// put another file in the place of. Standard output is.
+bool output_is_stream(const char *path);
+
+// -1 with a message. Otherwise write to a copy of `fd` (dup), or to stdout, and end with output_file_close.
+int output_file_open(struct output_file *, const char *path, struct error *);
+// `good`: the file takes its name, after fsync; otherwise it is removed. -1 with a message when that fails.
+int output_file_close(struct output_file *, bool good, struct error *);
+
+// Whether whoever read standard output has closed it, as `head` does when it has seen enough.
+bool output_stdout_closed(void);
+
+#endif

@@ -1,0 +1,160 @@
+// See header_names.h.
+#include "tuner/job/header_names.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "tuner/base/text.h"
+
+// What the header may define: a star at the end stands for anything. tests/test_header.c holds whole headers against
+// it.
+static const char *const taken[] = {
+    // which device and which kernel
+    "DEVICE", "DEVICE_*", "SECTION", "FIRST_SECTION", "KERNEL", "KERNELS",
+    // how the header is used
+    "FUNCTION", "DEFINE_PARAMETERS", "PARAMETERS_DEFINED",
+    // where it comes from
+    "ARCH", "COMPUTE", "DRIVER", "COMPILER", "TEMPLATE", "CONFIGURATION", "DATE", "SOURCE_HASH", "SOURCE_HASH_TEXT",
+    // what it is worth
+    "DECIDED_IN_FINAL", "FINAL_ROUNDS", "VERIFIED_PROBLEMS", "ERROR", "SECONDS", "SECONDS_LOW", "SECONDS_HIGH",
+    "RATIO_*", "COUNTER_*"};
+
+const char *const header_stage_figures[] = {"registers",  "spill_bytes", "shared_static_bytes",
+                                            "code_bytes", "occupancy",   NULL};
+
+// Of C17 and C++20; `defined`, which no macro may be called.
+static const char keywords[] =
+    " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class "
+    "co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype "
+    "default "
+    "defined delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int "
+    "long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register "
+    "reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast struct switch "
+    "template this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile "
+    "wchar_t while xor xor_eq _Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary _Noreturn _Static_assert "
+    "_Thread_local ";
+
+char *header_identifier(const char *job)
+{
+    char *name = text_format("%s%s", isdigit((unsigned char)job[0]) || !job[0] ? "k_" : "", job);
+    for (char *p = name; *p; p++)
+        if (!isalnum((unsigned char)*p) || (unsigned char)*p > 127) *p = '_';
+    return name;
+}
+
+char *header_upper(const char *text)
+{
+    char *name = header_identifier(text);
+    for (char *p = name; *p; p++) *p = (char)toupper((unsigned char)*p);
+    return name;
+}
+
+bool header_macro_taken(const char *macro)
+{
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        size_t length = strlen(taken[i]);
+        if (taken[i][length - 1] == '*' ? !strncmp(macro, taken[i], length - 1) : !strcmp(macro, taken[i])) return true;
+    }
+    for (size_t i = 0; header_stage_figures[i]; i++)
+        if (!strcasecmp(macro, header_stage_figures[i])) return true;
+    return false;
+}
+
+static bool is_keyword(const char *name)
+{
+    char *word = text_format(" %s ", name);
+    bool found = strstr(keywords, word) != NULL;
+    free(word);
+    return found;
+}
+
+static bool is_identifier(const char *name)
+{
+    char *identifier = header_identifier(name);
+    bool same = !strcmp(identifier, name);
+    free(identifier);
+    return same;
+}
+
+static bool same_upper(const char *a, const char *b)
+{
+    char *x = header_upper(a), *y = header_upper(b);
+    bool same = !strcmp(x, y);
+    free(x);
+    free(y);
+    return same;
+}
+
+// Whether the macro (without NAME_) is that of a figure of one of several stages.
+static const char *stage_of_macro(const struct job *job, const char *macro)
+{
+    for (size_t s = 0; s < job->stage_count && job->stage_count > 1; s++) {
+        if (!job->stages[s].name) continue; // a mistake of the job file
+        for (size_t i = 0; header_stage_figures[i]; i++) {
+            char *name = text_format("%s_%s", job->stages[s].name, header_stage_figures[i]);
+            bool same = same_upper(name, macro);
+            free(name);
+            if (same) return job->stages[s].name;
+        }
+    }
+    return NULL;
+}
+
+// What a name that becomes a macro as it is cannot be.
+static char *refuse_macro(const struct job *job, const char *name)
+{
+    if (!is_identifier(name)) return text_copy("cannot be the name of a macro: it is not an identifier of C");
+    if (is_keyword(name)) return text_copy("cannot be the name of a macro: it is a keyword of C or C++");
+    if (!strncmp(name, "SWEETSPOT_", 10)) return text_copy("begins with 'SWEETSPOT_', as macros of the program do");
+    char *upper = header_upper(job->name), *reason = NULL;
+    size_t length = strlen(upper);
+    if (!strncmp(name, upper, length) && name[length] == '_' &&
+        (header_macro_taken(name + length + 1) || stage_of_macro(job, name + length + 1)))
+        reason = text_copy("is a macro of the job's header");
+    for (size_t i = 0; i < space_parameter_count(job->space) && !reason; i++) {
+        char *macro = header_upper(space_parameter(job->space, i)->name);
+        if (!strncmp(name, upper, length) && name[length] == '_' && !strcmp(name + length + 1, macro))
+            reason = text_format("is the macro that the job's header has for parameter '%s'",
+                                 space_parameter(job->space, i)->name);
+        free(macro);
+    }
+    free(upper);
+    return reason;
+}
+
+char *header_refuse_parameter(const struct job *job, size_t parameter)
+{
+    const char *name = space_parameter(job->space, parameter)->name;
+    char *reason = refuse_macro(job, name), *upper = header_upper(job->name), *macro = header_upper(name);
+    const char *stage = reason ? NULL : stage_of_macro(job, macro);
+    if (!reason && header_macro_taken(macro))
+        reason = text_format("cannot be written: the job's header has a macro %s_%s of its own", upper, macro);
+    if (!reason && stage)
+        reason =
+            text_format("cannot be written: the job's header has a macro %s_%s for stage '%s'", upper, macro, stage);
+    for (size_t i = 0; i < parameter && !reason; i++)
+        if (same_upper(space_parameter(job->space, i)->name, name))
+            reason = text_format("would be the macro %s_%s of the job's header, as parameter '%s' is", upper, macro,
+                                 space_parameter(job->space, i)->name);
+    free(upper);
+    free(macro);
+    return reason;
+}
+
+char *header_refuse_define(const struct job *job, size_t define)
+{
+    const char *name = job->defines[define].name;
+    for (size_t i = 0; i < space_parameter_count(job->space); i++)
+        if (!strcmp(space_parameter(job->space, i)->name, name)) return text_copy("is also a parameter");
+    return refuse_macro(job, name);
+}
+
+char *header_refuse_stage(const struct job *job, size_t stage)
+{
+    for (size_t i = 0; i < stage && job->stages[stage].name; i++)
+        if (job->stages[i].name && same_upper(job->stages[i].name, job->stages[stage].name))
+            return text_format("would have the same names in the job's header as stage '%s'", job->stages[i].name);
+    return NULL;
+}
