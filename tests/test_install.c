@@ -147,18 +147,12 @@ static void a_jobs_results_are_found_from_any_folder(void **state)
         free(header);
         expect_done(&r);
     }
-    // A first run from elsewhere: the nearest `out` above the job; without one, a new one beside it.
+    // A first run from elsewhere goes to `out` there.
     r = INSTALLED(
         "other",
         "rm ../p/out/golden.db* && $S tune ../p/jobs/job.cfg --device replay:%s/tests/golden/space.json -q && "
-        "ls ../p/out/golden.db && test ! -e out && cd ../p && $S status jobs/job.cfg",
+        "ls out/golden.db && test ! -e ../p/out/golden.db",
         project);
-    expect_done(&r);
-    r = INSTALLED("q/jobs",
-                  "cp ../../p/jobs/* . && cd ../../other && { test -e /tmp/out || test -e /out || { $S tune "
-                  "../q/jobs/job.cfg --device replay:%s/tests/golden/space.json -q && ls "
-                  "../q/jobs/out/golden.db && cd .. && $S status q/jobs/job.cfg; }; }",
-                  project);
     expect_done(&r);
     // An installed job's results do not go among the installed files.
     r = INSTALLED("elsewhere",

@@ -38,10 +38,9 @@ char *installation_program(const char *name)
 }
 
 // The folder with `configs` and `templates`, or NULL.
-static char *data_folder(bool *installed)
+static char *data_folder(void)
 {
     char *folder = own_folder(), *path = folder ? existing(folder, "../share", "sweetspot") : NULL;
-    *installed = path != NULL;
     if (folder && !path) { // out/bin
         char *templates = existing(folder, "../..", "templates");
         path = templates ? text_directory(templates) : NULL;
@@ -53,18 +52,7 @@ static char *data_folder(bool *installed)
 
 char *installation_data(const char *name)
 {
-    bool installed;
-    char *folder = data_folder(&installed), *path = folder ? existing(folder, ".", name) : NULL;
+    char *folder = data_folder(), *path = folder ? existing(folder, ".", name) : NULL;
     free(folder);
     return path;
-}
-
-bool installation_holds(const char *path)
-{
-    bool installed;
-    char *folder = data_folder(&installed);
-    size_t length = folder ? strlen(folder) : 0;
-    bool inside = installed && !strncmp(path, folder, length) && (path[length] == '/' || !path[length]);
-    free(folder);
-    return inside;
 }

@@ -10,7 +10,5 @@
 char *installation_program(const char *name);
 // The path of something that was installed ("configs/sgemm.cfg"), malloc'ed; NULL: there is no such thing.
 char *installation_data(const char *name);
-// Whether an absolute path lies in what `make install` has put there, where nobody's results belong.
-bool installation_holds(const char *path);
 
 #endif

@@ -92,9 +92,7 @@ int cmd_tune(int argc, char **argv)
                       "flight and stops. Several jobs are "
                       "tuned one after another, each beginning with the others' winners, the time going where "
                       "the last of it gained most. Results go to the folder out: that of the current folder, or "
-                      "of the nearest folder above the job file that has the job's store; for a new job, that of "
-                      "the current folder if the job file lies in or below it or came with the program, else the "
-                      "nearest above the job file, or a new one beside it.",
+                      "of the nearest folder above the job file that has the job's store.",
                       argc, argv);
     free(names);
     free(help);

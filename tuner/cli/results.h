@@ -5,9 +5,7 @@
 #include "tuner/job/job.h"
 
 // The folder, malloc'ed: `out` of the current folder, or of the nearest folder above the job file that has the job's
-// store, so that results are found from any folder. Where there is no store yet: `out` of the current folder if the job
-// file lies in or below it or is an installed one; else the nearest `out` above the job file, or a new one beside it.
-// Where nothing can be written there, `out` of the current folder again.
+// store, so that results are found from any folder. Where there is no store yet: `out` of the current folder.
 char *results_folder(const struct job *);
 // The compile cache: `given`, or `cache` in that folder. malloc'ed.
 char *results_cache(const struct job *, const char *given);
