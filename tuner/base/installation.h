@@ -3,8 +3,6 @@
 #ifndef SWEETSPOT_INSTALLATION_H
 #define SWEETSPOT_INSTALLATION_H
 
-#include <stdbool.h>
-
 // The path of another program of ours: beside this one, or in libexec/sweetspot. The name alone where this program's
 // own path is unknown. malloc'ed.
 char *installation_program(const char *name);
