@@ -111,7 +111,7 @@
 //    "candidates":[{"trial":17,"config":"..","cubin":"..","problems":[all]}],"baselines":["cublas","cublasLt"]}
 //   <- {"id":5,"status":"ok","busy":..,"wall":..,
 //       "entries":[{"name":"17"|"cublas","trial":17|null,"status":"ok","reason":"","detail":"",
-//         "error":..the worst element's error over its bound..,
+//         "error":..the worst element's error over its bound..,"cubin_hash":"..of the bytes that ran..",
 //         "problems":[{"problem":0,"times":[..],"error_max":..,"error_rms":..}]}, ..]}
 //     Fresh data from the seed. "process": which one of the worker's processes that share the final's rounds this is;
 //     each has an order of its own. Candidates are proved in their order until "places" of them have passed (missing:
