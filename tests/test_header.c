@@ -223,7 +223,7 @@ static void a_header_for_a_new_device_is_merged_into_the_old_one(void **state)
     finished_trials(&job, "NVIDIA A100", "sm_80"); // becomes the last environment; has no final
     char *both = make_header();
     assert_int_equal(compile_and_run(c99, "c", program), 20); // the newest is the default
-    char *chosen = text_format("%s -DMINI_GEMM_DEVICE_NVIDIA_H200", c99);
+    char *chosen = text_format("%s -DMINI_GEMM_DEVICE=NVIDIA_H200", c99);
     assert_int_equal(compile_and_run(chosen, "c", program), 10);
     assert_int_equal(compile_and_run(cpp, "cpp", program), 20);
     free(chosen);
@@ -240,9 +240,9 @@ static void a_file_that_is_no_header_of_this_job_is_left_alone(void **state)
         const char *text, *message;
     } cases[] = {
         {"int precious;\n", "was not written by sweetspot"},
-        {"/* sweetspot-section {\"version\":1,\"job\":\"other\",\"device\":\"X\",\"sizes\":[\"M\",\"N\"]} */\n",
+        {"/* sweetspot-section {\"version\":2,\"job\":\"other\",\"device\":\"X\",\"sizes\":[\"M\",\"N\"]} */\n",
          "another job, 'other'"},
-        {"/* sweetspot-section {\"version\":1,\"job\":\"mini-gemm\",\"device\":\"X\",\"sizes\":[\"M\"]} */\n",
+        {"/* sweetspot-section {\"version\":2,\"job\":\"mini-gemm\",\"device\":\"X\",\"sizes\":[\"M\"]} */\n",
          "other problem sizes"},
         {"/* sweetspot-section {\"version\":9} */\n", "version 9"},
         {"/* sweetspot-section {\"version\": */\n", "mini_best.h:1: not JSON"},
@@ -325,17 +325,18 @@ static void what_would_break_the_header_is_refused_or_made_harmless(void **state
         json_decref(sections);
     }
     json_t *section =
-        json_parse("{\"version\":1,\"job\":\"3 */ x\",\"device\":\"*/ \\\"evil\\\" \\\\ /*/ ?"
+        json_parse("{\"version\":2,\"job\":\"3 */ x\",\"device\":\"*/ \\\"evil\\\" \\\\ /*/ ?"
                    "?/\",\"driver\":\"a*/b\",\"sizes\":[],\"problems\":[{\"name\":\"*/\"}],"
                    "\"stages\":[{\"name\":\"s\"}],\"verified\":[\"*/\"],\"ties\":[\"/*\"],\"configuration\":\"*/\"}",
                    &err);
     assert_non_null(section);
     json_t *sections = json_pack("[o]", section);
     assert_int_equal(header_write(job.header, sections, &err), 0);
-    assert_int_equal(compile_and_run(c99, "c",
-                                     "#include \"include/mini_best.h\"\nint main(void) { return K_3____X_DEVICE[0] == "
-                                     "'*' && k_3____x_grid_x() == 1 ? 5 : 6; }\n"),
-                     5);
+    assert_int_equal(
+        compile_and_run(c99, "c",
+                        "#include \"include/mini_best.h\"\nint main(void) { return K_3____X_DEVICE_NAME[0] == "
+                        "'*' && k_3____x_grid_x() == 1 ? 5 : 6; }\n"),
+        5);
     json_t *back = header_read(job.header, &err);
     assert_true(json_equal(sections, back));
     json_decref(back);

@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tuner/base/text.h"
 #include "tuner/output/header_render.h"
 #include "tuner/output/header_section.h"
+#include "tuner/output/header_text.h"
 
 static const char mark[] = "/* sweetspot-section ";
 
@@ -54,6 +54,26 @@ json_t *header_read(const char *path, struct error *err)
     return sections;
 }
 
+// Whether two lists of objects agree in these members, one by one.
+static bool same_members(const json_t *a, const json_t *b, const char *const members[3])
+{
+    if (json_array_size(a) != json_array_size(b)) return false;
+    for (size_t i = 0; i < json_array_size(a); i++)
+        for (size_t k = 0; k < 3; k++)
+            if (strcmp(json_get_string(json_array_get(a, i), members[k], ""),
+                       json_get_string(json_array_get(b, i), members[k], "")) != 0)
+                return false;
+    return true;
+}
+
+// One header launches both: the same stages on the same buffers.
+static bool same_interface(const json_t *a, const json_t *b)
+{
+    static const char *const stage[3] = {"name", "entry", "name"}, *const buffer[3] = {"name", "type", "direction"};
+    return same_members(json_object_get(a, "stages"), json_object_get(b, "stages"), stage) &&
+           same_members(json_object_get(a, "buffers"), json_object_get(b, "buffers"), buffer);
+}
+
 int header_merge(json_t *sections, const json_t *fresh, struct error *err)
 {
     const json_t *section = json_array_get(fresh, 0);
@@ -69,31 +89,19 @@ int header_merge(json_t *sections, const json_t *fresh, struct error *err)
         if (!json_equal(json_object_get(old, "sizes"), json_object_get(section, "sizes")))
             return error_set(err, "the header's section for %s has other problem sizes than the job has now",
                              json_get_string(old, "device", ""));
+        if (!same_interface(old, section))
+            return error_set(err, "the header's section for %s has other entries or buffers than the job has now",
+                             json_get_string(old, "device", ""));
     }
     for (size_t i = json_array_size(fresh); i-- > 0;) json_array_insert(sections, 0, json_array_get(fresh, i));
     return 0;
-}
-
-// Creates the folders of a path, like mkdir -p.
-static int make_folders(const char *path, struct error *err)
-{
-    char *folder = text_copy(path);
-    int result = 0;
-    for (char *slash = strchr(folder + 1, '/'); slash && !result; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        if (mkdir(folder, 0777) && errno != EEXIST)
-            result = error_set(err, "cannot create the folder '%s': %s", folder, strerror(errno));
-        *slash = '/';
-    }
-    free(folder);
-    return result;
 }
 
 int header_write(const char *path, const json_t *sections, struct error *err)
 {
     char *temporary = text_format("%s.new-%ld", path, (long)getpid());
     FILE *file = NULL;
-    int result = make_folders(path, err);
+    int result = header_make_folders(path, err);
     if (result) goto out;
     file = fopen(temporary, "we");
     if (!file) {

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "tuner/base/text.h"
+#include "tuner/output/header_arguments.h"
+#include "tuner/output/header_launch.h"
 #include "tuner/output/header_maps.h"
 #include "tuner/output/header_section.h"
 #include "tuner/output/header_select.h"
@@ -34,15 +36,6 @@ static void put_helpers(struct renderer *r)
         "struct %s_launch { unsigned grid[3], block[3], cluster[3], shared_bytes; int cooperative, overlap, used; "
         "};\n\n",
         r->lower);
-}
-
-static const json_t *find_stage(const json_t *section, const char *name)
-{
-    const json_t *stage;
-    size_t i;
-    json_array_foreach(json_object_get(section, "stages"), i,
-                       stage) if (!strcmp(json_get_string(stage, "name", ""), name)) return stage;
-    return NULL;
 }
 
 static bool is_number(const char *text)
@@ -98,7 +91,7 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
     fputs("    switch (section) {\n", f);
     json_array_foreach(r->sections, i, section)
     {
-        const json_t *stage = find_stage(section, name);
+        const json_t *stage = header_find_stage(section, name);
         if (!stage) continue;
         fprintf(f, "    case %zu: /* ", i);
         header_put_comment(f, json_get_string(section, "device", "?"));
@@ -123,6 +116,7 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
         header_put_sizes(r, "");
         fprintf(f, ").%s; }\n", parts[i].member);
     }
+    header_scalars(r, name, prefix);
     header_tensor_maps(r, name, prefix);
     fputc('\n', f);
 }
@@ -235,6 +229,12 @@ void header_functions(struct renderer *r)
     put_helpers(r);
     header_tensor_map_type(r);
     put_geometry(r);
+    header_limits(r);
+    header_launch(r);
+}
+
+void header_results(struct renderer *r)
+{
     put_results(r);
     if (header_several_kernels(r->sections)) header_select(r);
 }
