@@ -233,7 +233,7 @@ static void a_run_chooses_two_kernels_and_its_header_selects_them(void **state)
     static const char program[] =
         "#include <stdio.h>\n#include \"e.h\"\n"
         "int main(void) { int small = e_select(300), large = e_select(100000);\n"
-        "  struct e_launch g = e_geometry_on(E_FIRST_SECTION + small, 256);\n"
+        "  struct e_launch_shape g = e_geometry_on(E_FIRST_SECTION + small, 256);\n"
         "  printf(\"%d %d %d %d %u kernels %d X %d\\n\", small == large, e_select(0), small == e_select(512), large == "
         "e_select(2048), g.grid[0], E_KERNELS, E_X); return 0; }\n";
     e2e_write(folder, "main.c", program);

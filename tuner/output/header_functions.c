@@ -33,7 +33,8 @@ static void put_helpers(struct renderer *r)
         "/* One launch. overlap: 1 where it was launched with programmatic stream serialization "
         "(cudaLaunchAttributeProgrammaticStreamSerialization) after the stage\n * before it. used: 0 where this stage "
         "is not part of the configuration. The sections are numbered in the order of this file. */\n"
-        "struct %s_launch { unsigned grid[3], block[3], cluster[3], shared_bytes; int cooperative, overlap, used; "
+        "struct %s_launch_shape { unsigned grid[3], block[3], cluster[3], shared_bytes; int cooperative, overlap, "
+        "used; "
         "};\n\n",
         r->lower);
 }
@@ -84,9 +85,9 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
     const json_t *section, *size;
     size_t i;
     FILE *f = r->file;
-    fprintf(f, "%s_FUNCTION struct %s_launch %sgeometry_on(", r->upper, r->lower, prefix);
+    fprintf(f, "%s_FUNCTION struct %s_launch_shape %sgeometry_on(", r->upper, r->lower, prefix);
     header_put_arguments(r, "int section");
-    fprintf(f, ")\n{\n    struct %s_launch g;\n", r->lower);
+    fprintf(f, ")\n{\n    struct %s_launch_shape g;\n", r->lower);
     json_array_foreach(r->sizes, i, size) fprintf(f, "    (void)size_%s;\n", json_string_value(size));
     fputs("    switch (section) {\n", f);
     json_array_foreach(r->sections, i, section)
@@ -104,7 +105,7 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
     fputs("        g.shared_bytes = 0;\n        g.cooperative = 0;\n        g.overlap = 0;\n        g.used = 0;\n      "
           "  break;\n    }\n    return g;\n}\n",
           f);
-    fprintf(f, "%s_FUNCTION struct %s_launch %sgeometry(", r->upper, r->lower, prefix);
+    fprintf(f, "%s_FUNCTION struct %s_launch_shape %sgeometry(", r->upper, r->lower, prefix);
     header_put_arguments(r, "");
     fprintf(f, ") { return %sgeometry_on(%s_SECTION", prefix, r->upper);
     header_put_sizes(r, ", ");

@@ -334,7 +334,7 @@ static void put_run(struct renderer *r, const json_t *section, size_t i)
     json_array_foreach(json_object_get(section, "stages"), k, stage)
     {
         if (!is_part(stage)) continue;
-        fprintf(f, "    struct %s_launch g%zu;\n", r->lower, k);
+        fprintf(f, "    struct %s_launch_shape g%zu;\n", r->lower, k);
         if (!json_object_get(stage, "library")) declare_stage(r, k, json_object_get(stage, "arguments"), &maps);
     }
     if (maps)

@@ -45,7 +45,7 @@ static void put_relative_time(struct renderer *r)
         const char *prefix = heaviest_prefix(r, section);
         fprintf(f, "    case %zu: {\n        work = (double)(%s);\n", i, json_get_string(section, "work", "1"));
         if (prefix) {
-            fprintf(f, "        const struct %s_launch g = %sgeometry_on(section", r->lower, prefix);
+            fprintf(f, "        const struct %s_launch_shape g = %sgeometry_on(section", r->lower, prefix);
             header_put_sizes(r, ", ");
             fprintf(f,
                     ");\n        if (g.used) blocks = (double)g.grid[0] * (double)g.grid[1] * (double)g.grid[2];\n     "
