@@ -154,6 +154,9 @@
 #ifndef SWEETSPOT_PROTOCOL_H
 #define SWEETSPOT_PROTOCOL_H
 
+// What every candidate is compiled as, by the compile worker and by whoever follows a header.
+#define PROTOCOL_CXX_STANDARD "c++17"
+
 enum trial_status {
     STATUS_OK,
     STATUS_SLOW,

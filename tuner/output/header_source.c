@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/output/header_section.h"
 
@@ -31,8 +32,8 @@ static bool nvrtc_alone(const char *option)
 static void define_options(struct renderer *r, const json_t *section)
 {
     const char *arch = json_get_string(section, "arch", "");
-    char *nvrtc = text_format("--gpu-architecture=%s -std=c++17", arch),
-         *nvcc = text_format("-arch=%s -std=c++17", arch);
+    char *nvrtc = text_format("--gpu-architecture=%s -std=%s", arch, PROTOCOL_CXX_STANDARD),
+         *nvcc = text_format("-arch=%s -std=%s", arch, PROTOCOL_CXX_STANDARD);
     const json_t *option;
     size_t i;
     json_array_foreach(json_object_get(section, "options"), i, option)
@@ -46,7 +47,7 @@ static void define_options(struct renderer *r, const json_t *section)
         free(nvcc);
         nvcc = longer;
     }
-    header_define_text(r, "std", "c++17");
+    header_define_text(r, "std", PROTOCOL_CXX_STANDARD);
     header_define_text(r, "options_nvrtc", nvrtc);
     header_define_text(r, "options_nvcc", nvcc);
     free(nvrtc);
