@@ -89,6 +89,25 @@ static void define_arguments(struct renderer *r, const char *stage, const char *
     free(name);
 }
 
+// NAME_BUFFERS(X): X(direction, type, name) for each buffer, in the order of name_launch's arguments.
+static void define_buffers(struct renderer *r, const json_t *section)
+{
+    const json_t *buffer;
+    size_t i;
+    char *text = text_copy("");
+    json_array_foreach(json_object_get(section, "buffers"), i, buffer)
+    {
+        char *identifier = header_identifier(json_get_string(buffer, "name", "?"));
+        char *longer = text_format("%s%sX(%s, %s, %s)", text, i ? " " : "", json_get_string(buffer, "direction", "in"),
+                                   json_get_string(buffer, "type", "?"), identifier);
+        free(text);
+        free(identifier);
+        text = longer;
+    }
+    header_define_function(r, "buffers", "(X)", text);
+    free(text);
+}
+
 void header_source_macros(struct renderer *r, const json_t *section)
 {
     const json_t *stage, *binary = json_object_get(section, "binary");
@@ -112,6 +131,7 @@ void header_source_macros(struct renderer *r, const json_t *section)
         }
         define_arguments(r, name, joint, json_object_get(stage, "arguments"));
     }
+    define_buffers(r, section);
     if (!binary) return;
     header_define_text(r, "binary_hash", json_get_string(binary, "hash", ""));
     header_define(r, "binary_bytes", "%" PRId64, json_get_integer(binary, "bytes", 0));
