@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Does a binary that a header ships take the time that the header states? Each job is tuned for a short while, its winner
-# embedded and launched through name_launch by the final's protocol (tests/launch/time.cu), in three processes, whose
-# median counts. It holds where that lies within the stated interval, widened by 0.5%.
+# Does a binary that a header ships take the time that the header states? Each job is tuned for a short while, its
+# winner embedded and launched through name_launch by the final's protocol (tests/launch/time.cu), in three processes,
+# whose median counts. It holds where that lies within the stated interval, widened by 0.5%.
 #
 # Usage: tests/measure/embedded.sh [JOB...]        ten jobs without arguments
 # TIME: of each search (30s). Needs a GPU and nvcc. Ends with how many hold; the exit status is 1 when one does not.
@@ -38,8 +38,8 @@ for job; do
         echo "$times $stated $low $high" | awk -v name="$name" -v problem="$problem" '{
             m = $1 > $2 ? ($1 < $3 ? $1 : $2 > $3 ? $2 : $3) : ($2 < $3 ? $2 : $1 > $3 ? $1 : $3)
             holds = m >= 0.995 * $5 && m <= 1.005 * $6
-            printf "%-20s problem %d: %.4g us here, %.4g us [%.4g, %.4g] stated, ratio %.4f%s\n", name, problem, 1e6 * m,
-                1e6 * $4, 1e6 * $5, 1e6 * $6, m / $4, holds ? "" : "  OUTSIDE"
+            printf "%-20s problem %d: %.4g us here, %.4g us [%.4g, %.4g] stated, ratio %.4f%s\n", name, problem,
+                1e6 * m, 1e6 * $4, 1e6 * $5, 1e6 * $6, m / $4, holds ? "" : "  OUTSIDE"
             exit !holds }' || failed=$((failed + 1))
     done < <(paste -d' ' "$folder"/times.[123] | awk '{ print $1, $3, $4, $5, $2, $7, $12 }')
 done
