@@ -99,6 +99,7 @@ static void comment_launching(struct renderer *r)
 static void put_opening(struct renderer *r)
 {
     const json_t *first = json_array_get(r->sections, 0);
+    bool stages = header_stage_count(first) > 1;
     FILE *f = r->file;
     fputs("/* ", f);
     header_put_comment(f, json_get_string(first, "job", "?"));
@@ -115,10 +116,11 @@ static void put_opening(struct renderer *r)
     fprintf(f,
             "\"\n *     #define %1$s_UNDEFINE_PARAMETERS         and no longer: another job may follow\n"
             " *     #include \"%2$s_best.h\"\n *\n"
-            " * with the options %1$s_OPTIONS_NVCC or %1$s_OPTIONS_NVRTC%3$s, and launch %1$s_ENTRY with "
-            "%2$s_geometry(sizes).\n"
+            " * with the options %1$s_OPTIONS_NVCC or %1$s_OPTIONS_NVRTC%3$s, and launch %1$s_%4$sENTRY with "
+            "%2$s_%5$sgeometry(sizes).\n"
             " * What a compiler makes of it need not be what was measured: registers and code may differ.\n *\n",
-            r->upper, r->lower, json_get_integer(first, "includes", 0) ? ", the job's include folders" : "");
+            r->upper, r->lower, json_get_integer(first, "includes", 0) ? ", the job's include folders" : "",
+            stages ? "<STAGE>_" : "", stages ? "<stage>_" : "");
     header_comment_arguments(r, first);
     fprintf(f,
             " *\n * %2$s_supported(sizes) says whether a problem lies within what was verified, %1$s_ALIGNMENT what "
