@@ -8,7 +8,7 @@
 
 extern "C" cudaError_t LAUNCH(int M, int N, int K, const float *A, const float *B, float *C, cudaStream_t stream)
 {
-    const struct sgemm_each_launch g = sgemm_each_geometry_on(SGEMM_EACH_SECTION, M, N, K);
+    const struct sgemm_each_launch_shape g = sgemm_each_geometry_on(SGEMM_EACH_SECTION, M, N, K);
     const dim3 grid(g.grid[0], g.grid[1], g.grid[2]), block(g.block[0], g.block[1], g.block[2]);
     cudaError_t failed = cudaFuncSetAttribute(KERNEL, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)g.shared_bytes);
     if (failed != cudaSuccess) return failed;

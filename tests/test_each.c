@@ -13,6 +13,8 @@
 #include "tuner/run/incumbent.h"
 #include "tuner/run/request.h"
 #include "tuner/run/wave_model.h"
+#include "tuner/store/binary.h"
+#include "tuner/store/store.h"
 
 // The smallest number of candidates that cover all problems that are not held back, by trying every set.
 static size_t brute_force(const double *times, size_t candidates, size_t problems, const bool *holdout, double regret)
@@ -233,7 +235,7 @@ static void a_run_chooses_two_kernels_and_its_header_selects_them(void **state)
     static const char program[] =
         "#include <stdio.h>\n#include \"e.h\"\n"
         "int main(void) { int small = e_select(300), large = e_select(100000);\n"
-        "  struct e_launch g = e_geometry_on(E_FIRST_SECTION + small, 256);\n"
+        "  struct e_launch_shape g = e_geometry_on(E_FIRST_SECTION + small, 256);\n"
         "  printf(\"%d %d %d %d %u kernels %d X %d\\n\", small == large, e_select(0), small == e_select(512), large == "
         "e_select(2048), g.grid[0], E_KERNELS, E_X); return 0; }\n";
     e2e_write(folder, "main.c", program);
@@ -257,6 +259,76 @@ static void a_run_chooses_two_kernels_and_its_header_selects_them(void **state)
                 "cd %s && $BIN/sweetspot header job.cfg --store e.db --output e.h && grep -c sweetspot-section e.h",
                 folder);
     e2e_expect(r.out, "\n2\n");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static int keep_binary(void *user, const struct trial *trial)
+{
+    struct store *store = user;
+    struct error err;
+    char hash[HASH_TEXT_SIZE], *bytes = text_format("\177ELF of trial %lld", (long long)trial->id);
+    if (store_put_blob(store, bytes, strlen(bytes), hash, &err) ||
+        store_set_trial_blob(store, trial->id, BINARY_BLOB, hash, &err))
+        fail_msg("%s", err.message);
+    char *document = text_format("{\"hash\":\"%s\",\"bytes\":%zu,\"symbols\":{\"x\":\"x\"}}", hash, strlen(bytes));
+    assert_int_equal(store_put_trial_document(store, trial->id, BINARY_DOCUMENT, document, &err), 0);
+    free(document);
+    free(bytes);
+    return 0;
+}
+
+static void keep_binaries(const char *folder)
+{
+    char *path = text_format("%s/e.db", folder);
+    struct store *store;
+    struct error err;
+    struct environment environment;
+    if (store_open(&store, path, false, &err) || store_last_environment(store, &environment, &err) ||
+        store_each(store, false, 0, keep_binary, store, &err))
+        fail_msg("%s", err.message);
+    store_close(store);
+    free(path);
+}
+
+// Both kernels are loaded, and a launch takes the one for its sizes. (Nothing is verified in a replayed run.)
+static void embedded_kernels_are_launched_by_size(void **state)
+{
+    (void)state;
+    static const char program[] =
+        "#define E_DRIVER_API\n#include \"fake_driver.h\"\n#include \"e.h\"\n"
+        "static struct e_kernels k;\n"
+        "static inline unsigned grid(long long n)\n{\n    fake_launches = 0;\n"
+        "    if (e_launch(&k, 0, n, 0x1000) != E_OK || fake_launches != 1) return 0;\n"
+        "    return fake_launch[0].config.gridDimX;\n}\n"
+        "int main(void)\n{\n    fake_name = \"Recorded GPU\";\n    fake_sizes[0][0] = 8;\n"
+        "    if (e_load(&k) != E_OK || fake_loads != 2 || k.library[0] == k.library[1]) return 1;\n"
+        "#ifdef E_ALLOW_UNVERIFIED\n"
+        "    if (grid(300) != 4 || grid(96000) != 300) return 2; /* X 2, X 9 */\n"
+        "    if (e_launch(&k, 0, 0, 0x1000) != E_SIZES) return 3;\n"
+        "#else\n    if (e_launch(&k, 0, 256, 0x1000) != E_SIZES) return 4;\n#endif\n"
+        "    e_unload(&k);\n    return fake_unloads != 2;\n}\n";
+    char *folder = e2e_folder("each_embedded");
+    write_space(folder, plain);
+    struct outcome_of_command r =
+        e2e_run(folder, "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store e.db --quiet", folder);
+    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    e2e_done(&r);
+    keep_binaries(folder);
+    e2e_write(folder, "main.c", program);
+    for (int any = 0; any < 2; any++) {
+        r = e2e_run(
+            folder,
+            "top=$PWD; cd %s && $BIN/sweetspot header job.cfg --store e.db --output e.h --embed && gcc -std=c99 "
+            "-pedantic -Wall -Wextra -Wshadow -Wconversion -Werror %s -isystem " TEST_CUDA_HOME
+            "/include -I$top/tests/launch main.c e_binary.c -o main && ./main",
+            folder, any ? "-DE_ALLOW_UNVERIFIED" : "");
+        if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+        e2e_done(&r);
+    }
+    r = e2e_run(folder, "cd %s && $BIN/sweetspot header job.cfg --store e.db --cubin e.cubin", folder);
+    assert_int_equal(r.status, 2);
+    e2e_expect(r.err, "the final chose 2 kernels");
     e2e_done(&r);
     e2e_remove(folder);
 }
@@ -435,6 +507,7 @@ int main(void)
         cmocka_unit_test(distances_know_ratio_and_alignment),
         cmocka_unit_test(a_strategy_with_two_criteria_finds_both_optima),
         cmocka_unit_test(a_run_chooses_two_kernels_and_its_header_selects_them),
+        cmocka_unit_test(embedded_kernels_are_launched_by_size),
         cmocka_unit_test(a_kernel_is_not_selected_for_what_it_cannot_do),
         cmocka_unit_test(every_finalist_takes_part_however_many_there_are),
         cmocka_unit_test(relative_time_is_the_work_of_a_block_times_the_waves),

@@ -185,6 +185,155 @@ static void on_request_the_parameters_have_the_templates_own_names(void **state)
     assert_int_equal(compile_and_run("gcc -std=c99 -Wall -Wextra -Wno-unknown-pragmas", "c", program), 2);
 }
 
+// Two jobs in one unit: the first one's parameters are gone before the second's come.
+static void parameters_can_be_undefined_again(void **state)
+{
+    (void)state;
+    static const char program[] =
+        "#define MINI_GEMM_DEFINE_PARAMETERS\n#include \"include/mini_best.h\"\nstatic int first = BLOCK_M;\n"
+        "#define MINI_GEMM_UNDEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
+        "#if defined(BLOCK_M) || defined(UNROLL_K) || defined(REDUCTION) || defined(ALPHA)\n#error left "
+        "behind\n#endif\n"
+        "#define OTHER_DEFINE_PARAMETERS\n#include \"include/other_best.h\"\n"
+        "int main(void) { return first == 64 && BLOCK_M == 64 && MINI_GEMM_BLOCK_M == OTHER_BLOCK_M ? 7 : 8; }\n";
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    free(make_header());
+    char *command = text_format(
+        "cd %s/include && sed 's/mini_gemm/other/g; s/MINI_GEMM/OTHER/g' mini_best.h >other_best.h", job.folder);
+    assert_int_equal(system(command), 0);
+    free(command);
+    assert_int_equal(compile_and_run(c99, "c", program), 7);
+    assert_int_equal(compile_and_run(cpp, "cpp", program), 7);
+}
+
+static void an_unknown_device_is_an_error(void **state)
+{
+    (void)state;
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    free(make_header());
+    static const char *const devices[] = {"NVIDIA_H100", "1", "H200"};
+    for (size_t i = 0; i < 3; i++) {
+        char *command =
+            text_format("echo '#include \"%s\"' | gcc -x c -fsyntax-only -DMINI_GEMM_DEVICE=%s - 2>&1 | grep "
+                        "-q '#error.*MINI_GEMM_DEVICE is none of: NVIDIA_H200'",
+                        job.header, devices[i]);
+        assert_int_equal(system(command), 0);
+        free(command);
+    }
+}
+
+// The job's file with other text in the place of some.
+static void change_job(const char *old, const char *new)
+{
+    char *text = text_copy(finished_job_text), *at = strstr(text, old);
+    assert_non_null(at);
+    *at = 0;
+    char *changed = text_format("%s%s%s", text, new, at + strlen(old));
+    finished_write(job.job, changed);
+    free(changed);
+    free(text);
+}
+
+// What a build of the template needs: by the header's own options nvcc makes the entry, and warns of another
+// architecture.
+static void the_header_says_how_the_template_is_built(void **state)
+{
+    (void)state;
+    change_job("entry = \"mini\";",
+               "entry = \"mini<float, BLOCK_M>\"; options = [\"-use_fast_math\", \"-default-device\"];");
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    char *text = make_header();
+    assert_contains(text, "#define MINI_GEMM_STD \"c++17\"\n");
+    assert_contains(text, "#define MINI_GEMM_OPTIONS_NVRTC \"--gpu-architecture=sm_90a -std=c++17 -use_fast_math "
+                          "-default-device\"\n");
+    assert_contains(text, "#define MINI_GEMM_OPTIONS_NVCC \"-arch=sm_90a -std=c++17 -use_fast_math\"\n");
+    assert_contains(text, "#define MINI_GEMM_ENTRY \"mini<float, BLOCK_M>\"\n");
+    assert_contains(text, "#define MINI_GEMM_ARGUMENTS(X) X(0, buffer, f32, in, x) X(1, buffer, f32, out, y)\n");
+    const char *people = strstr(text, "entry mini<float, BLOCK_M>; its arguments"),
+               *evidence = strstr(text, "What it is worth"), *machines = strstr(text, "/* sweetspot-section ");
+    assert_true(people && evidence && machines && people < evidence && evidence < machines);
+    free(text);
+    if (system("command -v nvcc >/dev/null 2>&1")) skip();
+    char *unit = text_format("%s/unit.cu", job.folder);
+    finished_write(unit, "#define MINI_GEMM_DEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
+                         "template <class T, int N> __global__ void mini(const T *x, T *y) { y[0] = x[0] * T(N); }\n"
+                         "MINI_GEMM_INSTANTIATE\n");
+    static const struct {
+        const char *arch, *warning; // arch NULL: the header's options
+    } cases[] = {{NULL, ""},
+                 {"-arch=sm_80", "this section was tuned for sm_90a and is compiled for sm_80"},
+                 {"-arch=sm_90", "this section was tuned for sm_90a and is compiled for sm_90"}};
+    for (size_t i = 0; i < 3; i++) {
+        static const char own[] =
+            "$(sed -n 's/^#define MINI_GEMM_OPTIONS_NVCC \"\\(.*\\)\"/\\1/p' include/mini_best.h)";
+        char *command =
+            text_format("cd %s && nvcc %s -cubin unit.cu -o unit.cubin >messages 2>&1 && strings unit.cubin | "
+                        "grep -q '_Z4miniIfLi64EEvPKT_PS0_'",
+                        job.folder, cases[i].arch ? cases[i].arch : own);
+        if (system(command)) fail_msg("%s", command);
+        char *path = text_format("%s/messages", job.folder), *messages = text_read_file(path, NULL);
+        if (*cases[i].warning)
+            assert_contains(messages, cases[i].warning);
+        else
+            assert_string_equal(messages, "");
+        free(messages);
+        free(path);
+        free(command);
+    }
+    free(unit);
+}
+
+static void sizes_and_buffers_are_told(void **state)
+{
+    (void)state;
+    static const char program[] =
+        "#include \"include/mini_best.h\"\n"
+        "int main(void)\n{\n"
+        "    if (!mini_gemm_supported(4096, 4096) || !mini_gemm_supported(1000, 77) || !mini_gemm_supported(1008, 78)) "
+        "return 1;\n"
+        "    if (mini_gemm_supported(1004, 77) || mini_gemm_supported(992, 77) || mini_gemm_supported(4104, 77)) "
+        "return 2;\n"
+        "    if (mini_gemm_supported(1000, 76) || mini_gemm_supported(1000, 4097)) return 3;\n"
+        "    if (mini_gemm_bytes_x(1000, 77) != 4 * 1000 * 80 || mini_gemm_bytes_y(1, 1) != 4) return 4;\n"
+        "    if (mini_gemm_argument_2(1000, 77) != 80 * 64 || mini_gemm_argument_3(1, 1) != 0.5) return 5;\n"
+        "    return mini_gemm_supported_on(7, 1000, 77) || MINI_GEMM_ALIGNMENT != 16;\n}\n";
+    change_job(
+        "{ buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; }, { buffer = \"y\"; type = \"f32\"; "
+        "shape = [1]; direction = \"out\"; }",
+        "{ buffer = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; ld = \"round_up(N, 4)\"; }, { buffer = \"y\"; "
+        "type = \"f32\"; shape = [1]; direction = \"out\"; }, { scalar = \"ld\"; type = \"i32\"; value = "
+        "\"round_up(N, 4) * BLOCK_M\"; }, { scalar = \"alpha\"; type = \"f32\"; value = 0.5; }");
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    char *text = make_header();
+    assert_contains(text, " 2  i32  ld = round_up(N, 4) * BLOCK_M: mini_gemm_argument_2(sizes)\n");
+    free(text);
+    assert_int_equal(compile_and_run(c99, "c", program), 0);
+    assert_int_equal(compile_and_run(cpp, "cpp", program), 0);
+}
+
+static void a_header_of_another_interface_is_not_merged(void **state)
+{
+    (void)state;
+    char *err;
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    free(make_header());
+    static const char *const changes[][2] = {
+        {"entry = \"mini\";", "entry = \"mini_naive\";"},
+        {"shape = [1]; direction = \"out\"", "shape = [1]; direction = \"inout\""}};
+    for (size_t i = 0; i < 2; i++) {
+        change_job(changes[i][0], changes[i][1]);
+        if (!i) finished_trials(&job, "NVIDIA A100", "sm_80");
+        assert_int_equal(
+            finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header, NULL), 2);
+        assert_contains(err, "other entries or buffers than the job has now");
+        free(err);
+    }
+}
+
 static void without_a_final_it_says_that_none_decided(void **state)
 {
     (void)state;
@@ -223,7 +372,7 @@ static void a_header_for_a_new_device_is_merged_into_the_old_one(void **state)
     finished_trials(&job, "NVIDIA A100", "sm_80"); // becomes the last environment; has no final
     char *both = make_header();
     assert_int_equal(compile_and_run(c99, "c", program), 20); // the newest is the default
-    char *chosen = text_format("%s -DMINI_GEMM_DEVICE_NVIDIA_H200", c99);
+    char *chosen = text_format("%s -DMINI_GEMM_DEVICE=NVIDIA_H200", c99);
     assert_int_equal(compile_and_run(chosen, "c", program), 10);
     assert_int_equal(compile_and_run(cpp, "cpp", program), 20);
     free(chosen);
@@ -240,9 +389,9 @@ static void a_file_that_is_no_header_of_this_job_is_left_alone(void **state)
         const char *text, *message;
     } cases[] = {
         {"int precious;\n", "was not written by sweetspot"},
-        {"/* sweetspot-section {\"version\":1,\"job\":\"other\",\"device\":\"X\",\"sizes\":[\"M\",\"N\"]} */\n",
+        {"/* sweetspot-section {\"version\":2,\"job\":\"other\",\"device\":\"X\",\"sizes\":[\"M\",\"N\"]} */\n",
          "another job, 'other'"},
-        {"/* sweetspot-section {\"version\":1,\"job\":\"mini-gemm\",\"device\":\"X\",\"sizes\":[\"M\"]} */\n",
+        {"/* sweetspot-section {\"version\":2,\"job\":\"mini-gemm\",\"device\":\"X\",\"sizes\":[\"M\"]} */\n",
          "other problem sizes"},
         {"/* sweetspot-section {\"version\":9} */\n", "version 9"},
         {"/* sweetspot-section {\"version\": */\n", "mini_best.h:1: not JSON"},
@@ -325,17 +474,18 @@ static void what_would_break_the_header_is_refused_or_made_harmless(void **state
         json_decref(sections);
     }
     json_t *section =
-        json_parse("{\"version\":1,\"job\":\"3 */ x\",\"device\":\"*/ \\\"evil\\\" \\\\ /*/ ?"
+        json_parse("{\"version\":2,\"job\":\"3 */ x\",\"device\":\"*/ \\\"evil\\\" \\\\ /*/ ?"
                    "?/\",\"driver\":\"a*/b\",\"sizes\":[],\"problems\":[{\"name\":\"*/\"}],"
                    "\"stages\":[{\"name\":\"s\"}],\"verified\":[\"*/\"],\"ties\":[\"/*\"],\"configuration\":\"*/\"}",
                    &err);
     assert_non_null(section);
     json_t *sections = json_pack("[o]", section);
     assert_int_equal(header_write(job.header, sections, &err), 0);
-    assert_int_equal(compile_and_run(c99, "c",
-                                     "#include \"include/mini_best.h\"\nint main(void) { return K_3____X_DEVICE[0] == "
-                                     "'*' && k_3____x_grid_x() == 1 ? 5 : 6; }\n"),
-                     5);
+    assert_int_equal(
+        compile_and_run(c99, "c",
+                        "#include \"include/mini_best.h\"\nint main(void) { return K_3____X_DEVICE_NAME[0] == "
+                        "'*' && k_3____x_grid_x() == 1 ? 5 : 6; }\n"),
+        5);
     json_t *back = header_read(job.header, &err);
     assert_true(json_equal(sections, back));
     json_decref(back);
@@ -350,6 +500,11 @@ int main(void)
         CASE(it_compiles_as_cuda),
         CASE(it_says_how_tensor_maps_are_made),
         CASE(on_request_the_parameters_have_the_templates_own_names),
+        CASE(parameters_can_be_undefined_again),
+        CASE(an_unknown_device_is_an_error),
+        CASE(the_header_says_how_the_template_is_built),
+        CASE(sizes_and_buffers_are_told),
+        CASE(a_header_of_another_interface_is_not_merged),
         CASE(without_a_final_it_says_that_none_decided),
         CASE(a_header_for_a_new_device_is_merged_into_the_old_one),
         CASE(a_file_that_is_no_header_of_this_job_is_left_alone),

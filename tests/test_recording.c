@@ -63,7 +63,7 @@ static void the_source_that_was_measured_is_the_headers(void **state)
     struct outcome_of_command check;
     char *header = header_of(folder, "space.json", &check);
     e2e_expect(header, "#define GOLDEN_SOURCE_HASH_TEXT \"0123456789abcdef0123456789abcdef\"\n");
-    e2e_expect(header, "#define GOLDEN_DEVICE \"Golden GPU\"\n");
+    e2e_expect(header, "#define GOLDEN_DEVICE_NAME \"Golden GPU\"\n");
     e2e_expect(header, "#define GOLDEN_DATE \"2025-01-01\"\n"); // the final's of the recording, not today
     e2e_expect(header, "the recording has a final of its own, of 40 rounds\n");
     e2e_expect(header, "the template with the hash 0123456789abcdef0123456789abcdef\n");
@@ -130,7 +130,7 @@ static void export_and_import_carry_it_on(void **state)
     e2e_done(&r);
     char *again = header_of(folder, "twice.json.gz", &check);
     assert_int_equal(check.status, 1);
-    static const char *const lines[] = {"SOURCE_HASH_TEXT", "_DATE", "a final of its own", "_COMPILER", "_DEVICE \""};
+    static const char *const lines[] = {"SOURCE_HASH_TEXT", "_DATE", "a final of its own", "_COMPILER", "_DEVICE_NAME \""};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         const char *a = strstr(header, lines[i]), *b = strstr(again, lines[i]);
         assert_non_null(a);

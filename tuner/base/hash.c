@@ -48,3 +48,10 @@ void hash_finish(struct hash *h, char out[HASH_TEXT_SIZE])
     XXH3_freeState(h->state);
     free(h);
 }
+
+void hash_content(const void *data, size_t size, char out[HASH_TEXT_SIZE])
+{
+    struct hash *h = hash_new();
+    hash_bytes(h, data, size);
+    hash_finish(h, out);
+}

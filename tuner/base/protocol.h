@@ -113,7 +113,7 @@
 //    "candidates":[{"trial":17,"config":"..","cubin":"..","problems":[all]}],"baselines":["cublas","cublasLt"]}
 //   <- {"id":5,"status":"ok","busy":..,"wall":..,
 //       "entries":[{"name":"17"|"cublas","trial":17|null,"status":"ok","reason":"","detail":"",
-//         "error":..the worst element's error over its bound..,
+//         "error":..the worst element's error over its bound..,"cubin_hash":"..of the bytes that ran..",
 //         "problems":[{"problem":0,"times":[..],"error_max":..,"error_rms":..}]}, ..]}
 //     Fresh data from the seed. "process": which one of the worker's processes that share the final's rounds this is;
 //     each has an order of its own. Candidates are proved in their order until "places" of them have passed (missing:
@@ -155,6 +155,9 @@
 //   <- {"id":9,"status":"ok"|"launch_error","reason":""}
 #ifndef SWEETSPOT_PROTOCOL_H
 #define SWEETSPOT_PROTOCOL_H
+
+// What every candidate is compiled as, by the compile worker and by whoever follows a header.
+#define PROTOCOL_CXX_STANDARD "c++17"
 
 enum trial_status {
     STATUS_OK,

@@ -15,14 +15,15 @@
 #include "tuner/cli/session.h"
 #include "tuner/compile/source.h"
 #include "tuner/output/header.h"
+#include "tuner/output/header_embed.h"
 #include "tuner/output/header_section.h"
 #include "tuner/output/header_text.h"
 #include "tuner/output/sanitized.h"
 #include "tuner/run/sanitize.h"
 
 struct header_options {
-    const char *job, *store, *output, *check;
-    bool hash, force;
+    const char *job, *store, *output, *check, *cubin;
+    bool hash, force, embed;
 };
 
 static int present_hash(const struct job *job, char hash[HASH_TEXT_SIZE])
@@ -129,9 +130,10 @@ static void add_recording(json_t *section, const json_t *recording)
     if (when > 0) json_object_set_new(section, "when", json_integer(when));
 }
 
-// The section of one trial, which is kernel number `kernel` of the final.
-static json_t *make_section(struct session *session, int64_t id, const struct final *final, size_t kernel, char **ties,
-                            int *status)
+// The section of one trial, which is kernel number `kernel` of the final. Its binary goes into the list, unless it is
+// NULL.
+static json_t *make_section(struct session *session, int64_t id, struct binary_list *binaries,
+                            const struct final *final, size_t kernel, char **ties, int *status)
 {
     struct error err = {""};
     struct trial trial;
@@ -149,12 +151,19 @@ static json_t *make_section(struct session *session, int64_t id, const struct fi
     free(words);
     json_decref(sanitized);
     if (!section) *status = session_complain(found ? EXIT_ENVIRONMENT : EXIT_USAGE, &err);
+    int missing =
+        section && binaries ? binary_list_take(binaries, section, session->store, id, session->device, &err) : 0;
+    if (missing) {
+        *status = session_complain(missing == BINARY_MISSING ? EXIT_NOTHING : EXIT_ENVIRONMENT, &err);
+        json_decref(section);
+        section = NULL;
+    }
     free(prefix);
     return section;
 }
 
 // One section a kernel: one, unless the job's objective is "each".
-static json_t *make_sections(struct session *session, int *status)
+static json_t *make_sections(struct session *session, struct binary_list *binaries, int *status)
 {
     struct final final = {0};
     bool decided = false;
@@ -172,8 +181,8 @@ static json_t *make_sections(struct session *session, int *status)
     }
     ties = tied_configurations(session, &final); // before the winner: the store keeps one trial at a time
     for (size_t k = 0; k < (final.kernel_count ? final.kernel_count : 1) && !*status; k++) {
-        json_t *section = make_section(session, final.kernel_count ? final.kernels[k] : winner, decided ? &final : NULL,
-                                       k, ties, status);
+        json_t *section = make_section(session, final.kernel_count ? final.kernels[k] : winner, binaries,
+                                       decided ? &final : NULL, k, ties, status);
         if (section) json_array_append_new(sections, section);
     }
     if (!*status && !decided)
@@ -187,13 +196,35 @@ out:
     return NULL;
 }
 
+// The winner's binary alone.
+static int write_cubin(struct session *session, const char *path)
+{
+    struct error err = {""};
+    struct final final = {0};
+    bool decided;
+    int64_t winner;
+    int status = find_winner(session, &final, &decided, &winner);
+    if (!status && final.kernel_count > 1) {
+        error_set(&err, "the final chose %zu kernels, which a file cannot hold; --embed writes them all",
+                  final.kernel_count);
+        status = session_complain(EXIT_USAGE, &err);
+    } else if (!status) {
+        int failed = header_cubin_write(path, session->store, winner, &err);
+        if (failed) status = session_complain(failed == BINARY_MISSING ? EXIT_NOTHING : EXIT_ENVIRONMENT, &err);
+        if (!failed) printf("%s\n", path);
+    }
+    final_release(&final);
+    return status;
+}
+
 static int write_header(const struct header_options *o, struct session *session, const char *path)
 {
     struct error err = {""};
     char hash[HASH_TEXT_SIZE];
     int status = session_build_space(session);
     if (status) return status;
-    json_t *fresh = make_sections(session, &status), *sections = NULL;
+    struct binary_list *binaries = binary_list_new();
+    json_t *fresh = make_sections(session, o->embed ? binaries : NULL, &status), *sections = NULL;
     if (!fresh) goto out;
     sections = output_is_stream(path) ? json_array() : header_read(path, &err); // nothing to merge with in a pipe
     if (!sections || header_merge(sections, fresh, &err)) {
@@ -206,7 +237,8 @@ static int write_header(const struct header_options *o, struct session *session,
         json_decref(sections);
         sections = json_incref(fresh);
     }
-    int failed = header_write(path, sections, &err);
+    int failed = header_embed_write(path, sections, binaries, o->force, &err);
+    if (!failed) failed = header_write(path, sections, &err);
     if (failed) {
         status = session_complain(failed == HEADER_COLLISION ? EXIT_USAGE : EXIT_ENVIRONMENT, &err);
         goto out;
@@ -218,6 +250,7 @@ static int write_header(const struct header_options *o, struct session *session,
     size_t devices = header_devices(sections);
     if (devices > 1) fprintf(stderr, "sweetspot: the header holds %zu devices\n", devices);
 out:
+    binary_list_free(binaries);
     json_decref(fresh);
     json_decref(sections);
     return status;
@@ -241,6 +274,13 @@ int cmd_header(int argc, char **argv)
         {.name = "hash",
          .flag = &o.hash,
          .help = "only print the template's present hash, for -DSWEETSPOT_SOURCE_HASH="},
+        {.name = "embed",
+         .flag = &o.embed,
+         .help = "the measured binary too, in <header>_binary.c, and functions that load and launch it"},
+        {.name = "cubin",
+         .string = &o.cubin,
+         .shown = "FILE",
+         .help = "only write the winner's binary, as it was measured, into FILE"},
         {.name = "force", .flag = &o.force, .help = "write over a file that is not a header of this job"},
         OPTION_END,
     };
@@ -259,8 +299,15 @@ int cmd_header(int argc, char **argv)
         session_close(&session);
         return status;
     }
+    if (o.embed && o.output && !strcmp(o.output, "-")) {
+        fprintf(stderr,
+                "sweetspot: --embed writes two files, which standard output cannot hold: give --output a name\n");
+        return EXIT_USAGE;
+    }
     status = session_open(&session, o.job, o.store);
-    if (!status) {
+    if (!status && o.cubin) {
+        status = write_cubin(&session, o.cubin);
+    } else if (!status) {
         char *identifier = header_identifier(session.job->name), *folder = results_folder(session.job);
         char *path = o.output ? text_copy(o.output) : text_format("%s/include/%s_best.h", folder, identifier);
         status = write_header(&o, &session, path);

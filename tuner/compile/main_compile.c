@@ -80,7 +80,7 @@ static json_t *all_options(const json_t *request, struct error *err)
     const char *name, *home = getenv("CUDA_HOME");
     if (!home || !*home) home = SWEETSPOT_CUDA_HOME;
     json_array_append_new(all, json_sprintf("--gpu-architecture=%s", json_get_string(request, "arch", "sm_90a")));
-    json_array_append_new(all, json_string("-std=c++17"));
+    json_array_append_new(all, json_string("-std=" PROTOCOL_CXX_STANDARD));
     json_array_append_new(all, json_string("--ptxas-options=-v"));
     json_array_append_new(all, json_string("-lineinfo"));
     json_array_extend(all, json_object_get(request, "options"));

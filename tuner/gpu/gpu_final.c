@@ -376,6 +376,7 @@ static json_t *entries_json(struct gpu_final *f)
         json_object_set_new(one, "reason", json_string(e->reason.message));
         json_object_set_new(one, "detail", json_string(e->baseline ? e->baseline->detail : ""));
         json_object_set_new(one, "error", json_real_or_null(worst));
+        if (!e->baseline) json_object_set_new(one, "cubin_hash", json_string(e->pipeline.image_hash));
         json_object_set(one, "problems", e->problems);
         json_array_append_new(array, one);
     }

@@ -173,6 +173,7 @@ int pipeline_open(struct pipeline *p, const struct workload *w, const json_t *ca
     size_t bytes;
     char *image = text_read_file(cubin, &bytes);
     if (!image) return error_set(err, "cannot read '%s': %s", cubin, strerror(errno));
+    hash_content(image, bytes, p->image_hash);
     failed = cuda_module_load(p->cuda, image, &p->module, err);
     if (!failed) failed = module_state_open(&p->state, p->cuda, p->module, image, bytes, err);
     free(image);

@@ -3,6 +3,7 @@
 #ifndef SWEETSPOT_GPU_PIPELINE_H
 #define SWEETSPOT_GPU_PIPELINE_H
 
+#include "tuner/base/hash.h"
 #include "tuner/base/json.h"
 #include "tuner/base/limits.h"
 #include "tuner/gpu/measure.h"
@@ -46,7 +47,8 @@ struct pipeline_part {
 struct pipeline {
     struct cuda *cuda;
     struct cuda_module *module;
-    struct module_state state; // its variables, written back before every launch that counts
+    char image_hash[HASH_TEXT_SIZE]; // hash_content of the cubin as it was loaded
+    struct module_state state;       // its variables, written back before every launch that counts
     size_t problem_count;
     struct pipeline_part *parts; // by problem of the workload
 };

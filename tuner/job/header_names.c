@@ -12,9 +12,16 @@
 // it.
 static const char *const taken[] = {
     // which device and which kernel
-    "DEVICE", "DEVICE_*", "SECTION", "FIRST_SECTION", "KERNEL", "KERNELS",
+    "DEVICE", "DEVICE_*", "CHOICE", "CHOICE_", "SECTION", "FIRST_SECTION", "KERNEL", "KERNELS",
     // how the header is used
-    "FUNCTION", "DEFINE_PARAMETERS", "PARAMETERS_DEFINED",
+    "FUNCTION", "DEFINE_PARAMETERS", "UNDEFINE_PARAMETERS", "PARAMETERS_DEFINED", "DRIVER_API", "RUNTIME_API",
+    "ANY_ARCHITECTURE", "ALLOW_UNVERIFIED",
+    // how its kernels are built and launched
+    "STD", "OPTIONS_NVCC", "OPTIONS_NVRTC", "ALIGNMENT", "ENTRY", "ENTRY_*", "INSTANTIATE", "INSTANTIATE_*",
+    "ARGUMENTS", "ARGUMENTS_*", "BUFFERS", "BINARY_*", "IN", "OUT", "ADDRESS", "MOST_KERNELS", "MOST_STAGES",
+    // what launching answers
+    "OK", "NO_BINARY", "OLD_DRIVER", "OTHER_DEVICE", "SIZES", "MISALIGNED", "NO_POINTER", "NO_CALLBACK",
+    "LIBRARY_FAILED", "CUDA_ERROR",
     // where it comes from
     "ARCH", "COMPUTE", "DRIVER", "COMPILER", "TEMPLATE", "CONFIGURATION", "DATE", "SOURCE_HASH", "SOURCE_HASH_TEXT",
     // what it is worth

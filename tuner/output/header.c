@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tuner/base/output_file.h"
 #include "tuner/base/text.h"
 #include "tuner/output/header_render.h"
 #include "tuner/output/header_section.h"
+#include "tuner/output/header_text.h"
 
 static const char mark[] = "/* sweetspot-section ";
 
@@ -55,6 +55,26 @@ json_t *header_read(const char *path, struct error *err)
     return sections;
 }
 
+// Whether two lists of objects agree in these members, one by one.
+static bool same_members(const json_t *a, const json_t *b, const char *const members[3])
+{
+    if (json_array_size(a) != json_array_size(b)) return false;
+    for (size_t i = 0; i < json_array_size(a); i++)
+        for (size_t k = 0; k < 3; k++)
+            if (strcmp(json_get_string(json_array_get(a, i), members[k], ""),
+                       json_get_string(json_array_get(b, i), members[k], "")) != 0)
+                return false;
+    return true;
+}
+
+// One header launches both: the same stages on the same buffers.
+static bool same_interface(const json_t *a, const json_t *b)
+{
+    static const char *const stage[3] = {"name", "entry", "name"}, *const buffer[3] = {"name", "type", "direction"};
+    return same_members(json_object_get(a, "stages"), json_object_get(b, "stages"), stage) &&
+           same_members(json_object_get(a, "buffers"), json_object_get(b, "buffers"), buffer);
+}
+
 int header_merge(json_t *sections, const json_t *fresh, struct error *err)
 {
     const json_t *section = json_array_get(fresh, 0);
@@ -70,24 +90,12 @@ int header_merge(json_t *sections, const json_t *fresh, struct error *err)
         if (!json_equal(json_object_get(old, "sizes"), json_object_get(section, "sizes")))
             return error_set(err, "the header's section for %s has other problem sizes than the job has now",
                              json_get_string(old, "device", ""));
+        if (!same_interface(old, section))
+            return error_set(err, "the header's section for %s has other entries or buffers than the job has now",
+                             json_get_string(old, "device", ""));
     }
     for (size_t i = json_array_size(fresh); i-- > 0;) json_array_insert(sections, 0, json_array_get(fresh, i));
     return 0;
-}
-
-// Creates the folders of a path, like mkdir -p.
-static int make_folders(const char *path, struct error *err)
-{
-    char *folder = text_copy(path);
-    int result = 0;
-    for (char *slash = strchr(folder + 1, '/'); slash && !result; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        if (mkdir(folder, 0777) && errno != EEXIST)
-            result = error_set(err, "cannot create the folder '%s': %s", folder, strerror(errno));
-        *slash = '/';
-    }
-    free(folder);
-    return result;
 }
 
 // Renders into the file. HEADER_COLLISION, or -1 when it cannot be written.
@@ -100,7 +108,7 @@ static int render_into(FILE *file, const char *path, const json_t *sections, str
 int header_write(const char *path, const json_t *sections, struct error *err)
 {
     struct output_file out;
-    if (!output_is_stream(path) && make_folders(path, err)) return -1;
+    if (!output_is_stream(path) && header_make_folders(path, err)) return -1;
     if (output_file_open(&out, path, err)) return -1;
     if (out.fd < 0) return header_render(stdout, sections, err) ? HEADER_COLLISION : 0;
     int copy = dup(out.fd), result;

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "tuner/base/text.h"
+#include "tuner/output/header_arguments.h"
+#include "tuner/output/header_launch.h"
 #include "tuner/output/header_maps.h"
 #include "tuner/output/header_section.h"
 #include "tuner/output/header_select.h"
@@ -31,18 +33,10 @@ static void put_helpers(struct renderer *r)
         "/* One launch. overlap: 1 where it was launched with programmatic stream serialization "
         "(cudaLaunchAttributeProgrammaticStreamSerialization) after the stage\n * before it. used: 0 where this stage "
         "is not part of the configuration. The sections are numbered in the order of this file. */\n"
-        "struct %s_launch { unsigned grid[3], block[3], cluster[3], shared_bytes; int cooperative, overlap, used; "
+        "struct %s_launch_shape { unsigned grid[3], block[3], cluster[3], shared_bytes; int cooperative, overlap, "
+        "used; "
         "};\n\n",
         r->lower);
-}
-
-static const json_t *find_stage(const json_t *section, const char *name)
-{
-    const json_t *stage;
-    size_t i;
-    json_array_foreach(json_object_get(section, "stages"), i,
-                       stage) if (!strcmp(json_get_string(stage, "name", ""), name)) return stage;
-    return NULL;
 }
 
 static bool is_number(const char *text)
@@ -91,14 +85,14 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
     const json_t *section, *size;
     size_t i;
     FILE *f = r->file;
-    fprintf(f, "%s_FUNCTION struct %s_launch %sgeometry_on(", r->upper, r->lower, prefix);
+    fprintf(f, "%s_FUNCTION struct %s_launch_shape %sgeometry_on(", r->upper, r->lower, prefix);
     header_put_arguments(r, "int section");
-    fprintf(f, ")\n{\n    struct %s_launch g;\n", r->lower);
+    fprintf(f, ")\n{\n    struct %s_launch_shape g;\n", r->lower);
     json_array_foreach(r->sizes, i, size) fprintf(f, "    (void)size_%s;\n", json_string_value(size));
     fputs("    switch (section) {\n", f);
     json_array_foreach(r->sections, i, section)
     {
-        const json_t *stage = find_stage(section, name);
+        const json_t *stage = header_find_stage(section, name);
         if (!stage) continue;
         fprintf(f, "    case %zu: /* ", i);
         header_put_comment(f, json_get_string(section, "device", "?"));
@@ -111,7 +105,7 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
     fputs("        g.shared_bytes = 0;\n        g.cooperative = 0;\n        g.overlap = 0;\n        g.used = 0;\n      "
           "  break;\n    }\n    return g;\n}\n",
           f);
-    fprintf(f, "%s_FUNCTION struct %s_launch %sgeometry(", r->upper, r->lower, prefix);
+    fprintf(f, "%s_FUNCTION struct %s_launch_shape %sgeometry(", r->upper, r->lower, prefix);
     header_put_arguments(r, "");
     fprintf(f, ") { return %sgeometry_on(%s_SECTION", prefix, r->upper);
     header_put_sizes(r, ", ");
@@ -123,6 +117,7 @@ static void put_stage(struct renderer *r, const char *name, const char *prefix)
         header_put_sizes(r, "");
         fprintf(f, ").%s; }\n", parts[i].member);
     }
+    header_scalars(r, name, prefix);
     header_tensor_maps(r, name, prefix);
     fputc('\n', f);
 }
@@ -235,6 +230,12 @@ void header_functions(struct renderer *r)
     put_helpers(r);
     header_tensor_map_type(r);
     put_geometry(r);
+    header_limits(r);
+    header_launch(r);
+}
+
+void header_results(struct renderer *r)
+{
     put_results(r);
     if (header_several_kernels(r->sections)) header_select(r);
 }

@@ -4,7 +4,9 @@
 
 #include "tuner/output/header_text.h"
 
-// Launch geometry, tensor maps, results, and the selector where a device has several kernels.
+// Launch geometry, arguments, tensor maps, and where there are binaries what launches them.
 void header_functions(struct renderer *);
+// What was measured, and the selector where a device has several kernels.
+void header_results(struct renderer *);
 
 #endif

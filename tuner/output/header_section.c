@@ -1,105 +1,13 @@
 // See header_section.h.
-//
-// Launch expressions become C over the problem's sizes alone: parameters and device limits are folded into numbers, and
-// a derived name that depends on a size is written out in its place.
 #include "tuner/output/header_section.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tuner/base/memory.h"
 #include "tuner/base/text.h"
-
-struct expression_folding {
-    const struct job *job;
-    const char *prefix;
-    const int64_t *values; // of the configuration and the first problem
-    bool *varies;          // by slot: a size, or derived from one
-    char **text;           // by slot: C text of those
-};
-
-static const char *name_text(void *user, int slot)
-{
-    const struct expression_folding *f = user;
-    return f->text[slot];
-}
-
-static bool constant_value(void *user, int slot, int64_t *value)
-{
-    const struct expression_folding *f = user;
-    *value = f->values[slot];
-    return !f->varies[slot];
-}
-
-static char *to_c(const struct expression_folding *f, const struct expr *expression, struct error *err)
-{
-    return expr_to_c(expression, f->prefix, name_text, constant_value, (void *)f, err);
-}
-
-static int folding_init(struct expression_folding *f, const struct job *job, const uint16_t *config, const char *prefix,
-                        struct error *err)
-{
-    size_t count = symbols_count(job->symbols);
-    int64_t *values = memory_new(count, sizeof *values);
-    *f = (struct expression_folding){.job = job,
-                                     .prefix = prefix,
-                                     .values = values,
-                                     .varies = memory_new(count, sizeof *f->varies),
-                                     .text = memory_new(count, sizeof *f->text)};
-    if (job_problem_values(job, config, 0, values, err)) return -1;
-    for (size_t i = 0; i < job->size_count; i++) {
-        int slot = symbols_find(job->symbols, job->size_names[i]);
-        f->varies[slot] = true;
-        f->text[slot] = text_format("size_%s", job->size_names[i]);
-    }
-    for (size_t i = 0; i < job->derived_count; i++) { // in order: each may use the ones before
-        size_t read;
-        int slot = job->derived[i].slot;
-        const int *slots = expr_slots(job->derived[i].value, &read);
-        for (size_t k = 0; k < read; k++) f->varies[slot] |= f->varies[slots[k]];
-        if (!f->varies[slot]) continue;
-        char *inner = to_c(f, job->derived[i].value, err);
-        if (!inner) return -1;
-        f->text[slot] = text_format("(%s)", inner);
-        free(inner);
-    }
-    return 0;
-}
-
-static void folding_release(struct expression_folding *f)
-{
-    for (size_t i = 0; f->text && i < symbols_count(f->job->symbols); i++) free(f->text[i]);
-    free(f->text);
-    free(f->varies);
-    free((void *)f->values);
-}
-
-// Sets member `key` to the expression's C text ("absent" where there is none). -1 with a message.
-static int set_c(json_t *object, const char *key, const struct expression_folding *f, const struct expr *expression,
-                 const char *absent, struct error *err)
-{
-    char *text = expression ? to_c(f, expression, err) : text_copy(absent);
-    if (!text) return error_prefix(err, "cannot write '%s' as C", expr_text(expression));
-    json_object_set_new(object, key, json_string(text));
-    free(text);
-    return 0;
-}
-
-static json_t *three_c(const struct expression_folding *f, struct expr *const *expressions, struct error *err)
-{
-    json_t *list = json_array(), *holder = json_object();
-    for (int i = 0; i < 3; i++) {
-        if (set_c(holder, "c", f, expressions[i], "1", err)) {
-            json_decref(list);
-            list = NULL;
-            break;
-        }
-        json_array_append(list, json_object_get(holder, "c"));
-    }
-    json_decref(holder);
-    return list;
-}
+#include "tuner/output/header_contract.h"
+#include "tuner/output/header_folding.h"
 
 // Numbers of a tensor map in CUDA's order, the contiguous dimension first, as C texts.
 static json_t *map_section(const struct expression_folding *f, const struct argument *a, size_t place,
@@ -112,14 +20,14 @@ static json_t *map_section(const struct expression_folding *f, const struct argu
                                map->tf32 ? "tf32" : element_name(b->type), "argument", (int)place, "nan", (int)map->nan,
                                "sizes", sizes, "strides", strides, "box", box);
     char *dense = text_copy("1");
-    int failed = set_c(object, "swizzle", f, map->swizzle, "0", err) ||
-                 set_c(object, "interleave", f, map->interleave, "0", err) ||
-                 set_c(object, "promotion", f, map->promotion, "0", err);
+    int failed = folding_set(object, "swizzle", f, map->swizzle, "0", err) ||
+                 folding_set(object, "interleave", f, map->interleave, "0", err) ||
+                 folding_set(object, "promotion", f, map->promotion, "0", err);
     for (size_t i = 0; i < map->rank && !failed; i++) {
         json_t *c = json_object();
-        failed = set_c(c, "size", f, tensor_map_size(b, map, i), "1", err) ||
-                 set_c(c, "box", f, map->box[map->rank - 1 - i], "1", err) ||
-                 (i && set_c(c, "stride", f, tensor_map_stride(b, map, i), dense, err));
+        failed = folding_set(c, "size", f, tensor_map_size(b, map, i), "1", err) ||
+                 folding_set(c, "box", f, map->box[map->rank - 1 - i], "1", err) ||
+                 (i && folding_set(c, "stride", f, tensor_map_stride(b, map, i), dense, err));
         if (!failed) {
             json_array_append(sizes, json_object_get(c, "size"));
             json_array_append(box, json_object_get(c, "box"));
@@ -162,16 +70,19 @@ static json_t *stage_section(const struct expression_folding *f, const struct st
         json_pack("{s:s, s:s, s:b}", "name", stage->name, "entry", stage->entry, "cooperative", stage->cooperative);
     if (stage->operation)
         json_object_set_new(object, "library", json_pack("{s:s, s:s}", "operation", stage->operation, "by", stage->by));
-    json_t *grid = three_c(f, stage->grid, err), *block = grid ? three_c(f, stage->block, err) : NULL,
-           *cluster = block ? three_c(f, stage->cluster, err) : NULL,
+    json_t *grid = folding_three(f, stage->grid, err), *block = grid ? folding_three(f, stage->block, err) : NULL,
+           *cluster = block ? folding_three(f, stage->cluster, err) : NULL,
            *maps = cluster ? maps_section(f, stage, err) : NULL;
+    json_t *arguments = maps ? contract_arguments(f, stage, err) : NULL;
     json_object_set_new(object, "grid", grid);
     json_object_set_new(object, "block", block);
     json_object_set_new(object, "cluster", cluster);
+    json_object_set_new(object, "arguments", arguments);
     if (json_array_size(maps)) json_object_set(object, "tensor_maps", maps);
     json_decref(maps);
-    if (!maps || set_c(object, "shared", f, stage->shared, "0", err) ||
-        set_c(object, "when", f, stage->when, "1", err) || set_c(object, "overlap", f, stage->overlap, "0", err)) {
+    if (!arguments || folding_set(object, "shared", f, stage->shared, "0", err) ||
+        folding_set(object, "when", f, stage->when, "1", err) ||
+        folding_set(object, "overlap", f, stage->overlap, "0", err)) {
         json_decref(object);
         return NULL;
     }
@@ -269,7 +180,7 @@ static int set_work(json_t *section, const struct job *job, const struct express
         free(product);
         product = longer;
     }
-    int failed = set_c(section, "work", f, job->flops ? job->flops : job->bytes, product, err);
+    int failed = folding_set(section, "work", f, job->flops ? job->flops : job->bytes, product, err);
     free(product);
     return failed;
 }
@@ -314,6 +225,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
         json_array_append_new(defines, json_pack("{s:s, s:s}", "name", job->defines[i].name, "value",
                                                  job->defines[i].value ? job->defines[i].value : ""));
     if (!result && json_object_get(section, "times")) result = set_work(section, job, &f, err);
+    if (!result) result = contract_add(section, &f, trial, json_get_string(section, "arch", ""), err);
     for (size_t i = 0; i < job->stage_count && !result; i++) {
         json_t *stage = stage_section(&f, &job->stages[i], trial, err);
         if (stage)

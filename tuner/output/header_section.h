@@ -2,7 +2,7 @@
 // (where there is one) the final. header.c renders it; the same object, in a comment of the header, lets a header for
 // another device be merged in later.
 //
-//   {"version":1,"job":"sgemm","template":"gemm_simt.cu","source_hash":"..32 hex..",
+//   {"version":2,"job":"sgemm","template":"gemm_simt.cu","source_hash":"..32 hex..",
 //    "device":"NVIDIA H200","arch":"sm_90a","driver":"..","compiler":"nvrtc 13.0",
 //    "when":1790000000,"final":true,"rounds":40,"replayed":false,
 //    "recorded_rounds":40,              only where replayed: of the recording's own final, 0: it had none
@@ -12,6 +12,7 @@
 //    "stages":[{"name":"gemm_simt","entry":"gemm_simt","when":"1","grid":["C","C","C"],"block":[..],"cluster":[..],
 //               "shared":"C","overlap":"C","cooperative":false,"registers":128,"spills":0,"shared_static":0,
 //               "code_bytes":9216,"occupancy":0.25}],
+//    header_contract.h's members,
 //    "seconds":2.8e-3,"problems":[{"name":"M=..","sizes":[4096,..],"time":[median,low,high]}],
 //    "ratios":[{"name":"cublas","ratio":[0.96,0.95,0.97]}],"error":0.02,"verified":["M=..",..],
 //    "sanitizers":"compute-sanitizer .. clean",     only where they ran
@@ -32,7 +33,7 @@
 #include "tuner/output/finals.h"
 #include "tuner/store/store.h"
 
-enum { HEADER_SECTION_VERSION = 1 };
+enum { HEADER_SECTION_VERSION = 2 };
 
 // `kernel`: with a final of objective each, which of its kernels the trial is; else 0. Names of functions that
 // expressions call in C ("sgemm_fn_ceil_div") begin with `prefix`. `final` NULL: not decided in one. NULL with a

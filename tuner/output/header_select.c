@@ -45,7 +45,7 @@ static void put_relative_time(struct renderer *r)
         const char *prefix = heaviest_prefix(r, section);
         fprintf(f, "    case %zu: {\n        work = (double)(%s);\n", i, json_get_string(section, "work", "1"));
         if (prefix) {
-            fprintf(f, "        const struct %s_launch g = %sgeometry_on(section", r->lower, prefix);
+            fprintf(f, "        const struct %s_launch_shape g = %sgeometry_on(section", r->lower, prefix);
             header_put_sizes(r, ", ");
             fprintf(f,
                     ");\n        if (g.used) blocks = (double)g.grid[0] * (double)g.grid[1] * (double)g.grid[2];\n     "
@@ -104,9 +104,9 @@ static void put_select(struct renderer *r)
     fprintf(f,
             "/* The kernel (0 to %s_KERNELS - 1) for a problem: of those that can do it, the one expected to be the "
             "fastest (struct %s_fn_selection says how).\n * -1: none can, or a size is below 1. */\n"
-            "static inline int %s_select(",
+            "static inline int %s_select_on(",
             r->upper, r->lower, r->lower);
-    header_put_arguments(r, "");
+    header_put_arguments(r, "int first, int kernels");
     fprintf(f,
             ")\n{\n    int count, i, section;\n    const struct %1$s_time *times = %1$s_times(&count);\n"
             "    struct %1$s_fn_selection selection = %1$s_fn_selection_begin();\n    double here;\n    long long "
@@ -116,9 +116,9 @@ static void put_select(struct renderer *r)
     json_array_foreach(r->sizes, i, size) fprintf(f, "    size[%zu] = size_%s;\n", i, json_string_value(size));
     fprintf(f,
             "    for (i = 0; i < %1$zu; i++)\n        if (size[i] < 1) return -1;\n"
-            "    for (section = %2$s_FIRST_SECTION; section < %2$s_FIRST_SECTION + %2$s_KERNELS; section++) {\n"
-            "        if (!%3$s_can_on(section",
-            sizes ? sizes : 1, r->upper, r->lower);
+            "    for (section = first; section < first + kernels; section++) {\n"
+            "        if (!%2$s_can_on(section",
+            sizes ? sizes : 1, r->lower);
     header_put_sizes(r, ", ");
     fprintf(f, ")) continue;\n        here = %s_relative_time(section", r->lower);
     header_put_sizes(r, ", ");
@@ -129,9 +129,13 @@ static void put_select(struct renderer *r)
             r->lower, sizes, r->lower);
     for (i = 0; i < sizes; i++) fprintf(f, ", times[i].size[%zu]", i);
     fprintf(f,
-            "));\n        %s_fn_selection_take(&selection, section - %s_FIRST_SECTION);\n    }\n"
-            "    return selection.kernel;\n}\n#endif\n\n",
-            r->lower, r->upper);
+            "));\n        %1$s_fn_selection_take(&selection, section - first);\n    }\n"
+            "    return selection.kernel;\n}\nstatic inline int %1$s_select(",
+            r->lower);
+    header_put_arguments(r, "");
+    fprintf(f, ") { return %1$s_select_on(%2$s_FIRST_SECTION, %2$s_KERNELS", r->lower, r->upper);
+    header_put_sizes(r, ", ");
+    fputs("); }\n#endif\n\n", f);
 }
 
 void header_select(struct renderer *r)

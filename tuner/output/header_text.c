@@ -1,9 +1,13 @@
 // See header_text.h.
 #include "tuner/output/header_text.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
@@ -88,4 +92,71 @@ void header_put_shared(struct renderer *r, const char *text)
         }
     }
     fputc('\n', r->file);
+}
+
+void header_put_template(struct renderer *r, const char *text)
+{
+    const char *first = strstr(text, "\n\n");
+    for (const char *p = first ? first + 2 : text, *before = p; *p; before = p++) {
+        bool word = p == before || !(isalnum((unsigned char)*before) || *before == '_');
+        bool lower = word && !strncmp(p, "name_", 5), upper = word && !strncmp(p, "NAME_", 5);
+        if (lower || upper) {
+            fputs(lower ? r->lower : r->upper, r->file);
+            p += 3; // to the last letter before the underscore
+        } else {
+            fputc(*p, r->file);
+        }
+    }
+    fputc('\n', r->file);
+}
+
+static void define(struct renderer *r, const char *name, const char *parameters, const char *value)
+{
+    char *upper = header_upper(name);
+    if (json_object_get(r->macros, upper)) {
+        if (!r->collided)
+            error_set(r->err, "the macro %s_%s would be defined twice: rename the parameter '%s'", r->upper, upper,
+                      name);
+        r->collided = true;
+    }
+    json_object_set_new(r->macros, upper, json_true());
+    fprintf(r->file, "#define %s_%s%s%s%s\n", r->upper, upper, parameters, *value ? " " : "", value);
+    free(upper);
+}
+
+void header_define(struct renderer *r, const char *name, const char *format, ...)
+{
+    char *value = NULL;
+    va_list args;
+    va_start(args, format);
+    if (vasprintf(&value, format, args) < 0) value = NULL;
+    va_end(args);
+    define(r, name, "", value ? value : "");
+    free(value);
+}
+
+void header_define_text(struct renderer *r, const char *name, const char *text)
+{
+    char *quoted = header_literal(text);
+    define(r, name, "", quoted);
+    free(quoted);
+}
+
+void header_define_function(struct renderer *r, const char *name, const char *parameters, const char *value)
+{
+    define(r, name, parameters, value);
+}
+
+int header_make_folders(const char *path, struct error *err)
+{
+    char *folder = text_copy(path);
+    int result = 0;
+    for (char *slash = strchr(folder + 1, '/'); slash && !result; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        if (mkdir(folder, 0777) && errno != EEXIST)
+            result = error_set(err, "cannot create the folder '%s': %s", folder, strerror(errno));
+        *slash = '/';
+    }
+    free(folder);
+    return result;
 }

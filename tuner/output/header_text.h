@@ -19,6 +19,7 @@ struct renderer {
     char *lower, *upper; // sgemm, SGEMM
     json_t *prefixes;    // of the geometry functions, one a stage
     json_t *macros;      // of the section at work: a set, so that none is defined twice
+    json_t *all_macros;  // those sets, by section
     bool collided;       // a macro would be defined twice: `err` says which
     struct error *err;
 };
@@ -40,5 +41,16 @@ void header_put_sizes(struct renderer *, const char *first);
 // Writes functions that the driver has too (search/fn.h), from their text in the program: all after its first empty
 // line, FN(name) as sgemm_fn_name, FN_FUNCTION as SGEMM_FUNCTION, FN_INTEGER as long long.
 void header_put_shared(struct renderer *, const char *text);
+// Writes a text of tuner/output/launch, all after its first empty line, with the job's name for name_ and NAME_.
+void header_put_template(struct renderer *, const char *text);
+
+// Creates the folders of a path, like mkdir -p. -1 with a message.
+int header_make_folders(const char *path, struct error *);
+
+// One macro of the section, prefixed. `name` may be lower case and have any characters. A second one of that name is a
+// collision.
+__attribute__((format(printf, 3, 4))) void header_define(struct renderer *, const char *name, const char *format, ...);
+void header_define_text(struct renderer *, const char *name, const char *text);
+void header_define_function(struct renderer *, const char *name, const char *parameters, const char *value); // "(X)"
 
 #endif

@@ -322,6 +322,7 @@ enum final_outcome run_final_finish(struct run *r)
     else
         outcome = without_winner(r, condemned + r->final_condemned);
     json_decref(decision);
+    if (outcome == FINAL_DECIDED) run_final_keep_binaries(r, entries);
     drop_finalists(r);
     return outcome;
 }

@@ -159,6 +159,9 @@ int64_t run_final_rounds(const struct run *); // of the present process
 bool run_final_stands(const struct run *, int64_t trial);
 // The process of each round of the whole answer (caller frees) and their number; NULL where one took all.
 size_t run_final_processes(const struct run *, unsigned char **out);
+// final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch
+// them. After the final's document is stored, before its tasks are dropped.
+void run_final_keep_binaries(struct run *, const json_t *entries);
 // final_each.c: what differs for objective "each". The decision from the answer's entries is the kernels' part of the
 // final's document; NULL when no set of candidates serves every problem.
 int run_final_begin_each(struct run *);

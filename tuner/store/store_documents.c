@@ -101,18 +101,11 @@ int store_get_trial_document(struct store *store, int64_t trial, const char *kin
     return get_document(store, STATEMENT_TRIAL_DOCUMENTS, kind, trial, json, when, err);
 }
 
-static void hash_of(const void *bytes, size_t size, char hash[HASH_TEXT_SIZE])
-{
-    struct hash *h = hash_new();
-    hash_bytes(h, bytes, size);
-    hash_finish(h, hash);
-}
-
 int store_put_blob(struct store *store, const void *bytes, size_t size, char hash[HASH_TEXT_SIZE], struct error *err)
 {
     sqlite3_stmt *put = store_statement(store, STATEMENT_PUT_BLOB, err);
     if (!put) return -1;
-    hash_of(bytes, size, hash);
+    hash_content(bytes, size, hash);
     sqlite3_bind_text(put, 1, hash, -1, SQLITE_STATIC);
     sqlite3_bind_blob64(put, 2, size ? bytes : "", size, SQLITE_STATIC);
     int status = store_run(store, put, err);
@@ -134,7 +127,7 @@ int store_get_blob(struct store *store, const char *hash, const void **bytes, si
         void *copy = arena_new(&store->blob, *size);
         if (*size) memcpy(copy, stored, *size);
         *bytes = copy;
-        hash_of(copy, *size, found);
+        hash_content(copy, *size, found);
         if (strcmp(found, hash) != 0)
             result = error_set(err, "the store '%s' is damaged: the bytes of blob %s are others", store->path, hash);
     }

@@ -1,0 +1,395 @@
+// Headers with the measured binary: the final keeps it, the header ships it byte for byte, and what launches it passes
+// what was verified and refuses the rest. Launches go to a fake driver (tests/launch), so that no GPU is needed; the
+// same program is compiled as C99 and C++, for the driver API and the runtime API.
+#include "tests/finished_job.h"
+
+#include "tests/e2e.h"
+#include "tuner/cli/commands.h"
+#include "tuner/store/binary.h"
+
+#ifndef TEST_CUDA_HOME
+#define TEST_CUDA_HOME "/usr/local/cuda"
+#endif
+
+static struct finished job;
+
+// Three stages with arguments of every type, a tensor map, a library's call, a cluster, much shared memory.
+static const char stages_text[] =
+    "stages = (\n"
+    "  { name = \"mini\"; entry = \"mini<float, BLOCK_M>\";\n"
+    "    launch = { grid = [ \"min(TILES, device.sm_count * 8)\", \"ceil_div(N, 2)\" ]; block = [ \"BLOCK_M\" ];\n"
+    "               cluster = [ 2 ]; shared = \"BYTES + 100000\"; cooperative = true; };\n"
+    "    arguments = (\n"
+    "      { tensor_map = \"x\"; type = \"f32\"; shape = [\"M\", \"N\"]; box = [\"BLOCK_M / 2\", \"32\"]; swizzle = "
+    "128; },\n"
+    "      { buffer = \"y\"; type = \"f32\"; shape = [\"M\"]; direction = \"out\"; },\n"
+    "      { scalar = \"tiny\"; type = \"i8\"; value = -3; }, { scalar = \"some\"; type = \"i32\"; value = \"M * "
+    "BLOCK_M\"; },\n"
+    "      { scalar = \"many\"; type = \"u32\"; value = 3000000000L; },\n"
+    "      { scalar = \"most\"; type = \"i64\"; value = \"M * N * 4096\"; },\n"
+    "      { scalar = \"alpha\"; type = \"f32\"; value = 1.5; }, { scalar = \"beta\"; type = \"f64\"; value = 0.1; },\n"
+    "      { scalar = \"half\"; type = \"f16\"; value = 1.5; }, { scalar = \"brain\"; type = \"bf16\"; value = 1.5; "
+    "},\n"
+    "      { buffer = \"counts\"; type = \"u32\"; shape = [64]; direction = \"scratch\"; fill = \"zero\"; } ); },\n"
+    "  { name = \"multiply\"; operation = \"gemm\"; by = \"cublas\"; A = \"x\"; B = \"x\"; C = \"y\"; },\n"
+    "  { name = \"last\"; entry = \"second\"; launch = { grid = [ \"ceil_div(M, 64)\" ]; block = [ 32 ]; overlap = 1; "
+    "};\n"
+    "    arguments = ( { buffer = \"y\"; }, { scalar = \"n\"; type = \"i32\"; value = \"N\"; },\n"
+    "                  { buffer = \"z\"; type = \"bf16\"; shape = [8]; direction = \"in\"; } ); }\n"
+    ");\n";
+
+enum { CUBIN_SIZE = 5000 };
+static unsigned char cubin[CUBIN_SIZE];
+
+// Not a real one: its first bytes, and bytes of every value.
+static void make_cubin(unsigned seed)
+{
+    memcpy(cubin, "\177ELF", 4);
+    for (unsigned i = 4; i < CUBIN_SIZE; i++) cubin[i] = (unsigned char)(i * 2654435761u * seed >> 13);
+}
+
+static void keep_binary(const char *symbols)
+{
+    struct error err = {""};
+    struct store *store;
+    struct environment environment;
+    char hash[HASH_TEXT_SIZE];
+    if (store_open(&store, job.store, false, &err) || store_last_environment(store, &environment, &err) ||
+        store_put_blob(store, cubin, sizeof cubin, hash, &err) ||
+        store_set_trial_blob(store, 1, BINARY_BLOB, hash, &err))
+        fail_msg("%s", err.message);
+    char *document = text_format("{\"hash\":\"%s\",\"bytes\":%d,\"symbols\":%s}", hash, CUBIN_SIZE, symbols);
+    assert_int_equal(store_put_trial_document(store, 1, BINARY_DOCUMENT, document, &err), 0);
+    store_close(store);
+    free(document);
+}
+
+static const char symbols_text[] = "{\"mini<float, BLOCK_M>\":\"_Z4miniIfLi64EEvv\",\"second\":\"second\"}";
+
+static int setup(void **state)
+{
+    (void)state;
+    finished_make(&job);
+    make_cubin(1);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    finished_remove(&job);
+    return 0;
+}
+
+// The job with the stages above in the place of its one launch.
+static void write_stages_job(void)
+{
+    char *text = text_copy(finished_job_text), *launch = strstr(text, "launch = "),
+         *rest = strstr(text, "reference = ");
+    *launch = 0;
+    char *entry = strstr(text, "entry = \"mini\"; ");
+    memset(entry, ' ', strlen("entry = \"mini\"; "));
+    char *whole = text_format("%s%s%s", text, stages_text, rest);
+    char *reference = strstr(whole, "launch = { grid = [1]; block = [1]; };");
+    assert_non_null(reference);
+    char *end = text_copy(reference + strlen("launch = { grid = [1]; block = [1]; };"));
+    *reference = 0;
+    char *job_text =
+        text_format("%slaunch = { grid = [1]; block = [1]; }; arguments = ( { buffer = \"y\"; } );%s", whole, end);
+    finished_write(job.job, job_text);
+    free(job_text);
+    free(end);
+    free(whole);
+    free(text);
+}
+
+static void embed(void)
+{
+    char *err;
+    int status = finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
+                              "--embed", NULL);
+    if (status) fail_msg("status %d: %s", status, err);
+    free(err);
+}
+
+static void tune_and_embed(void)
+{
+    write_stages_job();
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    keep_binary(symbols_text);
+    embed();
+}
+
+// Whatever a compiler or linker prints is a failure. Returns what the program returns, -1 where there is no compiler.
+static int build_and_run(const char *compiler, const char *source, const char *libraries, const char *run)
+{
+    char *probe = text_format("command -v %.*s >/dev/null 2>&1", (int)strcspn(compiler, " "), compiler);
+    int status = system(probe);
+    free(probe);
+    if (status) return -1;
+    char *command = text_format("%s -I%s -Itests/launch %s -o %s/program %s >%s/messages 2>&1", compiler, job.folder,
+                                source, job.folder, libraries, job.folder);
+    status = system(command);
+    char *path = text_format("%s/messages", job.folder), *messages = text_read_file(path, NULL);
+    if (status || *messages) fail_msg("%s\n%s", command, messages);
+    free(messages);
+    free(path);
+    free(command);
+    command = text_format("%s%s/program", run, job.folder);
+    status = system(command);
+    free(command);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+}
+
+#define STRICT " -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror -isystem " TEST_CUDA_HOME "/include "
+static const char *const compilers[] = {"gcc -std=c99" STRICT, "gcc -std=c17 -O2" STRICT,
+                                        "g++ -std=c++11 -x c++" STRICT, "clang -std=c99" STRICT};
+
+static void a_launch_passes_what_was_verified_and_refuses_the_rest(void **state)
+{
+    (void)state;
+    tune_and_embed();
+    char *source = text_format("tests/launch/program.c %s/include/mini_best_binary.c", job.folder);
+    for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++)
+        for (int runtime = 0; runtime < 2; runtime++) {
+            char *compiler = text_format("%s%s", compilers[i], runtime ? " -DRUNTIME" : "");
+            int status = build_and_run(compiler, source, "", "");
+            if (status > 0) fail_msg("%s: the program's status is %d", compiler, status);
+            free(compiler);
+        }
+    free(source);
+}
+
+// Against the real libraries: every function that is called exists, and without a GPU the status says that it failed.
+static void it_links_with_the_real_libraries(void **state)
+{
+    (void)state;
+    static const char program[] = "#include <stdlib.h>\n#include \"include/mini_best.h\"\n"
+                                  "static int call(void *user, const char *stage, mini_gemm_stream s) { (void)user; "
+                                  "(void)stage; (void)s; return 0; "
+                                  "}\n"
+                                  "int main(int argc, char **argv)\n{\n"
+                                  "    static struct mini_gemm_kernels k;\n    (void)argv;\n"
+                                  "    if (argc > 1) return mini_gemm_launch(&k, 0, 1, 1, 0, 0, 0, 0, call, 0);\n"
+                                  "    return mini_gemm_load(&k) == MINI_GEMM_OK;\n}\n";
+    tune_and_embed();
+    char *c = text_format("%s/main.c", job.folder), *cu = text_format("%s/main.cu", job.folder);
+    finished_write(c, program);
+    finished_write(cu, program);
+    char *source = text_format("%s %s/include/mini_best_binary.c", c, job.folder);
+    char *cuda = text_format("%s %s/include/mini_best_binary.c", cu, job.folder);
+    // The driver's stub cannot be run where there is no driver.
+    int status = build_and_run("gcc -std=c99 -DMINI_GEMM_DRIVER_API" STRICT, source,
+                               "-L" TEST_CUDA_HOME "/lib64/stubs -L" TEST_CUDA_HOME "/lib/stubs -lcuda", ": ");
+    assert_int_equal(status, 0);
+    // On a GPU other than the job's, or on none.
+    status =
+        build_and_run("gcc -std=c99 -DMINI_GEMM_RUNTIME_API" STRICT, source,
+                      "-L" TEST_CUDA_HOME "/lib64 -L" TEST_CUDA_HOME "/lib -lcudart_static -ldl -lrt -lpthread", "");
+    assert_int_equal(status, 0);
+    static const char nvcc[] =
+        "nvcc -std=c++17 -arch=sm_90 -Werror all-warnings -Xcompiler -Wall -Xcompiler -Wextra -DMINI_GEMM_RUNTIME_API";
+    status = build_and_run(nvcc, cuda, "", "");
+    assert_true(status == 0 || status == -1);
+    free(cuda);
+    free(source);
+    free(cu);
+    free(c);
+}
+
+static char *read_binary_file(void)
+{
+    char *path = text_format("%s/include/mini_best_binary.c", job.folder), *text = text_read_file(path, NULL);
+    free(path);
+    return text;
+}
+
+static void the_bytes_are_those_of_the_store(void **state)
+{
+    (void)state;
+    static const char program[] = "#include <stdio.h>\n#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n"
+                                  "#include \"include/mini_best.h\"\n"
+                                  "int main(void) { int n; const struct mini_gemm_binary *b = mini_gemm_binaries(&n);\n"
+                                  "fwrite(b->image, 1, MINI_GEMM_BINARY_BYTES, stdout); return n - 1; }\n";
+    tune_and_embed();
+    char *c = text_format("%s/main.c", job.folder), *shipped = text_format("%s/shipped", job.folder);
+    char *source = text_format("%s %s/include/mini_best_binary.c", c, job.folder), *run = text_format(">%s ", shipped);
+    finished_write(c, program);
+    assert_int_equal(build_and_run(compilers[0], source, "", run), 0);
+    size_t size;
+    char *bytes = text_read_file(shipped, &size);
+    assert_int_equal(size, CUBIN_SIZE);
+    assert_memory_equal(bytes, cubin, CUBIN_SIZE);
+    free(bytes);
+    char *alone = text_format("%s/winner.cubin", job.folder);
+    assert_int_equal(
+        finished_run(cmd_header, NULL, NULL, "header", job.job, "--store", job.store, "--cubin", alone, NULL), 0);
+    bytes = text_read_file(alone, &size);
+    assert_int_equal(size, CUBIN_SIZE);
+    assert_memory_equal(bytes, cubin, CUBIN_SIZE);
+    free(bytes);
+    free(alone);
+    free(run);
+    free(source);
+    free(shipped);
+    free(c);
+}
+
+static void what_cannot_be_embedded_is_refused(void **state)
+{
+    (void)state;
+    char *err, *alone = text_format("%s/winner.cubin", job.folder);
+    write_stages_job();
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    assert_int_equal(finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
+                                  "--embed", NULL),
+                     1);
+    assert_contains(err, "the store has no binary of trial 1");
+    free(err);
+    assert_int_equal(access(job.header, F_OK), -1);
+    assert_int_equal(
+        finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--cubin", alone, NULL), 1);
+    assert_contains(err, "the store has no binary of trial 1");
+    free(err);
+    assert_int_equal(access(alone, F_OK), -1);
+    assert_int_equal(
+        finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "--embed", "-o", "-"), 2);
+    assert_contains(err, "two files");
+    free(err);
+    keep_binary("{\"second\":\"second\"}");
+    assert_int_equal(finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
+                                  "--embed", NULL),
+                     2);
+    assert_contains(err, "no symbol for the entry 'mini<float, BLOCK_M>'");
+    free(err);
+    // A file of somebody else in the binary's place.
+    keep_binary(symbols_text);
+    char *path = text_format("%s/include/mini_best_binary.c", job.folder);
+    finished_write(path, "int precious;\n");
+    assert_int_equal(finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
+                                  "--embed", NULL),
+                     3);
+    assert_contains(err, "was not written by sweetspot");
+    free(err);
+    free(path);
+    free(alone);
+}
+
+// Two devices in one header: each keeps its binary, and the one for the present device is taken.
+static void binaries_of_two_devices_live_in_one_header(void **state)
+{
+    (void)state;
+    static const char program[] =
+        "#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
+        "static int taken(const char *name, int major, int count, const char *expected)\n{\n"
+        "    struct mini_gemm_kernels k;\n    int status;\n"
+        "    fake_name = name; fake_major = major; fake_multiprocessors = count;\n    status = mini_gemm_load(&k);\n"
+        "    if (!*expected) return status == MINI_GEMM_NO_BINARY;\n"
+        "    return !status && !strcmp(mini_gemm_loaded(&k), expected);\n}\n"
+        "int main(void)\n{\n"
+        "    if (!taken(\"NVIDIA H200\", 9, 132, \"NVIDIA H200\")) return 1;\n"
+        "    if (!taken(\"NVIDIA A100\", 8, 132, \"NVIDIA A100\")) return 2;\n"
+        "    if (!taken(\"NVIDIA H100\", 9, 132, \"NVIDIA H200\")) return 3;\n"
+        "    if (!taken(\"NVIDIA B200\", 10, 148, \"\")) return 4;\n"
+        "    return MINI_GEMM_COMPUTE == 90 ? 10 : MINI_GEMM_COMPUTE == 80 ? 20 : 5;\n}\n";
+    tune_and_embed();
+    make_cubin(77);
+    char *old = text_copy(job.store);
+    free(job.store);
+    job.store = text_format("%s/other.db", job.folder); // of another machine
+    finished_trials(&job, "NVIDIA A100", "sm_80");
+    finished_final(&job);
+    keep_binary(symbols_text);
+    embed();
+    char *text = read_binary_file(), *c = text_format("%s/main.c", job.folder);
+    const char *one = strstr(text, "sweetspot-binary ");
+    assert_non_null(one);
+    assert_non_null(strstr(one + 1, "sweetspot-binary "));
+    finished_write(c, program);
+    char *source = text_format("%s %s/include/mini_best_binary.c", c, job.folder);
+    assert_int_equal(build_and_run(compilers[0], source, "", ""), 20);
+    char *chosen = text_format("%s -DMINI_GEMM_DEVICE=NVIDIA_H200", compilers[2]);
+    assert_int_equal(build_and_run(chosen, source, "", ""), 10);
+    free(chosen);
+    // Damage to the other's bytes is seen when the file is written again.
+    char *digit = strstr(strstr(one + 1, "sweetspot-binary "), "127,69,");
+    assert_non_null(digit);
+    memcpy(digit, "126", 3);
+    char *path = text_format("%s/include/mini_best_binary.c", job.folder), *err;
+    finished_write(path, text);
+    assert_int_equal(finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
+                                  "--embed", NULL),
+                     3);
+    assert_contains(err, "the binary for NVIDIA H200 is not in the file beside the header");
+    free(err);
+    free(path);
+    free(source);
+    free(c);
+    free(text);
+    free(old);
+}
+
+// The whole way with the scripted worker: what it says it ran is kept, anything else is not.
+static void the_final_keeps_the_bytes_that_ran(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("embed");
+    e2e_write(
+        folder, "job.cfg",
+        "name = \"fake\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+        "parameters = ( { name = \"X\"; values = [6, 7]; }, { name = \"MODE\"; values = [\"good\", "
+        "\"final_other_bytes\"]; } );\nproblems = ( { N = 1024; } );\n"
+        "launch = { grid = [\"N\"]; block = [32]; };\n"
+        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+        "verification = { enabled = false; };\nmeasure = { timeout = \"2s\"; final = { candidates = 4; rounds = 10; "
+        "tie = 0.0; }; };\nsearch = { strategy = \"exhaustive\"; };\n");
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");
+    e2e_write(folder, "x.cubin", "the bytes that ran");
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s && export FAKE_CUBIN=x.cubin SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
+        "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker && $BIN/sweetspot tune job.cfg --store job.db -q && rm x.cubin",
+        folder);
+    if (r.status) fail_msg("%s", r.err);
+    e2e_done(&r);
+    char *path = text_format("%s/job.db", folder);
+    struct store *store;
+    struct error err;
+    struct environment e;
+    struct trial t;
+    char hash[HASH_TEXT_SIZE];
+    const void *bytes;
+    size_t size;
+    if (store_open(&store, path, false, &err) || store_last_environment(store, &e, &err)) fail_msg("%s", err.message);
+    assert_int_equal(store_find(store, "X=7,MODE=final_other_bytes", &t, &err), 0);
+    assert_int_equal(store_trial_blob(store, t.id, BINARY_BLOB, hash, &err), 1);
+    for (int x = 6; x < 8; x++) {
+        char config[32];
+        snprintf(config, sizeof config, "X=%d,MODE=good", x);
+        assert_int_equal(store_find(store, config, &t, &err), 0);
+        assert_int_equal(store_trial_blob(store, t.id, BINARY_BLOB, hash, &err), 0);
+        assert_int_equal(store_get_blob(store, hash, &bytes, &size, &err), 0);
+        assert_int_equal(size, strlen("the bytes that ran"));
+        assert_memory_equal(bytes, "the bytes that ran", size);
+    }
+    store_close(store);
+    free(path);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(a_launch_passes_what_was_verified_and_refuses_the_rest),
+        CASE(it_links_with_the_real_libraries),
+        CASE(the_bytes_are_those_of_the_store),
+        CASE(what_cannot_be_embedded_is_refused),
+        CASE(binaries_of_two_devices_live_in_one_header),
+        cmocka_unit_test(the_final_keeps_the_bytes_that_ran),
+    };
+    cmocka_set_test_filter(getenv("TEST_FILTER"));
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,15 @@
+// The header's functions for what a kernel is given: its scalar arguments, its buffers, and the sizes it was verified
+// on.
+#ifndef SWEETSPOT_HEADER_ARGUMENTS_H
+#define SWEETSPOT_HEADER_ARGUMENTS_H
+
+#include "tuner/output/header_text.h"
+
+// A section's stage of that name, or NULL.
+const json_t *header_find_stage(const json_t *section, const char *name);
+// A stage's scalar arguments in all sections, names beginning with `prefix`.
+void header_scalars(struct renderer *, const char *stage, const char *prefix);
+// Bytes of every buffer, and which sizes are supported.
+void header_limits(struct renderer *);
+
+#endif

@@ -1,0 +1,232 @@
+// See header_embed.h.
+#include "tuner/output/header_embed.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/hash.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/output/header_launch.h"
+#include "tuner/output/header_text.h"
+#include "tuner/store/binary.h"
+
+static const char mark[] = "/* sweetspot-binary ";
+
+struct binary_list {
+    size_t count;
+    struct {
+        char hash[HASH_TEXT_SIZE];
+        unsigned char *bytes;
+        size_t size;
+    } * list;
+};
+
+struct binary_list *binary_list_new(void)
+{
+    return memory_new(1, sizeof(struct binary_list));
+}
+
+void binary_list_free(struct binary_list *l)
+{
+    for (size_t i = 0; i < l->count; i++) free(l->list[i].bytes);
+    free(l->list);
+    free(l);
+}
+
+static int find(const struct binary_list *l, const char *hash)
+{
+    for (size_t i = 0; i < l->count; i++)
+        if (!strcmp(l->list[i].hash, hash)) return (int)i;
+    return -1;
+}
+
+// Takes `bytes`.
+static void add(struct binary_list *l, unsigned char *bytes, size_t size)
+{
+    char hash[HASH_TEXT_SIZE];
+    hash_content(bytes, size, hash);
+    if (find(l, hash) >= 0) {
+        free(bytes);
+        return;
+    }
+    l->list = memory_grow(l->list, l->count + 1, sizeof *l->list);
+    strcpy(l->list[l->count].hash, hash);
+    l->list[l->count].bytes = bytes;
+    l->list[l->count++].size = size;
+}
+
+static int get(struct store *store, int64_t trial, char hash[HASH_TEXT_SIZE], const void **bytes, size_t *size,
+               struct error *err)
+{
+    int missing = store_trial_blob(store, trial, BINARY_BLOB, hash, err);
+    if (!missing) missing = store_get_blob(store, hash, bytes, size, err);
+    if (missing > 0)
+        error_set(err,
+                  "the store has no binary of trial %" PRId64
+                  ": a final on a GPU keeps it, one that was replayed or written by an older sweetspot has not; "
+                  "sweetspot tune goes on to a new one",
+                  trial);
+    return missing > 0 ? BINARY_MISSING : missing;
+}
+
+int binary_list_take(struct binary_list *l, json_t *section, struct store *store, int64_t trial, const json_t *device,
+                     struct error *err)
+{
+    char hash[HASH_TEXT_SIZE];
+    const void *bytes;
+    const char *text;
+    size_t size;
+    int failed = get(store, trial, hash, &bytes, &size, err);
+    if (failed) return failed;
+    unsigned char *copy = memory_new(size, 1);
+    if (size) memcpy(copy, bytes, size);
+    add(l, copy, size);
+    failed = store_get_trial_document(store, trial, BINARY_DOCUMENT, &text, NULL, err);
+    json_t *document = failed ? NULL : json_parse(text, err);
+    if (failed > 0) error_set(err, "the store has a binary of trial %" PRId64 ", but not its symbols", trial);
+    if (!document) return -1;
+    if (strcmp(json_get_string(document, "hash", ""), hash) != 0) {
+        json_decref(document);
+        return error_set(err, "the store's binary of trial %" PRId64 " and what it says of it do not match", trial);
+    }
+    json_object_set_new(section, "binary", document);
+    json_object_set_new(section, "sm_count",
+                        json_integer(json_get_integer(json_object_get(device, "device"), "sm_count", 0)));
+    return 0;
+}
+
+// The bytes of an array, up to its end.
+static unsigned char *parse(const char *text, size_t size)
+{
+    unsigned char *bytes = memory_new(size, 1);
+    const char *at = strchr(text, '{');
+    for (size_t i = 0; at && i < size; i++) {
+        char *end;
+        at++;
+        unsigned long value = strtoul(at, &end, 10);
+        if (end == at || value > 255) break;
+        bytes[i] = (unsigned char)value;
+        at = *end == ',' ? end : NULL;
+    }
+    return bytes; // whether they are right, their hash says
+}
+
+// Adds the binaries of a file that was written before, if there is one. -1 when it is something else.
+static int read_file(struct binary_list *l, const char *path, struct error *err)
+{
+    char *text = text_read_file(path, NULL);
+    const char *at = text ? strstr(text, mark) : NULL;
+    if (!text && errno != ENOENT && errno != ENOTDIR)
+        return error_set(err, "cannot read '%s': %s", path, strerror(errno));
+    int result = text && !at ? error_set(err, "'%s' was not written by sweetspot", path) : 0;
+    for (; at; at = strstr(at + 1, mark)) {
+        char hash[HASH_TEXT_SIZE];
+        size_t size;
+        if (sscanf(at + strlen(mark), "%32s %zu", hash, &size) == 2 && size <= strlen(at))
+            add(l, parse(at, size), size);
+    }
+    free(text);
+    return result;
+}
+
+static void put_array(FILE *f, const char *name, const char *hash, const unsigned char *bytes, size_t size)
+{
+    int column = 0;
+    fprintf(f, "%s%s %zu */\nextern const unsigned char %s[%zu];\nALIGNED const unsigned char %s[%zu] = {\n", mark,
+            hash, size, name, size, name, size);
+    for (size_t i = 0; i < size; i++) {
+        column += fprintf(f, "%d,", bytes[i]);
+        if (column >= 110 || i + 1 == size) column = fputc('\n', f) & 0;
+    }
+    fputs("};\n\n", f);
+}
+
+static int put_all(FILE *f, const json_t *sections, const struct binary_list *l, struct error *err)
+{
+    const json_t *section;
+    size_t i;
+    json_t *seen = json_object();
+    char *lower = header_identifier(json_get_string(json_array_get(sections, 0), "job", "kernel"));
+    int result = 0;
+    fprintf(
+        f,
+        "/* Binaries that sweetspot measured, for %s_launch. Compiled as C, C++ or CUDA. Written by sweetspot; do not "
+        "edit. */\n#if defined(__GNUC__)\n#define ALIGNED __attribute__((aligned(64)))\n#else\n#define ALIGNED\n"
+        "#endif\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+        lower);
+    json_array_foreach(sections, i, section)
+    {
+        char *name = header_binary_name(lower, section);
+        const char *hash = json_get_string(json_object_get(section, "binary"), "hash", "");
+        int found = find(l, hash);
+        if (name && found < 0)
+            result = error_set(err, "the binary for %s is not in the file beside the header, and no other has it here",
+                               json_get_string(section, "device", "?"));
+        else if (name && !json_object_get(seen, name))
+            put_array(f, name, hash, l->list[found].bytes, l->list[found].size);
+        if (name) json_object_set_new(seen, name, json_true());
+        free(name);
+    }
+    fputs("#ifdef __cplusplus\n}\n#endif\n", f);
+    json_decref(seen);
+    free(lower);
+    return result;
+}
+
+static char *path_of(const char *header)
+{
+    size_t length = strlen(header), suffix = length > 2 && !strcmp(header + length - 2, ".h") ? 2 : 0;
+    return text_format("%.*s_binary.c", (int)(length - suffix), header);
+}
+
+int header_embed_write(const char *header, const json_t *sections, const struct binary_list *given, bool force,
+                       struct error *err)
+{
+    if (!header_embeds(sections)) return 0;
+    char *path = path_of(header), *temporary = text_format("%s.new-%ld", path, (long)getpid());
+    struct binary_list *all = binary_list_new();
+    FILE *file = NULL;
+    int result = header_make_folders(path, err);
+    if (!result && read_file(all, path, err) && !force) result = -1;
+    if (result) goto out;
+    for (size_t i = 0; i < given->count; i++) {
+        unsigned char *copy = memory_new(given->list[i].size, 1);
+        if (given->list[i].size) memcpy(copy, given->list[i].bytes, given->list[i].size);
+        add(all, copy, given->list[i].size);
+    }
+    file = fopen(temporary, "we");
+    if (!file) {
+        result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
+        goto out;
+    }
+    result = put_all(file, sections, all, err);
+    int written = !ferror(file) && !fflush(file) && !fsync(fileno(file));
+    if (fclose(file)) written = 0;
+    if (!result && (!written || rename(temporary, path)))
+        result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
+    if (result) unlink(temporary);
+out:
+    binary_list_free(all);
+    free(temporary);
+    free(path);
+    return result;
+}
+
+int header_cubin_write(const char *path, struct store *store, int64_t trial, struct error *err)
+{
+    char hash[HASH_TEXT_SIZE];
+    const void *bytes;
+    size_t size;
+    int failed = get(store, trial, hash, &bytes, &size, err);
+    if (failed) return failed;
+    FILE *file = fopen(path, "we");
+    if (!file) return error_set(err, "cannot write '%s': %s", path, strerror(errno));
+    bool written = fwrite(bytes, 1, size, file) == size;
+    if (fclose(file) || !written) return error_set(err, "cannot write '%s': %s", path, strerror(errno));
+    return 0;
+}

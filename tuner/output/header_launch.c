@@ -1,0 +1,452 @@
+// See header_launch.h. What every job has alike is text in tuner/output/launch; made here is what differs: the table of
+// binaries, how each section's kernels are found, and each section's launches.
+//
+// A section's launches are checked as a whole before the first of them: sizes, grids, addresses, ranges of scalars,
+// tensor maps. A launch's argument is a copy in a variable of its own type; a buffer is its address.
+#include "tuner/output/header_launch.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/element.h"
+#include "tuner/base/text.h"
+#include "tuner/output/header_section.h"
+#include "tuner/run/embedded.h"
+
+bool header_embeds(const json_t *sections)
+{
+    for (size_t i = 0; i < json_array_size(sections); i++)
+        if (json_object_get(json_array_get(sections, i), "binary")) return true;
+    return false;
+}
+
+char *header_binary_name(const char *lower, const json_t *section)
+{
+    const json_t *binary = json_object_get(section, "binary");
+    return binary ? text_format("%s_binary_%.16s", lower, json_get_string(binary, "hash", "")) : NULL;
+}
+
+static bool is_number(const char *text)
+{
+    return *text && !text[strspn(text, "0123456789")];
+}
+
+// Whether a stage is a launch, or a library's call, of this section's configuration for any problem.
+static bool is_part(const json_t *stage)
+{
+    return strcmp(json_get_string(stage, "when", "1"), "0") != 0;
+}
+
+static bool calls_library(const json_t *section)
+{
+    const json_t *stage;
+    size_t i;
+    json_array_foreach(json_object_get(section, "stages"), i,
+                       stage) if (is_part(stage) && json_object_get(stage, "library")) return true;
+    return false;
+}
+
+static bool any_calls_library(const struct renderer *r)
+{
+    for (size_t i = 0; i < json_array_size(r->sections); i++)
+        if (calls_library(json_array_get(r->sections, i))) return true;
+    return false;
+}
+
+static bool any_tensor_maps(const struct renderer *r)
+{
+    const json_t *section, *stage;
+    size_t i, k;
+    json_array_foreach(r->sections, i, section) json_array_foreach(
+        json_object_get(section, "stages"), k, stage) if (json_object_get(stage, "tensor_maps")) return true;
+    return false;
+}
+
+// The section whose buffers are the functions' arguments: they are the same in all (header_merge).
+static const json_t *buffers(const struct renderer *r)
+{
+    return json_object_get(json_array_get(r->sections, 0), "buffers");
+}
+
+static void put_binaries(struct renderer *r)
+{
+    const json_t *section;
+    size_t i;
+    json_t *seen = json_object();
+    FILE *f = r->file;
+    fputs("#ifdef __cplusplus\nextern \"C\" {\n#endif\n", f);
+    json_array_foreach(r->sections, i, section)
+    {
+        char *name = header_binary_name(r->lower, section);
+        if (name && !json_object_get(seen, name))
+            fprintf(f, "extern const unsigned char %s[%" PRId64 "];\n", name,
+                    json_get_integer(json_object_get(section, "binary"), "bytes", 0));
+        if (name) json_object_set_new(seen, name, json_true());
+        free(name);
+    }
+    fprintf(f,
+            "#ifdef __cplusplus\n}\n#endif\n\n/* By section. image: in the file beside this one. toolkit: the major "
+            "version of the CUDA that made it. kernels: of the\n * device, from here on. */\n"
+            "struct %1$s_binary {\n    const char *device;\n    int compute, multiprocessors, toolkit, kernels;\n    "
+            "const unsigned char *image;\n};\n\n"
+            "static inline const struct %1$s_binary *%1$s_binaries(int *count)\n{\n    static const struct "
+            "%1$s_binary binaries[] = {\n",
+            r->lower);
+    json_array_foreach(r->sections, i, section)
+    {
+        char *device = header_literal(json_get_string(section, "device", "")),
+             *name = header_binary_name(r->lower, section);
+        int toolkit = 0;
+        const char *digits = strpbrk(json_get_string(section, "compiler", ""), "0123456789");
+        if (digits) toolkit = atoi(digits);
+        fprintf(f, "        {%s, %d, %" PRId64 ", %d, %" PRId64 ", %s},\n", device, header_compute(section),
+                json_get_integer(section, "sm_count", 0), toolkit,
+                json_get_integer(section, "kernels", 1) - json_get_integer(section, "kernel", 0), name ? name : "0");
+        free(device);
+        free(name);
+    }
+    fputs("    };\n    *count = (int)(sizeof binaries / sizeof binaries[0]);\n    return binaries;\n}\n\n", f);
+    json_decref(seen);
+}
+
+// The most that a section, or a device, has of something.
+static void put_room(struct renderer *r)
+{
+    int64_t kernels = 1;
+    size_t stages = 1;
+    for (size_t i = 0; i < json_array_size(r->sections); i++) {
+        const json_t *section = json_array_get(r->sections, i);
+        if (json_get_integer(section, "kernels", 1) > kernels) kernels = json_get_integer(section, "kernels", 1);
+        if (header_stage_count(section) > stages) stages = header_stage_count(section);
+    }
+    fprintf(r->file, "enum { %1$s_MOST_KERNELS = %2$" PRId64 ", %1$s_MOST_STAGES = %3$zu };\n\n", r->upper, kernels,
+            stages);
+}
+
+static int64_t product(const json_t *stage, const char *key)
+{
+    int64_t blocks = 1;
+    for (size_t d = 0; d < 3; d++) {
+        const json_t *size = json_array_get(json_object_get(stage, key), d);
+        const char *text = json_is_string(size) ? json_string_value(size) : "1";
+        if (!is_number(text)) return INT64_MAX;
+        blocks *= strtoll(text, NULL, 10);
+    }
+    return blocks;
+}
+
+static void put_prepare(struct renderer *r)
+{
+    const json_t *section, *stage;
+    size_t i, k;
+    FILE *f = r->file;
+    fprintf(f,
+            "static inline int %1$s_prepare(int section, %1$s_library library, %1$s_kernel *kernel, int device)\n{\n"
+            "    int status = %2$s_OK;\n    switch (section) {\n",
+            r->lower, r->upper);
+    json_array_foreach(r->sections, i, section)
+    {
+        const json_t *symbols = json_object_get(json_object_get(section, "binary"), "symbols");
+        if (!symbols) continue;
+        fprintf(f, "    case %zu:\n", i);
+        json_array_foreach(json_object_get(section, "stages"), k, stage)
+        {
+            const char *entry = json_get_string(stage, "entry", ""), *shared = json_get_string(stage, "shared", "0");
+            int64_t fixed = json_get_integer(stage, "shared_static", 0);
+            if (!is_part(stage) || json_object_get(stage, "library")) continue;
+            if (!json_is_string(json_object_get(symbols, entry))) {
+                if (!r->collided) error_set(r->err, "the stored binary has no symbol for the entry '%s'", entry);
+                r->collided = true;
+            }
+            char *symbol = header_literal(json_get_string(symbols, entry, ""));
+            fprintf(f,
+                    "        if (!status) status = %1$s_api_kernel(&kernel[%2$zu], library, %3$s);\n"
+                    "        if (!status) status = %1$s_api_allow(kernel[%2$zu], %4$s, %5$" PRId64 ", %6$d, device);\n",
+                    r->lower, k, symbol, is_number(shared) ? shared : "-1", fixed > 0 ? fixed : 0,
+                    product(stage, "cluster") > 8);
+            free(symbol);
+        }
+        fputs("        break;\n", f);
+    }
+    fprintf(f, "    default: status = %s_NO_BINARY; break;\n    }\n    return status;\n}\n\n", r->upper);
+}
+
+static char *stage_prefix(struct renderer *r, const json_t *stage)
+{
+    char *identifier = header_identifier(json_get_string(stage, "name", "?")),
+         *full = text_format("%s_%s_", r->lower, identifier), *plain = text_format("%s_", r->lower);
+    bool only = json_array_size(r->prefixes) == 1 && !strcmp(json_string_value(json_array_get(r->prefixes, 0)), plain);
+    free(identifier);
+    free(only ? full : plain);
+    return only ? plain : full;
+}
+
+static const char *c_type(int element)
+{
+    static const char *const types[ELEMENT_COUNT] = {
+        [ELEMENT_F32] = "float",           [ELEMENT_F64] = "double",     [ELEMENT_F16] = "unsigned short",
+        [ELEMENT_BF16] = "unsigned short", [ELEMENT_I8] = "signed char", [ELEMENT_I32] = "int",
+        [ELEMENT_U32] = "unsigned int",    [ELEMENT_I64] = "long long",
+    };
+    return types[element];
+}
+
+static int element_of(const json_t *described)
+{
+    int element = element_find(json_get_string(described, "type", ""));
+    return element < 0 ? ELEMENT_I32 : element;
+}
+
+// The scalar's variable, filled, or what does not fit refused.
+static void fill_scalar(struct renderer *r, const json_t *a, size_t section, const char *prefix, size_t stage,
+                        size_t place)
+{
+    static const struct {
+        const char *low, *high;
+    } range[ELEMENT_COUNT] = {[ELEMENT_I8] = {"-128", "127"},
+                              [ELEMENT_I32] = {"-2147483647LL - 1", "2147483647LL"},
+                              [ELEMENT_U32] = {"0", "4294967295LL"}};
+    int element = element_of(a);
+    const char *value = json_get_string(a, "value", "0");
+    FILE *f = r->file;
+    if (element == ELEMENT_F16 || element == ELEMENT_BF16) { // known bits: C99 has no such type
+        unsigned short bits = 0;
+        if (!json_object_get(a, "real") && !is_number(value) && !r->collided) {
+            error_set(r->err, "a launch cannot be embedded: the %s scalar '%s' depends on sizes", element_name(element),
+                      json_get_string(a, "name", "?"));
+            r->collided = true;
+        }
+        element_store((enum element)element, json_get_number(a, "real", strtod(value, NULL)), &bits);
+        fprintf(f, "        s%zu_%zu = %u;\n", stage, place, bits);
+        return;
+    }
+    char *call = text_format("%sargument_%zu_on(%zu", prefix, place, section);
+    if (range[element].low) {
+        fprintf(f, "        wide = %s", call);
+        header_put_sizes(r, ", ");
+        fprintf(f, ");\n        if (wide < %s || wide > %s) return %s_SIZES;\n        s%zu_%zu = (%s)wide;\n",
+                range[element].low, range[element].high, r->upper, stage, place, c_type(element));
+    } else {
+        fprintf(f, "        s%zu_%zu = (%s)%s", stage, place, c_type(element), call);
+        header_put_sizes(r, ", ");
+        fputs(");\n", f);
+    }
+    free(call);
+}
+
+static void declare_stage(struct renderer *r, size_t k, const json_t *arguments, size_t *maps)
+{
+    const json_t *a;
+    size_t n;
+    FILE *f = r->file;
+    if (json_array_size(arguments)) fprintf(f, "    void *a%zu[%zu];\n", k, json_array_size(arguments));
+    json_array_foreach(arguments, n, a)
+    {
+        *maps += !strcmp(json_get_string(a, "kind", ""), "map");
+        if (!strcmp(json_get_string(a, "kind", ""), "scalar"))
+            fprintf(f, "    %s s%zu_%zu = 0;\n", c_type(element_of(a)), k, n);
+    }
+}
+
+// All that is looked at before anything is launched, and the launch's arguments.
+static void check_stage(struct renderer *r, const json_t *section, size_t i, size_t k, const json_t *stage,
+                        size_t *maps)
+{
+    const json_t *a;
+    size_t n;
+    FILE *f = r->file;
+    char *prefix = stage_prefix(r, stage);
+    int64_t alignment = json_get_integer(section, "alignment", 16);
+    fprintf(f, "    g%zu = %sgeometry_on(%zu", k, prefix, i);
+    header_put_sizes(r, ", ");
+    fprintf(f, ");\n    if (g%zu.used) {\n", k);
+    if (json_object_get(stage, "library")) {
+        fprintf(f, "        if (!call) return %s_NO_CALLBACK;\n    }\n", r->upper);
+        free(prefix);
+        return;
+    }
+    fprintf(f, "        status = %s_check_grid(&g%zu);\n        if (status) return status;\n", r->lower, k);
+    json_array_foreach(json_object_get(stage, "arguments"), n, a)
+    {
+        const char *kind = json_get_string(a, "kind", "");
+        if (!strcmp(kind, "scalar")) {
+            fill_scalar(r, a, i, prefix, k, n);
+            fprintf(f, "        a%zu[%zu] = &s%zu_%zu;\n", k, n, k, n);
+            continue;
+        }
+        char *buffer = header_identifier(json_get_string(a, "name", "?"));
+        fprintf(f, "        status = %s_check_address(buffer_%s, %" PRId64 ");\n        if (status) return status;\n",
+                r->lower, buffer, alignment);
+        if (!strcmp(kind, "map")) {
+            fprintf(f, "        tensor = %stensor_map_%zu_on(%zu", prefix, n, i);
+            header_put_sizes(r, ", ");
+            fprintf(f,
+                    ");\n        status = %s_encode(maps + %zu, buffer_%s, &tensor);\n        if (status) return "
+                    "status;\n        a%zu[%zu] = maps + %zu;\n",
+                    r->lower, 128 * *maps, buffer, k, n, 128 * *maps);
+            ++*maps;
+        } else {
+            fprintf(f, "        a%zu[%zu] = &buffer_%s;\n", k, n, buffer);
+        }
+        free(buffer);
+    }
+    fputs("    }\n", f);
+    free(prefix);
+}
+
+static void launch_stage(struct renderer *r, size_t k, const json_t *stage)
+{
+    FILE *f = r->file;
+    fprintf(f, "    if (g%zu.used) {\n", k);
+    if (json_object_get(stage, "library")) {
+        char *name = header_literal(json_get_string(stage, "name", ""));
+        fprintf(f, "        if (call(user, %s, stream)) return %s_LIBRARY_FAILED;\n        after_kernel = 0;\n    }\n",
+                name, r->upper);
+        free(name);
+        return;
+    }
+    bool arguments = json_array_size(json_object_get(stage, "arguments")) > 0;
+    fprintf(f,
+            "        g%zu.overlap = g%zu.overlap && after_kernel;\n        status = %s_api_launch(kernel[%zu], stream, "
+            "&g%zu, ",
+            k, k, r->lower, k, k);
+    fprintf(f, arguments ? "a%zu" : "0", k);
+    fputs(");\n        if (status) return status;\n        after_kernel = 1;\n    }\n", f);
+}
+
+static void put_run(struct renderer *r, const json_t *section, size_t i)
+{
+    const json_t *stage, *buffer, *size;
+    size_t k, maps = 0, used = 0;
+    bool library = any_calls_library(r);
+    FILE *f = r->file;
+    fprintf(f, "static inline int %1$s_run_%2$zu(const %1$s_kernel *kernel, %1$s_stream stream", r->lower, i);
+    json_array_foreach(r->sizes, k, size) fprintf(f, ", long long size_%s", json_string_value(size));
+    json_array_foreach(buffers(r), k, buffer)
+    {
+        char *name = header_identifier(json_get_string(buffer, "name", "?"));
+        fprintf(f, ", unsigned long long buffer_%s", name);
+        free(name);
+    }
+    if (library) fprintf(f, ", %s_library_call *call, void *user", r->lower);
+    fprintf(f, ")\n{\n    int status = %s_OK, after_kernel = 0;\n    long long wide = 0;\n", r->upper);
+    json_array_foreach(json_object_get(section, "stages"), k, stage)
+    {
+        if (!is_part(stage)) continue;
+        fprintf(f, "    struct %s_launch_shape g%zu;\n", r->lower, k);
+        if (!json_object_get(stage, "library")) declare_stage(r, k, json_object_get(stage, "arguments"), &maps);
+    }
+    if (maps)
+        fprintf(f, "    struct %1$s_tensor_map tensor;\n    unsigned char room[%2$zu], *maps = %1$s_aligned(room);\n",
+                r->lower, 128 * (maps + 1));
+    fputs("    (void)wide;\n    (void)kernel;\n    (void)stream;\n", f);
+    if (library) fputs("    (void)call;\n    (void)user;\n", f);
+    json_array_foreach(buffers(r), k, buffer)
+    {
+        char *name = header_identifier(json_get_string(buffer, "name", "?"));
+        fprintf(f, "    (void)buffer_%s;\n", name);
+        free(name);
+    }
+    json_array_foreach(json_object_get(section, "stages"), k, stage) if (is_part(stage))
+        check_stage(r, section, i, k, stage, &used);
+    json_array_foreach(json_object_get(section, "stages"), k, stage) if (is_part(stage)) launch_stage(r, k, stage);
+    fputs("    (void)after_kernel;\n    return status;\n}\n\n", f);
+}
+
+static void put_call(struct renderer *r, size_t i)
+{
+    const json_t *buffer;
+    size_t k;
+    fprintf(r->file, "    case %zu: return %s_run_%zu(kernels->kernel[number], stream", i, r->lower, i);
+    header_put_sizes(r, ", ");
+    json_array_foreach(buffers(r), k, buffer)
+    {
+        char *name = header_identifier(json_get_string(buffer, "name", "?"));
+        fprintf(r->file, ", %s_ADDRESS(buffer_%s)", r->upper, name);
+        free(name);
+    }
+    fputs(any_calls_library(r) ? ", call, user);\n" : ");\n", r->file);
+}
+
+static void put_launch(struct renderer *r)
+{
+    const json_t *section, *buffer, *size;
+    size_t i;
+    bool several = header_several_kernels(r->sections);
+    FILE *f = r->file;
+    fprintf(
+        f,
+        "/* Launches on a stream: the sizes, then the buffers%1$s. With %3$s_ALLOW_UNVERIFIED defined, sizes may be "
+        "any. */\nstatic inline int %2$s_launch(const struct %2$s_kernels *kernels, %2$s_stream stream",
+        any_calls_library(r) ? ", then whom to call for a library's stage" : "", r->lower, r->upper);
+    json_array_foreach(r->sizes, i, size) fprintf(f, ", long long size_%s", json_string_value(size));
+    json_array_foreach(buffers(r), i, buffer)
+    {
+        char *name = header_identifier(json_get_string(buffer, "name", "?"));
+        bool in = !strcmp(json_get_string(buffer, "direction", ""), "in");
+        int element = element_of(buffer);
+        bool plain = element != ELEMENT_F16 && element != ELEMENT_BF16;
+        fprintf(f, ", %s_%s(%s) buffer_%s", r->upper, in ? "IN" : "OUT", plain ? c_type(element) : "void", name);
+        free(name);
+    }
+    if (any_calls_library(r)) fprintf(f, ", %s_library_call *call, void *user", r->lower);
+    fprintf(f,
+            ")\n{\n    int section = kernels->section, number = 0, status = %1$s_check(kernels);\n    if (status) "
+            "return status;\n",
+            r->lower);
+    if (several) {
+        fprintf(f, "    number = %1$s_select_on(section, %1$s_binaries(&number)[section].kernels", r->lower);
+        header_put_sizes(r, ", ");
+        fprintf(f, ");\n    if (number < 0) return %s_SIZES;\n    section += number;\n", r->upper);
+    }
+    fprintf(f, "#ifndef %s_ALLOW_UNVERIFIED\n    if (!%s_supported_on(section", r->upper, r->lower);
+    header_put_sizes(r, ", ");
+    fprintf(f, ")) return %s_SIZES;\n#endif\n    switch (section) {\n", r->upper);
+    json_array_foreach(r->sections, i, section)
+    {
+        if (!json_object_get(section, "binary")) continue;
+        put_call(r, i);
+    }
+    fprintf(f, "    default: return %s_NO_BINARY;\n    }\n}\n\n", r->upper);
+}
+
+void header_launch(struct renderer *r)
+{
+    const json_t *section;
+    size_t i;
+    FILE *f = r->file;
+    bool maps = any_tensor_maps(r);
+    if (!header_embeds(r->sections)) return;
+    fprintf(f,
+            "/* Launching the embedded binary. */\n#if !defined(__CUDACC_RTC__) && (defined(%1$s_DRIVER_API) || "
+            "defined(%1$s_RUNTIME_API))\n#if defined(%1$s_DRIVER_API) && defined(%1$s_RUNTIME_API)\n#error \"define "
+            "%1$s_DRIVER_API or %1$s_RUNTIME_API, not both\"\n#endif\n",
+            r->upper);
+    header_put_template(r, embedded_launch_types());
+    fprintf(f, "#ifdef %s_DRIVER_API\n", r->upper);
+    header_put_template(r, embedded_launch_driver());
+    if (maps) header_put_template(r, embedded_launch_driver_maps());
+    fputs("#else\n", f);
+    header_put_template(r, embedded_launch_runtime());
+    if (maps) header_put_template(r, embedded_launch_runtime_maps());
+    fputs("#endif\n\n", f);
+    if (maps) header_put_template(r, embedded_launch_maps());
+    if (any_calls_library(r))
+        fprintf(f,
+                "/* Called for a stage that is a library's, in its place among the launches: enqueue it on the stream. "
+                "0: done. */\ntypedef int %1$s_library_call(void *user, const char *stage, %1$s_stream stream);\n\n",
+                r->lower);
+    if (header_several_kernels(r->sections)) {
+        fprintf(f, "static inline int %s_select_on(", r->lower);
+        header_put_arguments(r, "int first, int kernels");
+        fputs(");\n\n", f);
+    }
+    put_binaries(r);
+    put_room(r);
+    put_prepare(r);
+    header_put_template(r, embedded_launch_common());
+    json_array_foreach(r->sections, i, section) if (json_object_get(section, "binary")) put_run(r, section, i);
+    put_launch(r);
+    fprintf(f, "#undef %1$s_IN\n#undef %1$s_OUT\n#undef %1$s_ADDRESS\n#endif\n\n", r->upper);
+}

@@ -1,0 +1,259 @@
+// See header_source.h.
+#include "tuner/output/header_source.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/output/header_section.h"
+
+// Options of NVRTC that nvcc does not know: what it compiles is device code anyway, and has its own includes.
+static bool nvrtc_alone(const char *option)
+{
+    static const char *const options[] = {"-default-device",
+                                          "--device-as-default-execution-space",
+                                          "-minimal",
+                                          "--minimal",
+                                          "-no-source-include",
+                                          "--no-source-include",
+                                          "--builtin-initializer-list",
+                                          "--builtin-move-forward",
+                                          "--device-int128",
+                                          "--no-cache"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        size_t length = strlen(options[i]);
+        if (!strncmp(option, options[i], length) && (!option[length] || option[length] == '=')) return true;
+    }
+    return false;
+}
+
+static void define_options(struct renderer *r, const json_t *section)
+{
+    const char *arch = json_get_string(section, "arch", "");
+    char *nvrtc = text_format("--gpu-architecture=%s -std=%s", arch, PROTOCOL_CXX_STANDARD),
+         *nvcc = text_format("-arch=%s -std=%s", arch, PROTOCOL_CXX_STANDARD);
+    const json_t *option;
+    size_t i;
+    json_array_foreach(json_object_get(section, "options"), i, option)
+    {
+        const char *text = json_is_string(option) ? json_string_value(option) : "";
+        char *longer = text_format("%s %s", nvrtc, text);
+        free(nvrtc);
+        nvrtc = longer;
+        if (nvrtc_alone(text)) continue;
+        longer = text_format("%s %s", nvcc, text);
+        free(nvcc);
+        nvcc = longer;
+    }
+    header_define_text(r, "std", PROTOCOL_CXX_STANDARD);
+    header_define_text(r, "options_nvrtc", nvrtc);
+    header_define_text(r, "options_nvcc", nvcc);
+    free(nvrtc);
+    free(nvcc);
+}
+
+static bool is_template(const char *entry)
+{
+    return strchr(entry, '<') != NULL;
+}
+
+static const json_t *buffer_of(const json_t *section, const char *name)
+{
+    const json_t *buffer;
+    size_t i;
+    json_array_foreach(json_object_get(section, "buffers"), i,
+                       buffer) if (!strcmp(json_get_string(buffer, "name", ""), name)) return buffer;
+    return NULL;
+}
+
+// NAME_ARGUMENTS(X): X(place, kind, type, direction, name) for each argument.
+static void define_arguments(struct renderer *r, const char *stage, const char *joint, const json_t *arguments)
+{
+    const json_t *argument;
+    size_t i;
+    char *text = text_copy(""), *name = text_format("%s%sarguments", stage, joint);
+    json_array_foreach(arguments, i, argument)
+    {
+        char *identifier = header_identifier(json_get_string(argument, "name", "?"));
+        char *longer = text_format("%s%sX(%zu, %s, %s, %s, %s)", text, i ? " " : "", i,
+                                   json_get_string(argument, "kind", "?"), json_get_string(argument, "type", "?"),
+                                   json_get_string(argument, "direction", "in"), identifier);
+        free(text);
+        free(identifier);
+        text = longer;
+    }
+    header_define_function(r, name, "(X)", text);
+    free(text);
+    free(name);
+}
+
+// NAME_BUFFERS(X): X(direction, type, name) for each buffer, in the order of name_launch's arguments.
+static void define_buffers(struct renderer *r, const json_t *section)
+{
+    const json_t *buffer;
+    size_t i;
+    char *text = text_copy("");
+    json_array_foreach(json_object_get(section, "buffers"), i, buffer)
+    {
+        char *identifier = header_identifier(json_get_string(buffer, "name", "?"));
+        char *longer = text_format("%s%sX(%s, %s, %s)", text, i ? " " : "", json_get_string(buffer, "direction", "in"),
+                                   json_get_string(buffer, "type", "?"), identifier);
+        free(text);
+        free(identifier);
+        text = longer;
+    }
+    header_define_function(r, "buffers", "(X)", text);
+    free(text);
+}
+
+void header_source_macros(struct renderer *r, const json_t *section)
+{
+    const json_t *stage, *binary = json_object_get(section, "binary");
+    size_t i;
+    header_define_text(r, "template", json_get_string(section, "template", ""));
+    define_options(r, section);
+    header_define(r, "alignment", "%" PRId64, json_get_integer(section, "alignment", 16));
+    json_array_foreach(json_object_get(section, "stages"), i, stage)
+    {
+        bool only = header_stage_count(section) == 1;
+        const char *name = only ? "" : json_get_string(stage, "name", "?"), *joint = only ? "" : "_";
+        const char *entry = json_get_string(stage, "entry", "");
+        if (json_object_get(stage, "library")) continue;
+        char *macro = text_format("%s%sentry", name, joint);
+        header_define_text(r, macro, entry);
+        free(macro);
+        if (is_template(entry)) {
+            macro = text_format("%s%sinstantiate", name, joint);
+            header_define(r, macro, "template __global__ decltype(%s) %s;", entry, entry);
+            free(macro);
+        }
+        define_arguments(r, name, joint, json_object_get(stage, "arguments"));
+    }
+    define_buffers(r, section);
+    if (!binary) return;
+    header_define_text(r, "binary_hash", json_get_string(binary, "hash", ""));
+    header_define(r, "binary_bytes", "%" PRId64, json_get_integer(binary, "bytes", 0));
+}
+
+static void comment_argument(struct renderer *r, const json_t *section, const char *prefix, size_t place,
+                             const json_t *argument)
+{
+    FILE *f = r->file;
+    const char *kind = json_get_string(argument, "kind", ""), *name = json_get_string(argument, "name", "?");
+    const json_t *buffer = buffer_of(section, name);
+    fprintf(f, " *     %2zu  %-4s ", place, json_get_string(argument, "type", "?"));
+    header_put_comment(f, name);
+    if (!strcmp(kind, "scalar")) {
+        if (json_object_get(argument, "real")) {
+            fprintf(f, " = %g", json_get_number(argument, "real", 0));
+        } else {
+            fputs(" = ", f);
+            header_put_comment(f, json_get_string(argument, "from", "?"));
+            fprintf(f, ": %sargument_%zu(sizes)", prefix, place);
+        }
+    } else {
+        fprintf(f, "%s, %s", strcmp(kind, "map") ? "" : ": tensor map", json_get_string(argument, "direction", "in"));
+        if (buffer && json_get_bool(buffer, "zero", false)) fputs(", zero before every launch", f);
+    }
+    fputc('\n', f);
+}
+
+static void comment_attributes(struct renderer *r, const json_t *stage)
+{
+    const char *shared = json_get_string(stage, "shared", "0");
+    bool number = !shared[strspn(shared, "0123456789")];
+    int64_t fixed = json_get_integer(stage, "shared_static", 0), blocks = 1;
+    for (size_t d = 0; d < 3; d++) {
+        const json_t *size = json_array_get(json_object_get(stage, "cluster"), d);
+        blocks *= json_is_string(size) ? strtoll(json_string_value(size), NULL, 10) : 1;
+    }
+    if (!number || strtoll(shared, NULL, 10) + (fixed > 0 ? fixed : 0) > 49152)
+        fprintf(r->file,
+                " *     before its first launch: cudaFuncSetAttribute(kernel, "
+                "cudaFuncAttributeMaxDynamicSharedMemorySize, %s)\n",
+                number ? shared : "shared_bytes(sizes)");
+    if (blocks > 8)
+        fputs(" *     before its first launch: cudaFuncSetAttribute(kernel, "
+              "cudaFuncAttributeNonPortableClusterSizeAllowed, 1)\n",
+              r->file);
+}
+
+void header_comment_arguments(struct renderer *r, const json_t *section)
+{
+    const json_t *stage, *argument;
+    size_t i, k;
+    FILE *f = r->file;
+    json_array_foreach(json_object_get(section, "stages"), i, stage)
+    {
+        const char *name = json_get_string(stage, "name", "?"), *when = json_get_string(stage, "when", "1");
+        const json_t *library = json_object_get(stage, "library");
+        if (!strcmp(when, "0")) continue;
+        bool only = header_stage_count(section) == 1;
+        char *identifier = header_identifier(name),
+             *prefix = only ? text_format("%s_", r->lower) : text_format("%s_%s_", r->lower, identifier);
+        fputs(" *   ", f);
+        header_put_comment(f, name);
+        if (library) {
+            fprintf(f, ": no launch, but %s by ", json_get_string(library, "operation", "?"));
+            header_put_comment(f, json_get_string(library, "by", "?"));
+        } else {
+            fputs(": entry ", f);
+            header_put_comment(f, json_get_string(stage, "entry", "?"));
+            fputs(json_get_bool(stage, "cooperative", false) ? ", a cooperative launch; its arguments"
+                                                             : "; its arguments",
+                  f);
+        }
+        fputs("\n", f);
+        json_array_foreach(json_object_get(stage, "arguments"), k, argument)
+            comment_argument(r, section, prefix, k, argument);
+        if (!library) comment_attributes(r, stage);
+        free(prefix);
+        free(identifier);
+    }
+}
+
+// Compute capabilities that a compiler may be told, so that the warning can name them.
+static const int known[] = {700, 720, 750, 800, 860, 870, 880, 890, 900, 1000, 1010, 1030, 1100, 1200, 1210};
+
+static void warn(struct renderer *r, const char *arch, const char *other)
+{
+    fprintf(r->file, "#warning \"%s: this section was tuned for %s and is compiled for %s\"\n", r->lower, arch, other);
+}
+
+void header_architecture(struct renderer *r)
+{
+    const json_t *section;
+    size_t i;
+    FILE *f = r->file;
+    json_t *done = json_object();
+    fprintf(f, "#if defined(__CUDA_ARCH__) && defined(%1$s_DEFINE_PARAMETERS) && !defined(%1$s_ANY_ARCHITECTURE)\n",
+            r->upper);
+    json_array_foreach(r->sections, i, section)
+    {
+        const char *arch = json_get_string(section, "arch", "");
+        int compute = header_compute(section) * 10;
+        if (!compute || json_object_get(done, arch)) continue;
+        json_object_set_new(done, arch, json_true());
+        fprintf(f, "#if %s_COMPUTE * 10 == %d\n", r->upper, compute);
+        for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+            if (known[k] == compute) continue;
+            char *other = text_format("sm_%d", known[k] / 10);
+            fprintf(f, "#if __CUDA_ARCH__ == %d\n", known[k]);
+            warn(r, arch, other);
+            fputs("#endif\n", f);
+            free(other);
+        }
+        if (arch[strlen(arch) - 1] == 'a') {
+            char *plain = text_format("%.*s", (int)strlen(arch) - 1, arch);
+            fprintf(f, "#if __CUDA_ARCH__ == %d && !defined(__CUDA_ARCH_FEAT_SM%d_ALL)\n", compute, compute / 10);
+            warn(r, arch, plain);
+            fputs("#endif\n", f);
+            free(plain);
+        }
+        fputs("#endif\n", f);
+    }
+    fputs("#endif\n", f);
+    json_decref(done);
+}

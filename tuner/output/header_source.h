@@ -1,0 +1,14 @@
+// The header's words for whoever compiles the template: what the compiler is told, the entries and their arguments.
+#ifndef SWEETSPOT_HEADER_SOURCE_H
+#define SWEETSPOT_HEADER_SOURCE_H
+
+#include "tuner/output/header_text.h"
+
+// In the opening comment: each stage's arguments in their order.
+void header_comment_arguments(struct renderer *, const json_t *section);
+// Macros of a section: entries, options, arguments.
+void header_source_macros(struct renderer *, const json_t *section);
+// After the parameters under the template's own names: a warning where the compiler's architecture is another.
+void header_architecture(struct renderer *);
+
+#endif

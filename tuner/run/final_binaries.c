@@ -1,0 +1,75 @@
+// The cubins of a decided final, kept in the store: what ships is what was measured, and the compile cache may be
+// deleted.
+//
+// A cubin is kept for every candidate that passed. The GPU worker says the hash of the bytes that it loaded, verified
+// and timed; bytes with another hash are not kept. Beside the blob, a document of the trial says under which symbol
+// each entry is found: {"hash":"..","bytes":9216,"symbols":{"gemm<float, 4>":"_Z4gemm.."}}.
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/hash.h"
+#include "tuner/base/text.h"
+#include "tuner/run/run.h"
+#include "tuner/store/binary.h"
+
+static json_t *describe(const struct compiled *c, const char *hash, size_t bytes)
+{
+    json_t *symbols = json_object();
+    for (size_t i = 0; i < c->entry_count; i++)
+        json_object_set_new(symbols, c->entries[i].entry, json_string(c->entries[i].symbol));
+    return json_pack("{s:s, s:I, s:o}", "hash", hash, "bytes", (json_int_t)bytes, "symbols", symbols);
+}
+
+static int keep(struct run *r, const struct task *t, const char *image, size_t bytes, const char *proved)
+{
+    char hash[HASH_TEXT_SIZE];
+    struct error err;
+    hash_content(image, bytes, hash);
+    if (strcmp(hash, proved) != 0) {
+        run_log(r, "the cubin of trial %" PRId64 " is not kept: '%s' has changed since it was measured", t->trial,
+                t->compiled.cubin);
+        return 0;
+    }
+    json_t *document = describe(&t->compiled, hash, bytes);
+    char *text = json_dumps(document, JSON_COMPACT);
+    int failed = store_put_blob(r->store, image, bytes, hash, &err) ||
+                 store_set_trial_blob(r->store, t->trial, BINARY_BLOB, hash, &err) ||
+                 store_put_trial_document(r->store, t->trial, BINARY_DOCUMENT, text, &err);
+    free(text);
+    json_decref(document);
+    if (failed) run_fail(r, EXIT_ENVIRONMENT, &err);
+    return failed;
+}
+
+static const struct task *finalist(const struct run *r, int64_t trial)
+{
+    for (size_t i = 0; i < r->policy.queue.count; i++) {
+        const struct task *t = (const struct task *)r->policy.queue.tasks[i];
+        if (t->queued.purpose == TASK_FINALIST && t->trial == trial && t->compiled.cubin) return t;
+    }
+    return NULL;
+}
+
+void run_final_keep_binaries(struct run *r, const json_t *entries)
+{
+    const json_t *entry;
+    size_t i, bytes;
+    if (r->pool.replay) return;
+    json_array_foreach(entries, i, entry)
+    {
+        const char *proved = json_get_string(entry, "cubin_hash", "");
+        const struct task *t = finalist(r, json_get_integer(entry, "trial", 0));
+        if (!t || status_find(json_get_string(entry, "status", "")) != STATUS_OK) continue;
+        char *image = *proved ? text_read_file(t->compiled.cubin, &bytes) : NULL;
+        int failed = 0;
+        if (image)
+            failed = keep(r, t, image, bytes, proved);
+        else
+            run_log(r, "the cubin of trial %" PRId64 " is not kept: %s", t->trial,
+                    *proved ? strerror(errno) : "the GPU worker did not say which bytes it ran");
+        free(image);
+        if (failed) return;
+    }
+}
