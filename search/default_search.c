@@ -21,6 +21,8 @@ struct default_search {
     struct random rng;
     const double *options; // by OPTION_*
     size_t width, told;
+    const struct prior *const *priors;
+    size_t prior_count, prior_turn;
 };
 
 static void default_init(void *state, const struct space *space, const struct strategy_start *start)
@@ -30,7 +32,9 @@ static void default_init(void *state, const struct space *space, const struct st
     s->space = space;
     s->width = space_parameter_count(space);
     history_init(&s->history, space);
-    surrogate_init(&s->model, space, &s->history);
+    surrogate_init(&s->model, space, &s->history, start->priors, start->prior_count);
+    s->priors = start->priors;
+    s->prior_count = start->prior_count;
     random_seed(&s->rng, start->seed);
 }
 
@@ -48,20 +52,40 @@ static double nearest(const struct default_search *s, const uint16_t *config)
     return least;
 }
 
+// The next of the configurations that the priors expect to be best, each prior's in turn.
+static bool ask_priors(struct default_search *s, uint16_t *config)
+{
+    for (size_t tries = 0; tries < s->prior_count; tries++) {
+        size_t turn = s->prior_turn++;
+        const struct prior *p = s->priors[turn % s->prior_count];
+        for (size_t rank = 0; prior_best(p, rank, config); rank++)
+            if (history_find(&s->history, config) < 0) return true;
+    }
+    return false;
+}
+
+// One that lies far from all others.
+static bool ask_far(struct default_search *s, uint16_t *config)
+{
+    uint16_t trial[SPACE_MAX_PARAMETERS];
+    double most = -1;
+    for (int i = 0; i < (int)s->options[OPTION_SPREAD] || i == 0; i++) {
+        if (!history_sample_new(&s->history, &s->rng, trial)) return false;
+        double d = nearest(s, trial);
+        if (d > most) {
+            most = d;
+            memcpy(config, trial, s->width * sizeof *config);
+        }
+    }
+    return true;
+}
+
 static bool default_ask(void *state, uint16_t *config)
 {
     struct default_search *s = state;
     if (s->history.count < (size_t)s->options[OPTION_INITIAL] || s->history.best < 0) {
-        uint16_t trial[SPACE_MAX_PARAMETERS];
-        double most = -1;
-        for (int i = 0; i < (int)s->options[OPTION_SPREAD] || i == 0; i++) {
-            if (!history_sample_new(&s->history, &s->rng, trial)) return false;
-            double d = nearest(s, trial);
-            if (d > most) {
-                most = d;
-                memcpy(config, trial, s->width * sizeof *config);
-            }
-        }
+        bool far = !s->prior_count || s->history.count % 3 == 2;
+        if ((far || !ask_priors(s, config)) && !ask_far(s, config)) return false;
         history_propose(&s->history, config);
         return true;
     }
