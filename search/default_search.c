@@ -14,6 +14,11 @@ static const struct strategy_option options[] = {
     [OPTION_COUNT] = {0},
 };
 
+// Priors are trusted, or doubted, from so many results on, when the probability that none of them says anything is below,
+// or above.
+enum { TRUST_LEAST = 4 };
+static const double trusting = 0.25, doubtful = 0.6;
+
 struct default_search {
     const struct space *space;
     struct history history;
@@ -80,19 +85,33 @@ static bool ask_far(struct default_search *s, uint16_t *config)
     return true;
 }
 
+// Before the model proposes: configurations far from each other, and in turn with them the priors' best, unless what has
+// been measured speaks against these. False when the model is ready: early where it speaks for them.
+static bool ask_first(struct default_search *s, uint16_t *config, bool *found)
+{
+    size_t count = s->history.count;
+    if (count >= (size_t)s->options[OPTION_INITIAL] && s->history.best >= 0) return false;
+    double none = 0.5;
+    if (s->prior_count && s->told >= TRUST_LEAST && s->history.best >= 0) {
+        surrogate_weigh(&s->model);
+        none = s->model.trust.none;
+        if (none < trusting) return false;
+    }
+    bool far = !s->prior_count || count % 2 || none > doubtful;
+    *found = (!far && ask_priors(s, config)) || ask_far(s, config);
+    return true;
+}
+
 static bool default_ask(void *state, uint16_t *config)
 {
     struct default_search *s = state;
-    if (s->history.count < (size_t)s->options[OPTION_INITIAL] || s->history.best < 0) {
-        bool far = !s->prior_count || s->history.count % 3 == 2;
-        if ((far || !ask_priors(s, config)) && !ask_far(s, config)) return false;
-        history_propose(&s->history, config);
-        return true;
+    bool found;
+    if (!ask_first(s, config, &found)) {
+        surrogate_learn(&s->model, s->told, &s->rng);
+        found = surrogate_propose(&s->model, config) >= 0 || history_sample_new(&s->history, &s->rng, config);
     }
-    surrogate_learn(&s->model, s->told, &s->rng);
-    if (surrogate_propose(&s->model, config) < 0 && !history_sample_new(&s->history, &s->rng, config)) return false;
-    history_propose(&s->history, config);
-    return true;
+    if (found) history_propose(&s->history, config);
+    return found;
 }
 
 static void default_tell(void *state, const struct observation *o)

@@ -28,6 +28,7 @@ struct prior {
     float *table; // by the configuration's number in the space; NULL for a large one
     uint16_t *best;
     size_t best_count;
+    double coverage;
 };
 
 double excess_of(double objective, double best)
@@ -110,6 +111,24 @@ double prior_excess(const struct prior *p, const uint16_t *config)
     return trees_mean(p->trees, point);
 }
 
+static double find_coverage(const struct prior *p, const struct prior_rows *rows)
+{
+    size_t open = 0, said = 0;
+    for (size_t k = 0; k < p->width; k++) {
+        if (space_parameter(p->space, k)->count < 2) continue;
+        size_t i = 1;
+        while (i < rows->count && rows->configs[i * p->width + k] == rows->configs[k]) i++;
+        open++;
+        said += i < rows->count;
+    }
+    return open ? (double)said / (double)open : 0;
+}
+
+double prior_coverage(const struct prior *p)
+{
+    return p->coverage;
+}
+
 bool prior_best(const struct prior *p, size_t rank, uint16_t *config)
 {
     if (rank >= p->best_count) return false;
@@ -173,6 +192,7 @@ struct prior *prior_new(const struct space *space, const struct prior_rows *rows
     encoding_init(&p->encoding, space);
     p->trees = trees_new(p->encoding.count, TREES);
     p->best = memory_new(BEST * p->width, sizeof *p->best);
+    p->coverage = find_coverage(p, rows);
     if (space_size(space) > TABLED) list_rows(p, rows, order, &rng);
     grow(p, rows, order, &rng);
     if (space_size(space) <= TABLED) list_all(p);

@@ -33,6 +33,8 @@ void prior_free(struct prior *);
 
 // The expected excess of a valid configuration.
 double prior_excess(const struct prior *, const uint16_t *config);
+// The share of the space's parameters that its rows say something about.
+double prior_coverage(const struct prior *);
 // The configuration of this space that is expected to be best but `rank`. False when the list ends.
 bool prior_best(const struct prior *, size_t rank, uint16_t *config);
 

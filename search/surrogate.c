@@ -182,7 +182,7 @@ static void find_targets(struct surrogate *s)
         trust_learn(&s->trust, s->features, s->targets, s->row_count);
         for (size_t i = 0; i < s->row_count; i++)
             s->targets[i] -= trust_expected(&s->trust, s->features + i * s->trust.count);
-        squares = USUAL_RESULTS * usual_error * usual_error * (1 - s->trust.none);
+        if (s->trust.none <= 0.5) squares = USUAL_RESULTS * usual_error * usual_error;
     }
     for (size_t i = 0; i < s->row_count; i++) {
         if (isnan(s->targets[i])) continue;
@@ -195,6 +195,16 @@ static void find_targets(struct surrogate *s)
         s->targets[i] = isnan(s->targets[i]) ? 0 : (s->targets[i] - mean) / deviation;
     s->scale = deviation;
     s->best_target = (0 - mean) / deviation;
+}
+
+void surrogate_weigh(struct surrogate *s)
+{
+    if (s->told_at_fit || s->history->count > MAX_ROWS) return;
+    s->row_count = 0;
+    add_all_rows(s);
+    find_excesses(s);
+    trust_learn(&s->trust, s->features, s->targets, s->row_count);
+    s->row_count = 0;
 }
 
 // What is awaited is taken for what the measured rows make the model expect of it (the kriging believer: Ginsbourger,

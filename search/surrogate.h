@@ -52,6 +52,8 @@ void surrogate_release(struct surrogate *);
 // Brings the model up to date with the history, of which `told` results have arrived. At least one must have been
 // measured.
 void surrogate_learn(struct surrogate *, size_t told, struct random *);
+// Finds how far the priors are trusted (s->trust), before the model learns for the first time.
+void surrogate_weigh(struct surrogate *);
 // The new configuration (without a row) of the highest expected improvement among the pool and the neighbours of the
 // best rows. Returns its expected improvement, or -1 when nothing new was found.
 double surrogate_propose(struct surrogate *, uint16_t *config);

@@ -7,13 +7,17 @@
 enum { EVIDENCE_MOST = 40 }; // results are not independent: more than so many count as so many
 
 // Before anything is measured.
-static const double none_before = 0.5;
+static const double useful_before = 0.5; // that a prior that covers all parameters says something
 static const double usual_error = 0.3; // of an excess, worth one result
 
 void trust_init(struct trust *t, const struct prior *const *priors, size_t count)
 {
-    *t = (struct trust){.count = count, .priors = priors, .none = none_before};
-    for (size_t k = 0; k < count; k++) t->weights[k] = (1 - none_before) / (double)count;
+    *t = (struct trust){.count = count, .priors = priors, .none = 1};
+    for (size_t k = 0; k < count; k++) {
+        double coverage = prior_coverage(priors[k]);
+        t->useful[k] = useful_before * coverage * coverage;
+        t->none = fmin(t->none, 1 - t->useful[k]);
+    }
 }
 
 void trust_features(const struct trust *t, const uint16_t *config, float *features)
@@ -45,34 +49,50 @@ static double evidence(const struct trust *t, const float *features, const doubl
     return -0.5 * (double)(n < EVIDENCE_MOST ? n : EVIDENCE_MOST) * log(variance);
 }
 
-void trust_learn(struct trust *t, const float *features, const double *excesses, size_t count)
+struct hypothesis {
+    double weights[PRIOR_MOST];
+    double log; // of its probability, but for a factor that is common to all
+};
+
+// None; each alone, or the mean of all, wholly and by half. Their number.
+static size_t list_hypotheses(const struct trust *t, struct hypothesis *list)
 {
-    // None; each alone, or the mean of all, by half and wholly.
-    struct {
-        double weights[PRIOR_MOST], log;
-    } hypotheses[1 + 2 * (PRIOR_MOST + 1)] = {{{0}, log(none_before)}};
-    size_t n = 1, sets = t->count > 1 ? t->count + 1 : t->count;
+    double most = 0, all = 0;
+    for (size_t k = 0; k < t->count; k++) {
+        most = fmax(most, t->useful[k]);
+        all += t->useful[k];
+    }
+    size_t n = 0, sets = t->count > 1 ? t->count + 1 : t->count;
+    list[n++] = (struct hypothesis){.log = log(1 - most)};
     for (size_t k = 0; k < sets; k++) {
+        bool together = k == t->count;
+        // The shares of all sets add up to 1.
+        double share = (together ? all / (double)t->count : t->useful[k]) / (all * (double)sets / (double)t->count);
         for (int half = 0; half < 2; half++, n++) {
-            memset(hypotheses[n].weights, 0, sizeof hypotheses[n].weights);
+            list[n] = (struct hypothesis){.log = log(most * share / 2)};
             for (size_t j = 0; j < t->count; j++)
-                if (k == j || k == t->count)
-                    hypotheses[n].weights[j] = (half ? 0.5 : 1) / (k == t->count ? (double)t->count : 1);
-            hypotheses[n].log = log((1 - none_before) / (2 * (double)sets));
+                if (together || j == k) list[n].weights[j] = (half ? 0.5 : 1) / (together ? (double)t->count : 1);
         }
     }
+    return n;
+}
+
+void trust_learn(struct trust *t, const float *features, const double *excesses, size_t count)
+{
+    struct hypothesis list[1 + 2 * (PRIOR_MOST + 1)];
+    size_t n = list_hypotheses(t, list);
     double most = -INFINITY, sum = 0, weights[PRIOR_MOST] = {0};
     for (size_t i = 0; i < n; i++) {
-        memcpy(t->weights, hypotheses[i].weights, sizeof t->weights);
-        hypotheses[i].log += evidence(t, features, excesses, count);
-        most = fmax(most, hypotheses[i].log);
+        memcpy(t->weights, list[i].weights, sizeof t->weights);
+        list[i].log += evidence(t, features, excesses, count);
+        most = fmax(most, list[i].log);
     }
     for (size_t i = 0; i < n; i++) {
-        double likely = exp(hypotheses[i].log - most);
-        for (size_t k = 0; k < t->count; k++) weights[k] += likely * hypotheses[i].weights[k];
+        double likely = exp(list[i].log - most);
+        for (size_t k = 0; k < t->count; k++) weights[k] += likely * list[i].weights[k];
         if (i == 0) t->none = likely;
         sum += likely;
     }
     t->none /= sum;
-    for (size_t k = 0; k < t->count; k++) t->weights[k] = weights[k] / sum;
+    for (size_t k = 0; k < t->count; k++) t->weights[k] = t->none > 0.5 ? 0 : weights[k] / sum;
 }

@@ -4,7 +4,8 @@
 // The weights are the mean over a few hypotheses, each as likely as it makes the results (Bayesian model averaging):
 // that no prior says anything, that one of them is right, wholly or by half, and that their mean is. A result is its
 // hypothesis's expectation, a constant, and an error; the errors' size is unknown (Student's t). A prior that misleads
-// makes errors larger than none would, and is dropped after some ten results.
+// makes errors larger than none would, and is dropped after some ten results. While it is likelier than not that none says
+// anything, all weights are 0. A prior is thought likely to say something as far as it covers the parameters.
 #ifndef SWEETSPOT_TRUST_H
 #define SWEETSPOT_TRUST_H
 
@@ -14,7 +15,8 @@ struct trust {
     size_t count;
     const struct prior *const *priors; // borrowed
     double weights[PRIOR_MOST];
-    double none; // probability that no prior says anything
+    double useful[PRIOR_MOST]; // probability that it says something, before anything is measured
+    double none;               // probability that no prior says anything
 };
 
 void trust_init(struct trust *, const struct prior *const *, size_t count);

@@ -4,6 +4,8 @@
 //                                                       Tuner's, counts checked
 //     out/bin/bench_search proposals JOB STRATEGY N     time of one proposal on a job's space, on a synthetic
 //                                                       landscape, one outstanding
+//     out/bin/bench_search outlook SEEDS FILE...        how often a gain came that stop_outlook had announced, over
+//                                                       searches in recorded spaces
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,9 +13,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "search/stop.h"
 #include "search/strategy.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
+#include "tuner/recorded/recorded.h"
 
 static double now(void)
 {
@@ -121,10 +125,90 @@ static int proposals(const char *path, const char *name, long count)
     return 0;
 }
 
+// Announced chances of a gain of 1%, in bins, and what came.
+struct announced {
+    double count, chance, came, gain, gained;
+};
+
+enum { OUTLOOK_BINS = 8, OUTLOOK_LONGEST = 400 };
+
+static void announce(struct announced *a, const struct stop_outlook *o, double gained)
+{
+    a->count++;
+    a->chance += o->chance;
+    a->came += gained >= 0.01;
+    a->gain += o->gain;
+    a->gained += gained;
+}
+
+static void follow(const struct recorded *r, uint64_t seed, struct announced *bins, struct announced *times)
+{
+    struct error err;
+    struct strategy *s = strategy_new(strategy_find("default"), r->space, &(struct strategy_options){.seed = seed}, &err);
+    struct stop stop;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    stop_init(&stop, &(struct stop_rules){0});
+    while (stop.evaluations < OUTLOOK_LONGEST && strategy_ask(s, config)) {
+        struct observation o = recorded_observation(r, (size_t)recorded_find(r, config));
+        strategy_tell(s, &o);
+        stop_tell(&stop, o.outcome == OUTCOME_OK ? o.objective : NAN);
+    }
+    // What would have been said after 25, 50, 100 and 200 evaluations of as many again.
+    for (uint64_t n = 25, k = 0; 2 * n <= stop.evaluations; n *= 2, k++) {
+        struct stop then = stop;
+        then.evaluations = n;
+        then.best = stop.trace[n - 1];
+        struct stop_outlook o = stop_outlook(&then, 0.01, n, space_size(r->space) - n);
+        if (!isfinite(then.best)) continue;
+        double gained = 1 - stop.trace[2 * n - 1] / then.best;
+        announce(&bins[(int)fmin(o.chance * OUTLOOK_BINS, OUTLOOK_BINS - 1)], &o, gained);
+        announce(&times[k], &o, gained);
+    }
+    stop_release(&stop);
+    strategy_free(s);
+}
+
+static void print_announced(const struct announced *a)
+{
+    if (a->count > 0)
+        printf("%9.0f %9.3f %9.3f %9.4f %9.4f\n", a->count, a->chance / a->count, a->came / a->count,
+               a->gain / a->count, a->gained / a->count);
+    else
+        printf("%9d\n", 0);
+}
+
+static int outlook(uint64_t seeds, char **paths)
+{
+    struct announced bins[OUTLOOK_BINS] = {0}, times[4] = {0};
+    struct error err;
+    for (; *paths; paths++) {
+        struct recorded *r = recorded_read(*paths, &err);
+        if (!r) {
+            fprintf(stderr, "%s\n", err.message);
+            return 1;
+        }
+        for (uint64_t seed = 1; seed <= seeds; seed++) follow(r, seed, bins, times);
+        recorded_free(r);
+    }
+    const char *title = "    cases announced      came expected    gained";
+    printf("chance     %s\n", title);
+    for (int i = 0; i < OUTLOOK_BINS; i++) {
+        printf("%.3f-%.3f", (double)i / OUTLOOK_BINS, (double)(i + 1) / OUTLOOK_BINS);
+        print_announced(&bins[i]);
+    }
+    printf("after      %s\n", title);
+    for (int i = 0; i < 4; i++) {
+        printf("%-11d", 25 << i);
+        print_announced(&times[i]);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "spaces")) return spaces();
     if (argc == 5 && !strcmp(argv[1], "proposals")) return proposals(argv[2], argv[3], atol(argv[4]));
-    fprintf(stderr, "usage: bench_search spaces | bench_search proposals JOB STRATEGY N\n");
+    if (argc > 3 && !strcmp(argv[1], "outlook")) return outlook(strtoull(argv[2], NULL, 10), argv + 3);
+    fprintf(stderr, "usage: bench_search spaces | proposals JOB STRATEGY N | outlook SEEDS FILE...\n");
     return 2;
 }

@@ -83,7 +83,7 @@ static struct bench_priors *read_priors(const struct option_list *priors, const 
     for (size_t f = 0; f < o->file_count; f++)
         for (size_t i = 0; i < priors->count; i++) {
             if (is_same_file(priors->items[i], o->paths[f])) continue;
-            struct prior *prior = prior_file_read(priors->items[i], o->files[f]->space, &err);
+            struct prior *prior = prior_file_read(priors->items[i], NULL, o->files[f]->space, &err);
             if (prior)
                 read[f].list[read[f].count++] = prior;
             else

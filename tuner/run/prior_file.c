@@ -27,12 +27,12 @@ static int visit(void *user, const struct trial *trial)
     return 0;
 }
 
-static int add_store(struct transfer *t, const char *path, struct error *err)
+static int add_store(struct transfer *t, const char *path, const char *environment, struct error *err)
 {
     struct store *store;
-    struct environment e;
+    struct environment last;
     if (store_open(&store, path, false, err)) return -1;
-    int status = store_last_environment(store, &e, err);
+    int status = environment ? store_read_environment(store, environment, err) : store_last_environment(store, &last, err);
     if (status == 1) status = error_set(err, "%s: the store has no trials", path);
     if (!status && store_each(store, false, 0, visit, t, err) < 0) status = -1;
     store_close(store);
@@ -48,14 +48,14 @@ static int add_recorded(struct transfer *t, const char *path, struct error *err)
     return 0;
 }
 
-struct prior *prior_file_read(const char *path, const struct space *space, struct error *err)
+struct prior *prior_file_read(const char *path, const char *environment, const struct space *space, struct error *err)
 {
     int store = is_store(path, err);
     if (store < 0) return NULL;
     struct transfer t;
     transfer_init(&t, space);
     struct prior *prior = NULL;
-    if (!(store ? add_store(&t, path, err) : add_recorded(&t, path, err))) {
+    if (!(store ? add_store(&t, path, environment, err) : add_recorded(&t, path, err))) {
         prior = transfer_prior(&t, err);
         if (!prior) error_prefix(err, "%s", path);
     }
