@@ -91,7 +91,7 @@ static bool ask_first(struct default_search *s, uint16_t *config, bool *found)
 {
     size_t count = s->history.count;
     if (count >= (size_t)s->options[OPTION_INITIAL] && s->history.best >= 0) return false;
-    double none = 0.5;
+    double none = s->model.trust.none;
     if (s->prior_count && s->told >= TRUST_LEAST && s->history.best >= 0) {
         surrogate_weigh(&s->model);
         none = s->model.trust.none;

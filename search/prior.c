@@ -20,6 +20,8 @@ enum {
 
 static const double compression = 0.5; // e-folds from which on an excess grows only logarithmically
 
+static const double clear_structure = 0.3; // of a correlation, beyond chance: from here on a prior has its full merit
+
 struct prior {
     const struct space *space;
     size_t width;
@@ -28,7 +30,7 @@ struct prior {
     float *table; // by the configuration's number in the space; NULL for a large one
     uint16_t *best;
     size_t best_count;
-    double coverage;
+    double merit;
 };
 
 double excess_of(double objective, double best)
@@ -80,26 +82,6 @@ static struct ranked *rank_rows(const struct prior_rows *rows)
     return order;
 }
 
-static void grow(struct prior *p, const struct prior_rows *rows, struct ranked *order, struct random *rng)
-{
-    size_t d = p->encoding.count, count = rows->count < ROWS ? rows->count : ROWS;
-    float *points = memory_new(count * d, sizeof *points);
-    double *targets = memory_new(count, sizeof *targets);
-    for (size_t i = 0; i < count; i++) {
-        if (rows->count > ROWS && i >= ROWS / 2) {
-            size_t j = i + random_below(rng, rows->count - i);
-            struct ranked swap = order[i];
-            order[i] = order[j];
-            order[j] = swap;
-        }
-        encoding_of(&p->encoding, rows->configs + order[i].at * p->width, points + i * d);
-        targets[i] = order[i].excess;
-    }
-    trees_grow(p->trees, points, targets, count, 1, rng);
-    free(points);
-    free(targets);
-}
-
 double prior_excess(const struct prior *p, const uint16_t *config)
 {
     if (p->table) {
@@ -124,9 +106,65 @@ static double find_coverage(const struct prior *p, const struct prior_rows *rows
     return open ? (double)said / (double)open : 0;
 }
 
-double prior_coverage(const struct prior *p)
+// The correlation of what trees grown on half of the rows say of the other half with what came, beyond chance's: 0.1, or
+// two standard errors.
+static double find_structure(const struct prior *p, const float *points, const double *targets, size_t count,
+                             struct random *rng)
 {
-    return p->coverage;
+    size_t half = count / 2, n = count - half, d = p->encoding.count;
+    double x = 0, y = 0, xx = 0, yy = 0, xy = 0;
+    if (half < 2) return 0;
+    trees_grow(p->trees, points, targets, half, 1, rng);
+    for (size_t i = half; i < count; i++) {
+        double mean = trees_mean(p->trees, points + i * d);
+        x += mean;
+        y += targets[i];
+        xx += mean * mean;
+        yy += targets[i] * targets[i];
+        xy += mean * targets[i];
+    }
+    double vx = xx - x * x / (double)n, vy = yy - y * y / (double)n, both = xy - x * y / (double)n;
+    if (!(vx > 0 && vy > 0)) return 0;
+    return fmax(both / sqrt(vx * vy) - fmax(0.1, 2 / sqrt((double)n)), 0);
+}
+
+double prior_merit(const struct prior *p)
+{
+    return p->merit;
+}
+
+static void grow(struct prior *p, const struct prior_rows *rows, struct ranked *order, struct random *rng)
+{
+    size_t d = p->encoding.count, count = rows->count < ROWS ? rows->count : ROWS;
+    float *points = memory_new(count * d, sizeof *points);
+    double *targets = memory_new(count, sizeof *targets);
+    for (size_t i = 0; i < count; i++) {
+        if (rows->count > ROWS && i >= ROWS / 2) {
+            size_t j = i + random_below(rng, rows->count - i);
+            struct ranked swap = order[i];
+            order[i] = order[j];
+            order[j] = swap;
+        }
+        encoding_of(&p->encoding, rows->configs + order[i].at * p->width, points + i * d);
+        targets[i] = order[i].excess;
+    }
+    // In any order, for the halves.
+    for (size_t i = count; i > 1; i--) {
+        size_t j = random_below(rng, i);
+        double target = targets[i - 1];
+        targets[i - 1] = targets[j];
+        targets[j] = target;
+        for (size_t m = 0; m < d; m++) {
+            float value = points[(i - 1) * d + m];
+            points[(i - 1) * d + m] = points[j * d + m];
+            points[j * d + m] = value;
+        }
+    }
+    double coverage = find_coverage(p, rows), structure = find_structure(p, points, targets, count, rng);
+    p->merit = coverage * coverage * fmin(structure / clear_structure, 1);
+    trees_grow(p->trees, points, targets, count, 1, rng);
+    free(points);
+    free(targets);
 }
 
 bool prior_best(const struct prior *p, size_t rank, uint16_t *config)
@@ -192,7 +230,6 @@ struct prior *prior_new(const struct space *space, const struct prior_rows *rows
     encoding_init(&p->encoding, space);
     p->trees = trees_new(p->encoding.count, TREES);
     p->best = memory_new(BEST * p->width, sizeof *p->best);
-    p->coverage = find_coverage(p, rows);
     if (space_size(space) > TABLED) list_rows(p, rows, order, &rng);
     grow(p, rows, order, &rng);
     if (space_size(space) <= TABLED) list_all(p);

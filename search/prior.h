@@ -33,8 +33,9 @@ void prior_free(struct prior *);
 
 // The expected excess of a valid configuration.
 double prior_excess(const struct prior *, const uint16_t *config);
-// The share of the space's parameters that its rows say something about.
-double prior_coverage(const struct prior *);
+// How much can be hoped from it, from 0 to 1: the square of the share of the parameters that its rows vary, less where
+// trees grown on half of its rows predict the other half badly. 0 where its results cannot be told from chance.
+double prior_merit(const struct prior *);
 // The configuration of this space that is expected to be best but `rank`. False when the list ends.
 bool prior_best(const struct prior *, size_t rank, uint16_t *config);
 

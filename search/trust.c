@@ -4,18 +4,20 @@
 #include <math.h>
 #include <string.h>
 
-enum { EVIDENCE_MOST = 40 }; // results are not independent: more than so many count as so many
+enum {
+    EVIDENCE_MOST = 40, // results are not independent: more than so many count as so many
+    FADING_FROM = 15,   // results from which on the weights fall, in inverse proportion: the model knows by itself
+};
 
 // Before anything is measured.
-static const double useful_before = 0.5; // that a prior that covers all parameters says something
+static const double useful_before = 0.5; // that a prior of full merit says something
 static const double usual_error = 0.3; // of an excess, worth one result
 
 void trust_init(struct trust *t, const struct prior *const *priors, size_t count)
 {
     *t = (struct trust){.count = count, .priors = priors, .none = 1};
     for (size_t k = 0; k < count; k++) {
-        double coverage = prior_coverage(priors[k]);
-        t->useful[k] = useful_before * coverage * coverage;
+        t->useful[k] = useful_before * prior_merit(priors[k]);
         t->none = fmin(t->none, 1 - t->useful[k]);
     }
 }
@@ -80,6 +82,7 @@ static size_t list_hypotheses(const struct trust *t, struct hypothesis *list)
 void trust_learn(struct trust *t, const float *features, const double *excesses, size_t count)
 {
     struct hypothesis list[1 + 2 * (PRIOR_MOST + 1)];
+    double fading = count > FADING_FROM ? FADING_FROM / (double)count : 1;
     size_t n = list_hypotheses(t, list);
     double most = -INFINITY, sum = 0, weights[PRIOR_MOST] = {0};
     for (size_t i = 0; i < n; i++) {
@@ -94,5 +97,5 @@ void trust_learn(struct trust *t, const float *features, const double *excesses,
         sum += likely;
     }
     t->none /= sum;
-    for (size_t k = 0; k < t->count; k++) t->weights[k] = t->none > 0.5 ? 0 : weights[k] / sum;
+    for (size_t k = 0; k < t->count; k++) t->weights[k] = t->none > 0.5 ? 0 : fading * weights[k] / sum;
 }

@@ -5,7 +5,7 @@
 // that no prior says anything, that one of them is right, wholly or by half, and that their mean is. A result is its
 // hypothesis's expectation, a constant, and an error; the errors' size is unknown (Student's t). A prior that misleads
 // makes errors larger than none would, and is dropped after some ten results. While it is likelier than not that none says
-// anything, all weights are 0. A prior is thought likely to say something as far as it covers the parameters.
+// anything, all weights are 0. A prior is thought likely to say something by its merit (prior_merit).
 #ifndef SWEETSPOT_TRUST_H
 #define SWEETSPOT_TRUST_H
 

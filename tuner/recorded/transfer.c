@@ -137,7 +137,10 @@ struct prior *transfer_prior(const struct transfer *t, struct error *err)
     } else {
         struct prior_rows rows = {
             .count = t->count, .configs = t->configs, .objectives = t->objectives, .known = t->known};
-        return prior_new(t->space, &rows);
+        struct prior *prior = prior_new(t->space, &rows);
+        if (prior_merit(prior) > 0) return prior;
+        prior_free(prior);
+        error_set(err, "its results do not follow from the parameters in common: they cannot be told from chance");
     }
     return NULL;
 }

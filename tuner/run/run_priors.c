@@ -3,6 +3,8 @@
 // from the same template. Of these the PRIOR_STORES nearest are taken, by how much of their settings differs. Another
 // store's results of the very same environment are left alone: whoever begins a new store wants to begin anew.
 //
+// In replay only the files count: the sequence depends on seed and results alone, not on what lies beside the store.
+//
 // Nothing here ends a run: a prior of which nothing can be learnt is left out, with a message where it was asked for.
 #include <glob.h>
 #include <math.h>
@@ -102,7 +104,7 @@ void run_collect_priors(struct run *r, const struct environment *own)
     struct error err;
     for (size_t i = 0; i < o->prior_count; i++)
         if (!read_prior(r, o->priors[i], NULL, &err)) run_message(r, "warning: no prior: %s", err.message);
-    if (o->alone) return;
+    if (o->alone || r->pool.replay) return;
     look_into(r, &l, o->store_path, false);
     look_beside(r, &l);
     for (size_t i = 0; i < l.count; i++) {
