@@ -23,6 +23,7 @@ void stop_release(struct stop *s)
 // usual and from the gains so far, of which the newer count more. The figures were fitted to searches in recorded
 // spaces (BENCHMARKS.md).
 static const double usual_gains = 0.2, usual_time = 0.5; // the gamma distribution's shape and rate
+static const double usual_pause = 0.2;                   // time without gain that is added, for the expected gain
 static const double fading = 3;                          // a gain after e of n evaluations counts as (e / n)^fading
 
 struct stop_outlook stop_outlook(const struct stop *s, double share, uint64_t more, uint64_t left)
@@ -45,9 +46,10 @@ struct stop_outlook stop_outlook(const struct stop *s, double share, uint64_t mo
         }
         before = best;
     }
-    double time = usual_time + (1 - pow((double)first / n, fading)) / fading;
+    double seen = (1 - pow((double)first / n, fading)) / fading, time = usual_time + seen;
     double span = log1p((double)(more < left ? more : left) / n);
-    return (struct stop_outlook){.chance = 1 - pow(time / (time + span), shape), .gain = fmin(sum / time * span, 1)};
+    return (struct stop_outlook){.chance = 1 - pow(time / (time + span), shape),
+                                 .gain = fmin(sum / (seen + usual_pause) * span, 1)};
 }
 
 void stop_tell(struct stop *s, double objective)

@@ -6,7 +6,7 @@
 
 enum {
     EVIDENCE_MOST = 40, // results are not independent: more than so many count as so many
-    FADING_FROM = 15,   // results from which on the weights fall, in inverse proportion: the model knows by itself
+    FADING_FROM = 15,   // results from which on the weights fall, by their square: the model knows by itself
 };
 
 // Before anything is measured.
@@ -82,7 +82,7 @@ static size_t list_hypotheses(const struct trust *t, struct hypothesis *list)
 void trust_learn(struct trust *t, const float *features, const double *excesses, size_t count)
 {
     struct hypothesis list[1 + 2 * (PRIOR_MOST + 1)];
-    double fading = count > FADING_FROM ? FADING_FROM / (double)count : 1;
+    double fading = count > FADING_FROM ? pow(FADING_FROM / (double)count, 2) : 1;
     size_t n = list_hypotheses(t, list);
     double most = -INFINITY, sum = 0, weights[PRIOR_MOST] = {0};
     for (size_t i = 0; i < n; i++) {
