@@ -14,8 +14,8 @@ static const struct strategy_option options[] = {
     [OPTION_COUNT] = {0},
 };
 
-// Priors are trusted, or doubted, from so many results on, when the probability that none of them says anything is below,
-// or above.
+// Priors are trusted, or doubted, from so many results on, when the probability that none of them says anything is
+// below, or above.
 enum { TRUST_LEAST = 4 };
 static const double trusting = 0.25, doubtful = 0.6;
 
@@ -85,8 +85,8 @@ static bool ask_far(struct default_search *s, uint16_t *config)
     return true;
 }
 
-// Before the model proposes: configurations far from each other, and in turn with them the priors' best, unless what has
-// been measured speaks against these. False when the model is ready: early where it speaks for them.
+// Before the model proposes: configurations far from each other, and in turn with them the priors' best, unless what
+// has been measured speaks against these. False when the model is ready: early where it speaks for them.
 static bool ask_first(struct default_search *s, uint16_t *config, bool *found)
 {
     size_t count = s->history.count;

@@ -12,7 +12,10 @@
 
 enum {
     TREES = 24,
-    ROWS = 4000,      // that the trees are grown on: the best half of them, a sample of the others
+    ROWS = 4000, // that the trees are grown on: the best half of them, a sample of the others
+    // Of a large space, whose configurations are asked for one by one: so that the trees stay in a core's cache.
+    FEWER_TREES = 8,
+    FEWER_ROWS = 1000,
     TABLED = 1 << 16, // configurations of a space whose excesses are all computed at once
     BEST = 64,        // configurations of the list
     VARIANTS = 8,     // tries for a configuration of the list where parameters are not known
@@ -38,15 +41,15 @@ double excess_of(double objective, double best)
     return compression * log1p(fmax(log(objective) - log(best), 0) / compression);
 }
 
-struct ranked {
+struct weighed_row {
     double excess;
     uint64_t tie; // a hash: configurations that are expected to be equal come in no order of their parameters
     size_t at;
 };
 
-static int compare_ranked(const void *a, const void *b)
+static int compare_weighed_rows(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct weighed_row *x = a, *y = b;
     if (x->excess != y->excess) return x->excess < y->excess ? -1 : 1;
     if (x->tie != y->tie) return x->tie < y->tie ? -1 : 1;
     return (x->at > y->at) - (x->at < y->at);
@@ -60,16 +63,16 @@ static uint64_t tie_of(uint64_t at)
 
 // The rows in the order of their excesses, with those that failed as somewhat worse than the usual one: they may fail
 // for a reason that does not hold here. NULL where none has an objective.
-static struct ranked *rank_rows(const struct prior_rows *rows)
+static struct weighed_row *rank_rows(const struct prior_rows *rows)
 {
     double best = INFINITY, sum = 0, squares = 0;
     size_t n = 0;
     for (size_t i = 0; i < rows->count; i++) best = fmin(best, rows->objectives[i]); // fmin ignores NaN
     if (!isfinite(best)) return NULL;
-    struct ranked *order = memory_new(rows->count, sizeof *order);
+    struct weighed_row *order = memory_new(rows->count, sizeof *order);
     for (size_t i = 0; i < rows->count; i++) {
         double excess = excess_of(rows->objectives[i], best);
-        order[i] = (struct ranked){isnan(rows->objectives[i]) ? NAN : excess, tie_of(i), i};
+        order[i] = (struct weighed_row){isnan(rows->objectives[i]) ? NAN : excess, tie_of(i), i};
         if (isnan(order[i].excess)) continue;
         sum += excess;
         squares += excess * excess;
@@ -78,7 +81,7 @@ static struct ranked *rank_rows(const struct prior_rows *rows)
     double mean = sum / (double)n, failed = mean + sqrt(fmax(squares / (double)n - mean * mean, 0));
     for (size_t i = 0; i < rows->count; i++)
         if (isnan(order[i].excess)) order[i].excess = failed;
-    qsort(order, rows->count, sizeof *order, compare_ranked);
+    qsort(order, rows->count, sizeof *order, compare_weighed_rows);
     return order;
 }
 
@@ -106,8 +109,8 @@ static double find_coverage(const struct prior *p, const struct prior_rows *rows
     return open ? (double)said / (double)open : 0;
 }
 
-// The correlation of what trees grown on half of the rows say of the other half with what came, beyond chance's: 0.1, or
-// two standard errors.
+// The correlation of what trees grown on half of the rows say of the other half with what came, beyond chance's: 0.1,
+// or two standard errors.
 static double find_structure(const struct prior *p, const float *points, const double *targets, size_t count,
                              struct random *rng)
 {
@@ -133,15 +136,16 @@ double prior_merit(const struct prior *p)
     return p->merit;
 }
 
-static void grow(struct prior *p, const struct prior_rows *rows, struct ranked *order, struct random *rng)
+static void grow(struct prior *p, const struct prior_rows *rows, struct weighed_row *order, struct random *rng)
 {
-    size_t d = p->encoding.count, count = rows->count < ROWS ? rows->count : ROWS;
+    size_t most = space_size(p->space) > TABLED ? FEWER_ROWS : ROWS;
+    size_t d = p->encoding.count, count = rows->count < most ? rows->count : most;
     float *points = memory_new(count * d, sizeof *points);
     double *targets = memory_new(count, sizeof *targets);
     for (size_t i = 0; i < count; i++) {
-        if (rows->count > ROWS && i >= ROWS / 2) {
+        if (rows->count > most && i >= most / 2) {
             size_t j = i + random_below(rng, rows->count - i);
-            struct ranked swap = order[i];
+            struct weighed_row swap = order[i];
             order[i] = order[j];
             order[j] = swap;
         }
@@ -179,15 +183,15 @@ static void list_all(struct prior *p)
 {
     size_t size = (size_t)space_size(p->space);
     uint16_t config[SPACE_MAX_PARAMETERS];
-    struct ranked *order = memory_new(size, sizeof *order);
+    struct weighed_row *order = memory_new(size, sizeof *order);
     float *table = memory_new(size, sizeof *table);
     for (size_t i = 0; i < size; i++) {
         space_get(p->space, i, config);
         table[i] = (float)prior_excess(p, config);
-        order[i] = (struct ranked){(double)table[i], tie_of(i), i};
+        order[i] = (struct weighed_row){(double)table[i], tie_of(i), i};
     }
     p->table = table;
-    qsort(order, size, sizeof *order, compare_ranked);
+    qsort(order, size, sizeof *order, compare_weighed_rows);
     p->best_count = size < BEST ? size : BEST;
     for (size_t i = 0; i < p->best_count; i++) space_get(p->space, order[i].at, p->best + i * p->width);
     free(order);
@@ -201,7 +205,8 @@ static bool is_listed(const struct prior *p, const uint16_t *config)
 }
 
 // Of a large space: the best rows, made valid, with any values of the parameters that they do not say.
-static void list_rows(struct prior *p, const struct prior_rows *rows, const struct ranked *order, struct random *rng)
+static void list_rows(struct prior *p, const struct prior_rows *rows, const struct weighed_row *order,
+                      struct random *rng)
 {
     uint16_t config[SPACE_MAX_PARAMETERS], other[SPACE_MAX_PARAMETERS];
     for (size_t i = 0; i < rows->count && p->best_count < BEST; i++) {
@@ -220,7 +225,7 @@ static void list_rows(struct prior *p, const struct prior_rows *rows, const stru
 
 struct prior *prior_new(const struct space *space, const struct prior_rows *rows)
 {
-    struct ranked *order = rank_rows(rows);
+    struct weighed_row *order = rank_rows(rows);
     if (!order) return NULL;
     struct prior *p = memory_new(1, sizeof *p);
     struct random rng;
@@ -228,7 +233,7 @@ struct prior *prior_new(const struct space *space, const struct prior_rows *rows
     p->space = space;
     p->width = space_parameter_count(space);
     encoding_init(&p->encoding, space);
-    p->trees = trees_new(p->encoding.count, TREES);
+    p->trees = trees_new(p->encoding.count, space_size(space) > TABLED ? FEWER_TREES : TREES);
     p->best = memory_new(BEST * p->width, sizeof *p->best);
     if (space_size(space) > TABLED) list_rows(p, rows, order, &rng);
     grow(p, rows, order, &rng);

@@ -37,7 +37,7 @@ struct stop {
     uint64_t evaluations, last_gain;
     double *trace; // best after each evaluation
     size_t room;
-    double expected;         // with the rule `until`: the gain of as many again, as of `expected_at` evaluations
+    double expected; // with the rule `until`: the gain of as many again, as of `expected_at` evaluations
     uint64_t expected_at;
 };
 
@@ -45,8 +45,8 @@ void stop_init(struct stop *, const struct stop_rules *);
 void stop_release(struct stop *);
 // One evaluation came to its end: its objective (s), or NaN for a failure.
 void stop_tell(struct stop *, double objective);
-// What `more` evaluations bring, and how likely they bring a gain of at least `share`. Of the last `left` configurations
-// of a space, at most these. NaN before there is a valid result.
+// What `more` evaluations bring, and how likely they bring a gain of at least `share`. Of the last `left`
+// configurations of a space, at most these. NaN before there is a valid result.
 struct stop_outlook stop_outlook(const struct stop *, double share, uint64_t more, uint64_t left);
 // The rule by which the search should end.
 enum stop_rule stop_check(const struct stop *);

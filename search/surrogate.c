@@ -18,7 +18,8 @@ enum {
     MAX_NEIGHBOURS = 2000,
 };
 
-// With priors: the size of an error of theirs that is assumed before much is measured, and how many results it is worth.
+// With priors: the size of an error of theirs that is assumed before much is measured, and how many results it is
+// worth.
 static const double usual_error = 0.3;
 enum { USUAL_RESULTS = 4 };
 
@@ -239,8 +240,8 @@ static void renew_pool(struct surrogate *s, struct random *rng)
         else
             space_sample(s->space, rng, config);
         encoding_of(&s->encoding, config, points + i * d);
-        trust_features(&s->trust, config, s->pool_features + i * s->trust.count);
     }
+    s->pool_featured = false;
     gp_pool(s->gp, points, s->pool_count);
     free(points);
 }
@@ -298,8 +299,9 @@ static void rate(struct surrogate *s, size_t first)
     }
     s->candidate_count = kept;
     gp_means(s->gp, s->encoded + first * d, kept - first, s->mean + first, s->bound + first);
+    bool trusts = trust_any(&s->trust);
     for (size_t i = first; i < kept; i++) {
-        if (s->trust.count) s->mean[i] += expected_of(s, s->configs + i * s->width);
+        if (trusts) s->mean[i] += expected_of(s, s->configs + i * s->width);
         s->promise[i] = expected_improvement(s->best_target, s->mean[i], s->bound[i]);
     }
 }
@@ -346,14 +348,23 @@ static void add_best_neighbours(struct surrogate *s)
     for (size_t i = 0; i < count; i++) add_neighbours(s, history_config(s->history, top[i].row));
 }
 
+static void add_pool_expectations(struct surrogate *s)
+{
+    size_t count = s->trust.count;
+    for (size_t i = 0; i < s->pool_count && !s->pool_featured; i++)
+        trust_features(&s->trust, s->pool + i * s->width, s->pool_features + i * count);
+    s->pool_featured = true;
+    for (size_t i = 0; i < s->pool_count; i++) s->pool_mean[i] += expected(s, s->pool_features + i * count);
+}
+
 double surrogate_propose(struct surrogate *s, uint16_t *config)
 {
     double best = -1;
     const uint16_t *chosen = NULL;
     gp_pool_moments(s->gp, s->pool_mean, s->pool_variance);
+    if (trust_any(&s->trust)) add_pool_expectations(s);
     for (size_t i = 0; i < s->pool_count; i++) {
-        double mean = s->pool_mean[i] + expected(s, s->pool_features + i * s->trust.count);
-        double promise = expected_improvement(s->best_target, mean, s->pool_variance[i]);
+        double promise = expected_improvement(s->best_target, s->pool_mean[i], s->pool_variance[i]);
         const uint16_t *candidate = s->pool + i * s->width;
         if (promise <= best || history_find(s->history, candidate) >= 0) continue;
         best = promise;

@@ -4,8 +4,8 @@
 // The model is a Gaussian process over encoded configurations (encoding.h, gp.h). Targets are the logarithms of the
 // times, compressed above the best, because how bad a bad configuration is tells little about the good ones; a failure
 // counts as the worst seen, a proposal whose result is awaited as what the model expects of it. What is promised is the
-// expected improvement over the best (Mockus 1978; Jones, Schonlau and Welch 1998). With priors, their expectation is the
-// process's mean, as far as they are trusted (prior.h, trust.h).
+// expected improvement over the best (Mockus 1978; Jones, Schonlau and Welch 1998). With priors, their expectation is
+// the process's mean, as far as they are trusted (prior.h, trust.h).
 #ifndef SWEETSPOT_SURROGATE_H
 #define SWEETSPOT_SURROGATE_H
 
@@ -24,7 +24,7 @@ struct surrogate {
     size_t *rows, row_count;
     float *points;
     double *targets;
-    float *features; // of a row, by prior (trust.h)
+    float *features;          // of a row, by prior (trust.h)
     double *awaited_variance; // of a row that is awaited, as its target is what is expected: by what is measured alone
     size_t known;             // rows of the history looked at so far
     size_t told_at_fit;       // told results at the last fit
@@ -38,6 +38,7 @@ struct surrogate {
     struct trust trust;
     double scale;
     float *pool_features;
+    bool pool_featured; // they are up to date: computed when a prior is trusted
     // Candidates besides the pool.
     uint16_t *configs;
     size_t candidate_count, candidate_room;

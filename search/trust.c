@@ -9,9 +9,11 @@ enum {
     FADING_FROM = 15,   // results from which on the weights fall, by their square: the model knows by itself
 };
 
+static const double least_fading = 0.02; // below, priors are not worth their time
+
 // Before anything is measured.
 static const double useful_before = 0.5; // that a prior of full merit says something
-static const double usual_error = 0.3; // of an excess, worth one result
+static const double usual_error = 0.3;   // of an excess, worth one result
 
 void trust_init(struct trust *t, const struct prior *const *priors, size_t count)
 {
@@ -25,6 +27,13 @@ void trust_init(struct trust *t, const struct prior *const *priors, size_t count
 void trust_features(const struct trust *t, const uint16_t *config, float *features)
 {
     for (size_t k = 0; k < t->count; k++) features[k] = (float)prior_excess(t->priors[k], config);
+}
+
+bool trust_any(const struct trust *t)
+{
+    for (size_t k = 0; k < t->count; k++)
+        if (t->weights[k] > 0) return true;
+    return false;
 }
 
 double trust_expected(const struct trust *t, const float *features)
@@ -83,6 +92,7 @@ void trust_learn(struct trust *t, const float *features, const double *excesses,
 {
     struct hypothesis list[1 + 2 * (PRIOR_MOST + 1)];
     double fading = count > FADING_FROM ? pow(FADING_FROM / (double)count, 2) : 1;
+    if (fading < least_fading) fading = 0;
     size_t n = list_hypotheses(t, list);
     double most = -INFINITY, sum = 0, weights[PRIOR_MOST] = {0};
     for (size_t i = 0; i < n; i++) {

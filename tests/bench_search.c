@@ -2,8 +2,9 @@
 //
 //     out/bin/bench_search spaces                       build times of tests/spaces/constrained.json against Kernel
 //                                                       Tuner's, counts checked
-//     out/bin/bench_search proposals JOB STRATEGY N     time of one proposal on a job's space, on a synthetic
-//                                                       landscape, one outstanding
+//     out/bin/bench_search proposals JOB STRATEGY N [PRIORS]
+//                                                       time of one proposal on a job's space, on a synthetic
+//                                                       landscape, one outstanding, with so many priors
 //     out/bin/bench_search outlook SEEDS FILE...        how often a gain came that stop_outlook had announced, over
 //                                                       searches in recorded spaces
 #include <inttypes.h>
@@ -89,7 +90,30 @@ static struct observation landscape(const struct space *space, const uint16_t *c
     return o;
 }
 
-static int proposals(const char *path, const char *name, long count)
+// What another device would have found: random configurations, their times changed a little.
+static struct prior *make_prior(const struct space *space, uint64_t seed)
+{
+    enum { ROWS = 3000 };
+    size_t width = space_parameter_count(space);
+    uint16_t *configs = calloc(ROWS * width, sizeof *configs);
+    double *objectives = calloc(ROWS, sizeof *objectives);
+    bool *known = calloc(width, sizeof *known);
+    struct random rng;
+    random_seed(&rng, seed);
+    memset(known, true, width);
+    for (size_t i = 0; i < ROWS; i++) {
+        space_sample(space, &rng, configs + i * width);
+        objectives[i] = landscape(space, configs + i * width).objective * exp(0.1 * random_normal(&rng));
+    }
+    struct prior *prior = prior_new(
+        space, &(struct prior_rows){.count = ROWS, .configs = configs, .objectives = objectives, .known = known});
+    free(configs);
+    free(objectives);
+    free(known);
+    return prior;
+}
+
+static int proposals(const char *path, const char *name, long count, long prior_count)
 {
     struct job *job;
     struct mistakes mistakes = {0};
@@ -99,7 +123,10 @@ static int proposals(const char *path, const char *name, long count)
         return 2;
     }
     const struct strategy_class *class = strategy_find(name);
-    struct strategy_options options = {.seed = 1};
+    struct prior *priors[PRIOR_MOST];
+    struct strategy_options options = {.seed = 1, .priors = (const struct prior *const *)priors};
+    for (; (long)options.prior_count < prior_count && options.prior_count < PRIOR_MOST; options.prior_count++)
+        priors[options.prior_count] = make_prior(job->space, options.prior_count + 1);
     struct strategy *s = class ? strategy_new(class, job->space, &options, &err) : NULL;
     if (!s) return 2;
     double spent = 0, longest = 0, best = INFINITY;
@@ -121,6 +148,7 @@ static int proposals(const char *path, const char *name, long count)
            " valid configurations, %s, %ld proposals: %.3f ms each on average, %.1f ms the longest; best %g\n",
            path, space_size(job->space), name, done, 1e3 * spent / (double)done, 1e3 * longest, best);
     strategy_free(s);
+    for (size_t i = 0; i < options.prior_count; i++) prior_free(priors[i]);
     job_free(job);
     return 0;
 }
@@ -144,7 +172,8 @@ static void announce(struct announced *a, const struct stop_outlook *o, double g
 static void follow(const struct recorded *r, uint64_t seed, struct announced *bins, struct announced *times)
 {
     struct error err;
-    struct strategy *s = strategy_new(strategy_find("default"), r->space, &(struct strategy_options){.seed = seed}, &err);
+    struct strategy *s =
+        strategy_new(strategy_find("default"), r->space, &(struct strategy_options){.seed = seed}, &err);
     struct stop stop;
     uint16_t config[SPACE_MAX_PARAMETERS];
     stop_init(&stop, &(struct stop_rules){0});
@@ -207,8 +236,9 @@ static int outlook(uint64_t seeds, char **paths)
 int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "spaces")) return spaces();
-    if (argc == 5 && !strcmp(argv[1], "proposals")) return proposals(argv[2], argv[3], atol(argv[4]));
+    if ((argc == 5 || argc == 6) && !strcmp(argv[1], "proposals"))
+        return proposals(argv[2], argv[3], atol(argv[4]), argc == 6 ? atol(argv[5]) : 0);
     if (argc > 3 && !strcmp(argv[1], "outlook")) return outlook(strtoull(argv[2], NULL, 10), argv + 3);
-    fprintf(stderr, "usage: bench_search spaces | proposals JOB STRATEGY N | outlook SEEDS FILE...\n");
+    fprintf(stderr, "usage: bench_search spaces | proposals JOB STRATEGY N [PRIORS] | outlook SEEDS FILE...\n");
     return 2;
 }

@@ -31,8 +31,8 @@ static int teardown(void **state)
     return 0;
 }
 
-// The recording as another device might have it: every value of a parameter, and every pair of them, changes the time by
-// a factor of its own.
+// The recording as another device might have it: every value of a parameter, and every pair of them, changes the time
+// by a factor of its own.
 static double elsewhere(const struct recorded *r, size_t trial, uint64_t seed, double spread)
 {
     double change = 0;
@@ -143,7 +143,8 @@ static void a_prior_expects_what_was_measured_and_lists_the_best(void **state)
     n = 0;
     for (size_t i = 0; i < r->trial_count; i++) {
         if (r->trials[i].status != STATUS_OK) continue;
-        double a = prior_excess(prior, r->configs + i * r->parameter_count), b = excess_of(r->trials[i].objective, best);
+        double a = prior_excess(prior, r->configs + i * r->parameter_count),
+               b = excess_of(r->trials[i].objective, best);
         n++, x += a, y += b, xx += a * a, yy += b * b, xy += a * b;
     }
     double correlation = (xy - x * y / n) / sqrt((xx - x * x / n) * (yy - y * y / n));
@@ -174,11 +175,9 @@ static void names_and_values_are_matched(void **state)
     static const struct {
         const char *text;
         int b, r; // -1: dropped
-    } cases[] = {{"B=64,R=shared", 2, 1},
-                 {"OLD=7,R=shuffle,B=16", 0, 0},
+    } cases[] = {{"B=64,R=shared", 2, 1},    {"OLD=7,R=shuffle,B=16", 0, 0},
                  {"B=48,R=shuffle", 2, 0}, // by ratio nearer to 64 than to 32
-                 {"B=4096,R=shuffle", 3, 0},
-                 {"B=32,R=atomic", -1, -1},
+                 {"B=4096,R=shuffle", 3, 0}, {"B=32,R=atomic", -1, -1},
                  {"BB=64,R=shared", 0, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct transfer t;
@@ -320,15 +319,15 @@ static void a_run_learns_from_the_stores_beside_it_and_goes_on_without_what_is_d
     char *folder = e2e_folder("prior-stores");
     write_job(folder, "first", 1024);
     write_job(folder, "second", 2048);
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cd %s; export SWEETSPOT_SANITIZER=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
-                "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
-                "$BIN/sweetspot tune first.cfg -q --no-final -n 60 && echo junk >out/junk.db && echo junk >junk.json && "
-                "$BIN/sweetspot tune second.cfg -q --no-final -n 20 --prior junk.json && cat out/second.log && "
-                "echo ALONE && $BIN/sweetspot tune second.cfg -q --no-final -n 20 --no-stores --store out/other.db && "
-                "cat out/second.log",
-                folder);
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s; export SWEETSPOT_SANITIZER=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
+        "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
+        "$BIN/sweetspot tune first.cfg -q --no-final -n 60 && echo junk >out/junk.db && echo junk >junk.json && "
+        "$BIN/sweetspot tune second.cfg -q --no-final -n 20 --prior junk.json && cat out/second.log && "
+        "echo ALONE && $BIN/sweetspot tune second.cfg -q --no-final -n 20 --no-stores --store out/other.db && "
+        "cat out/second.log",
+        folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_expect(r.err, "warning: no prior: junk.json");
     char *alone = strstr(r.out, "ALONE");

@@ -14,9 +14,12 @@ int cmd_tune(int argc, char **argv)
 {
     struct option_list paths = {0}, priors = {0};
     bool no_counters = false, no_final = false;
-    struct tune_request request = {
-        .options = {.device = "0", .time = -1, .evaluations = -1, .seed = -1, .stop = {.target = -1, .noise = -1, .until = -1}},
-        .patience = -1};
+    struct tune_request request = {.options = {.device = "0",
+                                               .time = -1,
+                                               .evaluations = -1,
+                                               .seed = -1,
+                                               .stop = {.target = -1, .noise = -1, .until = -1}},
+                                   .patience = -1};
     struct tune_options *o = &request.options;
     char *names = strategy_names(), *help = text_format("search strategy (the job's, or default): %s", names);
     const struct option_spec specs[] = {

@@ -93,7 +93,8 @@ static int64_t cutoff_of(const struct recorded *r)
     return (int64_t)low;
 }
 
-struct strategy_options bench_strategy_options(const struct bench_options *o, size_t file, uint64_t seed, int64_t budget)
+struct strategy_options bench_strategy_options(const struct bench_options *o, size_t file, uint64_t seed,
+                                               int64_t budget)
 {
     struct strategy_options options = {.seed = seed, .budget = (uint64_t)budget, .text = o->text};
     if (o->priors) {

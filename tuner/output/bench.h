@@ -31,9 +31,9 @@ struct bench_options {
     int64_t budgets[BENCH_MAX_BUDGETS]; // ascending; unique evaluations, a failed configuration counts as one
     int64_t seeds;
     int64_t first_seed;
-    int64_t ahead;     // proposals that wait for their measurement; 1: each is measured before the next is asked for
-    bool score;        // runs on to where the methodology score needs it
-    const char *text;  // options of the strategies, or NULL
+    int64_t ahead;    // proposals that wait for their measurement; 1: each is measured before the next is asked for
+    bool score;       // runs on to where the methodology score needs it
+    const char *text; // options of the strategies, or NULL
     // Priors of the strategies, by file; NULL: none.
     const struct bench_priors *priors;
     int64_t processes; // 0: one a core

@@ -17,8 +17,8 @@ struct transfer {
     size_t dropped, left_out;
     uint16_t *configs;
     double *objectives;
-    bool *known, *varies;         // by parameter: some configuration had it; two of them had different values
-    double **numbers;             // by parameter and value; NaN: a word
+    bool *known, *varies; // by parameter: some configuration had it; two of them had different values
+    double **numbers;     // by parameter and value; NaN: a word
 };
 
 void transfer_init(struct transfer *, const struct space *);

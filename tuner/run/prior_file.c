@@ -32,7 +32,8 @@ static int add_store(struct transfer *t, const char *path, const char *environme
     struct store *store;
     struct environment last;
     if (store_open(&store, path, false, err)) return -1;
-    int status = environment ? store_read_environment(store, environment, err) : store_last_environment(store, &last, err);
+    int status =
+        environment ? store_read_environment(store, environment, err) : store_last_environment(store, &last, err);
     if (status == 1) status = error_set(err, "%s: the store has no trials", path);
     if (!status && store_each(store, false, 0, visit, t, err) < 0) status = -1;
     store_close(store);

@@ -144,8 +144,8 @@ bool run_under_way(const struct run *, const uint16_t *config);      // whether 
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason,
                 const json_t *answer); // commits, tells, frees or queues for counting
 void run_tell_known(struct run *, struct task *);
-int run_tell_stored(struct run *);     // the store's trials that were not told: at the start of a live run, and where
-                                       // lockstep ran out of time
+int run_tell_stored(struct run *); // the store's trials that were not told: at the start of a live run, and where
+                                   // lockstep ran out of time
 // run_priors.c: from --prior, the store's other environments and the stores beside it. Before there is a strategy.
 void run_collect_priors(struct run *, const struct environment *own);
 void run_release_priors(struct run *); // after the strategy

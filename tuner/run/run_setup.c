@@ -168,7 +168,8 @@ static const char *strategy_text(const struct run *r)
 static int choose_strategy(struct run *r, struct error *err)
 {
     r->strategy_class = strategy_choose(r->options->strategy ? r->options->strategy : r->job->strategy, err);
-    return !r->strategy_class || strategy_parse_options(r->strategy_class, strategy_text(r), NULL, err) ? EXIT_USAGE : 0;
+    return !r->strategy_class || strategy_parse_options(r->strategy_class, strategy_text(r), NULL, err) ? EXIT_USAGE
+                                                                                                        : 0;
 }
 
 static int make_strategy(struct run *r, struct error *err)

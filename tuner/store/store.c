@@ -241,10 +241,10 @@ int store_last_environment(struct store *store, struct environment *environment,
         read_environment(query, &row);
         store->environment = sqlite3_column_int64(query, 0);
         *environment = (struct environment){
-            arena_copy(&store->session, row.key),      arena_copy(&store->session, row.job),
+            arena_copy(&store->session, row.key),         arena_copy(&store->session, row.job),
             arena_copy(&store->session, row.source_hash), arena_copy(&store->session, row.compiler),
-            arena_copy(&store->session, row.device),   arena_copy(&store->session, row.arch),
-            arena_copy(&store->session, row.driver),   arena_copy(&store->session, row.settings)};
+            arena_copy(&store->session, row.device),      arena_copy(&store->session, row.arch),
+            arena_copy(&store->session, row.driver),      arena_copy(&store->session, row.settings)};
         result = 0;
     } else {
         result = step == SQLITE_DONE ? 1 : store_failed(store, err);

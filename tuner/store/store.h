@@ -56,8 +56,8 @@ int store_last_environment(struct store *, struct environment *, struct error *)
 
 // Makes an environment current without writing anything. 1 when there is none of this key.
 int store_read_environment(struct store *, const char *key, struct error *);
-// Calls visit for every environment, the one used last first. Stops and returns like store_each. Strings live during the
-// call of visit, which must not use the store.
+// Calls visit for every environment, the one used last first. Stops and returns like store_each. Strings live during
+// the call of visit, which must not use the store.
 int store_each_environment(struct store *, int (*visit)(void *user, const struct environment *), void *user,
                            struct error *);
 
