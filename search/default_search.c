@@ -14,6 +14,11 @@ static const struct strategy_option options[] = {
     [OPTION_COUNT] = {0},
 };
 
+// Priors are trusted, or doubted, from so many results on, when the probability that none of them says anything is
+// below, or above.
+enum { TRUST_LEAST = 4 };
+static const double trusting = 0.25, doubtful = 0.6;
+
 struct default_search {
     const struct space *space;
     struct history history;
@@ -21,6 +26,8 @@ struct default_search {
     struct random rng;
     const double *options; // by OPTION_*
     size_t width, told;
+    const struct prior *const *priors;
+    size_t prior_count, prior_turn;
 };
 
 static void default_init(void *state, const struct space *space, const struct strategy_start *start)
@@ -30,7 +37,9 @@ static void default_init(void *state, const struct space *space, const struct st
     s->space = space;
     s->width = space_parameter_count(space);
     history_init(&s->history, space);
-    surrogate_init(&s->model, space, &s->history);
+    surrogate_init(&s->model, space, &s->history, start->priors, start->prior_count);
+    s->priors = start->priors;
+    s->prior_count = start->prior_count;
     random_seed(&s->rng, start->seed);
 }
 
@@ -48,27 +57,61 @@ static double nearest(const struct default_search *s, const uint16_t *config)
     return least;
 }
 
+// The next of the configurations that the priors expect to be best, each prior's in turn.
+static bool ask_priors(struct default_search *s, uint16_t *config)
+{
+    for (size_t tries = 0; tries < s->prior_count; tries++) {
+        size_t turn = s->prior_turn++;
+        const struct prior *p = s->priors[turn % s->prior_count];
+        for (size_t rank = 0; prior_best(p, rank, config); rank++)
+            if (history_find(&s->history, config) < 0) return true;
+    }
+    return false;
+}
+
+// One that lies far from all others.
+static bool ask_far(struct default_search *s, uint16_t *config)
+{
+    uint16_t trial[SPACE_MAX_PARAMETERS];
+    double most = -1;
+    for (int i = 0; i < (int)s->options[OPTION_SPREAD] || i == 0; i++) {
+        if (!history_sample_new(&s->history, &s->rng, trial)) return false;
+        double d = nearest(s, trial);
+        if (d > most) {
+            most = d;
+            memcpy(config, trial, s->width * sizeof *config);
+        }
+    }
+    return true;
+}
+
+// Before the model proposes: configurations far from each other, and in turn with them the priors' best, unless what
+// has been measured speaks against these. False when the model is ready: early where it speaks for them.
+static bool ask_first(struct default_search *s, uint16_t *config, bool *found)
+{
+    size_t count = s->history.count;
+    if (count >= (size_t)s->options[OPTION_INITIAL] && s->history.best >= 0) return false;
+    double none = s->model.trust.none;
+    if (s->prior_count && s->told >= TRUST_LEAST && s->history.best >= 0) {
+        surrogate_weigh(&s->model);
+        none = s->model.trust.none;
+        if (none < trusting) return false;
+    }
+    bool far = !s->prior_count || count % 2 || none > doubtful;
+    *found = (!far && ask_priors(s, config)) || ask_far(s, config);
+    return true;
+}
+
 static bool default_ask(void *state, uint16_t *config)
 {
     struct default_search *s = state;
-    if (s->history.count < (size_t)s->options[OPTION_INITIAL] || s->history.best < 0) {
-        uint16_t trial[SPACE_MAX_PARAMETERS];
-        double most = -1;
-        for (int i = 0; i < (int)s->options[OPTION_SPREAD] || i == 0; i++) {
-            if (!history_sample_new(&s->history, &s->rng, trial)) return false;
-            double d = nearest(s, trial);
-            if (d > most) {
-                most = d;
-                memcpy(config, trial, s->width * sizeof *config);
-            }
-        }
-        history_propose(&s->history, config);
-        return true;
+    bool found;
+    if (!ask_first(s, config, &found)) {
+        surrogate_learn(&s->model, s->told, &s->rng);
+        found = surrogate_propose(&s->model, config) >= 0 || history_sample_new(&s->history, &s->rng, config);
     }
-    surrogate_learn(&s->model, s->told, &s->rng);
-    if (surrogate_propose(&s->model, config) < 0 && !history_sample_new(&s->history, &s->rng, config)) return false;
-    history_propose(&s->history, config);
-    return true;
+    if (found) history_propose(&s->history, config);
+    return found;
 }
 
 static void default_tell(void *state, const struct observation *o)

@@ -6,6 +6,8 @@
 //              evaluations gained over the first, as a relative difference, is less than this. (Records of a random
 //              sequence come ever more rarely, after n evaluations at a rate of 1/n, so the half to come gains on
 //              average no more than the last half did.) Not before STOP_NOISE_LEAST evaluations.
+//   until      the gain that stop_outlook expects of as many evaluations again is less than this share. Not before
+//              STOP_NOISE_LEAST evaluations.
 #ifndef SWEETSPOT_STOP_H
 #define SWEETSPOT_STOP_H
 
@@ -14,12 +16,19 @@
 
 enum { STOP_NOISE_LEAST = 60 };
 
-enum stop_rule { STOP_NONE, STOP_TARGET, STOP_PATIENCE, STOP_NOISE };
+enum stop_rule { STOP_NONE, STOP_TARGET, STOP_PATIENCE, STOP_NOISE, STOP_UNTIL };
 
 struct stop_rules {
     uint64_t patience; // evaluations; 0: no such rule
     double target;     // s; 0: no such rule
     double noise;      // relative; 0: no such rule
+    double until;      // likewise
+};
+
+// What more evaluations are expected to bring, from how the best has fallen so far.
+struct stop_outlook {
+    double chance; // of a gain of at least the share that was asked for
+    double gain;   // expected, as a share of the best time
 };
 
 struct stop {
@@ -28,12 +37,17 @@ struct stop {
     uint64_t evaluations, last_gain;
     double *trace; // best after each evaluation
     size_t room;
+    double expected; // with the rule `until`: the gain of as many again, as of `expected_at` evaluations
+    uint64_t expected_at;
 };
 
 void stop_init(struct stop *, const struct stop_rules *);
 void stop_release(struct stop *);
 // One evaluation came to its end: its objective (s), or NaN for a failure.
 void stop_tell(struct stop *, double objective);
+// What `more` evaluations bring, and how likely they bring a gain of at least `share`. Of the last `left`
+// configurations of a space, at most these. NaN before there is a valid result.
+struct stop_outlook stop_outlook(const struct stop *, double share, uint64_t more, uint64_t left);
 // The rule by which the search should end.
 enum stop_rule stop_check(const struct stop *);
 // That rule in words, for reports; "" for STOP_NONE.

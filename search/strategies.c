@@ -173,7 +173,11 @@ struct strategy *strategy_new(const struct strategy_class *class, const struct s
     random_seed(&s->rng, options->seed ^ 0x5eed5eed5eed5eedu);
     history_init(&s->seen, space);
     for (size_t i = 0; i < s->criteria; i++) {
-        const struct strategy_start start = {.seed = options->seed + i, .budget = options->budget, .options = values};
+        const struct strategy_start start = {.seed = options->seed + i,
+                                             .budget = options->budget,
+                                             .options = values,
+                                             .prior_count = options->prior_count,
+                                             .priors = options->priors};
         s->states[i] = memory_new(1, class->state_size ? class->state_size : 1);
         class->init(s->states[i], space, &start);
     }

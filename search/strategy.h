@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "search/prior.h"
 #include "search/space.h"
 
 // What came of a configuration. Everything but OUTCOME_OK and OUTCOME_SLOW has no objective.
@@ -44,12 +45,17 @@ struct strategy_options {
     uint64_t budget;  // evaluations in all, 0 = unknown (time decides)
     size_t criteria;  // objectives that are searched for side by side; 0 = 1
     const char *text; // "name=value,..." for this strategy, or NULL
+    // What is known from elsewhere, of the same space; borrowed for the instance's life. At most PRIOR_MOST.
+    size_t prior_count;
+    const struct prior *const *priors;
 };
 
 // What one private state begins with.
 struct strategy_start {
     uint64_t seed, budget; // as in strategy_options
     const double *options; // values in the order of the class's table; live as long as the instance
+    size_t prior_count;    // as in strategy_options
+    const struct prior *const *priors;
 };
 
 struct strategy; // an instance

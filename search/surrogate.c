@@ -18,13 +18,17 @@ enum {
     MAX_NEIGHBOURS = 2000,
 };
 
-static const double compression = 0.5; // e-folds above the best from which on a target grows only logarithmically
+// With priors: the size of an error of theirs that is assumed before much is measured, and how many results it is
+// worth.
+static const double usual_error = 0.3;
+enum { USUAL_RESULTS = 4 };
 
 // By how much the model's standard deviations are widened: the hyperparameters are the likeliest ones, not all likely
 // ones, and a model that is so sure of itself looks too little elsewhere.
 static const double caution = 1.5;
 
-void surrogate_init(struct surrogate *s, const struct space *space, const struct history *history)
+void surrogate_init(struct surrogate *s, const struct space *space, const struct history *history,
+                    const struct prior *const *priors, size_t prior_count)
 {
     *s = (struct surrogate){.space = space, .history = history, .width = space_parameter_count(space)};
     encoding_init(&s->encoding, space);
@@ -34,6 +38,9 @@ void surrogate_init(struct surrogate *s, const struct space *space, const struct
     s->points = memory_new((MAX_ROWS + SPARE_ROWS) * d, sizeof *s->points);
     s->targets = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->targets);
     s->awaited_variance = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->awaited_variance);
+    trust_init(&s->trust, priors, prior_count);
+    s->features = memory_new((MAX_ROWS + SPARE_ROWS) * prior_count, sizeof *s->features);
+    s->pool_features = memory_new(POOL * prior_count, sizeof *s->pool_features);
     s->candidate_room = TOP * kit_neighbour_room(space);
     if (s->candidate_room > MAX_NEIGHBOURS) s->candidate_room = MAX_NEIGHBOURS;
     s->pool = memory_new(POOL * s->width, sizeof *s->pool);
@@ -54,6 +61,8 @@ void surrogate_release(struct surrogate *s)
     free(s->points);
     free(s->targets);
     free(s->awaited_variance);
+    free(s->features);
+    free(s->pool_features);
     free(s->pool);
     free(s->pool_mean);
     free(s->pool_variance);
@@ -71,6 +80,7 @@ static void add_row(struct surrogate *s, size_t row)
     size_t d = s->encoding.count ? s->encoding.count : 1;
     float *point = s->points + s->row_count * d;
     encoding_of(&s->encoding, history_config(s->history, row), point);
+    trust_features(&s->trust, history_config(s->history, row), s->features + s->row_count * s->trust.count);
     s->rows[s->row_count++] = row;
 }
 
@@ -130,22 +140,53 @@ static bool is_awaited(const struct surrogate *s, size_t i)
     return s->history->outcomes[s->rows[i]] < 0;
 }
 
+// What the priors expect, in units of the targets.
+static double expected(const struct surrogate *s, const float *features)
+{
+    return s->trust.count ? trust_expected(&s->trust, features) / s->scale : 0;
+}
+
+static double expected_of(const struct surrogate *s, const uint16_t *config)
+{
+    float features[PRIOR_MOST];
+    trust_features(&s->trust, config, features);
+    return expected(s, features);
+}
+
+static double expected_of_row(const struct surrogate *s, size_t i)
+{
+    return expected(s, s->features + i * s->trust.count);
+}
+
+// The excesses of all rows; NaN where they are awaited.
+static void find_excesses(struct surrogate *s)
+{
+    const struct history *h = s->history;
+    double best = h->best >= 0 ? h->objectives[h->best] : 1, worst = 0;
+    for (size_t i = 0; i < s->row_count; i++) {
+        double objective = kit_score(h, s->rows[i]);
+        s->targets[i] = isfinite(objective) ? excess_of(objective, best) : NAN;
+        if (s->targets[i] > worst) worst = s->targets[i];
+    }
+    if (worst == 0) worst = 1;
+    for (size_t i = 0; i < s->row_count; i++)
+        if (!is_awaited(s, i) && isnan(s->targets[i])) s->targets[i] = worst;
+}
+
 // Standardised targets of all rows; returns the best one's. Rows that are awaited get 0, the mean.
 static void find_targets(struct surrogate *s)
 {
-    const struct history *h = s->history;
-    double best = h->best >= 0 ? log(h->objectives[h->best]) : 0, worst = 0, sum = 0, squares = 0;
+    double sum = 0, squares = 0;
     size_t n = 0;
-    for (size_t i = 0; i < s->row_count; i++) {
-        double y = log(kit_score(h, s->rows[i])) - best;
-        y = isfinite(y) ? compression * log1p(fmax(y, 0) / compression) : NAN;
-        if (y > worst) worst = y;
-        s->targets[i] = y;
+    find_excesses(s);
+    if (s->trust.count) {
+        trust_learn(&s->trust, s->features, s->targets, s->row_count);
+        for (size_t i = 0; i < s->row_count; i++)
+            s->targets[i] -= trust_expected(&s->trust, s->features + i * s->trust.count);
+        if (s->trust.none <= 0.5) squares = USUAL_RESULTS * usual_error * usual_error;
     }
-    if (worst == 0) worst = 1;
     for (size_t i = 0; i < s->row_count; i++) {
-        if (is_awaited(s, i)) continue;
-        if (isnan(s->targets[i])) s->targets[i] = worst;
+        if (isnan(s->targets[i])) continue;
         sum += s->targets[i];
         squares += s->targets[i] * s->targets[i];
         n++;
@@ -153,7 +194,18 @@ static void find_targets(struct surrogate *s)
     double mean = sum / (double)n, deviation = sqrt(fmax(squares / (double)n - mean * mean, 1e-8));
     for (size_t i = 0; i < s->row_count; i++)
         s->targets[i] = isnan(s->targets[i]) ? 0 : (s->targets[i] - mean) / deviation;
+    s->scale = deviation;
     s->best_target = (0 - mean) / deviation;
+}
+
+void surrogate_weigh(struct surrogate *s)
+{
+    if (s->told_at_fit || s->history->count > MAX_ROWS) return;
+    s->row_count = 0;
+    add_all_rows(s);
+    find_excesses(s);
+    trust_learn(&s->trust, s->features, s->targets, s->row_count);
+    s->row_count = 0;
 }
 
 // What is awaited is taken for what the measured rows make the model expect of it (the kriging believer: Ginsbourger,
@@ -170,7 +222,7 @@ static void expect_awaited(struct surrogate *s)
     for (size_t i = 0; i < count; i++) {
         s->targets[numbers[i]] = mean[i];
         s->awaited_variance[numbers[i]] = variance[i];
-        s->best_target = fmin(s->best_target, mean[i]);
+        s->best_target = fmin(s->best_target, mean[i] + expected_of_row(s, numbers[i]));
     }
     gp_condition(s->gp, s->targets);
 }
@@ -189,6 +241,7 @@ static void renew_pool(struct surrogate *s, struct random *rng)
             space_sample(s->space, rng, config);
         encoding_of(&s->encoding, config, points + i * d);
     }
+    s->pool_featured = false;
     gp_pool(s->gp, points, s->pool_count);
     free(points);
 }
@@ -246,7 +299,11 @@ static void rate(struct surrogate *s, size_t first)
     }
     s->candidate_count = kept;
     gp_means(s->gp, s->encoded + first * d, kept - first, s->mean + first, s->bound + first);
-    for (size_t i = first; i < kept; i++) s->promise[i] = expected_improvement(s->best_target, s->mean[i], s->bound[i]);
+    bool trusts = trust_any(&s->trust);
+    for (size_t i = first; i < kept; i++) {
+        if (trusts) s->mean[i] += expected_of(s, s->configs + i * s->width);
+        s->promise[i] = expected_improvement(s->best_target, s->mean[i], s->bound[i]);
+    }
 }
 
 // The best of the candidates from `first` on, except below `*promise`; exact variances are computed only as far as the
@@ -291,11 +348,21 @@ static void add_best_neighbours(struct surrogate *s)
     for (size_t i = 0; i < count; i++) add_neighbours(s, history_config(s->history, top[i].row));
 }
 
+static void add_pool_expectations(struct surrogate *s)
+{
+    size_t count = s->trust.count;
+    for (size_t i = 0; i < s->pool_count && !s->pool_featured; i++)
+        trust_features(&s->trust, s->pool + i * s->width, s->pool_features + i * count);
+    s->pool_featured = true;
+    for (size_t i = 0; i < s->pool_count; i++) s->pool_mean[i] += expected(s, s->pool_features + i * count);
+}
+
 double surrogate_propose(struct surrogate *s, uint16_t *config)
 {
     double best = -1;
     const uint16_t *chosen = NULL;
     gp_pool_moments(s->gp, s->pool_mean, s->pool_variance);
+    if (trust_any(&s->trust)) add_pool_expectations(s);
     for (size_t i = 0; i < s->pool_count; i++) {
         double promise = expected_improvement(s->best_target, s->pool_mean[i], s->pool_variance[i]);
         const uint16_t *candidate = s->pool + i * s->width;
@@ -324,11 +391,12 @@ void surrogate_promises(struct surrogate *s, const uint16_t *const *configs, siz
         size_t i = 0;
         while (i < s->row_count && (row < 0 || s->rows[i] != (size_t)row)) i++;
         if (i < s->row_count && is_awaited(s, i)) {
-            mean = s->targets[i];
+            mean = s->targets[i] + expected_of_row(s, i);
             variance = s->awaited_variance[i];
         } else { // another state's proposal
             encoding_of(&s->encoding, configs[c], point);
             gp_means(s->gp, point, 1, &mean, &bound);
+            mean += expected_of(s, configs[c]);
             variance = gp_variance(s->gp, point);
         }
         promise[c] = expected_improvement(s->best_measured, mean, variance);

@@ -4,13 +4,15 @@
 // The model is a Gaussian process over encoded configurations (encoding.h, gp.h). Targets are the logarithms of the
 // times, compressed above the best, because how bad a bad configuration is tells little about the good ones; a failure
 // counts as the worst seen, a proposal whose result is awaited as what the model expects of it. What is promised is the
-// expected improvement over the best (Mockus 1978; Jones, Schonlau and Welch 1998).
+// expected improvement over the best (Mockus 1978; Jones, Schonlau and Welch 1998). With priors, their expectation is
+// the process's mean, as far as they are trusted (prior.h, trust.h).
 #ifndef SWEETSPOT_SURROGATE_H
 #define SWEETSPOT_SURROGATE_H
 
 #include "search/encoding.h"
 #include "search/gp.h"
 #include "search/history.h"
+#include "search/trust.h"
 
 struct surrogate {
     const struct space *space;
@@ -22,6 +24,7 @@ struct surrogate {
     size_t *rows, row_count;
     float *points;
     double *targets;
+    float *features;          // of a row, by prior (trust.h)
     double *awaited_variance; // of a row that is awaited, as its target is what is expected: by what is measured alone
     size_t known;             // rows of the history looked at so far
     size_t told_at_fit;       // told results at the last fit
@@ -31,6 +34,11 @@ struct surrogate {
     uint16_t *pool;
     size_t pool_count;
     double *pool_mean, *pool_variance;
+    // What the priors expect is the model's mean: the targets are what is left of the excesses, in units of `scale`.
+    struct trust trust;
+    double scale;
+    float *pool_features;
+    bool pool_featured; // they are up to date: computed when a prior is trusted
     // Candidates besides the pool.
     uint16_t *configs;
     size_t candidate_count, candidate_room;
@@ -38,12 +46,15 @@ struct surrogate {
     double *mean, *bound, *promise;
 };
 
-void surrogate_init(struct surrogate *, const struct space *, const struct history *);
+void surrogate_init(struct surrogate *, const struct space *, const struct history *, const struct prior *const *,
+                    size_t prior_count);
 void surrogate_release(struct surrogate *);
 
 // Brings the model up to date with the history, of which `told` results have arrived. At least one must have been
 // measured.
 void surrogate_learn(struct surrogate *, size_t told, struct random *);
+// Finds how far the priors are trusted (s->trust), before the model learns for the first time.
+void surrogate_weigh(struct surrogate *);
 // The new configuration (without a row) of the highest expected improvement among the pool and the neighbours of the
 // best rows. Returns its expected improvement, or -1 when nothing new was found.
 double surrogate_propose(struct surrogate *, uint16_t *config);

@@ -2,8 +2,11 @@
 //
 //     out/bin/bench_search spaces                       build times of tests/spaces/constrained.json against Kernel
 //                                                       Tuner's, counts checked
-//     out/bin/bench_search proposals JOB STRATEGY N     time of one proposal on a job's space, on a synthetic
-//                                                       landscape, one outstanding
+//     out/bin/bench_search proposals JOB STRATEGY N [PRIORS]
+//                                                       time of one proposal on a job's space, on a synthetic
+//                                                       landscape, one outstanding, with so many priors
+//     out/bin/bench_search outlook SEEDS FILE...        how often a gain came that stop_outlook had announced, over
+//                                                       searches in recorded spaces
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,9 +14,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "search/stop.h"
 #include "search/strategy.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
+#include "tuner/recorded/recorded.h"
 
 static double now(void)
 {
@@ -85,7 +90,30 @@ static struct observation landscape(const struct space *space, const uint16_t *c
     return o;
 }
 
-static int proposals(const char *path, const char *name, long count)
+// What another device would have found: random configurations, their times changed a little.
+static struct prior *make_prior(const struct space *space, uint64_t seed)
+{
+    enum { ROWS = 3000 };
+    size_t width = space_parameter_count(space);
+    uint16_t *configs = calloc(ROWS * width, sizeof *configs);
+    double *objectives = calloc(ROWS, sizeof *objectives);
+    bool *known = calloc(width, sizeof *known);
+    struct random rng;
+    random_seed(&rng, seed);
+    memset(known, true, width);
+    for (size_t i = 0; i < ROWS; i++) {
+        space_sample(space, &rng, configs + i * width);
+        objectives[i] = landscape(space, configs + i * width).objective * exp(0.1 * random_normal(&rng));
+    }
+    struct prior *prior = prior_new(
+        space, &(struct prior_rows){.count = ROWS, .configs = configs, .objectives = objectives, .known = known});
+    free(configs);
+    free(objectives);
+    free(known);
+    return prior;
+}
+
+static int proposals(const char *path, const char *name, long count, long prior_count)
 {
     struct job *job;
     struct mistakes mistakes = {0};
@@ -95,7 +123,10 @@ static int proposals(const char *path, const char *name, long count)
         return 2;
     }
     const struct strategy_class *class = strategy_find(name);
-    struct strategy_options options = {.seed = 1};
+    struct prior *priors[PRIOR_MOST];
+    struct strategy_options options = {.seed = 1, .priors = (const struct prior *const *)priors};
+    for (; (long)options.prior_count < prior_count && options.prior_count < PRIOR_MOST; options.prior_count++)
+        priors[options.prior_count] = make_prior(job->space, options.prior_count + 1);
     struct strategy *s = class ? strategy_new(class, job->space, &options, &err) : NULL;
     if (!s) return 2;
     double spent = 0, longest = 0, best = INFINITY;
@@ -117,14 +148,97 @@ static int proposals(const char *path, const char *name, long count)
            " valid configurations, %s, %ld proposals: %.3f ms each on average, %.1f ms the longest; best %g\n",
            path, space_size(job->space), name, done, 1e3 * spent / (double)done, 1e3 * longest, best);
     strategy_free(s);
+    for (size_t i = 0; i < options.prior_count; i++) prior_free(priors[i]);
     job_free(job);
+    return 0;
+}
+
+// Announced chances of a gain of 1%, in bins, and what came.
+struct announced {
+    double count, chance, came, gain, gained;
+};
+
+enum { OUTLOOK_BINS = 8, OUTLOOK_LONGEST = 400 };
+
+static void announce(struct announced *a, const struct stop_outlook *o, double gained)
+{
+    a->count++;
+    a->chance += o->chance;
+    a->came += gained >= 0.01;
+    a->gain += o->gain;
+    a->gained += gained;
+}
+
+static void follow(const struct recorded *r, uint64_t seed, struct announced *bins, struct announced *times)
+{
+    struct error err;
+    struct strategy *s =
+        strategy_new(strategy_find("default"), r->space, &(struct strategy_options){.seed = seed}, &err);
+    struct stop stop;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    stop_init(&stop, &(struct stop_rules){0});
+    while (stop.evaluations < OUTLOOK_LONGEST && strategy_ask(s, config)) {
+        struct observation o = recorded_observation(r, (size_t)recorded_find(r, config));
+        strategy_tell(s, &o);
+        stop_tell(&stop, o.outcome == OUTCOME_OK ? o.objective : NAN);
+    }
+    // What would have been said after 25, 50, 100 and 200 evaluations of as many again.
+    for (uint64_t n = 25, k = 0; 2 * n <= stop.evaluations; n *= 2, k++) {
+        struct stop then = stop;
+        then.evaluations = n;
+        then.best = stop.trace[n - 1];
+        struct stop_outlook o = stop_outlook(&then, 0.01, n, space_size(r->space) - n);
+        if (!isfinite(then.best)) continue;
+        double gained = 1 - stop.trace[2 * n - 1] / then.best;
+        announce(&bins[(int)fmin(o.chance * OUTLOOK_BINS, OUTLOOK_BINS - 1)], &o, gained);
+        announce(&times[k], &o, gained);
+    }
+    stop_release(&stop);
+    strategy_free(s);
+}
+
+static void print_announced(const struct announced *a)
+{
+    if (a->count > 0)
+        printf("%9.0f %9.3f %9.3f %9.4f %9.4f\n", a->count, a->chance / a->count, a->came / a->count,
+               a->gain / a->count, a->gained / a->count);
+    else
+        printf("%9d\n", 0);
+}
+
+static int outlook(uint64_t seeds, char **paths)
+{
+    struct announced bins[OUTLOOK_BINS] = {0}, times[4] = {0};
+    struct error err;
+    for (; *paths; paths++) {
+        struct recorded *r = recorded_read(*paths, &err);
+        if (!r) {
+            fprintf(stderr, "%s\n", err.message);
+            return 1;
+        }
+        for (uint64_t seed = 1; seed <= seeds; seed++) follow(r, seed, bins, times);
+        recorded_free(r);
+    }
+    const char *title = "    cases announced      came expected    gained";
+    printf("chance     %s\n", title);
+    for (int i = 0; i < OUTLOOK_BINS; i++) {
+        printf("%.3f-%.3f", (double)i / OUTLOOK_BINS, (double)(i + 1) / OUTLOOK_BINS);
+        print_announced(&bins[i]);
+    }
+    printf("after      %s\n", title);
+    for (int i = 0; i < 4; i++) {
+        printf("%-11d", 25 << i);
+        print_announced(&times[i]);
+    }
     return 0;
 }
 
 int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "spaces")) return spaces();
-    if (argc == 5 && !strcmp(argv[1], "proposals")) return proposals(argv[2], argv[3], atol(argv[4]));
-    fprintf(stderr, "usage: bench_search spaces | bench_search proposals JOB STRATEGY N\n");
+    if ((argc == 5 || argc == 6) && !strcmp(argv[1], "proposals"))
+        return proposals(argv[2], argv[3], atol(argv[4]), argc == 6 ? atol(argv[5]) : 0);
+    if (argc > 3 && !strcmp(argv[1], "outlook")) return outlook(strtoull(argv[2], NULL, 10), argv + 3);
+    fprintf(stderr, "usage: bench_search spaces | proposals JOB STRATEGY N [PRIORS] | outlook SEEDS FILE...\n");
     return 2;
 }

@@ -302,6 +302,7 @@ static void a_search_ends_for_the_reason_that_holds(void **state)
         {{.stop = {.target = 0.05}}, MOST_TASKS, falling, SEARCH_TARGET, -1},
         {{.stop = {.patience = 10}}, MOST_TASKS, flat, SEARCH_PATIENCE, -1},
         {{.stop = {.noise = 0.01}}, MOST_TASKS, flat, SEARCH_NOISE, -1},
+        {{.stop = {.until = 0.01}}, MOST_TASKS, flat, SEARCH_UNTIL, -1},
         {{.time = 1e6, .evaluations = 20, .stop = {.target = 1e-9}}, 300, falling, SEARCH_EVALUATIONS_USED, 20},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -82,6 +82,48 @@ static void gains_below_the_noise_stop_and_gains_above_it_do_not(void **state)
     stop_release(&s);
 }
 
+static void until_ends_a_search_that_no_longer_gains(void **state)
+{
+    (void)state;
+    struct stop s;
+    stop_init(&s, &(struct stop_rules){.until = 0.01});
+    for (int i = 0; i < 400; i++) { // two percent gained at every doubling
+        stop_tell(&s, pow(0.98, log2(i + 1.0)));
+        assert_int_equal(stop_check(&s), STOP_NONE);
+    }
+    for (int i = 0; i < 600; i++) stop_tell(&s, 1);
+    assert_int_equal(stop_check(&s), STOP_UNTIL);
+    assert_true(*stop_text(STOP_UNTIL));
+    stop_release(&s);
+    stop_init(&s, &(struct stop_rules){.until = 0.01});
+    for (int i = 0; i < STOP_NOISE_LEAST - 1; i++) {
+        stop_tell(&s, 1);
+        assert_int_equal(stop_check(&s), STOP_NONE); // too early to say
+    }
+    stop_release(&s);
+}
+
+static void the_outlook_rises_with_time_and_falls_with_what_is_asked_for(void **state)
+{
+    (void)state;
+    struct stop s;
+    stop_init(&s, &(struct stop_rules){0});
+    assert_true(isnan(stop_outlook(&s, 0.01, 10, 10).chance));
+    stop_tell(&s, NAN);
+    assert_true(isnan(stop_outlook(&s, 0.01, 10, 10).chance));
+    for (int i = 0; i < 200; i++) stop_tell(&s, pow(0.97, i / 40));
+    double before = 0;
+    for (uint64_t more = 10; more <= 1000; more *= 10) {
+        struct stop_outlook o = stop_outlook(&s, 0.01, more, 10000);
+        assert_true(o.chance > before && o.chance < 1 && o.gain > 0 && o.gain < 1);
+        before = o.chance;
+    }
+    assert_true(stop_outlook(&s, 0.1, 200, 1000).chance < stop_outlook(&s, 0.01, 200, 1000).chance);
+    assert_true(stop_outlook(&s, 0.01, 200, 3).chance == stop_outlook(&s, 0.01, 3, 1000).chance);
+    assert_true(stop_outlook(&s, 0.01, 200, 0).chance == 0); // nothing is left to measure
+    stop_release(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -90,6 +132,8 @@ int main(void)
         cmocka_unit_test(patience_counts_evaluations_since_the_last_gain),
         cmocka_unit_test(a_target_is_reached_by_equality_too),
         cmocka_unit_test(gains_below_the_noise_stop_and_gains_above_it_do_not),
+        cmocka_unit_test(until_ends_a_search_that_no_longer_gains),
+        cmocka_unit_test(the_outlook_rises_with_time_and_falls_with_what_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

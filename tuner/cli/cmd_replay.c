@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tuner/base/memory.h"
@@ -10,6 +11,7 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/output/simulate.h"
+#include "tuner/run/prior_file.h"
 
 // "default,random" or "all", each of which must take the options. *chosen grows; the caller frees it. -1 with a
 // message.
@@ -66,6 +68,37 @@ static int parse_times(const char *text, struct simulate_options *o, struct erro
     return 0;
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    return !stat(a, &first) && !stat(b, &second) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+// The priors of each file: of all that are given but the file itself. One of which nothing can be learnt is left out
+// with a note.
+static struct bench_priors *read_priors(const struct option_list *priors, const struct bench_options *o)
+{
+    struct bench_priors *read = memory_new(o->file_count, sizeof *read);
+    struct error err;
+    for (size_t f = 0; f < o->file_count; f++)
+        for (size_t i = 0; i < priors->count; i++) {
+            if (is_same_file(priors->items[i], o->paths[f])) continue;
+            struct prior *prior = prior_file_read(priors->items[i], NULL, o->files[f]->space, &err);
+            if (prior)
+                read[f].list[read[f].count++] = prior;
+            else
+                fprintf(stderr, "sweetspot replay: %s: no prior for it: %s\n", o->paths[f], err.message);
+        }
+    return read;
+}
+
+static void free_priors(struct bench_priors *priors, size_t file_count)
+{
+    for (size_t f = 0; priors && f < file_count; f++)
+        for (size_t i = 0; i < priors[f].count; i++) prior_free(priors[f].list[i]);
+    free(priors);
+}
+
 static int print_bench(const struct bench_options *o, int format, struct error *err)
 {
     static void (*const print[])(const struct bench *, FILE *) = {bench_print_table, bench_print_csv, bench_print_json};
@@ -93,7 +126,7 @@ int cmd_replay(int argc, char **argv)
     int format = FORMAT_TABLE;
     struct bench_options o = {.seeds = 60, .first_seed = 1, .ahead = 1};
     bool quick = false;
-    struct option_list paths = {0};
+    struct option_list paths = {0}, priors = {0};
     char *names = strategy_names(), *help = text_format("strategies, separated by commas, or all (default): %s", names);
     const struct option_spec specs[] = {
         {.name = "FILE",
@@ -133,6 +166,11 @@ int cmd_replay(int argc, char **argv)
          .string = &o.text,
          .shown = "NAME=VALUE,...",
          .help = "options of the strategies, which `sweetspot list strategies` explains (their defaults)"},
+        {.name = "prior",
+         .list = &priors,
+         .shown = "FILE",
+         .help = "results of another device, size or data type to learn from, a recorded space or a store; several "
+                 "may be given, and a file is no prior for itself (none)"},
         {.name = "no-score", .flag = &quick, .help = "leave out the methodology score, which needs longer runs"},
         {.name = "jobs",
          .letter = 'j',
@@ -161,6 +199,7 @@ int cmd_replay(int argc, char **argv)
                 (o.ahead != 1 && error_set(&err, "--ahead and --simulate: the policy says how far ahead"));
     else if (!wrong && times)
         wrong = error_set(&err, "--times needs --simulate");
+    if (!wrong && priors.count > PRIOR_MOST) wrong = error_set(&err, "--prior: at most %d", PRIOR_MOST);
     if (wrong) {
         fprintf(stderr, "sweetspot replay: %s\n", err.message);
         free(chosen);
@@ -182,11 +221,14 @@ int cmd_replay(int argc, char **argv)
         o.files = (const struct recorded *const *)files;
         o.score = !quick;
         o.progress = isatty(STDERR_FILENO);
+        struct bench_priors *read = priors.count ? read_priors(&priors, &o) : NULL;
+        o.priors = read;
         simulated.bench = o;
         if ((simulate ? print_simulation(&simulated, format, &err) : print_bench(&o, format, &err)) < 0) {
             fprintf(stderr, "sweetspot replay: %s\n", err.message);
             status = EXIT_NOTHING;
         }
+        free_priors(read, o.file_count);
     }
     for (size_t i = 0; i < paths.count; i++) recorded_free(files[i]);
     free(chosen);

@@ -13,11 +13,14 @@
 
 int cmd_tune(int argc, char **argv)
 {
-    struct option_list paths = {0};
+    struct option_list paths = {0}, priors = {0};
     bool no_counters = false, no_final = false;
-    struct tune_request request = {
-        .options = {.device = "0", .time = -1, .evaluations = -1, .seed = -1, .stop = {.target = -1, .noise = -1}},
-        .patience = -1};
+    struct tune_request request = {.options = {.device = "0",
+                                               .time = -1,
+                                               .evaluations = -1,
+                                               .seed = -1,
+                                               .stop = {.target = -1, .noise = -1, .until = -1}},
+                                   .patience = -1};
     struct tune_options *o = &request.options;
     char *names = strategy_names(), *help = text_format("search strategy (the job's, or default): %s", names);
     const struct option_spec specs[] = {
@@ -49,6 +52,10 @@ int cmd_tune(int argc, char **argv)
          .high = 1,
          .shown = "SHARE",
          .help = "stop when the second half of the search gained less than this share (the job's, or never)"},
+        {.name = "until",
+         .share = &o->stop.until,
+         .shown = "SHARE",
+         .help = "stop when as many evaluations again are expected to gain less than this: 1% (the job's, or never)"},
         {.name = "device",
          .letter = 'd',
          .string = &o->device,
@@ -63,6 +70,12 @@ int cmd_tune(int argc, char **argv)
          .string = &o->start_from,
          .shown = "FILE",
          .help = "measure the best configurations of this recorded space first (none)"},
+        {.name = "prior",
+         .list = &priors,
+         .shown = "FILE",
+         .help = "results of another device, size or data type to learn from, a recorded space or a store; several "
+                 "may be given (those of the store's other environments and of stores beside it)"},
+        {.name = "no-stores", .flag = &o->alone, .help = "learn from no store but what --prior names"},
         {.name = "seed",
          .integer = &o->seed,
          .shown = "N",
@@ -102,6 +115,12 @@ int cmd_tune(int argc, char **argv)
         fprintf(stderr, "sweetspot tune: %s\n", err.message);
         return EXIT_USAGE;
     }
+    if (priors.count > PRIOR_MOST) {
+        fprintf(stderr, "sweetspot tune: --prior: at most %d\n", PRIOR_MOST);
+        return EXIT_USAGE;
+    }
+    o->prior_count = priors.count;
+    o->priors = priors.items;
     request.options.counters = !no_counters;
     request.options.final = !no_final;
     struct stat about;

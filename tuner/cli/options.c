@@ -110,6 +110,17 @@ static bool set_value(const struct option_spec *spec, const char *command, const
         fprintf(stderr, ", not '%s'\n", text);
         return false;
     }
+    if (spec->share) {
+        double value = strtod(text, &end);
+        bool percent = end != text && *end == '%';
+        value /= percent ? 100 : 1;
+        if (end != text && !end[percent] && value >= 0 && value <= 1) {
+            *spec->share = value;
+            return true;
+        }
+        fprintf(stderr, "sweetspot %s: --%s needs a share such as 0.01 or 1%%, not '%s'\n", command, spec->name, text);
+        return false;
+    }
     if (!text_duration(text, spec->seconds)) return true;
     fprintf(stderr, "sweetspot %s: --%s needs a duration such as 90s, 8h or 1h30m, not '%s'\n", command, spec->name,
             text);

@@ -42,6 +42,7 @@ struct option_spec {
     const char **string;        // borrowed from argv
     int64_t *integer;           // decimal, within [low, high]; low == high == 0: any from 0 up
     double *real;               // finite; within [low, high] unless both are 0
+    double *share;              // from 0 to 1: 0.01 or 1%
     double *seconds;            // duration: 90s, 8h, 1h30m (text_duration)
     int *choice;                // index into choices
     struct option_list *list;   // repeatable string

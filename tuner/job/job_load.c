@@ -359,8 +359,8 @@ static void load_metrics(struct reader *r, struct job *job, const struct node *c
 
 static void load_settings(struct reader *r, struct job *job, const struct node *root)
 {
-    static const char *const work[] = {"flops", "bytes", NULL}, *const budget[] = {"time",   "evaluations", "patience",
-                                                                                   "target", "noise",       NULL};
+    static const char *const work[] = {"flops", "bytes", NULL};
+    static const char *const budget[] = {"time", "evaluations", "patience", "target", "noise", "until", NULL};
     static const char *const search[] = {"strategy", "options", "seed", NULL};
     static const char *const ragged[] = {"problems", NULL}, *const final[] = {"final", NULL}, *const none[] = {NULL};
     static const char *const counters[] = {"enabled", "metrics", NULL}, *const compile[] = {"timeout", "workers", NULL};
@@ -387,6 +387,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     job->stop.patience = (uint64_t)reader_integer(r, g, "patience", 0, INT64_MAX, 0);
     job->stop.target = reader_duration(r, g, "target", 0);
     job->stop.noise = reader_number(r, g, "noise", 0, 1, 0);
+    job->stop.until = reader_number(r, g, "until", 0, 1, 0);
     if ((g = reader_group(r, root, "search"))) reader_check_members(r, g, "'search'", search);
     load_strategy(r, job, g);
     job->seed = (uint64_t)reader_integer(r, g, "seed", 0, INT64_MAX, 1);

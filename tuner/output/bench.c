@@ -93,11 +93,23 @@ static int64_t cutoff_of(const struct recorded *r)
     return (int64_t)low;
 }
 
-// One run: fills the curve of `length` evaluations.
-static int run_one(const struct bench_options *o, const struct strategy_class *class, const struct recorded *r,
-                   uint64_t seed, double *curve, int64_t length, double *seconds, struct error *err)
+struct strategy_options bench_strategy_options(const struct bench_options *o, size_t file, uint64_t seed,
+                                               int64_t budget)
 {
-    struct strategy_options options = {.seed = seed, .budget = (uint64_t)length, .text = o->text};
+    struct strategy_options options = {.seed = seed, .budget = (uint64_t)budget, .text = o->text};
+    if (o->priors) {
+        options.prior_count = o->priors[file].count;
+        options.priors = (const struct prior *const *)o->priors[file].list;
+    }
+    return options;
+}
+
+// One run: fills the curve of `length` evaluations.
+static int run_one(const struct bench_options *o, const struct strategy_class *class, size_t file, uint64_t seed,
+                   double *curve, int64_t length, double *seconds, struct error *err)
+{
+    const struct recorded *r = o->files[file];
+    struct strategy_options options = bench_strategy_options(o, file, seed, length);
     double start = clock_cpu(), best = INFINITY;
     struct strategy *s = strategy_new(class, r->space, &options, err);
     if (!s) return -1;
@@ -144,7 +156,7 @@ static int deal_one(void *user, size_t run, struct error *err)
     const struct bench_options *o = runs->o;
     size_t seeds = (size_t)o->seeds;
     size_t seed = run % seeds, file = run / seeds % o->file_count, strategy = run / seeds / o->file_count;
-    return run_one(o, o->strategies[strategy], o->files[file], (uint64_t)o->first_seed + seed,
+    return run_one(o, o->strategies[strategy], file, (uint64_t)o->first_seed + seed,
                    curve_of(runs, strategy, file, seed), runs->length[file], &runs->seconds[run], err);
 }
 

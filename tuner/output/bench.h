@@ -16,6 +16,11 @@
 
 enum { BENCH_MAX_BUDGETS = 16 };
 
+struct bench_priors {
+    size_t count;
+    struct prior *list[PRIOR_MOST];
+};
+
 struct bench_options {
     size_t strategy_count;
     const struct strategy_class *const *strategies;
@@ -26,9 +31,11 @@ struct bench_options {
     int64_t budgets[BENCH_MAX_BUDGETS]; // ascending; unique evaluations, a failed configuration counts as one
     int64_t seeds;
     int64_t first_seed;
-    int64_t ahead;     // proposals that wait for their measurement; 1: each is measured before the next is asked for
-    bool score;        // runs on to where the methodology score needs it
-    const char *text;  // options of the strategies, or NULL
+    int64_t ahead;    // proposals that wait for their measurement; 1: each is measured before the next is asked for
+    bool score;       // runs on to where the methodology score needs it
+    const char *text; // options of the strategies, or NULL
+    // Priors of the strategies, by file; NULL: none.
+    const struct bench_priors *priors;
     int64_t processes; // 0: one a core
     bool progress;     // on stderr
 };
@@ -54,6 +61,9 @@ struct bench {
 // configuration, a strategy that cannot start or proposes nonsense.
 int bench_run(struct bench *, const struct bench_options *, struct error *);
 void bench_release(struct bench *);
+// What a strategy is made for in one run.
+struct strategy_options bench_strategy_options(const struct bench_options *, size_t file, uint64_t seed,
+                                               int64_t budget);
 
 void bench_print_table(const struct bench *, FILE *);
 void bench_print_csv(const struct bench *, FILE *);

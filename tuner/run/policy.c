@@ -30,6 +30,8 @@ const char *search_end_text(enum search_end end)
         return stop_text(STOP_PATIENCE);
     case SEARCH_NOISE:
         return stop_text(STOP_NOISE);
+    case SEARCH_UNTIL:
+        return stop_text(STOP_UNTIL);
     default:
         return "";
     }
@@ -44,6 +46,8 @@ static enum search_end end_by_rule(enum stop_rule rule)
         return SEARCH_PATIENCE;
     case STOP_NOISE:
         return SEARCH_NOISE;
+    case STOP_UNTIL:
+        return SEARCH_UNTIL;
     default:
         return SEARCH_GOES_ON;
     }

@@ -48,6 +48,7 @@ enum search_end {
     SEARCH_TARGET,       // this and the rest: search/stop.h
     SEARCH_PATIENCE,
     SEARCH_NOISE,
+    SEARCH_UNTIL,
 };
 const char *search_end_text(enum search_end); // "time is up": for the log and the store
 

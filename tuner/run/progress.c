@@ -97,6 +97,13 @@ static void describe(const struct run *r, char *line, size_t size)
     } else {
         add(line, size, "  no valid result yet");
     }
+    const struct stop *stop = &r->policy.stop;
+    if (stop->evaluations >= STOP_NOISE_LEAST && isfinite(stop->best)) {
+        double share = stop->rules.until > 0 ? stop->rules.until : OUTLOOK_SHARE;
+        uint64_t left = valid > stop->evaluations ? valid - stop->evaluations : 0;
+        add(line, size, "  as many again: %.0f%% chance of %.3g%%",
+            100 * stop_outlook(stop, share, stop->evaluations, left).chance, 100 * share);
+    }
     int64_t failed = 0;
     for (int s = STATUS_PRUNED; s < STATUS_COUNT; s++) failed += r->statistics.counts[s];
     if (failed) {

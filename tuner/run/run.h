@@ -52,6 +52,12 @@ struct start_list {
     size_t left_out; // beyond TUNE_STARTS
 };
 
+// What the strategy knows from elsewhere.
+struct prior_list {
+    size_t count;
+    struct prior *list[PRIOR_MOST];
+};
+
 // Which of the store's trials the strategy was told, by their numbers.
 struct told_trials {
     bool *marks;
@@ -81,6 +87,7 @@ struct run {
     struct strategy *strategy;
     struct policy policy;
     struct start_list starts;
+    struct prior_list priors;
     struct told_trials told;
     struct incumbent incumbent;
     struct run_statistics statistics;
@@ -102,6 +109,9 @@ struct run {
     int fatal_status;
     struct error failure;
 };
+
+// The gain whose chance is told where the user has not said what matters (`until`).
+#define OUTLOOK_SHARE 0.01
 
 static inline int64_t run_evaluations(const struct run *r) // configurations with a result, earlier runs included
 {
@@ -134,8 +144,11 @@ bool run_under_way(const struct run *, const uint16_t *config);      // whether 
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason,
                 const json_t *answer); // commits, tells, frees or queues for counting
 void run_tell_known(struct run *, struct task *);
-int run_tell_stored(struct run *);     // the store's trials that were not told: at the start of a live run, and where
-                                       // lockstep ran out of time
+int run_tell_stored(struct run *); // the store's trials that were not told: at the start of a live run, and where
+                                   // lockstep ran out of time
+// run_priors.c: from --prior, the store's other environments and the stores beside it. Before there is a strategy.
+void run_collect_priors(struct run *, const struct environment *own);
+void run_release_priors(struct run *); // after the strategy
 void run_collect_starts(struct run *); // run_starts.c: from the store's other environments and --start-from
 void run_commit_counters(struct run *, struct task *, const json_t *counters);
 void run_condemn(struct run *, int64_t trial, enum trial_status, const char *reason); // a verdict of the final

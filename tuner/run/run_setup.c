@@ -51,6 +51,7 @@ static int open_store(struct run *r, struct error *err)
         store_use_environment(r->store, &e, err) || store_put_document(r->store, "device", hello, err))
         goto out;
     status = 0;
+    run_collect_priors(r, &e);
     if (store_kept_copy(r->store))
         run_message(r, "the store was of an older version and has been migrated; the old one is kept as %s",
                     store_kept_copy(r->store));
@@ -157,17 +158,29 @@ static void measure_ceilings(struct run *r)
     json_decref(answer);
 }
 
+static const char *strategy_text(const struct run *r)
+{
+    const char *options = r->options->strategy_options ? r->options->strategy_options : r->job->strategy_options;
+    return *options ? options : NULL;
+}
+
+// Before there is a store.
+static int choose_strategy(struct run *r, struct error *err)
+{
+    r->strategy_class = strategy_choose(r->options->strategy ? r->options->strategy : r->job->strategy, err);
+    return !r->strategy_class || strategy_parse_options(r->strategy_class, strategy_text(r), NULL, err) ? EXIT_USAGE
+                                                                                                        : 0;
+}
+
 static int make_strategy(struct run *r, struct error *err)
 {
-    const char *name = r->options->strategy ? r->options->strategy : r->job->strategy;
-    const char *options = r->options->strategy_options ? r->options->strategy_options : r->job->strategy_options;
-    r->strategy_class = strategy_choose(name, err);
-    if (!r->strategy_class) return EXIT_USAGE;
     int64_t evaluations = r->options->evaluations;
     struct strategy_options o = {.seed = r->seed,
                                  .budget = evaluations > 0 ? (uint64_t)evaluations : 0,
-                                 .text = *options ? options : NULL,
-                                 .criteria = r->job->objective == OBJECTIVE_EACH ? r->job->tuned_count : 1};
+                                 .text = strategy_text(r),
+                                 .criteria = r->job->objective == OBJECTIVE_EACH ? r->job->tuned_count : 1,
+                                 .prior_count = r->priors.count,
+                                 .priors = (const struct prior *const *)r->priors.list};
     r->strategy = strategy_new(r->strategy_class, r->job->space, &o, err);
     if (!r->strategy) return EXIT_USAGE;
     r->policy.settings.ranks = strategy_ranks(r->strategy);
@@ -225,9 +238,10 @@ int run_setup(struct run *r)
     struct error *err = &r->failure;
     const struct job *job = r->job;
     int status = meet(r, err);
-    if (!status) status = make_strategy(r, err);
+    if (!status) status = choose_strategy(r, err);
     if (!status) status = job_setup_request(&r->setup, &r->pool, err);
     if (!status) status = open_store(r, err);
+    if (!status) status = make_strategy(r, err);
     if (status) return status;
     run_log(r, "tuning '%s' on %s (driver %s, %s), %zu compilers, strategy %s, seed %llu, store %s", job->name,
             r->pool.device_name, r->pool.driver, r->pool.compiler, r->pool.compiler_count, r->strategy_class->name,
@@ -257,6 +271,7 @@ void run_release(struct run *r)
     sanitizer_close(r->sanitizer);
     free(r->told.marks);
     strategy_free(r->strategy);
+    run_release_priors(r);
     store_close(r->store);
     incumbent_release(&r->incumbent);
     for (size_t i = 0; i < r->metric_count; i++) free(r->metrics[i]);

@@ -193,6 +193,23 @@ static void report(struct run *r)
             run_log(r, "%s: %" PRId64, status_name((enum trial_status)s), r->statistics.counts[s]);
 }
 
+// What more time is expected to bring.
+static void report_outlook(struct run *r)
+{
+    uint64_t n = r->policy.stop.evaluations, size = space_size(r->job->space), left = size > n ? size - n : 0;
+    uint64_t more = n < left ? n : left;
+    double share = r->options->stop.until > 0 ? r->options->stop.until : OUTLOOK_SHARE;
+    struct stop_outlook o = stop_outlook(&r->policy.stop, share, more, left);
+    if (!more || isnan(o.chance)) return;
+    double seconds = clock_now() - r->statistics.search_started;
+    char shown[32], time[64] = "";
+    if (r->statistics.new_trials)
+        snprintf(time, sizeof time, " (%s)",
+                 text_show_duration(seconds * (double)more / (double)r->statistics.new_trials, shown, sizeof shown));
+    run_message(r, "another %" PRIu64 "%s: %.0f%% chance of at least %.3g%%, %.2g%% expected", more, time,
+                100 * o.chance, 100 * share, 100 * o.gain);
+}
+
 static int finish(struct run *r)
 {
     const char *path = r->job->path;
@@ -288,6 +305,7 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
         run_progress_clear(r);
         if (!r->fatal) {
             report(r);
+            report_outlook(r);
             put_run(r);
         }
         if (!r->fatal && !interrupt_count() && options->final) final(r);

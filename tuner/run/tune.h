@@ -22,6 +22,10 @@ struct tune_options {
     struct stop_rules stop;
     int64_t workers;        // compilers; 0: one a core
     const char *start_from; // a recorded space whose best configurations are measured first; NULL: none
+    // Recorded spaces and stores that the strategy's model learns from, at most PRIOR_MOST. Borrowed.
+    size_t prior_count;
+    const char *const *priors;
+    bool alone; // it learns from these alone, not from stores
     // Configurations to measure first, winners of related jobs ("A=1,B=x"), the most promising first: those that are
     // not in the space are left out, and those beyond TUNE_STARTS. Borrowed.
     size_t start_count;

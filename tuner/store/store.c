@@ -188,23 +188,63 @@ int store_use_environment(struct store *store, const struct environment *environ
     return 0;
 }
 
+int store_read_environment(struct store *store, const char *key, struct error *err)
+{
+    int64_t row;
+    bool last;
+    if (find_environment(store, key, &row, &last, err)) return -1;
+    if (row) store->environment = row;
+    return row ? 0 : 1;
+}
+
+static int prepare_environments(struct store *store, sqlite3_stmt **query, struct error *err)
+{
+    return store_prepare(store,
+                         "SELECT id, key, job, source_hash, compiler, device, arch, driver, settings FROM environments"
+                         " ORDER BY used DESC",
+                         query, err);
+}
+
+// The row's texts, which live until the next step.
+static void read_environment(sqlite3_stmt *query, struct environment *environment)
+{
+    const char **columns[] = {&environment->key,      &environment->job,     &environment->source_hash,
+                              &environment->compiler, &environment->device,  &environment->arch,
+                              &environment->driver,   &environment->settings};
+    for (int i = 0; i < ENVIRONMENT_COLUMNS; i++) *columns[i] = (const char *)sqlite3_column_text(query, i + 1);
+}
+
+int store_each_environment(struct store *store, int (*visit)(void *user, const struct environment *), void *user,
+                           struct error *err)
+{
+    sqlite3_stmt *query = NULL;
+    if (prepare_environments(store, &query, err)) return -1;
+    int step, stopped = 0;
+    while ((step = sqlite3_step(query)) == SQLITE_ROW && !stopped) {
+        struct environment environment;
+        read_environment(query, &environment);
+        stopped = visit(user, &environment);
+    }
+    int result = step == SQLITE_DONE || stopped ? stopped : store_failed(store, err);
+    sqlite3_finalize(query);
+    return result;
+}
+
 int store_last_environment(struct store *store, struct environment *environment, struct error *err)
 {
     sqlite3_stmt *query = NULL;
-    if (store_prepare(store,
-                      "SELECT id, key, job, source_hash, compiler, device, arch, driver, settings FROM environments"
-                      " ORDER BY used DESC LIMIT 1",
-                      &query, err))
-        return -1;
+    if (prepare_environments(store, &query, err)) return -1;
     *environment = (struct environment){"", "", "", "", "", "", "", ""};
     int result, step = sqlite3_step(query);
     if (step == SQLITE_ROW) {
-        const char **columns[] = {&environment->key,      &environment->job,     &environment->source_hash,
-                                  &environment->compiler, &environment->device,  &environment->arch,
-                                  &environment->driver,   &environment->settings};
+        struct environment row;
+        read_environment(query, &row);
         store->environment = sqlite3_column_int64(query, 0);
-        for (int i = 0; i < ENVIRONMENT_COLUMNS; i++)
-            *columns[i] = arena_copy(&store->session, (const char *)sqlite3_column_text(query, i + 1));
+        *environment = (struct environment){
+            arena_copy(&store->session, row.key),         arena_copy(&store->session, row.job),
+            arena_copy(&store->session, row.source_hash), arena_copy(&store->session, row.compiler),
+            arena_copy(&store->session, row.device),      arena_copy(&store->session, row.arch),
+            arena_copy(&store->session, row.driver),      arena_copy(&store->session, row.settings)};
         result = 0;
     } else {
         result = step == SQLITE_DONE ? 1 : store_failed(store, err);

@@ -54,6 +54,13 @@ int store_use_environment(struct store *, const struct environment *, struct err
 // Makes it current without writing anything. Strings live until the store is closed.
 int store_last_environment(struct store *, struct environment *, struct error *);
 
+// Makes an environment current without writing anything. 1 when there is none of this key.
+int store_read_environment(struct store *, const char *key, struct error *);
+// Calls visit for every environment, the one used last first. Stops and returns like store_each. Strings live during
+// the call of visit, which must not use the store.
+int store_each_environment(struct store *, int (*visit)(void *user, const struct environment *), void *user,
+                           struct error *);
+
 // Commits one finished trial in one transaction; sets trial->id. A second trial of the same configuration in the same
 // environment is an error.
 int store_add(struct store *, struct trial *, struct error *);

@@ -186,3 +186,48 @@ void environment_key(const char *text, char key[HASH_TEXT_SIZE])
     hash_text(h, text);
     hash_finish(h, key);
 }
+
+// The parts of the line at `at`, "path value"; NULL at the end of the text.
+struct setting_line {
+    const char *path, *value;
+    size_t path_length, value_length;
+};
+
+static bool next_line(const char **at, struct setting_line *line)
+{
+    if (!**at) return false;
+    size_t length = strcspn(*at, "\n"), path = strcspn(*at, " \n");
+    size_t value = path + (path < length);
+    *line = (struct setting_line){*at, *at + value, path, length - value};
+    *at += length + ((*at)[length] == '\n');
+    return true;
+}
+
+static double value_distance(const struct setting_line *a, const struct setting_line *b)
+{
+    if (a->value_length == b->value_length && !memcmp(a->value, b->value, a->value_length)) return 0;
+    char *end_a, *end_b;
+    double x = strtod(a->value, &end_a), y = strtod(b->value, &end_b);
+    bool numbers = end_a == a->value + a->value_length && end_b == b->value + b->value_length;
+    return numbers && x > 0 && y > 0 ? fabs(log(x / y)) : 1;
+}
+
+double environment_distance(const char *one, const char *other)
+{
+    struct setting_line a, b;
+    double distance = 0;
+    bool more_a = next_line(&one, &a), more_b = next_line(&other, &b);
+    while (more_a || more_b) {
+        // Both are sorted by path.
+        int order = !more_a ? 1 : !more_b ? -1 : 0;
+        if (!order) {
+            size_t shorter = a.path_length < b.path_length ? a.path_length : b.path_length;
+            order = memcmp(a.path, b.path, shorter);
+            if (!order) order = (a.path_length > b.path_length) - (a.path_length < b.path_length);
+        }
+        distance += order ? 1 : value_distance(&a, &b);
+        if (order <= 0) more_a = next_line(&one, &a);
+        if (order >= 0) more_b = next_line(&other, &b);
+    }
+    return distance;
+}

@@ -42,6 +42,9 @@ const struct environment_setting *environment_settings(size_t *count);
 // The settings of a document of facts, malloc'ed. `strict`: a member that the table does not have is refused, with NULL
 // and a message; otherwise it matters.
 char *environment_text(const json_t *facts, bool strict, struct error *);
+// How different two environments' settings are: 0 where they are the same, 1 for each line that differs, or the
+// difference of the logarithms of two positive numbers.
+double environment_distance(const char *one, const char *other);
 void environment_key(const char *settings, char key[HASH_TEXT_SIZE]);
 
 #endif

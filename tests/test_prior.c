@@ -1,0 +1,361 @@
+// Priors: what is taken over from another space, how far it is trusted, and searches with right and wrong ones.
+#include "tests/e2e.h"
+
+#include <math.h>
+
+#include "search/random.h"
+#include "search/strategy.h"
+#include "search/trust.h"
+#include "tuner/recorded/transfer.h"
+#include "tuner/run/prior_file.h"
+
+static const char recorded_path[] = "tests/spaces/sgemm_2048_h200.json.gz";
+
+struct fixture {
+    struct recorded *r;
+};
+
+static int setup(void **state)
+{
+    static struct fixture f;
+    struct error err;
+    f.r = recorded_read(recorded_path, &err);
+    if (!f.r) fail_msg("%s", err.message);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    recorded_free(((struct fixture *)*state)->r);
+    return 0;
+}
+
+// The recording as another device might have it: every value of a parameter, and every pair of them, changes the time
+// by a factor of its own.
+static double elsewhere(const struct recorded *r, size_t trial, uint64_t seed, double spread)
+{
+    double change = 0;
+    const uint16_t *config = r->configs + trial * r->parameter_count;
+    for (size_t a = 0; a < r->parameter_count; a++)
+        for (size_t b = 0; b <= a; b++) {
+            struct random rng;
+            random_seed(&rng, (((seed * 64 + a) * 64 + b) * 64 + config[a]) * 64 + config[b]);
+            change += spread * random_normal(&rng);
+        }
+    return r->trials[trial].objective * exp(change);
+}
+
+enum misleading { ANOTHER_DEVICE, SHUFFLED, TURNED_ROUND };
+
+static struct prior *make_prior(const struct recorded *r, enum misleading how, uint64_t seed, struct error *err)
+{
+    struct transfer t;
+    struct random rng;
+    transfer_init(&t, r->space);
+    random_seed(&rng, seed);
+    for (size_t i = 0; i < r->trial_count; i++) {
+        size_t from = how == SHUFFLED ? random_below(&rng, r->trial_count) : i;
+        double time = elsewhere(r, from, seed, 0.012);
+        char *text = space_text(r->space, r->configs + i * r->parameter_count);
+        transfer_add(&t, text, r->trials[from].status, how == TURNED_ROUND ? 1e-6 / time : time);
+        free(text);
+    }
+    struct prior *prior = transfer_prior(&t, err);
+    transfer_release(&t);
+    return prior;
+}
+
+// The best after so many evaluations, as a share of the optimum, mean over seeds.
+static double quality(const struct recorded *r, const struct prior *const *priors, size_t count, int evaluations)
+{
+    enum { SEEDS = 6 };
+    double sum = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct error err;
+        double best = INFINITY;
+        uint16_t config[SPACE_MAX_PARAMETERS];
+        struct strategy *s =
+            strategy_new(strategy_find("default"), r->space,
+                         &(struct strategy_options){.seed = seed, .prior_count = count, .priors = priors}, &err);
+        for (int i = 0; i < evaluations && strategy_ask(s, config); i++) {
+            struct observation o = recorded_observation(r, (size_t)recorded_find(r, config));
+            if (o.outcome == OUTCOME_OK) best = fmin(best, o.objective);
+            strategy_tell(s, &o);
+        }
+        sum += r->trials[r->best].objective / best / SEEDS;
+        strategy_free(s);
+    }
+    return sum;
+}
+
+static void two_priors_of_other_devices_lead_near_the_optimum_in_fifteen_evaluations(void **state)
+{
+    const struct recorded *r = ((struct fixture *)*state)->r;
+    struct error err;
+    struct prior *priors[2] = {make_prior(r, ANOTHER_DEVICE, 1, &err), make_prior(r, ANOTHER_DEVICE, 2, &err)};
+    assert_non_null(priors[0]);
+    assert_non_null(priors[1]);
+    double with = quality(r, (const struct prior *const *)priors, 2, 15), without = quality(r, NULL, 0, 15);
+    if (with < 0.985 || with < without + 0.01) fail_msg("%.3f of the optimum with priors, %.3f without", with, without);
+    prior_free(priors[0]);
+    prior_free(priors[1]);
+}
+
+static void a_prior_whose_best_are_the_worst_does_little_harm(void **state)
+{
+    const struct recorded *r = ((struct fixture *)*state)->r;
+    struct error err;
+    const struct prior *prior = make_prior(r, TURNED_ROUND, 1, &err);
+    assert_non_null(prior);
+    double with = quality(r, &prior, 1, 50), without = quality(r, NULL, 0, 50);
+    if (with < without - 0.02) fail_msg("%.3f of the optimum with it, %.3f without", with, without);
+    prior_free((struct prior *)(uintptr_t)prior);
+}
+
+static void results_that_are_chance_are_no_prior(void **state)
+{
+    const struct recorded *r = ((struct fixture *)*state)->r;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct error err;
+        assert_null(make_prior(r, SHUFFLED, seed, &err));
+        e2e_expect(err.message, "cannot be told from chance");
+    }
+}
+
+static void a_prior_expects_what_was_measured_and_lists_the_best(void **state)
+{
+    const struct recorded *r = ((struct fixture *)*state)->r;
+    struct error err;
+    struct transfer t;
+    transfer_init(&t, r->space);
+    transfer_add_recorded(&t, r);
+    struct prior *prior = transfer_prior(&t, &err);
+    if (!prior) fail_msg("%s", err.message);
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    double best = r->trials[r->best].objective, last = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0, n = 0;
+    for (size_t rank = 0; prior_best(prior, rank, config); rank++) {
+        assert_true(prior_excess(prior, config) >= last);
+        last = prior_excess(prior, config);
+        n++;
+    }
+    assert_true(n == 64);
+    n = 0;
+    for (size_t i = 0; i < r->trial_count; i++) {
+        if (r->trials[i].status != STATUS_OK) continue;
+        double a = prior_excess(prior, r->configs + i * r->parameter_count),
+               b = excess_of(r->trials[i].objective, best);
+        n++, x += a, y += b, xx += a * a, yy += b * b, xy += a * b;
+    }
+    double correlation = (xy - x * y / n) / sqrt((xx - x * x / n) * (yy - y * y / n));
+    if (correlation < 0.95) fail_msg("correlation %.3f", correlation);
+    assert_true(prior_merit(prior) > 0.9);
+    prior_free(prior);
+    transfer_release(&t);
+}
+
+// A space of a number, a word and a parameter that others do not have.
+static struct space *small_space(struct symbols *symbols)
+{
+    struct error err;
+    struct space *space = space_new(symbols);
+    int64_t words[] = {symbols_intern(symbols, "shuffle"), symbols_intern(symbols, "shared")};
+    assert_int_equal(space_add_parameter(space, "B", PARAMETER_INT, (const int64_t[]){16, 32, 64, 128}, 4, &err), 0);
+    assert_int_equal(space_add_parameter(space, "R", PARAMETER_STRING, words, 2, &err), 0);
+    assert_int_equal(space_add_parameter(space, "NEW", PARAMETER_INT, (const int64_t[]){1, 2}, 2, &err), 0);
+    assert_int_equal(space_build(space, NULL, &err), 0);
+    return space;
+}
+
+static void names_and_values_are_matched(void **state)
+{
+    (void)state;
+    struct symbols *symbols = symbols_new();
+    struct space *space = small_space(symbols);
+    static const struct {
+        const char *text;
+        int b, r; // -1: dropped
+    } cases[] = {{"B=64,R=shared", 2, 1},    {"OLD=7,R=shuffle,B=16", 0, 0},
+                 {"B=48,R=shuffle", 2, 0}, // by ratio nearer to 64 than to 32
+                 {"B=4096,R=shuffle", 3, 0}, {"B=32,R=atomic", -1, -1},
+                 {"BB=64,R=shared", 0, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct transfer t;
+        transfer_init(&t, space);
+        transfer_add(&t, cases[i].text, STATUS_OK, 1e-3);
+        assert_int_equal(t.count, cases[i].b >= 0);
+        assert_int_equal(t.dropped, cases[i].b < 0);
+        if (t.count && (t.configs[0] != cases[i].b || t.configs[1] != cases[i].r))
+            fail_msg("%s became %d, %d", cases[i].text, t.configs[0], t.configs[1]);
+        assert_false(t.known[2]);
+        transfer_release(&t);
+    }
+    space_free(space);
+    symbols_free(symbols);
+}
+
+static void a_prior_that_says_nothing_is_refused_with_the_reason(void **state)
+{
+    (void)state;
+    struct symbols *symbols = symbols_new();
+    struct space *space = small_space(symbols);
+    static const struct {
+        const char *first, *second;
+        enum trial_status status;
+        const char *message;
+    } cases[] = {{"B=16,R=shuffle", "B=32,R=shared", STATUS_WRONG, "all of its configurations failed"},
+                 {"X=16,Y=2", "X=32,Y=4", STATUS_OK, "no tuning parameter in common"},
+                 {"B=16,Y=2", "B=16,Y=4", STATUS_OK, "no tuning parameter in common"}, // B never varies
+                 {"B=16,R=x", "B=32,R=y", STATUS_OK, "no configuration has values that are known here"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct transfer t;
+        struct error err;
+        transfer_init(&t, space);
+        transfer_add(&t, cases[i].first, cases[i].status, 1e-3);
+        transfer_add(&t, cases[i].second, cases[i].status, 2e-3);
+        assert_null(transfer_prior(&t, &err));
+        e2e_expect(err.message, cases[i].message);
+        transfer_release(&t);
+    }
+    space_free(space);
+    symbols_free(symbols);
+}
+
+static void trust_follows_what_is_measured(void **state)
+{
+    const struct recorded *r = ((struct fixture *)*state)->r;
+    struct error err;
+    struct prior *right = make_prior(r, ANOTHER_DEVICE, 1, &err), *wrong = make_prior(r, TURNED_ROUND, 1, &err);
+    const struct prior *both[] = {right, wrong};
+    struct trust trust;
+    enum { ROWS = 15 };
+    float features[ROWS * 2];
+    double excesses[ROWS];
+    struct random rng;
+    random_seed(&rng, 3);
+    trust_init(&trust, both, 2);
+    assert_true(trust.none < 0.7 && trust.none >= 0.5);
+    for (size_t i = 0; i < ROWS; i++) {
+        size_t trial = random_below(&rng, r->trial_count);
+        trust_features(&trust, r->configs + trial * r->parameter_count, features + 2 * i);
+        double time = r->trials[trial].objective;
+        excesses[i] = i == 4 ? (double)NAN : isnan(time) ? 1 : excess_of(time, r->trials[r->best].objective);
+    }
+    trust_learn(&trust, features, excesses, ROWS);
+    if (trust.weights[0] < 0.5 || trust.weights[1] > 0.1 || trust.none > 0.2)
+        fail_msg("weights %.2f and %.2f, none %.2f", trust.weights[0], trust.weights[1], trust.none);
+    trust_init(&trust, both + 1, 1);
+    for (size_t i = 0; i < ROWS; i++) features[i] = features[2 * i + 1];
+    trust_learn(&trust, features, excesses, ROWS);
+    assert_true(trust.none > 0.9 && trust.weights[0] == 0);
+    prior_free(right);
+    prior_free(wrong);
+}
+
+static void a_file_that_is_no_prior_is_named_with_the_reason(void **state)
+{
+    const struct recorded *r = ((struct fixture *)*state)->r;
+    char *folder = e2e_folder("prior-files");
+    e2e_write(folder, "cut.json", "{\"format\": \"sweetspot-space\", \"version\": 1, \"parameters\": [");
+    e2e_write(folder, "damaged.db", "SQLite format 3");
+    e2e_write(folder, "text", "hello");
+    static const char *const names[] = {"cut.json", "damaged.db", "text", "missing", "."};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct error err = {""};
+        char *path = text_format("%s/%s", folder, names[i]);
+        assert_null(prior_file_read(path, NULL, r->space, &err));
+        e2e_expect(err.message, path);
+        free(path);
+    }
+    struct error err;
+    assert_null(prior_file_read("tests/spaces/softmax_h200.json.gz", NULL, r->space, &err));
+    struct prior *prior = prior_file_read(recorded_path, NULL, r->space, &err);
+    assert_non_null(prior);
+    prior_free(prior);
+    e2e_remove(folder);
+}
+
+static void a_replayed_file_is_no_prior_for_itself(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("prior-replay");
+    static const char command[] = "$BIN/sweetspot replay %s -n 2 -b 10,20 --no-score -f csv %s%s | cut -d, -f1-8";
+    struct outcome_of_command plain = e2e_run(folder, command, recorded_path, "", "");
+    struct outcome_of_command itself = e2e_run(folder, command, recorded_path, "--prior ", recorded_path);
+    assert_int_equal(plain.status + itself.status, 0);
+    assert_string_equal(plain.out, itself.out);
+    e2e_done(&plain);
+    e2e_done(&itself);
+    struct outcome_of_command copy = e2e_run(folder,
+                                             "cp %s %s/copy.json.gz; $BIN/sweetspot replay %s -n 2 -b 10,20 --no-score "
+                                             "-f csv --prior %s/copy.json.gz --prior tests/jobs | cut -d, -f3",
+                                             recorded_path, folder, recorded_path, folder);
+    e2e_expect(copy.out, "1.0000"); // its best is measured first
+    e2e_expect(copy.err, "no prior for it: ");
+    e2e_done(&copy);
+    e2e_remove(folder);
+}
+
+static const char job_text[] =
+    "name = \"%s\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+    "parameters = ( { name = \"X\"; range = [0, 39]; }, { name = \"MODE\"; values = [\"good\", \"slow\"]; } );\n"
+    "problems = ( { N = %d; } ); launch = { grid = [\"N\"]; block = [64]; shared = \"16 * X\"; };\n"
+    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+    "verification = { enabled = false; };\n";
+
+static void write_job(const char *folder, const char *name, int size)
+{
+    char *text = text_format(job_text, name, size), *file = text_format("%s.cfg", name);
+    e2e_write(folder, file, text);
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");
+    free(text);
+    free(file);
+}
+
+// The scripted GPU answers with times that depend on X and MODE.
+static void a_run_learns_from_the_stores_beside_it_and_goes_on_without_what_is_damaged(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("prior-stores");
+    write_job(folder, "first", 1024);
+    write_job(folder, "second", 2048);
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s; export SWEETSPOT_SANITIZER=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
+        "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
+        "$BIN/sweetspot tune first.cfg -q --no-final -n 60 && echo junk >out/junk.db && echo junk >junk.json && "
+        "$BIN/sweetspot tune second.cfg -q --no-final -n 20 --prior junk.json && cat out/second.log && "
+        "echo ALONE && $BIN/sweetspot tune second.cfg -q --no-final -n 20 --no-stores --store out/other.db && "
+        "cat out/second.log",
+        folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_expect(r.err, "warning: no prior: junk.json");
+    char *alone = strstr(r.out, "ALONE");
+    assert_non_null(alone);
+    *alone = 0;
+    e2e_expect(r.out, "prior: out/first.db");
+    e2e_expect(r.out, "out/junk.db");
+    char *again = strstr(alone + 1, "prior: out/first.db"); // the log's first part
+    assert_non_null(again);
+    assert_null(strstr(again + 1, "prior: out/first.db"));
+    e2e_expect(r.err, "chance of at least 1%");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_priors_of_other_devices_lead_near_the_optimum_in_fifteen_evaluations),
+        cmocka_unit_test(a_prior_whose_best_are_the_worst_does_little_harm),
+        cmocka_unit_test(results_that_are_chance_are_no_prior),
+        cmocka_unit_test(a_prior_expects_what_was_measured_and_lists_the_best),
+        cmocka_unit_test(names_and_values_are_matched),
+        cmocka_unit_test(a_prior_that_says_nothing_is_refused_with_the_reason),
+        cmocka_unit_test(trust_follows_what_is_measured),
+        cmocka_unit_test(a_file_that_is_no_prior_is_named_with_the_reason),
+        cmocka_unit_test(a_replayed_file_is_no_prior_for_itself),
+        cmocka_unit_test(a_run_learns_from_the_stores_beside_it_and_goes_on_without_what_is_damaged),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

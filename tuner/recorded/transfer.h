@@ -1,0 +1,32 @@
+// Taking results of another space over into this one, as a prior of the search (search/prior.h): parameters are matched
+// by name, values by value. A number that this space lacks becomes its nearest one; a word that it lacks drops the
+// configuration. A parameter that one side lacks, or that never varies there, says nothing.
+#ifndef SWEETSPOT_TRANSFER_H
+#define SWEETSPOT_TRANSFER_H
+
+#include "search/prior.h"
+#include "tuner/base/error.h"
+#include "tuner/base/protocol.h"
+#include "tuner/recorded/recorded.h"
+
+enum { TRANSFER_MOST = 20000 }; // results taken from one place; the rest is left out
+
+struct transfer {
+    const struct space *space;
+    size_t count, room, timed;
+    size_t dropped, left_out;
+    uint16_t *configs;
+    double *objectives;
+    bool *known, *varies; // by parameter: some configuration had it; two of them had different values
+    double **numbers;     // by parameter and value; NaN: a word
+};
+
+void transfer_init(struct transfer *, const struct space *);
+void transfer_release(struct transfer *);
+// One result: "A=1,B=x" with its status and objective.
+void transfer_add(struct transfer *, const char *config, enum trial_status, double objective);
+void transfer_add_recorded(struct transfer *, const struct recorded *);
+// NULL with a message when nothing can be learnt from it: no common parameter, nothing that was timed.
+struct prior *transfer_prior(const struct transfer *, struct error *);
+
+#endif

@@ -1,0 +1,13 @@
+// Priors of a search (search/prior.h) from files: recorded spaces, and stores of this or other jobs.
+#ifndef SWEETSPOT_PRIOR_FILE_H
+#define SWEETSPOT_PRIOR_FILE_H
+
+#include "search/prior.h"
+#include "tuner/base/error.h"
+
+// What a file's results say of this space. Of a store, those of the environment with this key, or with NULL of the one
+// that was used last. NULL with a message that begins with the path: damaged, of no known format, nothing that can be
+// learnt.
+struct prior *prior_file_read(const char *path, const char *environment, const struct space *, struct error *);
+
+#endif
