@@ -130,7 +130,8 @@ static void export_and_import_carry_it_on(void **state)
     e2e_done(&r);
     char *again = header_of(folder, "twice.json.gz", &check);
     assert_int_equal(check.status, 1);
-    static const char *const lines[] = {"SOURCE_HASH_TEXT", "_DATE", "a final of its own", "_COMPILER", "_DEVICE_NAME \""};
+    static const char *const lines[] = {"SOURCE_HASH_TEXT", "_DATE", "a final of its own", "_COMPILER",
+                                        "_DEVICE_NAME \""};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         const char *a = strstr(header, lines[i]), *b = strstr(again, lines[i]);
         assert_non_null(a);
