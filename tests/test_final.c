@@ -1,4 +1,5 @@
-// The final's decision (tuner/run/final_decide.c): the fastest, and among the tied the one that takes least of an SM.
+// The final's decision (tuner/run/final_decide.c): the fastest, and among the tied the one that uses the fewest SM
+// resources.
 // Then the same through the driver, with a scripted worker.
 #include "tests/e2e.h"
 

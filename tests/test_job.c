@@ -169,6 +169,8 @@ static const struct {
     {6, "problems = ( { N = 99999999999999999999; } );", 6, "99999999999999999999 is more than an integer of 64 bits"},
     {6, "problems = ( { N = 0x8000000000000000; } );", 6, "0x8000000000000000 is more than an integer of 64 bits"},
     {6, "problems = ( { N = 99999999999999999999L; } );", 6, "is more than an integer of 64 bits"},
+    {12, "measure = { cache = \"c\xf6ld\"; };", 12, "a text is not UTF-8"},
+    {12, "description = \"\xc3\x28\";", 12, "a text is not UTF-8"},
     {12, "measure = { slow_factor = 1e999; };", 12, "a number is too large"},
     {8, "arguments = ( { scalar = \"a\"; type = \"f32\"; value = 1e999; } );", 8, "a number is too large"},
     {2, "kernel = { template = \"x.cu\"; entry = \"x\"; options = [\"-DA\\x00B\"]; };", 2,
@@ -390,6 +392,19 @@ static void names_that_are_too_long_are_refused(void **state)
 }
 
 // libconfig takes integers beyond 32 bits only with an L, and cuts others silently.
+static void a_path_that_is_not_utf_8_is_refused(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("latin");
+    struct outcome_of_command r =
+        e2e_run(folder, "cp tests/golden/job.cfg \"$(printf '%s/j\\366b.cfg')\" && $BIN/sweetspot check %s/*.cfg",
+                folder, folder);
+    assert_int_equal(r.status, 2);
+    e2e_expect(r.err, "the path of a job file must be UTF-8");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 static void integers_are_read_as_they_are_written(void **state)
 {
     (void)state;
@@ -835,6 +850,7 @@ int main(void)
         cmocka_unit_test(several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2),
         cmocka_unit_test(what_there_is_too_much_of_is_refused_by_name),
         cmocka_unit_test(names_that_are_too_long_are_refused),
+        cmocka_unit_test(a_path_that_is_not_utf_8_is_refused),
         cmocka_unit_test(integers_are_read_as_they_are_written),
         cmocka_unit_test(an_integer_that_an_included_file_would_lose_is_refused_there),
         cmocka_unit_test(a_file_with_a_nul_byte_is_refused),

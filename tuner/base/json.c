@@ -52,6 +52,14 @@ static size_t character(const unsigned char *at, size_t left)
     return overlong || outside ? 0 : bytes;
 }
 
+bool json_takes(const char *text)
+{
+    size_t left = strlen(text);
+    for (size_t n; left; text += n, left -= n)
+        if (!(n = character((const unsigned char *)text, left))) return false;
+    return true;
+}
+
 json_t *json_text(const char *bytes, size_t length)
 {
     json_t *string = json_stringn(bytes, length);

@@ -18,6 +18,8 @@ const char *json_get_string(const json_t *object, const char *key, const char *f
 // A real, or null for NaN and infinities (which JSON lacks). New reference.
 json_t *json_real_or_null(double value);
 
+// Whether a text is UTF-8, as JSON's strings are: of any other the library makes NULL.
+bool json_takes(const char *text);
 // A string of bytes that may not be UTF-8 (a compiler's log quotes any source): those that are not become '?'. New
 // reference.
 json_t *json_text(const char *bytes, size_t length);

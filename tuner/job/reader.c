@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/json.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
@@ -221,7 +222,7 @@ static const struct {
 };
 
 // Goes through all settings once: marks renamed ones (with a hook that is their name now), and collects numbers that
-// are too large.
+// are too large and texts that the driver could not hand on.
 static void look_through(struct reader *r, const config_setting_t *group, const char *path)
 {
     bool named = config_setting_is_group(group);
@@ -240,6 +241,8 @@ static void look_through(struct reader *r, const config_setting_t *group, const 
         }
         if (config_setting_type(s) == CONFIG_TYPE_FLOAT && !isfinite(config_setting_get_float(s)))
             reader_mistake(r, node(s), "a number is too large");
+        if (config_setting_type(s) == CONFIG_TYPE_STRING && !json_takes(config_setting_get_string(s)))
+            reader_mistake(r, node(s), "a text is not UTF-8");
         if (config_setting_is_aggregate(s)) look_through(r, s, own);
         free(own);
     }
@@ -253,6 +256,10 @@ struct reader *reader_open(const char *path, struct mistakes *mistakes, struct m
     r->notes = notes;
     r->folder = text_directory(path);
     config_init(&r->config);
+    if (!json_takes(path)) {
+        mistakes_add(mistakes, 0, "the path of a job file must be UTF-8");
+        goto fail;
+    }
     char *text = text_read_file(path, &size);
     if (!text) {
         mistakes_add(mistakes, 0, "cannot read: %s", strerror(errno));

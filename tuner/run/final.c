@@ -140,7 +140,7 @@ static void summarise(struct run *r, const struct finalist *finalists, const str
     printf("winner: trial %" PRId64 ", %s\n  %s\n", trial.id, shown, trial.config);
     run_log(r, "winner: trial %" PRId64 ", %s: %s", trial.id, shown, trial.config);
     if (ties)
-        printf("  tied with it within %.1f%%: %zu other candidate%s; it takes the least of an SM\n",
+        printf("  tied with it within %.1f%%: %zu other candidate%s; chosen because it uses the fewest SM resources\n",
                100 * r->job->measure.tie, ties, ties > 1 ? "s" : "");
     for (size_t i = 0; i < count; i++) {
         if (entries[i].candidate) continue;
