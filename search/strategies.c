@@ -92,7 +92,8 @@ size_t strategy_option_count(const struct strategy_class *class)
     return count;
 }
 
-char *strategy_option_range(const struct strategy_option *option)
+// The range of an option in words: "a whole number from 4 to 10000".
+static char *strategy_option_range(const struct strategy_option *option)
 {
     return text_format("%s from %g to %g", option->whole ? "a whole number" : "a number", option->low, option->high);
 }

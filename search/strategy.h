@@ -91,8 +91,6 @@ char *strategy_names(void); // "default, trees, ..."; malloc'ed
 // its range: unknown (with the nearest), given twice, not a number, out of range.
 int strategy_parse_options(const struct strategy_class *, const char *text, double *values, struct error *);
 size_t strategy_option_count(const struct strategy_class *);
-// The range of an option in words: "a whole number from 4 to 10000".
-char *strategy_option_range(const struct strategy_option *); // malloc'ed
 
 // The instance: owns the private state, keeps the set of configurations proposed or told so that no strategy proposes
 // one twice even if its own code would (such a proposal is skipped), and counts what is outstanding. With several

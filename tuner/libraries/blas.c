@@ -137,11 +137,6 @@ void blas_close(struct blas *b)
     free(b);
 }
 
-const char *blas_version(const struct blas *b)
-{
-    return b->version;
-}
-
 // How one of our products looks to cuBLAS.
 struct kind {
     cudaDataType_t in, out, scale;

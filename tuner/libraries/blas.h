@@ -15,8 +15,6 @@ int blas_open(struct blas **out, struct cuda *, struct error *err);
 void blas_close(struct blas *); // NULL is fine
 // Whether the libraries are there, and their version: "13.0.2". Loads them, but starts nothing.
 int blas_probe(char version[32], struct error *err);
-// "13.0.2", of the opened library; lives as long as it.
-const char *blas_version(const struct blas *);
 
 // Row-major products, enqueued. FP32 is computed without TF32 unless the product says tf32; f16 and bf16 accumulate in
 // FP32, and partial sums of a split K are added in FP32 too (cuBLAS's default adds them in bf16, which misses the error

@@ -36,9 +36,6 @@ const struct metric_set *metrics_find(const char *set_name);
 // another question: counters_open() tries each, and leaves out what is missing.
 bool metric_applies(const struct metric *metric, const char *chip);
 
-// The first row of any set with that key, or NULL.
-const struct metric *metrics_find_key(const char *key);
-
 // Whether a job may ask for `name`: a set, or a hardware metric with its roll-up (whether a chip has it, CUPTI knows).
 // 0, or -1 with a message that lists the sets.
 int metrics_check(const char *name, struct error *err);

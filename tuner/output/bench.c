@@ -39,7 +39,10 @@ static double median_of(double *values, size_t count)
     return low == high ? low : (low + high) / 2;
 }
 
-void bench_random_curve(const double *sorted, size_t valid, size_t total, double *result, size_t count)
+// The expected best of k = 1 .. count uniform random draws without repetition from `total` configurations of which
+// `valid` have the times `sorted` (ascending): result[k-1], given that a valid one is among them. The baseline of the
+// methodology score.
+static void bench_random_curve(const double *sorted, size_t valid, size_t total, double *result, size_t count)
 {
     for (size_t k = 1; k <= count; k++) {
         // P(best is sorted[i]) = P(no better one drawn) - P(none up to it drawn), where the chance that k draws miss

@@ -71,9 +71,4 @@ void bench_print_csv(const struct bench *, FILE *);
 // ...}
 void bench_print_json(const struct bench *, FILE *);
 
-// The expected best of k = 1 .. count uniform random draws without repetition from `total` configurations of which
-// `valid` have the times `sorted` (ascending): result[k-1], given that a valid one is among them. The baseline of the
-// methodology score.
-void bench_random_curve(const double *sorted, size_t valid, size_t total, double *result, size_t count);
-
 #endif

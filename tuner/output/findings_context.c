@@ -23,7 +23,9 @@ double finding_context_issue(const struct finding_context *c)
            (4 * (double)c->limits->sm_count * finding_context_number(c, "cycles_active"));
 }
 
-bool propose_value(const struct finding_context *c, struct finding *f, size_t parameter, size_t value, const char *verb)
+// False where the changed configuration is not valid.
+static bool propose_value(const struct finding_context *c, struct finding *f, size_t parameter, size_t value,
+                          const char *verb)
 {
     uint16_t config[SPACE_MAX_PARAMETERS];
     char text[32];
@@ -98,7 +100,8 @@ bool propose_named(const struct finding_context *c, struct finding *f, const cha
     return false;
 }
 
-bool finding_context_launch(const struct finding_context *c, const uint16_t *config, struct launch_shape *shape)
+// The present launch, as the job's expressions have it. False where unknown.
+static bool finding_context_launch(const struct finding_context *c, const uint16_t *config, struct launch_shape *shape)
 {
     struct planned_launch *launches = memory_new(REQUEST_MAX_LAUNCHES, sizeof *launches);
     size_t count = 0, seen = 0;

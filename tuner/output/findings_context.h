@@ -24,7 +24,7 @@ double finding_context_issue(const struct finding_context *);
 
 // Proposals: each sets parameter, value and advice ("TILE_COL_SIZE=4 ...") of the finding, or returns false. `verb` is
 // what the change does ("would remove it"). All check that the changed configuration is valid.
-bool propose_value(const struct finding_context *, struct finding *, size_t parameter, size_t value, const char *verb);
+//
 // One step up (+1) or down (-1) along the values of the first parameter whose name contains one of the words
 // ("STAGES|PIPE"), or whose kind is unroll where the list contains "<unroll>".
 bool propose_step(const struct finding_context *, struct finding *, const char *words, int direction, const char *verb);
@@ -34,7 +34,5 @@ bool propose_named(const struct finding_context *, struct finding *, const char 
 // one's score must be exceeded by a tenth.
 bool propose_launch(const struct finding_context *, struct finding *,
                     double (*score)(const struct finding_context *, const struct launch_shape *), const char *verb);
-// The present launch, as the job's expressions have it. False where unknown.
-bool finding_context_launch(const struct finding_context *, const uint16_t *config, struct launch_shape *);
 
 #endif

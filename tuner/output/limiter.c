@@ -8,7 +8,7 @@
 #include "tuner/output/profile.h"
 #include "tuner/output/table.h"
 
-const char *limiter_name(enum limiter limiter)
+static const char *limiter_name(enum limiter limiter)
 {
     static const char *const names[] = {"unknown", "memory-bound", "math-bound", "balanced", "latency-bound"};
     return names[limiter];

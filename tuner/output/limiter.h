@@ -10,7 +10,6 @@
 #include "tuner/base/json.h"
 
 enum limiter { LIMITER_UNKNOWN, LIMITER_MEMORY, LIMITER_MATH, LIMITER_BALANCED, LIMITER_LATENCY };
-const char *limiter_name(enum limiter); // "memory-bound"
 
 // Times in seconds, all positive; unknown otherwise. *overlap (may be NULL): how much of the shorter part the longer
 // one hides, 0..1.
