@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "tuner/base/json.h"
 #include "tuner/base/text.h"
 
 struct outcome_of_command {
@@ -90,6 +91,16 @@ static inline void e2e_write(const char *folder, const char *name, const char *t
     fputs(text, file);
     fclose(file);
     free(path);
+}
+
+// Takes the reference.
+static inline void e2e_write_json(const char *folder, const char *name, json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT);
+    assert_non_null(text);
+    e2e_write(folder, name, text);
+    free(text);
+    json_decref(value);
 }
 
 static inline void e2e_expect(const char *text, const char *part)

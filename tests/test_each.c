@@ -191,13 +191,9 @@ static void write_space(const char *folder, const char *kernel)
         "format", "sweetspot-space", "version", 1, "job", "e", "device", "name", "Recorded GPU", "problems", problems,
         "parameters", "name", "X", "values", xs, "name", "Y", "values", 0, 1, 2, 3, "columns", "X", "Y", "status",
         "time", "samples", "registers", "trials", trials, "baselines", "name", "cublas", "problems", baseline);
-    assert_non_null(all);
-    char *text = json_dumps(all, JSON_COMPACT);
-    e2e_write(folder, "space.json", text);
-    free(text);
-    json_decref(all);
+    e2e_write_json(folder, "space.json", all);
     e2e_write(folder, "x.cu", "\n");
-    text = text_format(
+    char *text = text_format(
         "name = \"e\"; parameters = ( { name = \"X\"; range = [0, 11]; }, { name = \"Y\"; range = [0, 3]; } );\n"
         "problems = ( { N = 256; }, { N = 512; }, { N = 2048; }, { N = 4096; }, { N = 640; holdout = true; }, { N = "
         "3072; holdout = true; } );\n"
@@ -394,15 +390,11 @@ static void every_finalist_takes_part_however_many_there_are(void **state)
         json_pack("{s:s, s:i, s:s, s:{s:s}, s:o, s:[{s:s, s:o}], s:[s,s,s,s], s:o}", "format", "sweetspot-space",
                   "version", 1, "job", "e", "device", "name", "Recorded GPU", "problems", problems, "parameters",
                   "name", "X", "values", values, "columns", "X", "status", "time", "samples", "trials", trials);
-    assert_non_null(all);
-    char *text = json_dumps(all, JSON_COMPACT);
-    e2e_write(folder, "space.json", text);
-    free(text);
-    json_decref(all);
+    e2e_write_json(folder, "space.json", all);
     e2e_write(folder, "x.cu", "\n");
-    text = text_format("name = \"e\"; parameters = ( { name = \"X\"; range = [0, %d]; } );\nproblems = ( %s );\n"
-                       "objective = \"each\"; regret = 0.03;\n%s\nverification = { enabled = false; };\n",
-                       PROBLEMS, listed, plain);
+    char *text = text_format("name = \"e\"; parameters = ( { name = \"X\"; range = [0, %d]; } );\nproblems = ( %s );\n"
+                             "objective = \"each\"; regret = 0.03;\n%s\nverification = { enabled = false; };\n",
+                             PROBLEMS, listed, plain);
     e2e_write(folder, "job.cfg", text);
     free(text);
     struct outcome_of_command r = e2e_run(folder,

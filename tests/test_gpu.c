@@ -1,5 +1,6 @@
 // Tests that need a GPU: hostile kernels, every kind of reference, counters against ncu, kill and resume.
 #include "tests/gpu.h"
+#include "tests/opened_store.h"
 
 #include <math.h>
 
@@ -7,17 +8,6 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/store/store.h"
-
-static struct store *open_store(const char *path)
-{
-    struct store *store;
-    struct error err;
-    struct environment e;
-    if (store_open(&store, path, false, &err)) fail_msg("%s", err.message);
-    assert_int_equal(store_last_environment(store, &e, &err), 0);
-    assert_int_equal(store_use_environment(store, &e, &err), 0);
-    return store;
-}
 
 static const struct {
     const char *mode;
@@ -56,7 +46,7 @@ static void every_hostile_kernel_has_its_status_and_the_correct_one_wins(void **
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_expect(r.out, "MODE=CORRECT");
     e2e_done(&r);
-    struct store *store = open_store(path);
+    struct store *store = opened_store(path);
     struct error err;
     int bad = 0;
     for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
@@ -293,7 +283,7 @@ static void killed_and_resumed_on_the_gpu_nothing_is_lost(void **state)
     char *before = text_format("%s/before", folder), *text = text_read_file(before, NULL);
     json_t *status = json_parse(text, &err);
     if (!status) fail_msg("%s; %s", err.message, r.err);
-    struct store *store = open_store(path);
+    struct store *store = opened_store(path);
     int64_t counts[STATUS_COUNT], all = 0;
     assert_int_equal(store_counts(store, counts, &err), 0);
     for (int i = 0; i < STATUS_COUNT; i++) all += counts[i];
@@ -397,7 +387,7 @@ static int compare_gemm(int tile_col, int block_k)
     if (!strstr(r.out, "sm__icc_requests.sum"))
         fail_msg("no answer from ncu: status %d\n%.2000s\n%.2000s", r.status, r.out, r.err);
     char *path = text_format("%s/n.db", folder);
-    struct store *store = open_store(path);
+    struct store *store = opened_store(path);
     int bad = 0;
     for (size_t i = 0; i < sizeof checked / sizeof *checked; i++) {
         double ours = counter(store, checked[i].key, config), theirs = ncu_value(r.out, checked[i].metric);
@@ -442,7 +432,7 @@ static int compare_sum(void)
     if (!strstr(r.out, "dram__bytes.sum"))
         fail_msg("no answer from ncu: status %d\n%.2000s\n%.2000s", r.status, r.out, r.err);
     char *path = text_format("%s/n.db", folder);
-    struct store *store = open_store(path);
+    struct store *store = opened_store(path);
     double ours = counter(store, "dram_bytes", config), theirs = ncu_value(r.out, "dram__bytes.sum"),
            relative = fabs(ours - theirs) / theirs;
     print_message("sum of 4 GiB                  dram_bytes             ours %15.0f  ncu %15.0f  %6.2f%%\n", ours,

@@ -10,6 +10,7 @@
 // family in all ways. SWEETSPOT_HOSTILE_CASES="FAMILY/CASE:WAY ..." runs these cases alone, besides `plain`, and no
 // final but in the way `final`; without a way in small_cold. SWEETSPOT_HOSTILE_CACHE: a compile cache to be kept.
 #include "tests/gpu.h"
+#include "tests/opened_store.h"
 
 #include <math.h>
 
@@ -295,17 +296,6 @@ static int judge_winner(size_t family, const struct hostile_case *cases, int cou
     return 1;
 }
 
-static struct store *open_store(const char *path)
-{
-    struct store *store;
-    struct error err;
-    struct environment e;
-    if (store_open(&store, path, false, &err)) fail_msg("%s", err.message);
-    assert_int_equal(store_last_environment(store, &e, &err), 0);
-    assert_int_equal(store_use_environment(store, &e, &err), 0);
-    return store;
-}
-
 // Tunes one family in one way; returns how many winners are wrong.
 static int run_family(const char *folder, size_t family, size_t way, const struct hostile_case *cases, int count)
 {
@@ -323,7 +313,7 @@ static int run_family(const char *folder, size_t family, size_t way, const struc
     bool broken = r.status > 1; // beyond "nothing valid was found": a job file or a worker that does not work
     if (broken) print_message("%s (%s): status %d: %.3000s\n", name, ways[way].name, r.status, r.err);
     e2e_done(&r);
-    struct store *store = open_store(path);
+    struct store *store = opened_store(path);
     struct trial t;
     struct error err;
     double plain = store_find(store, "CASE=plain", &t, &err) || !accepted(t.status) ? NAN : time_of(&t);

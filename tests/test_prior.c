@@ -338,7 +338,7 @@ static void a_run_learns_from_the_stores_beside_it_and_goes_on_without_what_is_d
     char *again = strstr(alone + 1, "prior: out/first.db"); // the log's first part
     assert_non_null(again);
     assert_null(strstr(again + 1, "prior: out/first.db"));
-    e2e_expect(r.err, "chance of at least 1%");
+    e2e_expect(r.err, "chance of a gain of at least 1%");
     e2e_done(&r);
     e2e_remove(folder);
 }

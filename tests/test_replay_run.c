@@ -39,11 +39,7 @@ static void write_space(const char *folder)
                             0, 1, 2, 3, "metrics", "key", "misses", "columns", "X", "Y", "Z", "status", "time",
                             "samples", "registers", "misses", "trials", trials, "baselines", "name", "cublas",
                             "problems", "time", 1.2e-3, "samples", 1.2e-3, 1.21e-3);
-    assert_non_null(all);
-    char *text = json_dumps(all, JSON_COMPACT);
-    e2e_write(folder, "space.json", text);
-    free(text);
-    json_decref(all);
+    e2e_write_json(folder, "space.json", all);
     e2e_write(folder, "x.cu", "\n");
     e2e_write(folder, "job.cfg",
               "name = \"r\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"

@@ -29,11 +29,7 @@ static void write_suite(const char *folder)
                             "sweetspot-space", "version", 1, "parameters", "name", "X", "values", values, "name", "Y",
                             "values", values, "columns", "X", "Y", "status", "time", "trials", trials, "baselines",
                             "name", "cublas", "problems", "time", 2e-3);
-    assert_non_null(all);
-    char *text = json_dumps(all, JSON_COMPACT);
-    e2e_write(folder, "space.json", text);
-    free(text);
-    json_decref(all);
+    e2e_write_json(folder, "space.json", all);
     e2e_write(folder, "x.cu", "\n");
     write_job(folder, "a.cfg", "a", "budget = { evaluations = 20; };");
     write_job(folder, "b.cfg", "b", "budget = { evaluations = 4096; };");
@@ -167,19 +163,16 @@ static void the_time_that_is_left_goes_to_the_job_that_gains_most(void **state)
     json_t *all = json_pack("{s:s, s:i, s:[{s:s, s:O}, {s:s, s:o}], s:[s,s,s,s], s:o}", "format", "sweetspot-space",
                             "version", 1, "parameters", "name", "X", "values", values, "name", "Y", "values", values,
                             "columns", "X", "Y", "status", "time", "trials", trials);
-    assert_non_null(all);
-    char *text = json_dumps(all, JSON_COMPACT);
-    e2e_write(folder, "space.json", text);
-    free(text);
-    json_decref(all);
+    e2e_write_json(folder, "space.json", all);
     e2e_write(folder, "x.cu", "\n");
     for (int i = 0; i < 2; i++) {
-        text = text_format("name = \"%s\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-                           "parameters = ( { name = \"X\"; range = [0, %d]; }, { name = \"Y\"; range = [0, %d]; } );\n"
-                           "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
-                           "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); "
-                           "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n",
-                           i ? "b" : "a", i ? SIDE - 1 : 0, i ? 0 : SIDE - 1);
+        char *text =
+            text_format("name = \"%s\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                        "parameters = ( { name = \"X\"; range = [0, %d]; }, { name = \"Y\"; range = [0, %d]; } );\n"
+                        "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
+                        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } ); "
+                        "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n",
+                        i ? "b" : "a", i ? SIDE - 1 : 0, i ? 0 : SIDE - 1);
         e2e_write(folder, i ? "b.cfg" : "a.cfg", text);
         free(text);
     }

@@ -25,11 +25,7 @@ static void write_space(const char *folder, const char *status)
     json_t *all = json_pack("{s:s, s:i, s:[{s:s, s:O}, {s:s, s:o}], s:[s,s,s,s], s:o}", "format", "sweetspot-space",
                             "version", 1, "parameters", "name", "X", "values", values, "name", "Y", "values", values,
                             "columns", "X", "Y", "status", "time", "trials", trials);
-    assert_non_null(all);
-    char *text = json_dumps(all, JSON_COMPACT);
-    e2e_write(folder, "space.json", text);
-    free(text);
-    json_decref(all);
+    e2e_write_json(folder, "space.json", all);
 }
 
 static const char job_text[] =

@@ -1,6 +1,7 @@
 // The driver against a scripted worker (fake_worker.c) that crashes, hangs, answers late, answers nonsense: the run
 // completes, every candidate has its right status and reason, and none of the bad ones can win.
 #include "tests/e2e.h"
+#include "tests/opened_store.h"
 
 #include <signal.h>
 #include <time.h>
@@ -42,12 +43,7 @@ static struct outcome_of_command run_tune(const char *folder, const char *before
 static struct store *open_store(const char *folder)
 {
     char *path = text_format("%s/job.db", folder);
-    struct store *store;
-    struct error err;
-    struct environment e;
-    if (store_open(&store, path, false, &err)) fail_msg("%s", err.message);
-    assert_int_equal(store_last_environment(store, &e, &err), 0);
-    assert_int_equal(store_use_environment(store, &e, &err), 0);
+    struct store *store = opened_store(path);
     free(path);
     return store;
 }

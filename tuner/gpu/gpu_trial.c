@@ -69,8 +69,6 @@ static void judge(struct gpu_trial *t)
 // KEPT: without putting the module's variables back, as a program does that launches the kernel again and again.
 enum pass { PASS_FIRST, PASS_KEPT, PASS_AGAIN, PASS_SECOND };
 enum { KEPT_PASSES = 8 };
-// s; a first launch shorter than this is repeated before it ends a trial: it may have been disturbed.
-static const double short_launch = 5e-3;
 
 static int pass(struct gpu_trial *t, enum pass which, struct error *err)
 {
@@ -141,10 +139,11 @@ static bool is_lost(struct gpu_trial *t)
     return true;
 }
 
+// A short first launch is repeated before it ends a trial: it may have been disturbed.
 static bool is_short(const struct gpu_trial *t)
 {
     for (size_t k = 0; k < t->w->problem_count; k++)
-        if (t->w->problems[k].tune && pipeline_does(&t->pipeline, k) && t->first[k] < short_launch) return true;
+        if (t->w->problems[k].tune && pipeline_does(&t->pipeline, k) && t->first[k] < race_long_launch) return true;
     return false;
 }
 

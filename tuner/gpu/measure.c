@@ -10,13 +10,12 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/entropy.h"
 #include "tuner/base/memory.h"
+#include "tuner/gpu/race.h"
 
 // A graph should run for at least this long, so that an event's resolution and cost vanish in it.
 static const double graph_time = 300e-6;
 // Of a trial's timed launches, those that are judged: what a wrong one in two or four needs to be seen.
 static const double judged_share = 0.2;
-// s; after one launch of this length the device is as warm as it gets.
-static const double long_launch = 5e-3;
 // Launches whose time does not count, which a kernel cannot tell from the others either.
 static const double unjudged = 0;
 
@@ -245,7 +244,7 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
     bool doubtful = !(first > 2 * set->graph_below && first > 20e-6) || (best > 0 && first > best * set->slow_factor);
     // The verified run (first) was a launch for warming up, and so is the doubtful case's single sample.
     size_t warmup = set->warmup > (first > 0) + doubtful ? (size_t)(set->warmup - (first > 0) - doubtful) : 0;
-    if (first > long_launch) warmup = 0;
+    if (first > race_long_launch) warmup = 0;
     for (size_t n; warmup && !failed; warmup -= n) {
         n = warmup < MEASURE_BATCH ? warmup : MEASURE_BATCH;
         failed = measure_samples(m, plans, n, unjudged, times, err);

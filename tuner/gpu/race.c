@@ -1,6 +1,8 @@
 // See race.h.
 #include "tuner/gpu/race.h"
 
+const double race_long_launch = 5e-3;
+
 void race_learn(struct race *r, double first, double median)
 {
     if (!(first > 0) || !(median > 0)) return;

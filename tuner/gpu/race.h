@@ -8,6 +8,9 @@
 
 enum { RACE_KEPT = 32, RACE_LEAST = 8 };
 
+// s. A launch of this length warms the device up by itself, and a disturbance is a small part of it.
+extern const double race_long_launch;
+
 // Of one problem. Zeroed: nothing is known.
 struct race {
     double share[RACE_KEPT]; // first launch over median, of the candidates last measured

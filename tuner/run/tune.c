@@ -206,8 +206,9 @@ static void report_outlook(struct run *r)
     if (r->statistics.new_trials)
         snprintf(time, sizeof time, " (%s)",
                  text_show_duration(seconds * (double)more / (double)r->statistics.new_trials, shown, sizeof shown));
-    run_message(r, "another %" PRIu64 "%s: %.0f%% chance of at least %.3g%%, %.2g%% expected", more, time,
-                100 * o.chance, 100 * share, 100 * o.gain);
+    run_message(r,
+                "another %" PRIu64 " evaluations%s: %.0f%% chance of a gain of at least %.3g%%, expected gain %.2g%%",
+                more, time, 100 * o.chance, 100 * share, 100 * o.gain);
 }
 
 static int finish(struct run *r)
