@@ -19,7 +19,7 @@ struct verify_settings {
     bool deterministic;        // two runs must agree bit by bit
     int64_t guard_bytes;
     // The driver's alone:
-    bool sanitize;           // finalists run under compute-sanitizer, where it exists
+    bool sanitize;           // the winner runs under compute-sanitizer, where it exists
     double sanitize_timeout; // s, one candidate under its tools
 };
 

@@ -61,10 +61,10 @@ static void check_sanitizer(void)
     struct error why;
     struct sanitizer *sanitizer = sanitizer_open("", NULL, &why);
     if (sanitizer)
-        line(GOOD, "sanitizer", "compute-sanitizer %s looks at finalists and judged kernels",
+        line(GOOD, "sanitizer", "compute-sanitizer %s looks at winners and judged kernels",
              sanitizer_version(sanitizer));
     else
-        line(PARTLY, "sanitizer", "%s: no second opinion on finalists; CUDA has it in the package cuda-sanitizer",
+        line(PARTLY, "sanitizer", "%s: no second opinion on winners; CUDA has it in the package cuda-sanitizer",
              *why.message ? why.message : "SWEETSPOT_SANITIZER=none");
     sanitizer_close(sanitizer);
 }

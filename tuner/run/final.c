@@ -56,7 +56,7 @@ void run_final_send(struct run *r, size_t gpu)
     json_t *candidates = json_array(), *baselines = json_array();
     size_t i;
     json_t *value;
-    run_final_sanitize(r, gpu);
+    r->final_condemned = 0;
     for (i = 0; i < r->policy.queue.count; i++) {
         const struct task *t = (const struct task *)r->policy.queue.tasks[i];
         if (t->queued.state != TASK_FINAL || !run_final_stands(r, t->trial)) continue;
@@ -212,7 +212,7 @@ static json_t *decide(struct run *r, const json_t *list, struct error *open)
     note_processes(r, finalists, entries, used);
     if (each && winner >= 0) {
         document = run_final_decide_each(r, list);
-    } else if (winner >= 0) {
+    } else if (winner >= 0 && !run_final_sanitize(r, &finalists[winner].trial, 1)) {
         json_t *ties = json_array();
         for (size_t i = 0; i < used; i++)
             if (entries[i].tied) json_array_append_new(ties, json_integer(finalists[i].trial));

@@ -171,6 +171,13 @@ static double median_time(const json_t *samples, const unsigned char *process, s
     return median;
 }
 
+static bool stand(struct run *r, const struct kernel_set *set, const int64_t *trials)
+{
+    int64_t chosen[sizeof set->chosen / sizeof *set->chosen];
+    for (size_t k = 0; k < set->count; k++) chosen[k] = trials[set->chosen[k]];
+    return !run_final_sanitize(r, chosen, set->count);
+}
+
 json_t *run_final_decide_each(struct run *r, const json_t *list)
 {
     unsigned char *process;
@@ -196,7 +203,7 @@ json_t *run_final_decide_each(struct run *r, const json_t *list)
         for (size_t p = 0; p < problems; p++) relative_times[count * problems + p] = models[count].of[p];
         trials[count++] = json_get_integer(entry, "trial", 0);
     }
-    if (count && !choose_set(r, times, count, relative_times, &set)) {
+    if (count && !choose_set(r, times, count, relative_times, &set) && stand(r, &set, trials)) {
         json_t *kernels = json_array(), *dispatch = json_array(), *regrets = json_array();
         for (size_t k = 0; k < set.count; k++) json_array_append_new(kernels, json_integer(trials[set.chosen[k]]));
         for (size_t p = 0; p < problems; p++) {

@@ -1,4 +1,4 @@
-// The finalists under compute-sanitizer, before they race: see run.h and sanitize.h.
+// Who won the final, under compute-sanitizer, before it is called the winner: see run.h and sanitize.h.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,16 +7,16 @@
 #include "tuner/run/interrupt.h"
 #include "tuner/run/run.h"
 
-static bool find_sanitizer(struct run *r, size_t gpu)
+static bool find_sanitizer(struct run *r)
 {
     struct error why;
     if (r->sanitizer_sought) return r->sanitizer != NULL;
     r->sanitizer_sought = true;
-    r->sanitizer = sanitizer_open(r->pool.gpu_program, r->pool.gpus[gpu].device, &why);
+    r->sanitizer = sanitizer_open(r->pool.gpu_program, r->pool.gpus[0].device, &why);
     if (r->sanitizer)
-        run_log(r, "finalists run under compute-sanitizer %s first", sanitizer_version(r->sanitizer));
+        run_log(r, "the winner runs under compute-sanitizer %s", sanitizer_version(r->sanitizer));
     else if (*why.message)
-        run_message(r, "no second opinion on the finalists: %s", why.message);
+        run_message(r, "no second opinion on the winner: %s", why.message);
     return r->sanitizer != NULL;
 }
 
@@ -58,61 +58,47 @@ static void keep_document(struct run *r, const struct task *t, const json_t *doc
     free(text);
 }
 
-static void judge(struct run *r, struct task *t, const json_t *document)
+static void judge(struct run *r, const struct task *t, const json_t *document)
 {
     struct error reason;
     enum trial_status status = sanitizer_verdict(document, &reason);
     if (status == STATUS_OK) return;
     run_condemn(r, t->trial, status, reason.message);
-    run_drop_task(r, t);
     r->final_condemned++;
 }
 
-// Every candidate has four tools, each of which keeps a core busy.
-enum { AT_ONCE_MOST = 8, CORES_EACH = 4 };
-
-// The next finalists that nothing is known of, as many as the machine has cores for, together.
-static bool check_some(struct run *r, struct task **tasks, size_t *at, size_t count)
-{
-    struct sanitizing *under_way[AT_ONCE_MOST];
-    struct task *whose[AT_ONCE_MOST];
-    size_t n = 0, most = r->pool.compiler_count / CORES_EACH;
-    most = most < 1 ? 1 : most > AT_ONCE_MOST ? AT_ONCE_MOST : most;
-    json_t *request = job_setup_for_gpu(&r->setup);
-    for (; *at < count && n < most; ++*at) {
-        struct task *t = tasks[*at];
-        json_t *known = known_document(r, t);
-        if (known) {
-            judge(r, t, known);
-            json_decref(known);
-            continue;
-        }
-        whose[n] = t;
-        under_way[n++] = sanitizer_begin(r->sanitizer, r->job, request, t->text, t->compiled.cubin, t->problems);
-    }
-    for (size_t i = 0; i < n; i++) {
-        json_t *document = sanitizer_end(under_way[i]);
-        keep_document(r, whose[i], document);
-        judge(r, whose[i], document);
-        json_decref(document);
-    }
-    json_decref(request);
-    return *at < count;
-}
-
-// All that are sent: whoever falls out in the race is followed by one of them.
-void run_final_sanitize(struct run *r, size_t gpu)
+static struct task *find_finalist(struct run *r, int64_t trial)
 {
     struct task_queue *queue = &r->policy.queue;
-    size_t count = 0, at = 0;
-    r->final_condemned = 0;
-    if (r->pool.replay || !r->job->verify.enabled || !r->job->verify.sanitize || !find_sanitizer(r, gpu)) return;
-    struct task **finalists = memory_new(queue->count + 1, sizeof *finalists); // the queue changes when one is dropped
     for (size_t i = 0; i < queue->count; i++) {
         struct task *t = (struct task *)queue->tasks[i];
-        if (t->queued.state == TASK_FINAL) finalists[count++] = t;
+        if (t->trial == trial && t->queued.purpose == TASK_FINALIST) return t;
     }
-    while (!interrupt_count() && !r->fatal && check_some(r, finalists, &at, count)) {
+    return NULL;
+}
+
+static json_t *look_at(struct run *r, const struct task *t)
+{
+    json_t *document = known_document(r, t);
+    if (document) return document;
+    json_t *request = job_setup_for_gpu(&r->setup);
+    document =
+        sanitizer_end(sanitizer_begin(r->sanitizer, r->job, request, t->text, t->compiled.cubin, t->problems));
+    json_decref(request);
+    keep_document(r, t, document);
+    return document;
+}
+
+size_t run_final_sanitize(struct run *r, const int64_t *trials, size_t count)
+{
+    size_t before = r->final_condemned;
+    if (r->pool.replay || !r->job->verify.enabled || !r->job->verify.sanitize || !find_sanitizer(r)) return 0;
+    for (size_t i = 0; i < count && !interrupt_count() && !r->fatal; i++) {
+        struct task *t = find_finalist(r, trials[i]);
+        if (!t) continue;
+        json_t *document = look_at(r, t);
+        judge(r, t, document);
+        json_decref(document);
     }
-    free(finalists);
+    return r->final_condemned - before;
 }

@@ -103,7 +103,7 @@ struct run {
     } final_blamed;
     struct sanitizer *sanitizer; // NULL: none, or not yet looked for
     bool sanitizer_sought;
-    size_t final_condemned; // finalists that were out before the final's request was sent
+    size_t final_condemned; // winners of the final that compute-sanitizer refused
     bool final_failed;
     bool fatal; // `failure` says why the run ends
     int fatal_status;
@@ -161,9 +161,9 @@ void run_final_send(struct run *, size_t gpu);
 // nobody stands, but there may be others. OPEN: the rounds do not say who wins; other rounds might.
 enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_OPEN, FINAL_FAILED };
 enum final_outcome run_final_finish(struct run *);
-// final_sanitize.c: the finalists under compute-sanitizer. One that does not stand gets a verdict and is no longer a
-// finalist. What was found is a document of the trial (sanitize.h).
-void run_final_sanitize(struct run *, size_t gpu);
+// final_sanitize.c: those that won the final under compute-sanitizer, before they are called winners. One that does not
+// stand gets a verdict; returns how many do not. What was found is a document of the trial (sanitize.h).
+size_t run_final_sanitize(struct run *, const int64_t *trials, size_t count);
 // final_processes.c: the processes that share its rounds. After an answer, whether there is another process to come,
 // which is then on its way, or the answer is now that of all of them.
 bool run_final_goes_on(struct run *);
