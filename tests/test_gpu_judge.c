@@ -172,6 +172,7 @@ static void what_only_a_sanitizer_sees_is_seen(void **state)
     e2e_remove(folder);
 }
 
+// The one that is right copies through scratch, so that the wrong ones are faster and win first.
 static void a_finalist_with_a_hidden_mistake_does_not_win(void **state)
 {
     NEEDS_GPU();
@@ -182,9 +183,11 @@ static void a_finalist_with_a_hidden_mistake_does_not_win(void **state)
     }
     struct outcome_of_command r =
         e2e_run(folder,
-                REAL_TOOL "$BIN/sweetspot tune tests/hostile/sanitized.cfg --store %s/s.db --cache %s/cache -q "
-                          "--no-counters && $BIN/sweetspot compare tests/hostile/sanitized.cfg --store %s/s.db",
-                folder, folder, folder);
+                REAL_TOOL
+                "cp tests/hostile/*.cu %s && sed '/CASE/,/;/s/\\[.*/[/; s/\"plain\", //; s/\"reads_far.*race\", //' "
+                "tests/hostile/sanitized.cfg >%s/sanitized.cfg && $BIN/sweetspot tune %s/sanitized.cfg --store %s/s.db "
+                "--cache %s/cache -q --no-counters && $BIN/sweetspot compare %s/sanitized.cfg --store %s/s.db",
+                folder, folder, folder, folder, folder, folder, folder);
     if (r.status) fail_msg("%s%s", r.out, r.err);
     e2e_expect(r.err, "is out of the final: out_of_bounds: compute-sanitizer's memcheck");
     e2e_expect(r.err, "is out of the final: wrong: compute-sanitizer's initcheck");
