@@ -228,7 +228,7 @@ static void trust_follows_what_is_measured(void **state)
     struct prior *right = make_prior(r, ANOTHER_DEVICE, 1, &err), *wrong = make_prior(r, TURNED_ROUND, 1, &err);
     const struct prior *both[] = {right, wrong};
     struct trust trust;
-    enum { ROWS = 15 };
+    enum { ROWS = 25 };
     float features[ROWS * 2];
     double excesses[ROWS];
     struct random rng;
