@@ -228,26 +228,34 @@ static void trust_follows_what_is_measured(void **state)
     struct prior *right = make_prior(r, ANOTHER_DEVICE, 1, &err), *wrong = make_prior(r, TURNED_ROUND, 1, &err);
     const struct prior *both[] = {right, wrong};
     struct trust trust;
-    enum { ROWS = 25 };
+    enum { ROWS = 15, DRAWS = 20 };
     float features[ROWS * 2];
-    double excesses[ROWS];
+    double excesses[ROWS], mean[3] = {0, 0, 0}; // over the draws: the weights of both, and `none`
+    double alone[2] = {0, 0};                          // of the wrong one by itself: its weight, and `none`
     struct random rng;
     random_seed(&rng, 3);
-    trust_init(&trust, both, 2);
-    assert_true(trust.none < 0.7 && trust.none >= 0.5);
-    for (size_t i = 0; i < ROWS; i++) {
-        size_t trial = random_below(&rng, r->trial_count);
-        trust_features(&trust, r->configs + trial * r->parameter_count, features + 2 * i);
-        double time = r->trials[trial].objective;
-        excesses[i] = i == 4 ? (double)NAN : isnan(time) ? 1 : excess_of(time, r->trials[r->best].objective);
+    for (int draw = 0; draw < DRAWS; draw++) {
+        trust_init(&trust, both, 2);
+        assert_true(trust.none < 0.7 && trust.none >= 0.5);
+        for (size_t i = 0; i < ROWS; i++) {
+            size_t trial = random_below(&rng, r->trial_count);
+            trust_features(&trust, r->configs + trial * r->parameter_count, features + 2 * i);
+            double time = r->trials[trial].objective;
+            excesses[i] = i == 4 ? (double)NAN : isnan(time) ? 1 : excess_of(time, r->trials[r->best].objective);
+        }
+        trust_learn(&trust, features, excesses, ROWS);
+        mean[0] += trust.weights[0] / DRAWS;
+        mean[1] += trust.weights[1] / DRAWS;
+        mean[2] += trust.none / DRAWS;
+        trust_init(&trust, both + 1, 1);
+        for (size_t i = 0; i < ROWS; i++) features[i] = features[2 * i + 1];
+        trust_learn(&trust, features, excesses, ROWS);
+        alone[0] += trust.weights[0] / DRAWS;
+        alone[1] += trust.none / DRAWS;
     }
-    trust_learn(&trust, features, excesses, ROWS);
-    if (trust.weights[0] < 0.5 || trust.weights[1] > 0.1 || trust.none > 0.2)
-        fail_msg("weights %.2f and %.2f, none %.2f", trust.weights[0], trust.weights[1], trust.none);
-    trust_init(&trust, both + 1, 1);
-    for (size_t i = 0; i < ROWS; i++) features[i] = features[2 * i + 1];
-    trust_learn(&trust, features, excesses, ROWS);
-    assert_true(trust.none > 0.9 && trust.weights[0] == 0);
+    if (mean[0] < 0.4 || mean[1] > 0.1 || mean[2] > 0.35 || alone[0] > 0.05 || alone[1] < 0.85)
+        fail_msg("weights %.3f and %.3f, none %.3f; of the wrong one alone %.3f, none %.3f", mean[0], mean[1], mean[2],
+                 alone[0], alone[1]);
     prior_free(right);
     prior_free(wrong);
 }
