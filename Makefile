@@ -82,7 +82,7 @@ $(BUILD)/%.o: %.c
 $(call objects,$(GPU_SOURCES)) $(BUILD)/tests/test_profile.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)
 $(BUILD)/tuner/compile/nvrtc.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compile/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
-$(patsubst %,$(BUILD)/tests/test_%.o,embed each gpu_header): EXTRA = -DTEST_CUDA_HOME='"$(CUDA_HOME)"'
+$(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header): EXTRA = -DTEST_CUDA_HOME='"$(CUDA_HOME)"'
 # Loops over a pool of candidates are all that a proposal costs: vectorised.
 $(BUILD)/search/gp.o: EXTRA = -O3
 $(BUILD)/tuner/run/embedded.o: kernels/support.cu kernels/ceilings.cu search/fn_arithmetic.h search/fn_selector.h \
@@ -176,7 +176,7 @@ test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 # test-fast.
 SLOW_TESTS := \
   $(addprefix $(BIN)/,test_compile test_emulation test_tune test_profile test_judge test_suite test_replay_run \
-    test_strategies test_final_statistics test_own_kernels)
+    test_strategies test_final_statistics test_own_kernels test_examples)
 # Those of the others that take longest, first as well, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
 # A GPU is not shared between test programs.
@@ -250,7 +250,7 @@ demo: setup
 .PHONY: format
 format:
 	@clang-format -i $(wildcard tuner/*/*.[ch] search/*.[ch] kernels/*.[ch] kernels/*.cu tests/*.[ch] tests/*/*.[ch] \
-	  tests/*/*.cpp tests/*/*.cu examples/*.cu)
+	  tests/*/*.cpp tests/*/*.cu examples/*.[ch] examples/*.cu examples/cmake/*.c)
 
 .PHONY: clean
 clean:

@@ -1,9 +1,9 @@
-/* The measured binary of a tuned kernel, launched from plain C with the driver API: no nvcc. In the project's root, with
- * CUDA_HOME the toolkit's folder:
+/* The measured binary of a tuned kernel, launched from plain C with the driver API: no nvcc. In the project's root,
+ * with CUDA_HOME the toolkit's folder:
  *
  *     sweetspot tune configs/sgemm_2048.cfg
  *     sweetspot header configs/sgemm_2048.cfg --embed
- *     gcc -std=c99 -Iout/include -I$CUDA_HOME/include examples/driver_embedded.c \
+ *     gcc -std=c99 -Iout/include -isystem $CUDA_HOME/include examples/driver_embedded.c \
  *       out/include/sgemm_2048_best_binary.c -L$CUDA_HOME/lib64/stubs -lcuda -o out/driver_embedded
  *     out/driver_embedded
  */

@@ -80,6 +80,8 @@ def load(driver, cubin, entry):
 
 def launch(driver, function, shape, stream, arguments):
     """arguments: ctypes values, in the order that the header's first comment lists."""
+    if shape.cooperative or max(shape.cluster) > 1:
+        raise NotImplementedError("cooperative launches and clusters need cuLaunchKernelEx")
     dynamic_shared_bytes = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     driver.cuFuncSetAttribute(function, dynamic_shared_bytes, ctypes.c_int(shape.shared_bytes))
     places = (ctypes.c_void_p * len(arguments))(*[ctypes.addressof(a) for a in arguments])

@@ -44,8 +44,8 @@ static void times(const float *A, int m, int n, const double *x, double *y)
     }
 }
 
-/* Whether C = A*B: C*x and A*(B*x) are the same for a vector x of random numbers from 1 to 1000. Every element of C takes
- * part, and one that is wrong changes the result; that costs O(n^2) steps rather than O(n^3). */
+/* Whether C = A*B: C*x and A*(B*x) are the same for a vector x of random numbers from 1 to 1000. Every element of C
+ * takes part, and one that is wrong changes the result; that costs O(n^2) steps rather than O(n^3). */
 static int is_product(const float *A, const float *B, const float *C, int m, int n, int k)
 {
     double *x = (double *)malloc(sizeof *x * (size_t)n), *Bx = (double *)malloc(sizeof *x * (size_t)k),

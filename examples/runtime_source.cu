@@ -1,10 +1,10 @@
-// A tuned kernel by the source way: the template is compiled with the header's parameters and options, and launched with
-// the runtime API. In the project's root:
+// A tuned kernel by the source way: the template is compiled with the header's parameters and options, and launched
+// with the runtime API. In the project's root:
 //
 //     sweetspot tune configs/sgemm_2048.cfg
 //     sweetspot header configs/sgemm_2048.cfg
-//     nvcc $(sed -n 's/^#define SGEMM_2048_OPTIONS_NVCC "\(.*\)"/\1/p' out/include/sgemm_2048_best.h) \
-//       -Iout/include -Itemplates examples/runtime_source.cu -o out/runtime_source
+//     OPTIONS=$(sed -n 's/^#define SGEMM_2048_OPTIONS_NVCC "\(.*\)"/\1/p' out/include/sgemm_2048_best.h)
+//     nvcc $OPTIONS -Iout/include -Itemplates examples/runtime_source.cu -o out/runtime_source
 //     out/runtime_source
 #include "product.h"
 

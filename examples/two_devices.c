@@ -1,12 +1,12 @@
 /* One program for two kinds of GPU: its header has a section and a measured binary for each, and loading takes the one
- * for the current device, or the nearest that it can run. Tune on both machines, here into one.db and two.db; the second
- * header is merged into the first. In the project's root, with CUDA_HOME the toolkit's folder:
+ * for the current device, or the nearest that it can run. Tune on both machines, here into one.db and two.db; the
+ * second header is merged into the first. In the project's root, with CUDA_HOME the toolkit's folder:
  *
  *     sweetspot tune configs/sgemm_2048.cfg --store out/one.db
  *     sweetspot tune configs/sgemm_2048.cfg --store out/two.db
  *     sweetspot header configs/sgemm_2048.cfg --store out/one.db --embed
  *     sweetspot header configs/sgemm_2048.cfg --store out/two.db --embed
- *     gcc -std=c99 -Iout/include -I$CUDA_HOME/include examples/two_devices.c \
+ *     gcc -std=c99 -Iout/include -isystem $CUDA_HOME/include examples/two_devices.c \
  *       out/include/sgemm_2048_best_binary.c -L$CUDA_HOME/lib64 -lcudart_static -ldl -lrt -lpthread -o out/two_devices
  *     out/two_devices
  *

@@ -5,8 +5,8 @@
 //     sweetspot tune configs/example.cfg
 //     sweetspot header configs/sgemm_2048.cfg
 //     sweetspot header configs/example.cfg
-//     nvcc $(sed -n 's/^#define SGEMM_2048_OPTIONS_NVCC "\(.*\)"/\1/p' out/include/sgemm_2048_best.h) \
-//       -Iout/include -Itemplates examples/two_jobs.cu -o out/two_jobs
+//     OPTIONS=$(sed -n 's/^#define SGEMM_2048_OPTIONS_NVCC "\(.*\)"/\1/p' out/include/sgemm_2048_best.h)
+//     nvcc $OPTIONS -Iout/include -Itemplates examples/two_jobs.cu -o out/two_jobs
 //     out/two_jobs
 //
 // A unit has one set of options: where two jobs' differ, give each a unit of its own.
@@ -48,7 +48,7 @@ static void add(long long n, float a, const float *x, float *y)
 {
     const struct example_launch_shape g = example_geometry(n);
     axpy<<<dim3(g.grid[0], g.grid[1], g.grid[2]), dim3(g.block[0], g.block[1], g.block[2]), g.shared_bytes>>>(n, a, x,
-                                                                                                            y);
+                                                                                                              y);
     MUST(cudaGetLastError());
 }
 
