@@ -397,6 +397,8 @@ static void a_file_that_is_no_header_of_this_job_is_left_alone(void **state)
         {"/* sweetspot-section {\"version\":2,\"job\":\"mini-gemm\",\"device\":\"X\",\"sizes\":[\"M\"]} */\n",
          "other problem sizes"},
         {"/* sweetspot-section {\"version\":9} */\n", "version 9"},
+        {"/* sweetspot-section {\"version\":1,\"job\":\"mini-gemm\",\"device\":\"X\",\"sizes\":[\"M\",\"N\"]} */\n",
+         "a section of version 1, this sweetspot writes version 2"},
         {"/* sweetspot-section {\"version\": */\n", "mini_best.h:1: not JSON"},
     };
     finished_trials(&job, "NVIDIA H200", "sm_90a");
