@@ -128,6 +128,8 @@ PREFIX ?= /usr/local
 ROOT = $(DESTDIR)$(PREFIX)
 SHARE = $(ROOT)/share
 DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
+# As they lie here, so that they find each other.
+DOCUMENTS := LICENSE $(wildcard *.md docs/*.md) $(shell find examples -type f)
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
   $(SHARE)/fish/vendor_completions.d/sweetspot.fish
 FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(BIN)/sweetspot --version | sed 's/.* //')|"
@@ -141,7 +143,7 @@ install: all
 	@install -m 755 $(filter-out %/sweetspot,$(PROGRAMS)) $(ROOT)/libexec/sweetspot
 	@for file in $(DATA); do install -m 644 $$file $(SHARE)/sweetspot/$$file || exit 1; done
 	@install -m 644 docs/sweetspot.1 $(SHARE)/man/man1
-	@install -m 644 README.md LICENSE docs/judge.md $(SHARE)/doc/sweetspot
+	@for file in $(DOCUMENTS); do install -D -m 644 $$file $(SHARE)/doc/sweetspot/$$file || exit 1; done
 	@install -m 644 $(wildcard docs/cmake/*.cmake) $(SHARE)/cmake/sweetspot
 	@$(FILL) docs/cmake/sweetspotConfigVersion.cmake.in >$(SHARE)/cmake/sweetspot/sweetspotConfigVersion.cmake
 	@$(FILL) docs/sweetspot.pc.in >$(SHARE)/pkgconfig/sweetspot.pc

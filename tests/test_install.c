@@ -62,7 +62,8 @@ static void everything_is_where_others_look_for_it(void **state)
                                         "share/sweetspot/configs/sgemm.inc",
                                         "share/sweetspot/configs/suite/fp32_129.cfg",
                                         "share/man/man1/sweetspot.1",
-                                        "share/doc/sweetspot/judge.md",
+                                        "share/doc/sweetspot/docs/header.md",
+                                        "share/doc/sweetspot/examples/driver_embedded.c",
                                         "share/bash-completion/completions/sweetspot",
                                         "share/zsh/site-functions/_sweetspot",
                                         "share/fish/vendor_completions.d/sweetspot.fish",
@@ -80,6 +81,20 @@ static void everything_is_where_others_look_for_it(void **state)
                 "../bin/sweetspot completion fish | cmp - fish/vendor_completions.d/sweetspot.fish",
                 prefix);
     if (r.status) fail_msg("%s%s", r.out, r.err);
+    e2e_done(&r);
+}
+
+static void the_documents_find_each_other(void **state)
+{
+    (void)state;
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd %s/share/doc/sweetspot; for file in *.md docs/*.md; do grep -o ']([^)]*)' $file | grep -v '://' | "
+                "sed 's/^](//; s/[#)].*//' | while read -r to; do echo $file; test -e $(dirname $file)/$to || echo "
+                "$file: $to >&2; done; done",
+                prefix);
+    e2e_expect(r.out, "README.md\n");
+    assert_string_equal(r.err, "");
     e2e_done(&r);
 }
 
@@ -222,6 +237,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_where_others_look_for_it),
+        cmocka_unit_test(the_documents_find_each_other),
         cmocka_unit_test(pkg_config_knows_it),
         cmocka_unit_test(installed_programs_find_each_other_and_the_jobs),
         cmocka_unit_test(a_jobs_results_are_found_from_any_folder),
