@@ -114,6 +114,23 @@ static void the_examples_are_right(void **state)
     e2e_remove(folder);
 }
 
+static void without_a_binary_for_the_device_nothing_is_launched(void **state)
+{
+    NEEDS_GPU();
+    char *folder = examples_folder("gpu_elsewhere");
+    example_replay(folder, "out/one.db", "NVIDIA Elsewhere", "sm_80");
+    struct outcome_of_command r = e2e_run(folder, "cp %s/out/one.db %s/out/two.db", folder, folder);
+    example_done(&r);
+    r = example_build(folder, "two_devices.c", "");
+    example_done(&r);
+    r = example_run(folder, "two_devices.c", "");
+    e2e_expect(r.out, "device 0: no binary for this device\n");
+    assert_null(strstr(r.out, "right"));
+    assert_int_equal(r.status, 1);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 static void the_script_agrees_with_torch(void **state)
 {
     NEEDS_GPU();
@@ -145,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_embedded_binary_is_launched_and_right),
         cmocka_unit_test(the_examples_are_right),
+        cmocka_unit_test(without_a_binary_for_the_device_nothing_is_launched),
         cmocka_unit_test(the_script_agrees_with_torch),
         cmocka_unit_test(the_program_with_several_kernels_is_right),
     };
