@@ -1,6 +1,6 @@
 # The measured binary of a tuned kernel, launched from Python with the driver API (ctypes) on PyTorch's stream and
-# tensors, and compared with torch.matmul. How it is launched comes from the header, by a few lines of C around it: needs
-# a C compiler (CC) and PyTorch with CUDA. In the project's root:
+# tensors, and compared with torch.matmul. How it is launched comes from the header, by a few lines of C around it.
+# Needs a C compiler (CC) and PyTorch with CUDA. In the project's root:
 #
 #     sweetspot tune configs/sgemm_2048.cfg
 #     sweetspot header configs/sgemm_2048.cfg
@@ -85,7 +85,8 @@ def launch(driver, function, shape, stream, arguments):
     dynamic_shared_bytes = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     driver.cuFuncSetAttribute(function, dynamic_shared_bytes, ctypes.c_int(shape.shared_bytes))
     places = (ctypes.c_void_p * len(arguments))(*[ctypes.addressof(a) for a in arguments])
-    driver.cuLaunchKernel(function, *shape.grid, *shape.block, shape.shared_bytes, ctypes.c_void_p(stream), places, None)
+    driver.cuLaunchKernel(function, *shape.grid, *shape.block, shape.shared_bytes, ctypes.c_void_p(stream), places,
+                          None)
 
 
 def main():
