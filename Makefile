@@ -149,6 +149,7 @@ install: all
 	@$(FILL) docs/sweetspot.pc.in >$(SHARE)/pkgconfig/sweetspot.pc
 	@set -- bash zsh fish; for file in $(COMPLETIONS); do \
 	  $(BIN)/sweetspot completion $$1 >$$file || exit 1; shift; done
+	@chmod 644 $(COMPLETIONS) $(SHARE)/pkgconfig/sweetspot.pc $(SHARE)/cmake/sweetspot/*.cmake # whatever the umask
 
 .PHONY: uninstall
 uninstall:

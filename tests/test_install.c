@@ -13,9 +13,10 @@ static char folder[] = "/tmp/sweetspot-install-XXXXXX", *project, *prefix;
 // The programs are built already; make's own settings are of no concern here.
 static struct outcome_of_command make(const char *target)
 {
-    return e2e_run(folder,
-                   "env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -o all %s BIN=\"$BIN\" PREFIX=/opt/spot DESTDIR=%s",
-                   target, folder);
+    return e2e_run(
+        folder,
+        "umask 077; env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -o all %s BIN=\"$BIN\" PREFIX=/opt/spot DESTDIR=%s",
+        target, folder);
 }
 
 static int setup(void **state)
@@ -82,6 +83,16 @@ static void everything_is_where_others_look_for_it(void **state)
                 prefix);
     if (r.status) fail_msg("%s%s", r.out, r.err);
     e2e_done(&r);
+}
+
+// Installed with a umask that keeps others out.
+static void everybody_can_read_it(void **state)
+{
+    (void)state;
+    struct outcome_of_command r =
+        e2e_run(folder, "find %s/opt ! -perm -004; find %s/opt -type d ! -perm -005", folder, folder);
+    assert_string_equal(r.out, "");
+    expect_done(&r);
 }
 
 static void the_documents_find_each_other(void **state)
@@ -237,6 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_where_others_look_for_it),
+        cmocka_unit_test(everybody_can_read_it),
         cmocka_unit_test(the_documents_find_each_other),
         cmocka_unit_test(pkg_config_knows_it),
         cmocka_unit_test(installed_programs_find_each_other_and_the_jobs),
