@@ -82,7 +82,7 @@ $(BUILD)/%.o: %.c
 $(call objects,$(GPU_SOURCES)) $(BUILD)/tests/test_profile.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)
 $(BUILD)/tuner/compile/nvrtc.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compile/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
-$(patsubst %,$(BUILD)/tests/test_%.o,embed each gpu_header): EXTRA = -DTEST_CUDA_HOME='"$(CUDA_HOME)"'
+$(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header): EXTRA = -DTEST_CUDA_HOME='"$(CUDA_HOME)"'
 # Loops over a pool of candidates are all that a proposal costs: vectorised.
 $(BUILD)/search/gp.o: EXTRA = -O3
 $(BUILD)/tuner/run/embedded.o: kernels/support.cu kernels/ceilings.cu search/fn_arithmetic.h search/fn_selector.h \
@@ -128,6 +128,8 @@ PREFIX ?= /usr/local
 ROOT = $(DESTDIR)$(PREFIX)
 SHARE = $(ROOT)/share
 DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
+# As they lie here, so that they find each other.
+DOCUMENTS := LICENSE $(wildcard *.md docs/*.md) $(shell find examples -type f)
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
   $(SHARE)/fish/vendor_completions.d/sweetspot.fish
 FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(BIN)/sweetspot --version | sed 's/.* //')|"
@@ -141,12 +143,13 @@ install: all
 	@install -m 755 $(filter-out %/sweetspot,$(PROGRAMS)) $(ROOT)/libexec/sweetspot
 	@for file in $(DATA); do install -m 644 $$file $(SHARE)/sweetspot/$$file || exit 1; done
 	@install -m 644 docs/sweetspot.1 $(SHARE)/man/man1
-	@install -m 644 README.md LICENSE docs/judge.md $(SHARE)/doc/sweetspot
+	@for file in $(DOCUMENTS); do install -D -m 644 $$file $(SHARE)/doc/sweetspot/$$file || exit 1; done
 	@install -m 644 $(wildcard docs/cmake/*.cmake) $(SHARE)/cmake/sweetspot
 	@$(FILL) docs/cmake/sweetspotConfigVersion.cmake.in >$(SHARE)/cmake/sweetspot/sweetspotConfigVersion.cmake
 	@$(FILL) docs/sweetspot.pc.in >$(SHARE)/pkgconfig/sweetspot.pc
 	@set -- bash zsh fish; for file in $(COMPLETIONS); do \
 	  $(BIN)/sweetspot completion $$1 >$$file || exit 1; shift; done
+	@chmod 644 $(COMPLETIONS) $(SHARE)/pkgconfig/sweetspot.pc $(SHARE)/cmake/sweetspot/*.cmake # whatever the umask
 
 .PHONY: uninstall
 uninstall:
@@ -176,7 +179,7 @@ test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 # test-fast.
 SLOW_TESTS := \
   $(addprefix $(BIN)/,test_compile test_emulation test_tune test_profile test_judge test_suite test_replay_run \
-    test_strategies test_final_statistics test_own_kernels)
+    test_strategies test_final_statistics test_own_kernels test_examples)
 # Those of the others that take longest, first as well, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
 # A GPU is not shared between test programs.
@@ -250,7 +253,7 @@ demo: setup
 .PHONY: format
 format:
 	@clang-format -i $(wildcard tuner/*/*.[ch] search/*.[ch] kernels/*.[ch] kernels/*.cu tests/*.[ch] tests/*/*.[ch] \
-	  tests/*/*.cpp tests/*/*.cu examples/*.cu)
+	  tests/*/*.cpp tests/*/*.cu examples/*.[ch] examples/*.cu examples/cmake/*.c)
 
 .PHONY: clean
 clean:

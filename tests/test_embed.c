@@ -277,6 +277,63 @@ static void what_cannot_be_embedded_is_refused(void **state)
     free(alone);
 }
 
+// The header's command with some options, its status, and what it says.
+static void expect(int status, const char *message, const char *one, const char *value, const char *other)
+{
+    char *err;
+    int found = finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, one,
+                             value ? value : other, value ? other : NULL);
+    if (found != status) fail_msg("%s %s %s: status %d: %s", one, value ? value : "", other ? other : "", found, err);
+    assert_contains(err, message);
+    free(err);
+}
+
+static void a_file_that_cannot_be_written_is_an_error(void **state)
+{
+    (void)state;
+    tune_and_embed();
+    char *below = text_format("%s/x.h", job.job), *folder = text_format("%s/taken", job.folder),
+         *beside = text_format("%s/taken_binary.c", job.folder), *header = text_format("%s/taken.h", job.folder);
+    assert_int_equal(mkdir(folder, 0777), 0);
+    assert_int_equal(mkdir(beside, 0777), 0);
+    expect(3, "Not a directory", "-o", below, NULL);
+    expect(3, "Not a directory", "-o", below, "--embed");
+    expect(3, "Not a directory", "--cubin", below, NULL);
+    expect(3, "No space left on device", "--cubin", "/dev/full", NULL);
+    expect(3, "Is a directory", "--cubin", folder, NULL);
+    expect(3, "taken_binary.c': Is a directory", "-o", header, "--embed"); // the binary cannot, so the header is not
+    assert_int_equal(access(header, F_OK), -1);
+    char *command = text_format("ls %s | grep -c new-", job.folder);
+    FILE *pipe = popen(command, "r");
+    assert_int_equal(fgetc(pipe), '0'); // and no temporary file
+    pclose(pipe);
+    free(command);
+    free(header);
+    free(beside);
+    free(folder);
+    free(below);
+}
+
+static void what_cannot_be_done_at_once_is_refused(void **state)
+{
+    (void)state;
+    tune_and_embed();
+    char *alone = text_format("%s/winner.cubin", job.folder);
+    expect(2, "--cubin writes no header, and cannot be given with --embed", "--cubin", alone, "--embed");
+    expect(2, "--cubin writes no header, and cannot be given with --force", "--cubin", alone, "--force");
+    expect(2, "--hash writes no header, and cannot be given with --check", "--check", job.header, "--hash");
+    expect(2, "--hash writes no header, and cannot be given with --output", "--output", job.header, "--hash");
+    expect(2, "two files, which '/dev/null' cannot hold", "-o", "/dev/null", "--embed");
+    assert_int_equal(access(alone, F_OK), -1);
+    char *out;
+    assert_int_equal(
+        finished_run(cmd_header, &out, NULL, "header", job.job, "--store", job.store, "--cubin", "-", NULL), 0);
+    assert_memory_equal(out, cubin, 10); // and nothing before it
+    assert_int_equal(access("-", F_OK), -1);
+    free(out);
+    free(alone);
+}
+
 // Two devices in one header: each keeps its binary, and the one for the present device is taken.
 static void binaries_of_two_devices_live_in_one_header(void **state)
 {
@@ -387,6 +444,8 @@ int main(void)
         CASE(it_links_with_the_real_libraries),
         CASE(the_bytes_are_those_of_the_store),
         CASE(what_cannot_be_embedded_is_refused),
+        CASE(a_file_that_cannot_be_written_is_an_error),
+        CASE(what_cannot_be_done_at_once_is_refused),
         CASE(binaries_of_two_devices_live_in_one_header),
         cmocka_unit_test(the_final_keeps_the_bytes_that_ran),
     };

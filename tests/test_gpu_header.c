@@ -1,6 +1,7 @@
 // Tests that need a GPU: small jobs are tuned, their winners' binaries embedded, and programs in C, C++ and CUDA launch
 // them through the driver API and the runtime API. The programs (tests/launch/gpu_*.c) compare with the CPU and see
-// that wrong sizes and misaligned addresses are refused.
+// that wrong sizes and misaligned addresses are refused. And the examples are built and run as they say.
+#include "tests/examples.h"
 #include "tests/gpu.h"
 
 static const struct {
@@ -65,10 +66,105 @@ static void an_embedded_binary_is_launched_and_right(void **state)
     e2e_remove(folder);
 }
 
+static void tune(const char *folder, const char *job, const char *store, int evaluations)
+{
+    struct outcome_of_command r = e2e_run(folder,
+                                          "cd %s && $BIN/sweetspot tune configs/%s.cfg --store out/%s.db -q "
+                                          "--no-counters --strategy random -n %d",
+                                          folder, job, store, evaluations);
+    if (r.status) fail_msg("%s: status %d: %.3000s%.3000s", job, r.status, r.out, r.err);
+    e2e_done(&r);
+}
+
+static char *tuned_examples(void)
+{
+    char *folder = examples_folder("gpu_examples");
+    tune(folder, "sgemm_2048", "sgemm_2048", 24);
+    return folder;
+}
+
+static void run_example(const char *folder, const char *example)
+{
+    struct outcome_of_command r = example_build(folder, example, "");
+    if (r.status) fail_msg("%s: status %d: %.3000s%.3000s", example, r.status, r.out, r.err);
+    e2e_done(&r);
+    r = example_run(folder, example, "");
+    if (r.status) fail_msg("%s: status %d: %s%.3000s", example, r.status, r.out, r.err);
+    e2e_expect(r.out, ": right\n");
+    assert_null(strstr(r.out, "Elsewhere"));
+    e2e_done(&r);
+}
+
+static void the_examples_are_right(void **state)
+{
+    NEEDS_GPU();
+    static const char *const embedded[] = {"driver_embedded.c", "two_devices.c"}, *const by_nvcc[] = {
+                                                                                      "runtime_source.cu",
+                                                                                      "runtime_embedded.cu",
+                                                                                      "two_jobs.cu"};
+    char *folder = tuned_examples();
+    example_replay(folder, "out/one.db", "NVIDIA Elsewhere", "sm_80");
+    struct outcome_of_command r = e2e_run(folder, "cp %s/out/sgemm_2048.db %s/out/two.db", folder, folder);
+    example_done(&r);
+    for (size_t i = 0; i < sizeof embedded / sizeof *embedded; i++) run_example(folder, embedded[i]);
+    if (example_have("nvcc")) {
+        tune(folder, "example", "example", 8);
+        for (size_t i = 0; i < sizeof by_nvcc / sizeof *by_nvcc; i++) run_example(folder, by_nvcc[i]);
+    }
+    e2e_remove(folder);
+}
+
+static void without_a_binary_for_the_device_nothing_is_launched(void **state)
+{
+    NEEDS_GPU();
+    char *folder = examples_folder("gpu_elsewhere");
+    example_replay(folder, "out/one.db", "NVIDIA Elsewhere", "sm_80");
+    struct outcome_of_command r = e2e_run(folder, "cp %s/out/one.db %s/out/two.db", folder, folder);
+    example_done(&r);
+    r = example_build(folder, "two_devices.c", "");
+    example_done(&r);
+    r = example_run(folder, "two_devices.c", "");
+    e2e_expect(r.out, "device 0: no binary for this device\n");
+    assert_null(strstr(r.out, "right"));
+    assert_int_equal(r.status, 1);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void the_script_agrees_with_torch(void **state)
+{
+    NEEDS_GPU();
+    if (system("python3 -c 'import torch; assert torch.cuda.is_available()' >/dev/null 2>&1")) skip();
+    char *folder = tuned_examples();
+    run_example(folder, "embedded_cubin.py");
+    e2e_remove(folder);
+}
+
+static void the_program_with_several_kernels_is_right(void **state)
+{
+    NEEDS_GPU();
+    if (!example_have("nvcc")) skip();
+    char *folder = examples_folder("gpu_each");
+    tune(folder, "sgemm_each", "sgemm_each", 40);
+    struct outcome_of_command r = e2e_run(folder,
+                                          "cd %s && $BIN/sweetspot header configs/sgemm_each.cfg && env -u MAKEFLAGS "
+                                          "make -C examples && out/examples/sgemm",
+                                          folder);
+    if (r.status) fail_msg("status %d: %.3000s%.3000s", r.status, r.out, r.err);
+    e2e_expect(r.out, "4096 x 4096 x 4096: kernel ");
+    assert_null(strstr(r.out, "WRONG"));
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_embedded_binary_is_launched_and_right),
+        cmocka_unit_test(the_examples_are_right),
+        cmocka_unit_test(without_a_binary_for_the_device_nothing_is_launched),
+        cmocka_unit_test(the_script_agrees_with_torch),
+        cmocka_unit_test(the_program_with_several_kernels_is_right),
     };
     cmocka_set_test_filter(getenv("TEST_FILTER"));
     return cmocka_run_group_tests(tests, NULL, NULL);

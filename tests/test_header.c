@@ -248,7 +248,8 @@ static void the_header_says_how_the_template_is_built(void **state)
     assert_contains(text, "#define MINI_GEMM_STD \"c++17\"\n");
     assert_contains(text, "#define MINI_GEMM_OPTIONS_NVRTC \"--gpu-architecture=sm_90a -std=c++17 -use_fast_math "
                           "-default-device\"\n");
-    assert_contains(text, "#define MINI_GEMM_OPTIONS_NVCC \"-arch=sm_90a -std=c++17 -use_fast_math\"\n");
+    assert_contains(text, "#define MINI_GEMM_OPTIONS_NVCC \"-gencode=arch=compute_90a,code=sm_90a -std=c++17 "
+                          "-use_fast_math\"\n");
     assert_contains(text, "#define MINI_GEMM_ENTRY \"mini<float, BLOCK_M>\"\n");
     assert_contains(text, "#define MINI_GEMM_ARGUMENTS(X) X(0, buffer, f32, in, x) X(1, buffer, f32, out, y)\n");
     const char *people = strstr(text, "entry mini<float, BLOCK_M>; its arguments"),
@@ -258,20 +259,22 @@ static void the_header_says_how_the_template_is_built(void **state)
     if (system("command -v nvcc >/dev/null 2>&1")) skip();
     char *unit = text_format("%s/unit.cu", job.folder);
     finished_write(unit, "#define MINI_GEMM_DEFINE_PARAMETERS\n#include \"include/mini_best.h\"\n"
-                         "template <class T, int N> __global__ void mini(const T *x, T *y) { y[0] = x[0] * T(N); }\n"
-                         "MINI_GEMM_INSTANTIATE\n");
+                         "template <class T, int N> __global__ void mini(const T *x, T *y)\n{\n"
+                         "#if MINI_GEMM_COMPUTE == 90 && defined(OWN)\n"
+                         "    asm volatile(\"wgmma.fence.sync.aligned;\"); // sm_90a alone has it\n#endif\n"
+                         "    y[0] = x[0] * T(N);\n}\nMINI_GEMM_INSTANTIATE\n");
+    static const char own[] =
+        "-DOWN $(sed -n 's/^#define MINI_GEMM_OPTIONS_NVCC \"\\(.*\\)\"/\\1/p' include/mini_best.h)";
     static const struct {
-        const char *arch, *warning; // arch NULL: the header's options
-    } cases[] = {{NULL, ""},
+        const char *arch, *warning;
+    } cases[] = {{own, ""},
                  {"-arch=sm_80", "this section was tuned for sm_90a and is compiled for sm_80"},
                  {"-arch=sm_90", "this section was tuned for sm_90a and is compiled for sm_90"}};
     for (size_t i = 0; i < 3; i++) {
-        static const char own[] =
-            "$(sed -n 's/^#define MINI_GEMM_OPTIONS_NVCC \"\\(.*\\)\"/\\1/p' include/mini_best.h)";
-        char *command =
-            text_format("cd %s && nvcc %s -cubin unit.cu -o unit.cubin >messages 2>&1 && strings unit.cubin | "
-                        "grep -q '_Z4miniIfLi64EEvPKT_PS0_'",
-                        job.folder, cases[i].arch ? cases[i].arch : own);
+        char *command = text_format("cd %1$s && nvcc %2$s -cubin unit.cu -o unit.cubin >messages 2>&1 && "
+                                    "nvcc %2$s -c unit.cu -o unit.o >>messages 2>&1 && strings unit.cubin | "
+                                    "grep -q '_Z4miniIfLi64EEvPKT_PS0_'",
+                                    job.folder, cases[i].arch);
         if (system(command)) fail_msg("%s", command);
         char *path = text_format("%s/messages", job.folder), *messages = text_read_file(path, NULL);
         if (*cases[i].warning)
@@ -394,6 +397,8 @@ static void a_file_that_is_no_header_of_this_job_is_left_alone(void **state)
         {"/* sweetspot-section {\"version\":2,\"job\":\"mini-gemm\",\"device\":\"X\",\"sizes\":[\"M\"]} */\n",
          "other problem sizes"},
         {"/* sweetspot-section {\"version\":9} */\n", "version 9"},
+        {"/* sweetspot-section {\"version\":1,\"job\":\"mini-gemm\",\"device\":\"X\",\"sizes\":[\"M\",\"N\"]} */\n",
+         "a section of version 1, this sweetspot writes version 2"},
         {"/* sweetspot-section {\"version\": */\n", "mini_best.h:1: not JSON"},
     };
     finished_trials(&job, "NVIDIA H200", "sm_90a");

@@ -13,9 +13,10 @@ static char folder[] = "/tmp/sweetspot-install-XXXXXX", *project, *prefix;
 // The programs are built already; make's own settings are of no concern here.
 static struct outcome_of_command make(const char *target)
 {
-    return e2e_run(folder,
-                   "env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -o all %s BIN=\"$BIN\" PREFIX=/opt/spot DESTDIR=%s",
-                   target, folder);
+    return e2e_run(
+        folder,
+        "umask 077; env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -o all %s BIN=\"$BIN\" PREFIX=/opt/spot DESTDIR=%s",
+        target, folder);
 }
 
 static int setup(void **state)
@@ -62,7 +63,8 @@ static void everything_is_where_others_look_for_it(void **state)
                                         "share/sweetspot/configs/sgemm.inc",
                                         "share/sweetspot/configs/suite/fp32_129.cfg",
                                         "share/man/man1/sweetspot.1",
-                                        "share/doc/sweetspot/judge.md",
+                                        "share/doc/sweetspot/docs/header.md",
+                                        "share/doc/sweetspot/examples/driver_embedded.c",
                                         "share/bash-completion/completions/sweetspot",
                                         "share/zsh/site-functions/_sweetspot",
                                         "share/fish/vendor_completions.d/sweetspot.fish",
@@ -80,6 +82,30 @@ static void everything_is_where_others_look_for_it(void **state)
                 "../bin/sweetspot completion fish | cmp - fish/vendor_completions.d/sweetspot.fish",
                 prefix);
     if (r.status) fail_msg("%s%s", r.out, r.err);
+    e2e_done(&r);
+}
+
+// Installed with a umask that keeps others out.
+static void everybody_can_read_it(void **state)
+{
+    (void)state;
+    struct outcome_of_command r =
+        e2e_run(folder, "find %s/opt ! -perm -004; find %s/opt -type d ! -perm -005", folder, folder);
+    assert_string_equal(r.out, "");
+    expect_done(&r);
+}
+
+static void the_documents_find_each_other(void **state)
+{
+    (void)state;
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd %s/share/doc/sweetspot; for file in *.md docs/*.md; do grep -o ']([^)]*)' $file | grep -v '://' | "
+                "sed 's/^](//; s/[#)].*//' | while read -r to; do echo $file; test -e $(dirname $file)/$to || echo "
+                "$file: $to >&2; done; done",
+                prefix);
+    e2e_expect(r.out, "README.md\n");
+    assert_string_equal(r.err, "");
     e2e_done(&r);
 }
 
@@ -222,6 +248,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_where_others_look_for_it),
+        cmocka_unit_test(everybody_can_read_it),
+        cmocka_unit_test(the_documents_find_each_other),
         cmocka_unit_test(pkg_config_knows_it),
         cmocka_unit_test(installed_programs_find_each_other_and_the_jobs),
         cmocka_unit_test(a_jobs_results_are_found_from_any_folder),

@@ -79,6 +79,22 @@ static void a_reader_that_has_seen_enough_ends_it_without_a_word(void **state)
     }
 }
 
+static void the_first_line_is_had_at_once(void **state)
+{
+    (void)state;
+    static const char *const commands[] = {"header job.cfg -s job.db -o -", "header job.cfg -s job.db -o /dev/stdout",
+                                           "export job.cfg -s job.db -o -"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        struct outcome_of_command r =
+            e2e_run(folder, "cd %s; timeout 20 bash -c '$BIN/sweetspot %s | head -n 1; echo ${PIPESTATUS[0]}'", folder,
+                    commands[i]);
+        const char *rest = strchr(r.out, '\n');
+        if (r.status || !rest || rest == r.out || (strcmp(rest, "\n0\n") != 0 && strcmp(rest, "\n141\n") != 0))
+            fail_msg("%s: status %d: %s%s", commands[i], r.status, r.out, r.err);
+        e2e_done(&r);
+    }
+}
+
 static void a_full_device_is_an_error(void **state)
 {
     (void)state;
@@ -124,6 +140,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dash_is_standard_output),
         cmocka_unit_test(a_reader_that_has_seen_enough_ends_it_without_a_word),
+        cmocka_unit_test(the_first_line_is_had_at_once),
         cmocka_unit_test(a_full_device_is_an_error),
         cmocka_unit_test(a_fifo_is_written_into_and_stays_one),
         cmocka_unit_test(a_file_appears_whole_and_a_link_stays_a_link),

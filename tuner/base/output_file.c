@@ -68,6 +68,26 @@ int output_file_close(struct output_file *o, bool good, struct error *err)
     return result;
 }
 
+int output_file_write(const char *path, output_writer *write, void *user, struct error *err)
+{
+    struct output_file out;
+    if (output_file_open(&out, path, err)) return -1;
+    if (out.fd < 0) return write(stdout, user, err); // its errors are told when the program ends
+    int copy = dup(out.fd), result = -1;
+    FILE *file = copy < 0 ? NULL : fdopen(copy, "w");
+    if (file) {
+        result = write(file, user, err);
+        if (!result && (ferror(file) || fflush(file))) result = cannot_write(path, err);
+        if (fclose(file) && !result) result = cannot_write(path, err);
+    } else {
+        cannot_write(path, err);
+        if (copy >= 0) close(copy);
+    }
+    struct error why = {""};
+    if (output_file_close(&out, !result, &why) && !result) result = error_set(err, "%s", why.message);
+    return result;
+}
+
 bool output_stdout_closed(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};

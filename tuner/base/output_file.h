@@ -4,6 +4,7 @@
 #define SWEETSPOT_OUTPUT_FILE_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "tuner/base/error.h"
 
@@ -22,6 +23,11 @@ bool output_is_stream(const char *path);
 int output_file_open(struct output_file *, const char *path, struct error *);
 // `good`: the file takes its name, after fsync; otherwise it is removed. -1 with a message when that fails.
 int output_file_close(struct output_file *, bool good, struct error *);
+
+// Opens, has `write` write, and closes. What `write` returns where that is not 0 (the file is then as it was), or -1
+// when it cannot be written, with a message.
+typedef int output_writer(FILE *, void *user, struct error *);
+int output_file_write(const char *path, output_writer *write, void *user, struct error *);
 
 // Whether whoever read standard output has closed it, as `head` does when it has seen enough.
 bool output_stdout_closed(void);

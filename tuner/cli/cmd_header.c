@@ -211,7 +211,7 @@ static int write_cubin(struct session *session, const char *path)
     } else if (!status) {
         int failed = header_cubin_write(path, session->store, winner, &err);
         if (failed) status = session_complain(failed == BINARY_MISSING ? EXIT_NOTHING : EXIT_ENVIRONMENT, &err);
-        if (!failed) printf("%s\n", path);
+        if (!failed && !output_is_stdout(path)) printf("%s\n", path);
     }
     final_release(&final);
     return status;
@@ -256,6 +256,30 @@ out:
     return status;
 }
 
+// What cannot be done at once is refused: nothing that was asked for is left out.
+static int refuse_combination(const struct header_options *o)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } alone[] = {{"--hash", o->hash}, {"--check", o->check}, {"--cubin", o->cubin}},
+      writing[] = {{"--output", o->output}, {"--embed", o->embed}, {"--force", o->force}};
+    for (size_t i = 0; i < 3; i++) {
+        const char *other = NULL;
+        for (size_t k = 0; k < 3; k++) {
+            if (writing[k].given) other = writing[k].name;
+            if (k > i && alone[k].given) other = alone[k].name;
+        }
+        if (!alone[i].given || !other) continue;
+        fprintf(stderr, "sweetspot: %s writes no header, and cannot be given with %s\n", alone[i].name, other);
+        return EXIT_USAGE;
+    }
+    if (!o->embed || !o->output || !output_is_stream(o->output)) return 0;
+    fprintf(stderr, "sweetspot: --embed writes two files, which '%s' cannot hold: give --output the name of a file\n",
+            o->output);
+    return EXIT_USAGE;
+}
+
 int cmd_header(int argc, char **argv)
 {
     struct header_options o = {0};
@@ -280,7 +304,7 @@ int cmd_header(int argc, char **argv)
         {.name = "cubin",
          .string = &o.cubin,
          .shown = "FILE",
-         .help = "only write the winner's binary, as it was measured, into FILE"},
+         .help = "only write the winner's binary, as it was measured, into FILE; -: standard output"},
         {.name = "force", .flag = &o.force, .help = "write over a file that is not a header of this job"},
         OPTION_END,
     };
@@ -293,16 +317,13 @@ int cmd_header(int argc, char **argv)
                                argc, argv);
     if (status >= 0) return status;
     struct session session = {0};
+    status = refuse_combination(&o);
+    if (status) return status;
     if (o.hash || o.check) {
         status = session_load_job(o.job, &session.job);
         if (!status) status = o.hash ? print_hash(session.job) : check_header(session.job, o.check);
         session_close(&session);
         return status;
-    }
-    if (o.embed && o.output && !strcmp(o.output, "-")) {
-        fprintf(stderr,
-                "sweetspot: --embed writes two files, which standard output cannot hold: give --output a name\n");
-        return EXIT_USAGE;
     }
     status = session_open(&session, o.job, o.store);
     if (!status && o.cubin) {

@@ -3,9 +3,9 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tuner/base/output_file.h"
 #include "tuner/base/text.h"
@@ -98,29 +98,13 @@ int header_merge(json_t *sections, const json_t *fresh, struct error *err)
     return 0;
 }
 
-// Renders into the file. HEADER_COLLISION, or -1 when it cannot be written.
-static int render_into(FILE *file, const char *path, const json_t *sections, struct error *err)
+static int render_into(FILE *file, void *sections, struct error *err)
 {
-    if (header_render(file, sections, err)) return HEADER_COLLISION;
-    return ferror(file) || fflush(file) ? error_set(err, "cannot write '%s': %s", path, strerror(errno)) : 0;
+    return header_render(file, sections, err) ? HEADER_COLLISION : 0;
 }
 
 int header_write(const char *path, const json_t *sections, struct error *err)
 {
-    struct output_file out;
     if (!output_is_stream(path) && header_make_folders(path, err)) return -1;
-    if (output_file_open(&out, path, err)) return -1;
-    if (out.fd < 0) return header_render(stdout, sections, err) ? HEADER_COLLISION : 0;
-    int copy = dup(out.fd), result;
-    FILE *file = copy < 0 ? NULL : fdopen(copy, "w");
-    if (file) {
-        result = render_into(file, path, sections, err);
-        if (fclose(file) && !result) result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
-    } else {
-        result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
-        if (copy >= 0) close(copy);
-    }
-    struct error why = {""};
-    if (output_file_close(&out, !result, &why) && !result) result = error_set(err, "%s", why.message);
-    return result;
+    return output_file_write(path, render_into, (json_t *)(uintptr_t)sections, err);
 }

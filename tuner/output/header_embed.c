@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tuner/base/hash.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/output_file.h"
 #include "tuner/base/text.h"
 #include "tuner/output/header_launch.h"
 #include "tuner/output/header_text.h"
@@ -146,9 +146,15 @@ static void put_array(FILE *f, const char *name, const char *hash, const unsigne
     fputs("};\n\n", f);
 }
 
-static int put_all(FILE *f, const json_t *sections, const struct binary_list *l, struct error *err)
+struct arrays {
+    const json_t *sections;
+    const struct binary_list *binaries;
+};
+
+static int put_all(FILE *f, void *arrays, struct error *err)
 {
-    const json_t *section;
+    const json_t *sections = ((struct arrays *)arrays)->sections, *section;
+    const struct binary_list *l = ((struct arrays *)arrays)->binaries;
     size_t i;
     json_t *seen = json_object();
     char *lower = header_identifier(json_get_string(json_array_get(sections, 0), "job", "kernel"));
@@ -188,45 +194,40 @@ int header_embed_write(const char *header, const json_t *sections, const struct 
                        struct error *err)
 {
     if (!header_embeds(sections)) return 0;
-    char *path = path_of(header), *temporary = text_format("%s.new-%ld", path, (long)getpid());
+    char *path = path_of(header);
     struct binary_list *all = binary_list_new();
-    FILE *file = NULL;
     int result = header_make_folders(path, err);
     if (!result && read_file(all, path, err) && !force) result = -1;
-    if (result) goto out;
-    for (size_t i = 0; i < given->count; i++) {
+    for (size_t i = 0; i < given->count && !result; i++) {
         unsigned char *copy = memory_new(given->list[i].size, 1);
         if (given->list[i].size) memcpy(copy, given->list[i].bytes, given->list[i].size);
         add(all, copy, given->list[i].size);
     }
-    file = fopen(temporary, "we");
-    if (!file) {
-        result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
-        goto out;
-    }
-    result = put_all(file, sections, all, err);
-    int written = !ferror(file) && !fflush(file) && !fsync(fileno(file));
-    if (fclose(file)) written = 0;
-    if (!result && (!written || rename(temporary, path)))
-        result = error_set(err, "cannot write '%s': %s", path, strerror(errno));
-    if (result) unlink(temporary);
-out:
+    if (!result) result = output_file_write(path, put_all, &(struct arrays){sections, all}, err);
     binary_list_free(all);
-    free(temporary);
     free(path);
     return result;
+}
+
+struct bytes {
+    const void *bytes;
+    size_t size;
+};
+
+static int put_bytes(FILE *f, void *user, struct error *err)
+{
+    const struct bytes *b = user;
+    (void)err; // what cannot be written is seen in `f`
+    (void)!fwrite(b->bytes, 1, b->size, f);
+    return 0;
 }
 
 int header_cubin_write(const char *path, struct store *store, int64_t trial, struct error *err)
 {
     char hash[HASH_TEXT_SIZE];
-    const void *bytes;
-    size_t size;
-    int failed = get(store, trial, hash, &bytes, &size, err);
+    struct bytes cubin;
+    int failed = get(store, trial, hash, &cubin.bytes, &cubin.size, err);
     if (failed) return failed;
-    FILE *file = fopen(path, "we");
-    if (!file) return error_set(err, "cannot write '%s': %s", path, strerror(errno));
-    bool written = fwrite(bytes, 1, size, file) == size;
-    if (fclose(file) || !written) return error_set(err, "cannot write '%s': %s", path, strerror(errno));
-    return 0;
+    if (!output_is_stream(path) && header_make_folders(path, err)) return -1;
+    return output_file_write(path, put_bytes, &cubin, err);
 }

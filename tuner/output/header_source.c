@@ -32,8 +32,10 @@ static bool nvrtc_alone(const char *option)
 static void define_options(struct renderer *r, const json_t *section)
 {
     const char *arch = json_get_string(section, "arch", "");
+    // Not nvcc's -arch=sm_90a: nvcc 13.0 then compiles for compute_90 too, where what is special to sm_90a fails.
     char *nvrtc = text_format("--gpu-architecture=%s -std=%s", arch, PROTOCOL_CXX_STANDARD),
-         *nvcc = text_format("-arch=%s -std=%s", arch, PROTOCOL_CXX_STANDARD);
+         *nvcc = text_format("-gencode=arch=compute_%s,code=%s -std=%s", arch + strcspn(arch, "0123456789"), arch,
+                             PROTOCOL_CXX_STANDARD);
     const json_t *option;
     size_t i;
     json_array_foreach(json_object_get(section, "options"), i, option)

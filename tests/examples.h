@@ -1,0 +1,119 @@
+// The programs of examples/, built and run by the very commands that the comments at their tops tell a reader, in a
+// folder that looks like the project's root. The tests say what is tuned there.
+#ifndef SWEETSPOT_TESTS_EXAMPLES_H
+#define SWEETSPOT_TESTS_EXAMPLES_H
+
+#include <stdbool.h>
+
+#include "tests/e2e.h"
+#include "tuner/base/json.h"
+#include "tuner/output/header.h"
+#include "tuner/store/binary.h"
+#include "tuner/store/store.h"
+
+#ifndef TEST_CUDA_HOME
+#define TEST_CUDA_HOME "/usr/local/cuda"
+#endif
+
+static inline void example_done(struct outcome_of_command *r)
+{
+    if (r->status) fail_msg("status %d: %s%s", r->status, r->out, r->err);
+    e2e_done(r);
+}
+
+static inline bool example_have(const char *program)
+{
+    char *command = text_format("command -v %s >/dev/null 2>&1", program);
+    bool found = !system(command);
+    free(command);
+    return found;
+}
+
+// Nothing is tuned there yet.
+static inline char *examples_folder(const char *name)
+{
+    char *folder = e2e_folder(name);
+    struct outcome_of_command r =
+        e2e_run(folder, "cp -r examples templates configs tests/spaces '%1$s' && mkdir '%1$s/out'", folder);
+    if (r.status) fail_msg("%s", r.err);
+    e2e_done(&r);
+    return folder;
+}
+
+// The commands of an example's comment but for those that tune: build.sh, and run.sh with the last.
+#define EXAMPLE_COMMANDS                                                                                      \
+    "export PATH=\"$BIN:$PATH\" CUDA_HOME=" TEST_CUDA_HOME "; cd %1$s && "                                    \
+    "sed -n '/^#\\?include/q; s/^\\(\\/\\/\\| \\*\\|#\\)     //p' examples/%2$s | grep -v '^sweetspot tune' " \
+    ">commands && head -n -1 commands >build.sh && tail -n 1 commands >run.sh && "
+
+// After `prelude`, shell text that may put functions in the compilers' places.
+static inline struct outcome_of_command example_build(const char *folder, const char *example, const char *prelude)
+{
+    return e2e_run(folder,
+                   EXAMPLE_COMMANDS "rm -rf out/include && test -s build.sh && { cat <<'END'; cat build.sh; } "
+                                    ">all.sh && bash -e all.sh\n%3$s\nEND",
+                   folder, example, prelude);
+}
+
+static inline struct outcome_of_command example_run(const char *folder, const char *example, const char *prelude)
+{
+    return e2e_run(folder, EXAMPLE_COMMANDS "%3$s bash -e run.sh", folder, example, prelude);
+}
+
+// Compiles the kernel of a source-way header, as the tuner would, and keeps the binary in its store.
+static inline void example_keep_binary(const char *folder, const char *store_path, const char *header, const char *arch)
+{
+    struct error err = {""};
+    char *path = text_format("%s/%s", folder, header);
+    json_t *sections = header_read(path, &err);
+    if (!sections) fail_msg("%s", err.message);
+    int64_t trial = json_get_integer(json_array_get(sections, 0), "trial", 0);
+    json_decref(sections);
+    free(path);
+    char *unit =
+        text_format("#define SGEMM_2048_DEFINE_PARAMETERS\n#include \"%s\"\n#include \"gemm_simt.cu\"\n", header);
+    e2e_write(folder, "unit.cu", unit);
+    free(unit);
+    e2e_write_json(folder, "request",
+                   json_pack("{s:i, s:s, s:s, s:s, s:[s, s], s:[s], s:s}", "id", 1, "op", "compile", "arch", arch,
+                             "source", "unit.cu", "include", ".", "templates", "entries", "gemm_simt", "cache",
+                             "cache"));
+    struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot-compile <request", folder);
+    json_t *answer = json_parse(r.out, &err);
+    if (!answer || strcmp(json_get_string(answer, "status", ""), "ok") != 0) fail_msg("%s%s", r.out, r.err);
+    e2e_done(&r);
+    size_t size;
+    char *cubin = text_format("%s/%s", folder, json_get_string(answer, "cubin", "")),
+         *bytes = text_read_file(cubin, &size), hash[HASH_TEXT_SIZE];
+    assert_non_null(bytes);
+    struct store *store;
+    struct environment environment;
+    path = text_format("%s/%s", folder, store_path);
+    if (store_open(&store, path, false, &err) || store_last_environment(store, &environment, &err) ||
+        store_put_blob(store, bytes, size, hash, &err) || store_set_trial_blob(store, trial, BINARY_BLOB, hash, &err))
+        fail_msg("%s", err.message);
+    char *document =
+        text_format("{\"hash\":\"%s\",\"bytes\":%zu,\"symbols\":{\"gemm_simt\":\"gemm_simt\"}}", hash, size);
+    assert_int_equal(store_put_trial_document(store, trial, BINARY_DOCUMENT, document, &err), 0);
+    store_close(store);
+    free(document);
+    free(path);
+    free(bytes);
+    free(cubin);
+    json_decref(answer);
+}
+
+// configs/sgemm_2048.cfg on the demo's recording, as if it had been made on this device; and a binary for it.
+static inline void example_replay(const char *folder, const char *store, const char *device, const char *arch)
+{
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd %s && gzip -dc spaces/sgemm_2048_h200.json.gz | sed 's/\"NVIDIA H200\"/\"%s\"/; s/sm_90a/%s/g' "
+                ">space.json && $BIN/sweetspot tune configs/sgemm_2048.cfg --device replay:space.json -n 20 -q "
+                "--store %s && rm -rf plain && $BIN/sweetspot header configs/sgemm_2048.cfg --store %s -o plain/h.h",
+                folder, device, arch, store, store);
+    example_done(&r);
+    example_keep_binary(folder, store, "plain/h.h", arch);
+}
+
+#endif

@@ -1,0 +1,236 @@
+// The examples are built by their own instructions, as strictly as compilers can be told to, and run as far as they
+// come without a GPU. Headers are those of replayed runs; the binaries in them are compiled here. One program with
+// binaries for two devices runs on devices that tests/launch/fake_gpus.c stands in for. Results are checked on a GPU by
+// test_gpu_header.
+#include "tests/examples.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+static char *folder;
+
+// One parameter of a job, and the values that are left of it.
+struct part {
+    const char *name, *values; // as JSON, which a job file's list is too
+};
+
+// Cuts a job's space down to these values, and tunes on a recording of it: problems and trials are JSON, the columns
+// those of the parameters, then status, time and samples.
+static void tune_part(const char *job, const struct part *parts, const char *problems, const char *trials)
+{
+    char *cut = text_copy(""), *parameters = text_copy(""), *columns = text_copy("");
+    for (const struct part *p = parts; p->name; p++) {
+        char *longer =
+            text_format("%s/name = \"%s\"/s/\\(values\\|unroll\\) = \\[[^]]*\\]/\\1 = %s/\n", cut, p->name, p->values);
+        free(cut);
+        cut = longer;
+        longer = text_format("%s%s{\"name\":\"%s\",\"kind\":\"%s\",\"values\":%s}", parameters, *parameters ? "," : "",
+                             p->name,
+                             !strncmp(p->name, "UNROLL", 6) ? "unroll"
+                             : strchr(p->values, '"')       ? "string"
+                                                            : "int",
+                             p->values);
+        free(parameters);
+        parameters = longer;
+        longer = text_format("%s\"%s\",", columns, p->name);
+        free(columns);
+        columns = longer;
+    }
+    char *recording = text_format("{\"format\":\"sweetspot-space\",\"version\":1,\"job\":\"%s\",\"device\":{\"name\":"
+                                  "\"NVIDIA H200\",\"arch\":\"sm_90a\",\"sm_count\":132,\"max_shared\":232448},"
+                                  "\"problems\":%s,\"parameters\":[%s],\"columns\":[%s\"status\",\"time\","
+                                  "\"samples\"],\"trials\":%s}",
+                                  job, problems, parameters, columns, trials);
+    e2e_write(folder, "cut.sed", cut);
+    e2e_write(folder, "part.json", recording);
+    struct outcome_of_command r = e2e_run(folder,
+                                          "cd %1$s && sed -i -f cut.sed configs/%2$s.cfg && $BIN/sweetspot tune "
+                                          "configs/%2$s.cfg --device replay:part.json --strategy exhaustive -q",
+                                          folder, job);
+    example_done(&r);
+    free(recording);
+    free(columns);
+    free(parameters);
+    free(cut);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    folder = examples_folder("examples");
+    example_replay(folder, "out/one.db", "NVIDIA A100", "sm_80");
+    example_replay(folder, "out/two.db", "NVIDIA H200", "sm_90a");
+    struct outcome_of_command r = e2e_run(folder, "cp %s/out/two.db %s/out/sgemm_2048.db", folder, folder);
+    example_done(&r);
+    static const struct part parts[] = {
+        {"BLOCK_SIZE", "[256]"}, {"VECTOR", "[4]"}, {"UNROLL", "[0]"}, {"GRID", "[\"once\"]"}, {0}};
+    tune_part("example", parts, "[{\"name\":\"N=16777216\",\"sizes\":{\"N\":16777216}}]",
+              "[[256,4,0,\"once\",\"ok\",4.6e-5,[4.6e-5,4.6e-5,4.6e-5]]]");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    e2e_remove(folder);
+    return 0;
+}
+
+// gcc is what a comment says.
+#define STRICT "-pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror"
+static const char gcc[] = "gcc() { command gcc " STRICT " \"$@\"; }",
+                  clang[] = "gcc() { command clang " STRICT " \"$@\"; }",
+                  gxx[] = "gcc() { command g++ -x c++ " STRICT " \"${@/-std=c99/-std=c++11}\"; }",
+                  nvcc_for_c[] = "gcc() { command nvcc -x cu -Werror all-warnings -Xcompiler -Wall,-Wextra "
+                                 "\"${@/-std=c99/-std=c++17}\"; }",
+                  nvcc[] = "nvcc() { command nvcc -Werror all-warnings -Xcompiler -Wall,-Wextra \"$@\"; }";
+
+static const struct {
+    const char *file, *compiler, *prelude;
+    const char *says; // without a GPU, on stderr
+} programs[] = {
+    {"runtime_source.cu", "nvcc", nvcc, "cudaMallocManaged"},
+    {"runtime_embedded.cu", "nvcc", nvcc, "cudaMallocManaged"},
+    {"two_jobs.cu", "nvcc", nvcc, "cudaMallocManaged"},
+    {"driver_embedded.c", "gcc", gcc, "cuInit(0): status "},
+    {"driver_embedded.c", "g++", gxx, "cuInit(0): status "},
+    {"driver_embedded.c", "clang", clang, "cuInit(0): status "},
+    {"driver_embedded.c", "nvcc", nvcc_for_c, "cuInit(0): status "},
+    {"two_devices.c", "gcc", gcc, "cudaGetDeviceCount(&count): status "},
+    {"two_devices.c", "g++", gxx, "cudaGetDeviceCount(&count): status "},
+    {"two_devices.c", "nvcc", nvcc_for_c, "cudaGetDeviceCount(&count): status "},
+};
+
+// Where there is no driver the toolkit's stub takes its place, all of whose functions fail.
+static const char no_gpu[] =
+    "if ! ldconfig -p | grep -q libcuda.so.1; then mkdir -p stub; ln -sf $(ls $CUDA_HOME/lib64/stubs/libcuda.so "
+    "$CUDA_HOME/lib/stubs/libcuda.so 2>/dev/null | head -n 1) stub/libcuda.so.1; export LD_LIBRARY_PATH=stub; fi; "
+    "CUDA_VISIBLE_DEVICES=";
+
+static void each_is_built_by_its_own_instructions_and_says_that_there_is_no_gpu(void **state)
+{
+    (void)state;
+    size_t built = 0;
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        if (!example_have(programs[i].compiler)) continue;
+        struct outcome_of_command r = example_build(folder, programs[i].file, programs[i].prelude);
+        if (r.status || strstr(r.err, "warning"))
+            fail_msg("%s by %s: status %d: %s%s", programs[i].file, programs[i].compiler, r.status, r.out, r.err);
+        e2e_done(&r);
+        r = example_run(folder, programs[i].file, no_gpu);
+        if (r.status != 1) fail_msg("%s: status %d: %s%s", programs[i].file, r.status, r.out, r.err);
+        e2e_expect(r.err, programs[i].file);
+        e2e_expect(r.err, programs[i].says);
+        e2e_done(&r);
+        built++;
+    }
+    assert_true(built > 3);
+}
+
+// Three devices, of which the header has two by name; every product is computed from what the kernel is given.
+static void two_devices_take_their_own_binaries(void **state)
+{
+    (void)state;
+    static const char fake[] = "gcc() { command gcc " STRICT
+                               " -O3 -march=native -DSGEMM_2048_ALLOW_UNVERIFIED -I'%s'/tests/launch '%s'/tests/launch/"
+                               "fake_gpus.c \"${@/-lcudart_static/-lm}\"; }";
+    char *project = getcwd(NULL, 0), *prelude = text_format(fake, project, project);
+    struct outcome_of_command r = example_build(folder, "two_devices.c", prelude);
+    example_done(&r);
+    r = example_run(folder, "two_devices.c", "");
+    assert_string_equal(r.out, "device 0: the binary for NVIDIA H200: right\ndevice 1: no binary for this device\n"
+                               "device 2: the binary for NVIDIA A100: right\n");
+    example_done(&r);
+    r = example_run(folder, "two_devices.c", "WRONG=1");
+    e2e_expect(r.out, "device 0: the binary for NVIDIA H200: WRONG\n");
+    assert_int_equal(r.status, 1);
+    e2e_done(&r);
+    free(prelude);
+    free(project);
+}
+
+static void the_script_says_what_it_lacks(void **state)
+{
+    (void)state;
+    if (!example_have("python3")) skip();
+    struct outcome_of_command r = example_build(folder, "embedded_cubin.py", "");
+    example_done(&r);
+    r = example_run(folder, "embedded_cubin.py", "CUDA_VISIBLE_DEVICES=");
+    assert_int_equal(r.status, 77);
+    if (!strstr(r.err, "embedded_cubin.py: PyTorch is not installed: ") &&
+        !strstr(r.err, "embedded_cubin.py: PyTorch finds no CUDA device"))
+        fail_msg("%s", r.err);
+    e2e_done(&r);
+    r = example_run(folder, "embedded_cubin.py", "CC=no_such_compiler");
+    assert_int_equal(r.status, 77);
+    e2e_expect(r.err, "embedded_cubin.py: no C compiler: ");
+    e2e_done(&r);
+    r = example_run(folder, "embedded_cubin.py", "rm out/include/*;");
+    assert_true(r.status != 0 && r.status != 77);
+    e2e_done(&r);
+}
+
+// The job of examples/Makefile: one kernel for rows that are aligned and one for those that are not.
+static void tune_each(void)
+{
+    static const struct part parts[] = {{"BLOCK_M", "[64]"},      {"BLOCK_N", "[128]"},     {"BLOCK_K", "[8]"},
+                                        {"WARP_M", "[32]"},       {"WARP_N", "[64]"},       {"LANE_ROWS", "[4]"},
+                                        {"LANE_PAIRS", "[0]"},    {"TILE_ROW_SIZE", "[4]"}, {"TILE_COL_SIZE", "[4]"},
+                                        {"STAGES", "[2]"},        {"A_ASYNC", "[0]"},       {"UNROLL_K", "[1]"},
+                                        {"DOUBLE_BUFFER", "[0]"}, {"COLUMN_WISE", "[0]"},   {"RASTER", "[8]"},
+                                        {"MIN_BLOCKS", "[1]"},    {"VECTOR", "[1, 4]"},     {0}};
+    static const int sizes[] = {256, 512, 1024, 2048, 4096, 511, 1023, 2049, 4095, 384, 1536, 3072, 1535, 3001};
+    json_t *problems = json_array(), *trials = json_array();
+    for (size_t p = 0; p < sizeof sizes / sizeof *sizes; p++) {
+        char *name = text_format("M=%1$d,N=%1$d,K=%1$d", sizes[p]);
+        json_array_append_new(problems, json_pack("{s:s, s:{s:i, s:i, s:i}}", "name", name, "sizes", "M", sizes[p], "N",
+                                                  sizes[p], "K", sizes[p]));
+        free(name);
+    }
+    for (int vector = 1; vector <= 4; vector += 3) {
+        json_t *times = json_array(), *samples = json_array();
+        for (size_t p = 0; p < sizeof sizes / sizeof *sizes; p++) {
+            bool fits = (sizes[p] % 4 == 0) == (vector == 4);
+            double t = pow(sizes[p], 3) * (fits ? 4e-14 : 5e-14);
+            json_array_append_new(times, json_real(t));
+            json_array_append_new(samples, json_pack("[f, f, f]", t, t, t));
+        }
+        json_array_append_new(trials, json_pack("[i,i,i,i,i,i,i,i,i,i,i,i,i,i,i,i,i,s,o,o]", 64, 128, 8, 32, 64, 4, 0,
+                                                4, 4, 2, 0, 1, 0, 0, 8, 1, vector, "ok", times, samples));
+    }
+    char *problems_text = json_dumps(problems, JSON_COMPACT), *trials_text = json_dumps(trials, JSON_COMPACT);
+    tune_part("sgemm_each", parts, problems_text, trials_text);
+    free(trials_text);
+    free(problems_text);
+    json_decref(trials);
+    json_decref(problems);
+}
+
+static void the_program_with_several_kernels_is_made(void **state)
+{
+    (void)state;
+    if (!example_have("nvcc")) skip();
+    tune_each();
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s && $BIN/sweetspot header configs/sgemm_each.cfg && env -u MAKEFLAGS make -C examples && ls out/examples",
+        folder);
+    e2e_expect(r.out, "kernel_1.o");
+    example_done(&r);
+    r = e2e_run(folder, "cd %s && CUDA_VISIBLE_DEVICES= out/examples/sgemm", folder);
+    assert_int_equal(r.status, 1);
+    e2e_expect(r.err, "cublasCreate(&blas): status ");
+    e2e_done(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_is_built_by_its_own_instructions_and_says_that_there_is_no_gpu),
+        cmocka_unit_test(two_devices_take_their_own_binaries),
+        cmocka_unit_test(the_script_says_what_it_lacks),
+        cmocka_unit_test(the_program_with_several_kernels_is_made),
+    };
+    cmocka_set_test_filter(getenv("TEST_FILTER"));
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
