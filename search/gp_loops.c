@@ -1,0 +1,192 @@
+// See gp_loops.h. No sums in inner loops: the compiler may not reorder them, and so could not vectorise.
+#include "search/gp_loops.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+
+// The sanitizers are not ready when the processor's best version is chosen.
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__)
+#define FOR_EACH_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define FOR_EACH_PROCESSOR
+#endif
+
+enum { BLOCK = 64 }; // points whose sums stay in the cache
+
+static const double table_range = 64; // squared; from here on the product part (below 1.4e-5) counts as 0
+
+// The additive part's share of the signal.
+static const double additive = 0.5;
+
+static double matern(double squared)
+{
+    double r = sqrt(3 * squared);
+    return (1 + r) * exp(-r);
+}
+
+void gp_metric_init(struct gp_metric *g, size_t dimensions, size_t ordinal)
+{
+    *g = (struct gp_metric){.dimensions = dimensions, .ordinal = ordinal};
+    g->inverse = memory_new(dimensions, sizeof *g->inverse);
+    for (int i = 0; i < GP_TABLE + 2; i++)
+        g->table[i] = (float)matern(table_range * i * i / ((double)GP_TABLE * GP_TABLE));
+}
+
+void gp_metric_release(struct gp_metric *g)
+{
+    free(g->inverse);
+}
+
+// Of at most BLOCK points: sum[i] is the squared distance to `point`, alone[i] the sum of the single dimensions'
+// kernels.
+FOR_EACH_PROCESSOR
+static void measure(const struct gp_metric *g, const float *point, const float *points, size_t stride, size_t count,
+                    double *restrict sum, double *restrict alone)
+{
+    for (size_t i = 0; i < count; i++) sum[i] = alone[i] = 0;
+    for (size_t m = 0; m < g->ordinal; m++) {
+        const float *a = points + m * stride;
+        double own = (double)point[m], weight = g->inverse[m];
+        for (size_t i = 0; i < count; i++) {
+            double apart = (double)a[i] - own, q = apart * apart * weight;
+            sum[i] += q;
+            alone[i] += 1 / (1 + q);
+        }
+    }
+    for (size_t m = g->ordinal; m < g->dimensions; m++) {
+        const float *a = points + m * stride;
+        float own = point[m];
+        double weight = g->inverse[m], other = 1 / (1 + weight);
+        for (size_t i = 0; i < count; i++) {
+            sum[i] += a[i] != own ? weight : 0;
+            alone[i] += a[i] != own ? other : 1;
+        }
+    }
+}
+
+void gp_relate(const struct gp_metric *g, const float *point, const float *points, size_t stride, size_t count,
+               double *kernel, double *fall)
+{
+    double sum[BLOCK], alone[BLOCK];
+    for (size_t first = 0; first < count; first += BLOCK) {
+        size_t width = count - first < BLOCK ? count - first : BLOCK;
+        measure(g, point, points + first, stride, width, sum, alone);
+        for (size_t i = 0; i < width; i++) {
+            double r = sqrt(3 * sum[i]), falling = exp(-r);
+            kernel[first + i] = (1 - additive) * ((1 + r) * falling) + additive * alone[i] / (double)g->dimensions;
+            if (fall) fall[first + i] = falling;
+        }
+    }
+}
+
+FOR_EACH_PROCESSOR
+static void relate_chunk(const struct gp_metric *g, const float *point, const float *points, size_t count,
+                         float *restrict kernel)
+{
+    size_t d = g->dimensions;
+    float step = (float)(GP_TABLE / sqrt(table_range)), share = (float)(additive / (double)d),
+          rest = (float)(1 - additive);
+    float sum[GP_CHUNK] = {0}, alone[GP_CHUNK] = {0};
+    for (size_t m = 0; m < g->ordinal; m++) {
+        const float *a = points + m * count;
+        float own = point[m], weight = (float)g->inverse[m];
+        for (size_t i = 0; i < count; i++) {
+            float apart = a[i] - own, q = apart * apart * weight;
+            sum[i] += q;
+            alone[i] += 1 / (1 + q);
+        }
+    }
+    for (size_t m = g->ordinal; m < d; m++) {
+        const float *a = points + m * count;
+        float own = point[m], weight = (float)g->inverse[m], other = 1 / (1 + weight);
+        for (size_t i = 0; i < count; i++) {
+            sum[i] += a[i] != own ? weight : 0;
+            alone[i] += a[i] != own ? other : 1;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        // The table is over the distance, so that its steps are fine where the kernel falls.
+        float at = sqrtf(sum[i]) * step;
+        at = at < GP_TABLE ? at : GP_TABLE;
+        int cell = (int)at;
+        float product = g->table[cell] + (at - (float)cell) * (g->table[cell + 1] - g->table[cell]);
+        product = at < GP_TABLE ? product : 0;
+        kernel[i] = rest * product + share * alone[i];
+    }
+}
+
+void gp_relate_chunk(const struct gp_metric *g, const float *point, const float *points, size_t count, float *kernel)
+{
+    relate_chunk(g, point, points, count, kernel);
+}
+
+// With q = (difference / l)^2: dk / dlog l is 3 e^-r q of Matérn's part, 2 q / (1 + q)^2 of the additive one.
+FOR_EACH_PROCESSOR
+static void add_slopes(const struct gp_metric *g, const float *point, const float *points, size_t stride, size_t count,
+                       const double *weights, const double *fall, double *restrict slopes)
+{
+    double product = (1 - additive) * 3, share = additive * 2 / (double)g->dimensions;
+    for (size_t m = 0; m < g->ordinal; m++) {
+        const float *a = points + m * stride;
+        double own = (double)point[m], weight = g->inverse[m], *restrict slope = slopes + m * stride;
+        for (size_t i = 0; i < count; i++) {
+            double apart = (double)a[i] - own, q = apart * apart * weight;
+            slope[i] += weights[i] * q * (product * fall[i] + share / ((1 + q) * (1 + q)));
+        }
+    }
+    for (size_t m = g->ordinal; m < g->dimensions; m++) {
+        const float *a = points + m * stride;
+        float own = point[m];
+        double q = g->inverse[m], other = share / ((1 + q) * (1 + q)), *restrict slope = slopes + m * stride;
+        for (size_t i = 0; i < count; i++)
+            slope[i] += a[i] != own ? weights[i] * q * (product * fall[i] + other) : 0;
+    }
+}
+
+void gp_add_slopes(const struct gp_metric *g, const float *point, const float *points, size_t stride, size_t count,
+                   const double *weights, const double *fall, double *slopes)
+{
+    add_slopes(g, point, points, stride, count, weights, fall, slopes);
+}
+
+FOR_EACH_PROCESSOR
+static void eliminate(double *restrict row, size_t width, const double *restrict others, size_t stride,
+                      const double *restrict factors, size_t count)
+{
+    size_t k = 0;
+    for (; k + 4 <= count; k += 4) {
+        const double *a = others + k * stride, *b = a + stride, *c = b + stride, *e = c + stride;
+        double p = factors[k], q = factors[k + 1], r = factors[k + 2], s = factors[k + 3];
+        for (size_t i = 0; i < width; i++) row[i] = row[i] - p * a[i] - q * b[i] - r * c[i] - s * e[i];
+    }
+    for (; k < count; k++)
+        for (size_t i = 0; i < width; i++) row[i] -= factors[k] * others[k * stride + i];
+}
+
+void gp_eliminate(double *row, size_t width, const double *others, size_t stride, const double *factors, size_t count)
+{
+    eliminate(row, width, others, stride, factors, count);
+}
+
+FOR_EACH_PROCESSOR
+static void eliminate_chunk(float *restrict row, size_t width, const float *restrict others,
+                            const float *restrict factors, size_t count)
+{
+    size_t k = 0;
+    for (; k + 4 <= count; k += 4) {
+        const float *a = others + k * width, *b = a + width, *c = b + width, *e = c + width;
+        float p = factors[k], q = factors[k + 1], r = factors[k + 2], s = factors[k + 3];
+        for (size_t i = 0; i < width; i++) row[i] = row[i] - p * a[i] - q * b[i] - r * c[i] - s * e[i];
+    }
+    for (; k < count; k++)
+        for (size_t i = 0; i < width; i++) row[i] -= factors[k] * others[k * width + i];
+}
+
+void gp_eliminate_chunk(float *row, size_t width, const float *others, const float *factors, size_t count)
+{
+    eliminate_chunk(row, width, others, factors, count);
+}
