@@ -12,6 +12,8 @@
 #include "search/gp_loops.h"
 #include "tuner/base/memory.h"
 
+enum { ROWS = 8 }; // of V, computed at once
+
 struct gp {
     size_t dimensions, ordinal, room, count; // the first `ordinal` dimensions are ordinal
     float *points;                           // room x dimensions
@@ -26,8 +28,10 @@ struct gp {
     double *solved; // U'^-1 y
     // The pool: its points, and V = U'^-1 k(points, pool), a row a point that is known, of which `pool_rows` are up to
     // date.
-    float *pool, *pool_kernel; // each chunk of the pool lies dimension by dimension
-    size_t pool_count, pool_rows;
+    float *pool, *pool_kernel; // by chunks of GP_CHUNK points, the last one filled up: dimensions, then rows of V
+    float *pool_squares;       // of a point, the sum of the squares of V's rows
+    size_t pool_count, pool_chunks, pool_rows;
+    float *minus_solved;
     // for fitting: room x room, dimensions x room, and by hyperparameter
     double *work, *kernel, *fall, *inverse;
     double *slopes;
@@ -75,6 +79,7 @@ struct gp *gp_new(size_t ordinal, size_t nominal, size_t max_points)
     g->weights = memory_new(max_points, sizeof *g->weights);
     g->column = memory_new(max_points, sizeof *g->column);
     g->solved = memory_new(max_points, sizeof *g->solved);
+    g->minus_solved = memory_new(max_points, sizeof *g->minus_solved);
     for (size_t i = 0; i < dimensions; i++) g->theta[i] = prior_scale(g, i);
     g->theta[dimensions + 1] = log(1e-3);
     use_theta(g);
@@ -102,6 +107,8 @@ void gp_free(struct gp *g)
     free(g->solved);
     free(g->pool);
     free(g->pool_kernel);
+    free(g->pool_squares);
+    free(g->minus_solved);
     free(g);
 }
 
@@ -113,16 +120,6 @@ size_t gp_count(const struct gp *g)
 void gp_clear(struct gp *g)
 {
     g->count = g->factored = g->pool_rows = 0;
-}
-
-// x = U'^-1 x for the first n rows.
-static void solve_forward(const struct gp *g, const double *factor, double *x, size_t n)
-{
-    for (size_t k = 0; k < n; k++) {
-        const double *row = factor + k * g->room;
-        double f = x[k] /= row[k];
-        for (size_t j = k + 1; j < n; j++) x[j] -= f * row[j];
-    }
 }
 
 void gp_add(struct gp *g, const float *point)
@@ -138,7 +135,7 @@ static void find_column(struct gp *g, const float *point, size_t n)
 {
     gp_relate(&g->metric, point, g->turned, g->room, n, g->column, NULL);
     for (size_t j = 0; j < n; j++) g->column[j] *= g->signal;
-    solve_forward(g, g->factor, g->column, n);
+    gp_solve_forward(g->column, g->factor, g->room, n);
 }
 
 // Brings the factor up to date with the points.
@@ -191,7 +188,7 @@ static void solve_backward(const struct gp *g, double *x, size_t n)
 static void find_weights(struct gp *g, const double *targets, size_t n)
 {
     memcpy(g->weights, targets, n * sizeof *targets);
-    solve_forward(g, g->factor, g->weights, n);
+    gp_solve_forward(g->weights, g->factor, g->room, n);
     memcpy(g->solved, g->weights, n * sizeof *g->solved);
     solve_backward(g, g->weights, n);
 }
@@ -296,44 +293,64 @@ void gp_condition(struct gp *g, const double *targets)
     find_weights(g, targets, g->count);
 }
 
-// Lays `count` points out dimension by dimension.
+// Lays at most GP_CHUNK points out dimension by dimension.
 static void turn(const struct gp *g, const float *points, size_t count, float *out)
 {
     for (size_t i = 0; i < count; i++)
-        for (size_t m = 0; m < g->dimensions; m++) out[m * count + i] = points[i * g->dimensions + m];
+        for (size_t m = 0; m < g->dimensions; m++) out[m * GP_CHUNK + i] = points[i * g->dimensions + m];
+}
+
+static size_t least_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
 }
 
 void gp_pool(struct gp *g, const float *points, size_t count)
 {
-    if (count > g->pool_count || !g->pool) {
+    size_t d = g->dimensions, chunks = (count + GP_CHUNK - 1) / GP_CHUNK;
+    if (chunks > g->pool_chunks || !g->pool) {
         free(g->pool);
         free(g->pool_kernel);
-        g->pool = memory_new(count * g->dimensions, sizeof *g->pool);
-        g->pool_kernel = memory_new(count * g->room, sizeof *g->pool_kernel);
+        free(g->pool_squares);
+        g->pool = memory_new(chunks * GP_CHUNK * d, sizeof *g->pool);
+        g->pool_kernel = memory_new(chunks * GP_CHUNK * g->room, sizeof *g->pool_kernel);
+        g->pool_squares = memory_new(chunks * GP_CHUNK, sizeof *g->pool_squares);
     }
     for (size_t first = 0; first < count; first += GP_CHUNK)
-        turn(g, points + first * g->dimensions, count - first < GP_CHUNK ? count - first : GP_CHUNK,
-             g->pool + first * g->dimensions);
+        turn(g, points + first * d, least_of(count - first, GP_CHUNK), g->pool + first * d);
+    g->pool_chunks = chunks;
     g->pool_count = count;
     g->pool_rows = 0;
 }
 
-// Brings the rows of V up to date, a chunk of the pool at a time so that its rows stay in the cache.
+// Brings the rows of V up to date, a chunk of the pool and some rows at a time so that these stay in the cache.
 static void extend_pool(struct gp *g)
 {
-    size_t d = g->dimensions, n = g->count;
+    size_t d = g->dimensions, n = g->count, known = g->pool_rows;
+    if (known == n) return;
     float *factors = memory_new(n * n, sizeof *factors), signal = (float)g->signal;
     for (size_t j = 0; j < n; j++)
-        for (size_t k = j > g->pool_rows ? j : g->pool_rows; k < n; k++) factors[k * n + j] = (float)g->factor[j * g->room + k];
-    for (size_t first = 0; first < g->pool_count && g->pool_rows < n; first += GP_CHUNK) {
-        size_t width = g->pool_count - first < GP_CHUNK ? g->pool_count - first : GP_CHUNK;
-        float *chunk = g->pool_kernel + first * g->room; // room rows of `width`
-        for (size_t k = g->pool_rows; k < n; k++) {
-            float *row = chunk + k * width, f = (float)(1 / g->factor[k * g->room + k]);
-            gp_relate_chunk(&g->metric, g->points + k * d, g->pool + first * d, width, row);
-            for (size_t i = 0; i < width; i++) row[i] *= signal;
-            gp_eliminate_chunk(row, width, chunk, factors + k * n, k);
-            for (size_t i = 0; i < width; i++) row[i] *= f;
+        for (size_t k = j > known ? j : known; k < n; k++) factors[k * n + j] = (float)g->factor[j * g->room + k];
+    for (size_t c = 0; c < g->pool_chunks; c++) {
+        float *chunk = g->pool_kernel + c * GP_CHUNK * g->room, *squares = g->pool_squares + c * GP_CHUNK;
+        if (!known) memset(squares, 0, GP_CHUNK * sizeof *squares);
+        for (size_t first = known; first < n; first += ROWS) {
+            size_t end = least_of(first + ROWS, n);
+            float *rows = chunk + first * GP_CHUNK;
+            for (size_t k = first; k < end; k++) {
+                float *row = chunk + k * GP_CHUNK;
+                gp_relate_chunk(&g->metric, g->points + k * d, g->pool + c * GP_CHUNK * d, row);
+                for (size_t i = 0; i < GP_CHUNK; i++) row[i] *= signal;
+            }
+            gp_eliminate_chunk(rows, end - first, chunk, factors + first * n, n, first);
+            for (size_t k = first; k < end; k++) {
+                float *row = chunk + k * GP_CHUNK, f = (float)(1 / g->factor[k * g->room + k]);
+                gp_eliminate_chunk(row, 1, rows, factors + k * n + first, n, k - first);
+                for (size_t i = 0; i < GP_CHUNK; i++) {
+                    row[i] *= f;
+                    squares[i] += row[i] * row[i];
+                }
+            }
         }
     }
     g->pool_rows = n;
@@ -343,21 +360,14 @@ static void extend_pool(struct gp *g)
 void gp_pool_moments(struct gp *g, double *mean, double *variance)
 {
     extend_pool(g);
-    for (size_t first = 0; first < g->pool_count; first += GP_CHUNK) {
-        size_t width = g->pool_count - first < GP_CHUNK ? g->pool_count - first : GP_CHUNK;
-        const float *chunk = g->pool_kernel + first * g->room;
-        float sum[GP_CHUNK] = {0}, squares[GP_CHUNK] = {0};
-        for (size_t k = 0; k < g->count; k++) {
-            const float *row = chunk + k * width;
-            float y = (float)g->solved[k];
-            for (size_t i = 0; i < width; i++) {
-                sum[i] += y * row[i];
-                squares[i] += row[i] * row[i];
-            }
-        }
+    for (size_t k = 0; k < g->count; k++) g->minus_solved[k] = -(float)g->solved[k];
+    for (size_t c = 0; c < g->pool_chunks; c++) {
+        size_t first = c * GP_CHUNK, width = least_of(g->pool_count - first, GP_CHUNK);
+        float sum[GP_CHUNK] = {0};
+        gp_eliminate_chunk(sum, 1, g->pool_kernel + first * g->room, g->minus_solved, 0, g->count);
         for (size_t i = 0; i < width; i++) {
             mean[first + i] = (double)sum[i];
-            variance[first + i] = fmax(g->signal - (double)squares[i], 1e-6 * g->signal);
+            variance[first + i] = fmax(g->signal - (double)g->pool_squares[first + i], 1e-6 * g->signal);
         }
     }
 }
@@ -367,13 +377,12 @@ void gp_means(const struct gp *g, const float *points, size_t count, double *mea
     size_t d = g->dimensions;
     float *turned = memory_new(d * GP_CHUNK, sizeof *turned), row[GP_CHUNK];
     for (size_t first = 0; first < count; first += GP_CHUNK) {
-        size_t width = count - first < GP_CHUNK ? count - first : GP_CHUNK;
-        double *means = mean + first, *bounds = bound + first;
+        size_t width = least_of(count - first, GP_CHUNK);
+        double means[GP_CHUNK] = {0}, bounds[GP_CHUNK] = {0};
         turn(g, points + first * d, width, turned);
-        for (size_t i = 0; i < width; i++) means[i] = bounds[i] = 0;
         for (size_t j = 0; j < g->count; j++) {
-            gp_relate_chunk(&g->metric, g->points + j * d, turned, width, row);
-            for (size_t i = 0; i < width; i++) {
+            gp_relate_chunk(&g->metric, g->points + j * d, turned, row);
+            for (size_t i = 0; i < GP_CHUNK; i++) {
                 double k = (double)row[i];
                 means[i] += k * g->weights[j];
                 bounds[i] = k > bounds[i] ? k : bounds[i];
@@ -381,8 +390,8 @@ void gp_means(const struct gp *g, const float *points, size_t count, double *mea
         }
         for (size_t i = 0; i < width; i++) {
             double k = g->signal * bounds[i];
-            means[i] *= g->signal;
-            bounds[i] = g->signal - k * k / (g->signal + g->noise + least_noise);
+            mean[first + i] = g->signal * means[i];
+            bound[first + i] = g->signal - k * k / (g->signal + g->noise + least_noise);
         }
     }
     free(turned);
@@ -410,7 +419,7 @@ void gp_without(const struct gp *g, const size_t *numbers, size_t count, const d
     for (size_t i = 0; i < count; i++) {
         memset(column, 0, n * sizeof *column);
         column[numbers[i]] = 1;
-        solve_forward(g, g->factor, column, n);
+        gp_solve_forward(column, g->factor, g->room, n);
         solve_backward(g, column, n);
         double sum = 0;
         for (size_t j = 0; j < n; j++) sum += column[j] * y[j];

@@ -61,10 +61,8 @@ static void measure(const struct gp_metric *g, const float *point, const float *
         const float *a = points + m * stride;
         float own = point[m];
         double weight = g->inverse[m], other = 1 / (1 + weight);
-        for (size_t i = 0; i < count; i++) {
-            sum[i] += a[i] != own ? weight : 0;
-            alone[i] += a[i] != own ? other : 1;
-        }
+        for (size_t i = 0; i < count; i++) sum[i] += a[i] != own ? weight : 0;
+        for (size_t i = 0; i < count; i++) alone[i] += a[i] != own ? other : 1;
     }
 }
 
@@ -84,44 +82,47 @@ void gp_relate(const struct gp_metric *g, const float *point, const float *point
 }
 
 FOR_EACH_PROCESSOR
-static void relate_chunk(const struct gp_metric *g, const float *point, const float *points, size_t count,
-                         float *restrict kernel)
+static void relate_chunk(const struct gp_metric *g, const float *point, const float *points, float *restrict kernel)
 {
     size_t d = g->dimensions;
     float step = (float)(GP_TABLE / sqrt(table_range)), share = (float)(additive / (double)d),
           rest = (float)(1 - additive);
-    float sum[GP_CHUNK] = {0}, alone[GP_CHUNK] = {0};
+    float sum[GP_CHUNK] = {0}, alone[GP_CHUNK] = {0}, low[GP_CHUNK], high[GP_CHUNK];
+    int cell[GP_CHUNK];
     for (size_t m = 0; m < g->ordinal; m++) {
-        const float *a = points + m * count;
+        const float *a = points + m * GP_CHUNK;
         float own = point[m], weight = (float)g->inverse[m];
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < GP_CHUNK; i++) {
             float apart = a[i] - own, q = apart * apart * weight;
             sum[i] += q;
             alone[i] += 1 / (1 + q);
         }
     }
     for (size_t m = g->ordinal; m < d; m++) {
-        const float *a = points + m * count;
+        const float *a = points + m * GP_CHUNK;
         float own = point[m], weight = (float)g->inverse[m], other = 1 / (1 + weight);
-        for (size_t i = 0; i < count; i++) {
-            sum[i] += a[i] != own ? weight : 0;
-            alone[i] += a[i] != own ? other : 1;
-        }
+        for (size_t i = 0; i < GP_CHUNK; i++) sum[i] += a[i] != own ? weight : 0;
+        for (size_t i = 0; i < GP_CHUNK; i++) alone[i] += a[i] != own ? other : 1;
     }
-    for (size_t i = 0; i < count; i++) {
-        // The table is over the distance, so that its steps are fine where the kernel falls.
+    // The table is over the distance, so that its steps are fine where the kernel falls.
+    for (size_t i = 0; i < GP_CHUNK; i++) {
         float at = sqrtf(sum[i]) * step;
-        at = at < GP_TABLE ? at : GP_TABLE;
-        int cell = (int)at;
-        float product = g->table[cell] + (at - (float)cell) * (g->table[cell + 1] - g->table[cell]);
-        product = at < GP_TABLE ? product : 0;
-        kernel[i] = rest * product + share * alone[i];
+        sum[i] = at < GP_TABLE ? at : GP_TABLE;
+        cell[i] = (int)sum[i];
+    }
+    for (size_t i = 0; i < GP_CHUNK; i++) {
+        low[i] = g->table[cell[i]];
+        high[i] = g->table[cell[i] + 1];
+    }
+    for (size_t i = 0; i < GP_CHUNK; i++) {
+        float product = low[i] + (sum[i] - (float)cell[i]) * (high[i] - low[i]);
+        kernel[i] = rest * (sum[i] < GP_TABLE ? product : 0) + share * alone[i];
     }
 }
 
-void gp_relate_chunk(const struct gp_metric *g, const float *point, const float *points, size_t count, float *kernel)
+void gp_relate_chunk(const struct gp_metric *g, const float *point, const float *points, float *kernel)
 {
-    relate_chunk(g, point, points, count, kernel);
+    relate_chunk(g, point, points, kernel);
 }
 
 // With q = (difference / l)^2: dk / dlog l is 3 e^-r q of Matérn's part, 2 q / (1 + q)^2 of the additive one.
@@ -173,20 +174,51 @@ void gp_eliminate(double *row, size_t width, const double *others, size_t stride
 }
 
 FOR_EACH_PROCESSOR
-static void eliminate_chunk(float *restrict row, size_t width, const float *restrict others,
-                            const float *restrict factors, size_t count)
+static void eliminate_chunk(float *restrict rows, size_t row_count, const float *restrict others,
+                            const float *restrict factors, size_t stride, size_t count)
 {
     size_t k = 0;
     for (; k + 4 <= count; k += 4) {
-        const float *a = others + k * width, *b = a + width, *c = b + width, *e = c + width;
-        float p = factors[k], q = factors[k + 1], r = factors[k + 2], s = factors[k + 3];
-        for (size_t i = 0; i < width; i++) row[i] = row[i] - p * a[i] - q * b[i] - r * c[i] - s * e[i];
+        const float *a = others + k * GP_CHUNK, *b = a + GP_CHUNK, *c = b + GP_CHUNK, *e = c + GP_CHUNK;
+        for (size_t j = 0; j < row_count; j++) {
+            const float *f = factors + j * stride + k;
+            float p = f[0], q = f[1], r = f[2], s = f[3], *restrict row = rows + j * GP_CHUNK;
+            for (size_t i = 0; i < GP_CHUNK; i++) row[i] = row[i] - p * a[i] - q * b[i] - r * c[i] - s * e[i];
+        }
     }
-    for (; k < count; k++)
-        for (size_t i = 0; i < width; i++) row[i] -= factors[k] * others[k * width + i];
+    for (; k < count; k++) {
+        for (size_t j = 0; j < row_count; j++) {
+            float f = factors[j * stride + k], *restrict row = rows + j * GP_CHUNK;
+            for (size_t i = 0; i < GP_CHUNK; i++) row[i] -= f * others[k * GP_CHUNK + i];
+        }
+    }
 }
 
-void gp_eliminate_chunk(float *row, size_t width, const float *others, const float *factors, size_t count)
+void gp_eliminate_chunk(float *rows, size_t row_count, const float *others, const float *factors, size_t stride,
+                        size_t count)
 {
-    eliminate_chunk(row, width, others, factors, count);
+    eliminate_chunk(rows, row_count, others, factors, stride, count);
+}
+
+FOR_EACH_PROCESSOR
+static void solve_forward(double *restrict x, const double *restrict factor, size_t stride, size_t n)
+{
+    size_t k = 0;
+    for (; k + 4 <= n; k += 4) {
+        const double *a = factor + k * stride, *b = a + stride, *c = b + stride, *e = c + stride;
+        double p = x[k] /= a[k];
+        double q = x[k + 1] = (x[k + 1] - p * a[k + 1]) / b[k + 1];
+        double r = x[k + 2] = (x[k + 2] - p * a[k + 2] - q * b[k + 2]) / c[k + 2];
+        double s = x[k + 3] = (x[k + 3] - p * a[k + 3] - q * b[k + 3] - r * c[k + 3]) / e[k + 3];
+        for (size_t j = k + 4; j < n; j++) x[j] = x[j] - p * a[j] - q * b[j] - r * c[j] - s * e[j];
+    }
+    for (; k < n; k++) {
+        double f = x[k] /= factor[k * stride + k];
+        for (size_t j = k + 1; j < n; j++) x[j] -= f * factor[k * stride + j];
+    }
+}
+
+void gp_solve_forward(double *x, const double *factor, size_t stride, size_t n)
+{
+    solve_forward(x, factor, stride, n);
 }

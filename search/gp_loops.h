@@ -9,7 +9,7 @@
 
 enum {
     GP_TABLE = 4096, // cells of the table of the kernel's product part
-    GP_CHUNK = 64,   // points that gp_relate_chunk takes at once, at most
+    GP_CHUNK = 64,   // points that lie together, and are computed at once in single precision
 };
 
 // What relates two points, at unit signal. The first `ordinal` of the dimensions are ordinal.
@@ -28,8 +28,8 @@ void gp_metric_release(struct gp_metric *);
 // The kernel between `point` and `count` points. `fall` (may be NULL) gets exp(-r) of the product part.
 void gp_relate(const struct gp_metric *, const float *point, const float *points, size_t stride, size_t count,
                double *kernel, double *fall);
-// The same in single precision and from the table; at most GP_CHUNK points, whose stride is their number.
-void gp_relate_chunk(const struct gp_metric *, const float *point, const float *points, size_t count, float *kernel);
+// The same in single precision and from the table, for GP_CHUNK points, which is their stride too.
+void gp_relate_chunk(const struct gp_metric *, const float *point, const float *points, float *kernel);
 // Adds to slopes[m * stride + j] weights[j] times the kernel's slope between `point` and point j by the logarithm of
 // length scale m. `fall` is what gp_relate gave.
 void gp_add_slopes(const struct gp_metric *, const float *point, const float *points, size_t stride, size_t count,
@@ -37,6 +37,10 @@ void gp_add_slopes(const struct gp_metric *, const float *point, const float *po
 
 // row -= the sum over k of factors[k] times row k of `others`, in the order of k.
 void gp_eliminate(double *row, size_t width, const double *others, size_t stride, const double *factors, size_t count);
-void gp_eliminate_chunk(float *row, size_t width, const float *others, const float *factors, size_t count);
+// The same for `row_count` rows of GP_CHUNK, where row j has the factors from factors[j * stride] on.
+void gp_eliminate_chunk(float *rows, size_t row_count, const float *others, const float *factors, size_t stride,
+                        size_t count);
+// x = U'^-1 x for the first n rows of the upper triangle U.
+void gp_solve_forward(double *x, const double *factor, size_t stride, size_t n);
 
 #endif
