@@ -31,7 +31,6 @@ struct gp {
     float *pool, *pool_kernel; // by chunks of GP_CHUNK points, the last one filled up: dimensions, then rows of V
     float *pool_squares;       // of a point, the sum of the squares of V's rows
     size_t pool_count, pool_chunks, pool_rows;
-    float *minus_solved;
     // for fitting: room x room, dimensions x room, and by hyperparameter
     double *work, *kernel, *fall, *inverse;
     double *slopes;
@@ -79,7 +78,6 @@ struct gp *gp_new(size_t ordinal, size_t nominal, size_t max_points)
     g->weights = memory_new(max_points, sizeof *g->weights);
     g->column = memory_new(max_points, sizeof *g->column);
     g->solved = memory_new(max_points, sizeof *g->solved);
-    g->minus_solved = memory_new(max_points, sizeof *g->minus_solved);
     for (size_t i = 0; i < dimensions; i++) g->theta[i] = prior_scale(g, i);
     g->theta[dimensions + 1] = log(1e-3);
     use_theta(g);
@@ -108,7 +106,6 @@ void gp_free(struct gp *g)
     free(g->pool);
     free(g->pool_kernel);
     free(g->pool_squares);
-    free(g->minus_solved);
     free(g);
 }
 
@@ -323,53 +320,55 @@ void gp_pool(struct gp *g, const float *points, size_t count)
     g->pool_rows = 0;
 }
 
-// Brings the rows of V up to date, a chunk of the pool and some rows at a time so that these stay in the cache.
-static void extend_pool(struct gp *g)
+// Adds the rows of V from `known` to n to a chunk of the pool, some at a time so that they stay in the cache. `factors`
+// has these columns of the factor as rows of n.
+static void extend_chunk(struct gp *g, size_t c, const float *factors, size_t known, size_t n)
 {
-    size_t d = g->dimensions, n = g->count, known = g->pool_rows;
-    if (known == n) return;
-    float *factors = memory_new(n * n, sizeof *factors), signal = (float)g->signal;
-    for (size_t j = 0; j < n; j++)
-        for (size_t k = j > known ? j : known; k < n; k++) factors[k * n + j] = (float)g->factor[j * g->room + k];
-    for (size_t c = 0; c < g->pool_chunks; c++) {
-        float *chunk = g->pool_kernel + c * GP_CHUNK * g->room, *squares = g->pool_squares + c * GP_CHUNK;
-        if (!known) memset(squares, 0, GP_CHUNK * sizeof *squares);
-        for (size_t first = known; first < n; first += ROWS) {
-            size_t end = least_of(first + ROWS, n);
-            float *rows = chunk + first * GP_CHUNK;
-            for (size_t k = first; k < end; k++) {
-                float *row = chunk + k * GP_CHUNK;
-                gp_relate_chunk(&g->metric, g->points + k * d, g->pool + c * GP_CHUNK * d, row);
-                for (size_t i = 0; i < GP_CHUNK; i++) row[i] *= signal;
-            }
-            gp_eliminate_chunk(rows, end - first, chunk, factors + first * n, n, first);
-            for (size_t k = first; k < end; k++) {
-                float *row = chunk + k * GP_CHUNK, f = (float)(1 / g->factor[k * g->room + k]);
-                gp_eliminate_chunk(row, 1, rows, factors + k * n + first, n, k - first);
-                for (size_t i = 0; i < GP_CHUNK; i++) {
-                    row[i] *= f;
-                    squares[i] += row[i] * row[i];
-                }
+    const float *points = g->pool + c * GP_CHUNK * g->dimensions;
+    float *chunk = g->pool_kernel + c * GP_CHUNK * g->room, *squares = g->pool_squares + c * GP_CHUNK;
+    float signal = (float)g->signal;
+    if (!known) memset(squares, 0, GP_CHUNK * sizeof *squares);
+    for (size_t first = known; first < n; first += ROWS) {
+        size_t end = least_of(first + ROWS, n);
+        float *rows = chunk + first * GP_CHUNK;
+        for (size_t k = first; k < end; k++) {
+            float *row = chunk + k * GP_CHUNK;
+            gp_relate_chunk(&g->metric, g->points + k * g->dimensions, points, row);
+            for (size_t i = 0; i < GP_CHUNK; i++) row[i] *= signal;
+        }
+        gp_eliminate_chunk(rows, end - first, chunk, factors + (first - known) * n, n, first);
+        for (size_t k = first; k < end; k++) {
+            float *row = chunk + k * GP_CHUNK, f = (float)(1 / g->factor[k * g->room + k]);
+            gp_eliminate_chunk(row, 1, rows, factors + (k - known) * n + first, n, k - first);
+            for (size_t i = 0; i < GP_CHUNK; i++) {
+                row[i] *= f;
+                squares[i] += row[i] * row[i];
             }
         }
     }
-    g->pool_rows = n;
-    free(factors);
 }
 
 void gp_pool_moments(struct gp *g, double *mean, double *variance)
 {
-    extend_pool(g);
-    for (size_t k = 0; k < g->count; k++) g->minus_solved[k] = -(float)g->solved[k];
+    size_t n = g->count, known = g->pool_rows;
+    float *minus_solved = memory_new(n + (n - known) * n, sizeof *minus_solved), *factors = minus_solved + n;
+    for (size_t j = 0; j < n; j++) {
+        for (size_t k = j > known ? j : known; k < n; k++)
+            factors[(k - known) * n + j] = (float)g->factor[j * g->room + k];
+        minus_solved[j] = -(float)g->solved[j];
+    }
     for (size_t c = 0; c < g->pool_chunks; c++) {
         size_t first = c * GP_CHUNK, width = least_of(g->pool_count - first, GP_CHUNK);
         float sum[GP_CHUNK] = {0};
-        gp_eliminate_chunk(sum, 1, g->pool_kernel + first * g->room, g->minus_solved, 0, g->count);
+        extend_chunk(g, c, factors, known, n);
+        gp_eliminate_chunk(sum, 1, g->pool_kernel + first * g->room, minus_solved, 0, n);
         for (size_t i = 0; i < width; i++) {
             mean[first + i] = (double)sum[i];
             variance[first + i] = fmax(g->signal - (double)g->pool_squares[first + i], 1e-6 * g->signal);
         }
     }
+    g->pool_rows = n;
+    free(minus_solved);
 }
 
 void gp_means(const struct gp *g, const float *points, size_t count, double *mean, double *bound)

@@ -15,6 +15,7 @@ enum {
     FIT_ROWS = 120,  // rows that the hyperparameters are fitted to
     TOP = 5,         // rows whose neighbours are candidates
     POOL = 4000,     // random candidates; spaces up to this size are looked through whole
+    KEPT = 1000,     // of them, where they serve for several proposals
     MAX_NEIGHBOURS = 2000,
 };
 
@@ -227,7 +228,50 @@ static void expect_awaited(struct surrogate *s)
     gp_condition(s->gp, s->targets);
 }
 
-static void renew_pool(struct surrogate *s, struct random *rng)
+static double expected_improvement(double best, double mean, double variance)
+{
+    double deviation = caution * sqrt(fmax(variance, 1e-12)), z = (best - mean) / deviation;
+    if (z < -12) return 0;
+    return deviation * (z * 0.5 * erfc(-z * 0.7071067811865476) + 0.3989422804014327 * exp(-0.5 * z * z));
+}
+
+// An upper bound of it that needs no exp and erfc, which are most of the cost: with t = -z > 0 it is at most
+// deviation phi(t) / (1 + t^2) (Mills's ratio: Gordon 1941), and e^x is at least its series' beginning.
+static double most_improvement(double best, double mean, double variance)
+{
+    double deviation = caution * sqrt(fmax(variance, 1e-12)), t = (mean - best) / deviation, x = 0.5 * t * t;
+    if (t <= 0) return INFINITY;
+    return deviation * 0.3989422804014328 / ((1 + t * t) * (1 + x * (1 + x * (0.5 + x / 6))));
+}
+
+// Of the pool's candidates, those that promise most by the means and bounds of gp_means. The pool is used again for some
+// proposals, and each costs time by its size.
+static void keep_promising(struct surrogate *s, float *points)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    struct scored *order = memory_new(s->pool_count, sizeof *order);
+    uint16_t *pool = memory_new(POOL * s->width, sizeof *pool);
+    float *kept = memory_new(POOL * d, sizeof *kept);
+    gp_means(s->gp, points, s->pool_count, s->pool_mean, s->pool_variance);
+    bool trusts = trust_any(&s->trust);
+    for (size_t i = 0; i < s->pool_count; i++) {
+        if (trusts) s->pool_mean[i] += expected_of(s, s->pool + i * s->width);
+        order[i] = (struct scored){-expected_improvement(s->best_target, s->pool_mean[i], s->pool_variance[i]), i};
+    }
+    qsort(order, s->pool_count, sizeof *order, compare_scored);
+    s->pool_count = s->pool_count < KEPT ? s->pool_count : KEPT;
+    for (size_t i = 0; i < s->pool_count; i++) {
+        memcpy(pool + i * s->width, s->pool + order[i].row * s->width, s->width * sizeof *pool);
+        memcpy(kept + i * d, points + order[i].row * d, d * sizeof *kept);
+    }
+    memcpy(s->pool, pool, s->pool_count * s->width * sizeof *pool);
+    memcpy(points, kept, s->pool_count * d * sizeof *kept);
+    free(order);
+    free(pool);
+    free(kept);
+}
+
+static void renew_pool(struct surrogate *s, bool used_again, struct random *rng)
 {
     uint64_t size = space_size(s->space);
     size_t d = s->encoding.count ? s->encoding.count : 1;
@@ -241,6 +285,7 @@ static void renew_pool(struct surrogate *s, struct random *rng)
             space_sample(s->space, rng, config);
         encoding_of(&s->encoding, config, points + i * d);
     }
+    if (used_again) keep_promising(s, points);
     s->pool_featured = false;
     gp_pool(s->gp, points, s->pool_count);
     free(points);
@@ -271,20 +316,13 @@ void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
         while (measured && is_awaited(s, measured - 1)) measured--;
         gp_fit(s->gp, s->targets, s->told_at_fit == 0 ? 20 : 5, measured < FIT_ROWS ? measured : FIT_ROWS);
         s->told_at_fit = told;
-        renew_pool(s, rng);
     }
     gp_condition(s->gp, s->targets);
     expect_awaited(s);
+    if (fit) renew_pool(s, every > 1, rng);
 }
 
 // Promise ------------------------------------------------------------------------------------------
-
-static double expected_improvement(double best, double mean, double variance)
-{
-    double deviation = caution * sqrt(fmax(variance, 1e-12)), z = (best - mean) / deviation;
-    if (z < -12) return 0;
-    return deviation * (z * 0.5 * erfc(-z * 0.7071067811865476) + 0.3989422804014327 * exp(-0.5 * z * z));
-}
 
 // Drops what is known from the candidates from `first` on, and computes an upper bound of the others' promise.
 static void rate(struct surrogate *s, size_t first)
@@ -364,6 +402,7 @@ double surrogate_propose(struct surrogate *s, uint16_t *config)
     gp_pool_moments(s->gp, s->pool_mean, s->pool_variance);
     if (trust_any(&s->trust)) add_pool_expectations(s);
     for (size_t i = 0; i < s->pool_count; i++) {
+        if (most_improvement(s->best_target, s->pool_mean[i], s->pool_variance[i]) < best) continue;
         double promise = expected_improvement(s->best_target, s->pool_mean[i], s->pool_variance[i]);
         const uint16_t *candidate = s->pool + i * s->width;
         if (promise <= best || history_find(s->history, candidate) >= 0) continue;
