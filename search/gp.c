@@ -30,7 +30,8 @@ struct gp {
     // date.
     float *pool, *pool_kernel; // by chunks of GP_CHUNK points, the last one filled up: dimensions, then rows of V
     float *pool_squares;       // of a point, the sum of the squares of V's rows
-    size_t pool_count, pool_chunks, pool_rows;
+    size_t *pool_rows;         // rows of V that a chunk has
+    size_t pool_count, pool_room;
     // for fitting: room x room, dimensions x room, and by hyperparameter
     double *work, *kernel, *fall, *inverse;
     double *slopes;
@@ -38,6 +39,16 @@ struct gp {
 };
 
 static const double least_noise = 1e-6;
+
+static size_t least_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t pool_chunks(const struct gp *g)
+{
+    return (g->pool_count + GP_CHUNK - 1) / GP_CHUNK;
+}
 
 static void use_theta(struct gp *g)
 {
@@ -106,6 +117,7 @@ void gp_free(struct gp *g)
     free(g->pool);
     free(g->pool_kernel);
     free(g->pool_squares);
+    free(g->pool_rows);
     free(g);
 }
 
@@ -116,7 +128,8 @@ size_t gp_count(const struct gp *g)
 
 void gp_clear(struct gp *g)
 {
-    g->count = g->factored = g->pool_rows = 0;
+    g->count = g->factored = 0;
+    for (size_t c = 0; c < pool_chunks(g); c++) g->pool_rows[c] = 0;
 }
 
 void gp_add(struct gp *g, const float *point)
@@ -210,6 +223,13 @@ static void invert(struct gp *g, double *out, double *inverse, size_t n)
     }
 }
 
+// After other hyperparameters.
+static void refactorise(struct gp *g)
+{
+    factorise(g, g->count, NULL);
+    for (size_t c = 0; c < pool_chunks(g); c++) g->pool_rows[c] = 0;
+}
+
 // Gradient of the log posterior of theta: half the trace of (w w' - K^-1) dK/dtheta, and the priors.
 static void find_gradient(struct gp *g, const double *targets, size_t n)
 {
@@ -250,8 +270,7 @@ void gp_set_theta(struct gp *g, const double *theta)
 {
     memcpy(g->theta, theta, (g->dimensions + 2) * sizeof *theta);
     use_theta(g);
-    factorise(g, g->count, NULL);
-    g->pool_rows = 0;
+    refactorise(g);
 }
 
 void gp_gradient(struct gp *g, const double *targets, double *gradient)
@@ -260,28 +279,36 @@ void gp_gradient(struct gp *g, const double *targets, double *gradient)
     memcpy(gradient, g->gradient, (g->dimensions + 2) * sizeof *gradient);
 }
 
-void gp_fit(struct gp *g, const double *targets, int steps, size_t most)
+void gp_fit_begin(struct gp *g)
 {
-    size_t d = g->dimensions, n = g->count < most ? g->count : most;
+    size_t d = g->dimensions;
     memset(g->slope, 0, (d + 2) * sizeof *g->slope);
     for (size_t i = 0; i < d + 2; i++) g->step[i] = 0.15;
-    for (int s = 0; s < steps; s++) {
-        find_gradient(g, targets, n);
-        for (size_t i = 0; i < d + 2; i++) {
-            double slope = g->gradient[i];
-            if (slope * g->slope[i] > 0)
-                g->step[i] = fmin(g->step[i] * 1.3, 0.7);
-            else if (slope * g->slope[i] < 0)
-                g->step[i] = fmax(g->step[i] * 0.5, 0.005);
-            g->slope[i] = slope;
-            double low = i < d ? log(0.03) : i == d ? log(0.05) : log(1e-6);
-            double high = i < d ? log(50) : i == d ? log(20) : log(0.5);
-            g->theta[i] = fmin(fmax(g->theta[i] + (slope > 0 ? g->step[i] : -g->step[i]), low), high);
-        }
-        use_theta(g);
+}
+
+void gp_fit_step(struct gp *g, const double *targets, size_t most)
+{
+    size_t d = g->dimensions;
+    find_gradient(g, targets, least_of(g->count, most));
+    for (size_t i = 0; i < d + 2; i++) {
+        double slope = g->gradient[i];
+        if (slope * g->slope[i] > 0)
+            g->step[i] = fmin(g->step[i] * 1.3, 0.7);
+        else if (slope * g->slope[i] < 0)
+            g->step[i] = fmax(g->step[i] * 0.5, 0.005);
+        g->slope[i] = slope;
+        double low = i < d ? log(0.03) : i == d ? log(0.05) : log(1e-6);
+        double high = i < d ? log(50) : i == d ? log(20) : log(0.5);
+        g->theta[i] = fmin(fmax(g->theta[i] + (slope > 0 ? g->step[i] : -g->step[i]), low), high);
     }
-    factorise(g, g->count, NULL);
-    g->pool_rows = 0;
+    use_theta(g);
+}
+
+void gp_fit(struct gp *g, const double *targets, int steps, size_t most)
+{
+    gp_fit_begin(g);
+    for (int s = 0; s < steps; s++) gp_fit_step(g, targets, most);
+    refactorise(g);
 }
 
 void gp_condition(struct gp *g, const double *targets)
@@ -297,35 +324,41 @@ static void turn(const struct gp *g, const float *points, size_t count, float *o
         for (size_t m = 0; m < g->dimensions; m++) out[m * GP_CHUNK + i] = points[i * g->dimensions + m];
 }
 
-static size_t least_of(size_t a, size_t b)
+void gp_pool_clear(struct gp *g)
 {
-    return a < b ? a : b;
+    g->pool_count = 0;
 }
 
-void gp_pool(struct gp *g, const float *points, size_t count)
+void gp_pool_add(struct gp *g, const float *points, size_t count)
 {
-    size_t d = g->dimensions, chunks = (count + GP_CHUNK - 1) / GP_CHUNK;
-    if (chunks > g->pool_chunks || !g->pool) {
-        free(g->pool);
-        free(g->pool_kernel);
-        free(g->pool_squares);
-        g->pool = memory_new(chunks * GP_CHUNK * d, sizeof *g->pool);
-        g->pool_kernel = memory_new(chunks * GP_CHUNK * g->room, sizeof *g->pool_kernel);
-        g->pool_squares = memory_new(chunks * GP_CHUNK, sizeof *g->pool_squares);
+    size_t d = g->dimensions, chunks = (g->pool_count + count + GP_CHUNK - 1) / GP_CHUNK;
+    if (chunks > g->pool_room) {
+        g->pool = memory_grow(g->pool, chunks * GP_CHUNK * d, sizeof *g->pool);
+        g->pool_kernel = memory_grow(g->pool_kernel, chunks * GP_CHUNK * g->room, sizeof *g->pool_kernel);
+        g->pool_squares = memory_grow(g->pool_squares, chunks * GP_CHUNK, sizeof *g->pool_squares);
+        g->pool_rows = memory_grow(g->pool_rows, chunks, sizeof *g->pool_rows);
+        g->pool_room = chunks;
     }
-    for (size_t first = 0; first < count; first += GP_CHUNK)
-        turn(g, points + first * d, least_of(count - first, GP_CHUNK), g->pool + first * d);
-    g->pool_chunks = chunks;
-    g->pool_count = count;
-    g->pool_rows = 0;
+    while (count) {
+        size_t chunk = g->pool_count / GP_CHUNK, lane = g->pool_count % GP_CHUNK;
+        size_t width = least_of(count, GP_CHUNK - lane);
+        float *at = g->pool + chunk * GP_CHUNK * d;
+        if (!lane) memset(at, 0, GP_CHUNK * d * sizeof *at);
+        turn(g, points, width, at + lane);
+        g->pool_rows[chunk] = 0;
+        g->pool_count += width;
+        points += width * d;
+        count -= width;
+    }
 }
 
-// Adds the rows of V from `known` to n to a chunk of the pool, some at a time so that they stay in the cache. `factors`
-// has these columns of the factor as rows of n.
-static void extend_chunk(struct gp *g, size_t c, const float *factors, size_t known, size_t n)
+// Brings V up to date in a chunk of the pool, some rows at a time so that they stay in the cache. `factors` has the
+// factor's columns from `least` on as rows.
+static void extend_chunk(struct gp *g, size_t c, const float *factors, size_t least)
 {
     const float *points = g->pool + c * GP_CHUNK * g->dimensions;
     float *chunk = g->pool_kernel + c * GP_CHUNK * g->room, *squares = g->pool_squares + c * GP_CHUNK;
+    size_t n = g->count, known = g->pool_rows[c];
     float signal = (float)g->signal;
     if (!known) memset(squares, 0, GP_CHUNK * sizeof *squares);
     for (size_t first = known; first < n; first += ROWS) {
@@ -336,38 +369,39 @@ static void extend_chunk(struct gp *g, size_t c, const float *factors, size_t kn
             gp_relate_chunk(&g->metric, g->points + k * g->dimensions, points, row);
             for (size_t i = 0; i < GP_CHUNK; i++) row[i] *= signal;
         }
-        gp_eliminate_chunk(rows, end - first, chunk, factors + (first - known) * n, n, first);
+        gp_eliminate_chunk(rows, end - first, chunk, factors + (first - least) * n, n, first);
         for (size_t k = first; k < end; k++) {
             float *row = chunk + k * GP_CHUNK, f = (float)(1 / g->factor[k * g->room + k]);
-            gp_eliminate_chunk(row, 1, rows, factors + (k - known) * n + first, n, k - first);
+            gp_eliminate_chunk(row, 1, rows, factors + (k - least) * n + first, n, k - first);
             for (size_t i = 0; i < GP_CHUNK; i++) {
                 row[i] *= f;
                 squares[i] += row[i] * row[i];
             }
         }
     }
+    g->pool_rows[c] = n;
 }
 
 void gp_pool_moments(struct gp *g, double *mean, double *variance)
 {
-    size_t n = g->count, known = g->pool_rows;
-    float *minus_solved = memory_new(n + (n - known) * n, sizeof *minus_solved), *factors = minus_solved + n;
+    size_t n = g->count, least = n;
+    for (size_t c = 0; c < pool_chunks(g); c++) least = least_of(least, g->pool_rows[c]);
+    float *minus_solved = memory_new(n + (n - least) * n, sizeof *minus_solved), *factors = minus_solved + n;
     for (size_t j = 0; j < n; j++) {
-        for (size_t k = j > known ? j : known; k < n; k++)
-            factors[(k - known) * n + j] = (float)g->factor[j * g->room + k];
+        for (size_t k = j > least ? j : least; k < n; k++)
+            factors[(k - least) * n + j] = (float)g->factor[j * g->room + k];
         minus_solved[j] = -(float)g->solved[j];
     }
-    for (size_t c = 0; c < g->pool_chunks; c++) {
+    for (size_t c = 0; c < pool_chunks(g); c++) {
         size_t first = c * GP_CHUNK, width = least_of(g->pool_count - first, GP_CHUNK);
         float sum[GP_CHUNK] = {0};
-        extend_chunk(g, c, factors, known, n);
+        extend_chunk(g, c, factors, least);
         gp_eliminate_chunk(sum, 1, g->pool_kernel + first * g->room, minus_solved, 0, n);
         for (size_t i = 0; i < width; i++) {
             mean[first + i] = (double)sum[i];
             variance[first + i] = fmax(g->signal - (double)g->pool_squares[first + i], 1e-6 * g->signal);
         }
     }
-    g->pool_rows = n;
     free(minus_solved);
 }
 

@@ -15,7 +15,10 @@ enum {
     FIT_ROWS = 120,  // rows that the hyperparameters are fitted to
     TOP = 5,         // rows whose neighbours are candidates
     POOL = 4000,     // random candidates; spaces up to this size are looked through whole
-    KEPT = 1000,     // of them, where they serve for several proposals
+    PARTS = 4,       // in which candidates are drawn that serve for several proposals
+    KEPT = 256,      // of each part
+    STEPS = 5,       // of a fit; the first has FIRST_STEPS
+    FIRST_STEPS = 20,
     MAX_NEIGHBOURS = 2000,
 };
 
@@ -35,6 +38,8 @@ void surrogate_init(struct surrogate *s, const struct space *space, const struct
     encoding_init(&s->encoding, space);
     size_t d = s->encoding.count ? s->encoding.count : 1;
     s->gp = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, MAX_ROWS + SPARE_ROWS);
+    s->fitting = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, FIT_ROWS);
+    s->fit_targets = memory_new(FIT_ROWS, sizeof *s->fit_targets);
     s->rows = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->rows);
     s->points = memory_new((MAX_ROWS + SPARE_ROWS) * d, sizeof *s->points);
     s->targets = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->targets);
@@ -58,6 +63,8 @@ void surrogate_release(struct surrogate *s)
 {
     encoding_release(&s->encoding);
     gp_free(s->gp);
+    gp_free(s->fitting);
+    free(s->fit_targets);
     free(s->rows);
     free(s->points);
     free(s->targets);
@@ -244,61 +251,120 @@ static double most_improvement(double best, double mean, double variance)
     return deviation * 0.3989422804014328 / ((1 + t * t) * (1 + x * (1 + x * (0.5 + x / 6))));
 }
 
-// Of the pool's candidates, those that promise most by the means and bounds of gp_means. The pool is used again for some
-// proposals, and each costs time by its size.
-static void keep_promising(struct surrogate *s, float *points)
+// Of the pool's candidates from `first` on, keeps those that promise most by the means and bounds of gp_means: each costs
+// time in all proposals that the pool serves for. Returns how many.
+static size_t keep_promising(struct surrogate *s, const uint16_t *configs, float *points, size_t count)
 {
-    size_t d = s->encoding.count ? s->encoding.count : 1;
-    struct scored *order = memory_new(s->pool_count, sizeof *order);
-    uint16_t *pool = memory_new(POOL * s->width, sizeof *pool);
-    float *kept = memory_new(POOL * d, sizeof *kept);
-    gp_means(s->gp, points, s->pool_count, s->pool_mean, s->pool_variance);
+    size_t d = s->encoding.count ? s->encoding.count : 1, kept = count < KEPT ? count : KEPT;
+    struct scored *order = memory_new(count, sizeof *order);
+    double *mean = memory_new(2 * count, sizeof *mean), *bound = mean + count;
+    float *best = memory_new(kept * d, sizeof *best);
+    gp_means(s->gp, points, count, mean, bound);
     bool trusts = trust_any(&s->trust);
-    for (size_t i = 0; i < s->pool_count; i++) {
-        if (trusts) s->pool_mean[i] += expected_of(s, s->pool + i * s->width);
-        order[i] = (struct scored){-expected_improvement(s->best_target, s->pool_mean[i], s->pool_variance[i]), i};
+    for (size_t i = 0; i < count; i++) {
+        if (trusts) mean[i] += expected_of(s, configs + i * s->width);
+        order[i] = (struct scored){-expected_improvement(s->best_target, mean[i], bound[i]), i};
     }
-    qsort(order, s->pool_count, sizeof *order, compare_scored);
-    s->pool_count = s->pool_count < KEPT ? s->pool_count : KEPT;
-    for (size_t i = 0; i < s->pool_count; i++) {
-        memcpy(pool + i * s->width, s->pool + order[i].row * s->width, s->width * sizeof *pool);
-        memcpy(kept + i * d, points + order[i].row * d, d * sizeof *kept);
+    qsort(order, count, sizeof *order, compare_scored);
+    for (size_t i = 0; i < kept; i++) {
+        const uint16_t *config = configs + order[i].row * s->width;
+        memcpy(s->pool + (s->pool_count + i) * s->width, config, s->width * sizeof *config);
+        memcpy(best + i * d, points + order[i].row * d, d * sizeof *best);
     }
-    memcpy(s->pool, pool, s->pool_count * s->width * sizeof *pool);
-    memcpy(points, kept, s->pool_count * d * sizeof *kept);
+    memcpy(points, best, kept * d * sizeof *best);
     free(order);
-    free(pool);
-    free(kept);
+    free(mean);
+    free(best);
+    return kept;
 }
 
-static void renew_pool(struct surrogate *s, bool used_again, struct random *rng)
+// The next part of a new pool: all of it where it serves for one proposal, else one of the PARTS, so that no proposal
+// takes long.
+static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng)
 {
     uint64_t size = space_size(s->space);
-    size_t d = s->encoding.count ? s->encoding.count : 1;
-    float *points = memory_new(POOL * d, sizeof *points);
-    s->pool_count = size < POOL ? (size_t)size : POOL;
-    for (size_t i = 0; i < s->pool_count; i++) {
-        uint16_t *config = s->pool + i * s->width;
+    size_t d = s->encoding.count ? s->encoding.count : 1, whole = size < POOL ? (size_t)size : POOL;
+    size_t first = s->pool_parts * whole / PARTS, end = (used_again ? s->pool_parts + 1 : PARTS) * whole / PARTS;
+    size_t count = end - first;
+    float *points = memory_new(count * d, sizeof *points);
+    uint16_t *configs = memory_new(count * s->width, sizeof *configs);
+    for (size_t i = 0; i < count; i++) {
+        uint16_t *config = configs + i * s->width;
         if (size <= POOL)
-            space_get(s->space, i, config);
+            space_get(s->space, first + i, config);
         else
             space_sample(s->space, rng, config);
         encoding_of(&s->encoding, config, points + i * d);
     }
-    if (used_again) keep_promising(s, points);
-    s->pool_featured = false;
-    gp_pool(s->gp, points, s->pool_count);
+    if (used_again)
+        count = keep_promising(s, configs, points, count);
+    else
+        memcpy(s->pool, configs, count * s->width * sizeof *configs);
+    gp_pool_add(s->gp, points, count);
+    s->pool_count += count;
+    s->pool_parts = used_again ? s->pool_parts + 1 : PARTS;
     free(points);
+    free(configs);
+}
+
+// Hyperparameters are fitted often while little is known, seldom when it costs more and changes less: after so many
+// results.
+static size_t fit_interval(size_t told)
+{
+    return told < 60 ? 1 : told < 150 ? 10 : 20;
+}
+
+// The rows that the hyperparameters are fitted to: the first ones, as far as they are measured.
+static size_t fit_rows(const struct surrogate *s)
+{
+    size_t measured = s->row_count;
+    while (measured && is_awaited(s, measured - 1)) measured--;
+    return measured < FIT_ROWS ? measured : FIT_ROWS;
+}
+
+// One step of the next fit, by a process of its own, so that no proposal takes long: the model goes on with the
+// hyperparameters it has.
+static void prepare_fit(struct surrogate *s)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    if (s->steps == 0) {
+        double *theta = memory_new(d + 2, sizeof *theta);
+        gp_clear(s->fitting);
+        gp_theta(s->gp, theta);
+        gp_set_theta(s->fitting, theta);
+        gp_fit_begin(s->fitting);
+        free(theta);
+        for (size_t i = 0; i < fit_rows(s); i++) gp_add(s->fitting, s->points + i * d);
+        memcpy(s->fit_targets, s->targets, gp_count(s->fitting) * sizeof *s->targets);
+    }
+    gp_fit_step(s->fitting, s->fit_targets, gp_count(s->fitting));
+    s->steps++;
+}
+
+// Takes the rows that the model is to know, and gives it its hyperparameters.
+static void fit(struct surrogate *s, bool at_once)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1;
+    if (at_once) {
+        gp_fit(s->gp, s->targets, s->told_at_fit == 0 ? FIRST_STEPS : STEPS, fit_rows(s));
+    } else {
+        double *theta = memory_new(d + 2, sizeof *theta);
+        gp_theta(s->fitting, theta);
+        gp_set_theta(s->gp, theta);
+        free(theta);
+    }
+    s->steps = s->pool_count = s->pool_parts = s->pool_featured = 0;
+    gp_pool_clear(s->gp);
 }
 
 void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
 {
-    size_t d = s->encoding.count ? s->encoding.count : 1;
-    // Often while little is known, seldom when it costs more and changes less.
-    size_t every = told < 60 ? 1 : told < 150 ? 10 : 20;
-    bool fit = s->told_at_fit == 0 || told >= s->told_at_fit + every ||
-               s->row_count + (s->history->count - s->known) > MAX_ROWS + SPARE_ROWS;
-    if (fit) {
+    size_t d = s->encoding.count ? s->encoding.count : 1, every = fit_interval(told);
+    bool at_once = s->told_at_fit == 0 || every == 1;
+    bool full = s->row_count + (s->history->count - s->known) > MAX_ROWS + SPARE_ROWS;
+    if (!at_once && (full || told + STEPS > s->told_at_fit + every) && s->steps < STEPS) prepare_fit(s);
+    bool renew = at_once ? told > s->told_at_fit : full || s->steps == STEPS;
+    if (renew) {
         s->row_count = 0;
         gp_clear(s->gp);
         if (s->history->count <= MAX_ROWS)
@@ -311,15 +377,13 @@ void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
     s->known = s->history->count;
     for (size_t i = gp_count(s->gp); i < s->row_count; i++) gp_add(s->gp, s->points + i * d);
     find_targets(s);
-    if (fit) {
-        size_t measured = s->row_count;
-        while (measured && is_awaited(s, measured - 1)) measured--;
-        gp_fit(s->gp, s->targets, s->told_at_fit == 0 ? 20 : 5, measured < FIT_ROWS ? measured : FIT_ROWS);
+    if (renew) {
+        fit(s, at_once);
         s->told_at_fit = told;
     }
     gp_condition(s->gp, s->targets);
     expect_awaited(s);
-    if (fit) renew_pool(s, every > 1, rng);
+    if (s->pool_parts < PARTS) add_to_pool(s, every > 1, rng);
 }
 
 // Promise ------------------------------------------------------------------------------------------
@@ -389,9 +453,8 @@ static void add_best_neighbours(struct surrogate *s)
 static void add_pool_expectations(struct surrogate *s)
 {
     size_t count = s->trust.count;
-    for (size_t i = 0; i < s->pool_count && !s->pool_featured; i++)
-        trust_features(&s->trust, s->pool + i * s->width, s->pool_features + i * count);
-    s->pool_featured = true;
+    for (; s->pool_featured < s->pool_count; s->pool_featured++)
+        trust_features(&s->trust, s->pool + s->pool_featured * s->width, s->pool_features + s->pool_featured * count);
     for (size_t i = 0; i < s->pool_count; i++) s->pool_mean[i] += expected(s, s->pool_features + i * count);
 }
 
