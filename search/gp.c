@@ -76,7 +76,7 @@ struct gp *gp_new(size_t ordinal, size_t nominal, size_t max_points)
     g->points = memory_new(max_points * dimensions, sizeof *g->points);
     g->turned = memory_new(max_points * dimensions, sizeof *g->turned);
     g->theta = memory_new(dimensions + 2, sizeof *g->theta);
-    gp_metric_init(&g->metric, dimensions, ordinal);
+    g->metric = (struct gp_metric){dimensions, ordinal, memory_new(dimensions, sizeof(double))};
     g->gradient = memory_new(dimensions + 2, sizeof *g->gradient);
     g->slope = memory_new(dimensions + 2, sizeof *g->slope);
     g->step = memory_new(dimensions + 2, sizeof *g->step);
@@ -98,7 +98,7 @@ struct gp *gp_new(size_t ordinal, size_t nominal, size_t max_points)
 void gp_free(struct gp *g)
 {
     if (!g) return;
-    gp_metric_release(&g->metric);
+    free(g->metric.inverse);
     free(g->points);
     free(g->turned);
     free(g->theta);

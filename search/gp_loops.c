@@ -3,10 +3,7 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "tuner/base/memory.h"
 
 // The sanitizers are not ready when the processor's best version is chosen.
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__)
@@ -17,30 +14,11 @@
 
 enum { BLOCK = 64 }; // points whose sums stay in the cache
 
-static const float farthest = 1000; // a squared distance, where the product part is 1e-22
-static const double table_range = 64; // squared; from here on the product part (below 1.4e-5) counts as 0
+// A squared distance from which on points are as if they were no farther: the product part is 1e-22 there.
+static const float farthest = 1000;
 
 // The additive part's share of the signal.
 static const double additive = 0.5;
-
-static double matern(double squared)
-{
-    double r = sqrt(3 * squared);
-    return (1 + r) * exp(-r);
-}
-
-void gp_metric_init(struct gp_metric *g, size_t dimensions, size_t ordinal)
-{
-    *g = (struct gp_metric){.dimensions = dimensions, .ordinal = ordinal};
-    g->inverse = memory_new(dimensions, sizeof *g->inverse);
-    for (int i = 0; i < GP_TABLE + 2; i++)
-        g->table[i] = (float)matern(table_range * i * i / ((double)GP_TABLE * GP_TABLE));
-}
-
-void gp_metric_release(struct gp_metric *g)
-{
-    free(g->inverse);
-}
 
 // Of at most BLOCK points: sum[i] is the squared distance to `point`, alone[i] the sum of the single dimensions'
 // kernels.
@@ -126,8 +104,11 @@ static void relate_chunk(const struct gp_metric *g, const float *point, const fl
         int k = (int)(t + 0.5f);
         float f = (float)k - t;
         bits[i] = (127 - k) << 23;
-        sum[i] = (1 + r) * (1 + f * (0.693147181f + f * (0.240226507f + f * (0.0555041087f + f * (0.00961812911f +
-                 f * (0.00133335581f + f * 0.000154035304f))))));
+        sum[i] =
+            (1 + r) *
+            (1 + f * (0.693147181f +
+                      f * (0.240226507f +
+                           f * (0.0555041087f + f * (0.00961812911f + f * (0.00133335581f + f * 0.000154035304f))))));
     }
     memcpy(power, bits, sizeof power);
     for (size_t i = 0; i < GP_CHUNK; i++) kernel[i] = rest * (sum[i] * power[i]) + share * alone[i];
@@ -156,8 +137,7 @@ static void add_slopes(const struct gp_metric *g, const float *point, const floa
         const float *a = points + m * stride;
         float own = point[m];
         double q = g->inverse[m], other = share / ((1 + q) * (1 + q)), *restrict slope = slopes + m * stride;
-        for (size_t i = 0; i < count; i++)
-            slope[i] += a[i] != own ? weights[i] * q * (product * fall[i] + other) : 0;
+        for (size_t i = 0; i < count; i++) slope[i] += a[i] != own ? weights[i] * q * (product * fall[i] + other) : 0;
     }
 }
 

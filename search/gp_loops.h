@@ -7,28 +7,21 @@
 
 #include <stddef.h>
 
-enum {
-    GP_TABLE = 4096, // cells of the table of the kernel's product part
-    GP_CHUNK = 64,   // points that lie together, and are computed at once in single precision
-};
+enum { GP_CHUNK = 64 }; // points that lie together, and are computed at once in single precision
 
 // What relates two points, at unit signal. The first `ordinal` of the dimensions are ordinal.
 struct gp_metric {
     size_t dimensions, ordinal;
     double *inverse; // 1 / length scale^2
-    // The product part over the distance: sqrt and exp for every pair would be most of the cost of a prediction.
-    float table[GP_TABLE + 2];
 };
-
-void gp_metric_init(struct gp_metric *, size_t dimensions, size_t ordinal);
-void gp_metric_release(struct gp_metric *);
 
 // Points lie dimension by dimension: coordinate m of point j is points[m * stride + j].
 //
-// The kernel between `point` and `count` points. `fall` (may be NULL) gets exp(-r) of the product part.
+// The kernel between `point` and `count` points. `fall` (may be NULL) gets exp(-r) of the product part, with r sqrt(3)
+// times the distance.
 void gp_relate(const struct gp_metric *, const float *point, const float *points, size_t stride, size_t count,
                double *kernel, double *fall);
-// The same in single precision and from the table, for GP_CHUNK points, which is their stride too.
+// The same in single precision, for GP_CHUNK points, which is their stride too.
 void gp_relate_chunk(const struct gp_metric *, const float *point, const float *points, float *kernel);
 // Adds to slopes[m * stride + j] weights[j] times the kernel's slope between `point` and point j by the logarithm of
 // length scale m. `fall` is what gp_relate gave.

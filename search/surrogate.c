@@ -251,8 +251,8 @@ static double most_improvement(double best, double mean, double variance)
     return deviation * 0.3989422804014328 / ((1 + t * t) * (1 + x * (1 + x * (0.5 + x / 6))));
 }
 
-// Of the pool's candidates from `first` on, keeps those that promise most by the means and bounds of gp_means: each costs
-// time in all proposals that the pool serves for. Returns how many.
+// Of the pool's candidates from `first` on, keeps those that promise most by the means and bounds of gp_means: each
+// costs time in all proposals that the pool serves for. Returns how many.
 static size_t keep_promising(struct surrogate *s, const uint16_t *configs, float *points, size_t count)
 {
     size_t d = s->encoding.count ? s->encoding.count : 1, kept = count < KEPT ? count : KEPT;
