@@ -415,11 +415,7 @@ void gp_means(const struct gp *g, const float *points, size_t count, double *mea
         turn(g, points + first * d, width, turned);
         for (size_t j = 0; j < g->count; j++) {
             gp_relate_chunk(&g->metric, g->points + j * d, turned, row);
-            for (size_t i = 0; i < GP_CHUNK; i++) {
-                double k = (double)row[i];
-                means[i] += k * g->weights[j];
-                bounds[i] = k > bounds[i] ? k : bounds[i];
-            }
+            gp_gather_chunk(row, g->weights[j], means, bounds);
         }
         for (size_t i = 0; i < width; i++) {
             double k = g->signal * bounds[i];

@@ -91,6 +91,20 @@ static void relate_chunk(const struct gp_metric *g, const float *point, const fl
             alone[i] += 1 / (1 + q);
         }
     }
+    // Two loops each: from one, the compiler would make branches.
+    for (; m + 4 <= d; m += 4) {
+        const float *a = points + m * GP_CHUNK, *b = a + GP_CHUNK, *c = b + GP_CHUNK, *e = c + GP_CHUNK;
+        float p0 = point[m], p1 = point[m + 1], p2 = point[m + 2], p3 = point[m + 3];
+        float w0 = (float)g->inverse[m], w1 = (float)g->inverse[m + 1], w2 = (float)g->inverse[m + 2],
+              w3 = (float)g->inverse[m + 3];
+        float o0 = 1 / (1 + w0), o1 = 1 / (1 + w1), o2 = 1 / (1 + w2), o3 = 1 / (1 + w3);
+        for (size_t i = 0; i < GP_CHUNK; i++)
+            sum[i] = sum[i] + (a[i] != p0 ? w0 : 0) + (b[i] != p1 ? w1 : 0) + (c[i] != p2 ? w2 : 0) +
+                     (e[i] != p3 ? w3 : 0);
+        for (size_t i = 0; i < GP_CHUNK; i++)
+            alone[i] = alone[i] + (a[i] != p0 ? o0 : 1) + (b[i] != p1 ? o1 : 1) + (c[i] != p2 ? o2 : 1) +
+                       (e[i] != p3 ? o3 : 1);
+    }
     for (; m < d; m++) {
         const float *a = points + m * GP_CHUNK;
         float own = point[m], weight = (float)g->inverse[m], other = 1 / (1 + weight);
@@ -117,6 +131,18 @@ static void relate_chunk(const struct gp_metric *g, const float *point, const fl
 void gp_relate_chunk(const struct gp_metric *g, const float *point, const float *points, float *kernel)
 {
     relate_chunk(g, point, points, kernel);
+}
+
+FOR_EACH_PROCESSOR
+static void gather_chunk(const float *restrict kernel, double weight, double *restrict mean, double *restrict most)
+{
+    for (size_t i = 0; i < GP_CHUNK; i++) mean[i] += (double)kernel[i] * weight;
+    for (size_t i = 0; i < GP_CHUNK; i++) most[i] = (double)kernel[i] > most[i] ? (double)kernel[i] : most[i];
+}
+
+void gp_gather_chunk(const float *kernel, double weight, double *mean, double *most)
+{
+    gather_chunk(kernel, weight, mean, most);
 }
 
 // With q = (difference / l)^2: dk / dlog l is 3 e^-r q of Matérn's part, 2 q / (1 + q)^2 of the additive one.

@@ -23,6 +23,8 @@ void gp_relate(const struct gp_metric *, const float *point, const float *points
                double *kernel, double *fall);
 // The same in single precision, for GP_CHUNK points, which is their stride too.
 void gp_relate_chunk(const struct gp_metric *, const float *point, const float *points, float *kernel);
+// Of GP_CHUNK points, adds weight * kernel to the mean, and keeps the most of the kernels.
+void gp_gather_chunk(const float *kernel, double weight, double *mean, double *most);
 // Adds to slopes[m * stride + j] weights[j] times the kernel's slope between `point` and point j by the logarithm of
 // length scale m. `fall` is what gp_relate gave.
 void gp_add_slopes(const struct gp_metric *, const float *point, const float *points, size_t stride, size_t count,
