@@ -15,8 +15,8 @@ enum {
     FIT_ROWS = 120,  // rows that the hyperparameters are fitted to
     TOP = 5,         // rows whose neighbours are candidates
     POOL = 4000,     // random candidates; spaces up to this size are looked through whole
-    PARTS = 4,       // in which candidates are drawn that serve for several proposals
-    KEPT = 256,      // of each part
+    PARTS = 2,       // in which candidates are drawn that serve for several proposals
+    KEPT = 512,      // of each part
     STEPS = 5,       // of a fit; the first has FIRST_STEPS
     FIRST_STEPS = 20,
     MAX_NEIGHBOURS = 2000,
@@ -39,7 +39,6 @@ void surrogate_init(struct surrogate *s, const struct space *space, const struct
     size_t d = s->encoding.count ? s->encoding.count : 1;
     s->gp = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, MAX_ROWS + SPARE_ROWS);
     s->fitting = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, FIT_ROWS);
-    s->fit_targets = memory_new(FIT_ROWS, sizeof *s->fit_targets);
     s->rows = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->rows);
     s->points = memory_new((MAX_ROWS + SPARE_ROWS) * d, sizeof *s->points);
     s->targets = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->targets);
@@ -64,7 +63,6 @@ void surrogate_release(struct surrogate *s)
     encoding_release(&s->encoding);
     gp_free(s->gp);
     gp_free(s->fitting);
-    free(s->fit_targets);
     free(s->rows);
     free(s->points);
     free(s->targets);
@@ -284,14 +282,14 @@ static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng
 {
     uint64_t size = space_size(s->space);
     size_t d = s->encoding.count ? s->encoding.count : 1, whole = size < POOL ? (size_t)size : POOL;
-    size_t first = s->pool_parts * whole / PARTS, end = (used_again ? s->pool_parts + 1 : PARTS) * whole / PARTS;
-    size_t count = end - first;
+    // Of a small space, every so many: neighbours in number are alike.
+    size_t first = s->pool_parts, step = used_again ? PARTS : 1, count = (whole - first + step - 1) / step;
     float *points = memory_new(count * d, sizeof *points);
     uint16_t *configs = memory_new(count * s->width, sizeof *configs);
     for (size_t i = 0; i < count; i++) {
         uint16_t *config = configs + i * s->width;
         if (size <= POOL)
-            space_get(s->space, first + i, config);
+            space_get(s->space, first + i * step, config);
         else
             space_sample(s->space, rng, config);
         encoding_of(&s->encoding, config, points + i * d);
@@ -322,65 +320,72 @@ static size_t fit_rows(const struct surrogate *s)
     return measured < FIT_ROWS ? measured : FIT_ROWS;
 }
 
-// One step of the next fit, by a process of its own, so that no proposal takes long: the model goes on with the
-// hyperparameters it has.
-static void prepare_fit(struct surrogate *s)
+static void copy_theta(struct surrogate *s, const struct gp *from, struct gp *to)
 {
-    size_t d = s->encoding.count ? s->encoding.count : 1;
-    if (s->steps == 0) {
-        double *theta = memory_new(d + 2, sizeof *theta);
-        gp_clear(s->fitting);
-        gp_theta(s->gp, theta);
-        gp_set_theta(s->fitting, theta);
-        gp_fit_begin(s->fitting);
-        free(theta);
-        for (size_t i = 0; i < fit_rows(s); i++) gp_add(s->fitting, s->points + i * d);
-        memcpy(s->fit_targets, s->targets, gp_count(s->fitting) * sizeof *s->targets);
-    }
-    gp_fit_step(s->fitting, s->fit_targets, gp_count(s->fitting));
-    s->steps++;
+    double *theta = memory_new(s->encoding.count + 2, sizeof *theta);
+    gp_theta(from, theta);
+    gp_set_theta(to, theta);
+    free(theta);
 }
 
-// Takes the rows that the model is to know, and gives it its hyperparameters.
-static void fit(struct surrogate *s, bool at_once)
+// One step of the next fit, by a process of its own with what is known now, so that no proposal takes long: the model
+// goes on with the hyperparameters it has.
+static void prepare_fit(struct surrogate *s)
 {
-    size_t d = s->encoding.count ? s->encoding.count : 1;
-    if (at_once) {
-        gp_fit(s->gp, s->targets, s->told_at_fit == 0 ? FIRST_STEPS : STEPS, fit_rows(s));
-    } else {
-        double *theta = memory_new(d + 2, sizeof *theta);
-        gp_theta(s->fitting, theta);
-        gp_set_theta(s->gp, theta);
-        free(theta);
+    size_t d = s->encoding.count ? s->encoding.count : 1, rows = fit_rows(s);
+    if (s->steps++ == 0) {
+        copy_theta(s, s->gp, s->fitting);
+        gp_fit_begin(s->fitting);
     }
+    gp_clear(s->fitting);
+    for (size_t i = 0; i < rows; i++) gp_add(s->fitting, s->points + i * d);
+    gp_fit_step(s->fitting, s->targets, rows);
+}
+
+// Gives the model its hyperparameters, and a new pool, which is empty as yet.
+static void fit(struct surrogate *s, size_t told, bool at_once)
+{
+    if (at_once)
+        gp_fit(s->gp, s->targets, s->told_at_fit == 0 ? FIRST_STEPS : STEPS, fit_rows(s));
+    else
+        copy_theta(s, s->fitting, s->gp);
+    s->told_at_fit = told;
     s->steps = s->pool_count = s->pool_parts = s->pool_featured = 0;
     gp_pool_clear(s->gp);
+}
+
+static void choose_new_rows(struct surrogate *s, struct random *rng)
+{
+    s->row_count = 0;
+    gp_clear(s->gp);
+    if (s->history->count <= MAX_ROWS)
+        add_all_rows(s);
+    else
+        choose_rows(s, rng);
 }
 
 void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
 {
     size_t d = s->encoding.count ? s->encoding.count : 1, every = fit_interval(told);
     bool at_once = s->told_at_fit == 0 || every == 1;
-    bool full = s->row_count + (s->history->count - s->known) > MAX_ROWS + SPARE_ROWS;
-    if (!at_once && (full || told + STEPS > s->told_at_fit + every) && s->steps < STEPS) prepare_fit(s);
-    bool renew = at_once ? told > s->told_at_fit : full || s->steps == STEPS;
-    if (renew) {
-        s->row_count = 0;
-        gp_clear(s->gp);
-        if (s->history->count <= MAX_ROWS)
-            add_all_rows(s);
-        else
-            choose_rows(s, rng);
-    } else {
+    bool renew = at_once && told > s->told_at_fit;
+    if (!renew && s->row_count + (s->history->count - s->known) > MAX_ROWS + SPARE_ROWS) {
+        if (!s->steps) prepare_fit(s);
+        renew = true;
+    }
+    if (!renew) {
         for (size_t i = s->known; i < s->history->count; i++) add_row(s, i);
+        find_targets(s);
+        if (!at_once && told + STEPS > s->told_at_fit + every) prepare_fit(s);
+        renew = s->steps == STEPS;
+    }
+    if (renew) {
+        choose_new_rows(s, rng);
+        find_targets(s);
     }
     s->known = s->history->count;
     for (size_t i = gp_count(s->gp); i < s->row_count; i++) gp_add(s->gp, s->points + i * d);
-    find_targets(s);
-    if (renew) {
-        fit(s, at_once);
-        s->told_at_fit = told;
-    }
+    if (renew) fit(s, told, at_once);
     gp_condition(s->gp, s->targets);
     expect_awaited(s);
     if (s->pool_parts < PARTS) add_to_pool(s, every > 1, rng);

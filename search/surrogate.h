@@ -30,10 +30,9 @@ struct surrogate {
     size_t told_at_fit;       // told results at the last fit
     double best_measured;     // the target of the best row
     double best_target;       // the same, or what is expected of an awaited one if that is better
-    // The next fit: its steps, of which one is made a proposal, and what they are made with.
+    // The next fit: what its steps are made with, one a proposal, and how many have been.
     struct gp *fitting;
     size_t steps;
-    double *fit_targets;
     // The pool: random configurations, renewed at every fit (all of a small space), with what the GP says of them. The
     // parts that it has of those it is to get.
     uint16_t *pool;
