@@ -24,8 +24,8 @@ void gp_add(struct gp *, const float *point); // copies; there must be room
 // and noise, going on from where they are, with the first `most` points. Targets (one a point) should have mean 0 and
 // variance near 1.
 void gp_fit(struct gp *, const double *targets, int steps, size_t most);
-// The same step by step, as far as one goes: gp_fit_begin, then gp_fit_step as often as gp_fit has steps. In between, and
-// afterwards, the process is good for nothing but its hyperparameters (gp_theta).
+// The same step by step: gp_fit_begin, then gp_fit_step as often as gp_fit has steps. In between, and afterwards, the
+// process is good for nothing but its hyperparameters (gp_theta).
 void gp_fit_begin(struct gp *);
 void gp_fit_step(struct gp *, const double *targets, size_t most);
 // The hyperparameters: the logarithms of one length scale a dimension, of the signal's variance and of the noise's

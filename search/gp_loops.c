@@ -99,8 +99,8 @@ static void relate_chunk(const struct gp_metric *g, const float *point, const fl
               w3 = (float)g->inverse[m + 3];
         float o0 = 1 / (1 + w0), o1 = 1 / (1 + w1), o2 = 1 / (1 + w2), o3 = 1 / (1 + w3);
         for (size_t i = 0; i < GP_CHUNK; i++)
-            sum[i] = sum[i] + (a[i] != p0 ? w0 : 0) + (b[i] != p1 ? w1 : 0) + (c[i] != p2 ? w2 : 0) +
-                     (e[i] != p3 ? w3 : 0);
+            sum[i] =
+                sum[i] + (a[i] != p0 ? w0 : 0) + (b[i] != p1 ? w1 : 0) + (c[i] != p2 ? w2 : 0) + (e[i] != p3 ? w3 : 0);
         for (size_t i = 0; i < GP_CHUNK; i++)
             alone[i] = alone[i] + (a[i] != p0 ? o0 : 1) + (b[i] != p1 ? o1 : 1) + (c[i] != p2 ? o2 : 1) +
                        (e[i] != p3 ? o3 : 1);

@@ -9,15 +9,16 @@
 #include "tuner/base/memory.h"
 
 enum {
-    MAX_ROWS = 220,  // rows learnt at a fit; more are chosen from
-    SPARE_ROWS = 40, // that may come until the next fit
-    BEST_ROWS = 120, // of a longer history: this many of the best, the rest at random
-    FIT_ROWS = 120,  // rows that the hyperparameters are fitted to
-    TOP = 5,         // rows whose neighbours are candidates
-    POOL = 4000,     // random candidates; spaces up to this size are looked through whole
-    PARTS = 2,       // in which candidates are drawn that serve for several proposals
-    KEPT = 512,      // of each part
-    STEPS = 5,       // of a fit; the first has FIRST_STEPS
+    MAX_ROWS = 220,    // rows learnt at a fit; more are chosen from
+    SPARE_ROWS = 40,   // that may come until the next fit
+    BEST_ROWS = 120,   // of a longer history: this many of the best, the rest at random
+    FIT_ROWS = 120,    // rows that the hyperparameters are fitted to
+    TOP = 5,           // rows whose neighbours are candidates
+    POOL = 4000,       // random candidates; spaces up to this size are looked through whole
+    PARTS = 2,         // in which candidates are drawn that serve for several proposals
+    KEPT = 512,        // of each part
+    SPREAD_FROM = 150, // results; before, a fit is made at once, and takes less
+    STEPS = 5,         // of a fit; the first has FIRST_STEPS
     FIRST_STEPS = 20,
     MAX_NEIGHBOURS = 2000,
 };
@@ -309,7 +310,7 @@ static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng
 // results.
 static size_t fit_interval(size_t told)
 {
-    return told < 60 ? 1 : told < 150 ? 10 : 20;
+    return told < 60 ? 1 : told < SPREAD_FROM ? 10 : 20;
 }
 
 // The rows that the hyperparameters are fitted to: the first ones, as far as they are measured.
@@ -367,8 +368,8 @@ static void choose_new_rows(struct surrogate *s, struct random *rng)
 void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
 {
     size_t d = s->encoding.count ? s->encoding.count : 1, every = fit_interval(told);
-    bool at_once = s->told_at_fit == 0 || every == 1;
-    bool renew = at_once && told > s->told_at_fit;
+    bool at_once = s->told_at_fit == 0 || told < SPREAD_FROM;
+    bool renew = at_once && (s->told_at_fit == 0 || told >= s->told_at_fit + every);
     if (!renew && s->row_count + (s->history->count - s->known) > MAX_ROWS + SPARE_ROWS) {
         if (!s->steps) prepare_fit(s);
         renew = true;

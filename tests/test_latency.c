@@ -1,5 +1,6 @@
-// How long a proposal of `default` takes in a large space, in processor time, so that what else runs matters little. The
-// bounds are three times what is promised (2 ms on average, 20 ms the longest): other processors are slower, and shared.
+// How long a proposal of `default` takes in a large space, in processor time, so that what else runs matters little.
+// The bounds are three times what is promised (2 ms on average, 20 ms the longest): other processors are slower, and
+// shared.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
