@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tuner/base/memory.h"
 
@@ -82,7 +81,8 @@ void encoding_of(const struct encoding *f, const uint16_t *config, float *out)
 {
     for (size_t i = 0; i < f->parameter_count; i++) {
         size_t width = f->first[i + 1] - f->first[i];
-        if (width) memcpy(out + f->first[i], f->table[i] + config[i] * width, width * sizeof *out);
+        const float *from = f->table[i] + config[i] * width;
+        for (size_t k = 0; k < width; k++) out[f->first[i] + k] = from[k];
         if (f->nominal[i] != SIZE_MAX) out[f->nominal[i]] = (float)config[i];
     }
 }

@@ -24,13 +24,22 @@ void gp_add(struct gp *, const float *point); // copies; there must be room
 // and noise, going on from where they are, with the first `most` points. Targets (one a point) should have mean 0 and
 // variance near 1.
 void gp_fit(struct gp *, const double *targets, int steps, size_t most);
-// Takes the targets for what follows.
+// The same step by step: gp_fit_begin, then gp_fit_step as often as gp_fit has steps. In between, and afterwards, the
+// process is good for nothing but its hyperparameters (gp_theta).
+void gp_fit_begin(struct gp *);
+void gp_fit_step(struct gp *, const double *targets, size_t most);
+// The hyperparameters: the logarithms of one length scale a dimension, of the signal's variance and of the noise's
+// (dimensions + 2 numbers). gp_set_theta takes them for the points that there are and for what follows.
+void gp_theta(const struct gp *, double *theta);
+void gp_set_theta(struct gp *, const double *theta);
+// Takes the targets for what follows, and the points that were added.
 void gp_condition(struct gp *, const double *targets);
 
 // A pool of candidates whose means and variances are all wanted again and again: what a new point changes is computed
-// once, which makes a question cost n a candidate. gp_pool takes (copies) `count` points; gp_pool_moments writes all
-// means and variances.
-void gp_pool(struct gp *, const float *points, size_t count);
+// once, which makes a question cost n a candidate. gp_pool_add takes (copies) `count` points besides those it has;
+// gp_pool_moments writes all means and variances.
+void gp_pool_clear(struct gp *);
+void gp_pool_add(struct gp *, const float *points, size_t count);
 void gp_pool_moments(struct gp *, double *mean, double *variance);
 
 // The function's mean at `count` points; bound[i] is at least its variance there (what the most related point alone
@@ -43,11 +52,7 @@ double gp_variance(struct gp *, const float *point);
 void gp_without(const struct gp *, const size_t *numbers, size_t count, const double *targets, double *mean,
                 double *variance);
 
-// For tests. The hyperparameters: the logarithms of one length scale a dimension, of the signal's variance and of the
-// noise's (dimensions + 2 numbers). gp_set_theta takes them for the points that there are and for what follows.
-void gp_theta(const struct gp *, double *theta);
-void gp_set_theta(struct gp *, const double *theta);
-// The gradient that gp_fit follows, by theta, of the log posterior
+// For tests: the gradient that gp_fit follows, by theta, of the log posterior
 //   -(y' K^-1 y + log det K) / 2 - sum over i of (theta_i - c_i)^2 / (2 v_i)
 // with c = log(ordinal) / 2 for scales of ordinal dimensions (0 where there are none), 0.5 more for nominal ones, 0 for
 // the signal, log(0.001) for the noise, and v = 1, for the noise 2.25. K has signal + noise + 1e-6 on its diagonal.

@@ -9,12 +9,17 @@
 #include "tuner/base/memory.h"
 
 enum {
-    MAX_ROWS = 220,  // rows learnt at a fit; more are chosen from
-    SPARE_ROWS = 40, // that may come until the next fit
-    BEST_ROWS = 120, // of a longer history: this many of the best, the rest at random
-    FIT_ROWS = 120,  // rows that the hyperparameters are fitted to
-    TOP = 5,         // rows whose neighbours are candidates
-    POOL = 4000,     // random candidates; spaces up to this size are looked through whole
+    MAX_ROWS = 220,    // rows learnt at a fit; more are chosen from
+    SPARE_ROWS = 40,   // that may come until the next fit
+    BEST_ROWS = 120,   // of a longer history: this many of the best, the rest at random
+    FIT_ROWS = 120,    // rows that the hyperparameters are fitted to
+    TOP = 5,           // rows whose neighbours are candidates
+    POOL = 4000,       // random candidates; spaces up to this size are looked through whole
+    PARTS = 2,         // in which candidates are drawn that serve for several proposals
+    KEPT = 512,        // of each part
+    SPREAD_FROM = 150, // results; before, a fit is made at once, and takes less
+    STEPS = 5,         // of a fit; the first has FIRST_STEPS
+    FIRST_STEPS = 20,
     MAX_NEIGHBOURS = 2000,
 };
 
@@ -34,6 +39,7 @@ void surrogate_init(struct surrogate *s, const struct space *space, const struct
     encoding_init(&s->encoding, space);
     size_t d = s->encoding.count ? s->encoding.count : 1;
     s->gp = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, MAX_ROWS + SPARE_ROWS);
+    s->fitting = gp_new(s->encoding.ordinal, s->encoding.count - s->encoding.ordinal, FIT_ROWS);
     s->rows = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->rows);
     s->points = memory_new((MAX_ROWS + SPARE_ROWS) * d, sizeof *s->points);
     s->targets = memory_new(MAX_ROWS + SPARE_ROWS, sizeof *s->targets);
@@ -57,6 +63,7 @@ void surrogate_release(struct surrogate *s)
 {
     encoding_release(&s->encoding);
     gp_free(s->gp);
+    gp_free(s->fitting);
     free(s->rows);
     free(s->points);
     free(s->targets);
@@ -227,64 +234,165 @@ static void expect_awaited(struct surrogate *s)
     gp_condition(s->gp, s->targets);
 }
 
-static void renew_pool(struct surrogate *s, struct random *rng)
-{
-    uint64_t size = space_size(s->space);
-    size_t d = s->encoding.count ? s->encoding.count : 1;
-    float *points = memory_new(POOL * d, sizeof *points);
-    s->pool_count = size < POOL ? (size_t)size : POOL;
-    for (size_t i = 0; i < s->pool_count; i++) {
-        uint16_t *config = s->pool + i * s->width;
-        if (size <= POOL)
-            space_get(s->space, i, config);
-        else
-            space_sample(s->space, rng, config);
-        encoding_of(&s->encoding, config, points + i * d);
-    }
-    s->pool_featured = false;
-    gp_pool(s->gp, points, s->pool_count);
-    free(points);
-}
-
-void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
-{
-    size_t d = s->encoding.count ? s->encoding.count : 1;
-    // Often while little is known, seldom when it costs more and changes less.
-    size_t every = told < 60 ? 1 : told < 150 ? 10 : 20;
-    bool fit = s->told_at_fit == 0 || told >= s->told_at_fit + every ||
-               s->row_count + (s->history->count - s->known) > MAX_ROWS + SPARE_ROWS;
-    if (fit) {
-        s->row_count = 0;
-        gp_clear(s->gp);
-        if (s->history->count <= MAX_ROWS)
-            add_all_rows(s);
-        else
-            choose_rows(s, rng);
-    } else {
-        for (size_t i = s->known; i < s->history->count; i++) add_row(s, i);
-    }
-    s->known = s->history->count;
-    for (size_t i = gp_count(s->gp); i < s->row_count; i++) gp_add(s->gp, s->points + i * d);
-    find_targets(s);
-    if (fit) {
-        size_t measured = s->row_count;
-        while (measured && is_awaited(s, measured - 1)) measured--;
-        gp_fit(s->gp, s->targets, s->told_at_fit == 0 ? 20 : 5, measured < FIT_ROWS ? measured : FIT_ROWS);
-        s->told_at_fit = told;
-        renew_pool(s, rng);
-    }
-    gp_condition(s->gp, s->targets);
-    expect_awaited(s);
-}
-
-// Promise ------------------------------------------------------------------------------------------
-
 static double expected_improvement(double best, double mean, double variance)
 {
     double deviation = caution * sqrt(fmax(variance, 1e-12)), z = (best - mean) / deviation;
     if (z < -12) return 0;
     return deviation * (z * 0.5 * erfc(-z * 0.7071067811865476) + 0.3989422804014327 * exp(-0.5 * z * z));
 }
+
+// An upper bound of it that needs no exp and erfc, which are most of the cost: with t = -z > 0 it is at most
+// deviation phi(t) / (1 + t^2) (Mills's ratio: Gordon 1941), and e^x is at least its series' beginning.
+static double most_improvement(double best, double mean, double variance)
+{
+    double deviation = caution * sqrt(fmax(variance, 1e-12)), t = (mean - best) / deviation, x = 0.5 * t * t;
+    if (t <= 0) return INFINITY;
+    return deviation * 0.3989422804014328 / ((1 + t * t) * (1 + x * (1 + x * (0.5 + x / 6))));
+}
+
+// Of the pool's candidates from `first` on, keeps those that promise most by the means and bounds of gp_means: each
+// costs time in all proposals that the pool serves for. Returns how many.
+static size_t keep_promising(struct surrogate *s, const uint16_t *configs, float *points, size_t count)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1, kept = count < KEPT ? count : KEPT;
+    struct scored *order = memory_new(count, sizeof *order);
+    double *mean = memory_new(2 * count, sizeof *mean), *bound = mean + count;
+    float *best = memory_new(kept * d, sizeof *best);
+    gp_means(s->gp, points, count, mean, bound);
+    bool trusts = trust_any(&s->trust);
+    for (size_t i = 0; i < count; i++) {
+        if (trusts) mean[i] += expected_of(s, configs + i * s->width);
+        order[i] = (struct scored){-expected_improvement(s->best_target, mean[i], bound[i]), i};
+    }
+    qsort(order, count, sizeof *order, compare_scored);
+    for (size_t i = 0; i < kept; i++) {
+        const uint16_t *config = configs + order[i].row * s->width;
+        memcpy(s->pool + (s->pool_count + i) * s->width, config, s->width * sizeof *config);
+        memcpy(best + i * d, points + order[i].row * d, d * sizeof *best);
+    }
+    memcpy(points, best, kept * d * sizeof *best);
+    free(order);
+    free(mean);
+    free(best);
+    return kept;
+}
+
+// The next part of a new pool: all of it where it serves for one proposal, else one of the PARTS, so that no proposal
+// takes long.
+static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng)
+{
+    uint64_t size = space_size(s->space);
+    size_t d = s->encoding.count ? s->encoding.count : 1, whole = size < POOL ? (size_t)size : POOL;
+    // Of a small space, every so many: neighbours in number are alike.
+    size_t first = s->pool_parts, step = used_again ? PARTS : 1, count = (whole - first + step - 1) / step;
+    float *points = memory_new(count * d, sizeof *points);
+    uint16_t *configs = memory_new(count * s->width, sizeof *configs);
+    for (size_t i = 0; i < count; i++) {
+        uint16_t *config = configs + i * s->width;
+        if (size <= POOL)
+            space_get(s->space, first + i * step, config);
+        else
+            space_sample(s->space, rng, config);
+        encoding_of(&s->encoding, config, points + i * d);
+    }
+    if (used_again)
+        count = keep_promising(s, configs, points, count);
+    else
+        memcpy(s->pool, configs, count * s->width * sizeof *configs);
+    gp_pool_add(s->gp, points, count);
+    s->pool_count += count;
+    s->pool_parts = used_again ? s->pool_parts + 1 : PARTS;
+    free(points);
+    free(configs);
+}
+
+// Hyperparameters are fitted often while little is known, seldom when it costs more and changes less: after so many
+// results.
+static size_t fit_interval(size_t told)
+{
+    return told < 60 ? 1 : told < SPREAD_FROM ? 10 : 20;
+}
+
+// The rows that the hyperparameters are fitted to: the first ones, as far as they are measured.
+static size_t fit_rows(const struct surrogate *s)
+{
+    size_t measured = s->row_count;
+    while (measured && is_awaited(s, measured - 1)) measured--;
+    return measured < FIT_ROWS ? measured : FIT_ROWS;
+}
+
+static void copy_theta(struct surrogate *s, const struct gp *from, struct gp *to)
+{
+    double *theta = memory_new(s->encoding.count + 2, sizeof *theta);
+    gp_theta(from, theta);
+    gp_set_theta(to, theta);
+    free(theta);
+}
+
+// One step of the next fit, by a process of its own with what is known now, so that no proposal takes long: the model
+// goes on with the hyperparameters it has.
+static void prepare_fit(struct surrogate *s)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1, rows = fit_rows(s);
+    if (s->steps++ == 0) {
+        copy_theta(s, s->gp, s->fitting);
+        gp_fit_begin(s->fitting);
+    }
+    gp_clear(s->fitting);
+    for (size_t i = 0; i < rows; i++) gp_add(s->fitting, s->points + i * d);
+    gp_fit_step(s->fitting, s->targets, rows);
+}
+
+// Gives the model its hyperparameters, and a new pool, which is empty as yet.
+static void fit(struct surrogate *s, size_t told, bool at_once)
+{
+    if (at_once)
+        gp_fit(s->gp, s->targets, s->told_at_fit == 0 ? FIRST_STEPS : STEPS, fit_rows(s));
+    else
+        copy_theta(s, s->fitting, s->gp);
+    s->told_at_fit = told;
+    s->steps = s->pool_count = s->pool_parts = s->pool_featured = 0;
+    gp_pool_clear(s->gp);
+}
+
+static void choose_new_rows(struct surrogate *s, struct random *rng)
+{
+    s->row_count = 0;
+    gp_clear(s->gp);
+    if (s->history->count <= MAX_ROWS)
+        add_all_rows(s);
+    else
+        choose_rows(s, rng);
+}
+
+void surrogate_learn(struct surrogate *s, size_t told, struct random *rng)
+{
+    size_t d = s->encoding.count ? s->encoding.count : 1, every = fit_interval(told);
+    bool at_once = s->told_at_fit == 0 || told < SPREAD_FROM;
+    bool renew = at_once && (s->told_at_fit == 0 || told >= s->told_at_fit + every);
+    if (!renew && s->row_count + (s->history->count - s->known) > MAX_ROWS + SPARE_ROWS) {
+        if (!s->steps) prepare_fit(s);
+        renew = true;
+    }
+    if (!renew) {
+        for (size_t i = s->known; i < s->history->count; i++) add_row(s, i);
+        find_targets(s);
+        if (!at_once && told + STEPS > s->told_at_fit + every) prepare_fit(s);
+        renew = s->steps == STEPS;
+    }
+    if (renew) {
+        choose_new_rows(s, rng);
+        find_targets(s);
+    }
+    s->known = s->history->count;
+    for (size_t i = gp_count(s->gp); i < s->row_count; i++) gp_add(s->gp, s->points + i * d);
+    if (renew) fit(s, told, at_once);
+    gp_condition(s->gp, s->targets);
+    expect_awaited(s);
+    if (s->pool_parts < PARTS) add_to_pool(s, every > 1, rng);
+}
+
+// Promise ------------------------------------------------------------------------------------------
 
 // Drops what is known from the candidates from `first` on, and computes an upper bound of the others' promise.
 static void rate(struct surrogate *s, size_t first)
@@ -351,9 +459,8 @@ static void add_best_neighbours(struct surrogate *s)
 static void add_pool_expectations(struct surrogate *s)
 {
     size_t count = s->trust.count;
-    for (size_t i = 0; i < s->pool_count && !s->pool_featured; i++)
-        trust_features(&s->trust, s->pool + i * s->width, s->pool_features + i * count);
-    s->pool_featured = true;
+    for (; s->pool_featured < s->pool_count; s->pool_featured++)
+        trust_features(&s->trust, s->pool + s->pool_featured * s->width, s->pool_features + s->pool_featured * count);
     for (size_t i = 0; i < s->pool_count; i++) s->pool_mean[i] += expected(s, s->pool_features + i * count);
 }
 
@@ -364,6 +471,7 @@ double surrogate_propose(struct surrogate *s, uint16_t *config)
     gp_pool_moments(s->gp, s->pool_mean, s->pool_variance);
     if (trust_any(&s->trust)) add_pool_expectations(s);
     for (size_t i = 0; i < s->pool_count; i++) {
+        if (most_improvement(s->best_target, s->pool_mean[i], s->pool_variance[i]) < best) continue;
         double promise = expected_improvement(s->best_target, s->pool_mean[i], s->pool_variance[i]);
         const uint16_t *candidate = s->pool + i * s->width;
         if (promise <= best || history_find(s->history, candidate) >= 0) continue;

@@ -30,15 +30,19 @@ struct surrogate {
     size_t told_at_fit;       // told results at the last fit
     double best_measured;     // the target of the best row
     double best_target;       // the same, or what is expected of an awaited one if that is better
-    // The pool: random configurations, renewed at every fit (all of a small space), with what the GP says of them.
+    // The next fit: what its steps are made with, one a proposal, and how many have been.
+    struct gp *fitting;
+    size_t steps;
+    // The pool: random configurations, renewed at every fit (all of a small space), with what the GP says of them. The
+    // parts that it has of those it is to get.
     uint16_t *pool;
-    size_t pool_count;
+    size_t pool_count, pool_parts;
     double *pool_mean, *pool_variance;
     // What the priors expect is the model's mean: the targets are what is left of the excesses, in units of `scale`.
     struct trust trust;
     double scale;
     float *pool_features;
-    bool pool_featured; // they are up to date: computed when a prior is trusted
+    size_t pool_featured; // candidates that have them: computed when a prior is trusted
     // Candidates besides the pool.
     uint16_t *configs;
     size_t candidate_count, candidate_room;

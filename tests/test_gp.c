@@ -165,7 +165,7 @@ static void means_and_variances_are_those_of_a_dense_solve(void **state)
         struct gp *g = make_process(&d, thetas[c]);
         solve(&d, thetas[c], &s);
         gp_condition(g, d.targets);
-        gp_pool(g, d.others[0], OTHERS);
+        gp_pool_add(g, d.others[0], OTHERS);
         gp_pool_moments(g, mean, variance);
         gp_means(g, d.others[0], OTHERS, means, bound);
         for (int i = 0; i < OTHERS; i++) {
@@ -194,7 +194,7 @@ static void a_pool_that_grows_point_by_point_has_the_moments_of_one_made_at_once
     double whole[2][OTHERS], grown[2][OTHERS];
     struct gp *g = make_process(&d, thetas[1]);
     gp_condition(g, d.targets);
-    gp_pool(g, d.others[0], OTHERS);
+    gp_pool_add(g, d.others[0], OTHERS);
     gp_pool_moments(g, whole[0], whole[1]);
     gp_clear(g);
     assert_int_equal(gp_count(g), 0);

@@ -1,0 +1,41 @@
+// The inner loops of the Gaussian process (gp.c), which nearly all of its time goes to. They run along many points at
+// once, coordinate by coordinate, and are compiled for several instruction sets, of which the processor's best is
+// chosen when the program starts. Every element is computed by the same operations in the same order in each of them,
+// so that results do not depend on the processor.
+#ifndef SWEETSPOT_GP_LOOPS_H
+#define SWEETSPOT_GP_LOOPS_H
+
+#include <stddef.h>
+
+enum { GP_CHUNK = 64 }; // points that lie together, and are computed at once in single precision
+
+// What relates two points, at unit signal. The first `ordinal` of the dimensions are ordinal.
+struct gp_metric {
+    size_t dimensions, ordinal;
+    double *inverse; // 1 / length scale^2
+};
+
+// Points lie dimension by dimension: coordinate m of point j is points[m * stride + j].
+//
+// The kernel between `point` and `count` points. `fall` (may be NULL) gets exp(-r) of the product part, with r sqrt(3)
+// times the distance.
+void gp_relate(const struct gp_metric *, const float *point, const float *points, size_t stride, size_t count,
+               double *kernel, double *fall);
+// The same in single precision, for GP_CHUNK points, which is their stride too.
+void gp_relate_chunk(const struct gp_metric *, const float *point, const float *points, float *kernel);
+// Of GP_CHUNK points, adds weight * kernel to the mean, and keeps the most of the kernels.
+void gp_gather_chunk(const float *kernel, double weight, double *mean, double *most);
+// Adds to slopes[m * stride + j] weights[j] times the kernel's slope between `point` and point j by the logarithm of
+// length scale m. `fall` is what gp_relate gave.
+void gp_add_slopes(const struct gp_metric *, const float *point, const float *points, size_t stride, size_t count,
+                   const double *weights, const double *fall, double *slopes);
+
+// row -= the sum over k of factors[k] times row k of `others`, in the order of k.
+void gp_eliminate(double *row, size_t width, const double *others, size_t stride, const double *factors, size_t count);
+// The same for `row_count` rows of GP_CHUNK, where row j has the factors from factors[j * stride] on.
+void gp_eliminate_chunk(float *rows, size_t row_count, const float *others, const float *factors, size_t stride,
+                        size_t count);
+// x = U'^-1 x for the first n rows of the upper triangle U.
+void gp_solve_forward(double *x, const double *factor, size_t stride, size_t n);
+
+#endif
