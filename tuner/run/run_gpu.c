@@ -83,6 +83,8 @@ void run_take_gpu_answer(struct run *r, size_t gpu, const json_t *answer)
     struct policy_request request = policy_gpu_answered(&r->policy, gpu);
     if (request.kind == REQUEST_TRIAL)
         take_trial(r, (struct task *)request.tasks[0], answer);
+    else if (request.kind == REQUEST_GUIDE)
+        run_guide_take(r, (struct task *)request.tasks[0], answer);
     else if (request.kind == REQUEST_COUNT)
         take_counts(r, &request, answer);
     else
@@ -104,6 +106,8 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
         struct task *t = (struct task *)blamed.tasks[i];
         if (blamed.kind == REQUEST_TRIAL) {
             run_commit(r, t, event->late ? STATUS_TIMEOUT : STATUS_CRASHED, event->why.message, NULL);
+        } else if (blamed.kind == REQUEST_GUIDE) {
+            run_guide_lost(r, t, event->why.message);
         } else {
             run_log(r, "trial %" PRId64 " has no counters: counting it ended the worker", t->trial);
             run_commit_counters(r, t, NULL);

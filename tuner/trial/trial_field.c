@@ -29,6 +29,8 @@ static const struct trial_field fields[] = {
      .answer = "clock_mhz", .meaning = "SM clock after measuring"},
     {"temperature", "C", TRIAL(temperature), .kind = FIELD_REAL, .flags = FIELD_GPU | FIELD_RECORDED,
      .answer = "temperature", .meaning = "of the GPU after measuring"},
+    {"guide", "", TRIAL(guide), .kind = FIELD_TEXT, .meaning = "the job's guide: a cheaper problem that was timed first"},
+    {"guide_seconds", "s", TRIAL(guide_seconds), .kind = FIELD_REAL, .meaning = "time on the guide"},
     {"counted", "", TRIAL(counted), .kind = FIELD_BOOL, .meaning = "counters were taken, or found to be unavailable"},
     {"finished", "s", TRIAL(finished), .kind = FIELD_REAL, .meaning = "when it was stored: Unix time"},
     {"registers", "", FACT(registers), .meaning = "registers a thread, of the worst stage"},
