@@ -66,7 +66,7 @@ static int64_t largest_tuned(const struct job *job, size_t size)
 static void read_sizes(struct reader *r, const struct job *job, const struct node *guide, int64_t *sizes)
 {
     const char **known = memory_new(job->size_count + 1, sizeof *known);
-    bool smaller = false;
+    bool smaller = false, larger = false;
     for (size_t i = 0; i < job->size_count; i++) known[i] = job->size_names[i];
     reader_check_members(r, guide, "the guide", known);
     free(known);
@@ -76,12 +76,14 @@ static void read_sizes(struct reader *r, const struct job *job, const struct nod
             reader_mistake(r, n, "size '%s' must be an integer", job->size_names[i]);
         else if (n)
             sizes[i] = node_integer(n);
-        if (sizes[i] > largest_tuned(job, i))
+        if (sizes[i] > largest_tuned(job, i)) {
             reader_mistake(r, n, "the guide is to be cheaper, but its %s is larger than that of every tuned problem",
                            job->size_names[i]);
+            larger = true;
+        }
         smaller |= sizes[i] < largest_tuned(job, i);
     }
-    if (!smaller) reader_mistake(r, guide, "the guide is as large as the tuned problem: it cannot be cheaper");
+    if (!smaller && !larger) reader_mistake(r, guide, "the guide is as large as the tuned problem: it cannot be cheaper");
 }
 
 void load_guide(struct reader *r, struct job *job, const struct node *root)

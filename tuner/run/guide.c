@@ -10,7 +10,8 @@
 static const double margin = 1.25;
 // Share of the pairs whose ratio may be below the one that a candidate is judged by.
 static const double low_share = 0.05;
-// The lower limit of tau above which ranks agree.
+// Ranks are seen to agree where tau's lower limit is above this, no longer do where tau itself is below, and are seen not
+// to where its upper limit is.
 static const double agreement = 0.4;
 // Normal quantile of a one-sided 95% limit.
 static const double one_sided = 1.645;
@@ -47,7 +48,9 @@ static int concordance(const struct guide_pair *a, const struct guide_pair *b)
     return guide * objective;
 }
 
-// Kendall's tau with a weight for each pair, and its lower limit: the jackknife leaves out one pair after the other.
+// Kendall's tau with a weight for each two pairs, and its lower limit: the jackknife leaves out one pair after the other.
+// Two audited ones count as often as one of them: by the product of their weights the first two would outweigh all
+// others.
 static void find_tau(struct guide *g)
 {
     size_t n = kept(g);
@@ -56,7 +59,7 @@ static void find_tau(struct guide *g)
         agree[i] = all[i] = 0;
         for (size_t k = 0; k < n; k++) {
             if (k == i) continue;
-            double weight = g->pairs[i].weight * g->pairs[k].weight;
+            double weight = fmax(g->pairs[i].weight, g->pairs[k].weight);
             agree[i] += weight * concordance(&g->pairs[i], &g->pairs[k]);
             all[i] += weight;
         }
@@ -108,12 +111,15 @@ static void find_ratios(struct guide *g)
 
 static void decide(struct guide *g)
 {
-    bool agrees = g->tau_low >= agreement;
+    bool agrees = (g->state == GUIDE_SCREENING ? g->tau : g->tau_low) >= agreement;
+    bool disagrees = 2 * g->tau - g->tau_low < agreement;
+    size_t learnt = g->count - g->since;
+    if (agrees) g->since = g->count;
     if (g->typical < -log(cheap))
         guide_set_off(g, "it takes more than a quarter of the time that it is to spare");
     else if (agrees)
         g->state = GUIDE_SCREENING;
-    else if (g->count >= GUIDE_PATIENCE)
+    else if ((disagrees && learnt >= GUIDE_PATIENCE) || learnt >= 2 * GUIDE_PATIENCE)
         guide_set_off(g, "it does not rank candidates as the job's problems do");
     else
         g->state = GUIDE_LEARNING;

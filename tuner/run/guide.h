@@ -6,8 +6,8 @@
 // candidate is screened out. It is never called the best because of its guide: what is not screened out is verified and
 // measured as without one.
 //
-// The ranks must agree: Kendall's tau over the pairs, of which a lower confidence limit counts (the jackknife's
-// deviation, one-sided 95%). Until it does, every candidate is measured on both; if it does not soon, or ceases to, the
+// The ranks must agree: Kendall's tau over the pairs, of which first a lower confidence limit counts (the jackknife's
+// deviation, one-sided 95%). Until they do, every candidate is measured on both; if they do not soon, or cease to, the
 // guide is off. One in GUIDE_AUDIT of the candidates that would be screened out is measured all the same and counts for
 // as many in tau, so that the figure is that of all candidates, and not of those that the guide likes.
 #ifndef SWEETSPOT_GUIDE_H
@@ -19,7 +19,7 @@
 
 enum {
     GUIDE_LEAST = 8,    // pairs before anything is screened out
-    GUIDE_PATIENCE = 24, // pairs by which the ranks must agree
+    GUIDE_PATIENCE = 24, // pairs after which ranks that are seen not to agree turn it off; twice as many where it is open
     GUIDE_AUDIT = 8,
     GUIDE_PAIRS = 256, // the last ones are kept
     GUIDE_FAILURES = 6, // on the guide, before it is off where there are more of them than successes
@@ -41,6 +41,7 @@ struct guide {
     const char *why; // static text
     double worth;    // s: off where the best objective is less; 0: never
     size_t count;    // pairs, of all
+    size_t since;    // of these, when the ranks last agreed
     struct guide_pair pairs[GUIDE_PAIRS];
     size_t failures;         // candidates that the guide told nothing of
     double least;            // s: lowest time on the guide; 0: none
