@@ -85,6 +85,7 @@ static inline void sim_propose(struct simulation *run)
     t->compile = s->compile_time(s);
     t->gpu = s->gpu_time;
     t->guide = s->guide_time;
+    t->queued.guide = s->guide_time > 0;
     policy_add(&run->policy, &t->queued, TASK_TRIAL, s->known ? s->known(t->number) : TASK_UNKNOWN);
     trace(s, 'p', t->number);
 }

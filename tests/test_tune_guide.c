@@ -31,6 +31,18 @@ static void write_job(const char *folder, const char *guide, const char *modes)
     free(text);
 }
 
+// Replaces a part of the job.
+static void change_job(const char *folder, const char *part, const char *by)
+{
+    char *path = text_format("%s/job.cfg", folder), *text = text_read_file(path, NULL), *at = strstr(text, part);
+    assert_non_null(at);
+    char *changed = text_format("%.*s%s%s", (int)(at - text), text, by, at + strlen(part));
+    e2e_write(folder, "job.cfg", changed);
+    free(changed);
+    free(text);
+    free(path);
+}
+
 static struct outcome_of_command run_tune(const char *folder, const char *before, const char *options)
 {
     return e2e_run(folder,
@@ -279,11 +291,7 @@ static void who_crashes_on_the_guide_alone_is_measured_and_ok(void **state)
     (void)state;
     char *folder = e2e_folder("guide_crash");
     write_job(folder, "guide = { N = 1024; };", "\"good\", \"guide_crash\"");
-    char *path = text_format("%s/job.cfg", folder), *text = text_read_file(path, NULL);
-    char *few = strstr(text, "range = [1, 80]");
-    assert_non_null(few);
-    memcpy(few, "range = [5, 09]", strlen("range = [5, 09]"));
-    e2e_write(folder, "job.cfg", text);
+    change_job(folder, "range = [1, 80]", "range = [5, 9]");
     struct outcome_of_command r = run_tune(folder, "", "--no-final");
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_done(&r);
@@ -291,8 +299,6 @@ static void who_crashes_on_the_guide_alone_is_measured_and_ok(void **state)
     struct store *store = open_store(folder, counts);
     assert_int_equal(counts[STATUS_OK], 10);
     store_close(store);
-    free(text);
-    free(path);
     e2e_remove(folder);
 }
 
@@ -302,10 +308,7 @@ static void who_cannot_be_launched_on_the_guide_is_measured_without(void **state
     (void)state;
     char *folder = e2e_folder("guide_launch");
     write_job(folder, "guide = { N = 1024; };", "\"good\"");
-    char *path = text_format("%s/job.cfg", folder), *text = text_read_file(path, NULL), *block = strstr(text, "[32]; };");
-    assert_non_null(block);
-    char *other = text_format("%.*s[\"N < 4096 ? 2048 : 32\"]; };%s", (int)(block - text), text, block + 8);
-    e2e_write(folder, "job.cfg", other);
+    change_job(folder, "block = [32]", "block = [\"N < 4096 ? 2048 : 32\"]");
     struct outcome_of_command r = run_tune(folder, "", "--no-final");
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_done(&r);
@@ -316,9 +319,47 @@ static void who_cannot_be_launched_on_the_guide_is_measured_without(void **state
     assert_int_equal(counts[STATUS_OK], CONFIGURATIONS);
     assert_int_equal(asked.guides, 0);
     store_close(store);
-    free(other);
-    free(text);
-    free(path);
+    e2e_remove(folder);
+}
+
+// Its time is compared with what they come to together.
+static void a_guide_may_stand_for_several_problems(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("guide_several");
+    write_job(folder, "guide = { N = 1024; }; objective = \"mean\";", "\"good\"");
+    change_job(folder, "( { N = 4096; } )", "( { N = 4096; }, { N = 16384; weight = 2.0; } )");
+    struct outcome_of_command r = run_tune(folder, "", "--no-final");
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_done(&r);
+    int64_t counts[STATUS_COUNT];
+    struct store *store = open_store(folder, counts);
+    assert_in_range(counts[STATUS_SCREENED], 45, 67);
+    assert_int_equal(counts[STATUS_OK] + counts[STATUS_SCREENED], CONFIGURATIONS);
+    assert_int_equal(stored(store, 7).status, STATUS_OK);
+    store_close(store);
+    e2e_remove(folder);
+}
+
+// `tune` on a folder: every job has a guide of its own, in slices.
+static void a_suite_has_a_guide_for_each_job(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("guide_suite");
+    write_job(folder, "guide = { N = 1024; };", "\"good\"");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "sed 's/\"fake\"/\"other\"/; s/N = 1024/N = 2048/' %s/job.cfg >%s/other.cfg\n"
+                "cd %s && export FAKE_LOG=measured FAKE_DELAY=50000 SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
+                "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker\n"
+                "$BIN/sweetspot tune . --time 12s --no-counters -q",
+                folder, folder, folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_expect(r.err, "the guide N=1024 has screened out");
+    e2e_expect(r.err, "the guide N=2048 has screened out");
+    e2e_done(&r);
+    struct asked asked = what_was_asked(folder);
+    for (int x = 1; x <= CONFIGURATIONS; x++) assert_true(asked.guide[x] <= 2 && asked.problem[x] <= 2);
     e2e_remove(folder);
 }
 
@@ -333,6 +374,8 @@ int main(void)
         cmocka_unit_test(a_guide_that_is_no_good_is_off_and_everything_is_measured),
         cmocka_unit_test(who_crashes_on_the_guide_alone_is_measured_and_ok),
         cmocka_unit_test(who_cannot_be_launched_on_the_guide_is_measured_without),
+        cmocka_unit_test(a_guide_may_stand_for_several_problems),
+        cmocka_unit_test(a_suite_has_a_guide_for_each_job),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,12 +80,11 @@ static void fail(struct run *r, const struct task *t, const char *reason)
 void run_guide_prepare(struct run *r, struct task *t)
 {
     struct error why;
-    t->queued.guided = true;
     if (r->guide.state == GUIDE_OFF) return;
     if (job_setup_guide_launches(r->job, &r->pool.limits, t->config, &t->compiled, &t->guide_problems, &why))
         fail(r, t, why.message);
     else
-        t->queued.guided = false;
+        t->queued.guide = true;
 }
 
 void run_guide_measure(struct run *r, struct task *t, size_t gpu)

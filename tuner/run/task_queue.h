@@ -33,7 +33,8 @@ struct queued_task {
     enum task_state state; // set by task_queue_move alone
     enum task_purpose purpose;
     enum task_known known;
-    bool guided;   // it has been timed on the guide, or need not be
+    bool guide;    // it can be timed on the guide. Set by whoever compiled it
+    bool guided;   // it has been
     bool alone;    // to be counted alone: it may have killed a worker
     size_t worker; // the compiler or the GPU that works on it, in the states COMPILING, ON_GPU and COUNTING
     double since;  // when its compiler began
