@@ -179,8 +179,9 @@ static json_t *job(const json_t *request)
         json_decref(line);
     }
     if (getenv("FAKE_MISSING")) json_array_append_new(missing, json_string(getenv("FAKE_MISSING")));
-    json_t *answer = json_pack("{s:s, s:[{s:s, s:[{s:f, s:f, s:f}]}], s:o, s:o}", "status", "ok", "baselines", "name", "cublas",
-                     "problems", "time", 1.1e-3, "low", 1.0e-3, "high", 1.2e-3, "metrics", metrics, "missing", missing);
+    json_t *answer =
+        json_pack("{s:s, s:[{s:s, s:[{s:f, s:f, s:f}]}], s:o, s:o}", "status", "ok", "baselines", "name", "cublas",
+                  "problems", "time", 1.1e-3, "low", 1.0e-3, "high", 1.2e-3, "metrics", metrics, "missing", missing);
     if (json_object_get(request, "guide"))
         json_object_set_new(answer, "guide",
                             guide_is("refused") ? json_pack("{s:s, s:s}", "status", "error", "reason", "no memory")
@@ -235,7 +236,9 @@ static json_t *trial(const json_t *request)
 static json_t *guide(const json_t *request)
 {
     int x = x_of(request);
-    double t = guide_is("shuffled") ? 1e-6 * (1 + x * 37 % 61) : guide_is("dear") ? time_of(request) : 0.1 * time_of(request);
+    double t = guide_is("shuffled") ? 1e-6 * (1 + x * 37 % 61)
+               : guide_is("dear")   ? time_of(request)
+                                    : 0.1 * time_of(request);
     char *text = text_format("guide %s", json_get_string(request, "config", ""));
     note_text(text);
     free(text);
@@ -243,8 +246,8 @@ static json_t *guide(const json_t *request)
     if (guide_is("hang")) pause();
     if (guide_is("fail"))
         return json_pack("{s:s, s:s, s:[]}", "status", "launch_error", "reason", "scripted", "problems");
-    return json_pack("{s:s, s:[{s:i, s:f}], s:f, s:f}", "status", "ok", "problems", "problem", 0, "time", t, "busy", 0.001,
-                     "wall", 0.002);
+    return json_pack("{s:s, s:[{s:i, s:f}], s:f, s:f}", "status", "ok", "problems", "problem", 0, "time", t, "busy",
+                     0.001, "wall", 0.002);
 }
 
 static json_t *count(const json_t *request)

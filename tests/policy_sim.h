@@ -43,7 +43,8 @@ struct sim {
     enum task_known (*known)(int number);
     double (*objective)(int number);
     double (*promise)(int number); // of what waits, where the strategy ranks
-    int told[MOST_TASKS], told_count, screened_count, dropped, forgotten, counted, without_counters, batches[MOST_TASKS], batch_count;
+    int told[MOST_TASKS], told_count, screened_count, dropped, forgotten, counted, without_counters,
+        batches[MOST_TASKS], batch_count;
     size_t left_countable[MOST_TASKS]; // after each batch
     char trace[65536];
     size_t trace_length;
@@ -85,7 +86,6 @@ static inline void sim_propose(struct simulation *run)
     t->compile = s->compile_time(s);
     t->gpu = s->gpu_time;
     t->guide = s->guide_time;
-    t->queued.guide = s->guide_time > 0;
     policy_add(&run->policy, &t->queued, TASK_TRIAL, s->known ? s->known(t->number) : TASK_UNKNOWN);
     trace(s, 'p', t->number);
 }
@@ -100,6 +100,7 @@ static inline void sim_compiled(struct simulation *run, struct queued_task *queu
 {
     struct sim *s = (struct sim *)run;
     const struct sim_task *t = (struct sim_task *)queued;
+    queued->guide = s->guide_time > 0;
     if (!t->fails_to_compile) {
         policy_compiled(&run->policy, queued);
     } else {
@@ -175,9 +176,9 @@ static inline void sim_rank(struct simulation *run)
 
 static inline void sim_decided(struct simulation *run, const struct policy_action *a)
 {
-    static const char letters[] = {[POLICY_COMPILE] = 'c', [POLICY_RECALL] = 'r', [POLICY_MEASURE] = 'm',
-                                   [POLICY_DROP] = 'd',    [POLICY_FORGET] = 'x', [POLICY_GUIDE] = 'g',
-                                   [POLICY_DONE] = 0};
+    static const char letters[] = {
+        [POLICY_COMPILE] = 'c', [POLICY_RECALL] = 'r', [POLICY_MEASURE] = 'm', [POLICY_DROP] = 'd',
+        [POLICY_FORGET] = 'x',  [POLICY_GUIDE] = 'g',  [POLICY_DONE] = 0};
     struct sim *s = (struct sim *)run;
     if (letters[a->kind]) trace(s, letters[a->kind], ((struct sim_task *)a->task)->number);
     if (a->kind == POLICY_FINAL) trace(s, 'f', 0);

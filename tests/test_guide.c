@@ -130,7 +130,8 @@ static void what_is_screened_out_would_not_have_won(void **state)
             size_t screened = follow(&g, &l, 1000, &best, &best_of_all);
             if (g.state != GUIDE_SCREENING) fail_msg("case %zu, seed %d: off: %s", i, (int)seed, g.why);
             if (screened < cases[i].least) fail_msg("case %zu, seed %d: %zu screened out", i, (int)seed, screened);
-            if (best > 1.1 * best_of_all) fail_msg("case %zu, seed %d: %g times the best", i, (int)seed, best / best_of_all);
+            if (best > 1.1 * best_of_all)
+                fail_msg("case %zu, seed %d: %g times the best", i, (int)seed, best / best_of_all);
             assert_true(g.audited > screened / 20 && g.audited < screened / 3);
         }
 }

@@ -1,5 +1,5 @@
-// The driver with a guide, against a scripted worker (fake_worker.c): what is screened out is neither measured nor lost,
-// a resumed run knows what the one before knew, and a guide that is no good costs no candidate.
+// The driver with a guide, against a scripted worker (fake_worker.c): what is screened out is neither measured nor
+// lost, a resumed run knows what the one before knew, and a guide that is no good costs no candidate.
 #include "tests/e2e.h"
 #include "tests/opened_store.h"
 
@@ -13,19 +13,19 @@ enum { CONFIGURATIONS = 80 }; // X from 1 on; 7 is the best, and from 13 on over
 
 static void write_job(const char *folder, const char *guide, const char *modes)
 {
-    char *text = text_format(
-        "name = \"fake\";\n"
-        "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-        "parameters = ( { name = \"X\"; range = [1, %d]; }, { name = \"MODE\"; values = [%s]; } );\n"
-        "problems = ( { N = 4096; } );\n"
-        "%s\n"
-        "launch = { grid = [\"N / 32\"]; block = [32]; };\n"
-        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
-        "verification = { enabled = false; };\n"
-        "measure = { timeout = \"2s\"; final = { candidates = 3; rounds = 10; }; };\n"
-        "compile = { timeout = \"1s\"; workers = 2; };\n"
-        "search = { strategy = \"exhaustive\"; };\n",
-        CONFIGURATIONS, modes, guide);
+    char *text =
+        text_format("name = \"fake\";\n"
+                    "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                    "parameters = ( { name = \"X\"; range = [1, %d]; }, { name = \"MODE\"; values = [%s]; } );\n"
+                    "problems = ( { N = 4096; } );\n"
+                    "%s\n"
+                    "launch = { grid = [\"N / 32\"]; block = [32]; };\n"
+                    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+                    "verification = { enabled = false; };\n"
+                    "measure = { timeout = \"2s\"; final = { candidates = 3; rounds = 10; }; };\n"
+                    "compile = { timeout = \"1s\"; workers = 2; };\n"
+                    "search = { strategy = \"exhaustive\"; };\n",
+                    CONFIGURATIONS, modes, guide);
     e2e_write(folder, "job.cfg", text);
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");
     free(text);
@@ -178,8 +178,7 @@ static void a_killed_run_goes_on_where_it_was(void **state)
     (void)state;
     char *folder = e2e_folder("guide_kill");
     write_job(folder, "guide = { N = 1024; };", "\"good\"");
-    struct outcome_of_command r = run_tune(
-        folder, "export FAKE_DELAY=150000; timeout -s KILL 1.5", "--no-final; true");
+    struct outcome_of_command r = run_tune(folder, "export FAKE_DELAY=150000; timeout -s KILL 1.5", "--no-final; true");
     e2e_done(&r);
     struct asked before = what_was_asked(folder);
     assert_in_range(before.guides, 1, CONFIGURATIONS - 1);

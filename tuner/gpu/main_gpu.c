@@ -102,9 +102,9 @@ static int set_guide(struct gpu_worker *w, json_t *request, json_t *answer, stru
     }
     w->has_guide = !failed;
     if (failed) workload_release(&w->guide);
-    json_object_set_new(answer, "guide",
-                        json_pack("{s:s, s:s}", "status", failed ? PROTOCOL_ERROR : status_name(STATUS_OK), "reason",
-                                  why.message));
+    json_object_set_new(
+        answer, "guide",
+        json_pack("{s:s, s:s}", "status", failed ? PROTOCOL_ERROR : status_name(STATUS_OK), "reason", why.message));
     return 0;
 }
 

@@ -225,6 +225,17 @@ int job_problem_values(const struct job *job, const uint16_t *config, size_t pro
     return 0;
 }
 
+char *problem_label(const struct job *job, const int64_t *sizes)
+{
+    char *label = text_copy("");
+    for (size_t i = 0; i < job->size_count; i++) {
+        char *longer = text_format("%s%s%s=%" PRId64, label, i ? "," : "", job->size_names[i], sizes[i]);
+        free(label);
+        label = longer;
+    }
+    return label;
+}
+
 int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *err)
 {
     int64_t total = 0, *values = memory_new(symbols_count(job->symbols), sizeof *values);

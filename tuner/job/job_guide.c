@@ -83,7 +83,8 @@ static void read_sizes(struct reader *r, const struct job *job, const struct nod
         }
         smaller |= sizes[i] < largest_tuned(job, i);
     }
-    if (!smaller && !larger) reader_mistake(r, guide, "the guide is as large as the tuned problem: it cannot be cheaper");
+    if (!smaller && !larger)
+        reader_mistake(r, guide, "the guide is as large as the tuned problem: it cannot be cheaper");
 }
 
 void load_guide(struct reader *r, struct job *job, const struct node *root)

@@ -15,9 +15,9 @@
 #include "tuner/metrics/metrics.h"
 
 static const char *const top_members[] = {
-    "name",      "description", "kernel",       "parameters", "derived",   "constraints", "problems",  "guide",
-    "objective", "regret",      "launch",       "stages",     "arguments", "reference",   "work",
-    "budget",    "search",      "verification", "measure",    "counters",  "compile",     NULL};
+    "name",      "description",  "kernel",  "parameters", "derived",   "constraints", "problems", "guide",
+    "objective", "regret",       "launch",  "stages",     "arguments", "reference",   "work",     "budget",
+    "search",    "verification", "measure", "counters",   "compile",   NULL};
 
 static void load_strings(struct reader *r, const struct node *group, const char *name, const char *directory,
                          char ***list, size_t *count)
@@ -222,17 +222,6 @@ static void load_constraints(struct reader *r, struct job *job, const struct nod
 static bool is_setting(const char *name)
 {
     return !strcmp(name, "weight") || !strcmp(name, "name") || !strcmp(name, "holdout");
-}
-
-char *problem_label(const struct job *job, const int64_t *sizes)
-{
-    char *label = text_copy("");
-    for (size_t i = 0; i < job->size_count; i++) {
-        char *longer = text_format("%s%s%s=%" PRId64, label, i ? "," : "", job->size_names[i], sizes[i]);
-        free(label);
-        label = longer;
-    }
-    return label;
 }
 
 // One problem: sizes by name, in the order of the first problem's. The first problem of the file declares the names.

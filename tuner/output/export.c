@@ -226,8 +226,7 @@ static void add_ceilings(struct recorded *r, struct store *store)
 }
 
 struct recorded *export_recorded(const struct job *job, struct store *store, const struct environment *environment,
-                                 const json_t *device, struct export_left_out *left_out,
-                                 struct error *err)
+                                 const json_t *device, struct export_left_out *left_out, struct error *err)
 {
     struct recorded *r = recorded_new();
     struct exporter e = {.job = job, .recorded = r, .store = store};

@@ -10,8 +10,8 @@
 static const double margin = 1.25;
 // Share of the pairs whose ratio may be below the one that a candidate is judged by.
 static const double low_share = 0.05;
-// Ranks are seen to agree where tau's lower limit is above this, no longer do where tau itself is below, and are seen not
-// to where its upper limit is.
+// Ranks are seen to agree where tau's lower limit is above this, no longer do where tau itself is below, and are seen
+// not to where its upper limit is.
 static const double agreement = 0.4;
 // Normal quantile of a one-sided 95% limit.
 static const double one_sided = 1.645;
@@ -48,9 +48,9 @@ static int concordance(const struct guide_pair *a, const struct guide_pair *b)
     return guide * objective;
 }
 
-// Kendall's tau with a weight for each two pairs, and its lower limit: the jackknife leaves out one pair after the other.
-// Two audited ones count as often as one of them: by the product of their weights the first two would outweigh all
-// others.
+// Kendall's tau with a weight for each two pairs, and its lower limit: the jackknife leaves out one pair after the
+// other. Two audited ones count as often as one of them: by the product of their weights the first two would outweigh
+// all others.
 static void find_tau(struct guide *g)
 {
     size_t n = kept(g);

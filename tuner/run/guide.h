@@ -18,10 +18,10 @@
 #include <stdint.h>
 
 enum {
-    GUIDE_LEAST = 8,    // pairs before anything is screened out
-    GUIDE_PATIENCE = 24, // pairs after which ranks that are seen not to agree turn it off; twice as many where it is open
+    GUIDE_LEAST = 8,     // pairs before anything is screened out
+    GUIDE_PATIENCE = 24, // pairs by which ranks that are seen not to agree turn it off; twice as many where it is open
     GUIDE_AUDIT = 8,
-    GUIDE_PAIRS = 256, // the last ones are kept
+    GUIDE_PAIRS = 256,  // the last ones are kept
     GUIDE_FAILURES = 6, // on the guide, before it is off where there are more of them than successes
 };
 
@@ -43,11 +43,11 @@ struct guide {
     size_t count;    // pairs, of all
     size_t since;    // of these, when the ranks last agreed
     struct guide_pair pairs[GUIDE_PAIRS];
-    size_t failures;         // candidates that the guide told nothing of
-    double least;            // s: lowest time on the guide; 0: none
-    double tau, tau_low;     // NaN while there are too few pairs
-    double low, typical;     // logarithms of objective / guide: one of the lowest, the median. NaN likewise
-    uint64_t screened; // counted by the caller
+    size_t failures;     // candidates that the guide told nothing of
+    double least;        // s: lowest time on the guide; 0: none
+    double tau, tau_low; // NaN while there are too few pairs
+    double low, typical; // logarithms of objective / guide: one of the lowest, the median. NaN likewise
+    uint64_t screened;   // counted by the caller
     uint64_t audited;
 };
 

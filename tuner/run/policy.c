@@ -291,8 +291,11 @@ static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
         }
     }
     bool guide = p->settings.guides && !p->settings.lockstep && t->guide && !t->guided;
-    *a = (struct policy_action){
-        .kind = t->known ? POLICY_RECALL : guide ? POLICY_GUIDE : POLICY_MEASURE, .worker = gpu, .task = t};
+    *a = (struct policy_action){.kind = t->known ? POLICY_RECALL
+                                        : guide  ? POLICY_GUIDE
+                                                 : POLICY_MEASURE,
+                                .worker = gpu,
+                                .task = t};
     if (!t->known) put(p, push(p, gpu, guide ? REQUEST_GUIDE : REQUEST_TRIAL, 1), t, gpu);
     return true;
 }

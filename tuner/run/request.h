@@ -39,8 +39,8 @@ json_t *request_compile(const struct job *, const uint16_t *config, const char *
 json_t *request_job(const struct job *, int64_t memory, const struct compiled *reference, uint64_t seed,
                     struct error *);
 
-// The "guide" of a "job", without "support" and "ceilings": the job's guide, timed in few launches and not verified. NULL
-// likewise. The job has one.
+// The "guide" of a "job", without "support" and "ceilings": the job's guide, timed in few launches and not verified.
+// NULL likewise. The job has one.
 json_t *request_guide(const struct job *, int64_t memory, uint64_t seed, struct error *);
 
 // One launch of a candidate on one problem, worked out.

@@ -129,6 +129,7 @@ void run_release(struct run *);
 
 // run_gpu.c: requests to GPU workers and their answers.
 void run_measure(struct run *, struct task *, size_t gpu);
+void run_measure_guide(struct run *, struct task *, size_t gpu); // on the job's guide
 void run_count(struct run *, const struct policy_request *, size_t gpu);
 void run_take_gpu_answer(struct run *, size_t gpu, const json_t *answer);
 void run_take_gpu_loss(struct run *, const struct pool_event *);
@@ -138,9 +139,10 @@ void run_guide_describe(struct run *, json_t *job_request); // adds it to what G
 void run_guide_begin(struct run *);                         // they are set up
 // Works out a compiled candidate's launches on the guide. Without any it is not timed there.
 void run_guide_prepare(struct run *, struct task *);
-void run_guide_measure(struct run *, struct task *, size_t gpu);
-void run_guide_take(struct run *, struct task *, const json_t *answer);
-void run_guide_lost(struct run *, struct task *, const char *why); // the worker was, with the task on the guide
+// Nothing is known of a candidate there: `reason`.
+void run_guide_fail(struct run *, const struct task *, const char *reason);
+// Whether a candidate that was timed there is not to be measured, and why.
+bool run_guide_screens(const struct run *, const struct task *, struct error *reason);
 // A trial that is about to be told, new or stored. Learns from it, and gives what a screened one is expected to take;
 // false: nothing is known of it, and it is not to be told.
 bool run_guide_note(struct run *, const struct trial *, double *objective);

@@ -1,5 +1,5 @@
-// The guide of a run: candidates are timed on it before they are measured, see guide.h. What a candidate does there is no
-// verdict on it: whoever fails on the guide, or cannot be launched on it, is measured without.
+// The guide of a run: candidates are timed on it before they are measured, see guide.h. What a candidate does there is
+// no verdict on it: whoever fails on the guide, or cannot be launched on it, is measured without.
 //
 // A trial that was timed on the guide says so in the store, with its time and the guide's name, so that a run that is
 // resumed knows what its guide is worth. What was screened out counts in a later run only if that has the same guide
@@ -68,7 +68,7 @@ void run_guide_begin(struct run *r)
     run_log(r, "guide %s", name_of(r));
 }
 
-static void fail(struct run *r, const struct task *t, const char *reason)
+void run_guide_fail(struct run *r, const struct task *t, const char *reason)
 {
     enum guide_state before = r->guide.state;
     guide_failed(&r->guide);
@@ -82,50 +82,20 @@ void run_guide_prepare(struct run *r, struct task *t)
     struct error why;
     if (r->guide.state == GUIDE_OFF) return;
     if (job_setup_guide_launches(r->job, &r->pool.limits, t->config, &t->compiled, &t->guide_problems, &why))
-        fail(r, t, why.message);
+        run_guide_fail(r, t, why.message);
     else
         t->queued.guide = true;
 }
 
-void run_guide_measure(struct run *r, struct task *t, size_t gpu)
+bool run_guide_screens(const struct run *r, const struct task *t, struct error *reason)
 {
-    t->device_id = r->pool.gpus[gpu].uuid;
-    pool_send_gpu(&r->pool, gpu,
-                  json_pack("{s:s, s:s, s:s, s:[o], s:O, s:b}", "op", "guide", "config", t->text, "cubin",
-                            t->compiled.cubin, "best", json_real_or_null(r->guide.least > 0 ? r->guide.least : NAN),
-                            "problems", t->guide_problems, "verify", 0),
-                  r->job->measure.timeout);
-}
-
-void run_guide_take(struct run *r, struct task *t, const json_t *answer)
-{
-    int status = status_find(json_get_string(answer, "status", ""));
-    double seconds = json_get_number(json_array_get(json_object_get(answer, "problems"), 0), "time", NAN);
-    t->guide_busy = json_get_number(answer, "busy", 0);
-    t->guide_gpu = json_get_number(answer, "wall", 0);
-    if ((status != STATUS_OK && status != STATUS_SLOW) || !(seconds > 0)) {
-        fail(r, t, json_get_string(answer, "reason", "no time"));
-        policy_guided(&r->policy, &t->queued);
-        return;
-    }
-    t->guide_seconds = seconds;
     double best = r->incumbent.objective;
-    if (!guide_screens_out(&r->guide, seconds, best) ||
-        guide_audits(r->seed, (uint64_t)space_index(r->job->space, t->config))) {
-        policy_guided(&r->policy, &t->queued);
-        return;
-    }
-    struct error reason;
-    error_set(&reason, "%.4g s on the guide: at least %.3g times as slow as the best so far", seconds,
-              exp(r->guide.low) * seconds / best);
-    policy_screened(&r->policy, &t->queued);
-    run_commit(r, t, STATUS_SCREENED, reason.message, NULL);
-}
-
-void run_guide_lost(struct run *r, struct task *t, const char *why)
-{
-    fail(r, t, why);
-    policy_guided(&r->policy, &t->queued);
+    if (!guide_screens_out(&r->guide, t->guide_seconds, best) ||
+        guide_audits(r->seed, (uint64_t)space_index(r->job->space, t->config)))
+        return false;
+    error_set(reason, "%.4g s on the guide: at least %.3g times as slow as the best so far", t->guide_seconds,
+              exp(r->guide.low) * t->guide_seconds / best);
+    return true;
 }
 
 bool run_guide_note(struct run *r, const struct trial *trial, double *objective)
@@ -152,8 +122,9 @@ void run_guide_report(struct run *r)
     if (g->screened)
         run_message(r, "the guide %s has screened out %" PRIu64 " candidates, which were not measured", name_of(r),
                     g->screened);
-    run_log(r, "guide %s: %zu candidates were timed there and measured, %" PRIu64 " of them to see what is screened out; "
-               "tau %.2f (at least %.2f)",
+    run_log(r,
+            "guide %s: %zu candidates were timed there and measured, %" PRIu64 " of them to see what is screened out; "
+            "tau %.2f (at least %.2f)",
             name_of(r), g->count, g->audited, g->tau, g->tau_low);
 }
 

@@ -58,7 +58,7 @@ static void carry_out(struct run *r, const struct policy_action *action)
         run_measure(r, t, action->worker);
         break;
     case POLICY_GUIDE:
-        run_guide_measure(r, t, action->worker);
+        run_measure_guide(r, t, action->worker);
         break;
     case POLICY_COUNT:
         run_count(r, action->request, action->worker);
