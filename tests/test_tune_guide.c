@@ -130,7 +130,7 @@ static void what_the_guide_screens_out_is_not_measured_and_says_so(void **state)
         assert_float_equal(t.guide_seconds, expected, 1e-9);
         audited += x > 13 && t.status == STATUS_OK;
         if (t.status == STATUS_OK) continue;
-        assert_true(x >= 13);
+        assert_true(expected > 1.24e-4); // the best takes 1e-4
         assert_true(isnan(t.objective));
         assert_int_equal(t.problem_count, 0);
         assert_non_null(strstr(t.reason, "on the guide"));
@@ -376,5 +376,6 @@ int main(void)
         cmocka_unit_test(a_guide_may_stand_for_several_problems),
         cmocka_unit_test(a_suite_has_a_guide_for_each_job),
     };
+    cmocka_set_test_filter(getenv("TEST_FILTER")); // a pattern such as "*resumed*"; all without
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
