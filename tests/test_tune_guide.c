@@ -141,6 +141,17 @@ static void what_the_guide_screens_out_is_not_measured_and_says_so(void **state)
     r = e2e_run(folder, "$BIN/sweetspot status %s/job.cfg --store %s/job.db", folder, folder);
     e2e_expect(r.out, "screened");
     e2e_done(&r);
+    store = open_store(folder, counts);
+    int screened = 0;
+    for (int x = 1; x <= CONFIGURATIONS && !screened; x++)
+        if (stored(store, x).status == STATUS_SCREENED) screened = (int)stored(store, x).id;
+    store_close(store);
+    r = e2e_run(folder,
+                "SWEETSPOT_GPU_WORKER=$BIN/fake_worker $BIN/sweetspot profile %s/job.cfg -t %d --store %s/job.db",
+                folder, screened, folder);
+    assert_int_equal(r.status, EXIT_NOTHING);
+    e2e_expect(r.err, "was never measured: screened: ");
+    e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot export %s/job.cfg --store %s/job.db -o %s/space.json", folder, folder, folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_expect(r.err, "screened out by a guide and never measured: left out");
