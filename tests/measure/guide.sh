@@ -54,6 +54,7 @@ rows = [json.loads(line) for line in open(sys.argv[1])]
 for guide in dict.fromkeys(r[0] for r in rows):
     own = [r for r in rows if r[0] == guide]
     best = sorted(r[1] for r in own)
-    print(f"{guide}: best {1e3 * statistics.median(best):.3f} ms in the median, {1e3 * best[-1]:.3f} at worst; "
-          f"{statistics.median(r[2] for r in own):.0f} candidates, {statistics.median(r[3] for r in own):.0f} screened out")
+    median = lambda column: statistics.median(r[column] for r in own)
+    print(f"{guide}: best {1e3 * median(1):.3f} ms in the median, {1e3 * best[-1]:.3f} at worst; "
+          f"{median(2):.0f} candidates, {median(3):.0f} screened out")
 END2
