@@ -132,6 +132,14 @@ static json_t *compile(const json_t *request)
                      "cached", 0, "seconds", 0.001, "warnings", "entries", entries);
 }
 
+// How the guide behaves, in $FAKE_GUIDE: as a tenth of the problem, unless it is "refused" with the job, "shuffled",
+// as "dear" as the problem, or makes every candidate "crash", "hang" or "fail".
+static bool guide_is(const char *how)
+{
+    const char *given = getenv("FAKE_GUIDE");
+    return given && !strcmp(given, how);
+}
+
 // With the set `full`: the metrics named besides it, which have values too.
 static json_t *named;
 
@@ -171,8 +179,14 @@ static json_t *job(const json_t *request)
         json_decref(line);
     }
     if (getenv("FAKE_MISSING")) json_array_append_new(missing, json_string(getenv("FAKE_MISSING")));
-    return json_pack("{s:s, s:[{s:s, s:[{s:f, s:f, s:f}]}], s:o, s:o}", "status", "ok", "baselines", "name", "cublas",
-                     "problems", "time", 1.1e-3, "low", 1.0e-3, "high", 1.2e-3, "metrics", metrics, "missing", missing);
+    json_t *answer =
+        json_pack("{s:s, s:[{s:s, s:[{s:f, s:f, s:f}]}], s:o, s:o}", "status", "ok", "baselines", "name", "cublas",
+                  "problems", "time", 1.1e-3, "low", 1.0e-3, "high", 1.2e-3, "metrics", metrics, "missing", missing);
+    if (json_object_get(request, "guide"))
+        json_object_set_new(answer, "guide",
+                            guide_is("refused") ? json_pack("{s:s, s:s}", "status", "error", "reason", "no memory")
+                                                : json_pack("{s:s}", "status", "ok"));
+    return answer;
 }
 
 static json_t *problems_of(const json_t *request)
@@ -216,6 +230,24 @@ static json_t *trial(const json_t *request)
     if (getenv("FAKE_DELAY")) usleep((useconds_t)atoi(getenv("FAKE_DELAY")));
     return json_pack("{s:s, s:o, s:f, s:f, s:f, s:f}", "status", "ok", "problems", problems_of(request), "busy", 0.01,
                      "wall", 0.02, "clock_mhz", 1980.0, "temperature", 40.0);
+}
+
+// Noted as "guide CONFIG".
+static json_t *guide(const json_t *request)
+{
+    int x = x_of(request);
+    double t = guide_is("shuffled") ? 1e-6 * (1 + x * 37 % 61)
+               : guide_is("dear")   ? time_of(request)
+                                    : 0.1 * time_of(request);
+    char *text = text_format("guide %s", json_get_string(request, "config", ""));
+    note_text(text);
+    free(text);
+    if (guide_is("crash") || mode_is(request, "guide_crash")) abort();
+    if (guide_is("hang")) pause();
+    if (guide_is("fail"))
+        return json_pack("{s:s, s:s, s:[]}", "status", "launch_error", "reason", "scripted", "problems");
+    return json_pack("{s:s, s:[{s:i, s:f}], s:f, s:f}", "status", "ok", "problems", "problem", 0, "time", t, "busy",
+                     0.001, "wall", 0.002);
 }
 
 static json_t *count(const json_t *request)
@@ -344,6 +376,7 @@ int main(int argc, char **argv)
                  : !strcmp(op, "compile")  ? compile(request)
                  : !strcmp(op, "job")      ? job(request)
                  : !strcmp(op, "trial")    ? trial(request)
+                 : !strcmp(op, "guide")    ? guide(request)
                  : !strcmp(op, "count")    ? count(request)
                  : !strcmp(op, "final")    ? final(request)
                  : !strcmp(op, "profile")  ? profile(request)

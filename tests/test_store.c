@@ -212,6 +212,41 @@ static void a_configuration_is_never_stored_twice(void **state)
     store_close(store);
 }
 
+static void what_was_screened_out_gives_way_to_its_trial(void **state)
+{
+    (void)state;
+    struct error err = {""};
+    struct store *store = open_store();
+    struct trial_stage stage = {.name = "s"};
+    struct trial screened = {.config = "N=1",
+                             .status = STATUS_SCREENED,
+                             .objective = NAN,
+                             .guide = "N=4",
+                             .guide_seconds = 0.25,
+                             .counted = true,
+                             .stage_count = 1,
+                             .stages = &stage},
+                 t;
+    int64_t counts[STATUS_COUNT];
+    if (store_add(store, &screened, &err)) fail_msg("%s", err.message);
+    store_close(store);
+    store = open_store();
+    assert_int_equal(store_find(store, "N=1", &t, &err), 0);
+    assert_int_equal(t.status, STATUS_SCREENED);
+    assert_string_equal(t.guide, "N=4");
+    assert_true(t.guide_seconds == 0.25 && isnan(t.objective));
+    add(store, 1, STATUS_OK);
+    assert_int_equal(store_find(store, "N=1", &t, &err), 0);
+    assert_int_equal(t.status, STATUS_OK);
+    assert_int_equal(t.stage_count, 1);
+    assert_int_equal(store_counts(store, counts, &err), 0);
+    assert_int_equal(counts[STATUS_SCREENED], 0);
+    assert_int_equal(counts[STATUS_OK], 1);
+    assert_int_equal(store_add(store, &screened, &err), -1); // not the other way round
+    assert_non_null(strstr(err.message, "N=1"));
+    store_close(store);
+}
+
 static void a_trial_is_stored_whole_or_not_at_all(void **state)
 {
     (void)state;
@@ -806,6 +841,7 @@ int main(void)
         CASE(a_trial_comes_back_as_it_was_committed),
         CASE(a_trial_is_stored_whole_or_not_at_all),
         CASE(a_configuration_is_never_stored_twice),
+        CASE(what_was_screened_out_gives_way_to_its_trial),
         CASE(queries_answer_in_the_promised_order),
         CASE(counters_come_later_and_are_awaited_until_then),
         CASE(trials_of_a_changed_source_sleep_until_it_is_changed_back),

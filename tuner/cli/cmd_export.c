@@ -30,17 +30,20 @@ int cmd_export(int argc, char **argv)
     struct session session = {0};
     struct recorded *recorded = NULL;
     struct error err = {""};
-    size_t skipped = 0;
+    struct export_left_out left_out = {0};
     if ((status = session_open(&session, job, store)) || (status = session_build_space(&session))) goto out;
-    recorded = export_recorded(session.job, session.store, &session.environment, session.device, &skipped, &err);
+    recorded = export_recorded(session.job, session.store, &session.environment, session.device, &left_out, &err);
     if (!recorded) {
         fprintf(stderr, "sweetspot: %s: %s\n", session.store_path, err.message);
         status = EXIT_NOTHING;
         goto out;
     }
-    if (skipped)
+    if (left_out.elsewhere)
         fprintf(stderr, "sweetspot: %zu trials are not of the job's search space as it is now, and left out\n",
-                skipped);
+                left_out.elsewhere);
+    if (left_out.screened)
+        fprintf(stderr, "sweetspot: %zu trials were screened out by a guide and never measured: left out\n",
+                left_out.screened);
     if (session.job->objective == OBJECTIVE_MEAN && session.job->tuned_count > 1)
         fprintf(stderr,
                 "sweetspot: a recorded space knows no mean over problems: it is replayed with the geometric mean\n");

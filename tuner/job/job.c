@@ -153,7 +153,7 @@ void job_free(struct job *job)
     free(job->constraint_files);
     for (size_t i = 0; i < job->derived_count; i++) expr_free(job->derived[i].value);
     free(job->derived);
-    for (size_t i = 0; i < job->problem_count; i++) {
+    for (size_t i = 0; i < job->problem_count + job->has_guide; i++) {
         free(job->problems[i].name);
         free(job->problems[i].sizes);
     }
@@ -223,6 +223,17 @@ int job_problem_values(const struct job *job, const uint16_t *config, size_t pro
             return error_prefix(err, "derived name '%s'", symbols_name(job->symbols, slot));
     }
     return 0;
+}
+
+char *problem_label(const struct job *job, const int64_t *sizes)
+{
+    char *label = text_copy("");
+    for (size_t i = 0; i < job->size_count; i++) {
+        char *longer = text_format("%s%s%s=%" PRId64, label, i ? "," : "", job->size_names[i], sizes[i]);
+        free(label);
+        label = longer;
+    }
+    return label;
 }
 
 int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *err)

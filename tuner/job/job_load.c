@@ -15,9 +15,9 @@
 #include "tuner/metrics/metrics.h"
 
 static const char *const top_members[] = {
-    "name",      "description", "kernel",       "parameters", "derived",   "constraints", "problems",
-    "objective", "regret",      "launch",       "stages",     "arguments", "reference",   "work",
-    "budget",    "search",      "verification", "measure",    "counters",  "compile",     NULL};
+    "name",      "description",  "kernel",  "parameters", "derived",   "constraints", "problems", "guide",
+    "objective", "regret",       "launch",  "stages",     "arguments", "reference",   "work",     "budget",
+    "search",    "verification", "measure", "counters",   "compile",   NULL};
 
 static void load_strings(struct reader *r, const struct node *group, const char *name, const char *directory,
                          char ***list, size_t *count)
@@ -261,7 +261,6 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
     }
     p.size_count = job->size_count;
     p.sizes = memory_new(p.size_count, sizeof *p.sizes);
-    char *label = text_copy("");
     for (size_t i = 0; i < job->size_count; i++) {
         const struct node *size = node_member(n, job->size_names[i]);
         if (!size) {
@@ -269,9 +268,6 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
         } else if (node_is_integer(size)) {
             p.sizes[i] = node_integer(size);
         }
-        char *longer = text_format("%s%s%s=%" PRId64, label, i ? "," : "", job->size_names[i], p.sizes[i]);
-        free(label);
-        label = longer;
     }
     for (size_t i = 0; !first && i < node_count(n); i++) {
         const char *name = node_name(node_at(n, i));
@@ -280,8 +276,7 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
         if (k == job->size_count && !is_setting(name))
             reader_mistake(r, node_at(n, i), "the first problem has no size '%s'", name);
     }
-    p.name = text_copy(given ? given : label);
-    free(label);
+    p.name = given ? text_copy(given) : problem_label(job, p.sizes);
     job->problems = memory_grow(job->problems, job->problem_count + 1, sizeof *job->problems);
     job->problems[job->problem_count++] = p;
     job->tuned_count += tune;
@@ -457,6 +452,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_constraints(r, job, root);
     load_reference(r, job, root);
     load_settings(r, job, root);
+    load_guide(r, job, root);
     check_header_names(r, job, root);
     reader_close(r);
     mistakes_sort(mistakes);

@@ -13,6 +13,10 @@ void load_launches(struct reader *, struct job *, const struct node *root);
 // The tensor map that an argument asks for; tensor_map_free frees it.
 struct tensor_map *load_tensor_map(struct reader *, struct job *, const struct node *argument, const struct buffer *);
 void tensor_map_free(struct tensor_map *); // NULL is fine
+// A problem's name where it is given none: "M=1024,N=1024". malloc'ed.
+char *problem_label(const struct job *, const int64_t *sizes);
+// guide -> the problem behind the last one. Once everything else is loaded, because "auto" looks at the grids.
+void load_guide(struct reader *, struct job *, const struct node *root);
 void load_reference(struct reader *, struct job *, const struct node *root);
 // Refuses names that the job's header could not have, once all of them are known.
 void check_header_names(struct reader *, const struct job *, const struct node *root);

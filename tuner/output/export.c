@@ -19,7 +19,8 @@ struct exporter {
     const struct job *job;
     struct recorded *recorded;
     struct store *store;
-    size_t room, used, skipped; // trials that there are, that were taken, that were not
+    size_t room, used; // trials that there are, that were taken
+    struct export_left_out left_out;
 };
 
 static void set_problems(struct recorded *r, const struct job *job)
@@ -150,9 +151,13 @@ static int add_trial(void *user, const struct trial *trial)
     struct exporter *e = user;
     struct recorded *r = e->recorded;
     if (e->used == r->trial_count) return 1; // finished since they were counted
+    if (trial->status == STATUS_SCREENED) {
+        e->left_out.screened++;
+        return 0;
+    }
     size_t n = e->used;
     if (space_parse(e->job->space, trial->config, r->configs + n * r->parameter_count, NULL)) {
-        e->skipped++;
+        e->left_out.elsewhere++;
         return 0;
     }
     copy_fields(FIELD_TRIAL, &r->trials[n], trial, &r->memory);
@@ -221,7 +226,7 @@ static void add_ceilings(struct recorded *r, struct store *store)
 }
 
 struct recorded *export_recorded(const struct job *job, struct store *store, const struct environment *environment,
-                                 const json_t *device, size_t *skipped, struct error *err)
+                                 const json_t *device, struct export_left_out *left_out, struct error *err)
 {
     struct recorded *r = recorded_new();
     struct exporter e = {.job = job, .recorded = r, .store = store};
@@ -246,7 +251,7 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
     if (!failed && !r->trial_count) failed = error_set(err, "there is no trial to export yet") < 0;
     if (!failed)
         failed = add_baselines(&e, err) < 0 || store_each_document(store, "final", FINALS_KEPT, add_final, &e, err) < 0;
-    *skipped = e.skipped;
+    *left_out = e.left_out;
     if (!failed) return r;
     recorded_free(r);
     return NULL;

@@ -8,10 +8,16 @@
 #include "tuner/recorded/recorded.h"
 #include "tuner/store/store.h"
 
+// Trials that an export leaves out.
+struct export_left_out {
+    size_t elsewhere; // not of the job's space as it is now
+    size_t screened;  // never measured on the job's problems
+};
+
 // All trials of the store's current environment, in the order in which they finished. `device`: the "device" document,
-// or NULL. The job's space must be built. *skipped: trials that are not of the job's space as it is now. NULL with a
-// message; otherwise free with recorded_free.
+// or NULL. The job's space must be built. NULL with a message; otherwise free with
+// recorded_free.
 struct recorded *export_recorded(const struct job *, struct store *, const struct environment *, const json_t *device,
-                                 size_t *skipped, struct error *);
+                                 struct export_left_out *, struct error *);
 
 #endif

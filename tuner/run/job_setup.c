@@ -103,11 +103,23 @@ void job_setup_release(struct job_setup *s)
     *s = (struct job_setup){0};
 }
 
+static void add_own_kernels(const struct job_setup *s, json_t *request)
+{
+    if (s->support.cubin) json_object_set_new(request, "support", json_string(s->support.cubin));
+    if (s->ceilings.cubin) json_object_set_new(request, "ceilings", json_string(s->ceilings.cubin));
+}
+
+json_t *job_setup_guide(const struct job_setup *s, const struct worker_pool *pool, struct error *err)
+{
+    json_t *request = request_guide(s->job, pool->memory, s->seed, err);
+    if (request) add_own_kernels(s, request);
+    return request;
+}
+
 json_t *job_setup_for_gpu(const struct job_setup *s)
 {
     json_t *request = json_deep_copy(s->request);
-    if (s->support.cubin) json_object_set_new(request, "support", json_string(s->support.cubin));
-    if (s->ceilings.cubin) json_object_set_new(request, "ceilings", json_string(s->ceilings.cubin));
+    add_own_kernels(s, request);
     json_object_set_new(json_object_get(request, "reference"), "cache",
                         json_string(s->cache)); // where expected values may be kept
     return request;
@@ -170,6 +182,18 @@ static int does_too_little(const struct job *job, const struct planned_launch *l
     return done ? 0 : error_set(err, "it has no stage for any problem");
 }
 
+static int check_launches(const struct job *job, const struct device_limits *limits, const struct compiled *compiled,
+                          const struct planned_launch *planned, size_t count, struct error *reason)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct planned_launch *l = &planned[i];
+        const struct compiled_entry *e = compiled_find(compiled, job->stages[l->stage].entry);
+        if (e && launch_check(limits, &l->shape, e->figures.registers, e->figures.shared_static, reason))
+            return error_prefix(reason, "%s on %s", job->stages[l->stage].name, job->problems[l->problem].name);
+    }
+    return 0;
+}
+
 int job_setup_launches(const struct job *job, const struct device_limits *limits, const uint16_t *config,
                        const struct compiled *compiled, json_t **problems, struct planned_launch **launches,
                        size_t *count, struct error *reason)
@@ -179,11 +203,21 @@ int job_setup_launches(const struct job *job, const struct device_limits *limits
     if (!*problems) *count = 0;
     *launches = planned = memory_grow(planned, *count + 1, sizeof *planned);
     if (!*problems || does_too_little(job, planned, *count, reason)) return -1;
-    for (size_t i = 0; i < *count; i++) {
-        const struct planned_launch *l = &planned[i];
-        const struct compiled_entry *e = compiled_find(compiled, job->stages[l->stage].entry);
-        if (e && launch_check(limits, &l->shape, e->figures.registers, e->figures.shared_static, reason))
-            return error_prefix(reason, "%s on %s", job->stages[l->stage].name, job->problems[l->problem].name);
-    }
-    return 0;
+    return check_launches(job, limits, compiled, planned, *count, reason);
+}
+
+int job_setup_guide_launches(const struct job *job, const struct device_limits *limits, const uint16_t *config,
+                             const struct compiled *compiled, json_t **problems, struct error *reason)
+{
+    struct planned_launch *planned = memory_new(REQUEST_MAX_LAUNCHES, sizeof *planned);
+    size_t count = 0;
+    *problems = request_guide_problems(job, config, compiled, planned, &count, reason);
+    int failed = !*problems;
+    if (!failed && !count) failed = error_set(reason, "it has no stage for the guide");
+    if (!failed) failed = check_launches(job, limits, compiled, planned, count, reason);
+    free(planned);
+    if (!failed) return 0;
+    json_decref(*problems);
+    *problems = NULL;
+    return -1;
 }

@@ -210,7 +210,7 @@ static struct policy_request *push(struct policy *p, size_t gpu, enum request_ki
 
 static void put(struct policy *p, struct policy_request *request, struct queued_task *t, size_t gpu)
 {
-    task_queue_move(&p->queue, t, request->kind == REQUEST_TRIAL ? TASK_ON_GPU : TASK_COUNTING);
+    task_queue_move(&p->queue, t, request->kind == REQUEST_COUNT ? TASK_COUNTING : TASK_ON_GPU);
     t->worker = gpu;
     request->tasks[request->task_count++] = t;
 }
@@ -255,13 +255,24 @@ struct queued_task **policy_waiting(const struct policy *p, size_t *count)
     return waiting;
 }
 
+// What has been on the guide is measured before anything else is begun.
+static struct queued_task *first_guided(const struct policy *p)
+{
+    for (size_t i = 0; i < p->queue.count; i++) {
+        struct queued_task *t = p->queue.tasks[i];
+        if (t->state == TASK_READY && t->purpose == TASK_TRIAL && t->guided) return t;
+    }
+    return NULL;
+}
+
 // What is measured next of what waits, or given up: in `a`. False when nothing waits.
 static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
 {
-    struct queued_task *t = task_queue_first(&p->queue, TASK_READY), *worst = t;
+    struct queued_task *guided = first_guided(p), *t = guided ? guided : task_queue_first(&p->queue, TASK_READY),
+                       *worst = t;
     if (!t) return false;
     size_t waiting = p->queue.numbers[TASK_TRIAL][TASK_READY];
-    if (p->settings.ranks && is_slow(p) && !p->end && !t->known) {
+    if (p->settings.ranks && is_slow(p) && !p->end && !t->known && !guided) {
         if (!p->ranked) {
             *a = (struct policy_action){.kind = POLICY_RANK, .worker = POLICY_NOBODY};
             p->ranked = true;
@@ -279,8 +290,13 @@ static bool next_trial(struct policy *p, struct policy_action *a, size_t gpu)
             return true;
         }
     }
-    *a = (struct policy_action){.kind = t->known ? POLICY_RECALL : POLICY_MEASURE, .worker = gpu, .task = t};
-    if (!t->known) put(p, push(p, gpu, REQUEST_TRIAL, 1), t, gpu);
+    bool guide = p->settings.guides && !p->settings.lockstep && t->guide && !t->guided;
+    *a = (struct policy_action){.kind = t->known ? POLICY_RECALL
+                                        : guide  ? POLICY_GUIDE
+                                                 : POLICY_MEASURE,
+                                .worker = gpu,
+                                .task = t};
+    if (!t->known) put(p, push(p, gpu, guide ? REQUEST_GUIDE : REQUEST_TRIAL, 1), t, gpu);
     return true;
 }
 
@@ -316,13 +332,34 @@ static struct policy_request take_head(struct policy *p, size_t gpu)
     return head;
 }
 
+static void note_measured(struct policy *p, double seconds)
+{
+    look_ahead_measured(&p->ahead, seconds);
+    p->measured++;
+}
+
+void policy_guided(struct policy *p, struct queued_task *t)
+{
+    t->guided = true;
+    task_queue_move(&p->queue, t, TASK_READY);
+}
+
+void policy_screened(struct policy *p, const struct queued_task *t)
+{
+    note_measured(p, t->spent);
+}
+
+void policy_use_guide(struct policy *p, bool use)
+{
+    p->settings.guides = use;
+}
+
 struct policy_request policy_gpu_answered(struct policy *p, size_t gpu)
 {
     struct policy_request head = take_head(p, gpu);
-    if (head.kind == REQUEST_TRIAL) {
-        look_ahead_measured(&p->ahead, p->now - p->gpus[gpu].since);
-        p->measured++;
-    }
+    double seconds = p->now - p->gpus[gpu].since;
+    if (head.kind == REQUEST_TRIAL) note_measured(p, head.tasks[0]->spent + seconds);
+    if (head.kind == REQUEST_GUIDE) head.tasks[0]->spent = seconds;
     p->gpus[gpu].since = p->now;
     return head;
 }
@@ -332,7 +369,7 @@ static void give_back(struct policy *p, struct policy_request *request, bool alo
 {
     for (size_t i = 0; i < request->task_count; i++) {
         struct queued_task *t = request->tasks[i];
-        task_queue_move(&p->queue, t, request->kind == REQUEST_TRIAL ? TASK_READY : TASK_COUNTABLE);
+        task_queue_move(&p->queue, t, request->kind == REQUEST_COUNT ? TASK_COUNTABLE : TASK_READY);
         t->alone |= alone;
     }
     if (request->kind == REQUEST_FINAL) p->final_over = true;

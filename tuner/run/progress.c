@@ -104,7 +104,8 @@ static void describe(const struct run *r, char *line, size_t size)
         add(line, size, "  as many again: %.0f%% chance of %.3g%%",
             100 * stop_outlook(stop, share, stop->evaluations, left).chance, 100 * share);
     }
-    int64_t failed = 0;
+    int64_t screened = r->statistics.counts[STATUS_SCREENED], failed = 0;
+    if (screened) add(line, size, "  screened %" PRId64, screened);
     for (int s = STATUS_PRUNED; s < STATUS_COUNT; s++) failed += r->statistics.counts[s];
     if (failed) {
         add(line, size, "  failed %" PRId64 " (", failed);

@@ -2,6 +2,7 @@
 #include "tuner/run/request.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,9 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/trial/trial_field.h"
+
+// On the guide one launch that takes so many times the best there is enough.
+static const double guide_slow_factor = 2;
 
 int compiled_read(const json_t *answer, struct compiled *c, struct error *err)
 {
@@ -308,39 +312,66 @@ static const char *symbol_of(const struct compiled *c, const char *entry)
     return e ? e->symbol : entry;
 }
 
+// Launches worked out so far; `list` may be NULL.
+struct launches {
+    struct planned_launch *list;
+    size_t count;
+};
+
+// A candidate's launches on one problem of the job, which the request calls `number`.
+static json_t *describe_launches(const struct job *job, const uint16_t *config, const struct compiled *compiled,
+                                 size_t p, size_t number, struct launches *out, struct error *err)
+{
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    json_t *stages = json_array();
+    if (job_problem_values(job, config, p, values, err)) goto fail;
+    for (size_t s = 0; s < job->stage_count; s++) {
+        struct launch_shape shape;
+        int used = request_stage_used(job, s, values, err);
+        if (used < 0) goto fail;
+        if (!used) continue;
+        json_t *stage =
+            describe_stage(job, &job->stages[s], symbol_of(compiled, job->stages[s].entry), values, &shape, err);
+        if (!stage) {
+            error_prefix(err, "problem %s", job->problems[p].name);
+            goto fail;
+        }
+        json_array_append_new(stages, stage);
+        if (out->list) out->list[out->count] = (struct planned_launch){(int)p, (int)s, shape};
+        out->count++;
+    }
+    free(values);
+    return json_pack("{s:i, s:o}", "problem", (int)number, "stages", stages);
+fail:
+    free(values);
+    json_decref(stages);
+    return NULL;
+}
+
 json_t *request_problems(const struct job *job, const uint16_t *config, const struct compiled *compiled,
                          bool tuned_only, struct planned_launch *launches, size_t *launch_count, struct error *err)
 {
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    struct launches out = {.list = launches};
     json_t *problems = json_array();
-    size_t count = 0, last = tuned_only ? job->tuned_count : job->problem_count;
-    for (size_t p = 0; p < last; p++) {
-        json_t *stages = json_array();
-        json_array_append_new(problems, json_pack("{s:i, s:o}", "problem", (int)p, "stages", stages));
-        if (job_problem_values(job, config, p, values, err)) goto fail;
-        for (size_t s = 0; s < job->stage_count; s++) {
-            struct launch_shape shape;
-            int used = request_stage_used(job, s, values, err);
-            if (used < 0) goto fail;
-            if (!used) continue;
-            json_t *stage =
-                describe_stage(job, &job->stages[s], symbol_of(compiled, job->stages[s].entry), values, &shape, err);
-            if (!stage) {
-                error_prefix(err, "problem %s", job->problems[p].name);
-                goto fail;
-            }
-            json_array_append_new(stages, stage);
-            if (launches) launches[count] = (struct planned_launch){(int)p, (int)s, shape};
-            count++;
+    for (size_t p = 0; p < (tuned_only ? job->tuned_count : job->problem_count); p++) {
+        json_t *one = describe_launches(job, config, compiled, p, p, &out, err);
+        if (!one) {
+            json_decref(problems);
+            return NULL;
         }
+        json_array_append_new(problems, one);
     }
-    free(values);
-    if (launch_count) *launch_count = count;
+    if (launch_count) *launch_count = out.count;
     return problems;
-fail:
-    free(values);
-    json_decref(problems);
-    return NULL;
+}
+
+json_t *request_guide_problems(const struct job *job, const uint16_t *config, const struct compiled *compiled,
+                               struct planned_launch *launches, size_t *launch_count, struct error *err)
+{
+    struct launches out = {.list = launches};
+    json_t *one = describe_launches(job, config, compiled, job->problem_count, 0, &out, err);
+    *launch_count = out.count;
+    return one ? json_pack("[o]", one) : NULL;
 }
 
 static json_t *describe_reference(const struct job *job, const struct compiled *reference, struct error *err)
@@ -455,4 +486,22 @@ fail:
     json_decref(baselines);
     json_decref(how);
     return NULL;
+}
+
+json_t *request_guide(const struct job *job, int64_t memory, uint64_t seed, struct error *err)
+{
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    json_t *problem = describe_problem(job, job->problem_count, memory, values, err);
+    free(values);
+    if (!problem) return NULL;
+    struct verify_settings verify = job->verify;
+    struct measure_settings measure = job->measure;
+    verify.enabled = false;
+    measure.warmup = 0; // the single launch by which it may be cut off is one
+    measure.min_samples = measure.max_samples = 3;
+    measure.slow_factor = fmin(measure.slow_factor, guide_slow_factor);
+    return json_pack("{s:I, s:[o], s:s, s:{s:s}, s:o, s:o, s:[]}", "seed", (json_int_t)seed, "problems", problem,
+                     "objective", objective_words[OBJECTIVE_GEOMEAN], "reference", "kind", "none", "verify",
+                     settings_write(verify_table, &verify), "measure", settings_write(measure_table, &measure),
+                     "baselines");
 }

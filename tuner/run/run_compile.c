@@ -32,10 +32,12 @@ static void take_compiled(struct run *r, struct task *t)
     struct error err;
     // A task that is only counted has run.
     if (t->queued.purpose != TASK_COUNT && job_setup_launches(r->job, &r->pool.limits, t->config, &t->compiled,
-                                                              &t->problems, &t->launches, &t->launch_count, &err))
+                                                              &t->problems, &t->launches, &t->launch_count, &err)) {
         finish(r, t, STATUS_PRUNED, err.message);
-    else
-        policy_compiled(&r->policy, &t->queued);
+        return;
+    }
+    if (t->queued.purpose == TASK_TRIAL) run_guide_prepare(r, t);
+    policy_compiled(&r->policy, &t->queued);
 }
 
 void run_take_compiler_answer(struct run *r, size_t compiler, const json_t *answer)

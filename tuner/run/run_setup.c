@@ -62,12 +62,13 @@ out:
 }
 
 // What GPU workers are set up with.
-static json_t *describe_job(const struct run *r)
+static json_t *describe_job(struct run *r)
 {
     json_t *request = job_setup_for_gpu(&r->setup), *counters = counts(r) ? json_array() : json_null();
     for (size_t i = 0; counts(r) && i < r->job->metric_count; i++)
         json_array_append_new(counters, json_string(r->job->metrics[i]));
     json_object_set_new(request, "counters", counters);
+    run_guide_describe(r, request);
     return request;
 }
 
@@ -253,6 +254,7 @@ int run_setup(struct run *r)
     }
     policy_gpu_ready(&r->policy, 0);
     if (pool_start_gpus(&r->pool, err)) return EXIT_ENVIRONMENT;
+    run_guide_begin(r);
     read_metrics(r);
     read_least(r);
     read_baselines(r);

@@ -46,7 +46,7 @@ struct task *run_add_proposal(struct run *r, const uint16_t *config)
     int found = store_find(r->store, text, &trial, &err);
     if (found < 0)
         run_fail(r, EXIT_ENVIRONMENT, &err);
-    else if (!found) // measured in an earlier run
+    else if (!found && trial.status != STATUS_SCREENED) // measured in an earlier run
         known = trial.status == STATUS_COMPILE_ERROR || trial.status == STATUS_COMPILE_TIMEOUT ||
                         trial.status == STATUS_PRUNED
                     ? TASK_KNOWN_TO_FAIL_BEFORE_GPU
@@ -58,6 +58,7 @@ static void free_task(struct task *t)
 {
     compiled_release(&t->compiled);
     json_decref(t->problems);
+    json_decref(t->guide_problems);
     free(t->launches);
     free(t->text);
     free(t);
@@ -176,7 +177,11 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
                                             .launches = t->launches,
                                             .launch_count = t->launch_count,
                                             .answer = answer,
-                                            .counts = r->metric_count > 0},
+                                            .counts = r->metric_count > 0,
+                                            .guide = t->guide_seconds > 0 ? job_guide(r->job)->name : NULL,
+                                            .guide_seconds = t->guide_seconds,
+                                            .guide_busy = t->guide_busy,
+                                            .guide_gpu = t->guide_gpu},
                       status, reason);
     if (store_add(r->store, trial, &err)) {
         run_fail(r, EXIT_ENVIRONMENT, &err);
@@ -193,7 +198,9 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
     if (isfinite(trial->gpu_seconds)) s->gpu_wall += trial->gpu_seconds;
     if (isfinite(trial->clock_mhz)) s->clock_mhz = trial->clock_mhz;
     if (isfinite(trial->temperature)) s->temperature = trial->temperature;
-    tell(r, t->config, trial->status, trial->objective, record.times);
+    double objective = trial->objective;
+    run_guide_note(r, trial, &objective);
+    tell(r, t->config, trial->status, objective, record.times);
     mark_told(&r->told, trial->id);
     if (trial->status == STATUS_OK) {
         note_best(r, trial->objective, record.times, t->text, trial->id);
@@ -222,10 +229,11 @@ void run_commit_counters(struct run *r, struct task *t, const json_t *answer)
 
 static void tell_trial(struct run *r, const uint16_t *config, const struct trial *trial)
 {
-    double times[JOB_MAX_PROBLEMS];
+    double times[JOB_MAX_PROBLEMS], objective = trial->objective;
     for (size_t p = 0; p < r->job->tuned_count; p++)
         times[p] = p < trial->problem_count ? trial->problems[p].time : NAN;
-    tell(r, config, trial->status, trial->objective, times);
+    if (!run_guide_note(r, trial, &objective)) return;
+    tell(r, config, trial->status, objective, times);
     mark_told(&r->told, trial->id);
     if (trial->status == STATUS_OK) note_best(r, trial->objective, times, trial->config, trial->id);
 }

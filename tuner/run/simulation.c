@@ -60,6 +60,7 @@ bool simulation_decide(struct simulation *s)
             s->compiled_at[a.worker] = s->now + s->calls->compile(s, a.task);
             break;
         case POLICY_MEASURE:
+        case POLICY_GUIDE:
         case POLICY_COUNT:
         case POLICY_FINAL:
             assert(s->policy.gpus[a.worker].ready);

@@ -33,9 +33,12 @@ struct queued_task {
     enum task_state state; // set by task_queue_move alone
     enum task_purpose purpose;
     enum task_known known;
+    bool guide;    // it can be timed on the guide. Set by whoever compiled it
+    bool guided;   // it has been
     bool alone;    // to be counted alone: it may have killed a worker
     size_t worker; // the compiler or the GPU that works on it, in the states COMPILING, ON_GPU and COUNTING
     double since;  // when its compiler began
+    double spent;  // s of a GPU, on the guide
     // What the strategy thinks of it while it waits, when the policy asks for a ranking: the highest is measured first,
     // and what is below 0 need not be measured at all. Set by whoever carries out POLICY_RANK.
     double promise;

@@ -57,6 +57,9 @@ static void carry_out(struct run *r, const struct policy_action *action)
     case POLICY_MEASURE:
         run_measure(r, t, action->worker);
         break;
+    case POLICY_GUIDE:
+        run_measure_guide(r, t, action->worker);
+        break;
     case POLICY_COUNT:
         run_count(r, action->request, action->worker);
         break;
@@ -169,6 +172,8 @@ static void put_run(struct run *r)
     json_object_set_new(document, "gpu_wall", json_real(r->statistics.gpu_wall));
     json_object_set_new(document, "count_wall", json_real(r->statistics.count_wall));
     json_object_set_new(document, "count_busy", json_real(r->statistics.count_busy));
+    json_t *guide = run_guide_document(r);
+    if (guide) json_object_set_new(document, "guide", guide);
     char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
     struct error err;
     if (store_put_document(r->store, "run", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
@@ -191,6 +196,7 @@ static void report(struct run *r)
     for (int s = 0; s < STATUS_COUNT; s++)
         if (r->statistics.counts[s])
             run_log(r, "%s: %" PRId64, status_name((enum trial_status)s), r->statistics.counts[s]);
+    run_guide_report(r);
 }
 
 // What more time is expected to bring.

@@ -62,7 +62,7 @@ int store_each_environment(struct store *, int (*visit)(void *user, const struct
                            struct error *);
 
 // Commits one finished trial in one transaction; sets trial->id. A second trial of the same configuration in the same
-// environment is an error.
+// environment is an error, unless the first is `screened`: it was never measured, and its row is dropped.
 int store_add(struct store *, struct trial *, struct error *);
 // Judges a stored trial again: from now on the trial has this status and reason wherever it is read, counted or ranked.
 // What was stored before stays, and counts again if a later verdict says so.

@@ -63,6 +63,20 @@ static int add_trial(struct store *store, const struct trial *trial, int64_t *id
     return step == SQLITE_DONE ? 0 : -1;
 }
 
+// What a guide had screened out gives way to the trial that measures it after all.
+static int drop_screened(struct store *store, const char *config, struct error *err)
+{
+    static const enum statement both[] = {STATEMENT_DROP_SCREENED_STAGES, STATEMENT_DROP_SCREENED};
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
+        sqlite3_stmt *drop = store_statement(store, both[i], err);
+        if (!drop) return -1;
+        sqlite3_bind_int64(drop, 1, store->environment);
+        bind_text(drop, 2, config);
+        if (store_run(store, drop, err)) return -1;
+    }
+    return 0;
+}
+
 int store_add(struct store *store, struct trial *trial, struct error *err)
 {
     if (!store->environment) return error_set(err, "store '%s': a trial without an environment", store->path);
@@ -70,7 +84,8 @@ int store_add(struct store *store, struct trial *trial, struct error *err)
     struct trial row = *trial;
     if (!(row.finished > 0)) row.finished = clock_wall();
     if (store_begin(store, err)) return -1;
-    int status = add_trial(store, &row, &row.id, err);
+    int status = drop_screened(store, row.config, err);
+    if (!status) status = add_trial(store, &row, &row.id, err);
     for (size_t i = 0; !status && i < row.problem_count; i++)
         status = add_part(store, STATEMENT_ADD_PROBLEM, FIELD_PROBLEM, row.id, i, &row.problems[i], err);
     for (size_t i = 0; !status && i < row.stage_count; i++)
