@@ -105,6 +105,13 @@ static json_t *compile(const json_t *request)
 {
     json_t *helper = json_object_get(request, "config") ? NULL : compile_helper(request);
     if (helper) return helper;
+    bool nvcc = !strcmp(json_get_string(request, "compiler", ""), "nvcc");
+    if (nvcc && !getenv("FAKE_NVCC"))
+        return json_pack("{s:s, s:s}", "status", "compile_error", "reason", "there is no nvcc");
+    if (nvcc && mode_is(request, "nvcc_error"))
+        return json_pack("{s:s, s:s, s:s}", "status", "compile_error", "reason",
+                         "unit.cu(3): error: scripted\nand more", "compiler", "nvcc 13.1.2");
+    if (nvcc && mode_is(request, "nvcc_hang")) pause();
     if (mode_is(request, "compile_error"))
         return json_pack("{s:s, s:s}", "status", "compile_error", "reason", "x.cu(3): error: expected a ';'");
     if (mode_is(request, "compile_timeout"))
@@ -128,8 +135,9 @@ static json_t *compile(const json_t *request)
                                                  second ? 500 : 1000 + x_of(request)));
     }
     const char *cubin = getenv("FAKE_CUBIN"); // a file
-    return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o}", "status", "ok", "cubin", cubin ? cubin : "/fake.cubin",
-                     "cached", 0, "seconds", 0.001, "warnings", "entries", entries);
+    return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o, s:s*}", "status", "ok", "cubin", cubin ? cubin : "/fake.cubin",
+                     "cached", 0, "seconds", 0.001, "warnings", "entries", entries, "compiler",
+                     nvcc ? "nvcc 13.1.2" : NULL);
 }
 
 // With the set `full`: the metrics named besides it, which have values too.
@@ -285,13 +293,17 @@ static json_t * final(const json_t *request)
             abort();
         }
         if (mode_is(one, "final_crash")) abort();
+        bool nvcc = !strcmp(json_get_string(one, "binary", ""), "nvcc");
+        if (nvcc && mode_is(one, "nvcc_crash")) abort();
+        double factor = nvcc && getenv("FAKE_NVCC") ? atof(getenv("FAKE_NVCC")) : 1;
         json_t *times = json_array();
         bool two_times = process == 1 && mode_is(one, "final_two_times");
         for (size_t k = 0; k < rounds; k++)
-            json_array_append_new(times,
-                                  json_real(time_of(one) * (two_times ? 1.1 : 1) * (1 + 0.001 * (double)(k % 5))));
+            json_array_append_new(
+                times, json_real(time_of(one) * factor * (two_times ? 1.1 : 1) * (1 + 0.001 * (double)(k % 5))));
         bool implausible = mode_is(one, "final_implausible");
-        bool wrong = mode_is(one, "final_wrong") || implausible || (process == 1 && mode_is(one, "final_wrong_later"));
+        bool wrong = mode_is(one, "final_wrong") || implausible || (nvcc && mode_is(one, "nvcc_wrong")) ||
+                     (process == 1 && mode_is(one, "final_wrong_later"));
         places -= !wrong;
         json_array_append_new(entries, json_pack("{s:s, s:O, s:s, s:s, s:f, s:[{s:i, s:o, s:f, s:f}]}", "name",
                                                  "candidate", "trial", json_object_get(one, "trial"), "status",
@@ -300,6 +312,8 @@ static json_t * final(const json_t *request)
                                                              : "ok",
                                                  "reason", wrong ? "scripted" : "", "error", 0.1, "problems", "problem",
                                                  0, "times", times, "error_max", 3e-6, "error_rms", 4e-7));
+        json_object_set(json_array_get(entries, json_array_size(entries) - 1), "binary",
+                        json_object_get(one, "binary"));
         say_cubin(json_array_get(entries, json_array_size(entries) - 1), one);
     }
     json_t *times = json_array();
