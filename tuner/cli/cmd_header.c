@@ -14,12 +14,14 @@
 #include "tuner/cli/results.h"
 #include "tuner/cli/session.h"
 #include "tuner/compile/source.h"
+#include "tuner/output/builds_summary.h"
 #include "tuner/output/header.h"
 #include "tuner/output/header_embed.h"
 #include "tuner/output/header_section.h"
 #include "tuner/output/header_text.h"
 #include "tuner/output/sanitized.h"
 #include "tuner/run/sanitize.h"
+#include "tuner/store/builds.h"
 
 struct header_options {
     const char *job, *store, *output, *check, *cubin;
@@ -130,6 +132,15 @@ static void add_recording(json_t *section, const json_t *recording)
     if (when > 0) json_object_set_new(section, "when", json_integer(when));
 }
 
+// How nvcc's build of the winner did, where that was raced.
+static void add_builds(json_t *section, struct session *session, const struct final *final)
+{
+    json_t *document = session_document(session, BUILDS_DOCUMENT, NULL);
+    json_t *summary = builds_summary(document, final, session->job);
+    if (summary) json_object_set_new(section, "nvcc", summary);
+    json_decref(document);
+}
+
 // The section of one trial, which is kernel number `kernel` of the final. Its binary goes into the list, unless it is
 // NULL.
 static json_t *make_section(struct session *session, int64_t id, struct binary_list *binaries,
@@ -145,6 +156,7 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
         section = header_section(session->job, &session->environment, &trial, final, kernel, (const char *const *)ties,
                                  prefix, &err);
     if (section && session->replayed) add_recording(section, session->recording);
+    if (section && final) add_builds(section, session, final);
     json_t *sanitized = section ? session_trial_document(session, id, SANITIZED_DOCUMENT) : NULL;
     char *words = sanitized_words(sanitized);
     if (words) json_object_set_new(section, "sanitizers", json_string(words));

@@ -26,7 +26,7 @@ static const char *const taken[] = {
     "ARCH", "COMPUTE", "DRIVER", "COMPILER", "TEMPLATE", "CONFIGURATION", "DATE", "SOURCE_HASH", "SOURCE_HASH_TEXT",
     // what it is worth
     "DECIDED_IN_FINAL", "FINAL_ROUNDS", "VERIFIED_PROBLEMS", "ERROR", "SECONDS", "SECONDS_LOW", "SECONDS_HIGH",
-    "RATIO_*", "COUNTER_*"};
+    "RATIO_*", "COUNTER_*", "NVCC", "NVCC_*"};
 
 const char *const header_stage_figures[] = {"registers",  "spill_bytes", "shared_static_bytes",
                                             "code_bytes", "occupancy",   NULL};

@@ -58,6 +58,7 @@ static void comment_devices(struct renderer *r)
         fputs("\n", f);
         if (!json_get_bool(section, "final", false))
             fputs(" *   NOT decided in a final: the best of the search so far, which luck may have chosen\n", f);
+        header_advise(r, section);
     }
 }
 

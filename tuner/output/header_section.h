@@ -16,6 +16,7 @@
 //    "seconds":2.8e-3,"problems":[{"name":"M=..","sizes":[4096,..],"time":[median,low,high]}],
 //    "ratios":[{"name":"cublas","ratio":[0.96,0.95,0.97]}],"error":0.02,"verified":["M=..",..],
 //    "sanitizers":"compute-sanitizer .. clean",     only where they ran
+//    "nvcc":{..},                                   builds_summary.h's, where nvcc's build was raced
 //    "counters":[{"key":"icache_misses","problem":0,"stage":0,"value":12}]}
 //
 // "C" is C text over size_M, size_N, .. Only with objective each, where the kernel is one of several and "problems" are

@@ -99,8 +99,8 @@ bool run_builds_over(const struct run *r)
 void run_builds_failed(struct run *r, const struct task *t, const char *reason)
 {
     if (run_builds_over(r)) return;
-    const char *whose = !t->by_nvcc ? "NVRTC" : *r->builds.compiler ? r->builds.compiler : PROTOCOL_NVCC;
-    error_set(&r->builds.why, "%s: %.*s", whose, (int)strcspn(reason, "\n"), reason);
+    const char *whose = t->by_nvcc ? r->builds.compiler : "NVRTC";
+    error_set(&r->builds.why, "%s%s%.*s", whose, *whose ? ": " : "", (int)strcspn(reason, "\n"), reason);
     for (size_t i = r->policy.queue.count; i-- > 0;) {
         struct task *other = (struct task *)r->policy.queue.tasks[i];
         if (other != t && other->queued.state != TASK_COMPILING) run_drop_task(r, other);
