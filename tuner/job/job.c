@@ -148,6 +148,7 @@ void job_free(struct job *job)
     }
     free(job->defines);
     free(job->constraint_lines);
+    free(job->fallback.file);
     for (size_t i = 0; job->constraint_files && i < space_constraint_count(job->space); i++)
         free(job->constraint_files[i]);
     free(job->constraint_files);
@@ -203,7 +204,7 @@ int job_build_space(struct job *job, const struct device_limits *limits, struct 
                                 job->constraint_lines[bad]);
         return error_prefix(err, "%s", job->path);
     }
-    return 0;
+    return job_check_fallback(job, err);
 }
 
 int job_problem_values(const struct job *job, const uint16_t *config, size_t problem, int64_t *values,

@@ -15,9 +15,9 @@
 #include "tuner/metrics/metrics.h"
 
 static const char *const top_members[] = {
-    "name",      "description", "kernel",       "parameters", "derived",   "constraints", "problems",
-    "objective", "regret",      "launch",       "stages",     "arguments", "reference",   "work",
-    "budget",    "search",      "verification", "measure",    "counters",  "compile",     NULL};
+    "name",         "description", "kernel",   "parameters", "derived",   "constraints", "problems", "objective",
+    "regret",       "launch",      "stages",   "arguments",  "reference", "work",        "budget",   "search",
+    "verification", "measure",     "counters", "compile",    "fallback",  NULL};
 
 static void load_strings(struct reader *r, const struct node *group, const char *name, const char *directory,
                          char ***list, size_t *count)
@@ -457,6 +457,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_constraints(r, job, root);
     load_reference(r, job, root);
     load_settings(r, job, root);
+    load_fallback(r, job, root);
     check_header_names(r, job, root);
     reader_close(r);
     mistakes_sort(mistakes);
