@@ -33,7 +33,7 @@ json_t *nvcc_options(const char *arch, const json_t *options)
     const json_t *option;
     size_t i;
     json_t *list = json_array();
-    json_array_append_new(list, json_sprintf("-arch=%s", arch));
+    if (*arch) json_array_append_new(list, json_sprintf("-arch=%s", arch));
     json_array_append_new(list, json_string("-std=" PROTOCOL_CXX_STANDARD));
     json_array_foreach(options, i, option)
     {

@@ -17,6 +17,7 @@
 #include "tuner/output/builds_summary.h"
 #include "tuner/output/header.h"
 #include "tuner/output/header_embed.h"
+#include "tuner/output/header_fallback.h"
 #include "tuner/output/header_section.h"
 #include "tuner/output/header_text.h"
 #include "tuner/output/sanitized.h"
@@ -174,6 +175,30 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
     return section;
 }
 
+// The job's fallback behind the device's own sections, or in the first of them why there is none.
+static void add_fallback(struct session *session, json_t *sections)
+{
+    const struct job *job = session->job;
+    struct error err = {""};
+    struct trial trial;
+    if (!job->fallback.given) return;
+    char *config = space_text(job->space, job->fallback.config), *prefix = header_prefix(job->name);
+    int missing = store_find(session->store, config, &trial, &err);
+    json_t *section =
+        missing < 0 ? NULL : fallback_section(job, &session->environment, missing ? NULL : &trial, prefix, &err);
+    if (section && session->replayed) add_recording(section, session->recording);
+    if (section) {
+        json_array_append_new(sections, section);
+    } else {
+        char *why = text_format("%s: %s", config, err.message);
+        json_object_set_new(json_array_get(sections, 0), "no_fallback", json_string(why));
+        fprintf(stderr, "sweetspot: the header has no fallback for other devices: %s\n", why);
+        free(why);
+    }
+    free(config);
+    free(prefix);
+}
+
 // One section a kernel: one, unless the job's objective is "each".
 static json_t *make_sections(struct session *session, struct binary_list *binaries, int *status)
 {
@@ -197,6 +222,7 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
                                        decided ? &final : NULL, k, ties, status);
         if (section) json_array_append_new(sections, section);
     }
+    if (!*status) add_fallback(session, sections);
     if (!*status && !decided)
         fprintf(stderr, "sweetspot: not decided in a final yet: the header says so; sweetspot tune goes on to one\n");
 out:

@@ -40,6 +40,16 @@ static void put_section(FILE *file, const json_t *section)
     free(text);
 }
 
+static void comment_fallback(struct renderer *r, const json_t *section)
+{
+    FILE *f = r->file;
+    fputs(" * any other device: ", f);
+    header_put_comment(f, json_get_string(section, "configuration", ""));
+    fputs("\n *   the job's fallback, not tuned; verified on ", f);
+    header_put_comment(f, json_get_string(section, "verified_on", "?"));
+    fprintf(f, ", at most %d bytes of shared memory (%s_DEVICE=FALLBACK)\n", JOB_FALLBACK_SHARED, r->upper);
+}
+
 static void comment_devices(struct renderer *r)
 {
     const json_t *section;
@@ -48,6 +58,10 @@ static void comment_devices(struct renderer *r)
     json_array_foreach(r->sections, i, section)
     {
         int64_t kernels = json_get_integer(section, "kernels", 0);
+        if (header_is_fallback(section)) {
+            comment_fallback(r, section);
+            continue;
+        }
         fputs(" * ", f);
         header_put_comment(f, json_get_string(section, "device", "?"));
         fputs(" (", f);
@@ -60,6 +74,11 @@ static void comment_devices(struct renderer *r)
             fputs(" *   NOT decided in a final: the best of the search so far, which luck may have chosen\n", f);
         header_advise(r, section);
     }
+    const char *none = json_get_string(json_array_get(r->sections, 0), "no_fallback", "");
+    if (!*none) return;
+    fputs(" * any other device: NOTHING, the job's fallback is left out: ", f);
+    header_put_comment(f, none);
+    fputs("\n", f);
 }
 
 // Whoever launches the binary needs no more than this.
@@ -174,13 +193,18 @@ static void put_selection(struct renderer *r)
     number = 0;
     json_array_foreach(r->sections, i, section)
     {
-        if (header_first_of_device(r->sections, i) != i) continue;
+        if (header_first_of_device(r->sections, i) != i || header_is_fallback(section)) continue;
         fprintf(f, "#%1$s %2$s_CHOICE(%2$s_DEVICE) == %3$zu\n#define %2$s_%4$s %5$zu\n", number ? "elif" : "if",
                 r->upper, number + 1, macro, i);
         number++;
         if (several) fprintf(f, "#define %s_KERNELS %" PRId64 "\n", r->upper, json_get_integer(section, "kernels", 1));
     }
-    fprintf(f, "#else\n#error \"%s_DEVICE is none of: %s\"\n#endif\n", r->upper, names);
+    if (header_fallback_of(r->sections) < 0)
+        fprintf(f, "#else\n#error \"%s_DEVICE is none of: %s\"\n#endif\n", r->upper, names);
+    else
+        fprintf(f, "#else /* a device that nobody tuned for */\n#define %1$s_%2$s %3$d\n%4$s%5$s%6$s#endif\n", r->upper,
+                macro, header_fallback_of(r->sections), several ? "#define " : "", several ? r->upper : "",
+                several ? "_KERNELS 1\n" : "");
     free(names);
     if (several)
         fprintf(
@@ -232,6 +256,7 @@ static void put_macros(struct renderer *r)
         header_define_text(r, "device_name", json_get_string(section, "device", ""));
         header_define_text(r, "arch", json_get_string(section, "arch", ""));
         header_define(r, "compute", "%d", header_compute(section));
+        header_define(r, "fallback", "%d", header_is_fallback(section));
         header_define_text(r, "configuration", json_get_string(section, "configuration", ""));
         header_source_macros(r, section);
         header_define_text(r, "source_hash_text", hash);

@@ -31,7 +31,8 @@ static void define_options(struct renderer *r, const json_t *section)
     const char *arch = json_get_string(section, "arch", "");
     const json_t *options = json_object_get(section, "options");
     json_t *for_nvcc = nvcc_options(arch, options);
-    char *first = text_format("--gpu-architecture=%s -std=%s", arch, PROTOCOL_CXX_STANDARD),
+    char *first = text_format("%s%s%s-std=%s", *arch ? "--gpu-architecture=" : "", arch, *arch ? " " : "",
+                              PROTOCOL_CXX_STANDARD),
          *nvrtc = joined(first, options), *nvcc = joined("", for_nvcc);
     header_define_text(r, "std", PROTOCOL_CXX_STANDARD);
     header_define_text(r, "options_nvrtc", nvrtc);

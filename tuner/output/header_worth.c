@@ -101,14 +101,15 @@ static void comment_section(struct renderer *r, const json_t *section)
     size_t i;
     char text[128], *date = date_of(section);
     FILE *f = r->file;
-    fputs(" *\n * ", f);
-    header_put_comment(f, json_get_string(section, "device", "?"));
+    bool fallback = header_is_fallback(section);
+    const char *arch = json_get_string(section, "arch", "?"), *driver = json_get_string(section, "driver", "");
+    fputs(fallback ? " *\n * any other device: the job's fallback, not tuned, as it was on " : " *\n * ", f);
+    header_put_comment(f, json_get_string(section, fallback ? "verified_on" : "device", "?"));
     fputs(" (", f);
-    header_put_comment(f, json_get_string(section, "arch", "?"));
-    const char *driver = json_get_string(section, "driver", "");
-    fputs(*driver ? ", driver " : "", f);
+    header_put_comment(f, arch);
+    fputs(*arch && *driver ? ", driver " : *driver ? "driver " : "", f);
     header_put_comment(f, driver);
-    fputs(", ", f);
+    fputs(*arch || *driver ? ", " : "", f);
     header_put_comment(f, json_get_string(section, "compiler", "?"));
     int64_t kernels = json_get_integer(section, "kernels", 0);
     fprintf(f, "), %s\n *   ", date);
@@ -120,6 +121,8 @@ static void comment_section(struct renderer *r, const json_t *section)
         fprintf(f, "\n *   decided by %" PRId64 " recorded time%s of each candidate\n", rounds, rounds == 1 ? "" : "s");
     else if (json_get_bool(section, "final", false))
         fprintf(f, "\n *   decided in a final of %" PRId64 " round%s\n", rounds, rounds == 1 ? "" : "s");
+    else if (fallback)
+        fputs("\n", f);
     else
         fputs("\n *   NOT decided in a final: the best of the search so far, which luck may have chosen\n", f);
     if (replayed) comment_recording(r, section);
@@ -236,6 +239,8 @@ static void put_worth(struct renderer *r, const json_t *section)
     header_define(r, "verified_problems", "%zu", json_array_size(json_object_get(section, "verified")));
     if (json_is_number(json_object_get(section, "error")))
         header_define(r, "error", "%.3g", json_get_number(section, "error", 0));
+    free(date);
+    if (header_is_fallback(section)) return; // the rest is of the device on which it was verified
     struct interval time = {json_get_number(section, "seconds", NAN), NAN, NAN};
     if (json_array_size(problems) == 1) time = header_interval(json_array_get(problems, 0), "time");
     define_interval(r, "seconds", time);
@@ -248,7 +253,6 @@ static void put_worth(struct renderer *r, const json_t *section)
     put_nvcc(r, section);
     put_stage_figures(r, section);
     put_counters(r, section);
-    free(date);
 }
 
 void header_worth(struct renderer *r)
