@@ -12,7 +12,7 @@
 // it.
 static const char *const taken[] = {
     // which device and which kernel
-    "DEVICE", "DEVICE_*", "FALLBACK", "CHOICE", "CHOICE_", "SECTION", "FIRST_SECTION", "KERNEL", "KERNELS",
+    "DEVICE", "DEVICE_*", "FALLBACK", "CHOICE", "CHOICE_*", "SECTION", "FIRST_SECTION", "KERNEL", "KERNELS",
     // how the header is used
     "FUNCTION", "DEFINE_PARAMETERS", "UNDEFINE_PARAMETERS", "PARAMETERS_DEFINED", "DRIVER_API", "RUNTIME_API",
     "ANY_ARCHITECTURE", "ALLOW_UNVERIFIED",

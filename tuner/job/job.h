@@ -210,6 +210,8 @@ void job_free(struct job *);
 int job_build_space(struct job *, const struct device_limits *, struct error *);
 
 bool job_is_fallback(const struct job *, const uint16_t *config);
+// The most dynamic shared memory that a stage of the fallback asks for, and on which problem. -1 with a message.
+int job_fallback_shared(const struct job *, size_t stage, int64_t *bytes, size_t *problem, struct error *);
 
 // Values of all names for a configuration and a problem. Needs a built space; a NULL configuration stands for the first
 // valid one (for expressions that read no parameter: shapes, work). `values` has symbols_count(job->symbols) entries.

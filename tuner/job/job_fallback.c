@@ -1,7 +1,6 @@
 // A job's `fallback`: the configuration that its header has for devices that nobody tuned for. It names every
 // parameter, keeps to the constraints, and takes no more shared memory than every device gives without being asked.
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +12,10 @@ static bool is_value(const struct node *n, const struct space *space, size_t par
 {
     char digits[32];
     const char *text = space_value_text(space, parameter, value, digits);
-    if (node_is_string(n)) return !strcmp(text, node_string(n));
-    if (node_is_integer(n))
-        return strtoll(text, NULL, 10) == node_integer(n) && strspn(text, "-0123456789") == strlen(text);
-    return node_is_number(n) && !(fabs(strtod(text, NULL) - node_real(n)) > 0);
+    if (node_is_string(n))
+        return space_parameter(space, parameter)->kind == PARAMETER_STRING && !strcmp(text, node_string(n));
+    return node_is_integer(n) && space_parameter(space, parameter)->kind != PARAMETER_STRING &&
+           strtoll(text, NULL, 10) == node_integer(n);
 }
 
 // The values that a parameter has, for a message. malloc'ed.
@@ -66,45 +65,61 @@ void load_fallback(struct reader *r, struct job *job, const struct node *root)
 }
 
 // Why it is not a valid configuration.
-static int blame_constraint(const struct job *job, int64_t *values, struct error *err)
+static int blame_constraint(const struct job *job, struct error *err)
 {
-    for (size_t i = 0; i < space_constraint_count(job->space); i++) {
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    const char *broken = NULL;
+    for (size_t i = 0; i < space_constraint_count(job->space) && !broken; i++) {
         const char *text = space_constraint_text(job->space, i);
         struct expr *e = expr_parse(text, job->symbols, err);
         int64_t holds = 0;
-        bool broken = e && (space_values(job->space, job->fallback.config, values, err) ||
-                            expr_eval(e, values, &holds, err) || !holds);
+        if (e && (space_values(job->space, job->fallback.config, values, err) || expr_eval(e, values, &holds, err) ||
+                  !holds))
+            broken = text;
         expr_free(e);
-        if (broken) return error_set(err, "'fallback' breaks the constraint \"%s\"", text);
     }
-    return error_set(err, "'fallback' is not a valid configuration");
+    free(values);
+    return broken ? error_set(err, "'fallback' breaks the constraint \"%s\"", broken)
+                  : error_set(err, "'fallback' is not a valid configuration");
 }
 
-static int check_shared(const struct job *job, size_t problem, int64_t *values, struct error *err)
+int job_fallback_shared(const struct job *job, size_t stage, int64_t *bytes, size_t *problem, struct error *err)
 {
-    if (job_problem_values(job, job->fallback.config, problem, values, err)) return error_prefix(err, "'fallback'");
-    for (size_t s = 0; s < job->stage_count; s++) {
-        const struct stage *stage = &job->stages[s];
-        int64_t used = 1, bytes = 0;
-        if ((stage->when && expr_eval(stage->when, values, &used, err)) ||
-            (used && stage->shared && expr_eval(stage->shared, values, &bytes, err)))
-            return error_prefix(err, "'fallback', stage '%s'", stage->name);
-        if (bytes > JOB_FALLBACK_SHARED)
-            return error_set(err,
-                             "'fallback' asks for %" PRId64 " bytes of shared memory in stage '%s' on problem %s; what "
-                             "runs on every device has at most %d",
-                             bytes, stage->name, job->problems[problem].name, JOB_FALLBACK_SHARED);
+    const struct stage *s = &job->stages[stage];
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    int failed = 0;
+    *bytes = 0;
+    *problem = 0;
+    for (size_t p = 0; p < job->problem_count && !failed; p++) {
+        int64_t used = 1, here = 0;
+        failed = job_problem_values(job, job->fallback.config, p, values, err) ||
+                 (s->when && expr_eval(s->when, values, &used, err)) ||
+                 (used && s->shared && expr_eval(s->shared, values, &here, err));
+        if (failed || here <= *bytes) continue;
+        *bytes = here;
+        *problem = p;
     }
-    return 0;
+    free(values);
+    return failed ? error_prefix(err, "'fallback', stage '%s'", s->name) : 0;
+}
+
+static int check_shared(const struct job *job, size_t stage, struct error *err)
+{
+    int64_t bytes;
+    size_t problem;
+    if (job_fallback_shared(job, stage, &bytes, &problem, err)) return -1;
+    if (bytes <= JOB_FALLBACK_SHARED) return 0;
+    return error_set(err,
+                     "'fallback' asks for %" PRId64 " bytes of shared memory in stage '%s' on problem %s; what runs on "
+                     "every device has at most %d",
+                     bytes, job->stages[stage].name, job->problems[problem].name, JOB_FALLBACK_SHARED);
 }
 
 int job_check_fallback(const struct job *job, struct error *err)
 {
     if (!job->fallback.given) return 0;
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
-    int failed = space_index(job->space, job->fallback.config) < 0 ? blame_constraint(job, values, err) : 0;
-    for (size_t p = 0; p < job->problem_count && !failed; p++) failed = check_shared(job, p, values, err);
-    free(values);
+    int failed = space_index(job->space, job->fallback.config) < 0 ? blame_constraint(job, err) : 0;
+    for (size_t s = 0; s < job->stage_count && !failed; s++) failed = check_shared(job, s, err);
     if (!failed) return 0;
     return error_prefix(err, "%s:%d", job->fallback.file ? job->fallback.file : job->path, job->fallback.line);
 }

@@ -7,6 +7,15 @@
 
 #include "tuner/base/protocol.h"
 
+// What the compiler put into shared memory.
+static int64_t static_bytes(const struct trial *trial, const char *stage)
+{
+    for (size_t i = 0; i < trial->stage_count; i++)
+        if (!strcmp(trial->stages[i].name, stage) && trial->stages[i].shared_static > 0)
+            return trial->stages[i].shared_static;
+    return 0;
+}
+
 // Verified on every problem, and small enough with what the compiler put into shared memory.
 static int check(const struct job *job, const struct trial *trial, struct error *err)
 {
@@ -17,12 +26,14 @@ static int check(const struct job *job, const struct trial *trial, struct error 
     if (trial->problem_count < job->problem_count) return error_set(err, "it was measured on other problems");
     for (size_t p = 0; p < job->problem_count && job->verify.enabled; p++)
         if (isnan(trial->problems[p].error)) return error_set(err, "it was not verified on %s", job->problems[p].name);
-    for (size_t i = 0; i < trial->stage_count; i++) {
-        const struct trial_stage *s = &trial->stages[i];
-        int64_t bytes = s->shared_dynamic + (s->shared_static > 0 ? s->shared_static : 0);
+    for (size_t s = 0; s < job->stage_count; s++) {
+        int64_t bytes;
+        size_t problem;
+        if (job_fallback_shared(job, s, &bytes, &problem, err)) return -1;
+        bytes += static_bytes(trial, job->stages[s].name);
         if (bytes > JOB_FALLBACK_SHARED)
-            return error_set(err, "stage '%s' takes %" PRId64 " bytes of shared memory, more than %d", s->name, bytes,
-                             JOB_FALLBACK_SHARED);
+            return error_set(err, "stage '%s' takes %" PRId64 " bytes of shared memory, more than %d",
+                             job->stages[s].name, bytes, JOB_FALLBACK_SHARED);
     }
     return 0;
 }

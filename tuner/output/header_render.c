@@ -166,7 +166,8 @@ static void put_opening(struct renderer *r)
 }
 
 // NAME_SECTION: of the device that NAME_DEVICE names, or where a device has several kernels, that of NAME_KERNEL. The
-// preprocessor compares numbers alone, so that each device's name has one.
+// preprocessor compares numbers alone, so that each device's name has one. Any other name gives 0 without being an
+// undefined macro in an #if, of which compilers warn.
 static void put_selection(struct renderer *r)
 {
     const json_t *section;
@@ -176,8 +177,10 @@ static void put_selection(struct renderer *r)
     FILE *f = r->file;
     char *names = text_copy(""), *device = device_macro(json_array_get(r->sections, 0));
     fprintf(f,
-            "#ifndef %1$s_DEVICE\n#define %1$s_DEVICE %2$s\n#endif\n#define %1$s_CHOICE_(device) "
-            "%1$s_DEVICE_##device\n#define %1$s_CHOICE(device) %1$s_CHOICE_(device)\n",
+            "#ifndef %1$s_DEVICE\n#define %1$s_DEVICE %2$s\n#endif\n"
+            "#define %1$s_CHOICE_3(name, number, ...) number\n#define %1$s_CHOICE_2(name) %1$s_CHOICE_3(name, 0, 0)\n"
+            "#define %1$s_CHOICE_1(device) %1$s_CHOICE_2(%1$s_DEVICE_##device)\n"
+            "#define %1$s_CHOICE(device) %1$s_CHOICE_1(device)\n",
             r->upper, device);
     free(device);
     json_array_foreach(r->sections, i, section)
@@ -185,7 +188,7 @@ static void put_selection(struct renderer *r)
         if (header_first_of_device(r->sections, i) != i) continue;
         device = device_macro(section);
         char *longer = text_format("%s%s%s", names, number ? ", " : "", device);
-        fprintf(f, "#define %s_DEVICE_%s %zu\n", r->upper, device, ++number);
+        fprintf(f, "#define %s_DEVICE_%s 0, %zu\n", r->upper, device, ++number);
         free(names);
         free(device);
         names = longer;
