@@ -63,7 +63,7 @@ static void a_mistaken_fallback_is_refused_with_file_and_line(void **state)
 
 #define GOOD "fallback = { X = 1; MODE = \"good\"; U = 4; R = 15; };"
 
-static void it_is_measured_first_whatever_the_strategy(void **state)
+static void it_is_proposed_first_whatever_the_strategy(void **state)
 {
     (void)state;
     static const char *const strategies[] = {"random", "default", "exhaustive"};
@@ -71,7 +71,7 @@ static void it_is_measured_first_whatever_the_strategy(void **state)
         char *folder = write_job(GOOD, "");
         struct outcome_of_command r = e2e_run(
             folder,
-            "cd %s && " WORKERS " FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q -n 3 --strategy %s "
+            "cd %s && " WORKERS " FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q -j 1 -n 3 --strategy %s "
             "2>&1 && head -n 1 log && FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q -n 6 && grep -c "
             "X=1,MODE=good,U=4,R=15 log",
             folder, strategies[i]);
@@ -81,6 +81,30 @@ static void it_is_measured_first_whatever_the_strategy(void **state)
         e2e_done(&r);
         e2e_remove(folder);
     }
+}
+
+// It is no candidate for the final, but its result must be whole: nothing cuts it off as slow.
+static void it_is_measured_in_full_however_slow(void **state)
+{
+    (void)state;
+    char *folder = write_job("", "search = { strategy = \"exhaustive\"; };");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd %s && " WORKERS
+                " export FAKE_LOG=log FAKE_LOG_BEST=1; $BIN/sweetspot tune job.cfg --store job.db -q -n 2 -j 1 "
+                "2>&1 && echo '" GOOD
+                "' >>job.cfg && sed -i s/exhaustive/random/ job.cfg && rm log && $BIN/sweetspot tune job.cfg "
+                "--store job.db -q -n 10 -j 1 2>&1 && grep -A 1 X= log",
+                folder);
+    if (r.status) fail_msg("%s", r.out);
+    const char *log = strstr(r.out, "\nX=");
+    assert_non_null(log);
+    assert_non_null(strstr(log, "[0.00")); // others are
+    const char *own = strstr(log, "X=1,MODE=good,U=4,R=15\n");
+    if (own) e2e_expect(own, "R=15\n[null,null]\n");
+    assert_non_null(own);
+    e2e_done(&r);
+    e2e_remove(folder);
 }
 
 static const char program[] =
@@ -215,7 +239,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mistaken_fallback_is_refused_with_file_and_line),
-        cmocka_unit_test(it_is_measured_first_whatever_the_strategy),
+        cmocka_unit_test(it_is_proposed_first_whatever_the_strategy),
+        cmocka_unit_test(it_is_measured_in_full_however_slow),
         cmocka_unit_test(unknown_devices_get_it_from_the_header),
         cmocka_unit_test(one_that_is_not_right_is_left_out_and_that_is_said),
         cmocka_unit_test(a_header_of_several_kernels_has_it_too),

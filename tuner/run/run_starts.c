@@ -103,7 +103,7 @@ static void add_recorded(struct run *r, const char *path)
     recorded_free(recorded);
 }
 
-// The job's fallback first: what is measured before all else is measured in full, however slow.
+// The job's fallback first, so that a short run has it too.
 static void add_fallback(struct run *r)
 {
     if (r->job->fallback.given)
