@@ -5,8 +5,8 @@
 
 #include "tuner/base/json.h"
 
-// What nvcc is told besides include folders, as a list of texts (new reference): the architecture ("": whoever builds decides), the language, and of
-// the job's options for NVRTC (a list of texts) those that nvcc knows.
+// What nvcc is told besides include folders, as a list of texts (new reference): the architecture ("": whoever builds
+// decides), the language, and of the job's options for NVRTC (a list of texts) those that nvcc knows.
 json_t *nvcc_options(const char *arch, const json_t *options);
 // What a source file needs behind the template so that there is a kernel: the explicit instantiation of an entry that
 // is a template. malloc'ed; NULL for any other entry.

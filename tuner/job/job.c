@@ -194,19 +194,6 @@ int job_add_derived(struct job *job, const char *name, const char *text, struct 
     return 0;
 }
 
-int job_build_space(struct job *job, const struct device_limits *limits, struct error *err)
-{
-    int bad = -1;
-    if (job_set_limits(job, limits, err)) return error_prefix(err, "%s", job->path);
-    if (space_build(job->space, &bad, err)) {
-        if (bad >= 0)
-            return error_prefix(err, "%s:%d", job->constraint_files[bad] ? job->constraint_files[bad] : job->path,
-                                job->constraint_lines[bad]);
-        return error_prefix(err, "%s", job->path);
-    }
-    return job_check_fallback(job, err);
-}
-
 int job_problem_values(const struct job *job, const uint16_t *config, size_t problem, int64_t *values,
                        struct error *err)
 {

@@ -261,9 +261,12 @@ void header_worth(struct renderer *r)
     size_t i;
     fprintf(r->file, "/* What it is worth.\n");
     json_array_foreach(r->sections, i, section) comment_section(r, section);
-    fprintf(r->file, " *\n * SECONDS: median; over several problems the job's objective. RATIO_x: x's time over ours. "
-                     "NVCC_RATIO: the time of nvcc's build over\n * that of NVRTC's, which SECONDS is. LOW, HIGH: "
-                     "95%% intervals. ERROR: the\n * largest error over what is allowed. */\n");
+    fputs(
+        " *\n * SECONDS: median; over several problems the job's objective. RATIO_x: x's time over ours. NVCC_RATIO: "
+        "the "
+        "time of\n * nvcc's build over that of NVRTC's, which SECONDS is. LOW, HIGH: 95% intervals. ERROR: the largest "
+        "error over what is\n * allowed. */\n",
+        r->file);
     json_array_foreach(r->sections, i, section)
     {
         r->macros = json_array_get(r->all_macros, i);
