@@ -337,6 +337,7 @@ static json_t * final(const json_t *request)
         if (mode_is(one, "final_crash") || (is_nvcc(one) && mode_is(one, "nvcc_crash"))) abort();
         double factor = is_nvcc(one) ? atof(getenv("FAKE_NVCC")) : 1;
         if (process == 1 && mode_is(one, "final_two_times")) factor *= 1.1;
+        if (process == 1 && is_nvcc(one) && mode_is(one, "nvcc_two_times")) factor *= 1.05;
         const char *status = final_status(one, is_nvcc(one), races, process);
         bool ok = !strcmp(status, "ok");
         places -= ok;

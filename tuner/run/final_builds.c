@@ -216,26 +216,42 @@ static const char *verdict_word(const struct interval *ratio)
     return final_stand(ratio, same_within) == FINAL_TIED ? BUILDS_SAME : BUILDS_UNDECIDED;
 }
 
-// By the rounds of both compilers' builds and of the libraries, which tell whether the device was disturbed.
+enum { RACERS_MOST = 16 }; // both builds and the libraries
+
+// Both builds, then the libraries that have times: they tell whether the device was disturbed. Returns how many.
+static size_t gather(struct run *r, const json_t *nvrtc, const json_t *nvcc, const json_t *entries,
+                     const unsigned char *process, size_t known, struct contender *contenders, double **objectives)
+{
+    const json_t *racers[RACERS_MOST] = {nvrtc, nvcc}, *one;
+    size_t count = 2, used = 0, i;
+    json_array_foreach(entries, i, one)
+    {
+        bool ok = status_find(json_get_string(one, "status", "")) == STATUS_OK;
+        if (ok && json_get_integer(one, "trial", 0) <= 0 && one != nvcc && count < RACERS_MOST) racers[count++] = one;
+    }
+    for (i = 0; i < count; i++) {
+        struct contender *c = &contenders[used];
+        *c = (struct contender){.candidate = i < 2, .process = process};
+        c->rounds = run_final_objectives(r, racers[i], &objectives[used]);
+        c->objectives = objectives[used];
+        if (known && c->rounds > known) c->rounds = known;
+        if (i < 2 || c->rounds)
+            used++;
+        else
+            free(objectives[used]);
+    }
+    return used;
+}
+
+// What the rounds say of nvcc's build beside NVRTC's.
 static const char *judge(struct run *r, const json_t *nvrtc, const json_t *nvcc, const json_t *entries,
                          struct interval *ratio, double medians[2], struct error *why)
 {
-    enum { MOST = 16 };
-    struct contender contenders[MOST];
-    double *objectives[MOST];
+    struct contender contenders[RACERS_MOST];
+    double *objectives[RACERS_MOST];
     unsigned char *process;
-    const json_t *racers[MOST] = {nvrtc, nvcc}, *one;
-    size_t known = run_final_processes(r, &process), count = 2, i;
-    json_array_foreach(entries, i, one)
-    {
-        if (json_get_integer(one, "trial", 0) <= 0 && one != nvcc && count < MOST) racers[count++] = one;
-    }
-    for (i = 0; i < count; i++) {
-        contenders[i] = (struct contender){.candidate = i < 2, .process = process};
-        contenders[i].rounds = run_final_objectives(r, racers[i], &objectives[i]);
-        contenders[i].objectives = objectives[i];
-        if (known && contenders[i].rounds > known) contenders[i].rounds = known;
-    }
+    size_t known = run_final_processes(r, &process), i;
+    size_t count = gather(r, nvrtc, nvcc, entries, process, known, contenders, objectives);
     int troubled = final_look(contenders, count, why);
     size_t pairs = final_ratio(&contenders[1], &contenders[0], ratio);
     const char *word = troubled || !pairs ? BUILDS_UNDECIDED : verdict_word(ratio);
