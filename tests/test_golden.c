@@ -11,7 +11,9 @@
 
 #include "tuner/cli/commands.h"
 
-#define FAKE "SWEETSPOT_SANITIZER=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
+#define FAKE                                                                                         \
+    "SWEETSPOT_NVCC= FAKE_NVCC=1.02 SWEETSPOT_SANITIZER=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker " \
+    "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
 #define SIMULATE \
     "replay -S random,default -n 3 -b 2,5 --times 1,4 --simulate compilers=4,compile=0.5,gpu=1,gpus=2 space.json"
 #define NUMBER "[0-9][0-9.e+-]*"
@@ -75,6 +77,7 @@ static const struct {
     {"compare_measured_table", "compare measured.cfg --store measured.db", 0, NULL, NULL},
     {"compare_measured_csv", "compare measured.cfg --store measured.db --format csv", 0, NULL, NULL},
     {"compare_measured_json", "compare measured.cfg --store measured.db --format json", 0, NULL, NULL},
+    {"header_measured", "header measured.cfg --store measured.db -o -", 0, NULL, NULL},
     {"space_table", "space job.cfg", 0, NULL, NULL},
     {"space_csv", "space job.cfg --format csv", 0, NULL, NULL},
     {"space_json", "space job.cfg --format json", 0, NULL, NULL},

@@ -31,6 +31,8 @@
 //     "text" may stand for "source": the program itself (the worker's support kernels).
 //     "source_hash" (source.h) is what the driver's trials are filed under. A source with another hash has changed
 //     meanwhile, and is not compiled.
+//     "compiler":"nvcc" has nvcc build it by the header's instructions (nvcc_recipe.h), from a "source"; without it, or
+//     with "nvrtc", NVRTC does. The answer then has "compiler":"nvcc 13.0.88", once the version is known.
 //     "warnings" has at most one text: the lines of ptxas's advisories. "cubin" is there when "cache" was given.
 //
 // sweetspot-gpu
@@ -118,11 +120,13 @@
 //     "values" are in the order of the job's "metrics", null for none. "reason": why a trial has no counters.
 //
 //   {"id":5,"op":"final","seed":7,"process":0,"rounds":14,"places":5,
-//    "candidates":[{"trial":17,"config":"..","cubin":"..","problems":[all]}],"baselines":["cublas","cublasLt"]}
+//    "candidates":[{"trial":17,"binary":"nvrtc"|"nvcc","config":"..","cubin":"..","problems":[all]}],
+//    "baselines":["cublas","cublasLt"]}
 //   <- {"id":5,"status":"ok","busy":..,"wall":..,
-//       "entries":[{"name":"17"|"cublas","trial":17|null,"status":"ok","reason":"","detail":"",
+//       "entries":[{"name":"17"|"cublas","trial":17|null,"binary":"nvrtc","status":"ok","reason":"","detail":"",
 //         "error":..the worst element's error over its bound..,"cubin_hash":"..of the bytes that ran..",
 //         "problems":[{"problem":0,"times":[..],"error_max":..,"error_rms":..}]}, ..]}
+//     "binary": whose build the cubin is; two candidates may be builds of one trial. A baseline has none.
 //     Fresh data from the seed. "process": which one of the worker's processes that share the final's rounds this is;
 //     each has an order of its own. Candidates are proved in their order until "places" of them have passed (missing:
 //     all are); the others have no entry. Random order in every round, every timed launch of a candidate judged.
@@ -193,6 +197,10 @@ int status_find(const char *name);
 #define PROTOCOL_ERROR "error"                   // the request makes no sense, or cannot be met
 #define PROTOCOL_SOURCE_CHANGED "source_changed" // it is not the source that the request names
 #define PROTOCOL_ENVIRONMENT "environment"       // this worker cannot work at all, and exits with EXIT_ENVIRONMENT
+
+// Compilers, and the builds that they make.
+#define PROTOCOL_NVRTC "nvrtc"
+#define PROTOCOL_NVCC "nvcc"
 
 // Exit statuses of every program here.
 enum {

@@ -17,11 +17,14 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/session.h"
+#include "tuner/output/builds_summary.h"
 #include "tuner/output/finals.h"
+#include "tuner/output/header_section.h"
 #include "tuner/output/sanitized.h"
 #include "tuner/output/table.h"
 #include "tuner/run/sanitize.h"
 #include "tuner/run/work_check.h"
+#include "tuner/store/builds.h"
 #include "tuner/trial/trial_field.h"
 
 // From this many operations a byte on, a problem's rate is shown in operations, below it in bytes (both in csv and
@@ -33,8 +36,9 @@ struct comparison {
     struct final final;
     struct {
         double flops, bytes, floor;
-    } * work;     // a tuned problem; floor: s at the ceilings; NaN unknown
-    char *config; // of the winner
+    } * work;       // a tuned problem; floor: s at the ceilings; NaN unknown
+    char *config;   // of the winner
+    json_t *builds; // of the race of its builds (builds_summary.h); NULL: there was none
 };
 
 static double evaluate(const struct expr *expression, const int64_t *values)
@@ -116,6 +120,9 @@ static int read_final(struct comparison *c, const char *job_path)
         return EXIT_NOTHING;
     }
     c->config = text_copy(trial.config);
+    json_t *builds = session_document(&c->session, BUILDS_DOCUMENT, NULL);
+    c->builds = builds_summary(builds, &c->final, c->session.job);
+    json_decref(builds);
     return 0;
 }
 
@@ -338,6 +345,35 @@ static void csv_figures(struct table *table, const struct comparison *c, const s
     }
 }
 
+// The line of nvcc's build of the winner: its ratio is its own time over that of NVRTC's build.
+static void csv_build(struct table *table, const struct comparison *c, size_t p)
+{
+    const json_t *problem = json_array_get(json_object_get(c->builds, "problems"), p);
+    struct interval time = header_interval(problem, PROTOCOL_NVCC), ratio = header_interval(problem, "ratio");
+    size_t count;
+    const struct trial_field *fields = trial_fields(&count);
+    if (!problem) return;
+    table_cell(table, "%s", c->session.job->problems[p].name);
+    const char *texts[] = {json_get_string(c->builds, "compiler", ""), "", "0", "ok"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) table_cell(table, "%s", texts[i]);
+    const double times[] = {time.value,
+                            time.low,
+                            time.high,
+                            NAN,
+                            ratio.value,
+                            ratio.low,
+                            ratio.high,
+                            c->work[p].flops / time.value,
+                            c->work[p].bytes / time.value,
+                            100 * c->work[p].floor / time.value,
+                            NAN,
+                            NAN};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) csv_number(table, times[i]);
+    table_cell(table, "%s", "");
+    for (size_t i = 0; i < count; i++)
+        if (is_csv_figure(&fields[i])) table_cell(table, "%s", "");
+}
+
 static const char *const csv_titles[] = {"problem",
                                          "entry",
                                          "trial",
@@ -397,6 +433,7 @@ static void print_csv(const struct comparison *c)
             json_decref(sanitized);
             csv_figures(table, c, entry, p);
         }
+        csv_build(table, c, p);
     }
     table_print_csv(table, stdout);
     table_free(table);
@@ -473,6 +510,7 @@ static void print_json(const struct comparison *c)
                              c->final.replayed, "winner", (json_int_t)c->final.winner, "configuration", c->config,
                              "ties", ties, "problems", problems, "geometric_mean_ratio", overall);
     json_object_set_new(root, "by_process", by_process);
+    json_object_set(root, "nvcc", c->builds ? c->builds : json_null());
     json_object_set_new(root, "compute", job_compute_class(job) ? json_string(job_compute_class(job)) : json_null());
     json_object_set_new(root, "trials", json_trials(c));
     json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
@@ -532,10 +570,12 @@ int cmd_compare(int argc, char **argv)
         print_table(&c);
         print_errors(&c);
         print_sanitized(&c);
+        builds_print(c.builds, c.session.environment.compiler);
     }
 out:
     free(c.work);
     free(c.config);
+    json_decref(c.builds);
     final_release(&c.final);
     session_close(&c.session);
     return status;

@@ -14,12 +14,15 @@
 #include "tuner/cli/results.h"
 #include "tuner/cli/session.h"
 #include "tuner/compile/source.h"
+#include "tuner/output/builds_summary.h"
 #include "tuner/output/header.h"
 #include "tuner/output/header_embed.h"
+#include "tuner/output/header_fallback.h"
 #include "tuner/output/header_section.h"
 #include "tuner/output/header_text.h"
 #include "tuner/output/sanitized.h"
 #include "tuner/run/sanitize.h"
+#include "tuner/store/builds.h"
 
 struct header_options {
     const char *job, *store, *output, *check, *cubin;
@@ -130,6 +133,15 @@ static void add_recording(json_t *section, const json_t *recording)
     if (when > 0) json_object_set_new(section, "when", json_integer(when));
 }
 
+// How nvcc's build of the winner did, where that was raced.
+static void add_builds(json_t *section, struct session *session, const struct final *final)
+{
+    json_t *document = session_document(session, BUILDS_DOCUMENT, NULL);
+    json_t *summary = builds_summary(document, final, session->job);
+    if (summary) json_object_set_new(section, "nvcc", summary);
+    json_decref(document);
+}
+
 // The section of one trial, which is kernel number `kernel` of the final. Its binary goes into the list, unless it is
 // NULL.
 static json_t *make_section(struct session *session, int64_t id, struct binary_list *binaries,
@@ -145,6 +157,7 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
         section = header_section(session->job, &session->environment, &trial, final, kernel, (const char *const *)ties,
                                  prefix, &err);
     if (section && session->replayed) add_recording(section, session->recording);
+    if (section && final) add_builds(section, session, final);
     json_t *sanitized = section ? session_trial_document(session, id, SANITIZED_DOCUMENT) : NULL;
     char *words = sanitized_words(sanitized);
     if (words) json_object_set_new(section, "sanitizers", json_string(words));
@@ -160,6 +173,30 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
     }
     free(prefix);
     return section;
+}
+
+// The job's fallback behind the device's own sections, or in the first of them why there is none.
+static void add_fallback(struct session *session, json_t *sections)
+{
+    const struct job *job = session->job;
+    struct error err = {""};
+    struct trial trial;
+    if (!job->fallback.given) return;
+    char *config = space_text(job->space, job->fallback.config), *prefix = header_prefix(job->name);
+    int missing = store_find(session->store, config, &trial, &err);
+    json_t *section =
+        missing < 0 ? NULL : fallback_section(job, &session->environment, missing ? NULL : &trial, prefix, &err);
+    if (section && session->replayed) add_recording(section, session->recording);
+    if (section) {
+        json_array_append_new(sections, section);
+    } else {
+        char *why = text_format("%s: %s", config, err.message);
+        json_object_set_new(json_array_get(sections, 0), "no_fallback", json_string(why));
+        fprintf(stderr, "sweetspot: the header has no fallback for other devices: %s\n", why);
+        free(why);
+    }
+    free(config);
+    free(prefix);
 }
 
 // One section a kernel: one, unless the job's objective is "each".
@@ -185,6 +222,7 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
                                        decided ? &final : NULL, k, ties, status);
         if (section) json_array_append_new(sections, section);
     }
+    if (!*status) add_fallback(session, sections);
     if (!*status && !decided)
         fprintf(stderr, "sweetspot: not decided in a final yet: the header says so; sweetspot tune goes on to one\n");
 out:

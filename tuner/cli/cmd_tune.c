@@ -14,7 +14,7 @@
 int cmd_tune(int argc, char **argv)
 {
     struct option_list paths = {0}, priors = {0};
-    bool no_counters = false, no_final = false;
+    bool no_counters = false, no_final = false, no_nvcc = false;
     struct tune_request request = {.options = {.device = "0",
                                                .time = -1,
                                                .evaluations = -1,
@@ -94,6 +94,7 @@ int cmd_tune(int argc, char **argv)
          .help = "compile cache (cache beside the store)"},
         {.name = "no-counters", .flag = &no_counters, .help = "take no hardware counters"},
         {.name = "no-final", .flag = &no_final, .help = "search only, decide nothing"},
+        {.name = "no-nvcc", .flag = &no_nvcc, .help = "after the final, do not time nvcc's build of the winner"},
         {.name = "quiet", .letter = 'q', .flag = &o->quiet, .help = "no progress on stderr"},
         OPTION_END,
     };
@@ -123,6 +124,7 @@ int cmd_tune(int argc, char **argv)
     o->priors = priors.items;
     request.options.counters = !no_counters;
     request.options.final = !no_final;
+    request.options.nvcc = !no_nvcc;
     struct stat about;
     char *path = session_job_path(paths.items[0]);
     bool folder = !stat(path, &about) && S_ISDIR(about.st_mode);

@@ -148,6 +148,7 @@ void job_free(struct job *job)
     }
     free(job->defines);
     free(job->constraint_lines);
+    free(job->fallback.file);
     for (size_t i = 0; job->constraint_files && i < space_constraint_count(job->space); i++)
         free(job->constraint_files[i]);
     free(job->constraint_files);
@@ -190,19 +191,6 @@ int job_add_derived(struct job *job, const char *name, const char *text, struct 
     job->derived = memory_grow(job->derived, job->derived_count + 1, sizeof *job->derived);
     job->derived[job->derived_count].slot = symbols_find(job->symbols, name);
     job->derived[job->derived_count++].value = value;
-    return 0;
-}
-
-int job_build_space(struct job *job, const struct device_limits *limits, struct error *err)
-{
-    int bad = -1;
-    if (job_set_limits(job, limits, err)) return error_prefix(err, "%s", job->path);
-    if (space_build(job->space, &bad, err)) {
-        if (bad >= 0)
-            return error_prefix(err, "%s:%d", job->constraint_files[bad] ? job->constraint_files[bad] : job->path,
-                                job->constraint_lines[bad]);
-        return error_prefix(err, "%s", job->path);
-    }
     return 0;
 }
 

@@ -181,7 +181,16 @@ struct job {
     struct verify_settings verify;
     size_t metric_count; // counters besides the basic set
     char **metrics;
+    struct { // for devices that nobody tuned for (job_fallback.c)
+        bool given;
+        uint16_t config[SPACE_MAX_PARAMETERS];
+        int line;
+        char *file; // that the job file includes; NULL: the job file
+    } fallback;
 };
+
+// Bytes of shared memory that a block has on every device without being granted more, static ones included.
+enum { JOB_FALLBACK_SHARED = 48 * 1024 };
 
 // Limits of the device that expressions may use as device.<name>. Defaults: H200.
 struct device_limits {
@@ -201,6 +210,10 @@ void job_free(struct job *);
 
 // Sets the device's limits and builds the space. -1 with a message that names file and line.
 int job_build_space(struct job *, const struct device_limits *, struct error *);
+
+bool job_is_fallback(const struct job *, const uint16_t *config);
+// The most dynamic shared memory that a stage of the fallback asks for, and on which problem. -1 with a message.
+int job_fallback_shared(const struct job *, size_t stage, int64_t *bytes, size_t *problem, struct error *);
 
 // Values of all names for a configuration and a problem. Needs a built space; a NULL configuration stands for the first
 // valid one (for expressions that read no parameter: shapes, work). `values` has symbols_count(job->symbols) entries.

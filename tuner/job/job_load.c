@@ -17,7 +17,7 @@
 static const char *const top_members[] = {
     "name",      "description",  "kernel",  "parameters", "derived",   "constraints", "problems", "guide",
     "objective", "regret",       "launch",  "stages",     "arguments", "reference",   "work",     "budget",
-    "search",    "verification", "measure", "counters",   "compile",   NULL};
+    "search",    "verification", "measure", "counters",   "compile",   "fallback",    NULL};
 
 static void load_strings(struct reader *r, const struct node *group, const char *name, const char *directory,
                          char ***list, size_t *count)
@@ -453,6 +453,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_reference(r, job, root);
     load_settings(r, job, root);
     load_guide(r, job, root);
+    load_fallback(r, job, root);
     check_header_names(r, job, root);
     reader_close(r);
     mistakes_sort(mistakes);

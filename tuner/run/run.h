@@ -29,6 +29,7 @@ struct task {
     uint16_t config[SPACE_MAX_PARAMETERS];
     char *text;    // canonical
     int64_t trial; // id in the store once committed
+    bool by_nvcc;  // a build of nvcc's, in the race of builds
     struct compiled compiled;
     json_t *problems; // of the trial request
     struct planned_launch *launches;
@@ -106,6 +107,11 @@ struct run {
         enum trial_status status;
         struct error reason;
     } final_blamed;
+    struct {               // the race of the winner's builds (final_builds.c)
+        json_t *decision;  // of the final whose winner it is about; NULL: none is on
+        char compiler[64]; // nvcc with its version
+        struct error why;  // there is no race
+    } builds;
     struct sanitizer *sanitizer; // NULL: none, or not yet looked for
     bool sanitizer_sought;
     size_t final_condemned; // winners of the final that compute-sanitizer refused
@@ -182,6 +188,20 @@ void run_final_send(struct run *, size_t gpu);
 // nobody stands, but there may be others. OPEN: the rounds do not say who wins; other rounds might.
 enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_OPEN, FINAL_FAILED };
 enum final_outcome run_final_finish(struct run *);
+// Parts that the race of builds has too. The objective of each round of an entry (caller frees) and their number; the
+// answer's entries as a document, with what was decided; no finalists any more.
+size_t run_final_objectives(const struct run *, const json_t *entry, double **out);
+void run_final_put(struct run *, const char *kind, json_t *decision, const json_t *entries);
+void run_final_drop(struct run *);
+// final_builds.c: after a decided final, the race of the winner's builds. Whether there is one to be had; its tasks are
+// then finalists. What its compilers answered, and that one of them failed, after which nothing is raced. At the end
+// FINAL_AGAIN: NVRTC's build of a winner has failed, so that another final must decide.
+bool run_builds_begin(struct run *);
+void run_builds_compiled(struct run *, const json_t *answer);
+void run_builds_failed(struct run *, const struct task *, const char *reason);
+bool run_builds_over(const struct run *);
+enum final_outcome run_builds_finish(struct run *);
+void run_builds_reset(struct run *);
 // final_sanitize.c: those that won the final under compute-sanitizer, before they are called winners. One that does not
 // stand gets a verdict; returns how many do not. What was found is a document of the trial (sanitize.h).
 size_t run_final_sanitize(struct run *, const int64_t *trials, size_t count);
@@ -190,7 +210,7 @@ size_t run_final_sanitize(struct run *, const int64_t *trials, size_t count);
 bool run_final_goes_on(struct run *);
 void run_final_reset(struct run *);
 int64_t run_final_rounds(const struct run *); // of the present process
-bool run_final_stands(const struct run *, int64_t trial);
+bool run_final_stands(const struct run *, const struct task *);
 // The process of each round of the whole answer (caller frees) and their number; NULL where one took all.
 size_t run_final_processes(const struct run *, unsigned char **out);
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch

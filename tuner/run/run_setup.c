@@ -281,5 +281,6 @@ void run_release(struct run *r)
     json_decref(r->job_answer);
     json_decref(r->ceilings);
     run_final_reset(r);
+    run_builds_reset(r);
     if (r->display.log) fclose(r->display.log);
 }

@@ -78,7 +78,8 @@ void run_rank(struct run *r)
     double *promise = memory_new(count, sizeof *promise);
     for (size_t i = 0; i < count; i++) configs[i] = ((const struct task *)waiting[i])->config;
     strategy_rank(r->strategy, configs, count, promise);
-    for (size_t i = 0; i < count; i++) waiting[i]->promise = promise[i];
+    for (size_t i = 0; i < count; i++) // the header needs the fallback's result
+        waiting[i]->promise = job_is_fallback(r->job, configs[i]) ? INFINITY : promise[i];
     free(promise);
     free(configs);
     free(waiting);

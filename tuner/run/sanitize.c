@@ -10,6 +10,7 @@
 
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/program_path.h"
 #include "tuner/base/text.h"
 #include "tuner/run/sanitizer_log.h"
 #include "tuner/run/worker.h"
@@ -43,31 +44,12 @@ struct tool_run {
 
 // Finding the program ------------------------------------------------------------------------------------------------
 
-static char *in_folder(const char *folder, size_t length, const char *name)
-{
-    char *path = text_format("%.*s/%s", (int)length, folder, name);
-    if (length && !access(path, X_OK)) return path;
-    free(path);
-    return NULL;
-}
-
-static char *on_path(const char *name)
-{
-    char *found = NULL;
-    for (const char *at = getenv("PATH"); at && *at && !found; at += strspn(at, ":")) {
-        size_t length = strcspn(at, ":");
-        found = in_folder(at, length, name);
-        at += length;
-    }
-    return found;
-}
-
 static char *beside_nvcc(const char *name)
 {
-    char *nvcc = on_path("nvcc"), *real = nvcc ? realpath(nvcc, NULL) : NULL, *found = NULL;
+    char *nvcc = program_on_path("nvcc"), *real = nvcc ? realpath(nvcc, NULL) : NULL, *found = NULL;
     if (real) {
         char *folder = text_directory(real);
-        found = in_folder(folder, strlen(folder), name);
+        found = program_in_folder(folder, strlen(folder), name);
         free(folder);
     }
     free(real);
@@ -79,12 +61,8 @@ static char *find_program(void)
 {
     static const char name[] = "compute-sanitizer";
     const char *home = getenv("CUDA_HOME");
-    char *found = on_path(name);
-    if (!found && home && *home) {
-        char *folder = text_join_path(home, "bin");
-        found = in_folder(folder, strlen(folder), name);
-        free(folder);
-    }
+    char *found = program_on_path(name);
+    if (!found && home && *home) found = program_of_toolkit(home, name);
     return found ? found : beside_nvcc(name);
 }
 

@@ -141,6 +141,21 @@ static void search(struct run *r)
     follow_policy(r);
 }
 
+// Of the finalists' tasks that there are; in all processes.
+static void race(struct run *r)
+{
+    policy_begin_final(&r->policy);
+    do follow_policy(r);
+    while (run_final_goes_on(r));
+}
+
+static enum final_outcome race_builds(struct run *r)
+{
+    if (r->fatal || interrupt_count() || !run_builds_begin(r)) return FINAL_DECIDED;
+    race(r);
+    return run_builds_finish(r) == FINAL_AGAIN ? FINAL_AGAIN : FINAL_DECIDED;
+}
+
 static void final(struct run *r)
 {
     enum final_outcome outcome = FINAL_AGAIN;
@@ -149,11 +164,10 @@ static void final(struct run *r)
             if (i) run_message(r, "the final has no winner: no candidate is left");
             break;
         }
-        policy_begin_final(&r->policy);
-        do follow_policy(r);
-        while (run_final_goes_on(r));
+        race(r);
         if (!r->final_answer && !r->policy.final_over) return; // interrupted
         outcome = run_final_finish(r);
+        if (outcome == FINAL_DECIDED) outcome = race_builds(r);
         r->final_open += outcome == FINAL_OPEN;
         if (outcome != FINAL_AGAIN && outcome != FINAL_OPEN) break;
     }

@@ -34,6 +34,7 @@ struct tune_options {
     const char *strategy_options;
     int64_t seed;         // -1: the job's
     bool counters, final; // count, decide a final
+    bool nvcc;            // race nvcc's build of the winner, unless the job does not want it
     bool quiet;           // no progress
 };
 
