@@ -36,6 +36,7 @@ struct default_search {
     size_t width, told;
     const struct prior *const *priors;
     size_t prior_count, prior_turn;
+    size_t prior_asked; // configurations proposed because priors expect them to be best
 };
 
 static void default_init(void *state, const struct space *space, const struct strategy_start *start)
@@ -114,15 +115,18 @@ static bool ask_far(struct default_search *s, uint16_t *config)
 static bool ask_first(struct default_search *s, uint16_t *config, bool *found)
 {
     size_t count = s->history.count;
-    if (count >= (size_t)s->options[OPTION_INITIAL] && s->history.best >= 0) return false;
     double none = s->model.trust.none;
+    size_t wasted = none > doubtful ? s->prior_asked : 0;
+    if (count >= (size_t)s->options[OPTION_INITIAL] + wasted && s->history.best >= 0) return false;
     if (s->prior_count && s->told >= TRUST_LEAST && s->history.best >= 0) {
         surrogate_weigh(&s->model);
         none = s->model.trust.none;
         if (none < trusting) return false;
     }
     bool far = !s->prior_count || count % 2 || none > doubtful;
-    *found = (!far && ask_priors(s, config)) || ask_far(s, config);
+    bool prior = !far && ask_priors(s, config);
+    s->prior_asked += prior;
+    *found = prior || ask_far(s, config);
     return true;
 }
 
