@@ -207,5 +207,6 @@ int main(void)
         cmocka_unit_test(what_only_a_sanitizer_sees_is_seen),
         cmocka_unit_test(a_finalist_with_a_hidden_mistake_does_not_win),
     };
+    cmocka_set_test_filter(getenv("TEST_FILTER"));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
