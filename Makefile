@@ -178,8 +178,8 @@ test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 # Programs that wait for deadlines, drive compilers or search for many seconds: started first, and left out of
 # test-fast.
 SLOW_TESTS := \
-  $(addprefix $(BIN)/,test_compile test_emulation test_tune test_profile test_judge test_suite test_replay_run \
-    test_strategies test_final_statistics test_own_kernels test_examples)
+  $(addprefix $(BIN)/,test_compile test_emulation test_examples test_builds test_tune test_profile test_judge \
+    test_suite test_replay_run test_strategies test_final_statistics test_own_kernels)
 # Those of the others that take longest, first as well, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
 # A GPU is not shared between test programs.
@@ -222,7 +222,7 @@ test-sanitize:
 	@$(MAKE) SANITIZE=1 setup
 	@$(MAKE) SANITIZE=1 test-programs
 	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) \
-	  bash tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out %/test_emulation,$(ALL_TESTS)))
+	  bash tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out %/test_emulation %/test_examples,$(ALL_TESTS)))
 
 # Tests that need a GPU: hostile kernels, counters against ncu, a whole tuning run.
 .PHONY: test-gpu
