@@ -34,11 +34,13 @@ COMPILE_SOURCES := $(wildcard tuner/compile/*.c)
 GPU_SOURCES := $(wildcard tuner/gpu/*.c tuner/counting/*.c tuner/libraries/*.c)
 KERNEL_SOURCES := $(wildcard kernels/*.c)
 METRIC_SOURCES := $(wildcard tuner/metrics/*.c)
+# Of the driver alone; with the commit, so that another one compiles and links no more than this.
+MAIN_SOURCES := tuner/cli/main.c tuner/cli/version.c
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
 LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(METRIC_SOURCES) $(wildcard search/*.c) \
   tuner/compile/source.c tuner/compile/cache.c \
   $(wildcard tuner/job/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c) \
-  $(filter-out tuner/cli/main.c,$(wildcard tuner/cli/*.c))
+  $(filter-out $(MAIN_SOURCES),$(wildcard tuner/cli/*.c))
 REPLAY_SOURCES := $(wildcard tuner/replay/*.c)
 # GPU worker parts that can be tested without a GPU.
 GPU_LIBRARY_SOURCES := $(filter-out tuner/gpu/main_gpu.c,$(GPU_SOURCES))
@@ -88,6 +90,19 @@ $(BUILD)/search/gp.o $(BUILD)/search/gp_loops.o: EXTRA = -O3 -ffp-contract=off -
 $(BUILD)/tuner/run/embedded.o: kernels/support.cu kernels/ceilings.cu search/fn_arithmetic.h search/fn_selector.h \
   $(wildcard tuner/output/launch/*.in)
 
+# What --version says: the commit, where this is a checkout of it, and the toolkit.
+COMMIT = $(shell test -e .git && git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null)
+CUDA_VERSION = $(shell sed -n 's/^.define CUDA_VERSION \([0-9]*\)\([0-9][0-9]\)[0-9]$$/\1.\2/p' \
+  $(CUDA_HOME)/include/cuda.h 2>/dev/null | sed 's/[.]0*\([0-9]\)/.\1/')
+$(BUILD)/tuner/cli/version.o: EXTRA = -DSWEETSPOT_COMMIT='"$(COMMIT)"' -DSWEETSPOT_CUDA='"$(CUDA_VERSION)"'
+$(BUILD)/tuner/cli/version.o: $(BUILD)/built-from
+$(BUILD)/built-from: FORCE
+	@mkdir -p $(@D)
+	@echo '$(COMMIT) $(CUDA_VERSION)' | cmp -s - $@ || echo '$(COMMIT) $(CUDA_VERSION)' >$@
+
+.PHONY: FORCE
+FORCE:
+
 $(BASE_LIBRARY): $(call objects,$(BASE_SOURCES) $(TRIAL_SOURCES))
 	@rm -f $@
 	@ar rcs $@ $^
@@ -100,7 +115,7 @@ $(GPU_LIBRARY): $(call objects,$(GPU_LIBRARY_SOURCES))
 	@rm -f $@
 	@ar rcs $@ $^
 
-$(BIN)/sweetspot: $(BUILD)/tuner/cli/main.o $(LIBRARY)
+$(BIN)/sweetspot: $(call objects,$(MAIN_SOURCES)) $(LIBRARY)
 	@mkdir -p $(@D)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
@@ -132,7 +147,7 @@ DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '
 DOCUMENTS := LICENSE $(wildcard *.md docs/*.md) $(shell find examples -type f)
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
   $(SHARE)/fish/vendor_completions.d/sweetspot.fish
-FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(BIN)/sweetspot --version | sed 's/.* //')|"
+FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(BIN)/sweetspot --version | sed '1!d; s/.* //')|"
 
 .PHONY: install
 install: all

@@ -162,6 +162,13 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
     return section;
 }
 
+static void say_how_to_decide(const struct session *session, const char *what)
+{
+    char *tune = session_command(session, "tune");
+    fprintf(stderr, "sweetspot: %s; it takes: %s\n", what, tune);
+    free(tune);
+}
+
 // One section a kernel: one, unless the job's objective is "each".
 static json_t *make_sections(struct session *session, struct binary_list *binaries, int *status)
 {
@@ -173,9 +180,7 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
     *status = find_winner(session, &final, &decided, &winner);
     if (*status) goto out;
     if (!decided && session->job->objective == OBJECTIVE_EACH) {
-        fprintf(
-            stderr,
-            "sweetspot: which kernels are for which problems is decided in a final: sweetspot tune goes on to one\n");
+        say_how_to_decide(session, "which kernels are for which problems is decided in a final");
         *status = EXIT_NOTHING;
         goto out;
     }
@@ -185,8 +190,7 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
                                        decided ? &final : NULL, k, ties, status);
         if (section) json_array_append_new(sections, section);
     }
-    if (!*status && !decided)
-        fprintf(stderr, "sweetspot: not decided in a final yet: the header says so; sweetspot tune goes on to one\n");
+    if (!*status && !decided) say_how_to_decide(session, "not decided in a final yet: the header says so");
 out:
     for (char **tie = ties; tie && *tie; tie++) free(*tie);
     free(ties);
