@@ -171,6 +171,16 @@ uninstall:
 	rm -rf $(ROOT)/libexec/sweetspot $(SHARE)/sweetspot $(SHARE)/cmake/sweetspot $(SHARE)/doc/sweetspot
 	rm -f $(ROOT)/bin/sweetspot $(SHARE)/man/man1/sweetspot.1 $(SHARE)/pkgconfig/sweetspot.pc $(COMPLETIONS)
 
+# A Debian package of the same files, out/deb/sweetspot_<version>_<architecture>.deb. DEB: the folder.
+DEB ?= out/deb
+
+.PHONY: deb
+deb: all
+	@rm -rf $(DEB)
+	@$(MAKE) install PREFIX=/usr DESTDIR=$(DEB)/root >/dev/null
+	@ROOT=$(DEB)/root OUT=$(DEB) VERSION=$$($(BIN)/sweetspot --version | sed '1!d; s/.* //') CUDA=$(CUDA_VERSION) \
+	  COMMIT=$(COMMIT) CUDA_LIB=$(CUDA_LIB) sh docs/debian/package.sh
+
 # Tests ------------------------------------------------------------------------------------------
 
 $(TESTS): $(BIN)/%: $(BUILD)/tests/%.o $(GPU_LIBRARY) $(LIBRARY)
@@ -287,6 +297,7 @@ help:
 	@echo 'make layers         check which folder includes what'
 	@echo 'make circles        check that the files of a folder call each other in one direction'
 	@echo 'make install        into PREFIX (now $(PREFIX)), below DESTDIR; make uninstall takes it away again'
+	@echo 'make deb            a Debian package of what make install would install'
 	@echo 'make all | clean | format'
 	@echo 'DEADLINE=300: seconds a test program may take; JOBS=2: how many run at once'
 	@echo 'WERROR=1 makes warnings errors; CUDA_HOME=... chooses the toolkit (now $(CUDA_HOME))'

@@ -13,6 +13,9 @@
 #include "tuner/cli/tune_request.h"
 #include "tuner/run/events.h"
 
+// No csv: events have no common columns.
+static const char *const formats[] = {"table", "json", NULL};
+
 // The command line that was given: it goes on where it stopped.
 static char *same_command(int argc, char **argv)
 {
@@ -28,7 +31,7 @@ int cmd_tune(int argc, char **argv)
 {
     struct option_list paths = {0}, priors = {0};
     bool no_counters = false, no_final = false;
-    int format = FORMAT_TABLE;
+    int json = 0;
     struct event_stream events = {.file = stdout};
     struct tune_request request = {.options = {.device = "0",
                                                .time = -1,
@@ -109,7 +112,11 @@ int cmd_tune(int argc, char **argv)
          .help = "compile cache (cache beside the store)"},
         {.name = "no-counters", .flag = &no_counters, .help = "take no hardware counters"},
         {.name = "no-final", .flag = &no_final, .help = "search only, decide nothing"},
-        OPTION_FORMAT(&format),
+        {.name = "format",
+         .letter = 'f',
+         .choice = &json,
+         .choices = formats,
+         .help = "how the run is told on stdout: its summary, or events as JSON lines, see docs/events.md (table)"},
         {.name = "quiet", .letter = 'q', .flag = &o->quiet, .help = "no progress on stderr"},
         OPTION_END,
     };
@@ -135,11 +142,7 @@ int cmd_tune(int argc, char **argv)
         fprintf(stderr, "sweetspot tune: --prior: at most %d\n", PRIOR_MOST);
         return EXIT_USAGE;
     }
-    if (format == FORMAT_CSV) {
-        fprintf(stderr, "sweetspot tune: --format csv: a run is told as a table at its end or, with json, as events\n");
-        return EXIT_USAGE;
-    }
-    if (format == FORMAT_JSON) o->events = &events;
+    if (json) o->events = &events;
     o->prior_count = priors.count;
     o->priors = priors.items;
     request.options.counters = !no_counters;

@@ -65,6 +65,18 @@ static void collect(struct job_names *known, const char *folder, const char *sho
     if (count >= 0) free(entries);
 }
 
+// Those of configs, the current folder's and the installed one's, which the same path names.
+static void collect_ours(struct job_names *known, const char *below)
+{
+    if (below[0] == '/') return;
+    char *shown = strcmp(below, ".") ? text_format("configs/%s", below) : text_copy("configs"),
+         *installed = installation_data(shown);
+    collect(known, shown, shown);
+    if (installed) collect(known, installed, shown);
+    free(installed);
+    free(shown);
+}
+
 static void release(struct job_names *known)
 {
     for (size_t i = 0; i < known->count; i++) {
@@ -78,11 +90,11 @@ static void release(struct job_names *known)
 void job_names_suggest(const char *path)
 {
     struct job_names known = {0};
-    char *wanted = name_of(path), *own = text_directory(path), *installed = installation_data("configs");
+    char *wanted = name_of(path), *own = text_directory(path);
     collect(&known, own, own);
     collect(&known, ".", ".");
-    collect(&known, "configs", "configs");
-    if (installed) collect(&known, installed, "configs"); // a name that begins so is looked for there
+    collect_ours(&known, ".");
+    collect_ours(&known, own); // suite/NAME
     const char *nearest = known.count && *wanted ? text_nearest(wanted, (const char *const *)known.names) : NULL;
     size_t shown = 0;
     for (size_t i = 0; i < known.count && nearest && shown < SHOWN; i++) {
@@ -93,7 +105,6 @@ void job_names_suggest(const char *path)
     }
     if (shown) fprintf(stderr, "?\n");
     release(&known);
-    free(installed);
     free(own);
     free(wanted);
 }

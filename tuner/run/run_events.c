@@ -30,18 +30,13 @@ static json_t *counts_of(const struct run *r)
     return counts;
 }
 
-static double ratio_of(const struct run *r, double objective)
-{
-    return r->incumbent.baseline / objective;
-}
-
 // "best", "ratio" and what they are of; null before there is one.
 static void add_best(const struct run *r, json_t *members)
 {
     const struct incumbent *b = &r->incumbent;
     json_object_set_new(members, "best", json_real_or_null(b->objective));
     json_object_set_new(members, "baseline", text_or_null(b->baseline_name));
-    json_object_set_new(members, "ratio", json_real_or_null(ratio_of(r, b->objective)));
+    json_object_set_new(members, "ratio", json_real_or_null(isfinite(b->objective) ? b->baseline / b->objective : (double)NAN));
 }
 
 static json_t *search_so_far(const struct run *r)
