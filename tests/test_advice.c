@@ -5,8 +5,8 @@
 static void words_are_quoted_so_that_a_shell_reads_them_back(void **state)
 {
     (void)state;
-    static const char *const words[] = {"plain",  "configs/a-b_c.cfg", "two words", "", "it's", "'", "$HOME;`x`\\\"*",
-                                        "line\nbreak", "replay:x,y=z+%@", "#", "~", NULL};
+    static const char *const words[] = {"plain",          "configs/a-b_c.cfg", "two words",       "",  "it's", "'",
+                                        "$HOME;`x`\\\"*", "line\nbreak",       "replay:x,y=z+%@", "#", "~",    NULL};
     char *folder = e2e_folder("quoting"), *line = text_command(words);
     assert_int_equal(strncmp(line, "plain configs/a-b_c.cfg 'two words' '' ", 39), 0);
     struct outcome_of_command r = e2e_run(folder, "printf '%%s|' %s", line);
@@ -83,13 +83,13 @@ static void a_log_is_named_after_its_store(void **state)
 {
     (void)state;
     char *folder = e2e_folder("logs");
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %s; cd %s; for store in one.db "
-                "two.db odd out/golden.db; do $BIN/sweetspot tune job.cfg --device replay:space.json -q --store $store "
-                ">/dev/null; done; grep -c ', store one.db' one.log; grep -c ', store two.db' two.log; grep -c ', store "
-                "odd' odd.log; ls *.log out/*.log",
-                folder, folder);
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %s; cd %s; for store in one.db "
+        "two.db odd out/golden.db; do $BIN/sweetspot tune job.cfg --device replay:space.json -q --store $store "
+        ">/dev/null; done; grep -c ', store one.db' one.log; grep -c ', store two.db' two.log; grep -c ', store "
+        "odd' odd.log; ls *.log out/*.log",
+        folder, folder);
     assert_string_equal(r.out, "1\n1\n1\nodd.log\none.log\nout/golden.log\ntwo.log\n");
     e2e_done(&r);
     e2e_remove(folder);
@@ -121,11 +121,11 @@ static void a_name_that_is_no_job_suggests_those_that_are(void **state)
         e2e_done(&r);
     }
     // Several of one name are all named, quoted where it takes quotes; what is suggested is a job.
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cd %s; mkdir configs 'b c'; for to in . configs 'b c'; do cp %s/tests/golden/job.cfg \"$to/mine.cfg\"; "
-                "cp %s/tests/golden/kernel.cu $to/; done; $BIN/sweetspot tune 'b c/mine'; $BIN/sweetspot check mine.cfg",
-                folder, "$OLDPWD", "$OLDPWD");
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s; mkdir configs 'b c'; for to in . configs 'b c'; do cp %s/tests/golden/job.cfg \"$to/mine.cfg\"; "
+        "cp %s/tests/golden/kernel.cu $to/; done; $BIN/sweetspot tune 'b c/mine'; $BIN/sweetspot check mine.cfg",
+        folder, "$OLDPWD", "$OLDPWD");
     e2e_expect(r.err, "did you mean 'b c/mine.cfg' or mine.cfg or configs/mine.cfg?");
     e2e_expect(r.out, "no mistakes found");
     e2e_done(&r);
@@ -156,10 +156,10 @@ static void a_recording_of_another_job_is_refused_before_anything_is_searched(vo
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct outcome_of_command r =
             e2e_run(folder,
-                    "sed '%s' tests/golden/job.cfg >%s/job.cfg; cp tests/golden/kernel.cu %s; sed "
-                    "'s/\"format\"/\"job\": \"golden\", \"format\"/' tests/golden/space.json >%s/space.json; cd %s; rm -f "
-                    "job.db*; $BIN/sweetspot tune job.cfg --device replay:space.json --store job.db -q",
-                    cases[i].edit, folder, folder, folder, folder);
+                    "sed '%s' tests/golden/job.cfg >%s/job.cfg; cp tests/golden/kernel.cu tests/golden/space.json %s; "
+                    "cd %s; rm "
+                    "-f job.db*; $BIN/sweetspot tune job.cfg --device replay:space.json --store job.db -q",
+                    cases[i].edit, folder, folder, folder);
         if (cases[i].said) {
             if (r.status != 2) fail_msg("'%s': status %d: %s", cases[i].edit, r.status, r.err);
             e2e_expect(r.err, cases[i].said);
@@ -176,7 +176,7 @@ static void a_space_that_is_wholly_known_is_answered_at_once(void **state)
 {
     (void)state;
     char *folder = e2e_folder("known");
-#define TUNE                                                                                                          \
+#define TUNE                                                                                                         \
     "$BIN/sweetspot tune configs/sgemm_2048.cfg --device replay:tests/spaces/sgemm_2048_h200.json.gz --no-final -q " \
     "--store %s/known.db"
     struct outcome_of_command r = e2e_run(folder, TUNE " --strategy exhaustive", folder);

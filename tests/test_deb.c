@@ -58,13 +58,13 @@ static void it_has_the_files_of_make_install(void **state)
 {
     (void)state;
     skip_without_dpkg();
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -o all install BIN=\"$BIN\" PREFIX=/usr DESTDIR=%s/plain "
-                ">/dev/null && cd %s/plain && find usr ! -type d | sort >../installed && cd .. && dpkg-deb --fsys-tarfile "
-                "sweetspot.deb | tar t | grep -v '/$' | sed 's|^./||; s|sweetspot[.]1[.]gz$|sweetspot.1|' | sort "
-                ">packed && diff installed packed",
-                folder, folder);
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -o all install BIN=\"$BIN\" PREFIX=/usr DESTDIR=%s/plain "
+        ">/dev/null && cd %s/plain && find usr ! -type d | sort >../installed && cd .. && dpkg-deb --fsys-tarfile "
+        "sweetspot.deb | tar t | grep -v '/$' | sed 's|^./||; s|sweetspot[.]1[.]gz$|sweetspot.1|' | sort "
+        ">packed && diff installed packed",
+        folder, folder);
     if (strstr(r.out, "\n< ") || !strncmp(r.out, "< ", 2)) fail_msg("missing in the package: %s", r.out);
     assert_string_equal(r.err, "");
     e2e_expect(r.out, "> usr/share/doc/sweetspot/copyright");
@@ -79,14 +79,14 @@ static void unpacked_anywhere_it_works(void **state)
 {
     (void)state;
     skip_without_dpkg();
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cd %s && dpkg-deb -x sweetspot.deb there && mkdir work && cd work && S=../there/usr/bin/sweetspot && $S "
-                "--version && $S check configs/sgemm_2048.cfg && $S tune configs/sgemm_2048.cfg -q --no-final -n 10 "
-                "--device replay:%s/tests/spaces/sgemm_2048_h200.json.gz && gzip -dc ../there/usr/share/man/man1/*.gz | "
-                "head -1 && cd ../there && find . ! -perm -004; sh -c 'dpkg-deb -e ../sweetspot.deb ../control && "
-                "md5sum --quiet -c ../control/md5sums'",
-                folder, project);
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s && dpkg-deb -x sweetspot.deb there && mkdir work && cd work && S=../there/usr/bin/sweetspot && $S "
+        "--version && $S check configs/sgemm_2048.cfg && $S tune configs/sgemm_2048.cfg -q --no-final -n 10 "
+        "--device replay:%s/tests/spaces/sgemm_2048_h200.json.gz && gzip -dc ../there/usr/share/man/man1/*.gz | "
+        "head -1 && cd ../there && find . ! -perm -004; sh -c 'dpkg-deb -e ../sweetspot.deb ../control && "
+        "md5sum --quiet -c ../control/md5sums'",
+        folder, project);
     if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
     e2e_expect(r.out, "sweetspot 0");
     e2e_expect(r.out, "\nNVRTC ");

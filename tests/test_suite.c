@@ -190,12 +190,12 @@ static void an_interrupted_folder_ends_with_130_and_its_summary(void **state)
     (void)state;
     char *folder = e2e_folder("suite_interrupt");
     write_suite(folder);
-    struct outcome_of_command r =
-        e2e_run(folder,
-                "cd %s; export SWEETSPOT_REPLAY_DELAY=0.05; $BIN/sweetspot tune . --device replay:space.json --time 60s "
-                "-q & first=$!\nuntil grep -q 'first result' out/a.log; do sleep 0.1; done 2>/dev/null; kill -INT $first; "
-                "wait $first; exit $?",
-                folder);
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s; export SWEETSPOT_REPLAY_DELAY=0.05; $BIN/sweetspot tune . --device replay:space.json --time 60s "
+        "-q & first=$!\nuntil grep -q 'first result' out/a.log; do sleep 0.1; done 2>/dev/null; kill -INT $first; "
+        "wait $first; exit $?",
+        folder);
     assert_int_equal(r.status, 130);
     e2e_expect(r.err, "To go on: sweetspot tune . --device replay:space.json --time 60s -q\n");
     assert_true(evaluations_of(r.out, "a") >= 1);

@@ -678,7 +678,7 @@ static void winners_beyond_the_twenty_that_a_search_begins_with_are_mentioned(vo
     r = run_tune(folder, "", "--no-final -n 3");
     assert_int_equal(r.status, 0);
     e2e_done(&r);
-    char *path = text_format("%s/fake.log", folder), *log = text_read_file(path, NULL);
+    char *path = text_format("%s/job.log", folder), *log = text_read_file(path, NULL);
     assert_non_null(log);
     e2e_expect(log, "the search begins with 20 winners of earlier jobs");
     e2e_expect(log, "5 more that were looked at are left out");

@@ -11,7 +11,7 @@
 #include "tuner/base/installation.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
-#include "tuner/cli/job_names.h"
+#include "tuner/cli/job_suggest.h"
 #include "tuner/cli/results.h"
 
 static void print_mistakes(const char *path, const struct mistakes *m, const char *kind)
@@ -48,7 +48,7 @@ static int load_job(const char *path, struct job **out)
     }
     print_mistakes(path, &mistakes, "");
     mistakes_release(&mistakes);
-    if (access(path, F_OK)) job_names_suggest(path);
+    if (access(path, F_OK)) job_suggest(path);
     *out = NULL;
     return EXIT_USAGE;
 }

@@ -144,11 +144,12 @@ static void tell_summary(const struct suite_job *jobs, size_t count, struct even
     for (size_t i = 0; i < count; i++) {
         const struct tune_outcome *o = &jobs[i].outcome;
         bool found = isfinite(o->best) && o->best > 0;
-        json_array_append_new(
-            list, json_pack("{s:s, s:I, s:f, s:o, s:s?, s:o, s:i}", "job", jobs[i].name, "evaluations",
-                            (json_int_t)o->evaluations, "seconds", jobs[i].spent, "best",
-                            json_real_or_null(found ? o->best : (double)NAN), "baseline", o->baseline_name, "ratio",
-                            json_real_or_null(found ? o->baseline / o->best : (double)NAN), "exit_status", jobs[i].status));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:I, s:f, s:o, s:s?, s:o, s:i}", "job", jobs[i].name, "evaluations",
+                                        (json_int_t)o->evaluations, "seconds", jobs[i].spent, "best",
+                                        json_real_or_null(found ? o->best : (double)NAN), "baseline", o->baseline_name,
+                                        "ratio", json_real_or_null(found ? o->baseline / o->best : (double)NAN),
+                                        "exit_status", jobs[i].status));
     }
     event_write(events, "jobs", NULL, json_pack("{s:o, s:i}", "jobs", list, "exit_status", status));
 }

@@ -140,8 +140,9 @@ static void summarise(struct run *r, const struct finalist *finalists, const str
     text_show_duration(entries[winner].median, shown, sizeof shown);
     bool told = r->options->events != NULL;
     json_t *ratios = json_array();
-    if (!told) printf("%swinner%s: trial %" PRId64 ", %s\n  %s\n", colour_begin(stdout, COLOUR_GOOD), colour_end(stdout),
-                      trial.id, shown, trial.config);
+    if (!told)
+        printf("%swinner%s: trial %" PRId64 ", %s\n  %s\n", colour_begin(stdout, COLOUR_GOOD), colour_end(stdout),
+               trial.id, shown, trial.config);
     run_log(r, "winner: trial %" PRId64 ", %s: %s", trial.id, shown, trial.config);
     if (ties && !told)
         printf("  tied with it within %.1f%%: %zu other candidate%s; chosen because it uses the fewest SM resources\n",

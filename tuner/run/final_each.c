@@ -101,13 +101,14 @@ static void tell_kernels(struct run *r, const struct kernel_set *set, const int6
                                                  known ? trial.config : ""));
     }
     for (size_t p = 0; p < r->job->tuned_count; p++)
-        json_array_append_new(problems,
-                              json_pack("{s:s, s:I, s:o, s:o, s:b}", "problem", r->job->problems[p].name, "kernel",
-                                        (json_int_t)set->kernel[p], "time",
-                                        json_real_or_null(set->best[p] * (1 + set->regret[p])), "regret",
-                                        json_real_or_null(set->regret[p]), "held_back", (int)r->job->problems[p].holdout));
-    run_event(r, "kernels", json_pack("{s:o, s:o, s:o}", "kernels", kernels, "problems", problems, "regret",
-                                      json_real_or_null(set->worst)));
+        json_array_append_new(problems, json_pack("{s:s, s:I, s:o, s:o, s:b}", "problem", r->job->problems[p].name,
+                                                  "kernel", (json_int_t)set->kernel[p], "time",
+                                                  json_real_or_null(set->best[p] * (1 + set->regret[p])), "regret",
+                                                  json_real_or_null(set->regret[p]), "held_back",
+                                                  (int)r->job->problems[p].holdout));
+    run_event(r, "kernels",
+              json_pack("{s:o, s:o, s:o}", "kernels", kernels, "problems", problems, "regret",
+                        json_real_or_null(set->worst)));
 }
 
 static void summarise_each(struct run *r, const struct kernel_set *set, const int64_t *trials)

@@ -31,7 +31,8 @@ static int refuse(const json_t *recorded, const char *why, const char *name, str
 
 int recording_check(const struct job *job, const json_t *recorded, struct error *err)
 {
-    const json_t *parameters = json_object_get(recorded, "parameters"), *problems = json_object_get(recorded, "problems");
+    const json_t *parameters = json_object_get(recorded, "parameters"),
+                 *problems = json_object_get(recorded, "problems");
     const char *name = json_get_string(recorded, "job", "");
     size_t i;
     json_t *item;

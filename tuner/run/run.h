@@ -165,7 +165,7 @@ bool run_under_way(const struct run *, const uint16_t *config);      // whether 
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason,
                 const json_t *answer); // commits, tells, frees or queues for counting
 void run_tell_known(struct run *, struct task *);
-bool run_knows_all(struct run *); // whether the store has a result of every configuration of the space
+bool run_knows_all(struct run *);  // whether the store has a result of every configuration of the space
 int run_tell_stored(struct run *); // the store's trials that were not told: at the start of a live run, and where
                                    // lockstep ran out of time
 // run_priors.c: from --prior, the store's other environments and the stores beside it. Before there is a strategy.
@@ -207,7 +207,6 @@ void run_log(struct run *, const char *format, ...) __attribute__((format(printf
 void run_message(struct run *, const char *format, ...) __attribute__((format(printf, 2, 3))); // stderr and log
 void run_progress(struct run *, bool now);
 void run_progress_clear(struct run *);
-
 
 // run_events.c: for `events` of the options; nothing without. docs/events.md has them.
 void run_event(const struct run *, const char *kind, json_t *members); // takes the reference

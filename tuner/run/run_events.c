@@ -36,7 +36,8 @@ static void add_best(const struct run *r, json_t *members)
     const struct incumbent *b = &r->incumbent;
     json_object_set_new(members, "best", json_real_or_null(b->objective));
     json_object_set_new(members, "baseline", text_or_null(b->baseline_name));
-    json_object_set_new(members, "ratio", json_real_or_null(isfinite(b->objective) ? b->baseline / b->objective : (double)NAN));
+    json_object_set_new(members, "ratio",
+                        json_real_or_null(isfinite(b->objective) ? b->baseline / b->objective : (double)NAN));
 }
 
 static json_t *search_so_far(const struct run *r)
@@ -55,9 +56,10 @@ void run_event_begin(const struct run *r)
     run_event(r, "begin",
               json_pack("{s:s, s:i, s:o, s:o, s:o, s:s, s:s, s:s, s:b, s:s, s:I, s:I, s:o, s:o}", "format",
                         EVENTS_FORMAT, "version", EVENTS_VERSION, "path", text_or_null(r->job->path), "store",
-                        text_or_null(o->store_path), "log", text_or_null(o->log_path), "device", r->pool.device_name, "driver", r->pool.driver, "compiler",
-                        r->pool.compiler, "replayed", (int)r->pool.replay, "strategy", r->strategy_class->name, "seed",
-                        (json_int_t)r->seed, "configurations", (json_int_t)space_size(r->job->space), "time_limit",
+                        text_or_null(o->store_path), "log", text_or_null(o->log_path), "device", r->pool.device_name,
+                        "driver", r->pool.driver, "compiler", r->pool.compiler, "replayed", (int)r->pool.replay,
+                        "strategy", r->strategy_class->name, "seed", (json_int_t)r->seed, "configurations",
+                        (json_int_t)space_size(r->job->space), "time_limit",
                         o->time > 0 ? json_real(o->time) : json_null(), "evaluations_limit",
                         o->evaluations > 0 ? json_integer(o->evaluations) : json_null()));
 }
@@ -85,8 +87,7 @@ void run_event_best(const struct run *r, bool first, bool stored, size_t problem
     bool each = r->job->objective == OBJECTIVE_EACH;
     if (!r->options->events) return;
     json_t *members = json_pack("{s:I, s:s, s:b, s:o}", "trial", (json_int_t)b->trial, "config", b->config, "stored",
-                                (int)stored, "problem",
-                                text_or_null(each ? r->job->problems[problem].name : NULL));
+                                (int)stored, "problem", text_or_null(each ? r->job->problems[problem].name : NULL));
     json_object_set_new(members, "time", json_real_or_null(each ? b->times[problem] : b->objective));
     add_best(r, members);
     json_object_set_new(members, "evaluations", json_integer(run_evaluations(r)));

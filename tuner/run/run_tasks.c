@@ -107,7 +107,8 @@ bool run_under_way(const struct run *r, const uint16_t *config)
     return false;
 }
 
-static void note_best(struct run *r, double objective, const double *times, const char *text, int64_t trial, bool stored)
+static void note_best(struct run *r, double objective, const double *times, const char *text, int64_t trial,
+                      bool stored)
 {
     const struct incumbent *best = &r->incumbent;
     bool first = !isfinite(best->objective);

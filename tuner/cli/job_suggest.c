@@ -1,5 +1,5 @@
-// See job_names.h.
-#include "tuner/cli/job_names.h"
+// See job_suggest.h.
+#include "tuner/cli/job_suggest.h"
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -50,8 +50,8 @@ static void collect(struct job_names *known, const char *folder, const char *sho
     struct dirent **entries;
     int count = scandir(folder, &entries, NULL, compare_names);
     for (int i = 0; i < count; i++) {
-        char *path = strcmp(shown, ".") ? text_format("%s/%s", shown, entries[i]->d_name)
-                                        : text_copy(entries[i]->d_name);
+        char *path =
+            strcmp(shown, ".") ? text_format("%s/%s", shown, entries[i]->d_name) : text_copy(entries[i]->d_name);
         if (is_job(entries[i]->d_name) && !is_known(known, path)) {
             known->names = memory_grow(known->names, known->count + 2, sizeof *known->names);
             known->paths = memory_grow(known->paths, known->count + 2, sizeof *known->paths);
@@ -87,7 +87,7 @@ static void release(struct job_names *known)
     free(known->paths);
 }
 
-void job_names_suggest(const char *path)
+void job_suggest(const char *path)
 {
     struct job_names known = {0};
     char *wanted = name_of(path), *own = text_directory(path);
