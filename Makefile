@@ -177,7 +177,7 @@ DEB ?= out/deb
 .PHONY: deb
 deb: all
 	@rm -rf $(DEB)
-	@$(MAKE) install PREFIX=/usr DESTDIR=$(DEB)/root >/dev/null
+	@$(MAKE) -o all install PREFIX=/usr DESTDIR=$(DEB)/root >/dev/null
 	@ROOT=$(DEB)/root OUT=$(DEB) VERSION=$$($(BIN)/sweetspot --version | sed '1!d; s/.* //') CUDA=$(CUDA_VERSION) \
 	  COMMIT=$(COMMIT) CUDA_LIB=$(CUDA_LIB) sh docs/debian/package.sh
 

@@ -130,6 +130,21 @@ static void add_recording(json_t *section, const json_t *recording)
     if (when > 0) json_object_set_new(section, "when", json_integer(when));
 }
 
+// A final is missing, or what it leaves.
+static void say_how_to_decide(const struct session *session, const char *what)
+{
+    char *tune = session_command(session, "tune");
+    fprintf(stderr, "sweetspot: %s; a run ends with one: %s\n", what, tune);
+    free(tune);
+}
+
+static int complain_binary(const struct session *session, int failed, const struct error *err)
+{
+    if (failed != BINARY_MISSING) return session_complain(EXIT_ENVIRONMENT, err);
+    say_how_to_decide(session, err->message);
+    return EXIT_NOTHING;
+}
+
 // The section of one trial, which is kernel number `kernel` of the final. Its binary goes into the list, unless it is
 // NULL.
 static json_t *make_section(struct session *session, int64_t id, struct binary_list *binaries,
@@ -154,19 +169,12 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
     int missing =
         section && binaries ? binary_list_take(binaries, section, session->store, id, session->device, &err) : 0;
     if (missing) {
-        *status = session_complain(missing == BINARY_MISSING ? EXIT_NOTHING : EXIT_ENVIRONMENT, &err);
+        *status = complain_binary(session, missing, &err);
         json_decref(section);
         section = NULL;
     }
     free(prefix);
     return section;
-}
-
-static void say_how_to_decide(const struct session *session, const char *what)
-{
-    char *tune = session_command(session, "tune");
-    fprintf(stderr, "sweetspot: %s; it takes: %s\n", what, tune);
-    free(tune);
 }
 
 // One section a kernel: one, unless the job's objective is "each".
@@ -214,7 +222,7 @@ static int write_cubin(struct session *session, const char *path)
         status = session_complain(EXIT_USAGE, &err);
     } else if (!status) {
         int failed = header_cubin_write(path, session->store, winner, &err);
-        if (failed) status = session_complain(failed == BINARY_MISSING ? EXIT_NOTHING : EXIT_ENVIRONMENT, &err);
+        if (failed) status = complain_binary(session, failed, &err);
         if (!failed && !output_is_stdout(path)) printf("%s\n", path);
     }
     final_release(&final);
