@@ -204,7 +204,7 @@ test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 # test-fast.
 SLOW_TESTS := \
   $(addprefix $(BIN)/,test_compile test_emulation test_tune test_profile test_judge test_suite test_replay_run \
-    test_strategies test_final_statistics test_own_kernels test_examples)
+    test_strategies test_final_statistics test_own_kernels test_examples test_deb test_advice)
 # Those of the others that take longest, first as well, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
 # A GPU is not shared between test programs.

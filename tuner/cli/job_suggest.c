@@ -68,7 +68,7 @@ static void collect(struct job_names *known, const char *folder, const char *sho
 // Those of configs, the current folder's and the installed one's, which the same path names.
 static void collect_ours(struct job_names *known, const char *below)
 {
-    if (below[0] == '/') return;
+    if (below[0] == '/' || (below[0] == '.' && below[1])) return; // ".." leads elsewhere
     char *shown = strcmp(below, ".") ? text_format("configs/%s", below) : text_copy("configs"),
          *installed = installation_data(shown);
     collect(known, shown, shown);
