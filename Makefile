@@ -34,11 +34,13 @@ COMPILE_SOURCES := $(wildcard tuner/compile/*.c)
 GPU_SOURCES := $(wildcard tuner/gpu/*.c tuner/counting/*.c tuner/libraries/*.c)
 KERNEL_SOURCES := $(wildcard kernels/*.c)
 METRIC_SOURCES := $(wildcard tuner/metrics/*.c)
+# Of the driver alone; with the commit, so that another one compiles and links no more than this.
+MAIN_SOURCES := tuner/cli/main.c tuner/cli/version.c
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
 LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(METRIC_SOURCES) $(wildcard search/*.c) \
   tuner/compile/source.c tuner/compile/cache.c \
   $(wildcard tuner/job/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c) \
-  $(filter-out tuner/cli/main.c,$(wildcard tuner/cli/*.c))
+  $(filter-out $(MAIN_SOURCES),$(wildcard tuner/cli/*.c))
 REPLAY_SOURCES := $(wildcard tuner/replay/*.c)
 # GPU worker parts that can be tested without a GPU.
 GPU_LIBRARY_SOURCES := $(filter-out tuner/gpu/main_gpu.c,$(GPU_SOURCES))
@@ -88,6 +90,19 @@ $(BUILD)/search/gp.o $(BUILD)/search/gp_loops.o: EXTRA = -O3 -ffp-contract=off -
 $(BUILD)/tuner/run/embedded.o: kernels/support.cu kernels/ceilings.cu search/fn_arithmetic.h search/fn_selector.h \
   $(wildcard tuner/output/launch/*.in)
 
+# What --version says: the commit, where this is a checkout of it, and the toolkit.
+COMMIT = $(shell test -e .git && git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null)
+CUDA_VERSION = $(shell sed -n 's/^.define CUDA_VERSION \([0-9]*\)\([0-9][0-9]\)[0-9]$$/\1.\2/p' \
+  $(CUDA_HOME)/include/cuda.h 2>/dev/null | sed 's/[.]0*\([0-9]\)/.\1/')
+$(BUILD)/tuner/cli/version.o: EXTRA = -DSWEETSPOT_COMMIT='"$(COMMIT)"' -DSWEETSPOT_CUDA='"$(CUDA_VERSION)"'
+$(BUILD)/tuner/cli/version.o: $(BUILD)/built-from
+$(BUILD)/built-from: FORCE
+	@mkdir -p $(@D)
+	@echo '$(COMMIT) $(CUDA_VERSION)' | cmp -s - $@ || echo '$(COMMIT) $(CUDA_VERSION)' >$@
+
+.PHONY: FORCE
+FORCE:
+
 $(BASE_LIBRARY): $(call objects,$(BASE_SOURCES) $(TRIAL_SOURCES))
 	@rm -f $@
 	@ar rcs $@ $^
@@ -100,7 +115,7 @@ $(GPU_LIBRARY): $(call objects,$(GPU_LIBRARY_SOURCES))
 	@rm -f $@
 	@ar rcs $@ $^
 
-$(BIN)/sweetspot: $(BUILD)/tuner/cli/main.o $(LIBRARY)
+$(BIN)/sweetspot: $(call objects,$(MAIN_SOURCES)) $(LIBRARY)
 	@mkdir -p $(@D)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
@@ -132,7 +147,7 @@ DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '
 DOCUMENTS := LICENSE $(wildcard *.md docs/*.md) $(shell find examples -type f)
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
   $(SHARE)/fish/vendor_completions.d/sweetspot.fish
-FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(BIN)/sweetspot --version | sed 's/.* //')|"
+FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(BIN)/sweetspot --version | sed '1!d; s/.* //')|"
 
 .PHONY: install
 install: all
@@ -155,6 +170,16 @@ install: all
 uninstall:
 	rm -rf $(ROOT)/libexec/sweetspot $(SHARE)/sweetspot $(SHARE)/cmake/sweetspot $(SHARE)/doc/sweetspot
 	rm -f $(ROOT)/bin/sweetspot $(SHARE)/man/man1/sweetspot.1 $(SHARE)/pkgconfig/sweetspot.pc $(COMPLETIONS)
+
+# A Debian package of the same files, out/deb/sweetspot_<version>_<architecture>.deb. DEB: the folder.
+DEB ?= out/deb
+
+.PHONY: deb
+deb: all
+	@rm -rf $(DEB)
+	@$(MAKE) -o all install PREFIX=/usr DESTDIR=$(DEB)/root >/dev/null
+	@ROOT=$(DEB)/root OUT=$(DEB) VERSION=$$($(BIN)/sweetspot --version | sed '1!d; s/.* //') CUDA=$(CUDA_VERSION) \
+	  COMMIT=$(COMMIT) CUDA_LIB=$(CUDA_LIB) sh docs/debian/package.sh
 
 # Tests ------------------------------------------------------------------------------------------
 
@@ -179,7 +204,8 @@ test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 # test-fast.
 SLOW_TESTS := \
   $(addprefix $(BIN)/,test_compile test_emulation test_examples test_builds test_tune test_profile test_judge \
-    test_suite test_replay_run test_strategies test_final_statistics test_own_kernels)
+    test_suite test_replay_run test_strategies test_final_statistics test_own_kernels \
+    test_deb test_advice)
 # Those of the others that take longest, first as well, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
 # A GPU is not shared between test programs.
@@ -272,6 +298,7 @@ help:
 	@echo 'make layers         check which folder includes what'
 	@echo 'make circles        check that the files of a folder call each other in one direction'
 	@echo 'make install        into PREFIX (now $(PREFIX)), below DESTDIR; make uninstall takes it away again'
+	@echo 'make deb            a Debian package of what make install would install'
 	@echo 'make all | clean | format'
 	@echo 'DEADLINE=300: seconds a test program may take; JOBS=2: how many run at once'
 	@echo 'WERROR=1 makes warnings errors; CUDA_HOME=... chooses the toolkit (now $(CUDA_HOME))'

@@ -50,6 +50,10 @@ static const struct blot judge_blots[] = {
     {"(\"template_hash\": \")[0-9a-f]{32}", "\\1<hash>"},
     {NULL, NULL},
 };
+static const struct blot event_blots[] = {
+    {"(\"seconds\":)" NUMBER, "\\1<number>"},
+    {NULL, NULL},
+};
 static const struct blot replay_blots[] = {
     {"(\nspace.json .* )[0-9.]+", "\\1<time>"},
     {"(\nspace.json,.*,)[0-9.]+", "\\1<time>"},
@@ -63,7 +67,9 @@ static const struct {
     const struct blot *blots;
     const char *needs; // what the real GPU worker must be able to do; where it fails the case is left out
 } cases[] = {
-    {"tune", "tune job.cfg --device replay:space.json --store job.db --quiet", 0, NULL, NULL},
+    {"tune_table", "tune job.cfg --device replay:space.json --store job.db --quiet", 0, NULL, NULL},
+    {"tune_json", "tune job.cfg --device replay:space.json --store events.db --quiet --format json", 0, event_blots,
+     NULL},
     {"check", "check job.cfg", 0, NULL, NULL},
     {"check_mistakes", "check mistaken.cfg 2>&1", 2, NULL, NULL},
     {"status_table", "status job.cfg --store job.db", 0, status_blots, NULL},

@@ -48,7 +48,8 @@
 //       "counters":{"available":true,"chip":"gh100","reason":"","missing":[".."],
 //         "metrics":[{"key":"icache_misses","metric":"sm__...","unit":"..","description":".."}]}}
 //     Where a recording answers: "replayed":true,"recording":{"source_hash":"..32 hex.."|"","rounds":40,"when":..}: the
-//     source that was measured, and of its own final how many rounds it had and when it was (0: it has none).
+//     source that was measured, and of its own final how many rounds it had and when it was (0: it has none); and
+//     "recorded":{"job":"sgemm","parameters":["BLOCK_M",..],"problems":["M=2048,..",..]}: whose recording it is.
 //     With "counters":false CUPTI is not loaded, and the answer has no "counters": loading takes 0.9 s and makes every
 //     later launch 0.5 us longer.
 //
@@ -202,12 +203,13 @@ int status_find(const char *name);
 #define PROTOCOL_NVRTC "nvrtc"
 #define PROTOCOL_NVCC "nvcc"
 
-// Exit statuses of every program here.
+// Exit statuses of every program here; the man page has them for users.
 enum {
     EXIT_DONE = 0,        // done
     EXIT_NOTHING = 1,     // done, but nothing valid found or a check failed
     EXIT_USAGE = 2,       // command line or job file
     EXIT_ENVIRONMENT = 3, // no GPU, no permission, too old, not writable
+    EXIT_SIGNAL = 128,    // and a signal's number, as shells have it: 130 after Ctrl-C, when not all is done
 };
 
 #endif

@@ -89,7 +89,7 @@ static void mention_open_final(struct comparison *c, double decided)
     json_decref(document);
 }
 
-static int read_final(struct comparison *c, const char *job_path)
+static int read_final(struct comparison *c)
 {
     struct error err = {""};
     struct trial trial;
@@ -97,11 +97,12 @@ static int read_final(struct comparison *c, const char *job_path)
     json_t *document = session_document(&c->session, "final", &when);
     mention_open_final(c, when);
     if (!document) {
+        char *tune = session_command(&c->session, "tune");
         fprintf(stderr,
-                "sweetspot: the winner of %s has not been decided in a final yet; a run ends with one: sweetspot tune "
-                "%s (it goes on where it "
-                "stopped)\n",
-                c->session.job->name, job_path);
+                "sweetspot: the winner of %s has not been decided in a final yet; a run ends with one: %s (it goes on "
+                "where it stopped)\n",
+                c->session.job->name, tune);
+        free(tune);
         return EXIT_NOTHING;
     }
     int status = final_read(&c->final, document, c->session.job->tuned_count, &err);
@@ -558,7 +559,7 @@ int cmd_compare(int argc, char **argv)
     if (status >= 0) return status;
     struct comparison c = {0};
     if ((status = session_open(&c.session, o.job, o.store)) || (status = session_build_space(&c.session)) ||
-        (status = read_final(&c, o.job)) || (status = read_work(&c)))
+        (status = read_final(&c)) || (status = read_work(&c)))
         goto out;
     warn_failed(&c);
     warn_work(&c);

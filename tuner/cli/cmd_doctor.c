@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
@@ -19,8 +20,9 @@ static void line(enum verdict verdict, const char *what, const char *format, ...
 static void line(enum verdict verdict, const char *what, const char *format, ...)
 {
     static const char *const words[] = {"ok", "warn", "FAIL"};
+    static const enum colour colours[] = {COLOUR_GOOD, COLOUR_DOUBT, COLOUR_BAD};
     va_list args;
-    printf("%-4s  %-16s ", words[verdict], what);
+    printf("%s%-4s%s  %-16s ", colour_begin(stdout, colours[verdict]), words[verdict], colour_end(stdout), what);
     va_start(args, format);
     vprintf(format, args);
     va_end(args);

@@ -142,6 +142,21 @@ static void add_builds(json_t *section, struct session *session, const struct fi
     json_decref(document);
 }
 
+// A final is missing, or what it leaves.
+static void say_how_to_decide(const struct session *session, const char *what)
+{
+    char *tune = session_command(session, "tune");
+    fprintf(stderr, "sweetspot: %s; a run ends with one: %s\n", what, tune);
+    free(tune);
+}
+
+static int complain_binary(const struct session *session, int failed, const struct error *err)
+{
+    if (failed != BINARY_MISSING) return session_complain(EXIT_ENVIRONMENT, err);
+    say_how_to_decide(session, err->message);
+    return EXIT_NOTHING;
+}
+
 // The section of one trial, which is kernel number `kernel` of the final. Its binary goes into the list, unless it is
 // NULL.
 static json_t *make_section(struct session *session, int64_t id, struct binary_list *binaries,
@@ -167,7 +182,7 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
     int missing =
         section && binaries ? binary_list_take(binaries, section, session->store, id, session->device, &err) : 0;
     if (missing) {
-        *status = session_complain(missing == BINARY_MISSING ? EXIT_NOTHING : EXIT_ENVIRONMENT, &err);
+        *status = complain_binary(session, missing, &err);
         json_decref(section);
         section = NULL;
     }
@@ -210,9 +225,7 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
     *status = find_winner(session, &final, &decided, &winner);
     if (*status) goto out;
     if (!decided && session->job->objective == OBJECTIVE_EACH) {
-        fprintf(
-            stderr,
-            "sweetspot: which kernels are for which problems is decided in a final: sweetspot tune goes on to one\n");
+        say_how_to_decide(session, "which kernels are for which problems is decided in a final");
         *status = EXIT_NOTHING;
         goto out;
     }
@@ -223,8 +236,7 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
         if (section) json_array_append_new(sections, section);
     }
     if (!*status) add_fallback(session, sections);
-    if (!*status && !decided)
-        fprintf(stderr, "sweetspot: not decided in a final yet: the header says so; sweetspot tune goes on to one\n");
+    if (!*status && !decided) say_how_to_decide(session, "not decided in a final yet: the header says so");
 out:
     for (char **tie = ties; tie && *tie; tie++) free(*tie);
     free(ties);
@@ -248,7 +260,7 @@ static int write_cubin(struct session *session, const char *path)
         status = session_complain(EXIT_USAGE, &err);
     } else if (!status) {
         int failed = header_cubin_write(path, session->store, winner, &err);
-        if (failed) status = session_complain(failed == BINARY_MISSING ? EXIT_NOTHING : EXIT_ENVIRONMENT, &err);
+        if (failed) status = complain_binary(session, failed, &err);
         if (!failed && !output_is_stdout(path)) printf("%s\n", path);
     }
     final_release(&final);

@@ -23,7 +23,6 @@ enum { RUNS_SHOWN = 3 };
 
 struct status {
     struct session session;
-    const char *job_path;
     json_t *report; // "trials", "best", "runs", ...
     int64_t evaluations;
     double seconds;
@@ -260,8 +259,13 @@ static void print_table(const struct status *status)
     if (holder) {
         printf("%-15sprocess %ld is tuning it now\n", "running", holder);
     } else {
-        printf("%-15ssweetspot tune %s\n", "go on with", status->job_path);
-        if (final) printf("%-15ssweetspot compare %s; sweetspot header %s\n", "or", status->job_path, status->job_path);
+        char *tune = session_command(&status->session, "tune"), *compare = session_command(&status->session, "compare"),
+             *header = session_command(&status->session, "header");
+        printf("%-15s%s\n", "go on with", tune);
+        if (final) printf("%-15s%s; %s\n", "or", compare, header);
+        free(tune);
+        free(compare);
+        free(header);
     }
 }
 
@@ -322,7 +326,7 @@ int cmd_status(int argc, char **argv)
         "whether a tuner is at work now, and how to go on. Only reads; may be called while the job is being tuned.",
         argc, argv);
     if (result >= 0) return result;
-    struct status status = {.job_path = o.job, .report = json_object(), .runs = json_array()};
+    struct status status = {.report = json_object(), .runs = json_array()};
     if ((result = session_open(&status.session, o.job, o.store)) || (result = session_build_space(&status.session)) ||
         (result = gather(&status)))
         goto out;

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "search/strategy.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
@@ -10,11 +11,28 @@
 #include "tuner/cli/session.h"
 #include "tuner/cli/suite.h"
 #include "tuner/cli/tune_request.h"
+#include "tuner/run/events.h"
+
+// No csv: events have no common columns.
+static const char *const formats[] = {"table", "json", NULL};
+
+// The command line that was given: it goes on where it stopped.
+static char *same_command(int argc, char **argv)
+{
+    const char **words = memory_new((size_t)argc + 2, sizeof *words);
+    words[0] = "sweetspot";
+    for (int i = 0; i < argc; i++) words[i + 1] = argv[i];
+    char *line = text_command(words);
+    free(words);
+    return line;
+}
 
 int cmd_tune(int argc, char **argv)
 {
     struct option_list paths = {0}, priors = {0};
     bool no_counters = false, no_final = false, no_nvcc = false;
+    int json = 0;
+    struct event_stream events = {.file = stdout};
     struct tune_request request = {.options = {.device = "0",
                                                .time = -1,
                                                .evaluations = -1,
@@ -95,6 +113,11 @@ int cmd_tune(int argc, char **argv)
         {.name = "no-counters", .flag = &no_counters, .help = "take no hardware counters"},
         {.name = "no-final", .flag = &no_final, .help = "search only, decide nothing"},
         {.name = "no-nvcc", .flag = &no_nvcc, .help = "after the final, do not time nvcc's build of the winner"},
+        {.name = "format",
+         .letter = 'f',
+         .choice = &json,
+         .choices = formats,
+         .help = "how the run is told on stdout: its summary, or events as JSON lines, see docs/events.md (table)"},
         {.name = "quiet", .letter = 'q', .flag = &o->quiet, .help = "no progress on stderr"},
         OPTION_END,
     };
@@ -120,6 +143,7 @@ int cmd_tune(int argc, char **argv)
         fprintf(stderr, "sweetspot tune: --prior: at most %d\n", PRIOR_MOST);
         return EXIT_USAGE;
     }
+    if (json) o->events = &events;
     o->prior_count = priors.count;
     o->priors = priors.items;
     request.options.counters = !no_counters;
@@ -129,6 +153,9 @@ int cmd_tune(int argc, char **argv)
     char *path = session_job_path(paths.items[0]);
     bool folder = !stat(path, &about) && S_ISDIR(about.st_mode);
     free(path);
-    if (paths.count > 1 || folder) return suite_tune(&paths, &request);
-    return tune_path(paths.items[0], &request, NULL);
+    char *again = same_command(argc, argv);
+    o->again = again;
+    status = paths.count > 1 || folder ? suite_tune(&paths, &request) : tune_path(paths.items[0], &request, NULL);
+    free(again);
+    return status;
 }

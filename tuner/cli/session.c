@@ -7,25 +7,28 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/colour.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/cli/job_suggest.h"
 #include "tuner/cli/results.h"
 
 static void print_mistakes(const char *path, const struct mistakes *m, const char *kind)
 {
+    const char *begin = colour_begin(stderr, *kind ? COLOUR_DOUBT : COLOUR_BAD), *end = colour_end(stderr);
     for (size_t i = 0; i < m->count; i++) {
         const char *file = m->list[i].file ? m->list[i].file : path;
         if (m->list[i].line > 0)
-            fprintf(stderr, "%s:%d: %s%s\n", file, m->list[i].line, kind, m->list[i].text);
+            fprintf(stderr, "%s:%d: %s%s%s%s\n", file, m->list[i].line, begin, kind, m->list[i].text, end);
         else
-            fprintf(stderr, "%s: %s%s\n", file, kind, m->list[i].text);
+            fprintf(stderr, "%s: %s%s%s%s\n", file, begin, kind, m->list[i].text, end);
     }
 }
 
 int session_complain(int status, const struct error *err)
 {
-    fprintf(stderr, "sweetspot: %s\n", err->message);
+    fprintf(stderr, "sweetspot: %s%s%s\n", colour_begin(stderr, COLOUR_BAD), err->message, colour_end(stderr));
     return status;
 }
 
@@ -45,6 +48,7 @@ static int load_job(const char *path, struct job **out)
     }
     print_mistakes(path, &mistakes, "");
     mistakes_release(&mistakes);
+    if (access(path, F_OK)) job_suggest(path);
     *out = NULL;
     return EXIT_USAGE;
 }
@@ -68,14 +72,15 @@ char *session_store_path(const struct job *job, const char *given)
 int session_open(struct session *session, const char *job_path, const char *store_path)
 {
     struct error err = {""};
-    *session = (struct session){0};
+    *session = (struct session){.job_path = job_path, .store_given = store_path};
     int status = session_load_job(job_path, &session->job);
     if (status) return status;
     session->store_path = session_store_path(session->job, store_path);
     if (access(session->store_path, F_OK)) {
-        fprintf(stderr,
-                "sweetspot: nothing is known of %s yet: there is no store '%s'; begin with: sweetspot tune %s\n",
-                session->job->name, session->store_path, job_path);
+        char *begin = session_command(session, "tune");
+        fprintf(stderr, "sweetspot: nothing is known of %s yet: there is no store '%s'; begin with: %s\n",
+                session->job->name, session->store_path, begin);
+        free(begin);
         return EXIT_NOTHING;
     }
     int known = store_open(&session->store, session->store_path, false, &err)
@@ -83,8 +88,9 @@ int session_open(struct session *session, const char *job_path, const char *stor
                     : store_last_environment(session->store, &session->environment, &err);
     if (known < 0) return session_complain(EXIT_ENVIRONMENT, &err);
     if (known > 0) {
-        fprintf(stderr, "sweetspot: the store '%s' has no run yet; begin with: sweetspot tune %s\n",
-                session->store_path, job_path);
+        char *begin = session_command(session, "tune");
+        fprintf(stderr, "sweetspot: the store '%s' has no run yet; begin with: %s\n", session->store_path, begin);
+        free(begin);
         return EXIT_NOTHING;
     }
     if (strcmp(session->environment.job, session->job->name) != 0) {
@@ -117,6 +123,27 @@ json_t *session_trial_document(const struct session *session, int64_t trial, con
     struct error err;
     return trial && !store_get_trial_document(session->store, trial, kind, &text, &when, &err) ? json_parse(text, &err)
                                                                                                : NULL;
+}
+
+char *session_command(const struct session *session, const char *command)
+{
+    const json_t *given = strcmp(command, "tune") ? NULL : json_object_get(session->device, "given");
+    const char *device = json_get_string(given, "device", "0"), *cache = json_get_string(given, "cache", NULL);
+    const char *words[16] = {"sweetspot", command, session->job_path};
+    size_t count = 3;
+    if (session->store_given) {
+        words[count++] = "--store";
+        words[count++] = session->store_given;
+    }
+    if (strcmp(device, "0") != 0) {
+        words[count++] = "--device";
+        words[count++] = device;
+    }
+    if (cache) {
+        words[count++] = "--cache";
+        words[count++] = cache;
+    }
+    return text_command(words);
 }
 
 char *session_device(const struct session *session)

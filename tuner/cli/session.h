@@ -11,6 +11,7 @@
 #include "tuner/store/store.h"
 
 struct session {
+    const char *job_path, *store_given; // as on the command line; borrowed. store_given NULL: the usual place
     struct job *job;
     char *store_path;
     struct store *store;
@@ -40,6 +41,10 @@ char *session_store_path(const struct job *, const char *given);
 // store or no run yet. session_close releases all of it, also after a failure.
 int session_open(struct session *, const char *job_path, const char *store_path);
 void session_close(struct session *);
+
+// "sweetspot <command> JOB", with the options in use that it takes: --store as this command has it, and for `tune` the
+// device and the cache that were tuned with last. malloc'ed.
+char *session_command(const struct session *, const char *command);
 
 // "NVIDIA H200 (driver 580.159.04, nvrtc 13.0)", as far as it is known; malloc'ed.
 char *session_device(const struct session *);

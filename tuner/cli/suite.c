@@ -15,6 +15,7 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/session.h"
 #include "tuner/output/table.h"
+#include "tuner/run/events.h"
 #include "tuner/run/interrupt.h"
 #include "tuner/run/worker.h"
 
@@ -136,6 +137,23 @@ static void print_summary(const struct suite_job *jobs, size_t count)
     printf("\nPaired ratios with their intervals: sweetspot compare JOB\n");
 }
 
+// The same for programs.
+static void tell_summary(const struct suite_job *jobs, size_t count, struct event_stream *events, int status)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        const struct tune_outcome *o = &jobs[i].outcome;
+        bool found = isfinite(o->best) && o->best > 0;
+        json_array_append_new(list,
+                              json_pack("{s:s, s:I, s:f, s:o, s:s?, s:o, s:i}", "job", jobs[i].name, "evaluations",
+                                        (json_int_t)o->evaluations, "seconds", jobs[i].spent, "best",
+                                        json_real_or_null(found ? o->best : (double)NAN), "baseline", o->baseline_name,
+                                        "ratio", json_real_or_null(found ? o->baseline / o->best : (double)NAN),
+                                        "exit_status", jobs[i].status));
+    }
+    event_write(events, "jobs", NULL, json_pack("{s:o, s:i}", "jobs", list, "exit_status", status));
+}
+
 static int tune_all(struct suite_job *jobs, size_t count, const struct tune_request *request, double time)
 {
     double begin = clock_now(), share = fmax(time / (2 * (double)count), least_slice),
@@ -164,7 +182,7 @@ static int tune_all(struct suite_job *jobs, size_t count, const struct tune_requ
         run_slice(jobs, count, i, request, 1e-3, true);
     }
     for (size_t i = 0; i < count && !status; i++) status = jobs[i].status;
-    return status;
+    return interrupt_count() ? interrupt_status() : status;
 }
 
 // The job files that the arguments name, a folder's in the order of their names, one after another.
@@ -201,7 +219,11 @@ int suite_tune(const struct option_list *paths, const struct tune_request *reque
     }
     if (!status) {
         status = tune_all(jobs, files.gl_pathc, request, request->options.time >= 0 ? request->options.time : own_time);
-        if (jobs[0].status != EXIT_ENVIRONMENT && jobs[0].status != EXIT_USAGE) print_summary(jobs, files.gl_pathc);
+        bool begun = jobs[0].status != EXIT_ENVIRONMENT && jobs[0].status != EXIT_USAGE;
+        if (request->options.events)
+            tell_summary(jobs, files.gl_pathc, request->options.events, status);
+        else if (begun)
+            print_summary(jobs, files.gl_pathc);
     }
     for (size_t i = 0; i < files.gl_pathc; i++) {
         free(jobs[i].name);

@@ -351,7 +351,7 @@ static json_t *compile(const json_t *request, const char *version)
     return refuse(PROTOCOL_ERROR, "unknown compiler");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     struct error err;
     char version[64], *line = NULL;
@@ -361,6 +361,14 @@ int main(void)
     if (nvrtc_version(version, sizeof version, &err)) {
         fprintf(stderr, "sweetspot-compile: %s\n", err.message);
         return EXIT_ENVIRONMENT;
+    }
+    if (argc > 1 && !strcmp(argv[1], "--version")) {
+        printf("%-9s %s\n", "NVRTC", version + strcspn(version, " ") + 1);
+        return EXIT_DONE;
+    }
+    if (argc > 1) {
+        fprintf(stderr, "usage: sweetspot-compile [--version]   (requests on standard input, see protocol.h)\n");
+        return EXIT_USAGE;
     }
     while (getline(&line, &room, stdin) > 0) {
         json_t *request = json_parse(line, &err), *answer;

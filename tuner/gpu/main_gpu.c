@@ -222,15 +222,26 @@ static int handle(struct gpu_worker *w, const char *line)
     return status;
 }
 
+static int print_version(void)
+{
+    char version[32];
+    struct error err;
+    bool failed = blas_probe(version, &err) != 0;
+    printf("%-9s %s\n", "cuBLAS", failed ? err.message : version);
+    return EXIT_DONE;
+}
+
 int main(int argc, char **argv)
 {
     struct gpu_worker w = {0};
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--device") && i + 1 < argc) {
             w.device = argv[++i];
+        } else if (!strcmp(argv[i], "--version")) {
+            return print_version();
         } else {
-            fprintf(stderr,
-                    "usage: sweetspot-gpu [--device N|GPU-uuid]   (requests on standard input, see protocol.h)\n");
+            fprintf(stderr, "usage: sweetspot-gpu [--version] [--device N|GPU-uuid]   (requests on standard input, see "
+                            "protocol.h)\n");
             return EXIT_USAGE;
         }
     }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "tuner/base/clock.h"
+#include "tuner/base/colour.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
@@ -138,9 +139,13 @@ static void summarise(struct run *r, const struct finalist *finalists, const str
     if (store_get(r->store, finalists[winner].trial, &trial, &err)) return;
     run_progress_clear(r);
     text_show_duration(entries[winner].median, shown, sizeof shown);
-    printf("winner: trial %" PRId64 ", %s\n  %s\n", trial.id, shown, trial.config);
+    bool told = r->options->events != NULL;
+    json_t *ratios = json_array();
+    if (!told)
+        printf("%swinner%s: trial %" PRId64 ", %s\n  %s\n", colour_begin(stdout, COLOUR_GOOD), colour_end(stdout),
+               trial.id, shown, trial.config);
     run_log(r, "winner: trial %" PRId64 ", %s: %s", trial.id, shown, trial.config);
-    if (ties)
+    if (ties && !told)
         printf("  tied with it within %.1f%%: %zu other candidate%s; chosen because it uses the fewest SM resources\n",
                100 * r->job->measure.tie, ties, ties > 1 ? "s" : "");
     for (size_t i = 0; i < count; i++) {
@@ -148,10 +153,17 @@ static void summarise(struct run *r, const struct finalist *finalists, const str
         struct interval ratio;
         size_t n = final_ratio(&entries[i], &entries[winner], &ratio);
         const char *name = json_get_string(finalists[i].json, "name", "?");
-        printf("  %.3f times %s (95%% interval %.3f to %.3f, %zu rounds)\n", ratio.value, name, ratio.low, ratio.high,
-               n);
+        if (!told)
+            printf("  %.3f times %s (95%% interval %.3f to %.3f, %zu rounds)\n", ratio.value, name, ratio.low,
+                   ratio.high, n);
         run_log(r, "%.3f times %s (%.3f to %.3f)", ratio.value, name, ratio.low, ratio.high);
+        json_array_append_new(ratios, json_pack("{s:s, s:o, s:o, s:o, s:I}", "name", name, "ratio",
+                                                json_real_or_null(ratio.value), "low", json_real_or_null(ratio.low),
+                                                "high", json_real_or_null(ratio.high), "rounds", (json_int_t)n));
     }
+    run_event(r, "winner",
+              json_pack("{s:I, s:s, s:o, s:I, s:o}", "trial", (json_int_t)trial.id, "config", trial.config, "time",
+                        json_real_or_null(entries[winner].median), "ties", (json_int_t)ties, "ratios", ratios));
 }
 
 // The entries that passed, as contenders. Arrays as long as the list.
@@ -265,18 +277,20 @@ static size_t judge_entries(struct run *r)
     return condemned;
 }
 
-// Somebody is out, so that another final may do better.
-static enum final_outcome without_winner(struct run *r, size_t condemned)
+// Somebody is out, so that another final may do better. `why` is set.
+static enum final_outcome without_winner(struct run *r, size_t condemned, struct error *why)
 {
+    error_set(why, "a candidate is out");
     if (condemned) return FINAL_AGAIN;
     if (!r->final_answer)
-        run_message(r, "the final ended the GPU worker (the log says how); there is no decided winner yet");
+        error_set(why, "the final ended the GPU worker (the log says how); there is no decided winner yet");
     else
-        run_message(r, "the final has no winner: %s",
-                    json_get_string(r->final_answer, "reason",
-                                    r->job->objective == OBJECTIVE_EACH
-                                        ? "no candidates passed it that together serve every problem"
-                                        : "no candidate passed it"));
+        error_set(why, "the final has no winner: %s",
+                  json_get_string(r->final_answer, "reason",
+                                  r->job->objective == OBJECTIVE_EACH
+                                      ? "no candidates passed it that together serve every problem"
+                                      : "no candidate passed it"));
+    run_message(r, "%s", why->message);
     return FINAL_FAILED;
 }
 
@@ -314,14 +328,15 @@ enum final_outcome run_final_finish(struct run *r)
         condemned = judge_entries(r);
     }
     const json_t *entries = json_object_get(r->final_answer, "entries");
-    struct error open = {""};
-    json_t *decision = !r->final_answer || crashed ? NULL : decide(r, entries, &open);
+    struct error why = {""};
+    json_t *decision = !r->final_answer || crashed ? NULL : decide(r, entries, &why);
     if (decision)
         run_final_put(r, "final", decision, entries);
-    else if (*open.message)
-        outcome = without_decision(r, entries, &open);
+    else if (*why.message)
+        outcome = without_decision(r, entries, &why);
     else
-        outcome = without_winner(r, condemned + r->final_condemned);
+        outcome = without_winner(r, condemned + r->final_condemned, &why);
+    run_event_final(r, outcome, why.message);
     json_decref(decision);
     if (outcome == FINAL_DECIDED) run_final_keep_binaries(r, entries);
     run_final_drop(r);

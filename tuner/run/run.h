@@ -71,7 +71,7 @@ struct told_trials {
 
 struct run_display {
     FILE *log;
-    double next_progress;
+    double next_progress, next_event;
     bool terminal;
     size_t progress_width;
 };
@@ -171,6 +171,7 @@ bool run_under_way(const struct run *, const uint16_t *config);      // whether 
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason,
                 const json_t *answer); // commits, tells, frees or queues for counting
 void run_tell_known(struct run *, struct task *);
+bool run_knows_all(struct run *);  // whether the store has a result of every configuration of the space
 int run_tell_stored(struct run *); // the store's trials that were not told: at the start of a live run, and where
                                    // lockstep ran out of time
 // run_priors.c: from --prior, the store's other environments and the stores beside it. Before there is a strategy.
@@ -226,5 +227,16 @@ void run_log(struct run *, const char *format, ...) __attribute__((format(printf
 void run_message(struct run *, const char *format, ...) __attribute__((format(printf, 2, 3))); // stderr and log
 void run_progress(struct run *, bool now);
 void run_progress_clear(struct run *);
+
+// run_events.c: for `events` of the options; nothing without. docs/events.md has them.
+void run_event(const struct run *, const char *kind, json_t *members); // takes the reference
+void run_event_begin(const struct run *);
+void run_event_baseline(const struct run *, const json_t *baseline, double objective);
+void run_event_ceilings(const struct run *);
+void run_event_best(const struct run *, bool first, bool stored, size_t problem); // of the incumbent
+void run_event_progress(struct run *);                                            // every few seconds
+void run_event_searched(const struct run *);
+void run_event_final(const struct run *, enum final_outcome, const char *reason);
+void run_event_end(const struct run *, int exit_status);
 
 #endif

@@ -8,6 +8,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/run/recording_check.h"
 #include "tuner/run/run.h"
 #include "tuner/run/run_environment.h"
 
@@ -30,6 +31,17 @@ static bool counts(const struct run *r)
     return r->options->counters && r->job->measure.counters;
 }
 
+// The document of kind "device": what the workers say of it, and the options that other commands' advice repeats.
+static char *describe_device(const struct run *r)
+{
+    json_t *document = json_copy(r->pool.hello), *given = json_pack("{s:s}", "device", r->options->device);
+    if (r->options->cache_given) json_object_set_new(given, "cache", json_string(r->options->cache));
+    json_object_set_new(document, "given", given);
+    char *text = json_dumps(document, JSON_COMPACT);
+    json_decref(document);
+    return text;
+}
+
 static int open_store(struct run *r, struct error *err)
 {
     char key[HASH_TEXT_SIZE];
@@ -41,7 +53,7 @@ static int open_store(struct run *r, struct error *err)
                             .arch = r->pool.arch,
                             .driver = r->pool.driver};
     json_t *facts = run_environment_facts(r->job, r->setup.request, &e, r->pool.replay);
-    char *settings = environment_text(facts, true, err), *hello = json_dumps(r->pool.hello, JSON_COMPACT);
+    char *settings = environment_text(facts, true, err), *hello = describe_device(r);
     int status = EXIT_ENVIRONMENT;
     json_decref(facts);
     if (!settings) goto out;
@@ -118,6 +130,7 @@ static void read_baselines(struct run *r)
             times[p] = json_get_number(json_array_get(problems, p), "time", NAN);
         double objective = job_objective(r->job, times);
         char shown[32];
+        run_event_baseline(r, value, objective);
         if (!isfinite(objective)) {
             run_message(r, "baseline %s: not available%s%s", json_get_string(value, "name", "?"),
                         json_object_get(value, "reason") ? ": " : "", json_get_string(value, "reason", ""));
@@ -224,6 +237,10 @@ static int meet(struct run *r, struct error *err)
     r->seed = o->seed >= 0 ? (uint64_t)o->seed : r->job->seed;
     int status = pool_open(&r->pool, &settings, err);
     if (!status) status = job_setup_space(&r->setup, &r->pool, r->job, o->cache, r->seed, err);
+    if (!status && r->pool.replay && recording_check(r->job, json_object_get(r->pool.hello, "recorded"), err)) {
+        error_prefix(err, "%s", o->device + strlen("replay:"));
+        status = EXIT_USAGE;
+    }
     if (status) return status;
     policy_init(&r->policy, &(struct policy_settings){.lockstep = r->pool.replay,
                                                       .compilers = r->pool.compiler_count,
@@ -247,6 +264,7 @@ int run_setup(struct run *r)
     run_log(r, "tuning '%s' on %s (driver %s, %s), %zu compilers, strategy %s, seed %llu, store %s", job->name,
             r->pool.device_name, r->pool.driver, r->pool.compiler, r->pool.compiler_count, r->strategy_class->name,
             (unsigned long long)r->seed, r->options->store_path);
+    run_event_begin(r);
     status = pool_set_up(&r->pool, describe_job(r), &r->job_answer, err);
     if (status) {
         if (r->job_answer) error_prefix(err, "%s", job->path);
@@ -259,6 +277,7 @@ int run_setup(struct run *r)
     read_least(r);
     read_baselines(r);
     measure_ceilings(r);
+    run_event_ceilings(r);
     run_collect_starts(r);
     if (resume_counts(r)) return EXIT_ENVIRONMENT;
     return r->fatal ? r->fatal_status : 0;

@@ -112,4 +112,7 @@ int store_get_blob(struct store *, const char *hash, const void **bytes, size_t 
 int store_set_trial_blob(struct store *, int64_t trial, const char *kind, const char *hash, struct error *);
 int store_trial_blob(struct store *, int64_t trial, const char *kind, char hash[HASH_TEXT_SIZE], struct error *);
 
+// SQLite's version.
+const char *store_library_version(void);
+
 #endif
