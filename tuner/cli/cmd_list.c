@@ -17,6 +17,7 @@ static const struct {
     {"operations", list_operations},
     {"metrics", list_metrics},
     {"fields", list_fields},
+    {"pipes", list_pipes},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -38,8 +39,8 @@ int cmd_list(int argc, char **argv)
     };
     int status = options_parse(specs,
                                "Lists what can be chosen: search strategies with their options, operations with their "
-                               "roles, error bounds and baselines, metric sets with their hardware counters, and the "
-                               "fields of a trial.",
+                               "roles, error bounds and baselines, metric sets with their hardware counters, the "
+                               "fields of a trial, and the pipes that work is measured against.",
                                argc, argv);
     free(all);
     free(help);
