@@ -163,9 +163,9 @@ struct operation {
     bool deterministic;
     // The least work of a problem that check() has accepted; *least is zeroed before.
     void (*least)(const struct operation_problem *, struct operation_least *least);
-    // The pipe that its arithmetic can count on, by the type of its first buffer and the compute class, where a job does
-    // not say; NULL, also as a result: none is known. *times is 1 before: how often the pipe works for one operation of
-    // the problem.
+    // The pipe that its arithmetic can count on, by the type of its first buffer and the compute class, where a job
+    // does not say; NULL, also as a result: none is known. *times is 1 before: how often the pipe works for one
+    // operation of the problem.
     const struct pipe *(*pipe)(enum element type, int compute_class, double *times);
     // Fills expected[role] of every output role; its `expected` and `scale` arrays are allocated by the caller, on the
     // device (reference) or the host (cpu). `reference` may be NULL: then cpu(), on all cores, is the only reference.

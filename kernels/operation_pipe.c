@@ -4,15 +4,20 @@
 const struct pipe *operation_pipe_of_products(enum element type, int compute_class, double *times)
 {
     switch (type) {
-    case ELEMENT_F64: return &pipes[PIPE_FP64];
-    case ELEMENT_F16: return &pipes[PIPE_TENSOR_F16];
-    case ELEMENT_BF16: return &pipes[PIPE_TENSOR_BF16];
-    case ELEMENT_I8: return &pipes[PIPE_TENSOR_S8];
+    case ELEMENT_F64:
+        return &pipes[PIPE_FP64];
+    case ELEMENT_F16:
+        return &pipes[PIPE_TENSOR_F16];
+    case ELEMENT_BF16:
+        return &pipes[PIPE_TENSOR_BF16];
+    case ELEMENT_I8:
+        return &pipes[PIPE_TENSOR_S8];
     case ELEMENT_F32:
         if (!compute_class) return &pipes[PIPE_FP32];
         *times = compute_class == 2 ? 3 : 1; // of FP32 from three products of TF32
         return &pipes[PIPE_TENSOR_TF32];
-    default: return NULL;
+    default:
+        return NULL;
     }
 }
 

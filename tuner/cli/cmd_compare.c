@@ -107,8 +107,9 @@ static void print_ceilings(const struct comparison *c)
     if (!known) return;
     char *memory = work_ceiling_words(c->ceilings, &pipes[PIPE_READ]),
          *arithmetic = w->pipe ? work_ceiling_words(c->ceilings, w->pipe) : text_copy("");
-    printf("Of ceiling: the least time of the work at what the device was measured to do, over the tuned one: %s%s%s.\n",
-           arithmetic, *arithmetic && *memory ? "; " : "", memory);
+    printf(
+        "Of ceiling: the least time of the work at what the device was measured to do, over the tuned one: %s%s%s.\n",
+        arithmetic, *arithmetic && *memory ? "; " : "", memory);
     free(memory);
     free(arithmetic);
 }

@@ -13,11 +13,8 @@ static const struct {
     const char *name;
     int (*list)(const char *name, int format);
 } kinds[] = {
-    {"strategies", list_strategies},
-    {"operations", list_operations},
-    {"metrics", list_metrics},
-    {"fields", list_fields},
-    {"pipes", list_pipes},
+    {"strategies", list_strategies}, {"operations", list_operations}, {"metrics", list_metrics},
+    {"fields", list_fields},         {"pipes", list_pipes},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

@@ -47,6 +47,7 @@ static bool bank_conflicts(const struct finding_context *c, struct finding *f)
     double cycles = extra / (double)c->limits->sm_count / (isnan(active) ? elapsed : active);
     if (!(cycles > 0.02)) return false;
     bool named = profile_blame(c->stage, EXCESS_SHARED, &blame, 1) > 0;
+    f->line = named ? blame.line : NULL;
     char *text = named && c->job ? profile_source(c->job->source, blame.line) : NULL;
     if (named)
         SAY(f->seen,
@@ -75,6 +76,7 @@ static bool uncoalesced(const struct finding_context *c, struct finding *f)
     double ratio = finding_context_number(c, "global_sectors") / finding_context_number(c, "global_ideal");
     if (!(ratio > 1.1)) return false;
     bool named = profile_blame(c->stage, EXCESS_GLOBAL, &blame, 1) > 0;
+    f->line = named ? blame.line : NULL;
     double busy =
         fmax(finding_context_number(c, "memory_throughput"), finding_context_number(c, "dram_throughput")) / 100;
     if (named)
@@ -220,6 +222,7 @@ static bool divergence(const struct finding_context *c, struct finding *f)
         threads = json_get_number(totals, "threads", NAN) / json_get_number(totals, "instructions", NAN);
     if (!(threads < 29)) return false;
     bool named = profile_blame(c->stage, EXCESS_DIVERGENCE, &blame, 1) > 0;
+    f->line = named ? blame.line : NULL;
     char *text = named && c->job ? profile_source(c->job->source, blame.line) : NULL;
     SAY(f->seen, "an instruction is executed for %.1f of a warp's 32 threads", threads);
     if (named)

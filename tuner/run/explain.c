@@ -53,9 +53,9 @@ static json_t *new_document(struct single_run *single, const struct job *job, si
     json_object_set_new(device, "compute", json_integer((json_int_t)single_run_limits(single)->compute));
     return json_pack("{s:s, s:s, s:s?, s:o, s:f, s:f, s:o, s:n, s:[], s:[], s:{}}", "name", name, "problem",
                      job->problems[problem].name, "pipe", work.pipe ? work.pipe->name : NULL, "operations",
-                     json_real_or_null(work.pipe ? work.operations : NAN), "flops", (double)json_get_integer(asked, "flops", 0), "bytes",
-                     (double)json_get_integer(asked, "bytes", 0), "device", device, "ceilings", "stages", "notes",
-                     "seconds");
+                     json_real_or_null(work.pipe ? work.operations : NAN), "flops",
+                     (double)json_get_integer(asked, "flops", 0), "bytes", (double)json_get_integer(asked, "bytes", 0),
+                     "device", device, "ceilings", "stages", "notes", "seconds");
 }
 
 static void note(json_t *document, const char *text)

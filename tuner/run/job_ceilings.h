@@ -7,8 +7,9 @@
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
 
-// The request for what is missing in a document (NULL: there is none); NULL when nothing is. A job whose pipe is unknown
-// needs all that any job has, for some milliseconds each; others their own pipe, at the clock that lasts, and memory.
+// The request for what is missing in a document (NULL: there is none); NULL when nothing is. A job whose pipe is
+// unknown needs all that any job has, for some milliseconds each; others their own pipe, at the clock that lasts, and
+// memory.
 json_t *job_ceilings_request(const struct job *, const json_t *known);
 // The document after an answer to the request. New reference; `known` may be NULL.
 json_t *job_ceilings_merge(const json_t *known, const json_t *request, const json_t *answer);

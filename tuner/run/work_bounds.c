@@ -37,10 +37,10 @@ char *work_ceiling_words(const json_t *ceilings, const struct pipe *pipe)
     const struct pipe *own = measured(ceilings, pipe);
     const json_t *lasting = json_object_get(json_object_get(ceilings, "lasting"), own->key);
     double clock = json_get_number(lasting, "clock_mhz", NAN);
-    char *at = !own->lasts      ? text_copy("")
-               : !lasting       ? text_copy(", for some milliseconds only")
-               : clock > 0      ? text_format(", at %.0f MHz, the clock that lasts", clock)
-                                : text_copy(", at the clock that lasts");
+    char *at = !own->lasts ? text_copy("")
+               : !lasting  ? text_copy(", for some milliseconds only")
+               : clock > 0 ? text_format(", at %.0f MHz, the clock that lasts", clock)
+                           : text_copy(", at the clock that lasts");
     char *words = text_format("%s %.4g T%s/s%s", own->name, value / 1e12, own->unit, at);
     free(at);
     return words;

@@ -7,10 +7,10 @@
 #include "tuner/job/job.h"
 
 struct work_bounds {
-    double flops, bytes;     // of the problem; NaN unknown
-    const struct pipe *pipe; // of the arithmetic; NULL unknown
-    double operations;       // of that pipe
-    double ceiling;          // of the pipe, a second; NaN unknown
+    double flops, bytes;       // of the problem; NaN unknown
+    const struct pipe *pipe;   // of the arithmetic; NULL unknown
+    double operations;         // of that pipe
+    double ceiling;            // of the pipe, a second; NaN unknown
     double arithmetic, memory; // s at the ceilings; NaN unknown
     double floor; // s: no right kernel is faster; NaN where a ceiling that may count is unknown, never a wrong figure
 };
@@ -19,7 +19,7 @@ struct work_bounds {
 // ten years does more FP32 operations than this for each byte that it reads.
 extern const double work_balance;
 
-// Of one tuned problem. `ceilings` (protocol.h) may be NULL. -1 with a message if an expression cannot be worked out.
+// Of one tuned problem; the job's space must have been built. `ceilings` (protocol.h) may be NULL. -1 with a message if an expression cannot be worked out.
 int work_bounds(const struct job *, size_t problem, const json_t *ceilings, struct work_bounds *, struct error *);
 
 // A pipe's ceiling among those measured, of "tensor bf16" the higher of its two; NaN unknown.

@@ -33,8 +33,8 @@ static double at_most(const json_t *ceilings, const struct work_bounds *w)
                           w->pipe->key ? w->pipe->key : pipes[w->pipe->either[1]].key};
     double most = w->ceiling;
     for (int i = 0; i < 2; i++)
-        most = fmax(most,
-                    json_get_number(json_object_get(json_object_get(ceilings, "lasting"), keys[i]), "first", NAN));
+        most =
+            fmax(most, json_get_number(json_object_get(json_object_get(ceilings, "lasting"), keys[i]), "first", NAN));
     return most;
 }
 
