@@ -474,9 +474,9 @@ static void print_json(const struct comparison *c)
                              "when", c->final.when, "rounds", (json_int_t)c->final.rounds, "replayed",
                              c->final.replayed, "winner", (json_int_t)c->final.winner, "configuration", c->config,
                              "ties", ties, "problems", problems, "geometric_mean_ratio", overall);
+    json_object_set_new(root, "pipe", json_pipe(c));
     json_object_set_new(root, "by_process", by_process);
     json_object_set_new(root, "compute", job_compute_class(job) ? json_string(job_compute_class(job)) : json_null());
-    json_object_set_new(root, "pipe", json_pipe(c));
     json_object_set_new(root, "trials", json_trials(c));
     json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     putchar('\n');

@@ -16,11 +16,12 @@
 static const double graph_time = 300e-6;
 // Of a trial's timed launches, those that are judged: what a wrong one in two or four needs to be seen.
 static const double judged_share = 0.2;
+// Launches whose time does not count, which a kernel cannot tell from the others either.
+static const double unjudged = 0;
+
 // Asking for the power takes time too, and the sensor has nothing new to say sooner. Over a measurement that is shorter
 // than its window, energies would be those of what ran before.
 static const double power_interval = 0.02, power_window = 0.1;
-// Launches whose time does not count, which a kernel cannot tell from the others either.
-static const double unjudged = 0;
 
 struct measure {
     struct cuda *cuda;

@@ -37,14 +37,16 @@ json_t *job_ceilings_request(const struct job *job, const json_t *known)
     return NULL;
 }
 
-static void add_names(json_t *document, const char *member, const json_t *names)
+// `lasting`: only of pipes for which it makes a difference.
+static void add_names(json_t *document, const char *member, const json_t *names, bool lasting)
 {
     size_t i;
     json_t *each;
     if (!json_object_get(document, member)) json_object_set_new(document, member, json_array());
     json_array_foreach((json_t *)(uintptr_t)names, i, each)
     {
-        if (!lists(document, member, json_string_value(each)))
+        const char *name = json_string_value(each);
+        if (!lists(document, member, name) && (!lasting || pipe_find(name, NULL)->lasts))
             json_array_append(json_object_get(document, member), each);
     }
 }
@@ -62,9 +64,9 @@ json_t *job_ceilings_merge(const json_t *known, const json_t *request, const jso
         else
             json_object_set(document, key, value);
     }
-    add_names(document, "pipes", json_object_get(request, "pipes"));
+    add_names(document, "pipes", json_object_get(request, "pipes"), false);
     if (json_get_bool(request, "lasting", false))
-        add_names(document, "lasting_pipes", json_object_get(request, "pipes"));
+        add_names(document, "lasting_pipes", json_object_get(request, "pipes"), true);
     return document;
 }
 
