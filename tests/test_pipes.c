@@ -10,6 +10,7 @@
 #include "tuner/run/job_ceilings.h"
 #include "tuner/run/work_bounds.h"
 #include "tuner/run/work_check.h"
+#include "tuner/store/store.h"
 
 static struct job *load(const char *path)
 {
@@ -270,6 +271,40 @@ static void kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them(void **st
     e2e_remove(folder);
 }
 
+// A recording has ceilings; so has what is exported of a run that replayed it.
+static void recorded_ceilings_come_through_replay_and_export(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("pipes_replayed");
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "f=%s; run() { $BIN/sweetspot tune configs/branch.cfg --device \"replay:$1\" --store $2 --evaluations 4 -q "
+        "--no-final; }; run tests/spaces/branch_h200.json.gz $f/a.db && "
+        "$BIN/sweetspot export configs/branch.cfg --store $f/a.db -o $f/a.json && run $f/a.json $f/b.db",
+        folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_done(&r);
+    for (const char *name = "ab"; *name; name++) {
+        struct store *store;
+        struct environment environment;
+        struct error err;
+        const char *text;
+        char *path = text_format("%s/%c.db", folder, *name);
+        assert_int_equal(store_open(&store, path, false, &err), 0);
+        assert_int_equal(store_last_environment(store, &environment, &err), 0);
+        if (store_get_document(store, "ceilings", &text, NULL, &err)) fail_msg("%s has no ceilings", path);
+        json_t *document = json_parse(text, &err);
+        assert_true(work_ceiling(document, &pipes[PIPE_FP32]) > 6e13);
+        struct job *job = load("configs/branch.cfg");
+        assert_null(job_ceilings_request(job, document));
+        job_free(job);
+        json_decref(document);
+        store_close(store);
+        free(path);
+    }
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +314,7 @@ int main(void)
         cmocka_unit_test(the_floor_is_unknown_rather_than_wrong),
         cmocka_unit_test(work_is_doubted_by_the_pipe_that_it_names),
         cmocka_unit_test(a_job_needs_its_own_pipe_and_memory_and_asks_once),
+        cmocka_unit_test(recorded_ceilings_come_through_replay_and_export),
         cmocka_unit_test(kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

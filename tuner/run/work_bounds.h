@@ -12,14 +12,16 @@ struct work_bounds {
     double operations;         // of that pipe
     double ceiling;            // of the pipe, a second; NaN unknown
     double arithmetic, memory; // s at the ceilings; NaN unknown
-    double floor; // s: no right kernel is faster; NaN where a ceiling that may count is unknown, never a wrong figure
+    // s, the greater of the two: no right kernel is faster. NaN where one that may count is unknown.
+    double floor;
 };
 
 // From this many operations a byte on, a problem's arithmetic may count more than its bytes. Every device of the last
 // ten years does more FP32 operations than this for each byte that it reads.
 extern const double work_balance;
 
-// Of one tuned problem; the job's space must have been built. `ceilings` (protocol.h) may be NULL. -1 with a message if an expression cannot be worked out.
+// Of one tuned problem; the job's space must have been built. `ceilings` (protocol.h) may be NULL. -1 with a message if
+// an expression cannot be worked out.
 int work_bounds(const struct job *, size_t problem, const json_t *ceilings, struct work_bounds *, struct error *);
 
 // A pipe's ceiling among those measured, of "tensor bf16" the higher of its two; NaN unknown.
