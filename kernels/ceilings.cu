@@ -455,6 +455,7 @@ template <typename M> static __device__ void wgmma_ceiling(int loops, float *sin
     __shared__ __align__(128) u32 rows[WGMMA_SLICES * (A_WORDS + B_WORDS)];
     typename M::out c[128] = {};
     u32 seed = threadIdx.x * 2654435761u + blockIdx.x;
+#pragma unroll 1 // so that it compiles faster
     for (int i = threadIdx.x; i < WGMMA_SLICES * (A_WORDS + B_WORDS); i += blockDim.x) {
         seed = seed * 1664525u + 1013904223u;
         rows[i] = M::random((seed ^ seed >> 16) * 2246822519u); // the low bits of `seed` alone are far from random
