@@ -152,15 +152,12 @@
 //     "stalls" are the total's samples by reason; "selected" is a warp that issued. The line 0 of no file: unknown to
 //     the line table.
 //
-//   {"id":8,"op":"ceilings"}
-//   <- {"id":8,"status":"ok","flops_per_second":6.6e13,"bytes_per_second":4.5e12,"fp64_flops_per_second":..,
-//       "copy_bytes_per_second":..,"l2_bytes_per_second":..,"shared_bytes_per_second":..,
-//       "tensor_bf16_flops_per_second":..,"tensor_tf32_flops_per_second":..,"tensor_fp64_flops_per_second":..,
-//       "tensor_int8_flops_per_second":..,"tensor_fp8_flops_per_second":..,"wgmma_bf16_flops_per_second":..,
-//       "wgmma_tf32_flops_per_second":..,"wgmma_int8_flops_per_second":..,"wgmma_fp8_flops_per_second":..}
-//     Measured: FP32 multiply-adds, reading memory, FP64 multiply-adds, copying (bytes read and written), reading the
-//     L2, reading shared memory, and the tensor pipe by mma.sync, from sm_80 on (FP8: sm_89), and by wgmma on sm_90a.
-//     What the device does not have is left out.
+//   {"id":8,"op":"ceilings","pipes":["wgmma bf16","memory", ..],"lasting":true}
+//   <- {"id":8,"status":"ok","wgmma_bf16_flops_per_second":6.9e14,"bytes_per_second":4.5e12,
+//       "lasting":{"wgmma_bf16_flops_per_second":{"clock_mhz":1395,"first":8.1e14,"seconds":0.3}}}
+//     Measured: the pipes of that name (pipe.h); without "pipes" all that have no macro there. The members are the keys
+//     of that table; what the device does not have is left out. "lasting": of pipes whose power lowers the clock, the
+//     rate of the last third of so many seconds, instead of the fastest launch's, which is "first" then.
 //
 //   {"id":9,"op":"sanitize","config":"..","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}]}
 //     One problem, in buffers of exactly its sizes, launched twice: for compute-sanitizer, under which this worker then

@@ -2,8 +2,8 @@
 // times.
 //
 // Nothing here is measured: what the store holds is read and put side by side. The "ceilings" document, where there is
-// one, gives what the device can do at most: {"flops_per_second":..,"bytes_per_second":..}; the percentage is the time
-// that the problem's work needs at the slower of the two over the time taken.
+// one, gives what the device can do at most; the percentage is the time that the problem's work needs at the ceilings
+// (tuner/run/work_bounds.h) over the time taken.
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,58 +23,32 @@
 #include "tuner/output/sanitized.h"
 #include "tuner/output/table.h"
 #include "tuner/run/sanitize.h"
+#include "tuner/run/work_bounds.h"
 #include "tuner/run/work_check.h"
 #include "tuner/store/builds.h"
 #include "tuner/trial/trial_field.h"
 
-// From this many operations a byte on, a problem's rate is shown in operations, below it in bytes (both in csv and
-// json). Every device of the last ten years does more than this many a byte that it reads.
-static const double balance = 8;
-
 struct comparison {
     struct session session;
     struct final final;
-    struct {
-        double flops, bytes, floor;
-    } * work;       // a tuned problem; floor: s at the ceilings; NaN unknown
-    char *config;   // of the winner
-    json_t *builds; // of the race of its builds (builds_summary.h); NULL: there was none
+    struct work_bounds *work; // a tuned problem
+    json_t *ceilings;         // the store's, or NULL
+    char *config;             // of the winner
+    json_t *builds;           // of the race of its builds (builds_summary.h); NULL: there was none
 };
-
-static double evaluate(const struct expr *expression, const int64_t *values)
-{
-    int64_t result;
-    return expression && !expr_eval(expression, values, &result, NULL) && result > 0 ? (double)result : (double)NAN;
-}
 
 static int read_work(struct comparison *c)
 {
     const struct job *job = c->session.job;
     struct error err = {""};
-    json_t *ceilings = session_document(&c->session, "ceilings", NULL);
-    double flops_per_second = json_get_number(ceilings, "flops_per_second", NAN);
-    double bytes_per_second = json_get_number(ceilings, "bytes_per_second", NAN);
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
-    int result = 0;
-    // The measured ceiling is that of FP32; half precision goes through the tensor pipe, whose ceiling by mma.sync is
-    // below what wgmma reaches.
-    for (size_t i = 0; i < job->buffer_count; i++)
-        if (job->buffers[i].type == ELEMENT_F16 || job->buffers[i].type == ELEMENT_BF16) flops_per_second = NAN;
-    if (job_compute_class(job) && strcmp(job_compute_class(job), "full") != 0) flops_per_second = NAN;
-    json_decref(ceilings);
+    c->ceilings = session_document(&c->session, "ceilings", NULL);
     c->work = memory_new(job->tuned_count, sizeof *c->work);
-    for (size_t p = 0; p < job->tuned_count && !result; p++) {
-        if (job_problem_values(job, NULL, p, values, &err)) {
-            fprintf(stderr, "%s: %s\n", job->path, err.message);
-            result = EXIT_USAGE;
-        }
-        c->work[p].flops = evaluate(job->flops, values);
-        c->work[p].bytes = evaluate(job->bytes, values);
-        c->work[p].floor =
-            fmax(c->work[p].flops / flops_per_second, c->work[p].bytes / bytes_per_second); // fmax skips a NaN
+    for (size_t p = 0; p < job->tuned_count; p++) {
+        if (!work_bounds(job, p, c->ceilings, &c->work[p], &err)) continue;
+        fprintf(stderr, "%s: %s\n", job->path, err.message);
+        return EXIT_USAGE;
     }
-    free(values);
-    return result;
+    return 0;
 }
 
 // A final that came after what is shown and did not say who wins.
@@ -130,6 +104,33 @@ static int read_final(struct comparison *c)
 static bool is_baseline(const struct final_entry *entry)
 {
     return !entry->trial;
+}
+
+// What the percentages are of.
+static void print_ceilings(const struct comparison *c)
+{
+    const struct work_bounds *w = c->work;
+    bool known = false;
+    for (size_t p = 0; p < c->session.job->tuned_count; p++) known |= isfinite(w[p].floor);
+    if (!known) return;
+    char *memory = work_ceiling_words(c->ceilings, &pipes[PIPE_READ]),
+         *arithmetic = w->pipe ? work_ceiling_words(c->ceilings, w->pipe) : text_copy("");
+    printf(
+        "Of ceiling: the least time of the work at what the device was measured to do, over the tuned one: %s%s%s.\n",
+        arithmetic, *arithmetic && *memory ? "; " : "", memory);
+    free(memory);
+    free(arithmetic);
+}
+
+static json_t *json_pipe(const struct comparison *c)
+{
+    const struct work_bounds *w = c->work;
+    if (!w->pipe) return json_null();
+    char *words = work_ceiling_words(c->ceilings, w->pipe);
+    json_t *pipe = json_pack("{s:s, s:s, s:o, s:s}", "name", w->pipe->name, "unit", w->pipe->unit, "ceiling",
+                             json_real_or_null(w->ceiling), "measured", words);
+    free(words);
+    return pipe;
 }
 
 static void print_processes(const struct comparison *c)
@@ -209,7 +210,7 @@ static void print_table(const struct comparison *c)
                            : "");
             table_cell(table, "%s", show_ratio(&entry->problems[p].ratio, text, sizeof text));
         }
-        if (isfinite(flops / time) && !(flops / bytes < balance))
+        if (isfinite(flops / time) && !(flops / bytes < work_balance))
             table_cell(table, "%.2f TFLOP/s", flops / time / 1e12);
         else if (isfinite(bytes / time))
             table_cell(table, "%.0f GB/s", bytes / time / 1e9);
@@ -240,6 +241,7 @@ static void print_table(const struct comparison *c)
     free(titles);
     printf("\nRatio: the baseline's time over the tuned one's, above 1 the tuned kernel is faster; median of paired "
            "rounds with its 95%% interval.\n");
+    print_ceilings(c);
     print_processes(c);
 }
 
@@ -510,6 +512,7 @@ static void print_json(const struct comparison *c)
                              "when", c->final.when, "rounds", (json_int_t)c->final.rounds, "replayed",
                              c->final.replayed, "winner", (json_int_t)c->final.winner, "configuration", c->config,
                              "ties", ties, "problems", problems, "geometric_mean_ratio", overall);
+    json_object_set_new(root, "pipe", json_pipe(c));
     json_object_set_new(root, "by_process", by_process);
     json_object_set(root, "nvcc", c->builds ? c->builds : json_null());
     json_object_set_new(root, "compute", job_compute_class(job) ? json_string(job_compute_class(job)) : json_null());
@@ -521,15 +524,13 @@ static void print_json(const struct comparison *c)
 
 static void warn_work(struct comparison *c)
 {
-    json_t *ceilings = session_document(&c->session, "ceilings", NULL);
     struct error warning;
     for (size_t p = 0; p < c->session.job->tuned_count; p++) {
         const struct final_entry *entry = final_choice(&c->final, p);
-        if (!work_is_doubtful(c->session.job, p, entry->problems[p].time.value, ceilings, &warning)) continue;
+        if (!work_is_doubtful(c->session.job, p, entry->problems[p].time.value, c->ceilings, &warning)) continue;
         fprintf(stderr, "sweetspot: warning: %s\n", warning.message);
         break;
     }
-    json_decref(ceilings);
 }
 
 static void warn_failed(const struct comparison *c)
@@ -575,6 +576,7 @@ int cmd_compare(int argc, char **argv)
     }
 out:
     free(c.work);
+    json_decref(c.ceilings);
     free(c.config);
     json_decref(c.builds);
     final_release(&c.final);

@@ -10,6 +10,7 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/results.h"
+#include "tuner/cli/trial_documents.h"
 #include "tuner/output/limiter.h"
 #include "tuner/output/profile.h"
 #include "tuner/run/explain.h"
@@ -92,11 +93,14 @@ static int limiter(struct limiting *l)
     if (status) return session_complain(status, &err);
     status = measure(l);
     if (status) return status;
+    json_t *all = limiter_json(l->profiles[0], l->profiles[1], l->profiles[2]);
+    int64_t trial = trial_documents_owner(&l->source, l->single, l->profiles[0]);
+    trial_documents_put(&l->source, trial, LIMITS_DOCUMENT, json_copy(all));
     if (l->format == 0) {
         limiter_print(stdout, l->profiles[0], l->profiles[1], l->profiles[2]);
+        json_decref(all);
         return 0;
     }
-    json_t *all = limiter_json(l->profiles[0], l->profiles[1], l->profiles[2]);
     static const char *const keys[VARIANTS] = {"kernel", "memory_only", "math_only"};
     for (int v = 0; v < VARIANTS; v++) json_object_set(all, keys[v], l->profiles[v]);
     json_dumpf(all, stdout, JSON_INDENT(1));

@@ -180,7 +180,7 @@ static int serve(struct gpu_worker *w, json_t *request, json_t *answer, struct e
                  !strcmp(op, "profile") || !strcmp(op, "sanitize") || !strcmp(op, "guide");
     if (!known) return error_set(err, "unknown request '%s'", op);
     if (!w->has_job) return error_set(err, "no job yet");
-    if (!strcmp(op, "ceilings")) return ceilings_measure(&w->workload, answer, err);
+    if (!strcmp(op, "ceilings")) return ceilings_measure(&w->workload, request, answer, err);
     if (!strcmp(op, "trial")) return gpu_trial_run(&w->workload, request, answer, err);
     if (!strcmp(op, "guide")) return run_guide(w, request, answer, err);
     if (!strcmp(op, "profile")) return gpu_profile_run(&w->workload, request, answer, err);

@@ -19,6 +19,7 @@
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/error.h"
 #include "tuner/base/limits.h"
+#include "tuner/base/pipe.h"
 #include "tuner/base/settings.h"
 #include "tuner/trial/objective.h"
 
@@ -169,6 +170,8 @@ struct job {
     struct stage *stages;
     struct reference reference;
     struct expr *flops, *bytes; // work of a problem; NULL: unknown
+    struct expr *operations;    // what the pipe does for it; NULL: as many as flops
+    const struct pipe *pipe;    // of its arithmetic; NULL: the operation's (job_pipe)
     int work_line;
     double budget_time;         // s; 0: none
     int64_t budget_evaluations; // 0: none
@@ -252,6 +255,10 @@ double job_objective(const struct job *, const double *times);
 // The compute class that a job's operation is held to ("tf32"), or NULL where the operation has no classes. Static
 // text.
 const char *job_compute_class(const struct job *);
+
+// The pipe of tuner/base/pipe.h that the job's arithmetic is measured against: the one that `work` names, else what the
+// reference's operation can count on; NULL: unknown. *times: how often the pipe works for one of `flops`.
+const struct pipe *job_pipe(const struct job *, double *times);
 
 // An unroll factor as C: "" for 0, `_Pragma("unroll")` for 1, `_Pragma("unroll n")`. Writes into `out`.
 enum { JOB_UNROLL_PRAGMA_SIZE = 48 };

@@ -182,7 +182,10 @@ static json_t * final(const struct recorded *r, const json_t *request)
 static json_t *ceilings(const struct recorded *r)
 {
     json_t *known = json_object_get(r->device, "ceilings");
-    return known ? json_deep_copy(known) : refuse(PROTOCOL_ERROR, "none were recorded");
+    if (!known) return refuse(PROTOCOL_ERROR, "none were recorded");
+    json_t *answer = json_deep_copy(known);
+    json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
+    return answer;
 }
 
 int main(int argc, char **argv)

@@ -8,9 +8,11 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/run/job_ceilings.h"
 #include "tuner/run/recording_check.h"
 #include "tuner/run/run.h"
 #include "tuner/run/run_environment.h"
+#include "tuner/run/work_bounds.h"
 
 static void on_worker_text(void *user, const char *text)
 {
@@ -149,27 +151,41 @@ static void read_baselines(struct run *r)
     json_decref(document);
 }
 
-// What the device can do at most: measured once an environment.
+static void log_ceilings(struct run *r)
+{
+    double times;
+    const struct pipe *own = job_pipe(r->job, &times);
+    char *words = own ? work_ceiling_words(r->ceilings, own) : text_copy(""),
+         *memory = work_ceiling_words(r->ceilings, &pipes[PIPE_READ]);
+    run_log(r, "ceilings: %s; %s", *words ? words : "of the job's arithmetic unknown",
+            *memory ? memory : "of memory unknown");
+    free(words);
+    free(memory);
+}
+
+// What the device can do at most, of what the job needs: measured once an environment.
 static void measure_ceilings(struct run *r)
 {
     const char *known;
     struct error err;
     int missing = store_get_document(r->store, "ceilings", &known, NULL, &err);
     if (!missing) r->ceilings = json_parse(known, &err);
-    if (missing != 1) return;
-    json_t *answer = pool_ask_gpu(&r->pool, json_pack("{s:s}", "op", "ceilings"), POOL_SETUP_TIMEOUT, &err);
-    if (answer && json_object_get(answer, "flops_per_second")) {
-        run_log(r, "ceilings: %.3g FP32 operations/s, %.4g bytes/s read",
-                json_get_number(answer, "flops_per_second", NAN), json_get_number(answer, "bytes_per_second", NAN));
-        json_object_del(answer, "id");
-        char *text = json_dumps(answer, JSON_COMPACT);
+    json_t *request = missing < 0 ? NULL : job_ceilings_request(r->job, r->ceilings);
+    if (!request) return;
+    json_t *answer = pool_ask_gpu(&r->pool, json_incref(request), POOL_SETUP_TIMEOUT, &err);
+    if (answer && !strcmp(json_get_string(answer, "status", ""), status_name(STATUS_OK))) {
+        json_t *document = job_ceilings_merge(r->ceilings, request, answer);
+        char *text = json_dumps(document, JSON_COMPACT);
         if (store_put_document(r->store, "ceilings", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
         free(text);
-        r->ceilings = json_incref(answer);
+        json_decref(r->ceilings);
+        r->ceilings = document;
+        log_ceilings(r);
     } else {
         run_log(r, "no ceilings: %s", answer ? json_get_string(answer, "reason", "no reason given") : err.message);
     }
     json_decref(answer);
+    json_decref(request);
 }
 
 static const char *strategy_text(const struct run *r)
