@@ -84,6 +84,12 @@ json_t *json_parse(const char *text, struct error *err)
     return value;
 }
 
+void json_print(const json_t *value, FILE *file)
+{
+    json_dumpf(value, file, JSON_INDENT(2) | JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY);
+    fputc('\n', file);
+}
+
 int json_write_line(int fd, const json_t *value, struct error *err)
 {
     char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(9) | JSON_ENCODE_ANY);

@@ -200,6 +200,7 @@ enum {
     EXIT_NOTHING = 1,     // done, but nothing valid found or a check failed
     EXIT_USAGE = 2,       // command line or job file
     EXIT_ENVIRONMENT = 3, // no GPU, no permission, too old, not writable
+    EXIT_GATE = 4,        // a result is below what was asked for (compare --fail-below)
 };
 
 #endif
