@@ -63,7 +63,7 @@ static void mention_open_final(struct comparison *c, double decided)
     char text[32];
     json_t *document = session_document(c->session, "open_final", &when);
     if (document && when > decided)
-        fprintf(stderr, "sweetspot: the newest final, of %s, is not decided: %s\n",
+        fprintf(stderr, "sweetspot: %s: the newest final, of %s, is not decided: %s\n", c->session->job->name,
                 show_moment(when, text, sizeof text), json_get_string(document, "reason", ""));
     json_decref(document);
 }
@@ -109,7 +109,7 @@ static void warn_work(struct comparison *c)
     for (size_t p = 0; p < c->session->job->tuned_count; p++) {
         const struct final_entry *entry = final_choice(&c->final, p);
         if (!work_is_doubtful(c->session->job, p, entry->problems[p].time.value, ceilings, &warning)) continue;
-        fprintf(stderr, "sweetspot: warning: %s\n", warning.message);
+        fprintf(stderr, "sweetspot: %s: warning: %s\n", c->session->job->name, warning.message);
         break;
     }
     json_decref(ceilings);
@@ -120,7 +120,7 @@ static void warn_failed(const struct comparison *c)
     for (size_t i = 0; i < c->final.entry_count; i++) {
         const struct final_entry *entry = &c->final.entries[i];
         if (is_baseline(entry) && !entry->ok)
-            fprintf(stderr, "sweetspot: no time of %s: %s\n", entry->name,
+            fprintf(stderr, "sweetspot: %s: no time of %s: %s\n", c->session->job->name, entry->name,
                     entry->reason[0] ? entry->reason : "it failed in the final");
     }
 }

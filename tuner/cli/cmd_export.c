@@ -20,7 +20,8 @@ static int write_space(const struct recorded *recorded, const struct session *se
     struct error err = {""};
     if (session->job->objective == OBJECTIVE_MEAN && session->job->tuned_count > 1)
         fprintf(stderr,
-                "sweetspot: a recorded space knows no mean over problems: it is replayed with the geometric mean\n");
+                "sweetspot: %s: a recorded space knows no mean over problems: it is replayed with the geometric mean\n",
+                session->job->name);
     if (recorded_write(recorded, path, &err)) return session_complain(EXIT_ENVIRONMENT, &err);
     if (!output_is_stdout(path)) fprintf(stderr, "sweetspot: %zu configurations in %s\n", recorded->trial_count, path);
     return 0;
@@ -41,11 +42,11 @@ static int export(void *user, const char *job_path, struct session *session)
         return EXIT_NOTHING;
     }
     if (left_out.elsewhere)
-        fprintf(stderr, "sweetspot: %zu trials are not of the job's search space as it is now, and left out\n",
-                left_out.elsewhere);
+        fprintf(stderr, "sweetspot: %s: %zu trials are not of the job's search space as it is now, and left out\n",
+                session->job->name, left_out.elsewhere);
     if (left_out.screened)
-        fprintf(stderr, "sweetspot: %zu trials were screened out by a guide and never measured: left out\n",
-                left_out.screened);
+        fprintf(stderr, "sweetspot: %s: %zu trials were screened out by a guide and never measured: left out\n",
+                session->job->name, left_out.screened);
     char *name = text_format("%s.json.gz", session->job->name), *path = several_file(all->output, name);
     status = write_space(recorded, session, path);
     free(path);

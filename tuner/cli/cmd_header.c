@@ -96,7 +96,8 @@ static int find_winner(struct session *session, struct final *final, bool *decid
     *winner = 0;
     *decided = document && !final_read(final, document, session->job->tuned_count, &err);
     if (document && !*decided) {
-        fprintf(stderr, "sweetspot: %s; the best of the search is taken instead\n", err.message);
+        fprintf(stderr, "sweetspot: %s: %s; the best of the search is taken instead\n", session->job->name,
+                err.message);
         final_release(final);
     }
     json_decref(document);
@@ -175,9 +176,10 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
     *status = find_winner(session, &final, &decided, &winner);
     if (*status) goto out;
     if (!decided && session->job->objective == OBJECTIVE_EACH) {
-        fprintf(
-            stderr,
-            "sweetspot: which kernels are for which problems is decided in a final: sweetspot tune goes on to one\n");
+        fprintf(stderr,
+                "sweetspot: %s: which kernels are for which problems is decided in a final: sweetspot tune goes on to "
+                "one\n",
+                session->job->name);
         *status = EXIT_NOTHING;
         goto out;
     }
@@ -188,7 +190,9 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
         if (section) json_array_append_new(sections, section);
     }
     if (!*status && !decided)
-        fprintf(stderr, "sweetspot: not decided in a final yet: the header says so; sweetspot tune goes on to one\n");
+        fprintf(stderr,
+                "sweetspot: %s: not decided in a final yet: the header says so; sweetspot tune goes on to one\n",
+                session->job->name);
 out:
     for (char **tie = ties; tie && *tie; tie++) free(*tie);
     free(ties);
@@ -247,10 +251,10 @@ static int write_header(const struct header_options *o, struct session *session,
     }
     if (!output_is_stdout(path)) printf("%s\n", path);
     if (!present_hash(session->job, hash) && source_trouble(json_array_get(fresh, 0), hash))
-        fprintf(stderr, "sweetspot: %s; the header is for what was measured\n",
+        fprintf(stderr, "sweetspot: %s: %s; the header is for what was measured\n", session->job->name,
                 source_trouble(json_array_get(fresh, 0), hash));
     size_t devices = header_devices(sections);
-    if (devices > 1) fprintf(stderr, "sweetspot: the header holds %zu devices\n", devices);
+    if (devices > 1) fprintf(stderr, "sweetspot: %s: the header holds %zu devices\n", session->job->name, devices);
 out:
     binary_list_free(binaries);
     json_decref(fresh);

@@ -12,6 +12,7 @@
 #include "tuner/cli/options.h"
 #include "tuner/cli/results.h"
 #include "tuner/output/findings.h"
+#include "tuner/output/flat_csv.h"
 #include "tuner/output/profile.h"
 #include "tuner/run/explain.h"
 
@@ -65,7 +66,7 @@ static int show(const struct profiling *p, json_t *profile, json_t *against)
     struct finding findings[FINDINGS_MAX];
     const struct job *job = p->source.session.job;
     size_t count = findings_make(profile, job, single_run_limits(p->single), findings);
-    if (p->o.format == 0) {
+    if (p->o.format == FORMAT_TABLE) {
         profile_print(stdout, profile, against, job->source);
         findings_print(stdout, findings, count);
     } else {
@@ -75,8 +76,7 @@ static int show(const struct profiling *p, json_t *profile, json_t *against)
         if (against) json_object_set_new(against, "roofline", profile_roofline(against));
         json_t *all = json_pack("{s:O, s:O?, s:o}", "profile", profile, "against", against, "findings",
                                 findings_json(findings, count, job));
-        json_dumpf(all, stdout, JSON_INDENT(1));
-        putchar('\n');
+        flat_csv_or_json(all, p->o.format == FORMAT_CSV, stdout);
         json_decref(all);
     }
     if (p->o.no_counters || json_object_get(profile_main_stage(profile), "counters")) return EXIT_DONE;
@@ -120,7 +120,6 @@ static int profile(struct profiling *p)
 
 int cmd_profile(int argc, char **argv)
 {
-    static const char *const formats[] = {"table", "json", NULL};
     struct profiling p = {.o = {.device = "0", .problem = 1}};
     const struct option_spec specs[] = {
         OPTION_JOB(&p.o.job),
@@ -148,11 +147,7 @@ int cmd_profile(int argc, char **argv)
          .help = "take no hardware counters: times, launch and occupancy alone"},
         OPTION_STORE(&p.o.store),
         {.name = "cache", .string = &p.o.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
-        {.name = "format",
-         .letter = 'f',
-         .choice = &p.o.format,
-         .choices = formats,
-         .help = "how results are printed (table)"},
+        OPTION_FORMAT(&p.o.format),
         OPTION_END,
     };
     int status = options_parse(specs,

@@ -14,10 +14,8 @@
 
 static void csv_number(struct table *table, double value)
 {
-    if (isfinite(value))
-        table_cell(table, "%.17g", value);
-    else
-        table_cell(table, "%s", "");
+    char text[32];
+    table_cell(table, "%s", isfinite(value) ? text_show_number(value, text, sizeof text) : "");
 }
 
 // A trial's figures that a line of csv has room for: what is recorded and is one number.

@@ -253,6 +253,30 @@ static const json_t *find_entry(const json_t *problem, const char *baseline)
     return NULL;
 }
 
+static void job_cells(struct table *table, const json_t *document)
+{
+    table_cell(table, "%s", json_get_string(document, "job", ""));
+    table_cell(table, "%s", json_get_string(document, "device", ""));
+}
+
+static void add_mean(struct table *table, const json_t *document, json_t *baselines)
+{
+    const json_t *means = json_object_get(document, "geometric_mean_ratio");
+    const char *name;
+    json_t *unused;
+    char text[96];
+    job_cells(table, document);
+    table_cell(table, "geometric mean");
+    table_cell(table, "%s", "");
+    json_object_foreach(baselines, name, unused)
+    {
+        struct interval ratio = read_interval(json_object_get(means, name));
+        table_cell(table, "%s", "");
+        table_cell(table, "%s", show_ratio(&ratio, text, sizeof text));
+    }
+    rate_cells(table, NAN, NAN, NAN);
+}
+
 static void add_problem(struct table *table, const json_t *document, const json_t *problem, json_t *baselines)
 {
     const json_t *ours = find_entry(problem, NULL), *theirs;
@@ -260,8 +284,7 @@ static void add_problem(struct table *table, const json_t *document, const json_
     const char *name;
     json_t *unused;
     char text[96];
-    table_cell(table, "%s", json_get_string(document, "job", ""));
-    table_cell(table, "%s", json_get_string(document, "device", ""));
+    job_cells(table, document);
     table_cell(table, "%s%s", json_get_string(problem, "problem", ""),
                json_get_bool(problem, "holdout", false) ? " (held back)" : "");
     table_cell(table, "%s", show_interval(&time, text, sizeof text));
@@ -294,9 +317,14 @@ void compare_print_all(const json_t *documents)
     }
     for (i = 0; i < 2; i++) titles[count++] = text_copy(after[i]);
     struct table *table = table_new((const char *const *)titles);
-    json_array_foreach(documents, i, document) json_array_foreach(json_object_get(document, "problems"), p, problem)
+    json_array_foreach(documents, i, document)
     {
-        add_problem(table, document, problem, baselines);
+        const json_t *problems = json_object_get(document, "problems");
+        json_array_foreach(problems, p, problem)
+        {
+            add_problem(table, document, problem, baselines);
+        }
+        if (json_array_size(problems) > 1) add_mean(table, document, baselines);
     }
     table_print(table, stdout);
     printf("\n%sMore of one job: sweetspot compare JOB\n", about_ratios);

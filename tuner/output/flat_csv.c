@@ -8,8 +8,10 @@
 
 static void print_value(const char *key, const json_t *value, const char *const *before, FILE *file)
 {
-    char *text = json_is_string(value) ? text_copy(json_string_value(value))
-                                       : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+    char number[32], *text = json_is_string(value) ? text_copy(json_string_value(value))
+                             : json_is_real(value)
+                                 ? text_copy(text_show_number(json_real_value(value), number, sizeof number))
+                                 : json_dumps(value, JSON_ENCODE_ANY);
     for (; before && *before; before++) {
         csv_print(*before, file);
         fputc(',', file);
@@ -44,4 +46,14 @@ static void print_part(const char *key, const json_t *value, const char *const *
 void flat_csv_print(const json_t *document, const char *const *before, FILE *file)
 {
     print_part("", document, before, file);
+}
+
+void flat_csv_or_json(const json_t *document, bool csv, FILE *file)
+{
+    if (!csv) {
+        json_print(document, file);
+        return;
+    }
+    fputs("key,value\n", file);
+    flat_csv_print(document, NULL, file);
 }
