@@ -50,7 +50,7 @@ static const struct blot profile_blots[] = {
     {NULL, NULL},
 };
 static const struct blot profile_csv_blots[] = {
-    {"(\n[a-z_.]*phases[.][a-z]+,)" NUMBER, "\\1<number>"},
+    {"([.]seconds[.][a-z]+,)" NUMBER, "\\1<number>"},
     {NULL, NULL},
 };
 static const struct blot judge_blots[] = {
@@ -59,6 +59,10 @@ static const struct blot judge_blots[] = {
     {"(template_hash,)[0-9a-f]{32}", "\\1<hash>"},
     {"/[^ \"]*/kernel[.]cu", "<folder>/kernel.cu"},
     {"(\"template_hash\": \")[0-9a-f]{32}", "\\1<hash>"},
+    {NULL, NULL},
+};
+static const struct blot doctor_blots[] = {
+    {"( in )[0-9.]+ s", "\\1<time>"},
     {NULL, NULL},
 };
 static const struct blot replay_blots[] = {
@@ -127,6 +131,9 @@ static const struct {
     {"judge_table", "judge judged.cfg --cache cache --set X=2", 0, judge_blots, NULL},
     {"judge_csv", "judge judged.cfg --cache cache --set X=2 --format csv", 0, judge_blots, NULL},
     {"judge_json", "judge judged.cfg --cache cache --set X=2 --format json", 0, judge_blots, NULL},
+    {"doctor_table", "doctor", 0, doctor_blots, NULL},
+    {"doctor_csv", "doctor --format csv", 0, doctor_blots, NULL},
+    {"doctor_json", "doctor --format json", 0, doctor_blots, NULL},
     {"devices_table", "devices", 0, NULL, NULL},
     {"devices_csv", "devices --format csv", 0, NULL, NULL},
     {"devices_json", "devices --format json", 0, NULL, NULL},
