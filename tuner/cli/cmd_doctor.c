@@ -173,9 +173,8 @@ int cmd_doctor(int argc, char **argv)
     json_t *all = json_array();
     status = check_all(all);
     if (format == FORMAT_JSON) {
-        json_t *document = json_pack("{s:s, s:i, s:i, s:O}", "format", "sweetspot-doctor", "version", 1, "exit_status",
-                                     status, "checks", all);
-        json_print(document, stdout);
+        json_t *document = json_pack("{s:i, s:O}", "exit_status", status, "checks", all);
+        json_print_document("sweetspot-doctor", 1, document, stdout);
         json_decref(document);
     } else if (format == FORMAT_CSV) {
         print_findings_csv(all);

@@ -94,7 +94,7 @@ static void show(const struct judge_options *o, const struct job *job, const str
     if (o->format == FORMAT_TABLE)
         judgement_print(stdout, document);
     else
-        flat_csv_or_json(document, o->format == FORMAT_CSV, stdout);
+        flat_csv_or_json("sweetspot-judgement", JUDGEMENT_VERSION, document, o->format == FORMAT_CSV, stdout);
     json_decref(document);
 }
 

@@ -100,7 +100,7 @@ static int limiter(struct limiting *l)
     json_t *all = limiter_json(l->profiles[0], l->profiles[1], l->profiles[2]);
     static const char *const keys[VARIANTS] = {"kernel", "memory_only", "math_only"};
     for (int v = 0; v < VARIANTS; v++) json_object_set(all, keys[v], l->profiles[v]);
-    flat_csv_or_json(all, l->format == FORMAT_CSV, stdout);
+    flat_csv_or_json("sweetspot-limiter", 1, all, l->format == FORMAT_CSV, stdout);
     json_decref(all);
     return 0;
 }

@@ -76,7 +76,7 @@ static int show(const struct profiling *p, json_t *profile, json_t *against)
         if (against) json_object_set_new(against, "roofline", profile_roofline(against));
         json_t *all = json_pack("{s:O, s:O?, s:o}", "profile", profile, "against", against, "findings",
                                 findings_json(findings, count, job));
-        flat_csv_or_json(all, p->o.format == FORMAT_CSV, stdout);
+        flat_csv_or_json("sweetspot-profile", 1, all, p->o.format == FORMAT_CSV, stdout);
         json_decref(all);
     }
     if (p->o.no_counters || json_object_get(profile_main_stage(profile), "counters")) return EXIT_DONE;

@@ -68,7 +68,7 @@ static void print_json(const struct job *job)
     }
     json_t *all = json_pack("{s:s, s:o, s:f, s:I, s:o}", "job", job->name, "parameters", parameters, "raw",
                             space_raw_size(s), "valid", (json_int_t)space_size(s), "constraints", constraints);
-    json_print(all, stdout);
+    json_print_document("sweetspot-job-space", 1, all, stdout);
     json_decref(all);
 }
 

@@ -134,14 +134,9 @@ void several_print(const struct several *s, const char *format, int version, con
         last = json_copy(document);
         json_array_append_new(jobs, last);
     }
-    json_t *all = json_pack("{s:s, s:i}", "format", format, "version", version);
-    if (s->paths.several) {
-        json_object_set(all, "jobs", jobs);
-        json_object_set(all, "failed", s->failed);
-    } else {
-        json_object_update(all, json_array_get(jobs, 0));
-    }
-    if (s->paths.several || last) json_print(all, stdout);
-    json_decref(all);
+    json_t *list = json_pack("{s:O, s:O}", "jobs", jobs, "failed", s->failed);
+    const json_t *all = s->paths.several ? list : json_array_get(jobs, 0);
+    if (all) json_print_document(format, version, all, stdout);
+    json_decref(list);
     json_decref(jobs);
 }

@@ -48,10 +48,10 @@ void flat_csv_print(const json_t *document, const char *const *before, FILE *fil
     print_part("", document, before, file);
 }
 
-void flat_csv_or_json(const json_t *document, bool csv, FILE *file)
+void flat_csv_or_json(const char *format, int version, const json_t *document, bool csv, FILE *file)
 {
     if (!csv) {
-        json_print(document, file);
+        json_print_document(format, version, document, file);
         return;
     }
     fputs("key,value\n", file);

@@ -11,7 +11,8 @@
 // Without the line of titles. `before` (may be NULL): what every line begins with, NULL-terminated fields. Empty
 // objects and lists have no line.
 void flat_csv_print(const json_t *document, const char *const *before, FILE *);
-// The document for programs: as such CSV, under its titles "key,value", or as JSON.
-void flat_csv_or_json(const json_t *document, bool csv, FILE *);
+// A document of docs/formats.md for programs: as such CSV, under its titles "key,value", or as JSON
+// (json_print_document).
+void flat_csv_or_json(const char *format, int version, const json_t *document, bool csv, FILE *);
 
 #endif
