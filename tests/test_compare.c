@@ -90,7 +90,15 @@ static void csv_has_one_line_a_problem_and_entry(void **state)
     assert_contains(out, "job,device,problem,entry,trial,winner,status,time,time_low,time_high,rounds,ratio,");
     assert_contains(out, "\nmini-gemm,NVIDIA H200,\"M=4096,N=4096\",1,1,1,ok,0.0013");
     assert_contains(out, "\nmini-gemm,NVIDIA H200,\"M=1000,N=77\",cublas,,0,ok,");
-    assert_contains(out, ",40,1.6");
+    const char *line = strstr(out, "\nmini-gemm,NVIDIA H200,\"M=1000,N=77\",cublas,,0,ok,");
+    double time[3], ratio[3];
+    int rounds;
+    assert_int_equal(sscanf(line + strlen("\nmini-gemm,NVIDIA H200,\"M=1000,N=77\",cublas,,0,ok,"),
+                            "%lf,%lf,%lf,%d,%lf,%lf,%lf,", &time[0], &time[1], &time[2], &rounds, &ratio[0], &ratio[1],
+                            &ratio[2]),
+                     7);
+    assert_int_equal(rounds, 40);
+    for (int i = 0; i < 3; i++) assert_true(fabs(ratio[i] - 1.6) < 1e-12);
     assert_contains(out, "cublasLt,,0,no heuristic,,,,0,,,");
     free(out);
 }
