@@ -293,14 +293,16 @@ static void a_file_that_cannot_be_written_is_an_error(void **state)
     (void)state;
     tune_and_embed();
     char *below = text_format("%s/x.h", job.job), *folder = text_format("%s/taken", job.folder),
-         *beside = text_format("%s/taken_binary.c", job.folder), *header = text_format("%s/taken.h", job.folder);
+         *inside = text_format("%s/mini-gemm.cubin", folder), *beside = text_format("%s/taken_binary.c", job.folder),
+         *header = text_format("%s/taken.h", job.folder);
     assert_int_equal(mkdir(folder, 0777), 0);
+    assert_int_equal(mkdir(inside, 0777), 0);
     assert_int_equal(mkdir(beside, 0777), 0);
     expect(3, "Not a directory", "-o", below, NULL);
     expect(3, "Not a directory", "-o", below, "--embed");
     expect(3, "Not a directory", "--cubin", below, NULL);
     expect(3, "No space left on device", "--cubin", "/dev/full", NULL);
-    expect(3, "Is a directory", "--cubin", folder, NULL);
+    expect(3, "taken/mini-gemm.cubin': Is a directory", "--cubin", folder, NULL); // a folder is where the file goes
     expect(3, "taken_binary.c': Is a directory", "-o", header, "--embed"); // the binary cannot, so the header is not
     assert_int_equal(access(header, F_OK), -1);
     char *command = text_format("ls %s | grep -c new-", job.folder);
@@ -310,6 +312,7 @@ static void a_file_that_cannot_be_written_is_an_error(void **state)
     free(command);
     free(header);
     free(beside);
+    free(inside);
     free(folder);
     free(below);
 }

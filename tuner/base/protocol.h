@@ -206,6 +206,7 @@ enum {
     EXIT_NOTHING = 1,     // done, but nothing valid found or a check failed
     EXIT_USAGE = 2,       // command line or job file
     EXIT_ENVIRONMENT = 3, // no GPU, no permission, too old, not writable
+    EXIT_GATE = 4,        // a result is below what was asked for (compare --fail-below)
     EXIT_SIGNAL = 128,    // and a signal's number, as shells have it: 130 after Ctrl-C, when not all is done
 };
 

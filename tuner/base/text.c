@@ -144,6 +144,15 @@ char *text_show_duration(double s, char *out, size_t size)
     return out;
 }
 
+char *text_show_number(double value, char *out, size_t size)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(out, size, "%.*g", digits, value);
+        if (strtod(out, NULL) == value) break;
+    }
+    return out;
+}
+
 char *text_join_path(const char *directory, const char *path)
 {
     char *joined;

@@ -26,6 +26,8 @@ char *text_command(const char *const *words);
 int text_duration(const char *text, double *seconds);
 // The other way, short: "8h", "1h30m", "42s", "61.4us". Returns `out`.
 char *text_show_duration(double seconds, char *out, size_t size);
+// A number with as few digits as it takes to read the same number again: "0.0013". Returns `out`; 32 bytes suffice.
+char *text_show_number(double value, char *out, size_t size);
 
 // The absolute, normalised form of `path`, relative to `directory` unless it is absolute. malloc'ed. The file need not
 // exist.

@@ -12,7 +12,7 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/results.h"
-#include "tuner/cli/session.h"
+#include "tuner/cli/several.h"
 #include "tuner/compile/source.h"
 #include "tuner/output/builds_summary.h"
 #include "tuner/output/header.h"
@@ -25,7 +25,8 @@
 #include "tuner/store/builds.h"
 
 struct header_options {
-    const char *job, *store, *output, *check, *cubin;
+    struct several several;
+    const char *output, *check, *cubin;
     bool hash, force, embed;
 };
 
@@ -37,11 +38,12 @@ static int present_hash(const struct job *job, char hash[HASH_TEXT_SIZE])
                : 0;
 }
 
-static int print_hash(const struct job *job)
+// Of several jobs with the name in front.
+static int print_hash(const struct job *job, bool several)
 {
     char hash[HASH_TEXT_SIZE], number[32];
     int status = present_hash(job, hash);
-    if (!status) printf("%s\n", header_hash_number(hash, number));
+    if (!status) printf("%s%s%s\n", several ? job->name : "", several ? " " : "", header_hash_number(hash, number));
     return status;
 }
 
@@ -97,7 +99,8 @@ static int find_winner(struct session *session, struct final *final, bool *decid
     *winner = 0;
     *decided = document && !final_read(final, document, session->job->tuned_count, &err);
     if (document && !*decided) {
-        fprintf(stderr, "sweetspot: %s; the best of the search is taken instead\n", err.message);
+        fprintf(stderr, "sweetspot: %s: %s; the best of the search is taken instead\n", session->job->name,
+                err.message);
         final_release(final);
     }
     json_decref(document);
@@ -295,10 +298,10 @@ static int write_header(const struct header_options *o, struct session *session,
     }
     if (!output_is_stdout(path)) printf("%s\n", path);
     if (!present_hash(session->job, hash) && source_trouble(json_array_get(fresh, 0), hash))
-        fprintf(stderr, "sweetspot: %s; the header is for what was measured\n",
+        fprintf(stderr, "sweetspot: %s: %s; the header is for what was measured\n", session->job->name,
                 source_trouble(json_array_get(fresh, 0), hash));
     size_t devices = header_devices(sections);
-    if (devices > 1) fprintf(stderr, "sweetspot: the header holds %zu devices\n", devices);
+    if (devices > 1) fprintf(stderr, "sweetspot: %s: the header holds %zu devices\n", session->job->name, devices);
 out:
     binary_list_free(binaries);
     json_decref(fresh);
@@ -330,21 +333,66 @@ static int refuse_combination(const struct header_options *o)
     return EXIT_USAGE;
 }
 
+// The header's name in a folder. malloc'ed.
+static char *header_name(const struct job *job)
+{
+    char *identifier = header_identifier(job->name), *name = text_format("%s_best.h", identifier);
+    free(identifier);
+    return name;
+}
+
+// What needs the job alone.
+static int look_at_job(void *user, const char *path, struct job *job)
+{
+    const struct header_options *o = user;
+    char *name = header_name(job), *file = o->check ? several_file(o->check, name) : NULL;
+    (void)path;
+    int status = o->hash ? print_hash(job, o->several.paths.several) : check_header(job, file);
+    free(file);
+    free(name);
+    job_free(job);
+    return status;
+}
+
+static int write_results(void *user, const char *job_path, struct session *session)
+{
+    const struct header_options *o = user;
+    char *folder = results_folder(session->job), *include = text_format("%s/include", folder), *path, *name;
+    int status;
+    (void)job_path;
+    if (o->cubin) {
+        name = text_format("%s.cubin", session->job->name);
+        path = several_file(o->cubin, name);
+        status = write_cubin(session, path);
+    } else {
+        name = header_name(session->job);
+        path = o->output ? several_file(o->output, name) : text_format("%s/%s", include, name);
+        status = write_header(o, session, path);
+    }
+    free(path);
+    free(name);
+    free(include);
+    free(folder);
+    return status;
+}
+
 int cmd_header(int argc, char **argv)
 {
     struct header_options o = {0};
     const struct option_spec specs[] = {
-        OPTION_JOB(&o.job),
-        OPTION_STORE(&o.store),
+        OPTION_JOBS(&o.several.named),
+        OPTION_STORE(&o.several.store),
+        OPTION_RESULTS_DEVICE(&o.several.device, "the one used last"),
         {.name = "output",
          .letter = 'o',
          .string = &o.output,
          .shown = "FILE",
-         .help = "the header to write; -: standard output (out/include/<job name>_best.h)"},
+         .help = "the header to write, or the folder for it; -: standard output (out/include/<job name>_best.h)"},
         {.name = "check",
          .string = &o.check,
          .shown = "FILE",
-         .help = "only say whether the template is still the one FILE was tuned on; exit status 1 when it is not"},
+         .help = "only say whether the template is still the one FILE was tuned on, or the header in that folder; exit "
+                 "status 1 when it is not"},
         {.name = "hash",
          .flag = &o.hash,
          .help = "only print the template's present hash, for -DSWEETSPOT_SOURCE_HASH="},
@@ -354,7 +402,7 @@ int cmd_header(int argc, char **argv)
         {.name = "cubin",
          .string = &o.cubin,
          .shown = "FILE",
-         .help = "only write the winner's binary, as it was measured, into FILE; -: standard output"},
+         .help = "only write the winner's binary, as it was measured, into FILE, or that folder; -: standard output"},
         {.name = "force", .flag = &o.force, .help = "write over a file that is not a header of this job"},
         OPTION_END,
     };
@@ -366,26 +414,17 @@ int cmd_header(int argc, char **argv)
                                "the file says of other devices is kept.",
                                argc, argv);
     if (status >= 0) return status;
-    struct session session = {0};
-    status = refuse_combination(&o);
-    if (status) return status;
-    if (o.hash || o.check) {
-        status = session_load_job(o.job, &session.job);
-        if (!status) status = o.hash ? print_hash(session.job) : check_header(session.job, o.check);
-        session_close(&session);
-        return status;
-    }
-    status = session_open(&session, o.job, o.store);
-    if (!status && o.cubin) {
-        status = write_cubin(&session, o.cubin);
-    } else if (!status) {
-        char *identifier = header_identifier(session.job->name), *folder = results_folder(session.job);
-        char *path = o.output ? text_copy(o.output) : text_format("%s/include/%s_best.h", folder, identifier);
-        status = write_header(&o, &session, path);
-        free(folder);
-        free(path);
-        free(identifier);
-    }
-    session_close(&session);
+    if ((status = refuse_combination(&o)) || (status = several_open(&o.several))) goto out;
+    const struct {
+        const char *name, *value;
+        bool write;
+    } files[] = {{"--output", o.output, true}, {"--check", o.check, false}, {"--cubin", o.cubin, true}};
+    for (size_t i = 0; i < 3 && !status; i++)
+        status = several_check_folder(&o.several, files[i].name, files[i].value, files[i].write);
+    if (!status)
+        status = o.hash || o.check ? several_each_job(&o.several, look_at_job, &o)
+                                   : several_each(&o.several, NEWEST_DEVICE, write_results, &o);
+out:
+    several_close(&o.several);
     return status;
 }

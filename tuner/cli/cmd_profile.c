@@ -13,6 +13,7 @@
 #include "tuner/cli/results.h"
 #include "tuner/cli/trial_documents.h"
 #include "tuner/output/findings.h"
+#include "tuner/output/flat_csv.h"
 #include "tuner/output/profile.h"
 #include "tuner/run/explain.h"
 
@@ -84,16 +85,15 @@ static int show(struct profiling *p, json_t *profile, json_t *against)
     const struct job *job = p->source.session.job;
     size_t count = findings_make(profile, job, single_run_limits(p->single), findings);
     json_t *found = findings_json(findings, count, job);
-    if (p->o.format == 0) {
+    if (p->o.format == FORMAT_TABLE) {
         profile_print(stdout, profile, against, job->source);
         findings_print(stdout, findings, count);
     }
     complete(p, profile);
     complete(p, against);
-    if (p->o.format != 0) {
+    if (p->o.format != FORMAT_TABLE) {
         json_t *all = json_pack("{s:O, s:O?, s:O}", "profile", profile, "against", against, "findings", found);
-        json_dumpf(all, stdout, JSON_INDENT(1));
-        putchar('\n');
+        flat_csv_or_json("sweetspot-profile", 1, all, p->o.format == FORMAT_CSV, stdout);
         json_decref(all);
     }
     keep(p, &p->spec, profile, found);
@@ -145,7 +145,6 @@ static int profile(struct profiling *p)
 
 int cmd_profile(int argc, char **argv)
 {
-    static const char *const formats[] = {"table", "json", NULL};
     struct profiling p = {.o = {.device = "0", .problem = 1}};
     const struct option_spec specs[] = {
         OPTION_JOB(&p.o.job),
@@ -173,11 +172,7 @@ int cmd_profile(int argc, char **argv)
          .help = "take no hardware counters: times, launch and occupancy alone"},
         OPTION_STORE(&p.o.store),
         {.name = "cache", .string = &p.o.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
-        {.name = "format",
-         .letter = 'f',
-         .choice = &p.o.format,
-         .choices = formats,
-         .help = "how results are printed (table)"},
+        OPTION_FORMAT(&p.o.format),
         OPTION_END,
     };
     int status = options_parse(specs,

@@ -9,6 +9,7 @@
 
 #include "tuner/base/colour.h"
 #include "tuner/base/installation.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/job_suggest.h"
@@ -69,13 +70,27 @@ char *session_store_path(const struct job *job, const char *given)
     return path;
 }
 
-int session_open(struct session *session, const char *job_path, const char *store_path)
+// Gathers the first, and so newest, environment of each device. Those of another job that shares the store are left
+// out, unless the newest is one: then the store is not this job's.
+static int add_device(void *user, const struct environment *e)
+{
+    struct session *s = user;
+    if (s->device_count && strcmp(e->job, s->job->name) != 0) return 0;
+    for (size_t i = 0; i < s->device_count; i++)
+        if (!strcmp(s->devices[i].device, e->device)) return 0;
+    struct arena *m = &s->memory;
+    s->devices = memory_grow(s->devices, s->device_count + 1, sizeof *s->devices);
+    s->devices[s->device_count++] = (struct environment){
+        arena_copy(m, e->key),    arena_copy(m, e->job),  arena_copy(m, e->source_hash), arena_copy(m, e->compiler),
+        arena_copy(m, e->device), arena_copy(m, e->arch), arena_copy(m, e->driver),      arena_copy(m, e->settings)};
+    return 0;
+}
+
+int session_open_job(struct session *session, struct job *job, const char *job_path, const char *store_path)
 {
     struct error err = {""};
-    *session = (struct session){.job_path = job_path, .store_given = store_path};
-    int status = session_load_job(job_path, &session->job);
-    if (status) return status;
-    session->store_path = session_store_path(session->job, store_path);
+    *session = (struct session){
+        .job_path = job_path, .store_given = store_path, .job = job, .store_path = session_store_path(job, store_path)};
     if (access(session->store_path, F_OK)) {
         char *begin = session_command(session, "tune");
         fprintf(stderr, "sweetspot: nothing is known of %s yet: there is no store '%s'; begin with: %s\n",
@@ -83,21 +98,41 @@ int session_open(struct session *session, const char *job_path, const char *stor
         free(begin);
         return EXIT_NOTHING;
     }
-    int known = store_open(&session->store, session->store_path, false, &err)
-                    ? -1
-                    : store_last_environment(session->store, &session->environment, &err);
-    if (known < 0) return session_complain(EXIT_ENVIRONMENT, &err);
-    if (known > 0) {
+    if (store_open(&session->store, session->store_path, false, &err) ||
+        store_each_environment(session->store, add_device, session, &err))
+        return session_complain(EXIT_ENVIRONMENT, &err);
+    if (!session->device_count) {
         char *begin = session_command(session, "tune");
         fprintf(stderr, "sweetspot: the store '%s' has no run yet; begin with: %s\n", session->store_path, begin);
         free(begin);
         return EXIT_NOTHING;
     }
-    if (strcmp(session->environment.job, session->job->name) != 0) {
+    if (strcmp(session->devices[0].job, session->job->name) != 0) {
         fprintf(stderr, "sweetspot: the store '%s' is that of the job '%s', not of '%s'\n", session->store_path,
-                session->environment.job, session->job->name);
+                session->devices[0].job, session->job->name);
         return EXIT_USAGE;
     }
+    return session_use_device(session, 0);
+}
+
+int session_open(struct session *session, const char *job_path, const char *store_path)
+{
+    struct job *job;
+    *session = (struct session){0};
+    int status = session_load_job(job_path, &job);
+    return status ? status : session_open_job(session, job, job_path, store_path);
+}
+
+int session_use_device(struct session *session, size_t index)
+{
+    struct error err = {""};
+    json_decref(session->device);
+    session->device = NULL;
+    session->replayed = false;
+    session->recording = NULL;
+    session->environment = session->devices[index];
+    if (store_read_environment(session->store, session->environment.key, &err) < 0)
+        return session_complain(EXIT_ENVIRONMENT, &err);
     session->device = session_document(session, "device", NULL);
     if (json_get_bool(session->device, "replayed", false)) {
         session->replayed = true;
@@ -107,10 +142,34 @@ int session_open(struct session *session, const char *job_path, const char *stor
     return 0;
 }
 
+int session_find_device(const struct session *session, const char *name, size_t *index)
+{
+    size_t parts = 0;
+    for (size_t i = 0; i < session->device_count; i++) {
+        const char *device = session->devices[i].device;
+        if (!strcasecmp(device, name)) {
+            *index = i;
+            return 0;
+        }
+        if (!strcasestr(device, name)) continue;
+        *index = i;
+        parts++;
+    }
+    if (parts == 1) return 0;
+    fprintf(stderr, "sweetspot: %s: %s device of '%s' has '%s' in its name; it has results of:", session->job->name,
+            parts ? "more than one" : "no", session->store_path, name);
+    for (size_t i = 0; i < session->device_count; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", session->devices[i].device);
+    fputc('\n', stderr);
+    return EXIT_USAGE;
+}
+
 void session_close(struct session *session)
 {
     json_decref(session->device);
     store_close(session->store);
+    arena_release(&session->memory);
+    free(session->devices);
     free(session->store_path);
     job_free(session->job);
     *session = (struct session){0};

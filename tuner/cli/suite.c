@@ -1,18 +1,17 @@
 // See suite.h.
 #include "tuner/cli/suite.h"
 
-#include <glob.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/cli/job_paths.h"
 #include "tuner/cli/session.h"
 #include "tuner/output/table.h"
 #include "tuner/run/events.h"
@@ -31,12 +30,12 @@ struct suite_job {
 };
 
 // Every job file is read before anything is tuned: a mistake in the last one should not show after hours.
-static int read_jobs(struct suite_job *jobs, const glob_t *files, double *own_time)
+static int read_jobs(struct suite_job *jobs, const struct job_paths *files, double *own_time)
 {
     int result = 0;
-    for (size_t i = 0; i < files->gl_pathc; i++) {
+    for (size_t i = 0; i < files->count; i++) {
         struct job *job;
-        jobs[i].path = files->gl_pathv[i];
+        jobs[i].path = files->items[i];
         int status = session_load_job(jobs[i].path, &job);
         if (status) {
             result = status;
@@ -185,51 +184,34 @@ static int tune_all(struct suite_job *jobs, size_t count, const struct tune_requ
     return interrupt_count() ? interrupt_status() : status;
 }
 
-// The job files that the arguments name, a folder's in the order of their names, one after another.
-static int find_files(const struct option_list *paths, glob_t *files)
-{
-    for (size_t i = 0; i < paths->count; i++) {
-        struct stat about;
-        char *path = session_job_path(paths->items[i]);
-        bool folder = !stat(path, &about) && S_ISDIR(about.st_mode);
-        char *pattern = folder ? text_format("%s/*.cfg", path) : text_copy(path);
-        free(path);
-        // A file that does not exist is taken as it is, so that reading it says what is wrong.
-        int failed = glob(pattern, (i ? GLOB_APPEND : 0) | (folder ? 0 : GLOB_NOCHECK), NULL, files);
-        free(pattern);
-        if (failed) {
-            fprintf(stderr, "sweetspot: there are no job files (*.cfg) in '%s'\n", paths->items[i]);
-            if (i) globfree(files);
-            return EXIT_USAGE;
-        }
-    }
-    return 0;
-}
-
 int suite_tune(const struct option_list *paths, const struct tune_request *request)
 {
-    glob_t files;
+    struct job_paths files;
     double own_time = 0;
-    if (find_files(paths, &files)) return EXIT_USAGE;
-    struct suite_job *jobs = memory_new(files.gl_pathc, sizeof *jobs);
-    int status = read_jobs(jobs, &files, &own_time);
+    int status = job_paths_find(&files, paths);
+    if (status) {
+        job_paths_release(&files);
+        return status;
+    }
+    struct suite_job *jobs = memory_new(files.count, sizeof *jobs);
+    status = read_jobs(jobs, &files, &own_time);
     if (!status && request->store) {
         fprintf(stderr, "sweetspot: --store is for one job; several have a store each, out/<job name>.db\n");
         status = EXIT_USAGE;
     }
     if (!status) {
-        status = tune_all(jobs, files.gl_pathc, request, request->options.time >= 0 ? request->options.time : own_time);
+        status = tune_all(jobs, files.count, request, request->options.time >= 0 ? request->options.time : own_time);
         bool begun = jobs[0].status != EXIT_ENVIRONMENT && jobs[0].status != EXIT_USAGE;
         if (request->options.events)
-            tell_summary(jobs, files.gl_pathc, request->options.events, status);
+            tell_summary(jobs, files.count, request->options.events, status);
         else if (begun)
-            print_summary(jobs, files.gl_pathc);
+            print_summary(jobs, files.count);
     }
-    for (size_t i = 0; i < files.gl_pathc; i++) {
+    for (size_t i = 0; i < files.count; i++) {
         free(jobs[i].name);
         tune_outcome_release(&jobs[i].outcome);
     }
     free(jobs);
-    globfree(&files);
+    job_paths_release(&files);
     return status;
 }

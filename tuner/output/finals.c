@@ -287,6 +287,18 @@ const struct final_entry *final_choice(const struct final *final, size_t problem
     return find_entry(final, chosen_trial(final, problem));
 }
 
+const struct final_entry *final_fastest_baseline(const struct final *final, size_t problem)
+{
+    const struct final_entry *fastest = NULL;
+    for (size_t i = 0; i < final->entry_count; i++) {
+        const struct final_entry *entry = &final->entries[i];
+        double ratio = entry->problems[problem].ratio.value;
+        if (entry->trial || !isfinite(ratio)) continue;
+        if (!fastest || ratio < fastest->problems[problem].ratio.value) fastest = entry;
+    }
+    return fastest;
+}
+
 static double unit_of(double seconds, const char **name)
 {
     static const struct {

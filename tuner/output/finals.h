@@ -62,6 +62,8 @@ const struct final_entry *final_winner(const struct final *); // never NULL afte
 // The entry that a problem is given to: the winner, or with objective each the problem's kernel. Never NULL after
 // final_read.
 const struct final_entry *final_choice(const struct final *, size_t problem);
+// The library with the smallest ratio to what is chosen for a problem; NULL where none has a ratio.
+const struct final_entry *final_fastest_baseline(const struct final *, size_t problem);
 
 // "2.810 ms"; "-" for NaN. Writes into `out` and returns it.
 const char *show_time(double seconds, char *out, size_t size);

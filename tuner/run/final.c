@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "tuner/base/clock.h"
 #include "tuner/base/colour.h"
@@ -243,7 +242,7 @@ static json_t *decide(struct run *r, const json_t *list, struct error *open)
 // kind: "final", of one that is not decided "open_final", of builds "builds".
 void run_final_put(struct run *r, const char *kind, json_t *decision, const json_t *entries)
 {
-    json_t *document = json_pack("{s:f, s:I}", "when", (double)time(NULL), "seed", (json_int_t)final_seed(r));
+    json_t *document = json_pack("{s:f, s:I}", "when", clock_wall(), "seed", (json_int_t)final_seed(r));
     json_t *process = json_object_get(r->final_answer, "process");
     json_object_update(document, decision);
     if (process) json_object_set(document, "process", process);

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tuner/base/clock.h"
@@ -180,7 +179,7 @@ static void put_run(struct run *r)
 {
     json_t *document = json_pack(
         "{s:f, s:f, s:i, s:s, s:I, s:I, s:I, s:s, s:s, s:f, s:f, s:f, s:I}", "started", r->statistics.started, "ended",
-        (double)time(NULL), "pid", (int)getpid(), "strategy", r->strategy_class->name, "seed", (json_int_t)r->seed,
+        clock_wall(), "pid", (int)getpid(), "strategy", r->strategy_class->name, "seed", (json_int_t)r->seed,
         "evaluations", (json_int_t)run_evaluations(r), "new", (json_int_t)r->statistics.new_trials, "stopped_by",
         search_end_text(r->policy.end), "device", r->options->device, "search_seconds",
         clock_now() - r->statistics.search_started, "gpu_busy", r->statistics.gpu_busy, "compile_seconds",
@@ -301,7 +300,7 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
     r->job = job;
     r->options = options;
     incumbent_init(&r->incumbent);
-    r->statistics.started = (double)time(NULL);
+    r->statistics.started = clock_wall();
     r->statistics.search_started = clock_now();
     r->display.terminal = isatty(STDERR_FILENO);
     r->display.log = fopen(options->log_path, "a");
