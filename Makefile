@@ -37,7 +37,8 @@ METRIC_SOURCES := $(wildcard tuner/metrics/*.c)
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
 LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(METRIC_SOURCES) $(wildcard search/*.c) \
   tuner/compile/source.c tuner/compile/cache.c \
-  $(wildcard tuner/job/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c) \
+  $(wildcard tuner/job/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c \
+    tuner/report/*.c) \
   $(filter-out tuner/cli/main.c,$(wildcard tuner/cli/*.c))
 REPLAY_SOURCES := $(wildcard tuner/replay/*.c)
 # GPU worker parts that can be tested without a GPU.
@@ -86,7 +87,7 @@ $(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header): EXTRA = -D
 # Loops over a pool of candidates are nearly all that a proposal costs: vectorised, with the same results everywhere.
 $(BUILD)/search/gp.o $(BUILD)/search/gp_loops.o: EXTRA = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
 $(BUILD)/tuner/run/embedded.o: kernels/support.cu kernels/ceilings.cu search/fn_arithmetic.h search/fn_selector.h \
-  $(wildcard tuner/output/launch/*.in)
+  $(wildcard tuner/output/launch/*.in tuner/report/page/*)
 
 $(BASE_LIBRARY): $(call objects,$(BASE_SOURCES) $(TRIAL_SOURCES))
 	@rm -f $@

@@ -10,10 +10,6 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/completion.h"
 
-#ifndef SWEETSPOT_VERSION
-#define SWEETSPOT_VERSION "0.1"
-#endif
-
 static void print_help(FILE *file)
 {
     fprintf(file,

@@ -44,6 +44,9 @@ void session_close(struct session *);
 // "NVIDIA H200 (driver 580.159.04, nvrtc 13.0)", as far as it is known; malloc'ed.
 char *session_device(const struct session *);
 
+// The limits that a "device" document tells of, H200's where unknown.
+struct device_limits session_limits(const json_t *document, const char *arch);
+
 // Sets the limits of the recorded device (H200's where unknown) and builds the job's search space.
 int session_build_space(struct session *);
 

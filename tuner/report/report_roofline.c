@@ -1,0 +1,82 @@
+// The roofline: the measured ceilings, and where candidates, winner and libraries lie under them on the first tuned
+// problem.
+//
+// Operations are the job's. Bytes are those that device memory moved where they were counted, else the job's: then all
+// candidates have the same intensity.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/report/report_parts.h"
+
+static double counted_bytes(const struct trial *trial)
+{
+    double bytes = 0;
+    for (size_t k = 0; k < trial->counter_count; k++)
+        if (trial->counters[k].problem == 0 && !strcmp(trial->counters[k].key, "dram_bytes"))
+            bytes += trial->counters[k].value;
+    return bytes > 0 ? bytes : (double)NAN;
+}
+
+// [operations a byte, operations a second]; false where one is not known.
+static bool place_of(const struct report_problem *problem, const struct trial *trial, double *x, double *y)
+{
+    double bytes = counted_bytes(trial);
+    if (isnan(bytes)) bytes = problem->bytes;
+    *x = problem->flops / bytes;
+    *y = trial->problem_count ? problem->flops / trial->problems[0].time : (double)NAN;
+    return isfinite(*x) && isfinite(*y);
+}
+
+// The measured ceiling is that of FP32; half precision and the reduced classes go through the tensor pipe.
+static bool is_fp32(const struct job *job)
+{
+    const char *class = job_compute_class(job);
+    for (size_t i = 0; i < job->buffer_count; i++)
+        if (job->buffers[i].type != ELEMENT_F32) return false;
+    return !class || !strcmp(class, "full");
+}
+
+static json_t *baselines_of(const struct result *r, const struct report_problem *problem)
+{
+    json_t *document = report_document(r, "baselines", NULL), *list = json_array(), *baseline;
+    size_t i;
+    json_array_foreach(json_object_get(document, "baselines"), i, baseline)
+    {
+        double time = json_get_number(json_array_get(json_object_get(baseline, "problems"), 0), "time", NAN),
+               x = problem->flops / problem->bytes;
+        if (isfinite(x) && time > 0)
+            json_array_append_new(list, json_pack("{s:s, s:f, s:f}", "name", json_get_string(baseline, "name", "?"),
+                                                  "x", x, "y", problem->flops / time));
+    }
+    json_decref(document);
+    return list;
+}
+
+int report_roofline(const struct result *r, int64_t winner, json_t **roofline, struct error *err)
+{
+    const struct report_problem *problem = r->tuned_count ? &r->problems[0] : NULL;
+    json_t *ceilings = report_document(r, "ceilings", NULL);
+    double flops = json_get_number(ceilings, "flops_per_second", NAN),
+           bytes = json_get_number(ceilings, "bytes_per_second", NAN), x, y;
+    struct trial trial;
+    int status = 0;
+    json_decref(ceilings);
+    *roofline = json_null();
+    if (!problem || isnan(problem->flops) || !(flops > 0) || !(bytes > 0) || !r->job_fits || !is_fp32(r->source->job))
+        return 0;
+    json_t *points = json_array(), *place = json_null();
+    size_t count, *chosen = report_select(r, r->options->points, r->options->points / 4, &count);
+    for (size_t k = 0; k < count && !status; k++) {
+        status = store_get(r->store, r->table.ids[chosen[k]], &trial, err);
+        if (!status && place_of(problem, &trial, &x, &y))
+            json_array_append_new(points, json_pack("[f, f, I]", x, y, (json_int_t)trial.id));
+    }
+    free(chosen);
+    if (!status && winner != NO_TRIAL && !store_get(r->store, winner, &trial, err) && place_of(problem, &trial, &x, &y))
+        place = json_pack("[f, f]", x, y);
+    *roofline = json_pack("{s:s, s:f, s:f, s:s, s:o, s:o, s:o}", "pipe", "FP32 FMA", "flops_per_second", flops,
+                          "bytes_per_second", bytes, "problem", problem->name, "points", points, "winner", place,
+                          "baselines", baselines_of(r, problem));
+    return status;
+}
