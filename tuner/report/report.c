@@ -19,84 +19,6 @@ size_t report_points_of(size_t jobs)
     return share > POINTS_MOST ? POINTS_MOST : share < POINTS_LEAST ? POINTS_LEAST : share;
 }
 
-json_t *report_document(const struct result *r, const char *kind, double *when)
-{
-    const char *text;
-    struct error err;
-    return store_get_document(r->store, kind, &text, when, &err) ? NULL : json_parse(text, &err);
-}
-
-double report_objective(const struct result *r, const double *times)
-{
-    double weights[JOB_MAX_PROBLEMS];
-    if (r->job_fits) return job_objective(r->source->job, times);
-    for (size_t p = 0; p < r->tuned_count; p++) weights[p] = 1;
-    return objective_value(OBJECTIVE_GEOMEAN, weights, times, r->tuned_count);
-}
-
-// The problems as the trials name them ------------------------------------------------------------------------------
-
-static void add_problem(struct result *r, const char *name, bool tuned)
-{
-    r->problems = memory_grow(r->problems, r->problem_count + 1, sizeof *r->problems);
-    r->problems[r->problem_count++] = (struct report_problem){text_copy(name), tuned, NAN, NAN, NAN};
-    r->tuned_count += tuned;
-}
-
-static double evaluate(const struct expr *expression, const int64_t *values)
-{
-    int64_t result;
-    return expression && !expr_eval(expression, values, &result, NULL) && result > 0 ? (double)result : (double)NAN;
-}
-
-// Weights and work are the job's, where it still has these tuned problems.
-static void add_work(struct result *r, const struct job *job)
-{
-    struct error err;
-    r->job_fits = r->tuned_count == job->tuned_count;
-    for (size_t p = 0; p < r->tuned_count && r->job_fits; p++)
-        r->job_fits = !strcmp(r->problems[p].name, job->problems[p].name);
-    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
-    for (size_t p = 0; p < r->problem_count && p < job->problem_count && r->job_fits; p++) {
-        r->problems[p].weight = job->problems[p].weight;
-        if (isnan(r->source->space) || job_problem_values(job, NULL, p, values, &err)) continue;
-        r->problems[p].flops = evaluate(job->flops, values);
-        r->problems[p].bytes = evaluate(job->bytes, values);
-    }
-    free(values);
-}
-
-// One that was measured names its problems; where none was, the job does.
-static int read_problems(struct result *r, struct error *err)
-{
-    const struct trial_table *t = &r->table;
-    const struct job *job = r->source->job;
-    if (t->timed) {
-        struct trial trial;
-        if (store_get(r->store, t->ids[t->order[0]], &trial, err)) return -1;
-        for (size_t p = 0; p < trial.problem_count && p < JOB_MAX_PROBLEMS; p++)
-            add_problem(r, trial.problems[p].name, trial.problems[p].tuned);
-    } else {
-        for (size_t p = 0; job && p < job->problem_count; p++)
-            add_problem(r, job->problems[p].name, job->problems[p].tune);
-    }
-    if (job) add_work(r, job);
-    return 0;
-}
-
-static json_t *problems_json(const struct result *r)
-{
-    json_t *list = json_array();
-    for (size_t p = 0; p < r->problem_count; p++) {
-        const struct report_problem *problem = &r->problems[p];
-        json_array_append_new(list,
-                              json_pack("{s:s, s:b, s:o, s:o, s:o}", "name", problem->name, "tuned", problem->tuned,
-                                        "weight", json_real_or_null(problem->weight), "flops",
-                                        json_real_or_null(problem->flops), "bytes", json_real_or_null(problem->bytes)));
-    }
-    return list;
-}
-
 // A RESULT ----------------------------------------------------------------------------------------------------------
 
 static void set_counts(json_t *json, const struct result *r)
@@ -184,7 +106,7 @@ static void set_facts(json_t *json, const struct result *r, bool current)
     json_object_set_new(json, "recording", replayed && recording ? json_incref((json_t *)recording) : json_null());
     json_object_set_new(json, "objective",
                         r->job_fits ? json_string(objective_words[r->source->job->objective]) : json_null());
-    json_object_set_new(json, "problems", problems_json(r));
+    json_object_set_new(json, "problems", result_problems(r));
     set_counts(json, r);
     json_object_set_new(json, "space",
                         current && isfinite(r->source->space) ? json_integer((json_int_t)r->source->space)
@@ -250,12 +172,12 @@ static int add_result(json_t *list, struct result *r, bool current, struct error
     if (status > 0) status = error_set(err, "an environment of '%s' is gone", r->source->store_path);
     if (!status) status = trial_table_read(&r->table, r->store, r->source->job, err);
     if (!status && r->table.count) {
-        r->device = report_document(r, "device", NULL);
+        r->device = result_document(r, "device", NULL);
         r->best = SIZE_MAX;
         for (size_t k = 0; k < r->table.timed && r->best == SIZE_MAX; k++)
             if (r->table.status[r->table.order[k]] == STATUS_OK) r->best = r->table.order[k];
         status = run_times_read(&r->runs, r->store, &r->table, err);
-        if (!status) status = read_problems(r, err);
+        if (!status) status = result_read_problems(r, err);
         if (!status) {
             json_t *json = json_object();
             set_facts(json, r, current);

@@ -38,7 +38,7 @@ static struct interval time_of(const struct result *r, const struct final *final
         low[p] = time->low;
         high[p] = time->high;
     }
-    return (struct interval){report_objective(r, value), report_objective(r, low), report_objective(r, high)};
+    return (struct interval){result_objective(r, value), result_objective(r, low), result_objective(r, high)};
 }
 
 static bool is_tied(const struct final *final, int64_t trial)
@@ -126,7 +126,7 @@ static json_t *open_json(json_t *open, double when)
 int report_final(const struct result *r, struct report_final *out, struct error *err)
 {
     double when = 0, opened = 0;
-    json_t *document = report_document(r, "final", &when), *open = report_document(r, "open_final", &opened);
+    json_t *document = result_document(r, "final", &when), *open = result_document(r, "open_final", &opened);
     struct final final = {0};
     *out = (struct report_final){.verdict = open && !document ? "undecided" : "no final"};
     int status = document ? final_read(&final, document, r->tuned_count, err) : 0;
@@ -153,14 +153,14 @@ int report_final(const struct result *r, struct report_final *out, struct error 
 
 json_t *report_baselines(const struct result *r)
 {
-    json_t *document = report_document(r, "baselines", NULL), *list = json_array(), *baseline;
+    json_t *document = result_document(r, "baselines", NULL), *list = json_array(), *baseline;
     size_t i;
     json_array_foreach(json_object_get(document, "baselines"), i, baseline)
     {
         double times[JOB_MAX_PROBLEMS];
         for (size_t p = 0; p < r->tuned_count; p++)
             times[p] = json_get_number(json_array_get(json_object_get(baseline, "problems"), p), "time", NAN);
-        double time = r->tuned_count ? report_objective(r, times) : (double)NAN;
+        double time = r->tuned_count ? result_objective(r, times) : (double)NAN;
         if (isfinite(time))
             json_array_append_new(
                 list, json_pack("{s:s, s:f}", "name", json_get_string(baseline, "name", "?"), "time", time));

@@ -31,9 +31,13 @@ struct result {
 };
 
 // The newest document of a kind in the environment, or NULL.
-json_t *report_document(const struct result *, const char *kind, double *when);
+json_t *result_document(const struct result *, const char *kind, double *when);
 // Of the problems' times (s), by the job's objective where it fits, else the geometric mean.
-double report_objective(const struct result *, const double *times);
+double result_objective(const struct result *, const double *times);
+
+// Names them by the fastest trial, or by the job where none was measured (result_problems.c).
+int result_read_problems(struct result *, struct error *);
+json_t *result_problems(const struct result *);
 
 // Progress, histogram, distribution (report_progress.c).
 json_t *report_progress(const struct result *);

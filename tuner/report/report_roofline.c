@@ -39,7 +39,7 @@ static bool is_fp32(const struct job *job)
 
 static json_t *baselines_of(const struct result *r, const struct report_problem *problem)
 {
-    json_t *document = report_document(r, "baselines", NULL), *list = json_array(), *baseline;
+    json_t *document = result_document(r, "baselines", NULL), *list = json_array(), *baseline;
     size_t i;
     json_array_foreach(json_object_get(document, "baselines"), i, baseline)
     {
@@ -56,7 +56,7 @@ static json_t *baselines_of(const struct result *r, const struct report_problem 
 int report_roofline(const struct result *r, int64_t winner, json_t **roofline, struct error *err)
 {
     const struct report_problem *problem = r->tuned_count ? &r->problems[0] : NULL;
-    json_t *ceilings = report_document(r, "ceilings", NULL);
+    json_t *ceilings = result_document(r, "ceilings", NULL);
     double flops = json_get_number(ceilings, "flops_per_second", NAN),
            bytes = json_get_number(ceilings, "bytes_per_second", NAN), x, y;
     struct trial trial;

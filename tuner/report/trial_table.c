@@ -107,7 +107,7 @@ static int take_trial(void *user, const struct trial *trial)
     return 0;
 }
 
-struct ranked {
+struct value_rank {
     size_t number, place; // in the dictionary; in the job's list, SIZE_MAX where it has none
     const char *word;
     double value; // NaN: not a number
@@ -115,7 +115,7 @@ struct ranked {
 
 static int by_rank(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct value_rank *x = a, *y = b;
     if (x->place != y->place) return x->place < y->place ? -1 : 1;
     if (isnan(x->value) != isnan(y->value)) return isnan(x->value) ? 1 : -1;
     if (x->value < y->value || x->value > y->value) return x->value < y->value ? -1 : 1;
@@ -131,7 +131,7 @@ static int job_parameter(const struct job *job, const char *name)
 }
 
 // The values in order. The caller frees; *count is how many there are.
-static struct ranked *rank_values(struct dictionary *values, const struct job *job, const char *name, size_t *count)
+static struct value_rank *rank_values(struct dictionary *values, const struct job *job, const char *name, size_t *count)
 {
     int own = job_parameter(job, name);
     size_t known = own < 0 ? 0 : space_parameter(job->space, (size_t)own)->count;
@@ -141,12 +141,12 @@ static struct ranked *rank_values(struct dictionary *values, const struct job *j
         const char *text = space_value_text(job->space, (size_t)own, v, digits);
         place[v] = dictionary_put(values, text, strlen(text));
     }
-    struct ranked *ranked = memory_new(values->count, sizeof *ranked);
+    struct value_rank *ranked = memory_new(values->count, sizeof *ranked);
     for (size_t i = 0; i < values->count; i++) {
         char *end;
         double value = strtod(values->words[i], &end);
         ranked[i] =
-            (struct ranked){i, SIZE_MAX, values->words[i], *end || end == values->words[i] ? (double)NAN : value};
+            (struct value_rank){i, SIZE_MAX, values->words[i], *end || end == values->words[i] ? (double)NAN : value};
     }
     for (size_t v = known; v--;) ranked[place[v]].place = v;
     free(place);
@@ -185,7 +185,7 @@ static void settle_parameter(struct trial_table *t, size_t p, struct dictionary 
 {
     struct tried_parameter *parameter = &t->parameters[p];
     size_t count;
-    struct ranked *ranked = rank_values(values, job, parameter->name, &count);
+    struct value_rank *ranked = rank_values(values, job, parameter->name, &count);
     size_t *trials = memory_new(count, sizeof *trials);
     uint32_t *rank = memory_new(count, sizeof *rank);
     uint16_t *group = memory_new(count, sizeof *group);

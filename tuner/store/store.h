@@ -79,8 +79,8 @@ int store_get(struct store *, int64_t id, struct trial *, struct error *); // by
 // call of visit, which may use the store.
 int store_each(struct store *, bool best, int64_t limit, int (*visit)(void *user, const struct trial *), void *user,
                struct error *);
-// As store_each in order of id, but of each trial its own figures alone, without those of problems and stages and without
-// counters (facts are unknown): for looking over a million trials in seconds. visit must not use the store.
+// As store_each in order of id, but of each trial its own figures alone: without problems, stages and counters, and
+// with facts unknown. A million trials take seconds. visit must not use the store.
 int store_scan(struct store *, int (*visit)(void *user, const struct trial *), void *user, struct error *err);
 // Calls visit for the best trials of the store's other environments (another device, problem or version of the source):
 // first the best of each, then the second best ..., at most `limit`. A start for a search: to be measured again, never
