@@ -1,86 +1,20 @@
 // sweetspot report: all that the stores of jobs hold as one page, a table or a document.
 //
-// With --every it goes on writing the page until it is ended by a signal, for a browser that follows a run; `tune
-// --report` has such a process beside it (report_follow.h).
+// With --every it goes on writing the page until a signal ends it, for a browser that follows a run; `tune --report`
+// has such a process beside it (report_follow.h).
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/report_sources.h"
+#include "tuner/cli/report_write.h"
 #include "tuner/cli/session.h"
-#include "tuner/report/report_page.h"
-
-enum { FORMAT_PAGE = -1 }; // beside those of options.h
-
-struct writing {
-    const json_t *report;
-    const struct report_charts *charts;
-    int format;
-};
-
-static int write_report(FILE *file, void *user, struct error *err)
-{
-    const struct writing *w = user;
-    if (w->format == FORMAT_PAGE) return report_page_write(file, w->report, w->charts, err);
-    if (w->format != FORMAT_JSON) {
-        report_print(w->report, w->format == FORMAT_CSV, file);
-        return 0;
-    }
-    char *text = report_text(w->report, false);
-    fprintf(file, "%s\n", text);
-    free(text);
-    return 0;
-}
-
-// Reads the stores and writes what they hold. EXIT_NOTHING when one could not be read, or there was nothing in any.
-static int make_report(const struct report_files *files, const struct report_charts *charts, int format,
-                       const char *output, bool complain)
-{
-    bool failed;
-    struct error err = {""};
-    json_t *jobs = report_jobs(files, complain, &failed), *report;
-    if (!json_array_size(jobs)) {
-        if (complain)
-            fprintf(stderr, "sweetspot: none of these jobs has results yet; begin with: sweetspot tune JOB\n");
-        json_decref(jobs);
-        return EXIT_NOTHING;
-    }
-    report = report_document_of(jobs, "sweetspot " SWEETSPOT_VERSION);
-    struct writing writing = {report, charts, format};
-    int status = output_file_write(output, write_report, &writing, &err);
-    json_decref(report);
-    if (status) return session_complain(EXIT_ENVIRONMENT, &err);
-    return failed ? EXIT_NOTHING : EXIT_DONE;
-}
-
-// Writes every so many seconds until SIGTERM, SIGINT or SIGHUP, which wait while the page is being written. What cannot
-// be read now may be there the next time.
-static int follow(const struct report_files *files, const struct report_charts *charts, const char *output,
-                  double seconds)
-{
-    sigset_t end;
-    sigemptyset(&end);
-    sigaddset(&end, SIGTERM);
-    sigaddset(&end, SIGINT);
-    sigaddset(&end, SIGHUP);
-    sigprocmask(SIG_BLOCK, &end, NULL);
-    const struct timespec wait = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
-    for (;;) {
-        int status = make_report(files, charts, FORMAT_PAGE, output, false);
-        if (status == EXIT_ENVIRONMENT) return status;
-        if (sigtimedwait(&end, NULL, &wait) > 0) return EXIT_DONE;
-    }
-}
 
 // $BROWSER, or what the desktop opens files with. It is not waited for.
 static void open_page(const char *path)
@@ -154,10 +88,10 @@ int cmd_report(int argc, char **argv)
         goto out;
     }
     if (o.every > 0) {
-        status = follow(&files, &charts, o.output, o.every);
+        status = report_write_every(&files, &charts, o.output, o.every);
         goto out;
     }
-    status = make_report(&files, &charts, o.format, o.output, true);
+    status = report_write(&files, &charts, o.format, o.output, true);
     if (page && status <= EXIT_NOTHING && !output_is_stdout(o.output) && !access(o.output, F_OK)) {
         fprintf(stderr, "sweetspot: the page is %s\n", o.output);
         if (o.open) open_page(o.output);

@@ -1,4 +1,5 @@
 // sweetspot tune: search, all night; stop and resume at will. One job is tuned by tune_request.c, several by suite.c.
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -7,6 +8,7 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
+#include "tuner/cli/report_follow.h"
 #include "tuner/cli/session.h"
 #include "tuner/cli/suite.h"
 #include "tuner/cli/tune_request.h"
@@ -15,6 +17,8 @@ int cmd_tune(int argc, char **argv)
 {
     struct option_list paths = {0}, priors = {0};
     bool no_counters = false, no_final = false;
+    const char *report = NULL;
+    double report_every = 300;
     struct tune_request request = {.options = {.device = "0",
                                                .time = -1,
                                                .evaluations = -1,
@@ -94,6 +98,14 @@ int cmd_tune(int argc, char **argv)
          .help = "compile cache (cache beside the store)"},
         {.name = "no-counters", .flag = &no_counters, .help = "take no hardware counters"},
         {.name = "no-final", .flag = &no_final, .help = "search only, decide nothing"},
+        {.name = "report",
+         .string = &report,
+         .shown = "FILE",
+         .help = "write a page of the results (see `sweetspot report`) now and then, and at the end (none)"},
+        {.name = "report-every",
+         .seconds = &report_every,
+         .shown = "TIME",
+         .help = "how often the page is written while the run lasts: 30s, 5m (5m)"},
         {.name = "quiet", .letter = 'q', .flag = &o->quiet, .help = "no progress on stderr"},
         OPTION_END,
     };
@@ -119,6 +131,10 @@ int cmd_tune(int argc, char **argv)
         fprintf(stderr, "sweetspot tune: --prior: at most %d\n", PRIOR_MOST);
         return EXIT_USAGE;
     }
+    if (report && !(report_every > 0)) {
+        fprintf(stderr, "sweetspot tune: --report-every needs a time above 0\n");
+        return EXIT_USAGE;
+    }
     o->prior_count = priors.count;
     o->priors = priors.items;
     request.options.counters = !no_counters;
@@ -127,6 +143,8 @@ int cmd_tune(int argc, char **argv)
     char *path = session_job_path(paths.items[0]);
     bool folder = !stat(path, &about) && S_ISDIR(about.st_mode);
     free(path);
-    if (paths.count > 1 || folder) return suite_tune(&paths, &request);
-    return tune_path(paths.items[0], &request, NULL);
+    struct report_follow page = {.jobs = &paths, .store = request.store, .output = report};
+    if (report && (status = report_follow_begin(&page, report_every))) return status;
+    status = paths.count > 1 || folder ? suite_tune(&paths, &request) : tune_path(paths.items[0], &request, NULL);
+    return report ? report_follow_end(&page, status) : status;
 }
