@@ -131,6 +131,8 @@ SHARE = $(ROOT)/share
 DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
 # As they lie here, so that they find each other.
 DOCUMENTS := LICENSE $(wildcard *.md docs/*.md) $(shell find examples -type f)
+# The charting library, where set-up could fetch it: `report` needs it for its page alone.
+ECHARTS := out/npm/node_modules/echarts
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
   $(SHARE)/fish/vendor_completions.d/sweetspot.fish
 FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(BIN)/sweetspot --version | sed 's/.* //')|"
@@ -143,6 +145,8 @@ install: all
 	@install -m 755 $(BIN)/sweetspot $(ROOT)/bin
 	@install -m 755 $(filter-out %/sweetspot,$(PROGRAMS)) $(ROOT)/libexec/sweetspot
 	@for file in $(DATA); do install -m 644 $$file $(SHARE)/sweetspot/$$file || exit 1; done
+	@for file in dist/echarts.min.js LICENSE NOTICE; do [ ! -f $(ECHARTS)/$$file ] || \
+	  install -D -m 644 $(ECHARTS)/$$file $(SHARE)/sweetspot/report/$${file##*/} || exit 1; done
 	@install -m 644 docs/sweetspot.1 $(SHARE)/man/man1
 	@for file in $(DOCUMENTS); do install -D -m 644 $$file $(SHARE)/doc/sweetspot/$$file || exit 1; done
 	@install -m 644 $(wildcard docs/cmake/*.cmake) $(SHARE)/cmake/sweetspot

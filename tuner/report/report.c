@@ -229,7 +229,10 @@ json_t *report_job(const struct report_source *source, const struct report_optio
         struct result r = {.source = source, .options = options, .store = source->store, .environment = all.list[i]};
         status = add_result(results, &r, i == 0, &err);
     }
-    const char *name = source->name ? source->name : all.count ? all.list[0].job : source->store_path;
+    const char *name = source->name       ? source->name
+                       : all.count        ? all.list[0].job
+                       : source->job_file ? source->job_file
+                                          : source->store_path;
     const char *error = source->error ? source->error : status ? err.message : NULL;
     json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "name", text_or_null(name ? name : "?"), "title",
                              text_or_null(source->job && source->job->description ? source->job->description : ""),

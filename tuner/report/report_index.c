@@ -81,7 +81,7 @@ static void add_row(struct table *table, const json_t *job, const json_t *result
         add_number(table, gain, "%.9g");
     else
         add_number(table, 100 * gain, "%.2f%%");
-    add_number(table, (double)json_get_integer(result, "evaluations", 0), "%.0f");
+    add_number(table, json_get_number(result, "evaluations", NAN), "%.0f");
     add_failures(table, json_object_get(result, "counts"));
     if (csv)
         add_number(table, ended, "%.3f");
