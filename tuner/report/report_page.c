@@ -79,9 +79,54 @@ static bool ends_script(const char *at)
     return !strncasecmp(at, "</", 2) || !strncmp(at, "<!--", 4);
 }
 
+// Members down to those of a RESULT have a line each, so that people can read the document, and tests compare it; what
+// lies below is compact.
+enum { DEEPEST_LINES = 5, TEXT_FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15) };
+
+static void write_json(FILE *out, const json_t *value, int depth)
+{
+    const char *key, *separator = "\n";
+    json_t *member;
+    size_t i;
+    bool object = json_is_object(value), many = object ? json_object_size(value) > 0 : json_array_size(value) > 0;
+    if (depth == DEEPEST_LINES || !many) {
+        json_dumpf(value, out, TEXT_FLAGS);
+        return;
+    }
+    fputc(object ? '{' : '[', out);
+    json_object_foreach((json_t *)value, key, member)
+    {
+        json_t *name = json_string(key);
+        fputs(separator, out);
+        json_dumpf(name, out, TEXT_FLAGS);
+        fputc(':', out);
+        write_json(out, member, depth + 1);
+        json_decref(name);
+        separator = ",\n";
+    }
+    json_array_foreach(value, i, member)
+    {
+        fputs(separator, out);
+        write_json(out, member, depth + 1);
+        separator = ",\n";
+    }
+    fprintf(out, "\n%c", object ? '}' : ']');
+}
+
+static char *plain_text(const json_t *report)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return text_copy("null");
+    write_json(out, report, 0);
+    fclose(out);
+    return text;
+}
+
 char *report_text(const json_t *report, bool in_page)
 {
-    char *text = json_dumps(report, JSON_COMPACT | JSON_REAL_PRECISION(15)), *safe;
+    char *text = plain_text(report), *safe;
     size_t length = strlen(text), extra = 0, used = 0;
     if (!in_page) return text;
     for (const char *p = text; *p; p++) extra += *p == '<';
