@@ -2,6 +2,7 @@
 #include "tuner/cli/report_write.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -32,15 +33,27 @@ static int write_report(FILE *file, void *user, struct error *err)
     return 0;
 }
 
+static bool has_results(const json_t *jobs)
+{
+    size_t i;
+    const json_t *job;
+    json_array_foreach(jobs, i, job)
+    {
+        if (json_array_size(json_object_get(job, "results"))) return true;
+    }
+    return false;
+}
+
 int report_write(const struct report_files *files, const struct report_charts *charts, int format, const char *output,
                  bool complain)
 {
     bool failed;
     struct error err = {""};
     json_t *jobs = report_jobs(files, complain, &failed), *report;
+    bool nothing = !has_results(jobs);
+    if (nothing && complain)
+        fprintf(stderr, "sweetspot: none of these jobs has results yet; begin with: sweetspot tune JOB\n");
     if (!json_array_size(jobs)) {
-        if (complain)
-            fprintf(stderr, "sweetspot: none of these jobs has results yet; begin with: sweetspot tune JOB\n");
         json_decref(jobs);
         return EXIT_NOTHING;
     }
@@ -49,7 +62,7 @@ int report_write(const struct report_files *files, const struct report_charts *c
     int status = output_file_write(output, write_report, &writing, &err);
     json_decref(report);
     if (status) return session_complain(EXIT_ENVIRONMENT, &err);
-    return failed ? EXIT_NOTHING : EXIT_DONE;
+    return failed || nothing ? EXIT_NOTHING : EXIT_DONE;
 }
 
 int report_write_every(const struct report_files *files, const struct report_charts *charts, const char *output,
