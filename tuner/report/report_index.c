@@ -43,7 +43,7 @@ static void add_number(struct table *table, double value, const char *format)
     table_cell(table, "%s", text);
 }
 
-// The cells that a table and CSV have in common, from the verdict on.
+// Ratio, library and verdict; of the ratio CSV has three columns.
 static void add_ratio(struct table *table, const json_t *result, bool csv)
 {
     const json_t *ratio = json_object_get(result, "ratio");
@@ -59,6 +59,16 @@ static void add_ratio(struct table *table, const json_t *result, bool csv)
     }
     table_cell(table, "%s", json_get_string(ratio, "against", ""));
     table_cell(table, "%s", json_get_string(result, "verdict", ""));
+}
+
+// SQLite's messages may have several lines.
+static void add_error(struct table *table, const char *error)
+{
+    char *line = text_copy(error);
+    for (char *p = line; *p; p++)
+        if (*p == '\n') *p = ' ';
+    table_cell(table, "%s", line);
+    free(line);
 }
 
 static double best_time(const json_t *result)
@@ -88,7 +98,7 @@ static void add_row(struct table *table, const json_t *job, const json_t *result
     else
         table_cell(table, "%s", show_moment(ended, text, sizeof text));
     table_cell(table, "%s", json_get_string(result, "device", ""));
-    table_cell(table, "%s", json_get_string(job, "error", ""));
+    add_error(table, json_get_string(job, "error", ""));
 }
 
 void report_print(const json_t *report, bool csv, FILE *file)
