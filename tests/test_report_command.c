@@ -237,6 +237,17 @@ static void a_run_is_followed_by_a_page(void **state)
     expect(&r, 0, "\"name\":\"long\"\n0\n", NULL); // no half-written page is left behind
 }
 
+static void a_suite_has_one_page(void **state)
+{
+    (void)state;
+    struct outcome_of_command r =
+        RUN("mkdir jobs && cp kernel.cu jobs && cp job.cfg jobs/a.cfg && sed 's/\"golden\"/\"second\"/' job.cfg "
+            ">jobs/b.cfg && $S tune jobs --device replay:space.json -q --time 2s --report page.html --report-every 1s "
+            ">/dev/null; status=$?; grep -o '\"name\":\"[gs][a-z]*\"' page.html; grep -c '\"verdict\":\"faster\"' "
+            "page.html; exit $status");
+    expect(&r, 0, "\"name\":\"golden\"\n\"name\":\"second\"\n2\n", NULL);
+}
+
 static void the_page_of_a_tuner_that_was_killed_says_that_nobody_tunes(void **state)
 {
     (void)state;
@@ -267,6 +278,7 @@ int main(void)
         CASE(three_devices_are_three_rows),
         CASE(a_browser_is_started_or_missed),
         CASE(a_run_is_followed_by_a_page),
+        CASE(a_suite_has_one_page),
         CASE(the_page_of_a_tuner_that_was_killed_says_that_nobody_tunes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

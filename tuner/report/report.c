@@ -57,33 +57,59 @@ static void set_profile(json_t *json, const struct result *r, int64_t winner)
             if (trials[i] == NO_TRIAL || store_get_trial_document(r->store, trials[i], kinds[k], &text, &when, &err))
                 continue;
             found = json_parse(text, &err);
-            if (found) profiled = json_integer((json_int_t)trials[i]);
+            if (found) {
+                json_decref(profiled);
+                profiled = json_integer((json_int_t)trials[i]);
+            }
         }
         json_object_set_new(json, kinds[k], found ? found : json_null());
     }
     json_object_set_new(json, "profiled_trial", profiled);
 }
 
+// A word of a command line, quoted where a shell would take it apart. malloc'ed.
+static char *shell_word(const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=,+@%-";
+    if (*text && !text[strspn(text, plain)]) return text_copy(text);
+    char *quoted = memory_new(4 * strlen(text) + 3, 1);
+    size_t used = 0;
+    quoted[used++] = '\'';
+    for (const char *p = text; *p; p++) {
+        if (*p == '\'') {
+            memcpy(quoted + used, "'\\''", 4);
+            used += 4;
+        } else {
+            quoted[used++] = *p;
+        }
+    }
+    quoted[used] = '\'';
+    return quoted;
+}
+
 static json_t *reproduce_json(const struct result *r)
 {
-    const struct report_source *s = r->source;
     json_t *list = json_array(), *run = NULL;
-    if (!s->job_file) return list;
+    if (!r->source->job_file) return list;
     for (size_t i = r->runs.count; i-- && !run;) run = r->runs.runs[i].document;
-    const char *strategy = json_get_string(run, "strategy", ""), *device = json_get_string(run, "device", "0");
+    char *job = shell_word(r->source->job_file), *store = shell_word(r->source->store_path),
+         *device = shell_word(json_get_string(run, "device", "0"));
+    const char *strategy = json_get_string(run, "strategy", "");
     char *seed = run ? text_format(" --seed %lld", (long long)json_get_integer(run, "seed", 0)) : text_copy("");
-    char *tune = text_format("sweetspot tune %s --store %s%s%s%s%s%s", s->job_file, s->store_path,
-                             *strategy ? " --strategy " : "", strategy, seed, strcmp(device, "0") ? " --device " : "",
-                             strcmp(device, "0") ? device : "");
-    json_array_append_new(list, json_text(tune, strlen(tune)));
-    free(tune);
-    free(seed);
-    static const char *const others[] = {"compare", "header"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        char *line = text_format("sweetspot %s %s --store %s", others[i], s->job_file, s->store_path);
-        json_array_append_new(list, json_text(line, strlen(line)));
-        free(line);
+    char *lines[] = {
+        text_format("sweetspot tune %s --store %s%s%s%s%s%s", job, store, *strategy ? " --strategy " : "", strategy,
+                    seed, strcmp(device, "0") ? " --device " : "", strcmp(device, "0") ? device : ""),
+        text_format("sweetspot compare %s --store %s", job, store),
+        text_format("sweetspot header %s --store %s", job, store),
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        json_array_append_new(list, json_text(lines[i], strlen(lines[i])));
+        free(lines[i]);
     }
+    free(job);
+    free(store);
+    free(device);
+    free(seed);
     return list;
 }
 
