@@ -92,8 +92,12 @@ static void stores_folders_and_nothing_at_all_are_taken(void **state)
         struct outcome_of_command r = RUN("$S report %s --format csv", arguments[i]);
         expect(&r, 0, "\ngolden,1.137", NULL);
     }
-    // Without its job file a store lacks the job's own facts alone.
+    // A store knows its job file; without it, the job's own facts alone are missing.
     struct outcome_of_command r = RUN("$S report out/golden.db --format json");
+    e2e_expect(r.out, "/job.cfg\"");
+    expect(&r, 0, "\"space\":7", NULL);
+    r = RUN(
+        "cp out/golden.db alone.db && mv job.cfg moved.cfg && $S report alone.db --format json; mv moved.cfg job.cfg");
     e2e_expect(r.out, "\"job_file\":null");
     e2e_expect(r.out, "\"space\":null");
     e2e_expect(r.out, "{\"name\":\"X\",\"values\":[\"1\",\"2\",\"4\",\"8\"]");

@@ -114,15 +114,37 @@ static double build_space(struct job *job, struct store *store)
     return job_build_space(job, &limits, &err) ? (double)NAN : (double)space_size(job->space);
 }
 
+// The job file that the store was last tuned with, malloc'ed; NULL: not known, or it is gone or another job's.
+static char *known_job(struct store *store, struct job **job)
+{
+    struct environment environment;
+    struct error err = {""};
+    const char *text;
+    if (store_last_environment(store, &environment, &err) || store_get_document(store, "job", &text, NULL, &err))
+        return NULL;
+    json_t *document = json_parse(text, &err);
+    char *path = text_copy(json_get_string(document, "file", ""));
+    json_decref(document);
+    if (!access(path, R_OK) && !read_job(path, job, &err)) {
+        if (!strcmp((*job)->name, environment.job)) return path;
+        job_free(*job);
+    }
+    *job = NULL;
+    free(path);
+    return NULL;
+}
+
 static json_t *read_one(const struct report_file *file, const struct report_options *options)
 {
     struct error err = {""};
     struct job *job = NULL;
-    struct report_source source = {.job_file = file->job_file, .space = NAN};
+    char *job_file = file->job_file ? text_copy(file->job_file) : NULL;
+    struct report_source source = {.space = NAN};
     int status = file->job_file ? read_job(file->job_file, &job, &err) : 0;
     char *store = file->store_path ? text_copy(file->store_path) : job ? session_store_path(job, NULL) : NULL;
     if (!status) status = store_open(&source.store, store, false, &err);
     if (status) source.store = NULL;
+    if (!job_file && source.store) job_file = known_job(source.store, &job);
     if (job && source.store) {
         struct environment environment;
         int known = store_last_environment(source.store, &environment, &err);
@@ -138,12 +160,14 @@ static json_t *read_one(const struct report_file *file, const struct report_opti
         }
     }
     source.job = job;
+    source.job_file = job_file;
     source.name = job ? job->name : NULL;
     source.store_path = store;
     source.error = status ? err.message : NULL;
     json_t *json = report_job(&source, options);
     store_close(source.store);
     job_free(job);
+    free(job_file);
     free(store);
     return json;
 }
