@@ -92,9 +92,9 @@ int store_counts(struct store *, int64_t counts[STATUS_COUNT], struct error *);
 // Ids of ok trials that still lack counters, ascending; returns how many were written (at most max) or -1.
 int store_uncounted(struct store *, int64_t *ids, int max, struct error *);
 
-// Baselines, finals and runs are JSON documents by kind ("run", "baselines", "final", "device", "job"), newest last. They
-// belong to the environment that is current when they are put (to the whole store when none is), and are found in that
-// environment only (those of the whole store: in every one). The text lives until the next call for a document.
+// Baselines, finals and runs are JSON documents by kind ("run", "baselines", "final", "device", "job"), newest last.
+// They belong to the environment that is current when they are put (to the whole store when none is), and are found in
+// that environment only (those of the whole store: in every one). The text lives until the next call for a document.
 // Those of one trial ("findings", "limits") are kept apart, and found by its number.
 int store_put_document(struct store *, const char *kind, const char *json, struct error *);
 int store_get_document(struct store *, const char *kind, const char **json, double *when,
