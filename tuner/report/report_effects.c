@@ -31,8 +31,9 @@ static double quantile(const double *sorted, size_t n, double q)
     return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
 }
 
-// By value of a parameter, and all times by value, ascending within each (`times` has room for them).
-static struct by_value *gather(const struct trial_table *t, size_t p, double *times)
+// By value of a parameter, and all times by value, ascending within each (`times` has room for them). logs: of the
+// times in order.
+static struct by_value *gather(const struct trial_table *t, size_t p, const double *logs, double *times)
 {
     size_t count = t->parameters[p].count;
     struct by_value *values = memory_new(count, sizeof *values);
@@ -49,13 +50,14 @@ static struct by_value *gather(const struct trial_table *t, size_t p, double *ti
     for (size_t k = 0; k < t->timed; k++) {
         struct by_value *v = &values[trial_value(t, t->order[k], p)];
         times[v->from + v->filled++] = t->times[t->order[k]];
-        v->sum += log(t->times[t->order[k]]);
+        v->sum += logs[k];
     }
     return values;
 }
 
 // NaN where there is nothing to tell: a single value, or as many values as trials.
-static double importance_of(const struct trial_table *t, const struct by_value *values, size_t count)
+static double importance_of(const struct trial_table *t, const double *logs, const struct by_value *values,
+                            size_t count)
 {
     double sum = 0, total = 0, between = 0, n = (double)t->timed;
     size_t used = 0;
@@ -66,7 +68,7 @@ static double importance_of(const struct trial_table *t, const struct by_value *
     if (used < 2 || t->timed <= used) return NAN;
     double mean = sum / n;
     for (size_t k = 0; k < t->timed; k++) {
-        double d = log(t->times[t->order[k]]) - mean;
+        double d = logs[k] - mean;
         total += d * d;
     }
     for (size_t v = 0; v < count; v++) {
@@ -81,13 +83,14 @@ static double importance_of(const struct trial_table *t, const struct by_value *
 json_t *report_parameters(const struct result *r, double *importance)
 {
     const struct trial_table *t = &r->table;
-    double *times = memory_new(t->timed, sizeof *times);
+    double *times = memory_new(t->timed, sizeof *times), *logs = memory_new(t->timed, sizeof *logs);
     json_t *list = json_array();
+    for (size_t k = 0; k < t->timed; k++) logs[k] = log(t->times[t->order[k]]);
     for (size_t p = 0; p < t->parameter_count; p++) {
         const struct tried_parameter *parameter = &t->parameters[p];
-        struct by_value *values = gather(t, p, times);
+        struct by_value *values = gather(t, p, logs, times);
         json_t *names = json_array(), *figures = json_array();
-        importance[p] = importance_of(t, values, parameter->count);
+        importance[p] = importance_of(t, logs, values, parameter->count);
         for (size_t v = 0; v < parameter->count; v++) {
             const double *own = times + values[v].from;
             size_t n = values[v].timed;
@@ -106,6 +109,7 @@ json_t *report_parameters(const struct result *r, double *importance)
         free(values);
     }
     free(times);
+    free(logs);
     return list;
 }
 
