@@ -43,6 +43,10 @@ static const struct blot status_blots[] = {
     {"(<date>  )" TIME, "\\1<time>"},
     {NULL, NULL},
 };
+static const struct blot report_blots[] = {
+    {"(\"(made|seconds|at)\":)" NUMBER, "\\1<number>"}, {"(\"progress\":).*", "\\1<progress>"}, // begins with seconds
+    {"(\\[)1[0-9]{9}\\.[0-9]+", "\\1<moment>"},         {"(,)1[0-9]{9}\\.[0-9]+", "\\1<moment>"}, {NULL, NULL},
+};
 static const struct blot profile_blots[] = {
     {"(\"(compile|trial|count|lines)\": )" NUMBER, "\\1<number>"},
     {NULL, NULL},
@@ -91,6 +95,9 @@ static const struct {
     {"compare_table", "compare job.cfg --store job.db", 0, NULL, NULL},
     {"compare_csv", "compare job.cfg --store job.db --format csv", 0, NULL, NULL},
     {"compare_json", "compare job.cfg --store job.db --format json", 0, NULL, NULL},
+    {"report_table", "report job.cfg --store job.db --format table", 0, NULL, NULL},
+    {"report_csv", "report job.cfg --store job.db --format csv", 0, report_blots, NULL},
+    {"report_json", "report job.cfg --store job.db --format json", 0, report_blots, NULL},
     // With the scripted GPU, which knows errors, rounds and ceilings.
     {"tune_measured", "tune measured.cfg --store measured.db --quiet --workers 1", 0, NULL, NULL},
     {"compare_measured_table", "compare measured.cfg --store measured.db", 0, NULL, NULL},
@@ -111,6 +118,7 @@ static const struct {
     {"compare_gate_lower", "compare night/a.cfg --fail-below 1.1 --lower-bound 2>&1 >/dev/null", 4, NULL, NULL},
     {"header_several", "header night -o best 2>&1", 1, NULL, NULL},
     {"export_several", "export night -o spaces 2>&1", 1, NULL, NULL},
+    {"report_measured_json", "report measured.cfg --store measured.db --format json", 0, report_blots, NULL},
     {"space_table", "space job.cfg", 0, NULL, NULL},
     {"space_csv", "space job.cfg --format csv", 0, NULL, NULL},
     {"space_json", "space job.cfg --format json", 0, NULL, NULL},

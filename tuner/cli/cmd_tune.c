@@ -1,4 +1,5 @@
 // sweetspot tune: search, all night; stop and resume at will. One job is tuned by tune_request.c, several by suite.c.
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -8,6 +9,7 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
+#include "tuner/cli/report_follow.h"
 #include "tuner/cli/session.h"
 #include "tuner/cli/suite.h"
 #include "tuner/cli/tune_request.h"
@@ -33,6 +35,8 @@ int cmd_tune(int argc, char **argv)
     bool no_counters = false, no_final = false, no_nvcc = false;
     int json = 0;
     struct event_stream events = {.file = stdout};
+    const char *report = NULL;
+    double report_every = 300;
     struct tune_request request = {.options = {.device = "0",
                                                .time = -1,
                                                .evaluations = -1,
@@ -118,6 +122,14 @@ int cmd_tune(int argc, char **argv)
          .choice = &json,
          .choices = formats,
          .help = "how the run is told on stdout: its summary, or events as JSON lines, see docs/events.md (table)"},
+        {.name = "report",
+         .string = &report,
+         .shown = "FILE",
+         .help = "write a page of the results (see `sweetspot report`) now and then, and at the end (none)"},
+        {.name = "report-every",
+         .seconds = &report_every,
+         .shown = "TIME",
+         .help = "how often the page is written while the run lasts: 30s, 5m (5m)"},
         {.name = "quiet", .letter = 'q', .flag = &o->quiet, .help = "no progress on stderr"},
         OPTION_END,
     };
@@ -144,6 +156,10 @@ int cmd_tune(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (json) o->events = &events;
+    if (report && !(report_every > 0)) {
+        fprintf(stderr, "sweetspot tune: --report-every needs a time above 0\n");
+        return EXIT_USAGE;
+    }
     o->prior_count = priors.count;
     o->priors = priors.items;
     request.options.counters = !no_counters;
@@ -155,7 +171,12 @@ int cmd_tune(int argc, char **argv)
     free(path);
     char *again = same_command(argc, argv);
     o->again = again;
-    status = paths.count > 1 || folder ? suite_tune(&paths, &request) : tune_path(paths.items[0], &request, NULL);
+    struct report_follow page = {.jobs = &paths, .store = request.store, .output = report};
+    status = report ? report_follow_begin(&page, report_every) : 0;
+    if (!status) {
+        status = paths.count > 1 || folder ? suite_tune(&paths, &request) : tune_path(paths.items[0], &request, NULL);
+        if (report) status = report_follow_end(&page, status);
+    }
     free(again);
     return status;
 }

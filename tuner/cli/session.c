@@ -212,11 +212,10 @@ char *session_device(const struct session *session)
                        e->compiler);
 }
 
-int session_build_space(struct session *session)
+struct device_limits session_limits(const json_t *document, const char *arch)
 {
-    struct error err = {""};
     struct device_limits limits = device_limits_h200;
-    const json_t *device = json_object_get(session->device, "device");
+    const json_t *device = json_object_get(document, "device");
     const struct {
         const char *key;
         int64_t *value;
@@ -230,7 +229,14 @@ int session_build_space(struct session *session)
     };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         *keys[i].value = json_get_integer(device, keys[i].key, *keys[i].value);
-    sscanf(session->environment.arch, "sm_%" SCNd64, &limits.compute);
+    sscanf(arch, "sm_%" SCNd64, &limits.compute);
+    return limits;
+}
+
+int session_build_space(struct session *session)
+{
+    struct error err = {""};
+    struct device_limits limits = session_limits(session->device, session->environment.arch);
     if (!job_build_space(session->job, &limits, &err)) return 0;
     fprintf(stderr, "%s\n", err.message);
     return EXIT_USAGE;

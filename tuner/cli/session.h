@@ -62,6 +62,9 @@ int session_use_device(struct session *, size_t index);
 // "NVIDIA H200 (driver 580.159.04, nvrtc 13.0)", as far as it is known; malloc'ed.
 char *session_device(const struct session *);
 
+// The limits that a "device" document tells of, H200's where unknown.
+struct device_limits session_limits(const json_t *document, const char *arch);
+
 // Sets the limits of the recorded device (H200's where unknown) and builds the job's search space.
 int session_build_space(struct session *);
 

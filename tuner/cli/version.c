@@ -9,9 +9,8 @@
 #include "tuner/base/installation.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/cli/commands.h"
 #include "tuner/store/store.h"
-
-#define VERSION "0.1"
 
 // From the Makefile; "" where it is not known.
 #ifndef SWEETSPOT_COMMIT
@@ -46,7 +45,7 @@ static void print_worker(const char *name, const char *library)
 
 int version_print(void)
 {
-    printf("sweetspot " VERSION "\n");
+    printf("sweetspot " SWEETSPOT_VERSION "\n");
     printf("%-9s %s\n", "commit", *SWEETSPOT_COMMIT ? SWEETSPOT_COMMIT : "none: not built from a git checkout");
     print_known("CUDA", SWEETSPOT_CUDA);
     fflush(stdout);

@@ -251,6 +251,14 @@ int final_read(struct final *final, const json_t *document, size_t problem_count
     return 0;
 }
 
+void final_compare_candidates(struct final *final, const json_t *document)
+{
+    const json_t *entries = json_object_get(document, "entries");
+    for (size_t i = 0; i < final->entry_count; i++)
+        if (final->entries[i].trial && final->entries[i].ok)
+            compare(&final->entries[i], json_array_get(entries, i), final, entries);
+}
+
 void final_release(struct final *final)
 {
     for (size_t i = 0; i < final->entry_count; i++) {

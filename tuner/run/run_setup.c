@@ -44,6 +44,19 @@ static char *describe_device(const struct run *r)
     return text;
 }
 
+// Where the job file is, so that a store can be shown together with what only the job says.
+static int put_job_file(struct run *r, struct error *err)
+{
+    char *path = realpath(r->job->path, NULL);
+    json_t *document = json_pack("{s:s}", "file", path ? path : r->job->path);
+    char *text = document ? json_dumps(document, JSON_COMPACT) : NULL; // NULL: a path that is not UTF-8
+    int status = text ? store_put_document(r->store, "job", text, err) : 0;
+    free(text);
+    json_decref(document);
+    free(path);
+    return status;
+}
+
 static int open_store(struct run *r, struct error *err)
 {
     char key[HASH_TEXT_SIZE];
@@ -62,7 +75,8 @@ static int open_store(struct run *r, struct error *err)
     environment_key(settings, key);
     e.settings = settings;
     if (store_open(&r->store, r->options->store_path, true, err) || store_lock(r->store, err) ||
-        store_use_environment(r->store, &e, err) || store_put_document(r->store, "device", hello, err))
+        store_use_environment(r->store, &e, err) || store_put_document(r->store, "device", hello, err) ||
+        put_job_file(r, err))
         goto out;
     status = 0;
     run_collect_priors(r, &e);
