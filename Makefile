@@ -101,6 +101,7 @@ PAGE_SCRIPTS := $(addprefix $(PAGE)/,text.js words.js chart.js suites.js overvie
 $(PAGE_SCRIPT): $(PAGE_SCRIPTS)
 	@mkdir -p $(@D)
 	@cat $^ >$@
+$(BUILD)/tuner/run/embedded.o: $(PAGE_SCRIPT)
 
 $(BASE_LIBRARY): $(call objects,$(BASE_SOURCES) $(TRIAL_SOURCES))
 	@rm -f $@

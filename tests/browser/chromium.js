@@ -24,6 +24,7 @@ class Chromium {
             findChromium(),
             [
                 '--headless=new',
+                '--hide-scrollbars',
                 '--no-sandbox',
                 '--disable-gpu',
                 '--no-first-run',
@@ -185,8 +186,14 @@ class Tab {
         }
     }
 
-    async screenshot(file, format = 'png') {
-        const {data} = await this.send('Page.captureScreenshot', {format});
+    // Of the window, or of one element.
+    async screenshot(file, selector) {
+        const box =
+            selector &&
+            (await this.value(`(({x, y, width, height}) => ({x: x + scrollX, y: y + scrollY, width,
+            height}))(document.querySelector('${selector}').getBoundingClientRect())`));
+        const clip = box ? {...box, scale: 1} : undefined;
+        const {data} = await this.send('Page.captureScreenshot', {format: 'png', clip});
         fs.writeFileSync(file, Buffer.from(data, 'base64'));
     }
 

@@ -31,7 +31,12 @@ const COUNTERS = [
     ['registers', '', 'registers a thread, of the worst stage', (t, r) => Math.min(255, Math.round(60 + 150 * r()))],
     ['occupancy', '', 'achieved occupancy', (t, r) => 0.06 + 0.5 * r() * Math.min(1, 4e-4 / t)],
     ['icache_misses', 'misses', 'instruction-cache misses', (t, r) => Math.round(40 * (t / 3e-4) ** 3 * (0.5 + r()))],
-    ['bank_conflicts_load', 'conflicts', 'bank conflicts of shared loads', (t, r) => Math.round(1e5 * r() ** 3)],
+    [
+        'bank_conflicts_load',
+        'conflicts',
+        'bank conflicts of shared loads',
+        (t, r) => Math.max(0, Math.round(1e5 * r() ** 3) - 50),
+    ],
     ['dram_bytes', 'bytes', 'bytes moved by device memory', (t, r) => Math.round(3.3e7 * (1 + r() ** 2))],
     ['compile_seconds', 's', 'seconds to compile', (t, r) => 0.2 + 0.5 * r()],
 ];

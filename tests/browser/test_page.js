@@ -209,6 +209,13 @@ all('lines are selected by a list and by drawing along an axis', 'one', {}, asyn
     await tab.until(`${status}.startsWith('${wanted} of ${rows.length} lines selected')`, 5);
     await tab.value(`[...document.querySelectorAll('[data-chart="lines"] button')].at(-1).click()`);
     await tab.until(`${status}.startsWith('${rows.length} lines')`, 5);
+    // What is selected by the lists survives a change of colours.
+    await tab.value(choose('brush-parameter', 0));
+    await tab.value(choose('brush-value', 1));
+    await tab.value(`document.getElementById('theme').click(), document.getElementById('theme').click()`);
+    await tab.until(`${status}.startsWith('${wanted} of ${rows.length} lines selected')`, 5);
+    await tab.value(`[...document.querySelectorAll('[data-chart="lines"] button')].at(-1).click()`);
+    await tab.until(`${status}.startsWith('${rows.length} lines')`, 5);
     // The lower part of the last axis: the faster half of the lines.
     const {x, top, bottom} = await tab.value(`(() => {
         const {instance} = ${chart('lines')}, box = instance.getDom().getBoundingClientRect();
@@ -242,6 +249,18 @@ all('any counter can stand on either axis, coloured by any parameter', 'one', {}
     );
     await tab.value(choose('0/0/colour', ''));
     assert.equal((await tab.value(names))[2], 1);
+    // A logarithmic scale leaves out what is zero, and says so.
+    await tab.value(choose('0/0/x', 5)); // bank_conflicts_load
+    await tab.value(choose('0/0/scale', 'log'));
+    const {rows} = VARIANTS.one().jobs[0].results[0].points;
+    const zeros = rows.filter(row => row[5] === 0).length;
+    assert.ok(zeros > 0);
+    assert.ok(
+        (await tab.value(`document.querySelector('[data-chart="counters"] .note').textContent`)).includes(
+            `; ${zeros} at zero or below are not on a logarithmic scale.`
+        )
+    );
+    assert.equal(await tab.value(`${chart('counters')}.instance.getOption().xAxis[0].type`), 'log');
 });
 
 all('a job on three devices has a row for each, and a selector', 'devices', {}, async tab => {
@@ -442,7 +461,8 @@ all('a page of a running job renews itself and keeps the place and the choices',
     await tab.send('Page.addScriptToEvaluateOnNewDocument', {
         source: 'window.setInterval = (renew, milliseconds) => Object.assign(window, {renew, milliseconds});',
     });
-    await tab.load(`file://${pageOf('running')}`);
+    // An address that names a section must not take the reader back to it.
+    await tab.load(`file://${pageOf('running')}#job/0/0/machine`);
     assert.equal(await tab.value('milliseconds'), 60000);
     await tab.value(choose('progress', 'evaluations'));
     await tab.value('scrollTo(0, 1500)');

@@ -9,6 +9,7 @@ function palette() {
         muted: colour('muted'),
         line: colour('line'),
         surface: colour('surface'),
+        page: colour('page'),
         accent: colour('accent'),
         pale: colour('pale'),
         library: colour('library'),
@@ -40,7 +41,8 @@ function ticks(low, high, log, wanted = 6) {
     if (log) {
         const all = [],
             decades = Math.log10(high / low);
-        const steps = decades > 5 ? [1] : decades > 1.5 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
+        const dense = (decades * 6) / wanted;
+        const steps = dense > 5 ? [1] : dense > 1.5 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
         const every = Math.max(1, Math.ceil(decades / 9));
         for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++)
             if (e % every === 0) all.push(...steps.map(step => Number((step * 10 ** e).toPrecision(3))));
@@ -170,7 +172,7 @@ const sizes = new ResizeObserver(entries => entries.forEach(entry => entry.targe
 //   note      one sentence below the title     height    in CSS pixels
 //   controls  elements above the chart         width     least width in pixels: scrolled on narrow windows
 //   option()  ECharts' options                 figures() {columns, rows} of the table below
-//   ready(instance)  called after drawing
+//   ready(instance)  called after the first drawing   again()  after each later one
 // Returns {draw, redraw, box, instance}.
 function figure(parent, spec) {
     const canvas = el('div', {class: 'chart', role: 'img', 'aria-label': spec.label ?? spec.title});
@@ -201,12 +203,15 @@ function figure(parent, spec) {
             if (!self.instance) self.redraw();
         },
         redraw() {
-            self.dispose();
             const p = palette(),
-                option = spec.option();
-            self.instance = echarts.init(canvas, null, {renderer: 'canvas'});
-            self.instance.setOption({
+                option = spec.option(),
+                first = !self.instance;
+            if (first) self.instance = echarts.init(canvas, null, {renderer: 'canvas'});
+            else self.instance.resize();
+            // Painting is not spread over frames: what is left of it would fail when a chart is taken away.
+            const whole = {
                 animation: false,
+                progressive: 0,
                 color: p.series,
                 textStyle: {fontFamily: p.font, color: p.ink},
                 ...option,
@@ -220,8 +225,10 @@ function figure(parent, spec) {
                     extraCssText: 'box-shadow: 0 2px 8px #0003',
                     ...option.tooltip,
                 },
-            });
-            spec.ready?.(self.instance);
+            };
+            self.instance.setOption(whole, {notMerge: true});
+            if (first) spec.ready?.(self.instance);
+            else spec.again?.();
             if (!performance.getEntriesByName('first chart').length) performance.mark('first chart');
         },
         dispose() {

@@ -73,17 +73,29 @@ function showCounters(parent, result, job, key) {
         strongest < 0 ? '' : strongest,
         renew
     );
-    // Rows that have both figures; what is shown in which unit.
+    const scale = choice(
+        'Scale',
+        `${key}/scale`,
+        [
+            ['', 'automatic'],
+            ['log', 'logarithmic'],
+        ],
+        '',
+        renew
+    );
+    // Rows that have both figures; how many of them a logarithmic scale leaves out; what is shown in which unit.
     const look = () => {
         const [a, b] = [Number(x.value()), Number(y.value())];
-        const rows = points.rows.map((row, i) => ({row, i})).filter(({row}) => known(row[a]) && known(row[b]));
-        const scale = column => {
+        const both = points.rows.map((row, i) => ({row, i})).filter(({row}) => known(row[a]) && known(row[b]));
+        const log = scale.value() === 'log';
+        const rows = log ? both.filter(({row}) => row[a] > 0 && row[b] > 0) : both;
+        const inUnit = column => {
             if (unit(column) !== 's')
                 return {factor: 1, label: unit(column) ? `${columns[column]} (${unit(column)})` : columns[column]};
             const found = timeUnit(rows.map(({row}) => row[column]));
             return {factor: found.factor, label: `${columns[column]} (${found.unit})`};
         };
-        return {a, b, rows, across: scale(a), up: scale(b)};
+        return {a, b, rows, log, left: both.length - rows.length, across: inUnit(a), up: inUnit(b)};
     };
     const shown = (column, value) =>
         unit(column) === 's' ? time(value) : `${compact(value)} ${unit(column)}`.trim();
@@ -91,21 +103,23 @@ function showCounters(parent, result, job, key) {
         id: 'counters',
         title: 'Counters against time',
         height: 420,
-        controls: [x.node, y.node, colour.node],
+        controls: [x.node, y.node, colour.node, scale.node],
         renewed: () => {
-            const {a, b, rows} = look(),
+            const {a, b, rows, left} = look(),
                 correlation = rankCorrelation(rows.map(({row}) => [row[a], row[b]]));
             const meaning = [a, b]
                 .filter(i => i !== timeColumn && points.meanings?.[i])
                 .map(i => `${columns[i]}: ${points.meanings[i]}.`)
                 .join(' ');
-            return `${number(rows.length, 'candidate')} of ${count(points.of)} with both figures${
-                points.shown < points.of ? ` (${count(points.shown)} are in this page)` : ''
-            }. ${correlation === null ? '' : `Rank correlation ${plain(correlation, 2)}. `}${meaning}`;
+            const held = points.shown < points.of ? ` (${count(points.shown)} are in this page)` : '';
+            const gone = left ? `; ${count(left)} at zero or below are not on a logarithmic scale` : '';
+            const said = correlation === null ? '' : `Rank correlation ${plain(correlation, 2)}. `;
+            const both = `${number(rows.length, 'candidate')} of ${count(points.of)} with both figures`;
+            return `${both}${held}${gone}. ${said}${meaning}`;
         },
         option: () => {
             const p = palette(),
-                {a, b, rows, across, up} = look(),
+                {a, b, rows, log, across, up} = look(),
                 parameter = parameters[colour.value()];
             const at = i => points.values?.[i]?.[Number(colour.value())],
                 data = ({row, i}) => ({value: [row[a] * across.factor, row[b] * up.factor], i});
@@ -133,7 +147,7 @@ function showCounters(parent, result, job, key) {
                     ...data(each),
                     itemStyle: {
                         opacity: 0.7,
-                        color: mix(p.pale, p.accent, at(each.i) / (parameter.values.length - 1)),
+                        color: mix(p.pale, p.accent, (at(each.i) ?? 0) / (parameter.values.length - 1)),
                     },
                 }));
             }
@@ -142,11 +156,11 @@ function showCounters(parent, result, job, key) {
                 legend,
                 xAxis: axis(
                     rows.map(({row}) => row[a] * across.factor),
-                    {name: across.label}
+                    {name: across.label, log: log || undefined}
                 ),
                 yAxis: axis(
                     rows.map(({row}) => row[b] * up.factor),
-                    {name: up.label}
+                    {name: up.label, log: log || undefined}
                 ),
                 tooltip: {
                     formatter: ({data: {i}}) =>

@@ -6,7 +6,7 @@ function showFinal(parent, result, job) {
         parent.append(
             absent(
                 'There has been no final yet. It runs at the end of sweetspot tune ' +
-                    `${job.job_file ?? job.name}, when the search has ended.`
+                    `${fileOf(job)}, when the search has ended.`
             )
         );
         return;
@@ -22,7 +22,7 @@ function showFinal(parent, result, job) {
             known(final.processes) ? number(final.processes, 'process', 'processes') : null,
         ],
         final.open ? [open, final.reason] : [],
-        entries.length ? ['Each candidate is compared with the winner round by round'] : [],
+        entries.length ? ['Each candidate is compared with the winner, round by round'] : [],
     ];
     const sentences = said.map(parts => parts.filter(Boolean).join(parts[0] === open ? ': ' : ', '));
     parent.append(
@@ -40,7 +40,9 @@ function showFinal(parent, result, job) {
             id: 'final',
             title: 'Times in the final, relative to the winner',
             height: 60 + 26 * sorted.length,
-            note: 'The winner’s time is 1; further right is slower. Lines are intervals of paired ratios.',
+            note:
+                'The winner’s time is 1; further right is slower. Lines are intervals of paired ratios. Of ties, ' +
+                'the one that uses the fewest resources wins.',
             option: () => {
                 const p = palette(),
                     colour = i =>
@@ -114,7 +116,7 @@ function showFinal(parent, result, job) {
                 'Spilled',
                 'Code',
                 'Occupancy',
-                'Configuration, or what differs from the winner’s',
+                'Configuration',
             ],
             [...sorted, ...entries.filter(each => !shown.includes(each))].map(each => [
                 each.name,
@@ -133,6 +135,7 @@ function showFinal(parent, result, job) {
                 ),
             ]),
             'The final: times, ratios and resources'
-        )
+        ),
+        el('p', {class: 'note'}, 'Of the other candidates’ configurations, what differs from the winner’s.')
     );
 }

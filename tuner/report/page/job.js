@@ -125,8 +125,7 @@ function showJob(main, jobs, at, index) {
     }
     if (job.error) main.append(el('p', {class: 'error'}, job.error));
     if (!result) {
-        if (!job.error)
-            main.append(absent(`The store has no trials yet. Run: sweetspot tune ${job.job_file ?? job.name}`));
+        if (!job.error) main.append(absent(`The store has no trials yet. Run: sweetspot tune ${fileOf(job)}`));
         return;
     }
     if (results.length > 1) {

@@ -19,7 +19,7 @@ const valueText = value =>
 
 function showLimits(parent, result, job) {
     const {limits, findings} = result,
-        file = job.job_file ?? job.name;
+        file = fileOf(job);
     if (limits) {
         const {limiter, warnings, ...rest} = limits,
             key = String(limiter ?? '').split(/[^a-z]/)[0];
@@ -36,9 +36,9 @@ function showLimits(parent, result, job) {
             ),
             ...(warnings ?? []).map(text => el('p', {class: 'note'}, valueText(text)))
         );
-    } else parent.append(absent(`What limits the winner is not known. Run: sweetspot limiter ${file}`));
+    } else parent.append(absent(`What limits the winner is not known. Run on its GPU: sweetspot limiter ${file}`));
     if (!findings) {
-        parent.append(absent(`The winner has not been profiled. Run: sweetspot profile ${file}`));
+        parent.append(absent(`The winner has not been profiled. Run on its GPU: sweetspot profile ${file}`));
         return;
     }
     parent.append(
@@ -92,10 +92,10 @@ const MACHINE = [
     ['power', 'Power', 'W'],
 ];
 
-// "Temperature, clock and power over the night"
+// "Temperature, clock and power over the time of the search"
 function sentence(words) {
     const text = words.join(', ').replace(/, ([^,]*)$/, ' and $1');
-    return `${text[0].toUpperCase()}${text.slice(1)} over the night`;
+    return `${text[0].toUpperCase()}${text.slice(1)} over the time of the search`;
 }
 
 function showMachine(parent, result) {

@@ -1,5 +1,8 @@
 // Parallel coordinates: an axis for each parameter and one for the time, a line for each candidate. A range is selected
 // by drawing along an axis, or with the two lists above the chart.
+// Lines through one value are spread a little, so that one sees how many they are: evenly, by the golden ratio.
+const spread = (line, axis) => 0.36 * (((line * 0.618034 + axis * 0.37) % 1) - 0.5);
+
 function showLines(parent, result) {
     const {lines} = result,
         parameters = result.parameters ?? [];
@@ -92,30 +95,40 @@ function showLines(parent, result) {
         ],
         after: el('div', {}, said, found),
         option: () => {
-            const p = palette(),
-                low = least(all),
-                high = most(all);
+            const p = palette();
             const name = (text, i) => (i % 2 ? text : `${text}\n `); // neighbours' names at two heights
             const common = {
-                nameTextStyle: {color: p.muted, fontSize: 11},
+                nameTextStyle: {color: p.muted, fontSize: 11, lineHeight: 16},
                 nameLocation: 'end',
                 nameGap: 8,
+                nameTruncate: {maxWidth: 160},
                 axisLine: {lineStyle: {color: p.muted}},
                 axisTick: {show: false},
             };
-            const {
-                name: _,
-                nameLocation: __,
-                ...seconds
-            } = axis(
-                all.map(each => each * factor),
-                {}
-            );
+            const seconds = axis(all.map(each => each * factor));
+            // The places of values along an axis, and which of them have a label.
+            const places = values => {
+                const every = Math.ceil(values.length / 20);
+                return {
+                    type: 'value',
+                    min: -0.5,
+                    max: values.length - 0.5,
+                    splitLine: {show: false},
+                    axisLabel: {
+                        color: p.ink,
+                        fontSize: 11,
+                        backgroundColor: `${p.page}cc`,
+                        padding: [1, 3],
+                        customValues: values.map((_, at) => at).filter(at => at % every === 0),
+                        formatter: at => String(values[at]),
+                    },
+                };
+            };
             return {
                 parallel: {
                     left: 40,
                     right: 60,
-                    top: 50,
+                    top: 56,
                     bottom: 16,
                     parallelAxisDefault: {
                         realtime: false,
@@ -127,10 +140,8 @@ function showLines(parent, result) {
                         ...common,
                         dim,
                         id: `axis-${dim}`,
-                        type: 'category',
-                        data: each.values,
+                        ...places(each.values),
                         name: name(each.name, dim),
-                        axisLabel: {color: p.ink, fontSize: 11},
                     })),
                     {...seconds, ...common, dim: last, id: `axis-${last}`, name: name(`time (${unit})`, last)},
                 ],
@@ -152,21 +163,24 @@ function showLines(parent, result) {
                         progressive: 0,
                         lineStyle: {width: 1, opacity: 0.5},
                         data: rows.map((row, i) => {
-                            const share = 1 - logShare(all[i], low, high);
+                            const share = rows.length > 1 ? i / (rows.length - 1) : 1; // the fastest is the last
                             return {
                                 value: [
                                     ...row
                                         .slice(1, -1)
-                                        .map((at, k) => (parameters[k].values[at] === undefined ? '-' : at)),
+                                        .map((at, k) =>
+                                            parameters[k].values[at] === undefined ? '-' : at + spread(i, k)
+                                        ),
                                     all[i] * factor,
                                 ],
-                                lineStyle: {color: mix(p.pale, p.accent, share ** 2)},
+                                lineStyle: {color: mix(p.pale, p.accent, share ** 3)},
                             };
                         }),
                     },
                 ],
             };
         },
+        again: () => select(), // the areas are gone
         ready: instance =>
             instance.on('axisareaselected', () => {
                 const series = instance.getModel().getSeriesByIndex(0);

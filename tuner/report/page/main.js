@@ -89,16 +89,9 @@ function initPrint() {
     });
 }
 
-// While a job runs, the page is loaded anew; scroll position and choices stay.
+// While a job runs, the page is loaded anew. The browser keeps the place, and `memory` the choices.
 function initRenewal() {
-    if (!report.jobs.some(job => job.running)) return;
-    const at = memory.get('scroll', null);
-    if (at !== null) scrollTo(0, at);
-    memory.set('scroll', null);
-    setInterval(() => {
-        memory.set('scroll', scrollY);
-        location.reload();
-    }, RENEW_MILLISECONDS);
+    if (report.jobs.some(job => job.running)) setInterval(() => location.reload(), RENEW_MILLISECONDS);
 }
 
 report.jobs ??= [];
@@ -107,6 +100,5 @@ document.getElementById('program').textContent = report.program ? `Made by ${rep
 initTheme();
 initPrint();
 addEventListener('hashchange', show);
-history.scrollRestoration = 'auto';
 show();
 initRenewal();

@@ -91,7 +91,7 @@ function overviewRow(entry, low, high) {
         job.title ? el('small', {class: 'title', title: job.title}, job.title) : null
     );
     if (!result) {
-        const why = job.error ?? `No trials yet. Run: sweetspot tune ${job.job_file ?? job.name}`;
+        const why = job.error ?? `No trials yet. Run: sweetspot tune ${fileOf(job)}`;
         return el('tr', {}, name, el('td', {colspan: COLUMNS.length - 1, class: job.error ? 'error' : 'muted'}, why));
     }
     const {ratio} = result,
@@ -141,8 +141,8 @@ function overviewRow(entry, low, high) {
 
 // "20 faster, 12 tie", in the order of VERDICTS.
 function verdictSummary(entries) {
-    const parts = Object.entries(VERDICTS).map(([verdict, [word]]) => [
-        word.toLowerCase(),
+    const parts = Object.entries(VERDICTS).map(([verdict, [word, , summary]]) => [
+        summary ?? word.toLowerCase(),
         entries.filter(entry => entry.result?.verdict === verdict).length,
     ]);
     const rest = entries.filter(entry => !entry.result).length;

@@ -1,9 +1,19 @@
 // What the search did: progress, and the times of its candidates.
 
+// The label of a library's line: libraries whose times are within `near` share one, at the slowest one's line.
+const libraryLabel = (baselines, near, between, words) => each => {
+    const close = baselines.filter(other => Math.abs(other.time - each.time) < near);
+    if (close.some(other => other.time > each.time)) return '';
+    return close
+        .sort((a, b) => b.time - a.time)
+        .map(words)
+        .join(between);
+};
+
 function showProgress(parent, result, job) {
     const rows = (result.progress?.rows ?? []).filter(row => known(row[2]));
     if (!rows.length) {
-        parent.append(absent(`No candidate has been timed yet. Run: sweetspot tune ${job.job_file ?? job.name}`));
+        parent.append(absent(`No candidate has been timed yet. Run: sweetspot tune ${fileOf(job)}`));
         return;
     }
     const runs = result.runs ?? [];
@@ -47,15 +57,12 @@ function showProgress(parent, result, job) {
             const at = rows.map(x),
                 positive = at.filter(value => value > 0);
             const first = positive.length ? least(positive) : 1;
-            // Libraries that take about as long share a label, at the slower one's line.
-            const near = (a, b) => Math.abs(a - b) < 0.05 * (most(all) - least(all));
-            const label = each =>
-                baselines.some(other => other.time > each.time && near(other.time, each.time))
-                    ? ''
-                    : baselines
-                          .filter(other => other.time <= each.time && near(other.time, each.time))
-                          .map(other => `${other.name} ${time(other.time)}`)
-                          .join('\n');
+            const label = libraryLabel(
+                baselines,
+                0.05 * (most(all) - least(all)),
+                '\n',
+                each => `${each.name} ${time(each.time)}`
+            );
             const data = rows.map(row => [log ? Math.max(x(row), first) : x(row), row[2] * y.factor]);
             return {
                 grid: {...GRID, right: 116},
@@ -149,14 +156,11 @@ function showProgress(parent, result, job) {
 // The winner and the libraries, as lines across a chart of times.
 function timeRulers(result, factor) {
     const p = palette(),
-        own = result.winner?.time?.value ?? result.best?.time;
+        own = result.winner?.time?.value ?? result.best?.time,
+        baselines = (result.baselines ?? []).filter(each => known(each.time));
+    const label = libraryLabel(baselines, 0.05 * (own ?? Infinity), ', ', each => each.name);
     return rulers([
-        ...(result.baselines ?? [])
-            .filter(each => known(each.time))
-            .slice(0, 4)
-            .map((each, i) =>
-                ruler({xAxis: each.time * factor}, each.name, p.library, i % 2 ? 'insideMiddleTop' : 'insideEndTop')
-            ),
+        ...baselines.map(each => ruler({xAxis: each.time * factor}, label(each), p.library)),
         ...(known(own)
             ? [ruler({xAxis: own * factor}, result.winner ? 'winner' : 'best', p.accent, 'insideEndTop')]
             : []),
