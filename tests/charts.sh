@@ -16,7 +16,7 @@ mkdir -p $to || exit 0
 command -v npm >/dev/null 2>&1 || missing 'npm is not installed (apt-get install npm)'
 rm -rf $to/work
 mkdir $to/work && cp $page/package.json $page/package-lock.json $to/work || missing "cannot write $to/work"
-(cd $to/work && timeout 120 npm ci --ignore-scripts --no-audit --no-fund --fetch-retries 1 --fetch-timeout 30000) \
+(cd $to/work && timeout 90 npm ci --ignore-scripts --no-audit --no-fund --fetch-retries 0 --fetch-timeout 30000) \
     >$to/npm.log 2>&1 || missing "npm cannot fetch them ($to/npm.log)"
 from=$to/work/node_modules
 rm -rf $to/node_modules

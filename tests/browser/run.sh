@@ -9,7 +9,7 @@ folder=tests/browser
 log=out/browser.log
 skip() {
     echo "browser tests: skipped: $1" >&2
-    echo "0 passed, 0 failed, $(grep -chE "^(all|real)\(" $folder/test_page.js) skipped"
+    echo "0 passed, 0 failed, $(grep -chE "^ *(all|test|real)\(" $folder/test_page.js) skipped"
     exit 0
 }
 command -v node >/dev/null || skip 'node is not installed (apt-get install nodejs)'

@@ -547,6 +547,49 @@ for (const [variant, hash] of [
     );
 }
 
+// Of the set-up ---------------------------------------------------------------------------------
+
+test('the lock file has hashes, and no addresses', () => {
+    const text = fs.readFileSync(path.join(ROOT, 'tuner/report/page/package-lock.json'), 'utf8');
+    const packages = Object.entries(JSON.parse(text).packages).filter(([name]) => name !== '');
+    assert.deepEqual(
+        packages.map(([name]) => name),
+        ['node_modules/echarts', 'node_modules/tslib', 'node_modules/zrender']
+    );
+    for (const [name, {integrity}] of packages) assert.match(integrity, /^sha512-/, name);
+    assert.doesNotMatch(text, /resolved|:\/\//);
+});
+
+test('without a registry the set-up says what is missing, and goes on', () => {
+    const copy = path.join(folder, 'tree');
+    for (const part of ['tests/charts.sh', 'tuner/report/page/package.json', 'tuner/report/page/package-lock.json']) {
+        fs.mkdirSync(path.dirname(path.join(copy, part)), {recursive: true});
+        fs.copyFileSync(path.join(ROOT, part), path.join(copy, part));
+    }
+    const env = {
+        ...process.env,
+        npm_config_registry: 'http://127.0.0.1:9',
+        npm_config_cache: path.join(folder, 'cache'),
+    };
+    const {status, stderr} = spawnSync('sh', ['tests/charts.sh'], {cwd: copy, env, encoding: 'utf8'});
+    assert.equal(status, 0);
+    assert.match(
+        stderr,
+        /charts of `sweetspot report` are missing: npm cannot fetch them .*`make charts` tries again/
+    );
+    assert.ok(fs.existsSync(path.join(copy, 'out/npm/failed')));
+    // A machine that has everything but npm.
+    const programs = path.join(folder, 'programs');
+    fs.mkdirSync(programs);
+    for (const name of ['mkdir', 'cksum', 'cat', 'rm', 'cp']) {
+        const found = spawnSync('sh', ['-c', `command -v ${name}`], {encoding: 'utf8'}).stdout.trim();
+        fs.symlinkSync(found, path.join(programs, name));
+    }
+    const none = spawnSync('/bin/sh', ['tests/charts.sh'], {cwd: copy, env: {PATH: programs}, encoding: 'utf8'});
+    assert.equal(none.status, 0);
+    assert.match(none.stderr, /charts of `sweetspot report` are missing: npm is not installed/);
+});
+
 // Of the program itself -------------------------------------------------------------------------
 
 function real(name, work) {
