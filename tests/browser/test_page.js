@@ -354,7 +354,7 @@ all('names with markup are text', 'markup', {}, async tab => {
 });
 
 const ODD = {
-    failuresOnly: /No candidate has been timed yet/,
+    failuresOnly: /None of 60 candidates has a time; the section Failures says why/,
     oneConfiguration: /Two parameters with several values/,
     unknown: /No candidate has been timed yet/,
     noFinal: /There has been no final yet\. It runs at the end of sweetspot tune/,

@@ -13,7 +13,13 @@ const libraryLabel = (baselines, near, between, words) => each => {
 function showProgress(parent, result, job) {
     const rows = (result.progress?.rows ?? []).filter(row => known(row[2]));
     if (!rows.length) {
-        parent.append(absent(`No candidate has been timed yet. Run: sweetspot tune ${fileOf(job)}`));
+        parent.append(
+            absent(
+                result.evaluations > 0 && result.failures?.length
+                    ? `None of ${number(result.evaluations, 'candidate')} has a time; the section Failures says why.`
+                    : `No candidate has been timed yet. Run: sweetspot tune ${fileOf(job)}`
+            )
+        );
         return;
     }
     const runs = result.runs ?? [];
