@@ -34,11 +34,14 @@ COMPILE_SOURCES := $(wildcard tuner/compile/*.c)
 GPU_SOURCES := $(wildcard tuner/gpu/*.c tuner/counting/*.c tuner/libraries/*.c)
 KERNEL_SOURCES := $(wildcard kernels/*.c)
 METRIC_SOURCES := $(wildcard tuner/metrics/*.c)
+# Of the driver alone; with the commit, so that another one compiles and links no more than this.
+MAIN_SOURCES := tuner/cli/main.c tuner/cli/version.c
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
 LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(METRIC_SOURCES) $(wildcard search/*.c) \
   tuner/compile/source.c tuner/compile/cache.c \
-  $(wildcard tuner/job/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c) \
-  $(filter-out tuner/cli/main.c,$(wildcard tuner/cli/*.c))
+  $(wildcard tuner/job/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c \
+    tuner/report/*.c) \
+  $(filter-out $(MAIN_SOURCES),$(wildcard tuner/cli/*.c))
 REPLAY_SOURCES := $(wildcard tuner/replay/*.c)
 # GPU worker parts that can be tested without a GPU.
 GPU_LIBRARY_SOURCES := $(filter-out tuner/gpu/main_gpu.c,$(GPU_SOURCES))
@@ -91,7 +94,20 @@ $(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header): EXTRA = -D
 # Loops over a pool of candidates are nearly all that a proposal costs: vectorised, with the same results everywhere.
 $(BUILD)/search/gp.o $(BUILD)/search/gp_loops.o: EXTRA = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
 $(BUILD)/tuner/run/embedded.o: kernels/support.cu kernels/ceilings.cu search/fn_arithmetic.h search/fn_selector.h \
-  $(wildcard tuner/output/launch/*.in)
+  $(wildcard tuner/output/launch/*.in tuner/report/page/*)
+
+# What --version says: the commit, where this is a checkout of it, and the toolkit.
+COMMIT = $(shell test -e .git && git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null)
+CUDA_VERSION = $(shell sed -n 's/^.define CUDA_VERSION \([0-9]*\)\([0-9][0-9]\)[0-9]$$/\1.\2/p' \
+  $(CUDA_HOME)/include/cuda.h 2>/dev/null | sed 's/[.]0*\([0-9]\)/.\1/')
+$(BUILD)/tuner/cli/version.o: EXTRA = -DSWEETSPOT_COMMIT='"$(COMMIT)"' -DSWEETSPOT_CUDA='"$(CUDA_VERSION)"'
+$(BUILD)/tuner/cli/version.o: $(BUILD)/built-from
+$(BUILD)/built-from: FORCE
+	@mkdir -p $(@D)
+	@echo '$(COMMIT) $(CUDA_VERSION)' | cmp -s - $@ || echo '$(COMMIT) $(CUDA_VERSION)' >$@
+
+.PHONY: FORCE
+FORCE:
 
 # The scripts of a report's page, as one. The order is the page's: each uses what stands before it.
 PAGE := tuner/report/page
@@ -115,7 +131,7 @@ $(GPU_LIBRARY): $(call objects,$(GPU_LIBRARY_SOURCES))
 	@rm -f $@
 	@ar rcs $@ $^
 
-$(BIN)/sweetspot: $(BUILD)/tuner/cli/main.o $(LIBRARY)
+$(BIN)/sweetspot: $(call objects,$(MAIN_SOURCES)) $(LIBRARY)
 	@mkdir -p $(@D)
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
@@ -145,9 +161,11 @@ SHARE = $(ROOT)/share
 DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
 # As they lie here, so that they find each other.
 DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/images/*.png) $(shell find examples -type f)
+# The charting library, where set-up could fetch it: `report` needs it for its page alone.
+ECHARTS := out/npm/node_modules/echarts
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
   $(SHARE)/fish/vendor_completions.d/sweetspot.fish
-FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(BIN)/sweetspot --version | sed 's/.* //')|"
+FILL = sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$($(BIN)/sweetspot --version | sed '1!d; s/.* //')|"
 
 .PHONY: install
 install: all
@@ -157,6 +175,8 @@ install: all
 	@install -m 755 $(BIN)/sweetspot $(ROOT)/bin
 	@install -m 755 $(filter-out %/sweetspot,$(PROGRAMS)) $(ROOT)/libexec/sweetspot
 	@for file in $(DATA); do install -m 644 $$file $(SHARE)/sweetspot/$$file || exit 1; done
+	@for file in dist/echarts.min.js LICENSE NOTICE; do [ ! -f $(ECHARTS)/$$file ] || \
+	  install -D -m 644 $(ECHARTS)/$$file $(SHARE)/sweetspot/report/$${file##*/} || exit 1; done
 	@install -m 644 docs/sweetspot.1 $(SHARE)/man/man1
 	@for file in $(DOCUMENTS); do install -D -m 644 $$file $(SHARE)/doc/sweetspot/$$file || exit 1; done
 	@install -m 644 $(wildcard docs/cmake/*.cmake) $(SHARE)/cmake/sweetspot
@@ -170,6 +190,16 @@ install: all
 uninstall:
 	rm -rf $(ROOT)/libexec/sweetspot $(SHARE)/sweetspot $(SHARE)/cmake/sweetspot $(SHARE)/doc/sweetspot
 	rm -f $(ROOT)/bin/sweetspot $(SHARE)/man/man1/sweetspot.1 $(SHARE)/pkgconfig/sweetspot.pc $(COMPLETIONS)
+
+# A Debian package of the same files, out/deb/sweetspot_<version>_<architecture>.deb. DEB: the folder.
+DEB ?= out/deb
+
+.PHONY: deb
+deb: all
+	@rm -rf $(DEB)
+	@$(MAKE) -o all install PREFIX=/usr DESTDIR=$(DEB)/root >/dev/null
+	@ROOT=$(DEB)/root OUT=$(DEB) VERSION=$$($(BIN)/sweetspot --version | sed '1!d; s/.* //') CUDA=$(CUDA_VERSION) \
+	  COMMIT=$(COMMIT) CUDA_LIB=$(CUDA_LIB) sh docs/debian/package.sh
 
 # Tests ------------------------------------------------------------------------------------------
 
@@ -193,8 +223,9 @@ test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 # Programs that wait for deadlines, drive compilers or search for many seconds: started first, and left out of
 # test-fast.
 SLOW_TESTS := \
-  $(addprefix $(BIN)/,test_compile test_emulation test_tune test_profile test_judge test_suite test_replay_run \
-    test_strategies test_final_statistics test_own_kernels test_examples)
+  $(addprefix $(BIN)/,test_compile test_emulation test_examples test_builds test_tune test_profile test_judge \
+    test_suite test_replay_run test_strategies test_final_statistics test_own_kernels \
+    test_deb test_advice)
 # Those of the others that take longest, first as well, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
 # A GPU is not shared between test programs.
@@ -237,7 +268,7 @@ test-sanitize:
 	@$(MAKE) SANITIZE=1 setup
 	@$(MAKE) SANITIZE=1 test-programs
 	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) \
-	  bash tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out %/test_emulation,$(ALL_TESTS)))
+	  bash tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out %/test_emulation %/test_examples,$(ALL_TESTS)))
 
 # Tests that need a GPU: hostile kernels, counters against ncu, a whole tuning run.
 .PHONY: test-gpu
@@ -303,6 +334,7 @@ help:
 	@echo 'make layers         check which folder includes what'
 	@echo 'make circles        check that the files of a folder call each other in one direction'
 	@echo 'make install        into PREFIX (now $(PREFIX)), below DESTDIR; make uninstall takes it away again'
+	@echo 'make deb            a Debian package of what make install would install'
 	@echo 'make all | clean | format'
 	@echo 'DEADLINE=300: seconds a test program may take; JOBS=2: how many run at once'
 	@echo 'WERROR=1 makes warnings errors; CUDA_HOME=... chooses the toolkit (now $(CUDA_HOME))'

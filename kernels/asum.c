@@ -81,6 +81,7 @@ const struct operation operation_asum = {
     .check = check,
     .deterministic = false,
     .least = least,
+    .pipe = operation_pipe_of_sums,
     .reference = reference,
     .cpu = cpu,
     .baselines = baselines,

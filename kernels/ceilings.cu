@@ -56,6 +56,60 @@ extern "C" __global__ void __launch_bounds__(256) ceiling_fp64(double a, double 
     if (sum == -1.0) *sink = sum;
 }
 
+// Kernels under a macro are compiled for the jobs that name their pipe (tuner/base/pipe.h), and for no others.
+//
+// 32-bit integers: multiply-adds; additions of three terms, of which the chains' neighbours are one so that no compiler
+// can add up several steps; and, on sm_90 and later, DPX's max(a + b, c) on 32 bits and on pairs of 16.
+#if defined CEILING_INTEGER || defined CEILING_DPX
+enum { INT_MAD, INT_ADD, DPX, DPX_PAIRS };
+template <int operation> static __device__ void integer_ceiling(u32 a, u32 b, int steps, u32 *sink)
+{
+    u32 x[16];
+#pragma unroll
+    for (int i = 0; i < 16; i++) x[i] = (threadIdx.x + i) * 2654435761u + blockIdx.x;
+    for (int step = 0; step < steps; step += 8) {
+#pragma unroll
+        for (int same = 0; same < 8; same++)
+#pragma unroll
+            for (int i = 0; i < 16; i++) {
+                u32 next = x[(i + 1) % 16];
+                if (operation == INT_MAD) x[i] = x[i] * a + b;
+                if (operation == INT_ADD) x[i] = x[i] + next + a;
+#if __CUDA_ARCH__ >= 900
+                if (operation == DPX) x[i] = (u32)__viaddmax_s32((int)x[i], (int)a, (int)next);
+                if (operation == DPX_PAIRS) x[i] = __viaddmax_s16x2(x[i], a, next);
+#endif
+            }
+    }
+    u32 sum = 0;
+#pragma unroll
+    for (int i = 0; i < 16; i++) sum |= x[i];
+    if (sum == a + 1) *sink = sum;
+}
+
+#endif
+
+#ifdef CEILING_INTEGER
+extern "C" __global__ void __launch_bounds__(256) ceiling_int_mad(u32 a, u32 b, int steps, u32 *sink)
+{
+    integer_ceiling<INT_MAD>(a, b, steps, sink);
+}
+extern "C" __global__ void __launch_bounds__(256) ceiling_int_add(u32 a, u32 b, int steps, u32 *sink)
+{
+    integer_ceiling<INT_ADD>(a, b, steps, sink);
+}
+#endif
+#ifdef CEILING_DPX
+extern "C" __global__ void __launch_bounds__(256) ceiling_dpx(u32 a, u32 b, int steps, u32 *sink)
+{
+    integer_ceiling<DPX>(a, b, steps, sink);
+}
+extern "C" __global__ void __launch_bounds__(256) ceiling_dpx_pairs(u32 a, u32 b, int steps, u32 *sink)
+{
+    integer_ceiling<DPX_PAIRS>(a, b, steps, sink);
+}
+#endif
+
 // Copies n vectors, each read and written once, as ceiling_read reads them.
 extern "C" __global__ void __launch_bounds__(512) ceiling_copy(const uint4 *data, i64 n, uint4 *to)
 {
@@ -150,6 +204,25 @@ struct bf16_mma {
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
     }
 };
+
+#ifdef CEILING_F16
+struct f16_mma {
+    enum { A = 4, B = 2, C = 4 };
+    using in = u32;
+    using out = float;
+    static __device__ u32 operand(u32 bits)
+    {
+        return (bits & 0x83ff83ffu) | 0x38003800u;
+    } // two of [0.5, 1), either sign
+    static __device__ void multiply(float (&c)[4], const u32 (&a)[4], const u32 (&b)[2])
+    {
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, "
+                     "%9}, {%0, %1, %2, %3};"
+                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
+};
+#endif
 
 struct tf32_mma {
     enum { A = 4, B = 2, C = 4 };
@@ -249,6 +322,12 @@ extern "C" __global__ void __launch_bounds__(256) ceiling_tensor_bf16(int loops,
 {
     TENSOR_CEILING(bf16_mma);
 }
+#ifdef CEILING_F16
+extern "C" __global__ void __launch_bounds__(256) ceiling_tensor_f16(int loops, float *sink)
+{
+    TENSOR_CEILING(f16_mma);
+}
+#endif
 extern "C" __global__ void __launch_bounds__(256) ceiling_tensor_tf32(int loops, float *sink)
 {
     TENSOR_CEILING(tf32_mma);
@@ -270,9 +349,10 @@ extern "C" __global__ void __launch_bounds__(256) ceiling_tensor_fp8(int loops, 
 #endif
 }
 
-// Nothing but wgmma: a warpgroup a block multiplies the same 64 rows of 32 bytes by the same 256 from shared memory, 4
-// * loops times. The rows lie as 8 x 16 bytes, neither swizzled nor padded, where each comes to lie does not matter
-// here.
+// Nothing but wgmma: a warpgroup a block multiplies 64 rows by 256 from shared memory, 4 * loops times, each time the
+// next of four slices of 32 bytes of a row. The data are random, uniform in [-1, 1) (bytes: any), because the power
+// that the tensor cores take, and with it the clock, depends on how many bits change. A slice lies as 8 x 16 bytes,
+// neither swizzled nor padded; where each comes to lie does not matter here.
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 #define WGMMA_LIST                                                                                                 \
     "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, "   \
@@ -292,17 +372,43 @@ extern "C" __global__ void __launch_bounds__(256) ceiling_tensor_fp8(int loops, 
                  : WGMMA_64(kind, 0), WGMMA_64(kind, 64)                                                           \
                  : "l"(a), "l"(b))
 
+// A number of [-1, 1) of random bits, and two of random halves.
+static __device__ float uniform(u32 bits)
+{
+    return (float)(int)bits * 0x1p-31f;
+}
 struct bf16_wgmma {
     using out = float;
-    using operand = bf16_mma;
+    static __device__ u32 random(u32 bits)
+    {
+        u32 two;
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(two) : "f"(uniform(bits)), "f"(uniform(bits << 16)));
+        return two;
+    }
     static __device__ void multiply(float (&c)[128], u64 a, u64 b)
     {
         WGMMA("m64n256k16.f32.bf16.bf16", "+f", ", 1, 1, 0, 0");
     }
 };
+struct f16_wgmma {
+    using out = float;
+    static __device__ u32 random(u32 bits)
+    {
+        u32 two;
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(two) : "f"(uniform(bits)), "f"(uniform(bits << 16)));
+        return two;
+    }
+    static __device__ void multiply(float (&c)[128], u64 a, u64 b)
+    {
+        WGMMA("m64n256k16.f32.f16.f16", "+f", ", 1, 1, 0, 0");
+    }
+};
 struct tf32_wgmma {
     using out = float;
-    using operand = tf32_mma;
+    static __device__ u32 random(u32 bits)
+    {
+        return __float_as_uint(uniform(bits)) & 0xffffe000u;
+    }
     static __device__ void multiply(float (&c)[128], u64 a, u64 b)
     {
         WGMMA("m64n256k8.f32.tf32.tf32", "+f", ", 1, 1");
@@ -310,7 +416,10 @@ struct tf32_wgmma {
 };
 struct s8_wgmma {
     using out = int;
-    using operand = s8_mma;
+    static __device__ u32 random(u32 bits)
+    {
+        return bits;
+    }
     static __device__ void multiply(int (&c)[128], u64 a, u64 b)
     {
         WGMMA("m64n256k32.s32.s8.s8", "+r", "");
@@ -318,7 +427,15 @@ struct s8_wgmma {
 };
 struct fp8_wgmma {
     using out = float;
-    using operand = fp8_mma;
+    static __device__ u32 random(u32 bits)
+    {
+        unsigned short low, high;
+        asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(low) : "f"(uniform(bits)), "f"(uniform(bits << 8)));
+        asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;"
+            : "=h"(high)
+            : "f"(uniform(bits << 16)), "f"(uniform(bits << 24)));
+        return low | (u32)high << 16;
+    }
     static __device__ void multiply(float (&c)[128], u64 a, u64 b)
     {
         WGMMA("m64n256k32.f32.e4m3.e4m3", "+f", ", 1, 1");
@@ -332,21 +449,28 @@ static __device__ u64 wgmma_matrix(const void *at, int rows)
     return (address >> 4 & 0x3fff) | (u64)rows << 16 | (u64)(128 >> 4) << 32;
 }
 
+enum { WGMMA_SLICES = 4, A_WORDS = 64 * 8, B_WORDS = 256 * 8 };
 template <typename M> static __device__ void wgmma_ceiling(int loops, float *sink)
 {
-    __shared__ __align__(128) u32 rows[(64 + 256) * 8];
+    __shared__ __align__(128) u32 rows[WGMMA_SLICES * (A_WORDS + B_WORDS)];
     typename M::out c[128] = {};
     u32 seed = threadIdx.x * 2654435761u + blockIdx.x;
-    for (int i = threadIdx.x; i < (64 + 256) * 8; i += blockDim.x)
-        rows[i] = (u32)M::operand::operand(seed = seed * 1664525u + 1013904223u);
+#pragma unroll 1 // so that it compiles faster
+    for (int i = threadIdx.x; i < WGMMA_SLICES * (A_WORDS + B_WORDS); i += blockDim.x) {
+        seed = seed * 1664525u + 1013904223u;
+        rows[i] = M::random((seed ^ seed >> 16) * 2246822519u); // the low bits of `seed` alone are far from random
+    }
     __syncthreads();
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    u64 a = wgmma_matrix(rows, 64), b = wgmma_matrix(rows + 64 * 8, 256);
+    u64 first_a = wgmma_matrix(rows, 64), first_b = wgmma_matrix(rows + WGMMA_SLICES * A_WORDS, 256);
     for (int loop = 0; loop < loops; loop++) {
-#pragma unroll 1 // ptxas takes 0.4 s for four of them in a row, in each of the four kernels
-        for (int step = 0; step < 4; step++) {
+        u64 a = first_a, b = first_b;
+#pragma unroll 1 // ptxas takes 0.4 s for four of them in a row, in each of the five kernels
+        for (int slice = 0; slice < WGMMA_SLICES; slice++) {
             asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
             M::multiply(c, a, b);
+            a += A_WORDS * 4 >> 4;
+            b += B_WORDS * 4 >> 4;
         }
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
         asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
@@ -365,6 +489,12 @@ extern "C" __global__ void __launch_bounds__(128) ceiling_wgmma_bf16(int loops, 
 {
     WGMMA_CEILING(bf16_wgmma);
 }
+#ifdef CEILING_F16
+extern "C" __global__ void __launch_bounds__(128) ceiling_wgmma_f16(int loops, float *sink)
+{
+    WGMMA_CEILING(f16_wgmma);
+}
+#endif
 extern "C" __global__ void __launch_bounds__(128) ceiling_wgmma_tf32(int loops, float *sink)
 {
     WGMMA_CEILING(tf32_wgmma);

@@ -79,6 +79,7 @@ const struct operation operation_dot = {
     .check = check,
     .deterministic = false,
     .least = least,
+    .pipe = operation_pipe_of_sums,
     .cpu = cpu,
     .baselines = baselines,
 };

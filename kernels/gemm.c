@@ -323,6 +323,7 @@ const struct operation operation_gemm = {
     .check = check,
     .deterministic = true,
     .least = least,
+    .pipe = operation_pipe_of_products,
     .reference = reference,
     .cpu = cpu,
     .baselines = baselines,

@@ -174,6 +174,7 @@ const struct operation operation_gemv = {
     .check = check,
     .deterministic = true,
     .least = least,
+    .pipe = operation_pipe_of_sums,
     .reference = reference,
     .cpu = cpu,
     .baselines = baselines,

@@ -95,6 +95,7 @@ const struct operation operation_iamax = {
     .check = check,
     .deterministic = true,
     .least = least,
+    .pipe = operation_pipe_of_sums,
     .cpu = cpu,
     .baselines = baselines,
 };

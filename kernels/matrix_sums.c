@@ -120,6 +120,7 @@ const struct operation operation_row_sums = {
     .check = check_rows,
     .deterministic = true,
     .least = least,
+    .pipe = operation_pipe_of_sums,
     .cpu = cpu_rows,
     .baselines = none,
 };
@@ -132,6 +133,7 @@ const struct operation operation_column_sums = {
     .check = check_columns,
     .deterministic = true,
     .least = least,
+    .pipe = operation_pipe_of_sums,
     .cpu = cpu_columns,
     .baselines = none,
 };

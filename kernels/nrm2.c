@@ -88,6 +88,7 @@ const struct operation operation_nrm2 = {
     .check = check,
     .deterministic = false,
     .least = least,
+    .pipe = operation_pipe_of_sums,
     .reference = reference,
     .cpu = cpu,
     .baselines = baselines,

@@ -13,6 +13,7 @@
 
 #include "kernels/element.h"
 #include "tuner/base/error.h"
+#include "tuner/base/pipe.h"
 
 enum { OPERATION_ROLES_MAX = 16, OPERATION_DETAIL_MAX = 160 };
 
@@ -162,6 +163,10 @@ struct operation {
     bool deterministic;
     // The least work of a problem that check() has accepted; *least is zeroed before.
     void (*least)(const struct operation_problem *, struct operation_least *least);
+    // The pipe that its arithmetic can count on, by the type of its first buffer and the compute class, where a job
+    // does not say; NULL, also as a result: none is known. *times is 1 before: how often the pipe works for one
+    // operation of the problem.
+    const struct pipe *(*pipe)(enum element type, int compute_class, double *times);
     // Fills expected[role] of every output role; its `expected` and `scale` arrays are allocated by the caller, on the
     // device (reference) or the host (cpu). `reference` may be NULL: then cpu(), on all cores, is the only reference.
     // The old contents of an output that the job calls inout are in its operand.
@@ -170,6 +175,11 @@ struct operation {
     int (*cpu)(const struct operation_problem *, struct operation_expected *expected, struct error *);
     const struct operation_baseline *baselines;
 };
+
+// For operation.pipe: matrix products, of which classes 1 and 2 are made of one and of three products of TF32; and what
+// adds up or scales element by element, halves in FP32.
+const struct pipe *operation_pipe_of_products(enum element type, int compute_class, double *times);
+const struct pipe *operation_pipe_of_sums(enum element type, int compute_class, double *times);
 
 // All operations, NULL at the end.
 extern const struct operation *const operations[];

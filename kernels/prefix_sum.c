@@ -114,6 +114,7 @@ const struct operation operation_prefix_sum = {
     .check = check,
     .deterministic = false,
     .least = least,
+    .pipe = operation_pipe_of_sums,
     .cpu = cpu,
     .baselines = none,
 };

@@ -90,6 +90,7 @@ const struct operation operation_softmax = {
     .check = check,
     .deterministic = true,
     .least = least,
+    .pipe = operation_pipe_of_sums,
     .cpu = cpu,
     .baselines = none,
 };

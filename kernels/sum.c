@@ -126,6 +126,7 @@ const struct operation operation_sum = {
     .check = check,
     .deterministic = false,
     .least = least,
+    .pipe = operation_pipe_of_sums,
     .reference = reference,
     .cpu = cpu,
     .baselines = baselines,

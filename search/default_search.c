@@ -1,7 +1,9 @@
 // What a user gets without asking: Bayesian optimisation. A few configurations that lie far from each other, then
 // always the one of which the model (surrogate.h) expects the greatest improvement.
+#include "search/block_shape.h"
 #include "search/strategy_kit.h"
 #include "search/surrogate.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +21,14 @@ static const struct strategy_option options[] = {
 enum { TRUST_LEAST = 4 };
 static const double trusting = 0.25, doubtful = 0.6;
 
+// Each of the random configurations is the least doubtful of so many by its block's shape, and the distance of one that
+// is still doubtful counts less, by this factor of the doubt in the exponent.
+enum { DRAWS = 4 };
+static const double doubt_weight = 5;
+
 struct default_search {
     const struct space *space;
+    struct block_shape shape;
     struct history history;
     struct surrogate model;
     struct random rng;
@@ -28,6 +36,7 @@ struct default_search {
     size_t width, told;
     const struct prior *const *priors;
     size_t prior_count, prior_turn;
+    size_t prior_asked; // configurations proposed because priors expect them to be best
 };
 
 static void default_init(void *state, const struct space *space, const struct strategy_start *start)
@@ -36,6 +45,7 @@ static void default_init(void *state, const struct space *space, const struct st
     s->options = start->options;
     s->space = space;
     s->width = space_parameter_count(space);
+    block_shape_init(&s->shape, space);
     history_init(&s->history, space);
     surrogate_init(&s->model, space, &s->history, start->priors, start->prior_count);
     s->priors = start->priors;
@@ -46,7 +56,7 @@ static void default_init(void *state, const struct space *space, const struct st
 static double nearest(const struct default_search *s, const uint16_t *config)
 {
     float a[512], b[512];
-    double least = INFINITY;
+    double least = DBL_MAX; // where nothing is known yet, doubt alone decides
     encoding_of(&s->model.encoding, config, a);
     for (size_t i = 0; i < s->history.count; i++) {
         double sum = 0;
@@ -69,14 +79,29 @@ static bool ask_priors(struct default_search *s, uint16_t *config)
     return false;
 }
 
+// A new random configuration: where the names of the parameters tell a block's sides, one of an ordinary block.
+static bool draw(struct default_search *s, uint16_t *config, double *doubt)
+{
+    uint16_t trial[SPACE_MAX_PARAMETERS];
+    *doubt = INFINITY;
+    for (int i = 0; i<DRAWS && * doubt> 0; i++) {
+        if (!history_sample_new(&s->history, &s->rng, trial)) return false;
+        double d = block_shape_doubt(&s->shape, trial);
+        if (d >= *doubt) continue;
+        *doubt = d;
+        memcpy(config, trial, s->width * sizeof *config);
+    }
+    return true;
+}
+
 // One that lies far from all others.
 static bool ask_far(struct default_search *s, uint16_t *config)
 {
     uint16_t trial[SPACE_MAX_PARAMETERS];
-    double most = -1;
+    double most = -1, doubt;
     for (int i = 0; i < (int)s->options[OPTION_SPREAD] || i == 0; i++) {
-        if (!history_sample_new(&s->history, &s->rng, trial)) return false;
-        double d = nearest(s, trial);
+        if (!draw(s, trial, &doubt)) return false;
+        double d = nearest(s, trial) * exp(-doubt_weight * doubt);
         if (d > most) {
             most = d;
             memcpy(config, trial, s->width * sizeof *config);
@@ -90,15 +115,18 @@ static bool ask_far(struct default_search *s, uint16_t *config)
 static bool ask_first(struct default_search *s, uint16_t *config, bool *found)
 {
     size_t count = s->history.count;
-    if (count >= (size_t)s->options[OPTION_INITIAL] && s->history.best >= 0) return false;
     double none = s->model.trust.none;
+    size_t wasted = none > doubtful ? s->prior_asked : 0;
+    if (count >= (size_t)s->options[OPTION_INITIAL] + wasted && s->history.best >= 0) return false;
     if (s->prior_count && s->told >= TRUST_LEAST && s->history.best >= 0) {
         surrogate_weigh(&s->model);
         none = s->model.trust.none;
         if (none < trusting) return false;
     }
     bool far = !s->prior_count || count % 2 || none > doubtful;
-    *found = (!far && ask_priors(s, config)) || ask_far(s, config);
+    bool prior = !far && ask_priors(s, config);
+    s->prior_asked += prior;
+    *found = prior || ask_far(s, config);
     return true;
 }
 

@@ -13,11 +13,13 @@ static double number_of(const struct parameter *p, size_t i)
     return p->kind == PARAMETER_INT ? (double)p->values[i] : (double)i;
 }
 
-static double twos(int64_t value)
+// How well a size is aligned: half how often two divides it, half whether it is a power of two.
+static double alignment(int64_t value)
 {
     if (value == 0) return 0;
     int n = __builtin_ctzll((unsigned long long)value);
-    return n > 6 ? 1 : n / 6.0;
+    bool power = value > 0 && (value & (value - 1)) == 0;
+    return 0.5 * (n > 6 ? 1 : n / 6.0) + 0.5 * power;
 }
 
 static size_t ordinal_coordinates(const struct parameter *p)
@@ -45,7 +47,7 @@ static void fill(const struct parameter *p, size_t width, float *table)
         double shift = low >= 1 ? 0 : 1 - low;
         double logarithm = log((value + shift) / (low + shift)) / log((high + shift) / (low + shift));
         table[i * width] = (float)(0.5 * rank + 0.5 * logarithm);
-        if (width > 1) table[i * width + 1] = (float)twos(p->values[i]);
+        if (width > 1) table[i * width + 1] = (float)alignment(p->values[i]);
     }
 }
 

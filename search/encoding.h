@@ -1,11 +1,11 @@
 // Configurations as points, for models: what the numbers of a space mean on a GPU.
 //
 // An ordered parameter becomes a coordinate from 0 to 1, half its rank and half its logarithm (sizes act by ratio).
-// Where its values are not all powers of two, how often two divides them becomes another one: alignment matters and is
-// invisible in the size. These are the ordinal coordinates. Every parameter with more than two values also has a
-// nominal coordinate, its value's index, of which only equality means anything: a tile of 3 may be good where 2 and 4
-// are not. (On recorded spaces it halved the runs that miss the optimum.) A string has nothing but that; two values
-// need but one coordinate.
+// Where its values are not all powers of two, their alignment becomes another one: how often two divides them, and
+// whether they are powers of two, matters and is invisible in the size. These are the ordinal coordinates. Every
+// parameter with more than two values also has a nominal coordinate, its value's index, of which only equality means
+// anything: a tile of 3 may be good where 2 and 4 are not. (On recorded spaces it halved the runs that miss the
+// optimum.) A string has nothing but that; two values need but one coordinate.
 #ifndef SWEETSPOT_ENCODING_H
 #define SWEETSPOT_ENCODING_H
 

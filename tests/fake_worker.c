@@ -32,6 +32,12 @@ static double time_of(const json_t *object)
     return 1e-3 * (1 + 0.01 * (x - 7) * (x - 7)); // best: X=7
 }
 
+// On problem 1, where $FAKE_OTHER_WAY is set, a larger X is always better.
+static double time_on(const json_t *object, size_t problem)
+{
+    return problem == 1 && getenv("FAKE_OTHER_WAY") ? 1e-3 * (2 - 0.1 * x_of(object)) : time_of(object);
+}
+
 static void note_text(const char *text)
 {
     const char *path = getenv("FAKE_LOG");
@@ -105,6 +111,13 @@ static json_t *compile(const json_t *request)
 {
     json_t *helper = json_object_get(request, "config") ? NULL : compile_helper(request);
     if (helper) return helper;
+    bool nvcc = !strcmp(json_get_string(request, "compiler", ""), "nvcc");
+    if (nvcc && !getenv("FAKE_NVCC"))
+        return json_pack("{s:s, s:s}", "status", "compile_error", "reason", "there is no nvcc");
+    if (nvcc && mode_is(request, "nvcc_error"))
+        return json_pack("{s:s, s:s, s:s}", "status", "compile_error", "reason",
+                         "unit.cu(3): error: scripted\nand more", "compiler", "nvcc 13.1.2");
+    if (nvcc && mode_is(request, "nvcc_hang")) pause();
     if (mode_is(request, "compile_error"))
         return json_pack("{s:s, s:s}", "status", "compile_error", "reason", "x.cu(3): error: expected a ';'");
     if (mode_is(request, "compile_timeout"))
@@ -128,8 +141,9 @@ static json_t *compile(const json_t *request)
                                                  second ? 500 : 1000 + x_of(request)));
     }
     const char *cubin = getenv("FAKE_CUBIN"); // a file
-    return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o}", "status", "ok", "cubin", cubin ? cubin : "/fake.cubin",
-                     "cached", 0, "seconds", 0.001, "warnings", "entries", entries);
+    return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o, s:s*}", "status", "ok", "cubin", cubin ? cubin : "/fake.cubin",
+                     "cached", 0, "seconds", 0.001, "warnings", "entries", entries, "compiler",
+                     nvcc ? "nvcc 13.1.2" : NULL);
 }
 
 // How the guide behaves, in $FAKE_GUIDE: as a tenth of the problem, unless it is "refused" with the job, "shuffled",
@@ -193,7 +207,7 @@ static json_t *problems_of(const json_t *request)
 {
     json_t *problems = json_array();
     for (size_t p = 0; p < json_array_size(json_object_get(request, "problems")); p++) {
-        double t = time_of(request);
+        double t = time_on(request, p);
         json_array_append_new(problems,
                               json_pack("{s:i, s:f, s:f, s:f, s:[f,f,f], s:i, s:f, s:f, s:i}", "problem", (int)p,
                                         "time", t, "low", 0.99 * t, "high", 1.01 * t, "samples", t, 0.99 * t, 1.01 * t,
@@ -207,6 +221,11 @@ static json_t *trial(const json_t *request)
     static const char *const plain[] = {"wrong",        "out_of_bounds", "nondeterministic",
                                         "launch_error", "slow",          "implausible"};
     note(request);
+    if (getenv("FAKE_LOG_BEST")) { // the times by which it would be slow
+        char *best = json_dumps(json_object_get(request, "best"), JSON_COMPACT | JSON_REAL_PRECISION(3));
+        note_text(best);
+        free(best);
+    }
     if (mode_is(request, "abort")) abort();
     if (mode_is(request, "exit")) exit(0);
     if (mode_is(request, "hang")) pause();
@@ -295,19 +314,50 @@ static void say_cubin(json_t *entry, const json_t *candidate)
     free(image);
 }
 
+// The times of an entry on every problem, as in trials.
+static json_t *final_problems(const json_t *candidate, size_t rounds, double factor)
+{
+    json_t *problems = json_array();
+    size_t count = json_array_size(json_object_get(candidate, "problems"));
+    for (size_t p = 0; p < count; p++) {
+        json_t *times = json_array();
+        double time = time_on(candidate, p);
+        for (size_t k = 0; k < rounds; k++)
+            json_array_append_new(times, json_real(time * factor * (1 + 0.001 * (double)(k % 5))));
+        json_array_append_new(problems, json_pack("{s:I, s:o, s:f, s:f}", "problem", (json_int_t)p, "times", times,
+                                                  "error_max", 3e-6, "error_rms", 4e-7));
+    }
+    return problems;
+}
+
+// What is wrong with a candidate, or "ok". `races`: there are builds of nvcc's in the final.
+static const char *final_status(const json_t *candidate, bool nvcc, bool races, int64_t process)
+{
+    if (mode_is(candidate, "final_implausible")) return "implausible";
+    if (mode_is(candidate, "final_wrong") || (process == 1 && mode_is(candidate, "final_wrong_later"))) return "wrong";
+    if (nvcc && mode_is(candidate, "nvcc_wrong")) return "wrong";
+    return races && !nvcc && mode_is(candidate, "race_wrong") ? "wrong" : "ok";
+}
+
+static bool is_nvcc(const json_t *candidate)
+{
+    return !strcmp(json_get_string(candidate, "binary", ""), "nvcc");
+}
+
 static json_t * final(const json_t *request)
 {
     note_seed(request);
-    json_t *entries = json_array(), *one;
+    json_t *entries = json_array(), *one, *candidates = json_object_get(request, "candidates");
     size_t i, rounds = (size_t)json_get_integer(request, "rounds", 10);
     int64_t places = json_get_integer(request, "places", INT64_MAX), process = json_get_integer(request, "process", 0);
+    bool races = is_nvcc(json_array_get(candidates, json_array_size(candidates) - 1));
     if (getenv("FAKE_LOG_FINALS")) {
         char text[96];
-        snprintf(text, sizeof text, "final %lld: %zu rounds, %zu candidates, pid %d", (long long)process, rounds,
-                 json_array_size(json_object_get(request, "candidates")), (int)getpid());
+        snprintf(text, sizeof text, "%s %lld: %zu rounds, %zu candidates, pid %d", races ? "race" : "final",
+                 (long long)process, rounds, json_array_size(candidates), (int)getpid());
         note_text(text);
     }
-    json_array_foreach(json_object_get(request, "candidates"), i, one)
+    json_array_foreach(candidates, i, one)
     {
         if (places == 0) break;
         if (mode_is(one, "final_names_itself")) { // as the GPU worker does before each entry's turn
@@ -316,23 +366,19 @@ static json_t * final(const json_t *request)
             json_write_line(STDOUT_FILENO, sign, NULL);
             abort();
         }
-        if (mode_is(one, "final_crash")) abort();
-        json_t *times = json_array();
-        bool two_times = process == 1 && mode_is(one, "final_two_times");
-        for (size_t k = 0; k < rounds; k++)
-            json_array_append_new(times,
-                                  json_real(time_of(one) * (two_times ? 1.1 : 1) * (1 + 0.001 * (double)(k % 5))));
-        bool implausible = mode_is(one, "final_implausible");
-        bool wrong = mode_is(one, "final_wrong") || implausible || (process == 1 && mode_is(one, "final_wrong_later"));
-        places -= !wrong;
-        json_array_append_new(entries, json_pack("{s:s, s:O, s:s, s:s, s:f, s:[{s:i, s:o, s:f, s:f}]}", "name",
-                                                 "candidate", "trial", json_object_get(one, "trial"), "status",
-                                                 implausible ? "implausible"
-                                                 : wrong     ? "wrong"
-                                                             : "ok",
-                                                 "reason", wrong ? "scripted" : "", "error", 0.1, "problems", "problem",
-                                                 0, "times", times, "error_max", 3e-6, "error_rms", 4e-7));
-        say_cubin(json_array_get(entries, json_array_size(entries) - 1), one);
+        if (mode_is(one, "final_crash") || (is_nvcc(one) && mode_is(one, "nvcc_crash"))) abort();
+        double factor = is_nvcc(one) ? atof(getenv("FAKE_NVCC")) : 1;
+        if (process == 1 && mode_is(one, "final_two_times")) factor *= 1.1;
+        if (process == 1 && is_nvcc(one) && mode_is(one, "nvcc_two_times")) factor *= 1.05;
+        const char *status = final_status(one, is_nvcc(one), races, process);
+        bool ok = !strcmp(status, "ok");
+        places -= ok;
+        json_t *entry = json_pack("{s:s, s:O, s:s, s:s, s:s, s:f, s:o}", "name", "candidate", "trial",
+                                  json_object_get(one, "trial"), "binary", json_get_string(one, "binary", "nvrtc"),
+                                  "status", status, "reason", ok ? "" : "scripted", "error", 0.1, "problems",
+                                  final_problems(one, rounds, factor));
+        say_cubin(entry, one);
+        json_array_append_new(entries, entry);
     }
     json_t *times = json_array();
     for (size_t k = 0; k < rounds; k++) json_array_append_new(times, json_real(1.1e-3));

@@ -48,6 +48,9 @@ refuse tuner/store "search/|kernels/|$(above cli counting gpu job libraries outp
     'the store is SQLite alone'
 refuse tuner/recorded "$(above cli counting gpu job libraries output replay run store)" 'recorded spaces know no store'
 refuse tuner/run "$(above cli counting gpu libraries output)" 'the run knows no commands and no CUDA'
+refuse tuner/report "$(above cli compile counting gpu libraries replay)" 'the report is made of stores alone'
+found=$(grep -rlE '^#include "tuner/report/' search kernels tuner --include='*.[ch]' | grep -vE '^tuner/(cli|report)/')
+[ -z "$found" ] || complain "the report is above all but the commands: $found"
 # Of the GPU worker, the requests that count, and nothing that times or verifies.
 for file in $(grep -lE '^#include "tuner/counting/' tuner/gpu/*.[ch]); do
     case $file in

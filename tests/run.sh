@@ -10,7 +10,7 @@
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
 # A real compute-sanitizer would look at scripted workers; tests of it say so.
-export SWEETSPOT_SANITIZER=none
+export SWEETSPOT_SANITIZER=none SWEETSPOT_NVCC=none
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)} deadline=${DEADLINE:-300}
 logs=${BIN:?}/log
 mkdir -p "$logs"

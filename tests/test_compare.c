@@ -87,10 +87,18 @@ static void csv_has_one_line_a_problem_and_entry(void **state)
     int lines = 0;
     for (const char *p = out; (p = strchr(p, '\n')); p++) lines++;
     assert_int_equal(lines, 1 + 2 * 4);
-    assert_contains(out, "problem,entry,trial,winner,status,time,time_low,time_high,rounds,ratio,");
-    assert_contains(out, "\n\"M=4096,N=4096\",1,1,1,ok,0.0013,");
-    assert_contains(out, "\n\"M=1000,N=77\",cublas,,0,ok,");
-    assert_contains(out, ",1.6,1.6,1.6,");
+    assert_contains(out, "job,device,problem,entry,trial,winner,status,time,time_low,time_high,rounds,ratio,");
+    assert_contains(out, "\nmini-gemm,NVIDIA H200,\"M=4096,N=4096\",1,1,1,ok,0.0013");
+    assert_contains(out, "\nmini-gemm,NVIDIA H200,\"M=1000,N=77\",cublas,,0,ok,");
+    const char *line = strstr(out, "\nmini-gemm,NVIDIA H200,\"M=1000,N=77\",cublas,,0,ok,");
+    double time[3], ratio[3];
+    int rounds;
+    assert_int_equal(sscanf(line + strlen("\nmini-gemm,NVIDIA H200,\"M=1000,N=77\",cublas,,0,ok,"),
+                            "%lf,%lf,%lf,%d,%lf,%lf,%lf,", &time[0], &time[1], &time[2], &rounds, &ratio[0], &ratio[1],
+                            &ratio[2]),
+                     7);
+    assert_int_equal(rounds, 40);
+    for (int i = 0; i < 3; i++) assert_true(fabs(ratio[i] - 1.6) < 1e-12);
     assert_contains(out, "cublasLt,,0,no heuristic,,,,0,,,");
     free(out);
 }
@@ -264,7 +272,7 @@ static void status_shows_what_was_done_and_how_to_go_on(void **state)
     free(out);
     assert_int_equal(
         finished_run(cmd_status, &out, NULL, "status", job.job, "--store", job.store, "--format", "csv", NULL), 0);
-    assert_contains(out, "\ntrials_total,3\n");
+    assert_contains(out, "\nmini-gemm,NVIDIA H200,trials_total,3\n");
     free(out);
 }
 

@@ -99,7 +99,7 @@ static void bash_completes_by_it(void **state)
         {"compare --format j", "json\n"},
         {"compare --format = j", "json\n"},
         {"compare -f c", "csv\n"},
-        {"tune --no-", "--no-stores --no-counters --no-final\n"},
+        {"tune --no-", "--no-stores --no-counters --no-final --no-nvcc\n"},
         {"tune -t ''", "\n"},
         {"list op", "operations\n"},
         {"completion z", "zsh\n"},

@@ -203,6 +203,37 @@ static void write_space(const char *folder, const char *kernel)
     free(text);
 }
 
+static void the_kernels_of_a_final_are_an_event(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("each_events");
+    write_space(folder, plain);
+    struct outcome_of_command r = e2e_run(folder,
+                                          "cd %s && $BIN/sweetspot tune job.cfg --device replay:space.json --store "
+                                          "e.db --quiet --format json >events; grep -v '^{' events; grep "
+                                          "'\"event\":\"kernels\"' events",
+                                          folder);
+    struct error err;
+    json_t *event = json_parse(r.out, &err); // that line alone
+    if (!event) fail_msg("%s\n%s", r.out, r.err);
+    const json_t *kernels = json_object_get(event, "kernels"), *problems = json_object_get(event, "problems");
+    assert_int_equal(json_array_size(kernels), 2);
+    assert_int_equal(json_array_size(problems), 6);
+    bool used[2] = {false}, held_back = false;
+    for (size_t i = 0; i < 6; i++) {
+        const json_t *problem = json_array_get(problems, i);
+        int64_t kernel = json_get_integer(problem, "kernel", -1);
+        assert_true(kernel >= 0 && kernel < 2);
+        used[kernel] = true;
+        held_back |= json_get_bool(problem, "held_back", false);
+        assert_true(json_get_number(problem, "time", 0) > 0);
+    }
+    assert_true(used[0] && used[1] && held_back);
+    json_decref(event);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 static void a_run_chooses_two_kernels_and_its_header_selects_them(void **state)
 {
     (void)state;
@@ -498,6 +529,7 @@ int main(void)
         cmocka_unit_test(what_is_held_back_gets_the_kernel_with_the_least_expected_time),
         cmocka_unit_test(distances_know_ratio_and_alignment),
         cmocka_unit_test(a_strategy_with_two_criteria_finds_both_optima),
+        cmocka_unit_test(the_kernels_of_a_final_are_an_event),
         cmocka_unit_test(a_run_chooses_two_kernels_and_its_header_selects_them),
         cmocka_unit_test(embedded_kernels_are_launched_by_size),
         cmocka_unit_test(a_kernel_is_not_selected_for_what_it_cannot_do),

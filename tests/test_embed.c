@@ -293,14 +293,16 @@ static void a_file_that_cannot_be_written_is_an_error(void **state)
     (void)state;
     tune_and_embed();
     char *below = text_format("%s/x.h", job.job), *folder = text_format("%s/taken", job.folder),
-         *beside = text_format("%s/taken_binary.c", job.folder), *header = text_format("%s/taken.h", job.folder);
+         *inside = text_format("%s/mini-gemm.cubin", folder), *beside = text_format("%s/taken_binary.c", job.folder),
+         *header = text_format("%s/taken.h", job.folder);
     assert_int_equal(mkdir(folder, 0777), 0);
+    assert_int_equal(mkdir(inside, 0777), 0);
     assert_int_equal(mkdir(beside, 0777), 0);
     expect(3, "Not a directory", "-o", below, NULL);
     expect(3, "Not a directory", "-o", below, "--embed");
     expect(3, "Not a directory", "--cubin", below, NULL);
     expect(3, "No space left on device", "--cubin", "/dev/full", NULL);
-    expect(3, "Is a directory", "--cubin", folder, NULL);
+    expect(3, "taken/mini-gemm.cubin': Is a directory", "--cubin", folder, NULL); // a folder is where the file goes
     expect(3, "taken_binary.c': Is a directory", "-o", header, "--embed"); // the binary cannot, so the header is not
     assert_int_equal(access(header, F_OK), -1);
     char *command = text_format("ls %s | grep -c new-", job.folder);
@@ -310,6 +312,7 @@ static void a_file_that_cannot_be_written_is_an_error(void **state)
     free(command);
     free(header);
     free(beside);
+    free(inside);
     free(folder);
     free(below);
 }
@@ -388,6 +391,63 @@ static void binaries_of_two_devices_live_in_one_header(void **state)
     free(old);
 }
 
+// Two stores, an H100's and an H200's, of one architecture: one header. The compiler is told by a macro for which of
+// them; a program takes the binary of its device by name, on another Hopper the nearest, and can ask which one it was.
+static void an_h100_and_an_h200_share_a_header(void **state)
+{
+    (void)state;
+    static const char program[] =
+        "#define MINI_GEMM_DRIVER_API\n#include \"fake_driver.h\"\n#include \"include/mini_best.h\"\n"
+        "static int taken(const char *name, int major, int count, const char *expected)\n{\n"
+        "    struct mini_gemm_kernels k;\n    int status;\n"
+        "    fake_name = name; fake_major = major; fake_multiprocessors = count;\n    status = mini_gemm_load(&k);\n"
+        "    if (!*expected) return status == MINI_GEMM_NO_BINARY && !*mini_gemm_loaded(&k);\n"
+        "    return !status && !strcmp(mini_gemm_loaded(&k), expected);\n}\n"
+        "int main(void)\n{\n"
+        "    if (!taken(\"NVIDIA H200\", 9, 132, \"NVIDIA H200\")) return 1;\n"
+        "    if (!taken(\"NVIDIA H100 PCIe\", 9, 114, \"NVIDIA H100 PCIe\")) return 2;\n"
+        "    if (!taken(\"NVIDIA H100 80GB HBM3\", 9, 132, \"NVIDIA H200\")) return 3;\n"
+        "    if (!taken(\"NVIDIA H100 NVL\", 9, 120, \"NVIDIA H100 PCIe\")) return 4;\n"
+        "    if (!taken(\"NVIDIA H20\", 9, 78, \"\")) return 5;\n"
+        "    if (!taken(\"NVIDIA B200\", 10, 148, \"\")) return 6;\n"
+        "    if (mini_gemm_section_of(\"NVIDIA H200\", 90) == mini_gemm_section_of(\"NVIDIA H100 PCIe\", 90)) return "
+        "7;\n"
+        "    if (MINI_GEMM_COMPUTE != 90 || strcmp(MINI_GEMM_ARCH, \"sm_90a\")) return 8;\n"
+        "    return !strcmp(MINI_GEMM_DEVICE_NAME, \"NVIDIA H200\") ? MINI_GEMM_BLOCK_M : MINI_GEMM_BLOCK_M + 1;\n}\n";
+    static const struct {
+        const char *device;
+        int status; // of the program: BLOCK_M of the section, and 1 for the H100's
+    } cases[] = {{"", 64}, {"-DMINI_GEMM_DEVICE=NVIDIA_H200", 64}, {"-DMINI_GEMM_DEVICE=NVIDIA_H100_PCIE", 65}};
+    write_stages_job();
+    finished_trials_on(&job, "NVIDIA H100 PCIe", "sm_90a", 114);
+    finished_final(&job);
+    keep_binary(symbols_text);
+    embed();
+    make_cubin(77);
+    free(job.store);
+    job.store = text_format("%s/other.db", job.folder); // of another machine
+    finished_trials_on(&job, "NVIDIA H200", "sm_90a", 132);
+    finished_final(&job);
+    keep_binary(symbols_text);
+    embed();
+    char *c = text_format("%s/main.c", job.folder),
+         *source = text_format("%s %s/include/mini_best_binary.c", c, job.folder);
+    finished_write(c, program);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t k = 0; k < 3; k += 2) {
+            char *compiler = text_format("%s %s", compilers[k], cases[i].device);
+            assert_int_equal(build_and_run(compiler, source, "", ""), cases[i].status);
+            free(compiler);
+        }
+    // The other way round: the H100's store is added again, and is the default then.
+    free(job.store);
+    job.store = text_format("%s/mini.db", job.folder);
+    embed();
+    assert_int_equal(build_and_run(compilers[0], source, "", ""), 65);
+    free(source);
+    free(c);
+}
+
 // The whole way with the scripted worker: what it says it ran is kept, anything else is not.
 static void the_final_keeps_the_bytes_that_ran(void **state)
 {
@@ -447,6 +507,7 @@ int main(void)
         CASE(a_file_that_cannot_be_written_is_an_error),
         CASE(what_cannot_be_done_at_once_is_refused),
         CASE(binaries_of_two_devices_live_in_one_header),
+        CASE(an_h100_and_an_h200_share_a_header),
         cmocka_unit_test(the_final_keeps_the_bytes_that_ran),
     };
     cmocka_set_test_filter(getenv("TEST_FILTER"));

@@ -57,8 +57,8 @@ static void alignment_is_a_coordinate_where_a_large_value_is_no_power_of_two(voi
     assert_int_equal(e.first[1] - e.first[0], 2);
     assert_int_equal(e.first[2] - e.first[1], 1); // up to 16 every value is near a power of two
     assert_int_equal(e.first[3] - e.first[2], 2);
-    expect_coordinates(&e, 0, 1, (double[]){3 / 6.0, 5 / 6.0, 3 / 6.0, 1, 1, 0}, 6);
-    expect_coordinates(&e, 2, 1, (double[]){4 / 6.0, 0}, 2);
+    expect_coordinates(&e, 0, 1, (double[]){1.5 / 6, 5.5 / 6, 1.5 / 6, 1, 1, 0}, 6);
+    expect_coordinates(&e, 2, 1, (double[]){5 / 6.0, 0}, 2);
     encoding_release(&e);
     close_space(&f);
 }

@@ -18,7 +18,7 @@ struct part {
 // those of the parameters, then status, time and samples.
 static void tune_part(const char *job, const struct part *parts, const char *problems, const char *trials)
 {
-    char *cut = text_copy(""), *parameters = text_copy(""), *columns = text_copy("");
+    char *cut = text_copy("/^fallback/d\n"), *parameters = text_copy(""), *columns = text_copy("");
     for (const struct part *p = parts; p->name; p++) {
         char *longer =
             text_format("%s/name = \"%s\"/s/\\(values\\|unroll\\) = \\[[^]]*\\]/\\1 = %s/\n", cut, p->name, p->values);

@@ -2,7 +2,8 @@
 // word is seen in review as a change of such a file. `make golden` (SWEETSPOT_GOLDEN=write) writes them anew.
 //
 // The commands run on a small job with recorded results (job.cfg, kernel.cu and space.json in that folder), some with
-// the scripted worker for a GPU. Dates, process ids and how long something took are blotted out.
+// the scripted worker for a GPU. Dates, process ids and how long something took are blotted out, and numbers of more
+// than DIGITS digits rounded: the last ones depend on the machine's mathematical library.
 #include "tests/e2e.h"
 
 #include <dirent.h>
@@ -11,11 +12,15 @@
 
 #include "tuner/cli/commands.h"
 
-#define FAKE "SWEETSPOT_SANITIZER=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
+#define FAKE                                                                                         \
+    "SWEETSPOT_NVCC= FAKE_NVCC=1.02 SWEETSPOT_SANITIZER=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker " \
+    "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
 #define SIMULATE \
     "replay -S random,default -n 3 -b 2,5 --times 1,4 --simulate compilers=4,compile=0.5,gpu=1,gpus=2 space.json"
 #define NUMBER "[0-9][0-9.e+-]*"
 #define TIME "[0-9][0-9.]*(ms|us|ns|s|m[0-9]+s)"
+
+enum { DIGITS = 12 };
 
 struct blot {
     const char *pattern, *text; // POSIX extended; "\1" in the text is the first group
@@ -33,19 +38,37 @@ static const struct blot everywhere[] = {
 
 static const struct blot status_blots[] = {
     {"(\"seconds\": )" NUMBER, "\\1<number>"},
-    {"(\nseconds,)" NUMBER, "\\1<number>"},
+    {"(,(seconds|runs[.][0-9]+[.](started|ended|pid|search_seconds)|final[.]when),)" NUMBER, "\\1<number>"},
     {"(evaluations in )" TIME, "\\1<time>"},
     {"(<date>  )" TIME, "\\1<time>"},
     {NULL, NULL},
+};
+static const struct blot report_blots[] = {
+    {"(\"(made|seconds|at)\":)" NUMBER, "\\1<number>"}, {"(\"progress\":).*", "\\1<progress>"}, // begins with seconds
+    {"(\\[)1[0-9]{9}\\.[0-9]+", "\\1<moment>"},         {"(,)1[0-9]{9}\\.[0-9]+", "\\1<moment>"}, {NULL, NULL},
 };
 static const struct blot profile_blots[] = {
     {"(\"(compile|trial|count|lines)\": )" NUMBER, "\\1<number>"},
     {NULL, NULL},
 };
+static const struct blot profile_csv_blots[] = {
+    {"([.]seconds[.][a-z]+,)" NUMBER, "\\1<number>"},
+    {NULL, NULL},
+};
 static const struct blot judge_blots[] = {
     {"(\"seed\": )" NUMBER, "\\1<number>"},
+    {"([a-z.]*seed,)" NUMBER, "\\1<number>"},
+    {"(template_hash,)[0-9a-f]{32}", "\\1<hash>"},
     {"/[^ \"]*/kernel[.]cu", "<folder>/kernel.cu"},
     {"(\"template_hash\": \")[0-9a-f]{32}", "\\1<hash>"},
+    {NULL, NULL},
+};
+static const struct blot event_blots[] = {
+    {"(\"seconds\":)" NUMBER, "\\1<number>"},
+    {NULL, NULL},
+};
+static const struct blot doctor_blots[] = {
+    {"( in )[0-9.]+ s", "\\1<time>"},
     {NULL, NULL},
 };
 static const struct blot replay_blots[] = {
@@ -61,7 +84,9 @@ static const struct {
     const struct blot *blots;
     const char *needs; // what the real GPU worker must be able to do; where it fails the case is left out
 } cases[] = {
-    {"tune", "tune job.cfg --device replay:space.json --store job.db --quiet", 0, NULL, NULL},
+    {"tune_table", "tune job.cfg --device replay:space.json --store job.db --quiet", 0, NULL, NULL},
+    {"tune_json", "tune job.cfg --device replay:space.json --store events.db --quiet --format json", 0, event_blots,
+     NULL},
     {"check", "check job.cfg", 0, NULL, NULL},
     {"check_mistakes", "check mistaken.cfg 2>&1", 2, NULL, NULL},
     {"status_table", "status job.cfg --store job.db", 0, status_blots, NULL},
@@ -70,11 +95,30 @@ static const struct {
     {"compare_table", "compare job.cfg --store job.db", 0, NULL, NULL},
     {"compare_csv", "compare job.cfg --store job.db --format csv", 0, NULL, NULL},
     {"compare_json", "compare job.cfg --store job.db --format json", 0, NULL, NULL},
+    {"report_table", "report job.cfg --store job.db --format table", 0, NULL, NULL},
+    {"report_csv", "report job.cfg --store job.db --format csv", 0, report_blots, NULL},
+    {"report_json", "report job.cfg --store job.db --format json", 0, report_blots, NULL},
     // With the scripted GPU, which knows errors, rounds and ceilings.
     {"tune_measured", "tune measured.cfg --store measured.db --quiet --workers 1", 0, NULL, NULL},
     {"compare_measured_table", "compare measured.cfg --store measured.db", 0, NULL, NULL},
     {"compare_measured_csv", "compare measured.cfg --store measured.db --format csv", 0, NULL, NULL},
     {"compare_measured_json", "compare measured.cfg --store measured.db --format json", 0, NULL, NULL},
+    {"header_measured", "header measured.cfg --store measured.db -o -", 0, NULL, NULL},
+    // Several jobs: two that were tuned, and one that was not.
+    {"tune_several",
+     "tune night/a.cfg --device replay:space.json --quiet && "
+     "$BIN/sweetspot tune night/b.cfg --device replay:space.json --quiet",
+     0, NULL, NULL},
+    {"status_several_table", "status night 2>&1", 1, status_blots, NULL},
+    {"status_several_json", "status night --format json", 1, status_blots, NULL},
+    {"compare_several_table", "compare night", 1, NULL, NULL},
+    {"compare_several_csv", "compare night --format csv", 1, NULL, NULL},
+    {"compare_several_json", "compare night --format json", 1, NULL, NULL},
+    {"compare_gate", "compare night --fail-below 1.1 2>&1 >/dev/null", 4, NULL, NULL},
+    {"compare_gate_lower", "compare night/a.cfg --fail-below 1.1 --lower-bound 2>&1 >/dev/null", 4, NULL, NULL},
+    {"header_several", "header night -o best 2>&1", 1, NULL, NULL},
+    {"export_several", "export night -o spaces 2>&1", 1, NULL, NULL},
+    {"report_measured_json", "report measured.cfg --store measured.db --format json", 0, report_blots, NULL},
     {"space_table", "space job.cfg", 0, NULL, NULL},
     {"space_csv", "space job.cfg --format csv", 0, NULL, NULL},
     {"space_json", "space job.cfg --format json", 0, NULL, NULL},
@@ -95,11 +139,17 @@ static const struct {
     {"import", "import space.json 2>&1", 0, NULL, NULL},
     {"header", "header job.cfg --store job.db --output best.h >/dev/null && cat best.h", 0, NULL, NULL},
     {"profile_table", "profile job.cfg --cache cache -t X=1,MODE=plain", 0, NULL, NULL},
+    {"profile_csv", "profile job.cfg --cache cache -t X=1,MODE=plain --format csv", 0, profile_csv_blots, NULL},
     {"profile_json", "profile job.cfg --cache cache -t X=1,MODE=plain --format json", 0, profile_blots, NULL},
     {"limiter_table", "limiter job.cfg --cache cache -t X=1,MODE=plain", 0, NULL, NULL},
+    {"limiter_csv", "limiter job.cfg --cache cache -t X=1,MODE=plain --format csv", 0, profile_csv_blots, NULL},
     {"limiter_json", "limiter job.cfg --cache cache -t X=1,MODE=plain --format json", 0, profile_blots, NULL},
     {"judge_table", "judge judged.cfg --cache cache --set X=2", 0, judge_blots, NULL},
+    {"judge_csv", "judge judged.cfg --cache cache --set X=2 --format csv", 0, judge_blots, NULL},
     {"judge_json", "judge judged.cfg --cache cache --set X=2 --format json", 0, judge_blots, NULL},
+    {"doctor_table", "doctor", 0, doctor_blots, NULL},
+    {"doctor_csv", "doctor --format csv", 0, doctor_blots, NULL},
+    {"doctor_json", "doctor --format json", 0, doctor_blots, NULL},
     {"devices_table", "devices", 0, NULL, NULL},
     {"devices_csv", "devices --format csv", 0, NULL, NULL},
     {"devices_json", "devices --format json", 0, NULL, NULL},
@@ -138,6 +188,34 @@ static char *blot_out(char *text, const struct blot *b)
     return whole;
 }
 
+// Every number with a point or an exponent and more than DIGITS digits, rounded to so many; takes `text`.
+static char *round_numbers(char *text)
+{
+    size_t size;
+    char *out = NULL;
+    FILE *to = open_memstream(&out, &size);
+    for (const char *at = text; *at;) {
+        size_t length = strspn(at, "0123456789"), whole = length, digits = length;
+        if (length && at[length] == '.') length += 1 + strspn(at + length + 1, "0123456789");
+        digits = length - (length > whole);
+        if (length && at[length] == 'e') {
+            size_t sign = at[length + 1] == '-' || at[length + 1] == '+',
+                   power = strspn(at + length + 1 + sign, "0123456789");
+            if (power) length += 1 + sign + power;
+        }
+        if (length > whole && digits > DIGITS) {
+            fprintf(to, "%.*g", DIGITS, strtod(at, NULL));
+        } else {
+            if (!length) length = 1;
+            fwrite(at, 1, length, to);
+        }
+        at += length;
+    }
+    fclose(to);
+    free(text);
+    return out;
+}
+
 static void write_text(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
@@ -152,6 +230,7 @@ static void hold(const char *folder, const char *name, char *text, const struct 
     char *path = text_format("tests/golden/%s.txt", name);
     for (const struct blot *b = everywhere; b->pattern; b++) text = blot_out(text, b);
     for (const struct blot *b = blots; b && b->pattern; b++) text = blot_out(text, b);
+    text = round_numbers(text);
     if (writing()) {
         write_text(path, text);
     } else {
@@ -176,7 +255,8 @@ static char *make_folder(void)
         e2e_run(folder,
                 "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s' && cd '%s' && "
                 "sed 's/X < 8/Z < 8/; s/geometry/geometri/; s/^name/nome/' job.cfg >mistaken.cfg && "
-                "sed 's/, { N = 1000; }//' job.cfg >measured.cfg && "
+                "sed 's/, { N = 1000; }//' job.cfg >measured.cfg && mkdir night && cp kernel.cu night && "
+                "for name in a b later; do sed \"s/golden/$name/\" job.cfg >night/$name.cfg; done && "
                 "sed 's/enabled = false;//; s/^work/reference = { kernel = \"scale\"; launch = { grid = [ 1 ]; "
                 "block = [ 128 ]; }; }; work/' measured.cfg >judged.cfg",
                 folder, folder);

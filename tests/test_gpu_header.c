@@ -114,6 +114,34 @@ static void the_examples_are_right(void **state)
     e2e_remove(folder);
 }
 
+// Jobs with a C++ entry, a library's stage or tensor maps differ in nothing but the cubin.
+static void nvccs_build_of_the_winner_is_raced_and_right(void **state)
+{
+    NEEDS_GPU();
+    if (system("command -v nvcc >/dev/null 2>&1")) skip();
+    char *folder = e2e_folder("gpu_builds");
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        const char *name = jobs[i].name;
+        struct outcome_of_command r = e2e_run(
+            folder,
+            "%s >%s/job.cfg && unset SWEETSPOT_NVCC && $BIN/sweetspot tune %s/job.cfg --store %s/%s.db --cache "
+            "%s/cache -q --no-counters --strategy random %s && $BIN/sweetspot compare %s/job.cfg --store %s/%s.db "
+            "--format json",
+            jobs[i].job, folder, folder, folder, name, folder, jobs[i].options, folder, folder, name);
+        if (r.status) fail_msg("%s: status %d: %.3000s%.3000s", name, r.status, r.out, r.err);
+        e2e_expect(r.out, "  built by nvcc ");
+        struct error err;
+        json_t *document = json_parse(strstr(r.out, "\n{"), &err), *race = json_object_get(document, "nvcc");
+        if (!document) fail_msg("%s: %s", err.message, r.out);
+        double ratio = json_number_value(json_array_get(json_object_get(race, "ratio"), 0));
+        double error = json_get_number(race, "error", 2);
+        if (!(ratio > 0.5 && ratio < 2) || !(error <= 1)) fail_msg("%s: %.3000s", name, r.out);
+        json_decref(document);
+        e2e_done(&r);
+    }
+    e2e_remove(folder);
+}
+
 static void without_a_binary_for_the_device_nothing_is_launched(void **state)
 {
     NEEDS_GPU();
@@ -157,6 +185,25 @@ static void the_program_with_several_kernels_is_right(void **state)
     e2e_remove(folder);
 }
 
+// A fallback that takes a tenth of the winner's speed is measured in full all the same, and is in the header.
+static void a_fallback_is_verified_and_written(void **state)
+{
+    NEEDS_GPU();
+    char *folder = e2e_folder("gpu_fallback");
+    struct outcome_of_command r = e2e_run(folder,
+                                          "sed 's|\"\\.\\./templates|\"'$PWD'/templates|' configs/example.cfg "
+                                          ">%s/job.cfg && $BIN/sweetspot tune %s/job.cfg "
+                                          "--store %s/job.db --cache %s/cache -q --no-counters --strategy random -n 8 "
+                                          "&& $BIN/sweetspot header %s/job.cfg "
+                                          "--store %s/job.db -o %s/best.h && grep -A 1 'any other device' %s/best.h",
+                                          folder, folder, folder, folder, folder, folder, folder, folder);
+    if (r.status) fail_msg("status %d: %.3000s%.3000s", r.status, r.out, r.err);
+    e2e_expect(r.out, "any other device: BLOCK_SIZE=256,VECTOR=1,UNROLL=0,GRID=stride");
+    e2e_expect(r.out, "the job's fallback, not tuned; verified on ");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +212,8 @@ int main(void)
         cmocka_unit_test(without_a_binary_for_the_device_nothing_is_launched),
         cmocka_unit_test(the_script_agrees_with_torch),
         cmocka_unit_test(the_program_with_several_kernels_is_right),
+        cmocka_unit_test(nvccs_build_of_the_winner_is_raced_and_right),
+        cmocka_unit_test(a_fallback_is_verified_and_written),
     };
     cmocka_set_test_filter(getenv("TEST_FILTER"));
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,5 +115,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_right_candidate_of_any_job_is_faster_than_its_least_time),
     };
+    cmocka_set_test_filter(getenv("TEST_FILTER"));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -273,41 +273,11 @@ static void a_tiny_kernel_has_sane_figures_and_a_warning(void **state)
     e2e_remove(folder);
 }
 
-// What is known of every device with tensor cores: bf16 is faster than tf32, both than FP32 without them.
-static void tensor_ceilings_are_in_their_order(void **state)
-{
-    NEEDS_GPU();
-    char *folder = e2e_folder("gpu-ceilings");
-    json_t *document = run_profile(folder, "profile", "copy_order", "BLOCK_SIZE=256,ITEMS=8,ORDER=coalesced"), *value;
-    const json_t *ceilings = json_object_get(json_object_get(document, "profile"), "ceilings");
-    const char *key;
-    json_object_foreach((json_t *)(uintptr_t)ceilings, key, value)
-    {
-        if (json_is_number(value)) print_message("%-30s %.4g\n", key, json_number_value(value));
-    }
-    double bf16 = json_get_number(ceilings, "tensor_bf16_flops_per_second", NAN),
-           tf32 = json_get_number(ceilings, "tensor_tf32_flops_per_second", NAN);
-    assert_true(bf16 > 1.5 * tf32);
-    assert_true(tf32 > 1.5 * json_get_number(ceilings, "flops_per_second", NAN));
-    assert_true(json_get_number(ceilings, "tensor_fp64_flops_per_second", NAN) > 0);
-    assert_true(json_get_number(ceilings, "tensor_int8_flops_per_second", NAN) > 1.3 * bf16);
-    if (json_object_get(ceilings, "wgmma_bf16_flops_per_second")) { // sm_90a
-        double wgmma = json_get_number(ceilings, "wgmma_bf16_flops_per_second", NAN);
-        assert_true(wgmma > 0.95 * bf16);
-        assert_true(wgmma > 1.3 * json_get_number(ceilings, "wgmma_tf32_flops_per_second", NAN));
-        assert_true(json_get_number(ceilings, "wgmma_fp8_flops_per_second", NAN) > 1.3 * wgmma);
-        assert_true(json_get_number(ceilings, "wgmma_int8_flops_per_second", NAN) > 1.3 * wgmma);
-    }
-    json_decref(document);
-    e2e_remove(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_profile_takes_less_than_five_seconds_and_names_the_line_of_the_conflict),
         cmocka_unit_test(a_tiny_kernel_has_sane_figures_and_a_warning),
-        cmocka_unit_test(tensor_ceilings_are_in_their_order),
         cmocka_unit_test(limiters_are_what_everyone_knows),
         cmocka_unit_test(counters_agree_with_ncu_on_nine_kernels),
     };

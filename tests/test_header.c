@@ -385,6 +385,41 @@ static void a_header_for_a_new_device_is_merged_into_the_old_one(void **state)
     free(again);
 }
 
+// There is one fallback for all that are not among the header's devices: that of the newest store, behind the others.
+static void two_devices_share_a_fallback(void **state)
+{
+    (void)state;
+    static const char program[] = "#include \"include/mini_best.h\"\n"
+                                  "int main(void)\n{\n"
+                                  "    if (mini_gemm_section_of(\"NVIDIA A100\", 80) != 0 || "
+                                  "mini_gemm_section_of(\"NVIDIA H200\", 90) != 1) return 1;\n"
+                                  "    if (mini_gemm_section_of(\"NVIDIA T4\", 75) != 2 || "
+                                  "mini_gemm_section_of(\"NVIDIA H100\", 90) != 1) return 2;\n"
+                                  "    if (mini_gemm_geometry_on(2, 4096, 4096).block[0] != 64) return 3;\n"
+                                  "    return MINI_GEMM_SECTION * 10 + MINI_GEMM_FALLBACK + 20;\n}\n";
+    static const struct {
+        const char *device;
+        int status;
+    } cases[] = {{"NVIDIA_A100", 20}, {"NVIDIA_H200", 30}, {"FALLBACK", 41}, {"NVIDIA_T4", 41}};
+    change_job("problems = (", "fallback = { BLOCK_M = 64; UNROLL_K = 4; REDUCTION = \"shared\"; };\nproblems = (");
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    free(make_header());
+    finished_trials(&job, "NVIDIA A100", "sm_80");
+    finished_final(&job);
+    char *text = make_header();
+    const char *one = strstr(text, "\"verified_on\":\"");
+    assert_non_null(one);
+    assert_null(strstr(one + 1, "\"verified_on\":\""));
+    assert_contains(one, "\"verified_on\":\"NVIDIA A100\"");
+    free(text);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *compiler = text_format("%s -DMINI_GEMM_DEVICE=%s", i % 2 ? cpp : c99, cases[i].device);
+        assert_int_equal(compile_and_run(compiler, i % 2 ? "cpp" : "c", program), cases[i].status);
+        free(compiler);
+    }
+}
+
 static void a_file_that_is_no_header_of_this_job_is_left_alone(void **state)
 {
     (void)state;
@@ -512,6 +547,7 @@ int main(void)
         CASE(a_header_of_another_interface_is_not_merged),
         CASE(without_a_final_it_says_that_none_decided),
         CASE(a_header_for_a_new_device_is_merged_into_the_old_one),
+        CASE(two_devices_share_a_fallback),
         CASE(a_file_that_is_no_header_of_this_job_is_left_alone),
         CASE(a_changed_template_is_noticed),
         CASE(what_would_break_the_header_is_refused_or_made_harmless),

@@ -15,8 +15,9 @@ static struct outcome_of_command make(const char *target)
 {
     return e2e_run(
         folder,
-        "umask 077; env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -o all %s BIN=\"$BIN\" PREFIX=/opt/spot DESTDIR=%s",
-        target, folder);
+        "umask 077; env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -o all %s BIN=\"$BIN\" PREFIX=/opt/spot DESTDIR=%s "
+        "ECHARTS=%s/charts",
+        target, folder, folder);
 }
 
 static int setup(void **state)
@@ -25,7 +26,14 @@ static int setup(void **state)
     assert_non_null(mkdtemp(folder));
     project = getcwd(NULL, 0);
     prefix = text_format("%s/opt/spot", folder);
-    struct outcome_of_command r = make("install");
+    // A stand-in for the charting library, as npm lays it out.
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "mkdir -p %s/charts/dist && cd %s/charts && echo 'charts()' >dist/echarts.min.js && "
+                "echo licence >LICENSE && echo notice >NOTICE",
+                folder, folder);
+    e2e_done(&r);
+    r = make("install");
     if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
     e2e_done(&r);
     return 0;
@@ -68,6 +76,10 @@ static void everything_is_where_others_look_for_it(void **state)
                                         "share/bash-completion/completions/sweetspot",
                                         "share/zsh/site-functions/_sweetspot",
                                         "share/fish/vendor_completions.d/sweetspot.fish",
+                                        "share/sweetspot/report/echarts.min.js",
+                                        "share/sweetspot/report/LICENSE",
+                                        "share/sweetspot/report/NOTICE",
+                                        "share/doc/sweetspot/docs/report.md",
                                         "share/pkgconfig/sweetspot.pc",
                                         "share/cmake/sweetspot/sweetspotConfig.cmake"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -138,6 +150,9 @@ static void installed_programs_find_each_other_and_the_jobs(void **state)
         project);
     e2e_expect(r.out, "no mistakes found");
     e2e_expect(r.out, "out/include/sgemm_2048_best.h");
+    expect_done(&r);
+    r = INSTALLED("work", "$S report && cat report.html");
+    e2e_expect(r.out, "\ncharts()\n");
     expect_done(&r);
     r = INSTALLED("work",
                   "sed 's|../templates/||' %s/share/sweetspot/configs/example.cfg >mine.cfg; $S "

@@ -132,10 +132,10 @@ static json_t *judge(const char *folder, const char *options, int status)
     return document;
 }
 
-static const char *const members[] = {"version",    "job",       "template", "template_hash", "configuration",
-                                      "device",     "driver",    "compiler", "right",         "status",
-                                      "reason",     "error",     "seed",     "compute",       "problems",
-                                      "sanitizers", "sanitizer", "counters", "findings",      "notes"};
+static const char *const members[] = {"format",   "version",  "job",      "template", "template_hash", "configuration",
+                                      "device",   "driver",   "compiler", "right",    "status",        "reason",
+                                      "error",    "seed",     "compute",  "problems", "sanitizers",    "sanitizer",
+                                      "counters", "findings", "notes"};
 
 // docs/judge.md describes every member, at the beginning of a line of its lists.
 static void the_document_has_what_its_description_says(void **state)

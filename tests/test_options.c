@@ -3,6 +3,7 @@
 
 #include "kernels/operation.h"
 #include "search/strategy.h"
+#include "tuner/base/pipe.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/metrics/metrics.h"
@@ -363,6 +364,19 @@ static void every_field_of_a_trial_is_listed(void **state)
     free(all);
 }
 
+static void every_pipe_is_listed(void **state)
+{
+    (void)state;
+    char *all = PRINTED(cmd_list, "list", "pipes");
+    for (int i = 0; i < PIPE_COUNT; i++) {
+        char *one = PRINTED(cmd_list, "list", "pipes", pipes[i].name);
+        ASSERT_LINE(all, pipes[i].name, pipes[i].unit, pipes[i].gloss, pipes[i].how);
+        ASSERT_LINE(one, pipes[i].name, pipes[i].unit, pipes[i].gloss, pipes[i].how);
+        free(one);
+    }
+    free(all);
+}
+
 // As JSON, a list has as many entries as its table, each with a name, and one entry is the list's own.
 static void lists_are_json_too(void **state)
 {
@@ -503,6 +517,7 @@ int main(void)
         cmocka_unit_test(every_operation_is_listed_with_its_roles_bound_and_baselines),
         cmocka_unit_test(every_metric_is_listed_in_its_set_and_by_its_key),
         cmocka_unit_test(every_field_of_a_trial_is_listed),
+        cmocka_unit_test(every_pipe_is_listed),
         cmocka_unit_test(lists_are_json_too),
         cmocka_unit_test(what_cannot_be_listed_is_a_usage_error_with_the_nearest),
         cmocka_unit_test(the_help_of_tune_and_replay_names_every_strategy),

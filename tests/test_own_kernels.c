@@ -150,13 +150,24 @@ static void the_ceilings_compile_for_every_architecture_that_has_other_instructi
 {
     (void)state;
     static const char *const archs[] = {"sm_75", "sm_80", "sm_90a"};
-    for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
+    static const struct {
+        const char *macro, *kernels[4]; // ended by NULL
+    } rare[] = {{"CEILING_F16", {"ceiling_tensor_f16", "ceiling_wgmma_f16"}},
+                {"CEILING_INTEGER", {"ceiling_int_mad", "ceiling_int_add"}},
+                {"CEILING_DPX", {"ceiling_dpx", "ceiling_dpx_pairs"}}};
+    for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
         compile(embedded_ceilings(),
                 json_pack("[s, s, s, s, s, s, s, s, s, s, s, s, s, s, s]", "ceiling_fma", "ceiling_read",
                           "ceiling_fp64", "ceiling_copy", "ceiling_l2", "ceiling_shared", "ceiling_tensor_bf16",
                           "ceiling_tensor_tf32", "ceiling_tensor_fp64", "ceiling_tensor_int8", "ceiling_tensor_fp8",
                           "ceiling_wgmma_bf16", "ceiling_wgmma_tf32", "ceiling_wgmma_int8", "ceiling_wgmma_fp8"),
                 json_object(), archs[i], "ok");
+        for (size_t k = 0; k < sizeof rare / sizeof *rare; k++) {
+            json_t *kernels = json_array();
+            for (size_t n = 0; rare[k].kernels[n]; n++) json_array_append_new(kernels, json_string(rare[k].kernels[n]));
+            compile(embedded_ceilings(), kernels, json_pack("{s:s}", rare[k].macro, "1"), archs[i], "ok");
+        }
+    }
 }
 
 int main(void)

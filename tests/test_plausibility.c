@@ -233,15 +233,15 @@ static void the_data_sheet_follows_from_the_attributes(void **state)
     peaks_of_device(&p, &h200);
     assert_true(fabs(p.memory_bytes - 4.917e12) < 1e9);
     assert_true(fabs(p.chip_bytes - 64 * 132 * 1.98e9) < 1e6);
-    assert_true(fabs(p.flops[PIPE_FP32] - 66.9e12) < 1e11 && fabs(p.flops[PIPE_FP64_TENSOR] - 66.9e12) < 1e11);
-    assert_true(fabs(p.flops[PIPE_HALF] - 1070.5e12) < 1e12 && fabs(p.flops[PIPE_BYTE] - 2141e12) < 1e12);
+    assert_true(fabs(p.flops[PEAK_FP32] - 66.9e12) < 1e11 && fabs(p.flops[PEAK_FP64_TENSOR] - 66.9e12) < 1e11);
+    assert_true(fabs(p.flops[PEAK_HALF] - 1070.5e12) < 1e12 && fabs(p.flops[PEAK_BYTE] - 2141e12) < 1e12);
     // What nobody knows yet is as fast as the fastest that is known.
     struct peak_attributes later = h200;
     struct peaks q;
     later.compute = 140;
     peaks_of_device(&q, &later);
-    for (int k = 0; k < PIPE_COUNT; k++) assert_true(q.flops[k] >= p.flops[k]);
-    assert_true(q.flops[PIPE_HALF] == 2 * p.flops[PIPE_HALF] && q.chip_bytes == 2 * p.chip_bytes);
+    for (int k = 0; k < PEAK_PRODUCTS; k++) assert_true(q.flops[k] >= p.flops[k]);
+    assert_true(q.flops[PEAK_HALF] == 2 * p.flops[PEAK_HALF] && q.chip_bytes == 2 * p.chip_bytes);
 }
 
 static void measured_ceilings_raise_peaks_and_never_lower_them(void **state)
@@ -256,12 +256,12 @@ static void measured_ceilings_raise_peaks_and_never_lower_them(void **state)
     peaks_raise(&p, ceilings);
     json_decref(ceilings);
     assert_true(fabs(p.memory_bytes - 1.05 * 4.8e12) < 1e6); // the copy's
-    assert_true(fabs(p.flops[PIPE_BYTE] - 1.05 * 3e15) < 1e6);
-    assert_true(p.flops[PIPE_HALF] == sheet.flops[PIPE_HALF] && p.chip_bytes == sheet.chip_bytes);
+    assert_true(fabs(p.flops[PEAK_BYTE] - 1.05 * 3e15) < 1e6);
+    assert_true(p.flops[PEAK_HALF] == sheet.flops[PEAK_HALF] && p.chip_bytes == sheet.chip_bytes);
     json_t *lower = json_pack("{s:f}", "flops_per_second", 5e13);
     peaks_raise(&p, lower);
     json_decref(lower);
-    assert_true(p.flops[PIPE_FP32] == sheet.flops[PIPE_FP32]);
+    assert_true(p.flops[PEAK_FP32] == sheet.flops[PEAK_FP32]);
 }
 
 static double time_of(const struct peaks *p, struct operation_least least, bool cold, double tolerance, double absolute,
@@ -282,9 +282,9 @@ static void least_times_are_those_of_the_slowest_part(void **state)
     (void)state;
     struct peaks p = {.memory_bytes = 4e12, .chip_bytes = 16e12, .l2_bytes = 60e6};
     struct error why;
-    p.flops[PIPE_FP32] = 50e12;
-    p.flops[PIPE_HALF] = 1000e12;
-    p.flops[PIPE_BYTE] = 2000e12;
+    p.flops[PEAK_FP32] = 50e12;
+    p.flops[PEAK_HALF] = 1000e12;
+    p.flops[PEAK_BYTE] = 2000e12;
     // Cold: a quarter of the L2 may be left of inputs, a whole one of outputs may stay there.
     assert_true(near(time_of(&p, (struct operation_least){.read = 415e6, .bits = 1}, true, 1, 0, &why), 1e-4));
     assert_string_equal(why.message, "moving 400 MB takes at 4 TB/s");

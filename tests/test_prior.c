@@ -250,7 +250,7 @@ static void trust_follows_what_is_measured(void **state)
     enum { ROWS = 15, DRAWS = 20 };
     float features[ROWS * 2];
     double excesses[ROWS], mean[3] = {0, 0, 0}; // over the draws: the weights of both, and `none`
-    double alone[2] = {0, 0};                          // of the wrong one by itself: its weight, and `none`
+    double alone[2] = {0, 0};                   // of the wrong one by itself: its weight, and `none`
     struct random rng;
     random_seed(&rng, 3);
     for (int draw = 0; draw < DRAWS; draw++) {

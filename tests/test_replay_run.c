@@ -148,7 +148,7 @@ static void a_guide_is_left_out_in_replay_with_a_word_in_the_log(void **state)
     for (size_t i = 0; i < with.count; i++) assert_string_equal(with.trials[i].config, without.trials[i].config);
     forget(&with);
     forget(&without);
-    char *path = text_format("%s/r.log", folder), *log = text_read_file(path, NULL);
+    char *path = text_format("%s/with.log", folder), *log = text_read_file(path, NULL);
     assert_non_null(log);
     e2e_expect(log, "guide N=256: not used: a recording has the times of the job's problems alone");
     free(log);

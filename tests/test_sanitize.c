@@ -273,6 +273,24 @@ static void a_large_problem_is_not_tried(void **state)
     e2e_remove(folder);
 }
 
+static void advice_is_skipped_on_a_problem_that_takes_it_long(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("sanitize_long");
+    write_job(folder, "sanitize_racecheck", "");
+    struct outcome_of_command r = e2e_run(folder,
+                                          HERE "cd %s && sed -i 's/flops = \"N\"/flops = \"N * 10000000\"/' job.cfg && "
+                                               "$BIN/sweetspot tune job.cfg --store job.db -q",
+                                          folder, folder, folder);
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    expect(folder, "", "compare job.cfg --store job.db", 0,
+           "memcheck, initcheck, synccheck clean; racecheck (advice): skipped", "");
+    expect(folder, "", "compare job.cfg --store job.db", 0, "  racecheck: skipped: the problem is large", "");
+    assert_int_equal(count_lines(folder, "tools"), 3);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +302,7 @@ int main(void)
         cmocka_unit_test(what_is_known_is_not_run_again),
         cmocka_unit_test(a_tool_that_hangs_is_killed_with_its_children_and_left_out),
         cmocka_unit_test(a_large_problem_is_not_tried),
+        cmocka_unit_test(advice_is_skipped_on_a_problem_that_takes_it_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -331,6 +331,49 @@ static void queries_answer_in_the_promised_order(void **state)
     store_close(store);
 }
 
+struct scanned {
+    int64_t last;
+    int count, stop;
+};
+
+// A scanned trial is the one that store_get gives, but for what hangs on it.
+static int see_scanned(void *user, const struct trial *t)
+{
+    struct scanned *s = user;
+    assert_true(t->id > s->last);
+    s->last = t->id;
+    assert_int_equal(t->problem_count + t->stage_count + t->counter_count, 0);
+    assert_true(isnan(t->facts.registers));
+    assert_string_equal(t->reason, t->status == STATUS_OK ? "" : t->status == STATUS_CRASHED ? "later" : "it's \"so\"");
+    assert_true(t->status == STATUS_OK ? t->objective > 0 : isnan(t->objective));
+    assert_true(t->clock_mhz == 1980);
+    return ++s->count == s->stop;
+}
+
+static void a_scan_sees_every_trial_of_the_environment_with_its_verdict(void **state)
+{
+    (void)state;
+    struct error err = {""};
+    struct store *store = open_store();
+    for (int i = 1; i <= 20; i++) add(store, i, i % 3 ? STATUS_OK : STATUS_WRONG);
+    assert_int_equal(store_add_verdict(store, 4, STATUS_CRASHED, "later", &err), 0);
+    struct environment other = first;
+    other.key = "another";
+    assert_int_equal(store_use_environment(store, &other, &err), 0);
+    add(store, 21, STATUS_OK);
+    struct scanned all = {0};
+    assert_int_equal(store_scan(store, see_scanned, &all, &err), 0);
+    assert_int_equal(all.count, 1);
+    assert_int_equal(store_use_environment(store, &first, &err), 0);
+    all = (struct scanned){0};
+    assert_int_equal(store_scan(store, see_scanned, &all, &err), 0);
+    assert_int_equal(all.count, 20);
+    all = (struct scanned){.stop = 7};
+    assert_int_equal(store_scan(store, see_scanned, &all, &err), 1);
+    assert_int_equal(all.count, 7);
+    store_close(store);
+}
+
 static void counters_come_later_and_are_awaited_until_then(void **state)
 {
     (void)state;
@@ -843,6 +886,7 @@ int main(void)
         CASE(a_configuration_is_never_stored_twice),
         CASE(what_was_screened_out_gives_way_to_its_trial),
         CASE(queries_answer_in_the_promised_order),
+        CASE(a_scan_sees_every_trial_of_the_environment_with_its_verdict),
         CASE(counters_come_later_and_are_awaited_until_then),
         CASE(trials_of_a_changed_source_sleep_until_it_is_changed_back),
         CASE(the_newest_verdict_counts_and_none_is_lost),

@@ -185,6 +185,24 @@ static void the_time_that_is_left_goes_to_the_job_that_gains_most(void **state)
     e2e_remove(folder);
 }
 
+static void an_interrupted_folder_ends_with_130_and_its_summary(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("suite_interrupt");
+    write_suite(folder);
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s; export SWEETSPOT_REPLAY_DELAY=0.05; $BIN/sweetspot tune . --device replay:space.json --time 60s "
+        "-q & first=$!\nuntil grep -q 'first result' out/a.log; do sleep 0.1; done 2>/dev/null; kill -INT $first; "
+        "wait $first; exit $?",
+        folder);
+    assert_int_equal(r.status, 130);
+    e2e_expect(r.err, "To go on: sweetspot tune . --device replay:space.json --time 60s -q\n");
+    assert_true(evaluations_of(r.out, "a") >= 1);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +210,7 @@ int main(void)
         cmocka_unit_test(several_files_are_tuned_and_begin_with_each_others_winners),
         cmocka_unit_test(the_time_that_is_left_goes_to_the_job_that_gains_most),
         cmocka_unit_test(mistakes_are_found_before_anything_is_tuned),
+        cmocka_unit_test(an_interrupted_folder_ends_with_130_and_its_summary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

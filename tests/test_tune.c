@@ -424,8 +424,10 @@ static void ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume(void **sta
                                           "$BIN/sweetspot tune %s/job.cfg --store %s/job.db -q & first=$!\n"
                                           "sleep 1; kill -INT $first; wait $first; echo status $?",
                                           measured, folder, folder);
-    e2e_expect(r.out, "status 0");
-    e2e_expect(r.err, "To go on: sweetspot tune");
+    e2e_expect(r.out, "status 130");
+    char *again = text_format("To go on: sweetspot tune %s/job.cfg --store %s/job.db -q\n", folder, folder);
+    e2e_expect(r.err, again);
+    free(again);
     e2e_done(&r);
     struct store *store = open_store(folder);
     int64_t counts[STATUS_COUNT];
@@ -455,8 +457,32 @@ static void a_second_ctrl_c_stops_at_once(void **state)
         "sleep 1; kill -INT $first; sleep 0.5; kill -INT $first; wait $first; echo status $?",
         folder, folder, folder);
     assert_true(time(NULL) - start < 10);
+    e2e_expect(r.out, "status 130");
     e2e_done(&r);
     e2e_remove(folder);
+}
+
+static void each_signal_that_interrupts_has_its_exit_status(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int status;
+    } cases[] = {{"INT", 130}, {"TERM", 143}, {"HUP", 129}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = e2e_folder("signals");
+        write_job(folder, "1, 2", "\"good\"", "32");
+        struct outcome_of_command r =
+            e2e_run(folder,
+                    "folder=%s; export FAKE_DELAY=700000\n" FAKE
+                    "$BIN/sweetspot tune $folder/job.cfg --store $folder/job.db -q & first=$!\n"
+                    "until test -s $folder/job.log; do sleep 0.1; done; kill -%s $first; wait $first; exit $?",
+                    folder, cases[i].name);
+        if (r.status != cases[i].status)
+            fail_msg("%s: status %d, expected %d: %s", cases[i].name, r.status, cases[i].status, r.err);
+        e2e_done(&r);
+        e2e_remove(folder);
+    }
 }
 
 static void a_machine_that_cannot_is_exit_status_3_with_the_reason(void **state)
@@ -652,7 +678,7 @@ static void winners_beyond_the_twenty_that_a_search_begins_with_are_mentioned(vo
     r = run_tune(folder, "", "--no-final -n 3");
     assert_int_equal(r.status, 0);
     e2e_done(&r);
-    char *path = text_format("%s/fake.log", folder), *log = text_read_file(path, NULL);
+    char *path = text_format("%s/job.log", folder), *log = text_read_file(path, NULL);
     assert_non_null(log);
     e2e_expect(log, "the search begins with 20 winners of earlier jobs");
     e2e_expect(log, "5 more that were looked at are left out");
@@ -728,6 +754,7 @@ int main(void)
         cmocka_unit_test(a_second_tuner_is_refused_with_the_pid_of_the_first),
         cmocka_unit_test(ctrl_c_commits_the_trial_in_flight_and_says_how_to_resume),
         cmocka_unit_test(a_second_ctrl_c_stops_at_once),
+        cmocka_unit_test(each_signal_that_interrupts_has_its_exit_status),
         cmocka_unit_test(a_machine_that_cannot_is_exit_status_3_with_the_reason),
         cmocka_unit_test(without_counters_tuning_goes_on_with_one_warning),
         cmocka_unit_test(a_full_disk_or_an_unwritable_folder_is_a_clear_error),

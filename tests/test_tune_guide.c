@@ -97,7 +97,7 @@ static struct trial stored(struct store *store, int x)
 
 static void expect_log(const char *folder, const char *text)
 {
-    char *path = text_format("%s/fake.log", folder), *log = text_read_file(path, NULL);
+    char *path = text_format("%s/job.log", folder), *log = text_read_file(path, NULL);
     if (!log || !strstr(log, text)) fail_msg("no '%s' in %s: %s", text, path, log ? log : "(none)");
     free(log);
     free(path);

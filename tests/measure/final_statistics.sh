@@ -64,7 +64,7 @@ END
 # $tied.
 final() {
     local status=0
-    "$sweetspot" tune "$folder/$1.cfg" --store "$folder/$1.db" --cache "$folder/cache" --no-counters -q \
+    "$sweetspot" tune "$folder/$1.cfg" --store "$folder/$1.db" --cache "$folder/cache" --no-counters --no-nvcc -q \
         >"$folder/out" 2>"$folder/err" || status=$?
     winner=$(sed -n 's/^  NAME=//p' "$folder/out")
     verdict=decided tied=

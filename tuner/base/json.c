@@ -84,6 +84,20 @@ json_t *json_parse(const char *text, struct error *err)
     return value;
 }
 
+void json_print(const json_t *value, FILE *file)
+{
+    json_dumpf(value, file, JSON_INDENT(2) | JSON_REAL_PRECISION(17) | JSON_ENCODE_ANY);
+    fputc('\n', file);
+}
+
+void json_print_document(const char *format, int version, const json_t *members, FILE *file)
+{
+    json_t *all = json_pack("{s:s, s:i}", "format", format, "version", version);
+    json_object_update(all, (json_t *)(uintptr_t)members);
+    json_print(all, file);
+    json_decref(all);
+}
+
 int json_write_line(int fd, const json_t *value, struct error *err)
 {
     char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(9) | JSON_ENCODE_ANY);

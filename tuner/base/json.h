@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "tuner/base/error.h"
 
@@ -26,6 +27,11 @@ json_t *json_text(const char *bytes, size_t length);
 
 // Parses one line. NULL with a message that quotes the beginning of the text.
 json_t *json_parse(const char *text, struct error *err);
+
+// Prints a document for people and programs, indented, numbers with all the digits that they have.
+void json_print(const json_t *, FILE *);
+// The same of a document of docs/formats.md: "format" and "version", and behind them the members of an object.
+void json_print_document(const char *format, int version, const json_t *members, FILE *);
 
 // Writes the value as one line with newline to a file descriptor, retrying short writes. Takes no reference.
 int json_write_line(int fd, const json_t *value, struct error *err);

@@ -31,6 +31,8 @@
 //     "text" may stand for "source": the program itself (the worker's support kernels).
 //     "source_hash" (source.h) is what the driver's trials are filed under. A source with another hash has changed
 //     meanwhile, and is not compiled.
+//     "compiler":"nvcc" has nvcc build it by the header's instructions (nvcc_recipe.h), from a "source"; without it, or
+//     with "nvrtc", NVRTC does. The answer then has "compiler":"nvcc 13.0.88", once the version is known.
 //     "warnings" has at most one text: the lines of ptxas's advisories. "cubin" is there when "cache" was given.
 //
 // sweetspot-gpu
@@ -46,7 +48,8 @@
 //       "counters":{"available":true,"chip":"gh100","reason":"","missing":[".."],
 //         "metrics":[{"key":"icache_misses","metric":"sm__...","unit":"..","description":".."}]}}
 //     Where a recording answers: "replayed":true,"recording":{"source_hash":"..32 hex.."|"","rounds":40,"when":..}: the
-//     source that was measured, and of its own final how many rounds it had and when it was (0: it has none).
+//     source that was measured, and of its own final how many rounds it had and when it was (0: it has none); and
+//     "recorded":{"job":"sgemm","parameters":["BLOCK_M",..],"problems":["M=2048,..",..]}: whose recording it is.
 //     With "counters":false CUPTI is not loaded, and the answer has no "counters": loading takes 0.9 s and makes every
 //     later launch 0.5 us longer.
 //
@@ -118,11 +121,13 @@
 //     "values" are in the order of the job's "metrics", null for none. "reason": why a trial has no counters.
 //
 //   {"id":5,"op":"final","seed":7,"process":0,"rounds":14,"places":5,
-//    "candidates":[{"trial":17,"config":"..","cubin":"..","problems":[all]}],"baselines":["cublas","cublasLt"]}
+//    "candidates":[{"trial":17,"binary":"nvrtc"|"nvcc","config":"..","cubin":"..","problems":[all]}],
+//    "baselines":["cublas","cublasLt"]}
 //   <- {"id":5,"status":"ok","busy":..,"wall":..,
-//       "entries":[{"name":"17"|"cublas","trial":17|null,"status":"ok","reason":"","detail":"",
+//       "entries":[{"name":"17"|"cublas","trial":17|null,"binary":"nvrtc","status":"ok","reason":"","detail":"",
 //         "error":..the worst element's error over its bound..,"cubin_hash":"..of the bytes that ran..",
 //         "problems":[{"problem":0,"times":[..],"error_max":..,"error_rms":..}]}, ..]}
+//     "binary": whose build the cubin is; two candidates may be builds of one trial. A baseline has none.
 //     Fresh data from the seed. "process": which one of the worker's processes that share the final's rounds this is;
 //     each has an order of its own. Candidates are proved in their order until "places" of them have passed (missing:
 //     all are); the others have no entry. Random order in every round, every timed launch of a candidate judged.
@@ -147,15 +152,12 @@
 //     "stalls" are the total's samples by reason; "selected" is a warp that issued. The line 0 of no file: unknown to
 //     the line table.
 //
-//   {"id":8,"op":"ceilings"}
-//   <- {"id":8,"status":"ok","flops_per_second":6.6e13,"bytes_per_second":4.5e12,"fp64_flops_per_second":..,
-//       "copy_bytes_per_second":..,"l2_bytes_per_second":..,"shared_bytes_per_second":..,
-//       "tensor_bf16_flops_per_second":..,"tensor_tf32_flops_per_second":..,"tensor_fp64_flops_per_second":..,
-//       "tensor_int8_flops_per_second":..,"tensor_fp8_flops_per_second":..,"wgmma_bf16_flops_per_second":..,
-//       "wgmma_tf32_flops_per_second":..,"wgmma_int8_flops_per_second":..,"wgmma_fp8_flops_per_second":..}
-//     Measured: FP32 multiply-adds, reading memory, FP64 multiply-adds, copying (bytes read and written), reading the
-//     L2, reading shared memory, and the tensor pipe by mma.sync, from sm_80 on (FP8: sm_89), and by wgmma on sm_90a.
-//     What the device does not have is left out.
+//   {"id":8,"op":"ceilings","pipes":["wgmma bf16","memory", ..],"lasting":true}
+//   <- {"id":8,"status":"ok","wgmma_bf16_flops_per_second":6.9e14,"bytes_per_second":4.5e12,
+//       "lasting":{"wgmma_bf16_flops_per_second":{"clock_mhz":1395,"first":8.1e14,"seconds":0.3}}}
+//     Measured: the pipes of that name (pipe.h); without "pipes" all that have no macro there. The members are the keys
+//     of that table; what the device does not have is left out. "lasting": of pipes whose power lowers the clock, the
+//     rate of the last third of so many seconds, instead of the fastest launch's, which is "first" then.
 //
 //   {"id":9,"op":"sanitize","config":"..","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}]}
 //     One problem, in buffers of exactly its sizes, launched twice: for compute-sanitizer, under which this worker then
@@ -194,12 +196,18 @@ int status_find(const char *name);
 #define PROTOCOL_SOURCE_CHANGED "source_changed" // it is not the source that the request names
 #define PROTOCOL_ENVIRONMENT "environment"       // this worker cannot work at all, and exits with EXIT_ENVIRONMENT
 
-// Exit statuses of every program here.
+// Compilers, and the builds that they make.
+#define PROTOCOL_NVRTC "nvrtc"
+#define PROTOCOL_NVCC "nvcc"
+
+// Exit statuses of every program here; the man page has them for users.
 enum {
     EXIT_DONE = 0,        // done
     EXIT_NOTHING = 1,     // done, but nothing valid found or a check failed
     EXIT_USAGE = 2,       // command line or job file
     EXIT_ENVIRONMENT = 3, // no GPU, no permission, too old, not writable
+    EXIT_GATE = 4,        // a result is below what was asked for (compare --fail-below)
+    EXIT_SIGNAL = 128,    // and a signal's number, as shells have it: 130 after Ctrl-C, when not all is done
 };
 
 #endif

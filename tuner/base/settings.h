@@ -38,6 +38,7 @@ struct measure_settings {
     double timeout; // s, a trial on the GPU
     int64_t final_candidates, final_rounds;
     int64_t final_processes; // of the GPU worker, which share the rounds
+    bool final_nvcc;         // race nvcc's build of the winner too
     double tie;              // relative difference that is a tie in the final
     bool counters;
 };

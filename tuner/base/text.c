@@ -144,6 +144,15 @@ char *text_show_duration(double s, char *out, size_t size)
     return out;
 }
 
+char *text_show_number(double value, char *out, size_t size)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(out, size, "%.*g", digits, value);
+        if (strtod(out, NULL) == value) break;
+    }
+    return out;
+}
+
 char *text_join_path(const char *directory, const char *path)
 {
     char *joined;
@@ -176,6 +185,35 @@ char *text_join_path(const char *directory, const char *path)
     if (out == joined) *out++ = '/';
     *out = 0;
     return joined;
+}
+
+// Single quotes, in which only a single quote itself needs care.
+static char *quote_word(const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+%@";
+    if (*word && !word[strspn(word, plain)]) return text_copy(word);
+    char *quoted = memory_new(4 * strlen(word) + 3, 1), *out = quoted;
+    *out++ = '\'';
+    for (; *word; word++) {
+        if (*word == '\'')
+            out = stpcpy(out, "'\\''");
+        else
+            *out++ = *word;
+    }
+    *out++ = '\'';
+    return quoted;
+}
+
+char *text_command(const char *const *words)
+{
+    size_t count = 0;
+    while (words[count]) count++;
+    char **quoted = memory_new(count + 1, sizeof *quoted);
+    for (size_t i = 0; i < count; i++) quoted[i] = quote_word(words[i]);
+    char *line = text_join((const char *const *)quoted, " ");
+    for (size_t i = 0; i < count; i++) free(quoted[i]);
+    free(quoted);
+    return line;
 }
 
 char *text_directory(const char *path)

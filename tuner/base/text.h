@@ -19,10 +19,15 @@ char *text_join(const char *const *words, const char *separator);
 // random)", or without a near one "unknown strategy 'x' (known: default, random)". malloc'ed.
 char *text_unknown(const char *what, const char *word, const char *const *words);
 
+// A command line of the words of a NULL-terminated list, quoted for the shell where they need it. malloc'ed.
+char *text_command(const char *const *words);
+
 // "8h", "90s", "1h30m", "250ms", "20us", "2d", or a plain number of seconds. 0 with *seconds set, or -1.
 int text_duration(const char *text, double *seconds);
 // The other way, short: "8h", "1h30m", "42s", "61.4us". Returns `out`.
 char *text_show_duration(double seconds, char *out, size_t size);
+// A number with as few digits as it takes to read the same number again: "0.0013". Returns `out`; 32 bytes suffice.
+char *text_show_number(double value, char *out, size_t size);
 
 // The absolute, normalised form of `path`, relative to `directory` unless it is absolute. malloc'ed. The file need not
 // exist.

@@ -10,6 +10,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/output/finals.h"
+#include "tuner/run/job_ceilings.h"
 
 struct ranking {
     int64_t skip, found;
@@ -182,17 +183,23 @@ json_t *candidate_spec_ceilings(struct candidate_source *c, struct single_run *s
     bool same = s->store && !strcmp(s->environment.device,
                                     json_get_string(json_object_get(single_run_hello(single), "device"), "name", ""));
     json_t *known = same ? session_document(s, "ceilings", NULL) : NULL;
-    if (json_object_get(known, "flops_per_second")) return known;
+    json_t *request = job_ceilings_request(s->job, known);
+    if (!request) return known;
+    json_t *answer = single_run_ask(single, json_incref(request), SINGLE_RUN_PATIENCE, NULL, &err);
+    bool good = answer && !strcmp(json_get_string(answer, "status", ""), status_name(STATUS_OK));
+    if (!good)
+        fprintf(stderr, "sweetspot: no ceilings: %s\n", answer ? json_get_string(answer, "reason", "?") : err.message);
+    json_t *document = good ? job_ceilings_merge(known, request, answer) : json_incref(known);
+    if (good && same) {
+        char *text = json_dumps(document, JSON_COMPACT);
+        if (store_put_document(s->store, "ceilings", text, &err))
+            fprintf(stderr, "sweetspot: the ceilings are not kept: %s\n", err.message);
+        free(text);
+    }
+    json_decref(request);
+    json_decref(answer);
     json_decref(known);
-    json_t *measured = single_run_ask(single, json_pack("{s:s}", "op", "ceilings"), SINGLE_RUN_PATIENCE, NULL, &err);
-    if (!measured) fprintf(stderr, "sweetspot: no ceilings: %s\n", err.message);
-    if (!measured || !same || !json_object_get(measured, "flops_per_second")) return measured;
-    json_object_del(measured, "id");
-    char *text = json_dumps(measured, JSON_COMPACT);
-    if (store_put_document(s->store, "ceilings", text, &err))
-        fprintf(stderr, "sweetspot: the ceilings are not kept: %s\n", err.message);
-    free(text);
-    return measured;
+    return document;
 }
 
 void candidate_spec_close(struct candidate_source *c)

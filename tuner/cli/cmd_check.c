@@ -8,6 +8,7 @@
 
 #include "kernels/operation.h"
 #include "search/random.h"
+#include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
@@ -184,7 +185,7 @@ int cmd_check(int argc, char **argv)
         if (failed < 0) fprintf(stderr, "sweetspot: %s\n", err.message);
         status = failed < 0 ? EXIT_ENVIRONMENT : failed ? EXIT_NOTHING : 0;
     }
-    if (!status) printf("no mistakes found\n");
+    if (!status) printf("%sno mistakes found%s\n", colour_begin(stdout, COLOUR_GOOD), colour_end(stdout));
     job_free(job);
     return status;
 }

@@ -41,8 +41,7 @@ int cmd_devices(int argc, char **argv)
         return EXIT_ENVIRONMENT;
     }
     if (format == FORMAT_JSON) {
-        json_dumpf(all, stdout, JSON_INDENT(1));
-        putchar('\n');
+        json_print(all, stdout);
     } else {
         if (format == FORMAT_CSV) printf("index,name,arch,sm_count,memory_bytes,driver,cuda,uuid\n");
         for (size_t i = 0; i < json_array_size(all); i++) {

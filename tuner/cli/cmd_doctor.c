@@ -1,93 +1,124 @@
 // sweetspot doctor: what works on this machine, and how to mend the rest.
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
+#include "tuner/output/table.h"
 #include "tuner/run/probe.h"
 #include "tuner/run/sanitize.h"
 
 enum verdict { GOOD, PARTLY, BAD };
 
-static void line(enum verdict verdict, const char *what, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void line(enum verdict verdict, const char *what, const char *format, ...)
+static const char *const verdict_words[] = {"ok", "warn", "FAIL"};
+
+// Adds {"what":"GPU","verdict":"ok","text":"..","mend":""} to the list of what was looked at.
+static void add(json_t *all, enum verdict verdict, const char *what, const char *mend, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+static void add(json_t *all, enum verdict verdict, const char *what, const char *mend, const char *format, ...)
 {
-    static const char *const words[] = {"ok", "warn", "FAIL"};
     va_list args;
-    printf("%-4s  %-16s ", words[verdict], what);
+    char *text = NULL;
     va_start(args, format);
-    vprintf(format, args);
+    if (vasprintf(&text, format, args) < 0) text = text_copy("");
     va_end(args);
-    putchar('\n');
+    json_array_append_new(all, json_pack("{s:s, s:s, s:o, s:s}", "what", what, "verdict", verdict_words[verdict],
+                                         "text", json_text(text, strlen(text)), "mend", mend));
+    free(text);
 }
 
-static void check_gpu(const json_t *hello)
+// A text of several lines, each at the column of the others.
+static void print_mend(const char *text)
+{
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+        printf("%23s%.*s\n", "", (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void print_findings(const json_t *all)
+{
+    const json_t *one;
+    size_t i;
+    json_array_foreach(all, i, one)
+    {
+        const char *verdict = json_get_string(one, "verdict", "");
+        enum colour colour = !strcmp(verdict, verdict_words[GOOD])  ? COLOUR_GOOD
+                             : !strcmp(verdict, verdict_words[BAD]) ? COLOUR_BAD
+                                                                    : COLOUR_DOUBT;
+        printf("%s%-4s%s  %-16s %s\n", colour_begin(stdout, colour), verdict, colour_end(stdout),
+               json_get_string(one, "what", ""), json_get_string(one, "text", ""));
+        print_mend(json_get_string(one, "mend", ""));
+    }
+}
+
+static void print_findings_csv(const json_t *all)
+{
+    static const char *const members[] = {"what", "verdict", "text", "mend"};
+    struct table *table = table_new((const char *[]){"what", "verdict", "text", "mend", NULL});
+    const json_t *one;
+    size_t i;
+    json_array_foreach(all, i, one)
+    {
+        for (size_t k = 0; k < 4; k++) table_cell(table, "%s", json_get_string(one, members[k], ""));
+    }
+    table_print_csv(table, stdout);
+    table_free(table);
+}
+
+static void check_gpu(json_t *all, const json_t *hello)
 {
     const json_t *d = json_object_get(hello, "device"), *counters = json_object_get(hello, "counters");
-    line(GOOD, "GPU", "%s, %s, driver %s, CUDA %s, %.1f GiB free", json_get_string(d, "name", "?"),
-         json_get_string(d, "arch", "?"), json_get_string(d, "driver", "?"), json_get_string(d, "cuda", "?"),
-         (double)json_get_integer(d, "memory_free", 0) / (1 << 30));
+    add(all, GOOD, "GPU", "", "%s, %s, driver %s, CUDA %s, %.1f GiB free", json_get_string(d, "name", "?"),
+        json_get_string(d, "arch", "?"), json_get_string(d, "driver", "?"), json_get_string(d, "cuda", "?"),
+        (double)json_get_integer(d, "memory_free", 0) / (1 << 30));
     if (json_get_bool(hello, "nvml", false))
-        line(GOOD, "clocks", "NVML answers: temperature, clock and throttling are watched");
+        add(all, GOOD, "clocks", "", "NVML answers: temperature, clock and throttling are watched");
     else
-        line(PARTLY, "clocks",
-             "NVML (libnvidia-ml.so.1) does not answer: throttled samples go unnoticed; it comes with the driver");
+        add(all, PARTLY, "clocks", "It comes with the driver",
+            "NVML (libnvidia-ml.so.1) does not answer: throttled samples go unnoticed");
     if (json_get_bool(counters, "available", false)) {
-        line(GOOD, "counters", "CUPTI reads hardware counters (%s, %zu metrics of the basic set)",
-             json_get_string(counters, "chip", "?"), json_array_size(json_object_get(counters, "metrics")));
+        add(all, GOOD, "counters", "", "CUPTI reads hardware counters (%s, %zu metrics of the basic set)",
+            json_get_string(counters, "chip", "?"), json_array_size(json_object_get(counters, "metrics")));
     } else {
-        line(PARTLY, "counters", "%s", json_get_string(counters, "reason", "not available"));
-        printf("%23sTuning works without. To allow them for all users: as root, put\n%23s    options nvidia "
-               "NVreg_RestrictProfilingToAdminUsers=0\n"
-               "%23sinto /etc/modprobe.d/nvidia-profiling.conf and reboot; or run as root, or give the container "
-               "SYS_ADMIN\n",
-               "", "", "");
+        add(all, PARTLY, "counters",
+            "Tuning works without. To allow them for all users: as root, put\n"
+            "    options nvidia NVreg_RestrictProfilingToAdminUsers=0\n"
+            "into /etc/modprobe.d/nvidia-profiling.conf and reboot; or run as root, or give the container SYS_ADMIN",
+            "%s", json_get_string(counters, "reason", "not available"));
     }
     const char *blas = json_get_string(json_object_get(hello, "libraries"), "cublas", "");
     if (*blas)
-        line(GOOD, "cuBLAS", "%s", blas);
+        add(all, GOOD, "cuBLAS", "", "%s", blas);
     else
-        line(PARTLY, "cuBLAS", "not found: no comparison with it; set LD_LIBRARY_PATH to the CUDA libraries");
+        add(all, PARTLY, "cuBLAS", "Set LD_LIBRARY_PATH to the CUDA libraries", "not found: no comparison with it");
 }
 
-static void check_sanitizer(void)
+static void check_sanitizer(json_t *all)
 {
     struct error why;
     struct sanitizer *sanitizer = sanitizer_open("", NULL, &why);
     if (sanitizer)
-        line(GOOD, "sanitizer", "compute-sanitizer %s looks at winners and judged kernels",
-             sanitizer_version(sanitizer));
+        add(all, GOOD, "sanitizer", "", "compute-sanitizer %s looks at winners and judged kernels",
+            sanitizer_version(sanitizer));
     else
-        line(PARTLY, "sanitizer", "%s: no second opinion on winners; CUDA has it in the package cuda-sanitizer",
-             *why.message ? why.message : "SWEETSPOT_SANITIZER=none");
+        add(all, PARTLY, "sanitizer", "CUDA has it in the package cuda-sanitizer", "%s: no second opinion on winners",
+            *why.message ? why.message : "SWEETSPOT_SANITIZER=none");
     sanitizer_close(sanitizer);
 }
 
-int cmd_doctor(int argc, char **argv)
+static int check_compiler(json_t *all, const char *arch)
 {
-    const struct option_spec specs[] = {OPTION_END};
-    int status = options_parse(specs,
-                               "Says what works on this machine (driver, GPU, counters, compiler, sanitizer, folders) "
-                               "and how to mend the rest.",
-                               argc, argv);
-    if (status >= 0) return status;
-    struct error err;
-    status = EXIT_DONE;
-    json_t *hello = probe_gpu(0, &err);
-    if (hello) {
-        check_gpu(hello);
-    } else {
-        line(BAD, "GPU", "%s", err.message);
-        printf("%23sWithout a GPU: sweetspot tune JOB --device replay:FILE on a recorded space\n", "");
-        status = EXIT_ENVIRONMENT;
-    }
-    const char *arch = json_get_string(json_object_get(hello, "device"), "arch", "sm_90a");
+    struct error err = {""};
     json_t *answer = probe_compiler(json_pack("{s:s}", "op", "hello"), &err);
     char version[64];
     snprintf(version, sizeof version, "%s", json_get_string(answer, "compiler", ""));
@@ -97,21 +128,64 @@ int cmd_doctor(int argc, char **argv)
                                             "extern \"C\" __global__ void one(int *x) { *x = 1; }", "entries", "one"),
                                   &err)
                  : NULL;
-    if (!strcmp(json_get_string(answer, "status", ""), "ok")) {
-        line(GOOD, "compiler", "%s compiles for %s in %.2f s", version, arch, json_get_number(answer, "seconds", 0));
-    } else {
-        line(BAD, "compiler", "%s", answer ? json_get_string(answer, "reason", "?") : err.message);
-        printf("%23sInstall CUDA 12.8 or newer and build again with CUDA_HOME=/path/to/cuda\n", "");
-        status = EXIT_ENVIRONMENT;
-    }
-    check_sanitizer();
-    if (access("out", W_OK) && (errno != ENOENT || access(".", W_OK))) {
-        line(BAD, "folder out/", "cannot write: %s; use --store FILE elsewhere", strerror(errno));
-        status = EXIT_ENVIRONMENT;
-    } else {
-        line(GOOD, "folder out/", "stores, logs and the compile cache go there");
-    }
+    bool works = !strcmp(json_get_string(answer, "status", ""), "ok");
+    if (works)
+        add(all, GOOD, "compiler", "", "%s compiles for %s in %.2f s", version, arch,
+            json_get_number(answer, "seconds", 0));
+    else
+        add(all, BAD, "compiler", "Install CUDA 12.8 or newer and build again with CUDA_HOME=/path/to/cuda", "%s",
+            answer ? json_get_string(answer, "reason", "?") : err.message);
     json_decref(answer);
+    return works ? EXIT_DONE : EXIT_ENVIRONMENT;
+}
+
+static int check_folder(json_t *all)
+{
+    if (access("out", W_OK) && (errno != ENOENT || access(".", W_OK))) {
+        add(all, BAD, "folder out/", "--store FILE puts results elsewhere", "cannot write: %s", strerror(errno));
+        return EXIT_ENVIRONMENT;
+    }
+    add(all, GOOD, "folder out/", "", "stores, logs and the compile cache go there");
+    return EXIT_DONE;
+}
+
+static int check_all(json_t *all)
+{
+    struct error err = {""};
+    json_t *hello = probe_gpu(0, &err);
+    int status = hello ? EXIT_DONE : EXIT_ENVIRONMENT;
+    if (hello)
+        check_gpu(all, hello);
+    else
+        add(all, BAD, "GPU", "Without a GPU: sweetspot tune JOB --device replay:FILE on a recorded space", "%s",
+            err.message);
+    int compiler = check_compiler(all, json_get_string(json_object_get(hello, "device"), "arch", "sm_90a"));
+    check_sanitizer(all);
+    int folder = check_folder(all);
     json_decref(hello);
+    return status ? status : compiler ? compiler : folder;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+    int format = FORMAT_TABLE;
+    const struct option_spec specs[] = {OPTION_FORMAT(&format), OPTION_END};
+    int status = options_parse(specs,
+                               "Says what works on this machine (driver, GPU, counters, compiler, sanitizer, folders) "
+                               "and how to mend the rest.",
+                               argc, argv);
+    if (status >= 0) return status;
+    json_t *all = json_array();
+    status = check_all(all);
+    if (format == FORMAT_JSON) {
+        json_t *document = json_pack("{s:i, s:O}", "exit_status", status, "checks", all);
+        json_print_document("sweetspot-doctor", 1, document, stdout);
+        json_decref(document);
+    } else if (format == FORMAT_CSV) {
+        print_findings_csv(all);
+    } else {
+        print_findings(all);
+    }
+    json_decref(all);
     return status;
 }

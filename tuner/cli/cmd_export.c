@@ -1,24 +1,73 @@
 // sweetspot export: all trials of a job as a recorded space.
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
-#include "tuner/cli/session.h"
+#include "tuner/cli/several.h"
 #include "tuner/output/export.h"
+
+struct exporting {
+    struct several several;
+    const char *output;
+};
+
+static int write_space(const struct recorded *recorded, const struct session *session, const char *path)
+{
+    struct error err = {""};
+    if (session->job->objective == OBJECTIVE_MEAN && session->job->tuned_count > 1)
+        fprintf(stderr,
+                "sweetspot: %s: a recorded space knows no mean over problems: it is replayed with the geometric mean\n",
+                session->job->name);
+    if (recorded_write(recorded, path, &err)) return session_complain(EXIT_ENVIRONMENT, &err);
+    if (!output_is_stdout(path)) fprintf(stderr, "sweetspot: %zu configurations in %s\n", recorded->trial_count, path);
+    return 0;
+}
+
+static int export(void *user, const char *job_path, struct session *session)
+{
+    struct exporting *all = user;
+    struct error err = {""};
+    struct export_left_out left_out = {0};
+    (void)job_path;
+    int status = session_build_space(session);
+    if (status) return status;
+    struct recorded *recorded =
+        export_recorded(session->job, session->store, &session->environment, session->device, &left_out, &err);
+    if (!recorded) {
+        fprintf(stderr, "sweetspot: %s: %s\n", session->store_path, err.message);
+        return EXIT_NOTHING;
+    }
+    if (left_out.elsewhere)
+        fprintf(stderr, "sweetspot: %s: %zu trials are not of the job's search space as it is now, and left out\n",
+                session->job->name, left_out.elsewhere);
+    if (left_out.screened)
+        fprintf(stderr, "sweetspot: %s: %zu trials were screened out by a guide and never measured: left out\n",
+                session->job->name, left_out.screened);
+    char *name = text_format("%s.json.gz", session->job->name), *path = several_file(all->output, name);
+    status = write_space(recorded, session, path);
+    free(path);
+    free(name);
+    recorded_free(recorded);
+    return status;
+}
 
 int cmd_export(int argc, char **argv)
 {
-    const char *job = NULL, *store = NULL, *output = "-";
+    struct exporting all = {.output = "-"};
     const struct option_spec specs[] = {
-        OPTION_JOB(&job),
-        OPTION_STORE(&store),
+        OPTION_JOBS(&all.several.named),
+        OPTION_STORE(&all.several.store),
+        OPTION_RESULTS_DEVICE(&all.several.device, "the one used last"),
         {.name = "output",
          .letter = 'o',
-         .string = &output,
+         .string = &all.output,
          .shown = "FILE",
-         .help = "the file to write, packed when its name ends in .gz (-: standard output)"},
+         .help = "the file to write, packed when its name ends in .gz (-: standard output); or a folder, which several "
+                 "jobs need: <job name>.json.gz in it"},
         OPTION_END,
     };
     int status = options_parse(specs,
@@ -27,33 +76,9 @@ int cmd_export(int argc, char **argv)
                                "and finals. `tune --device replay:FILE` and `replay` read it.",
                                argc, argv);
     if (status >= 0) return status;
-    struct session session = {0};
-    struct recorded *recorded = NULL;
-    struct error err = {""};
-    struct export_left_out left_out = {0};
-    if ((status = session_open(&session, job, store)) || (status = session_build_space(&session))) goto out;
-    recorded = export_recorded(session.job, session.store, &session.environment, session.device, &left_out, &err);
-    if (!recorded) {
-        fprintf(stderr, "sweetspot: %s: %s\n", session.store_path, err.message);
-        status = EXIT_NOTHING;
-        goto out;
-    }
-    if (left_out.elsewhere)
-        fprintf(stderr, "sweetspot: %zu trials are not of the job's search space as it is now, and left out\n",
-                left_out.elsewhere);
-    if (left_out.screened)
-        fprintf(stderr, "sweetspot: %zu trials were screened out by a guide and never measured: left out\n",
-                left_out.screened);
-    if (session.job->objective == OBJECTIVE_MEAN && session.job->tuned_count > 1)
-        fprintf(stderr,
-                "sweetspot: a recorded space knows no mean over problems: it is replayed with the geometric mean\n");
-    if (recorded_write(recorded, output, &err)) {
-        status = session_complain(EXIT_ENVIRONMENT, &err);
-    } else if (!output_is_stdout(output)) {
-        fprintf(stderr, "sweetspot: %zu configurations in %s\n", recorded->trial_count, output);
-    }
-out:
-    recorded_free(recorded);
-    session_close(&session);
+    if (!(status = several_open(&all.several)) &&
+        !(status = several_check_folder(&all.several, "--output", all.output, true)))
+        status = several_each(&all.several, NEWEST_DEVICE, export, &all);
+    several_close(&all.several);
     return status;
 }

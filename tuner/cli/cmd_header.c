@@ -12,17 +12,21 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/results.h"
-#include "tuner/cli/session.h"
+#include "tuner/cli/several.h"
 #include "tuner/compile/source.h"
+#include "tuner/output/builds_summary.h"
 #include "tuner/output/header.h"
 #include "tuner/output/header_embed.h"
+#include "tuner/output/header_fallback.h"
 #include "tuner/output/header_section.h"
 #include "tuner/output/header_text.h"
 #include "tuner/output/sanitized.h"
 #include "tuner/run/sanitize.h"
+#include "tuner/store/builds.h"
 
 struct header_options {
-    const char *job, *store, *output, *check, *cubin;
+    struct several several;
+    const char *output, *check, *cubin;
     bool hash, force, embed;
 };
 
@@ -34,11 +38,12 @@ static int present_hash(const struct job *job, char hash[HASH_TEXT_SIZE])
                : 0;
 }
 
-static int print_hash(const struct job *job)
+// Of several jobs with the name in front.
+static int print_hash(const struct job *job, bool several)
 {
     char hash[HASH_TEXT_SIZE], number[32];
     int status = present_hash(job, hash);
-    if (!status) printf("%s\n", header_hash_number(hash, number));
+    if (!status) printf("%s%s%s\n", several ? job->name : "", several ? " " : "", header_hash_number(hash, number));
     return status;
 }
 
@@ -94,7 +99,8 @@ static int find_winner(struct session *session, struct final *final, bool *decid
     *winner = 0;
     *decided = document && !final_read(final, document, session->job->tuned_count, &err);
     if (document && !*decided) {
-        fprintf(stderr, "sweetspot: %s; the best of the search is taken instead\n", err.message);
+        fprintf(stderr, "sweetspot: %s: %s; the best of the search is taken instead\n", session->job->name,
+                err.message);
         final_release(final);
     }
     json_decref(document);
@@ -130,6 +136,30 @@ static void add_recording(json_t *section, const json_t *recording)
     if (when > 0) json_object_set_new(section, "when", json_integer(when));
 }
 
+// How nvcc's build of the winner did, where that was raced.
+static void add_builds(json_t *section, struct session *session, const struct final *final)
+{
+    json_t *document = session_document(session, BUILDS_DOCUMENT, NULL);
+    json_t *summary = builds_summary(document, final, session->job);
+    if (summary) json_object_set_new(section, "nvcc", summary);
+    json_decref(document);
+}
+
+// A final is missing, or what it leaves.
+static void say_how_to_decide(const struct session *session, const char *what)
+{
+    char *tune = session_command(session, "tune");
+    fprintf(stderr, "sweetspot: %s; a run ends with one: %s\n", what, tune);
+    free(tune);
+}
+
+static int complain_binary(const struct session *session, int failed, const struct error *err)
+{
+    if (failed != BINARY_MISSING) return session_complain(EXIT_ENVIRONMENT, err);
+    say_how_to_decide(session, err->message);
+    return EXIT_NOTHING;
+}
+
 // The section of one trial, which is kernel number `kernel` of the final. Its binary goes into the list, unless it is
 // NULL.
 static json_t *make_section(struct session *session, int64_t id, struct binary_list *binaries,
@@ -145,6 +175,7 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
         section = header_section(session->job, &session->environment, &trial, final, kernel, (const char *const *)ties,
                                  prefix, &err);
     if (section && session->replayed) add_recording(section, session->recording);
+    if (section && final) add_builds(section, session, final);
     json_t *sanitized = section ? session_trial_document(session, id, SANITIZED_DOCUMENT) : NULL;
     char *words = sanitized_words(sanitized);
     if (words) json_object_set_new(section, "sanitizers", json_string(words));
@@ -154,12 +185,36 @@ static json_t *make_section(struct session *session, int64_t id, struct binary_l
     int missing =
         section && binaries ? binary_list_take(binaries, section, session->store, id, session->device, &err) : 0;
     if (missing) {
-        *status = session_complain(missing == BINARY_MISSING ? EXIT_NOTHING : EXIT_ENVIRONMENT, &err);
+        *status = complain_binary(session, missing, &err);
         json_decref(section);
         section = NULL;
     }
     free(prefix);
     return section;
+}
+
+// The job's fallback behind the device's own sections, or in the first of them why there is none.
+static void add_fallback(struct session *session, json_t *sections)
+{
+    const struct job *job = session->job;
+    struct error err = {""};
+    struct trial trial;
+    if (!job->fallback.given) return;
+    char *config = space_text(job->space, job->fallback.config), *prefix = header_prefix(job->name);
+    int missing = store_find(session->store, config, &trial, &err);
+    json_t *section =
+        missing < 0 ? NULL : fallback_section(job, &session->environment, missing ? NULL : &trial, prefix, &err);
+    if (section && session->replayed) add_recording(section, session->recording);
+    if (section) {
+        json_array_append_new(sections, section);
+    } else {
+        char *why = text_format("%s: %s", config, err.message);
+        json_object_set_new(json_array_get(sections, 0), "no_fallback", json_string(why));
+        fprintf(stderr, "sweetspot: the header has no fallback for other devices: %s\n", why);
+        free(why);
+    }
+    free(config);
+    free(prefix);
 }
 
 // One section a kernel: one, unless the job's objective is "each".
@@ -173,9 +228,7 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
     *status = find_winner(session, &final, &decided, &winner);
     if (*status) goto out;
     if (!decided && session->job->objective == OBJECTIVE_EACH) {
-        fprintf(
-            stderr,
-            "sweetspot: which kernels are for which problems is decided in a final: sweetspot tune goes on to one\n");
+        say_how_to_decide(session, "which kernels are for which problems is decided in a final");
         *status = EXIT_NOTHING;
         goto out;
     }
@@ -185,8 +238,8 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
                                        decided ? &final : NULL, k, ties, status);
         if (section) json_array_append_new(sections, section);
     }
-    if (!*status && !decided)
-        fprintf(stderr, "sweetspot: not decided in a final yet: the header says so; sweetspot tune goes on to one\n");
+    if (!*status) add_fallback(session, sections);
+    if (!*status && !decided) say_how_to_decide(session, "not decided in a final yet: the header says so");
 out:
     for (char **tie = ties; tie && *tie; tie++) free(*tie);
     free(ties);
@@ -210,7 +263,7 @@ static int write_cubin(struct session *session, const char *path)
         status = session_complain(EXIT_USAGE, &err);
     } else if (!status) {
         int failed = header_cubin_write(path, session->store, winner, &err);
-        if (failed) status = session_complain(failed == BINARY_MISSING ? EXIT_NOTHING : EXIT_ENVIRONMENT, &err);
+        if (failed) status = complain_binary(session, failed, &err);
         if (!failed && !output_is_stdout(path)) printf("%s\n", path);
     }
     final_release(&final);
@@ -245,10 +298,10 @@ static int write_header(const struct header_options *o, struct session *session,
     }
     if (!output_is_stdout(path)) printf("%s\n", path);
     if (!present_hash(session->job, hash) && source_trouble(json_array_get(fresh, 0), hash))
-        fprintf(stderr, "sweetspot: %s; the header is for what was measured\n",
+        fprintf(stderr, "sweetspot: %s: %s; the header is for what was measured\n", session->job->name,
                 source_trouble(json_array_get(fresh, 0), hash));
     size_t devices = header_devices(sections);
-    if (devices > 1) fprintf(stderr, "sweetspot: the header holds %zu devices\n", devices);
+    if (devices > 1) fprintf(stderr, "sweetspot: %s: the header holds %zu devices\n", session->job->name, devices);
 out:
     binary_list_free(binaries);
     json_decref(fresh);
@@ -280,21 +333,66 @@ static int refuse_combination(const struct header_options *o)
     return EXIT_USAGE;
 }
 
+// The header's name in a folder. malloc'ed.
+static char *header_name(const struct job *job)
+{
+    char *identifier = header_identifier(job->name), *name = text_format("%s_best.h", identifier);
+    free(identifier);
+    return name;
+}
+
+// What needs the job alone.
+static int look_at_job(void *user, const char *path, struct job *job)
+{
+    const struct header_options *o = user;
+    char *name = header_name(job), *file = o->check ? several_file(o->check, name) : NULL;
+    (void)path;
+    int status = o->hash ? print_hash(job, o->several.paths.several) : check_header(job, file);
+    free(file);
+    free(name);
+    job_free(job);
+    return status;
+}
+
+static int write_results(void *user, const char *job_path, struct session *session)
+{
+    const struct header_options *o = user;
+    char *folder = results_folder(session->job), *include = text_format("%s/include", folder), *path, *name;
+    int status;
+    (void)job_path;
+    if (o->cubin) {
+        name = text_format("%s.cubin", session->job->name);
+        path = several_file(o->cubin, name);
+        status = write_cubin(session, path);
+    } else {
+        name = header_name(session->job);
+        path = o->output ? several_file(o->output, name) : text_format("%s/%s", include, name);
+        status = write_header(o, session, path);
+    }
+    free(path);
+    free(name);
+    free(include);
+    free(folder);
+    return status;
+}
+
 int cmd_header(int argc, char **argv)
 {
     struct header_options o = {0};
     const struct option_spec specs[] = {
-        OPTION_JOB(&o.job),
-        OPTION_STORE(&o.store),
+        OPTION_JOBS(&o.several.named),
+        OPTION_STORE(&o.several.store),
+        OPTION_RESULTS_DEVICE(&o.several.device, "the one used last"),
         {.name = "output",
          .letter = 'o',
          .string = &o.output,
          .shown = "FILE",
-         .help = "the header to write; -: standard output (out/include/<job name>_best.h)"},
+         .help = "the header to write, or the folder for it; -: standard output (out/include/<job name>_best.h)"},
         {.name = "check",
          .string = &o.check,
          .shown = "FILE",
-         .help = "only say whether the template is still the one FILE was tuned on; exit status 1 when it is not"},
+         .help = "only say whether the template is still the one FILE was tuned on, or the header in that folder; exit "
+                 "status 1 when it is not"},
         {.name = "hash",
          .flag = &o.hash,
          .help = "only print the template's present hash, for -DSWEETSPOT_SOURCE_HASH="},
@@ -304,7 +402,7 @@ int cmd_header(int argc, char **argv)
         {.name = "cubin",
          .string = &o.cubin,
          .shown = "FILE",
-         .help = "only write the winner's binary, as it was measured, into FILE; -: standard output"},
+         .help = "only write the winner's binary, as it was measured, into FILE, or that folder; -: standard output"},
         {.name = "force", .flag = &o.force, .help = "write over a file that is not a header of this job"},
         OPTION_END,
     };
@@ -316,26 +414,17 @@ int cmd_header(int argc, char **argv)
                                "the file says of other devices is kept.",
                                argc, argv);
     if (status >= 0) return status;
-    struct session session = {0};
-    status = refuse_combination(&o);
-    if (status) return status;
-    if (o.hash || o.check) {
-        status = session_load_job(o.job, &session.job);
-        if (!status) status = o.hash ? print_hash(session.job) : check_header(session.job, o.check);
-        session_close(&session);
-        return status;
-    }
-    status = session_open(&session, o.job, o.store);
-    if (!status && o.cubin) {
-        status = write_cubin(&session, o.cubin);
-    } else if (!status) {
-        char *identifier = header_identifier(session.job->name), *folder = results_folder(session.job);
-        char *path = o.output ? text_copy(o.output) : text_format("%s/include/%s_best.h", folder, identifier);
-        status = write_header(&o, &session, path);
-        free(folder);
-        free(path);
-        free(identifier);
-    }
-    session_close(&session);
+    if ((status = refuse_combination(&o)) || (status = several_open(&o.several))) goto out;
+    const struct {
+        const char *name, *value;
+        bool write;
+    } files[] = {{"--output", o.output, true}, {"--check", o.check, false}, {"--cubin", o.cubin, true}};
+    for (size_t i = 0; i < 3 && !status; i++)
+        status = several_check_folder(&o.several, files[i].name, files[i].value, files[i].write);
+    if (!status)
+        status = o.hash || o.check ? several_each_job(&o.several, look_at_job, &o)
+                                   : several_each(&o.several, NEWEST_DEVICE, write_results, &o);
+out:
+    several_close(&o.several);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/results.h"
+#include "tuner/output/flat_csv.h"
 #include "tuner/output/judgement.h"
 
 struct judge_options {
@@ -90,12 +91,10 @@ static void show(const struct judge_options *o, const struct job *job, const str
                                .limits = single_run_limits(single),
                                .problem = (size_t)o->problem - 1};
     json_t *document = judgement_json(&about, judgement);
-    if (o->format == 0) {
+    if (o->format == FORMAT_TABLE)
         judgement_print(stdout, document);
-    } else {
-        json_dumpf(document, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-        putchar('\n');
-    }
+    else
+        flat_csv_or_json("sweetspot-judgement", JUDGEMENT_VERSION, document, o->format == FORMAT_CSV, stdout);
     json_decref(document);
 }
 
@@ -149,7 +148,6 @@ static int open_and_judge(const struct judge_options *o)
 
 int cmd_judge(int argc, char **argv)
 {
-    static const char *const formats[] = {"table", "json", NULL};
     struct judge_options o = {.device = "0", .problem = 1};
     const struct option_spec specs[] = {
         OPTION_JOB(&o.job),
@@ -183,7 +181,7 @@ int cmd_judge(int argc, char **argv)
         {.name = "format",
          .letter = 'f',
          .choice = &o.format,
-         .choices = formats,
+         .choices = format_names,
          .help = "how results are printed (table); docs/judge.md describes json"},
         OPTION_END,
     };

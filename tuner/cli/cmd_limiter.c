@@ -10,6 +10,8 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/results.h"
+#include "tuner/cli/trial_documents.h"
+#include "tuner/output/flat_csv.h"
 #include "tuner/output/limiter.h"
 #include "tuner/output/profile.h"
 #include "tuner/run/explain.h"
@@ -92,22 +94,23 @@ static int limiter(struct limiting *l)
     if (status) return session_complain(status, &err);
     status = measure(l);
     if (status) return status;
-    if (l->format == 0) {
+    json_t *all = limiter_json(l->profiles[0], l->profiles[1], l->profiles[2]);
+    int64_t trial = trial_documents_owner(&l->source, l->single, l->profiles[0]);
+    trial_documents_put(&l->source, trial, LIMITS_DOCUMENT, json_copy(all));
+    if (l->format == FORMAT_TABLE) {
         limiter_print(stdout, l->profiles[0], l->profiles[1], l->profiles[2]);
+        json_decref(all);
         return 0;
     }
-    json_t *all = limiter_json(l->profiles[0], l->profiles[1], l->profiles[2]);
     static const char *const keys[VARIANTS] = {"kernel", "memory_only", "math_only"};
     for (int v = 0; v < VARIANTS; v++) json_object_set(all, keys[v], l->profiles[v]);
-    json_dumpf(all, stdout, JSON_INDENT(1));
-    putchar('\n');
+    flat_csv_or_json("sweetspot-limiter", 1, all, l->format == FORMAT_CSV, stdout);
     json_decref(all);
     return 0;
 }
 
 int cmd_limiter(int argc, char **argv)
 {
-    static const char *const formats[] = {"table", "json", NULL};
     struct limiting l = {.device = "0", .problem = 1};
     const struct option_spec specs[] = {
         OPTION_JOB(&l.job),
@@ -126,11 +129,7 @@ int cmd_limiter(int argc, char **argv)
         {.name = "device", .letter = 'd', .string = &l.device, .shown = "N", .help = "the GPU (0)"},
         OPTION_STORE(&l.store),
         {.name = "cache", .string = &l.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
-        {.name = "format",
-         .letter = 'f',
-         .choice = &l.format,
-         .choices = formats,
-         .help = "how results are printed (table)"},
+        OPTION_FORMAT(&l.format),
         OPTION_END,
     };
     int status = options_parse(specs,

@@ -13,10 +13,8 @@ static const struct {
     const char *name;
     int (*list)(const char *name, int format);
 } kinds[] = {
-    {"strategies", list_strategies},
-    {"operations", list_operations},
-    {"metrics", list_metrics},
-    {"fields", list_fields},
+    {"strategies", list_strategies}, {"operations", list_operations}, {"metrics", list_metrics},
+    {"fields", list_fields},         {"pipes", list_pipes},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -38,8 +36,8 @@ int cmd_list(int argc, char **argv)
     };
     int status = options_parse(specs,
                                "Lists what can be chosen: search strategies with their options, operations with their "
-                               "roles, error bounds and baselines, metric sets with their hardware counters, and the "
-                               "fields of a trial.",
+                               "roles, error bounds and baselines, metric sets with their hardware counters, the "
+                               "fields of a trial, and the pipes that work is measured against.",
                                argc, argv);
     free(all);
     free(help);

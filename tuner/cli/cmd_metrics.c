@@ -12,8 +12,6 @@
 #include "tuner/output/table.h"
 #include "tuner/run/probe.h"
 
-enum { DESCRIPTION_WIDTH = 90 }; // in a table for people
-
 static bool matches(const char *pattern, const char *name, const char *keys)
 {
     if (!pattern) return true;
@@ -86,15 +84,11 @@ static int print_metrics(const json_t *answer, const char *pattern, int format)
         table_cell(table, "%s", json_get_string(metric, "kind", ""));
         table_cell(table, "%s", json_get_string(metric, "unit", ""));
         table_cell(table, "%s", keys);
-        if (format == FORMAT_TABLE && strlen(description) > DESCRIPTION_WIDTH)
-            table_cell(table, "%.*s...", DESCRIPTION_WIDTH - 3, description);
-        else
-            table_cell(table, "%s", description);
+        table_cell(table, "%s", description);
         free(keys);
     }
     if (format == FORMAT_JSON) {
-        json_dumpf(kept, stdout, JSON_INDENT(1));
-        putchar('\n');
+        json_print(kept, stdout);
     } else if (format == FORMAT_CSV) {
         table_print_csv(table, stdout);
     } else if (count) {

@@ -1,7 +1,7 @@
 // sweetspot profile: why one candidate is as fast as it is, or why it differs from another one.
 //
 // The candidate is compiled, verified, timed and counted anew; which configuration it is comes from the store. What the
-// device can do at most is kept there.
+// device can do at most is kept there, and what was found as documents of the trial.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +11,9 @@
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/results.h"
+#include "tuner/cli/trial_documents.h"
 #include "tuner/output/findings.h"
+#include "tuner/output/flat_csv.h"
 #include "tuner/output/profile.h"
 #include "tuner/run/explain.h"
 
@@ -60,24 +62,47 @@ static void add_text(json_t *profile, const char *source)
     }
 }
 
-static int show(const struct profiling *p, json_t *profile, json_t *against)
+// For a report, when this is over. A baseline is none of the trials.
+static void keep(struct profiling *p, const struct candidate_spec *spec, json_t *profile, json_t *findings)
+{
+    int64_t trial = spec->baseline ? 0 : trial_documents_owner(&p->source, p->single, profile);
+    trial_documents_put(&p->source, trial, PROFILE_DOCUMENT, json_pack("{s:O}", "profile", profile));
+    trial_documents_put(&p->source, trial, FINDINGS_DOCUMENT,
+                        json_pack("{s:O, s:O}", "problem", json_object_get(profile, "problem"), "findings", findings));
+}
+
+// Source lines and the place under the roofline, which documents have and tables work out.
+static void complete(const struct profiling *p, json_t *profile)
+{
+    if (!profile) return;
+    add_text(profile, p->source.session.job->source);
+    json_object_set_new(profile, "roofline", profile_roofline(profile));
+}
+
+static int show(struct profiling *p, json_t *profile, json_t *against)
 {
     struct finding findings[FINDINGS_MAX];
     const struct job *job = p->source.session.job;
     size_t count = findings_make(profile, job, single_run_limits(p->single), findings);
-    if (p->o.format == 0) {
+    json_t *found = findings_json(findings, count, job);
+    if (p->o.format == FORMAT_TABLE) {
         profile_print(stdout, profile, against, job->source);
         findings_print(stdout, findings, count);
-    } else {
-        add_text(profile, job->source);
-        if (against) add_text(against, job->source);
-        json_object_set_new(profile, "roofline", profile_roofline(profile));
-        if (against) json_object_set_new(against, "roofline", profile_roofline(against));
-        json_t *all = json_pack("{s:O, s:O?, s:o}", "profile", profile, "against", against, "findings",
-                                findings_json(findings, count, job));
-        json_dumpf(all, stdout, JSON_INDENT(1));
-        putchar('\n');
+    }
+    complete(p, profile);
+    complete(p, against);
+    if (p->o.format != FORMAT_TABLE) {
+        json_t *all = json_pack("{s:O, s:O?, s:O}", "profile", profile, "against", against, "findings", found);
+        flat_csv_or_json("sweetspot-profile", 1, all, p->o.format == FORMAT_CSV, stdout);
         json_decref(all);
+    }
+    keep(p, &p->spec, profile, found);
+    json_decref(found);
+    if (against) {
+        count = findings_make(against, job, single_run_limits(p->single), findings);
+        found = findings_json(findings, count, job);
+        keep(p, &p->other, against, found);
+        json_decref(found);
     }
     if (p->o.no_counters || json_object_get(profile_main_stage(profile), "counters")) return EXIT_DONE;
     const json_t *notes = json_object_get(profile, "notes");
@@ -120,7 +145,6 @@ static int profile(struct profiling *p)
 
 int cmd_profile(int argc, char **argv)
 {
-    static const char *const formats[] = {"table", "json", NULL};
     struct profiling p = {.o = {.device = "0", .problem = 1}};
     const struct option_spec specs[] = {
         OPTION_JOB(&p.o.job),
@@ -148,11 +172,7 @@ int cmd_profile(int argc, char **argv)
          .help = "take no hardware counters: times, launch and occupancy alone"},
         OPTION_STORE(&p.o.store),
         {.name = "cache", .string = &p.o.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
-        {.name = "format",
-         .letter = 'f',
-         .choice = &p.o.format,
-         .choices = formats,
-         .help = "how results are printed (table)"},
+        OPTION_FORMAT(&p.o.format),
         OPTION_END,
     };
     int status = options_parse(specs,

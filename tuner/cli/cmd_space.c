@@ -68,8 +68,7 @@ static void print_json(const struct job *job)
     }
     json_t *all = json_pack("{s:s, s:o, s:f, s:I, s:o}", "job", job->name, "parameters", parameters, "raw",
                             space_raw_size(s), "valid", (json_int_t)space_size(s), "constraints", constraints);
-    json_dumpf(all, stdout, JSON_INDENT(1));
-    putchar('\n');
+    json_print_document("sweetspot-job-space", 1, all, stdout);
     json_decref(all);
 }
 

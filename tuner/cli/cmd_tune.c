@@ -1,20 +1,42 @@
 // sweetspot tune: search, all night; stop and resume at will. One job is tuned by tune_request.c, several by suite.c.
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "search/strategy.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
+#include "tuner/cli/report_follow.h"
 #include "tuner/cli/session.h"
 #include "tuner/cli/suite.h"
 #include "tuner/cli/tune_request.h"
+#include "tuner/run/events.h"
+
+// No csv: events have no common columns.
+static const char *const formats[] = {"table", "json", NULL};
+
+// The command line that was given: it goes on where it stopped.
+static char *same_command(int argc, char **argv)
+{
+    const char **words = memory_new((size_t)argc + 2, sizeof *words);
+    words[0] = "sweetspot";
+    for (int i = 0; i < argc; i++) words[i + 1] = argv[i];
+    char *line = text_command(words);
+    free(words);
+    return line;
+}
 
 int cmd_tune(int argc, char **argv)
 {
     struct option_list paths = {0}, priors = {0};
-    bool no_counters = false, no_final = false;
+    bool no_counters = false, no_final = false, no_nvcc = false;
+    int json = 0;
+    struct event_stream events = {.file = stdout};
+    const char *report = NULL;
+    double report_every = 300;
     struct tune_request request = {.options = {.device = "0",
                                                .time = -1,
                                                .evaluations = -1,
@@ -94,6 +116,20 @@ int cmd_tune(int argc, char **argv)
          .help = "compile cache (cache beside the store)"},
         {.name = "no-counters", .flag = &no_counters, .help = "take no hardware counters"},
         {.name = "no-final", .flag = &no_final, .help = "search only, decide nothing"},
+        {.name = "no-nvcc", .flag = &no_nvcc, .help = "after the final, do not time nvcc's build of the winner"},
+        {.name = "format",
+         .letter = 'f',
+         .choice = &json,
+         .choices = formats,
+         .help = "how the run is told on stdout: its summary, or events as JSON lines, see docs/events.md (table)"},
+        {.name = "report",
+         .string = &report,
+         .shown = "FILE",
+         .help = "write a page of the results (see `sweetspot report`) now and then, and at the end (none)"},
+        {.name = "report-every",
+         .seconds = &report_every,
+         .shown = "TIME",
+         .help = "how often the page is written while the run lasts: 30s, 5m (5m)"},
         {.name = "quiet", .letter = 'q', .flag = &o->quiet, .help = "no progress on stderr"},
         OPTION_END,
     };
@@ -119,14 +155,28 @@ int cmd_tune(int argc, char **argv)
         fprintf(stderr, "sweetspot tune: --prior: at most %d\n", PRIOR_MOST);
         return EXIT_USAGE;
     }
+    if (json) o->events = &events;
+    if (report && !(report_every > 0)) {
+        fprintf(stderr, "sweetspot tune: --report-every needs a time above 0\n");
+        return EXIT_USAGE;
+    }
     o->prior_count = priors.count;
     o->priors = priors.items;
     request.options.counters = !no_counters;
     request.options.final = !no_final;
+    request.options.nvcc = !no_nvcc;
     struct stat about;
     char *path = session_job_path(paths.items[0]);
     bool folder = !stat(path, &about) && S_ISDIR(about.st_mode);
     free(path);
-    if (paths.count > 1 || folder) return suite_tune(&paths, &request);
-    return tune_path(paths.items[0], &request, NULL);
+    char *again = same_command(argc, argv);
+    o->again = again;
+    struct report_follow page = {.jobs = &paths, .store = request.store, .output = report};
+    status = report ? report_follow_begin(&page, report_every) : 0;
+    if (!status) {
+        status = paths.count > 1 || folder ? suite_tune(&paths, &request) : tune_path(paths.items[0], &request, NULL);
+        if (report) status = report_follow_end(&page, status);
+    }
+    free(again);
+    return status;
 }

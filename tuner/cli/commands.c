@@ -9,6 +9,7 @@ const struct command commands[] = {
     {"tune", cmd_tune, "search for the fastest configuration; goes on where it stopped"},
     {"header", cmd_header, "write the winner as a C header"},
     {"compare", cmd_compare, "the winner against the baselines, with confidence intervals"},
+    {"report", cmd_report, "one page that shows all results: times, parameters, failures, counters"},
     {"judge", cmd_judge, "everything about one kernel: right or wrong, and how fast"},
     {"profile", cmd_profile, "why a candidate is fast or slow: counters, source lines, findings"},
     {"limiter", cmd_limiter, "whether memory, arithmetic or latency limits a candidate"},

@@ -4,6 +4,10 @@
 
 #include <stddef.h>
 
+#ifndef SWEETSPOT_VERSION
+#define SWEETSPOT_VERSION "0.1"
+#endif
+
 struct command {
     const char *name;
     int (*run)(int argc, char **argv); // argv[0] is the command's name; returns an exit status (protocol.h)
@@ -20,6 +24,7 @@ int cmd_tune(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_header(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_judge(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_limiter(int argc, char **argv);

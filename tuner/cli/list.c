@@ -11,8 +11,7 @@
 void list_print(struct table *table, json_t *document, int format)
 {
     if (format == FORMAT_JSON) {
-        json_dumpf(document, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(7));
-        putchar('\n');
+        json_print(document, stdout);
     } else if (format == FORMAT_CSV) {
         table_print_csv(table, stdout);
     } else {

@@ -12,6 +12,7 @@ int list_strategies(const char *name, int format);
 int list_operations(const char *name, int format);
 int list_metrics(const char *name, int format);
 int list_fields(const char *name, int format);
+int list_pipes(const char *name, int format);
 
 // What they share (list.c). Prints one of the two, which say the same, and frees both.
 void list_print(struct table *, json_t *, int format);

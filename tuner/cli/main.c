@@ -9,10 +9,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/completion.h"
-
-#ifndef SWEETSPOT_VERSION
-#define SWEETSPOT_VERSION "0.1"
-#endif
+#include "tuner/cli/version.h"
 
 static void print_help(FILE *file)
 {
@@ -24,7 +21,7 @@ static void print_help(FILE *file)
         fprintf(file, "  %-12s%s\n", command->name, command->summary);
     fprintf(file, "\nOptions:\n"
                   "  -h, --help      print this and exit\n"
-                  "      --version   print the version and exit\n\n"
+                  "      --version   print the version and those of the libraries, and exit\n\n"
                   "sweetspot help COMMAND explains one of them.\n");
 }
 
@@ -50,8 +47,7 @@ static int run(int argc, char **argv)
         return EXIT_DONE;
     }
     if (!strcmp(name, "--version")) {
-        printf("sweetspot %s\n", SWEETSPOT_VERSION);
-        return EXIT_DONE;
+        return version_print();
     }
     if (name[0] == '-') {
         fprintf(stderr,
@@ -63,6 +59,7 @@ static int run(int argc, char **argv)
     if (help) name = argv[2];
     const struct command *command = command_find(name);
     if (!command) return unknown_command(name);
+    if (argc == 3 && !strcmp(argv[2], "--version")) return version_print();
     if (help) return command->run(2, (char *[]){argv[2], (char[]){"--help"}, NULL});
     return command->run(argc - 1, argv + 1);
 }
@@ -76,7 +73,7 @@ int main(int argc, char **argv)
     // Results that did not reach the file or the pipe must not look like success.
     if (fflush(stdout) != 0 || ferror(stdout)) {
         // What a shell says of a command that the signal ends.
-        if (output_stdout_closed()) return status == EXIT_DONE ? 128 + SIGPIPE : status;
+        if (output_stdout_closed()) return status == EXIT_DONE ? EXIT_SIGNAL + SIGPIPE : status;
         fprintf(stderr, "sweetspot: cannot write the output: %s\n", strerror(errno));
         if (status == EXIT_DONE) status = EXIT_ENVIRONMENT;
     }

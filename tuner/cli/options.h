@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { OPTIONS_MAX_LIST = 64 };
+enum { OPTIONS_MAX_LIST = 1024 };
 
 // Values of an option that may be given several times, or of a last positional argument that may.
 struct option_list {

@@ -7,25 +7,29 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/colour.h"
 #include "tuner/base/installation.h"
+#include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/cli/job_suggest.h"
 #include "tuner/cli/results.h"
 
 static void print_mistakes(const char *path, const struct mistakes *m, const char *kind)
 {
+    const char *begin = colour_begin(stderr, *kind ? COLOUR_DOUBT : COLOUR_BAD), *end = colour_end(stderr);
     for (size_t i = 0; i < m->count; i++) {
         const char *file = m->list[i].file ? m->list[i].file : path;
         if (m->list[i].line > 0)
-            fprintf(stderr, "%s:%d: %s%s\n", file, m->list[i].line, kind, m->list[i].text);
+            fprintf(stderr, "%s:%d: %s%s%s%s\n", file, m->list[i].line, begin, kind, m->list[i].text, end);
         else
-            fprintf(stderr, "%s: %s%s\n", file, kind, m->list[i].text);
+            fprintf(stderr, "%s: %s%s%s%s\n", file, begin, kind, m->list[i].text, end);
     }
 }
 
 int session_complain(int status, const struct error *err)
 {
-    fprintf(stderr, "sweetspot: %s\n", err->message);
+    fprintf(stderr, "sweetspot: %s%s%s\n", colour_begin(stderr, COLOUR_BAD), err->message, colour_end(stderr));
     return status;
 }
 
@@ -45,6 +49,7 @@ static int load_job(const char *path, struct job **out)
     }
     print_mistakes(path, &mistakes, "");
     mistakes_release(&mistakes);
+    if (access(path, F_OK)) job_suggest(path);
     *out = NULL;
     return EXIT_USAGE;
 }
@@ -65,33 +70,69 @@ char *session_store_path(const struct job *job, const char *given)
     return path;
 }
 
-int session_open(struct session *session, const char *job_path, const char *store_path)
+// Gathers the first, and so newest, environment of each device. Those of another job that shares the store are left
+// out, unless the newest is one: then the store is not this job's.
+static int add_device(void *user, const struct environment *e)
+{
+    struct session *s = user;
+    if (s->device_count && strcmp(e->job, s->job->name) != 0) return 0;
+    for (size_t i = 0; i < s->device_count; i++)
+        if (!strcmp(s->devices[i].device, e->device)) return 0;
+    struct arena *m = &s->memory;
+    s->devices = memory_grow(s->devices, s->device_count + 1, sizeof *s->devices);
+    s->devices[s->device_count++] = (struct environment){
+        arena_copy(m, e->key),    arena_copy(m, e->job),  arena_copy(m, e->source_hash), arena_copy(m, e->compiler),
+        arena_copy(m, e->device), arena_copy(m, e->arch), arena_copy(m, e->driver),      arena_copy(m, e->settings)};
+    return 0;
+}
+
+int session_open_job(struct session *session, struct job *job, const char *job_path, const char *store_path)
 {
     struct error err = {""};
-    *session = (struct session){0};
-    int status = session_load_job(job_path, &session->job);
-    if (status) return status;
-    session->store_path = session_store_path(session->job, store_path);
+    *session = (struct session){
+        .job_path = job_path, .store_given = store_path, .job = job, .store_path = session_store_path(job, store_path)};
     if (access(session->store_path, F_OK)) {
-        fprintf(stderr,
-                "sweetspot: nothing is known of %s yet: there is no store '%s'; begin with: sweetspot tune %s\n",
-                session->job->name, session->store_path, job_path);
+        char *begin = session_command(session, "tune");
+        fprintf(stderr, "sweetspot: nothing is known of %s yet: there is no store '%s'; begin with: %s\n",
+                session->job->name, session->store_path, begin);
+        free(begin);
         return EXIT_NOTHING;
     }
-    int known = store_open(&session->store, session->store_path, false, &err)
-                    ? -1
-                    : store_last_environment(session->store, &session->environment, &err);
-    if (known < 0) return session_complain(EXIT_ENVIRONMENT, &err);
-    if (known > 0) {
-        fprintf(stderr, "sweetspot: the store '%s' has no run yet; begin with: sweetspot tune %s\n",
-                session->store_path, job_path);
+    if (store_open(&session->store, session->store_path, false, &err) ||
+        store_each_environment(session->store, add_device, session, &err))
+        return session_complain(EXIT_ENVIRONMENT, &err);
+    if (!session->device_count) {
+        char *begin = session_command(session, "tune");
+        fprintf(stderr, "sweetspot: the store '%s' has no run yet; begin with: %s\n", session->store_path, begin);
+        free(begin);
         return EXIT_NOTHING;
     }
-    if (strcmp(session->environment.job, session->job->name) != 0) {
+    if (strcmp(session->devices[0].job, session->job->name) != 0) {
         fprintf(stderr, "sweetspot: the store '%s' is that of the job '%s', not of '%s'\n", session->store_path,
-                session->environment.job, session->job->name);
+                session->devices[0].job, session->job->name);
         return EXIT_USAGE;
     }
+    return session_use_device(session, 0);
+}
+
+int session_open(struct session *session, const char *job_path, const char *store_path)
+{
+    struct job *job;
+    *session = (struct session){0};
+    int status = session_load_job(job_path, &job);
+    return status ? status : session_open_job(session, job, job_path, store_path);
+}
+
+int session_use_device(struct session *session, size_t index)
+{
+    struct error err = {""};
+    json_decref(session->device);
+    session->device = NULL;
+    session->replayed = false;
+    session->recording = NULL;
+    session->environment = session->devices[index];
+    if (store_read_environment(session->store, session->environment.key, &err) < 0)
+        return session_complain(EXIT_ENVIRONMENT, &err);
     session->device = session_document(session, "device", NULL);
     if (json_get_bool(session->device, "replayed", false)) {
         session->replayed = true;
@@ -101,10 +142,34 @@ int session_open(struct session *session, const char *job_path, const char *stor
     return 0;
 }
 
+int session_find_device(const struct session *session, const char *name, size_t *index)
+{
+    size_t parts = 0;
+    for (size_t i = 0; i < session->device_count; i++) {
+        const char *device = session->devices[i].device;
+        if (!strcasecmp(device, name)) {
+            *index = i;
+            return 0;
+        }
+        if (!strcasestr(device, name)) continue;
+        *index = i;
+        parts++;
+    }
+    if (parts == 1) return 0;
+    fprintf(stderr, "sweetspot: %s: %s device of '%s' has '%s' in its name; it has results of:", session->job->name,
+            parts ? "more than one" : "no", session->store_path, name);
+    for (size_t i = 0; i < session->device_count; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", session->devices[i].device);
+    fputc('\n', stderr);
+    return EXIT_USAGE;
+}
+
 void session_close(struct session *session)
 {
     json_decref(session->device);
     store_close(session->store);
+    arena_release(&session->memory);
+    free(session->devices);
     free(session->store_path);
     job_free(session->job);
     *session = (struct session){0};
@@ -119,6 +184,27 @@ json_t *session_trial_document(const struct session *session, int64_t trial, con
                                                                                                : NULL;
 }
 
+char *session_command(const struct session *session, const char *command)
+{
+    const json_t *given = strcmp(command, "tune") ? NULL : json_object_get(session->device, "given");
+    const char *device = json_get_string(given, "device", "0"), *cache = json_get_string(given, "cache", NULL);
+    const char *words[16] = {"sweetspot", command, session->job_path};
+    size_t count = 3;
+    if (session->store_given) {
+        words[count++] = "--store";
+        words[count++] = session->store_given;
+    }
+    if (strcmp(device, "0") != 0) {
+        words[count++] = "--device";
+        words[count++] = device;
+    }
+    if (cache) {
+        words[count++] = "--cache";
+        words[count++] = cache;
+    }
+    return text_command(words);
+}
+
 char *session_device(const struct session *session)
 {
     const struct environment *e = &session->environment;
@@ -126,11 +212,10 @@ char *session_device(const struct session *session)
                        e->compiler);
 }
 
-int session_build_space(struct session *session)
+struct device_limits session_limits(const json_t *document, const char *arch)
 {
-    struct error err = {""};
     struct device_limits limits = device_limits_h200;
-    const json_t *device = json_object_get(session->device, "device");
+    const json_t *device = json_object_get(document, "device");
     const struct {
         const char *key;
         int64_t *value;
@@ -144,7 +229,14 @@ int session_build_space(struct session *session)
     };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         *keys[i].value = json_get_integer(device, keys[i].key, *keys[i].value);
-    sscanf(session->environment.arch, "sm_%" SCNd64, &limits.compute);
+    sscanf(arch, "sm_%" SCNd64, &limits.compute);
+    return limits;
+}
+
+int session_build_space(struct session *session)
+{
+    struct error err = {""};
+    struct device_limits limits = session_limits(session->device, session->environment.arch);
     if (!job_build_space(session->job, &limits, &err)) return 0;
     fprintf(stderr, "%s\n", err.message);
     return EXIT_USAGE;

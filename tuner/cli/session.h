@@ -6,18 +6,25 @@
 
 #include <stdbool.h>
 
+#include "tuner/base/arena.h"
 #include "tuner/base/json.h"
 #include "tuner/job/job.h"
 #include "tuner/store/store.h"
 
 struct session {
+    const char *job_path, *store_given; // as on the command line; borrowed. store_given NULL: the usual place
     struct job *job;
     char *store_path;
     struct store *store;
-    // The one used last; current in the store. Lives as long as the session. Of trials that were replayed, source_hash
-    // is the recording's, "" where it has none: nothing else was measured.
+    // The newest environment of each device, in the order in which they were used last, the newest first. They live as
+    // long as the session.
+    struct environment *devices;
+    size_t device_count;
+    struct arena memory; // of their texts
+    // One of them: current in the store. Of trials that were replayed, source_hash is the recording's, "" where it has
+    // none: nothing else was measured.
     struct environment environment;
-    json_t *device;          // the newest "device" document, or NULL
+    json_t *device;          // its newest "device" document, or NULL
     bool replayed;           // the trials are those of a recording
     const json_t *recording; // what is known of it, part of `device`; NULL: nothing
 };
@@ -39,10 +46,24 @@ char *session_store_path(const struct job *, const char *given);
 // Loads the job, opens its store and makes the last environment current. EXIT_NOTHING with advice when there is no
 // store or no run yet. session_close releases all of it, also after a failure.
 int session_open(struct session *, const char *job_path, const char *store_path);
+// The same of a job that was read from job_path; takes it.
+int session_open_job(struct session *, struct job *, const char *job_path, const char *store_path);
 void session_close(struct session *);
+
+// "sweetspot <command> JOB", with the options in use that it takes: --store as this command has it, and for `tune` the
+// device and the cache that were tuned with last. malloc'ed.
+char *session_command(const struct session *, const char *command);
+// The device that has this name, or the only one that has it as a part of its name, in any case. EXIT_USAGE with a
+// message when it is none or more than one.
+int session_find_device(const struct session *, const char *name, size_t *index);
+// Makes the environment of devices[index] current. What was read of another one is gone.
+int session_use_device(struct session *, size_t index);
 
 // "NVIDIA H200 (driver 580.159.04, nvrtc 13.0)", as far as it is known; malloc'ed.
 char *session_device(const struct session *);
+
+// The limits that a "device" document tells of, H200's where unknown.
+struct device_limits session_limits(const json_t *document, const char *arch);
 
 // Sets the limits of the recorded device (H200's where unknown) and builds the job's search space.
 int session_build_space(struct session *);

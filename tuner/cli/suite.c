@@ -1,20 +1,20 @@
 // See suite.h.
 #include "tuner/cli/suite.h"
 
-#include <glob.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/cli/job_paths.h"
 #include "tuner/cli/session.h"
 #include "tuner/output/table.h"
+#include "tuner/run/events.h"
 #include "tuner/run/interrupt.h"
 #include "tuner/run/worker.h"
 
@@ -30,12 +30,12 @@ struct suite_job {
 };
 
 // Every job file is read before anything is tuned: a mistake in the last one should not show after hours.
-static int read_jobs(struct suite_job *jobs, const glob_t *files, double *own_time)
+static int read_jobs(struct suite_job *jobs, const struct job_paths *files, double *own_time)
 {
     int result = 0;
-    for (size_t i = 0; i < files->gl_pathc; i++) {
+    for (size_t i = 0; i < files->count; i++) {
         struct job *job;
-        jobs[i].path = files->gl_pathv[i];
+        jobs[i].path = files->items[i];
         int status = session_load_job(jobs[i].path, &job);
         if (status) {
             result = status;
@@ -136,6 +136,23 @@ static void print_summary(const struct suite_job *jobs, size_t count)
     printf("\nPaired ratios with their intervals: sweetspot compare JOB\n");
 }
 
+// The same for programs.
+static void tell_summary(const struct suite_job *jobs, size_t count, struct event_stream *events, int status)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        const struct tune_outcome *o = &jobs[i].outcome;
+        bool found = isfinite(o->best) && o->best > 0;
+        json_array_append_new(list,
+                              json_pack("{s:s, s:I, s:f, s:o, s:s?, s:o, s:i}", "job", jobs[i].name, "evaluations",
+                                        (json_int_t)o->evaluations, "seconds", jobs[i].spent, "best",
+                                        json_real_or_null(found ? o->best : (double)NAN), "baseline", o->baseline_name,
+                                        "ratio", json_real_or_null(found ? o->baseline / o->best : (double)NAN),
+                                        "exit_status", jobs[i].status));
+    }
+    event_write(events, "jobs", NULL, json_pack("{s:o, s:i}", "jobs", list, "exit_status", status));
+}
+
 static int tune_all(struct suite_job *jobs, size_t count, const struct tune_request *request, double time)
 {
     double begin = clock_now(), share = fmax(time / (2 * (double)count), least_slice),
@@ -164,50 +181,37 @@ static int tune_all(struct suite_job *jobs, size_t count, const struct tune_requ
         run_slice(jobs, count, i, request, 1e-3, true);
     }
     for (size_t i = 0; i < count && !status; i++) status = jobs[i].status;
-    return status;
-}
-
-// The job files that the arguments name, a folder's in the order of their names, one after another.
-static int find_files(const struct option_list *paths, glob_t *files)
-{
-    for (size_t i = 0; i < paths->count; i++) {
-        struct stat about;
-        char *path = session_job_path(paths->items[i]);
-        bool folder = !stat(path, &about) && S_ISDIR(about.st_mode);
-        char *pattern = folder ? text_format("%s/*.cfg", path) : text_copy(path);
-        free(path);
-        // A file that does not exist is taken as it is, so that reading it says what is wrong.
-        int failed = glob(pattern, (i ? GLOB_APPEND : 0) | (folder ? 0 : GLOB_NOCHECK), NULL, files);
-        free(pattern);
-        if (failed) {
-            fprintf(stderr, "sweetspot: there are no job files (*.cfg) in '%s'\n", paths->items[i]);
-            if (i) globfree(files);
-            return EXIT_USAGE;
-        }
-    }
-    return 0;
+    return interrupt_count() ? interrupt_status() : status;
 }
 
 int suite_tune(const struct option_list *paths, const struct tune_request *request)
 {
-    glob_t files;
+    struct job_paths files;
     double own_time = 0;
-    if (find_files(paths, &files)) return EXIT_USAGE;
-    struct suite_job *jobs = memory_new(files.gl_pathc, sizeof *jobs);
-    int status = read_jobs(jobs, &files, &own_time);
+    int status = job_paths_find(&files, paths);
+    if (status) {
+        job_paths_release(&files);
+        return status;
+    }
+    struct suite_job *jobs = memory_new(files.count, sizeof *jobs);
+    status = read_jobs(jobs, &files, &own_time);
     if (!status && request->store) {
         fprintf(stderr, "sweetspot: --store is for one job; several have a store each, out/<job name>.db\n");
         status = EXIT_USAGE;
     }
     if (!status) {
-        status = tune_all(jobs, files.gl_pathc, request, request->options.time >= 0 ? request->options.time : own_time);
-        if (jobs[0].status != EXIT_ENVIRONMENT && jobs[0].status != EXIT_USAGE) print_summary(jobs, files.gl_pathc);
+        status = tune_all(jobs, files.count, request, request->options.time >= 0 ? request->options.time : own_time);
+        bool begun = jobs[0].status != EXIT_ENVIRONMENT && jobs[0].status != EXIT_USAGE;
+        if (request->options.events)
+            tell_summary(jobs, files.count, request->options.events, status);
+        else if (begun)
+            print_summary(jobs, files.count);
     }
-    for (size_t i = 0; i < files.gl_pathc; i++) {
+    for (size_t i = 0; i < files.count; i++) {
         free(jobs[i].name);
         tune_outcome_release(&jobs[i].outcome);
     }
     free(jobs);
-    globfree(&files);
+    job_paths_release(&files);
     return status;
 }

@@ -21,6 +21,14 @@ static int make_folder_of(const char *path)
     return failed ? EXIT_ENVIRONMENT : 0;
 }
 
+// The log of a store: x.log of x.db.
+static char *store_log_path(const char *store)
+{
+    size_t length = strlen(store), ending = strlen(".db");
+    bool usual = length > ending && !strcmp(store + length - ending, ".db") && store[length - ending - 1] != '/';
+    return text_format("%.*s.log", (int)(usual ? length - ending : length), store);
+}
+
 // A job's own settings for what the command line leaves open, and its paths.
 static int tune_job(struct job *job, const struct tune_request *request, struct tune_outcome *outcome)
 {
@@ -32,12 +40,12 @@ static int tune_job(struct job *job, const struct tune_request *request, struct 
     if (o.stop.noise < 0) o.stop.noise = job->stop.noise;
     if (o.stop.until < 0) o.stop.until = job->stop.until;
     char *store_path = session_store_path(job, request->store), *folder = text_directory(store_path);
-    char *log_path = text_format("%s/%s.log", folder, job->name),
+    char *log_path = store_log_path(store_path),
          *cache_path = request->cache ? text_copy(request->cache) : text_format("%s/cache", folder);
     o.store_path = store_path;
-    o.store_given = request->store != NULL;
     o.log_path = log_path;
     o.cache = cache_path;
+    o.cache_given = request->cache != NULL;
     int status = make_folder_of(store_path);
     if (!status) status = tune(job, &o, outcome);
     free(store_path);

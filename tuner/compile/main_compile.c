@@ -8,9 +8,11 @@
 #include "tuner/base/hash.h"
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/nvcc_recipe.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/compile/cache.h"
+#include "tuner/compile/nvcc.h"
 #include "tuner/compile/nvrtc.h"
 #include "tuner/compile/source.h"
 #include "tuner/trial/trial_field.h"
@@ -72,13 +74,18 @@ fail:
     return NULL;
 }
 
+static const char *cuda_home(void)
+{
+    const char *home = getenv("CUDA_HOME");
+    return home && *home ? home : SWEETSPOT_CUDA_HOME;
+}
+
 // What NVRTC is told, as a list like the request's.
 static json_t *all_options(const json_t *request, struct error *err)
 {
     json_t *all = json_array(), *value, *defines = json_object_get(request, "defines");
     size_t i;
-    const char *name, *home = getenv("CUDA_HOME");
-    if (!home || !*home) home = SWEETSPOT_CUDA_HOME;
+    const char *name, *home = cuda_home();
     json_array_append_new(all, json_sprintf("--gpu-architecture=%s", json_get_string(request, "arch", "sm_90a")));
     json_array_append_new(all, json_string("-std=" PROTOCOL_CXX_STANDARD));
     json_array_append_new(all, json_string("--ptxas-options=-v"));
@@ -179,19 +186,15 @@ static void cache_key(const struct compile_job *j, const char *version, char key
     hash_finish(h, key);
 }
 
-static json_t *compile_anew(const struct compile_job *j, double deadline, const char *cache, const char *key)
+// The answer to what a compiler made, which is kept in the cache.
+static json_t *take(struct compilation *c, const char *cache, const char *key)
 {
     struct error err;
-    struct compilation c;
     json_t *answer = NULL;
-    int failed =
-        nvrtc_compile(j->text, j->name, j->option_count, j->option, j->entry_count, j->entry, deadline, &c, &err);
-    if (failed)
-        return refuse(failed == NVRTC_NO_MEMORY ? PROTOCOL_ERROR : status_name(STATUS_COMPILE_ERROR), err.message);
-    switch (c.result) {
+    switch (c->result) {
     case COMPILED:
-        answer = describe(&c);
-        if (cache && cache_add(cache, key, c.cubin, c.cubin_size, answer, &err)) {
+        answer = describe(c);
+        if (cache && cache_add(cache, key, c->cubin, c->cubin_size, answer, &err)) {
             json_decref(answer);
             answer = refuse(PROTOCOL_ERROR, err.message);
         }
@@ -200,14 +203,37 @@ static json_t *compile_anew(const struct compile_job *j, double deadline, const 
         answer = refuse(status_name(STATUS_COMPILE_TIMEOUT), "still compiling at the deadline");
         break;
     case COMPILE_FAILED:
-        answer = refuse_with_log(c.log);
+        answer = refuse_with_log(c->log);
         break;
     }
-    compilation_release(&c);
+    compilation_release(c);
     return answer;
 }
 
-static json_t *compile(const json_t *request, const char *version)
+// With where the cubin is, and whether the cache had it.
+static json_t *complete(json_t *answer, const char *cache, const char *key, bool cached)
+{
+    if (cache && status_find(json_get_string(answer, "status", "")) == STATUS_OK) {
+        char *path = cache_path(cache, key, ".cubin");
+        json_object_set_new(answer, "cubin", json_string(path));
+        free(path);
+    }
+    json_object_set_new(answer, "cached", json_boolean(cached));
+    return answer;
+}
+
+static json_t *compile_anew(const struct compile_job *j, double deadline, const char *cache, const char *key)
+{
+    struct error err;
+    struct compilation c;
+    int failed =
+        nvrtc_compile(j->text, j->name, j->option_count, j->option, j->entry_count, j->entry, deadline, &c, &err);
+    if (failed)
+        return refuse(failed == NVRTC_NO_MEMORY ? PROTOCOL_ERROR : status_name(STATUS_COMPILE_ERROR), err.message);
+    return take(&c, cache, key);
+}
+
+static json_t *compile_by_nvrtc(const json_t *request, const char *version)
 {
     struct error err;
     struct compile_job job = {0};
@@ -223,18 +249,109 @@ static json_t *compile(const json_t *request, const char *version)
         answer = cache ? cache_find(cache, key) : NULL;
         bool cached = answer != NULL;
         if (!cached) answer = compile_anew(&job, json_get_number(request, "deadline", 0), cache, key);
-        if (cache && status_find(json_get_string(answer, "status", "")) == STATUS_OK) {
-            char *path = cache_path(cache, key, ".cubin");
-            json_object_set_new(answer, "cubin", json_string(path));
-            free(path);
-        }
-        json_object_set_new(answer, "cached", json_boolean(cached));
+        answer = complete(answer, cache, key, cached);
     }
     compile_job_release(&job);
     return answer;
 }
 
-int main(void)
+// What is built by nvcc: the macros, the template, and an instantiation of each entry that needs one.
+static char *nvcc_unit(const json_t *request, const struct compile_job *j)
+{
+    const char *source = json_get_string(request, "source", "");
+    char *unit = text_copy(""), *real = realpath(source, NULL), *path = real ? real : text_copy(source);
+    const char *name;
+    json_t *value;
+    json_object_foreach(json_object_get(request, "defines"), name, value)
+    {
+        char *longer = text_format("%s#define %s %s\n", unit, name, json_string_value(value));
+        free(unit);
+        unit = longer;
+    }
+    char *longer = text_format("%s#include \"%s\"\n", unit, path);
+    free(unit);
+    unit = longer;
+    for (size_t i = 0; i < j->entry_count; i++) {
+        char *instantiation = nvcc_instantiation(j->entry[i]);
+        if (!instantiation) continue;
+        longer = text_format("%s%s\n", unit, instantiation);
+        free(unit);
+        free(instantiation);
+        unit = longer;
+    }
+    free(path);
+    return unit;
+}
+
+// A build of nvcc's, whose entries have the names that NVRTC's answer says.
+static json_t *build(const struct nvcc *nvcc, const json_t *request, const struct compile_job *j, const json_t *own)
+{
+    struct error err;
+    struct compilation c;
+    const char *cache = json_get_string(request, "cache", NULL);
+    char key[HASH_TEXT_SIZE], *unit = nvcc_unit(request, j);
+    json_t *list = nvcc_options(json_get_string(request, "arch", "sm_90a"), json_object_get(request, "options")),
+           *entry;
+    size_t i;
+    for (i = 0; i < j->include_count; i++) json_array_append_new(list, json_sprintf("-I%s", j->include[i]));
+    const char **options = memory_new(json_array_size(list), sizeof *options),
+               **symbols = memory_new(j->entry_count, sizeof *symbols);
+    struct hash *h = hash_new();
+    hash_text(h, j->hash);
+    hash_text(h, nvcc->version);
+    hash_text(h, unit);
+    for (i = 0; i < json_array_size(list); i++) hash_text(h, options[i] = json_string_value(json_array_get(list, i)));
+    json_array_foreach(json_object_get(own, "entries"), i, entry)
+    {
+        if (i < j->entry_count) hash_text(h, symbols[i] = json_get_string(entry, "symbol", ""));
+    }
+    hash_finish(h, key);
+    json_t *answer = cache ? cache_find(cache, key) : NULL;
+    bool cached = answer != NULL;
+    if (!cached && nvcc_compile(nvcc, unit, json_array_size(list), options, j->entry_count, j->entry, symbols,
+                                json_get_number(request, "deadline", 0), &c, &err))
+        answer = refuse(status_name(STATUS_COMPILE_ERROR), err.message);
+    else if (!cached)
+        answer = take(&c, cache, key);
+    free(options);
+    free(symbols);
+    free(unit);
+    json_decref(list);
+    return complete(answer, cache, key, cached);
+}
+
+// NVRTC goes first, mostly from the cache: it knows under which names the entries are in a cubin.
+static json_t *compile_by_nvcc(const json_t *request, const char *version)
+{
+    struct error err;
+    struct compile_job job = {0};
+    struct nvcc nvcc = {0};
+    json_t *own = compile_by_nvrtc(request, version), *answer;
+    if (status_find(json_get_string(own, "status", "")) != STATUS_OK) return own;
+    if (!json_object_get(request, "source"))
+        answer = refuse(PROTOCOL_ERROR, "nvcc builds a source that is a file");
+    else if (read_job(&job, request, &err))
+        answer = refuse(PROTOCOL_ERROR, err.message);
+    else if (nvcc_find(&nvcc, cuda_home(), &err))
+        answer = refuse(status_name(STATUS_COMPILE_ERROR), err.message);
+    else
+        answer = build(&nvcc, request, &job, own);
+    if (*nvcc.version) json_object_set_new(answer, "compiler", json_string(nvcc.version));
+    nvcc_release(&nvcc);
+    compile_job_release(&job);
+    json_decref(own);
+    return answer;
+}
+
+static json_t *compile(const json_t *request, const char *version)
+{
+    const char *compiler = json_get_string(request, "compiler", PROTOCOL_NVRTC);
+    if (!strcmp(compiler, PROTOCOL_NVRTC)) return compile_by_nvrtc(request, version);
+    if (!strcmp(compiler, PROTOCOL_NVCC)) return compile_by_nvcc(request, version);
+    return refuse(PROTOCOL_ERROR, "unknown compiler");
+}
+
+int main(int argc, char **argv)
 {
     struct error err;
     char version[64], *line = NULL;
@@ -244,6 +361,14 @@ int main(void)
     if (nvrtc_version(version, sizeof version, &err)) {
         fprintf(stderr, "sweetspot-compile: %s\n", err.message);
         return EXIT_ENVIRONMENT;
+    }
+    if (argc > 1 && !strcmp(argv[1], "--version")) {
+        printf("%-9s %s\n", "NVRTC", version + strcspn(version, " ") + 1);
+        return EXIT_DONE;
+    }
+    if (argc > 1) {
+        fprintf(stderr, "usage: sweetspot-compile [--version]   (requests on standard input, see protocol.h)\n");
+        return EXIT_USAGE;
     }
     while (getline(&line, &room, stdin) > 0) {
         json_t *request = json_parse(line, &err), *answer;

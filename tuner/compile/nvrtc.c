@@ -1,9 +1,6 @@
 // See nvrtc.h. A cubin comes straight from NVRTC when the architecture is a real one (sm_90a, not compute_90a).
-// Registers and spills are read from ptxas's own words in the log (--ptxas-options=-v), the code's size from the
-// cubin's .text section.
 #include "tuner/compile/nvrtc.h"
 
-#include <elf.h>
 #include <nvrtc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +9,6 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
-#include "tuner/trial/trial_field.h"
 
 int nvrtc_version(char *out, size_t size, struct error *err)
 {
@@ -26,80 +22,6 @@ static int cancel_after(void *deadline, void *unused)
 {
     (void)unused;
     return clock_now() > *(const double *)deadline;
-}
-
-// The size of section ".text.<symbol>", or -1.
-static int64_t code_bytes(const unsigned char *cubin, size_t size, const char *symbol)
-{
-    Elf64_Ehdr head;
-    if (size < sizeof head) return -1;
-    memcpy(&head, cubin, sizeof head);
-    if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_shentsize != sizeof(Elf64_Shdr) || head.e_shoff > size ||
-        head.e_shnum > (size - head.e_shoff) / sizeof(Elf64_Shdr) || head.e_shstrndx >= head.e_shnum)
-        return -1;
-    const unsigned char *table = cubin + head.e_shoff;
-    Elf64_Shdr names, section;
-    memcpy(&names, table + head.e_shstrndx * sizeof names, sizeof names);
-    if (names.sh_offset > size || names.sh_size > size - names.sh_offset) return -1;
-    char *wanted = text_format(".text.%s", symbol);
-    int64_t bytes = -1;
-    for (unsigned i = 0; i < head.e_shnum && bytes < 0; i++) {
-        memcpy(&section, table + i * sizeof section, sizeof section);
-        if (section.sh_name >= names.sh_size) continue;
-        const char *name = (const char *)cubin + names.sh_offset + section.sh_name;
-        if (!strncmp(name, wanted, names.sh_size - section.sh_name)) bytes = (int64_t)section.sh_size;
-    }
-    free(wanted);
-    return bytes;
-}
-
-static int64_t number_before(const char *line, const char *end, const char *words)
-{
-    const char *p = strstr(line, words);
-    if (!p || p >= end) return -1;
-    while (p > line && p[-1] == ' ') p--;
-    while (p > line && p[-1] >= '0' && p[-1] <= '9') p--;
-    return strtoll(p, NULL, 10);
-}
-
-// ptxas writes, for every entry:
-//   ptxas info    : Compiling entry function 'NAME' for 'sm_90a'
-//   ptxas info    : Function properties for NAME
-//       0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
-//   ptxas info    : Used 128 registers, used 1 barriers, 33792 bytes smem, ...
-static void read_figures(const char *log, const char *symbol, struct trial_stage *figures)
-{
-    char *start = text_format("entry function '%s'", symbol);
-    const char *p = strstr(log, start);
-    free(start);
-    if (!p) return;
-    const char *end = strstr(p + 1, "Compiling entry function");
-    if (!end) end = p + strlen(p);
-    figures->stack = number_before(p, end, " bytes stack frame");
-    figures->spill_stores = number_before(p, end, " bytes spill stores");
-    figures->spill_loads = number_before(p, end, " bytes spill loads");
-    figures->registers = number_before(p, end, " registers");
-    figures->shared_static = number_before(p, end, " bytes smem");
-    if (figures->shared_static < 0 && figures->registers >= 0) figures->shared_static = 0;
-}
-
-// Lines of the log with a ptxas advisory or warning "C75xx" (wgmma serialised, setmaxnreg ignored).
-static char *read_warnings(const char *log)
-{
-    char *warnings = text_copy("");
-    for (const char *line = log; line && *line;) {
-        size_t length = strcspn(line, "\n");
-        char *text = text_format("%.*s", (int)length, line);
-        if (strstr(text, "(C75")) {
-            char *longer = text_format("%s%s%s", warnings, *warnings ? "\n" : "", text);
-            free(warnings);
-            warnings = longer;
-        }
-        free(text);
-        line += length;
-        line += *line == '\n';
-    }
-    return warnings;
 }
 
 // NULL with a message when memory is exhausted.
@@ -125,11 +47,7 @@ static int take_result(nvrtcProgram program, size_t entry_count, const char *con
         const char *symbol = NULL;
         if (nvrtcGetLoweredName(program, entries[i], &symbol) != NVRTC_SUCCESS)
             return error_set(err, "no kernel '%s'", entries[i]);
-        struct entry_facts *facts = &c->entries[c->entry_count++];
-        *facts = (struct entry_facts){.entry = text_copy(entries[i]), .symbol = text_copy(symbol)};
-        trial_clear(FIELD_STAGE, &facts->figures);
-        read_figures(c->log, symbol, &facts->figures);
-        facts->figures.code_bytes = code_bytes(c->cubin, c->cubin_size, symbol);
+        compilation_add(c, entries[i], symbol);
     }
     return 0;
 }
@@ -154,7 +72,7 @@ int nvrtc_compile(const char *text, const char *name, size_t option_count, const
         nvrtcDestroyProgram(&program);
         return NVRTC_NO_MEMORY;
     }
-    c->warnings = read_warnings(c->log);
+    c->warnings = compilation_warnings(c->log);
     if (said == NVRTC_SUCCESS) {
         c->result = COMPILED;
         result = take_result(program, entry_count, entries, c, err);
@@ -167,17 +85,4 @@ int nvrtc_compile(const char *text, const char *name, size_t option_count, const
     nvrtcDestroyProgram(&program);
     if (result) compilation_release(c);
     return result;
-}
-
-void compilation_release(struct compilation *c)
-{
-    free(c->log);
-    free(c->warnings);
-    free(c->cubin);
-    for (size_t i = 0; i < c->entry_count; i++) {
-        free(c->entries[i].entry);
-        free(c->entries[i].symbol);
-    }
-    free(c->entries);
-    *c = (struct compilation){.result = COMPILE_FAILED};
 }

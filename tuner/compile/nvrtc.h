@@ -4,27 +4,8 @@
 #define SWEETSPOT_NVRTC_H
 
 #include <stddef.h>
-#include <stdint.h>
 
-#include "tuner/base/error.h"
-#include "tuner/trial/trial.h"
-
-struct entry_facts {
-    char *entry;                // as asked for
-    char *symbol;               // its name in the cubin
-    struct trial_stage figures; // those that a compiler knows
-};
-
-struct compilation {
-    enum { COMPILED, COMPILE_FAILED, COMPILE_TIMED_OUT } result;
-    char *log;      // compiler and ptxas
-    char *warnings; // C75xx lines of the log; ""
-    void *cubin;
-    size_t cubin_size;
-    size_t entry_count;
-    struct entry_facts *entries;
-    double seconds;
-};
+#include "tuner/compile/compilation.h"
 
 // "nvrtc 13.0", or -1 when the library does not answer.
 int nvrtc_version(char *out, size_t size, struct error *);
@@ -36,6 +17,5 @@ enum { NVRTC_REFUSED = -1, NVRTC_NO_MEMORY = -2 };
 int nvrtc_compile(const char *text, const char *name, size_t option_count, const char *const *options,
                   size_t entry_count, const char *const *entries, double deadline, struct compilation *,
                   struct error *);
-void compilation_release(struct compilation *);
 
 #endif

@@ -1,19 +1,25 @@
-// See ceilings.h. The fastest of several launches counts: a ceiling is what was reached once.
+// See ceilings.h. The fastest of several launches counts: a ceiling is what was reached once; or, on request, the rate
+// that lasts.
 #include "tuner/gpu/ceilings.h"
 
 #include <math.h>
 #include <stdio.h>
 
+#include "tuner/base/pipe.h"
 #include "tuner/base/protocol.h"
 
 enum { LAUNCHES = 12, WARM_UP_LAUNCHES = 200 };
 enum { STEPS = 4096, LOOPS = 64, L2_LOOPS = 256, SHARED_LOOPS = 1024, WGMMA_LOOPS = 256 };
+
+static const double lasting_part = 0.1; // s
 
 struct ceiling_context {
     struct workload *w;
     uint64_t memory; // `bytes` of it
     size_t bytes, l2_bytes;
     int compute; // 90 of sm_90a
+    struct cuda_event *from, *to;
+    struct nvml_reading reading; // of the last launches
 };
 
 // One launch; *amount: operations or bytes.
@@ -48,79 +54,134 @@ static int l2(struct ceiling_context *g, double *amount, struct error *err)
     return ceiling_kernels_l2(g->w->ceilings, g->memory, g->l2_bytes / 4, L2_LOOPS, amount, err);
 }
 
-enum { ANY = 0, AMPERE = 80, ADA = 89, HOPPER = 90, ALL_LATER = 9999 };
-
 static const struct {
-    const char *key;
-    ceiling_launch *launch; // NULL: of the tensor pipe
-    int from, to;           // architectures that have it
-    enum ceiling_tensor tensor;
-    int loops;
-} ceilings[] = {
-    {"flops_per_second", fp32, ANY, ALL_LATER, 0, 0},
-    {"bytes_per_second", read, ANY, ALL_LATER, 0, 0},
-    {"fp64_flops_per_second", fp64, ANY, ALL_LATER, 0, 0},
-    {"copy_bytes_per_second", copy, ANY, ALL_LATER, 0, 0},
-    {"l2_bytes_per_second", l2, ANY, ALL_LATER, 0, 0},
-    {"shared_bytes_per_second", shared, ANY, ALL_LATER, 0, 0},
-    {"tensor_bf16_flops_per_second", NULL, AMPERE, ALL_LATER, CEILING_BF16, LOOPS},
-    {"tensor_tf32_flops_per_second", NULL, AMPERE, ALL_LATER, CEILING_TF32, LOOPS},
-    {"tensor_fp64_flops_per_second", NULL, AMPERE, ALL_LATER, CEILING_FP64_TENSOR, LOOPS},
-    {"tensor_int8_flops_per_second", NULL, AMPERE, ALL_LATER, CEILING_INT8, LOOPS},
-    {"tensor_fp8_flops_per_second", NULL, ADA, ALL_LATER, CEILING_FP8, LOOPS},
-    {"wgmma_bf16_flops_per_second", NULL, HOPPER, HOPPER, CEILING_WGMMA_BF16, WGMMA_LOOPS},
-    {"wgmma_tf32_flops_per_second", NULL, HOPPER, HOPPER, CEILING_WGMMA_TF32, WGMMA_LOOPS},
-    {"wgmma_int8_flops_per_second", NULL, HOPPER, HOPPER, CEILING_WGMMA_INT8, WGMMA_LOOPS},
-    {"wgmma_fp8_flops_per_second", NULL, HOPPER, HOPPER, CEILING_WGMMA_FP8, WGMMA_LOOPS},
+    ceiling_launch *launch; // NULL: of integers or the tensor cores
+    int length;             // steps or loops of those
+} ceilings[PIPE_COUNT] = {
+    [PIPE_FP32] = {fp32, 0},
+    [PIPE_FP64] = {fp64, 0},
+    [PIPE_READ] = {read, 0},
+    [PIPE_COPY] = {copy, 0},
+    [PIPE_L2] = {l2, 0},
+    [PIPE_SHARED] = {shared, 0},
+    [PIPE_MMA_BF16] = {NULL, LOOPS},
+    [PIPE_MMA_F16] = {NULL, LOOPS},
+    [PIPE_MMA_TF32] = {NULL, LOOPS},
+    [PIPE_MMA_FP64] = {NULL, LOOPS},
+    [PIPE_MMA_S8] = {NULL, LOOPS},
+    [PIPE_MMA_FP8] = {NULL, LOOPS},
+    [PIPE_WGMMA_BF16] = {NULL, WGMMA_LOOPS},
+    [PIPE_WGMMA_F16] = {NULL, WGMMA_LOOPS},
+    [PIPE_WGMMA_TF32] = {NULL, WGMMA_LOOPS},
+    [PIPE_WGMMA_S8] = {NULL, WGMMA_LOOPS},
+    [PIPE_WGMMA_FP8] = {NULL, WGMMA_LOOPS},
+    [PIPE_INT_MAD] = {NULL, STEPS},
+    [PIPE_INT_ADD] = {NULL, STEPS},
+    [PIPE_DPX] = {NULL, STEPS},
+    [PIPE_DPX_PAIRS] = {NULL, STEPS},
 };
 
-static int launch(struct ceiling_context *g, size_t which, double *amount, struct error *err)
+static int launch(struct ceiling_context *g, enum pipe_id which, double *amount, struct error *err)
 {
     if (ceilings[which].launch) return ceilings[which].launch(g, amount, err);
-    return ceiling_kernels_tensor(g->w->ceilings, ceilings[which].tensor, g->compute, ceilings[which].loops, amount,
-                                  err);
+    if (which < PIPE_INT_MAD)
+        return ceiling_kernels_tensor(g->w->ceilings, which, g->compute, ceilings[which].length, amount, err);
+    return ceiling_kernels_integer(g->w->ceilings, which, ceilings[which].length, amount, err);
 }
 
-static int fastest(struct ceiling_context *g, size_t which, double *rate, struct error *err)
+// The seconds between two events around `count` launches.
+static int timed(struct ceiling_context *g, enum pipe_id which, int count, double *seconds, double *amount,
+                 struct error *err)
 {
-    struct cuda *cuda = g->w->cuda;
-    struct cuda_event *from = NULL, *to = NULL;
+    int failed = cuda_event_record(g->w->cuda, g->from, err);
+    for (int i = 0; i < count && !failed; i++) failed = launch(g, which, amount, err);
+    if (!failed) failed = cuda_event_record(g->w->cuda, g->to, err);
+    if (!failed) g->reading = nvml_read_quickly(g->w->machine->nvml); // while it is at work
+    if (!failed) failed = cuda_sync(g->w->cuda, err);
+    return failed ? failed : cuda_event_seconds(g->w->cuda, g->from, g->to, seconds, err);
+}
+
+static int fastest(struct ceiling_context *g, enum pipe_id which, double *rate, double *launch_time, struct error *err)
+{
     double seconds = INFINITY, amount = 0;
-    int failed = cuda_event_create(cuda, &from, err);
-    if (!failed) failed = cuda_event_create(cuda, &to, err);
+    int failed = 0;
     for (int i = 0; i < LAUNCHES && !failed; i++) {
         double one;
-        failed = cuda_event_record(cuda, from, err);
-        if (!failed) failed = launch(g, which, &amount, err);
-        if (!failed) failed = cuda_event_record(cuda, to, err);
-        if (!failed) failed = cuda_sync(cuda, err);
-        if (!failed) failed = cuda_event_seconds(cuda, from, to, &one, err);
+        failed = timed(g, which, 1, &one, &amount, err);
         if (!failed && i >= 2 && one < seconds) seconds = one; // the first ones warm up
     }
-    if (from) cuda_event_destroy(cuda, from);
-    if (to) cuda_event_destroy(cuda, to);
     *rate = amount / seconds;
+    *launch_time = seconds;
     return failed;
 }
 
-int ceilings_measure(struct workload *w, json_t *answer, struct error *err)
+// The rate at the clock that lasts: after two parts of the time the power limit has lowered it, and the third counts.
+static int lasting(struct ceiling_context *g, enum pipe_id which, double launch_time, double *rate, struct error *err)
+{
+    int count = (int)fmin(fmax(lasting_part / launch_time, 1), 1e5);
+    double seconds = NAN, amount = 0;
+    int failed = 0;
+    for (int part = 0; part < 3 && !failed; part++) failed = timed(g, which, count, &seconds, &amount, err);
+    *rate = count * amount / seconds;
+    return failed;
+}
+
+static int measure_one(struct ceiling_context *g, enum pipe_id which, bool lasts, json_t *answer, struct error *err)
+{
+    double rate, launch_time, first;
+    int failed = fastest(g, which, &rate, &launch_time, err);
+    if (!failed && lasts && pipes[which].lasts) {
+        first = rate;
+        failed = lasting(g, which, launch_time, &rate, err);
+        if (!failed && !json_object_get(answer, "lasting")) json_object_set_new(answer, "lasting", json_object());
+        if (!failed)
+            json_object_set_new(json_object_get(answer, "lasting"), pipes[which].key,
+                                json_pack("{s:o, s:f, s:f}", "clock_mhz",
+                                          g->reading.clock_mhz ? json_integer(g->reading.clock_mhz) : json_null(),
+                                          "first", first, "seconds", 3 * lasting_part));
+    }
+    if (!failed) json_object_set_new(answer, pipes[which].key, json_real(rate));
+    return failed;
+}
+
+// Which pipes the request names; without "pipes" those that have kernels in every job.
+static int read_pipes(const json_t *request, int compute, bool wanted[PIPE_COUNT], struct error *err)
+{
+    const json_t *names = json_object_get(request, "pipes"), *name;
+    size_t i;
+    for (i = 0; i < PIPE_COUNT && !names; i++)
+        wanted[i] = pipes[i].key && !pipes[i].macro && pipe_exists(&pipes[i], compute);
+    json_array_foreach((json_t *)(uintptr_t)names, i, name)
+    {
+        const struct pipe *p = pipe_find(json_is_string(name) ? json_string_value(name) : "", NULL);
+        if (!p) return error_set(err, "unknown pipe '%s'", json_is_string(name) ? json_string_value(name) : "?");
+        if ((p = pipe_on(p, compute))) wanted[p - pipes] = true;
+    }
+    return 0;
+}
+
+int ceilings_measure(struct workload *w, const json_t *request, json_t *answer, struct error *err)
 {
     struct cuda_info info;
+    bool wanted[PIPE_COUNT] = {false};
     cuda_info(w->cuda, &info);
     struct ceiling_context g = {
         .w = w, .bytes = (size_t)2 << 30, .l2_bytes = info.l2_bytes > 0 ? (size_t)info.l2_bytes : (size_t)4 << 20};
     int failed;
     sscanf(info.arch, "sm_%d", &g.compute);
-    while ((failed = cuda_alloc(w->cuda, g.bytes, &g.memory, err)) == CUDA_MEMORY && g.bytes > (size_t)64 << 20)
+    if (read_pipes(request, g.compute, wanted, err)) return -1;
+    if (!(failed = cuda_event_create(w->cuda, &g.from, err))) failed = cuda_event_create(w->cuda, &g.to, err);
+    while (!failed && (failed = cuda_alloc(w->cuda, g.bytes, &g.memory, err)) == CUDA_MEMORY &&
+           g.bytes > (size_t)64 << 20) {
         g.bytes /= 2;
-    if (!failed) failed = cuda_zero(w->cuda, g.memory, g.bytes, err);
-    for (size_t i = 0; i < sizeof ceilings / sizeof *ceilings && !failed; i++) {
-        double rate;
-        if (g.compute < ceilings[i].from || g.compute > ceilings[i].to) continue;
-        failed = fastest(&g, i, &rate, err);
-        if (!failed) json_object_set_new(answer, ceilings[i].key, json_real(rate));
+        failed = 0;
     }
+    if (!failed) failed = cuda_zero(w->cuda, g.memory, g.bytes, err);
+    for (size_t i = 0; i < PIPE_COUNT && !failed; i++)
+        if (wanted[i]) failed = measure_one(&g, (enum pipe_id)i, json_get_bool(request, "lasting", false), answer, err);
     if (failed != CUDA_CRASHED && g.memory) cuda_free(w->cuda, g.memory);
+    if (g.from) cuda_event_destroy(w->cuda, g.from);
+    if (g.to) cuda_event_destroy(w->cuda, g.to);
     if (!failed) json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
     return failed;
 }

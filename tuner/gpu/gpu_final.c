@@ -21,6 +21,7 @@ enum { RACERS_MAX = 3 * WORKLOAD_PROBLEMS_MAX, RETAKES = 5, RACES_MAX = 4, SUSPE
 struct race_entry {
     int64_t trial; // -1: a baseline
     const json_t *request;
+    const char *binary;       // whose build it is; borrowed from the request
     struct pipeline pipeline; // opened when it is its turn
     struct baseline *baseline;
     enum trial_status status;
@@ -82,6 +83,7 @@ static int enter(struct gpu_final *f, struct baselines *baselines, const json_t 
         struct race_entry *e = &f->entries[f->count++];
         e->trial = json_get_integer(each, "trial", 0);
         e->request = each;
+        e->binary = json_get_string(each, "binary", PROTOCOL_NVRTC);
     }
     json_array_foreach(names, i, each)
     {
@@ -376,7 +378,10 @@ static json_t *entries_json(struct gpu_final *f)
         json_object_set_new(one, "reason", json_string(e->reason.message));
         json_object_set_new(one, "detail", json_string(e->baseline ? e->baseline->detail : ""));
         json_object_set_new(one, "error", json_real_or_null(worst));
-        if (!e->baseline) json_object_set_new(one, "cubin_hash", json_string(e->pipeline.image_hash));
+        if (!e->baseline) {
+            json_object_set_new(one, "binary", json_string(e->binary));
+            json_object_set_new(one, "cubin_hash", json_string(e->pipeline.image_hash));
+        }
         json_object_set(one, "problems", e->problems);
         json_array_append_new(array, one);
     }

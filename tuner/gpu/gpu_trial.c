@@ -258,6 +258,8 @@ static void set_times(struct trial_problem *problem, const struct measurement *m
     problem->samples = m->shown;
     problem->sample_count = m->shown_count;
     problem->samples_taken = (int64_t)m->count;
+    if (m->power > 0) problem->power = m->power;
+    if (m->energy > 0) problem->energy = m->energy;
 }
 
 void gpu_trial_times(json_t *object, const struct measurement *m)

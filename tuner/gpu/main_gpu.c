@@ -180,7 +180,7 @@ static int serve(struct gpu_worker *w, json_t *request, json_t *answer, struct e
                  !strcmp(op, "profile") || !strcmp(op, "sanitize") || !strcmp(op, "guide");
     if (!known) return error_set(err, "unknown request '%s'", op);
     if (!w->has_job) return error_set(err, "no job yet");
-    if (!strcmp(op, "ceilings")) return ceilings_measure(&w->workload, answer, err);
+    if (!strcmp(op, "ceilings")) return ceilings_measure(&w->workload, request, answer, err);
     if (!strcmp(op, "trial")) return gpu_trial_run(&w->workload, request, answer, err);
     if (!strcmp(op, "guide")) return run_guide(w, request, answer, err);
     if (!strcmp(op, "profile")) return gpu_profile_run(&w->workload, request, answer, err);
@@ -222,15 +222,26 @@ static int handle(struct gpu_worker *w, const char *line)
     return status;
 }
 
+static int print_version(void)
+{
+    char version[32];
+    struct error err;
+    bool failed = blas_probe(version, &err) != 0;
+    printf("%-9s %s\n", "cuBLAS", failed ? err.message : version);
+    return EXIT_DONE;
+}
+
 int main(int argc, char **argv)
 {
     struct gpu_worker w = {0};
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--device") && i + 1 < argc) {
             w.device = argv[++i];
+        } else if (!strcmp(argv[i], "--version")) {
+            return print_version();
         } else {
-            fprintf(stderr,
-                    "usage: sweetspot-gpu [--device N|GPU-uuid]   (requests on standard input, see protocol.h)\n");
+            fprintf(stderr, "usage: sweetspot-gpu [--version] [--device N|GPU-uuid]   (requests on standard input, see "
+                            "protocol.h)\n");
             return EXIT_USAGE;
         }
     }

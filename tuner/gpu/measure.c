@@ -19,6 +19,10 @@ static const double judged_share = 0.2;
 // Launches whose time does not count, which a kernel cannot tell from the others either.
 static const double unjudged = 0;
 
+// Asking for the power takes time too, and the sensor has nothing new to say sooner. Over a measurement that is shorter
+// than its window, energies would be those of what ran before.
+static const double power_interval = 0.02, power_window = 0.1;
+
 struct measure {
     struct cuda *cuda;
     struct support *support;
@@ -29,6 +33,11 @@ struct measure {
     size_t l2_bytes, memory_bytes;
     double *samples;   // max_samples
     double busy, told; // told: when the temperature was read
+    struct {
+        double sum, first, last; // W; when the first and the last reading of this measurement were taken
+        int count;
+    } power;
+    double power_told; // when the last reading of all was
 };
 
 int measure_open(struct measure **out, struct cuda *cuda, struct support *support, struct nvml *nvml,
@@ -159,6 +168,20 @@ static void read_state(struct measure *m)
         m->told = now;
     else
         m->reading.temperature = temperature;
+    if (now - m->power_told < power_interval) return;
+    double power = nvml_power(m->nvml);
+    m->power_told = now;
+    if (isnan(power)) return;
+    if (!m->power.count++) m->power.first = now;
+    m->power.sum += power;
+    m->power.last = now;
+}
+
+static void add_power(const struct measure *m, struct measurement *out)
+{
+    if (!m->power.count) return;
+    out->power = m->power.sum / m->power.count;
+    if (m->power.last - m->power.first >= power_window) out->energy = out->power * out->time;
 }
 
 // Lets the device idle. Kernels that write much take one of two times, some 10% apart, in a stream of launches, for as
@@ -239,6 +262,7 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
     int failed = 0;
     *status = STATUS_OK;
     sampler_begin(&sampler, set, best, m->samples);
+    memset(&m->power, 0, sizeof m->power);
     for (int i = 0; i < MEASURE_BATCH; i++) plans[i] = &plan;
     // A first launch pays for loading the kernel; what it says is only good for work far from every threshold.
     bool doubtful = !(first > 2 * set->graph_below && first > 20e-6) || (best > 0 && first > best * set->slow_factor);
@@ -265,6 +289,7 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
         *reason = plan.reason;
     }
     sampler_result(&sampler, out);
+    add_power(m, out);
     out->throttled |= m->reading.capped || m->reading.hot;
 out:
     measure_plan_free(m, &plan);

@@ -8,44 +8,20 @@
 
 static const double slack = 1.05, event_error = 1e-6, cold_survivors = 0.25;
 
-// Operations a clock and multiprocessor, dense, a multiply-add two; from NVIDIA's white papers and tuning guides.
-// Consumer cards sum FP16 products in FP16 twice as fast as in FP32: the faster figure stands here.
-static const struct {
-    int compute; // from this one on
-    double flops[PIPE_COUNT];
-    double chip_bytes;
-} chips[] = {
-    //       FP64 FP32 FP64t  TF32  half   byte   four
-    {75, {4, 128, 0, 0, 1024, 2048, 4096}, 64},
-    {80, {64, 128, 128, 1024, 2048, 4096, 8192}, 64},
-    {86, {4, 256, 4, 512, 1024, 2048, 4096}, 64},
-    {87, {4, 256, 4, 512, 2048, 4096, 8192}, 64},
-    {89, {4, 256, 4, 512, 1024, 2048, 4096}, 64},
-    {90, {128, 256, 256, 2048, 4096, 8192, 8192}, 64},
-    {100, {128, 256, 256, 4096, 8192, 16384, 49152}, 128},
-    {120, {4, 256, 4, 1024, 2048, 4096, 8192}, 128},
-};
-enum { CHIPS = sizeof chips / sizeof *chips, NEWEST = 121 };
-
 // Bits of a factor on a pipe; one of an integer's is its sign. FP8 and FP4 have fewer.
 static const struct {
     int bits, sign;
-} pipes[PIPE_COUNT] = {
-    [PIPE_FP64] = {53, 0}, [PIPE_FP32] = {24, 0}, [PIPE_FP64_TENSOR] = {53, 0}, [PIPE_TF32] = {11, 0},
-    [PIPE_HALF] = {11, 0}, [PIPE_BYTE] = {8, 1},  [PIPE_FOUR] = {4, 1},
+} factors[PEAK_PRODUCTS] = {
+    [PEAK_FP64] = {53, 0}, [PEAK_FP32] = {24, 0}, [PEAK_FP64_TENSOR] = {53, 0}, [PEAK_TF32] = {11, 0},
+    [PEAK_HALF] = {11, 0}, [PEAK_BYTE] = {8, 1},  [PEAK_FOUR] = {4, 1},
 };
 
 void peaks_of_device(struct peaks *p, const struct peak_attributes *a)
 {
-    bool known = a->compute >= chips[0].compute && a->compute <= NEWEST;
     double cycles = (double)a->sm_count * a->clock_mhz * 1e6;
     *p = (struct peaks){.memory_bytes = 2e6 * a->memory_clock_mhz * a->memory_bus_bits / 8, .l2_bytes = a->l2_bytes};
-    for (int i = 0; i < CHIPS; i++) {
-        bool own = known && a->compute >= chips[i].compute && (i + 1 == CHIPS || a->compute < chips[i + 1].compute);
-        if (known && !own) continue;
-        p->chip_bytes = fmax(p->chip_bytes, chips[i].chip_bytes * cycles);
-        for (int k = 0; k < PIPE_COUNT; k++) p->flops[k] = fmax(p->flops[k], chips[i].flops[k] * cycles);
-    }
+    p->chip_bytes = pipe_chip_bytes(a->compute) * cycles;
+    for (int k = 0; k < PEAK_PRODUCTS; k++) p->flops[k] = pipe_peak((enum peak)k, a->compute) * cycles;
 }
 
 static void raise(double *peak, const json_t *ceilings, const char *key)
@@ -56,37 +32,25 @@ static void raise(double *peak, const json_t *ceilings, const char *key)
 
 void peaks_raise(struct peaks *p, const json_t *ceilings)
 {
-    static const struct {
-        const char *key;
-        enum pipe pipe;
-    } rates[] = {
-        {"flops_per_second", PIPE_FP32},
-        {"fp64_flops_per_second", PIPE_FP64},
-        {"tensor_fp64_flops_per_second", PIPE_FP64_TENSOR},
-        {"tensor_tf32_flops_per_second", PIPE_TF32},
-        {"tensor_bf16_flops_per_second", PIPE_HALF},
-        {"tensor_int8_flops_per_second", PIPE_BYTE},
-        {"tensor_fp8_flops_per_second", PIPE_BYTE},
-        {"wgmma_tf32_flops_per_second", PIPE_TF32},
-        {"wgmma_bf16_flops_per_second", PIPE_HALF},
-        {"wgmma_int8_flops_per_second", PIPE_BYTE},
-        {"wgmma_fp8_flops_per_second", PIPE_BYTE},
-    };
-    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) raise(&p->flops[rates[i].pipe], ceilings, rates[i].key);
-    raise(&p->memory_bytes, ceilings, "bytes_per_second");
-    raise(&p->memory_bytes, ceilings, "copy_bytes_per_second");
-    raise(&p->chip_bytes, ceilings, "l2_bytes_per_second");
+    for (int i = 0; i < PIPE_COUNT; i++) {
+        const struct pipe *pipe = &pipes[i];
+        if (!pipe->key || pipe->peak == PEAK_NONE) continue;
+        raise(pipe->peak == PEAK_MEMORY ? &p->memory_bytes
+              : pipe->peak == PEAK_CHIP ? &p->chip_bytes
+                                        : &p->flops[pipe->peak],
+              ceilings, pipe->key);
+    }
 }
 
 // Products of factors with so many bits, as operations a second.
 static double product_rate(const struct peaks *p, int bits)
 {
     double tensor = 0, beside = 0;
-    for (int k = 0; k < PIPE_COUNT; k++) {
-        int pieces = (bits + pipes[k].sign + pipes[k].bits - 1) / pipes[k].bits;
+    for (int k = 0; k < PEAK_PRODUCTS; k++) {
+        int pieces = (bits + factors[k].sign + factors[k].bits - 1) / factors[k].bits;
         double rate = p->flops[k] / (2 * pieces - 1);
-        if (k == PIPE_FP32 && bits <= 11) rate *= bits <= 7 ? 4 : 2; // its lanes on INT8 and FP16: IDP4A, HFMA2
-        if (k == PIPE_FP64 || k == PIPE_FP32)
+        if (k == PEAK_FP32 && bits <= 11) rate *= bits <= 7 ? 4 : 2; // its lanes on INT8 and FP16: IDP4A, HFMA2
+        if (k == PEAK_FP64 || k == PEAK_FP32)
             beside += rate;
         else
             tensor = fmax(tensor, rate);

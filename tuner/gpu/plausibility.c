@@ -25,7 +25,7 @@ static int measure(struct workload *w, struct error *err)
 {
     struct error why;
     json_t *ceilings = json_object();
-    int failed = ceilings_measure(w, ceilings, &why);
+    int failed = ceilings_measure(w, NULL, ceilings, &why);
     w->peaks_known = failed ? PEAKS_UNAVAILABLE : PEAKS_MEASURED;
     if (failed)
         fprintf(stderr, "times are not checked for being possible: the ceilings cannot be measured: %s\n", why.message);

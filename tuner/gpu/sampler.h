@@ -22,6 +22,8 @@ struct measurement {
     size_t shown_count;
     bool slow;      // cut off: beyond slow_factor times the best
     bool throttled; // some samples were taken while the device was slowed down, even after retaking
+    double power;   // W, mean of the readings while it was measured; 0: there is none
+    double energy;  // J for one execution at that power; 0: it was measured for too short to say
 };
 
 struct sampler {

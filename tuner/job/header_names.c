@@ -12,7 +12,7 @@
 // it.
 static const char *const taken[] = {
     // which device and which kernel
-    "DEVICE", "DEVICE_*", "CHOICE", "CHOICE_", "SECTION", "FIRST_SECTION", "KERNEL", "KERNELS",
+    "DEVICE", "DEVICE_*", "FALLBACK", "CHOICE", "CHOICE_*", "SECTION", "FIRST_SECTION", "KERNEL", "KERNELS",
     // how the header is used
     "FUNCTION", "DEFINE_PARAMETERS", "UNDEFINE_PARAMETERS", "PARAMETERS_DEFINED", "DRIVER_API", "RUNTIME_API",
     "ANY_ARCHITECTURE", "ALLOW_UNVERIFIED",
@@ -26,7 +26,7 @@ static const char *const taken[] = {
     "ARCH", "COMPUTE", "DRIVER", "COMPILER", "TEMPLATE", "CONFIGURATION", "DATE", "SOURCE_HASH", "SOURCE_HASH_TEXT",
     // what it is worth
     "DECIDED_IN_FINAL", "FINAL_ROUNDS", "VERIFIED_PROBLEMS", "ERROR", "SECONDS", "SECONDS_LOW", "SECONDS_HIGH",
-    "RATIO_*", "COUNTER_*"};
+    "RATIO_*", "COUNTER_*", "NVCC", "NVCC_*"};
 
 const char *const header_stage_figures[] = {"registers",  "spill_bytes", "shared_static_bytes",
                                             "code_bytes", "occupancy",   NULL};

@@ -148,6 +148,7 @@ void job_free(struct job *job)
     }
     free(job->defines);
     free(job->constraint_lines);
+    free(job->fallback.file);
     for (size_t i = 0; job->constraint_files && i < space_constraint_count(job->space); i++)
         free(job->constraint_files[i]);
     free(job->constraint_files);
@@ -171,6 +172,7 @@ void job_free(struct job *job)
     free(job->stages);
     free_reference(&job->reference);
     expr_free(job->flops);
+    expr_free(job->operations);
     expr_free(job->bytes);
     free(job->strategy);
     free(job->strategy_options);
@@ -190,19 +192,6 @@ int job_add_derived(struct job *job, const char *name, const char *text, struct 
     job->derived = memory_grow(job->derived, job->derived_count + 1, sizeof *job->derived);
     job->derived[job->derived_count].slot = symbols_find(job->symbols, name);
     job->derived[job->derived_count++].value = value;
-    return 0;
-}
-
-int job_build_space(struct job *job, const struct device_limits *limits, struct error *err)
-{
-    int bad = -1;
-    if (job_set_limits(job, limits, err)) return error_prefix(err, "%s", job->path);
-    if (space_build(job->space, &bad, err)) {
-        if (bad >= 0)
-            return error_prefix(err, "%s:%d", job->constraint_files[bad] ? job->constraint_files[bad] : job->path,
-                                job->constraint_lines[bad]);
-        return error_prefix(err, "%s", job->path);
-    }
     return 0;
 }
 
@@ -303,6 +292,31 @@ const char *job_compute_class(const struct job *job)
         if (!strcmp(job->reference.bindings[i].role, "compute"))
             return op->classes[(size_t)job->reference.bindings[i].value];
     return op->classes[0];
+}
+
+// The type of the buffer that an operation's first buffer role is bound to, or -1.
+static int first_type(const struct job *job, const struct operation *op)
+{
+    const struct operation_role *role = op->roles;
+    while (role->name && role->kind != ROLE_INPUT && role->kind != ROLE_OUTPUT) role++;
+    const char *name = role->name;
+    for (size_t i = 0; name && i < job->reference.binding_count; i++)
+        if (!strcmp(job->reference.bindings[i].role, role->name)) name = job->reference.bindings[i].name;
+    for (size_t i = 0; name && i < job->buffer_count; i++)
+        if (!strcmp(job->buffers[i].name, name)) return (int)job->buffers[i].type;
+    return -1;
+}
+
+const struct pipe *job_pipe(const struct job *job, double *times)
+{
+    const struct operation *op =
+        job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
+    const char *class = job_compute_class(job);
+    *times = 1;
+    if (job->pipe) return job->pipe;
+    if (!op || !op->pipe) return NULL;
+    int type = first_type(job, op);
+    return type < 0 ? NULL : op->pipe((enum element)type, class ? operation_class(op, class) : 0, times);
 }
 
 double job_objective(const struct job *job, const double *times)

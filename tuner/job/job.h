@@ -19,6 +19,7 @@
 #include "tuner/base/buffer_kind.h"
 #include "tuner/base/error.h"
 #include "tuner/base/limits.h"
+#include "tuner/base/pipe.h"
 #include "tuner/base/settings.h"
 #include "tuner/trial/objective.h"
 
@@ -169,6 +170,8 @@ struct job {
     struct stage *stages;
     struct reference reference;
     struct expr *flops, *bytes; // work of a problem; NULL: unknown
+    struct expr *operations;    // what the pipe does for it; NULL: as many as flops
+    const struct pipe *pipe;    // of its arithmetic; NULL: the operation's (job_pipe)
     int work_line;
     double budget_time;         // s; 0: none
     int64_t budget_evaluations; // 0: none
@@ -181,7 +184,16 @@ struct job {
     struct verify_settings verify;
     size_t metric_count; // counters besides the basic set
     char **metrics;
+    struct { // for devices that nobody tuned for (job_fallback.c)
+        bool given;
+        uint16_t config[SPACE_MAX_PARAMETERS];
+        int line;
+        char *file; // that the job file includes; NULL: the job file
+    } fallback;
 };
+
+// Bytes of shared memory that a block has on every device without being granted more, static ones included.
+enum { JOB_FALLBACK_SHARED = 48 * 1024 };
 
 // Limits of the device that expressions may use as device.<name>. Defaults: H200.
 struct device_limits {
@@ -201,6 +213,10 @@ void job_free(struct job *);
 
 // Sets the device's limits and builds the space. -1 with a message that names file and line.
 int job_build_space(struct job *, const struct device_limits *, struct error *);
+
+bool job_is_fallback(const struct job *, const uint16_t *config);
+// The most dynamic shared memory that a stage of the fallback asks for, and on which problem. -1 with a message.
+int job_fallback_shared(const struct job *, size_t stage, int64_t *bytes, size_t *problem, struct error *);
 
 // Values of all names for a configuration and a problem. Needs a built space; a NULL configuration stands for the first
 // valid one (for expressions that read no parameter: shapes, work). `values` has symbols_count(job->symbols) entries.
@@ -239,6 +255,10 @@ double job_objective(const struct job *, const double *times);
 // The compute class that a job's operation is held to ("tf32"), or NULL where the operation has no classes. Static
 // text.
 const char *job_compute_class(const struct job *);
+
+// The pipe of tuner/base/pipe.h that the job's arithmetic is measured against: the one that `work` names, else what the
+// reference's operation can count on; NULL: unknown. *times: how often the pipe works for one of `flops`.
+const struct pipe *job_pipe(const struct job *, double *times);
 
 // An unroll factor as C: "" for 0, `_Pragma("unroll")` for 1, `_Pragma("unroll n")`. Writes into `out`.
 enum { JOB_UNROLL_PRAGMA_SIZE = 48 };

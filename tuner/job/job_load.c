@@ -17,7 +17,7 @@
 static const char *const top_members[] = {
     "name",      "description",  "kernel",  "parameters", "derived",   "constraints", "problems", "guide",
     "objective", "regret",       "launch",  "stages",     "arguments", "reference",   "work",     "budget",
-    "search",    "verification", "measure", "counters",   "compile",   NULL};
+    "search",    "verification", "measure", "counters",   "compile",   "fallback",    NULL};
 
 static void load_strings(struct reader *r, const struct node *group, const char *name, const char *directory,
                          char ***list, size_t *count)
@@ -352,9 +352,39 @@ static void load_metrics(struct reader *r, struct job *job, const struct node *c
     }
 }
 
+static void load_pipe(struct reader *r, struct job *job, const struct node *work)
+{
+    const char *name = reader_string(r, work, "pipe", NULL), *nearest = NULL;
+    if (!name) return;
+    job->pipe = pipe_find(name, &nearest);
+    if (!job->pipe)
+        reader_mistake(r, node_member(work, "pipe"), "unknown pipe '%s'%s%s%s (sweetspot list pipes shows all)", name,
+                       nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    else if (!job->pipe->arithmetic && job->pipe != &pipes[PIPE_READ])
+        reader_mistake(r, node_member(work, "pipe"),
+                       "the pipe '%s' does no arithmetic; \"memory\" says that none of it counts", name);
+}
+
+static void load_work(struct reader *r, struct job *job, const struct node *g)
+{
+    static const char *const members[] = {"flops", "bytes", "pipe", "operations", NULL};
+    const struct {
+        const char *name;
+        struct expr **out;
+    } amounts[] = {{"flops", &job->flops}, {"bytes", &job->bytes}, {"operations", &job->operations}};
+    if (!g) return;
+    reader_check_members(r, g, "'work'", members);
+    job->work_line = node_line(g);
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++)
+        if (node_member(g, amounts[i].name))
+            *amounts[i].out = reader_expression(r, node_member(g, amounts[i].name), job->symbols);
+    load_pipe(r, job, g);
+    if (job->operations && !(job->pipe && job->pipe->arithmetic))
+        reader_mistake(r, node_member(g, "operations"), "'operations' are those of a 'pipe', which must be named");
+}
+
 static void load_settings(struct reader *r, struct job *job, const struct node *root)
 {
-    static const char *const work[] = {"flops", "bytes", NULL};
     static const char *const budget[] = {"time", "evaluations", "patience", "target", "noise", "until", NULL};
     static const char *const search[] = {"strategy", "options", "seed", NULL};
     static const char *const ragged[] = {"problems", NULL}, *const final[] = {"final", NULL}, *const none[] = {NULL};
@@ -370,12 +400,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     if (holdout && holdout == job->tuned_count)
         reader_mistake(r, node_member(root, "problems"),
                        "all problems are held back: there is none to choose kernels for");
-    if ((g = reader_group(r, root, "work"))) {
-        reader_check_members(r, g, "'work'", work);
-        job->work_line = node_line(g);
-        if (node_member(g, "flops")) job->flops = reader_expression(r, node_member(g, "flops"), job->symbols);
-        if (node_member(g, "bytes")) job->bytes = reader_expression(r, node_member(g, "bytes"), job->symbols);
-    }
+    load_work(r, job, reader_group(r, root, "work"));
     if ((g = reader_group(r, root, "budget"))) reader_check_members(r, g, "'budget'", budget);
     job->budget_time = reader_duration(r, g, "time", 0);
     job->budget_evaluations = reader_integer(r, g, "evaluations", 0, INT64_MAX, 0);
@@ -453,6 +478,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_reference(r, job, root);
     load_settings(r, job, root);
     load_guide(r, job, root);
+    load_fallback(r, job, root);
     check_header_names(r, job, root);
     reader_close(r);
     mistakes_sort(mistakes);

@@ -4,6 +4,8 @@
 
 #include "tuner/job/reader.h"
 
+// Of a job whose space is built: whether its fallback is valid. -1 with a message that names file and line.
+int job_check_fallback(const struct job *, struct error *);
 // Sets or resets the constants device.*.
 int job_set_limits(struct job *, const struct device_limits *, struct error *);
 // Adds a derived name to the space and to the job.
@@ -18,6 +20,7 @@ char *problem_label(const struct job *, const int64_t *sizes);
 // guide -> the problem behind the last one. Once everything else is loaded, because "auto" looks at the grids.
 void load_guide(struct reader *, struct job *, const struct node *root);
 void load_reference(struct reader *, struct job *, const struct node *root);
+void load_fallback(struct reader *, struct job *, const struct node *root); // after parameters
 // Refuses names that the job's header could not have, once all of them are known.
 void check_header_names(struct reader *, const struct job *, const struct node *root);
 

@@ -1,6 +1,7 @@
 // See nvml.h.
 #include "tuner/libraries/nvml.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "tuner/base/memory.h"
@@ -35,6 +36,23 @@ static struct {
 static struct {
     int (*reasons)(void *, unsigned long long *);
 } optional;
+// nvmlFieldValue_t of nvml.h.
+struct field_value {
+    unsigned field, scope;
+    long long timestamp, latency;
+    int type, result;
+    union {
+        unsigned number;
+        unsigned long long wide;
+    } value;
+};
+enum { FIELD_POWER_INSTANT = 186, TYPE_UNSIGNED = 1 };
+static struct {
+    int (*values)(void *, int, struct field_value *);
+} fields;
+static struct {
+    int (*usage)(void *, unsigned *); // mW; of a second on Ampere and later, but for GA100
+} power;
 
 struct nvml {
     void *device;
@@ -51,7 +69,11 @@ static int load(void)
                                                   "nvmlDeviceGetCurrentClocksThrottleReasons"};
     void *library = library_open("libnvidia-ml.so.1", false, false, NULL);
     if (!library || library_find(library, symbols, sizeof symbols / sizeof *symbols, &lib, NULL)) return -1;
+    static const struct library_symbol values = {"nvmlDeviceGetFieldValues", NULL},
+                                       usage = {"nvmlDeviceGetPowerUsage", NULL};
     library_find(library, &reasons, 1, &optional, NULL);
+    library_find(library, &values, 1, &fields, NULL);
+    library_find(library, &usage, 1, &power, NULL);
     return 0;
 }
 
@@ -106,4 +128,15 @@ struct nvml_reading nvml_read(struct nvml *n)
     unsigned value;
     if (n && n->device && !lib.temperature(n->device, SENSOR_GPU, &value)) r.temperature = (int)value;
     return r;
+}
+
+double nvml_power(struct nvml *n)
+{
+    struct field_value v = {.field = FIELD_POWER_INSTANT};
+    unsigned milliwatts = 0;
+    if (!n || !n->device) return NAN;
+    if (fields.values && !fields.values(n->device, 1, &v) && !v.result && v.type == TYPE_UNSIGNED)
+        milliwatts = v.value.number;
+    if (!milliwatts && (!power.usage || power.usage(n->device, &milliwatts))) return NAN;
+    return milliwatts ? milliwatts / 1e3 : (double)NAN;
 }

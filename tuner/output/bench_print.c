@@ -143,11 +143,9 @@ void bench_print_json(const struct bench *b, FILE *out)
         if (o->score) json_object_set_new(file, "score_cutoff", json_integer(b->cutoff[f]));
         json_array_append_new(files, file);
     }
-    json_t *document = json_pack("{s:s,s:o,s:I,s:I,s:I,s:o,s:o,s:o}", "format", "sweetspot-replay", "budgets", budgets,
-                                 "seeds", (json_int_t)o->seeds, "first_seed", (json_int_t)o->first_seed, "ahead",
-                                 (json_int_t)o->ahead, "overall", overall, "summary", summary, "files", files);
-    char *text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(7));
-    fprintf(out, "%s\n", text ? text : "{}");
-    free(text);
+    json_t *document = json_pack("{s:o,s:I,s:I,s:I,s:o,s:o,s:o}", "budgets", budgets, "seeds", (json_int_t)o->seeds,
+                                 "first_seed", (json_int_t)o->first_seed, "ahead", (json_int_t)o->ahead, "overall",
+                                 overall, "summary", summary, "files", files);
+    json_print_document("sweetspot-replay", 1, document, out);
     json_decref(document);
 }

@@ -251,6 +251,14 @@ int final_read(struct final *final, const json_t *document, size_t problem_count
     return 0;
 }
 
+void final_compare_candidates(struct final *final, const json_t *document)
+{
+    const json_t *entries = json_object_get(document, "entries");
+    for (size_t i = 0; i < final->entry_count; i++)
+        if (final->entries[i].trial && final->entries[i].ok)
+            compare(&final->entries[i], json_array_get(entries, i), final, entries);
+}
+
 void final_release(struct final *final)
 {
     for (size_t i = 0; i < final->entry_count; i++) {
@@ -285,6 +293,18 @@ const struct final_entry *final_winner(const struct final *final)
 const struct final_entry *final_choice(const struct final *final, size_t problem)
 {
     return find_entry(final, chosen_trial(final, problem));
+}
+
+const struct final_entry *final_fastest_baseline(const struct final *final, size_t problem)
+{
+    const struct final_entry *fastest = NULL;
+    for (size_t i = 0; i < final->entry_count; i++) {
+        const struct final_entry *entry = &final->entries[i];
+        double ratio = entry->problems[problem].ratio.value;
+        if (entry->trial || !isfinite(ratio)) continue;
+        if (!fastest || ratio < fastest->problems[problem].ratio.value) fastest = entry;
+    }
+    return fastest;
 }
 
 static double unit_of(double seconds, const char **name)

@@ -57,11 +57,16 @@ struct final {
 // Reads a "final" document of a job with that many tuned problems. -1 with a message when the document is not of that
 // form or the winner has no entry. Release with final_release, also after a failure.
 int final_read(struct final *, const json_t *document, size_t problem_count, struct error *);
+// Ratios of the candidates as well, in `ratio` and the problems' ratios: a candidate's time over the winner's. The
+// document is the one that was read.
+void final_compare_candidates(struct final *, const json_t *document);
 void final_release(struct final *);
 const struct final_entry *final_winner(const struct final *); // never NULL after final_read
 // The entry that a problem is given to: the winner, or with objective each the problem's kernel. Never NULL after
 // final_read.
 const struct final_entry *final_choice(const struct final *, size_t problem);
+// The library with the smallest ratio to what is chosen for a problem; NULL where none has a ratio.
+const struct final_entry *final_fastest_baseline(const struct final *, size_t problem);
 
 // "2.810 ms"; "-" for NaN. Writes into `out` and returns it.
 const char *show_time(double seconds, char *out, size_t size);

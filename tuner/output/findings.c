@@ -62,6 +62,10 @@ json_t *findings_json(const struct finding *list, size_t count, const struct job
             json_object_set_new(one, "value",
                                 json_string(space_value_text(job->space, (size_t)f->parameter, f->value, text)));
         }
+        if (f->line)
+            json_object_set_new(one, "line",
+                                json_pack("{s:s, s:I}", "file", json_get_string(f->line, "file", ""), "line",
+                                          (json_int_t)json_get_integer(f->line, "line", 0)));
         json_array_append_new(array, one);
     }
     return array;

@@ -26,6 +26,7 @@ struct finding {
     double gain;               // 0..1 of the time, at most; NaN: not estimated
     int parameter;             // index of the proposed parameter in the space; -1: none
     uint16_t value;            // index of its proposed value
+    const json_t *line;        // the line of the profile that is to blame; NULL: none is. Lives as long as the profile
 };
 
 // Findings of the profile's main stage, largest gain first; returns how many. `job` (with its space built) may be NULL:
@@ -35,6 +36,8 @@ size_t findings_make(const json_t *profile, const struct job *job, const struct 
                      struct finding out[FINDINGS_MAX]);
 
 void findings_print(FILE *, const struct finding *, size_t count);
+// [{"rule":..,"seen":..,"why":..,"advice":..,"gain":..,"parameter":..,"value":..,"line":{"file":..,"line":..}}, ..];
+// the last three where there are any.
 json_t *findings_json(const struct finding *, size_t count, const struct job *);
 
 #endif

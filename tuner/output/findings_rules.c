@@ -47,6 +47,7 @@ static bool bank_conflicts(const struct finding_context *c, struct finding *f)
     double cycles = extra / (double)c->limits->sm_count / (isnan(active) ? elapsed : active);
     if (!(cycles > 0.02)) return false;
     bool named = profile_blame(c->stage, EXCESS_SHARED, &blame, 1) > 0;
+    f->line = named ? blame.line : NULL;
     char *text = named && c->job ? profile_source(c->job->source, blame.line) : NULL;
     if (named)
         SAY(f->seen,
@@ -75,6 +76,7 @@ static bool uncoalesced(const struct finding_context *c, struct finding *f)
     double ratio = finding_context_number(c, "global_sectors") / finding_context_number(c, "global_ideal");
     if (!(ratio > 1.1)) return false;
     bool named = profile_blame(c->stage, EXCESS_GLOBAL, &blame, 1) > 0;
+    f->line = named ? blame.line : NULL;
     double busy =
         fmax(finding_context_number(c, "memory_throughput"), finding_context_number(c, "dram_throughput")) / 100;
     if (named)
@@ -220,6 +222,7 @@ static bool divergence(const struct finding_context *c, struct finding *f)
         threads = json_get_number(totals, "threads", NAN) / json_get_number(totals, "instructions", NAN);
     if (!(threads < 29)) return false;
     bool named = profile_blame(c->stage, EXCESS_DIVERGENCE, &blame, 1) > 0;
+    f->line = named ? blame.line : NULL;
     char *text = named && c->job ? profile_source(c->job->source, blame.line) : NULL;
     SAY(f->seen, "an instruction is executed for %.1f of a warp's 32 threads", threads);
     if (named)
@@ -238,15 +241,15 @@ static bool one_pipe(const struct finding_context *c, struct finding *f)
 {
     static const struct {
         const char *key, *words;
-    } pipes[] = {{"pipe_fma", "the FMA pipes"},      {"pipe_alu", "the ALU pipe"},
+    } units[] = {{"pipe_fma", "the FMA units"},      {"pipe_alu", "the ALU pipe"},
                  {"pipe_fp64", "the FP64 pipe"},     {"pipe_xu", "the special-function pipe"},
                  {"pipe_tensor", "the tensor pipe"}, {"pipe_lsu", "the load-store pipe"}};
     size_t busiest = 0;
-    for (size_t i = 1; i < sizeof pipes / sizeof *pipes; i++)
-        if (finding_context_number(c, pipes[i].key) > finding_context_number(c, pipes[busiest].key)) busiest = i;
-    double busy = finding_context_number(c, pipes[busiest].key);
+    for (size_t i = 1; i < sizeof units / sizeof *units; i++)
+        if (finding_context_number(c, units[i].key) > finding_context_number(c, units[busiest].key)) busiest = i;
+    double busy = finding_context_number(c, units[busiest].key);
     if (!(busy > 80)) return false;
-    SAY(f->seen, "%s are busy in %.0f%% of the cycles", pipes[busiest].words, busy);
+    SAY(f->seen, "%s are busy in %.0f%% of the cycles", units[busiest].words, busy);
     SAY(f->why, "nothing makes the kernel faster than the pipe allows, but fewer instructions for it");
     f->gain = 1 - busy / 100;
     return true;
@@ -257,14 +260,12 @@ static bool at_roofline(const struct finding_context *c, struct finding *f)
     const json_t *ceilings = json_object_get(c->profile, "ceilings");
     double time = json_get_number(c->profile, "time", NAN), flops = json_get_number(c->profile, "flops", 0),
            bytes = json_get_number(c->profile, "bytes", 0);
-    double compute = finding_context_number(c, "pipe_tensor") > 1
-                         ? 0
-                         : flops / json_get_number(ceilings, "flops_per_second", NAN),
+    double compute = flops / profile_arithmetic_ceiling(c->profile, c->stage),
            memory = bytes / json_get_number(ceilings, "bytes_per_second", NAN);
     double reached = fmax(compute, memory) / time;
     if (!(reached > 0.85)) return false;
     SAY(f->seen, "the job's work takes %.0f%% of the time at the device's measured ceiling for %s", 100 * reached,
-        memory > compute ? "memory" : "FP32 arithmetic");
+        compute > memory ? json_get_string(c->profile, "pipe", "arithmetic") : "memory");
     SAY(f->why, "this is the roofline: the algorithm would have to do less");
     f->gain = fmax(1 - reached, 0);
     return true;

@@ -81,7 +81,8 @@ int header_merge(json_t *sections, const json_t *fresh, struct error *err)
     const char *device = json_get_string(section, "device", "");
     for (size_t i = json_array_size(sections); i-- > 0;) {
         const json_t *old = json_array_get(sections, i);
-        if (!strcmp(json_get_string(old, "device", ""), device)) {
+        // A fallback was verified with the source that there was then.
+        if (!strcmp(json_get_string(old, "device", ""), device) || header_is_fallback(old)) {
             json_array_remove(sections, i);
             continue;
         }
@@ -94,7 +95,13 @@ int header_merge(json_t *sections, const json_t *fresh, struct error *err)
             return error_set(err, "the header's section for %s has other entries or buffers than the job has now",
                              json_get_string(old, "device", ""));
     }
-    for (size_t i = json_array_size(fresh); i-- > 0;) json_array_insert(sections, 0, json_array_get(fresh, i));
+    for (size_t i = json_array_size(fresh); i-- > 0;) {
+        json_t *one = json_array_get(fresh, i);
+        if (header_is_fallback(one))
+            json_array_append(sections, one);
+        else
+            json_array_insert(sections, 0, one);
+    }
     return 0;
 }
 

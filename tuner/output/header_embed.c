@@ -68,8 +68,7 @@ static int get(struct store *store, int64_t trial, char hash[HASH_TEXT_SIZE], co
     if (missing > 0)
         error_set(err,
                   "the store has no binary of trial %" PRId64
-                  ": a final on a GPU keeps it, one that was replayed or written by an older sweetspot has not; "
-                  "sweetspot tune goes on to a new one",
+                  ": a final on a GPU keeps it, one that was replayed or written by an older sweetspot has not",
                   trial);
     return missing > 0 ? BINARY_MISSING : missing;
 }

@@ -160,6 +160,7 @@ static void put_result_rows(struct renderer *r)
     size_t i, k, d;
     json_array_foreach(r->sections, i, section)
     {
+        if (header_is_fallback(section)) continue;
         char *device = header_literal(json_get_string(section, "device", ""));
         json_array_foreach(json_object_get(section, "problems"), k, problem)
         {
@@ -179,8 +180,11 @@ static void put_result_rows(struct renderer *r)
 static void put_results(struct renderer *r)
 {
     size_t sizes = json_array_size(r->sizes), i;
+    int fallback = header_fallback_of(r->sections);
+    char found[48] = "found";
     const json_t *size;
     FILE *f = r->file;
+    if (fallback >= 0) snprintf(found, sizeof found, "found < 0 ? %d : found", fallback);
     fprintf(f,
             "#ifndef __CUDACC_RTC__ /* on the host only */\n"
             "/* What was measured: one row a device and problem. size: in the order of the functions' arguments; "
@@ -195,7 +199,7 @@ static void put_results(struct renderer *r)
     fprintf(f,
             "    };\n    *count = (int)(sizeof results / sizeof results[0]);\n    return results;\n}\n\n"
             "/* The section for a device by its name (cudaDeviceProp.name), else by its compute capability (10 * major "
-            "+ minor); -1: none. */\n"
+            "+ minor); %2$s. */\n"
             "static inline int %1$s_section_of(const char *device, int compute)\n{\n"
             "    int count, i, k, found = -1;\n"
             "    const struct %1$s_result *results = %1$s_results(&count);\n"
@@ -203,11 +207,11 @@ static void put_results(struct renderer *r)
             "        for (k = 0; device[k] && device[k] == results[i].device[k]; k++) { }\n"
             "        if (device[k] == results[i].device[k]) return results[i].section;\n"
             "        if (found < 0 && compute > 0 && compute == results[i].compute) found = results[i].section;\n"
-            "    }\n    return found;\n}\n\n"
+            "    }\n    return %3$s;\n}\n\n"
             "/* The row of a section whose problem is nearest by the ratios of its sizes; a null pointer where there "
             "is none. */\n"
             "static inline const struct %1$s_result *%1$s_nearest(",
-            r->lower);
+            r->lower, fallback < 0 ? "-1: none" : "else the fallback's", found);
     header_put_arguments(r, "int section");
     fprintf(f, ")\n{\n    int count, i%s;\n    double least = 0;\n", sizes ? ", d" : "");
     fprintf(f, "    const struct %1$s_result *results = %1$s_results(&count), *nearest = 0;\n", r->lower);

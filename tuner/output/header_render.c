@@ -40,6 +40,16 @@ static void put_section(FILE *file, const json_t *section)
     free(text);
 }
 
+static void comment_fallback(struct renderer *r, const json_t *section)
+{
+    FILE *f = r->file;
+    fputs(" * any other device: ", f);
+    header_put_comment(f, json_get_string(section, "configuration", ""));
+    fputs("\n *   the job's fallback, not tuned; verified on ", f);
+    header_put_comment(f, json_get_string(section, "verified_on", "?"));
+    fprintf(f, ", at most %d bytes of shared memory (%s_DEVICE=FALLBACK)\n", JOB_FALLBACK_SHARED, r->upper);
+}
+
 static void comment_devices(struct renderer *r)
 {
     const json_t *section;
@@ -48,6 +58,10 @@ static void comment_devices(struct renderer *r)
     json_array_foreach(r->sections, i, section)
     {
         int64_t kernels = json_get_integer(section, "kernels", 0);
+        if (header_is_fallback(section)) {
+            comment_fallback(r, section);
+            continue;
+        }
         fputs(" * ", f);
         header_put_comment(f, json_get_string(section, "device", "?"));
         fputs(" (", f);
@@ -58,7 +72,13 @@ static void comment_devices(struct renderer *r)
         fputs("\n", f);
         if (!json_get_bool(section, "final", false))
             fputs(" *   NOT decided in a final: the best of the search so far, which luck may have chosen\n", f);
+        header_advise(r, section);
     }
+    const char *none = json_get_string(json_array_get(r->sections, 0), "no_fallback", "");
+    if (!*none) return;
+    fputs(" * any other device: NOTHING, the job's fallback is left out: ", f);
+    header_put_comment(f, none);
+    fputs("\n", f);
 }
 
 // Whoever launches the binary needs no more than this.
@@ -146,7 +166,8 @@ static void put_opening(struct renderer *r)
 }
 
 // NAME_SECTION: of the device that NAME_DEVICE names, or where a device has several kernels, that of NAME_KERNEL. The
-// preprocessor compares numbers alone, so that each device's name has one.
+// preprocessor compares numbers alone, so that each device's name has one. Any other name gives 0 without being an
+// undefined macro in an #if, of which compilers warn.
 static void put_selection(struct renderer *r)
 {
     const json_t *section;
@@ -156,8 +177,10 @@ static void put_selection(struct renderer *r)
     FILE *f = r->file;
     char *names = text_copy(""), *device = device_macro(json_array_get(r->sections, 0));
     fprintf(f,
-            "#ifndef %1$s_DEVICE\n#define %1$s_DEVICE %2$s\n#endif\n#define %1$s_CHOICE_(device) "
-            "%1$s_DEVICE_##device\n#define %1$s_CHOICE(device) %1$s_CHOICE_(device)\n",
+            "#ifndef %1$s_DEVICE\n#define %1$s_DEVICE %2$s\n#endif\n"
+            "#define %1$s_CHOICE_3(name, number, ...) number\n#define %1$s_CHOICE_2(name) %1$s_CHOICE_3(name, 0, 0)\n"
+            "#define %1$s_CHOICE_1(device) %1$s_CHOICE_2(%1$s_DEVICE_##device)\n"
+            "#define %1$s_CHOICE(device) %1$s_CHOICE_1(device)\n",
             r->upper, device);
     free(device);
     json_array_foreach(r->sections, i, section)
@@ -165,7 +188,7 @@ static void put_selection(struct renderer *r)
         if (header_first_of_device(r->sections, i) != i) continue;
         device = device_macro(section);
         char *longer = text_format("%s%s%s", names, number ? ", " : "", device);
-        fprintf(f, "#define %s_DEVICE_%s %zu\n", r->upper, device, ++number);
+        fprintf(f, "#define %s_DEVICE_%s 0, %zu\n", r->upper, device, ++number);
         free(names);
         free(device);
         names = longer;
@@ -173,13 +196,18 @@ static void put_selection(struct renderer *r)
     number = 0;
     json_array_foreach(r->sections, i, section)
     {
-        if (header_first_of_device(r->sections, i) != i) continue;
+        if (header_first_of_device(r->sections, i) != i || header_is_fallback(section)) continue;
         fprintf(f, "#%1$s %2$s_CHOICE(%2$s_DEVICE) == %3$zu\n#define %2$s_%4$s %5$zu\n", number ? "elif" : "if",
                 r->upper, number + 1, macro, i);
         number++;
         if (several) fprintf(f, "#define %s_KERNELS %" PRId64 "\n", r->upper, json_get_integer(section, "kernels", 1));
     }
-    fprintf(f, "#else\n#error \"%s_DEVICE is none of: %s\"\n#endif\n", r->upper, names);
+    if (header_fallback_of(r->sections) < 0)
+        fprintf(f, "#else\n#error \"%s_DEVICE is none of: %s\"\n#endif\n", r->upper, names);
+    else
+        fprintf(f, "#else /* a device that nobody tuned for */\n#define %1$s_%2$s %3$d\n%4$s%5$s%6$s#endif\n", r->upper,
+                macro, header_fallback_of(r->sections), several ? "#define " : "", several ? r->upper : "",
+                several ? "_KERNELS 1\n" : "");
     free(names);
     if (several)
         fprintf(
@@ -231,6 +259,7 @@ static void put_macros(struct renderer *r)
         header_define_text(r, "device_name", json_get_string(section, "device", ""));
         header_define_text(r, "arch", json_get_string(section, "arch", ""));
         header_define(r, "compute", "%d", header_compute(section));
+        header_define(r, "fallback", "%d", header_is_fallback(section));
         header_define_text(r, "configuration", json_get_string(section, "configuration", ""));
         header_source_macros(r, section);
         header_define_text(r, "source_hash_text", hash);

@@ -303,10 +303,22 @@ size_t header_first_of_device(const json_t *sections, size_t section)
     return kernel < section ? section - kernel : 0;
 }
 
+bool header_is_fallback(const json_t *section)
+{
+    return json_get_bool(section, "fallback", false);
+}
+
+int header_fallback_of(const json_t *sections)
+{
+    size_t last = json_array_size(sections);
+    return last && header_is_fallback(json_array_get(sections, last - 1)) ? (int)last - 1 : -1;
+}
+
 size_t header_devices(const json_t *sections)
 {
     size_t count = 0;
     for (size_t i = 0; i < json_array_size(sections); i++)
-        count += !json_get_integer(json_array_get(sections, i), "kernel", 0);
+        count += !json_get_integer(json_array_get(sections, i), "kernel", 0) &&
+                 !header_is_fallback(json_array_get(sections, i));
     return count;
 }

@@ -15,7 +15,9 @@
 //    header_contract.h's members,
 //    "seconds":2.8e-3,"problems":[{"name":"M=..","sizes":[4096,..],"time":[median,low,high]}],
 //    "ratios":[{"name":"cublas","ratio":[0.96,0.95,0.97]}],"error":0.02,"verified":["M=..",..],
+//    "no_fallback":"X=1: why it is left out",       only where the job names one
 //    "sanitizers":"compute-sanitizer .. clean",     only where they ran
+//    "nvcc":{..},                                   builds_summary.h's, where nvcc's build was raced
 //    "counters":[{"key":"icache_misses","problem":0,"stage":0,"value":12}]}
 //
 // "C" is C text over size_M, size_N, .. Only with objective each, where the kernel is one of several and "problems" are
@@ -47,10 +49,14 @@ struct interval header_interval(const json_t *object, const char *key);
 int header_compute(const json_t *section);
 size_t header_stage_count(const json_t *section);
 
-// Of all sections of a header: how many devices they are for; whether some device has several kernels; the first
-// section of a section's device.
+// Of all sections of a header: how many devices they are for, without the fallback's; whether some device has several
+// kernels; the first section of a section's device.
 size_t header_devices(const json_t *sections);
 bool header_several_kernels(const json_t *sections);
 size_t header_first_of_device(const json_t *sections, size_t section);
+
+// The section for devices that nobody tuned for (header_fallback.h), and its number among all of them, or -1.
+bool header_is_fallback(const json_t *section);
+int header_fallback_of(const json_t *sections);
 
 #endif

@@ -5,60 +5,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/nvcc_recipe.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/output/header_section.h"
 
-// Options of NVRTC that nvcc does not know: what it compiles is device code anyway, and has its own includes.
-static bool nvrtc_alone(const char *option)
+// "first option option ..". malloc'ed.
+static char *joined(const char *first, const json_t *options)
 {
-    static const char *const options[] = {"-default-device",
-                                          "--device-as-default-execution-space",
-                                          "-minimal",
-                                          "--minimal",
-                                          "-no-source-include",
-                                          "--no-source-include",
-                                          "--builtin-initializer-list",
-                                          "--builtin-move-forward",
-                                          "--device-int128",
-                                          "--no-cache"};
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        size_t length = strlen(options[i]);
-        if (!strncmp(option, options[i], length) && (!option[length] || option[length] == '=')) return true;
+    char *text = text_copy(first);
+    const json_t *option;
+    size_t i;
+    json_array_foreach(options, i, option)
+    {
+        char *longer =
+            text_format("%s%s%s", text, *text ? " " : "", json_is_string(option) ? json_string_value(option) : "");
+        free(text);
+        text = longer;
     }
-    return false;
+    return text;
 }
 
 static void define_options(struct renderer *r, const json_t *section)
 {
     const char *arch = json_get_string(section, "arch", "");
-    // Not nvcc's -arch=sm_90a: nvcc 13.0 then compiles for compute_90 too, where what is special to sm_90a fails.
-    char *nvrtc = text_format("--gpu-architecture=%s -std=%s", arch, PROTOCOL_CXX_STANDARD),
-         *nvcc = text_format("-gencode=arch=compute_%s,code=%s -std=%s", arch + strcspn(arch, "0123456789"), arch,
-                             PROTOCOL_CXX_STANDARD);
-    const json_t *option;
-    size_t i;
-    json_array_foreach(json_object_get(section, "options"), i, option)
-    {
-        const char *text = json_is_string(option) ? json_string_value(option) : "";
-        char *longer = text_format("%s %s", nvrtc, text);
-        free(nvrtc);
-        nvrtc = longer;
-        if (nvrtc_alone(text)) continue;
-        longer = text_format("%s %s", nvcc, text);
-        free(nvcc);
-        nvcc = longer;
-    }
+    const json_t *options = json_object_get(section, "options");
+    json_t *for_nvcc = nvcc_options(arch, options);
+    char *first = text_format("%s%s%s-std=%s", *arch ? "--gpu-architecture=" : "", arch, *arch ? " " : "",
+                              PROTOCOL_CXX_STANDARD),
+         *nvrtc = joined(first, options), *nvcc = joined("", for_nvcc);
     header_define_text(r, "std", PROTOCOL_CXX_STANDARD);
     header_define_text(r, "options_nvrtc", nvrtc);
     header_define_text(r, "options_nvcc", nvcc);
+    free(first);
     free(nvrtc);
     free(nvcc);
-}
-
-static bool is_template(const char *entry)
-{
-    return strchr(entry, '<') != NULL;
+    json_decref(for_nvcc);
 }
 
 static const json_t *buffer_of(const json_t *section, const char *name)
@@ -126,11 +108,13 @@ void header_source_macros(struct renderer *r, const json_t *section)
         char *macro = text_format("%s%sentry", name, joint);
         header_define_text(r, macro, entry);
         free(macro);
-        if (is_template(entry)) {
+        char *instantiation = nvcc_instantiation(entry);
+        if (instantiation) {
             macro = text_format("%s%sinstantiate", name, joint);
-            header_define(r, macro, "template __global__ decltype(%s) %s;", entry, entry);
+            header_define(r, macro, "%s", instantiation);
             free(macro);
         }
+        free(instantiation);
         define_arguments(r, name, joint, json_object_get(stage, "arguments"));
     }
     define_buffers(r, section);

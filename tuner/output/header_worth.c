@@ -8,8 +8,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/output/builds_summary.h"
 #include "tuner/output/header_section.h"
+#include "tuner/store/builds.h"
 
 // NAME, NAME_LOW, NAME_HIGH, as far as they are known.
 static void define_interval(struct renderer *r, const char *name, struct interval value)
@@ -47,20 +50,66 @@ static void comment_recording(struct renderer *r, const json_t *section)
         fprintf(r->file, " *   what was measured is the template with the hash %s\n", hash);
 }
 
+void header_advise(struct renderer *r, const json_t *section)
+{
+    const json_t *nvcc = json_object_get(section, "nvcc");
+    const char *verdict = json_get_string(nvcc, "verdict", "");
+    struct interval ratio = header_interval(nvcc, "ratio");
+    char text[64];
+    bool slower = !strcmp(verdict, BUILDS_SLOWER);
+    if (!slower && strcmp(verdict, BUILDS_FAILED) != 0) return;
+    fputs(" *   ", r->file);
+    header_put_comment(r->file, json_get_string(nvcc, "compiler", ""));
+    if (slower)
+        fprintf(r->file, " makes a SLOWER kernel of the template: %s times the time below.",
+                show_ratio(&ratio, text, sizeof text));
+    else
+        fputs(" makes a kernel of the template that FAILED, as is told below.", r->file);
+    fputs(" Launch the binary that was measured, not the template.\n", r->file);
+}
+
+// What nvcc makes of the template.
+static void comment_nvcc(struct renderer *r, const json_t *section)
+{
+    const json_t *nvcc = json_object_get(section, "nvcc"), *problem;
+    const char *nvrtc = json_get_string(section, "compiler", "NVRTC"), *version = json_get_string(nvcc, "compiler", "");
+    char text[96];
+    size_t i;
+    FILE *f = r->file;
+    if (!nvcc) return;
+    char *words = builds_words(nvcc, nvrtc);
+    fputs(" *   built by ", f);
+    header_put_comment(f, *version ? version : PROTOCOL_NVCC);
+    fprintf(f, " with %s_OPTIONS_NVCC: ", r->upper);
+    header_put_comment(f, words);
+    fputc('\n', f);
+    free(words);
+    json_array_foreach(json_object_get(nvcc, "problems"), i, problem)
+    {
+        struct interval own = header_interval(problem, PROTOCOL_NVRTC),
+                        theirs = header_interval(problem, PROTOCOL_NVCC);
+        fputs(" *     ", f);
+        header_put_comment(f, json_get_string(problem, "problem", "?"));
+        fprintf(f, "  %s by NVRTC,", show_interval(&own, text, sizeof text));
+        fprintf(f, " %s by nvcc\n", show_interval(&theirs, text, sizeof text));
+    }
+}
+
 static void comment_section(struct renderer *r, const json_t *section)
 {
     const json_t *item;
     size_t i;
     char text[128], *date = date_of(section);
     FILE *f = r->file;
-    fputs(" *\n * ", f);
-    header_put_comment(f, json_get_string(section, "device", "?"));
+    bool fallback = header_is_fallback(section);
+    const char *arch = json_get_string(section, "arch", "?"), *driver = json_get_string(section, "driver", "");
+    fputs(fallback ? " *\n * any other device: the job's fallback, not tuned, as it was on " : " *\n * ", f);
+    header_put_comment(f, json_get_string(section, fallback ? "verified_on" : "device", "?"));
     fputs(" (", f);
-    header_put_comment(f, json_get_string(section, "arch", "?"));
-    const char *driver = json_get_string(section, "driver", "");
-    fputs(*driver ? ", driver " : "", f);
+    header_put_comment(f, arch);
+    fputs(*arch && *driver ? ", driver " : *driver ? "driver " : "", f);
     header_put_comment(f, driver);
-    fputs(", ", f);
+    fputs(*arch || *driver ? ", " : "", f);
     header_put_comment(f, json_get_string(section, "compiler", "?"));
     int64_t kernels = json_get_integer(section, "kernels", 0);
     fprintf(f, "), %s\n *   ", date);
@@ -72,6 +121,8 @@ static void comment_section(struct renderer *r, const json_t *section)
         fprintf(f, "\n *   decided by %" PRId64 " recorded time%s of each candidate\n", rounds, rounds == 1 ? "" : "s");
     else if (json_get_bool(section, "final", false))
         fprintf(f, "\n *   decided in a final of %" PRId64 " round%s\n", rounds, rounds == 1 ? "" : "s");
+    else if (fallback)
+        fputs("\n", f);
     else
         fputs("\n *   NOT decided in a final: the best of the search so far, which luck may have chosen\n", f);
     if (replayed) comment_recording(r, section);
@@ -89,6 +140,7 @@ static void comment_section(struct renderer *r, const json_t *section)
         header_put_comment(f, json_get_string(item, "name", "?"));
         fputc('\n', f);
     }
+    comment_nvcc(r, section);
     json_array_foreach(json_object_get(section, "ties"), i, item)
     {
         fputs(" *   tied with ", f);
@@ -160,6 +212,19 @@ static void put_counters(struct renderer *r, const json_t *section)
     }
 }
 
+// Without an nvcc that could be asked its version there are none of these.
+static void put_nvcc(struct renderer *r, const json_t *section)
+{
+    const json_t *nvcc = json_object_get(section, "nvcc"), *problems = json_object_get(nvcc, "problems");
+    const char *version = json_get_string(nvcc, "compiler", "");
+    if (!*version) return;
+    header_define_text(r, "nvcc", version);
+    header_define_text(r, "nvcc_verdict", json_get_string(nvcc, "verdict", ""));
+    define_interval(r, "nvcc_ratio", header_interval(nvcc, "ratio"));
+    if (json_array_size(problems) == 1)
+        define_interval(r, "nvcc_seconds", header_interval(json_array_get(problems, 0), PROTOCOL_NVCC));
+}
+
 static void put_worth(struct renderer *r, const json_t *section)
 {
     static const char *const texts[] = {"driver", "compiler"};
@@ -174,6 +239,8 @@ static void put_worth(struct renderer *r, const json_t *section)
     header_define(r, "verified_problems", "%zu", json_array_size(json_object_get(section, "verified")));
     if (json_is_number(json_object_get(section, "error")))
         header_define(r, "error", "%.3g", json_get_number(section, "error", 0));
+    free(date);
+    if (header_is_fallback(section)) return; // the rest is of the device on which it was verified
     struct interval time = {json_get_number(section, "seconds", NAN), NAN, NAN};
     if (json_array_size(problems) == 1) time = header_interval(json_array_get(problems, 0), "time");
     define_interval(r, "seconds", time);
@@ -183,9 +250,9 @@ static void put_worth(struct renderer *r, const json_t *section)
         define_interval(r, macro, header_interval(ratio, "ratio"));
         free(macro);
     }
+    put_nvcc(r, section);
     put_stage_figures(r, section);
     put_counters(r, section);
-    free(date);
 }
 
 void header_worth(struct renderer *r)
@@ -194,10 +261,12 @@ void header_worth(struct renderer *r)
     size_t i;
     fprintf(r->file, "/* What it is worth.\n");
     json_array_foreach(r->sections, i, section) comment_section(r, section);
-    fprintf(
-        r->file,
-        " *\n * SECONDS: median; over several problems the job's objective. RATIO_x: x's time over ours. LOW, HIGH: "
-        "95%% intervals. ERROR: the\n * largest error over what is allowed. */\n");
+    fputs(
+        " *\n * SECONDS: median; over several problems the job's objective. RATIO_x: x's time over ours. NVCC_RATIO: "
+        "the "
+        "time of\n * nvcc's build over that of NVRTC's, which SECONDS is. LOW, HIGH: 95% intervals. ERROR: the largest "
+        "error over what is\n * allowed. */\n",
+        r->file);
     json_array_foreach(r->sections, i, section)
     {
         r->macros = json_array_get(r->all_macros, i);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/colour.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 #include "tuner/output/judgement.h"
@@ -111,8 +112,10 @@ void judgement_print(FILE *to, const json_t *document)
 {
     const char *configuration = json_get_string(document, "configuration", ""),
                *reason = json_get_string(document, "reason", "");
-    fprintf(to, "%s: %s\n", json_get_string(document, "job", "?"),
-            json_get_bool(document, "right", false) ? "right" : json_get_string(document, "status", "?"));
+    bool right = json_get_bool(document, "right", false);
+    fprintf(to, "%s: %s%s%s\n", json_get_string(document, "job", "?"),
+            colour_begin(to, right ? COLOUR_GOOD : COLOUR_BAD),
+            right ? "right" : json_get_string(document, "status", "?"), colour_end(to));
     if (*reason) fprintf(to, "  %s\n", reason);
     fprintf(to, "%s%s%s\non %s, driver %s, %s\n", json_get_string(document, "template", "?"),
             *configuration ? "  " : "", configuration, json_get_string(document, "device", "?"),

@@ -18,8 +18,8 @@ enum limiter limiter_judge(double whole, double memory, double math, double *ove
 // Profiles (tuner/run/explain.h) of the three, with "seconds", "stages". Prints times, counts, checks and what they
 // mean.
 void limiter_print(FILE *, const json_t *whole, const json_t *memory, const json_t *math);
-// {"limiter":..,"overlap":..,"instructions_per_byte":..,"balanced_ratio":..,"bytes_wanted":..,
-//  "bytes_moved":..,"warnings":[..]}
+// {"limiter":..,"problem":..,"overlap":..,"whole_time":..s,"memory_time":..,"math_time":..,"instructions_per_byte":..,
+//  "balanced_ratio":..,"bytes_wanted":..,"bytes_moved":..,"warnings":[..]}
 json_t *limiter_json(const json_t *whole, const json_t *memory, const json_t *math);
 
 #endif

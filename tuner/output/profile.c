@@ -8,6 +8,7 @@
 
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
+#include "tuner/run/work_bounds.h"
 
 double profile_number(const json_t *stage, const char *key)
 {
@@ -38,6 +39,14 @@ const json_t *profile_main_stage(const json_t *profile)
 bool profile_uses_tensor(const json_t *stage)
 {
     return profile_number(stage, "pipe_tensor") > 1;
+}
+
+double profile_arithmetic_ceiling(const json_t *profile, const json_t *stage)
+{
+    const struct pipe *pipe = pipe_find(json_get_string(profile, "pipe", ""), NULL);
+    if (!pipe || !pipe->arithmetic || (profile_uses_tensor(stage) && !pipe->lasts)) return NAN;
+    return work_ceiling(json_object_get(profile, "ceilings"), pipe) * json_get_number(profile, "flops", NAN) /
+           json_get_number(profile, "operations", NAN);
 }
 
 static const struct {
@@ -193,9 +202,8 @@ json_t *profile_roofline(const json_t *profile)
     double intensity =
         json_get_number(profile, "flops", NAN) / profile_number(profile_main_stage(profile), "dram_bytes");
     double slope = intensity * json_get_number(ceilings, "bytes_per_second", NAN),
-           flat = json_get_number(ceilings, "flops_per_second", NAN);
-    double roof = isnan(slope) || isnan(flat) || profile_uses_tensor(profile_main_stage(profile)) ? (double)NAN
-                                                                                                  : fmin(slope, flat);
+           flat = profile_arithmetic_ceiling(profile, profile_main_stage(profile));
+    double roof = isnan(slope) || isnan(flat) ? (double)NAN : fmin(slope, flat);
     return json_pack("{s:o, s:o, s:o, s:o}", "operations_per_byte", json_real_or_null(intensity), "flops_per_second",
                      json_real_or_null(rate), "roof", json_real_or_null(roof), "reached",
                      json_real_or_null(rate / roof));

@@ -21,8 +21,12 @@ double profile_global_sectors(const json_t *stage);
 // The stage that takes longest, or the only one; NULL where there is none.
 const json_t *profile_main_stage(const json_t *profile);
 
-// Whether the stage multiplies by tensor instructions, so that the ceiling of FP32 arithmetic is none for it.
+// Whether the stage multiplies by tensor instructions.
 bool profile_uses_tensor(const json_t *stage);
+
+// The most of the job's `flops` a second that the pipe of its arithmetic does, by the measured ceiling; NaN where the
+// pipe or its ceiling is unknown, or where the stage uses tensor instructions and the pipe is none of theirs.
+double profile_arithmetic_ceiling(const json_t *profile, const json_t *stage);
 
 // Where the time goes: by what a warp waits for (the stalls' shares of the time, which sum up to it). Writes at most
 // `max` entries, largest first; returns how many. Empty without the set `stalls`.
@@ -54,8 +58,7 @@ size_t profile_blame(const json_t *stage, enum profile_excess, struct profile_bl
 char *profile_source(const char *source, const json_t *line);
 
 // The place under the roofline: {"operations_per_byte":..,"flops_per_second":..,"roof":..,"reached":0..1}, of the bytes
-// that device memory moved in the main stage; null where a figure is missing, "roof" also of a kernel of tensor
-// instructions. New reference.
+// that device memory moved in the main stage; null where a figure is missing. New reference.
 json_t *profile_roofline(const json_t *profile);
 // What keeps more blocks off a multiprocessor: "registers", "shared memory", "warps", "blocks", or several; "" unknown.
 // Writes into `out`, returns it.

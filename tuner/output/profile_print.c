@@ -17,7 +17,7 @@ struct view {
     const json_t *profile, *stage;
 };
 
-enum form { COUNT, PERCENT, BYTES, RATE, NUMBER, WHOLE, SHAPE, LIMIT };
+enum form { COUNT, PERCENT, BYTES, RATE, NUMBER, WHOLE, SHAPE, LIMIT, PIPE };
 
 struct figure {
     const char *section, *label; // a section begins where its name stands
@@ -56,7 +56,6 @@ static double byte_rate(const struct view *v)
 {
     return known(number(v, "dram_bytes") / top(v, "time"));
 }
-// The ceiling of FP32 arithmetic says nothing about a kernel that multiplies by tensor instructions.
 static bool by_tensor(const struct view *v)
 {
     return profile_uses_tensor(v->stage);
@@ -81,9 +80,13 @@ static double fp64_ceiling(const struct view *v)
 {
     return by_tensor(v) ? ceiling(v, "tensor_fp64_flops_per_second") : (double)NAN;
 }
+static double arithmetic_ceiling(const struct view *v)
+{
+    return profile_arithmetic_ceiling(v->profile, v->stage);
+}
 static double of_flop_ceiling(const struct view *v)
 {
-    return by_tensor(v) ? (double)NAN : 100 * flop_rate(v) / ceiling(v, "flops_per_second");
+    return 100 * flop_rate(v) / arithmetic_ceiling(v);
 }
 static double of_byte_ceiling(const struct view *v)
 {
@@ -96,9 +99,8 @@ static double intensity(const struct view *v)
 // What the device could do at the kernel's own number of operations for a byte: the lower of the two roofs.
 static double roofline(const struct view *v)
 {
-    if (by_tensor(v)) return NAN;
-    double flops = ceiling(v, "flops_per_second"), bytes = intensity(v) * ceiling(v, "bytes_per_second");
-    return isnan(bytes) ? bytes : fmin(flops, bytes);
+    double flops = arithmetic_ceiling(v), bytes = intensity(v) * ceiling(v, "bytes_per_second");
+    return isnan(bytes) || isnan(flops) ? (double)NAN : fmin(flops, bytes);
 }
 static double of_roofline(const struct view *v)
 {
@@ -191,6 +193,7 @@ static const struct figure figures[] = {
     {NULL, "device memory", PERCENT, "dram_throughput", NULL, NULL},
     {NULL, "schedulers issuing", PERCENT, "issue_active", NULL, NULL},
     {NULL, "arithmetic, of the job's work", RATE, NULL, flop_rate, NULL},
+    {NULL, "  its pipe", PIPE, NULL, NULL, NULL},
     {NULL, "  of the measured ceiling", PERCENT, NULL, of_flop_ceiling, NULL},
     {NULL, "device memory, bytes moved", RATE, NULL, byte_rate, NULL},
     {NULL, "  of the measured ceiling", PERCENT, NULL, of_byte_ceiling, NULL},
@@ -291,6 +294,10 @@ static const char *show(const struct figure *f, const struct view *v, double val
         return out;
     }
     if (f->form == LIMIT) return profile_occupancy_limit(v->stage, out, size);
+    if (f->form == PIPE) {
+        snprintf(out, size, "%s", json_get_string(v->profile, "pipe", ""));
+        return out;
+    }
     if (isnan(value)) return out;
     if (f->form == PERCENT) snprintf(out, size, "%.1f%%", value);
     if (f->form == NUMBER) snprintf(out, size, "%.2f", value);

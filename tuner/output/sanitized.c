@@ -20,6 +20,10 @@ static bool status_is(const json_t *tool, const char *status)
     return !strcmp(json_get_string(tool, "status", ""), status);
 }
 
+// A tool that says nothing about the kernel.
+static const char *const undone[] = {"failed", "skipped"};
+enum { UNDONE = sizeof undone / sizeof *undone };
+
 // "1 error, 2 warnings"
 static char *count_words(const json_t *tool)
 {
@@ -38,7 +42,8 @@ static char *count_words(const json_t *tool)
 char *sanitized_tool_words(const json_t *tool)
 {
     if (status_is(tool, "clean")) return text_copy("clean");
-    if (status_is(tool, "failed")) return text_format("failed: %s", json_get_string(tool, "reason", ""));
+    for (size_t i = 0; i < UNDONE; i++)
+        if (status_is(tool, undone[i])) return text_format("%s: %s", undone[i], json_get_string(tool, "reason", ""));
     char *counts = count_words(tool), *out = text_format("%s: %s", counts, json_get_string(tool, "first", ""));
     free(counts);
     return out;
@@ -58,7 +63,10 @@ char *sanitized_words(const json_t *document)
             append(&clean, ", ", name);
             continue;
         }
-        char *counts = status_is(tool, "failed") ? text_copy("failed") : count_words(tool);
+        char *counts = NULL;
+        for (size_t k = 0; k < UNDONE; k++)
+            if (status_is(tool, undone[k])) counts = text_copy(undone[k]);
+        if (!counts) counts = count_words(tool);
         char *one = text_format("%s%s: %s", name, json_get_bool(tool, "advice", false) ? " (advice)" : "", counts);
         append(&all, "; ", one);
         free(one);

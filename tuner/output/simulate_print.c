@@ -143,12 +143,10 @@ void simulate_print_json(const struct simulation_bench *b, FILE *out)
             json_object_set_new(results, o->strategies[s]->name, figures_json(b, &b->cells[s * o->file_count + f]));
         json_array_append_new(files, json_pack("{s:s,s:o}", "file", o->paths[f], "results", results));
     }
-    json_t *document = json_pack("{s:s,s:I,s:I,s:o,s:o,s:I,s:I,s:o,s:o}", "format", "sweetspot-simulation", "compilers",
-                                 (json_int_t)settings->compilers, "gpus", (json_int_t)settings->gpus, "compile",
-                                 given(settings->compile), "gpu", given(settings->gpu), "seeds", (json_int_t)o->seeds,
-                                 "first_seed", (json_int_t)o->first_seed, "summary", summary, "files", files);
-    char *text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(7));
-    fprintf(out, "%s\n", text ? text : "{}");
-    free(text);
+    json_t *document =
+        json_pack("{s:I,s:I,s:o,s:o,s:I,s:I,s:o,s:o}", "compilers", (json_int_t)settings->compilers, "gpus",
+                  (json_int_t)settings->gpus, "compile", given(settings->compile), "gpu", given(settings->gpu), "seeds",
+                  (json_int_t)o->seeds, "first_seed", (json_int_t)o->first_seed, "summary", summary, "files", files);
+    json_print_document("sweetspot-simulation", 1, document, out);
     json_decref(document);
 }

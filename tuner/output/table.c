@@ -5,9 +5,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
+
+enum { COLUMN_LEAST = 8 }; // of a text that is cut
 
 struct table {
     size_t columns, cell_count, cell_room;
@@ -67,18 +71,61 @@ static void pad(FILE *file, size_t count)
     while (count--) fputc(' ', file);
 }
 
+// The first `width` columns of a text, the last of them an ellipsis.
+static void print_cut(const char *text, size_t width, FILE *file)
+{
+    size_t length = 0;
+    for (size_t used = 0; text[length]; length++) {
+        bool begins = ((unsigned char)text[length] & 0xc0) != 0x80;
+        if (begins && ++used == width) break;
+    }
+    fprintf(file, "%.*s\u2026", (int)length, text);
+}
+
 static void print_row(const struct table *t, char *const *row, size_t count, const size_t *widths, FILE *file)
 {
     size_t owed = 0; // blanks are written before the next cell only, so that lines end where their text does
     for (size_t i = 0; i < count; i++) {
         if (!widths[i]) continue;
         const char *text = *row[i] ? row[i] : "-";
-        size_t missing = widths[i] - width_of(text);
+        size_t width = width_of(text), missing = width < widths[i] ? widths[i] - width : 0;
         pad(file, owed + (t->right[i] ? missing : 0));
-        fputs(text, file);
+        if (width > widths[i])
+            print_cut(text, widths[i], file);
+        else
+            fputs(text, file);
         owed = 2 + (t->right[i] ? 0 : missing);
     }
     fputc('\n', file);
+}
+
+// Columns of the terminal that a file is: COLUMNS where it is set, else as the terminal says; 0: it is none, or not
+// known.
+static size_t terminal_width(FILE *file)
+{
+    struct winsize size;
+    int fd = fileno(file);
+    if (fd < 0 || !isatty(fd)) return 0;
+    const char *set = getenv("COLUMNS");
+    long columns = set ? strtol(set, NULL, 10) : 0;
+    if (columns > 0) return (size_t)columns;
+    return ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_col;
+}
+
+// Takes from the widest column of text until a line fits or no column of text is wider than COLUMN_LEAST. Numbers are
+// never cut.
+static void fit(const struct table *t, size_t *widths, size_t available)
+{
+    size_t line = 0;
+    for (size_t i = 0; i < t->columns; i++) line += widths[i] ? widths[i] + 2 : 0;
+    while (line > available + 2) {
+        size_t widest = t->columns;
+        for (size_t i = 0; i < t->columns; i++)
+            if (!t->right[i] && (widest == t->columns || widths[i] > widths[widest])) widest = i;
+        if (widest == t->columns || widths[widest] <= COLUMN_LEAST) break;
+        widths[widest]--;
+        line--;
+    }
 }
 
 void table_print(const struct table *t, FILE *file)
@@ -90,6 +137,8 @@ void table_print(const struct table *t, FILE *file)
     }
     for (size_t i = 0; i < t->columns; i++)
         if (widths[i] && width_of(t->titles[i]) > widths[i]) widths[i] = width_of(t->titles[i]);
+    size_t available = terminal_width(file);
+    if (available) fit(t, widths, available);
     print_row(t, t->titles, t->columns, widths, file);
     for (size_t i = 0; i < t->cell_count; i += t->columns)
         print_row(t, t->cells + i, t->cell_count - i < t->columns ? t->cell_count - i : t->columns, widths, file);

@@ -7,7 +7,8 @@
 //     table_free(t);
 //
 // A column whose title begins with '>' is aligned to the right (numbers); the sign is not printed. In the aligned form
-// an empty cell is a dash and a column without any content is left out; CSV has all columns.
+// an empty cell is a dash and a column without any content is left out; CSV has all columns. On a terminal that is too
+// narrow the widest columns of text are cut, and end in an ellipsis; into a file or a pipe everything is written.
 #ifndef SWEETSPOT_TABLE_H
 #define SWEETSPOT_TABLE_H
 

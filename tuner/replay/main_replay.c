@@ -40,6 +40,16 @@ static json_t *provenance(const struct recorded *r)
                      (json_int_t)json_get_integer(final, "rounds", 0), "when", json_get_number(final, "when", 0));
 }
 
+// Which job it is of, for whoever would take it for another's.
+static json_t *identity(const struct recorded *r)
+{
+    json_t *parameters = json_array(), *problems = json_array();
+    for (size_t i = 0; i < r->parameter_count; i++)
+        json_array_append_new(parameters, json_string(r->parameters[i].name));
+    for (size_t i = 0; i < r->problem_count; i++) json_array_append_new(problems, json_string(r->problems[i].name));
+    return json_pack("{s:s, s:o, s:o}", "job", r->job, "parameters", parameters, "problems", problems);
+}
+
 static json_t *hello(const struct recorded *r)
 {
     json_t *device = r->device ? json_deep_copy(r->device) : json_object();
@@ -47,10 +57,10 @@ static json_t *hello(const struct recorded *r)
     if (!json_object_get(device, "arch")) json_object_set_new(device, "arch", json_string("recorded"));
     const char *known = json_get_string(r->environment, "compiler", "compiler"), *suffix = " (recorded)";
     char *compiler = text_format("%s%s", known, strstr(known, suffix) ? "" : suffix); // a replay was exported
-    json_t *answer =
-        json_pack("{s:s, s:o, s:b, s:o, s:{}, s:b, s:{s:b, s:s, s:s}}", "compiler", compiler, "device", device,
-                  "replayed", 1, "recording", provenance(r), "libraries", "nvml", 0, "counters", "available",
-                  (int)(r->metric_count > 0), "chip", "recorded", "reason", "none were recorded");
+    json_t *answer = json_pack("{s:s, s:o, s:b, s:o, s:o, s:{}, s:b, s:{s:b, s:s, s:s}}", "compiler", compiler,
+                               "device", device, "replayed", 1, "recording", provenance(r), "recorded", identity(r),
+                               "libraries", "nvml", 0, "counters", "available", (int)(r->metric_count > 0), "chip",
+                               "recorded", "reason", "none were recorded");
     free(compiler);
     return answer;
 }
@@ -172,7 +182,10 @@ static json_t * final(const struct recorded *r, const json_t *request)
 static json_t *ceilings(const struct recorded *r)
 {
     json_t *known = json_object_get(r->device, "ceilings");
-    return known ? json_deep_copy(known) : refuse(PROTOCOL_ERROR, "none were recorded");
+    if (!known) return refuse(PROTOCOL_ERROR, "none were recorded");
+    json_t *answer = json_deep_copy(known);
+    json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
+    return answer;
 }
 
 int main(int argc, char **argv)

@@ -14,5 +14,9 @@ const char *embedded_launch_runtime(void);
 const char *embedded_launch_runtime_maps(void);
 const char *embedded_launch_maps(void);
 const char *embedded_launch_common(void);
+// tuner/report/page/: the page of a report
+const char *embedded_report_frame(void);
+const char *embedded_report_style(void);
+const char *embedded_report_script(void);
 
 #endif

@@ -11,6 +11,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/run/work_bounds.h"
 #include "tuner/run/worker.h"
 #include "tuner/trial/trial_field.h"
 
@@ -46,12 +47,15 @@ json_t *explain_facts(const struct device_limits *d, const struct launch_shape *
 static json_t *new_document(struct single_run *single, const struct job *job, size_t problem, const char *name)
 {
     const json_t *asked = json_array_get(json_object_get(single_run_request(single), "problems"), problem);
+    struct work_bounds work;
+    work_bounds(job, problem, NULL, &work, NULL);
     json_t *device = json_deep_copy(json_object_get(single_run_hello(single), "device"));
     json_object_set_new(device, "compute", json_integer((json_int_t)single_run_limits(single)->compute));
-    return json_pack("{s:s, s:s, s:f, s:f, s:o, s:n, s:[], s:[], s:{}}", "name", name, "problem",
-                     job->problems[problem].name, "flops", (double)json_get_integer(asked, "flops", 0), "bytes",
-                     (double)json_get_integer(asked, "bytes", 0), "device", device, "ceilings", "stages", "notes",
-                     "seconds");
+    return json_pack("{s:s, s:s, s:s?, s:o, s:f, s:f, s:o, s:n, s:[], s:[], s:{}}", "name", name, "problem",
+                     job->problems[problem].name, "pipe", work.pipe ? work.pipe->name : NULL, "operations",
+                     json_real_or_null(work.pipe ? work.operations : NAN), "flops",
+                     (double)json_get_integer(asked, "flops", 0), "bytes", (double)json_get_integer(asked, "bytes", 0),
+                     "device", device, "ceilings", "stages", "notes", "seconds");
 }
 
 static void note(json_t *document, const char *text)

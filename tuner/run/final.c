@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "tuner/base/clock.h"
+#include "tuner/base/colour.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
@@ -59,8 +59,9 @@ void run_final_send(struct run *r, size_t gpu)
     r->final_condemned = 0;
     for (i = 0; i < r->policy.queue.count; i++) {
         const struct task *t = (const struct task *)r->policy.queue.tasks[i];
-        if (t->queued.state != TASK_FINAL || !run_final_stands(r, t->trial)) continue;
-        json_array_append_new(candidates, json_pack("{s:I, s:s, s:s, s:O}", "trial", (json_int_t)t->trial, "config",
+        if (t->queued.state != TASK_FINAL || !run_final_stands(r, t)) continue;
+        json_array_append_new(candidates, json_pack("{s:I, s:s, s:s, s:s, s:O}", "trial", (json_int_t)t->trial,
+                                                    "binary", t->by_nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC, "config",
                                                     t->text, "cubin", t->compiled.cubin, "problems", t->problems));
     }
     json_array_foreach(json_object_get(r->job_answer, "baselines"), i, value)
@@ -68,12 +69,13 @@ void run_final_send(struct run *r, size_t gpu)
         if (json_array_size(json_object_get(value, "problems")))
             json_array_append(baselines, json_object_get(value, "name"));
     }
-    run_log(r, "final: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64,
-            json_array_size(candidates), json_array_size(baselines), run_final_rounds(r), r->final_process + 1);
+    run_log(r, "%s: %zu candidates and %zu baselines, %" PRId64 " rounds in process %" PRId64,
+            r->builds.decision ? "race of builds" : "final", json_array_size(candidates), json_array_size(baselines),
+            run_final_rounds(r), r->final_process + 1);
     json_t *request = json_pack("{s:s, s:I, s:I, s:I, s:o, s:o}", "op", "final", "seed", (json_int_t)final_seed(r),
                                 "process", (json_int_t)r->final_process, "rounds", (json_int_t)run_final_rounds(r),
                                 "candidates", candidates, "baselines", baselines);
-    if (r->job->objective != OBJECTIVE_EACH)
+    if (r->job->objective != OBJECTIVE_EACH && !r->builds.decision)
         json_object_set_new(request, "places", json_integer(r->job->measure.final_candidates));
     pool_send_gpu(&r->pool, gpu, request, r->job->measure.timeout + FINAL_GRACE);
 }
@@ -84,8 +86,7 @@ struct finalist {
     double *objectives;
 };
 
-// The objective of each round; returns how many there are.
-static size_t read_rounds(const struct run *r, const json_t *entry, double **out)
+size_t run_final_objectives(const struct run *r, const json_t *entry, double **out)
 {
     const json_t *problems = json_object_get(entry, "problems");
     size_t rounds = SIZE_MAX;
@@ -137,9 +138,13 @@ static void summarise(struct run *r, const struct finalist *finalists, const str
     if (store_get(r->store, finalists[winner].trial, &trial, &err)) return;
     run_progress_clear(r);
     text_show_duration(entries[winner].median, shown, sizeof shown);
-    printf("winner: trial %" PRId64 ", %s\n  %s\n", trial.id, shown, trial.config);
+    bool told = r->options->events != NULL;
+    json_t *ratios = json_array();
+    if (!told)
+        printf("%swinner%s: trial %" PRId64 ", %s\n  %s\n", colour_begin(stdout, COLOUR_GOOD), colour_end(stdout),
+               trial.id, shown, trial.config);
     run_log(r, "winner: trial %" PRId64 ", %s: %s", trial.id, shown, trial.config);
-    if (ties)
+    if (ties && !told)
         printf("  tied with it within %.1f%%: %zu other candidate%s; chosen because it uses the fewest SM resources\n",
                100 * r->job->measure.tie, ties, ties > 1 ? "s" : "");
     for (size_t i = 0; i < count; i++) {
@@ -147,10 +152,17 @@ static void summarise(struct run *r, const struct finalist *finalists, const str
         struct interval ratio;
         size_t n = final_ratio(&entries[i], &entries[winner], &ratio);
         const char *name = json_get_string(finalists[i].json, "name", "?");
-        printf("  %.3f times %s (95%% interval %.3f to %.3f, %zu rounds)\n", ratio.value, name, ratio.low, ratio.high,
-               n);
+        if (!told)
+            printf("  %.3f times %s (95%% interval %.3f to %.3f, %zu rounds)\n", ratio.value, name, ratio.low,
+                   ratio.high, n);
         run_log(r, "%.3f times %s (%.3f to %.3f)", ratio.value, name, ratio.low, ratio.high);
+        json_array_append_new(ratios, json_pack("{s:s, s:o, s:o, s:o, s:I}", "name", name, "ratio",
+                                                json_real_or_null(ratio.value), "low", json_real_or_null(ratio.low),
+                                                "high", json_real_or_null(ratio.high), "rounds", (json_int_t)n));
     }
+    run_event(r, "winner",
+              json_pack("{s:I, s:s, s:o, s:I, s:o}", "trial", (json_int_t)trial.id, "config", trial.config, "time",
+                        json_real_or_null(entries[winner].median), "ties", (json_int_t)ties, "ratios", ratios));
 }
 
 // The entries that passed, as contenders. Arrays as long as the list.
@@ -165,7 +177,7 @@ static size_t read_contenders(struct run *r, const json_t *list, struct finalist
         struct contender *e = &entries[used];
         if (status_find(json_get_string(json, "status", "")) != STATUS_OK) continue;
         *f = (struct finalist){.trial = json_get_integer(json, "trial", 0), .json = json};
-        *e = (struct contender){.candidate = f->trial != 0, .rounds = read_rounds(r, json, &f->objectives)};
+        *e = (struct contender){.candidate = f->trial != 0, .rounds = run_final_objectives(r, json, &f->objectives)};
         e->objectives = f->objectives;
         e->process = *process;
         if (known && e->rounds > known) e->rounds = known;
@@ -227,10 +239,10 @@ static json_t *decide(struct run *r, const json_t *list, struct error *open)
     return document;
 }
 
-// kind: "final", or of one that is not decided "open_final".
-static void put_final(struct run *r, const char *kind, json_t *decision, const json_t *entries)
+// kind: "final", of one that is not decided "open_final", of builds "builds".
+void run_final_put(struct run *r, const char *kind, json_t *decision, const json_t *entries)
 {
-    json_t *document = json_pack("{s:f, s:I}", "when", (double)time(NULL), "seed", (json_int_t)final_seed(r));
+    json_t *document = json_pack("{s:f, s:I}", "when", clock_wall(), "seed", (json_int_t)final_seed(r));
     json_t *process = json_object_get(r->final_answer, "process");
     json_object_update(document, decision);
     if (process) json_object_set(document, "process", process);
@@ -264,18 +276,20 @@ static size_t judge_entries(struct run *r)
     return condemned;
 }
 
-// Somebody is out, so that another final may do better.
-static enum final_outcome without_winner(struct run *r, size_t condemned)
+// Somebody is out, so that another final may do better. `why` is set.
+static enum final_outcome without_winner(struct run *r, size_t condemned, struct error *why)
 {
+    error_set(why, "a candidate is out");
     if (condemned) return FINAL_AGAIN;
     if (!r->final_answer)
-        run_message(r, "the final ended the GPU worker (the log says how); there is no decided winner yet");
+        error_set(why, "the final ended the GPU worker (the log says how); there is no decided winner yet");
     else
-        run_message(r, "the final has no winner: %s",
-                    json_get_string(r->final_answer, "reason",
-                                    r->job->objective == OBJECTIVE_EACH
-                                        ? "no candidates passed it that together serve every problem"
-                                        : "no candidate passed it"));
+        error_set(why, "the final has no winner: %s",
+                  json_get_string(r->final_answer, "reason",
+                                  r->job->objective == OBJECTIVE_EACH
+                                      ? "no candidates passed it that together serve every problem"
+                                      : "no candidate passed it"));
+    run_message(r, "%s", why->message);
     return FINAL_FAILED;
 }
 
@@ -284,12 +298,12 @@ static enum final_outcome without_decision(struct run *r, const json_t *entries,
 {
     json_t *reason = json_pack("{s:s}", "reason", why->message);
     run_message(r, "the final is not decided: %s", why->message);
-    put_final(r, "open_final", reason, entries);
+    run_final_put(r, "open_final", reason, entries);
     json_decref(reason);
     return FINAL_OPEN;
 }
 
-static void drop_finalists(struct run *r)
+void run_final_drop(struct run *r)
 {
     for (size_t i = r->policy.queue.count; i-- > 0;) {
         struct task *t = (struct task *)r->policy.queue.tasks[i];
@@ -313,16 +327,17 @@ enum final_outcome run_final_finish(struct run *r)
         condemned = judge_entries(r);
     }
     const json_t *entries = json_object_get(r->final_answer, "entries");
-    struct error open = {""};
-    json_t *decision = !r->final_answer || crashed ? NULL : decide(r, entries, &open);
+    struct error why = {""};
+    json_t *decision = !r->final_answer || crashed ? NULL : decide(r, entries, &why);
     if (decision)
-        put_final(r, "final", decision, entries);
-    else if (*open.message)
-        outcome = without_decision(r, entries, &open);
+        run_final_put(r, "final", decision, entries);
+    else if (*why.message)
+        outcome = without_decision(r, entries, &why);
     else
-        outcome = without_winner(r, condemned + r->final_condemned);
+        outcome = without_winner(r, condemned + r->final_condemned, &why);
+    run_event_final(r, outcome, why.message);
     json_decref(decision);
     if (outcome == FINAL_DECIDED) run_final_keep_binaries(r, entries);
-    drop_finalists(r);
+    run_final_drop(r);
     return outcome;
 }

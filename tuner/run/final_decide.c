@@ -157,16 +157,19 @@ static struct contender *choose(struct contender *entries, size_t count, double 
     return light;
 }
 
-// What the rounds say of a candidate beside the fastest one.
-enum standing { SLOWER, TIED, DOUBTFUL };
-
-static enum standing stand(const struct contender *e, const struct contender *fastest, double tie, double confidence,
-                           struct interval *ratio)
+enum final_standing final_stand(const struct interval *ratio, double tie)
 {
-    if (e == fastest) return TIED;
-    if (!ratio_with(e, fastest, confidence, ratio) || (ratio->value > 1 + tie && ratio->low > 1)) return SLOWER;
     double limit = 1 + fmax(2 * tie, least_width);
-    return ratio->low >= 1 / limit && ratio->high <= limit ? TIED : DOUBTFUL;
+    if (ratio->value > 1 + tie && ratio->low > 1) return FINAL_SLOWER;
+    return ratio->low >= 1 / limit && ratio->high <= limit ? FINAL_TIED : FINAL_DOUBTFUL;
+}
+
+// What the rounds say of a candidate beside the fastest one.
+static enum final_standing stand(const struct contender *e, const struct contender *fastest, double tie,
+                                 double confidence, struct interval *ratio)
+{
+    if (e == fastest) return FINAL_TIED;
+    return ratio_with(e, fastest, confidence, ratio) ? final_stand(ratio, tie) : FINAL_SLOWER;
 }
 
 int64_t final_decide(struct contender *entries, size_t count, double tie, struct error *why)
@@ -192,11 +195,11 @@ int64_t final_decide(struct contender *entries, size_t count, double tie, struct
     }
     double pairs = racing > 1 ? (double)(racing * (racing - 1)) / 2 : 1, confidence = 1 - uncertainty / pairs;
     for (size_t i = 0; i < count; i++)
-        entries[i].tied = entries[i].candidate && stand(&entries[i], fastest, tie, confidence, &ratio) == TIED;
+        entries[i].tied = entries[i].candidate && stand(&entries[i], fastest, tie, confidence, &ratio) == FINAL_TIED;
     struct contender *winner = choose(entries, count, confidence);
     for (size_t i = 0; i < count; i++) {
         const struct contender *e = &entries[i];
-        if (!e->candidate || e->tied || stand(e, fastest, tie, confidence, &ratio) != DOUBTFUL) continue;
+        if (!e->candidate || e->tied || stand(e, fastest, tie, confidence, &ratio) != FINAL_DOUBTFUL) continue;
         if (ratio.low > 1 && lighter(e, winner) <= 0) continue; // it loses in any case
         for (size_t k = 0; k < count; k++) entries[k].tied = false;
         error_set(why, "two of the fastest cannot be told apart, nor called equal: their ratio is %.3f to %.3f%s",

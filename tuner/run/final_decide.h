@@ -53,6 +53,10 @@ int final_look(struct contender *, size_t count, struct error *why);
 // The winner's index; FINAL_NOBODY when no candidate has a time; FINAL_UNDECIDED with a reason. Calls final_look.
 int64_t final_decide(struct contender *, size_t count, double tie, struct error *why);
 
+// What the interval of a ratio to the fastest says: more than 1 + tie; a tie; or neither.
+enum final_standing { FINAL_SLOWER, FINAL_TIED, FINAL_DOUBTFUL };
+enum final_standing final_stand(const struct interval *ratio, double tie);
+
 // The paired ratio of two entries' rounds with its 95% interval, NaN without pairs. Returns the number of pairs.
 size_t final_ratio(const struct contender *, const struct contender *to, struct interval *ratio);
 

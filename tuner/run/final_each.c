@@ -90,9 +90,35 @@ int run_final_begin_each(struct run *r)
     return (int)(r->policy.queue.count - before);
 }
 
+static void tell_kernels(struct run *r, const struct kernel_set *set, const int64_t *trials)
+{
+    json_t *kernels = json_array(), *problems = json_array();
+    for (size_t k = 0; k < set->count; k++) {
+        struct trial trial;
+        struct error err;
+        bool known = !store_get(r->store, trials[set->chosen[k]], &trial, &err);
+        json_array_append_new(kernels, json_pack("{s:I, s:s}", "trial", (json_int_t)trials[set->chosen[k]], "config",
+                                                 known ? trial.config : ""));
+    }
+    for (size_t p = 0; p < r->job->tuned_count; p++)
+        json_array_append_new(problems, json_pack("{s:s, s:I, s:o, s:o, s:b}", "problem", r->job->problems[p].name,
+                                                  "kernel", (json_int_t)set->kernel[p], "time",
+                                                  json_real_or_null(set->best[p] * (1 + set->regret[p])), "regret",
+                                                  json_real_or_null(set->regret[p]), "held_back",
+                                                  (int)r->job->problems[p].holdout));
+    run_event(r, "kernels",
+              json_pack("{s:o, s:o, s:o}", "kernels", kernels, "problems", problems, "regret",
+                        json_real_or_null(set->worst)));
+}
+
 static void summarise_each(struct run *r, const struct kernel_set *set, const int64_t *trials)
 {
     const struct job *job = r->job;
+    run_log(r, "%zu kernels, largest regret %.4f, held back %.4f", set->count, set->worst, set->worst_holdout);
+    if (r->options->events) {
+        tell_kernels(r, set, trials);
+        return;
+    }
     run_progress_clear(r);
     printf("%zu kernel%s for %zu problems%s\n", set->count, set->count == 1 ? "" : "s", job->tuned_count,
            set->exact ? "" : " (perhaps fewer would do)");
@@ -112,7 +138,6 @@ static void summarise_each(struct run *r, const struct kernel_set *set, const in
     printf("  largest regret %.1f%%", 100 * set->worst);
     if (isfinite(set->worst_holdout)) printf(", on problems held back %.1f%%", 100 * set->worst_holdout);
     printf("\n");
-    run_log(r, "%zu kernels, largest regret %.4f, held back %.4f", set->count, set->worst, set->worst_holdout);
 }
 
 // What an entry did on a problem; NULL where it cannot do it.

@@ -50,9 +50,11 @@ static json_t *find_entry(const json_t *entries, const json_t *like)
     json_t *one;
     size_t i;
     int64_t trial = json_get_integer(like, "trial", 0);
+    const char *binary = json_get_string(like, "binary", PROTOCOL_NVRTC);
     json_array_foreach(entries, i, one)
     {
-        if (trial > 0 ? json_get_integer(one, "trial", 0) == trial
+        if (trial > 0 ? json_get_integer(one, "trial", 0) == trial &&
+                            !strcmp(json_get_string(one, "binary", PROTOCOL_NVRTC), binary)
                       : json_get_integer(one, "trial", 0) <= 0 &&
                             !strcmp(json_get_string(one, "name", ""), json_get_string(like, "name", "?")))
             return one;
@@ -60,9 +62,10 @@ static json_t *find_entry(const json_t *entries, const json_t *like)
     return NULL;
 }
 
-bool run_final_stands(const struct run *r, int64_t trial)
+bool run_final_stands(const struct run *r, const struct task *t)
 {
-    json_t *like = json_pack("{s:I}", "trial", (json_int_t)trial);
+    json_t *like =
+        json_pack("{s:I, s:s}", "trial", (json_int_t)t->trial, "binary", t->by_nvcc ? PROTOCOL_NVCC : PROTOCOL_NVRTC);
     const json_t *entry = find_entry(json_object_get(r->final_before, "entries"), like);
     json_decref(like);
     return !r->final_before || (entry && is_ok(entry));

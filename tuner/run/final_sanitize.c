@@ -83,7 +83,7 @@ static json_t *look_at(struct run *r, const struct task *t)
     if (document) return document;
     json_t *request = job_setup_for_gpu(&r->setup);
     document =
-        sanitizer_end(sanitizer_begin(r->sanitizer, r->job, request, t->text, t->compiled.cubin, t->problems));
+        sanitizer_end(sanitizer_begin(r->sanitizer, r->job, request, t->text, t->compiled.cubin, t->problems, false));
     json_decref(request);
     keep_document(r, t, document);
     return document;

@@ -5,10 +5,13 @@
 #include <signal.h>
 #include <stddef.h>
 
-static volatile sig_atomic_t count;
+#include "tuner/base/protocol.h"
+
+static volatile sig_atomic_t count, first;
 
 static void on_signal(int number)
 {
+    if (!count) first = number;
     if (++count >= 2) signal(number, SIG_DFL);
 }
 
@@ -25,4 +28,9 @@ void interrupt_watch(void)
 int interrupt_count(void)
 {
     return count;
+}
+
+int interrupt_status(void)
+{
+    return EXIT_SIGNAL + first;
 }

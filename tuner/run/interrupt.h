@@ -5,5 +5,6 @@
 
 void interrupt_watch(void); // installs the handlers; SIGPIPE is ignored from then on
 int interrupt_count(void);  // signals since interrupt_watch
+int interrupt_status(void); // the exit status after the first of them: 130 for Ctrl-C (protocol.h)
 
 #endif

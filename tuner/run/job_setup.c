@@ -12,6 +12,7 @@
 #include "tuner/base/text.h"
 #include "tuner/compile/source.h"
 #include "tuner/run/embedded.h"
+#include "tuner/run/job_ceilings.h"
 
 int job_setup_space(struct job_setup *s, struct worker_pool *pool, struct job *job, const char *cache, uint64_t seed,
                     struct error *err)
@@ -71,7 +72,7 @@ static int compile_helpers(struct job_setup *s, struct worker_pool *pool, struct
     size_t count = s->job->reference.kind == REFERENCE_KERNEL ? HELPERS : REFERENCE, which = 0;
     if (pool->replay) return 0;
     requests[SUPPORT] = request_own(s, pool, embedded_support(), support_defines(s->job));
-    requests[CEILINGS] = request_own(s, pool, embedded_ceilings(), json_object());
+    requests[CEILINGS] = request_own(s, pool, embedded_ceilings(), job_ceilings_defines(s->job));
     if (count > REFERENCE) requests[REFERENCE] = request_compile(s->job, NULL, pool->arch, NULL, s->cache);
     int status = 0;
     if (pool_ask_compilers(pool, requests, count, POOL_SETUP_TIMEOUT, answers, &which, err)) status = EXIT_ENVIRONMENT;

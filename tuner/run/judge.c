@@ -71,7 +71,7 @@ static void sanitize(struct judging *g, struct sanitizer *sanitizer)
     single_run_say(g->single, "running it under compute-sanitizer");
     json_t *set_up = single_run_set_up(g->single);
     j->sanitized = sanitizer_end(sanitizer_begin(sanitizer, g->job, set_up, g->candidate.config,
-                                                 g->candidate.compiled.cubin, g->candidate.problems));
+                                                 g->candidate.compiled.cubin, g->candidate.problems, true));
     json_decref(set_up);
     enum trial_status status = sanitizer_verdict(j->sanitized, &reason);
     if (status != STATUS_OK) find(j, status, reason.message);

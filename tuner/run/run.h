@@ -29,6 +29,7 @@ struct task {
     uint16_t config[SPACE_MAX_PARAMETERS];
     char *text;    // canonical
     int64_t trial; // id in the store once committed
+    bool by_nvcc;  // a build of nvcc's, in the race of builds
     struct compiled compiled;
     json_t *problems; // of the trial request
     struct planned_launch *launches;
@@ -70,7 +71,7 @@ struct told_trials {
 
 struct run_display {
     FILE *log;
-    double next_progress;
+    double next_progress, next_event;
     bool terminal;
     size_t progress_width;
 };
@@ -106,6 +107,11 @@ struct run {
         enum trial_status status;
         struct error reason;
     } final_blamed;
+    struct {               // the race of the winner's builds (final_builds.c)
+        json_t *decision;  // of the final whose winner it is about; NULL: none is on
+        char compiler[64]; // nvcc with its version
+        struct error why;  // there is no race
+    } builds;
     struct sanitizer *sanitizer; // NULL: none, or not yet looked for
     bool sanitizer_sought;
     size_t final_condemned; // winners of the final that compute-sanitizer refused
@@ -165,6 +171,7 @@ bool run_under_way(const struct run *, const uint16_t *config);      // whether 
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason,
                 const json_t *answer); // commits, tells, frees or queues for counting
 void run_tell_known(struct run *, struct task *);
+bool run_knows_all(struct run *);  // whether the store has a result of every configuration of the space
 int run_tell_stored(struct run *); // the store's trials that were not told: at the start of a live run, and where
                                    // lockstep ran out of time
 // run_priors.c: from --prior, the store's other environments and the stores beside it. Before there is a strategy.
@@ -182,6 +189,20 @@ void run_final_send(struct run *, size_t gpu);
 // nobody stands, but there may be others. OPEN: the rounds do not say who wins; other rounds might.
 enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_OPEN, FINAL_FAILED };
 enum final_outcome run_final_finish(struct run *);
+// Parts that the race of builds has too. The objective of each round of an entry (caller frees) and their number; the
+// answer's entries as a document, with what was decided; no finalists any more.
+size_t run_final_objectives(const struct run *, const json_t *entry, double **out);
+void run_final_put(struct run *, const char *kind, json_t *decision, const json_t *entries);
+void run_final_drop(struct run *);
+// final_builds.c: after a decided final, the race of the winner's builds. Whether there is one to be had; its tasks are
+// then finalists. What its compilers answered, and that one of them failed, after which nothing is raced. At the end
+// FINAL_AGAIN: NVRTC's build of a winner has failed, so that another final must decide.
+bool run_builds_begin(struct run *);
+void run_builds_compiled(struct run *, const json_t *answer);
+void run_builds_failed(struct run *, const struct task *, const char *reason);
+bool run_builds_over(const struct run *);
+enum final_outcome run_builds_finish(struct run *);
+void run_builds_reset(struct run *);
 // final_sanitize.c: those that won the final under compute-sanitizer, before they are called winners. One that does not
 // stand gets a verdict; returns how many do not. What was found is a document of the trial (sanitize.h).
 size_t run_final_sanitize(struct run *, const int64_t *trials, size_t count);
@@ -190,7 +211,7 @@ size_t run_final_sanitize(struct run *, const int64_t *trials, size_t count);
 bool run_final_goes_on(struct run *);
 void run_final_reset(struct run *);
 int64_t run_final_rounds(const struct run *); // of the present process
-bool run_final_stands(const struct run *, int64_t trial);
+bool run_final_stands(const struct run *, const struct task *);
 // The process of each round of the whole answer (caller frees) and their number; NULL where one took all.
 size_t run_final_processes(const struct run *, unsigned char **out);
 // final_binaries.c: keeps the cubins of candidates that passed the final in the store, with what it takes to launch
@@ -206,5 +227,16 @@ void run_log(struct run *, const char *format, ...) __attribute__((format(printf
 void run_message(struct run *, const char *format, ...) __attribute__((format(printf, 2, 3))); // stderr and log
 void run_progress(struct run *, bool now);
 void run_progress_clear(struct run *);
+
+// run_events.c: for `events` of the options; nothing without. docs/events.md has them.
+void run_event(const struct run *, const char *kind, json_t *members); // takes the reference
+void run_event_begin(const struct run *);
+void run_event_baseline(const struct run *, const json_t *baseline, double objective);
+void run_event_ceilings(const struct run *);
+void run_event_best(const struct run *, bool first, bool stored, size_t problem); // of the incumbent
+void run_event_progress(struct run *);                                            // every few seconds
+void run_event_searched(const struct run *);
+void run_event_final(const struct run *, enum final_outcome, const char *reason);
+void run_event_end(const struct run *, int exit_status);
 
 #endif

@@ -8,13 +8,23 @@ void run_compile(struct run *r, struct task *t, size_t compiler)
 {
     struct error err;
     json_t *request = job_setup_compile(&r->setup, &r->pool, t->config, t->text);
-    if (pool_send_compiler(&r->pool, compiler, request, r->job->compile_timeout + COMPILE_GRACE, &err))
-        run_fail(r, EXIT_ENVIRONMENT, &err);
+    double deadline = r->job->compile_timeout + COMPILE_GRACE;
+    if (t->by_nvcc) {
+        json_object_set_new(request, "compiler", json_string(PROTOCOL_NVCC));
+        deadline *= 2; // NVRTC goes first
+    }
+    if (pool_send_compiler(&r->pool, compiler, request, deadline, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
 }
 
 static struct task *task_of(const struct run *r, size_t compiler)
 {
     return (struct task *)r->policy.compiling[compiler];
+}
+
+static void drop_build(struct run *r, struct task *t, const char *reason)
+{
+    run_builds_failed(r, t, reason);
+    run_drop_task(r, t);
 }
 
 static void finish(struct run *r, struct task *t, enum trial_status status, const char *reason)
@@ -23,6 +33,8 @@ static void finish(struct run *r, struct task *t, enum trial_status status, cons
         run_commit(r, t, status, reason, NULL);
     else if (t->queued.purpose == TASK_COUNT)
         run_commit_counters(r, t, NULL);
+    else if (r->builds.decision)
+        drop_build(r, t, reason);
     else
         run_drop_task(r, t);
 }
@@ -31,6 +43,10 @@ static void take_compiled(struct run *r, struct task *t)
 {
     struct error err;
     // A task that is only counted has run.
+    if (run_builds_over(r)) {
+        run_drop_task(r, t);
+        return;
+    }
     if (t->queued.purpose != TASK_COUNT && job_setup_launches(r->job, &r->pool.limits, t->config, &t->compiled,
                                                               &t->problems, &t->launches, &t->launch_count, &err)) {
         finish(r, t, STATUS_PRUNED, err.message);
@@ -46,7 +62,13 @@ void run_take_compiler_answer(struct run *r, size_t compiler, const json_t *answ
     struct error err;
     enum trial_status status;
     const char *reason;
-    switch (compile_result_read(answer, r->job, &t->compiled, &status, &reason, &err)) {
+    if (t->by_nvcc) run_builds_compiled(r, answer);
+    enum compile_result result = compile_result_read(answer, r->job, &t->compiled, &status, &reason, &err);
+    if (result != COMPILE_DONE && r->builds.decision) { // the final is decided and stays so
+        drop_build(r, t, reason);
+        return;
+    }
+    switch (result) {
     case COMPILE_DONE:
         take_compiled(r, t);
         break;

@@ -8,8 +8,11 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/run/job_ceilings.h"
+#include "tuner/run/recording_check.h"
 #include "tuner/run/run.h"
 #include "tuner/run/run_environment.h"
+#include "tuner/run/work_bounds.h"
 
 static void on_worker_text(void *user, const char *text)
 {
@@ -30,6 +33,30 @@ static bool counts(const struct run *r)
     return r->options->counters && r->job->measure.counters;
 }
 
+// The document of kind "device": what the workers say of it, and the options that other commands' advice repeats.
+static char *describe_device(const struct run *r)
+{
+    json_t *document = json_copy(r->pool.hello), *given = json_pack("{s:s}", "device", r->options->device);
+    if (r->options->cache_given) json_object_set_new(given, "cache", json_string(r->options->cache));
+    json_object_set_new(document, "given", given);
+    char *text = json_dumps(document, JSON_COMPACT);
+    json_decref(document);
+    return text;
+}
+
+// Where the job file is, so that a store can be shown together with what only the job says.
+static int put_job_file(struct run *r, struct error *err)
+{
+    char *path = realpath(r->job->path, NULL);
+    json_t *document = json_pack("{s:s}", "file", path ? path : r->job->path);
+    char *text = document ? json_dumps(document, JSON_COMPACT) : NULL; // NULL: a path that is not UTF-8
+    int status = text ? store_put_document(r->store, "job", text, err) : 0;
+    free(text);
+    json_decref(document);
+    free(path);
+    return status;
+}
+
 static int open_store(struct run *r, struct error *err)
 {
     char key[HASH_TEXT_SIZE];
@@ -41,14 +68,15 @@ static int open_store(struct run *r, struct error *err)
                             .arch = r->pool.arch,
                             .driver = r->pool.driver};
     json_t *facts = run_environment_facts(r->job, r->setup.request, &e, r->pool.replay);
-    char *settings = environment_text(facts, true, err), *hello = json_dumps(r->pool.hello, JSON_COMPACT);
+    char *settings = environment_text(facts, true, err), *hello = describe_device(r);
     int status = EXIT_ENVIRONMENT;
     json_decref(facts);
     if (!settings) goto out;
     environment_key(settings, key);
     e.settings = settings;
     if (store_open(&r->store, r->options->store_path, true, err) || store_lock(r->store, err) ||
-        store_use_environment(r->store, &e, err) || store_put_document(r->store, "device", hello, err))
+        store_use_environment(r->store, &e, err) || store_put_document(r->store, "device", hello, err) ||
+        put_job_file(r, err))
         goto out;
     status = 0;
     run_collect_priors(r, &e);
@@ -118,6 +146,7 @@ static void read_baselines(struct run *r)
             times[p] = json_get_number(json_array_get(problems, p), "time", NAN);
         double objective = job_objective(r->job, times);
         char shown[32];
+        run_event_baseline(r, value, objective);
         if (!isfinite(objective)) {
             run_message(r, "baseline %s: not available%s%s", json_get_string(value, "name", "?"),
                         json_object_get(value, "reason") ? ": " : "", json_get_string(value, "reason", ""));
@@ -136,27 +165,41 @@ static void read_baselines(struct run *r)
     json_decref(document);
 }
 
-// What the device can do at most: measured once an environment.
+static void log_ceilings(struct run *r)
+{
+    double times;
+    const struct pipe *own = job_pipe(r->job, &times);
+    char *words = own ? work_ceiling_words(r->ceilings, own) : text_copy(""),
+         *memory = work_ceiling_words(r->ceilings, &pipes[PIPE_READ]);
+    run_log(r, "ceilings: %s; %s", *words ? words : "of the job's arithmetic unknown",
+            *memory ? memory : "of memory unknown");
+    free(words);
+    free(memory);
+}
+
+// What the device can do at most, of what the job needs: measured once an environment.
 static void measure_ceilings(struct run *r)
 {
     const char *known;
     struct error err;
     int missing = store_get_document(r->store, "ceilings", &known, NULL, &err);
     if (!missing) r->ceilings = json_parse(known, &err);
-    if (missing != 1) return;
-    json_t *answer = pool_ask_gpu(&r->pool, json_pack("{s:s}", "op", "ceilings"), POOL_SETUP_TIMEOUT, &err);
-    if (answer && json_object_get(answer, "flops_per_second")) {
-        run_log(r, "ceilings: %.3g FP32 operations/s, %.4g bytes/s read",
-                json_get_number(answer, "flops_per_second", NAN), json_get_number(answer, "bytes_per_second", NAN));
-        json_object_del(answer, "id");
-        char *text = json_dumps(answer, JSON_COMPACT);
+    json_t *request = missing < 0 ? NULL : job_ceilings_request(r->job, r->ceilings);
+    if (!request) return;
+    json_t *answer = pool_ask_gpu(&r->pool, json_incref(request), POOL_SETUP_TIMEOUT, &err);
+    if (answer && !strcmp(json_get_string(answer, "status", ""), status_name(STATUS_OK))) {
+        json_t *document = job_ceilings_merge(r->ceilings, request, answer);
+        char *text = json_dumps(document, JSON_COMPACT);
         if (store_put_document(r->store, "ceilings", text, &err)) run_fail(r, EXIT_ENVIRONMENT, &err);
         free(text);
-        r->ceilings = json_incref(answer);
+        json_decref(r->ceilings);
+        r->ceilings = document;
+        log_ceilings(r);
     } else {
         run_log(r, "no ceilings: %s", answer ? json_get_string(answer, "reason", "no reason given") : err.message);
     }
     json_decref(answer);
+    json_decref(request);
 }
 
 static const char *strategy_text(const struct run *r)
@@ -224,6 +267,10 @@ static int meet(struct run *r, struct error *err)
     r->seed = o->seed >= 0 ? (uint64_t)o->seed : r->job->seed;
     int status = pool_open(&r->pool, &settings, err);
     if (!status) status = job_setup_space(&r->setup, &r->pool, r->job, o->cache, r->seed, err);
+    if (!status && r->pool.replay && recording_check(r->job, json_object_get(r->pool.hello, "recorded"), err)) {
+        error_prefix(err, "%s", o->device + strlen("replay:"));
+        status = EXIT_USAGE;
+    }
     if (status) return status;
     policy_init(&r->policy, &(struct policy_settings){.lockstep = r->pool.replay,
                                                       .compilers = r->pool.compiler_count,
@@ -247,6 +294,7 @@ int run_setup(struct run *r)
     run_log(r, "tuning '%s' on %s (driver %s, %s), %zu compilers, strategy %s, seed %llu, store %s", job->name,
             r->pool.device_name, r->pool.driver, r->pool.compiler, r->pool.compiler_count, r->strategy_class->name,
             (unsigned long long)r->seed, r->options->store_path);
+    run_event_begin(r);
     status = pool_set_up(&r->pool, describe_job(r), &r->job_answer, err);
     if (status) {
         if (r->job_answer) error_prefix(err, "%s", job->path);
@@ -259,6 +307,7 @@ int run_setup(struct run *r)
     read_least(r);
     read_baselines(r);
     measure_ceilings(r);
+    run_event_ceilings(r);
     run_collect_starts(r);
     if (resume_counts(r)) return EXIT_ENVIRONMENT;
     return r->fatal ? r->fatal_status : 0;
@@ -281,5 +330,6 @@ void run_release(struct run *r)
     json_decref(r->job_answer);
     json_decref(r->ceilings);
     run_final_reset(r);
+    run_builds_reset(r);
     if (r->display.log) fclose(r->display.log);
 }

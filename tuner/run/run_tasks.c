@@ -78,7 +78,8 @@ void run_rank(struct run *r)
     double *promise = memory_new(count, sizeof *promise);
     for (size_t i = 0; i < count; i++) configs[i] = ((const struct task *)waiting[i])->config;
     strategy_rank(r->strategy, configs, count, promise);
-    for (size_t i = 0; i < count; i++) waiting[i]->promise = promise[i];
+    for (size_t i = 0; i < count; i++) // the header needs the fallback's result
+        waiting[i]->promise = job_is_fallback(r->job, configs[i]) ? INFINITY : promise[i];
     free(promise);
     free(configs);
     free(waiting);
@@ -107,13 +108,15 @@ bool run_under_way(const struct run *r, const uint16_t *config)
     return false;
 }
 
-static void note_best(struct run *r, double objective, const double *times, const char *text, int64_t trial)
+static void note_best(struct run *r, double objective, const double *times, const char *text, int64_t trial,
+                      bool stored)
 {
     const struct incumbent *best = &r->incumbent;
     bool first = !isfinite(best->objective);
     size_t problem;
     char shown[32], ratio[64] = "";
     if (!incumbent_take(&r->incumbent, r->job, objective, times, text, trial, &problem)) return;
+    run_event_best(r, first, stored, problem);
     if (r->job->objective == OBJECTIVE_EACH) {
         run_log(r, "new best for %s: %s (trial %" PRId64 "): %s", r->job->problems[problem].name,
                 text_show_duration(times[problem], shown, sizeof shown), trial, text);
@@ -203,7 +206,7 @@ void run_commit(struct run *r, struct task *t, enum trial_status status, const c
     tell(r, t->config, trial->status, objective, record.times);
     mark_told(&r->told, trial->id);
     if (trial->status == STATUS_OK) {
-        note_best(r, trial->objective, record.times, t->text, trial->id);
+        note_best(r, trial->objective, record.times, t->text, trial->id, false);
         doubt_work(r, record.times);
     }
     if (trial->status != STATUS_OK && trial->status != STATUS_SLOW &&
@@ -235,7 +238,7 @@ static void tell_trial(struct run *r, const uint16_t *config, const struct trial
     if (!run_guide_note(r, trial, &objective)) return;
     tell(r, config, trial->status, objective, times);
     mark_told(&r->told, trial->id);
-    if (trial->status == STATUS_OK) note_best(r, trial->objective, times, trial->config, trial->id);
+    if (trial->status == STATUS_OK) note_best(r, trial->objective, times, trial->config, trial->id, true);
 }
 
 void run_tell_known(struct run *r, struct task *t)
@@ -248,15 +251,44 @@ void run_tell_known(struct run *r, struct task *t)
     run_drop_task(r, t);
 }
 
+// A trial whose values the job file no longer has, or whose configuration is no longer valid, sleeps.
+static bool is_awake(const struct run *r, const struct trial *trial, uint16_t *config)
+{
+    return !space_parse(r->job->space, trial->config, config, NULL) && space_index(r->job->space, config) >= 0;
+}
+
 static int tell_stored(void *user, const struct trial *trial)
 {
     struct run *r = user;
     uint16_t config[SPACE_MAX_PARAMETERS];
-    // A trial whose values the job file no longer has, or whose configuration is no longer valid, sleeps.
-    if (!was_told(&r->told, trial->id) && !space_parse(r->job->space, trial->config, config, NULL) &&
-        space_index(r->job->space, config) >= 0)
-        tell_trial(r, config, trial);
+    if (!was_told(&r->told, trial->id) && is_awake(r, trial, config)) tell_trial(r, config, trial);
     return 0;
+}
+
+struct awake_count {
+    const struct run *r;
+    uint64_t count;
+};
+
+static int count_awake(void *user, const struct trial *trial)
+{
+    struct awake_count *a = user;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    a->count += trial->status != STATUS_SCREENED && is_awake(a->r, trial, config);
+    return 0;
+}
+
+bool run_knows_all(struct run *r)
+{
+    struct awake_count awake = {.r = r};
+    int64_t counts[STATUS_COUNT];
+    uint64_t stored = 0, size = space_size(r->job->space);
+    struct error err;
+    bool failed = store_counts(r->store, counts, &err) != 0;
+    for (int s = 0; s < STATUS_COUNT && !failed; s++) stored += (uint64_t)counts[s];
+    if (!failed && stored >= size) failed = store_each(r->store, false, 0, count_awake, &awake, &err) < 0;
+    if (failed) run_fail(r, EXIT_ENVIRONMENT, &err);
+    return awake.count >= size;
 }
 
 int run_tell_stored(struct run *r)

@@ -10,6 +10,7 @@
 
 #include "tuner/base/clock.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/program_path.h"
 #include "tuner/base/text.h"
 #include "tuner/run/sanitizer_log.h"
 #include "tuner/run/worker.h"
@@ -22,6 +23,8 @@ enum { TOOLS = sizeof tools / sizeof *tools };
 
 // Instrumented kernels are 10 to 1000 times slower. What is larger than this is not tried.
 static const double most_flops = 0x1p38, most_bytes = 0x1p30;
+// racecheck takes ten times as long as the others, and is advice: 8 s for 2^34 operations.
+static const double most_advice_flops = 0x1p33;
 
 static const double grace = 1; // s, to read an answer and to write a summary
 
@@ -41,31 +44,12 @@ struct tool_run {
 
 // Finding the program ------------------------------------------------------------------------------------------------
 
-static char *in_folder(const char *folder, size_t length, const char *name)
-{
-    char *path = text_format("%.*s/%s", (int)length, folder, name);
-    if (length && !access(path, X_OK)) return path;
-    free(path);
-    return NULL;
-}
-
-static char *on_path(const char *name)
-{
-    char *found = NULL;
-    for (const char *at = getenv("PATH"); at && *at && !found; at += strspn(at, ":")) {
-        size_t length = strcspn(at, ":");
-        found = in_folder(at, length, name);
-        at += length;
-    }
-    return found;
-}
-
 static char *beside_nvcc(const char *name)
 {
-    char *nvcc = on_path("nvcc"), *real = nvcc ? realpath(nvcc, NULL) : NULL, *found = NULL;
+    char *nvcc = program_on_path("nvcc"), *real = nvcc ? realpath(nvcc, NULL) : NULL, *found = NULL;
     if (real) {
         char *folder = text_directory(real);
-        found = in_folder(folder, strlen(folder), name);
+        found = program_in_folder(folder, strlen(folder), name);
         free(folder);
     }
     free(real);
@@ -77,12 +61,8 @@ static char *find_program(void)
 {
     static const char name[] = "compute-sanitizer";
     const char *home = getenv("CUDA_HOME");
-    char *found = on_path(name);
-    if (!found && home && *home) {
-        char *folder = text_join_path(home, "bin");
-        found = in_folder(folder, strlen(folder), name);
-        free(folder);
-    }
+    char *found = program_on_path(name);
+    if (!found && home && *home) found = program_of_toolkit(home, name);
     return found ? found : beside_nvcc(name);
 }
 
@@ -265,7 +245,7 @@ static json_t *finish(struct sanitizer *s, struct tool_run *run, size_t tool, do
 struct sanitizing {
     struct sanitizer *sanitizer;
     struct tool_run runs[TOOLS];
-    bool left_out[TOOLS];
+    const char *left_out[TOOLS]; // why, or NULL
     double deadline;
     const char *symbols[JOB_MAX_STAGES];
     size_t symbol_count;
@@ -274,7 +254,7 @@ struct sanitizing {
 };
 
 struct sanitizing *sanitizer_begin(struct sanitizer *s, const struct job *job, const json_t *request,
-                                   const char *config, const char *cubin, const json_t *problems)
+                                   const char *config, const char *cubin, const json_t *problems, bool thorough)
 {
     struct sanitizing *z = memory_new(1, sizeof *z);
     int problem = choose_problem(job, request, problems);
@@ -295,8 +275,11 @@ struct sanitizing *sanitizer_begin(struct sanitizer *s, const struct job *job, c
     z->deadline = clock_now() + job->verify.sanitize_timeout;
     json_t *set_up = make_job(request, (size_t)problem),
            *asked = make_request(config, cubin, problems, (size_t)problem);
+    const json_t *described = json_array_get(json_object_get(request, "problems"), (size_t)problem);
+    bool brief = !thorough && json_get_number(described, "flops", 0) > most_advice_flops;
     for (size_t i = 0; i < TOOLS; i++) {
-        z->left_out[i] = s->stuck[i];
+        if (tools[i].advice && brief) z->left_out[i] = "the problem is large; sweetspot judge takes the time";
+        if (s->stuck[i]) z->left_out[i] = "it missed its deadline with another candidate";
         if (!z->left_out[i]) start(s, &z->runs[i], &tools[i], z->folder, set_up, json_deep_copy(asked));
     }
     json_decref(set_up);
@@ -308,15 +291,15 @@ json_t *sanitizer_end(struct sanitizing *z)
 {
     json_t *document = z->document;
     for (size_t i = 0; i < TOOLS && z->folder; i++) {
-        const char *why = "it missed its deadline with another candidate";
+        const char *why = z->left_out[i];
         json_t *one = NULL;
-        if (!z->left_out[i]) {
+        if (!why) {
             why = "its log is not text"; // words that are not UTF-8, which the JSON library refuses
             one = finish(z->sanitizer, &z->runs[i], i, z->deadline, z->symbols, z->symbol_count);
         }
         if (!one)
             one = json_pack("{s:s, s:b, s:s, s:s}", "tool", tools[i].name, "advice", (int)tools[i].advice, "status",
-                            "failed", "reason", why);
+                            z->left_out[i] && !z->sanitizer->stuck[i] ? "skipped" : "failed", "reason", why);
         json_array_append_new(json_object_get(document, "tools"), one);
     }
     if (z->folder) rmdir(z->folder);

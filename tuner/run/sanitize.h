@@ -14,7 +14,7 @@
 //      "first":"Invalid __global__ read of size 4 bytes, at ..","reason":"why it failed","seconds":1.2}, ..],
 //    "note":"why no tool ran"}
 //
-// STATUS = "clean" | "warnings" | "errors" | "failed". Errors of a tool that is advice (racecheck misjudges
+// STATUS = "clean" | "warnings" | "errors" | "failed" | "skipped". Errors of a tool that is advice (racecheck misjudges
 // asynchronous copies), warnings, and tools that fail never change a verdict.
 #ifndef SWEETSPOT_SANITIZE_H
 #define SWEETSPOT_SANITIZE_H
@@ -36,10 +36,11 @@ const char *sanitizer_version(const struct sanitizer *);
 
 // Starts the tools on a compiled candidate and the smallest of the job's problems that it has stages for. Several
 // candidates may be under way. `request`: what GPU workers are set up with (job_setup_for_gpu); `problems`: the
-// candidate's, as in a "trial" request, which must live until the end.
+// candidate's, as in a "trial" request, which must live until the end. A tool that is advice is skipped on a large
+// problem unless `thorough`.
 struct sanitizing;
 struct sanitizing *sanitizer_begin(struct sanitizer *, const struct job *, const json_t *request, const char *config,
-                                   const char *cubin, const json_t *problems);
+                                   const char *cubin, const json_t *problems, bool thorough);
 // Waits, and frees what was begun. New reference.
 json_t *sanitizer_end(struct sanitizing *);
 

@@ -7,10 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tuner/base/clock.h"
+#include "tuner/base/colour.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
@@ -141,19 +141,34 @@ static void search(struct run *r)
     follow_policy(r);
 }
 
+// Of the finalists' tasks that there are; in all processes.
+static void race(struct run *r)
+{
+    policy_begin_final(&r->policy);
+    do follow_policy(r);
+    while (run_final_goes_on(r));
+}
+
+static enum final_outcome race_builds(struct run *r)
+{
+    if (r->fatal || interrupt_count() || !run_builds_begin(r)) return FINAL_DECIDED;
+    race(r);
+    return run_builds_finish(r) == FINAL_AGAIN ? FINAL_AGAIN : FINAL_DECIDED;
+}
+
 static void final(struct run *r)
 {
     enum final_outcome outcome = FINAL_AGAIN;
     for (int i = 0; i < FINALS_MOST && r->final_open < FINALS_OPEN_MOST && !r->fatal; i++) {
         if (!run_final_begin(r)) {
             if (i) run_message(r, "the final has no winner: no candidate is left");
+            if (i) run_event_final(r, FINAL_FAILED, "no candidate is left");
             break;
         }
-        policy_begin_final(&r->policy);
-        do follow_policy(r);
-        while (run_final_goes_on(r));
+        race(r);
         if (!r->final_answer && !r->policy.final_over) return; // interrupted
         outcome = run_final_finish(r);
+        if (outcome == FINAL_DECIDED) outcome = race_builds(r);
         r->final_open += outcome == FINAL_OPEN;
         if (outcome != FINAL_AGAIN && outcome != FINAL_OPEN) break;
     }
@@ -164,7 +179,7 @@ static void put_run(struct run *r)
 {
     json_t *document = json_pack(
         "{s:f, s:f, s:i, s:s, s:I, s:I, s:I, s:s, s:s, s:f, s:f, s:f, s:I}", "started", r->statistics.started, "ended",
-        (double)time(NULL), "pid", (int)getpid(), "strategy", r->strategy_class->name, "seed", (json_int_t)r->seed,
+        clock_wall(), "pid", (int)getpid(), "strategy", r->strategy_class->name, "seed", (json_int_t)r->seed,
         "evaluations", (json_int_t)run_evaluations(r), "new", (json_int_t)r->statistics.new_trials, "stopped_by",
         search_end_text(r->policy.end), "device", r->options->device, "search_seconds",
         clock_now() - r->statistics.search_started, "gpu_busy", r->statistics.gpu_busy, "compile_seconds",
@@ -219,9 +234,11 @@ static void report_outlook(struct run *r)
 
 static int finish(struct run *r)
 {
-    const char *path = r->job->path;
     if (r->fatal) {
-        run_message(r, "sweetspot: %s", r->failure.message);
+        run_progress_clear(r);
+        fprintf(stderr, "sweetspot: %s%s%s\n", colour_begin(stderr, COLOUR_BAD), r->failure.message,
+                colour_end(stderr));
+        run_log(r, "%s", r->failure.message);
         if (r->store && r->statistics.new_trials)
             fprintf(stderr, "%" PRId64 " finished trials are kept in %s\n", r->statistics.new_trials,
                     r->options->store_path);
@@ -232,10 +249,8 @@ static int finish(struct run *r)
         if (isfinite(r->incumbent.objective))
             fprintf(stderr, "best so far %s: %s\n", text_show_duration(r->incumbent.objective, shown, sizeof shown),
                     r->incumbent.config);
-        fprintf(stderr, "stopped; everything finished is in %s. To go on: sweetspot tune %s%s%s%s%s\n",
-                r->options->store_path, path, strcmp(r->options->device, "0") ? " --device " : "",
-                strcmp(r->options->device, "0") ? r->options->device : "", r->options->store_given ? " --store " : "",
-                r->options->store_given ? r->options->store_path : "");
+        fprintf(stderr, "stopped; everything finished is in %s. To go on: %s\n", r->options->store_path,
+                r->options->again);
     }
     if (!isfinite(r->incumbent.objective)) {
         fprintf(stderr, "no valid result: ");
@@ -285,12 +300,15 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
     r->job = job;
     r->options = options;
     incumbent_init(&r->incumbent);
-    r->statistics.started = (double)time(NULL);
+    r->statistics.started = clock_wall();
     r->statistics.search_started = clock_now();
     r->display.terminal = isatty(STDERR_FILENO);
     r->display.log = fopen(options->log_path, "a");
     if (!r->display.log) {
-        fprintf(stderr, "sweetspot: cannot write '%s': %s\n", options->log_path, strerror(errno));
+        r->fatal = true;
+        error_set(&r->failure, "cannot write '%s': %s", options->log_path, strerror(errno));
+        fprintf(stderr, "sweetspot: %s\n", r->failure.message);
+        run_event_end(r, EXIT_ENVIRONMENT);
         run_release(r);
         free(r);
         return EXIT_ENVIRONMENT;
@@ -301,23 +319,27 @@ int tune(struct job *job, const struct tune_options *options, struct tune_outcom
         r->fatal = true;
         r->fatal_status = status;
     } else {
-        bool replay = r->pool.replay; // in lockstep, stored results come in their turn
-        if (!replay) run_tell_stored(r);
+        // In lockstep, stored results come in their turn, which takes proposals: unless nothing is left to propose.
+        bool in_turn = r->pool.replay && !run_knows_all(r);
+        if (!in_turn) run_tell_stored(r);
         run_log(r, "space: %" PRIu64 " valid configurations; %" PRId64 " measured before", space_size(job->space),
                 run_evaluations(r));
         uint64_t before = r->policy.stop.evaluations;
         search(r);
-        if (replay && !r->fatal) run_tell_stored(r);
+        if (in_turn && !r->fatal) run_tell_stored(r);
         if (outcome) tell_outcome(r, before, outcome);
         run_progress_clear(r);
         if (!r->fatal) {
             report(r);
             report_outlook(r);
             put_run(r);
+            run_event_searched(r);
         }
         if (!r->fatal && !interrupt_count() && options->final) final(r);
     }
     status = finish(r);
+    if (interrupt_count()) status = interrupt_status();
+    run_event_end(r, status);
     if (!interrupt_count()) pool_stop(&r->pool, 2);
     run_release(r);
     free(r);

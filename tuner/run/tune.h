@@ -11,12 +11,15 @@
 
 enum { TUNE_STARTS = 20 }; // winners of earlier jobs that a search begins with, at most
 
+struct event_stream;
+
 struct tune_options {
     const char *device;     // "0", "0,1", or "replay:FILE"
     const char *store_path; // SQLite file
-    bool store_given;       // on the command line: advice repeats it
+    const char *again;      // the command line that goes on, for advice
     const char *log_path;   // the night's story, appended to
     const char *cache;      // folder of the compile cache
+    bool cache_given;       // on the command line
     double time;            // s from the start of the search; 0: no limit
     int64_t evaluations;    // in all, earlier runs included; 0: no limit
     struct stop_rules stop;
@@ -34,7 +37,10 @@ struct tune_options {
     const char *strategy_options;
     int64_t seed;         // -1: the job's
     bool counters, final; // count, decide a final
+    bool nvcc;            // race nvcc's build of the winner, unless the job does not want it
     bool quiet;           // no progress
+    // Where programs are told of the run, in the place of the summary on stdout; NULL: nowhere. Borrowed.
+    struct event_stream *events;
 };
 
 // What a run came to, for whoever runs several.

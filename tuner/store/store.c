@@ -252,3 +252,8 @@ int store_last_environment(struct store *store, struct environment *environment,
     sqlite3_finalize(query);
     return result;
 }
+
+const char *store_library_version(void)
+{
+    return sqlite3_libversion();
+}

@@ -79,6 +79,9 @@ int store_get(struct store *, int64_t id, struct trial *, struct error *); // by
 // call of visit, which may use the store.
 int store_each(struct store *, bool best, int64_t limit, int (*visit)(void *user, const struct trial *), void *user,
                struct error *);
+// As store_each in order of id, but of each trial its own figures alone: without problems, stages and counters, and
+// with facts unknown. A million trials take seconds. visit must not use the store.
+int store_scan(struct store *, int (*visit)(void *user, const struct trial *), void *user, struct error *err);
 // Calls visit for the best trials of the store's other environments (another device, problem or version of the source):
 // first the best of each, then the second best ..., at most `limit`. A start for a search: to be measured again, never
 // trusted. Strings live during the call.
@@ -89,9 +92,9 @@ int store_counts(struct store *, int64_t counts[STATUS_COUNT], struct error *);
 // Ids of ok trials that still lack counters, ascending; returns how many were written (at most max) or -1.
 int store_uncounted(struct store *, int64_t *ids, int max, struct error *);
 
-// Baselines, finals and runs are JSON documents by kind ("run", "baselines", "final", "device"), newest last. They
-// belong to the environment that is current when they are put (to the whole store when none is), and are found in that
-// environment only (those of the whole store: in every one). The text lives until the next call for a document.
+// Baselines, finals and runs are JSON documents by kind ("run", "baselines", "final", "device", "job"), newest last.
+// They belong to the environment that is current when they are put (to the whole store when none is), and are found in
+// that environment only (those of the whole store: in every one). The text lives until the next call for a document.
 // Those of one trial ("findings", "limits") are kept apart, and found by its number.
 int store_put_document(struct store *, const char *kind, const char *json, struct error *);
 int store_get_document(struct store *, const char *kind, const char **json, double *when,
@@ -111,5 +114,8 @@ int store_get_blob(struct store *, const char *hash, const void **bytes, size_t 
 // The blob that a trial has of a kind ("cubin"); a later one takes its place. 1 when it has none.
 int store_set_trial_blob(struct store *, int64_t trial, const char *kind, const char *hash, struct error *);
 int store_trial_blob(struct store *, int64_t trial, const char *kind, char hash[HASH_TEXT_SIZE], struct error *);
+
+// SQLite's version.
+const char *store_library_version(void);
 
 #endif

@@ -112,6 +112,9 @@ char *store_field_statement(const struct store *store, enum statement which)
                            " FROM " STORE_JUDGED_TRIALS " WHERE t.environment = ? AND t.config = ?");
     case STATEMENT_GET:
         return select_text(store, FIELD_TRIAL, "t.id", " FROM " STORE_JUDGED_TRIALS " WHERE t.id = ?");
+    case STATEMENT_SCAN: // the sign keeps SQLite from going by the index, and sorting all rows by id afterwards
+        return select_text(store, FIELD_TRIAL, "t.id",
+                           " FROM " STORE_JUDGED_TRIALS " WHERE +t.environment = ? ORDER BY t.id");
     case STATEMENT_PROBLEMS:
         return select_text(store, FIELD_PROBLEM, "t.trial", " FROM trial_problems t WHERE trial = ? ORDER BY position");
     case STATEMENT_STAGES:

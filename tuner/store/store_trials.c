@@ -193,25 +193,34 @@ static int read_counters(struct store *store, struct arena *memory, struct trial
     return 0;
 }
 
+// The trial's own figures, from a row of its id and fields.
+static int read_row(struct store *store, sqlite3_stmt *query, struct arena *memory, struct trial *trial,
+                    struct error *err)
+{
+    int column = 0;
+    trial_clear(FIELD_TRIAL, trial);
+    trial->id = sqlite3_column_int64(query, column++);
+    if (store_read_fields(store, query, &column, FIELD_TRIAL, trial, memory, err)) return -1;
+    if (trial->status != STATUS_OK && trial->status != STATUS_SLOW) trial->objective = NAN; // by a later verdict
+    return 0;
+}
+
 // The trial of a query on its id and fields that is bound and not stepped yet. 0, 1 none, -1.
 static int read_trial(struct store *store, sqlite3_stmt *query, struct arena *memory, struct trial *trial,
                       struct error *err)
 {
-    int step = sqlite3_step(query), column = 0;
+    int step = sqlite3_step(query);
     if (step != SQLITE_ROW) {
         int result = step == SQLITE_DONE ? 1 : store_failed(store, err);
         sqlite3_reset(query);
         return result;
     }
-    trial_clear(FIELD_TRIAL, trial);
-    trial->id = sqlite3_column_int64(query, column++);
-    int failed = store_read_fields(store, query, &column, FIELD_TRIAL, trial, memory, err);
+    int failed = read_row(store, query, memory, trial, err);
     sqlite3_reset(query);
     if (failed || read_problems(store, memory, trial, err) || read_stages(store, memory, trial, err) ||
         read_counters(store, memory, trial, err))
         return -1;
     trial->facts = static_facts_of(trial->stages, trial->stage_count);
-    if (trial->status != STATUS_OK && trial->status != STATUS_SLOW) trial->objective = NAN; // by a later verdict
     return 0;
 }
 
@@ -280,6 +289,24 @@ int store_each(struct store *store, bool best, int64_t limit, int (*visit)(void 
         arena_release(&memory);
     }
     free(ids);
+    return result;
+}
+
+int store_scan(struct store *store, int (*visit)(void *user, const struct trial *), void *user, struct error *err)
+{
+    sqlite3_stmt *query = store_statement(store, STATEMENT_SCAN, err);
+    if (!query) return -1;
+    sqlite3_bind_int64(query, 1, store->environment);
+    struct arena memory = {NULL};
+    int step = SQLITE_DONE, result = 0;
+    while (!result && (step = sqlite3_step(query)) == SQLITE_ROW) {
+        struct trial trial;
+        result = read_row(store, query, &memory, &trial, err);
+        if (!result) result = visit(user, &trial);
+        arena_release(&memory);
+    }
+    if (!result && step != SQLITE_DONE) result = store_failed(store, err);
+    sqlite3_reset(query);
     return result;
 }
 

@@ -56,9 +56,9 @@ static const struct trial_field fields[] = {
     {"error", "", PROBLEM(error), .kind = FIELD_REAL, .flags = FIELD_GPU | FIELD_RECORDED, .answer = "error",
      .meaning = "worst element's error over its bound"},
     {"power", "W", PROBLEM(power), .kind = FIELD_REAL, .flags = FIELD_GPU | FIELD_RECORDED, .answer = "power",
-     .meaning = "mean power of the GPU while it was measured"},
+     .meaning = "mean power of the board while it was measured, by its sensor"},
     {"energy", "J", PROBLEM(energy), .kind = FIELD_REAL, .flags = FIELD_GPU | FIELD_RECORDED, .answer = "energy",
-     .meaning = "energy that the GPU took for one execution"},
+     .meaning = "power times time, where it was measured for 0.1 s or longer"},
 
     {"name", "", STAGE(name), .kind = FIELD_TEXT, .meaning = "the stage's name in the job"},
     {"registers", "", STAGE(registers), .kind = FIELD_INTEGER, .flags = FIELD_COMPILER, .answer = "registers",

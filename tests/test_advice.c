@@ -1,0 +1,238 @@
+// What commands advise: the command line that goes on, with the options in use, quoted so that a shell takes it back;
+// job files that may have been meant; recordings of other jobs; logs beside their stores; versions.
+#include "tests/e2e.h"
+
+static void words_are_quoted_so_that_a_shell_reads_them_back(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"plain",          "configs/a-b_c.cfg", "two words",       "",  "it's", "'",
+                                        "$HOME;`x`\\\"*", "line\nbreak",       "replay:x,y=z+%@", "#", "~",    NULL};
+    char *folder = e2e_folder("quoting"), *line = text_command(words);
+    assert_int_equal(strncmp(line, "plain configs/a-b_c.cfg 'two words' '' ", 39), 0);
+    struct outcome_of_command r = e2e_run(folder, "printf '%%s|' %s", line);
+    char *expected = text_join(words, "|"), *all = text_format("%s|", expected);
+    assert_string_equal(r.out, all);
+    free(all);
+    free(expected);
+    free(line);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+// The golden job in a folder with a blank in its name, tuned with options.
+static char *tuned_folder(void)
+{
+    char *folder = e2e_folder("advice");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "mkdir '%s/a b' && cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s/a b' && "
+                "cd '%s/a b' && $BIN/sweetspot tune job.cfg --device replay:space.json --store 'my x.db' --cache c -q "
+                "--no-final",
+                folder, folder, folder);
+    if (r.status) fail_msg("%s", r.err);
+    e2e_done(&r);
+    return folder;
+}
+
+// The command line behind `label`, run as it stands, works.
+static void follow(const char *folder, const char *text, const char *label, const char *expected)
+{
+    const char *at = strstr(text, label);
+    if (!at) fail_msg("no '%s' in: %s", label, text);
+    char *line = text_format("%.*s", (int)strcspn(at + strlen(label), "\n("), at + strlen(label));
+    assert_non_null(strstr(line, expected));
+    struct outcome_of_command r =
+        e2e_run(folder, "cd '%s/a b'; sweetspot() { \"$BIN/sweetspot\" \"$@\"; }\n%s", folder, line);
+    if (r.status) fail_msg("%s: status %d: %s", line, r.status, r.err);
+    e2e_done(&r);
+    free(line);
+}
+
+static void every_hint_repeats_the_options_in_use(void **state)
+{
+    (void)state;
+    char *folder = tuned_folder();
+    static const char again[] = "sweetspot tune job.cfg --store 'my x.db' --device replay:space.json --cache c";
+#define HERE "cd '%s/a b' && $BIN/sweetspot "
+    struct outcome_of_command r = e2e_run(folder, HERE "compare job.cfg --store 'my x.db'", folder);
+    assert_int_equal(r.status, 1);
+    e2e_expect(r.err, again);
+    e2e_done(&r);
+    r = e2e_run(folder, HERE "header job.cfg --store 'my x.db' -o h.h", folder);
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.err, again);
+    e2e_done(&r);
+    r = e2e_run(folder, HERE "status job.cfg -s 'my x.db'", folder);
+    e2e_expect(r.out, again);
+    follow(folder, r.out, "go on with     ", again);
+    e2e_done(&r);
+    r = e2e_run(folder, HERE "status job.cfg -s 'my x.db'", folder);
+    follow(folder, r.out, "\nor             ", "sweetspot compare job.cfg --store 'my x.db'; sweetspot header");
+    e2e_done(&r);
+    r = e2e_run(folder, HERE "status job.cfg -s 'new.db'", folder);
+    e2e_expect(r.err, "begin with: sweetspot tune job.cfg --store new.db\n");
+    e2e_done(&r);
+    r = e2e_run(folder, HERE "status job.cfg", folder);
+    e2e_expect(r.err, "begin with: sweetspot tune job.cfg\n");
+    e2e_done(&r);
+#undef HERE
+    e2e_remove(folder);
+}
+
+static void a_log_is_named_after_its_store(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("logs");
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json %s; cd %s; for store in one.db "
+        "two.db odd out/golden.db; do $BIN/sweetspot tune job.cfg --device replay:space.json -q --store $store "
+        ">/dev/null; done; grep -c ', store one.db' one.log; grep -c ', store two.db' two.log; grep -c ', store "
+        "odd' odd.log; ls *.log out/*.log",
+        folder, folder);
+    assert_string_equal(r.out, "1\n1\n1\nodd.log\none.log\nout/golden.log\ntwo.log\n");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void a_name_that_is_no_job_suggests_those_that_are(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *name, *said; // NULL: nothing is suggested
+    } cases[] = {
+        {".", "sgemm_2048", "did you mean configs/sgemm_2048.cfg?\n"},
+        {".", "sgem_2048", "did you mean configs/sgemm_2048.cfg?\n"},
+        {".", "sgemm_2048.cfg", "did you mean configs/sgemm_2048.cfg?\n"},
+        {".", "configs/sgem.cfg", "did you mean configs/sgemm.cfg?\n"},
+        {".", "suite/fp32_129", "did you mean configs/suite/fp32_129.cfg?\n"},
+        {".", "tests/golden/jib.cfg", "did you mean tests/golden/job.cfg?\n"},
+        {"tests/golden", "job", "did you mean job.cfg?\n"},
+        {"tests/golden", "softmaks", "did you mean configs/softmax.cfg?\n"}, // those that came with the program
+        {".", "nothing_like_it_anywhere", NULL},
+        {".", "/", NULL},
+    };
+    char *folder = e2e_folder("names");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct outcome_of_command r = e2e_run(folder, "cd %s; $BIN/sweetspot check %s", cases[i].from, cases[i].name);
+        if (r.status != 2 || *r.out) fail_msg("%s is taken for a job: %s", cases[i].name, r.out);
+        if (cases[i].said) e2e_expect(r.err, cases[i].said);
+        if (!cases[i].said && strstr(r.err, "did you mean")) fail_msg("%s: %s", cases[i].name, r.err);
+        e2e_done(&r);
+    }
+    // Several of one name are all named, quoted where it takes quotes; what is suggested is a job.
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s; mkdir configs 'b c'; for to in . configs 'b c'; do cp %s/tests/golden/job.cfg \"$to/mine.cfg\"; "
+        "cp %s/tests/golden/kernel.cu $to/; done; $BIN/sweetspot tune 'b c/mine'; $BIN/sweetspot check mine.cfg",
+        folder, "$OLDPWD", "$OLDPWD");
+    e2e_expect(r.err, "did you mean 'b c/mine.cfg' or mine.cfg or configs/mine.cfg?");
+    e2e_expect(r.out, "no mistakes found");
+    e2e_done(&r);
+    // Every command that takes a job says so.
+    r = e2e_run(folder, "$BIN/sweetspot tune sgemm_2048; $BIN/sweetspot status sgemm_2048; ls out/sgemm_2048.db");
+    e2e_expect(r.err, "configs/sgemm_2048.cfg?\n");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void a_recording_of_another_job_is_refused_before_anything_is_searched(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *edit, *said; // of the job; NULL: it is taken
+    } cases[] = {
+        {"", NULL},
+        {"s/\"golden\"/\"renamed\"/", NULL},
+        {"s/N = 65536/N = 4096/", NULL}, // its own job, which has changed
+        {"s/\"X\"/\"Y\"/; s/X < 8/Y < 8/; s/64 . X/64 * Y/", "of another job, 'golden': it has no parameter 'Y'"},
+        {"s/{ name = \"MODE\".*/{ name = \"Z\"; values = [1]; }/; s/^constraints.*//", "it has no parameter 'Z'"},
+        {"s/\"plain\", \"wide\"\\]; }/\"plain\", \"wide\"]; }, { name = \"Z\"; values = [1]; }/",
+         "it has no parameter 'Z'"},
+        {"s/, *$/,/; s/  { name = \"X\".*//; s/^constraints.*//; s/64 . X/64/", "the job has no parameter 'X'"},
+        {"s/\"golden\"/\"other\"/; s/N = 65536/N = 4096/", "of another job, 'golden': it has no problem 'N=4096'"},
+    };
+    char *folder = e2e_folder("other_recording");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct outcome_of_command r =
+            e2e_run(folder,
+                    "sed '%s' tests/golden/job.cfg >%s/job.cfg; cp tests/golden/kernel.cu tests/golden/space.json %s; "
+                    "cd %s; rm "
+                    "-f job.db*; $BIN/sweetspot tune job.cfg --device replay:space.json --store job.db -q",
+                    cases[i].edit, folder, folder, folder);
+        if (cases[i].said) {
+            if (r.status != 2) fail_msg("'%s': status %d: %s", cases[i].edit, r.status, r.err);
+            e2e_expect(r.err, cases[i].said);
+            e2e_expect(r.err, "space.json: the recording is ");
+        } else if (r.status == 2 || r.status == 3) {
+            fail_msg("'%s': status %d: %s", cases[i].edit, r.status, r.err);
+        }
+        e2e_done(&r);
+    }
+    e2e_remove(folder);
+}
+
+static void a_space_that_is_wholly_known_is_answered_at_once(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("known");
+#define TUNE                                                                                                         \
+    "$BIN/sweetspot tune configs/sgemm_2048.cfg --device replay:tests/spaces/sgemm_2048_h200.json.gz --no-final -q " \
+    "--store %s/known.db"
+    struct outcome_of_command r = e2e_run(folder, TUNE " --strategy exhaustive", folder);
+    e2e_expect(r.err, "4416 new trials");
+    e2e_done(&r);
+    // The processor's time, since others may be at work: proposals of `default` alone took ten seconds.
+    r = e2e_run(folder, "ulimit -t 3; " TUNE " && $BIN/sweetspot status configs/sgemm_2048.cfg --store %s/known.db",
+                folder, folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_expect(r.err, "0 new trials");
+    e2e_expect(r.err, "4416 in all");
+    e2e_expect(r.out, "stopped by the strategy has nothing more to propose");
+    e2e_done(&r);
+#undef TUNE
+    e2e_remove(folder);
+}
+
+static void the_version_says_what_it_is_and_what_it_runs_with(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"sweetspot ", "\ncommit ", "\nCUDA ", "\nNVRTC ", "\ncuBLAS ", "\nSQLite 3"};
+    char *folder = e2e_folder("version");
+    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot --version"),
+                              same = e2e_run(folder, "$BIN/sweetspot tune --version");
+    assert_int_equal(r.status, 0);
+    size_t count = 0;
+    for (const char *p = r.out; *p; p++) count += *p == '\n';
+    assert_int_equal(count, sizeof lines / sizeof *lines);
+    char *plain = text_copy(r.out); // columns aside
+    char *to = plain;
+    for (const char *p = r.out; *p; p++)
+        if (*p != ' ' || to == plain || to[-1] != ' ') *to++ = *p;
+    *to = 0;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) e2e_expect(plain, lines[i]);
+    assert_string_equal(same.out, r.out);
+    free(plain);
+    e2e_done(&same);
+    e2e_done(&r);
+    // Workers that cannot be found are said to be so.
+    r = e2e_run(folder, "cp $BIN/sweetspot %s/; %s/sweetspot --version", folder, folder);
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.out, "not found\n");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_are_quoted_so_that_a_shell_reads_them_back),
+        cmocka_unit_test(every_hint_repeats_the_options_in_use),
+        cmocka_unit_test(a_log_is_named_after_its_store),
+        cmocka_unit_test(a_name_that_is_no_job_suggests_those_that_are),
+        cmocka_unit_test(a_recording_of_another_job_is_refused_before_anything_is_searched),
+        cmocka_unit_test(a_space_that_is_wholly_known_is_answered_at_once),
+        cmocka_unit_test(the_version_says_what_it_is_and_what_it_runs_with),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,128 @@
+// What is doubtful about a block (search/block_shape.c), and that the default strategy begins with ordinary ones.
+#include "tests/space_fixture.h"
+
+#include <math.h>
+
+#include "search/block_shape.h"
+#include "search/strategy.h"
+
+static void expect_doubt(const struct space *space, const uint16_t *config, double expected)
+{
+    struct block_shape shape;
+    block_shape_init(&shape, space);
+    double found = block_shape_doubt(&shape, config);
+    if (fabs(found - expected) > 1e-9) fail_msg("a doubt of %g, expected %g", found, expected);
+}
+
+static void blocks_are_doubted_for_few_or_many_threads_broken_warps_and_odd_sides(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t x, y;
+        double doubt;
+    } cases[] = {
+        {8, 2, 0.6 + 0.2},        {32, 1, 0.3}, {64, 1, 0},           {128, 4, 0},    {48, 2, 0.1},
+        {48, 1, 0.3 + 0.2 + 0.1}, {96, 4, 0.1}, {256, 3, 0.15 + 0.1}, {256, 4, 0.15},
+    };
+    struct fixture f = open_space();
+    ADD(&f, "block_size_x", 8, 32, 48, 64, 96, 128, 256);
+    ADD(&f, "BLOCK_SIZE_Y", 1, 2, 3, 4);
+    ADD(&f, "unroll", 1, 2);
+    build(&f);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint16_t config[SPACE_MAX_PARAMETERS] = {0};
+        while (space_parameter(f.space, 0)->values[config[0]] != cases[i].x) config[0]++;
+        while (space_parameter(f.space, 1)->values[config[1]] != cases[i].y) config[1]++;
+        expect_doubt(f.space, config, cases[i].doubt);
+    }
+    close_space(&f);
+}
+
+static void a_tile_of_one_element_is_doubted(void **state)
+{
+    (void)state;
+    struct fixture f = open_space();
+    ADD(&f, "tile_size_x", 1, 2);
+    ADD(&f, "TILE_Y", 1, 4);
+    build(&f);
+    expect_doubt(f.space, (uint16_t[]){0, 0}, 0.2);
+    expect_doubt(f.space, (uint16_t[]){1, 0}, 0);
+    expect_doubt(f.space, (uint16_t[]){0, 1}, 0);
+    close_space(&f);
+}
+
+static void names_that_tell_nothing_leave_no_doubt(void **state)
+{
+    (void)state;
+    struct fixture f = open_space();
+    ADD(&f, "BLOCK_M", 1, 3);         // a tile of a matrix
+    ADD(&f, "block_size_x", 0, 3);    // 0: a switch
+    ADD(&f, "THREADS_PER_ROW", 1, 3); // only a part of the block
+    build(&f);
+    expect_doubt(f.space, (uint16_t[]){1, 1, 0}, 0);
+    expect_doubt(f.space, (uint16_t[]){0, 0, 1}, 0);
+    close_space(&f);
+}
+
+static void more_sides_than_a_block_has_mean_something_else(void **state)
+{
+    (void)state;
+    struct fixture f = open_space();
+    ADD(&f, "block_size_x", 1, 3);
+    ADD(&f, "block_size_y", 1, 3);
+    ADD(&f, "block_size_z", 1, 3);
+    ADD(&f, "block_size_k", 1, 3);
+    build(&f);
+    expect_doubt(f.space, (uint16_t[]){1, 1, 1, 1}, 0);
+    close_space(&f);
+}
+
+// The mean doubt of the first proposals of some searches of the same space under other names.
+static double first_doubt(const char *x, const char *y)
+{
+    enum { SEEDS = 10, FIRST = 8 };
+    struct fixture f = open_space(), told = open_space();
+    struct error err;
+    struct block_shape shape;
+    double sum = 0;
+    ADD(&told, "block_size_x", 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256);
+    ADD(&told, "block_size_y", 1, 2, 3, 4, 5, 6, 7, 8);
+    build(&told);
+    block_shape_init(&shape, told.space);
+    ADD(&f, x, 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256);
+    ADD(&f, y, 1, 2, 3, 4, 5, 6, 7, 8);
+    build(&f);
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct strategy *s =
+            strategy_new(strategy_find("default"), f.space, &(struct strategy_options){.seed = seed}, &err);
+        assert_non_null(s);
+        for (int i = 0; i < FIRST; i++) {
+            uint16_t config[SPACE_MAX_PARAMETERS];
+            assert_true(strategy_ask(s, config));
+            sum += block_shape_doubt(&shape, config) / (SEEDS * FIRST);
+        }
+        strategy_free(s);
+    }
+    close_space(&told);
+    close_space(&f);
+    return sum;
+}
+
+static void the_default_strategy_begins_with_ordinary_blocks(void **state)
+{
+    (void)state;
+    double named = first_doubt("block_size_x", "block_size_y"), unnamed = first_doubt("A", "B");
+    if (named > 0.5 * unnamed) fail_msg("a mean doubt of %g with names, %g without", named, unnamed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_doubted_for_few_or_many_threads_broken_warps_and_odd_sides),
+        cmocka_unit_test(a_tile_of_one_element_is_doubted),
+        cmocka_unit_test(names_that_tell_nothing_leave_no_doubt),
+        cmocka_unit_test(more_sides_than_a_block_has_mean_something_else),
+        cmocka_unit_test(the_default_strategy_begins_with_ordinary_blocks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,398 @@
+// After a final nvcc's build of the winner races NVRTC's: with a scripted GPU what comes of every outcome, and with the
+// real compilers (no GPU needed) that the build is the one that the header tells its users to make.
+#include "tests/e2e.h"
+
+#include <math.h>
+
+#include "tuner/store/builds.h"
+#include "tuner/store/store.h"
+
+#define WORKERS \
+    "export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker SWEETSPOT_NVCC=;"
+
+// A job of X by MODE; two finalists, 20 rounds.
+static char *write_job(const char *name, const char *modes, const char *more)
+{
+    char *folder = e2e_folder(name);
+    char *job =
+        text_format("name = \"built\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                    "parameters = ( { name = \"X\"; values = [1, 7]; }, { name = \"MODE\"; values = [%s]; } );\n"
+                    "launch = { grid = [\"N\"]; block = [32]; };\n"
+                    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+                    "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n%s\n",
+                    modes, more);
+    e2e_write(folder, "job.cfg", job);
+    e2e_write(folder, "x.cu", "\n");
+    free(job);
+    return folder;
+}
+
+#define ONE_PROBLEM "problems = ( { N = 1024; } );"
+#define TWO "measure = { final = { candidates = 2; rounds = 20; }; };"
+
+static struct outcome_of_command tune(const char *folder, const char *variables, const char *options)
+{
+    return e2e_run(folder, "cd %s && " WORKERS " %s $BIN/sweetspot tune job.cfg --store job.db -q %s", folder,
+                   variables, options);
+}
+
+// The document; NULL where there is none.
+static json_t *builds_document(const char *folder)
+{
+    char *path = text_format("%s/job.db", folder);
+    struct store *store;
+    struct environment environment;
+    struct error err = {""};
+    const char *text;
+    if (store_open(&store, path, false, &err) || store_last_environment(store, &environment, &err))
+        fail_msg("%s", err.message);
+    int missing = store_get_document(store, BUILDS_DOCUMENT, &text, NULL, &err);
+    json_t *document = missing ? NULL : json_parse(text, &err);
+    store_close(store);
+    free(path);
+    return document;
+}
+
+static void what_nvcc_makes_is_told_everywhere(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *mode, *factor; // factor NULL: there is no nvcc
+        const char *verdict, *tune, *compare, *top, *evidence;
+    } cases[] = {
+        {"good", "1.03", BUILDS_SLOWER,
+         "built by nvcc 13.1.2: 1.031ms, 1.030 times that of NVRTC's build (95% interval 1.030 to 1.030): slower: "
+         "`sweetspot header --embed`",
+         "built by nvcc 13.1.2 as the header says: 1.030 [1.030, 1.030] times the time of fake 1.0's build: slower\n",
+         "nvcc 13.1.2 makes a SLOWER kernel of the template: 1.030 [1.030, 1.030] times the time below. Launch the "
+         "binary that was measured",
+         "#define BUILT_NVCC_VERDICT \"slower\"\n"},
+        {"good", "1.009", BUILDS_SAME, "1.009 times that of NVRTC's build (95% interval 1.009 to 1.009): the same",
+         "times the time of fake 1.0's build: the same within 1%\n", NULL,
+         "#define BUILT_NVCC_RATIO 1.009\n#define BUILT_NVCC_RATIO_LOW 1.009\n"},
+        {"good", "0.95", BUILDS_FASTER, "(95% interval 0.950 to 0.950): faster\n", "fake 1.0's build: faster\n", NULL,
+         "#define BUILT_NVCC \"nvcc 13.1.2\"\n"},
+        {"nvcc_two_times", "1", BUILDS_UNDECIDED,
+         "times that of NVRTC's build (95% interval 1.000 to 1.050): not decided: the interval is too wide",
+         "1.000 [1.000, 1.050] times the time of fake 1.0's build: not decided, the interval is too wide to tell", NULL,
+         "#define BUILT_NVCC_VERDICT \"undecided\"\n"},
+        {"nvcc_wrong", "1", BUILDS_FAILED,
+         "nvcc's build of the winner failed in its race: nvcc 13.1.2: wrong: scripted", "failed: nvcc 13.1.2: wrong",
+         "nvcc 13.1.2 makes a kernel of the template that FAILED", "#define BUILT_NVCC_VERDICT \"failed\"\n"},
+        {"nvcc_crash", "1", BUILDS_FAILED, "failed in its race: nvcc 13.1.2: worker 'gpu 0'", "failed: nvcc 13.1.2",
+         "that FAILED", "built by nvcc 13.1.2 with BUILT_OPTIONS_NVCC: failed: nvcc 13.1.2: worker"},
+        {"nvcc_error", "1", BUILDS_MISSING,
+         "nvcc's build of the winner is not raced: nvcc 13.1.2: unit.cu(3): error: scripted\n",
+         "not raced: nvcc 13.1.2: unit.cu(3): error: scripted\n", NULL,
+         "built by nvcc 13.1.2 with BUILT_OPTIONS_NVCC: not raced: nvcc 13.1.2: unit.cu(3): error: scripted\n"},
+        {"good", NULL, BUILDS_MISSING, "nvcc's build of the winner is not raced: there is no nvcc\n",
+         "built by nvcc as the header says: not raced: there is no nvcc\n", NULL,
+         "built by nvcc with BUILT_OPTIONS_NVCC: not raced: there is no nvcc\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *mode = text_format("\"%s\"", cases[i].mode), *folder = write_job("builds", mode, ONE_PROBLEM TWO);
+        char *variables = cases[i].factor ? text_format("FAKE_NVCC=%s", cases[i].factor) : text_copy("");
+        struct outcome_of_command r = tune(folder, variables, "2>&1");
+        assert_int_equal(r.status, 0);
+        e2e_expect(r.out, cases[i].tune);
+        e2e_done(&r);
+        json_t *document = builds_document(folder);
+        assert_string_equal(json_get_string(document, "verdict", ""), cases[i].verdict);
+        json_decref(document);
+        r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db", folder);
+        e2e_expect(r.out, cases[i].compare);
+        e2e_done(&r);
+        r = e2e_run(folder, "cd %s && $BIN/sweetspot header job.cfg --store job.db -o -", folder);
+        assert_int_equal(r.status, 0);
+        char *body = strstr(r.out, "#ifndef SWEETSPOT_BUILT_BEST_H");
+        e2e_expect(r.out, cases[i].evidence);
+        assert_non_null(body);
+        body[0] = 0;
+        if (cases[i].top)
+            e2e_expect(r.out, cases[i].top);
+        else if (strstr(r.out, " makes a "))
+            fail_msg("%s: %s", cases[i].verdict, r.out);
+        e2e_done(&r);
+        free(variables);
+        free(mode);
+        e2e_remove(folder);
+    }
+}
+
+// Each as long as the final, in the same number of processes.
+static void the_race_goes_by_the_finals_protocol(void **state)
+{
+    (void)state;
+    char *folder = write_job("protocol", "\"good\"", ONE_PROBLEM TWO), *path = text_format("%s/log", folder);
+    struct outcome_of_command r = tune(folder, "FAKE_NVCC=1 FAKE_LOG=log FAKE_LOG_FINALS=1", "");
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    char *log = text_read_file(path, NULL), *line = log;
+    static const char *const expected[] = {"final 0: 7 rounds, 2 ", "final 1: 7 rounds, 2 ", "final 2: 6 rounds, 2 ",
+                                           "race 0: 7 rounds, 2 ",  "race 1: 7 rounds, 2 ",  "race 2: 6 rounds, 2 "};
+    for (size_t i = 0; i < 6; i++) {
+        line = strstr(line, expected[i]);
+        if (!line) fail_msg("no '%s' in its place:\n%s", expected[i], log);
+    }
+    json_t *document = builds_document(folder);
+    assert_int_equal(json_get_integer(document, "rounds", 0), 20);
+    assert_string_equal(json_get_string(document, "nvcc", ""), "nvcc 13.1.2");
+    const json_t *builds = json_array_get(json_object_get(document, "builds"), 0);
+    static const char *const compilers[] = {"nvrtc", "nvcc"};
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *entry = json_array_get(json_object_get(builds, compilers[i]), 0);
+        assert_int_equal(json_get_integer(entry, "registers", 0), 32);
+        assert_true(json_get_integer(entry, "code_bytes", 0) > 1000);
+    }
+    json_decref(document);
+    r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format csv", folder);
+    e2e_expect(r.out, "\nN=1024,nvcc 13.1.2,,0,ok,0.001001,");
+    e2e_done(&r);
+    r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format json", folder);
+    e2e_expect(r.out, "\"verdict\": \"same\"");
+    e2e_expect(r.out, "\"compiler\": \"nvcc 13.1.2\"");
+    e2e_done(&r);
+    free(log);
+    free(path);
+    e2e_remove(folder);
+}
+
+static void it_can_be_switched_off(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *variables, *options, *measure;
+    } cases[] = {{"FAKE_NVCC=1", "--no-nvcc", TWO},
+                 {"SWEETSPOT_NVCC=none FAKE_NVCC=1", "", TWO},
+                 {"FAKE_NVCC=1", "", "measure = { final = { candidates = 2; rounds = 20; nvcc = false; }; };"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *more = text_format(ONE_PROBLEM "%s", cases[i].measure), *folder = write_job("off", "\"good\"", more);
+        struct outcome_of_command r = tune(folder, cases[i].variables, cases[i].options);
+        assert_int_equal(r.status, 0);
+        assert_null(strstr(r.out, "nvcc"));
+        assert_null(strstr(r.err, "nvcc"));
+        assert_null(builds_document(folder));
+        e2e_done(&r);
+        free(more);
+        e2e_remove(folder);
+    }
+}
+
+// A race says nothing of the winner of a later final.
+static void an_older_race_is_not_shown(void **state)
+{
+    (void)state;
+    char *folder = write_job("older", "\"good\"", ONE_PROBLEM TWO);
+    struct outcome_of_command r = tune(folder, "FAKE_NVCC=1", "");
+    e2e_done(&r);
+    sleep(1); // finals have the second
+    r = tune(folder, "FAKE_NVCC=1", "--no-nvcc");
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    r = e2e_run(folder,
+                "cd %s && $BIN/sweetspot compare job.cfg --store job.db && $BIN/sweetspot header job.cfg "
+                "--store job.db -o - | grep -v OPTIONS_NVCC",
+                folder);
+    assert_null(strstr(r.out, "nvcc 13"));
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+// NVRTC's build of the winner is found to be wrong in the race: it is out, and another final decides.
+static void a_winner_that_falls_in_the_race_is_no_winner(void **state)
+{
+    (void)state;
+    char *folder = write_job("falls", "\"race_wrong\", \"good\"",
+                             ONE_PROBLEM "constraints = ( \"(X == 7) == (MODE == \\\"race_wrong\\\")\" );"
+                                         "measure = { final = { candidates = 1; rounds = 20; }; };");
+    struct outcome_of_command r = tune(folder, "FAKE_NVCC=1", "2>&1");
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.out, "X=7,MODE=race_wrong");
+    e2e_expect(r.out, "is out of the final: wrong: scripted");
+    e2e_done(&r);
+    r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db", folder);
+    e2e_expect(r.out, "X=1,MODE=good");
+    e2e_expect(r.out, "the same within 1%");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+// Two kernels, one for each problem: both are built, and each problem has its own kernel's times.
+static void every_kernel_of_a_set_is_raced(void **state)
+{
+    (void)state;
+    char *folder =
+        write_job("set", "\"good\"",
+                  "parameters = ( { name = \"X\"; values = [7, 12]; }, { name = \"MODE\"; values = [\"good\"]; } );"
+                  "problems = ( { N = 1024; }, { N = 2048; } ); objective = \"each\";" TWO);
+    struct outcome_of_command r = e2e_run(folder, "sed -i '2d' %s/job.cfg", folder); // the other parameters
+    e2e_done(&r);
+    r = tune(folder, "FAKE_NVCC=1.02 FAKE_OTHER_WAY=1 FAKE_LOG=log FAKE_LOG_FINALS=1", "2>&1");
+    if (r.status) fail_msg("%s", r.out);
+    e2e_expect(r.out, "2 kernels for 2 problems");
+    e2e_expect(r.out, "1.020 times that of NVRTC's build (95% interval 1.020 to 1.020): slower");
+    e2e_done(&r);
+    char *path = text_format("%s/log", folder), *log = text_read_file(path, NULL);
+    e2e_expect(log, "race 0: 7 rounds, 4 candidates");
+    json_t *document = builds_document(folder);
+    assert_int_equal(json_array_size(json_object_get(document, "builds")), 2);
+    json_decref(document);
+    r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format csv | grep ,nvcc", folder);
+    e2e_expect(r.out, "N=1024,nvcc 13.1.2,,0,ok,0.00102");
+    e2e_expect(r.out, "N=2048,nvcc 13.1.2,,0,ok,0.00081");
+    e2e_done(&r);
+    r = e2e_run(folder, "cd %s && $BIN/sweetspot header job.cfg --store job.db -o - | grep -c 'a SLOWER kernel'",
+                folder);
+    assert_string_equal(r.out, "2\n");
+    e2e_done(&r);
+    free(log);
+    free(path);
+    e2e_remove(folder);
+}
+
+// With the real compilers ---------------------------------------------------------------------------------------------
+
+static bool no_nvcc(void)
+{
+    return system("command -v nvcc >/dev/null 2>&1") != 0;
+}
+
+// What a job's kernel looks like, and its parameters' settings: the first value of X wins (it is the only one).
+static const struct {
+    const char *what, *kernel, *source, *symbol;
+} forms[] = {
+    {"an extern \"C\" entry with options and macros",
+     "entry = \"x\"; options = [\"-use_fast_math\", \"--maxrregcount=32\", \"-default-device\"]; defines = { FACTOR = "
+     "3; };",
+     "extern \"C\" __global__ void x(float *y) { UNROLL for (int i = 0; i < X; i++) y[i] = __expf(y[i]) / FACTOR + "
+     "y[i + 64]; }\n",
+     "x"},
+    {"a C++ entry that is a template", "entry = \"ns::x<float, X>\";",
+     "namespace ns { template <class T, int n> __global__ void x(T *y) { UNROLL for (int i = 0; i < n; i++) y[i] *= "
+     "T(n); } }\n",
+     "_ZN2ns1xIfLi6EEEvPT_"},
+    {"a C++ entry in a file with includes", "entry = \"x\"; include = [\"more\"];",
+     "#include \"part.h\"\n__global__ void x(float *y) { y[threadIdx.x] = PART * X; UNROLL }\n", "_Z1xPf"},
+};
+
+// The header's own instructions, followed by hand: the options from NAME_OPTIONS_NVCC.
+static const char by_hand[] =
+    "cd %s && $BIN/sweetspot header job.cfg --store job.db -o built_best.h && { echo '#define "
+    "BUILT_DEFINE_PARAMETERS'; "
+    "echo '#include \"built_best.h\"'; echo '#include \"x.cu\"'; grep -q BUILT_INSTANTIATE built_best.h && echo "
+    "BUILT_INSTANTIATE; echo; } >by_hand.cu && eval \"nvcc $(sed -n 's/^#define BUILT_OPTIONS_NVCC "
+    "\"\\(.*\\)\"$/\\1/p' "
+    "built_best.h)\" -Imore -cubin --ptxas-options=-v by_hand.cu -o by_hand.cubin 2>&1 && readelf -SW by_hand.cubin | "
+    "sed -n 's/.* \\.text\\.%s  *PROGBITS  *[0-9a-f]* [0-9a-f]* \\([0-9a-f]*\\) .*/code \\1/p'";
+
+static void the_build_is_what_the_header_tells_its_users_to_make(void **state)
+{
+    (void)state;
+    if (no_nvcc() || system("command -v readelf >/dev/null 2>&1")) skip();
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        char *folder = e2e_folder("exact"), *more = text_format("%s/more", folder);
+        assert_int_equal(mkdir(more, 0777), 0);
+        e2e_write(more, "part.h", "#define PART 5\n");
+        char *job =
+            text_format("name = \"built\"; kernel = { template = \"x.cu\"; %s };\n"
+                        "parameters = ( { name = \"X\"; values = [6]; }, { name = \"UNROLL\"; unroll = [2]; } );\n"
+                        "launch = { grid = [\"N\"]; block = [32]; };" ONE_PROBLEM
+                        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"inout\"; } );"
+                        "verification = { enabled = false; }; " TWO,
+                        forms[i].kernel);
+        e2e_write(folder, "job.cfg", job);
+        e2e_write(folder, "x.cu", forms[i].source);
+        struct outcome_of_command r =
+            e2e_run(folder,
+                    "cd %s && export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_NVCC= FAKE_NVCC=1 && "
+                    "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q 2>&1",
+                    folder);
+        if (r.status || !strstr(r.out, "built by nvcc ")) fail_msg("%s: %s", forms[i].what, r.out);
+        e2e_done(&r);
+        json_t *document = builds_document(folder);
+        const json_t *entry =
+            json_array_get(json_object_get(json_array_get(json_object_get(document, "builds"), 0), "nvcc"), 0);
+        char *registers = text_format("Used %lld registers", (long long)json_get_integer(entry, "registers", -1));
+        char *code = text_format("code %06llx\n", (unsigned long long)json_get_integer(entry, "code_bytes", -1));
+        r = e2e_run(folder, by_hand, folder, forms[i].symbol);
+        if (r.status) fail_msg("%s: %s%s", forms[i].what, r.out, r.err);
+        e2e_expect(r.out, registers);
+        e2e_expect(r.out, code);
+        e2e_done(&r);
+        // And the bytes of the kernel are the same.
+        r = e2e_run(folder,
+                    "cd %s && for cubin in by_hand.cubin $(find cache -name '*.cubin' | xargs grep -L debug_line); do "
+                    "readelf -x '.text.%s' $cubin | grep 0x | md5sum; done | sort | uniq -c | grep -c '^ *[2-9]'",
+                    folder, forms[i].symbol);
+        assert_string_equal(r.out, "1\n");
+        e2e_done(&r);
+        json_decref(document);
+        free(registers);
+        free(code);
+        free(job);
+        free(more);
+        e2e_remove(folder);
+    }
+}
+
+// What stands in for nvcc: it answers --version, or does not, and then misbehaves.
+#define VERSION "case $1 in --version) echo 'Cuda compilation tools, release 9.9, V9.9.1'; exit 0;; esac\n"
+static const struct {
+    const char *script, *reason; // NULL: there is none on the PATH nor in $CUDA_HOME
+} bad[] = {
+    {NULL, "is not raced: there is no nvcc on the PATH or in $CUDA_HOME/bin\n"},
+    {"exit 3\n", "--version' does not say which version it is\n"},
+    {VERSION "echo \"nvcc fatal   : Value 'sm_90a' is not defined for option 'gpu-architecture'\" >&2; exit 1\n",
+     "is not raced: nvcc 9.9.1: nvcc fatal   : Value 'sm_90a' is not defined for option 'gpu-architecture'\n"},
+    {VERSION "exit 5\n", "is not raced: nvcc 9.9.1: nvcc failed with status 5\n"},
+    {VERSION "kill -SEGV $$\n", "is not raced: nvcc 9.9.1: nvcc was ended by signal 11\n"},
+    {VERSION "exit 0\n", "is not raced: nvcc 9.9.1: nvcc made no cubin"},
+    {VERSION "sleep 100 & echo $! >pid; wait\n", "is not raced: nvcc 9.9.1: still compiling at the deadline\n"},
+    {VERSION "exec >&- 2>&-; exec sleep 100\n", "is not raced: nvcc 9.9.1: still compiling at the deadline\n"},
+    {VERSION "while [ $# -gt 0 ]; do [ $1 = -o ] && echo nothing >$2; shift; done\n",
+     "is not raced: nvcc 9.9.1: nvcc's build has no kernel 'x' under the name 'x'\n"},
+};
+
+static void a_bad_nvcc_is_told_in_a_line_and_harms_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char *folder = write_job("bad", "\"good\"", ONE_PROBLEM TWO "compile = { timeout = \"2s\"; };");
+        e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) { y[0] = 1; }\n");
+        char *script = text_format("#!/bin/sh\n%s", bad[i].script ? bad[i].script : "");
+        struct outcome_of_command r = e2e_run(folder, "mkdir -p %s/bin %s/tmp", folder, folder);
+        e2e_done(&r);
+        e2e_write(folder, "bin/nvcc", script);
+        r = e2e_run(
+            folder,
+            "cd %s && %s && export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_NVCC= FAKE_NVCC=1 TMPDIR=$PWD/tmp "
+            "CUDA_HOME=/nowhere PATH=$PWD/bin:/usr/bin:/bin && $BIN/sweetspot tune job.cfg --store job.db --cache "
+            "cache -q 2>&1; echo status $?; find tmp; [ ! -e pid ] || "
+            "sed -n '/^State:[^Z]*$/s/.*/alive/p' /proc/$(cat pid)/status 2>/dev/null || true",
+            folder, bad[i].script ? "chmod +x bin/nvcc" : "rm bin/nvcc");
+        e2e_expect(r.out, bad[i].reason);
+        e2e_expect(r.out, "winner: trial ");
+        e2e_expect(r.out, "status 0\ntmp\n"); // nothing is left there
+        if (!strstr(r.out, "tmp\n") || strcmp(strstr(r.out, "status 0\ntmp\n"), "status 0\ntmp\n") != 0)
+            fail_msg("left behind: %s", r.out);
+        e2e_done(&r);
+        free(script);
+        e2e_remove(folder);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_nvcc_makes_is_told_everywhere),
+        cmocka_unit_test(the_race_goes_by_the_finals_protocol),
+        cmocka_unit_test(it_can_be_switched_off),
+        cmocka_unit_test(an_older_race_is_not_shown),
+        cmocka_unit_test(a_winner_that_falls_in_the_race_is_no_winner),
+        cmocka_unit_test(every_kernel_of_a_set_is_raced),
+        cmocka_unit_test(the_build_is_what_the_header_tells_its_users_to_make),
+        cmocka_unit_test(a_bad_nvcc_is_told_in_a_line_and_harms_nothing),
+    };
+    cmocka_set_test_filter(getenv("TEST_FILTER"));
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

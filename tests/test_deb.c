@@ -1,0 +1,108 @@
+// `make deb`: the package has what `make install` installs, says what it needs, and works from wherever it is unpacked.
+#include "tests/e2e.h"
+
+static char folder[] = "/tmp/sweetspot-deb-XXXXXX", *project;
+
+static int setup(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    project = getcwd(NULL, 0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    struct outcome_of_command r = e2e_run("/tmp", "rm -rf %s", folder);
+    e2e_done(&r);
+    free(project);
+    return 0;
+}
+
+static void skip_without_dpkg(void)
+{
+    struct outcome_of_command r = e2e_run(folder, "command -v dpkg-deb && command -v dpkg-shlibdeps");
+    int missing = r.status;
+    e2e_done(&r);
+    if (missing) skip();
+}
+
+// The programs are built already; make's own settings are of no concern here.
+static void the_package_is_built_with_what_it_needs(void **state)
+{
+    (void)state;
+    skip_without_dpkg();
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "umask 077; env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -o all deb BIN=\"$BIN\" DEB=%s/deb && mv "
+                "%s/deb/*.deb %s/sweetspot.deb",
+                folder, folder, folder);
+    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+    e2e_done(&r);
+    r = e2e_run(folder, "dpkg-deb -f %s/sweetspot.deb; $BIN/sweetspot --version", folder);
+    e2e_expect(r.out, "Package: sweetspot\n");
+    e2e_expect(r.out, "libsqlite3-0");
+    e2e_expect(r.out, "libjansson4");
+    e2e_expect(r.out, "Recommends: cuda-nvrtc-");
+    assert_null(strstr(r.out, "@VERSION@"));
+    char version[32] = "", *line;
+    sscanf(strstr(r.out, "\nsweetspot ") ? strstr(r.out, "\nsweetspot ") : "", "\nsweetspot %31s", version);
+    line = text_format("Version: %s\n", version);
+    e2e_expect(r.out, line);
+    free(line);
+    e2e_done(&r);
+}
+
+static void it_has_the_files_of_make_install(void **state)
+{
+    (void)state;
+    skip_without_dpkg();
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -o all install BIN=\"$BIN\" PREFIX=/usr DESTDIR=%s/plain "
+        ">/dev/null && cd %s/plain && find usr ! -type d | sort >../installed && cd .. && dpkg-deb --fsys-tarfile "
+        "sweetspot.deb | tar t | grep -v '/$' | sed 's|^./||; s|sweetspot[.]1[.]gz$|sweetspot.1|' | sort "
+        ">packed && diff installed packed",
+        folder, folder);
+    if (strstr(r.out, "\n< ") || !strncmp(r.out, "< ", 2)) fail_msg("missing in the package: %s", r.out);
+    assert_string_equal(r.err, "");
+    e2e_expect(r.out, "> usr/share/doc/sweetspot/copyright");
+    e2e_expect(r.out, "> usr/share/doc/sweetspot/changelog.gz");
+    e2e_done(&r);
+    r = e2e_run(folder, "dpkg-deb --fsys-tarfile %s/sweetspot.deb | tar tv | grep -v ' root/root '", folder);
+    assert_string_equal(r.out, ""); // all root's
+    e2e_done(&r);
+}
+
+static void unpacked_anywhere_it_works(void **state)
+{
+    (void)state;
+    skip_without_dpkg();
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s && dpkg-deb -x sweetspot.deb there && mkdir work && cd work && S=../there/usr/bin/sweetspot && $S "
+        "--version && $S check configs/sgemm_2048.cfg && $S tune configs/sgemm_2048.cfg -q --no-final -n 10 "
+        "--device replay:%s/tests/spaces/sgemm_2048_h200.json.gz && gzip -dc ../there/usr/share/man/man1/*.gz | "
+        "head -1 && cd ../there && find . ! -perm -004; sh -c 'dpkg-deb -e ../sweetspot.deb ../control && "
+        "md5sum --quiet -c ../control/md5sums'",
+        folder, project);
+    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+    e2e_expect(r.out, "sweetspot 0");
+    e2e_expect(r.out, "\nNVRTC ");
+    assert_null(strstr(r.out, "not found"));
+    e2e_expect(r.out, "no mistakes found");
+    e2e_expect(r.err, "10 new trials");
+    e2e_expect(r.out, "manual page");
+    e2e_done(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_package_is_built_with_what_it_needs),
+        cmocka_unit_test(it_has_the_files_of_make_install),
+        cmocka_unit_test(unpacked_anywhere_it_works),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

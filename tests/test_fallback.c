@@ -1,0 +1,250 @@
+// A job's fallback, the configuration for devices that nobody tuned for: what is refused, that a run measures it first
+// and in full, and what the header has of it.
+#include "tests/e2e.h"
+
+#define WORKERS \
+    "export SWEETSPOT_NVCC=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker;"
+
+static char *write_job(const char *fallback, const char *more)
+{
+    char *folder = e2e_folder("fallback");
+    char *job = text_format(
+        "name = \"some\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+        "parameters = ( { name = \"X\"; values = [1, 6, 7]; }, { name = \"MODE\"; values = [\"good\", \"wrong\", "
+        "\"slow\"]; },\n  { name = \"U\"; unroll = [0, 4]; }, { name = \"R\"; values = [5, 15]; } );\n"
+        "constraints = ( \"X < 7 || MODE == \\\"good\\\"\" );\n"
+        "problems = ( { N = 1024; }, { N = 4096; } ); launch = { grid = [\"N\"]; block = [32]; shared = \"X * N * 2\"; "
+        "};\n"
+        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+        "%s\n"
+        "verification = { enabled = false; }; measure = { final = { candidates = 2; rounds = 20; }; };\n%s\n",
+        fallback, more);
+    e2e_write(folder, "job.cfg", job);
+    e2e_write(folder, "x.cu", "\n");
+    free(job);
+    return folder;
+}
+
+static void a_mistaken_fallback_is_refused_with_file_and_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fallback, *message; // NULL: it is sound
+    } cases[] = {
+        {"fallback = { X = 1; MODE = \"good\"; U = 4; R = 5; };", NULL},
+        {"fallback = { X = 1; MODE = \"good\"; U = 4; };", "job.cfg:7: 'fallback' lacks parameter 'R'\n"},
+        {"fallback = { };", "job.cfg:7: 'fallback' lacks parameter 'X'\n"},
+        {"fallback = 3;", "job.cfg:7: "},
+        {"fallback = { X = 1; MODDE = \"good\"; U = 4; R = 5; };",
+         "job.cfg:7: unknown setting 'MODDE' in 'fallback'; did you mean 'MODE'?\n"},
+        {"fallback = {\n X = 2; MODE = \"good\"; U = 4; R = 5; };",
+         "job.cfg:8: parameter 'X' has no such value (it has: 1, 6, 7)\n"},
+        {"fallback = { X = \"one\"; MODE = \"good\"; U = 4; R = 5; };", "'X' has no such value"},
+        {"fallback = { X = 1.5; MODE = \"good\"; U = 4; R = 5; };", "'X' has no such value"},
+        {"fallback = { X = 1; MODE = 0; U = 4; R = 5; };", "'MODE' has no such value (it has: good, wrong, slow)\n"},
+        {"fallback = { X = 1; MODE = \"good\"; U = 4; R = 10; };", "'R' has no such value (it has: 5, 15)\n"},
+        {"fallback = { X = 7; MODE = \"wrong\"; U = 4; R = 15; };",
+         "job.cfg:7: 'fallback' breaks the constraint \"X < 7 || MODE == \"good\"\"\n"},
+        {"\nfallback = { X = 7; MODE = \"good\"; U = 4; R = 15; };",
+         "job.cfg:8: 'fallback' asks for 57344 bytes of shared memory in stage 'x' on problem N=4096; what runs on "
+         "every "
+         "device has at most 49152\n"},
+        {"fallback = { X = 6; MODE = \"good\"; U = 0; R = 15; };", NULL}, // all of the 48 KB
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = write_job(cases[i].fallback, "");
+        struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg", folder);
+        if (r.status != (cases[i].message ? 2 : 0)) fail_msg("%s: %s", cases[i].fallback, r.err);
+        if (cases[i].message) e2e_expect(r.err, cases[i].message);
+        e2e_done(&r);
+        e2e_remove(folder);
+    }
+}
+
+#define GOOD "fallback = { X = 1; MODE = \"good\"; U = 4; R = 15; };"
+
+static void it_is_proposed_first_whatever_the_strategy(void **state)
+{
+    (void)state;
+    static const char *const strategies[] = {"random", "default", "exhaustive"};
+    for (size_t i = 0; i < 3; i++) {
+        char *folder = write_job(GOOD, "");
+        struct outcome_of_command r = e2e_run(
+            folder,
+            "cd %s && " WORKERS " FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q -j 1 -n 3 --strategy %s "
+            "2>&1 && head -n 1 log && FAKE_LOG=log $BIN/sweetspot tune job.cfg --store job.db -q -n 6 && grep -c "
+            "X=1,MODE=good,U=4,R=15 log",
+            folder, strategies[i]);
+        if (r.status) fail_msg("%s", r.out);
+        e2e_expect(r.out, "\nX=1,MODE=good,U=4,R=15\n");
+        if (strcmp(r.out + strlen(r.out) - 3, "\n1\n") != 0) fail_msg("measured more than once: %s", r.out);
+        e2e_done(&r);
+        e2e_remove(folder);
+    }
+}
+
+// It is no candidate for the final, but its result must be whole: nothing cuts it off as slow.
+static void it_is_measured_in_full_however_slow(void **state)
+{
+    (void)state;
+    char *folder = write_job("", "search = { strategy = \"exhaustive\"; };");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd %s && " WORKERS
+                " export FAKE_LOG=log FAKE_LOG_BEST=1; $BIN/sweetspot tune job.cfg --store job.db -q -n 2 -j 1 "
+                "2>&1 && echo '" GOOD
+                "' >>job.cfg && sed -i s/exhaustive/random/ job.cfg && rm log && $BIN/sweetspot tune job.cfg "
+                "--store job.db -q -n 10 -j 1 2>&1 && grep -A 1 X= log",
+                folder);
+    if (r.status) fail_msg("%s", r.out);
+    const char *log = strstr(r.out, "\nX=");
+    assert_non_null(log);
+    assert_non_null(strstr(log, "[0.00")); // others are
+    const char *own = strstr(log, "X=1,MODE=good,U=4,R=15\n");
+    if (own) e2e_expect(own, "R=15\n[null,null]\n");
+    assert_non_null(own);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static const char program[] =
+    "#include \"some_best.h\"\n"
+    "static int same(const char *a, const char *b) { for (; *a && *a == *b; a++, b++) { } return *a == *b; }\n"
+    "int main(void)\n{\n"
+    "    if (SOME_FALLBACK != (SOME_SECTION == 1) || !same(SOME_DEVICE_NAME, SOME_FALLBACK ? \"FALLBACK\" : \"Fake "
+    "GPU\")) return 1;\n"
+    "    if (some_section_of(\"Fake GPU\", 90) != 0 || some_section_of(\"Another\", 90) != 0) return 2;\n"
+    "    if (some_section_of(\"Another\", 75) != 1 || some_section_of(\"\", 0) != 1) return 3;\n"
+    "    if (some_shared_bytes(1024) != 2048u * SOME_X || some_geometry_on(1, 1024).shared_bytes != 2048) return 4;\n"
+    "    if (SOME_COMPUTE != (SOME_FALLBACK ? 0 : 90)) return 5;\n"
+    "    return SOME_FALLBACK ? SOME_X == 1 && SOME_U == 4 ? 10 : 6 : 20;\n}\n";
+
+static void unknown_devices_get_it_from_the_header(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *device, *status;
+    } cases[] = {{"", "status 20\n"},
+                 {"-DSOME_DEVICE=FAKE_GPU", "status 20\n"},
+                 {"-DSOME_DEVICE=FALLBACK", "status 10\n"},
+                 {"-DSOME_DEVICE=NVIDIA_T4", "status 10\n"}};
+    char *folder = write_job(GOOD, "search = { strategy = \"exhaustive\"; };");
+    e2e_write(folder, "program.c", program);
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd %s && " WORKERS " $BIN/sweetspot tune job.cfg --store job.db -q && $BIN/sweetspot header job.cfg "
+                "--store job.db -o some_best.h",
+                folder);
+    if (r.status) fail_msg("%s", r.err);
+    assert_null(strstr(r.err, "devices")); // the fallback is none
+    e2e_done(&r);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int cpp = 0; cpp < 2; cpp++) {
+            r = e2e_run(folder,
+                        "cd %s && %s -pedantic -Wall -Wextra -Wshadow -Wconversion -Wundef -Werror %s program.c -o "
+                        "program && { ./program; echo status $?; }",
+                        folder, cpp ? "g++ -std=c++11 -x c++" : "gcc -std=c99", cases[i].device);
+            if (strcmp(r.out, cases[i].status)) fail_msg("%s: %s%s", cases[i].device, r.out, r.err);
+            e2e_done(&r);
+        }
+    char *path = text_format("%s/some_best.h", folder), *text = text_read_file(path, NULL);
+    e2e_expect(text,
+               " * any other device: X=1,MODE=good,U=4,R=15\n *   the job's fallback, not tuned; verified on Fake "
+               "GPU, at most 49152 bytes of shared memory (SOME_DEVICE=FALLBACK)\n");
+    e2e_expect(text, "#define SOME_OPTIONS_NVCC \"-std=c++17\"\n");
+    e2e_expect(text, "#define SOME_OPTIONS_NVCC \"-gencode=arch=compute_90a,code=sm_90a -std=c++17\"\n");
+    free(text);
+    // Written again it takes its own place.
+    r = e2e_run(folder,
+                "cd %s && cp some_best.h before && $BIN/sweetspot header job.cfg --store job.db -o some_best.h && "
+                "cmp before some_best.h",
+                folder);
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    // When the job no longer names one, an unknown device is an error again.
+    r = e2e_run(folder,
+                "cd %s && sed -i '/^fallback/d' job.cfg && $BIN/sweetspot header job.cfg --store job.db -o "
+                "some_best.h && gcc -fsyntax-only -DSOME_DEVICE=NVIDIA_T4 some_best.h 2>&1",
+                folder);
+    assert_int_equal(r.status, 1);
+    e2e_expect(r.out, "SOME_DEVICE is none of: FAKE_GPU");
+    e2e_done(&r);
+    free(path);
+    e2e_remove(folder);
+}
+
+static void one_that_is_not_right_is_left_out_and_that_is_said(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fallback, *before, *reason;
+    } cases[] = {
+        {"fallback = { X = 1; MODE = \"wrong\"; U = 4; R = 15; };", "", "it failed: wrong: scripted"},
+        {"fallback = { X = 1; MODE = \"good\"; U = 4; R = 5; };",
+         "$BIN/sweetspot tune job.cfg --store job.db -q -n 3 && sed -i 's/R = 5; }/R = 15; }/' job.cfg && ",
+         "it has not been measured yet; sweetspot tune goes on to it"},
+        // The fake's second entry has static shared memory.
+        {"fallback = { X = 6; MODE = \"good\"; U = 4; R = 15; };",
+         "sed -i 's/entry = \"x\"/entry = \"second\"/' job.cfg && ",
+         "stage 'second' takes 90112 bytes of shared memory, more than 49152"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = write_job(cases[i].fallback, "search = { strategy = \"exhaustive\"; };");
+        struct outcome_of_command r =
+            e2e_run(folder,
+                    "cd %s && " WORKERS " %s if [ ! -e job.db ]; then $BIN/sweetspot tune job.cfg --store job.db -q; "
+                    "fi && $BIN/sweetspot header job.cfg --store job.db -o some_best.h",
+                    folder, cases[i].before);
+        if (r.status) fail_msg("%s: %s", cases[i].reason, r.err);
+        e2e_expect(r.err, "sweetspot: the header has no fallback for other devices: X=");
+        e2e_expect(r.err, cases[i].reason);
+        e2e_done(&r);
+        char *path = text_format("%s/some_best.h", folder), *text = text_read_file(path, NULL);
+        e2e_expect(text, " * any other device: NOTHING, the job's fallback is left out: X=");
+        e2e_expect(text, cases[i].reason);
+        e2e_expect(text, "#error \"SOME_DEVICE is none of: FAKE_GPU\"");
+        assert_null(strstr(text, "DEVICE_FALLBACK"));
+        free(text);
+        free(path);
+        e2e_remove(folder);
+    }
+}
+
+// It has a section of one kernel beside the device's several.
+static void a_header_of_several_kernels_has_it_too(void **state)
+{
+    (void)state;
+    static const char chooses[] = "#include \"some_best.h\"\n"
+                                  "int main(void) { return some_select(1024) < 0 ? 99 : SOME_KERNELS * 10 + "
+                                  "SOME_FALLBACK; }\n";
+    char *folder = write_job("fallback = { X = 6; MODE = \"good\"; U = 4; R = 15; };",
+                             "search = { strategy = \"exhaustive\"; }; objective = \"each\";");
+    e2e_write(folder, "program.c", chooses);
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s && " WORKERS " FAKE_OTHER_WAY=1 $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && "
+        "$BIN/sweetspot header job.cfg --store job.db -o some_best.h 2>&1 && for device in FAKE_GPU NVIDIA_T4; do "
+        "gcc -std=c99 -Wall -Wextra -Werror -DSOME_DEVICE=$device program.c -o program && { ./program; echo $device "
+        "$?; } || exit 1; done",
+        folder);
+    if (r.status) fail_msg("%s%s", r.out, r.err);
+    e2e_expect(r.out, "NVIDIA_T4 11\n");
+    e2e_expect(r.out, "FAKE_GPU ");
+    assert_null(strstr(r.out, "FAKE_GPU 99"));
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_mistaken_fallback_is_refused_with_file_and_line),
+        cmocka_unit_test(it_is_proposed_first_whatever_the_strategy),
+        cmocka_unit_test(it_is_measured_in_full_however_slow),
+        cmocka_unit_test(unknown_devices_get_it_from_the_header),
+        cmocka_unit_test(one_that_is_not_right_is_left_out_and_that_is_said),
+        cmocka_unit_test(a_header_of_several_kernels_has_it_too),
+    };
+    cmocka_set_test_filter(getenv("TEST_FILTER"));
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

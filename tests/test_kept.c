@@ -1,0 +1,141 @@
+// What `profile` and `limiter` leave in the store (docs/findings.md), against a scripted worker.
+#include "tests/e2e.h"
+
+#include <unistd.h>
+
+#include "tuner/base/json.h"
+#include "tuner/store/store.h"
+
+#define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker $BIN/sweetspot "
+
+static void write_job(const char *folder)
+{
+    e2e_write(
+        folder, "job.cfg",
+        "name = \"kept\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+        "parameters = ( { name = \"X\"; values = [1, 2, 7]; }, { name = \"MODE\"; values = [\"good\", \"wrong\"]; "
+        "} );\nproblems = ( { N = 1024; } );\nlaunch = { grid = [\"N\"]; block = [512]; };\n"
+        "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+        "verification = { enabled = false; };\nsearch = { strategy = \"exhaustive\"; };\n");
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X\n");
+}
+
+// The document of a kind that the trial of a configuration has; NULL: none. Every one has a version.
+static json_t *kept(const char *folder, const char *config, const char *kind)
+{
+    struct store *store;
+    struct environment environment;
+    struct trial trial;
+    struct error err;
+    const char *text;
+    json_t *document = NULL;
+    char *path = text_format("%s/job.db", folder);
+    assert_int_equal(store_open(&store, path, false, &err), 0);
+    assert_int_equal(store_last_environment(store, &environment, &err), 0);
+    assert_int_equal(store_find(store, config, &trial, &err), 0);
+    if (!store_get_trial_document(store, trial.id, kind, &text, NULL, &err)) document = json_parse(text, &err);
+    if (document) assert_int_equal(json_get_integer(document, "version", 0), 1);
+    store_close(store);
+    free(path);
+    return document;
+}
+
+static void run_kept(const char *folder, const char *command, const char *said)
+{
+    struct outcome_of_command r =
+        e2e_run(folder, FAKE "%s --store %s/job.db --cache %s/cache", command, folder, folder);
+    if (r.status) fail_msg("%s: status %d: %s", command, r.status, r.err);
+    e2e_expect(r.err, said);
+    const char *first = strstr(r.err, "is not kept");
+    assert_true(!first == !strstr(said, "is not kept"));
+    if (first) assert_null(strstr(first + 1, "is not kept")); // said once
+    e2e_done(&r);
+}
+
+static void what_was_found_is_kept_with_the_trial(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"profile", "findings", "limits"};
+    static const char source[] = "extern \"C\" __global__ void x(float *y) {} // X SWEETSPOT_VARIANT";
+    char *folder = e2e_folder("kept"), command[256];
+    write_job(folder);
+    e2e_write(folder, "x.cu", source);
+    snprintf(command, sizeof command, "tune %s/job.cfg -q --no-final", folder);
+    run_kept(folder, command, "");
+    for (size_t i = 0; i < 3; i++) assert_null(kept(folder, "X=2,MODE=good", kinds[i]));
+    // Of both that were compared; not of a baseline, nor of what was never tried.
+    snprintf(command, sizeof command, "profile %s/job.cfg -t X=2,MODE=good -a X=1,MODE=good -f table", folder);
+    run_kept(folder, command, "");
+    snprintf(command, sizeof command, "profile %s/job.cfg -t cublas", folder);
+    run_kept(folder, command, "");
+    for (int x = 1; x < 3; x++) {
+        char *config = text_format("X=%d,MODE=good", x);
+        json_t *document = kept(folder, config, "profile"), *found = kept(folder, config, "findings");
+        const json_t *profile = json_object_get(document, "profile"),
+                     *line = json_array_get(
+                         json_object_get(json_array_get(json_object_get(profile, "stages"), 0), "lines"), 0),
+                     *first = json_array_get(json_object_get(found, "findings"), 0);
+        assert_string_equal(json_get_string(profile, "config", ""), config);
+        assert_string_equal(json_get_string(line, "text", ""), source); // as it was
+        assert_string_equal(json_get_string(first, "rule", ""), "bank_conflicts");
+        assert_string_equal(json_get_string(json_object_get(first, "line"), "file", ""), "x.cu");
+        assert_int_equal(json_get_integer(json_object_get(first, "line"), "line", 0), 1);
+        assert_string_equal(json_get_string(found, "problem", ""), "N=1024");
+        assert_null(kept(folder, config, "limits"));
+        json_decref(document);
+        json_decref(found);
+        free(config);
+    }
+    assert_null(kept(folder, "X=7,MODE=good", "profile"));
+    // The newest counts.
+    snprintf(command, sizeof command, "profile %s/job.cfg -t X=2,MODE=good", folder);
+    setenv("FAKE_TIME", "20", 1);
+    run_kept(folder, command, "counting a kernel");
+    unsetenv("FAKE_TIME");
+    json_t *document = kept(folder, "X=2,MODE=good", "profile");
+    assert_true(json_get_number(json_object_get(document, "profile"), "time", 0) > 1);
+    json_decref(document);
+    snprintf(command, sizeof command, "limiter %s/job.cfg -t X=2,MODE=good", folder);
+    run_kept(folder, command, "");
+    document = kept(folder, "X=2,MODE=good", "limits");
+    assert_true(json_get_number(document, "whole_time", 0) > 0 && json_get_number(document, "math_time", 0) > 0);
+    assert_non_null(json_object_get(document, "limiter"));
+    json_decref(document);
+    // Of a source that has changed nothing is kept, and that is said, once.
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // changed SWEETSPOT_VARIANT X");
+    snprintf(command, sizeof command, "profile %s/job.cfg -t X=7,MODE=good -a X=2,MODE=good", folder);
+    run_kept(folder, command, "what was found is not kept: the source has changed");
+    assert_null(kept(folder, "X=7,MODE=good", "profile"));
+    e2e_remove(folder);
+}
+
+static void a_store_that_cannot_be_written_is_said_once(void **state)
+{
+    (void)state;
+    if (!geteuid()) skip(); // may write everywhere
+    char *folder = e2e_folder("kept_not"), command[256];
+    write_job(folder);
+    snprintf(command, sizeof command, "tune %s/job.cfg -q --no-final", folder);
+    run_kept(folder, command, "");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "mkdir %s/closed; mv %s/job.db* %s/closed; chmod -w %s/closed %s/closed/*; " FAKE
+                "profile %s/job.cfg -t X=2,MODE=good -a X=1,MODE=good --store %s/closed/job.db --cache %s/cache; "
+                "s=$?; chmod u+w %s/closed; exit $s",
+                folder, folder, folder, folder, folder, folder, folder, folder, folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_expect(r.out, "Findings");
+    e2e_expect(r.err, "what was found is not kept: ");
+    assert_null(strstr(strstr(r.err, "what was found is not kept") + 1, "what was found is not kept"));
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_found_is_kept_with_the_trial),
+        cmocka_unit_test(a_store_that_cannot_be_written_is_said_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,321 @@
+// The pipes that work is measured against: what a job's is, which ceilings it needs, and that no share of a ceiling is
+// told of a pipe that is not known.
+#include "tests/e2e.h"
+
+#include <math.h>
+
+#include "tuner/base/json.h"
+#include "tuner/base/pipe.h"
+#include "tuner/job/job.h"
+#include "tuner/run/job_ceilings.h"
+#include "tuner/run/work_bounds.h"
+#include "tuner/run/work_check.h"
+#include "tuner/store/store.h"
+
+static struct job *load(const char *path)
+{
+    struct job *job;
+    struct mistakes mistakes = {0};
+    if (job_load(path, &job, &mistakes)) fail_msg("%s: %s", path, mistakes.list[0].text);
+    struct error err;
+    if (job_build_space(job, &device_limits_h200, &err)) fail_msg("%s: %s", path, err.message);
+    return job;
+}
+
+static void names_and_members_are_their_own(void **state)
+{
+    (void)state;
+    for (int i = 0; i < PIPE_COUNT; i++) {
+        const char *nearest = NULL;
+        assert_ptr_equal(pipe_find(pipes[i].name, &nearest), &pipes[i]);
+        assert_true(pipes[i].how && pipes[i].gloss && pipes[i].unit);
+        for (int k = 0; k < i && pipes[i].key; k++)
+            if (pipes[k].key) assert_string_not_equal(pipes[i].key, pipes[k].key);
+        if (pipes[i].key) continue;
+        for (int k = 0; k < 2; k++) { // stands for two of the same kind
+            const struct pipe *one = &pipes[pipes[i].either[k]];
+            assert_true(one->key && one->peak == pipes[i].peak && !strcmp(one->unit, pipes[i].unit));
+        }
+    }
+    const char *nearest = NULL;
+    assert_null(pipe_find("wgma bf16", &nearest));
+    assert_string_equal(nearest, "wgmma bf16");
+}
+
+static void tensor_is_wgmma_where_there_is_one_else_mma_sync(void **state)
+{
+    (void)state;
+    const struct pipe *tensor = &pipes[PIPE_TENSOR_BF16];
+    assert_ptr_equal(pipe_on(tensor, 90), &pipes[PIPE_WGMMA_BF16]);
+    assert_ptr_equal(pipe_on(tensor, 80), &pipes[PIPE_MMA_BF16]);
+    assert_ptr_equal(pipe_on(tensor, 120), &pipes[PIPE_MMA_BF16]);
+    assert_null(pipe_on(tensor, 75));
+    assert_null(pipe_on(&pipes[PIPE_MMA_FP8], 80));
+    assert_non_null(pipe_on(&pipes[PIPE_MMA_FP8], 89));
+    assert_true(pipe_peak(PEAK_HALF, 90) == 4096 && pipe_peak(PEAK_HALF, 80) == 2048 && pipe_peak(PEAK_NONE, 90) == 0);
+}
+
+static const struct {
+    const char *job, *pipe; // NULL: unknown
+    double times;           // operations of the pipe for one of `flops`
+} jobs[] = {
+    {"sgemm", "fp32 fma", 1},
+    {"sgemm_2048", "fp32 fma", 1},
+    {"suite/fp32_batch_16", "fp32 fma", 1},
+    {"tf32gemm", "tensor tf32", 1},
+    {"sgemm_3xtf32", "tensor tf32", 3},
+    {"bgemm_8192", "tensor bf16", 1},
+    {"suite/bf16_4096", "tensor bf16", 1},
+    {"hgemm_nn", "tensor f16", 1},
+    {"dgemm", "mma fp64", 1},
+    {"gemv", "fp32 fma", 1},
+    {"sum", "fp32 fma", 1},
+    {"smith_waterman", "dpx s16x2", 6},
+    {"smith_waterman_unroll", "dpx s32", 6},
+    {"stencil_5", "fp32 fma", 1},
+    {"convolution_15", "fp32 fma", 1},
+    {"transpose", NULL, 0},
+};
+
+static void every_job_is_measured_against_the_pipe_that_does_its_work(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        char *path = text_format("configs/%s.cfg", jobs[i].job);
+        struct job *job = load(path);
+        struct work_bounds w;
+        struct error err;
+        assert_int_equal(work_bounds(job, 0, NULL, &w, &err), 0);
+        if (!jobs[i].pipe != !w.pipe || (w.pipe && strcmp(w.pipe->name, jobs[i].pipe) != 0))
+            fail_msg("%s: %s, not %s", path, w.pipe ? w.pipe->name : "unknown", jobs[i].pipe);
+        if (w.pipe && fabs(w.operations / w.flops - jobs[i].times) > 1e-9)
+            fail_msg("%s: %g operations for %g", path, w.operations, w.flops);
+        assert_true(isnan(w.floor)); // without ceilings nothing is told
+        job_free(job);
+        free(path);
+    }
+}
+
+// A job with `work` and f32 buffers, verified by a kernel.
+static struct job *job_of(const char *folder, const char *work)
+{
+    char *text = text_format(
+        "name = \"p\";\nkernel = { template = \"x.cu\"; entry = \"x\"; };\nparameters = ( { name = \"X\"; values = "
+        "[1]; } "
+        ");\nproblems = ( { N = 1000000000; } );\nlaunch = { grid = [1]; block = [32]; };\narguments = ( { buffer = "
+        "\"y\"; "
+        "type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\nreference = { kernel = \"x\"; launch = { grid = "
+        "[1]; block = [32]; }; };\n%s\n",
+        work);
+    e2e_write(folder, "job.cfg", text);
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // X\n");
+    free(text);
+    text = text_format("%s/job.cfg", folder);
+    struct job *job = load(text);
+    free(text);
+    return job;
+}
+
+static const char known[] =
+    "{\"flops_per_second\":5e13,\"bytes_per_second\":4e12,\"tensor_bf16_flops_per_second\":6e14,"
+    "\"wgmma_bf16_flops_per_second\":7e14,\"lasting\":{\"wgmma_bf16_flops_per_second\":"
+    "{\"clock_mhz\":1400,\"first\":8e14,\"seconds\":0.3}}}";
+
+static void the_floor_is_unknown_rather_than_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *work;
+        double floor; // NaN: not told
+    } cases[] = {
+        {"work = { flops = \"1000*N\"; bytes = \"8*N\"; pipe = \"fp32 fma\"; };", 1e12 / 5e13},
+        {"work = { flops = \"1000*N\"; bytes = \"8*N\"; pipe = \"wgmma bf16\"; };", 8e9 / 4e12},
+        {"work = { flops = \"100000*N\"; bytes = \"8*N\"; pipe = \"wgmma bf16\"; };", 1e14 / 7e14},
+        {"work = { flops = \"100000*N\"; bytes = \"8*N\"; pipe = \"tensor bf16\"; };", 1e14 / 7e14}, // the faster
+        {"work = { flops = \"100000*N\"; operations = \"300000*N\"; pipe = \"mma bf16\"; };", 3e14 / 6e14},
+        {"work = { flops = \"100000*N\"; bytes = \"8*N\"; };", NAN},                         // on which pipe?
+        {"work = { flops = \"2*N\"; bytes = \"8*N\"; };", 8e9 / 4e12},                       // none that counts
+        {"work = { flops = \"1000*N\"; bytes = \"8*N\"; pipe = \"memory\"; };", 8e9 / 4e12}, // the job says so
+        {"work = { flops = \"1000*N\"; bytes = \"8*N\"; pipe = \"dpx s32\"; };", NAN},       // not measured
+        {"work = { bytes = \"8*N\"; };", 8e9 / 4e12},
+        {"work = { flops = \"1000*N\"; };", NAN},
+        {"", NAN},
+    };
+    struct error err;
+    json_t *ceilings = json_parse(known, &err);
+    char *folder = e2e_folder("pipes");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct job *job = job_of(folder, cases[i].work);
+        struct work_bounds w;
+        assert_int_equal(work_bounds(job, 0, ceilings, &w, &err), 0);
+        bool same = isnan(cases[i].floor) ? isnan(w.floor) : fabs(w.floor / cases[i].floor - 1) < 1e-9;
+        if (!same) fail_msg("%s: %g, not %g", cases[i].work, w.floor, cases[i].floor);
+        job_free(job);
+    }
+    char *words = work_ceiling_words(ceilings, &pipes[PIPE_TENSOR_BF16]);
+    assert_string_equal(words, "wgmma bf16 700 TFLOP/s, at 1400 MHz, the clock that lasts");
+    free(words);
+    words = work_ceiling_words(ceilings, &pipes[PIPE_MMA_BF16]); // of an older version
+    assert_string_equal(words, "mma bf16 600 TFLOP/s, for some milliseconds only");
+    free(words);
+    words = work_ceiling_words(ceilings, &pipes[PIPE_DPX]);
+    assert_string_equal(words, "");
+    free(words);
+    json_decref(ceilings);
+    e2e_remove(folder);
+}
+
+static void work_is_doubted_by_the_pipe_that_it_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *work;
+        double time;
+        bool doubted;
+    } cases[] = {
+        {"work = { flops = \"1000*N\"; pipe = \"fp32 fma\"; };", 1e12 / 4.9e13, false},
+        {"work = { flops = \"1000*N\"; pipe = \"fp32 fma\"; };", 1e12 / 5.5e13, true},
+        {"work = { flops = \"1000*N\"; pipe = \"wgmma bf16\"; };", 1e12 / 8.2e14, false}, // short: at the first clock
+        {"work = { flops = \"1000*N\"; pipe = \"wgmma bf16\"; };", 1e12 / 9e14, true},
+        {"work = { flops = \"1000*N\"; pipe = \"int mad\"; };", 1e12 / 9e16, false}, // not measured
+    };
+    struct error err, warning;
+    json_t *ceilings = json_parse(known, &err);
+    char *folder = e2e_folder("pipes_doubted");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct job *job = job_of(folder, cases[i].work);
+        if (work_is_doubtful(job, 0, cases[i].time, ceilings, &warning) != cases[i].doubted)
+            fail_msg("case %zu: %s", i, warning.message);
+        if (cases[i].doubted) assert_non_null(strstr(warning.message, "of the pipe '"));
+        job_free(job);
+    }
+    json_decref(ceilings);
+    e2e_remove(folder);
+}
+
+static bool asks(const json_t *request, const char *name)
+{
+    size_t i;
+    json_t *each;
+    json_array_foreach(json_object_get(request, "pipes"), i,
+                       each) if (!strcmp(json_string_value(each), name)) return true;
+    return false;
+}
+
+static void a_job_needs_its_own_pipe_and_memory_and_asks_once(void **state)
+{
+    (void)state;
+    struct error err;
+    char *folder = e2e_folder("pipes_asked");
+    struct job *job = job_of(folder, "work = { flops = \"N\"; pipe = \"wgmma bf16\"; };");
+    json_t *request = job_ceilings_request(job, NULL);
+    assert_true(asks(request, "wgmma bf16") && asks(request, "memory") && asks(request, "l2"));
+    assert_int_equal(json_array_size(json_object_get(request, "pipes")), 5); // and copy, shared memory
+    assert_true(json_get_bool(request, "lasting", false));
+    // The device has no wgmma: it is not asked again.
+    json_t *answer = json_parse("{\"id\":3,\"status\":\"ok\",\"bytes_per_second\":4e12}", &err);
+    json_t *document = job_ceilings_merge(NULL, request, answer);
+    assert_null(json_object_get(document, "id"));
+    assert_null(job_ceilings_request(job, document));
+    json_decref(document);
+    json_decref(request);
+    // What an older version measured for some milliseconds does not do for a rate that lasts.
+    json_t *older = json_parse(known, &err);
+    request = job_ceilings_request(job, older);
+    assert_true(asks(request, "wgmma bf16") && !asks(request, "memory"));
+    document = job_ceilings_merge(older, request, answer);
+    assert_true(json_get_number(document, "flops_per_second", 0) == 5e13); // kept
+    json_decref(document);
+    json_decref(request);
+    json_decref(older);
+    json_decref(answer);
+    job_free(job);
+    // FP32: no tensor cores, and no longer than it was.
+    job = job_of(folder, "work = { flops = \"N\"; pipe = \"fp32 fma\"; };");
+    request = job_ceilings_request(job, NULL);
+    assert_true(asks(request, "fp32 fma") && !asks(request, "wgmma bf16") && !asks(request, "mma bf16"));
+    json_decref(request);
+    job_free(job);
+    // Unknown: all that can be had of every job.
+    job = job_of(folder, "");
+    request = job_ceilings_request(job, NULL);
+    assert_true(asks(request, "wgmma fp8") && asks(request, "fp64 fma") && !asks(request, "dpx s32"));
+    assert_false(json_get_bool(request, "lasting", true));
+    json_decref(request);
+    job_free(job);
+    e2e_remove(folder);
+}
+
+static void kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pipe, *macro;
+    } cases[] = {{"fp32 fma", NULL},
+                 {"wgmma bf16", NULL},
+                 {"wgmma f16", "CEILING_F16"},
+                 {"tensor f16", "CEILING_F16"},
+                 {"int add", "CEILING_INTEGER"},
+                 {"dpx s16x2", "CEILING_DPX"}};
+    char *folder = e2e_folder("pipes_compiled");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *work = text_format("work = { flops = \"N\"; pipe = \"%s\"; };", cases[i].pipe);
+        struct job *job = job_of(folder, work);
+        json_t *defines = job_ceilings_defines(job);
+        assert_int_equal(json_object_size(defines), cases[i].macro ? 1 : 0);
+        if (cases[i].macro) assert_string_equal(json_get_string(defines, cases[i].macro, ""), "1");
+        json_decref(defines);
+        job_free(job);
+        free(work);
+    }
+    e2e_remove(folder);
+}
+
+// A recording has ceilings; so has what is exported of a run that replayed it.
+static void recorded_ceilings_come_through_replay_and_export(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("pipes_replayed");
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "f=%s; run() { $BIN/sweetspot tune configs/branch.cfg --device \"replay:$1\" --store $2 --evaluations 4 -q "
+        "--no-final; }; run tests/spaces/branch_h200.json.gz $f/a.db && "
+        "$BIN/sweetspot export configs/branch.cfg --store $f/a.db -o $f/a.json && run $f/a.json $f/b.db",
+        folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.err);
+    e2e_done(&r);
+    for (const char *name = "ab"; *name; name++) {
+        struct store *store;
+        struct environment environment;
+        struct error err;
+        const char *text;
+        char *path = text_format("%s/%c.db", folder, *name);
+        assert_int_equal(store_open(&store, path, false, &err), 0);
+        assert_int_equal(store_last_environment(store, &environment, &err), 0);
+        if (store_get_document(store, "ceilings", &text, NULL, &err)) fail_msg("%s has no ceilings", path);
+        json_t *document = json_parse(text, &err);
+        assert_true(work_ceiling(document, &pipes[PIPE_FP32]) > 6e13);
+        struct job *job = load("configs/branch.cfg");
+        assert_null(job_ceilings_request(job, document));
+        job_free(job);
+        json_decref(document);
+        store_close(store);
+        free(path);
+    }
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_and_members_are_their_own),
+        cmocka_unit_test(tensor_is_wgmma_where_there_is_one_else_mma_sync),
+        cmocka_unit_test(every_job_is_measured_against_the_pipe_that_does_its_work),
+        cmocka_unit_test(the_floor_is_unknown_rather_than_wrong),
+        cmocka_unit_test(work_is_doubted_by_the_pipe_that_it_names),
+        cmocka_unit_test(a_job_needs_its_own_pipe_and_memory_and_asks_once),
+        cmocka_unit_test(recorded_ceilings_come_through_replay_and_export),
+        cmocka_unit_test(kernels_of_rare_pipes_are_compiled_for_jobs_that_name_them),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,561 @@
+// The report's document, from stores made here: what it says of runs, steps, parameters, failures and finals, and what
+// it does with stores that have next to nothing.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <sqlite3.h>
+
+#include "tuner/base/text.h"
+#include "tuner/report/report.h"
+#include "tuner/report/report_page.h"
+#include "tuner/trial/trial_field.h"
+
+static char path[64];
+static struct store *store;
+static struct error err;
+
+static int setup(void **state)
+{
+    (void)state;
+    snprintf(path, sizeof path, "out/test/report.%ld.db", (long)getpid());
+    char *command = text_format("mkdir -p out/test && rm -f %s*", path);
+    assert_int_equal(system(command), 0);
+    free(command);
+    assert_int_equal(store_open(&store, path, true, &err), 0);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    store_close(store);
+    store = NULL;
+    char *command = text_format("rm -f %s*", path);
+    assert_int_equal(system(command), 0);
+    free(command);
+    return 0;
+}
+
+static void use(const char *device)
+{
+    char key[HASH_TEXT_SIZE], *settings = text_format("version 1\ndevice %s\n", device);
+    environment_key(settings, key);
+    const struct environment e = {key, "job", "source", "nvrtc", device, "sm_90a", "1.0", settings};
+    assert_int_equal(store_use_environment(store, &e, &err), 0);
+    free(settings);
+}
+
+static int64_t add(const char *config, enum trial_status status, const char *reason, double objective, double finished)
+{
+    struct trial trial;
+    struct trial_problem problem;
+    trial_clear(FIELD_TRIAL, &trial);
+    trial_clear(FIELD_PROBLEM, &problem);
+    problem.name = "N=1";
+    problem.tuned = true;
+    problem.time = objective;
+    trial.config = config;
+    trial.status = status;
+    trial.reason = reason;
+    trial.objective = objective;
+    trial.finished = finished;
+    trial.problems = &problem;
+    trial.problem_count = status == STATUS_OK || status == STATUS_SLOW;
+    if (store_add(store, &trial, &err)) fail_msg("%s", err.message);
+    return trial.id;
+}
+
+// Documents are put now; the test says when it was.
+static void put(const char *kind, double when, const char *json)
+{
+    sqlite3 *db;
+    assert_int_equal(store_put_document(store, kind, json, &err), 0);
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    char *change = text_format("UPDATE documents SET written = %f WHERE id = (SELECT max(id) FROM documents)", when);
+    assert_int_equal(sqlite3_exec(db, change, NULL, NULL, NULL), SQLITE_OK);
+    free(change);
+    sqlite3_close(db);
+}
+
+static json_t *report_of(size_t points)
+{
+    const struct report_source source = {.store_path = path, .store = store, .space = NAN};
+    json_t *job = report_job(&source, &(struct report_options){.points = points});
+    assert_non_null(job);
+    return job;
+}
+
+static const json_t *at(const json_t *value, const char *keys)
+{
+    char *copy = text_copy(keys), *rest;
+    for (char *key = strtok_r(copy, ".", &rest); key; key = strtok_r(NULL, ".", &rest)) {
+        value = json_is_array(value) ? json_array_get(value, (size_t)atoi(key)) : json_object_get(value, key);
+        if (!value) fail_msg("there is no %s (%s)", key, keys);
+    }
+    free(copy);
+    return value;
+}
+
+static double number(const json_t *value, const char *keys)
+{
+    const json_t *found = at(value, keys);
+    return json_is_number(found) ? json_number_value(found) : (double)NAN;
+}
+
+static void expect_number(const json_t *value, const char *keys, double expected)
+{
+    double found = number(value, keys);
+    if (!(fabs(found - expected) <= 1e-9 * fabs(expected) + 1e-12)) fail_msg("%s: %g, not %g", keys, found, expected);
+}
+
+static void expect_word(const json_t *value, const char *keys, const char *expected)
+{
+    const json_t *found = at(value, keys);
+    assert_true(json_is_string(found));
+    assert_string_equal(json_string_value(found), expected);
+}
+
+static void seconds_of_search_leave_out_the_days_between_runs(void **state)
+{
+    (void)state;
+    use("A");
+    put("device", 1000, "{}");
+    add("X=1", STATUS_OK, "", 4, 1010);
+    add("X=2", STATUS_OK, "", 3, 1100);
+    put("run", 1200, "{\"started\":999,\"ended\":1200,\"search_seconds\":200,\"new\":2,\"strategy\":\"s\",\"seed\":7}");
+    put("device", 90000, "{}"); // killed: no document of its end
+    add("X=3", STATUS_OK, "", 2, 90010);
+    add("X=4", STATUS_OK, "", 1.5, 95000);
+    json_t *job = report_of(100);
+    const json_t *r = at(job, "results.0");
+    static const double steps[][4] = {
+        {10, 1, 4, 1}, {100, 2, 3, 2}, {210, 3, 2, 3}, {5200, 4, 1.5, 4}, {5200, 4, 1.5, 4}};
+    expect_number(r, "seconds", 5200);
+    assert_int_equal(json_array_size(at(r, "progress.rows")), 5);
+    for (size_t i = 0; i < 5; i++)
+        for (size_t k = 0; k < 4; k++) {
+            char *keys = text_format("progress.rows.%zu.%zu", i, k);
+            expect_number(r, keys, steps[i][k]);
+            free(keys);
+        }
+    expect_number(r, "gain_last_hour", 0.25);
+    expect_word(r, "runs.0.strategy", "s");
+    expect_number(r, "runs.0.seed", 7);
+    assert_true(json_is_null(at(r, "runs.1.strategy")));
+    expect_number(r, "runs.1.at", 200);
+    expect_number(r, "runs.1.evaluations_before", 2);
+    expect_number(r, "runs.1.ended", 95000);
+    json_decref(job);
+}
+
+static void the_gain_of_a_search_shorter_than_an_hour_is_unknown(void **state)
+{
+    (void)state;
+    use("A");
+    add("X=1", STATUS_OK, "", 4, 1010);
+    add("X=2", STATUS_OK, "", 3, 3000);
+    json_t *job = report_of(100);
+    assert_true(json_is_null(at(job, "results.0.gain_last_hour")));
+    json_decref(job);
+}
+
+static void steps_of_the_best_are_never_thinned(void **state)
+{
+    (void)state;
+    enum { STEPS = 700, POINTS = 50 };
+    use("A");
+    for (int i = 0; i < STEPS; i++) {
+        char *config = text_format("X=%d", i);
+        add(config, STATUS_OK, "", 1000.0 - i, 1e6 + i);
+        free(config);
+    }
+    json_t *job = report_of(POINTS), *again = report_of(POINTS);
+    assert_int_equal(json_array_size(at(job, "results.0.progress.rows")), STEPS + 1);
+    expect_number(job, "results.0.points.shown", POINTS);
+    expect_number(job, "results.0.points.of", STEPS);
+    assert_int_equal(json_array_size(at(job, "results.0.points.rows")), POINTS);
+    expect_number(job, "results.0.points.rows.49.0", STEPS); // the fastest is among them
+    if (!json_equal(job, again)) fail_msg("the same store gives two reports");
+    json_decref(job);
+    json_decref(again);
+}
+
+static double draw(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 40) / (1 << 24);
+}
+
+// Fifty values of 120 trials explain two fifths of any noise, uncorrected.
+static void many_values_alone_are_no_importance(void **state)
+{
+    (void)state;
+    uint64_t noise = 1;
+    use("A");
+    for (int i = 0; i < 120; i++) {
+        char *config = text_format("MANY=%d,OTHER=%d", i % 50, i);
+        add(config, STATUS_OK, "", exp(draw(&noise)), 1e6 + i);
+        free(config);
+    }
+    json_t *job = report_of(100);
+    double many = number(job, "results.0.parameters.0.importance");
+    if (!(many < 0.25)) fail_msg("MANY: %g", many);
+    json_decref(job);
+}
+
+static void importance_tells_what_matters(void **state)
+{
+    (void)state;
+    use("A");
+    uint64_t noise = 1;
+    for (int i = 0; i < 2000; i++) {
+        char *config = text_format("STRONG=%d,WEAK=%d,NONE=%d", i % 4, i / 4 % 3, i / 12);
+        add(config, STATUS_OK, "", exp(i % 4 + 0.5 * (i / 4 % 3) + draw(&noise)), 1e6 + i);
+        free(config);
+    }
+    json_t *job = report_of(100);
+    const json_t *r = at(job, "results.0");
+    expect_word(r, "parameters.0.name", "STRONG");
+    double strong = number(r, "parameters.0.importance"), weak = number(r, "parameters.1.importance"),
+           none = number(r, "parameters.2.importance");
+    if (!(strong > 0.75 && strong < 0.95)) fail_msg("STRONG: %g", strong);
+    if (!(weak > 0.05 && weak < 0.25)) fail_msg("WEAK: %g", weak);
+    if (!(none < 0.02)) fail_msg("NONE: %g", none);
+    expect_number(r, "pair.x", 0);
+    expect_number(r, "pair.y", 1);
+    assert_int_equal(json_array_size(at(r, "pair.best")), 3);
+    assert_int_equal(json_array_size(at(r, "pair.best.0")), 4);
+    json_decref(job);
+}
+
+static void a_thousand_values_are_put_into_sixty_groups(void **state)
+{
+    (void)state;
+    use("A");
+    for (int i = 0; i < 3000; i++) {
+        char *config = text_format("X=%d,Y=%d", (i * 7) % 1000 * 2, i / 1000);
+        add(config, STATUS_OK, "", 1 + 0.001 * (i % 17), 1e6 + i);
+        free(config);
+    }
+    json_t *job = report_of(100);
+    const json_t *x = at(job, "results.0.parameters.0");
+    expect_number(x, "grouped", 1000);
+    size_t groups = json_array_size(at(x, "values"));
+    assert_true(groups <= 60 && groups >= 50);
+    expect_word(x, "values.0", "0 to 32");
+    double trials = 0;
+    for (size_t i = 0; i < groups; i++)
+        trials += json_number_value(json_object_get(json_array_get(at(x, "by_value"), i), "n"));
+    assert_true(trials == 3000);
+    assert_true(json_is_null(at(job, "results.0.parameters.1.grouped")));
+    assert_true(json_array_size(at(job, "results.0.pair.best")) <= 60);
+    assert_true(json_array_size(at(job, "results.0.pair.best.0")) <= 60);
+    size_t i;
+    const json_t *row;
+    json_array_foreach(at(job, "results.0.lines.rows"), i, row)
+    {
+        assert_true(json_integer_value(json_array_get(row, 1)) < (json_int_t)groups);
+    }
+    json_decref(job);
+}
+
+static void values_are_in_the_order_of_their_numbers_and_words_come_last(void **state)
+{
+    (void)state;
+    static const char *const configs[] = {"X=128,M=b", "X=16,M=a", "X=-1,M=b,c", "X=auto,M=a", NULL};
+    static const char *const expected[] = {"-1", "16", "128", "auto"};
+    use("A");
+    for (int i = 0; configs[i]; i++) add(configs[i], STATUS_OK, "", 1, 1e6 + i);
+    json_t *job = report_of(100);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(json_string_value(json_array_get(at(job, "results.0.parameters.0.values"), i)),
+                            expected[i]);
+    assert_string_equal(json_string_value(json_array_get(at(job, "results.0.parameters.1.values"), 2)), "b,c");
+    json_decref(job);
+}
+
+static void failures_are_counted_by_reason_and_name_the_values_that_share_them(void **state)
+{
+    (void)state;
+    use("A");
+    char config[64], reason[64];
+    for (int i = 0; i < 40; i++) {
+        bool fails = i % 4 == 3;
+        snprintf(config, sizeof config, "X=%d,Y=%d", i % 4, i / 4);
+        snprintf(reason, sizeof reason, "y[%d] is %g, expected f32", i, i * 1.5);
+        add(config, fails ? STATUS_WRONG : STATUS_OK, fails ? reason : "", fails ? (double)NAN : 1 + i, 1e6 + i);
+    }
+    add("X=0,Y=99", STATUS_CRASHED, "illegal address", NAN, 2e6);
+    json_t *job = report_of(100);
+    const json_t *f = at(job, "results.0.failures");
+    assert_int_equal(json_array_size(f), 2);
+    expect_word(f, "0.status", "wrong");
+    expect_word(f, "0.reason", "y[#] is #, expected f32");
+    expect_number(f, "0.count", 10);
+    assert_int_equal(json_array_size(at(f, "0.trials")), 5);
+    assert_int_equal(json_array_size(at(f, "0.shares")), 1);
+    expect_word(f, "0.shares.0.parameter", "X");
+    expect_word(f, "0.shares.0.value", "3");
+    expect_number(f, "0.shares.0.of_failed", 1);
+    expect_number(f, "0.shares.0.of_all", 10.0 / 41);
+    expect_word(f, "1.reason", "illegal address");
+    json_decref(job);
+}
+
+static void a_store_without_trials_has_no_result(void **state)
+{
+    (void)state;
+    json_t *job = report_of(100);
+    assert_int_equal(json_array_size(at(job, "results")), 0);
+    assert_true(json_is_null(at(job, "error")));
+    json_decref(job);
+    use("A");
+    job = report_of(100);
+    assert_int_equal(json_array_size(at(job, "results")), 0);
+    json_decref(job);
+}
+
+// Nothing measured, nothing known: every member is there, and no number is made up.
+static void failures_alone_and_unknown_times_give_a_whole_result(void **state)
+{
+    (void)state;
+    static const char *const nulls[] = {"best", "winner", "ratio", "pair", "roofline", "gain_last_hour"};
+    use("A");
+    add("X=1", STATUS_WRONG, "", NAN, 1e6);
+    add("X=2", STATUS_OK, "", NAN, NAN);
+    add("X=3", STATUS_SLOW, "", INFINITY, 1e6);
+    add("X=4", STATUS_OK, "", -1, 1e6);
+    json_t *job = report_of(100);
+    const json_t *r = at(job, "results.0");
+    for (size_t i = 0; i < sizeof nulls / sizeof *nulls; i++)
+        if (!json_is_null(at(r, nulls[i]))) fail_msg("%s is known", nulls[i]);
+    expect_word(r, "verdict", "no final");
+    expect_number(r, "evaluations", 4);
+    expect_number(r, "points.of", 0);
+    assert_true(json_is_null(at(r, "parameters.0.importance")));
+    assert_int_equal(json_array_size(at(r, "progress.rows")), 0);
+    assert_int_equal(json_array_size(at(r, "histogram.counts")), 0);
+    json_decref(job);
+}
+
+static void one_configuration_is_enough(void **state)
+{
+    (void)state;
+    use("A");
+    add("X=1", STATUS_OK, "", 2e-3, 1e6);
+    json_t *job = report_of(100);
+    const json_t *r = at(job, "results.0");
+    expect_number(r, "best.time", 2e-3);
+    expect_number(r, "histogram.counts.0", 1);
+    assert_int_equal(json_array_size(at(r, "histogram.edges")), 2);
+    expect_number(r, "distribution.share.0", 1);
+    expect_number(r, "parameters.0.by_value.0.median", 2e-3);
+    assert_true(json_is_null(at(r, "pair")));
+    json_decref(job);
+}
+
+static void every_device_has_a_result_the_one_used_last_first(void **state)
+{
+    (void)state;
+    static const char *const devices[] = {"A", "B", "C"};
+    for (int i = 0; i < 3; i++) {
+        use(devices[i]);
+        add("X=1", STATUS_OK, "", 1 + i, 1e6 + i);
+    }
+    use("B"); // again
+    use("D"); // without a trial
+    use("B");
+    json_t *job = report_of(100);
+    assert_int_equal(json_array_size(at(job, "results")), 3);
+    expect_word(job, "results.0.device", "B");
+    expect_word(job, "results.1.device", "C");
+    assert_true(json_is_true(at(job, "results.0.current")));
+    assert_true(json_is_false(at(job, "results.1.current")));
+    json_decref(job);
+}
+
+static void a_histogram_counts_every_timed_trial_once(void **state)
+{
+    (void)state;
+    use("A");
+    double total = 0;
+    for (int i = 0; i < 500; i++) {
+        char *config = text_format("X=%d", i);
+        add(config, i % 5 ? STATUS_OK : STATUS_SLOW, "", 1e-3 * (1 + i % 250), 1e6 + i);
+        free(config);
+    }
+    json_t *job = report_of(100);
+    const json_t *counts = at(job, "results.0.histogram.counts"), *count;
+    size_t i;
+    json_array_foreach(counts, i, count) total += json_number_value(count);
+    assert_true(total == 500);
+    const json_t *share = at(job, "results.0.distribution.share"), *time = at(job, "results.0.distribution.time");
+    assert_int_equal(json_array_size(share), 200);
+    expect_number(share, "199", 1);
+    expect_number(time, "199", 0.25);
+    expect_number(time, "0", 1e-3);
+    for (i = 1; i < 200; i++)
+        assert_true(json_number_value(json_array_get(share, i)) > json_number_value(json_array_get(share, i - 1)));
+    json_decref(job);
+}
+
+// A final of trial 1 (1 ms) against two libraries.
+static void put_final(double slower, double faster, double spread)
+{
+    json_t *ours = json_array(), *one = json_array(), *other = json_array(), *third = json_array();
+    for (int i = 0; i < 20; i++) {
+        double wobble = 1 + spread * (i % 2 ? 1 : -1);
+        json_array_append_new(ours, json_real(1e-3));
+        json_array_append_new(third, json_real(1.5e-3));
+        json_array_append_new(one, json_real(1e-3 * slower * wobble));
+        json_array_append_new(other, json_real(1e-3 * faster * wobble));
+    }
+    json_t *final = json_pack("{s:f, s:i, s:i, s:i, s:[], s:[{s:s,s:i,s:s,s:[{s:o}]}, {s:s,s:i,s:s,s:[{s:o}]}, "
+                              "{s:s,s:s,s:[{s:o}]}, {s:s,s:s,s:[{s:o}]}]}",
+                              "when", 5e6, "seed", 1, "rounds", 20, "winner", 1, "ties", "entries", "name", "candidate",
+                              "trial", 1, "status", "ok", "problems", "times", ours, "name", "candidate", "trial", 2,
+                              "status", "ok", "problems", "times", third, "name", "cublas", "status", "ok", "problems",
+                              "times", one, "name", "cublasLt", "status", "ok", "problems", "times", other);
+    assert_non_null(final);
+    char *text = json_dumps(final, 0);
+    put("final", 5e6, text);
+    free(text);
+    json_decref(final);
+}
+
+static void the_verdict_is_about_the_faster_library(void **state)
+{
+    (void)state;
+    static const struct {
+        double slower, faster, spread;
+        const char *verdict;
+    } cases[] = {
+        {2, 1.5, 0.01, "faster"},      {1.5, 0.8, 0.01, "slower"}, {1.3, 1.005, 0.001, "tie"},
+        {1.3, 1.01, 0.2, "undecided"}, {1.3, 1.0, 0.0001, "tie"},  {1.3, 1.012, 0.0001, "faster"},
+    };
+    use("A");
+    add("X=1", STATUS_OK, "", 1e-3, 1e6);
+    add("X=2", STATUS_OK, "", 1.5e-3, 1e6);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        put_final(cases[i].slower, cases[i].faster, cases[i].spread);
+        json_t *job = report_of(100);
+        const json_t *r = at(job, "results.0");
+        const char *verdict = json_string_value(at(r, "verdict"));
+        if (strcmp(verdict, cases[i].verdict)) fail_msg("case %zu: %s, not %s", i, verdict, cases[i].verdict);
+        expect_word(r, "ratio.against", "cublasLt");
+        expect_number(r, "winner.trial", 1);
+        expect_number(r, "final.entries.1.ratio.value", 1.5); // of a candidate, too
+        expect_number(r, "final.entries.0.ratio.low", 1);
+        assert_true(json_is_true(at(r, "final.entries.0.winner")));
+        assert_true(json_is_false(at(r, "final.open")));
+        json_decref(job);
+    }
+    put("open_final", 6e6, "{\"when\":6e6,\"reason\":\"too wide\",\"entries\":[]}");
+    json_t *job = report_of(100);
+    assert_true(json_is_true(at(job, "results.0.final.open")));
+    json_decref(job);
+}
+
+static void a_final_that_decided_nothing_is_undecided(void **state)
+{
+    (void)state;
+    use("A");
+    add("X=1", STATUS_OK, "", 1e-3, 1e6);
+    put("open_final", 6e6, "{\"when\":6e6,\"reason\":\"too wide\",\"entries\":[]}");
+    json_t *job = report_of(100);
+    expect_word(job, "results.0.verdict", "undecided");
+    expect_word(job, "results.0.final.reason", "too wide");
+    json_decref(job);
+}
+
+static void what_profile_stored_of_the_best_is_there(void **state)
+{
+    (void)state;
+    use("A");
+    int64_t id = add("X=1", STATUS_OK, "", 1e-3, 1e6);
+    assert_int_equal(store_put_trial_document(store, id, "limits", "{\"limiter\":\"memory\"}", &err), 0);
+    assert_int_equal(store_put_trial_document(store, id, "findings", "[{\"rule\":\"x\"}]", &err), 0);
+    json_t *job = report_of(100);
+    expect_word(job, "results.0.limits.limiter", "memory");
+    expect_word(job, "results.0.findings.0.rule", "x");
+    expect_number(job, "results.0.profiled_trial", (double)id);
+    json_decref(job);
+}
+
+static void counters_are_columns_with_units_and_gaps(void **state)
+{
+    (void)state;
+    use("A");
+    add("X=1", STATUS_OK, "", 2e-3, 1e6);
+    int64_t id = add("X=2", STATUS_OK, "", 1e-3, 1e6);
+    const struct trial_counter counters[] = {{0, 0, "icache_misses", 17}, {0, 0, "of_the_job", NAN}};
+    assert_int_equal(store_add_counters(store, id, counters, 2, &err), 0);
+    json_t *job = report_of(100);
+    const json_t *points = at(job, "results.0.points"), *columns = at(points, "columns"), *name;
+    size_t i, found = SIZE_MAX;
+    json_array_foreach(columns, i, name)
+    {
+        if (!strcmp(json_string_value(name), "icache_misses")) found = i;
+        assert_string_not_equal(json_string_value(name), "of_the_job"); // no trial knows it
+    }
+    assert_true(found != SIZE_MAX);
+    assert_int_equal(json_array_size(at(points, "units")), json_array_size(columns));
+    assert_int_equal(json_array_size(at(points, "meanings")), json_array_size(columns));
+    assert_int_equal(json_array_size(at(points, "rows.0")), json_array_size(columns));
+    assert_true(json_is_null(json_array_get(at(points, "rows.0"), found)));
+    assert_int_equal(json_integer_value(json_array_get(at(points, "rows.1"), found)), 17);
+    assert_string_equal(json_string_value(json_array_get(at(points, "units"), found)), "requests");
+    json_decref(job);
+}
+
+static void markup_in_names_does_not_end_the_script_of_the_page(void **state)
+{
+    (void)state;
+    json_t *report = json_pack("{s:[s, s, s]}", "jobs", "</script><script>alert(1)</script>", "<!--<script>", "a < b");
+    char *plain = report_text(report, false), *safe = report_text(report, true);
+    assert_non_null(strstr(plain, "</script>"));
+    assert_null(strstr(safe, "</"));
+    assert_null(strstr(safe, "<!--"));
+    assert_non_null(strstr(safe, "a < b"));
+    json_t *back = json_parse(safe, &err);
+    assert_true(json_equal(back, report));
+    json_decref(back);
+    json_decref(report);
+    free(plain);
+    free(safe);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(seconds_of_search_leave_out_the_days_between_runs),
+        CASE(the_gain_of_a_search_shorter_than_an_hour_is_unknown),
+        CASE(steps_of_the_best_are_never_thinned),
+        CASE(many_values_alone_are_no_importance),
+        CASE(importance_tells_what_matters),
+        CASE(a_thousand_values_are_put_into_sixty_groups),
+        CASE(values_are_in_the_order_of_their_numbers_and_words_come_last),
+        CASE(failures_are_counted_by_reason_and_name_the_values_that_share_them),
+        CASE(a_store_without_trials_has_no_result),
+        CASE(failures_alone_and_unknown_times_give_a_whole_result),
+        CASE(one_configuration_is_enough),
+        CASE(every_device_has_a_result_the_one_used_last_first),
+        CASE(a_histogram_counts_every_timed_trial_once),
+        CASE(the_verdict_is_about_the_faster_library),
+        CASE(a_final_that_decided_nothing_is_undecided),
+        CASE(what_profile_stored_of_the_best_is_there),
+        CASE(counters_are_columns_with_units_and_gaps),
+        CASE(markup_in_names_does_not_end_the_script_of_the_page),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

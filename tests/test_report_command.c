@@ -1,0 +1,289 @@
+// `sweetspot report` and `tune --report`: what they find, write and refuse.
+#include "tests/e2e.h"
+
+#include <sqlite3.h>
+
+#include "tuner/base/gzip.h"
+
+static char *folder;
+
+// A job with results in its folder, and a stand-in for the charting library, whose script has what would end its
+// element.
+static int setup(void **state)
+{
+    (void)state;
+    folder = e2e_folder("report");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s' && cd '%s' && "
+                "mkdir -p charts/dist && echo 'var a = \"</script>\";' >charts/dist/echarts.min.js && "
+                "echo 'Apache <License>' >charts/LICENSE && echo 'a notice' >charts/NOTICE && "
+                "$BIN/sweetspot tune job.cfg --device replay:space.json --quiet",
+                folder, folder);
+    if (r.status) fail_msg("status %d: %s%s", r.status, r.out, r.err);
+    e2e_done(&r);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    e2e_remove(folder);
+    return 0;
+}
+
+// In the test's folder; $S is the program.
+#define RUN(format, ...)                                                                                      \
+    e2e_run(folder, "cd '%s' && S=$BIN/sweetspot && export SWEETSPOT_ECHARTS=$PWD/charts && " format, folder, \
+            ##__VA_ARGS__)
+
+static void expect(struct outcome_of_command *r, int status, const char *out, const char *err)
+{
+    if (r->status != status) fail_msg("status %d, not %d: %s%s", r->status, status, r->out, r->err);
+    if (out) e2e_expect(r->out, out);
+    if (err) e2e_expect(r->err, err);
+    e2e_done(r);
+}
+
+static void change_store(const char *name, const char *sql)
+{
+    sqlite3 *db;
+    char *path = text_format("%s/%s", folder, name);
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK) fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+    sqlite3_close(db);
+    free(path);
+}
+
+static void the_page_holds_the_document_and_all_that_it_needs(void **state)
+{
+    (void)state;
+    struct outcome_of_command r = RUN("$S report job.cfg -o page.html && cat page.html");
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.err, "the page is page.html");
+    assert_null(strstr(r.out, "@DATA@"));
+    assert_null(strstr(r.out, "@CHARTS"));
+    assert_null(strstr(r.out, "@STYLE@"));
+    assert_null(strstr(r.out, "@SCRIPT@"));
+    e2e_expect(r.out, "var a = \"<\\/script>\";");
+    e2e_expect(r.out, "Apache &lt;License&gt;");
+    const char *data = strstr(r.out, "id=\"data\">\n");
+    assert_non_null(data);
+    data = strchr(data, '\n') + 1;
+    char *end = strstr(data, "</script>");
+    assert_non_null(end);
+    *end = 0;
+    struct error err;
+    json_t *report = json_parse(data, &err);
+    if (!report) fail_msg("%s", err.message);
+    assert_string_equal(json_get_string(report, "format", ""), "sweetspot-report");
+    json_decref(report);
+    e2e_done(&r);
+    r = RUN("$S report job.cfg && ls report.html && $S report job.cfg -o - | head -1"); // report.html by default
+    expect(&r, 0, "report.html\n<!DOCTYPE html>\n", "the page is report.html");
+}
+
+static void stores_folders_and_nothing_at_all_are_taken(void **state)
+{
+    (void)state;
+    static const char *const arguments[] = {"",        "out", "out/golden.db",
+                                            "job.cfg", ".",   "job.cfg --store out/golden.db"};
+    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
+        struct outcome_of_command r = RUN("$S report %s --format csv", arguments[i]);
+        expect(&r, 0, "\ngolden,1.137", NULL);
+    }
+    // A store knows its job file; without it, the job's own facts alone are missing.
+    struct outcome_of_command r = RUN("$S report out/golden.db --format json");
+    e2e_expect(r.out, "/job.cfg\"");
+    expect(&r, 0, "\"space\":7", NULL);
+    r = RUN(
+        "cp out/golden.db alone.db && mv job.cfg moved.cfg && $S report alone.db --format json; mv moved.cfg job.cfg");
+    e2e_expect(r.out, "\"job_file\":null");
+    e2e_expect(r.out, "\"space\":null");
+    e2e_expect(r.out, "{\"name\":\"X\",\"values\":[\"1\",\"2\",\"4\",\"8\"]");
+    expect(&r, 0, "\"reproduce\":[]", NULL);
+    r = RUN("cp job.cfg other.cfg && sed -i 's/golden/other/' other.cfg && $S report . -f csv");
+    expect(&r, 0, "golden", "1 job has no results yet, and is left out");
+    r = RUN("$S report other.cfg -f table");
+    expect(&r, 1, "there is no store", "none of these jobs has results yet");
+    r = RUN("$S report other.cfg --store out/golden.db -f json");
+    expect(&r, 1, "is that of the job 'golden', not of 'other'", NULL);
+    r = RUN("$S report out job.cfg --store x.db -f json");
+    expect(&r, 2, NULL, "--store is for one job");
+    r = RUN("mkdir empty && $S report empty");
+    expect(&r, 1, NULL, "there are no job files (*.cfg) and no stores (*.db) in 'empty'");
+    r = RUN("cd empty && $S report");
+    expect(&r, 1, NULL, "there is no folder 'out'");
+}
+
+static void what_cannot_be_read_is_said_and_the_others_go_on(void **state)
+{
+    (void)state;
+    struct outcome_of_command r = RUN("head -c 20000 out/golden.db >cut.db; echo not a store >text.db; "
+                                      "echo 'name = 3;' >wrong.cfg; $S report cut.db job.cfg text.db wrong.cfg -f csv");
+    e2e_expect(r.out, "\ngolden,1.137");
+    e2e_expect(r.out, "the store 'cut.db' is damaged");
+    e2e_expect(r.out, "'text.db' is not a sweetspot store");
+    e2e_expect(r.out, "wrong.cfg: ");
+    e2e_expect(r.err, "the store 'cut.db' is damaged");
+    expect(&r, 1, NULL, NULL);
+    // Pages in the middle of the file are overwritten.
+    r = RUN("cp out/golden.db middle.db && for page in 3 4 5 6 7 8 9 10; do dd if=/dev/zero of=middle.db bs=4096 "
+            "seek=$page count=1 conv=notrunc status=none; done; $S report middle.db job.cfg -f json");
+    e2e_expect(r.out, "\"verdict\":\"faster\"");
+    expect(&r, 1, "the store 'middle.db' is damaged", "the store 'middle.db' is damaged");
+    r = RUN("$S report middle.db job.cfg -f table | wc -l");
+    expect(&r, 0, "3\n", NULL); // a line a row, whatever a message has in it
+}
+
+static void nothing_is_written_where_it_may_not_be(void **state)
+{
+    (void)state;
+    struct outcome_of_command r = RUN("$S report job.cfg -o missing/page.html");
+    expect(&r, 3, NULL, "cannot write 'missing/page.html'");
+    r = RUN("echo before >page.html && $S report job.cfg -o page.html -f table && ls | grep -c new-; cat page.html");
+    assert_null(strstr(r.out, "before"));
+    expect(&r, 0, "golden", NULL);
+    r = RUN("echo before >kept.html; (ulimit -f 1; trap '' XFSZ; $S report job.cfg -o kept.html); echo status $?; "
+            "cat kept.html; ls");
+    assert_null(strstr(r.out, "new-"));
+    e2e_expect(r.out, "status 3\nbefore\n");
+    e2e_done(&r);
+}
+
+static void without_the_charting_library_all_but_the_page_works(void **state)
+{
+    (void)state;
+    struct outcome_of_command r = RUN("rm charts/NOTICE; $S report job.cfg; status=$?; ls report.html; exit $status");
+    assert_null(strstr(r.out, "report.html"));
+    e2e_expect(r.err, "charts/NOTICE");
+    expect(&r, 3, NULL, "`make` in the source tree fetches it with npm");
+    r = RUN("$S report job.cfg -f json | head -c 10; $S report job.cfg -f table");
+    expect(&r, 0, "golden", NULL);
+    r = RUN("$S tune job.cfg --device replay:space.json -q --report page.html; status=$?; ls page.html; exit $status");
+    assert_null(strstr(r.out, "winner"));
+    expect(&r, 3, NULL, "needs Apache ECharts"); // before the night, not after it
+}
+
+static void names_with_markup_stay_text(void **state)
+{
+    (void)state;
+    change_store("out/golden.db", "UPDATE environments SET job = '</script><script>alert(1)</script>', "
+                                  "device = '<!-- <b>'");
+    struct outcome_of_command r = RUN("$S report out/golden.db -o -");
+    assert_int_equal(r.status, 0);
+    assert_null(strstr(r.out, "</script><script>"));
+    assert_null(strstr(r.out, "<!-- <b>"));
+    e2e_expect(r.out, "<\\/script><script>alert(1)<\\/script>");
+    e2e_done(&r);
+}
+
+static void a_store_of_an_older_version_is_read_and_left_as_it_is(void **state)
+{
+    (void)state;
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "for store in operation counted empty; do gzip -dc tests/stores/$store.db.gz >%s/$store.db; done; "
+                "cd %s && md5sum *.db >sums && $BIN/sweetspot report counted.db operation.db empty.db -f csv; "
+                "status=$?; md5sum -c sums >&2 || exit 9; exit $status",
+                folder, folder);
+    e2e_expect(r.out, "\noperation,");
+    e2e_expect(r.out, "\ncounted,");
+    expect(&r, 0, "\nempty.db,", NULL);
+}
+
+static void three_devices_are_three_rows(void **state)
+{
+    (void)state;
+    change_store("out/golden.db",
+                 "INSERT INTO environments SELECT id + 10, key || '1', job, source_hash, compiler, 'Second', arch, "
+                 "driver, settings, used + 10 FROM environments; "
+                 "INSERT INTO environments SELECT id + 20, key || '2', job, source_hash, compiler, 'Third', arch, "
+                 "driver, settings, used + 20 FROM environments WHERE id < 10; "
+                 "INSERT INTO trials (environment, config, status, reason, objective) SELECT e.id, 'X=1,MODE=plain', "
+                 "'ok', '', 0.001 FROM environments e WHERE e.id > 10;");
+    struct outcome_of_command r = RUN("$S report job.cfg -f csv");
+    e2e_expect(r.out, ",Golden GPU,\n");
+    e2e_expect(r.out, ",Second,\n");
+    expect(&r, 0, ",Third,\n", NULL);
+}
+
+static void a_browser_is_started_or_missed(void **state)
+{
+    (void)state;
+    struct outcome_of_command r =
+        RUN("printf '#!/bin/sh\\necho \"$1\" >shown.new; mv shown.new shown\\n' >browser && chmod +x browser && "
+            "BROWSER=./browser $S report job.cfg --open; for i in $(seq 100); do [ -f shown ] && break; sleep 0.1; "
+            "done; cat shown");
+    expect(&r, 0, "/report.html", NULL);
+    r = RUN("BROWSER=./missing $S report job.cfg --open; sleep 1");
+    expect(&r, 0, NULL, "there is no browser (./missing:");
+    r = RUN("$S report job.cfg --open -o -");
+    expect(&r, 2, NULL, "--open and --every are for a page in a file");
+}
+
+// Forty configurations, measured by a scripted worker that takes its time, take seconds; meanwhile the page says that
+// it runs.
+static void a_run_is_followed_by_a_page(void **state)
+{
+    (void)state;
+    struct outcome_of_command r = RUN(
+        "sed 's/\\[1, 2, 4, 8\\]/[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]/; "
+        "s/, { N = 1000; }//' job.cfg >long.cfg && sed -i 's/\"golden\"/\"long\"/' long.cfg && "
+        "export SWEETSPOT_SANITIZER=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
+        "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
+        "FAKE_DELAY=50000 $S tune long.cfg -q --workers 1 --report page.html --report-every 0.05s & tuner=$!; "
+        "for i in $(seq 400); do grep -qs '\"running\":true' page.html && echo followed && break; sleep 0.02; done; "
+        "wait $tuner; status=$?; grep -o '\"running\":[a-z]*' page.html; grep -o '\"name\":\"long\"' page.html; "
+        "ls | grep -c new-; exit $status");
+    e2e_expect(r.out, "followed\n");
+    e2e_expect(r.out, "\"running\":false");
+    expect(&r, 0, "\"name\":\"long\"\n0\n", NULL); // no half-written page is left behind
+}
+
+static void a_suite_has_one_page(void **state)
+{
+    (void)state;
+    struct outcome_of_command r =
+        RUN("mkdir jobs && cp kernel.cu jobs && cp job.cfg jobs/a.cfg && sed 's/\"golden\"/\"second\"/' job.cfg "
+            ">jobs/b.cfg && $S tune jobs --device replay:space.json -q --time 2s --report page.html --report-every 1s "
+            ">/dev/null; status=$?; grep -o '\"name\":\"[gs][a-z]*\"' page.html; grep -c '\"verdict\":\"faster\"' "
+            "page.html; exit $status");
+    expect(&r, 0, "\"name\":\"golden\"\n\"name\":\"second\"\n2\n", NULL);
+}
+
+static void the_page_of_a_tuner_that_was_killed_says_that_nobody_tunes(void **state)
+{
+    (void)state;
+    struct outcome_of_command r =
+        RUN("sed 's/\\[1, 2, 4, 8\\]/[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]/; "
+            "s/, { N = 1000; }//' job.cfg >long.cfg && sed -i 's/\"golden\"/\"long\"/' long.cfg && "
+            "export SWEETSPOT_SANITIZER=none SWEETSPOT_GPU_WORKER=$BIN/fake_worker "
+            "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker; "
+            "FAKE_DELAY=50000 $S tune long.cfg -q --workers 1 --report page.html --report-every 0.05s & tuner=$!; "
+            "for i in $(seq 400); do grep -qs '\"running\":true' page.html && break; sleep 0.02; done; "
+            "kill -9 $tuner; for i in $(seq 400); do grep -qs '\"running\":false' page.html && echo ended && break; "
+            "sleep 0.02; done");
+    expect(&r, 0, "ended\n", NULL);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(the_page_holds_the_document_and_all_that_it_needs),
+        CASE(stores_folders_and_nothing_at_all_are_taken),
+        CASE(what_cannot_be_read_is_said_and_the_others_go_on),
+        CASE(nothing_is_written_where_it_may_not_be),
+        CASE(without_the_charting_library_all_but_the_page_works),
+        CASE(names_with_markup_stay_text),
+        CASE(a_store_of_an_older_version_is_read_and_left_as_it_is),
+        CASE(three_devices_are_three_rows),
+        CASE(a_browser_is_started_or_missed),
+        CASE(a_run_is_followed_by_a_page),
+        CASE(a_suite_has_one_page),
+        CASE(the_page_of_a_tuner_that_was_killed_says_that_nobody_tunes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,463 @@
+// status, compare, header and export over several jobs, over folders of them, and over stores of several devices; the
+// gate of compare; tables on a terminal.
+#include "tests/e2e.h"
+#include "tests/finished_job.h"
+
+#include <sys/ioctl.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/cli/commands.h"
+#include "tuner/output/finals.h"
+#include "tuner/output/gate.h"
+#include "tuner/output/table.h"
+
+static void write_job(const char *folder, const char *file, const char *name, const char *more)
+{
+    char *text = text_format("name = \"%s\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+                             "parameters = ( { name = \"X\"; range = [0, 15]; } );\n"
+                             "problems = ( { N = 1024; } ); launch = { grid = [\"N\"]; block = [32]; };\n"
+                             "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } "
+                             "); verification = { enabled = false; };\n%s\n",
+                             name, more);
+    e2e_write(folder, file, text);
+    free(text);
+}
+
+// A recorded space: the best, 1 ms, is at X = `best`, and the library takes `library` seconds.
+static void write_space(const char *folder, const char *file, int best, double library)
+{
+    json_t *trials = json_array(), *values = json_array();
+    for (int x = 0; x < 16; x++) {
+        json_array_append_new(values, json_integer(x));
+        json_array_append_new(trials, json_pack("[i,s,f]", x, "ok", 1e-3 * (1 + 0.2 * (x - best) * (x - best))));
+    }
+    e2e_write_json(folder, file,
+                   json_pack("{s:s, s:i, s:{s:s, s:s}, s:[{s:s, s:o}], s:[s,s,s], s:o, s:[{s:s, s:[{s:f}]}]}", "format",
+                             "sweetspot-space", "version", 1, "device", "name", "NVIDIA Test", "arch", "sm_90a",
+                             "parameters", "name", "X", "values", values, "columns", "X", "status", "time", "trials",
+                             trials, "baselines", "name", "cublas", "problems", "time", library));
+}
+
+// A night over three jobs, a fourth that was not begun and a fifth that is no job.
+static char *make_night(void)
+{
+    char *folder = e2e_folder("several");
+    struct outcome_of_command r = e2e_run(folder, "mkdir '%s/night'", folder);
+    e2e_done(&r);
+    e2e_write(folder, "night/x.cu", "\n");
+    static const struct {
+        const char *name;
+        double library;
+    } jobs[] = {{"fast", 2e-3}, {"same", 1e-3}, {"slow", 0.5e-3}};
+    for (int i = 0; i < 3; i++) {
+        char *file = text_format("night/%d.cfg", i), *space = text_format("%s.json", jobs[i].name);
+        write_job(folder, file, jobs[i].name, "");
+        write_space(folder, space, 3 + i, jobs[i].library);
+        r = e2e_run(folder, "cd '%s' && $BIN/sweetspot tune %s --device replay:%s --quiet", folder, file, space);
+        if (r.status) fail_msg("%s", r.err);
+        e2e_done(&r);
+        free(file);
+        free(space);
+    }
+    write_job(folder, "night/3.cfg", "later", "");
+    write_job(folder, "night/4.cfg", "mistaken", "budgt = 1;");
+    return folder;
+}
+
+static int lines_with(const char *text, const char *part)
+{
+    int count = 0;
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        size_t length = strcspn(line, "\n");
+        char *copy = text_format("%.*s", (int)length, line);
+        count += strstr(copy, part) != NULL;
+        free(copy);
+    }
+    return count;
+}
+
+static void each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other(void **state)
+{
+    (void)state;
+    char *folder = make_night();
+    struct outcome_of_command r = e2e_run(folder, "cd '%s' && $BIN/sweetspot status night", folder);
+    assert_int_equal(r.status, EXIT_USAGE); // the greatest of 1 (not begun) and 2 (a mistake)
+    assert_int_equal(lines_with(r.out, "NVIDIA Test"), 3);
+    e2e_expect(r.out, "\nfast ");
+    e2e_expect(r.out, "\nslow ");
+    e2e_expect(r.err, "nothing is known of later yet");
+    e2e_expect(r.err, "night/4.cfg:5: ");
+    e2e_done(&r);
+    r = e2e_run(folder, "cd '%s' && $BIN/sweetspot compare night", folder);
+    assert_int_equal(r.status, EXIT_USAGE);
+    assert_int_equal(lines_with(r.out, "N=1024"), 3);
+    e2e_expect(r.out, "2.000 [2.000, 2.000]");
+    e2e_expect(r.out, "0.500 [0.500, 0.500]");
+    e2e_done(&r);
+    // A job that was not begun is no mistake.
+    r = e2e_run(folder, "cd '%s' && $BIN/sweetspot compare night/0.cfg night/3.cfg night/2.cfg", folder);
+    assert_int_equal(r.status, EXIT_NOTHING);
+    assert_int_equal(lines_with(r.out, "N=1024"), 2);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void programs_get_one_document_and_one_line_of_titles(void **state)
+{
+    (void)state;
+    static const char *const commands_with_formats[] = {"status", "compare"};
+    char *folder = make_night();
+    for (int i = 0; i < 2; i++) {
+        const char *command = commands_with_formats[i];
+        struct outcome_of_command r = e2e_run(folder, "cd '%s' && $BIN/sweetspot %s night -f csv", folder, command);
+        assert_int_equal(lines_with(r.out, "job,device,"), 1);
+        assert_int_equal(strncmp(r.out, "job,device,", 11), 0);
+        assert_true(lines_with(r.out, "fast,NVIDIA Test,") > 0);
+        assert_true(lines_with(r.out, "same,NVIDIA Test,") > 0);
+        e2e_done(&r);
+        r = e2e_run(folder, "cd '%s' && $BIN/sweetspot %s night -f json", folder, command);
+        json_t *all = json_parse(r.out, NULL), *jobs = json_object_get(all, "jobs"),
+               *failed = json_object_get(all, "failed");
+        char *format = text_format("sweetspot-%s", command);
+        assert_string_equal(json_get_string(all, "format", ""), format);
+        assert_int_equal(json_get_integer(all, "version", 0), 1);
+        assert_int_equal(json_array_size(jobs), 3);
+        assert_string_equal(json_get_string(json_array_get(jobs, 0), "job", ""), "fast");
+        assert_string_equal(json_get_string(json_array_get(jobs, 2), "job", ""), "slow");
+        assert_int_equal(json_array_size(failed), 2);
+        assert_string_equal(json_get_string(json_array_get(failed, 0), "path", ""), "night/3.cfg");
+        assert_int_equal(json_get_integer(json_array_get(failed, 0), "exit_status", 0), 1);
+        assert_int_equal(json_get_integer(json_array_get(failed, 1), "exit_status", 0), 2);
+        json_decref(all);
+        e2e_done(&r);
+        // One job: its members are at the top.
+        r = e2e_run(folder, "cd '%s' && $BIN/sweetspot %s night/1.cfg -f json", folder, command);
+        assert_int_equal(r.status, 0);
+        all = json_parse(r.out, NULL);
+        assert_string_equal(json_get_string(all, "format", ""), format);
+        assert_string_equal(json_get_string(all, "job", ""), "same");
+        assert_null(json_object_get(all, "jobs"));
+        json_decref(all);
+        e2e_done(&r);
+        free(format);
+    }
+    e2e_remove(folder);
+}
+
+static void headers_and_exports_of_several_go_into_a_folder(void **state)
+{
+    (void)state;
+    char *folder = make_night();
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd '%s' && rm night/3.cfg night/4.cfg && $BIN/sweetspot header night && $BIN/sweetspot header night -o best "
+        "&& { $BIN/sweetspot header night --check best; test $? = 1; } && $BIN/sweetspot export night -o spaces && ls "
+        "best spaces "
+        "out/include && $BIN/sweetspot header night --hash && "
+        "$BIN/sweetspot tune night/1.cfg --device replay:spaces/same.json.gz --store again.db -q && "
+        "$BIN/sweetspot compare night/1.cfg --store again.db",
+        folder);
+    if (r.status) fail_msg("status %d: %s\n%s", r.status, r.out, r.err);
+    assert_int_equal(lines_with(r.out, "slow_best.h"), 5); // written twice, checked, listed twice
+    assert_int_equal(lines_with(r.out, "slow.json.gz"), 1);
+    assert_int_equal(lines_with(r.out, "same 0x"), 1);
+    e2e_expect(r.out, "1.000 [1.000, 1.000]");
+    e2e_done(&r);
+    static const struct {
+        const char *command, *message;
+    } refused[] = {
+        {"export night", "of several jobs, --output must name a folder, which '-' is not"},
+        {"export night -o again.db", "which 'again.db' is not"},
+        {"header night -o -", "--output must name a folder"},
+        {"header night --check nowhere", "which 'nowhere' is not"},
+        {"status night --store again.db", "--store is for one job"},
+        {"compare night/0.cfg night/1.cfg --store again.db", "--store is for one job"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        r = e2e_run(folder, "cd '%s' && $BIN/sweetspot %s && ls", folder, refused[i].command);
+        assert_int_equal(r.status, EXIT_USAGE);
+        assert_string_equal(r.out, "");
+        e2e_expect(r.err, refused[i].message);
+        e2e_done(&r);
+    }
+    r = e2e_run(folder, "test -e '%s/nowhere'", folder); // checking makes no folder
+    assert_int_equal(r.status, 1);
+    e2e_done(&r);
+    // Two jobs of one name would be told apart by nothing.
+    write_job(folder, "night/5.cfg", "same", "");
+    r = e2e_run(folder, "cd '%s' && $BIN/sweetspot compare night", folder);
+    assert_int_equal(r.status, EXIT_USAGE);
+    e2e_expect(r.err, "night/5.cfg: the job has the name of night/1.cfg, 'same'");
+    assert_int_equal(lines_with(r.out, "N=1024"), 3);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void more_than_64_jobs_are_read_from_a_folder_or_the_command_line(void **state)
+{
+    (void)state;
+    enum { JOBS = 80 };
+    char *folder = e2e_folder("several-many");
+    e2e_write(folder, "x.cu", "\n");
+    for (int i = 0; i < JOBS; i++) {
+        char *file = text_format("j%02d.cfg", i), *name = text_format("job%02d", i);
+        write_job(folder, file, name, "");
+        free(file);
+        free(name);
+    }
+    for (int named = 0; named < 2; named++) {
+        struct outcome_of_command r =
+            e2e_run(folder, "cd '%s' && $BIN/sweetspot status %s --format json", folder, named ? "*.cfg" : ".");
+        assert_int_equal(r.status, EXIT_NOTHING);
+        assert_int_equal(lines_with(r.err, "nothing is known of job"), JOBS);
+        json_t *all = json_parse(r.out, NULL);
+        assert_int_equal(json_array_size(json_object_get(all, "failed")), JOBS);
+        json_decref(all);
+        e2e_done(&r);
+    }
+    e2e_remove(folder);
+}
+
+static struct finished job;
+
+static int setup(void **state)
+{
+    (void)state;
+    finished_make(&job);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    finished_remove(&job);
+    return 0;
+}
+
+static void every_device_of_a_store_is_shown_the_newest_first(void **state)
+{
+    (void)state;
+    char *out, *err;
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    usleep(20000); // the environments' times of use differ
+    finished_trials(&job, "NVIDIA A100", "sm_80");
+    assert_int_equal(finished_run(cmd_status, &out, NULL, "status", job.job, "-s", job.store, NULL), 0);
+    const char *newest = strstr(out, "NVIDIA A100"), *other = strstr(out, "NVIDIA H200");
+    assert_true(newest && other && newest < other);
+    free(out);
+    // The newest has no final: that is said, and the other is compared.
+    assert_int_equal(finished_run(cmd_compare, &out, &err, "compare", job.job, "-s", job.store, NULL), EXIT_NOTHING);
+    assert_contains(out, "mini-gemm on NVIDIA H200");
+    assert_null(strstr(out, "A100"));
+    assert_contains(err, "not been decided in a final");
+    free(out);
+    free(err);
+    finished_final(&job); // on the one used last
+    assert_int_equal(finished_run(cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "--format=json", NULL),
+                     0);
+    json_t *all = json_parse(out, NULL), *others = json_object_get(all, "other_devices");
+    assert_string_equal(json_get_string(all, "device", ""), "NVIDIA A100");
+    assert_int_equal(json_array_size(others), 1);
+    assert_string_equal(json_get_string(json_array_get(others, 0), "device", ""), "NVIDIA H200");
+    json_decref(all);
+    free(out);
+    assert_int_equal(finished_run(cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "--device=h200", NULL),
+                     0);
+    assert_contains(out, "mini-gemm on NVIDIA H200");
+    assert_null(strstr(out, "A100"));
+    free(out);
+    char *store_option = text_format("--store=%s", job.store), *header = text_format("--output=%s", job.header);
+    assert_int_equal(finished_run(cmd_header, NULL, NULL, "header", job.job, store_option, "-dh200", header, NULL), 0);
+    free(store_option);
+    free(header);
+    out = text_read_file(job.header, NULL);
+    assert_contains(out, "NVIDIA H200");
+    assert_null(strstr(out, "A100"));
+    free(out);
+    assert_int_equal(finished_run(cmd_status, NULL, &err, "status", job.job, "-s", job.store, "--device=NVIDIA", NULL),
+                     EXIT_USAGE);
+    assert_contains(err, "more than one device");
+    assert_contains(err, "NVIDIA A100, NVIDIA H200");
+    free(err);
+    assert_int_equal(finished_run(cmd_status, NULL, &err, "status", job.job, "-s", job.store, "--device=B200", NULL),
+                     EXIT_USAGE);
+    assert_contains(err, "no device of ");
+    free(err);
+}
+
+static void the_gate_fails_below_the_figure_and_says_where(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *figure;
+        int status;
+        const char *message;
+    } cases[] = {
+        {"--fail-below=0.85", 0, NULL},
+        {"--fail-below=1.0", EXIT_GATE,
+         "gate: mini-gemm: M=4096,N=4096: the ratio to cublas, 0.9000 [0.9000, 0.9000], is 0.1 below 1\n"},
+        {"--fail-below=1.7", EXIT_GATE, "gate: mini-gemm: M=1000,N=77: the ratio to cublas, 1.6000"},
+    };
+    char *err;
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    assert_int_equal(finished_run(cmd_compare, NULL, &err, "compare", job.job, "-s", job.store, "--fail-below=0", NULL),
+                     EXIT_GATE);
+    assert_contains(err, "mini.cfg: no final has decided a winner");
+    free(err);
+    finished_final(&job);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int status = finished_run(cmd_compare, NULL, &err, "compare", job.job, "-s", job.store, cases[i].figure, NULL);
+        assert_int_equal(status, cases[i].status);
+        if (cases[i].message) assert_contains(err, cases[i].message);
+        assert_int_equal(lines_with(err, "sweetspot: gate: "), (int)i);
+        free(err);
+    }
+    assert_int_equal(finished_run(cmd_compare, NULL, &err, "compare", job.job, "-s", job.store, "--lower-bound", NULL),
+                     EXIT_USAGE);
+    assert_contains(err, "--fail-below");
+    free(err);
+}
+
+// Ratios of 1.0 to 1.2 to one library, always 1.3 to the other, none to a third.
+static void the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_wanted(void **state)
+{
+    (void)state;
+    struct error err = {""};
+    json_t *document =
+        json_parse("{\"winner\":5,\"entries\":["
+                   "{\"name\":\"5\",\"trial\":5,\"problems\":[{\"times\":[1,1,1,1,1,1,1,1,1]}]},"
+                   "{\"name\":\"even\",\"problems\":[{\"times\":[1.3,1.3,1.3,1.3,1.3,1.3,1.3,1.3,1.3]}]},"
+                   "{\"name\":\"wide\",\"problems\":[{\"times\":[1.0,1.0,1.0,1.1,1.1,1.1,1.2,1.2,1.2]}]},"
+                   "{\"name\":\"none\",\"status\":\"launch_error\",\"problems\":[]}]}",
+                   &err);
+    struct final final;
+    static struct problem problem = {.name = "N=1"};
+    static struct job about;
+    if (!document || final_read(&final, document, 1, &err)) fail_msg("%s", err.message);
+    about.problems = &problem;
+    about.tuned_count = 1;
+    const struct final_entry *fastest = final_fastest_baseline(&final, 0);
+    assert_string_equal(fastest->name, "wide");
+    double low = fastest->problems[0].ratio.low;
+    assert_true(low < 1.09 && low >= 1);
+    char text[512] = "";
+    FILE *file = fmemopen(text, sizeof text, "w");
+    assert_int_equal(gate_check(&(struct gate){1.09, false}, &final, &about, "j", file), 0);
+    assert_int_equal(gate_check(&(struct gate){1.2, false}, &final, &about, "j", file), 1);
+    assert_int_equal(gate_check(&(struct gate){1.09, true}, &final, &about, "j", file), 1);
+    fclose(file);
+    assert_contains(text, "j: N=1: the ratio to wide, 1.1000");
+    assert_contains(text, "is at its lower bound ");
+    for (size_t i = 0; i < final.entry_count; i++) final.entries[i].problems[0].ratio.value = NAN;
+    file = fmemopen(text, sizeof text, "w");
+    assert_int_equal(gate_check(&(struct gate){0, false}, &final, &about, "j", file), 1);
+    fclose(file);
+    assert_contains(text, "j: N=1: no library has a time in the final\n");
+    final_release(&final);
+    json_decref(document);
+}
+
+static void json_has_all_the_digits_of_a_time(void **state)
+{
+    (void)state;
+    char *out, *bare;
+    finished_trials(&job, "NVIDIA H200", "sm_90a");
+    finished_final(&job);
+    struct store *store;
+    struct environment environment;
+    struct error err = {""};
+    const char *text;
+    assert_int_equal(store_open(&store, job.store, false, &err), 0);
+    assert_int_equal(store_last_environment(store, &environment, &err), 0);
+    assert_int_equal(store_get_document(store, "final", &text, NULL, &err), 0);
+    json_t *document = json_parse(text, &err);
+    json_object_set_new(document, "when", json_real(1790000123.4567890));
+    bare = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    assert_int_equal(store_put_document(store, "final", bare, &err), 0);
+    store_close(store);
+    assert_int_equal(finished_run(cmd_compare, &out, NULL, "compare", job.job, "-s", job.store, "-fjson", NULL), 0);
+    json_t *all = json_parse(out, &err);
+    assert_true(json_get_number(all, "when", 0) == 1790000123.4567890);
+    free(out);
+    json_decref(all);
+    assert_int_equal(finished_run(cmd_status, &out, NULL, "status", job.job, "-s", job.store, "-fcsv", NULL), 0);
+    assert_contains(out, ",final.when,1790000123.456789\n");
+    free(out);
+    free(bare);
+    json_decref(document);
+}
+
+// What table_print writes to a terminal that has so many columns.
+static char *print_on_terminal(const struct table *table, unsigned short columns)
+{
+    int master = posix_openpt(O_RDWR | O_NOCTTY);
+    assert_true(master >= 0 && !grantpt(master) && !unlockpt(master));
+    FILE *terminal = fopen(ptsname(master), "w");
+    assert_non_null(terminal);
+    struct winsize size = {.ws_row = 24, .ws_col = columns};
+    assert_int_equal(ioctl(fileno(terminal), TIOCSWINSZ, &size), 0);
+    table_print(table, terminal);
+    fflush(terminal);
+    char *text = text_copy("");
+    for (char buffer[512]; !strstr(text, "end");) {
+        ssize_t n = read(master, buffer, sizeof buffer);
+        assert_true(n > 0);
+        char *longer = text_format("%s%.*s", text, (int)n, buffer);
+        free(text);
+        text = longer;
+    }
+    fclose(terminal);
+    close(master);
+    return text;
+}
+
+static void on_a_narrow_terminal_texts_are_cut_and_numbers_are_not(void **state)
+{
+    (void)state;
+    struct table *table = table_new((const char *[]){"name", "configuration", ">a very wide number", "x", NULL});
+    const char *const cells[] = {"gemm", "BLOCK_M=128,BLOCK_N=64,\xc2\xb5=3", "123456789012345678", "end"};
+    for (size_t i = 0; i < 4; i++) table_cell(table, "%s", cells[i]);
+    unsetenv("COLUMNS");
+    char *wide = print_on_terminal(table, 200), *narrow = print_on_terminal(table, 50),
+         *least = print_on_terminal(table, 10);
+    assert_contains(wide, "BLOCK_M=128,BLOCK_N=64,\xc2\xb5=3  123456789012345678  end");
+    assert_contains(narrow, "gemm  BLOCK_M=128,BLOCK_\xe2\x80\xa6  123456789012345678  end");
+    assert_contains(narrow, "123456789012345678  end");
+    assert_contains(least, "gemm  BLOCK_M\xe2\x80\xa6  123456789012345678  end");
+    free(wide);
+    free(narrow);
+    free(least);
+    // COLUMNS is obeyed on a terminal, and a pipe gets everything.
+    setenv("COLUMNS", "50", 1);
+    char *set = print_on_terminal(table, 200), text[256] = "";
+    assert_contains(set, "BLOCK_\xe2\x80\xa6  123");
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    FILE *piped = fdopen(ends[1], "w");
+    table_print(table, piped);
+    fclose(piped);
+    assert_true(read(ends[0], text, sizeof text - 1) > 0);
+    assert_contains(text, "BLOCK_N=64,\xc2\xb5=3  123");
+    close(ends[0]);
+    unsetenv("COLUMNS");
+    free(set);
+    table_free(table);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other),
+        cmocka_unit_test(programs_get_one_document_and_one_line_of_titles),
+        cmocka_unit_test(headers_and_exports_of_several_go_into_a_folder),
+        cmocka_unit_test(more_than_64_jobs_are_read_from_a_folder_or_the_command_line),
+        CASE(every_device_of_a_store_is_shown_the_newest_first),
+        CASE(the_gate_fails_below_the_figure_and_says_where),
+        cmocka_unit_test(the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_is_wanted),
+        CASE(json_has_all_the_digits_of_a_time),
+        cmocka_unit_test(on_a_narrow_terminal_texts_are_cut_and_numbers_are_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,151 @@
+// What a person sees on a terminal: colours, and a line of progress that keeps the best when there is little room. The
+// programs run on a pseudo-terminal of a given width.
+#include "tests/e2e.h"
+
+#include <pty.h>
+#include <stdbool.h>
+
+// Runs a shell command line on a terminal of so many columns; returns what it wrote there (malloc'ed). *status: its
+// exit status.
+static char *on_terminal(unsigned short columns, int *status, const char *format, ...)
+{
+    va_list args;
+    char *line;
+    va_start(args, format);
+    assert_true(vasprintf(&line, format, args) >= 0);
+    va_end(args);
+    struct winsize size = {.ws_row = 24, .ws_col = columns};
+    int master;
+    pid_t child = forkpty(&master, NULL, NULL, &size);
+    assert_true(child >= 0);
+    if (!child) {
+        setenv("BIN", e2e_bin(), 1);
+        setenv("TERM", "xterm", 1);
+        unsetenv("NO_COLOR");
+        execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+        _exit(127);
+    }
+    char *text = text_copy(""), part[4096];
+    for (ssize_t n; (n = read(master, part, sizeof part)) > 0 || (n < 0 && errno == EINTR);) {
+        if (n < 0) continue;
+        char *longer = text_format("%s%.*s", text, (int)n, part);
+        free(text);
+        text = longer;
+    }
+    int ended;
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
+    close(master);
+    free(line);
+    return text;
+}
+
+static void verdicts_and_errors_have_colours(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *command, *expected;
+    } cases[] = {
+        {"$BIN/sweetspot check tests/golden/job.cfg", "\033[32mno mistakes found\033[0m"},
+        {"$BIN/sweetspot check tests/golden/none.cfg", "\033[31mcannot read"},
+        {"$BIN/sweetspot doctor", "\033[32mok"},
+        {"$BIN/sweetspot tune tests/golden/job.cfg --device replay:none.json -s /tmp/none.db", "\033[31mcannot read"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int status;
+        char *text = on_terminal(100, &status, "%s", cases[i].command);
+        e2e_expect(text, cases[i].expected);
+        free(text);
+    }
+}
+
+static void colours_are_for_terminals_that_want_them(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "NO_COLOR=1 $BIN/sweetspot check tests/golden/job.cfg",
+        "TERM=dumb $BIN/sweetspot check tests/golden/job.cfg",
+        "env -u TERM $BIN/sweetspot check tests/golden/job.cfg",
+        "$BIN/sweetspot check tests/golden/job.cfg | cat",
+    };
+    int status;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = on_terminal(100, &status, "%s", cases[i]);
+        e2e_expect(text, "no mistakes found");
+        if (strchr(text, '\033')) fail_msg("%s: there are colours: %s", cases[i], text);
+        free(text);
+    }
+    char *text = on_terminal(100, &status, "NO_COLOR= $BIN/sweetspot check tests/golden/job.cfg"); // as if unset
+    e2e_expect(text, "\033[32m");
+    free(text);
+    // Each stream by itself: what goes into a file has none.
+    text = on_terminal(100, &status,
+                       "$BIN/sweetspot check tests/golden/none.cfg 2>out/test/plain.%ld; cat "
+                       "out/test/plain.%ld; rm out/test/plain.%ld",
+                       (long)getpid(), (long)getpid(), (long)getpid());
+    e2e_expect(text, "cannot read");
+    assert_null(strchr(text, '\033'));
+    free(text);
+}
+
+// The last line of progress that tells of a best, without the sequence that clears the line before it.
+static char *last_progress(const char *text)
+{
+    static const char clear[] = "\r\033[K";
+    char *found = NULL;
+    for (const char *at = text; (at = strstr(at, clear)); at += sizeof clear - 1) {
+        const char *line = at + sizeof clear - 1;
+        size_t length = strcspn(line, "\r\n\033");
+        char *one = text_format("%.*s", (int)length, line);
+        if (strstr(one, "best ") && !strstr(one, "trial")) {
+            free(found);
+            found = one;
+        } else {
+            free(one);
+        }
+    }
+    if (!found) fail_msg("no progress in: %s", text);
+    return found;
+}
+
+static void a_narrow_line_of_progress_keeps_the_best(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned short columns;
+        const char *has[4], *lacks[4];
+    } cases[] = {
+        {200, {"/400", "left", "of cublas", "as many again"}, {NULL}},
+        {64, {"/400", "left", "best ", "of cublas"}, {"as many again", "MHz", NULL}},
+        {30, {"best ", NULL}, {"cublas", "failed", NULL}},
+        {12, {"best ", NULL}, {"/400", "left", NULL}},
+    };
+    char *folder = e2e_folder("narrow");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int status;
+        char *text = on_terminal(
+            cases[i].columns, &status,
+            "export SWEETSPOT_REPLAY_DELAY=0.003; rm -f %s/*.db; $BIN/sweetspot tune configs/sgemm_2048.cfg --device "
+            "replay:tests/spaces/sgemm_2048_h200.json.gz --strategy random -n 400 --no-final --store %s/n.db",
+            folder, folder);
+        assert_int_equal(status, 0);
+        char *line = last_progress(text);
+        if (strlen(line) >= cases[i].columns) fail_msg("%d columns: %s", cases[i].columns, line);
+        for (size_t k = 0; k < 4 && cases[i].has[k]; k++) e2e_expect(line, cases[i].has[k]);
+        for (size_t k = 0; k < 4 && cases[i].lacks[k]; k++)
+            if (strstr(line, cases[i].lacks[k])) fail_msg("%d columns: %s", cases[i].columns, line);
+        free(line);
+        free(text);
+    }
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(verdicts_and_errors_have_colours),
+        cmocka_unit_test(colours_are_for_terminals_that_want_them),
+        cmocka_unit_test(a_narrow_line_of_progress_keeps_the_best),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,52 @@
+// See nvcc_recipe.h.
+#include "tuner/base/nvcc_recipe.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+
+// Options of NVRTC that nvcc does not know: what it compiles is device code anyway, and has its own includes.
+static bool nvrtc_alone(const char *option)
+{
+    static const char *const options[] = {"-default-device",
+                                          "--device-as-default-execution-space",
+                                          "-minimal",
+                                          "--minimal",
+                                          "-no-source-include",
+                                          "--no-source-include",
+                                          "--builtin-initializer-list",
+                                          "--builtin-move-forward",
+                                          "--device-int128",
+                                          "--no-cache"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        size_t length = strlen(options[i]);
+        if (!strncmp(option, options[i], length) && (!option[length] || option[length] == '=')) return true;
+    }
+    return false;
+}
+
+json_t *nvcc_options(const char *arch, const json_t *options)
+{
+    const json_t *option;
+    size_t i;
+    json_t *list = json_array();
+    // Not -arch=sm_90a: nvcc 13.0 then compiles for compute_90 too, where what is special to sm_90a fails.
+    if (*arch)
+        json_array_append_new(
+            list, json_sprintf("-gencode=arch=compute_%s,code=%s", arch + strcspn(arch, "0123456789"), arch));
+    json_array_append_new(list, json_string("-std=" PROTOCOL_CXX_STANDARD));
+    json_array_foreach(options, i, option)
+    {
+        if (json_is_string(option) && !nvrtc_alone(json_string_value(option)))
+            json_array_append(list, (json_t *)option);
+    }
+    return list;
+}
+
+char *nvcc_instantiation(const char *entry)
+{
+    return strchr(entry, '<') ? text_format("template __global__ decltype(%s) %s;", entry, entry) : NULL;
+}

@@ -1,0 +1,103 @@
+// sweetspot report: all that the stores of jobs hold as one page, a table or a document.
+//
+// With --every it goes on writing the page until a signal ends it, for a browser that follows a run; `tune --report`
+// has such a process beside it (report_follow.h).
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tuner/base/output_file.h"
+#include "tuner/base/protocol.h"
+#include "tuner/cli/commands.h"
+#include "tuner/cli/options.h"
+#include "tuner/cli/report_write.h"
+#include "tuner/cli/session.h"
+
+// $BROWSER, or what the desktop opens files with. It is not waited for.
+static void open_page(const char *path)
+{
+    const char *given = getenv("BROWSER"), *program = given && *given ? given : "xdg-open";
+    char *file = realpath(path, NULL);
+    pid_t child = file ? fork() : -1;
+    if (child == 0) {
+        if (fork()) _exit(0); // so that nobody has to wait for it
+        execlp(program, program, file, (char *)NULL);
+        fprintf(stderr, "sweetspot: there is no browser (%s: %s); the page is %s\n", program, strerror(errno), file);
+        _exit(1);
+    }
+    if (child > 0) waitpid(child, NULL, 0);
+    free(file);
+}
+
+int cmd_report(int argc, char **argv)
+{
+    struct option_list arguments = {0};
+    struct {
+        const char *store, *output;
+        double every;
+        bool open;
+        int format;
+    } o = {.format = FORMAT_PAGE};
+    const struct option_spec specs[] = {
+        {.name = "JOB",
+         .positional = true,
+         .optional = true,
+         .list = &arguments,
+         .help = "job files, stores (*.db), or folders of either (the stores of the folder out)"},
+        OPTION_STORE(&o.store),
+        {.name = "output",
+         .letter = 'o',
+         .string = &o.output,
+         .shown = "FILE",
+         .help = "the file to write, - for standard output (report.html; standard output for other formats)"},
+        {.name = "format",
+         .letter = 'f',
+         .choice = &o.format,
+         .choices = format_names,
+         .help = "instead of the page: the index alone, or (json) the whole document"},
+        {.name = "open", .flag = &o.open, .help = "show the page in a browser"},
+        {.name = "every",
+         .seconds = &o.every,
+         .shown = "TIME",
+         .help = "write the page anew every 30s, 5m, ... until interrupted, for a browser that follows a run (once)"},
+        OPTION_END,
+    };
+    int status = options_parse(
+        specs,
+        "Shows what jobs came to, in one page that needs nothing else: winners against the libraries, how the search "
+        "went, what each parameter does, failures, counters against time, finals, rooflines. Reads the stores alone; "
+        "may be called while jobs are being tuned. docs/report.md describes the document in the page, which --format "
+        "json prints. Exit status 1 when a store cannot be read (the others are shown) or none has results.",
+        argc, argv);
+    if (status >= 0) return status;
+    bool page = o.format == FORMAT_PAGE;
+    if (!o.output) o.output = page ? "report.html" : "-";
+    if ((o.open || o.every > 0) && (!page || output_is_stdout(o.output))) {
+        fprintf(stderr, "sweetspot report: --open and --every are for a page in a file\n");
+        return EXIT_USAGE;
+    }
+    struct error err;
+    struct report_files files = {0};
+    struct report_charts charts = {0};
+    if ((status = report_files_find(&files, &arguments, o.store))) goto out;
+    if (page && report_charts_read(&charts, &err)) {
+        status = session_complain(EXIT_ENVIRONMENT, &err);
+        goto out;
+    }
+    if (o.every > 0) {
+        status = report_write_every(&files, &charts, o.output, o.every);
+        goto out;
+    }
+    status = report_write(&files, &charts, o.format, o.output, true);
+    if (page && status <= EXIT_NOTHING && !output_is_stdout(o.output) && !access(o.output, F_OK)) {
+        fprintf(stderr, "sweetspot: the page is %s\n", o.output);
+        if (o.open) open_page(o.output);
+    }
+out:
+    report_charts_release(&charts);
+    report_files_release(&files);
+    return status;
+}

@@ -1,0 +1,36 @@
+// The winner of a final against its baselines, for cmd_compare.c, which reads it, and what prints it: compare_table.c
+// and compare_data.c.
+#ifndef SWEETSPOT_COMPARE_H
+#define SWEETSPOT_COMPARE_H
+
+#include "tuner/cli/session.h"
+#include "tuner/output/finals.h"
+#include "tuner/output/table.h"
+#include "tuner/run/work_bounds.h"
+
+struct comparison {
+    struct session *session;
+    struct final final;
+    struct work_bounds *work; // a tuned problem
+    json_t *ceilings;         // the store's, or NULL
+    char *config;             // of the winner
+    json_t *builds;           // of the race of its builds (builds_summary.h); NULL: there was none
+};
+
+static inline bool is_baseline(const struct final_entry *entry)
+{
+    return !entry->trial;
+}
+
+// Everything about one comparison, for people.
+void compare_print(const struct comparison *);
+// One table over several, of their documents (compare_json): a line a problem.
+void compare_print_all(const json_t *documents);
+
+// The document of docs/formats.md, without its format and version.
+json_t *compare_json(const struct comparison *);
+// The CSV of docs/formats.md: its columns, and the lines of one comparison.
+struct table *compare_csv(void);
+void compare_csv_add(struct table *, const struct comparison *);
+
+#endif

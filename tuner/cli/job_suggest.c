@@ -1,0 +1,110 @@
+// See job_suggest.h.
+#include "tuner/cli/job_suggest.h"
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/installation.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+
+static const char ending[] = ".cfg";
+enum { SHOWN = 4 };
+
+// Names without folder and ending, and how a command line would name them. Ends with NULL.
+struct job_names {
+    size_t count;
+    char **names, **paths;
+};
+
+static bool is_job(const char *name)
+{
+    size_t length = strlen(name), tail = strlen(ending);
+    return length > tail && !strcmp(name + length - tail, ending);
+}
+
+static char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    return text_format("%.*s", (int)(strlen(name) - (is_job(name) ? strlen(ending) : 0)), name);
+}
+
+static bool is_known(const struct job_names *known, const char *path)
+{
+    for (size_t i = 0; i < known->count; i++)
+        if (!strcmp(known->paths[i], path)) return true;
+    return false;
+}
+
+static int compare_names(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+// The job files of `folder`, as `shown`/NAME.
+static void collect(struct job_names *known, const char *folder, const char *shown)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, NULL, compare_names);
+    for (int i = 0; i < count; i++) {
+        char *path =
+            strcmp(shown, ".") ? text_format("%s/%s", shown, entries[i]->d_name) : text_copy(entries[i]->d_name);
+        if (is_job(entries[i]->d_name) && !is_known(known, path)) {
+            known->names = memory_grow(known->names, known->count + 2, sizeof *known->names);
+            known->paths = memory_grow(known->paths, known->count + 2, sizeof *known->paths);
+            known->names[known->count] = name_of(path);
+            known->paths[known->count++] = text_copy(path);
+            known->names[known->count] = known->paths[known->count] = NULL;
+        }
+        free(path);
+        free(entries[i]);
+    }
+    if (count >= 0) free(entries);
+}
+
+// Those of configs, the current folder's and the installed one's, which the same path names.
+static void collect_ours(struct job_names *known, const char *below)
+{
+    if (below[0] == '/' || (below[0] == '.' && below[1])) return; // ".." leads elsewhere
+    char *shown = strcmp(below, ".") ? text_format("configs/%s", below) : text_copy("configs"),
+         *installed = installation_data(shown);
+    collect(known, shown, shown);
+    if (installed) collect(known, installed, shown);
+    free(installed);
+    free(shown);
+}
+
+static void release(struct job_names *known)
+{
+    for (size_t i = 0; i < known->count; i++) {
+        free(known->names[i]);
+        free(known->paths[i]);
+    }
+    free(known->names);
+    free(known->paths);
+}
+
+void job_suggest(const char *path)
+{
+    struct job_names known = {0};
+    char *wanted = name_of(path), *own = text_directory(path);
+    collect(&known, own, own);
+    collect(&known, ".", ".");
+    collect_ours(&known, ".");
+    collect_ours(&known, own); // suite/NAME
+    const char *nearest = known.count && *wanted ? text_nearest(wanted, (const char *const *)known.names) : NULL;
+    size_t shown = 0;
+    for (size_t i = 0; i < known.count && nearest && shown < SHOWN; i++) {
+        if (strcmp(known.names[i], nearest) != 0) continue;
+        char *command = text_command((const char *[]){known.paths[i], NULL});
+        fprintf(stderr, "%s%s", shown++ ? " or " : "sweetspot: did you mean ", command);
+        free(command);
+    }
+    if (shown) fprintf(stderr, "?\n");
+    release(&known);
+    free(own);
+    free(wanted);
+}

@@ -1,0 +1,209 @@
+// See report_sources.h.
+#include "tuner/cli/report_sources.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/session.h"
+
+static bool is_store(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 3 && !strcmp(path + length - 3, ".db");
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat about;
+    return !stat(path, &about) && S_ISDIR(about.st_mode);
+}
+
+static void add(struct report_files *files, const char *path, bool named)
+{
+    files->list = memory_grow(files->list, files->count + 1, sizeof *files->list);
+    files->list[files->count++] = (struct report_file){.job_file = is_store(path) ? NULL : text_copy(path),
+                                                       .store_path = is_store(path) ? text_copy(path) : NULL,
+                                                       .named = named};
+}
+
+// Files of a folder in the order of their names; how many there were.
+static size_t add_matches(struct report_files *files, const char *folder, const char *pattern)
+{
+    char *path = text_format("%s/%s", folder, pattern);
+    glob_t found;
+    size_t count = glob(path, 0, NULL, &found) ? 0 : found.gl_pathc;
+    for (size_t i = 0; i < count; i++) add(files, found.gl_pathv[i], false);
+    if (count) globfree(&found);
+    free(path);
+    return count;
+}
+
+int report_files_find(struct report_files *files, const struct option_list *arguments, const char *store)
+{
+    static const struct option_list results = {1, {"out"}};
+    const struct option_list *list = arguments->count ? arguments : &results;
+    *files = (struct report_files){0};
+    for (size_t i = 0; i < list->count; i++) {
+        char *path = session_job_path(list->items[i]);
+        if (!is_folder(path)) {
+            add(files, path, true);
+        } else if (!add_matches(files, path, "*.cfg") && !add_matches(files, path, "*.db")) {
+            fprintf(stderr, "sweetspot: there are no job files (*.cfg) and no stores (*.db) in '%s'\n", list->items[i]);
+            free(path);
+            return EXIT_NOTHING;
+        }
+        free(path);
+    }
+    if (!files->count || (!arguments->count && !is_folder("out"))) {
+        fprintf(stderr,
+                "sweetspot: no job has results here: there is no folder 'out'; begin with: sweetspot tune JOB\n");
+        return EXIT_NOTHING;
+    }
+    if (store && (files->count != 1 || !files->list[0].job_file)) {
+        fprintf(stderr, "sweetspot: --store is for one job; several have a store each\n");
+        return EXIT_USAGE;
+    }
+    if (store) files->list[0].store_path = text_copy(store);
+    return 0;
+}
+
+void report_files_release(struct report_files *files)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        free(files->list[i].job_file);
+        free(files->list[i].store_path);
+    }
+    free(files->list);
+    *files = (struct report_files){0};
+}
+
+// The first mistake stands for all of them.
+static int read_job(const char *path, struct job **job, struct error *err)
+{
+    struct mistakes mistakes = {0};
+    if (!job_load(path, job, &mistakes)) return 0;
+    *job = NULL;
+    const char *file = mistakes.count && mistakes.list[0].file ? mistakes.list[0].file : path;
+    if (mistakes.count && mistakes.list[0].line > 0)
+        error_set(err, "%s:%d: %s", file, mistakes.list[0].line, mistakes.list[0].text);
+    else
+        error_set(err, "%s: %s", file, mistakes.count ? mistakes.list[0].text : "cannot be read");
+    mistakes_release(&mistakes);
+    return -1;
+}
+
+// The space as the device used last has it. A job whose space cannot be built there is shown without.
+static double build_space(struct job *job, struct store *store)
+{
+    struct environment environment;
+    struct error err = {""};
+    const char *text;
+    if (store_last_environment(store, &environment, &err)) return NAN;
+    json_t *device = store_get_document(store, "device", &text, NULL, &err) ? NULL : json_parse(text, &err);
+    struct device_limits limits = session_limits(device, environment.arch);
+    json_decref(device);
+    return job_build_space(job, &limits, &err) ? (double)NAN : (double)space_size(job->space);
+}
+
+// The job file that the store was last tuned with, malloc'ed; NULL: not known, or it is gone or another job's.
+static char *known_job(struct store *store, struct job **job)
+{
+    struct environment environment;
+    struct error err = {""};
+    const char *text;
+    if (store_last_environment(store, &environment, &err) || store_get_document(store, "job", &text, NULL, &err))
+        return NULL;
+    json_t *document = json_parse(text, &err);
+    char *path = text_copy(json_get_string(document, "file", ""));
+    json_decref(document);
+    if (!access(path, R_OK) && !read_job(path, job, &err)) {
+        if (!strcmp((*job)->name, environment.job)) return path;
+        job_free(*job);
+    }
+    *job = NULL;
+    free(path);
+    return NULL;
+}
+
+static json_t *read_one(const struct report_file *file, const struct report_options *options)
+{
+    struct error err = {""};
+    struct job *job = NULL;
+    char *job_file = file->job_file ? text_copy(file->job_file) : NULL;
+    struct report_source source = {.space = NAN};
+    int status = file->job_file ? read_job(file->job_file, &job, &err) : 0;
+    char *store = file->store_path ? text_copy(file->store_path) : job ? session_store_path(job, NULL) : NULL;
+    if (!status) status = store_open(&source.store, store, false, &err);
+    if (status) source.store = NULL;
+    if (!job_file && source.store) job_file = known_job(source.store, &job);
+    if (job && source.store) {
+        struct environment environment;
+        int known = store_last_environment(source.store, &environment, &err);
+        if (known < 0) status = -1;
+        if (!known && strcmp(environment.job, job->name) != 0)
+            status = error_set(&err, "the store '%s' is that of the job '%s', not of '%s'", store, environment.job,
+                               job->name);
+        if (status) {
+            store_close(source.store);
+            source.store = NULL;
+        } else if (!known) {
+            source.space = build_space(job, source.store);
+        }
+    }
+    source.job = job;
+    source.job_file = job_file;
+    source.name = job ? job->name : NULL;
+    source.store_path = store;
+    source.error = status ? err.message : NULL;
+    json_t *json = report_job(&source, options);
+    store_close(source.store);
+    job_free(job);
+    free(job_file);
+    free(store);
+    return json;
+}
+
+// A job of a folder that was never tuned is no part of the report.
+static bool is_untouched(const struct report_file *file)
+{
+    struct error err;
+    struct job *job;
+    if (file->named || !file->job_file || read_job(file->job_file, &job, &err)) return false;
+    char *store = session_store_path(job, file->store_path);
+    bool missing = access(store, F_OK) != 0;
+    free(store);
+    job_free(job);
+    return missing;
+}
+
+json_t *report_jobs(const struct report_files *files, bool complain, bool *failed)
+{
+    json_t *jobs = json_array();
+    bool *untouched = memory_new(files->count, sizeof *untouched);
+    size_t left = 0;
+    for (size_t i = 0; i < files->count; i++) left += untouched[i] = is_untouched(&files->list[i]);
+    struct report_options options = {.points = report_points_of(files->count - left)};
+    *failed = false;
+    for (size_t i = 0; i < files->count; i++) {
+        if (untouched[i]) continue;
+        json_t *job = read_one(&files->list[i], &options);
+        const char *error = json_get_string(job, "error", NULL);
+        if (error && complain) fprintf(stderr, "sweetspot: %s\n", error);
+        *failed |= error != NULL;
+        json_array_append_new(jobs, job);
+    }
+    if (left && complain)
+        fprintf(stderr, "sweetspot: %zu job%s %s no results yet, and %s left out\n", left, left == 1 ? "" : "s",
+                left == 1 ? "has" : "have", left == 1 ? "is" : "are");
+    free(untouched);
+    return jobs;
+}

@@ -1,0 +1,142 @@
+// See several.h.
+#include "tuner/cli/several.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tuner/base/output_file.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+
+static int worse(int one, int other)
+{
+    return one > other ? one : other;
+}
+
+int several_open(struct several *s)
+{
+    s->failed = json_array();
+    int status = job_paths_find(&s->paths, &s->named);
+    if (status || !s->store || !s->paths.several) return status;
+    fprintf(stderr, "sweetspot: --store is for one job; several have a store each, out/<job name>.db\n");
+    return EXIT_USAGE;
+}
+
+void several_close(struct several *s)
+{
+    job_paths_release(&s->paths);
+    json_decref(s->failed);
+    s->failed = NULL;
+}
+
+// `seen`: the paths of the jobs so far, by name.
+static int read_job(json_t *seen, const char *path, struct job **job)
+{
+    int status = session_load_job(path, job);
+    if (status) return status;
+    const char *other = json_get_string(seen, (*job)->name, NULL);
+    if (!other) {
+        json_object_set_new(seen, (*job)->name, json_text(path, strlen(path)));
+        return 0;
+    }
+    fprintf(stderr, "%s: the job has the name of %s, '%s', and would share its store\n", path, other, (*job)->name);
+    job_free(*job);
+    return EXIT_USAGE;
+}
+
+int several_each_job(struct several *s, several_visit_job *visit, void *user)
+{
+    int worst = 0;
+    json_t *seen = json_object();
+    for (size_t i = 0; i < s->paths.count; i++) {
+        const char *path = s->paths.items[i];
+        struct job *job;
+        int status = read_job(seen, path, &job);
+        if (!status) status = visit(user, path, job);
+        if (status)
+            json_array_append_new(
+                s->failed, json_pack("{s:o, s:i}", "path", json_text(path, strlen(path)), "exit_status", status));
+        worst = worse(worst, status);
+    }
+    json_decref(seen);
+    return worst;
+}
+
+struct visitor {
+    const struct several *several;
+    enum several_devices devices;
+    several_visit *visit;
+    void *user;
+};
+
+static int visit_results(void *user, const char *path, struct job *job)
+{
+    struct visitor *v = user;
+    struct session session;
+    size_t first = 0;
+    int status = session_open_job(&session, job, path, v->several->store);
+    if (!status && v->several->device) status = session_find_device(&session, v->several->device, &first);
+    if (!status) {
+        bool one = v->several->device || v->devices == NEWEST_DEVICE;
+        size_t end = one ? first + 1 : session.device_count;
+        for (size_t i = first; i < end; i++) {
+            int failed = session_use_device(&session, i);
+            status = worse(status, failed ? failed : v->visit(v->user, path, &session));
+        }
+    }
+    session_close(&session);
+    return status;
+}
+
+int several_each(struct several *s, enum several_devices devices, several_visit *visit, void *user)
+{
+    struct visitor v = {s, devices, visit, user};
+    return several_each_job(s, visit_results, &v);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat about;
+    return !output_is_stdout(path) && !stat(path, &about) && S_ISDIR(about.st_mode);
+}
+
+int several_check_folder(const struct several *s, const char *option, const char *given, bool make)
+{
+    if (!given || !s->paths.several) return 0;
+    if (make && !output_is_stdout(given) && mkdir(given, 0777) && errno != EEXIST) {
+        fprintf(stderr, "sweetspot: cannot make folder '%s': %s\n", given, strerror(errno));
+        return EXIT_ENVIRONMENT;
+    }
+    if (is_folder(given)) return 0;
+    fprintf(stderr, "sweetspot: of several jobs, %s must name a folder, which '%s' is not\n", option, given);
+    return EXIT_USAGE;
+}
+
+char *several_file(const char *given, const char *name)
+{
+    return is_folder(given) ? text_format("%s/%s", given, name) : text_copy(given);
+}
+
+void several_print(const struct several *s, const char *format, int version, const json_t *documents)
+{
+    json_t *jobs = json_array(), *document, *last = NULL;
+    size_t i;
+    json_array_foreach(documents, i, document)
+    {
+        if (last && !strcmp(json_get_string(last, "job", ""), json_get_string(document, "job", ""))) {
+            if (!json_object_get(last, "other_devices")) json_object_set_new(last, "other_devices", json_array());
+            json_array_append(json_object_get(last, "other_devices"), document);
+            continue;
+        }
+        last = json_copy(document);
+        json_array_append_new(jobs, last);
+    }
+    json_t *list = json_pack("{s:O, s:O}", "jobs", jobs, "failed", s->failed);
+    const json_t *all = s->paths.several ? list : json_array_get(jobs, 0);
+    if (all) json_print_document(format, version, all, stdout);
+    json_decref(list);
+    json_decref(jobs);
+}

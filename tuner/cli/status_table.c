@@ -1,0 +1,163 @@
+// See status_table.h.
+#include "tuner/cli/status_table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/text.h"
+#include "tuner/output/finals.h"
+#include "tuner/output/table.h"
+
+enum { RUNS_SHOWN = 3 };
+
+static void print_best(const json_t *report)
+{
+    const json_t *best = json_object_get(report, "best"), *problem, *baseline;
+    char time[64], text[96];
+    size_t i;
+    if (!best) {
+        printf("best so far    none has been measured and verified yet\n");
+        return;
+    }
+    printf("best so far    %s", show_time(json_get_number(best, "objective", NAN), time, sizeof time));
+    if (json_get_integer(best, "trial", 0))
+        printf("  trial %" PRId64 "\n               %s\n", json_get_integer(best, "trial", 0),
+               json_get_string(best, "configuration", ""));
+    else
+        printf("  with the fastest kernel of each problem\n");
+    json_array_foreach(json_object_get(best, "problems"), i, problem)
+    {
+        struct interval interval = {json_get_number(problem, "time", NAN), json_get_number(problem, "low", NAN),
+                                    json_get_number(problem, "high", NAN)};
+        if (!json_get_bool(problem, "tuned", true)) continue;
+        printf("               %s  %s", json_get_string(problem, "name", ""),
+               show_interval(&interval, text, sizeof text));
+        if (json_get_integer(problem, "trial", 0)) printf("  trial %" PRId64, json_get_integer(problem, "trial", 0));
+        putchar('\n');
+    }
+    json_array_foreach(json_object_get(report, "baselines"), i, baseline)
+    {
+        double ratio = json_get_number(baseline, "ratio", NAN);
+        printf("against %-8s ", json_get_string(baseline, "name", ""));
+        printf(isfinite(ratio) ? "%s, ratio %.3f (the search's times, not paired)\n" : "%s\n",
+               show_time(json_get_number(baseline, "objective", NAN), time, sizeof time), ratio);
+    }
+}
+
+static void print_runs(const json_t *report)
+{
+    const json_t *run;
+    char when[32], time[32];
+    size_t i;
+    json_array_foreach(json_object_get(report, "runs"), i, run)
+    {
+        if (i == RUNS_SHOWN) break;
+        printf("%-15s%s  %s  %" PRId64 " evaluations  %s", i ? "" : "last runs",
+               show_moment(json_get_number(run, "started", NAN), when, sizeof when),
+               text_show_duration(json_get_number(run, "search_seconds", NAN), time, sizeof time),
+               json_get_integer(run, "new", 0), json_get_string(run, "strategy", ""));
+        const char *stopped = json_get_string(run, "stopped_by", "");
+        printf(*stopped ? "  stopped by %s\n" : "\n", stopped);
+    }
+}
+
+void status_print(const json_t *report, const struct session *session)
+{
+    const json_t *value;
+    const char *key, *separator = "";
+    char text[64];
+    int64_t total = json_get_integer(report, "trials_total", 0);
+    double size = json_get_number(report, "configurations", NAN);
+    printf("%-15s%s\n%-15s%s\n", "job", session->job->name, "store", session->store_path);
+    char *device = session_device(session);
+    printf("%-15s%s\n", "device", device);
+    free(device);
+    printf("%-15s%" PRId64 " of %.0f configurations (%.1f%%): ", "trials", total, size, 100 * (double)total / size);
+    json_object_foreach(json_object_get(report, "trials"), key, value)
+    {
+        printf("%s%" PRId64 " %s", separator, (int64_t)json_integer_value(value), key);
+        separator = ", ";
+    }
+    printf("%s\n", total ? "" : "none");
+    size_t runs = json_array_size(json_object_get(report, "runs"));
+    printf("%-15s%" PRId64 " evaluations in %s, %zu run%s\n", "spent", json_get_integer(report, "evaluations", 0),
+           text_show_duration(json_get_number(report, "seconds", NAN), text, sizeof text), runs, runs == 1 ? "" : "s");
+    print_best(report);
+    const json_t *final = json_object_get(report, "final");
+    if (final)
+        printf("%-15s%s, won by trial %" PRId64 "\n", "final",
+               show_moment(json_get_number(final, "when", NAN), text, sizeof text),
+               json_get_integer(final, "winner", 0));
+    print_runs(report);
+    long holder = (long)json_get_integer(report, "tuned_by_process", 0);
+    if (json_get_bool(report, "source_changed", false))
+        printf("%-15s%s\n", "note",
+               json_get_bool(report, "replayed", false)
+                   ? "these are recorded trials, of another version of the template"
+                   : "the template has changed since these trials: the next run begins anew");
+    if (holder) {
+        printf("%-15sprocess %ld is tuning it now\n", "running", holder);
+    } else {
+        char *tune = session_command(session, "tune"), *compare = session_command(session, "compare"),
+             *header = session_command(session, "header");
+        printf("%-15s%s\n", "go on with", tune);
+        if (final) printf("%-15s%s; %s\n", "or", compare, header);
+        free(tune);
+        free(compare);
+        free(header);
+    }
+}
+
+// The fastest of the baselines, or NULL.
+static const json_t *fastest_baseline(const json_t *report)
+{
+    const json_t *baseline, *fastest = NULL;
+    size_t i;
+    json_array_foreach(json_object_get(report, "baselines"), i, baseline)
+    {
+        double time = json_get_number(baseline, "objective", NAN);
+        if (isfinite(time) && !(time >= json_get_number(fastest, "objective", INFINITY))) fastest = baseline;
+    }
+    return fastest;
+}
+
+static void add_line(struct table *table, const json_t *report)
+{
+    const json_t *trials = json_object_get(report, "trials"), *baseline = fastest_baseline(report),
+                 *final = json_object_get(report, "final"), *run = json_array_get(json_object_get(report, "runs"), 0);
+    int64_t total = json_get_integer(report, "trials_total", 0);
+    double best = json_get_number(json_object_get(report, "best"), "objective", NAN),
+           ratio = json_get_number(baseline, "ratio", NAN);
+    char text[64];
+    table_cell(table, "%s", json_get_string(report, "job", ""));
+    table_cell(table, "%s", json_get_string(report, "device", ""));
+    table_cell(table, "%" PRId64, total);
+    table_cell(table, "%.1f%%", 100 * (double)total / json_get_number(report, "configurations", NAN));
+    table_cell(table, "%" PRId64, json_get_integer(trials, "ok", 0));
+    table_cell(table, "%s", isfinite(best) ? show_time(best, text, sizeof text) : "");
+    table_cell(table, "%s", json_get_string(baseline, "name", ""));
+    if (isfinite(ratio))
+        table_cell(table, "%.3f", ratio);
+    else
+        table_cell(table, "%s", "");
+    table_cell(table, "%s", final ? show_moment(json_get_number(final, "when", NAN), text, sizeof text) : "");
+    table_cell(table, "%s", run ? show_moment(json_get_number(run, "started", NAN), text, sizeof text) : "");
+    table_cell(table, "%s%s", json_get_integer(report, "tuned_by_process", 0) ? "being tuned now" : "",
+               json_get_bool(report, "source_changed", false) ? "  the template has changed" : "");
+}
+
+void status_print_all(const json_t *reports)
+{
+    struct table *table =
+        table_new((const char *[]){"job", "device", ">trials", ">of the space", ">ok", ">best", "library",
+                                   ">ratio (not paired)", ">final", ">last run", "note", NULL});
+    const json_t *report;
+    size_t i;
+    json_array_foreach(reports, i, report) add_line(table, report);
+    table_print(table, stdout);
+    printf("\nThe ratio is of the search's times, to the fastest library. More of one job: sweetspot status JOB\n");
+    table_free(table);
+}

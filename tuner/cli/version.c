@@ -1,0 +1,56 @@
+// See version.h. The driver links no CUDA library: workers say what they load.
+#include "tuner/cli/version.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/installation.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/commands.h"
+#include "tuner/store/store.h"
+
+// From the Makefile; "" where it is not known.
+#ifndef SWEETSPOT_COMMIT
+#define SWEETSPOT_COMMIT ""
+#endif
+#ifndef SWEETSPOT_CUDA
+#define SWEETSPOT_CUDA ""
+#endif
+
+static void print_known(const char *what, const char *text)
+{
+    printf("%-9s %s\n", what, *text ? text : "unknown");
+}
+
+// The lines that `<worker> --version` prints, or one that it says nothing.
+static void print_worker(const char *name, const char *library)
+{
+    char *path = installation_program(name), *call = text_command((const char *[]){path, "--version", NULL}),
+         *quiet = text_format("%s 2>/dev/null", call), line[256];
+    FILE *out = popen(quiet, "re");
+    bool said = false;
+    while (out && fgets(line, sizeof line, out)) {
+        said = true;
+        fputs(line, stdout);
+    }
+    if (out) pclose(out);
+    if (!said) printf("%-9s not found\n", library);
+    free(quiet);
+    free(call);
+    free(path);
+}
+
+int version_print(void)
+{
+    printf("sweetspot " SWEETSPOT_VERSION "\n");
+    printf("%-9s %s\n", "commit", *SWEETSPOT_COMMIT ? SWEETSPOT_COMMIT : "none: not built from a git checkout");
+    print_known("CUDA", SWEETSPOT_CUDA);
+    fflush(stdout);
+    print_worker("sweetspot-compile", "NVRTC");
+    print_worker("sweetspot-gpu", "cuBLAS");
+    print_known("SQLite", store_library_version());
+    return EXIT_DONE;
+}

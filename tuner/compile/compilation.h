@@ -1,0 +1,35 @@
+// What a compiler, NVRTC or nvcc, made of a source, and what ptxas said about it.
+#ifndef SWEETSPOT_COMPILATION_H
+#define SWEETSPOT_COMPILATION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tuner/base/error.h"
+#include "tuner/trial/trial.h"
+
+struct entry_facts {
+    char *entry;                // as asked for
+    char *symbol;               // its name in the cubin
+    struct trial_stage figures; // those that a compiler knows
+};
+
+struct compilation {
+    enum { COMPILED, COMPILE_FAILED, COMPILE_TIMED_OUT } result;
+    char *log;      // compiler and ptxas
+    char *warnings; // C75xx lines of the log; ""
+    void *cubin;
+    size_t cubin_size;
+    size_t entry_count;
+    struct entry_facts *entries;
+    double seconds;
+};
+
+// Adds an entry, for which there is room, with its figures from `log` and `cubin`: code_bytes is -1 where the cubin has
+// no such kernel.
+void compilation_add(struct compilation *, const char *entry, const char *symbol);
+// The lines of ptxas's advisories in a log. malloc'ed.
+char *compilation_warnings(const char *log);
+void compilation_release(struct compilation *);
+
+#endif

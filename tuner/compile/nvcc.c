@@ -1,0 +1,139 @@
+// See nvcc.h.
+#include "tuner/compile/nvcc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/program_path.h"
+#include "tuner/base/text.h"
+#include "tuner/compile/child.h"
+
+static const double version_deadline = 20; // s
+
+// A folder for nvcc's files, which are gone with it, also when nvcc was killed.
+static char *make_folder(struct error *err)
+{
+    const char *temporary = getenv("TMPDIR");
+    char *folder = text_format("%s/sweetspot-nvcc-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    if (mkdtemp(folder)) return folder;
+    error_set(err, "cannot make a folder '%s': %s", folder, strerror(errno));
+    free(folder);
+    return NULL;
+}
+
+static void remove_folder(char *folder)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *file; dir && (file = readdir(dir));) {
+        char *path = text_join_path(folder, file->d_name);
+        if (strcmp(file->d_name, ".") != 0 && strcmp(file->d_name, "..") != 0) unlink(path);
+        free(path);
+    }
+    if (dir) closedir(dir);
+    rmdir(folder);
+    free(folder);
+}
+
+// "nvcc 13.0.88" of ".. release 13.0, V13.0.88".
+static int read_version(struct nvcc *n, struct error *err)
+{
+    char *argv[] = {n->program, "--version", NULL}, *folder = make_folder(err);
+    struct child_end end = {0};
+    if (!folder) return -1;
+    int failed = child_run(argv, folder, version_deadline, &end, err);
+    const char *at = failed ? NULL : strstr(end.output, ", V");
+    size_t length = at ? strspn(at + 3, "0123456789.") : 0;
+    if (length && length < sizeof n->version - 5)
+        snprintf(n->version, sizeof n->version, "nvcc %.*s", (int)length, at + 3);
+    else if (!failed)
+        failed = error_set(err, "'%s --version' %s", n->program,
+                           end.late ? "does not answer" : "does not say which version it is");
+    free(end.output);
+    remove_folder(folder);
+    return failed;
+}
+
+int nvcc_find(struct nvcc *n, const char *home, struct error *err)
+{
+    const char *given = getenv("SWEETSPOT_NVCC");
+    *n = (struct nvcc){0};
+    if (given && *given)
+        n->program = text_copy(given);
+    else if (!(n->program = program_on_path("nvcc")))
+        n->program = program_of_toolkit(home, "nvcc");
+    if (!n->program) return error_set(err, "there is no nvcc on the PATH or in $CUDA_HOME/bin");
+    return read_version(n, err);
+}
+
+void nvcc_release(struct nvcc *n)
+{
+    free(n->program);
+    *n = (struct nvcc){0};
+}
+
+static int write_unit(const char *path, const char *unit, struct error *err)
+{
+    FILE *file = fopen(path, "we");
+    bool written = file && fputs(unit, file) >= 0;
+    if (file && fclose(file)) written = false;
+    return written ? 0 : error_set(err, "cannot write '%s': %s", path, strerror(errno));
+}
+
+// Its cubin, with all the entries in it.
+static int take_result(const char *path, size_t entry_count, const char *const *entries, const char *const *symbols,
+                       struct compilation *c, struct error *err)
+{
+    c->cubin = text_read_file(path, &c->cubin_size);
+    if (!c->cubin) return error_set(err, "nvcc made no cubin: %s", strerror(errno));
+    c->entries = memory_try(entry_count, sizeof *c->entries, err);
+    for (size_t i = 0; i < entry_count && c->entries; i++) {
+        compilation_add(c, entries[i], symbols[i]);
+        if (c->entries[i].figures.code_bytes < 0)
+            return error_set(err, "nvcc's build has no kernel '%s' under the name '%s'", entries[i], symbols[i]);
+    }
+    c->result = COMPILED;
+    return c->entries ? 0 : -1;
+}
+
+int nvcc_compile(const struct nvcc *n, const char *unit, size_t option_count, const char *const *options,
+                 size_t entry_count, const char *const *entries, const char *const *symbols, double deadline,
+                 struct compilation *c, struct error *err)
+{
+    char *folder = make_folder(err);
+    if (!folder) return -1;
+    *c = (struct compilation){.result = COMPILE_FAILED};
+    char *source = text_join_path(folder, "unit.cu"), *cubin = text_join_path(folder, "unit.cubin");
+    char *fixed[] = {n->program, "-cubin", "--ptxas-options=-v", "-o", cubin, source};
+    size_t count = sizeof fixed / sizeof *fixed;
+    char **argv = memory_new(count + option_count + 1, sizeof *argv);
+    struct child_end end = {0};
+    memcpy(argv, fixed, sizeof fixed);
+    for (size_t i = 0; i < option_count; i++) argv[count++] = text_copy(options[i]);
+    int result = write_unit(source, unit, err);
+    if (!result) result = child_run(argv, folder, deadline, &end, err);
+    c->log = end.output ? end.output : text_copy("");
+    c->warnings = compilation_warnings(c->log);
+    c->seconds = end.seconds;
+    if (!result && end.late)
+        c->result = COMPILE_TIMED_OUT;
+    else if (!result && WIFEXITED(end.status) && !WEXITSTATUS(end.status))
+        result = take_result(cubin, entry_count, entries, symbols, c, err);
+    else if (!result && !*c->log) {
+        free(c->log);
+        c->log = text_format(WIFSIGNALED(end.status) ? "nvcc was ended by signal %d" : "nvcc failed with status %d",
+                             WIFSIGNALED(end.status) ? WTERMSIG(end.status) : WEXITSTATUS(end.status));
+    }
+    for (size_t i = sizeof fixed / sizeof *fixed; i < count; i++) free(argv[i]);
+    free(argv);
+    free(source);
+    free(cubin);
+    remove_folder(folder);
+    if (result) compilation_release(c);
+    return result;
+}

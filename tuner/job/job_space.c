@@ -1,0 +1,16 @@
+// The search space of a job, once the device is known: its constraints may read the device's limits, and its fallback
+// must keep to them.
+#include "tuner/job/job_parts.h"
+
+int job_build_space(struct job *job, const struct device_limits *limits, struct error *err)
+{
+    int bad = -1;
+    if (job_set_limits(job, limits, err)) return error_prefix(err, "%s", job->path);
+    if (space_build(job->space, &bad, err)) {
+        if (bad >= 0)
+            return error_prefix(err, "%s:%d", job->constraint_files[bad] ? job->constraint_files[bad] : job->path,
+                                job->constraint_lines[bad]);
+        return error_prefix(err, "%s", job->path);
+    }
+    return job_check_fallback(job, err);
+}

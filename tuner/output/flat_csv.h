@@ -1,0 +1,18 @@
+// A JSON document as CSV: a line for each text, number, truth and null in it, however deep, with where it stands:
+// "best.problems.0.time,0.0013". Numbers have the digits that it takes to read them again.
+#ifndef SWEETSPOT_FLAT_CSV_H
+#define SWEETSPOT_FLAT_CSV_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "tuner/base/json.h"
+
+// Without the line of titles. `before` (may be NULL): what every line begins with, NULL-terminated fields. Empty
+// objects and lists have no line.
+void flat_csv_print(const json_t *document, const char *const *before, FILE *);
+// A document of docs/formats.md for programs: as such CSV, under its titles "key,value", or as JSON
+// (json_print_document).
+void flat_csv_or_json(const char *format, int version, const json_t *document, bool csv, FILE *);
+
+#endif

@@ -1,0 +1,170 @@
+// The newest final: who won, by how much, against whom, and what the others took.
+//
+// The verdict is about the faster library, by the interval of the paired ratio (its time over the winner's).
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/report/report_parts.h"
+#include "tuner/trial/trial_field.h"
+
+// A ratio within this of 1, with its whole interval, is a tie.
+static const double tie = 0.01;
+
+static json_t *interval_json(const struct interval *i)
+{
+    return json_pack("{s:o, s:o, s:o}", "value", json_real_or_null(i->value), "low", json_real_or_null(i->low), "high",
+                     json_real_or_null(i->high));
+}
+
+static const char *verdict_of(const struct interval *ratio)
+{
+    if (ratio->low >= 1 - tie && ratio->high <= 1 + tie) return "tie";
+    if (ratio->low > 1) return "faster";
+    if (ratio->high < 1) return "slower";
+    return "undecided";
+}
+
+// The objective of the problems' medians, and of the ends of their intervals.
+static struct interval time_of(const struct result *r, const struct final *final, const struct final_entry *entry)
+{
+    double value[JOB_MAX_PROBLEMS], low[JOB_MAX_PROBLEMS], high[JOB_MAX_PROBLEMS];
+    for (size_t p = 0; p < r->tuned_count; p++) {
+        // Of several kernels the winner stands for all of them together.
+        bool winner = entry->trial && entry->trial == final->winner;
+        const struct interval *time = &(winner ? final_choice(final, p) : entry)->problems[p].time;
+        value[p] = time->value;
+        low[p] = time->low;
+        high[p] = time->high;
+    }
+    return (struct interval){result_objective(r, value), result_objective(r, low), result_objective(r, high)};
+}
+
+static bool is_tied(const struct final *final, int64_t trial)
+{
+    for (size_t i = 0; i < final->tie_count; i++)
+        if (trial && final->ties[i] == trial) return true;
+    return false;
+}
+
+static json_t *config_of(const struct result *r, int64_t id)
+{
+    struct trial trial;
+    struct error err;
+    return id != NO_TRIAL && !store_get(r->store, id, &trial, &err) ? json_text(trial.config, strlen(trial.config))
+                                                                    : json_null();
+}
+
+static json_t *entry_json(const struct result *r, const struct final *final, const struct final_entry *entry)
+{
+    // What a candidate takes; the members' names are those of the shape.
+    static const struct {
+        const char *key, *field;
+    } resources[] = {{"registers", "registers"},
+                     {"shared_bytes", "shared_bytes"},
+                     {"spill_bytes", "spill_bytes"},
+                     {"code_bytes", "code_bytes"},
+                     {"occupancy", "theoretical_occupancy"}};
+    struct interval time = time_of(r, final, entry);
+    struct error err;
+    struct trial trial;
+    bool winner = entry->trial != NO_TRIAL && entry->trial == final->winner;
+    const struct interval one = {1, 1, 1};
+    json_t *json = json_pack(
+        "{s:o, s:I, s:o, s:b, s:o, s:b, s:b, s:o, s:o}", "name", json_text(entry->name, strlen(entry->name)), "trial",
+        (json_int_t)entry->trial, "config", config_of(r, entry->trial), "ok", entry->ok, "reason",
+        json_text(entry->reason, strlen(entry->reason)), "winner", winner, "tied", is_tied(final, entry->trial), "time",
+        interval_json(&time), "ratio", interval_json(winner ? &one : &entry->ratio));
+    bool known = entry->trial != NO_TRIAL && !store_get(r->store, entry->trial, &trial, &err);
+    for (size_t i = 0; i < sizeof resources / sizeof *resources; i++)
+        json_object_set_new(json, resources[i].key,
+                            known ? field_json(trial_field_find(FIELD_TRIAL, resources[i].field), &trial)
+                                  : json_null());
+    return json;
+}
+
+static size_t count_processes(const json_t *document)
+{
+    size_t i;
+    const json_t *number;
+    json_int_t most = 0;
+    json_array_foreach(json_object_get(document, "process"), i, number)
+    {
+        if (json_integer_value(number) > most) most = json_integer_value(number);
+    }
+    return (size_t)most + 1;
+}
+
+static void take_winner(const struct result *r, const struct final *final, struct report_final *out)
+{
+    const struct final_entry *winner = final_winner(final), *library = NULL;
+    struct interval time = time_of(r, final, winner);
+    out->trial = final->winner;
+    out->winner =
+        json_pack("{s:I, s:o, s:o, s:I}", "trial", (json_int_t) final->winner, "config", config_of(r, final->winner),
+                  "time", interval_json(&time), "ties", (json_int_t) final->tie_count);
+    for (size_t i = 0; i < final->entry_count; i++) {
+        const struct final_entry *entry = &final->entries[i];
+        if (entry->trial || !entry->ok || !isfinite(entry->ratio.value)) continue;
+        if (!library || entry->ratio.value < library->ratio.value) library = entry;
+    }
+    out->verdict = library ? verdict_of(&library->ratio) : "no library";
+    if (!library) return;
+    out->ratio = interval_json(&library->ratio);
+    json_object_set_new(out->ratio, "against", json_text(library->name, strlen(library->name)));
+}
+
+// A final that ended without a winner and is newer than any that has one.
+static json_t *open_json(json_t *open, double when)
+{
+    return json_pack("{s:f, s:I, s:I, s:b, s:s, s:[]}", "when", json_get_number(open, "when", when), "rounds",
+                     (json_int_t)json_get_integer(open, "rounds", 0), "processes", (json_int_t)count_processes(open),
+                     "open", 1, "reason", json_get_string(open, "reason", ""), "entries");
+}
+
+int report_final(const struct result *r, struct report_final *out, struct error *err)
+{
+    double when = 0, opened = 0;
+    json_t *document = result_document(r, "final", &when), *open = result_document(r, "open_final", &opened);
+    struct final final = {0};
+    *out = (struct report_final){.verdict = open && !document ? "undecided" : "no final"};
+    int status = document ? final_read(&final, document, r->tuned_count, err) : 0;
+    if (!status && document) {
+        final_compare_candidates(&final, document);
+        json_t *entries = json_array();
+        for (size_t i = 0; i < final.entry_count; i++)
+            json_array_append_new(entries, entry_json(r, &final, &final.entries[i]));
+        out->json =
+            json_pack("{s:f, s:I, s:I, s:b, s:o}", "when", final.when, "rounds", (json_int_t) final.rounds, "processes",
+                      (json_int_t)count_processes(document), "open", open && opened > when, "entries", entries);
+        take_winner(r, &final, out);
+    } else if (open) {
+        out->json = open_json(open, opened);
+    }
+    if (document) final_release(&final);
+    json_decref(document);
+    json_decref(open);
+    if (!out->json) out->json = json_null();
+    if (!out->ratio) out->ratio = json_null();
+    if (!out->winner) out->winner = json_null();
+    return status;
+}
+
+json_t *report_baselines(const struct result *r)
+{
+    json_t *document = result_document(r, "baselines", NULL), *list = json_array(), *baseline;
+    size_t i;
+    json_array_foreach(json_object_get(document, "baselines"), i, baseline)
+    {
+        double times[JOB_MAX_PROBLEMS];
+        for (size_t p = 0; p < r->tuned_count; p++)
+            times[p] = json_get_number(json_array_get(json_object_get(baseline, "problems"), p), "time", NAN);
+        double time = r->tuned_count ? result_objective(r, times) : (double)NAN;
+        if (isfinite(time))
+            json_array_append_new(
+                list, json_pack("{s:s, s:f}", "name", json_get_string(baseline, "name", "?"), "time", time));
+    }
+    json_decref(document);
+    return list;
+}

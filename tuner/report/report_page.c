@@ -1,0 +1,202 @@
+// See report_page.h.
+#include "tuner/report/report_page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "tuner/base/installation.h"
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/run/embedded.h"
+
+// Where the library's files lie, in the order in which they are looked for: in a folder of its own they are side by
+// side.
+static const struct {
+    const char *folder, *script;
+} places[] = {{"report", "echarts.min.js"}, {"out/npm/node_modules/echarts", "dist/echarts.min.js"}};
+
+static char *charts_folder(const char **script)
+{
+    const char *given = getenv("SWEETSPOT_ECHARTS");
+    *script = places[1].script;
+    if (given) return text_copy(given);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char *file = text_format("%s/%s", places[i].folder, places[i].script), *found = installation_data(file);
+        free(file);
+        *script = places[i].script;
+        if (found) {
+            free(found);
+            return installation_data(places[i].folder);
+        }
+    }
+    return NULL;
+}
+
+int report_charts_read(struct report_charts *charts, struct error *err)
+{
+    const char *script;
+    char *folder = charts_folder(&script), *texts[3] = {NULL};
+    *charts = (struct report_charts){0};
+    if (!folder)
+        return error_set(err, "the page needs Apache ECharts, which is not here: `make` in the source tree fetches it "
+                              "with npm into out/npm; --format json, csv and table work without it");
+    const char *const names[] = {script, "LICENSE", "NOTICE"};
+    int status = 0;
+    for (size_t i = 0; i < 3 && !status; i++) {
+        char *path = text_format("%s/%s", folder, names[i]);
+        texts[i] = text_read_file(path, NULL);
+        if (!texts[i])
+            status = error_set(err,
+                               "the page needs Apache ECharts, and '%s' cannot be read: %s; `make` in the source tree "
+                               "fetches it with npm into out/npm; --format json, csv and table work without it",
+                               path, strerror(errno));
+        free(path);
+    }
+    if (!status) {
+        charts->script = texts[0];
+        charts->licence = text_format("%s\n\n%s", texts[1], texts[2]);
+    } else {
+        free(texts[0]);
+    }
+    free(texts[1]);
+    free(texts[2]);
+    free(folder);
+    return status;
+}
+
+void report_charts_release(struct report_charts *charts)
+{
+    free(charts->script);
+    free(charts->licence);
+    *charts = (struct report_charts){0};
+}
+
+// Within a script element only the element's end, and what opens a comment, is read as HTML.
+static bool ends_script(const char *at)
+{
+    return !strncasecmp(at, "</", 2) || !strncmp(at, "<!--", 4);
+}
+
+// Members down to those of a RESULT have a line each, so that people can read the document, and tests compare it; what
+// lies below is compact.
+enum { DEEPEST_LINES = 5, TEXT_FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15) };
+
+static void write_json(FILE *out, const json_t *value, int depth)
+{
+    const char *key, *separator = "\n";
+    json_t *member;
+    size_t i;
+    bool object = json_is_object(value), many = object ? json_object_size(value) > 0 : json_array_size(value) > 0;
+    if (depth == DEEPEST_LINES || !many) {
+        json_dumpf(value, out, TEXT_FLAGS);
+        return;
+    }
+    fputc(object ? '{' : '[', out);
+    json_object_foreach((json_t *)value, key, member)
+    {
+        json_t *name = json_string(key);
+        fputs(separator, out);
+        json_dumpf(name, out, TEXT_FLAGS);
+        fputc(':', out);
+        write_json(out, member, depth + 1);
+        json_decref(name);
+        separator = ",\n";
+    }
+    json_array_foreach(value, i, member)
+    {
+        fputs(separator, out);
+        write_json(out, member, depth + 1);
+        separator = ",\n";
+    }
+    fprintf(out, "\n%c", object ? '}' : ']');
+}
+
+static char *plain_text(const json_t *report)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return text_copy("null");
+    write_json(out, report, 0);
+    fclose(out);
+    return text;
+}
+
+char *report_text(const json_t *report, bool in_page)
+{
+    char *text = plain_text(report), *safe;
+    size_t length = strlen(text), extra = 0, used = 0;
+    if (!in_page) return text;
+    for (const char *p = text; *p; p++) extra += *p == '<';
+    safe = memory_new(length + 5 * extra + 1, 1);
+    // "<\/" is "</" in JSON; of "<!--" the sign itself is escaped.
+    for (const char *p = text; *p; p++) {
+        if (*p == '<' && p[1] == '/')
+            used += (size_t)sprintf(safe + used, "<\\");
+        else if (*p == '<' && ends_script(p))
+            used += (size_t)sprintf(safe + used, "\\u003c");
+        else
+            safe[used++] = *p;
+    }
+    free(text);
+    return safe;
+}
+
+// JavaScript in the page: a string that has the element's end in it means the same with a backslash.
+static void write_script(FILE *out, const char *text)
+{
+    for (const char *p = text; *p; p++) {
+        fputc(*p, out);
+        if (*p == '<' && !strncasecmp(p, "</script", 8)) fputc('\\', out);
+    }
+}
+
+static void write_escaped(FILE *out, const char *text)
+{
+    for (const char *p = text; *p; p++) {
+        if (*p == '&')
+            fputs("&amp;", out);
+        else if (*p == '<')
+            fputs("&lt;", out);
+        else if (*p == '>')
+            fputs("&gt;", out);
+        else
+            fputc(*p, out);
+    }
+}
+
+static void write_plain(FILE *out, const char *text)
+{
+    fputs(text, out);
+}
+
+int report_page_write(FILE *out, const json_t *report, const struct report_charts *charts, struct error *err)
+{
+    char *data = report_text(report, true);
+    const struct {
+        const char *placeholder, *text;
+        void (*write)(FILE *, const char *);
+    } parts[] = {
+        {"@STYLE@", embedded_report_style(), write_plain},
+        {"@CHARTS@", charts->script, write_script},
+        {"@CHARTS_LICENCE@", charts->licence, write_escaped},
+        {"@SCRIPT@", embedded_report_script(), write_script},
+        {"@DATA@", data, write_plain},
+    };
+    for (const char *line = embedded_report_frame(), *next; *line; line = next) {
+        size_t length = strcspn(line, "\n"), i = 0, count = sizeof parts / sizeof *parts;
+        next = line + length + (line[length] == '\n');
+        while (i < count && (strlen(parts[i].placeholder) != length || strncmp(line, parts[i].placeholder, length)))
+            i++;
+        if (i < count) {
+            parts[i].write(out, parts[i].text);
+            fputc('\n', out);
+        } else {
+            fprintf(out, "%.*s\n", (int)length, line);
+        }
+    }
+    free(data);
+    return ferror(out) ? error_set(err, "the page cannot be written: %s", strerror(errno)) : 0;
+}

@@ -1,0 +1,195 @@
+// Trials one by one with all their figures, each a column: what the table of fields has that is a number, and the
+// counters. The trials are a selection, so that a store of a million costs no more than one of thousands.
+//
+// A figure of a problem or a stage is a column for each of them where there are several ("icache_misses of M=8192").
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/metrics/metrics.h"
+#include "tuner/report/report_parts.h"
+#include "tuner/trial/trial_field.h"
+
+enum { COLUMNS_MOST = 240, MACHINE_MOST = 1000, FIRST_COLUMNS = 2 };
+
+struct points {
+    const struct result *result;
+    struct dictionary columns;
+    const char *units[COLUMNS_MOST], *meanings[COLUMNS_MOST];
+    double row[COLUMNS_MOST];
+    size_t left_out; // figures that have no column any more, over all trials
+    json_t *rows;
+};
+
+static void put(struct points *c, const char *name, const char *unit, const char *meaning, double value)
+{
+    if (!isfinite(value)) return;
+    size_t known = c->columns.count, i = dictionary_put(&c->columns, name, strlen(name));
+    if (i >= COLUMNS_MOST) {
+        c->left_out++;
+        return;
+    }
+    if (c->columns.count > known) {
+        c->units[i] = unit;
+        c->meanings[i] = meaning;
+        c->row[i] = NAN;
+    }
+    c->row[i] = value;
+}
+
+static double number_of(const struct trial_field *f, const void *record)
+{
+    const void *place = (const char *)record + f->place;
+    if (!field_known(f, record)) return NAN;
+    return f->kind == FIELD_REAL ? *(const double *)place : (double)*(const int64_t *)place;
+}
+
+// The objective is the column "time"; moments are in "machine".
+static bool is_figure(const struct trial_field *f)
+{
+    return (f->kind == FIELD_REAL || f->kind == FIELD_INTEGER || f->kind == FIELD_COUNT) &&
+           !(f->level == FIELD_TRIAL && (!strcmp(f->name, "objective") || !strcmp(f->name, "finished")));
+}
+
+static void put_level(struct points *c, enum field_level level, const void *record, const char *part)
+{
+    size_t count;
+    const struct trial_field *fields = trial_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        const struct trial_field *f = &fields[i];
+        if (f->level != level || !is_figure(f)) continue;
+        if (!part) { // of the only problem or stage: what a trial says as well is said once
+            if (level == FIELD_PROBLEM && !strcmp(f->name, "time")) continue;
+            if (level == FIELD_STAGE && trial_field_find(FIELD_TRIAL, f->name)) continue;
+        }
+        char *name = part ? text_format("%s of %s", f->name, part) : NULL;
+        put(c, name ? name : f->name, f->unit, f->meaning, number_of(f, record));
+        free(name);
+    }
+}
+
+static const struct metric *metric_of(const char *key)
+{
+    for (size_t s = 0; metric_sets[s]; s++)
+        for (const struct metric *m = metric_sets[s]->metrics; m->key; m++)
+            if (!strcmp(m->key, key)) return m;
+    return NULL;
+}
+
+static void put_counter(struct points *c, const struct trial *trial, const struct trial_counter *counter, size_t tuned)
+{
+    const struct metric *metric = metric_of(counter->key);
+    const char *problem = NULL, *stage = NULL;
+    if (tuned > 1 && counter->problem >= 0 && (size_t)counter->problem < trial->problem_count)
+        problem = trial->problems[counter->problem].name;
+    if (trial->stage_count > 1 && counter->stage >= 0 && (size_t)counter->stage < trial->stage_count)
+        stage = trial->stages[counter->stage].name;
+    char *name = text_format("%s%s%s%s%s", counter->key, problem || stage ? " of " : "", problem ? problem : "",
+                             problem && stage ? ", " : "", stage ? stage : "");
+    put(c, name, metric ? metric->unit : "", metric ? metric->description : "a counter that the job names",
+        counter->value);
+    free(name);
+}
+
+// Seven digits: more than anything here is measured to.
+static json_t *brief_number(double value)
+{
+    char text[32];
+    if (!isfinite(value)) return json_null();
+    if (value == floor(value) && fabs(value) < 1e15) return json_integer((json_int_t)value);
+    snprintf(text, sizeof text, "%.7g", value);
+    return json_real(strtod(text, NULL));
+}
+
+static void add_point(struct points *c, const struct trial *trial)
+{
+    size_t tuned = 0;
+    for (size_t i = 0; i < c->columns.count && i < COLUMNS_MOST; i++) c->row[i] = NAN;
+    for (size_t p = 0; p < trial->problem_count; p++) tuned += trial->problems[p].tuned;
+    put_level(c, FIELD_TRIAL, trial, NULL);
+    for (size_t p = 0; p < trial->problem_count; p++)
+        if (trial->problems[p].tuned)
+            put_level(c, FIELD_PROBLEM, &trial->problems[p], tuned > 1 ? trial->problems[p].name : NULL);
+    for (size_t s = 0; s < trial->stage_count; s++)
+        put_level(c, FIELD_STAGE, &trial->stages[s], trial->stage_count > 1 ? trial->stages[s].name : NULL);
+    for (size_t k = 0; k < trial->counter_count; k++) put_counter(c, trial, &trial->counters[k], tuned);
+    json_t *row = json_pack("[I, o]", (json_int_t)trial->id, json_real_or_null(trial->objective));
+    for (size_t i = 0; i < c->columns.count && i < COLUMNS_MOST; i++)
+        json_array_append_new(row, brief_number(c->row[i]));
+    json_array_append_new(c->rows, row);
+}
+
+// Later trials may have had more columns than the first ones.
+static json_t *columns_json(struct points *c, json_t *values, size_t shown)
+{
+    size_t count = c->columns.count < COLUMNS_MOST ? c->columns.count : COLUMNS_MOST, i;
+    json_t *names = json_pack("[s, s]", "trial", "time"), *units = json_pack("[s, s]", "", "s"), *row,
+           *meanings = json_pack("[s, s]", "number of the trial", "the objective, over the problems' times");
+    for (i = 0; i < count; i++) {
+        json_array_append_new(names, json_text(c->columns.words[i], strlen(c->columns.words[i])));
+        json_array_append_new(units, json_string(c->units[i]));
+        json_array_append_new(meanings, json_string(c->meanings[i]));
+    }
+    json_array_foreach(c->rows, i, row)
+    {
+        while (json_array_size(row) < count + FIRST_COLUMNS) json_array_append_new(row, json_null());
+    }
+    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:O, s:o, s:I}", "shown", (json_int_t)shown, "of",
+                     (json_int_t)c->result->table.timed, "columns", names, "units", units, "meanings", meanings, "rows",
+                     c->rows, "values", values, "figures_left_out", (json_int_t)c->left_out);
+}
+
+int report_points(const struct result *r, json_t **points, struct error *err)
+{
+    const struct trial_table *t = &r->table;
+    size_t limit = r->options->points, count, *chosen = report_select(r, limit, limit / 4, &count);
+    struct points *c = memory_new(1, sizeof *c);
+    json_t *values = json_array();
+    int status = 0;
+    c->result = r;
+    c->rows = json_array();
+    for (size_t k = 0; k < count && !status; k++) {
+        struct trial trial;
+        status = store_get(r->store, t->ids[chosen[k]], &trial, err);
+        if (status < 0) break;
+        assert(!status); // only a screened trial ever goes, and it has no time
+        add_point(c, &trial);
+        json_t *indices = json_array();
+        for (size_t p = 0; p < t->parameter_count; p++)
+            json_array_append_new(indices, json_integer(trial_value(t, chosen[k], p)));
+        json_array_append_new(values, indices);
+    }
+    *points = columns_json(c, values, count);
+    json_decref(c->rows);
+    dictionary_release(&c->columns);
+    free(c);
+    free(chosen);
+    return status;
+}
+
+int report_machine(const struct result *r, json_t **machine, struct error *err)
+{
+    size_t limit = r->options->points < MACHINE_MOST ? r->options->points : MACHINE_MOST, count;
+    size_t *chosen = report_select_evenly(r, limit, &count);
+    json_t *rows = json_array();
+    int status = 0;
+    for (size_t k = 0; k < count && !status; k++) {
+        struct trial trial;
+        double power = NAN;
+        int found = store_get(r->store, r->table.ids[chosen[k]], &trial, err);
+        if (found < 0) status = -1;
+        if (found) continue; // one that was screened out may be measured now, under another number
+        for (size_t p = 0; p < trial.problem_count; p++) power = fmax(power, trial.problems[p].power); // skips NaN
+        if (isnan(trial.temperature) && isnan(trial.clock_mhz) && isnan(power)) continue;
+        json_array_append_new(rows, json_pack("[o, o, o, o]", json_real_or_null(trial.finished),
+                                              brief_number(trial.temperature), brief_number(trial.clock_mhz),
+                                              brief_number(power)));
+    }
+    free(chosen);
+    *machine = json_pack("{s:[s, s, s, s], s:o}", "columns", "moment", "temperature", "clock", "power", "rows", rows);
+    return status;
+}

@@ -1,0 +1,83 @@
+// How the best fell over time and evaluations, and how the times of all candidates are spread.
+#include <math.h>
+#include <stdlib.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/report/report_parts.h"
+
+enum { BINS = 60, DISTRIBUTION_MOST = 200 };
+
+static void add_row(json_t *rows, double seconds, size_t evaluations, double time, int64_t trial)
+{
+    json_array_append_new(rows, json_pack("[o, I, o, I]", json_real_or_null(seconds), (json_int_t)evaluations,
+                                          json_real_or_null(time), (json_int_t)trial));
+}
+
+json_t *report_progress(const struct result *r)
+{
+    const struct trial_table *t = &r->table;
+    json_t *rows = json_array();
+    double best = INFINITY, seconds = 0;
+    int64_t trial = NO_TRIAL;
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->status[i] != STATUS_OK || !(t->times[i] < best)) continue;
+        best = t->times[i];
+        trial = t->ids[i];
+        seconds = fmax(seconds, run_times_at(&r->runs, t->finished[i])); // clocks may be set back
+        add_row(rows, seconds, i + 1, best, trial);
+    }
+    if (trial) add_row(rows, fmax(seconds, r->runs.seconds), t->count, best, trial);
+    return json_pack("{s:[s,s,s,s], s:o}", "columns", "seconds", "evaluations", "time", "trial", "rows", rows);
+}
+
+double report_gain(const struct result *r, double seconds)
+{
+    const struct trial_table *t = &r->table;
+    double then = INFINITY, now = INFINITY, border = r->runs.seconds - seconds;
+    for (size_t i = 0; i < t->count; i++) {
+        if (t->status[i] != STATUS_OK || !(t->times[i] < now)) continue;
+        now = t->times[i];
+        if (run_times_at(&r->runs, t->finished[i]) <= border) then = now;
+    }
+    return border > 0 && isfinite(then) ? 1 - now / then : (double)NAN;
+}
+
+json_t *report_histogram(const struct result *r)
+{
+    const struct trial_table *t = &r->table;
+    json_t *edges = json_array(), *counts = json_array();
+    if (t->timed) {
+        double low = t->times[t->order[0]], high = t->times[t->order[t->timed - 1]], ratio = high / low;
+        size_t bins = ratio > 1 ? BINS : 1, used = 0;
+        if (bins == 1) high = low * 1.001, low = low / 1.001, ratio = high / low;
+        for (size_t b = 0; b <= bins; b++)
+            json_array_append_new(edges, json_real_or_null(low * pow(ratio, (double)b / (double)bins)));
+        for (size_t b = 0; b < bins; b++) {
+            double edge = low * pow(ratio, (double)(b + 1) / (double)bins);
+            size_t from = used;
+            while (used < t->timed && (b + 1 == bins || t->times[t->order[used]] < edge)) used++;
+            json_array_append_new(counts, json_integer((json_int_t)(used - from)));
+        }
+    }
+    return json_pack("{s:o, s:o}", "edges", edges, "counts", counts);
+}
+
+// Exact for the fastest, then ever coarser: ranks are spread so that a tenth of the points lie in a row at the best.
+json_t *report_distribution(const struct result *r)
+{
+    const struct trial_table *t = &r->table;
+    json_t *time = json_array(), *share = json_array();
+    size_t exact = DISTRIBUTION_MOST / 10, n = t->timed;
+    for (size_t k = 0, rank = 0; k < DISTRIBUTION_MOST && rank < n; k++) {
+        json_array_append_new(time, json_real_or_null(t->times[t->order[rank]]));
+        json_array_append_new(share, json_real((double)(rank + 1) / (double)n));
+        size_t next = rank + 1;
+        if (k + 1 >= exact && n > DISTRIBUTION_MOST) {
+            double part = (double)(k + 2 - exact) / (double)(DISTRIBUTION_MOST - exact);
+            next = exact - 1 + (size_t)((double)(n - exact) * part * part);
+            if (k + 2 == DISTRIBUTION_MOST) next = n - 1;
+        }
+        rank = next > rank ? next : rank + 1;
+    }
+    return json_pack("{s:o, s:o}", "time", time, "share", share);
+}

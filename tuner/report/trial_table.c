@@ -1,0 +1,258 @@
+// See trial_table.h.
+#include "tuner/report/trial_table.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+
+enum { REASONS_MOST = 4096, REASON_LENGTH = 300 }; // different ones; characters of one
+
+struct reading {
+    struct trial_table *table;
+    struct dictionary *values; // by parameter
+    struct error *err;
+};
+
+// Where the parameter after this place begins: behind a comma that NAME= follows. NULL: none.
+static const char *next_name(const char *at)
+{
+    while ((at = strchr(at, ','))) {
+        const char *name = ++at;
+        while (isalnum((unsigned char)*at) || *at == '_') at++;
+        if (*at == '=' && at > name) return name;
+        at = name;
+    }
+    return NULL;
+}
+
+static void take_names(struct reading *r, const char *config)
+{
+    struct trial_table *t = r->table;
+    for (const char *at = config; at && *at && t->parameter_count < SPACE_MAX_PARAMETERS; at = next_name(at)) {
+        size_t length = strcspn(at, "=");
+        t->parameters = memory_grow(t->parameters, t->parameter_count + 1, sizeof *t->parameters);
+        t->parameters[t->parameter_count++] = (struct tried_parameter){.name = text_format("%.*s", (int)length, at)};
+    }
+    r->values = memory_new(t->parameter_count, sizeof *r->values);
+}
+
+// The values of a configuration, in the order that the first one had.
+static int take_values(struct reading *r, const char *config, uint16_t *values)
+{
+    const struct trial_table *t = r->table;
+    const char *at = config;
+    for (size_t p = 0; p < t->parameter_count; p++) {
+        const char *name = t->parameters[p].name, *next = NULL;
+        size_t length = strlen(name);
+        if (!at || strncmp(at, name, length) != 0 || at[length] != '=')
+            return error_set(r->err, "the configuration '%s' has no %s where the others have it", config, name);
+        const char *value = at + length + 1;
+        if (p + 1 < t->parameter_count) next = next_name(value);
+        size_t number = dictionary_put(&r->values[p], value, next ? (size_t)(next - 1 - value) : strlen(value));
+        if (number >= SPACE_MAX_VALUES) return error_set(r->err, "the parameter %s has too many values", name);
+        values[p] = (uint16_t)number;
+        at = next;
+    }
+    return 0;
+}
+
+// "worst error 3.2 at row 17" and "... 2.9 at row 4" are one reason: "worst error # at row #".
+static uint32_t reason_number(struct dictionary *words, const char *reason)
+{
+    char text[REASON_LENGTH + 1];
+    size_t length = 0;
+    for (const char *p = reason; *p && *p != '\n' && length < REASON_LENGTH;) {
+        bool inside = p > reason && (isalnum((unsigned char)p[-1]) || p[-1] == '_'); // f32, M1 stay
+        char *end = (char *)p;
+        if (!inside && isdigit((unsigned char)*p)) strtod(p, &end);
+        text[length++] = end > p ? '#' : *p;
+        p = end > p ? end : p + 1;
+    }
+    if (words->count >= REASONS_MOST) return (uint32_t)dictionary_put(words, "other reasons", 13);
+    return (uint32_t)dictionary_put(words, text, length);
+}
+
+static void make_room(struct trial_table *t)
+{
+    t->room = t->room ? 2 * t->room : 1024;
+    t->ids = memory_grow(t->ids, t->room, sizeof *t->ids);
+    t->times = memory_grow(t->times, t->room, sizeof *t->times);
+    t->finished = memory_grow(t->finished, t->room, sizeof *t->finished);
+    t->status = memory_grow(t->status, t->room, sizeof *t->status);
+    t->reasons = memory_grow(t->reasons, t->room, sizeof *t->reasons);
+    t->values = memory_grow(t->values, t->room * (t->parameter_count ? t->parameter_count : 1), sizeof *t->values);
+}
+
+static int take_trial(void *user, const struct trial *trial)
+{
+    struct reading *r = user;
+    struct trial_table *t = r->table;
+    if (!t->count) take_names(r, trial->config);
+    if (t->count == t->room) make_room(t);
+    size_t i = t->count;
+    t->ids[i] = trial->id;
+    t->times[i] = trial->objective > 0 && isfinite(trial->objective) ? trial->objective : (double)NAN;
+    t->finished[i] = trial->finished;
+    t->status[i] = (unsigned char)trial->status;
+    t->reasons[i] = trial_failed(trial->status) ? reason_number(&t->words, trial->reason) : 0;
+    if (take_values(r, trial->config, &t->values[i * t->parameter_count])) return -1;
+    t->count++;
+    t->timed += isnan(t->times[i]) ? 0 : 1;
+    return 0;
+}
+
+struct value_rank {
+    size_t number, place; // in the dictionary; in the job's list, SIZE_MAX where it has none
+    const char *word;
+    double value; // NaN: not a number
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct value_rank *x = a, *y = b;
+    if (x->place != y->place) return x->place < y->place ? -1 : 1;
+    if (isnan(x->value) != isnan(y->value)) return isnan(x->value) ? 1 : -1;
+    if (x->value < y->value || x->value > y->value) return x->value < y->value ? -1 : 1;
+    return strcmp(x->word, y->word);
+}
+
+// The job's parameter of this name, or -1.
+static int job_parameter(const struct job *job, const char *name)
+{
+    for (size_t i = 0; job && i < space_parameter_count(job->space); i++)
+        if (!strcmp(space_parameter(job->space, i)->name, name)) return (int)i;
+    return -1;
+}
+
+// The values in order. The caller frees; *count is how many there are.
+static struct value_rank *rank_values(struct dictionary *values, const struct job *job, const char *name, size_t *count)
+{
+    int own = job_parameter(job, name);
+    size_t known = own < 0 ? 0 : space_parameter(job->space, (size_t)own)->count;
+    char digits[32];
+    size_t *place = memory_new(known, sizeof *place);
+    for (size_t v = 0; v < known; v++) {
+        const char *text = space_value_text(job->space, (size_t)own, v, digits);
+        place[v] = dictionary_put(values, text, strlen(text));
+    }
+    struct value_rank *ranked = memory_new(values->count, sizeof *ranked);
+    for (size_t i = 0; i < values->count; i++) {
+        char *end;
+        double value = strtod(values->words[i], &end);
+        ranked[i] =
+            (struct value_rank){i, SIZE_MAX, values->words[i], *end || end == values->words[i] ? (double)NAN : value};
+    }
+    for (size_t v = known; v--;) ranked[place[v]].place = v;
+    free(place);
+    *count = values->count;
+    qsort(ranked, *count, sizeof *ranked, by_rank);
+    return ranked;
+}
+
+// Values that follow each other, in groups with about the same number of trials: group[i] of the i-th value.
+static size_t group_values(const size_t *trials, size_t count, uint16_t *group)
+{
+    size_t total = 0, before = 0, last = 0, groups = 0;
+    for (size_t i = 0; i < count; i++) total += trials[i];
+    for (size_t i = 0; i < count; i++) {
+        size_t quantile = total ? before * REPORT_GROUPS / total : i * REPORT_GROUPS / count;
+        if (!i || quantile != last) groups++;
+        last = quantile;
+        group[i] = (uint16_t)(groups - 1);
+        before += trials[i];
+    }
+    return groups;
+}
+
+// JSON holds UTF-8 alone. Takes the text.
+static char *readable(char *text)
+{
+    if (json_takes(text)) return text;
+    json_t *string = json_text(text, strlen(text));
+    char *clean = text_copy(json_string_value(string));
+    json_decref(string);
+    free(text);
+    return clean;
+}
+
+static void settle_parameter(struct trial_table *t, size_t p, struct dictionary *values, const struct job *job)
+{
+    struct tried_parameter *parameter = &t->parameters[p];
+    size_t count;
+    struct value_rank *ranked = rank_values(values, job, parameter->name, &count);
+    size_t *trials = memory_new(count, sizeof *trials);
+    uint32_t *rank = memory_new(count, sizeof *rank);
+    uint16_t *group = memory_new(count, sizeof *group);
+    for (size_t i = 0; i < count; i++) rank[ranked[i].number] = (uint32_t)i;
+    for (size_t i = 0; i < t->count; i++) trials[rank[trial_value(t, i, p)]]++;
+    bool grouped = count > REPORT_GROUPS;
+    for (size_t i = 0; i < count && !grouped; i++) group[i] = (uint16_t)i;
+    parameter->count = grouped ? group_values(trials, count, group) : count;
+    parameter->grouped = grouped ? count : 0;
+    parameter->values = memory_new(parameter->count, sizeof *parameter->values);
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && group[end] == group[i]; end++) continue;
+        parameter->values[group[i]] =
+            end == i + 1 ? text_copy(ranked[i].word) : text_format("%s to %s", ranked[i].word, ranked[end - 1].word);
+    }
+    for (size_t v = 0; v < parameter->count; v++) parameter->values[v] = readable(parameter->values[v]);
+    parameter->name = readable(parameter->name);
+    for (size_t i = 0; i < t->count; i++) {
+        uint16_t *value = &t->values[i * t->parameter_count + p];
+        *value = group[rank[*value]];
+    }
+    free(ranked);
+    free(trials);
+    free(rank);
+    free(group);
+}
+
+static int by_time(const void *a, const void *b, void *user)
+{
+    const struct trial_table *t = user;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    if (t->times[x] < t->times[y] || t->times[x] > t->times[y]) return t->times[x] < t->times[y] ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+int trial_table_read(struct trial_table *t, struct store *store, const struct job *job, struct error *err)
+{
+    *t = (struct trial_table){0};
+    struct reading r = {.table = t, .err = err};
+    int status = store_scan(store, take_trial, &r, err);
+    for (size_t p = 0; p < t->parameter_count && r.values; p++) {
+        if (!status) settle_parameter(t, p, &r.values[p], job);
+        dictionary_release(&r.values[p]);
+    }
+    free(r.values);
+    t->order = memory_new(t->timed, sizeof *t->order);
+    for (size_t i = 0, k = 0; i < t->count; i++)
+        if (!isnan(t->times[i])) t->order[k++] = i;
+    qsort_r(t->order, t->timed, sizeof *t->order, by_time, t);
+    return status;
+}
+
+void trial_table_release(struct trial_table *t)
+{
+    for (size_t p = 0; p < t->parameter_count; p++) {
+        for (size_t v = 0; t->parameters[p].values && v < t->parameters[p].count; v++) free(t->parameters[p].values[v]);
+        free(t->parameters[p].values);
+        free(t->parameters[p].name);
+    }
+    free(t->parameters);
+    free(t->ids);
+    free(t->times);
+    free(t->finished);
+    free(t->status);
+    free(t->values);
+    free(t->reasons);
+    free(t->order);
+    dictionary_release(&t->words);
+    *t = (struct trial_table){0};
+}

@@ -1,0 +1,23 @@
+// What a run tells programs while it runs: JSON lines on a stream, documented in docs/events.md. Whoever reads them may
+// go away: the run goes on.
+#ifndef SWEETSPOT_EVENTS_H
+#define SWEETSPOT_EVENTS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "tuner/base/json.h"
+
+#define EVENTS_FORMAT "sweetspot-events"
+enum { EVENTS_VERSION = 1 };
+
+struct event_stream {
+    FILE *file;  // not closed here
+    bool broken; // a line could not be written, and none is any more
+};
+
+// Writes {"event": kind, "when": Unix time, "job": job, <members>}; no "job" where it is NULL. Takes the reference to
+// `members` (may be NULL). A NULL stream is none. Says on stderr, once, that a line could not be written.
+void event_write(struct event_stream *, const char *kind, const char *job, json_t *members);
+
+#endif

@@ -1,0 +1,26 @@
+// The document of the race between the winner's builds (written by tuner/run/final_builds.c, read by compare and the
+// header). It has the form of a final's, whose "winner" (and "kernels", "dispatch" ..) are those of the final before
+// it. "entries" has NVRTC's builds under their trials' numbers, the libraries, and "nvcc": nvcc's build of the winner,
+// or on each problem of the kernel that the problem is given to. Besides:
+//
+//    "nvcc":"nvcc 13.0.88"|"",                        "" where its version is not known
+//    "verdict":"slower"|"same"|"faster"|"undecided"|"failed"|"missing","reason":"why it is one of the last three",
+//    "ratio":[value,low,high],                        of nvcc's time to NVRTC's, of the job's objective, paired rounds
+//    "builds":[{"trial":17,"nvrtc":[FIGURES],"nvcc":[FIGURES]}]       of each entry: "entry", and what ptxas says
+//
+// A verdict other than "missing" (there is no build of nvcc's) and "failed" (it is not right, or does not run) has
+// times.
+#ifndef SWEETSPOT_BUILDS_H
+#define SWEETSPOT_BUILDS_H
+
+#define BUILDS_DOCUMENT "builds"
+#define BUILDS_NVCC "nvcc" // the entry's name
+
+#define BUILDS_SLOWER "slower" // by more than 1%
+#define BUILDS_SAME "same"
+#define BUILDS_FASTER "faster"
+#define BUILDS_UNDECIDED "undecided"
+#define BUILDS_FAILED "failed"
+#define BUILDS_MISSING "missing"
+
+#endif
