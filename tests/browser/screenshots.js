@@ -11,7 +11,7 @@ const {makePage, ROOT} = require('./page.js');
 const MOST_BYTES = 150 * 1024;
 const PICTURES = [
     {name: 'report_index', page: 'index', width: 1160, height: 560},
-    {name: 'report_job', page: 'job', width: 1000, height: 900},
+    {name: 'report_job', page: 'job', width: 1000, height: 980},
     {name: 'report_final', page: 'job', width: 1000, height: 900, only: '#final figure'},
 ];
 const RECORDED = '_h200.json.gz'; // recordings whose jobs lie in configs/
