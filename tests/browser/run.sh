@@ -25,7 +25,7 @@ if ! node -e "process.exit(require('./$folder/chromium.js').findChromium() ? 0 :
     node -e "process.exit(require('./$folder/chromium.js').findChromium() ? 0 : 1)" ||
         skip 'Chromium is not installed (apt-get install chromium)'
 fi
-timeout "${DEADLINE:-240}" node --test --test-reporter tap $folder/test_page.js >$log 2>&1
+timeout "${DEADLINE:-480}" node --test --test-reporter tap $folder/test_page.js >$log 2>&1
 status=$?
 if [ $status -ne 0 ]; then cat $log; fi
 figure() { sed -n "s/^# $1 \([0-9]*\)$/\1/p" $log | tail -1; }
