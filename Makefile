@@ -74,6 +74,11 @@ setup:
 	@CC="$(CC)" CUDA_HOME="$(CUDA_HOME)" CUDA_LIB="$(CUDA_LIB)" HEADERS="$(HEADERS)" PACKAGES="$(PACKAGES)" \
 	  sh tests/setup.sh
 
+# The charts of `sweetspot report`, now; the set-up gets them too, and goes on without them where npm cannot.
+.PHONY: charts
+charts:
+	@sh tests/charts.sh
+
 # Building ---------------------------------------------------------------------------------------
 
 $(BUILD)/%.o: %.c
@@ -103,6 +108,16 @@ $(BUILD)/built-from: FORCE
 
 .PHONY: FORCE
 FORCE:
+
+# The scripts of a report's page, as one. The order is the page's: each uses what stands before it.
+PAGE := tuner/report/page
+PAGE_SCRIPT := out/page/report.js
+PAGE_SCRIPTS := $(addprefix $(PAGE)/,text.js words.js chart.js suites.js overview.js searched.js \
+  parameters.js lines.js failures.js counters.js final.js roofline.js kernel.js job.js main.js)
+$(PAGE_SCRIPT): $(PAGE_SCRIPTS)
+	@mkdir -p $(@D)
+	@cat $^ >$@
+$(BUILD)/tuner/run/embedded.o: $(PAGE_SCRIPT)
 
 $(BASE_LIBRARY): $(call objects,$(BASE_SOURCES) $(TRIAL_SOURCES))
 	@rm -f $@
@@ -145,7 +160,7 @@ ROOT = $(DESTDIR)$(PREFIX)
 SHARE = $(ROOT)/share
 DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
 # As they lie here, so that they find each other.
-DOCUMENTS := LICENSE $(wildcard *.md docs/*.md) $(shell find examples -type f)
+DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/images/*.png) $(shell find examples -type f)
 # The charting library, where set-up could fetch it: `report` needs it for its page alone.
 ECHARTS := out/npm/node_modules/echarts
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
@@ -261,6 +276,19 @@ test-gpu: setup
 	@$(MAKE) test-programs
 	@SWEETSPOT_GPU_REQUIRED=1 BIN=$(BIN) DEADLINE=$(or $(DEADLINE),1800) bash tests/run.sh -- $(GPU_TESTS)
 
+# Pages of `sweetspot report` in Chromium. Skipped, and counted as such, where there is no node, Chromium or chart
+# library; root may install Chromium (INSTALL=1).
+.PHONY: test-browser
+test-browser: setup $(PAGE_SCRIPT)
+	@$(MAKE) programs
+	@SCRIPT=$(PAGE_SCRIPT) BIN=$(BIN) bash tests/browser/run.sh
+
+# The pictures in docs/images, from a replayed search.
+.PHONY: screenshots
+screenshots: setup $(PAGE_SCRIPT)
+	@$(MAKE) programs
+	@BIN=$(BIN) node tests/browser/screenshots.js
+
 # The layers of ARCHITECTURE.md, as includes.
 .PHONY: layers
 layers:
@@ -300,6 +328,9 @@ help:
 	@echo 'make test-mutants-gpu   is each check of the GPU worker needed?'
 	@echo 'make golden         rewrite tests/golden, which tests compare the output of commands with'
 	@echo 'make test-gpu       tests that need a GPU'
+	@echo 'make test-browser   the pages of reports in Chromium, which is installed where it may be'
+	@echo 'make screenshots    rewrite docs/images'
+	@echo 'make charts         fetch the chart library of reports again, after npm failed'
 	@echo 'make layers         check which folder includes what'
 	@echo 'make circles        check that the files of a folder call each other in one direction'
 	@echo 'make install        into PREFIX (now $(PREFIX)), below DESTDIR; make uninstall takes it away again'

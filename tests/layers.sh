@@ -105,7 +105,8 @@ twice=$(find tuner search kernels -name '*.[ch]' -exec basename {} \; | sort | u
 
 # Lines of at most 120 columns. Templates are not formatted yet.
 sources=$(find tuner search kernels tests examples -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu')
-scripts="$(find tests -name '*.sh') .ci/run Makefile examples/Makefile"
+pages=$(find tests tuner -name '*.sh' -o -name '*.js' -o -name '*.css' -o -name '*.html')
+scripts="$pages .ci/run Makefile examples/Makefile"
 # shellcheck disable=SC2086
 long=$(LC_ALL=C.UTF-8 awk 'length($0) > 120 {print FILENAME ":" FNR ": " length($0) " columns"}' $sources $scripts)
 [ -z "$long" ] || complain "lines of more than 120 columns:

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Runs the browser tests and ends with one line: N passed, N failed, N skipped. Where something that they need is
+# missing, all of them are skipped, with a word.
+#
+# Usage: SCRIPT=out/page/report.js BIN=out/bin tests/browser/run.sh. Chromium is installed where root runs this and
+# apt-get is there. DEADLINE: seconds for all of it.
+set -u
+folder=tests/browser
+log=out/browser.log
+skip() {
+    echo "browser tests: skipped: $1" >&2
+    echo "0 passed, 0 failed, $(grep -chE "^ *(all|test|real)\(" $folder/test_page.js) skipped"
+    exit 0
+}
+command -v node >/dev/null || skip 'node is not installed (apt-get install nodejs)'
+case $(node --version) in v[0-9].* | v1[0-9].*) skip 'node is older than 20' ;; esac
+[ -s out/npm/node_modules/echarts/dist/echarts.min.js ] || skip 'the chart library is missing (make charts)'
+node --check "$SCRIPT" || { echo '0 passed, 1 failed, 0 skipped'; exit 1; }
+if ! node -e "process.exit(require('./$folder/chromium.js').findChromium() ? 0 : 1)"; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        echo 'installing chromium' >&2
+        export DEBIAN_FRONTEND=noninteractive
+        { apt-get update -q && apt-get install -y -q --no-install-recommends chromium; } >out/chromium-setup.log 2>&1
+    fi
+    node -e "process.exit(require('./$folder/chromium.js').findChromium() ? 0 : 1)" ||
+        skip 'Chromium is not installed (apt-get install chromium)'
+fi
+timeout "${DEADLINE:-480}" node --test --test-reporter tap $folder/test_page.js >$log 2>&1
+status=$?
+if [ $status -ne 0 ]; then cat $log; fi
+figure() { sed -n "s/^# $1 \([0-9]*\)$/\1/p" $log | tail -1; }
+passed=$(figure pass) failed=$(figure fail) cancelled=$(figure cancelled) skipped=$(figure skipped)
+failed=$((${failed:-0} + ${cancelled:-0}))
+[ $status -eq 0 ] || [ $failed -gt 0 ] || failed=1
+grep -E '^ *ok .*# SKIP' $log
+echo "${passed:-0} passed, $failed failed, ${skipped:-0} skipped"
+[ $failed -eq 0 ]

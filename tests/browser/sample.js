@@ -1,0 +1,467 @@
+// Reports in the shape of docs/report.md, made up from a seed: a landscape over a few parameters is searched at random,
+// and everything that the page shows is worked out from those trials.
+'use strict';
+
+// mulberry32
+function random(seed) {
+    let state = seed >>> 0;
+    return () => {
+        state = (state + 0x6d2b79f5) >>> 0;
+        let t = state;
+        t = Math.imul(t ^ (t >>> 15), t | 1);
+        t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+        return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+    };
+}
+
+const PARAMETERS = [
+    ['BLOCK_M', [64, 128, 256], 0.32],
+    ['BLOCK_N', [64, 128, 256], 0.22],
+    ['BLOCK_K', [8, 16, 32], 0.12],
+    ['WARP_M', [32, 64], 0.05],
+    ['TILE_COL_SIZE', [4, 8], 0.1],
+    ['STAGES', [2, 3, 4, 5], 0.08],
+    ['A_ASYNC', [0, 1], 0.03],
+    ['UNROLL_K', [0, 1, 2, 4, 8], 0.14],
+    ['DOUBLE_BUFFER', [0, 1], 0.04],
+    ['REDUCTION', ['shuffle', 'shared'], 0.02],
+];
+
+const COUNTERS = [
+    ['registers', '', 'registers a thread, of the worst stage', (t, r) => Math.min(255, Math.round(60 + 150 * r()))],
+    ['occupancy', '', 'achieved occupancy', (t, r) => 0.06 + 0.5 * r() * Math.min(1, 4e-4 / t)],
+    ['icache_misses', 'misses', 'instruction-cache misses', (t, r) => Math.round(40 * (t / 3e-4) ** 3 * (0.5 + r()))],
+    [
+        'bank_conflicts_load',
+        'conflicts',
+        'bank conflicts of shared loads',
+        (t, r) => Math.max(0, Math.round(1e5 * r() ** 3) - 50),
+    ],
+    ['dram_bytes', 'bytes', 'bytes moved by device memory', (t, r) => Math.round(3.3e7 * (1 + r() ** 2))],
+    ['compile_seconds', 's', 'seconds to compile', (t, r) => 0.2 + 0.5 * r()],
+];
+
+const quantile = (sorted, share) => (sorted.length ? sorted[Math.floor(share * (sorted.length - 1))] : null);
+const least = values => values.reduce((a, b) => Math.min(a, b), Infinity);
+
+// Trials: [{id, config (indices), status, reason, time, at (seconds)}].
+function search(r, parameters, trials, base, failing) {
+    const effects = parameters.map(([, values, weight]) => {
+        const good = Math.floor(r() * values.length);
+        return values.map((_, i) => 1 + 2.2 * weight * Math.min(3, Math.abs(i - good)) * (0.6 + 0.8 * r()));
+    });
+    return Array.from({length: trials}, (_, i) => {
+        const config = parameters.map(([, values]) => Math.floor(r() * values.length));
+        const value = base * config.reduce((product, at, k) => product * effects[k][at], 1) * (1 + 0.02 * r());
+        const fate = r();
+        if (fate < failing) {
+            const big = config[0] === parameters[0][1].length - 1;
+            const [status, reason] =
+                fate < failing * 0.5 || big
+                    ? ['launch_error', 'too many resources requested for launch']
+                    : fate < failing * 0.8
+                      ? ['wrong', '12 elements of C exceed the bound']
+                      : ['compile_timeout', 'over 60 s'];
+            return {id: i + 1, config, status, reason, time: null, at: 12 * (i + 1)};
+        }
+        return {
+            id: i + 1,
+            config,
+            status: value > 1.5 * base ? 'slow' : 'ok',
+            reason: '',
+            time: value,
+            at: 12 * (i + 1),
+        };
+    });
+}
+
+function result(options) {
+    const {
+        seed = 1,
+        trials = 900,
+        device = 'NVIDIA H200',
+        base = 3.2e-4,
+        library = 3.47e-4,
+        failing = 0.06,
+        points = 3000,
+        lineCount = 2000,
+        parameters = PARAMETERS,
+        size = 2048,
+        final = true,
+        current = true,
+    } = options;
+    const r = random(seed),
+        all = search(r, parameters, trials, base, failing),
+        began = 1795300000;
+    const timed = all.filter(trial => trial.time !== null),
+        sorted = timed.toSorted((a, b) => a.time - b.time);
+    const times = sorted.map(trial => trial.time),
+        best = sorted[0] ?? null,
+        counts = {};
+    for (const {status} of all) counts[status] = (counts[status] ?? 0) + 1;
+    const text = config =>
+        Object.fromEntries(parameters.map(([name, values], k) => [name, String(values[config[k]])]));
+    const rows = [];
+    all.forEach((trial, i) => {
+        if (trial.time !== null && (!rows.length || trial.time < rows.at(-1)[2])) {
+            rows.push([trial.at, i + 1, trial.time, trial.id]);
+        }
+    });
+    if (best) rows.push([12 * trials, trials, best.time, best.id]);
+    const edges = times.length
+        ? Array.from({length: 41}, (_, i) => times[0] * ((times.at(-1) / times[0]) * 1.001) ** (i / 40))
+        : [];
+    const by = (k, i) => {
+        const those = all.filter(trial => trial.config[k] === i),
+            found = sorted.filter(trial => trial.config[k] === i).map(trial => trial.time);
+        return {
+            n: those.length,
+            ok: found.length,
+            best: found[0] ?? null,
+            q1: quantile(found, 0.25),
+            median: quantile(found, 0.5),
+            q3: quantile(found, 0.75),
+        };
+    };
+    const weight = parameters.reduce((sum, each) => sum + each[2], 0);
+    const order = parameters.map((_, k) => k).sort((a, b) => parameters[b][2] - parameters[a][2]),
+        [x, y] = order;
+    const cell = (i, j) => sorted.filter(trial => trial.config[x] === i && trial.config[y] === j);
+    const shownPoints = all.slice(0, points),
+        flops = 2 * size ** 3;
+    const noise = () => 1 + 0.002 * (r() - 0.5);
+    const entry = (name, trial, value) => ({
+        name,
+        trial: trial?.id ?? null,
+        config: trial ? text(trial.config) : null,
+        ok: true,
+        reason: '',
+        winner: trial === best,
+        tied: Boolean(trial) && trial !== best && value / best.time < 1.01,
+        time: {value, low: value * 0.998, high: value * 1.002},
+        ratio: {
+            value: (value / best.time) * noise(),
+            low: (value / best.time) * 0.997,
+            high: (value / best.time) * 1.003,
+        },
+        registers: trial ? 168 : null,
+        shared_bytes: trial ? 49152 : null,
+        spill_bytes: trial ? 0 : null,
+        code_bytes: trial ? 21760 : null,
+        occupancy: trial ? 0.1875 : null,
+    });
+    const value = best ? library / best.time : null;
+    return {
+        device,
+        arch: 'sm_90a',
+        driver: '580.159.04',
+        compiler: 'nvrtc 13.0',
+        source_hash: '1022744b51d2f47d8bf125b838a1b4b9',
+        current,
+        replayed: false,
+        recording: null,
+        objective: 'geomean',
+        problems: [
+            {name: `M=${size},N=${size},K=${size}`, tuned: true, weight: 1, flops, bytes: 12 * size * size},
+            {name: 'M=513,N=511,K=1023', tuned: false, weight: 1, flops: null, bytes: null},
+        ],
+        counts,
+        evaluations: trials,
+        space: 4416,
+        started: began,
+        ended: began + 12 * trials,
+        seconds: 12 * trials,
+        runs: [
+            {
+                started: began,
+                ended: began + 5 * trials,
+                new: Math.round(trials * 0.4),
+                strategy: 'default',
+                seed: 1,
+                at: 0,
+                evaluations_before: 0,
+            },
+            {
+                started: began + 6 * trials,
+                ended: began + 13 * trials,
+                new: Math.round(trials * 0.6),
+                strategy: 'default',
+                seed: 1,
+                at: 12 * Math.round(trials * 0.4),
+                evaluations_before: Math.round(trials * 0.4),
+            },
+        ],
+        gain_last_hour: best ? 0.004 : null,
+        verdict: !best ? 'no final' : !final ? 'no final' : value > 1.01 ? 'faster' : value < 0.99 ? 'slower' : 'tie',
+        ratio: best && final ? {value, low: value * 0.995, high: value * 1.005, against: 'cublas'} : null,
+        best: best && {trial: best.id, config: text(best.config), time: best.time},
+        winner:
+            best && final
+                ? {
+                      trial: best.id,
+                      config: text(best.config),
+                      ties: 1,
+                      time: {value: best.time, low: best.time * 0.998, high: best.time * 1.002},
+                  }
+                : null,
+        baselines: [
+            {name: 'cublas', time: library},
+            {name: 'cublasLt', time: library * 1.004},
+        ],
+        progress: {columns: ['seconds', 'evaluations', 'time', 'trial'], rows},
+        histogram: {
+            edges,
+            counts: edges.slice(1).map((edge, i) => times.filter(t => t >= edges[i] && t < edge).length),
+        },
+        distribution: {
+            time: times.filter((_, i) => i % Math.ceil(times.length / 200) === 0),
+            share: times
+                .map((_, i) => (i + 1) / times.length)
+                .filter((_, i) => i % Math.ceil(times.length / 200) === 0),
+        },
+        importance_method: 'variance of the trees’ predictions (fANOVA)',
+        parameters: parameters.map(([name, values, own], k) => ({
+            name,
+            values: values.map(String),
+            importance: best ? own / weight : null,
+            by_value: values.map((_, i) => by(k, i)),
+        })),
+        pair:
+            best && parameters.length > 1
+                ? {
+                      x,
+                      y,
+                      best: parameters[y][1].map((_, j) =>
+                          parameters[x][1].map((__, i) => cell(i, j)[0]?.time ?? null)
+                      ),
+                      n: parameters[y][1].map((_, j) => parameters[x][1].map((__, i) => cell(i, j).length)),
+                  }
+                : null,
+        lines: {
+            shown: Math.min(lineCount, timed.length),
+            of: timed.length,
+            best: 500,
+            seed: 1,
+            rows: sorted.slice(0, lineCount).map(trial => [trial.id, ...trial.config, trial.time]),
+        },
+        failures: [...new Set(all.filter(trial => trial.time === null).map(trial => trial.status))].map(status => {
+            const those = all.filter(trial => trial.status === status);
+            return {
+                status,
+                reason: those[0].reason,
+                count: those.length,
+                trials: those.slice(0, 5).map(trial => trial.id),
+                shares: [
+                    {
+                        parameter: parameters[0][0],
+                        value: String(parameters[0][1].at(-1)),
+                        of_failed: 0.81,
+                        of_all: 0.33,
+                    },
+                ],
+            };
+        }),
+        points: {
+            shown: shownPoints.length,
+            of: trials,
+            columns: ['trial', 'time', ...COUNTERS.map(each => each[0])],
+            units: ['', 's', ...COUNTERS.map(each => each[1])],
+            meanings: ['number of the trial', 'time of the objective', ...COUNTERS.map(each => each[2])],
+            rows: shownPoints.map(trial => [
+                trial.id,
+                trial.time,
+                ...COUNTERS.map(each => (trial.time === null ? null : each[3](trial.time, r))),
+            ]),
+            values: shownPoints.map(trial => trial.config),
+        },
+        final:
+            best && final
+                ? {
+                      when: began + 13 * trials,
+                      rounds: 40,
+                      processes: 3,
+                      open: false,
+                      entries: [
+                          ...sorted.slice(0, 4).map(trial => entry(String(trial.id), trial, trial.time)),
+                          entry('cublas', null, library),
+                          entry('cublasLt', null, library * 1.004),
+                          ...(sorted[4]
+                              ? [
+                                    {
+                                        ...entry(String(sorted[4].id), sorted[4], sorted[4].time),
+                                        ok: false,
+                                        time: null,
+                                        ratio: null,
+                                        reason: 'racecheck: a hazard of 2 accesses',
+                                    },
+                                ]
+                              : []),
+                      ],
+                  }
+                : null,
+        roofline: best
+            ? {
+                  pipe: 'FP32 FMA',
+                  flops_per_second: 6.1e13,
+                  bytes_per_second: 4.2e12,
+                  problem: `M=${size},N=${size},K=${size}`,
+                  points: timed
+                      .slice(0, 1000)
+                      .map(trial => [flops / (3.3e7 * (1 + r())), flops / trial.time, trial.id]),
+                  winner: [flops / 3.6e7, flops / best.time],
+                  baselines: [{name: 'cublas', x: flops / 4e7, y: flops / library}],
+              }
+            : null,
+        limits: best
+            ? {
+                  limiter: 'math-bound',
+                  overlap: 0.93,
+                  instructions_per_byte: 5.1,
+                  balanced_ratio: 4.4,
+                  bytes_wanted: 50331648,
+                  bytes_moved: 35127296,
+                  warnings: [],
+              }
+            : null,
+        findings: best
+            ? [
+                  {
+                      rule: 'bank_conflicts',
+                      seen: 'line 263 needs 2.0 times the ideal number of wavefronts',
+                      why: 'threads of a warp read different rows of the same bank',
+                      advice: 'LANE_PAIRS=1 would spread them',
+                      gain: 0.07,
+                      parameter: 'LANE_PAIRS',
+                      value: '1',
+                  },
+                  {
+                      rule: 'issue',
+                      seen: 'schedulers issue in 71% of the cycles',
+                      why: 'warps wait for data from shared memory',
+                      advice: '',
+                      gain: null,
+                  },
+              ]
+            : null,
+        profiled_trial: best?.id ?? null,
+        machine: {
+            columns: ['moment', 'temperature', 'clock', 'power'],
+            rows: Array.from({length: Math.min(1000, trials)}, (_, i) => [
+                began + (12 * trials * i) / Math.min(1000, trials),
+                46 + Math.round(9 * (1 - Math.exp(-i / 40)) + 2 * r()),
+                r() < 0.05 ? 1965 : 1980,
+                420 + Math.round(120 * r()),
+            ]),
+        },
+        reproduce: ['sweetspot tune configs/sgemm_2048.cfg --seed 1', 'sweetspot compare configs/sgemm_2048.cfg'],
+    };
+}
+
+const job = (name, results, rest) => ({
+    name,
+    title: 'C = alpha*A*B + beta*C in FP32 without tensor cores',
+    job_file: `configs/${name}.cfg`,
+    store: `out/${name}.db`,
+    error: null,
+    results,
+    ...rest,
+});
+
+const report = (...jobs) => ({
+    format: 'sweetspot-report',
+    version: 1,
+    made: 1795332352,
+    program: 'sweetspot 0.9',
+    jobs,
+});
+
+// Every number within becomes null: all that can be unknown is.
+function unknownNumbers(value) {
+    if (typeof value === 'number') return null;
+    if (Array.isArray(value)) return value.map(unknownNumbers);
+    if (value && typeof value === 'object') {
+        return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, unknownNumbers(each)]));
+    }
+    return value;
+}
+
+const MARKUP = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>{b}';
+
+function withMarkup() {
+    const one = result({
+        trials: 200,
+        device: `H200 ${MARKUP}`,
+        parameters: PARAMETERS.map(([name, values, weight], k) =>
+            k ? [name, values, weight] : [`BLOCK ${MARKUP}`, values.map(value => `${value} ${MARKUP}`), weight]
+        ),
+    });
+    one.baselines[0].name = one.ratio.against = one.final.entries[4].name = MARKUP;
+    for (const each of one.failures) each.status = each.reason = MARKUP;
+    one.findings[0].seen = one.findings[0].why = one.limits.warnings[0] = one.reproduce[0] = MARKUP;
+    one.points.columns[2] = one.points.meanings[2] = one.roofline.problem = one.roofline.baselines[0].name = MARKUP;
+    one.runs[0].strategy = MARKUP;
+    return report(job(MARKUP, [one], {title: MARKUP, job_file: MARKUP}), job(`a${MARKUP}`, [], {error: MARKUP}));
+}
+
+// A suite of jobs: sizes of one kind, and of another.
+function suite(jobs, options = {}) {
+    const sizes = Array.from({length: Math.ceil(jobs / 2)}, (_, i) => 128 * (i + 1));
+    return report(
+        ...Array.from({length: jobs}, (_, i) => {
+            const size = sizes[i >> 1],
+                kind = i % 2 ? 'bf16' : 'fp32',
+                base = 3e-4 * (size / 2048) ** 2.8 * (1 + (i % 5) / 50);
+            return job(
+                `${kind}_${size}`,
+                i % 12 === 11
+                    ? []
+                    : [
+                          result({
+                              seed: i + 1,
+                              size,
+                              base,
+                              trials: 300,
+                              final: i % 10 !== 9,
+                              library: base * 1.5 * (0.92 + (0.3 * (i % 7)) / 7),
+                              ...options,
+                          }),
+                      ]
+            );
+        })
+    );
+}
+
+const VARIANTS = {
+    one: () => report(job('sgemm_2048', [result({})])),
+    devices: () =>
+        report(
+            job('sgemm_2048', [
+                result({seed: 1}),
+                result({seed: 2, device: 'NVIDIA H100', current: false}),
+                result({seed: 3, device: 'NVIDIA A100', base: 9e-4, library: 8e-4, current: false}),
+            ]),
+            job('other', [])
+        ),
+    empty: () => report(),
+    noTrials: () => report(job('sgemm_2048', [])),
+    noFinal: () => report(job('sgemm_2048', [result({final: false})])),
+    failuresOnly: () => report(job('sgemm_2048', [result({failing: 1, trials: 60})])),
+    oneConfiguration: () => report(job('sgemm_2048', [result({trials: 1, failing: 0, parameters: [['X', [1], 1]]})])),
+    unknown: () => report(job('sgemm_2048', [unknownNumbers(result({trials: 100}))])),
+    manyValues: () =>
+        report(
+            job('sgemm_2048', [
+                result({
+                    trials: 3000,
+                    parameters: [['X', Array.from({length: 1000}, (_, i) => i), 0.5], ...PARAMETERS.slice(1)],
+                }),
+            ])
+        ),
+    large: () => report(job('sgemm_2048', [result({trials: 100000, points: 10000})])),
+    running: () => report(job('sgemm_2048', [result({trials: 200, final: false})], {running: true})),
+    unreadable: () => report(job('sgemm_2048', [], {error: 'out/sgemm_2048.db: not a store'})),
+    markup: withMarkup,
+    many: () => suite(48),
+};
+
+module.exports = {VARIANTS, MARKUP, result, job, report, suite};

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Fetches the chart library that `sweetspot report` inlines into out/npm, by the lock file of tuner/report/page, which
+# has its hash, and keeps the one file that is needed, the licences and the notice. Never fails: what is missing is
+# said, and all but `report` works without.
+set -u
+page=tuner/report/page to=out/npm kept=out/npm/node_modules/echarts
+stamp=$(cksum <$page/package-lock.json)
+[ "$(cat $to/fetched 2>/dev/null)" = "$stamp" ] && [ -s $kept/dist/echarts.min.js ] && exit 0
+
+missing() {
+    echo "setup: the charts of \`sweetspot report\` are missing: $1. All else works; \`make charts\` tries again." >&2
+    : >$to/failed
+    exit 0
+}
+mkdir -p $to || exit 0
+command -v npm >/dev/null 2>&1 || missing 'npm is not installed (apt-get install npm)'
+rm -rf $to/work
+mkdir $to/work && cp $page/package.json $page/package-lock.json $to/work || missing "cannot write $to/work"
+(cd $to/work && timeout 90 npm ci --ignore-scripts --no-audit --no-fund --fetch-retries 0 --fetch-timeout 30000) \
+    >$to/npm.log 2>&1 || missing "npm cannot fetch them ($to/npm.log)"
+from=$to/work/node_modules
+rm -rf $to/node_modules
+# The one file of ECharts contains zrender, whose licence wants its text to go with it.
+mkdir -p $kept/dist && {
+    cat $from/echarts/LICENSE
+    printf '\n\necharts.min.js contains zrender, which has this licence:\n\n'
+    cat $from/zrender/LICENSE
+} >$kept/LICENSE && cp $from/echarts/NOTICE $kept && cp $from/echarts/dist/echarts.min.js $kept/dist ||
+    missing "an incomplete package ($to/work)"
+rm -rf $to/work $to/failed
+echo "$stamp" >$to/fetched

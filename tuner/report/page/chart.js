@@ -1,0 +1,264 @@
+// Charts: colours, axes, tooltips, and figures, which are drawn when they come near the window.
+
+// The style sheet has the colours.
+function palette() {
+    const style = getComputedStyle(document.documentElement);
+    const colour = name => style.getPropertyValue(`--${name}`).trim();
+    return {
+        ink: colour('ink'),
+        muted: colour('muted'),
+        line: colour('line'),
+        surface: colour('surface'),
+        page: colour('page'),
+        accent: colour('accent'),
+        pale: colour('pale'),
+        library: colour('library'),
+        good: colour('good'),
+        bad: colour('bad'),
+        bar: colour('bar'),
+        font: getComputedStyle(document.body).fontFamily,
+        series: [1, 2, 3, 4, 5, 6, 7, 8].map(i => colour(`series-${i}`)),
+    };
+}
+
+// A colour between two of the form #rrggbb; share 0 is the first.
+function mix(from, to, share) {
+    const part = (text, i) => parseInt(text.slice(1 + 2 * i, 3 + 2 * i), 16);
+    return `#${[0, 1, 2]
+        .map(i =>
+            Math.round(part(from, i) + (part(to, i) - part(from, i)) * share)
+                .toString(16)
+                .padStart(2, '0')
+        )
+        .join('')}`;
+}
+
+// How far between low and high, on a scale of logarithms: 0..1.
+const logShare = (value, low, high) => (high > low ? Math.log(value / low) / Math.log(high / low) : 0);
+
+// Round numbers between low and high, about `wanted` of them.
+function ticks(low, high, log, wanted = 6) {
+    if (log) {
+        const all = [],
+            decades = Math.log10(high / low);
+        const dense = (decades * 6) / wanted;
+        const steps = dense > 5 ? [1] : dense > 1.5 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 6, 8];
+        const every = Math.max(1, Math.ceil(decades / 9));
+        for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++)
+            if (e % every === 0) all.push(...steps.map(step => Number((step * 10 ** e).toPrecision(3))));
+        return all.filter(tick => tick >= low && tick <= high);
+    }
+    const rough = (high - low) / wanted || 1,
+        power = 10 ** Math.floor(Math.log10(rough));
+    const step = power * [1, 2, 2.5, 5, 10].find(each => each * power >= rough * 0.999);
+    const all = [];
+    for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++)
+        all.push(Number((i * step).toPrecision(10)));
+    return all;
+}
+
+const WIDE = 8; // from this ratio of largest to smallest on, an axis has a logarithmic scale
+
+// A value axis over these numbers. Options: name, log (where unset: what suits the numbers), zero (begin there), wanted
+// (ticks), and ECharts' own.
+function axis(values, {name, log, zero, wanted, ...rest} = {}) {
+    const some = knownOf(values);
+    let low = some.length ? least(some) : 0,
+        high = some.length ? most(some) : 1;
+    const logarithmic = (log ?? (!zero && high / low >= WIDE)) && low > 0;
+    if (logarithmic) {
+        const room = Math.max((high / low) ** 0.04, 1.02);
+        low /= room;
+        high *= room;
+    } else {
+        if (zero) low = Math.min(low, 0);
+        const room = (high - low) * 0.05 || Math.abs(high) * 0.05 || 1;
+        if (!(zero && low === 0)) low = low >= 0 && low < room ? 0 : low - room;
+        high += room;
+    }
+    const customValues = ticks(low, high, logarithmic, wanted),
+        p = palette();
+    return {
+        type: logarithmic ? 'log' : 'value',
+        min: low,
+        max: high,
+        name,
+        nameLocation: 'middle',
+        nameGap: 10,
+        nameTextStyle: {color: p.muted},
+        axisLine: {show: false, onZero: false},
+        axisTick: {show: false, customValues},
+        axisLabel: {customValues, color: p.muted, formatter: value => compact(value), hideOverlap: true},
+        minorTick: {show: false},
+        splitLine: {customValues, lineStyle: {color: p.line}},
+        ...rest,
+    };
+}
+
+// An axis of texts.
+function categories(data, {name, label, ...rest} = {}) {
+    const p = palette();
+    return {
+        type: 'category',
+        data,
+        name,
+        nameLocation: 'middle',
+        nameGap: 10,
+        nameTextStyle: {color: p.muted},
+        axisLine: {lineStyle: {color: p.line}},
+        axisTick: {show: false},
+        axisLabel: {color: p.muted, hideOverlap: true, ...label},
+        splitLine: {show: false},
+        ...rest,
+    };
+}
+
+// A tooltip's content, as an element, so that names are never markup.
+function tip(title, entries) {
+    return el('div', {class: 'tip'}, el('strong', {}, title), pairs(entries));
+}
+
+// A straight line across a chart, for markLine's data: at = {xAxis: v} or {yAxis: v}.
+function ruler(at, text, colour, position = 'insideEndTop') {
+    return {
+        ...at,
+        lineStyle: {color: colour, type: 'dashed', width: 1},
+        label: {formatter: () => text, color: colour, position, fontSize: 11, lineHeight: 14},
+    };
+}
+
+const rulers = data => ({silent: true, symbol: 'none', animation: false, data});
+
+// Intervals as lines with ends, for points [x, low, high, ...] (or lying: [low, high, y]).
+function whiskers(data, colour, lying) {
+    return {
+        type: 'custom',
+        silent: true,
+        z: 1,
+        data,
+        encode: lying ? {x: [0, 1], y: 2} : {x: 0, y: [1, 2]},
+        tooltip: {show: false},
+        renderItem(params, api) {
+            const a = lying ? api.coord([api.value(0), api.value(2)]) : api.coord([api.value(0), api.value(1)]);
+            const b = lying ? api.coord([api.value(1), api.value(2)]) : api.coord([api.value(0), api.value(2)]);
+            const style = {stroke: colour(params.dataIndex), lineWidth: 1.5},
+                [dx, dy] = lying ? [0, 4] : [4, 0];
+            const line = (x1, y1, x2, y2) => ({type: 'line', shape: {x1, y1, x2, y2}, style});
+            return {
+                type: 'group',
+                children: [
+                    line(...a, ...b),
+                    line(a[0] - dx, a[1] - dy, a[0] + dx, a[1] + dy),
+                    line(b[0] - dx, b[1] - dy, b[0] + dx, b[1] + dy),
+                ],
+            };
+        },
+    };
+}
+
+const everyFigure = new Set(); // those of the view that is shown
+
+const watcher = new IntersectionObserver(
+    entries =>
+        entries.forEach(entry => {
+            if (entry.isIntersecting) entry.target.figure.draw();
+        }),
+    {rootMargin: '200px'}
+);
+const sizes = new ResizeObserver(entries => entries.forEach(entry => entry.target.figure.instance?.resize()));
+
+// A figure under `parent`. What it is made of:
+//   title     what is shown                    label     the same for those who do not see it, with the main figure
+//   note      one sentence below the title     height    in CSS pixels
+//   controls  elements above the chart         width     least width in pixels: scrolled on narrow windows
+//   option()  ECharts' options                 figures() {columns, rows} of the table below
+//   ready(instance)  called after the first drawing   again()  after each later one
+// Returns {draw, redraw, box, instance}.
+function figure(parent, spec) {
+    const canvas = el('div', {class: 'chart', role: 'img', 'aria-label': spec.label ?? spec.title});
+    canvas.style.height = `${spec.height ?? 300}px`;
+    if (spec.width) canvas.style.minWidth = `${spec.width}px`;
+    const note = el('p', {class: 'note'}, spec.note ?? '');
+    const numbers = el('details', {class: 'figures'}, el('summary', {}, 'Figures'));
+    const fill = () => {
+        const {columns, rows} = spec.figures();
+        numbers.replaceChildren(numbers.firstChild, table(columns, rows, spec.title));
+    };
+    numbers.addEventListener('toggle', () => numbers.open && fill());
+    const box = el(
+        'figure',
+        {'data-chart': spec.id},
+        el('figcaption', {}, spec.title),
+        note,
+        spec.controls ? el('div', {class: 'controls'}, spec.controls) : null,
+        el('div', {class: spec.width ? 'scroll' : null, tabindex: spec.width ? '0' : null}, canvas),
+        spec.after ?? null,
+        spec.figures ? numbers : null
+    );
+    parent.append(box);
+    const self = {
+        box,
+        instance: null,
+        draw() {
+            if (!self.instance) self.redraw();
+        },
+        redraw() {
+            const p = palette(),
+                option = spec.option(),
+                first = !self.instance;
+            if (first) self.instance = echarts.init(canvas, null, {renderer: 'canvas'});
+            else self.instance.resize();
+            // Painting is not spread over frames: what is left of it would fail when a chart is taken away.
+            const whole = {
+                animation: false,
+                progressive: 0,
+                color: p.series,
+                textStyle: {fontFamily: p.font, color: p.ink},
+                ...option,
+                grid: option.grid ?? (option.parallel ? undefined : GRID),
+                tooltip: {
+                    confine: true,
+                    backgroundColor: p.surface,
+                    borderColor: p.line,
+                    padding: 10,
+                    textStyle: {color: p.ink, fontSize: 12},
+                    extraCssText: 'box-shadow: 0 2px 8px #0003',
+                    ...option.tooltip,
+                },
+            };
+            self.instance.setOption(whole, {notMerge: true});
+            if (first) spec.ready?.(self.instance);
+            else spec.again?.();
+            if (!performance.getEntriesByName('first chart').length) performance.mark('first chart');
+        },
+        dispose() {
+            self.instance?.dispose();
+            self.instance = null;
+        },
+        // After a choice: the chart, its note and its table follow.
+        renew() {
+            if (typeof spec.renewed === 'function') note.textContent = spec.renewed();
+            if (self.instance) self.redraw();
+            if (numbers.open) fill();
+        },
+    };
+    if (typeof spec.renewed === 'function') note.textContent = spec.renewed();
+    canvas.figure = self;
+    everyFigure.add(self);
+    watcher.observe(canvas);
+    sizes.observe(canvas);
+    return self;
+}
+
+// Names and labels of axes lie within the chart's edges.
+const GRID = {left: 4, right: 20, top: 20, bottom: 4, outerBoundsMode: 'same', outerBoundsContain: 'all'};
+
+function forgetFigures() {
+    for (const each of everyFigure) each.dispose();
+    everyFigure.clear();
+    watcher.disconnect();
+    sizes.disconnect();
+}
+
+// What takes a chart's place when there is nothing to draw: why, and what to run.
+const absent = (...text) => el('p', {class: 'absent'}, text);

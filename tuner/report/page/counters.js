@@ -1,0 +1,188 @@
+// Counters against time: any figure of the candidates against any other.
+
+// Spearman's rank correlation, ties at their mean rank; null below 5 pairs or where all values are equal.
+function rankCorrelation(pairsOfNumbers) {
+    if (pairsOfNumbers.length < 5) return null;
+    const ranks = which => {
+        const order = pairsOfNumbers.map((pair, i) => [pair[which], i]).sort(([a], [b]) => a - b),
+            rank = [];
+        for (let i = 0; i < order.length;) {
+            let j = i;
+            while (j < order.length && order[j][0] === order[i][0]) j++;
+            for (let k = i; k < j; k++) rank[order[k][1]] = (i + j - 1) / 2;
+            i = j;
+        }
+        return rank;
+    };
+    const a = ranks(0),
+        b = ranks(1),
+        middle = (a.length - 1) / 2;
+    let ab = 0,
+        aa = 0,
+        bb = 0;
+    a.forEach((rank, i) => {
+        ab += (rank - middle) * (b[i] - middle);
+        aa += (rank - middle) ** 2;
+        bb += (b[i] - middle) ** 2;
+    });
+    return aa > 0 && bb > 0 ? ab / Math.sqrt(aa * bb) : null;
+}
+
+const MOST_COLOURS = 8; // of values in the legend; more values are shades
+const FIRST_LOOKED_AT = ['icache_misses', 'occupancy', 'theoretical_occupancy', 'registers'];
+
+function showCounters(parent, result, job, key) {
+    const points = result.points,
+        columns = points?.columns ?? [],
+        parameters = result.parameters ?? [];
+    const usable = columns
+        .map((name, i) => [i, name])
+        .filter(([i, name]) => name !== 'trial' && points.rows.some(row => known(row[i])));
+    const timeColumn = columns.indexOf('time');
+    if (usable.length < 2) {
+        parent.append(
+            absent(
+                'The candidates have no counters. They are read where the driver permits it; ' +
+                    'sweetspot doctor says what is missing.'
+            )
+        );
+        return;
+    }
+    const unit = i => points.units?.[i] ?? '';
+    const options = usable.map(([i, name]) => [i, unit(i) ? `${name} (${unit(i)})` : name]);
+    const first =
+        FIRST_LOOKED_AT.map(name => columns.indexOf(name)).find(i => usable.some(([each]) => each === i)) ??
+        usable.find(([i]) => i !== timeColumn)[0];
+    const strongest = parameters.reduce(
+        (best, each, i) => ((each.importance ?? -1) > (parameters[best]?.importance ?? -1) ? i : best),
+        -1
+    );
+    const renew = () => chart.renew();
+    const x = choice('Across', `${key}/x`, options, first, renew);
+    const y = choice(
+        'Up',
+        `${key}/y`,
+        options,
+        usable.some(([i]) => i === timeColumn) ? timeColumn : usable[0][0],
+        renew
+    );
+    const colour = choice(
+        'Colour',
+        `${key}/colour`,
+        [['', 'none'], ...parameters.map((each, i) => [i, each.name])],
+        strongest < 0 ? '' : strongest,
+        renew
+    );
+    const scale = choice(
+        'Scale',
+        `${key}/scale`,
+        [
+            ['', 'automatic'],
+            ['log', 'logarithmic'],
+        ],
+        '',
+        renew
+    );
+    // Rows that have both figures; how many of them a logarithmic scale leaves out; what is shown in which unit.
+    const look = () => {
+        const [a, b] = [Number(x.value()), Number(y.value())];
+        const both = points.rows.map((row, i) => ({row, i})).filter(({row}) => known(row[a]) && known(row[b]));
+        const log = scale.value() === 'log';
+        const rows = log ? both.filter(({row}) => row[a] > 0 && row[b] > 0) : both;
+        const inUnit = column => {
+            if (unit(column) !== 's')
+                return {factor: 1, label: unit(column) ? `${columns[column]} (${unit(column)})` : columns[column]};
+            const found = timeUnit(rows.map(({row}) => row[column]));
+            return {factor: found.factor, label: `${columns[column]} (${found.unit})`};
+        };
+        return {a, b, rows, log, left: both.length - rows.length, across: inUnit(a), up: inUnit(b)};
+    };
+    const shown = (column, value) =>
+        unit(column) === 's' ? time(value) : `${compact(value)} ${unit(column)}`.trim();
+    const chart = figure(parent, {
+        id: 'counters',
+        title: 'Counters against time',
+        height: 420,
+        controls: [x.node, y.node, colour.node, scale.node],
+        renewed: () => {
+            const {a, b, rows, left} = look(),
+                correlation = rankCorrelation(rows.map(({row}) => [row[a], row[b]]));
+            const meaning = [a, b]
+                .filter(i => i !== timeColumn && points.meanings?.[i])
+                .map(i => `${columns[i]}: ${points.meanings[i]}.`)
+                .join(' ');
+            const held = points.shown < points.of ? ` (${count(points.shown)} are in this page)` : '';
+            const gone = left ? `; ${count(left)} at zero or below are not on a logarithmic scale` : '';
+            const said = correlation === null ? '' : `Rank correlation ${plain(correlation, 2)}. `;
+            const both = `${number(rows.length, 'candidate')} of ${count(points.of)} with both figures`;
+            return `${both}${held}${gone}. ${said}${meaning}`;
+        },
+        option: () => {
+            const p = palette(),
+                {a, b, rows, log, across, up} = look(),
+                parameter = parameters[colour.value()];
+            const at = i => points.values?.[i]?.[Number(colour.value())],
+                data = ({row, i}) => ({value: [row[a] * across.factor, row[b] * up.factor], i});
+            const dots = {type: 'scatter', symbolSize: rows.length > 1000 ? 5 : 7, itemStyle: {opacity: 0.6}};
+            let series = [{...dots, data: rows.map(data), itemStyle: {opacity: 0.5, color: p.accent}}],
+                legend;
+            if (parameter && parameter.values.length <= MOST_COLOURS) {
+                series = parameter.values.map((value, k) => ({
+                    ...dots,
+                    name: `${parameter.name} = ${value}`,
+                    itemStyle: {opacity: 0.6, color: p.series[k]},
+                    data: rows.filter(({i}) => at(i) === k).map(data),
+                }));
+                legend = {
+                    type: 'scroll',
+                    top: 0,
+                    left: 0,
+                    icon: 'circle',
+                    itemWidth: 10,
+                    textStyle: {color: p.ink},
+                    pageTextStyle: {color: p.ink},
+                };
+            } else if (parameter) {
+                series[0].data = rows.map(each => ({
+                    ...data(each),
+                    itemStyle: {
+                        opacity: 0.7,
+                        color: mix(p.pale, p.accent, (at(each.i) ?? 0) / (parameter.values.length - 1)),
+                    },
+                }));
+            }
+            return {
+                grid: {...GRID, top: legend ? 44 : 20},
+                legend,
+                xAxis: axis(
+                    rows.map(({row}) => row[a] * across.factor),
+                    {name: across.label, log: log || undefined}
+                ),
+                yAxis: axis(
+                    rows.map(({row}) => row[b] * up.factor),
+                    {name: up.label, log: log || undefined}
+                ),
+                tooltip: {
+                    formatter: ({data: {i}}) =>
+                        tip(`Trial ${points.rows[i][columns.indexOf('trial')] ?? UNKNOWN}`, [
+                            [columns[a], shown(a, points.rows[i][a])],
+                            ...(a === b ? [] : [[columns[b], shown(b, points.rows[i][b])]]),
+                            ...parameters.map((each, k) => [
+                                each.name,
+                                String(each.values[points.values?.[i]?.[k]] ?? UNKNOWN),
+                            ]),
+                        ]),
+                },
+                series,
+            };
+        },
+        figures: () => ({
+            columns,
+            rows: points.rows.map(row =>
+                row.map((value, i) =>
+                    columns[i] === 'trial' ? String(value) : unit(i) === 's' ? time(value) : compact(value)
+                )
+            ),
+        }),
+    });
+}

@@ -1,0 +1,176 @@
+// One job: its head, and a section for each question.
+
+const SECTIONS = [
+    {id: 'progress', title: 'Progress', show: showProgress},
+    {id: 'times', title: 'Times of all candidates', short: 'Times', show: showTimes},
+    {id: 'parameters', title: 'Parameters', show: showParameters},
+    {id: 'pair', title: 'The two strongest parameters', short: 'Strongest pair', show: showPair},
+    {id: 'lines', title: 'Candidates in parallel coordinates', short: 'Candidates', show: showLines},
+    {id: 'failures', title: 'Failures', show: showFailures},
+    {id: 'counters', title: 'Counters', show: showCounters},
+    {id: 'final', title: 'The final', short: 'Final', show: showFinal},
+    {id: 'roofline', title: 'Roofline', show: showRoofline},
+    {id: 'limits', title: 'What limits the kernel', short: 'Limits', show: showLimits},
+    {id: 'machine', title: 'The machine', short: 'Machine', show: showMachine},
+    {id: 'reproduce', title: 'How to reproduce', short: 'Reproduce', show: showReproduce},
+];
+
+const environmentName = result =>
+    [
+        result.device ?? 'unknown device',
+        result.driver && `driver ${result.driver}`,
+        result.source_hash && `source ${String(result.source_hash).slice(0, 8)}`,
+        moment(result.ended),
+        result.current ? 'current' : null,
+    ]
+        .filter(Boolean)
+        .join(' · ');
+
+// A figure in large type, and what belongs to it below.
+const large = (value, below, ...beside) =>
+    el('span', {}, value ? el('b', {}, value) : null, ' ', beside, below ? el('small', {}, below) : null);
+
+function keyFigures(result) {
+    const {ratio, winner, best} = result;
+    const won = winner?.time,
+        ties = winner?.ties ? `, ${number(winner.ties, 'tie')}` : '';
+    const kinds = failureKinds(result.counts).map(([status, n]) => `${status} ${count(n)}`);
+    const space = known(result.space)
+        ? `of ${count(result.space)} configurations`
+        : 'the size of the space is not known';
+    const interval = ratio ? `${times(ratio.low)} to ${times(ratio.high)}` : null;
+    return pairs(
+        [
+            [
+                `Against ${ratio?.against ?? 'the library'}`,
+                large(ratio && times(ratio.value), interval, badge(result.verdict)),
+            ],
+            winner
+                ? [
+                      'Winner',
+                      large(
+                          time(won?.value),
+                          `trial ${winner.trial ?? UNKNOWN}, ${time(won?.low)} to ${time(won?.high)}${ties}`
+                      ),
+                  ]
+                : [
+                      'Best of the search',
+                      large(time(best?.time), best && `trial ${best.trial ?? UNKNOWN}, not confirmed by a final`),
+                  ],
+            ['Evaluations', large(count(result.evaluations), space)],
+            ['Time of search', large(duration(result.seconds), number(result.runs?.length ?? 0, 'run'))],
+            ['Gain of the last hour', large(percent(result.gain_last_hour, 2))],
+            ['Failures', large(count(failureCount(result.counts)), kinds.join(', '))],
+        ],
+        {class: 'keys'}
+    );
+}
+
+function about(result, job) {
+    const problems = result.problems ?? [],
+        counts = Object.entries(result.counts ?? {}).filter(([, n]) => n);
+    return el(
+        'details',
+        {class: 'figures'},
+        el('summary', {}, 'About this job'),
+        pairs(
+            [
+                ['Job file', job.job_file],
+                ['Store', job.store],
+                ['Device', result.device],
+                ['Architecture', result.arch],
+                ['Driver', result.driver],
+                ['Compiler', result.compiler],
+                ['Source', result.source_hash],
+                ['Objective', result.objective],
+                ['Began', moment(result.started)],
+                ['Ended', moment(result.ended)],
+                ['Trials', counts.map(([status, n]) => `${status} ${count(n)}`).join(', ') || null],
+            ],
+            {class: 'facts'}
+        ),
+        problems.length
+            ? table(
+                  ['Problem', 'Tuned', 'Weight', 'Operations', 'Bytes'],
+                  problems.map(each => [
+                      each.name,
+                      each.tuned ? 'yes' : 'no, only verified',
+                      plain(each.weight),
+                      compact(each.flops),
+                      compact(each.bytes),
+                  ]),
+                  'Problems'
+              )
+            : null
+    );
+}
+
+// A configuration as a list of names and values.
+const configurationList = config =>
+    el(
+        'ul',
+        {class: 'configuration'},
+        settings(config).map(([name, value]) => el('li', {}, el('span', {}, name), el('b', {}, value)))
+    );
+
+function showJob(main, jobs, at, index) {
+    const job = jobs[at],
+        results = job.results ?? [],
+        result = results[index];
+    if (jobs.length > 1) main.append(el('p', {class: 'back'}, el('a', {href: '#'}, '← All jobs')));
+    main.append(el('h1', {}, job.name, job.running ? el('span', {class: 'badge running'}, 'Running') : null));
+    if (job.title) main.append(el('p', {class: 'lead'}, job.title));
+    if (job.running) {
+        main.append(el('p', {class: 'note'}, 'This job is being tuned. The page reloads itself every minute.'));
+    }
+    if (job.error) main.append(el('p', {class: 'error'}, job.error));
+    if (!result) {
+        if (!job.error) main.append(absent(`The store has no trials yet. Run: sweetspot tune ${fileOf(job)}`));
+        return;
+    }
+    if (results.length > 1) {
+        const select = el(
+            'select',
+            {
+                'data-choice': 'result',
+                onchange: () => {
+                    location.hash = `#job/${at}/${select.value}`;
+                },
+            },
+            results.map((each, i) => el('option', {value: i, selected: i === index}, environmentName(each)))
+        );
+        main.append(
+            el(
+                'div',
+                {class: 'controls'},
+                el('label', {class: 'choice'}, el('span', {}, 'Device and environment'), select)
+            )
+        );
+    } else main.append(el('p', {class: 'note'}, environmentName(result)));
+    if (result.replayed) {
+        main.append(el('p', {class: 'note'}, 'Replayed from a recording: these results were measured earlier.'));
+    }
+    main.append(keyFigures(result));
+    const config = result.winner?.config ?? result.best?.config;
+    if (config)
+        main.append(el('h3', {}, result.winner ? 'The winner' : 'The best of the search'), configurationList(config));
+    main.append(
+        about(result, job),
+        el(
+            'nav',
+            {'aria-label': 'Sections'},
+            SECTIONS.map(each => el('a', {href: `#job/${at}/${index}/${each.id}`}, each.short ?? each.title))
+        )
+    );
+    for (const each of SECTIONS) {
+        const section = el('section', {id: each.id, tabindex: '-1'}, el('h2', {}, each.title));
+        main.append(section);
+        try {
+            each.show(section, result, job, `${at}/${index}`);
+        } catch (error) {
+            // a part that cannot be shown must not hide the others
+            console.error(error);
+            section.append(el('p', {class: 'error'}, `This part cannot be shown: ${error.message}`));
+        }
+    }
+}

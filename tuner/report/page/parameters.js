@@ -1,0 +1,241 @@
+// The effect of each parameter, and of the two strongest together.
+
+function showParameters(parent, result) {
+    const parameters = (result.parameters ?? []).map((parameter, index) => ({...parameter, index}));
+    if (!parameters.length) {
+        parent.append(absent('The job has no parameters.'));
+        return;
+    }
+    const order = parameters.toSorted((a, b) => (b.importance ?? -1) - (a.importance ?? -1));
+    const weighed = order.filter(each => known(each.importance));
+    if (weighed.length) {
+        figure(parent, {
+            id: 'importance',
+            title: 'Importance of each parameter',
+            height: 50 + 22 * weighed.length,
+            note: result.importance_method ? `Method: ${result.importance_method}` : '',
+            option: () => ({
+                xAxis: axis(
+                    weighed.map(each => 100 * each.importance),
+                    {name: 'importance (%)', zero: true}
+                ),
+                yAxis: categories(
+                    weighed.map(each => each.name),
+                    {inverse: true, label: {interval: 0}}
+                ),
+                tooltip: {
+                    formatter: ({dataIndex}) =>
+                        tip(weighed[dataIndex].name, [['Importance', percent(weighed[dataIndex].importance)]]),
+                },
+                series: [
+                    {
+                        type: 'bar',
+                        barMaxWidth: 12,
+                        itemStyle: {color: palette().bar},
+                        data: weighed.map(each => 100 * each.importance),
+                    },
+                ],
+            }),
+            figures: () => ({
+                columns: ['Parameter', 'Importance'],
+                rows: weighed.map(each => [each.name, percent(each.importance)]),
+            }),
+        });
+    } else parent.append(absent('Too few candidates have a time to say how important each parameter is.'));
+
+    const all = parameters.flatMap(({by_value}) => (by_value ?? []).flatMap(each => [each.best, each.q1, each.q3]));
+    if (!knownOf(all).length) return;
+    parent.append(
+        el('h3', {}, 'Times by value'),
+        el(
+            'p',
+            {class: 'note'},
+            'Dot: the best candidate with this value. ' +
+                'Box: the middle half of the candidates; the line in it is the median. All charts have the same scale.'
+        )
+    );
+    const grid = el('div', {class: 'multiples'});
+    parent.append(grid);
+    for (const parameter of order) parameterEffect(grid, parameter, all);
+}
+
+function parameterEffect(parent, parameter, all) {
+    const {unit, factor} = timeUnit(all),
+        values = parameter.by_value ?? [];
+    const scaled = value => (known(value) ? value * factor : NaN);
+    figure(parent, {
+        id: `parameter-${parameter.index}`,
+        title: parameter.name,
+        height: 200,
+        note: parameter.grouped ? `Its ${count(parameter.grouped)} values are grouped.` : '',
+        label: `Best time and quartiles by value of ${parameter.name}`,
+        option: () => {
+            const p = palette();
+            return {
+                grid: {...GRID, top: 10},
+                xAxis: categories(parameter.values),
+                yAxis: axis(knownOf(all).map(scaled), {name: `time (${unit})`, wanted: 4}),
+                tooltip: {
+                    formatter: ({dataIndex: i}) =>
+                        tip(`${parameter.name} = ${parameter.values[i]}`, [
+                            ['Best', time(values[i].best)],
+                            ['Median', time(values[i].median)],
+                            ['Middle half', `${time(values[i].q1)} to ${time(values[i].q3)}`],
+                            ['Candidates', `${count(values[i].n)}, with a time ${count(values[i].ok)}`],
+                        ]),
+                },
+                series: [
+                    {
+                        type: 'custom',
+                        encode: {x: 0, y: [1, 2, 3, 4]},
+                        data: values.map((each, i) => [i, ...[each.q1, each.median, each.q3, each.best].map(scaled)]),
+                        renderItem(params, api) {
+                            const i = api.value(0),
+                                half = Math.min(14, Math.max(0.5, api.size([1, 0])[0] * 0.3));
+                            const [low, middle, high, best] = [1, 2, 3, 4].map(d => api.coord([i, api.value(d)])[1]);
+                            const x = api.coord([i, api.value(4)])[0],
+                                children = [];
+                            if (Number.isFinite(low + high)) {
+                                children.push({
+                                    type: 'rect',
+                                    shape: {x: x - half, y: high, width: 2 * half, height: Math.max(1, low - high)},
+                                    style: {fill: p.pale},
+                                });
+                            }
+                            if (Number.isFinite(middle)) {
+                                children.push({
+                                    type: 'line',
+                                    style: {stroke: p.accent, lineWidth: 1.5},
+                                    shape: {x1: x - half, x2: x + half, y1: middle, y2: middle},
+                                });
+                            }
+                            if (Number.isFinite(best)) {
+                                children.push({
+                                    type: 'circle',
+                                    shape: {cx: x, cy: best, r: Math.min(3.5, half + 1)},
+                                    style: {fill: p.accent},
+                                });
+                            }
+                            return {type: 'group', children};
+                        },
+                    },
+                ],
+            };
+        },
+        figures: () => ({
+            columns: [
+                parameter.name,
+                'Candidates',
+                'With a time',
+                'Best',
+                'Lower quartile',
+                'Median',
+                'Upper quartile',
+            ],
+            rows: values.map((each, i) => [
+                String(parameter.values[i]),
+                count(each.n),
+                count(each.ok),
+                time(each.best),
+                time(each.q1),
+                time(each.median),
+                time(each.q3),
+            ]),
+        }),
+    });
+}
+
+function showPair(parent, result) {
+    const {pair, parameters} = result;
+    const cells = (pair?.best ?? [])
+        .flatMap((row, y) => row.map((value, x) => [x, y, value, pair.n?.[y]?.[x]]))
+        .filter(cell => known(cell[2]) && cell[2] > 0);
+    if (!cells.length) {
+        parent.append(
+            absent('Two parameters with several values and a time each are needed for a map of their pairs.')
+        );
+        return;
+    }
+    const across = parameters[pair.x],
+        up = parameters[pair.y],
+        all = cells.map(cell => cell[2]);
+    const {unit, factor} = timeUnit(all);
+    figure(parent, {
+        id: 'pair',
+        title: `Best time of each pair of values: ${across.name} and ${up.name}`,
+        note: `In ${unit}. The stronger the colour, the faster. Empty: no candidate with this pair has a time.`,
+        height: Math.min(640, 90 + 34 * up.values.length),
+        option: () => {
+            const p = palette(),
+                low = least(all),
+                high = most(all),
+                labelled = cells.length <= 200;
+            return {
+                xAxis: categories(across.values, {name: across.name}),
+                yAxis: categories(up.values, {name: up.name}),
+                tooltip: {
+                    formatter: ({dataIndex}) => {
+                        const [x, y, value, n] = cells[dataIndex];
+                        return tip(time(value), [
+                            [across.name, across.values[x]],
+                            [up.name, up.values[y]],
+                            ['Candidates', count(n)],
+                        ]);
+                    },
+                },
+                series: [
+                    {
+                        type: 'custom',
+                        data: cells,
+                        encode: {x: 0, y: 1},
+                        progressive: 0,
+                        renderItem(params, api) {
+                            const [x, y] = api.coord([api.value(0), api.value(1)]),
+                                [width, height] = api.size([1, 1]);
+                            const share = 1 - logShare(api.value(2), low, high);
+                            const rect = {
+                                type: 'rect',
+                                style: {fill: mix(p.pale, p.accent, share)},
+                                shape: {
+                                    x: x - width / 2,
+                                    y: y - height / 2,
+                                    width: width - (width > 6 ? 2 : 0),
+                                    height: height - (height > 6 ? 2 : 0),
+                                },
+                            };
+                            if (!labelled || width < 34) return rect;
+                            return {
+                                type: 'group',
+                                children: [
+                                    rect,
+                                    {
+                                        type: 'text',
+                                        silent: true,
+                                        style: {
+                                            x,
+                                            y,
+                                            text: plain(api.value(2) * factor, 3),
+                                            align: 'center',
+                                            verticalAlign: 'middle',
+                                            fontSize: 11,
+                                            fill: share > 0.55 ? p.surface : p.ink,
+                                        },
+                                    },
+                                ],
+                            };
+                        },
+                    },
+                ],
+            };
+        },
+        figures: () => ({
+            columns: [across.name, up.name, 'Best', 'Candidates'],
+            rows: cells.map(([x, y, value, n]) => [
+                String(across.values[x]),
+                String(up.values[y]),
+                time(value),
+                count(n),
+            ]),
+        }),
+    });
+}

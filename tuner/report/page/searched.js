@@ -1,0 +1,279 @@
+// What the search did: progress, and the times of its candidates.
+
+// The label of a library's line: libraries whose times are within `near` share one, at the slowest one's line.
+const libraryLabel = (baselines, near, between, words) => each => {
+    const close = baselines.filter(other => Math.abs(other.time - each.time) < near);
+    if (close.some(other => other.time > each.time)) return '';
+    return close
+        .sort((a, b) => b.time - a.time)
+        .map(words)
+        .join(between);
+};
+
+function showProgress(parent, result, job) {
+    const rows = (result.progress?.rows ?? []).filter(row => known(row[2]));
+    if (!rows.length) {
+        parent.append(
+            absent(
+                result.evaluations > 0 && result.failures?.length
+                    ? `None of ${number(result.evaluations, 'candidate')} has a time; the section Failures says why.`
+                    : `No candidate has been timed yet. Run: sweetspot tune ${fileOf(job)}`
+            )
+        );
+        return;
+    }
+    const runs = result.runs ?? [];
+    const hours = rows.at(-1)[0] >= 7200,
+        minutes = rows.at(-1)[0] >= 300;
+    const [unit, size] = hours ? ['hours', 3600] : minutes ? ['minutes', 60] : ['seconds', 1];
+    const by = choice(
+        'Against',
+        'progress',
+        [
+            ['time', 'time of search'],
+            ['evaluations', 'evaluations'],
+        ],
+        'time',
+        () => chart.renew()
+    );
+    const scale = choice(
+        'Scale',
+        'progress-scale',
+        [
+            ['linear', 'linear'],
+            ['log', 'logarithmic'],
+        ],
+        'linear',
+        () => chart.renew()
+    );
+    const chart = figure(parent, {
+        id: 'progress',
+        title: 'Best time so far',
+        controls: [by.node, scale.node],
+        height: 340,
+        note: 'Every step of the best is shown. Lines across: the libraries. Dashed upright lines: where a run began.',
+        option: () => {
+            const p = palette(),
+                evaluations = by.value() === 'evaluations',
+                log = scale.value() === 'log';
+            const x = row => (evaluations ? row[1] : row[0] / size);
+            const baselines = (result.baselines ?? []).filter(each => known(each.time));
+            const all = [...rows.map(row => row[2]), ...baselines.map(each => each.time)],
+                y = timeUnit(all);
+            const at = rows.map(x),
+                positive = at.filter(value => value > 0);
+            const first = positive.length ? least(positive) : 1;
+            const label = libraryLabel(
+                baselines,
+                0.05 * (most(all) - least(all)),
+                '\n',
+                each => `${each.name} ${time(each.time)}`
+            );
+            const data = rows.map(row => [log ? Math.max(x(row), first) : x(row), row[2] * y.factor]);
+            return {
+                grid: {...GRID, right: 116},
+                xAxis: axis(
+                    data.map(([value]) => value),
+                    {
+                        log,
+                        zero: !log,
+                        splitLine: {show: false},
+                        name: evaluations ? 'evaluations' : `time of search (${unit})`,
+                    }
+                ),
+                yAxis: axis(
+                    all.map(value => value * y.factor),
+                    {name: `time (${y.unit})`, log: most(all) > 2 * least(all)}
+                ),
+                tooltip: {
+                    trigger: 'axis',
+                    axisPointer: {type: 'line', lineStyle: {color: p.muted}},
+                    formatter: ([{dataIndex}]) => {
+                        const row = rows[dataIndex];
+                        return tip(time(row[2]), [
+                            ['Trial', known(row[3]) ? count(row[3]) : null],
+                            ['After', duration(row[0])],
+                            ['Evaluations', count(row[1])],
+                        ]);
+                    },
+                },
+                series: [
+                    {
+                        type: 'line',
+                        step: 'end',
+                        data,
+                        symbol: 'circle',
+                        symbolSize: rows.length > 80 ? 3 : 5,
+                        showAllSymbol: true,
+                        lineStyle: {width: 2, color: p.accent},
+                        itemStyle: {color: p.accent},
+                        markLine: rulers([
+                            ...baselines.map(each =>
+                                ruler({yAxis: each.time * y.factor}, label(each), p.library, 'end')
+                            ),
+                            ...runs
+                                .slice(1)
+                                .map((run, i) =>
+                                    ruler(
+                                        {xAxis: evaluations ? run.evaluations_before : run.at / size},
+                                        runs.length < 12 ? `run ${i + 2}` : '',
+                                        p.muted,
+                                        'insideEndTop'
+                                    )
+                                )
+                                .filter(({xAxis}) => known(xAxis) && !(log && xAxis < first)),
+                        ]),
+                    },
+                ],
+            };
+        },
+        figures: () => ({
+            columns: ['Time of search', 'Evaluations', 'Best time', 'Trial'],
+            rows: rows.map(row => [
+                duration(row[0]),
+                count(row[1]),
+                time(row[2]),
+                known(row[3]) ? String(row[3]) : UNKNOWN,
+            ]),
+        }),
+    });
+    if (runs.length) {
+        parent.append(
+            el(
+                'details',
+                {class: 'figures'},
+                el('summary', {}, number(runs.length, 'run')),
+                table(
+                    ['Began', 'Ended', 'New trials', 'Strategy', 'Seed'],
+                    runs.map(run => [
+                        moment(run.started),
+                        moment(run.ended),
+                        count(run.new),
+                        run.strategy ?? UNKNOWN,
+                        known(run.seed) ? String(run.seed) : UNKNOWN,
+                    ]),
+                    'Runs'
+                )
+            )
+        );
+    }
+}
+
+// The winner and the libraries, as lines across a chart of times.
+function timeRulers(result, factor) {
+    const p = palette(),
+        own = result.winner?.time?.value ?? result.best?.time,
+        baselines = (result.baselines ?? []).filter(each => known(each.time));
+    const label = libraryLabel(baselines, 0.05 * (own ?? Infinity), ', ', each => each.name);
+    return rulers([
+        ...baselines.map(each => ruler({xAxis: each.time * factor}, label(each), p.library)),
+        ...(known(own)
+            ? [ruler({xAxis: own * factor}, result.winner ? 'winner' : 'best', p.accent, 'insideEndTop')]
+            : []),
+    ]);
+}
+
+function showTimes(parent, result) {
+    const edges = result.histogram?.edges ?? [],
+        counts = result.histogram?.counts ?? [];
+    const shares = result.distribution ?? {},
+        distribution = (shares.time ?? [])
+            .map((value, i) => [value, shares.share?.[i]])
+            .filter(row => row.every(known));
+    if (!knownOf(counts).some(n => n > 0) && !distribution.length) {
+        parent.append(absent('No candidate has a time, so there is no distribution to show.'));
+        return;
+    }
+    const pair = el('div', {class: 'pair'});
+    parent.append(pair);
+    const {unit, factor} = timeUnit([...edges, ...distribution.map(([value]) => value)]);
+    if (knownOf(counts).some(n => n > 0)) {
+        figure(pair, {
+            id: 'histogram',
+            title: 'Candidates by time',
+            height: 280,
+            option: () => {
+                const p = palette();
+                return {
+                    xAxis: axis(
+                        edges.map(edge => edge * factor),
+                        {name: `time (${unit})`, splitLine: {show: false}}
+                    ),
+                    yAxis: axis(counts, {name: 'candidates', zero: true}),
+                    tooltip: {
+                        formatter: ({dataIndex: i}) =>
+                            tip(number(counts[i], 'candidate'), [
+                                ['From', time(edges[i])],
+                                ['To', time(edges[i + 1])],
+                            ]),
+                    },
+                    series: [
+                        {
+                            type: 'custom',
+                            data: counts.map((n, i) => [edges[i] * factor, edges[i + 1] * factor, n]),
+                            encode: {x: [0, 1], y: 2},
+                            markLine: timeRulers(result, factor),
+                            renderItem(params, api) {
+                                const [x, y] = api.coord([api.value(0), api.value(2)]),
+                                    [right] = api.coord([api.value(1), 0]);
+                                const base = api.coord([api.value(0), 0])[1];
+                                return {
+                                    type: 'rect',
+                                    style: {fill: p.bar},
+                                    shape: {
+                                        x: x + 0.5,
+                                        y,
+                                        width: Math.max(1, right - x - 1),
+                                        height: Math.max(0, base - y),
+                                    },
+                                };
+                            },
+                        },
+                    ],
+                };
+            },
+            figures: () => ({
+                columns: ['From', 'To', 'Candidates'],
+                rows: counts.map((n, i) => [time(edges[i]), time(edges[i + 1]), count(n)]),
+            }),
+        });
+    }
+    if (distribution.length) {
+        figure(pair, {
+            id: 'distribution',
+            title: 'Cumulative share of candidates by time',
+            height: 280,
+            option: () => ({
+                xAxis: axis(
+                    distribution.map(([value]) => value * factor),
+                    {name: `time (${unit})`}
+                ),
+                yAxis: axis([0, 100], {name: 'share (%)', zero: true, max: 100, splitLine: {show: false}}),
+                tooltip: {
+                    trigger: 'axis',
+                    formatter: ([{dataIndex}]) =>
+                        tip(percent(distribution[dataIndex][1]), [
+                            ['Take at most', time(distribution[dataIndex][0])],
+                        ]),
+                },
+                series: [
+                    {
+                        type: 'line',
+                        step: 'end',
+                        symbol: 'circle',
+                        symbolSize: 4,
+                        showSymbol: distribution.length < 30,
+                        lineStyle: {width: 2, color: palette().accent},
+                        itemStyle: {color: palette().accent},
+                        data: distribution.map(([value, share]) => [value * factor, 100 * share]),
+                        markLine: timeRulers(result, factor),
+                    },
+                ],
+            }),
+            figures: () => ({
+                columns: ['Time', 'Share'],
+                rows: distribution.map(([value, share]) => [time(value), percent(share, 4)]),
+            }),
+        });
+    }
+}

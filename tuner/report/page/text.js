@@ -1,0 +1,223 @@
+'use strict';
+// How the page writes numbers and words, and how it makes elements. The page's scripts are concatenated in the order of
+// the Makefile's PAGE_SCRIPTS and share one scope. Text from the data becomes text nodes, never markup.
+
+const UNKNOWN = '–';
+
+// el('td', {class: 'number', onclick: f}, 'text', node, ...). Attributes that are null or false are left out.
+function el(tag, attributes, ...children) {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes ?? {})) {
+        if (value === null || value === undefined || value === false) continue;
+        if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
+        else node.setAttribute(name, value === true ? '' : value);
+    }
+    node.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined));
+    return node;
+}
+
+const known = value => typeof value === 'number' && Number.isFinite(value);
+const knownOf = values => values.filter(known);
+const least = values => values.reduce((a, b) => Math.min(a, b), Infinity);
+const most = values => values.reduce((a, b) => Math.max(a, b), -Infinity);
+
+// Four significant digits, without trailing zeros: 0.3319, 1.5, 12,300.
+function plain(value, digits = 4) {
+    if (!known(value)) return UNKNOWN;
+    const rounded = Number(value.toPrecision(digits)),
+        size = Math.abs(rounded);
+    if (size !== 0 && size < 1e-4) return rounded.toExponential().replace('e', '·10^');
+    return rounded.toLocaleString('en-US', {maximumSignificantDigits: digits, useGrouping: size >= 1e4});
+}
+
+const PREFIXES = [
+    [1e15, 'P'],
+    [1e12, 'T'],
+    [1e9, 'G'],
+    [1e6, 'M'],
+    [1e4, 'k'],
+];
+
+// 12,345,678 as "12.35 M", for ticks and counters.
+function compact(value, digits = 4) {
+    if (!known(value)) return UNKNOWN;
+    for (const [size, letter] of PREFIXES)
+        if (Math.abs(value) >= size) return `${plain(value / (letter === 'k' ? 1e3 : size), digits)} ${letter}`;
+    return plain(value, digits);
+}
+
+const TIME_UNITS = [
+    [1, 's'],
+    [1e-3, 'ms'],
+    [1e-6, 'µs'],
+    [1e-9, 'ns'],
+];
+
+// The unit in which these times (in seconds) are shown: {unit, factor}, value * factor is in the unit.
+function timeUnit(values) {
+    const smallest = least(knownOf(values).filter(value => value > 0));
+    const [size, unit] = TIME_UNITS.find(([each]) => smallest >= each) ?? TIME_UNITS[smallest === Infinity ? 0 : 3];
+    return {unit, factor: Math.round(1 / size)};
+}
+
+function time(seconds, digits = 4) {
+    if (!known(seconds)) return UNKNOWN;
+    if (seconds === 0) return '0 s';
+    const {unit, factor} = timeUnit([Math.abs(seconds)]);
+    return `${plain(seconds * factor, digits)} ${unit}`;
+}
+
+const timeInterval = value => (value ? `${time(value.value)} (${time(value.low)} to ${time(value.high)})` : UNKNOWN);
+
+// "3 h 12 min", for what a person waits for.
+function duration(seconds) {
+    if (!known(seconds)) return UNKNOWN;
+    if (seconds < 60) return `${plain(seconds, 2)} s`;
+    const minutes = Math.round(seconds / 60);
+    if (minutes < 60) return `${minutes} min`;
+    const hours = Math.floor(minutes / 60);
+    return minutes % 60 ? `${hours} h ${minutes % 60} min` : `${hours} h`;
+}
+
+const count = value => (known(value) ? Math.round(value).toLocaleString('en-US') : UNKNOWN);
+const number = (n, one, many) => `${count(n)} ${n === 1 ? one : (many ?? `${one}s`)}`;
+const percent = (share, digits = 3) => (known(share) ? `${plain(100 * share, digits)}%` : UNKNOWN);
+const times = ratio => (known(ratio) ? `${ratio.toFixed(ratio < 10 ? 3 : 1)}×` : UNKNOWN);
+
+function moment(unix) {
+    if (!known(unix)) return UNKNOWN;
+    return new Date(unix * 1000).toLocaleString('en-GB', {
+        day: 'numeric',
+        month: 'short',
+        year: 'numeric',
+        hour: '2-digit',
+        minute: '2-digit',
+    });
+}
+
+// Without the year, for tables.
+const shortMoment = unix =>
+    known(unix)
+        ? new Date(unix * 1000).toLocaleString('en-GB', {
+              day: 'numeric',
+              month: 'short',
+              hour: '2-digit',
+              minute: '2-digit',
+          })
+        : UNKNOWN;
+
+// Names and values of a configuration, which is an object or a text, "BLOCK_M=64,BLOCK_N=128".
+function settings(config) {
+    if (config === null || config === undefined) return [];
+    if (typeof config === 'object') return Object.entries(config).map(([name, value]) => [name, String(value)]);
+    return String(config)
+        .split(/[\s,]+(?=[^\s,=]+=)/)
+        .filter(Boolean)
+        .map(word => {
+            const [name, ...value] = word.split('=');
+            return [name, value.join('=')];
+        });
+}
+
+// A configuration as text; given another one, only where it differs from that.
+function configuration(config, from) {
+    const other = new Map(settings(from)),
+        all = settings(config);
+    const differ = all.filter(([name, value]) => other.get(name) !== value);
+    return (differ.length ? differ : all).map(([name, value]) => `${name}=${value}`).join(' ') || UNKNOWN;
+}
+
+const TABLE_ROWS = 200;
+
+const NUMBER = /^(–|[-+]?[\d.,]+(·10\^-?\d+)?( ?[%×a-zA-Zµ]{1,3})?)$/;
+
+// A table of texts and elements; columns of numbers stand right. Rows beyond TABLE_ROWS are left out, and it says so.
+function table(columns, rows, caption) {
+    const shown = rows.slice(0, TABLE_ROWS),
+        left = rows.length - shown.length;
+    const numeric = columns.map((_, i) => (shown.every(row => NUMBER.test(row[i])) ? 'number' : null));
+    const cell = (content, i) => (content?.nodeName === 'TD' ? content : el('td', {class: numeric[i]}, content));
+    return el(
+        'div',
+        {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption},
+        el(
+            'table',
+            {},
+            el('caption', {class: 'hidden'}, caption),
+            el(
+                'thead',
+                {},
+                el(
+                    'tr',
+                    {},
+                    columns.map((name, i) => el('th', {scope: 'col', class: numeric[i]}, name))
+                )
+            ),
+            el(
+                'tbody',
+                {},
+                shown.map(row => el('tr', {}, row.map(cell)))
+            )
+        ),
+        left > 0
+            ? el(
+                  'p',
+                  {class: 'note'},
+                  `The first ${count(TABLE_ROWS)} of ${count(rows.length)} rows. ` +
+                      'All of them: sweetspot report --format json.'
+              )
+            : null
+    );
+}
+
+// Names and values, one pair above the other.
+function pairs(entries, attributes) {
+    return el(
+        'dl',
+        attributes,
+        entries
+            .filter(([, value]) => value !== null && value !== undefined)
+            .map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value)))
+    );
+}
+
+// What is remembered of a reader's choices while the page renews itself. Without storage they last until then.
+const memory = (() => {
+    const key = `sweetspot report ${location.pathname}`;
+    let values = {};
+    try {
+        values = JSON.parse(sessionStorage.getItem(key)) ?? {};
+    } catch {
+        /* no storage, or not ours */
+    }
+    return {
+        get: (name, otherwise) => values[name] ?? otherwise,
+        set(name, value) {
+            values[name] = value;
+            try {
+                sessionStorage.setItem(key, JSON.stringify(values));
+            } catch {
+                /* as above */
+            }
+        },
+    };
+})();
+
+// A select with its label. `options`: [value, text]; the choice is remembered under `key`, and one that is no longer
+// there is forgotten. change(value) is called when another is chosen.
+function choice(label, key, options, otherwise, change) {
+    const remembered = String(memory.get(key, otherwise));
+    const chosen = options.some(([value]) => String(value) === remembered) ? remembered : String(otherwise);
+    const select = el(
+        'select',
+        {
+            'data-choice': key,
+            onchange: () => {
+                memory.set(key, select.value);
+                change(select.value);
+            },
+        },
+        options.map(([value, text]) => el('option', {value, selected: String(value) === chosen}, text))
+    );
+    return {node: el('label', {class: 'choice'}, el('span', {}, label), select), value: () => select.value, select};
+}

@@ -1,0 +1,28 @@
+// What the program calls things: verdicts of finals, statuses of trials.
+
+// Word, meaning, and the word in a summary where it is another one.
+const VERDICTS = {
+    faster: ['Faster', 'The interval of the ratio lies above 1.'],
+    tie: ['Tie', 'As fast as the library, within what the job calls a tie.'],
+    slower: ['Slower', 'The interval of the ratio lies below 1.'],
+    undecided: ['Undecided', 'The final did not decide.'],
+    'no final': ['No final', 'The final has not been run.', 'without a final'],
+    'no library': ['No library', 'There is no library to compare with.', 'without a library'],
+};
+const verdictWord = verdict => VERDICTS[verdict]?.[0] ?? verdict ?? UNKNOWN;
+const badge = verdict =>
+    el(
+        'span',
+        {class: `badge ${(verdict ?? 'none').replace(/[^a-z]/g, '-')}`, title: VERDICTS[verdict]?.[1]},
+        verdictWord(verdict)
+    );
+
+// What stands for the job on a command line.
+const fileOf = job => job.job_file ?? 'JOB.cfg';
+
+const FINE = ['ok', 'slow', 'screened', 'pruned']; // not failures
+const failureKinds = counts =>
+    Object.entries(counts ?? {})
+        .filter(([status, n]) => !FINE.includes(status) && n > 0)
+        .sort(([, a], [, b]) => b - a);
+const failureCount = counts => failureKinds(counts).reduce((sum, [, n]) => sum + n, 0);
