@@ -146,7 +146,7 @@ static void the_race_goes_by_the_finals_protocol(void **state)
     }
     json_decref(document);
     r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format csv", folder);
-    e2e_expect(r.out, "\nN=1024,nvcc 13.1.2,,0,ok,0.001001,");
+    e2e_expect(r.out, ",N=1024,nvcc 13.1.2,,0,ok,0.001001,");
     e2e_done(&r);
     r = e2e_run(folder, "cd %s && $BIN/sweetspot compare job.cfg --store job.db --format json", folder);
     e2e_expect(r.out, "\"verdict\": \"same\"");
