@@ -220,17 +220,18 @@ $(BIN)/reference_library.so: tests/reference_library.c
 .PHONY: test-programs
 test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 
-# Programs that wait for deadlines, drive compilers or search for many seconds: started first, and left out of
+# Programs that drive compilers for a minute each: a target of their own.
+COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_examples test_builds)
+# Programs that wait for deadlines, compile templates or search for many seconds: started first, and left out of
 # test-fast.
 SLOW_TESTS := \
-  $(addprefix $(BIN)/,test_compile test_emulation test_examples test_builds test_tune test_profile test_judge \
-    test_suite test_replay_run test_strategies test_final_statistics test_own_kernels \
-    test_deb test_advice)
+  $(addprefix $(BIN)/,test_compile test_tune test_own_kernels test_suite test_profile test_judge test_replay_run \
+    test_strategies test_final_statistics test_deb test_advice)
 # Those of the others that take longest, first as well, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
 # A GPU is not shared between test programs.
 GPU_TESTS := $(filter $(BIN)/test_gpu%,$(TESTS))
-FAST_TESTS := $(LONG_TESTS) $(filter-out $(LONG_TESTS) $(SLOW_TESTS) $(GPU_TESTS),$(TESTS))
+FAST_TESTS := $(LONG_TESTS) $(filter-out $(LONG_TESTS) $(SLOW_TESTS) $(COMPILER_TESTS) $(GPU_TESTS),$(TESTS))
 ALL_TESTS := $(SLOW_TESTS) $(FAST_TESTS) -- $(GPU_TESTS)
 
 .PHONY: test
@@ -238,6 +239,12 @@ test: setup layers
 	@$(MAKE) test-programs
 	@BUILD=$(BUILD) sh tests/circles.sh
 	@BIN=$(BIN) bash tests/run.sh $(ALL_TESTS)
+
+# What keeps compilers busy: the templates in emulation, the examples by the commands in their comments, nvcc's builds.
+.PHONY: test-compilers
+test-compilers: setup
+	@$(MAKE) test-programs
+	@BIN=$(BIN) bash tests/run.sh $(COMPILER_TESTS)
 
 .PHONY: test-fast
 test-fast: setup layers
@@ -261,14 +268,15 @@ test-mutants: setup
 test-mutants-gpu: setup
 	@bash tests/mutants_gpu.sh $(MUTANTS)
 
-# The tests under AddressSanitizer and UndefinedBehaviorSanitizer, but for those of the templates in emulation, which
-# are programs of their own.
+# The tests under AddressSanitizer and UndefinedBehaviorSanitizer, but for those that search for long or mostly run a
+# compiler.
+NOT_SANITIZED := $(addprefix $(BIN)/,test_compile test_own_kernels test_final_statistics test_strategies test_deb)
 .PHONY: test-sanitize
 test-sanitize:
 	@$(MAKE) SANITIZE=1 setup
 	@$(MAKE) SANITIZE=1 test-programs
 	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) \
-	  bash tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out %/test_emulation %/test_examples,$(ALL_TESTS)))
+	  bash tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out $(NOT_SANITIZED),$(ALL_TESTS)))
 
 # Tests that need a GPU: hostile kernels, counters against ncu, a whole tuning run.
 .PHONY: test-gpu
@@ -321,9 +329,10 @@ clean:
 .PHONY: help
 help:
 	@echo 'make demo           set up, build, tune SGEMM (on the GPU, or on a recorded space), header, comparison'
-	@echo 'make test           set up, build, all tests that need no GPU'
+	@echo 'make test           set up, build, the tests that need no GPU'
 	@echo 'make test-fast      those of them that take a few seconds'
-	@echo 'make test-sanitize  the same tests under AddressSanitizer and UBSan'
+	@echo 'make test-compilers tests that keep compilers busy: emulation, examples, builds by nvcc'
+	@echo 'make test-sanitize  most of them under AddressSanitizer and UBSan'
 	@echo 'make test-mutants   does each mistake in tests/mutants make a test fail?'
 	@echo 'make test-mutants-gpu   is each check of the GPU worker needed?'
 	@echo 'make golden         rewrite tests/golden, which tests compare the output of commands with'
