@@ -1,0 +1,483 @@
+// The documents say what is there: links lead somewhere, commands and options exist, the queries of docs/store.md run on
+// a store, and no status, column, counter or finding is left out.
+//
+// What is code in a document: fenced blocks, blocks that are indented by four columns, and spans between backticks.
+#include <ctype.h>
+#include <glob.h>
+#include <sqlite3.h>
+
+#include "tests/e2e.h"
+#include "tuner/base/protocol.h"
+#include "tuner/cli/commands.h"
+#include "tuner/cli/options.h"
+#include "tuner/metrics/metrics.h"
+#include "tuner/output/findings_rules.h"
+
+enum kind { PROSE, BLOCK, HEADING };
+
+// One line of a document: its text is malloc'ed.
+typedef void line_visitor(void *user, enum kind kind, const char *language, const char *line);
+
+static void each_line(const char *text, line_visitor *visit, void *user)
+{
+    char language[32] = "";
+    bool fenced = false, indented = false, blank = true;
+    for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        char *line = text_format("%.*s", (int)strcspn(at, "\n"), at);
+        bool deep = !strncmp(line, "    ", 4);
+        if (!strncmp(line, "```", 3)) {
+            fenced = !fenced, indented = false;
+            snprintf(language, sizeof language, "%s", fenced ? line + 3 : "");
+        } else if (!fenced && *line) {
+            indented = deep && (blank || indented);
+        }
+        enum kind kind = fenced || indented ? BLOCK : *line == '#' ? HEADING : PROSE;
+        visit(user, kind, language, line);
+        blank = !*line;
+        free(line);
+    }
+}
+
+// Every document; the path is relative to the source tree's root.
+static void each_document(void (*visit)(const char *path, const char *text))
+{
+    glob_t found;
+    assert_int_equal(glob("*.md", 0, NULL, &found), 0);
+    assert_int_equal(glob("docs/*.md", GLOB_APPEND, NULL, &found), 0);
+    assert_true(found.gl_pathc > 10);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        char *text = text_read_file(found.gl_pathv[i], NULL);
+        assert_non_null(text);
+        visit(found.gl_pathv[i], text);
+        free(text);
+    }
+    globfree(&found);
+}
+
+// Links ------------------------------------------------------------------------------------------
+
+struct anchors {
+    char *all; // "\nfirst\nsecond\n"
+};
+
+// As GitHub makes it: lower case, blanks are dashes, other punctuation is left out.
+static void add_anchor(void *user, enum kind kind, const char *language, const char *line)
+{
+    struct anchors *a = user;
+    (void)language;
+    if (kind != HEADING) return;
+    char *slug = text_copy(line + strspn(line, "# ")), *to = slug;
+    for (const char *c = slug; *c; c++)
+        if (isalnum((unsigned char)*c) || strchr("-_ ", *c)) *to++ = *c == ' ' ? '-' : (char)tolower((unsigned char)*c);
+    *to = 0;
+    char *longer = text_format("%s%s\n", a->all, slug);
+    free(a->all);
+    free(slug);
+    a->all = longer;
+}
+
+static bool has_anchor(const char *path, const char *anchor)
+{
+    struct anchors a = {text_copy("\n")};
+    char *text = text_read_file(path, NULL), *line = text_format("\n%s\n", anchor);
+    assert_non_null(text);
+    each_line(text, add_anchor, &a);
+    bool found = strstr(a.all, line);
+    free(a.all);
+    free(text);
+    free(line);
+    return found;
+}
+
+static size_t links;
+static const char *reading; // the document at hand
+
+static void check_link(const char *target)
+{
+    size_t length = strcspn(target, "#");
+    if (strstr(target, "://")) return;
+    links++;
+    char *folder = text_directory(reading),
+         *path = length ? text_format("%s/%.*s", folder, (int)length, target) : text_copy(reading);
+    if (access(path, F_OK)) fail_msg("%s: the link %s leads nowhere", reading, target);
+    if (target[length] && !has_anchor(path, target + length + 1))
+        fail_msg("%s: the link %s leads to no heading", reading, target);
+    free(folder);
+    free(path);
+}
+
+static void find_links(void *user, enum kind kind, const char *language, const char *line)
+{
+    (void)user;
+    (void)language;
+    bool span = false;
+    for (const char *c = line; kind != BLOCK && *c; c++) {
+        if (*c == '`') span = !span;
+        if (span || strncmp(c, "](", 2)) continue;
+        char *target = text_format("%.*s", (int)strcspn(c + 2, ")"), c + 2);
+        check_link(target);
+        free(target);
+    }
+}
+
+static void check_links(const char *path, const char *text)
+{
+    reading = path;
+    each_line(text, find_links, NULL);
+}
+
+static void every_link_leads_to_a_file_and_a_heading(void **state)
+{
+    (void)state;
+    each_document(check_links);
+    assert_true(links > 20);
+    assert_true(has_anchor("docs/reading-results.md", "statuses"));
+    assert_false(has_anchor("docs/reading-results.md", "stat"));
+}
+
+// Commands and options ---------------------------------------------------------------------------
+
+static size_t commands_seen, options_seen;
+
+struct wanted {
+    const char *name; // of an option, without dashes; or NULL
+    char letter;
+    bool found;
+};
+
+static void find_option(void *user, const struct option_spec *specs, const char *description)
+{
+    struct wanted *w = user;
+    (void)description;
+    for (const struct option_spec *spec = specs; spec->name; spec++)
+        if (!spec->positional) w->found |= w->name ? !strcmp(spec->name, w->name) : spec->letter == w->letter;
+}
+
+static void check_option(const struct command *command, const char *word)
+{
+    char *name = text_format("%.*s", (int)strspn(word + 2, "abcdefghijklmnopqrstuvwxyz-"), word + 2);
+    struct wanted w = {.name = word[1] == '-' ? name : NULL, .letter = word[1]};
+    w.found = w.name ? !strcmp(name, "help") || !strcmp(name, "version") : w.letter == 'h';
+    options_visit(command->run, command->name, find_option, &w);
+    if (!w.found) fail_msg("%s: sweetspot %s has no option %s", reading, command->name, word);
+    options_seen++;
+    free(name);
+}
+
+// `text` follows a command's name.
+static void check_options(const struct command *command, const char *text)
+{
+    static const char ends[] = "|;&)#<>";
+    for (const char *c = text; *c && !strchr(ends, *c);) {
+        size_t blank = strspn(c, " "), length = strcspn(c + blank, " |;&)#<>");
+        char *word = text_format("%.*s", (int)length, c + blank);
+        if (!strcmp(word, "--")) length = strlen(c + blank);
+        else if (blank && word[0] == '-' && (isalpha((unsigned char)word[1]) || word[1] == '-'))
+            check_option(command, word);
+        free(word);
+        c += blank + length;
+        if (!blank && !length) break;
+    }
+}
+
+static char *first_word(const char *text)
+{
+    return text_format("%.*s", (int)strspn(text, "abcdefghijklmnopqrstuvwxyz-"), text);
+}
+
+// Command lines in a piece of code: "sweetspot COMMAND ..", wherever it stands.
+static void check_code(const char *code)
+{
+    for (const char *at = code; (at = strstr(at, "sweetspot ")); at++) {
+        if (at > code && (isalnum((unsigned char)at[-1]) || strchr("-_.@", at[-1]))) continue;
+        const char *rest = at + strlen("sweetspot ");
+        if (*rest == ' ') continue; // a column of a table
+        if (!strncmp(rest, "help ", 5)) rest += 5;
+        char *name = first_word(rest);
+        const struct command *command = command_find(name);
+        if (*name && *name != '-' && !command) fail_msg("%s: there is no command sweetspot %s", reading, name);
+        if (*name == '-' && strcmp(name, "--version") && strcmp(name, "--help") && strcmp(name, "-h"))
+            fail_msg("%s: sweetspot has no option %s", reading, name);
+        commands_seen += command != NULL;
+        if (command) check_options(command, rest + strlen(name));
+        free(name);
+    }
+}
+
+// A span may leave the program's name out: `compare --fail-below`.
+static void check_span(const char *span)
+{
+    char *name = first_word(span);
+    const struct command *command = command_find(name);
+    if (command && strstr(span, " -")) check_options(command, span + strlen(name));
+    free(name);
+    check_code(span);
+}
+
+// Spans may go over a line's end, and so may a block's lines that end in a backslash.
+struct pieces {
+    char *span, *line;
+    bool open;
+};
+
+static char *joined(char *before, const char *between, const char *more, size_t length)
+{
+    char *text = text_format("%s%s%.*s", before ? before : "", before && *before ? between : "", (int)length, more);
+    free(before);
+    return text;
+}
+
+static void read_spans(struct pieces *p, const char *line)
+{
+    if (!*line) { // a span does not go over a paragraph's end
+        free(p->span);
+        p->span = NULL;
+        p->open = false;
+    }
+    for (const char *c = line; *c;) {
+        size_t length = strcspn(c, "`");
+        if (p->open) p->span = joined(p->span, c == line ? " " : "", c, length);
+        c += length;
+        if (!*c) break;
+        if (p->open) {
+            check_span(p->span);
+            free(p->span);
+            p->span = NULL;
+        }
+        p->open = !p->open;
+        c++;
+    }
+}
+
+static void find_commands(void *user, enum kind kind, const char *language, const char *line)
+{
+    struct pieces *p = user;
+    size_t length = strlen(line);
+    bool goes_on = length && line[length - 1] == '\\';
+    (void)language;
+    read_spans(p, kind == BLOCK ? "" : line);
+    if (kind != BLOCK && !p->line) return;
+    p->line = joined(p->line, " ", line, length - goes_on);
+    if (goes_on) return;
+    check_code(p->line);
+    free(p->line);
+    p->line = NULL;
+}
+
+static void check_commands(const char *path, const char *text)
+{
+    struct pieces p = {0};
+    reading = path;
+    each_line(text, find_commands, &p);
+    free(p.span);
+    free(p.line);
+}
+
+static void every_command_and_option_exists(void **state)
+{
+    (void)state;
+    each_document(check_commands);
+    assert_true(commands_seen > 100);
+    assert_true(options_seen > 100);
+}
+
+// Queries ----------------------------------------------------------------------------------------
+
+struct queries {
+    sqlite3 *db;
+    int64_t condemned; // a trial that a verdict has put out
+    char *text;        // the query at hand; NULL: none
+    bool quoted;       // it stands between """ in a Python block
+    size_t count;
+};
+
+static void run_query(struct queries *q)
+{
+    sqlite3_stmt *query;
+    const char *rest;
+    size_t rows = 0;
+    if (sqlite3_prepare_v2(q->db, q->text, -1, &query, &rest) != SQLITE_OK)
+        fail_msg("docs/store.md: %s:\n%s", sqlite3_errmsg(q->db), q->text);
+    if (rest[strspn(rest, " \n")]) fail_msg("docs/store.md: more than one statement:\n%s", q->text);
+    for (; sqlite3_step(query) == SQLITE_ROW; rows++)
+        for (int i = 0; i < sqlite3_column_count(query) && strstr(q->text, "verdicts"); i++) {
+            bool condemned = !strcmp(sqlite3_column_name(query, i), "id") &&
+                             sqlite3_column_int64(query, i) == q->condemned;
+            // Where the query shows statuses, the verdict's must be in the second column.
+            if (condemned && strcmp((const char *)sqlite3_column_text(query, 1), "wrong"))
+                fail_msg("docs/store.md: the verdict does not count in:\n%s", q->text);
+        }
+    if (sqlite3_reset(query) != SQLITE_OK) fail_msg("docs/store.md: %s:\n%s", sqlite3_errmsg(q->db), q->text);
+    if (!rows) fail_msg("docs/store.md: no rows from:\n%s", q->text);
+    sqlite3_finalize(query);
+    q->count++;
+    free(q->text);
+    q->text = NULL;
+}
+
+static void find_queries(void *user, enum kind kind, const char *language, const char *line)
+{
+    struct queries *q = user;
+    bool sql = kind == BLOCK && !strcmp(language, "sql"), python = kind == BLOCK && !strcmp(language, "python");
+    const char *quotes = python ? strstr(line, "\"\"\"") : NULL;
+    if (!sql && !python) { // the fence at the end of a block
+        if (q->text) run_query(q);
+    } else if (sql && line[0] != '`') {
+        q->text = joined(q->text, "\n", line, strlen(line));
+    } else if (quotes && q->quoted) {
+        run_query(q);
+        q->quoted = false;
+    } else if (quotes) {
+        q->quoted = true;
+    } else if (q->quoted) {
+        q->text = joined(q->text, "\n", line, strlen(line));
+    }
+}
+
+static char *folder, *store_path;
+
+static int make_store(void **state)
+{
+    (void)state;
+    folder = e2e_folder("documents");
+    store_path = text_format("%s/store.db", folder);
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "$BIN/sweetspot tune configs/sgemm_2048.cfg --device replay:tests/spaces/sgemm_2048_h200.json.gz "
+                "--evaluations 60 -q --store %s --cache %s/cache",
+                store_path, folder);
+    if (r.status) fail_msg("%s", r.err);
+    e2e_done(&r);
+    return 0;
+}
+
+static int remove_store(void **state)
+{
+    (void)state;
+    free(store_path);
+    e2e_remove(folder);
+    return 0;
+}
+
+static sqlite3 *open_store(int flags)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open_v2(store_path, &db, flags, NULL), SQLITE_OK);
+    return db;
+}
+
+static int64_t number(sqlite3 *db, const char *text)
+{
+    sqlite3_stmt *query;
+    assert_int_equal(sqlite3_prepare_v2(db, text, -1, &query, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(query), SQLITE_ROW);
+    int64_t value = sqlite3_column_int64(query, 0);
+    sqlite3_finalize(query);
+    return value;
+}
+
+static void every_query_runs_on_a_store_and_minds_verdicts(void **state)
+{
+    (void)state;
+    // The recorded space has no failures: one trial that failed, and a verdict on the fastest.
+    struct queries q = {.db = open_store(SQLITE_OPEN_READWRITE)};
+    q.condemned = number(q.db, "SELECT id FROM trials WHERE status = 'ok' ORDER BY objective LIMIT 1");
+    assert_int_equal(sqlite3_exec(q.db,
+                                  "INSERT INTO trials (environment, config, status, reason) VALUES (1, 'A=1', 'wrong', "
+                                  "'C[0] is 1, expected 2'); INSERT INTO verdicts (trial, status, reason, written) "
+                                  "SELECT id, 'wrong', 'test', 0 FROM trials WHERE status = 'ok' ORDER BY objective "
+                                  "LIMIT 1",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(q.db);
+    q.db = open_store(SQLITE_OPEN_READONLY);
+    char *text = text_read_file("docs/store.md", NULL);
+    each_line(text, find_queries, &q);
+    assert_true(q.count >= 12);
+    assert_null(q.text);
+    sqlite3_close(q.db);
+    free(text);
+}
+
+// Nothing is left out ----------------------------------------------------------------------------
+
+static void assert_described(const char *path, const char *text, const char *name)
+{
+    char *span = text_format("`%s`", name);
+    if (!strstr(text, span)) fail_msg("%s does not describe %s", path, name);
+    free(span);
+}
+
+// Of a table, its section names the columns; blobs and trial_blobs share one.
+static void every_table_and_column_of_the_store_is_described(void **state)
+{
+    (void)state;
+    char *text = text_read_file("docs/store.md", NULL);
+    sqlite3 *db = open_store(SQLITE_OPEN_READONLY);
+    sqlite3_stmt *query;
+    int rows = 0;
+    assert_int_equal(number(db, "SELECT user_version FROM pragma_user_version"), 2);
+    e2e_expect(text, "This page describes version 2.");
+    assert_int_equal(sqlite3_prepare_v2(db,
+                                        "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE "
+                                        "m.type = 'table' AND m.name NOT LIKE 'sqlite%' AND m.name NOT LIKE '%blobs'",
+                                        -1, &query, NULL),
+                     SQLITE_OK);
+    for (; sqlite3_step(query) == SQLITE_ROW; rows++) {
+        char *heading = text_format("\n### %s\n", sqlite3_column_text(query, 0));
+        const char *begin = strstr(text, heading);
+        if (!begin) fail_msg("docs/store.md has no section%s", heading);
+        const char *end = strstr(begin + 1, "\n##");
+        char *section = text_format("%.*s", (int)(end - begin), begin);
+        assert_described("docs/store.md", section, (const char *)sqlite3_column_text(query, 1));
+        free(section);
+        free(heading);
+    }
+    assert_true(rows > 50);
+    assert_int_equal(number(db, "SELECT count(*) FROM sqlite_master WHERE type = 'view'"), 0); // as the page says
+    sqlite3_finalize(query);
+    sqlite3_close(db);
+    free(text);
+}
+
+static void every_status_is_explained(void **state)
+{
+    (void)state;
+    char *text = text_read_file("docs/reading-results.md", NULL);
+    for (int i = 0; i < STATUS_COUNT; i++) {
+        char *row = text_format("\n| `%s` | ", status_name((enum trial_status)i));
+        if (!strstr(text, row)) fail_msg("docs/reading-results.md does not explain %s", row);
+        free(row);
+    }
+    free(text);
+}
+
+static void every_counter_and_finding_is_explained(void **state)
+{
+    (void)state;
+    char *text = text_read_file("docs/counters.md", NULL);
+    for (size_t i = 0; metric_sets[i]; i++) {
+        assert_described("docs/counters.md", text, metric_sets[i]->name);
+        for (const struct metric *m = metric_sets[i]->metrics; m->key; m++)
+            assert_described("docs/counters.md", text, m->key);
+    }
+    for (const struct rule *rule = finding_rules; rule->name; rule++) {
+        char *row = text_format("\n| `%s` | ", rule->name);
+        if (!strstr(text, row)) fail_msg("docs/counters.md does not explain the finding %s", rule->name);
+        free(row);
+    }
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_link_leads_to_a_file_and_a_heading),
+        cmocka_unit_test(every_command_and_option_exists),
+        cmocka_unit_test(every_query_runs_on_a_store_and_minds_verdicts),
+        cmocka_unit_test(every_table_and_column_of_the_store_is_described),
+        cmocka_unit_test(every_status_is_explained),
+        cmocka_unit_test(every_counter_and_finding_is_explained),
+    };
+    return cmocka_run_group_tests(tests, make_store, remove_store);
+}
