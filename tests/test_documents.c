@@ -1,5 +1,5 @@
-// The documents say what is there: links lead somewhere, commands and options exist, the queries of docs/store.md run on
-// a store, and no status, column, counter or finding is left out.
+// The documents say what is there: links lead somewhere, commands and options exist, the queries of docs/store.md run
+// on a store, and no status, column, counter or finding is left out.
 //
 // What is code in a document: fenced blocks, blocks that are indented by four columns, and spans between backticks.
 #include <ctype.h>
@@ -171,7 +171,8 @@ static void check_options(const struct command *command, const char *text)
     for (const char *c = text; *c && !strchr(ends, *c);) {
         size_t blank = strspn(c, " "), length = strcspn(c + blank, " |;&)#<>");
         char *word = text_format("%.*s", (int)length, c + blank);
-        if (!strcmp(word, "--")) length = strlen(c + blank);
+        if (!strcmp(word, "--"))
+            length = strlen(c + blank);
         else if (blank && word[0] == '-' && (isalpha((unsigned char)word[1]) || word[1] == '-'))
             check_option(command, word);
         free(word);
@@ -301,8 +302,8 @@ static void run_query(struct queries *q)
     if (rest[strspn(rest, " \n")]) fail_msg("docs/store.md: more than one statement:\n%s", q->text);
     for (; sqlite3_step(query) == SQLITE_ROW; rows++)
         for (int i = 0; i < sqlite3_column_count(query) && strstr(q->text, "verdicts"); i++) {
-            bool condemned = !strcmp(sqlite3_column_name(query, i), "id") &&
-                             sqlite3_column_int64(query, i) == q->condemned;
+            bool condemned =
+                !strcmp(sqlite3_column_name(query, i), "id") && sqlite3_column_int64(query, i) == q->condemned;
             // Where the query shows statuses, the verdict's must be in the second column.
             if (condemned && strcmp((const char *)sqlite3_column_text(query, 1), "wrong"))
                 fail_msg("docs/store.md: the verdict does not count in:\n%s", q->text);
