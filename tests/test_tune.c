@@ -466,18 +466,18 @@ static void each_signal_that_interrupts_has_its_exit_status(void **state)
 {
     (void)state;
     static const struct {
-        const char *name;
+        const char *name, *under;
         int status;
-    } cases[] = {{"INT", 130}, {"TERM", 143}, {"HUP", 129}};
+    } cases[] = {{"INT", "", 130}, {"TERM", "", 143}, {"HUP", "", 129}, {"HUP", "nohup ", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = e2e_folder("signals");
         write_job(folder, "1, 2", "\"good\"", "32");
         struct outcome_of_command r =
             e2e_run(folder,
                     "folder=%s; export FAKE_DELAY=700000\n" FAKE
-                    "$BIN/sweetspot tune $folder/job.cfg --store $folder/job.db -q & first=$!\n"
+                    "%s$BIN/sweetspot tune $folder/job.cfg --store $folder/job.db -q & first=$!\n"
                     "until test -s $folder/job.log; do sleep 0.1; done; kill -%s $first; wait $first; exit $?",
-                    folder, cases[i].name);
+                    folder, cases[i].under, cases[i].name);
         if (r.status != cases[i].status)
             fail_msg("%s: status %d, expected %d: %s", cases[i].name, r.status, cases[i].status, r.err);
         e2e_done(&r);

@@ -21,7 +21,9 @@ void interrupt_watch(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    struct sigaction inherited;
+    if (!sigaction(SIGHUP, NULL, &inherited) && inherited.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL); // nohup
     signal(SIGPIPE, SIG_IGN);
 }
 

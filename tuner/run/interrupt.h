@@ -3,7 +3,8 @@
 #ifndef SWEETSPOT_INTERRUPT_H
 #define SWEETSPOT_INTERRUPT_H
 
-void interrupt_watch(void); // installs the handlers; SIGPIPE is ignored from then on
+// Installs the handlers; SIGPIPE is ignored from then on. A SIGHUP that was ignored before stays so (nohup).
+void interrupt_watch(void);
 int interrupt_count(void);  // signals since interrupt_watch
 int interrupt_status(void); // the exit status after the first of them: 130 for Ctrl-C (protocol.h)
 
