@@ -90,7 +90,8 @@ $(BUILD)/%.o: %.c
 $(call objects,$(GPU_SOURCES)) $(BUILD)/tests/test_profile.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)
 $(BUILD)/tuner/compile/nvrtc.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compile/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
-$(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header): EXTRA = -DTEST_CUDA_HOME='"$(CUDA_HOME)"'
+$(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_tutorial tutorial): \
+  EXTRA = -DTEST_CUDA_HOME='"$(CUDA_HOME)"'
 # Loops over a pool of candidates are nearly all that a proposal costs: vectorised, with the same results everywhere.
 $(BUILD)/search/gp.o $(BUILD)/search/gp_loops.o: EXTRA = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
 $(BUILD)/tuner/run/embedded.o: kernels/support.cu kernels/ceilings.cu search/fn_arithmetic.h search/fn_selector.h \
@@ -226,7 +227,7 @@ COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_examples test_builds)
 # test-fast.
 SLOW_TESTS := \
   $(addprefix $(BIN)/,test_compile test_tune test_own_kernels test_suite test_profile test_judge test_replay_run \
-    test_strategies test_final_statistics test_deb test_advice)
+    test_strategies test_final_statistics test_deb test_advice test_tutorial)
 # Those of the others that take longest, first as well, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
 # A GPU is not shared between test programs.

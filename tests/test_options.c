@@ -224,6 +224,31 @@ static void the_manual_page_has_exactly_the_commands_and_options_of_help(void **
     free(manual);
 }
 
+static void the_table_of_commands_has_every_command(void **state)
+{
+    (void)state;
+    char *document = text_read_file("docs/commands.md", NULL), *rest = document;
+    assert_non_null(document);
+    for (const struct command *command = commands; command->name; command++) {
+        char *name = text_format("`%s`", command->name);
+        if (!strstr(document, name)) fail_msg("docs/commands.md lacks %s", command->name);
+        free(name);
+    }
+    // The first cells of its rows name commands alone.
+    for (size_t rows = 0; (rest = strstr(rest, "\n| `")) || !rows; rows++) {
+        if (!rest) fail_msg("docs/commands.md has no table of commands");
+        char *end = strstr(++rest + 1, " |");
+        for (char *at = rest; end && (at = strchr(at, '`')) && at < end; at = strchr(at + 1, '`') + 1) {
+            size_t length = strcspn(at + 1, "`");
+            bool known = false;
+            for (const struct command *c = commands; c->name && !known; c++)
+                known = strlen(c->name) == length && !strncmp(c->name, at + 1, length);
+            if (!known) fail_msg("docs/commands.md has a command that is none: %.*s", (int)length, at + 1);
+        }
+    }
+    free(document);
+}
+
 static void no_command_has_two_options_of_one_name_or_letter(void **state)
 {
     (void)state;
@@ -512,6 +537,7 @@ int main(void)
         cmocka_unit_test(every_mistake_is_named_and_ends_with_status_2),
         cmocka_unit_test(help_is_made_of_the_same_table),
         cmocka_unit_test(the_manual_page_has_exactly_the_commands_and_options_of_help),
+        cmocka_unit_test(the_table_of_commands_has_every_command),
         cmocka_unit_test(no_command_has_two_options_of_one_name_or_letter),
         cmocka_unit_test(every_strategy_is_listed_with_its_summary_and_options),
         cmocka_unit_test(every_operation_is_listed_with_its_roles_bound_and_baselines),

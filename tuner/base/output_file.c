@@ -27,6 +27,20 @@ bool output_is_stream(const char *path)
     return !stat(path, &file) && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode);
 }
 
+int output_make_folders(const char *path, struct error *err)
+{
+    char *folder = text_copy(path);
+    int result = 0;
+    for (char *slash = strchr(folder + 1, '/'); slash && !result; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        if (mkdir(folder, 0777) && errno != EEXIST)
+            result = error_set(err, "cannot create the folder '%s': %s", folder, strerror(errno));
+        *slash = '/';
+    }
+    free(folder);
+    return result;
+}
+
 static int cannot_write(const char *path, struct error *err)
 {
     return error_set(err, "cannot write '%s': %s", path, strerror(errno));

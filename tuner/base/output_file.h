@@ -19,6 +19,9 @@ bool output_is_stdout(const char *path);
 // put another file in the place of. Standard output is.
 bool output_is_stream(const char *path);
 
+// Creates the folders that a file lies in, like mkdir -p. -1 with a message.
+int output_make_folders(const char *path, struct error *);
+
 // -1 with a message. Otherwise write to a copy of `fd` (dup), or to stdout, and end with output_file_close.
 int output_file_open(struct output_file *, const char *path, struct error *);
 // `good`: the file takes its name, after fsync; otherwise it is removed. -1 with a message when that fails.

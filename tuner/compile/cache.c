@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "tuner/base/output_file.h"
 #include "tuner/base/text.h"
 
 char *cache_path(const char *folder, const char *key, const char *suffix)
@@ -23,12 +23,6 @@ json_t *cache_find(const char *folder, const char *key)
     free(cubin);
     free(figures);
     return found;
-}
-
-static int make_folder(const char *path, struct error *err)
-{
-    if (!mkdir(path, 0777) || errno == EEXIST) return 0;
-    return error_set(err, "cannot make folder '%s': %s", path, strerror(errno));
 }
 
 static int write_renamed(const char *path, const void *data, size_t size, struct error *err)
@@ -65,15 +59,14 @@ int cache_add(const char *folder, const char *key, const void *cubin, size_t siz
               struct error *err)
 {
     char *cubin_path = cache_path(folder, key, ".cubin"), *figures_path = cache_path(folder, key, ".json");
-    char *inner = text_directory(cubin_path), *text = json_dumps(figures, JSON_COMPACT);
+    char *text = json_dumps(figures, JSON_COMPACT);
     int result = -1;
     if (!text)
         error_set(err, "out of host memory");
-    else if (!make_folder(folder, err) && !make_folder(inner, err) && !write_renamed(cubin_path, cubin, size, err))
+    else if (!output_make_folders(cubin_path, err) && !write_renamed(cubin_path, cubin, size, err))
         result = write_renamed(figures_path, text, strlen(text), err);
     free(cubin_path);
     free(figures_path);
-    free(inner);
     free(text);
     return result;
 }

@@ -112,6 +112,6 @@ static int render_into(FILE *file, void *sections, struct error *err)
 
 int header_write(const char *path, const json_t *sections, struct error *err)
 {
-    if (!output_is_stream(path) && header_make_folders(path, err)) return -1;
+    if (!output_is_stream(path) && output_make_folders(path, err)) return -1;
     return output_file_write(path, render_into, (json_t *)(uintptr_t)sections, err);
 }

@@ -195,7 +195,7 @@ int header_embed_write(const char *header, const json_t *sections, const struct 
     if (!header_embeds(sections)) return 0;
     char *path = path_of(header);
     struct binary_list *all = binary_list_new();
-    int result = header_make_folders(path, err);
+    int result = output_make_folders(path, err);
     if (!result && read_file(all, path, err) && !force) result = -1;
     for (size_t i = 0; i < given->count && !result; i++) {
         unsigned char *copy = memory_new(given->list[i].size, 1);
@@ -227,6 +227,6 @@ int header_cubin_write(const char *path, struct store *store, int64_t trial, str
     struct bytes cubin;
     int failed = get(store, trial, hash, &cubin.bytes, &cubin.size, err);
     if (failed) return failed;
-    if (!output_is_stream(path) && header_make_folders(path, err)) return -1;
+    if (!output_is_stream(path) && output_make_folders(path, err)) return -1;
     return output_file_write(path, put_bytes, &cubin, err);
 }

@@ -2,12 +2,10 @@
 #include "tuner/output/header_text.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
@@ -145,18 +143,4 @@ void header_define_text(struct renderer *r, const char *name, const char *text)
 void header_define_function(struct renderer *r, const char *name, const char *parameters, const char *value)
 {
     define(r, name, parameters, value);
-}
-
-int header_make_folders(const char *path, struct error *err)
-{
-    char *folder = text_copy(path);
-    int result = 0;
-    for (char *slash = strchr(folder + 1, '/'); slash && !result; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        if (mkdir(folder, 0777) && errno != EEXIST)
-            result = error_set(err, "cannot create the folder '%s': %s", folder, strerror(errno));
-        *slash = '/';
-    }
-    free(folder);
-    return result;
 }

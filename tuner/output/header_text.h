@@ -44,9 +44,6 @@ void header_put_shared(struct renderer *, const char *text);
 // Writes a text of tuner/output/launch, all after its first empty line, with the job's name for name_ and NAME_.
 void header_put_template(struct renderer *, const char *text);
 
-// Creates the folders of a path, like mkdir -p. -1 with a message.
-int header_make_folders(const char *path, struct error *);
-
 // One macro of the section, prefixed. `name` may be lower case and have any characters. A second one of that name is a
 // collision.
 __attribute__((format(printf, 3, 4))) void header_define(struct renderer *, const char *name, const char *format, ...);

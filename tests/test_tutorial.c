@@ -1,0 +1,88 @@
+// docs/tutorial.md, followed word by word, as far as it goes without a GPU; test_gpu_tutorial follows it on one. The
+// README shows the tutorial's kernel.
+#include "tests/tutorial.h"
+
+static void what_a_document_says_is_printed_must_be_printed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *printed, *expected;
+        bool same;
+    } cases[] = {
+        {"a\nb\n", "a\nb\n", true},
+        {"a\nb\n", "a\n", false},
+        {"a\nb\n", "b\n", false},
+        {"a\nb\nc\n", "a\n...\nc\n", true},
+        {"a\nc\n", "a\n...\nc\n", true},
+        {"a\nb\nc\n", "a\n...\nb\n", false},
+        {"a\nb\nc\n", "...\nc\n", true},
+        {"a\nb\nc\n", "...\nb\n...\n", true},
+        {"a\nb\nc\n", "...\nc\n...\nb\n...\n", false},
+        {"FACTOR=4: 0 wrong\n", "...: 0 wrong\n", true},
+        {"FACTOR=4: 10 wrong\n", "...: 0 wrong\n", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (tutorial_prints(cases[i].printed, cases[i].expected) != cases[i].same)
+            fail_msg("'%s' for '%s'", cases[i].printed, cases[i].expected);
+}
+
+static void the_tutorial_can_be_followed_without_a_gpu(void **state)
+{
+    (void)state;
+    char *nvcc = text_format("PATH=\"$PATH:%s/bin\" && command -v nvcc >/dev/null 2>&1", TEST_CUDA_HOME);
+    bool have = !system(nvcc);
+    free(nvcc);
+    if (!have) skip();
+    tutorial_follow("docs/tutorial.md", false);
+}
+
+static void the_readme_shows_the_files_of_the_tutorial(void **state)
+{
+    (void)state;
+    struct tutorial readme, tutorial;
+    int files = 0;
+    tutorial_read(&readme, "README.md");
+    tutorial_read(&tutorial, "docs/tutorial.md");
+    for (int i = 0; i < readme.count; i++) {
+        if (!tutorial_is_file(&readme.blocks[i])) continue;
+        bool found = false;
+        for (int j = 0; j < tutorial.count; j++) {
+            if (strcmp(readme.blocks[i].word, tutorial.blocks[j].word) != 0) continue;
+            assert_string_equal(readme.blocks[i].text, tutorial.blocks[j].text);
+            found = true;
+        }
+        if (!found) fail_msg("README.md has %s, docs/tutorial.md has not", readme.blocks[i].word);
+        files++;
+    }
+    assert_int_equal(files, 2);
+    tutorial_release(&tutorial);
+    tutorial_release(&readme);
+}
+
+static void the_readme_fits_a_few_screens(void **state)
+{
+    (void)state;
+    char *text = text_read_file("README.md", NULL);
+    int lines = 0;
+    assert_non_null(text);
+    for (char *at = text; *at; lines++) {
+        size_t columns = 0;
+        for (; *at && *at != '\n'; at++) columns += (*at & 0xc0) != 0x80; // of UTF-8, what begins a character
+        if (columns > 120) fail_msg("README.md:%d: %zu columns", lines + 1, columns);
+        if (*at) at++;
+    }
+    if (lines > 150) fail_msg("README.md has %d lines", lines);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_document_says_is_printed_must_be_printed),
+        cmocka_unit_test(the_tutorial_can_be_followed_without_a_gpu),
+        cmocka_unit_test(the_readme_shows_the_files_of_the_tutorial),
+        cmocka_unit_test(the_readme_fits_a_few_screens),
+    };
+    cmocka_set_test_filter(getenv("TEST_FILTER"));
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

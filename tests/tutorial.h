@@ -1,0 +1,171 @@
+// A document that is followed word by word. Fenced blocks are what a reader does and sees, by the words after the
+// fence:
+//
+//     sh              a command line (several: one after another), which must succeed
+//     sh gpu          the same on a GPU; without one it must fail, and say that there is none or that this was a replay
+//     sh no-gpu       not run where there is a GPU
+//     LANGUAGE FILE   a file to be written
+//     text            what the commands before print on stdout; "..." stands for anything
+//     text gpu, text no-gpu   the same where there is a GPU, or none
+#ifndef SWEETSPOT_TESTS_TUTORIAL_H
+#define SWEETSPOT_TESTS_TUTORIAL_H
+
+#include <stdbool.h>
+
+#include "tests/e2e.h"
+
+#ifndef TEST_CUDA_HOME
+#define TEST_CUDA_HOME "/usr/local/cuda"
+#endif
+
+enum { TUTORIAL_BLOCKS = 64 };
+
+struct tutorial {
+    struct tutorial_block {
+        char language[16], word[64]; // word: "" where there is none
+        char *text;
+    } blocks[TUTORIAL_BLOCKS];
+    int count;
+};
+
+static inline void tutorial_read(struct tutorial *t, const char *path)
+{
+    char *document = text_read_file(path, NULL), *at = document;
+    if (!document) fail_msg("%s cannot be read", path);
+    t->count = 0;
+    while ((at = strstr(at, "\n```"))) {
+        assert_true(t->count < TUTORIAL_BLOCKS);
+        struct tutorial_block *b = &t->blocks[t->count++];
+        char *begin = strchr(at + 1, '\n'), *end = begin ? strstr(begin, "\n```") : NULL, info[80] = "";
+        if (!end) fail_msg("%s: a fence is not closed", path);
+        *b = (struct tutorial_block){"", "", NULL};
+        snprintf(info, sizeof info, "%.*s", (int)(begin - at - 4), at + 4);
+        if (sscanf(info, "%15s %63s", b->language, b->word) < 1) fail_msg("%s: a block without a language", path);
+        b->text = text_format("%.*s", (int)(end - begin), begin + 1);
+        at = strchr(end + 1, '\n');
+        if (!at) break;
+    }
+    free(document);
+}
+
+static inline void tutorial_release(struct tutorial *t)
+{
+    for (int i = 0; i < t->count; i++) free(t->blocks[i].text);
+}
+
+static inline bool tutorial_is_command(const struct tutorial_block *b)
+{
+    return !strcmp(b->language, "sh");
+}
+
+static inline bool tutorial_is_file(const struct tutorial_block *b)
+{
+    return *b->word && strcmp(b->word, "gpu") != 0 && strcmp(b->word, "no-gpu") != 0;
+}
+
+// Whether `printed` is `expected`, whose "..." stand for anything.
+static inline bool tutorial_prints(const char *printed, const char *expected)
+{
+    bool anywhere = false;
+    for (;;) {
+        const char *gap = strstr(expected, "...");
+        size_t length = gap ? (size_t)(gap - expected) : strlen(expected), left = strlen(printed);
+        char *piece = text_format("%.*s", (int)length, expected);
+        const char *found = !gap && anywhere && left >= length ? printed + left - length
+                            : anywhere                         ? strstr(printed, piece)
+                                                               : printed;
+        bool fits = found && !strncmp(found, piece, length) && (gap || !found[length]);
+        free(piece);
+        if (!fits || !gap) return fits;
+        printed = found + length;
+        expected = gap + strlen("...");
+        if (*expected == '\n') expected++; // "..." alone on its line: any number of lines
+        anywhere = true;
+    }
+}
+
+// A script of all blocks. That of a command writes N.out and N.err, and the first that does not end as it must ends
+// all.
+static inline void tutorial_write_script(const struct tutorial *t, const char *folder, bool gpu)
+{
+    char *path = text_format("%s/all.sh", folder);
+    FILE *script = fopen(path, "w");
+    assert_non_null(script);
+    fprintf(script, "top=$PWD\nexec 3>&2\ntrap '[ $? = 0 ] || cat $top/$now.out $top/$now.err >&3' EXIT\n");
+    for (int i = 0; i < t->count; i++) {
+        const struct tutorial_block *b = &t->blocks[i];
+        if (tutorial_is_file(b))
+            fprintf(script, "cat >%s <<'END_OF_FILE'\n%sEND_OF_FILE\n", b->word, b->text);
+        else if (!tutorial_is_command(b) || (gpu && !strcmp(b->word, "no-gpu")))
+            continue;
+        else if (!gpu && !strcmp(b->word, "gpu"))
+            fprintf(script,
+                    "now=%d\nif {\n%s} >$top/$now.out 2>$top/$now.err; then echo it needs no GPU >&3; exit 1; fi\n", i,
+                    b->text);
+        else
+            fprintf(script, "now=%d\n{\n%s} >$top/$now.out 2>$top/$now.err\n", i, b->text);
+    }
+    fclose(script);
+    free(path);
+}
+
+static inline char *tutorial_output(const char *folder, int block, const char *which)
+{
+    char *path = text_format("%s/%d.%s", folder, block, which), *text = text_read_file(path, NULL);
+    free(path);
+    return text;
+}
+
+// Without a GPU, why a command fails that needs one.
+static inline void tutorial_expect_no_gpu(const char *folder, int block, const char *command)
+{
+    static const char *const reasons[] = {"no CUDA driver", "no CUDA-capable device", "driver version is insufficient",
+                                          "replay", "when the results were recorded"};
+    char *out = tutorial_output(folder, block, "out"), *err = tutorial_output(folder, block, "err");
+    bool known = false;
+    assert_true(out && err);
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (strstr(out, reasons[i]) || strstr(err, reasons[i])) known = true;
+    if (!known) fail_msg("%sdoes not say that it lacks a GPU:\n%s%s", command, out, err);
+    free(out);
+    free(err);
+}
+
+// Follows a document in a folder with links to what it takes from the project's root: out/bin and tests.
+static inline void tutorial_follow(const char *document, bool gpu)
+{
+    struct tutorial t;
+    char *folder = e2e_folder(gpu ? "tutorial_gpu" : "tutorial");
+    tutorial_read(&t, document);
+    tutorial_write_script(&t, folder, gpu);
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "root=$PWD; mkdir '%1$s/out' && ln -s \"$BIN\" '%1$s/out/bin' && ln -s \"$root/tests\" '%1$s/tests' && "
+                "export CUDA_HOME=" TEST_CUDA_HOME " && export PATH=\"$PATH:$CUDA_HOME/bin\" %2$s && cd '%1$s' && "
+                "bash -e all.sh",
+                folder, gpu ? "" : "CUDA_VISIBLE_DEVICES=");
+    if (r.status) fail_msg("%s: status %d: %s%s", document, r.status, r.out, r.err);
+    int commands = 0, last = -1;
+    for (int i = 0; i < t.count; i++) {
+        const struct tutorial_block *b = &t.blocks[i];
+        if (tutorial_is_file(b)) continue;
+        if (tutorial_is_command(b)) {
+            bool skipped = gpu && !strcmp(b->word, "no-gpu");
+            if (!gpu && !strcmp(b->word, "gpu")) tutorial_expect_no_gpu(folder, i, b->text);
+            last = skipped ? -1 : i;
+            commands += !skipped;
+        } else if (last >= 0 && (!*b->word || !strcmp(b->word, gpu ? "gpu" : "no-gpu"))) {
+            char *out = tutorial_output(folder, last, "out");
+            assert_non_null(out);
+            if (!tutorial_prints(out, b->text))
+                fail_msg("%s: %sprints\n%s\nand not\n%s", document, t.blocks[last].text, out, b->text);
+            free(out);
+        }
+    }
+    assert_true(commands > 0);
+    e2e_done(&r);
+    tutorial_release(&t);
+    e2e_remove(folder);
+}
+
+#endif
