@@ -222,11 +222,11 @@ $(BIN)/reference_library.so: tests/reference_library.c
 test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 
 # Programs that drive compilers for a minute each: a target of their own.
-COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_examples test_builds)
+COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_examples test_builds test_own_kernels)
 # Programs that wait for deadlines, compile templates or search for many seconds: started first, and left out of
 # test-fast.
 SLOW_TESTS := \
-  $(addprefix $(BIN)/,test_compile test_tune test_own_kernels test_suite test_profile test_judge test_replay_run \
+  $(addprefix $(BIN)/,test_compile test_tune test_suite test_profile test_judge test_replay_run \
     test_strategies test_final_statistics test_deb test_advice test_tutorial)
 # Those of the others that take longest, first as well, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
@@ -241,7 +241,8 @@ test: setup layers
 	@BUILD=$(BUILD) sh tests/circles.sh
 	@BIN=$(BIN) bash tests/run.sh $(ALL_TESTS)
 
-# What keeps compilers busy: the templates in emulation, the examples by the commands in their comments, nvcc's builds.
+# What keeps compilers busy: the templates in emulation, the examples by the commands in their comments, nvcc's builds,
+# the program's own kernels for every architecture.
 .PHONY: test-compilers
 test-compilers: setup
 	@$(MAKE) test-programs
@@ -271,7 +272,8 @@ test-mutants-gpu: setup
 
 # The tests under AddressSanitizer and UndefinedBehaviorSanitizer, but for those that search for long or mostly run a
 # compiler.
-NOT_SANITIZED := $(addprefix $(BIN)/,test_compile test_own_kernels test_final_statistics test_strategies test_deb)
+NOT_SANITIZED := \
+  $(addprefix $(BIN)/,test_compile test_final_statistics test_strategies test_replay_run test_prior test_deb)
 .PHONY: test-sanitize
 test-sanitize:
 	@$(MAKE) SANITIZE=1 setup
