@@ -14,11 +14,11 @@ missing() {
 }
 mkdir -p $to || exit 0
 command -v npm >/dev/null 2>&1 || missing 'npm is not installed (apt-get install npm)'
-rm -rf $to/work
-mkdir $to/work && cp $page/package.json $page/package-lock.json $to/work || missing "cannot write $to/work"
-(cd $to/work && timeout 90 npm ci --ignore-scripts --no-audit --no-fund --fetch-retries 0 --fetch-timeout 30000) \
+rm -rf $to/new
+mkdir $to/new && cp $page/package.json $page/package-lock.json $to/new || missing "cannot write $to/new"
+(cd $to/new && timeout 90 npm ci --ignore-scripts --no-audit --no-fund --fetch-retries 0 --fetch-timeout 30000) \
     >$to/npm.log 2>&1 || missing "npm cannot fetch them ($to/npm.log)"
-from=$to/work/node_modules
+from=$to/new/node_modules
 rm -rf $to/node_modules
 # The one file of ECharts contains zrender, whose licence wants its text to go with it.
 mkdir -p $kept/dist && {
@@ -26,6 +26,6 @@ mkdir -p $kept/dist && {
     printf '\n\necharts.min.js contains zrender, which has this licence:\n\n'
     cat $from/zrender/LICENSE
 } >$kept/LICENSE && cp $from/echarts/NOTICE $kept && cp $from/echarts/dist/echarts.min.js $kept/dist ||
-    missing "an incomplete package ($to/work)"
-rm -rf $to/work $to/failed
+    missing "an incomplete package ($to/new)"
+rm -rf $to/new $to/failed
 echo "$stamp" >$to/fetched
