@@ -21,13 +21,13 @@
 enum { MAX_WORKERS = 64 };
 
 struct sample {
-    uint64_t index;
+    bool reference; // the job's reference kernel, and no candidate
     uint16_t config[SPACE_MAX_PARAMETERS];
 };
 
 static void print_compiled(const struct job *job, const struct sample *s, const json_t *answer)
 {
-    char *text = space_text(job->space, s->config);
+    char *text = s->reference ? text_format("the reference") : space_text(job->space, s->config);
     const char *status = json_get_string(answer, "status", "?");
     if (strcmp(status, "ok")) {
         printf("%s  %s\n    %.400s\n", status, text, json_get_string(answer, "reason", ""));
@@ -48,15 +48,16 @@ static void print_compiled(const struct job *job, const struct sample *s, const 
     free(text);
 }
 
-// Compiles `count` random configurations (all of a small space), one worker a core. Returns how many do not compile, or
-// -1.
+// Compiles the reference kernel, if the job has one, and `count` random configurations (all of a small space), one
+// worker a core. Returns how many do not compile, or -1.
 static int64_t compile_samples(const struct job *job, int64_t count, const char *arch, const char *cache,
                                struct error *err)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t workers = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (size_t)cores;
     uint64_t total = space_size(job->space);
-    uint64_t samples = (uint64_t)count < total ? (uint64_t)count : total, sent = 0, done = 0;
+    uint64_t reference = job->reference.kind == REFERENCE_KERNEL, sent = 0, done = 0;
+    uint64_t samples = reference + ((uint64_t)count < total ? (uint64_t)count : total);
     struct worker pool[MAX_WORKERS];
     struct sample current[MAX_WORKERS];
     bool busy[MAX_WORKERS] = {false};
@@ -76,9 +77,13 @@ static int64_t compile_samples(const struct job *job, int64_t count, const char 
         int n = 0;
         for (size_t i = 0; i < workers && i < samples; i++) {
             if (!busy[i] && sent < samples) {
-                current[i].index = samples == total ? sent : random_below(&random, total);
-                space_get(job->space, current[i].index, current[i].config);
-                worker_send(&pool[i], request_compile(job, current[i].config, arch, NULL, cache));
+                current[i].reference = sent < reference;
+                if (!current[i].reference)
+                    space_get(job->space,
+                              samples - reference == total ? sent - reference : random_below(&random, total),
+                              current[i].config);
+                worker_send(&pool[i], request_compile(job, current[i].reference ? NULL : current[i].config, arch, NULL,
+                                                      cache));
                 busy[i] = true;
                 sent++;
             }
@@ -141,7 +146,7 @@ int cmd_check(int argc, char **argv)
          .letter = 'c',
          .integer = &compile,
          .shown = "N",
-         .help = "compile N random configurations, all of a smaller space (none)"},
+         .help = "compile the reference kernel and N random configurations, all of a smaller space (none)"},
         {.name = "arch",
          .string = &arch,
          .shown = "ARCH",

@@ -83,6 +83,19 @@ static void add_entries(const struct job *job, const uint16_t *config, json_t *e
     free(values);
 }
 
+// A reference in the template is compiled with the macros of the first configuration: the candidates' kernels stand
+// beside it and may not compile without. What it computes must not depend on them.
+static void define_for_reference(const struct job *job, json_t *defines)
+{
+    uint16_t first[SPACE_MAX_PARAMETERS];
+    if (job->space && space_size(job->space) && job->source && !strcmp(job->source, job->reference.source)) {
+        space_get(job->space, 0, first);
+        job_defines(job, first, define, defines);
+        return;
+    }
+    for (size_t i = 0; i < job->define_count; i++) define(defines, job->defines[i].name, job->defines[i].value);
+}
+
 json_t *request_compile(const struct job *job, const uint16_t *config, const char *arch, const char *source_hash,
                         const char *cache)
 {
@@ -91,7 +104,7 @@ json_t *request_compile(const struct job *job, const uint16_t *config, const cha
         job_defines(job, config, define, defines);
         add_entries(job, config, entries);
     } else {
-        for (size_t i = 0; i < job->define_count; i++) define(defines, job->defines[i].name, job->defines[i].value);
+        define_for_reference(job, defines);
         json_array_append_new(entries, json_string(job->reference.stage.entry));
     }
     char *folder = text_directory(config ? job->source : job->reference.source);
