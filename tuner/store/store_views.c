@@ -117,14 +117,14 @@ static const struct member final_members[] = {
     " UNION ALL SELECT e.id, l.place + 1, " PARAMETER_REST("e.settings", "(l.place + 1)") " FROM lines l"             \
     " JOIN environments e ON e.id = l.environment WHERE instr(e.settings, " PARAMETER_MARK("(l.place + 1)") ") > 0),"  \
     " names AS (SELECT environment, place, substr(rest, 1, instr(rest, '\"') - 1) AS name FROM lines),"               \
-    " pairs AS (SELECT environment, place, name, lead(name) OVER (PARTITION BY environment ORDER BY place) AS next"   \
+    " marks AS (SELECT environment, place, name, CASE WHEN place = 0 THEN '' ELSE ',' END || name || '=' AS mark"      \
     " FROM names),"                                                                                                   \
-    " tails AS (SELECT t.id AS trial, p.place, p.name, p.next,"                                                       \
-    " substr(t.config, instr(',' || t.config, ',' || p.name || '=') + length(p.name) + 1) AS tail"                    \
-    " FROM trials t JOIN pairs p ON p.environment = t.environment"                                                    \
-    " WHERE instr(',' || t.config, ',' || p.name || '=') > 0),"                                                       \
-    " found AS (SELECT trial, place, name, CASE WHEN next IS NULL THEN tail"                                          \
-    " ELSE substr(tail, 1, instr(tail, ',' || next || '=') - 1) END AS value FROM tails) "
+    " pairs AS (SELECT environment, place, name, mark, length(mark) AS size,"                                         \
+    " lead(mark) OVER (PARTITION BY environment ORDER BY place) AS next FROM marks),"                                 \
+    " found AS (SELECT t.id AS trial, p.place, p.name, CASE WHEN p.next IS NULL"                                      \
+    " THEN substr(t.config, instr(t.config, p.mark) + p.size) ELSE substr(t.config, instr(t.config, p.mark) + p.size," \
+    " instr(t.config, p.next) - instr(t.config, p.mark) - p.size) END AS value"                                       \
+    " FROM trials t JOIN pairs p ON p.environment = t.environment WHERE instr(t.config, p.mark) > 0) "
 
 // The newest of its kind and environment.
 #define NEWEST_DOCUMENT                                                                      \
@@ -153,9 +153,7 @@ static const struct view views[] = {
     {.name = "v1_parameters",
      .with = PARAMETER_NAMES,
      .head = "f.trial AS trial, CAST(f.place AS BIGINT) AS place, CAST(f.name AS TEXT) AS name,"
-             " CAST(f.value AS TEXT) AS value, CASE WHEN ltrim(f.value, '-') <> '' AND length(f.value) <= 18"
-             " AND length(f.value) - length(ltrim(f.value, '-')) <= 1"
-             " AND trim(ltrim(f.value, '-'), '0123456789') = '' THEN CAST(f.value AS BIGINT) END AS number",
+             " CAST(f.value AS TEXT) AS value",
      .level = FIELD_LEVELS,
      .tail = "found f"},
     {.name = "v1_counters",
