@@ -309,8 +309,8 @@ static void run_query(struct queries *q)
     for (; sqlite3_step(query) == SQLITE_ROW; rows++)
         for (int i = 0; i < sqlite3_column_count(query) && minds_verdicts(q->text); i++) {
             const char *name = sqlite3_column_name(query, i);
-            bool condemned = (!strcmp(name, "id") || !strcmp(name, "trial")) &&
-                             sqlite3_column_int64(query, i) == q->condemned;
+            bool condemned =
+                (!strcmp(name, "id") || !strcmp(name, "trial")) && sqlite3_column_int64(query, i) == q->condemned;
             // Where the query shows statuses, the verdict's must be in the second column.
             const char *status = condemned ? (const char *)sqlite3_column_text(query, 1) : NULL;
             if (condemned && (!status || strcmp(status, "wrong")))

@@ -111,8 +111,8 @@ static char *columns_of(sqlite3 *from)
         const struct trial_field *field = NULL;
         for (int level = 0; level < FIELD_LEVELS; level++)
             if (!strcmp(view, levels[level])) field = trial_field_find((enum field_level)level, name);
-        char *more = text_format("%s%s %s%s%s\n", lines, view, name, field && *field->unit ? " " : "",
-                                 field ? field->unit : "");
+        char *more =
+            text_format("%s%s %s%s%s\n", lines, view, name, field && *field->unit ? " " : "", field ? field->unit : "");
         free(lines);
         lines = more;
     }
@@ -194,7 +194,8 @@ static void same_value(const char *what, sqlite3_stmt *row, int column, const js
 
 static void same_record(enum field_level level, const void *record, int64_t trial, size_t position)
 {
-    static const char *const rows[] = {"v1_trials WHERE trial = %lld", "v1_problems WHERE trial = %lld AND problem = %d",
+    static const char *const rows[] = {"v1_trials WHERE trial = %lld",
+                                       "v1_problems WHERE trial = %lld AND problem = %d",
                                        "v1_stages WHERE trial = %lld AND stage = %d"};
     char where[128];
     size_t count;
@@ -254,8 +255,7 @@ static void every_figure_is_the_one_that_the_program_reads(void **state)
 static void same_cell(const char *config, const char *column, int problem, const json_t *value)
 {
     int form = trial_field_find(FIELD_TRIAL, column) ? 0 : trial_field_find(FIELD_PROBLEM, column) ? 1 : 2;
-    char *text = form == 0
-                     ? text_format("SELECT %s FROM v1_trials WHERE config = ?", column)
+    char *text = form == 0 ? text_format("SELECT %s FROM v1_trials WHERE config = ?", column)
                  : form == 1
                      ? text_format("SELECT %s FROM v1_problems JOIN v1_trials USING (trial) WHERE problem = %d"
                                    " AND config = ?",
@@ -318,7 +318,8 @@ static void a_later_verdict_counts(void **state)
          *add = text_format("INSERT INTO verdicts (trial, status, reason, written) VALUES (%s, 'ok', '', 1),"
                             " (%s, 'wrong', 'it is \"wrong\"', 2)",
                             best, best),
-         *row = text_format("SELECT status || reason || coalesce(objective, '-') FROM v1_trials WHERE trial = %s", best);
+         *row =
+             text_format("SELECT status || reason || coalesce(objective, '-') FROM v1_trials WHERE trial = %s", best);
     change(copy, add);
     expect(copy, row, "wrongit is \"wrong\"-");
     change(copy, "INSERT INTO verdicts (trial, status, reason, written) SELECT trial, 'ok', '', 3 FROM verdicts");
@@ -370,8 +371,10 @@ static void a_value_may_hold_commas(void **state)
     (void)state;
     char *copy = copy_store("commas");
     change(copy, "UPDATE trials SET config = 'BLOCK=64,FINISH=a,b=<c, d>,UNROLL=-1' WHERE id = 1");
-    expect(copy, "SELECT group_concat(name || ':' || value, ';') FROM (SELECT * FROM v1_parameters WHERE trial = 1"
-                 " ORDER BY place)", "BLOCK:64;FINISH:a,b=<c, d>;UNROLL:-1");
+    expect(copy,
+           "SELECT group_concat(name || ':' || value, ';') FROM (SELECT * FROM v1_parameters WHERE trial = 1"
+           " ORDER BY place)",
+           "BLOCK:64;FINISH:a,b=<c, d>;UNROLL:-1");
     free(copy);
 }
 
@@ -385,7 +388,8 @@ static void a_final_s_entries_and_rounds_are_rows(void **state)
     expect(path, "SELECT count(*) FROM v1_finals WHERE winner", "1");
     expect(path,
            "SELECT (SELECT count(*) FROM v1_rounds) - sum(json_array_length(p.value, '$.times')) FROM documents d,"
-           " json_each(d.json, '$.entries') e, json_each(e.value, '$.problems') p WHERE d.kind = 'final'", "0");
+           " json_each(d.json, '$.entries') e, json_each(e.value, '$.problems') p WHERE d.kind = 'final'",
+           "0");
     copy = copy_store("kernels");
     change(copy, "UPDATE documents SET json = json_set(json, '$.kernels', json_array(winner, other), '$.ties',"
                  " json_array(other)) FROM (SELECT max(trial) FILTER (WHERE winner) AS winner, max(trial) FILTER"
@@ -510,12 +514,12 @@ static void python_reads_them_all(void **state)
 {
     (void)state;
     if (system("python3 -c 'import sqlite3' >/dev/null 2>&1")) skip();
-    struct outcome_of_command r = e2e_run(
-        folder,
-        "python3 - <<'END'\nimport sqlite3\nstore = sqlite3.connect('file:%s?mode=ro', uri=True)\n"
-        "for (name,) in store.execute(\"SELECT name FROM sqlite_master WHERE type = 'view'\").fetchall():\n"
-        "    print(len(store.execute('SELECT * FROM ' + name).fetchall()) > 0)\nEND",
-        path);
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "python3 - <<'END'\nimport sqlite3\nstore = sqlite3.connect('file:%s?mode=ro', uri=True)\n"
+                "for (name,) in store.execute(\"SELECT name FROM sqlite_master WHERE type = 'view'\").fetchall():\n"
+                "    print(len(store.execute('SELECT * FROM ' + name).fetchall()) > 0)\nEND",
+                path);
     if (r.status) fail_msg("%s", r.err);
     for (int i = 0; i < VIEWS; i++) assert_int_equal(strncmp(r.out + 5 * i, "True\n", 5), 0);
     e2e_done(&r);

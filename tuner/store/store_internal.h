@@ -89,9 +89,10 @@ void store_bind_fields(sqlite3_stmt *, int *parameter, enum field_level, const v
 int store_read_fields(struct store *, sqlite3_stmt *, int *column, enum field_level, void *record, struct arena *memory,
                       struct error *err);
 
-// store_views.c: the statements that make the views of a new store, malloc'ed; writes the views that are missing or were
-// written by an older program, within the caller's transaction, or in one of its own where there are any.
+// The views (store_views.c): the statements that make them in a new store, malloc'ed.
 char *store_view_definitions(void);
+// Writes those that are missing or were written by an older program: within the caller's transaction, or in one of its
+// own where there are any.
 int store_write_views(struct store *, struct error *err);
 int store_renew_views(struct store *, struct error *err);
 

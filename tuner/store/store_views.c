@@ -33,8 +33,6 @@ static const char *const types[FIELD_KINDS] = {
 static const struct {
     const char *name, *value;
 } computed[] = {
-    {"status", JUDGED("status")},
-    {"reason", JUDGED("reason")},
     {"objective", "CASE WHEN " JUDGED("status") " IN ('ok', 'slow') THEN t.objective END"},
     {"registers", OF_TRIAL("max(s.registers)")},
     {"spill_bytes", OF_TRIAL("max(s.spill_loads + s.spill_stores)")},
@@ -44,25 +42,25 @@ static const struct {
 };
 
 // SQLite gives a text out of JSON as it is, DuckDB with the quotation marks around it.
-#define TEXT_OF(source, path)                                                                                         \
+#define TEXT_OF(source, path)                                                                                          \
     "CASE WHEN json_type(" source ", '$." path "') = 'text' THEN CAST(json_extract(" source ", '$." path "') AS TEXT)" \
     " ELSE trim(CAST(json_extract(" source ", '$." path "') AS TEXT), '\"') END"
 
 // A view is "SELECT <head><columns> FROM <tail>". The columns are the fields of a level, or members of a JSON text.
-struct member {
+struct view_column {
     const char *name, *source, *path; // source: the text that has it
     enum field_kind kind;
 };
 
-struct view {
+struct store_view {
     const char *name, *with, *head;
     enum field_level level; // FIELD_LEVELS: none
-    const struct member *members;
+    const struct view_column *columns;
     bool measured; // with the figures of a library on a problem, from p.value
     const char *tail;
 };
 
-static const struct member run_members[] = {
+static const struct view_column run_columns[] = {
     {"started", "d.json", "started", FIELD_REAL},
     {"ended", "d.json", "ended", FIELD_REAL},
     {"pid", "d.json", "pid", FIELD_INTEGER},
@@ -82,7 +80,7 @@ static const struct member run_members[] = {
     {0},
 };
 
-static const struct member baseline_members[] = {
+static const struct view_column baseline_columns[] = {
     {"name", "b.value", "name", FIELD_TEXT},
     {"detail", "b.value", "detail", FIELD_TEXT},
     {"reason", "b.value", "reason", FIELD_TEXT},
@@ -90,7 +88,7 @@ static const struct member baseline_members[] = {
     {0},
 };
 
-static const struct member final_members[] = {
+static const struct view_column final_columns[] = {
     {"rounds", "d.json", "rounds", FIELD_INTEGER},
     {"status", "e.value", "status", FIELD_TEXT},
     {"reason", "e.value", "reason", FIELD_TEXT},
@@ -101,41 +99,59 @@ static const struct member final_members[] = {
 // The trial of an entry of a final; NULL: a library.
 #define ENTRY_TRIAL "nullif(CAST(json_extract(e.value, '$.trial') AS BIGINT), 0)"
 // Whether it is in a list of trials such as "[12,14]".
-#define ENTRY_IN(list) \
-    "instr(replace(replace(CAST(json_extract(d.json, '$." list "') AS TEXT), '[', ','), ']', ','), ',' || " ENTRY_TRIAL \
-    " || ',') > 0"
+#define ENTRY_IN(list)                                         \
+    "instr(replace(replace(CAST(json_extract(d.json, '$." list \
+    "') AS TEXT), '[', ','), ']', ','), ',' || " ENTRY_TRIAL " || ',') > 0"
 
 // A configuration is "A=1,B=2", and a text value may hold commas. So a value ends where the next parameter begins: the
 // environment's settings have a line 'parameters.<place> "<name>"' for each, in the order of the configuration.
 #define PARAMETER_MARK(place) "'\nparameters.' || " place " || ' \"'"
 #define PARAMETER_REST(settings, place) \
     "substr(" settings ", instr(" settings ", " PARAMETER_MARK(place) ") + length(" PARAMETER_MARK(place) "))"
-#define PARAMETER_NAMES                                                                                               \
-    "WITH RECURSIVE lines(environment, place, rest) AS ("                                                             \
-    "SELECT e.id, 0, " PARAMETER_REST("e.settings", "0") " FROM environments e"                                       \
-    " WHERE instr(e.settings, " PARAMETER_MARK("0") ") > 0"                                                           \
-    " UNION ALL SELECT e.id, l.place + 1, " PARAMETER_REST("e.settings", "(l.place + 1)") " FROM lines l"             \
-    " JOIN environments e ON e.id = l.environment WHERE instr(e.settings, " PARAMETER_MARK("(l.place + 1)") ") > 0),"  \
-    " names AS (SELECT environment, place, substr(rest, 1, instr(rest, '\"') - 1) AS name FROM lines),"               \
-    " marks AS (SELECT environment, place, name, CASE WHEN place = 0 THEN '' ELSE ',' END || name || '=' AS mark"      \
-    " FROM names),"                                                                                                   \
-    " pairs AS (SELECT environment, place, name, mark, length(mark) AS size,"                                         \
-    " lead(mark) OVER (PARTITION BY environment ORDER BY place) AS next FROM marks),"                                 \
-    " found AS (SELECT t.id AS trial, p.place, p.name, CASE WHEN p.next IS NULL"                                      \
-    " THEN substr(t.config, instr(t.config, p.mark) + p.size) ELSE substr(t.config, instr(t.config, p.mark) + p.size," \
-    " instr(t.config, p.next) - instr(t.config, p.mark) - p.size) END AS value"                                       \
-    " FROM trials t JOIN pairs p ON p.environment = t.environment WHERE instr(t.config, p.mark) > 0) "
+#define PARAMETER_NAMES                                                                                                \
+    "WITH RECURSIVE lines(environment, place, rest) AS ("                                                              \
+    "SELECT e.id, 0, " PARAMETER_REST(                                                                                 \
+        "e.settings",                                                                                                  \
+        "0") " FROM environments e"                                                                                    \
+             " WHERE instr(e.settings, " PARAMETER_MARK(                                                               \
+                 "0") ") > 0"                                                                                          \
+                      " UNION ALL SELECT e.id, l.place + 1, " PARAMETER_REST(                                          \
+                          "e.settings",                                                                                \
+                          "(l.place + 1)") " FROM lines l"                                                             \
+                                           " JOIN environments e ON e.id = l.environment WHERE "                       \
+                                           "instr(e.settings, " PARAMETER_MARK(                                        \
+                                               "(l.place + 1)") ") > 0),"                                              \
+                                                                " names AS (SELECT environment, place, substr(rest, "  \
+                                                                "1, instr(rest, '\"') - 1) AS name FROM lines),"       \
+                                                                " marks AS (SELECT environment, place, name, CASE "    \
+                                                                "WHEN place = 0 THEN '' ELSE ',' END || name || '=' "  \
+                                                                "AS mark"                                              \
+                                                                " FROM names),"                                        \
+                                                                " pairs AS (SELECT environment, place, name, mark, "   \
+                                                                "length(mark) AS size,"                                \
+                                                                " lead(mark) OVER (PARTITION BY environment ORDER BY " \
+                                                                "place) AS next FROM marks),"                          \
+                                                                " found AS (SELECT t.id AS trial, p.place, p.name, "   \
+                                                                "CASE WHEN p.next IS NULL"                             \
+                                                                " THEN substr(t.config, instr(t.config, p.mark) + "    \
+                                                                "p.size) ELSE substr(t.config, instr(t.config, "       \
+                                                                "p.mark) + p.size,"                                    \
+                                                                " instr(t.config, p.next) - instr(t.config, p.mark) "  \
+                                                                "- p.size) END AS value"                               \
+                                                                " FROM trials t JOIN pairs p ON p.environment = "      \
+                                                                "t.environment WHERE instr(t.config, p.mark) > 0) "
 
 // The newest of its kind and environment.
-#define NEWEST_DOCUMENT                                                                      \
+#define NEWEST_DOCUMENT                                                                               \
     "NOT EXISTS (SELECT 1 FROM documents n WHERE n.kind = d.kind AND n.id > d.id AND n.trial IS NULL" \
     " AND n.environment = d.environment)"
 
-static const struct view views[] = {
+static const struct store_view views[] = {
     {.name = "v1_environments",
-     .head = "e.id AS environment, " IS_CURRENT("e.id") ", e.job AS job, e.device AS device, e.arch AS arch,"
-             " e.driver AS driver, e.compiler AS compiler, e.source_hash AS source_hash, e.key AS key,"
-             " e.settings AS settings, e.used AS used",
+     .head = "e.id AS environment, " IS_CURRENT(
+         "e.id") ", e.job AS job, e.device AS device, e.arch AS arch,"
+                 " e.driver AS driver, e.compiler AS compiler, e.source_hash AS source_hash, e.key AS key,"
+                 " e.settings AS settings, e.used AS used",
      .level = FIELD_LEVELS,
      .tail = "environments e"},
     {.name = "v1_trials",
@@ -162,21 +178,26 @@ static const struct view views[] = {
      .tail = "trial_counters c"},
     {.name = "v1_baselines",
      .head = "d.environment AS environment, " IS_CURRENT("d.environment") ", d.written AS written,"
-             " CAST(p.key AS BIGINT) AS problem",
+                                                                          " CAST(p.key AS BIGINT) AS problem",
      .level = FIELD_LEVELS,
-     .members = baseline_members,
+     .columns = baseline_columns,
      .measured = true,
      .tail = "documents d, json_each(d.json, '$.baselines') b LEFT JOIN json_each(b.value, '$.problems') p ON 1 = 1"
              " WHERE d.kind = 'baselines' AND " NEWEST_DOCUMENT},
     {.name = "v1_finals",
-     .head = "d.id AS final, d.environment AS environment, " IS_CURRENT("d.environment") ", d.written AS written,"
-             " CAST(d.kind = 'final' AS BIGINT) AS decided, CAST(e.key AS BIGINT) AS entry,"
-             " CAST(" ENTRY_TRIAL " AS BIGINT) AS trial, CAST(coalesce(CAST(" ENTRY_TRIAL
-             " AS TEXT), " TEXT_OF("e.value", "name") ") AS TEXT) AS name, CAST(coalesce(" ENTRY_TRIAL
-             " = CAST(json_extract(d.json, '$.winner') AS BIGINT), 1 = 0) OR coalesce(" ENTRY_IN("kernels")
-             ", 1 = 0) AS BIGINT) AS winner, CAST(coalesce(" ENTRY_IN("ties") ", 1 = 0) AS BIGINT) AS tied",
+     .head = "d.id AS final, d.environment AS environment, " IS_CURRENT(
+         "d.environment") ", d.written AS written,"
+                          " CAST(d.kind = 'final' AS BIGINT) AS decided, CAST(e.key AS BIGINT) AS entry,"
+                          " CAST(" ENTRY_TRIAL " AS BIGINT) AS trial, CAST(coalesce(CAST(" ENTRY_TRIAL
+                          " AS TEXT), " TEXT_OF(
+                              "e.value",
+                              "name") ") AS TEXT) AS name, CAST(coalesce(" ENTRY_TRIAL
+                                      " = CAST(json_extract(d.json, '$.winner') AS BIGINT), 1 = 0) OR "
+                                      "coalesce(" ENTRY_IN("kernels") ", 1 = 0) AS BIGINT) AS winner, "
+                                                                      "CAST(coalesce(" ENTRY_IN(
+                                                                          "ties") ", 1 = 0) AS BIGINT) AS tied",
      .level = FIELD_LEVELS,
-     .members = final_members,
+     .columns = final_columns,
      .tail = "documents d, json_each(d.json, '$.entries') e WHERE d.kind IN ('final', 'open_final')"},
     {.name = "v1_rounds",
      .head = "d.id AS final, CAST(e.key AS BIGINT) AS entry,"
@@ -190,7 +211,7 @@ static const struct view views[] = {
     {.name = "v1_runs",
      .head = "d.id AS run, d.environment AS environment, " IS_CURRENT("d.environment"),
      .level = FIELD_LEVELS,
-     .members = run_members,
+     .columns = run_columns,
      .tail = "documents d WHERE d.kind = 'run'"},
 };
 
@@ -214,6 +235,8 @@ static void write_fields(FILE *out, enum field_level level, const bool *present)
         if (f->level != level) continue;
         if (value)
             fprintf(out, ", CAST(%s AS %s) AS %s", value, types[f->kind], f->name);
+        else if (f->flags & FIELD_JUDGED)
+            fprintf(out, ", CAST(" JUDGED("%s") " AS %s) AS %s", f->name, f->name, types[f->kind], f->name);
         else if (f->flags & FIELD_DERIVED || (present && !present[i]))
             fprintf(out, ", CAST(NULL AS %s) AS %s", types[f->kind], f->name);
         else
@@ -221,7 +244,7 @@ static void write_fields(FILE *out, enum field_level level, const bool *present)
     }
 }
 
-static void write_member(FILE *out, const char *name, const char *source, const char *path, enum field_kind kind)
+static void write_column(FILE *out, const char *name, const char *source, const char *path, enum field_kind kind)
 {
     fprintf(out, ", CAST(");
     if (kind == FIELD_TEXT || kind == FIELD_STATUS)
@@ -240,11 +263,11 @@ static void write_measured(FILE *out)
     const struct trial_field *fields = trial_fields(&count);
     for (size_t i = 0; i < count; i++)
         if (fields[i].level == FIELD_PROBLEM && fields[i].flags & FIELD_GPU)
-            write_member(out, fields[i].name, "p.value", fields[i].answer, fields[i].kind);
+            write_column(out, fields[i].name, "p.value", fields[i].answer, fields[i].kind);
 }
 
 // The statement that makes a view. malloc'ed.
-static char *definition(const struct view *v, const bool *present)
+static char *definition(const struct store_view *v, const bool *present)
 {
     char *text = NULL;
     size_t size;
@@ -252,7 +275,8 @@ static char *definition(const struct view *v, const bool *present)
     if (!out) return text_copy("");
     fprintf(out, "CREATE VIEW %s AS %sSELECT %s", v->name, v->with ? v->with : "", v->head);
     if (v->level < FIELD_LEVELS) write_fields(out, v->level, present);
-    for (const struct member *m = v->members; m && m->name; m++) write_member(out, m->name, m->source, m->path, m->kind);
+    for (const struct view_column *m = v->columns; m && m->name; m++)
+        write_column(out, m->name, m->source, m->path, m->kind);
     if (v->measured) write_measured(out);
     fprintf(out, " FROM %s", v->tail);
     fclose(out);
