@@ -347,8 +347,10 @@ static const struct {
     {VERSION "exit 5\n", "is not raced: nvcc 9.9.1: nvcc failed with status 5\n"},
     {VERSION "kill -SEGV $$\n", "is not raced: nvcc 9.9.1: nvcc was ended by signal 11\n"},
     {VERSION "exit 0\n", "is not raced: nvcc 9.9.1: nvcc made no cubin"},
-    {VERSION "sleep 100 & echo $! >pid; wait\n", "is not raced: nvcc 9.9.1: still compiling at the deadline\n"},
-    {VERSION "exec >&- 2>&-; exec sleep 100\n", "is not raced: nvcc 9.9.1: still compiling at the deadline\n"},
+    {VERSION "sleep 100 & echo $! >pid; wait\n",
+     "is not raced: nvcc 9.9.1: still compiling at the deadline: raise the job's compile.timeout if it is too short\n"},
+    {VERSION "exec >&- 2>&-; exec sleep 100\n",
+     "is not raced: nvcc 9.9.1: still compiling at the deadline: raise the job's compile.timeout if it is too short\n"},
     {VERSION "while [ $# -gt 0 ]; do [ $1 = -o ] && echo nothing >$2; shift; done\n",
      "is not raced: nvcc 9.9.1: nvcc's build has no kernel 'x' under the name 'x'\n"},
 };

@@ -26,7 +26,7 @@
  *  ONE_WRONG         one element is off by 1e-3                       wrong             1 of n elements
  *  RACE              all blocks add to y[0] in whatever order         nondeterministic  two runs differ
  *  TOO_MUCH_SHARED   launched with 300,000 bytes of shared memory     launch_error *    bytes of shared memory
- *  TOO_MANY_THREADS  launched with 2048 threads a block               launch_error *    threads a block
+ *  TOO_MANY_THREADS  launched with 2048 threads a block               launch_error *    threads per block
  *  MODIFIES_INPUT    right, and then doubles x[5]                     wrong             changed x
  *  WORKS_ONCE        right in its first launch only (a counter)       nondeterministic  in launch 2
  *  DOES_NOT_COMPILE  a syntax error                                   compile_error     hostile.cu(line): error
