@@ -1,5 +1,5 @@
 // Hardware counters for a batch of candidates: joins counters.h, which knows CUPTI, to pipelines and problems. Counting
-// has a request of its own, because nothing is timed while a profiler session is open.
+// has its own request, because nothing is timed while a profiler session is open.
 #ifndef SWEETSPOT_GPU_COUNTING_H
 #define SWEETSPOT_GPU_COUNTING_H
 

@@ -402,7 +402,8 @@ static bool next_of_gpu(struct worker_pool *p, size_t i, double now, struct pool
     }
     if (now < slot->deadline || (slot->state == GPU_READY && !slot->queued)) return false;
     if (slot->state == GPU_READY)
-        error_set(&event->why, "no answer within %.3g s: the kernel hangs, or the worker does", slot->queue[0].timeout);
+        error_set(&event->why, "no answer within %.3g s: the kernel hangs, or the job's measure.timeout is too short",
+                  slot->queue[0].timeout);
     else
         error_set(&event->why, "%s: not ready within %d s", slot->name, POOL_SETUP_TIMEOUT);
     event->late = true;
