@@ -145,12 +145,12 @@ static void a_recording_of_another_job_is_refused_before_anything_is_searched(vo
         {"", NULL},
         {"s/\"golden\"/\"renamed\"/", NULL},
         {"s/N = 65536/N = 4096/", NULL}, // its own job, which has changed
-        {"s/\"X\"/\"Y\"/; s/X < 8/Y < 8/; s/64 . X/64 * Y/", "of another job, 'golden': it has no parameter 'Y'"},
+        {"s/\"X\"/\"Y\"/; s/X < 8/Y < 8/; s/64 . X/64 * Y/", "another job, 'golden': it has no parameter 'Y'"},
         {"s/{ name = \"MODE\".*/{ name = \"Z\"; values = [1]; }/; s/^constraints.*//", "it has no parameter 'Z'"},
         {"s/\"plain\", \"wide\"\\]; }/\"plain\", \"wide\"]; }, { name = \"Z\"; values = [1]; }/",
          "it has no parameter 'Z'"},
         {"s/, *$/,/; s/  { name = \"X\".*//; s/^constraints.*//; s/64 . X/64/", "the job has no parameter 'X'"},
-        {"s/\"golden\"/\"other\"/; s/N = 65536/N = 4096/", "of another job, 'golden': it has no problem 'N=4096'"},
+        {"s/\"golden\"/\"other\"/; s/N = 65536/N = 4096/", "another job, 'golden': it has no problem 'N=4096'"},
     };
     char *folder = e2e_folder("other_recording");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

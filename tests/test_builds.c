@@ -340,7 +340,7 @@ static void the_build_is_what_the_header_tells_its_users_to_make(void **state)
 static const struct {
     const char *script, *reason; // NULL: there is none on the PATH nor in $CUDA_HOME
 } bad[] = {
-    {NULL, "is not raced: there is no nvcc on the PATH or in $CUDA_HOME/bin\n"},
+    {NULL, "is not raced: there is no nvcc on the PATH or in $CUDA_HOME/bin; set SWEETSPOT_NVCC to its path\n"},
     {"exit 3\n", "--version' does not say which version it is\n"},
     {VERSION "echo \"nvcc fatal   : Value 'sm_90a' is not defined for option 'gpu-architecture'\" >&2; exit 1\n",
      "is not raced: nvcc 9.9.1: nvcc fatal   : Value 'sm_90a' is not defined for option 'gpu-architecture'\n"},

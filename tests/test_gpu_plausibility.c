@@ -40,12 +40,12 @@ struct least_times {
     int bad;
 };
 
-// Lines of the log: "...  problem M=8,N=8 takes 45.6us at least: moving ..."
+// Lines of the log: "...  problem M=8,N=8 takes at least 45.6us: moving ..."
 static void read_least(struct least_times *all, const char *log)
 {
     for (const char *at = log; (at = strstr(at, "  problem ")) && all->count < 64; at++) {
         char unit[8];
-        if (sscanf(at, "  problem %127s takes %lf%7[a-z] at least", all->name[all->count], &all->seconds[all->count],
+        if (sscanf(at, "  problem %127s takes at least %lf%7[a-z]", all->name[all->count], &all->seconds[all->count],
                    unit) != 3)
             continue;
         all->seconds[all->count] *= !strcmp(unit, "us") ? 1e-6 : !strcmp(unit, "ms") ? 1e-3 : 1;

@@ -71,7 +71,7 @@ static const struct {
     {"compile_error", STATUS_COMPILE_ERROR, "x.cu(3): error"},
     {"compile_timeout", STATUS_COMPILE_TIMEOUT, "deadline"},
     {"compile_crash", STATUS_COMPILE_ERROR, "signal 11"},
-    {"compile_nonsense", STATUS_COMPILE_ERROR, "no JSON object"},
+    {"compile_nonsense", STATUS_COMPILE_ERROR, "not a JSON object"},
     {"registers", STATUS_PRUNED, "255 registers"},
 };
 
@@ -681,7 +681,7 @@ static void winners_beyond_the_twenty_that_a_search_begins_with_are_mentioned(vo
     char *path = text_format("%s/job.log", folder), *log = text_read_file(path, NULL);
     assert_non_null(log);
     e2e_expect(log, "the search begins with 20 winners of earlier jobs");
-    e2e_expect(log, "5 more that were looked at are left out");
+    e2e_expect(log, "5 more winners were found and left out");
     free(log);
     free(path);
     e2e_remove(folder);

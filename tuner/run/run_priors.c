@@ -1,7 +1,7 @@
 // What a run's model learns from elsewhere: the files of --prior, and by itself the results in stores: this one's other
 // environments (another device, problem or version of the source), and those of the stores beside it that were made
 // from the same template. Of these the PRIOR_STORES nearest are taken, by how much of their settings differs. Another
-// store's results of the very same environment are left alone: whoever begins a new store wants to begin anew.
+// store's results of the very same environment are not used: a user who begins a new store wants a fresh start.
 //
 // In replay only the files count: the sequence depends on seed and results alone, not on what lies beside the store.
 //
@@ -28,7 +28,7 @@ struct near {
 struct near_list {
     const struct environment *own;
     const char *path; // of the store that is looked into
-    bool beside;      // it is another job's
+    bool beside;      // it belongs to another job
     struct near nearest[PRIOR_STORES + 1];
     size_t count;
 };
