@@ -66,7 +66,7 @@
 #endif
 
 #if MODE == COMPILES_SLOWLY
-// Two instances of the next depth in each, and different ones: 2^28 functions to instantiate.
+// Each holds two different instances of the next depth: 2^28 functions to instantiate.
 template <int depth, unsigned path> struct tree {
     static __device__ float walk(float x)
     {
@@ -124,7 +124,7 @@ extern "C" __global__ void hostile(int n, float a, float *x, const float *y0, fl
 #elif MODE == ONE_WRONG
     if (i == n / 3) value += 1e-3f;
 #elif MODE == WORKS_ONCE
-    // A global that outlives the launch, as an arrival counter does that nobody resets.
+    // A global that outlives the launch, like an arrival counter that is never reset.
     if (i == 0) atomicAdd(&launches, 1u);
     if (*(volatile unsigned *)&launches > 1) value = 0;
 #endif

@@ -1,4 +1,4 @@
-// Kernels that compute what they should, y = a*x + y0, and do beside it what only compute-sanitizer sees.
+// Kernels that compute what they should, y = a*x + y0, and also make mistakes that only compute-sanitizer sees.
 // tests/test_gpu_judge.c has the verdicts.
 //
 //     buffers   x, y0 (in), t (scratch, nothing promised), y (out)
