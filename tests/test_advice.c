@@ -163,7 +163,7 @@ static void a_recording_of_another_job_is_refused_before_anything_is_searched(vo
         if (cases[i].said) {
             if (r.status != 2) fail_msg("'%s': status %d: %s", cases[i].edit, r.status, r.err);
             e2e_expect(r.err, cases[i].said);
-            e2e_expect(r.err, "space.json: the recording is ");
+            e2e_expect(r.err, "space.json: the recording belongs to ");
         } else if (r.status == 2 || r.status == 3) {
             fail_msg("'%s': status %d: %s", cases[i].edit, r.status, r.err);
         }

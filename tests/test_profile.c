@@ -309,7 +309,7 @@ static const struct {
     {"", "profile -t X=1,MODE=abort", 1, "", "signal 6"},
     {"", "profile -t X=1,MODE=profile_crash", 1, "", "signal 6"},
     {"", "profile -t X=1,MODE=nondeterministic", 0, "two runs of this candidate differ", ""},
-    {"", "profile -t X=1,MODE=implausible", 0, "the time is not possible", ""},
+    {"", "profile -t X=1,MODE=implausible", 0, "the time is impossible", ""},
     {"", "profile -t X=1,MODE=good -a nolibrary", 1, "", "no baseline 'nolibrary'"},
     {"", "profile -t X=1,MODE=good -a cublas", 0, "against cublas", ""},
     {"export FAKE_NO_COUNTERS='ERR_NVGPUCTRPERM: no permission';", "profile -t X=1,MODE=good", 3, "limited by",
@@ -531,7 +531,7 @@ static void metrics_are_listed_without_a_gpu(void **state)
     e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot metrics --chip XX999");
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
-    e2e_expect(r.err, "a newer CUPTI may know this chip");
+    e2e_expect(r.err, "install a newer CUPTI");
     e2e_done(&r);
     e2e_remove(folder);
 }

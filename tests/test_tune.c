@@ -60,7 +60,7 @@ static const struct {
     {"late", STATUS_TIMEOUT, "no answer within 2 s"},
     {"nonsense", STATUS_CRASHED, "not JSON"},
     {"other_word", STATUS_CRASHED, "excellent"},
-    {"no_time", STATUS_CRASHED, "gave no time"},
+    {"no_time", STATUS_CRASHED, "without a time"},
     {"says_crashed", STATUS_CRASHED, "ILLEGAL_ADDRESS"},
     {"wrong", STATUS_WRONG, "scripted"},
     {"out_of_bounds", STATUS_OUT_OF_BOUNDS, "scripted"},

@@ -270,7 +270,7 @@ static const struct {
     {"dear", "guide = { N = 1024; };", "off: it takes more than a quarter of the time", 12},
     {"fail", "guide = { N = 1024; };", "off: most candidates do not run on it", 10},
     {"crash", "guide = { N = 1024; };", "off: most candidates do not run on it", 10},
-    {"agree", "guide = \"auto\";", "off: a launch takes too little time", 4},
+    {"agree", "guide = \"auto\";", "off: a launch of the job takes too little time", 4},
 };
 
 static void a_guide_that_is_no_good_is_off_and_everything_is_measured(void **state)
