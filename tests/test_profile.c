@@ -323,7 +323,7 @@ static const struct {
      ""},
     {"export FAKE_TIME=20;", "profile -t X=1,MODE=good", 0, "20.0",
      "counting a kernel of 20 s: every pass launches it twice, about 34 minutes in all (at most 110)"},
-    {"", "profile -t X=1,MODE=hang", 1, "", "measure.timeout of the job is too short"},
+    {"", "profile -t X=1,MODE=hang", 1, "", "the job's measure.timeout is too short"},
     {"", "profile -t X=1,MODE=good --no-counters", 0, "theoretical", ""},
     {"export FAKE_ENVIRONMENT='no CUDA driver';", "profile -t X=1,MODE=good", 3, "", "no CUDA driver"},
     {"", "limiter -t X=1,MODE=good", 1, "", "knows no variants"},

@@ -260,7 +260,7 @@ static void a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winn
     write_job(folder, "6, 7", "\"final_crash\", \"good\"", "32");
     struct outcome_of_command r = run_tune(folder, "", "");
     assert_int_equal(r.status, EXIT_NOTHING);
-    e2e_expect(r.err, "no decided winner");
+    e2e_expect(r.err, "no winner is decided");
     e2e_done(&r);
     e2e_remove(folder);
 }

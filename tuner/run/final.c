@@ -283,9 +283,11 @@ static enum final_outcome without_winner(struct run *r, size_t condemned, struct
     error_set(why, "a candidate is out");
     if (condemned) return FINAL_AGAIN;
     if (!r->final_answer)
-        error_set(why, "the final ended the GPU worker (the log says how); there is no decided winner yet");
+        error_set(
+            why,
+            "the final ended the GPU worker (the log says how), so no winner is decided; run the same command again");
     else
-        error_set(why, "the final has no winner: %s",
+        error_set(why, "the final has no winner: %s; the log has the reasons",
                   json_get_string(r->final_answer, "reason",
                                   r->job->objective == OBJECTIVE_EACH
                                       ? "the candidates that passed it do not serve every problem"

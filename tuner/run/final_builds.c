@@ -289,7 +289,7 @@ static void summarise(struct run *r, const char *verdict, const char *reason, co
         const char *word, *text;
     } texts[] = {{BUILDS_SLOWER, "slower: `sweetspot header --embed` ships the binary that was measured"},
                  {BUILDS_SAME, "the same within 1%"},
-                 {BUILDS_FASTER, "faster"},
+                 {BUILDS_FASTER, "faster: build the template with nvcc as the header says"},
                  {BUILDS_UNDECIDED, "not decided: "}};
     char shown[32];
     const char *text = "?";

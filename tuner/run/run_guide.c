@@ -28,8 +28,8 @@ static void follow(struct run *r, enum guide_state before)
     if (g->state == before) return;
     policy_use_guide(&r->policy, g->state != GUIDE_OFF);
     if (g->state == GUIDE_SCREENING)
-        run_log(r, "guide %s: its ranks agree, tau %.2f (at least %.2f): candidates are screened there", name_of(r),
-                g->tau, g->tau_low);
+        run_log(r, "guide %s: its ranks agree, tau %.2f (at least %.2f): it screens candidates", name_of(r), g->tau,
+                g->tau_low);
     else if (g->state == GUIDE_LEARNING)
         run_log(r, "guide %s: its ranks no longer agree, tau %.2f (at least %.2f): nothing is screened out", name_of(r),
                 g->tau, g->tau_low);

@@ -80,7 +80,7 @@ static void look_beside(struct run *r, struct near_list *l)
         for (size_t i = 0; i < files.gl_pathc && i < PRIOR_STORES_SEEN; i++)
             if (!is_same_file(files.gl_pathv[i], r->options->store_path)) look_into(r, l, files.gl_pathv[i], true);
         if (files.gl_pathc > PRIOR_STORES_SEEN)
-            run_log(r, "of %zu stores in %s, %d were looked into for priors", files.gl_pathc, folder,
+            run_log(r, "of %zu stores in %s, only %d were searched for priors", files.gl_pathc, folder,
                     PRIOR_STORES_SEEN);
         globfree(&files);
     }

@@ -171,8 +171,7 @@ static void log_ceilings(struct run *r)
     const struct pipe *own = job_pipe(r->job, &times);
     char *words = own ? work_ceiling_words(r->ceilings, own) : text_copy(""),
          *memory = work_ceiling_words(r->ceilings, &pipes[PIPE_READ]);
-    run_log(r, "ceilings: %s; %s", *words ? words : "of the job's arithmetic unknown",
-            *memory ? memory : "of memory unknown");
+    run_log(r, "ceilings: %s; %s", *words ? words : "arithmetic unknown", *memory ? memory : "memory unknown");
     free(words);
     free(memory);
 }

@@ -445,7 +445,8 @@ static bool next_of_compiler(struct worker_pool *p, size_t i, double now, struct
         return lose_compiler(slot, event);
     }
     if (!slot->busy || now < slot->deadline) return false;
-    error_set(&event->why, "the compiler missed its deadline and was killed");
+    error_set(&event->why,
+              "the compiler missed its deadline and was killed: raise the job's compile.timeout if it is too short");
     event->late = true;
     return lose_compiler(slot, event);
 }
