@@ -587,7 +587,7 @@ extern "C" __global__ void support_sums_join(const sums *partial, int n, sums *t
 
 // ---- the L2 cache --------------------------------------------------------------------------------------------------
 
-// Fills the L2 with lines of its own, as ones to be evicted last: what is only read does not displace all lines of an
+// Fills the L2 with its own lines, as ones to be evicted last: what is only read does not displace all lines of an
 // earlier kernel. On an H200, after reading twice the L2's size, a quarter of the lines of 16 MB were still there, and
 // all of 4 MB that had been loaded with evict_last themselves. Reading, unlike writing, leaves lines that need not be
 // written back during the timed kernel. `sink` is never written: no sum of zeros is 1.

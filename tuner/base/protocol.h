@@ -166,7 +166,7 @@
 #ifndef SWEETSPOT_PROTOCOL_H
 #define SWEETSPOT_PROTOCOL_H
 
-// What every candidate is compiled as, by the compile worker and by whoever follows a header.
+// What every candidate is compiled as, by the compile worker and by users of a header.
 #define PROTOCOL_CXX_STANDARD "c++17"
 
 enum trial_status {
@@ -206,7 +206,7 @@ enum {
     EXIT_NOTHING = 1,     // done, but nothing valid found or a check failed
     EXIT_USAGE = 2,       // command line or job file
     EXIT_ENVIRONMENT = 3, // no GPU, no permission, too old, not writable
-    EXIT_GATE = 4,        // a result is below what was asked for (compare --fail-below)
+    EXIT_GATE = 4,        // a result is below the limit (compare --fail-below)
     EXIT_SIGNAL = 128,    // plus the signal's number, as in shells: 130 after Ctrl-C, when work was left undone
 };
 

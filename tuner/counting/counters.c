@@ -2,7 +2,7 @@
 //
 //     counters_open      a host object, which knows the chip's metrics and turns a list of them into a config image
 //     begin_session      a range profiler on the context, and a counter-data image for MAX_RANGES ranges
-//     measure            for each pass: start; every candidate, each stage in a range of its own; stop. Then decode the
+//     measure            for each pass: start; every candidate, each stage in its own range; stop. Then decode the
 //                        passes into the image, and let the host object compute metrics from it
 //
 // User replay and user ranges: we launch every pass ourselves, after restoring the buffers, and one range holds

@@ -2,7 +2,7 @@
 // (cupti_library.h), so the worker starts and tunes where there is none.
 //
 // Where counters cannot be had (no library, no permission, a chip that this CUPTI does not know), counters_open()
-// succeeds all the same: counters_reason() then says why, and every other function does nothing and reports success,
+// succeeds anyway: counters_reason() then says why, and every other function does nothing and reports success,
 // with NaN for values. So a caller warns once, and needs no branches.
 //
 // Counting goes in batches, since starting a pass is what costs time (15 ms on an H200), and a pass can hold many
@@ -43,8 +43,8 @@ typedef int counters_launch(void *user, size_t candidate, size_t stage);
 typedef int counters_reset(void *user, size_t candidate);
 
 // Finds out what can be counted on this device, and how. `context` is the CUcontext of `device` (the driver API's
-// ordinal); both it and `set` must outlive `*out`. The caller closes `*out`. Fails only for want of memory. Takes 0.9 s
-// the first time in a process, and leaves no session open.
+// ordinal); both it and `set` must outlive `*out`. The caller closes `*out`. Fails only when memory is exhausted. Takes
+// 0.9 s the first time in a process, and leaves no session open.
 int counters_open(struct counters **out, void *context, int device, const struct metric_set *set, struct error *err);
 void counters_close(struct counters *c); // NULL is fine; closes an open session
 

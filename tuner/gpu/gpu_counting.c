@@ -54,7 +54,7 @@ static int collect(struct gpu_counting *c, struct error *err)
         const char *name = json_is_string(each) ? json_string_value(each) : "";
         if (!*name) return error_set(err, "entry %zu of 'counters' is not the name of a metric or of a set", i - 1);
         const struct metric_set *set = metrics_find(name);
-        const struct metric single = {name, name, "", "asked for by name", NULL};
+        const struct metric single = {name, name, "", "requested by name", NULL};
         int failed = set ? add_set(c, &count, set, err) : add(c, &count, &single, err);
         if (failed) return failed;
     }
@@ -123,7 +123,7 @@ json_t *gpu_counting_missing(const struct gpu_counting *c)
 
 json_t *gpu_counting_describe(const struct gpu_counting *c)
 {
-    const char *reason = c->counters ? counters_reason(c->counters) : "no counters asked for";
+    const char *reason = c->counters ? counters_reason(c->counters) : "no counters were requested";
     json_t *metrics = json_array();
     for (size_t i = 0; c->counters && i < counters_count(c->counters); i++) {
         const struct metric *m = counters_metric(c->counters, i);
@@ -290,7 +290,7 @@ int gpu_counting_run(struct gpu_counting *c, struct workload *w, struct baseline
 {
     double begin = clock_now();
     const json_t *trials = json_object_get(request, "trials");
-    const char *missing = c->counters ? counters_reason(c->counters) : "no counters asked for";
+    const char *missing = c->counters ? counters_reason(c->counters) : "no counters were requested";
     struct count_batch b = {.c = c, .w = w, .baselines = baselines};
     struct error why = {""}, unused;
     json_t *entries = json_array(), *trial;

@@ -131,7 +131,7 @@ static json_t *line_json(const struct sass_listing *listing, const struct line *
                      columns_json(listing, line->total), "stalls", stalls);
 }
 
-// NULL for want of memory.
+// NULL when memory is exhausted.
 static json_t *stage_json(const struct sass_listing *listing, const struct linetable *table, const char *symbol,
                           struct error *err)
 {

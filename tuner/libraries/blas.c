@@ -1,4 +1,4 @@
-// See blas.h. cuBLAS is column-major: the row-major C = A*B is asked for as its transpose, C' = B'*A'.
+// See blas.h. cuBLAS is column-major: the row-major C = A*B is computed as its transpose, C' = B'*A'.
 #include "tuner/libraries/blas.h"
 
 #include <cublasLt.h>

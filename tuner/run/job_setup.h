@@ -41,7 +41,7 @@ json_t *job_setup_compile(const struct job_setup *, const struct worker_pool *, 
 enum compile_result {
     COMPILE_DONE,
     COMPILE_FAILED,         // the candidate's own fault
-    COMPILE_SOURCE_CHANGED, // the template is no longer the one that was hashed: every other candidate would fail too
+    COMPILE_SOURCE_CHANGED, // the template has changed since it was hashed: every other candidate would fail too
     COMPILE_IMPOSSIBLE,     // the compiler cannot work, or its answer does not follow the protocol
 };
 // Of COMPILE_FAILED fills the candidate's status. Whatever is not COMPILE_DONE has its reason in *reason, which is

@@ -5,7 +5,7 @@
 //
 //     ask -> QUEUED -> COMPILING -> READY -> ON_GPU -> committed, told -> COUNTABLE -> COUNTING -> done
 //                          |          |         |
-//                          +----------+---------+--> a failure is committed and told all the same
+//                          +----------+---------+--> a failure is committed and told too
 //
 // Invariants: a task is told to the strategy only after its trial is committed; a dead or late worker fails only the
 // request at the head of its queue.
@@ -165,7 +165,7 @@ struct task *run_add_task(struct run *, const uint16_t *config, enum task_purpos
 struct task *run_add_proposal(struct run *, const uint16_t *config); // a trial, which the store may know already
 void run_drop_task(struct run *, struct task *);                     // takes it from the policy, and frees
 void run_rank(struct run *);                                         // what waits for a GPU, by the strategy
-void run_forget(struct run *, struct task *);                        // the strategy no longer wants it
+void run_forget(struct run *, struct task *);                        // the strategy has given it up
 void run_free_tasks(struct run *);                                   // all that are left, before policy_release
 bool run_under_way(const struct run *, const uint16_t *config);      // whether a trial of it has no result yet
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason,
@@ -190,7 +190,7 @@ void run_final_send(struct run *, size_t gpu);
 enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_OPEN, FINAL_FAILED };
 enum final_outcome run_final_finish(struct run *);
 // Parts that the race of builds has too. The objective of each round of an entry (caller frees) and their number; the
-// answer's entries as a document, with what was decided; no finalists any more.
+// answer's entries as a document, with what was decided; dropping the finalists.
 size_t run_final_objectives(const struct run *, const json_t *entry, double **out);
 void run_final_put(struct run *, const char *kind, json_t *decision, const json_t *entries);
 void run_final_drop(struct run *);

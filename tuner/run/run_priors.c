@@ -1,11 +1,11 @@
 // What a run's model learns from elsewhere: the files of --prior, and by itself the results in stores: this one's other
 // environments (another device, problem or version of the source), and those of the stores beside it that were made
 // from the same template. Of these the PRIOR_STORES nearest are taken, by how much of their settings differs. Another
-// store's results of the very same environment are not used: a user who begins a new store wants a fresh start.
+// store's results of the same environment are not used: a user who begins a new store wants a fresh start.
 //
 // In replay only the files count: the sequence depends on seed and results alone, not on what lies beside the store.
 //
-// Nothing here ends a run: a prior of which nothing can be learnt is left out, with a message where it was asked for.
+// Nothing here ends a run: a prior of which nothing can be learnt is left out, with a message where the user named it.
 #include <glob.h>
 #include <math.h>
 #include <stdlib.h>

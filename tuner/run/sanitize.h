@@ -1,4 +1,4 @@
-// A second opinion: a candidate under the tools of NVIDIA's compute-sanitizer. Each tool has a GPU worker of its own,
+// A second opinion: a candidate under the tools of NVIDIA's compute-sanitizer. Each tool has its own GPU worker,
 // without counters, because CUPTI and the tool cannot be in one process:
 //
 //     compute-sanitizer --tool memcheck --log-file LOG .. sweetspot-gpu --device 0

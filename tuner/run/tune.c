@@ -31,7 +31,7 @@ static void propose(struct run *r)
         policy_no_proposal(&r->policy, strategy_exhausted(r->strategy));
         return;
     }
-    // A start may be under way that the strategy now proposes: its result is told all the same.
+    // The strategy may propose a start that is already under way: its result is told anyway.
     if (!run_under_way(r, config)) run_add_proposal(r, config);
 }
 

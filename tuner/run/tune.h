@@ -39,7 +39,7 @@ struct tune_options {
     bool counters, final; // count, decide a final
     bool nvcc;            // race nvcc's build of the winner, unless the job does not want it
     bool quiet;           // no progress
-    // Where programs are told of the run, in the place of the summary on stdout; NULL: nowhere. Borrowed.
+    // The events of the run go here, in place of the summary on stdout; NULL: no events. Borrowed.
     struct event_stream *events;
 };
 

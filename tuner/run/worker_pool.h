@@ -49,7 +49,7 @@ struct pool_settings {
     bool counters;                             // GPU workers load what counts
     void *user;                                // of both
     void (*log)(void *user, const char *text); // gets what workers write on stderr; NULL: dropped
-    void (*progress)(void *user, const char *worker, const char *what, double share); // of a set-up; NULL: nobody
+    void (*progress)(void *user, const char *worker, const char *what, double share); // of a set-up; NULL: dropped
 };
 
 struct worker_pool {
