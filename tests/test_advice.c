@@ -95,7 +95,7 @@ static void a_log_is_named_after_its_store(void **state)
     e2e_remove(folder);
 }
 
-static void a_name_that_is_no_job_suggests_those_that_are(void **state)
+static void an_unknown_job_name_suggests_known_ones(void **state)
 {
     (void)state;
     static const struct {
@@ -229,7 +229,7 @@ int main(void)
         cmocka_unit_test(words_are_quoted_so_that_a_shell_reads_them_back),
         cmocka_unit_test(every_hint_repeats_the_options_in_use),
         cmocka_unit_test(a_log_is_named_after_its_store),
-        cmocka_unit_test(a_name_that_is_no_job_suggests_those_that_are),
+        cmocka_unit_test(an_unknown_job_name_suggests_known_ones),
         cmocka_unit_test(a_recording_of_another_job_is_refused_before_anything_is_searched),
         cmocka_unit_test(a_space_that_is_wholly_known_is_answered_at_once),
         cmocka_unit_test(the_version_says_what_it_is_and_what_it_runs_with),

@@ -53,7 +53,7 @@ static json_t *builds_document(const char *folder)
     return document;
 }
 
-static void what_nvcc_makes_is_told_everywhere(void **state)
+static void the_race_of_builds_is_reported_everywhere(void **state)
 {
     (void)state;
     static const struct {
@@ -200,7 +200,7 @@ static void an_older_race_is_not_shown(void **state)
 }
 
 // NVRTC's build of the winner is found to be wrong in the race: it is out, and another final decides.
-static void a_winner_that_falls_in_the_race_is_no_winner(void **state)
+static void a_winner_that_fails_in_the_race_of_builds_is_out(void **state)
 {
     (void)state;
     char *folder = write_job("falls", "\"race_wrong\", \"good\"",
@@ -356,7 +356,7 @@ static const struct {
      "is not raced: nvcc 9.9.1: nvcc's build has no kernel 'x' under the name 'x'\n"},
 };
 
-static void a_bad_nvcc_is_told_in_a_line_and_harms_nothing(void **state)
+static void a_bad_nvcc_is_reported_in_one_line_and_harms_nothing(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -387,14 +387,14 @@ static void a_bad_nvcc_is_told_in_a_line_and_harms_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_nvcc_makes_is_told_everywhere),
+        cmocka_unit_test(the_race_of_builds_is_reported_everywhere),
         cmocka_unit_test(the_race_goes_by_the_finals_protocol),
         cmocka_unit_test(it_can_be_switched_off),
         cmocka_unit_test(an_older_race_is_not_shown),
-        cmocka_unit_test(a_winner_that_falls_in_the_race_is_no_winner),
+        cmocka_unit_test(a_winner_that_fails_in_the_race_of_builds_is_out),
         cmocka_unit_test(every_kernel_of_a_set_is_raced),
         cmocka_unit_test(the_build_is_what_the_header_tells_its_users_to_make),
-        cmocka_unit_test(a_bad_nvcc_is_told_in_a_line_and_harms_nothing),
+        cmocka_unit_test(a_bad_nvcc_is_reported_in_one_line_and_harms_nothing),
     };
     cmocka_set_test_filter(getenv("TEST_FILTER"));
     return cmocka_run_group_tests(tests, NULL, NULL);

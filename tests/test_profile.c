@@ -412,7 +412,7 @@ static void the_device_rests_unless_the_job_says_otherwise(void **state)
     }
 }
 
-static void a_failed_trial_is_told_with_its_stored_reason(void **state)
+static void a_failed_trial_is_shown_with_its_stored_reason(void **state)
 {
     (void)state;
     char *folder = e2e_folder("failed");
@@ -482,7 +482,7 @@ static void ceilings_are_measured_once_and_kept_in_the_store(void **state)
     e2e_remove(folder);
 }
 
-static void what_forbids_counters_is_told_with_the_way_to_mend_it(void **state)
+static void missing_counters_are_reported_with_how_to_fix_it(void **state)
 {
     (void)state;
     static const struct {
@@ -552,9 +552,9 @@ int main(void)
         cmocka_unit_test(the_best_and_the_runner_up_come_from_the_store),
         cmocka_unit_test(a_reproducible_long_kernel_has_no_such_notes),
         cmocka_unit_test(the_device_rests_unless_the_job_says_otherwise),
-        cmocka_unit_test(a_failed_trial_is_told_with_its_stored_reason),
+        cmocka_unit_test(a_failed_trial_is_shown_with_its_stored_reason),
         cmocka_unit_test(ceilings_are_measured_once_and_kept_in_the_store),
-        cmocka_unit_test(what_forbids_counters_is_told_with_the_way_to_mend_it),
+        cmocka_unit_test(missing_counters_are_reported_with_how_to_fix_it),
         cmocka_unit_test(metrics_are_listed_without_a_gpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -788,7 +788,7 @@ static void folder_in_its_place(void)
     assert_int_equal(unlink(path) | mkdir(path, 0777), 0);
 }
 
-static void what_is_no_sound_store_of_this_version_is_refused_and_untouched(void **state)
+static void a_damaged_or_foreign_store_is_refused_and_untouched(void **state)
 {
     (void)state;
     static const struct {
@@ -897,7 +897,7 @@ int main(void)
         CASE(a_second_tuner_is_refused_with_the_pid_of_the_first),
         CASE(kill_9_loses_nothing_that_was_committed),
         CASE(a_full_disk_is_an_error_and_costs_nothing),
-        CASE(what_is_no_sound_store_of_this_version_is_refused_and_untouched),
+        CASE(a_damaged_or_foreign_store_is_refused_and_untouched),
         CASE(a_place_that_cannot_be_written_is_named),
         CASE(a_store_in_a_read_only_folder_can_be_read),
     };

@@ -266,7 +266,7 @@ static void a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winn
 }
 
 // The worker says whose turn it is: who takes it down is out, and another final decides between the others.
-static void who_ends_the_worker_in_the_final_is_out_and_the_others_race_again(void **state)
+static void a_candidate_that_ends_the_worker_in_the_final_is_out_and_the_others_race_again(void **state)
 {
     (void)state;
     char *folder = e2e_folder("final_names");
@@ -528,7 +528,7 @@ static void a_full_disk_or_an_unwritable_folder_is_a_clear_error(void **state)
     e2e_remove(folder);
 }
 
-static void a_template_that_changes_meanwhile_ends_the_run_and_is_no_candidates_fault(void **state)
+static void a_template_that_changes_ends_the_run_and_no_candidate_is_blamed(void **state)
 {
     (void)state;
     char *folder = e2e_folder("changes");
@@ -739,7 +739,7 @@ int main(void)
         cmocka_unit_test(every_misbehaviour_has_its_status_and_reason_and_cannot_win),
         cmocka_unit_test(a_hanging_compiler_is_killed_and_replaced),
         cmocka_unit_test(counters_are_kept_for_all_but_the_candidate_that_kills_the_worker),
-        cmocka_unit_test(who_ends_the_worker_in_the_final_is_out_and_the_others_race_again),
+        cmocka_unit_test(a_candidate_that_ends_the_worker_in_the_final_is_out_and_the_others_race_again),
         cmocka_unit_test(a_finalist_that_is_wrong_on_fresh_data_does_not_win),
         cmocka_unit_test(a_finalist_that_is_implausibly_fast_is_out_and_the_next_takes_its_place),
         cmocka_unit_test(work_that_no_device_could_do_is_doubted_once_a_run_with_the_line),
@@ -758,7 +758,7 @@ int main(void)
         cmocka_unit_test(a_machine_that_cannot_is_exit_status_3_with_the_reason),
         cmocka_unit_test(without_counters_tuning_goes_on_with_one_warning),
         cmocka_unit_test(a_full_disk_or_an_unwritable_folder_is_a_clear_error),
-        cmocka_unit_test(a_template_that_changes_meanwhile_ends_the_run_and_is_no_candidates_fault),
+        cmocka_unit_test(a_template_that_changes_ends_the_run_and_no_candidate_is_blamed),
         cmocka_unit_test(every_gpu_of_a_long_list_gets_its_worker),
         cmocka_unit_test(any_number_of_metrics_is_kept),
         cmocka_unit_test(configurations_of_any_length_are_whole_everywhere),

@@ -273,7 +273,7 @@ static const struct {
     {"agree", "guide = \"auto\";", "off: a launch of the job takes too little time", 4},
 };
 
-static void a_guide_that_is_no_good_is_off_and_everything_is_measured(void **state)
+static void a_useless_guide_is_turned_off_and_everything_is_measured(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof no_good / sizeof *no_good; i++) {
@@ -296,7 +296,7 @@ static void a_guide_that_is_no_good_is_off_and_everything_is_measured(void **sta
 }
 
 // A candidate that takes the worker with it on the guide alone is not to blame.
-static void who_crashes_on_the_guide_alone_is_measured_and_ok(void **state)
+static void a_candidate_that_crashes_only_on_the_guide_is_measured_and_ok(void **state)
 {
     (void)state;
     char *folder = e2e_folder("guide_crash");
@@ -313,7 +313,7 @@ static void who_crashes_on_the_guide_alone_is_measured_and_ok(void **state)
 }
 
 // Every block of a launch in the guide would have more than 1024 threads, which the job's problem has not.
-static void who_cannot_be_launched_on_the_guide_is_measured_without(void **state)
+static void a_candidate_that_cannot_be_launched_on_the_guide_is_measured_without_it(void **state)
 {
     (void)state;
     char *folder = e2e_folder("guide_launch");
@@ -381,9 +381,9 @@ int main(void)
         cmocka_unit_test(a_killed_run_goes_on_where_it_was),
         cmocka_unit_test(without_its_guide_what_was_screened_out_is_measured),
         cmocka_unit_test(another_guide_begins_anew),
-        cmocka_unit_test(a_guide_that_is_no_good_is_off_and_everything_is_measured),
-        cmocka_unit_test(who_crashes_on_the_guide_alone_is_measured_and_ok),
-        cmocka_unit_test(who_cannot_be_launched_on_the_guide_is_measured_without),
+        cmocka_unit_test(a_useless_guide_is_turned_off_and_everything_is_measured),
+        cmocka_unit_test(a_candidate_that_crashes_only_on_the_guide_is_measured_and_ok),
+        cmocka_unit_test(a_candidate_that_cannot_be_launched_on_the_guide_is_measured_without_it),
         cmocka_unit_test(a_guide_may_stand_for_several_problems),
         cmocka_unit_test(a_suite_has_a_guide_for_each_job),
     };

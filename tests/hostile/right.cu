@@ -329,7 +329,7 @@ HELPER void vector_part(int n, float a, const float *x, const float *y0, float *
     if (last_to_arrive(&arrived) && threadIdx.x == 0) *(volatile u32 *)&queue = 0;
 #endif
 #elif CASE == random_order
-    // A block and its neighbour share two tiles in either order: both are computed in any case.
+    // A block takes its two tiles in random order; both are computed in any case.
     __shared__ u32 turn;
     if (threadIdx.x == 0) turn = (u32)chance() & 1;
     __syncthreads();
