@@ -10,7 +10,7 @@
 
 static const struct {
     const char *job, *options;
-    double near; // the fastest of the sample is within so many times the least; 0: not asked
+    double near; // the fastest of the sample is within so many times the least; 0: not checked
 } jobs[] = {
     {"sum", "", 3},
     {"asum", "--no-final", 3},

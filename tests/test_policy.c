@@ -219,7 +219,7 @@ static void lockstep_tells_known_results_in_their_place(void **state)
         assert_int_equal(s->told_count, COUNT);
         if (run == 2)
             for (int i = 0; i < COUNT; i++) assert_int_equal(s->told[i], undisturbed[i]);
-        if (run == 2) assert_null(strpbrk(s->trace, "cm")); // nobody had work
+        if (run == 2) assert_null(strpbrk(s->trace, "cm")); // no worker had work
         if (run == 1)
             for (int i = 0; i < COUNT; i++) assert_int_equal(s->told[i], i + 1);
         if (run == 0) memcpy(undisturbed, s->told, sizeof undisturbed);
@@ -544,7 +544,7 @@ static void a_final_goes_on_with_the_same_tasks_on_the_same_gpu(void **state)
 static void a_final_without_finalists_or_worker_or_patience_is_over(void **state)
 {
     (void)state;
-    struct sim *s = sim_in_final(1); // one that no longer compiles
+    struct sim *s = sim_in_final(1); // one that does not compile
     decide(s);
     policy_remove(&s->run.policy, &s->tasks[10].queued);
     assert_false(decide(s));

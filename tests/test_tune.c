@@ -81,7 +81,7 @@ static void every_misbehaviour_has_its_status_and_reason_and_cannot_win(void **s
     char *folder = e2e_folder("modes"), list[1024] = "";
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         sprintf(list + strlen(list), "%s\"%s\"", i ? ", " : "", modes[i].mode);
-    // X=7 would be the fastest, and all but "good" have it; "good" must win all the same with whatever X there is.
+    // X=7 would be the fastest, and all but "good" have it; "good" must win, whatever its X.
     write_job(folder, "7", list, "512");
     struct outcome_of_command r = run_tune(folder, "", "");
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
@@ -279,7 +279,7 @@ static void a_candidate_that_ends_the_worker_in_the_final_is_out_and_the_others_
     e2e_expect(r.out, ",MODE=good");
     e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot status %s/job.cfg --store %s/t.db", folder, folder);
-    e2e_expect(r.out, "2 crashed"); // both have their verdict, and their ok no longer counts
+    e2e_expect(r.out, "2 crashed"); // both have their verdict, which replaces ok
     e2e_done(&r);
     e2e_remove(folder);
 }

@@ -1,5 +1,5 @@
 // The driver with a guide, against a scripted worker (fake_worker.c): what is screened out is neither measured nor
-// lost, a resumed run knows what the one before knew, and a guide that is no good costs no candidate.
+// lost, a resumed run knows what the one before knew, and a useless guide costs no candidate.
 #include "tests/e2e.h"
 #include "tests/opened_store.h"
 
@@ -52,7 +52,7 @@ static struct outcome_of_command run_tune(const char *folder, const char *before
                    folder, before, folder, folder, options);
 }
 
-// How often the worker was asked for X: on the guide, and on the problem.
+// How often the worker timed X: on the guide, and on the problem.
 struct asked {
     int guide[CONFIGURATIONS + 1], problem[CONFIGURATIONS + 1];
     int guides, problems; // in all
@@ -351,7 +351,7 @@ static void a_guide_may_stand_for_several_problems(void **state)
     e2e_remove(folder);
 }
 
-// `tune` on a folder: every job has a guide of its own, in slices.
+// `tune` on a folder: every job has its own guide, in slices.
 static void a_suite_has_a_guide_for_each_job(void **state)
 {
     (void)state;
