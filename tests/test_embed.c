@@ -264,7 +264,7 @@ static void what_cannot_be_embedded_is_refused(void **state)
                      2);
     assert_contains(err, "no symbol for the entry 'mini<float, BLOCK_M>'");
     free(err);
-    // A file of somebody else in the binary's place.
+    // A foreign file in the binary's place.
     keep_binary(symbols_text);
     char *path = text_format("%s/include/mini_best_binary.c", job.folder);
     finished_write(path, "int precious;\n");
@@ -439,7 +439,7 @@ static void an_h100_and_an_h200_share_a_header(void **state)
             assert_int_equal(build_and_run(compiler, source, "", ""), cases[i].status);
             free(compiler);
         }
-    // The other way round: the H100's store is added again, and is the default then.
+    // The reverse: the H100's store is added again, and is then the default.
     free(job.store);
     job.store = text_format("%s/mini.db", job.folder);
     embed();

@@ -20,7 +20,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void an_export_holds_everything_that_a_search_would_be_told(void **state)
+static void an_export_holds_everything_that_a_search_learns(void **state)
 {
     (void)state;
     struct error err = {""};
@@ -163,7 +163,7 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(an_export_holds_everything_that_a_search_would_be_told),
+        CASE(an_export_holds_everything_that_a_search_learns),
         CASE(standard_output_gets_the_same_as_a_file),
         CASE(an_import_says_what_is_there_and_writes_our_format),
         CASE(a_column_that_is_not_known_is_left_out_with_a_note),

@@ -1,4 +1,4 @@
-// A job's fallback, the configuration for devices that nobody tuned for: what is refused, that a run measures it first
+// A job's fallback, the configuration for devices without results: what is refused, that a run measures it first
 // and in full, and what the header has of it.
 #include "tests/e2e.h"
 
@@ -83,7 +83,7 @@ static void it_is_proposed_first_whatever_the_strategy(void **state)
     }
 }
 
-// It is no candidate for the final, but its result must be whole: nothing cuts it off as slow.
+// It is not a candidate for the final, but its result must be whole: nothing cuts it off as slow.
 static void it_is_measured_in_full_however_slow(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void unknown_devices_get_it_from_the_header(void **state)
                 folder);
     assert_int_equal(r.status, 0);
     e2e_done(&r);
-    // When the job no longer names one, an unknown device is an error again.
+    // When the job does not name one, an unknown device is an error.
     r = e2e_run(folder,
                 "cd %s && sed -i '/^fallback/d' job.cfg && $BIN/sweetspot header job.cfg --store job.db -o "
                 "some_best.h && gcc -fsyntax-only -DSOME_DEVICE=NVIDIA_T4 some_best.h 2>&1",

@@ -288,7 +288,7 @@ static void the_header_says_how_the_template_is_built(void **state)
     free(unit);
 }
 
-static void sizes_and_buffers_are_told(void **state)
+static void sizes_and_buffers_are_listed(void **state)
 {
     (void)state;
     static const char program[] =
@@ -420,7 +420,7 @@ static void two_devices_share_a_fallback(void **state)
     }
 }
 
-static void a_file_that_is_no_header_of_this_job_is_left_alone(void **state)
+static void a_file_that_is_not_a_header_of_this_job_is_left_alone(void **state)
 {
     (void)state;
     static const struct {
@@ -543,12 +543,12 @@ int main(void)
         CASE(parameters_can_be_undefined_again),
         CASE(an_unknown_device_is_an_error),
         CASE(the_header_says_how_the_template_is_built),
-        CASE(sizes_and_buffers_are_told),
+        CASE(sizes_and_buffers_are_listed),
         CASE(a_header_of_another_interface_is_not_merged),
         CASE(without_a_final_it_says_that_none_decided),
         CASE(a_header_for_a_new_device_is_merged_into_the_old_one),
         CASE(two_devices_share_a_fallback),
-        CASE(a_file_that_is_no_header_of_this_job_is_left_alone),
+        CASE(a_file_that_is_not_a_header_of_this_job_is_left_alone),
         CASE(a_changed_template_is_noticed),
         CASE(what_would_break_the_header_is_refused_or_made_harmless),
     };

@@ -83,7 +83,7 @@ static bool own_macro(const char *line, const char *prefix, char macro[128])
     return true;
 }
 
-// Whatever is new in the header has to be told to the rule, or a job could have a parameter of that name.
+// Every new name in the header must be added to the rule, or a job could have a parameter of that name.
 static void every_macro_of_a_header_is_known_to_the_rule(void **state)
 {
     (void)state;

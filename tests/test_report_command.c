@@ -252,7 +252,7 @@ static void a_suite_has_one_page(void **state)
     expect(&r, 0, "\"name\":\"golden\"\n\"name\":\"second\"\n2\n", NULL);
 }
 
-static void the_page_of_a_tuner_that_was_killed_says_that_nobody_tunes(void **state)
+static void the_page_of_a_killed_tuner_says_that_no_tuner_runs(void **state)
 {
     (void)state;
     struct outcome_of_command r =
@@ -283,7 +283,7 @@ int main(void)
         CASE(a_browser_is_started_or_missed),
         CASE(a_run_is_followed_by_a_page),
         CASE(a_suite_has_one_page),
-        CASE(the_page_of_a_tuner_that_was_killed_says_that_nobody_tunes),
+        CASE(the_page_of_a_killed_tuner_says_that_no_tuner_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static void write_space(const char *folder, const char *file, int best, double l
                              trials, "baselines", "name", "cublas", "problems", "time", library));
 }
 
-// A night over three jobs, a fourth that was not begun and a fifth that is no job.
+// A night over three jobs, a fourth that was not begun and a fifth that is not a job.
 static char *make_night(void)
 {
     char *folder = e2e_folder("several");
@@ -94,7 +94,7 @@ static void each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other(void **
     e2e_expect(r.out, "2.000 [2.000, 2.000]");
     e2e_expect(r.out, "0.500 [0.500, 0.500]");
     e2e_done(&r);
-    // A job that was not begun is no mistake.
+    // A job that was not begun is not an error.
     r = e2e_run(folder, "cd '%s' && $BIN/sweetspot compare night/0.cfg night/3.cfg night/2.cfg", folder);
     assert_int_equal(r.status, EXIT_NOTHING);
     assert_int_equal(lines_with(r.out, "N=1024"), 2);
@@ -183,7 +183,7 @@ static void headers_and_exports_of_several_go_into_a_folder(void **state)
     r = e2e_run(folder, "test -e '%s/nowhere'", folder); // checking makes no folder
     assert_int_equal(r.status, 1);
     e2e_done(&r);
-    // Two jobs of one name would be told apart by nothing.
+    // Nothing would distinguish two jobs of one name.
     write_job(folder, "night/5.cfg", "same", "");
     r = e2e_run(folder, "cd '%s' && $BIN/sweetspot compare night", folder);
     assert_int_equal(r.status, EXIT_USAGE);

@@ -293,7 +293,7 @@ static void a_space_of_one_is_proposed_once(void **state)
     free_space(&b);
 }
 
-static void results_that_were_not_asked_for_are_taken_and_not_proposed_again(void **state)
+static void unrequested_results_are_taken_and_not_proposed_again(void **state)
 {
     (void)state;
     struct bench b = make_space(SIDE, NULL);
@@ -536,7 +536,7 @@ int main(void)
         cmocka_unit_test(what_is_forgotten_is_neither_lost_nor_told_and_comes_again),
         cmocka_unit_test(the_ranking_prefers_what_the_results_speak_for),
         cmocka_unit_test(a_space_of_one_is_proposed_once),
-        cmocka_unit_test(results_that_were_not_asked_for_are_taken_and_not_proposed_again),
+        cmocka_unit_test(unrequested_results_are_taken_and_not_proposed_again),
         cmocka_unit_test(strategies_that_look_at_results_beat_random_search),
         cmocka_unit_test(unknown_options_are_errors_that_name_them),
         cmocka_unit_test(options_begin_as_their_defaults_and_take_what_is_given),
