@@ -47,7 +47,7 @@ void gp_pool_moments(struct gp *, double *mean, double *variance);
 void gp_means(const struct gp *, const float *points, size_t count, double *mean, double *bound);
 // Its variance (without noise) at one point.
 double gp_variance(struct gp *, const float *point);
-// What the other points say of `count` (at least 1) of them, by number, as if these were not known: the function's
+// The prediction at `count` (at least 1) of the points, by number, from all the others: the function's
 // means there that follow from the others' targets, and its variances.
 void gp_without(const struct gp *, const size_t *numbers, size_t count, const double *targets, double *mean,
                 double *variance);

@@ -70,7 +70,8 @@ static void branch(struct search *s, uint64_t left)
     }
 }
 
-// Candidates that cover what another covers too (and it more, or it comes first) are of no use for a smallest set.
+// A smallest set does not need candidates whose problems another candidate covers too (and it covers more, or comes
+// first).
 static void drop_dominated(struct search *s)
 {
     uint64_t *kept = memory_new(s->candidates, sizeof *kept);
