@@ -322,10 +322,10 @@ static void what_cannot_be_done_at_once_is_refused(void **state)
     (void)state;
     tune_and_embed();
     char *alone = text_format("%s/winner.cubin", job.folder);
-    expect(2, "--cubin writes no header, and cannot be given with --embed", "--cubin", alone, "--embed");
-    expect(2, "--cubin writes no header, and cannot be given with --force", "--cubin", alone, "--force");
-    expect(2, "--hash writes no header, and cannot be given with --check", "--check", job.header, "--hash");
-    expect(2, "--hash writes no header, and cannot be given with --output", "--output", job.header, "--hash");
+    expect(2, "--cubin writes no header and cannot be combined with --embed", "--cubin", alone, "--embed");
+    expect(2, "--cubin writes no header and cannot be combined with --force", "--cubin", alone, "--force");
+    expect(2, "--hash writes no header and cannot be combined with --check", "--check", job.header, "--hash");
+    expect(2, "--hash writes no header and cannot be combined with --output", "--output", job.header, "--hash");
     expect(2, "two files, which '/dev/null' cannot hold", "-o", "/dev/null", "--embed");
     assert_int_equal(access(alone, F_OK), -1);
     char *out;

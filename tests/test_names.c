@@ -30,9 +30,9 @@ static const struct {
 } cases[] = {
     {"", "{ name = \"BLOCK" VALUES ", { name = \"MIN_REGISTERS" VALUES, "last", NULL},
     {"X = 1;", "{ name = \"Error" VALUES, "last",
-     "job.cfg:6: parameter 'Error' cannot be written: the job's header has a macro LLMC_LAYERNORM_ERROR of its own"},
+     "job.cfg:6: parameter 'Error' is not possible: the job's header already has a macro LLMC_LAYERNORM_ERROR"},
     {"", "{ name = \"BLOCK" VALUES ",\n{ name = \"KERNEL" VALUES, "last",
-     "job.cfg:7: parameter 'KERNEL' cannot be written: the job's header has a macro LLMC_LAYERNORM_KERNEL of its own"},
+     "job.cfg:7: parameter 'KERNEL' is not possible: the job's header already has a macro LLMC_LAYERNORM_KERNEL"},
     {"", "{ name = \"BLOCK" VALUES ",\n{ name = \"Block" VALUES, "last",
      "job.cfg:7: parameter 'Block' would be the macro LLMC_LAYERNORM_BLOCK of the job's header, as parameter 'BLOCK'"},
     {"", "{ name = \"COUNTER_X" VALUES, "last", "job.cfg:6: parameter 'COUNTER_X' cannot be written"},

@@ -326,8 +326,8 @@ static const struct {
     {"", "profile -t X=1,MODE=hang", 1, "", "measure.timeout of the job is too short"},
     {"", "profile -t X=1,MODE=good --no-counters", 0, "theoretical", ""},
     {"export FAKE_ENVIRONMENT='no CUDA driver';", "profile -t X=1,MODE=good", 3, "", "no CUDA driver"},
-    {"", "limiter -t X=1,MODE=good", 1, "", "knows no variants"},
-    {"", "limiter -t cublas", 1, "", "knows no variants"},
+    {"", "limiter -t X=1,MODE=good", 1, "", "has no variants"},
+    {"", "limiter -t cublas", 1, "", "has no variants"},
 };
 
 static void the_commands_say_what_is_wrong(void **state)

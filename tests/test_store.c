@@ -795,7 +795,7 @@ static void what_is_no_sound_store_of_this_version_is_refused_and_untouched(void
         void (*spoil)(void);
         const char *message;
     } cases[] = {
-        {version_9, "has version 9, this sweetspot reads versions 1 to 2"},
+        {version_9, "has version 9, but this sweetspot reads versions 1 to 2"},
         {other_program, "another program"},
         {text_file, "not a sweetspot store"},
         {truncated, "is damaged: it has 12288 of"},
