@@ -35,7 +35,7 @@ static const struct {
      "job.cfg:7: parameter 'KERNEL' is not possible: the job's header already has a macro LLMC_LAYERNORM_KERNEL"},
     {"", "{ name = \"BLOCK" VALUES ",\n{ name = \"Block" VALUES, "last",
      "job.cfg:7: parameter 'Block' would be the macro LLMC_LAYERNORM_BLOCK of the job's header, as parameter 'BLOCK'"},
-    {"", "{ name = \"COUNTER_X" VALUES, "last", "job.cfg:6: parameter 'COUNTER_X' cannot be written"},
+    {"", "{ name = \"COUNTER_X" VALUES, "last", "job.cfg:6: parameter 'COUNTER_X' is not possible"},
     {"", "{ name = \"double" VALUES, "last",
      "job.cfg:6: parameter 'double' cannot be the name of a macro: it is a key"},
     {"", "{ name = \"xor" VALUES, "last", "job.cfg:6: parameter 'xor' cannot be the name of a macro: it is a keyword"},

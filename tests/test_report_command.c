@@ -217,7 +217,7 @@ static void a_browser_is_started_or_missed(void **state)
             "done; cat shown");
     expect(&r, 0, "/report.html", NULL);
     r = RUN("BROWSER=./missing $S report job.cfg --open; sleep 1");
-    expect(&r, 0, NULL, "there is no browser (./missing:");
+    expect(&r, 0, NULL, "cannot start a browser (./missing:");
     r = RUN("$S report job.cfg --open -o -");
     expect(&r, 2, NULL, "--open and --every need a page in a file");
 }

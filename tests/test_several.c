@@ -85,7 +85,7 @@ static void each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other(void **
     assert_int_equal(lines_with(r.out, "NVIDIA Test"), 3);
     e2e_expect(r.out, "\nfast ");
     e2e_expect(r.out, "\nslow ");
-    e2e_expect(r.err, "nothing is known of later yet");
+    e2e_expect(r.err, "later has no results yet");
     e2e_expect(r.err, "night/4.cfg:5: ");
     e2e_done(&r);
     r = e2e_run(folder, "cd '%s' && $BIN/sweetspot compare night", folder);
@@ -209,7 +209,7 @@ static void more_than_64_jobs_are_read_from_a_folder_or_the_command_line(void **
         struct outcome_of_command r =
             e2e_run(folder, "cd '%s' && $BIN/sweetspot status %s --format json", folder, named ? "*.cfg" : ".");
         assert_int_equal(r.status, EXIT_NOTHING);
-        assert_int_equal(lines_with(r.err, "nothing is known of job"), JOBS);
+        assert_int_equal(lines_with(r.err, "has no results yet: there is no store"), JOBS);
         json_t *all = json_parse(r.out, NULL);
         assert_int_equal(json_array_size(json_object_get(all, "failed")), JOBS);
         json_decref(all);
