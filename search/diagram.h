@@ -1,6 +1,6 @@
 // A decision diagram over configurations: the index of a search space.
 //
-//   level 0        root                    one state a level or more; a path from the root to the end is a valid
+//   level 0        root                    one or more states per level; a path from the root to the end is a valid
 //                 / | \                    configuration, an edge the index of a parameter's value
 //   level 1      o  o  o
 //                 \ | / \                  states from which the same completions are possible are one

@@ -13,7 +13,7 @@ enum { MOST_NODES = 2000000 };
 struct search {
     size_t candidates, problems;
     const double *times;
-    uint64_t *covers; // by candidate: a bit a problem
+    uint64_t *covers; // by candidate: a bit per problem
     uint64_t all;     // the problems that must be covered
     double least[KERNEL_SET_MAX_PROBLEMS];
     size_t now[KERNEL_SET_MAX_CHOSEN], depth;

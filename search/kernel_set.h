@@ -29,7 +29,7 @@ struct kernel_set {
 // times[candidate * problems + problem] in s, NaN where a candidate has none. holdout: by problem. sizes[problem *
 // size_count + i]: what distances between problems are measured in; size_count may be 0. relative_times[candidate *
 // problems + problem], all > 0: a candidate's times on two problems are expected to be in this proportion; NULL: to be
-// alike. -1 when some problem has no time at all.
+// equal. -1 when some problem has no time at all.
 int kernel_set_find(const double *times, size_t candidates, size_t problems, const bool *holdout, const int64_t *sizes,
                     size_t size_count, const double *relative_times, double regret, struct kernel_set *out);
 

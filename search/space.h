@@ -73,7 +73,7 @@ const char *space_constraint_text(const struct space *, size_t i);
 double space_raw_size(const struct space *); // product of the value counts
 uint64_t space_size(const struct space *);   // valid configurations (saturates at UINT64_MAX)
 // How many raw configurations the constraint removes by itself (a double: raw sizes may exceed 2^64), including those
-// on which it cannot be evaluated. Counted by a diagram of its own, exact in practice; *exact (may be NULL) is false
+// on which it cannot be evaluated. Counted by a separate diagram, exact in practice; *exact (may be NULL) is false
 // where that diagram would be too large and the number is estimated from 100,000 random raw configurations.
 double space_removed_by(const struct space *, size_t constraint, bool *exact);
 

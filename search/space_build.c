@@ -27,7 +27,7 @@ struct state_table {
     uint32_t slot_count;
 };
 
-// What a comparison of which a part is known comes to; see struct watch. Only the parts that the parameter of this
+// The result of a comparison of which a part is known; see struct watch. Only the parts that the parameter of this
 // level (`bit`) changes are looked at: the others were when they changed, and their values may have been left behind
 // since.
 static int64_t decide(const struct plan *plan, int node, uint64_t bit, const int64_t *value)
@@ -269,7 +269,7 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
         from = to;
     }
     if (result == BUILD_FINE && from.count > 0) {
-        // A constraint that cannot be evaluated whatever the parameters are counts if the others leave anything.
+        // A constraint that can never be evaluated counts if the others leave any configuration.
         uint32_t state = 0;
         if (*failed < 0 && levels > 0) *failed = find_failed(plan, &from, &state);
         if (*failed >= 0) {

@@ -1,7 +1,7 @@
 // The constraints of a space as one graph of shared operations, the form in which space_build.c evaluates them.
 //
 // Equal subexpressions of all constraints are one node, derived names are expanded, constants are folded, sums
-// and products are flat lists of operands (so that they can be accumulated in whatever order parameters get their
+// and products are flat lists of operands (so that they can be accumulated in any order in which parameters get their
 // values), and everything that decides truth is 0 or 1. Bounds of each node's value tell which operations cannot fail.
 #ifndef SWEETSPOT_SPACE_GRAPH_H
 #define SWEETSPOT_SPACE_GRAPH_H

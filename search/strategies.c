@@ -42,7 +42,7 @@ struct strategy {
     const struct space *space;
     size_t criteria, turn;
     double *options; // values of the class's options
-    void **states;   // one a criterion
+    void **states;   // one per criterion
     struct history seen;
     struct random rng;
     bool last_ask_failed;

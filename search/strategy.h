@@ -2,7 +2,7 @@
 //
 // The driver asks for proposals, several of which may be outstanding, compiles and measures them, and tells the results
 // in whatever order they come. A strategy is deterministic in (space, seed, options, sequence of asks and tells). One
-// file a strategy, one descriptor, one line in strategies.c: `sweetspot list strategies` then shows it with its
+// file per strategy, one descriptor, one line in strategies.c: `sweetspot list strategies` then shows it with its
 // options. Strategies know no CUDA, no files, no clock.
 #ifndef SWEETSPOT_STRATEGY_H
 #define SWEETSPOT_STRATEGY_H
@@ -104,7 +104,7 @@ void strategy_tell(struct strategy *, const struct observation *);
 // Whether it can rank waiting configurations (without the functions they are measured in order).
 bool strategy_ranks(const struct strategy *);
 // As the class's function; with several criteria the one that promises most counts. What the strategy did not propose
-// is to be measured whatever it promises: INFINITY.
+// is always to be measured: INFINITY.
 void strategy_rank(struct strategy *, const uint16_t *const *configs, size_t count, double *promise);
 void strategy_forget(struct strategy *, const uint16_t *config);
 size_t strategy_outstanding(const struct strategy *);

@@ -329,8 +329,8 @@ static void copy_theta(struct surrogate *s, const struct gp *from, struct gp *to
     free(theta);
 }
 
-// One step of the next fit, by a process of its own with what is known now, so that no proposal takes long: the model
-// goes on with the hyperparameters it has.
+// One step of the next fit, in a separate Gaussian process with the present data, so that no proposal takes long: the
+// model goes on with the hyperparameters it has.
 static void prepare_fit(struct surrogate *s)
 {
     size_t d = s->encoding.count ? s->encoding.count : 1, rows = fit_rows(s);

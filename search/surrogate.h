@@ -62,7 +62,7 @@ void surrogate_weigh(struct surrogate *);
 // The new configuration (without a row) of the highest expected improvement among the pool and the neighbours of the
 // best rows. Returns its expected improvement, or -1 when nothing new was found.
 double surrogate_propose(struct surrogate *, uint16_t *config);
-// The expected improvement of each of these configurations, by what is measured alone.
+// The expected improvement of each of these configurations, judged only by measurements.
 void surrogate_promises(struct surrogate *, const uint16_t *const *configs, size_t count, double *promise);
 
 #endif

@@ -65,7 +65,7 @@ struct hypothesis {
     double log; // of its probability, but for a factor that is common to all
 };
 
-// None; each alone, or the mean of all, wholly and by half. Their number.
+// The hypotheses: none; each prior, or the mean of all, wholly and by half. Returns their number.
 static size_t list_hypotheses(const struct trust *t, struct hypothesis *list)
 {
     double most = 0, all = 0;

@@ -66,7 +66,7 @@ static void the_source_that_was_measured_is_the_headers(void **state)
     e2e_expect(header, "#define GOLDEN_DEVICE_NAME \"Golden GPU\"\n");
     e2e_expect(header, "#define GOLDEN_DATE \"2025-01-01\"\n"); // the final's of the recording, not today
     e2e_expect(header, "the recording has a final of 40 rounds\n");
-    e2e_expect(header, "the template with the hash 0123456789abcdef0123456789abcdef\n");
+    e2e_expect(header, "the measured template has the hash 0123456789abcdef0123456789abcdef\n");
     assert_int_equal(check.status, 1);
     e2e_expect(check.out, "the template is not the one that was measured for the recording");
     e2e_done(&check);

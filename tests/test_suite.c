@@ -143,7 +143,7 @@ static void several_files_are_tuned_and_begin_with_each_others_winners(void **st
     e2e_done(&r);
     r = e2e_run(folder, "cd %s && timeout 60 $BIN/sweetspot tune a.cfg . --device replay:space.json --time 4s", folder);
     assert_int_equal(r.status, 2);
-    e2e_expect(r.err, "has the name of a.cfg, 'a'");
+    e2e_expect(r.err, "has the same name as a.cfg, 'a'");
     e2e_done(&r);
     e2e_remove(folder);
 }

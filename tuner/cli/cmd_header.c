@@ -249,7 +249,7 @@ out:
     return NULL;
 }
 
-// The winner's binary alone.
+// Writes only the winner's binary.
 static int write_cubin(struct session *session, const char *path)
 {
     struct error err = {""};

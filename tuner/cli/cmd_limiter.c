@@ -16,7 +16,7 @@
 #include "tuner/output/profile.h"
 #include "tuner/run/explain.h"
 
-enum { VARIANTS = 3 }; // as SWEETSPOT_VARIANT counts: the kernel, memory alone, arithmetic alone
+enum { VARIANTS = 3 }; // the values of SWEETSPOT_VARIANT: the kernel, only memory, only arithmetic
 
 struct limiting {
     const char *job, *store, *trial, *device, *cache;

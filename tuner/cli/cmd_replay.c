@@ -171,7 +171,7 @@ int cmd_replay(int argc, char **argv)
          .list = &priors,
          .shown = "FILE",
          .help = "results of another device, size or data type to learn from, a recorded space or a store; several "
-                 "may be given, and a file is no prior for itself (none)"},
+                 "may be given, and a file is not used as a prior for itself (none)"},
         {.name = "no-score", .flag = &quick, .help = "leave out the methodology score, which needs longer runs"},
         {.name = "jobs",
          .letter = 'j',

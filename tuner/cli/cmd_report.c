@@ -23,7 +23,7 @@ static void open_page(const char *path)
     char *file = realpath(path, NULL);
     pid_t child = file ? fork() : -1;
     if (child == 0) {
-        if (fork()) _exit(0); // so that nobody has to wait for it
+        if (fork()) _exit(0); // so that it needs no wait()
         execlp(program, program, file, (char *)NULL);
         fprintf(stderr, "sweetspot: cannot start a browser (%s: %s); open %s\n", program, strerror(errno), file);
         _exit(1);

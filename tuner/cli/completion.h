@@ -1,5 +1,5 @@
 // Completion of command lines, for a shell: written from the tables that the program parses by, so that it is never
-// out of date. One file a shell; cmd_completion.c has the list.
+// out of date. One file per shell; cmd_completion.c has the list.
 #ifndef SWEETSPOT_COMPLETION_H
 #define SWEETSPOT_COMPLETION_H
 

@@ -85,7 +85,7 @@ static void list_all(int format)
             "`sweetspot metrics` shows all counters of a chip.\n");
 }
 
-// Suggests the nearest set or key; lists the sets alone, as there are about a hundred keys.
+// Suggests the nearest set or key; lists only the sets, because there are about a hundred keys.
 static int unknown(const char *name)
 {
     const char **sets = metrics_set_names(), **names = NULL;

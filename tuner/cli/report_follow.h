@@ -1,6 +1,6 @@
 // `tune --report FILE`: a page that a browser can follow while jobs are tuned.
 //
-// A process of its own (`sweetspot report --every`) writes it from the stores, so that a run neither waits for it nor
+// A separate process (`sweetspot report --every`) writes it from the stores, so that a run neither waits for it nor
 // can be hurt by it. It runs at low priority, and ends with the tuner.
 #ifndef SWEETSPOT_REPORT_FOLLOW_H
 #define SWEETSPOT_REPORT_FOLLOW_H

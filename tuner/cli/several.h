@@ -54,7 +54,7 @@ int several_check_folder(const struct several *, const char *option, const char 
 // The file that `given` means for a job: `name` in it where it is a folder. malloc'ed.
 char *several_file(const char *given, const char *name);
 
-// Prints documents as JSON: objects with a member "job", one a job and device, those of a job in a row and its newest
+// Prints documents as JSON: objects with a member "job", one per job and device, those of a job together and its newest
 // device first. Of one job file: its object, behind "format" and "version". Of several, or of a folder:
 // {"format":format,"version":version,"jobs":[..],"failed":[..]}. A job's other devices are its "other_devices".
 void several_print(const struct several *, const char *format, int version, const json_t *documents);

@@ -179,7 +179,7 @@ struct job {
     char *strategy, *strategy_options;
     uint64_t seed;
     double compile_timeout;  // s
-    int64_t compile_workers; // 0: one a core
+    int64_t compile_workers; // 0: one per core
     struct measure_settings measure;
     struct verify_settings verify;
     size_t metric_count; // counters besides the basic set
@@ -215,7 +215,7 @@ void job_free(struct job *);
 int job_build_space(struct job *, const struct device_limits *, struct error *);
 
 bool job_is_fallback(const struct job *, const uint16_t *config);
-// The most dynamic shared memory that a stage of the fallback asks for, and on which problem. -1 with a message.
+// The most dynamic shared memory that a stage of the fallback needs, and on which problem. -1 with a message.
 int job_fallback_shared(const struct job *, size_t stage, int64_t *bytes, size_t *problem, struct error *);
 
 // Values of all names for a configuration and a problem. Needs a built space; a NULL configuration stands for the first

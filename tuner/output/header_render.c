@@ -156,7 +156,7 @@ static void put_opening(struct renderer *r)
             f,
             " * There are several kernels, each for some problems. Define %1$s_KERNEL as 0, 1 ... %1$s_KERNELS - 1 "
             "and include the template once for\n"
-            " * each, in a file of its own, its entry renamed; %2$s_select(sizes) says which of them to launch (-1: "
+            " * each, in a separate file, with its entry renamed; %2$s_select(sizes) says which of them to launch (-1: "
             "none), and\n * ..._geometry_on(%1$s_FIRST_SECTION + kernel, sizes) how.\n",
             r->upper, r->lower);
     fprintf(f,

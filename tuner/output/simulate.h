@@ -14,7 +14,7 @@ enum { SIMULATE_MAX_TIMES = 16, SIMULATE_MAX_WORKERS = 1024 };
 
 struct simulate_settings {
     size_t compilers, gpus;
-    double compile, gpu; // s a candidate; NaN: as recorded
+    double compile, gpu; // s per candidate; NaN: as recorded
 };
 // "compilers=16,compile=recorded|SECONDS,gpu=recorded|SECONDS[,gpus=N]". -1 with a message that says what is wrong.
 int simulate_parse(const char *text, struct simulate_settings *, struct error *);

@@ -22,13 +22,13 @@
 //   "trials": [[64, ..., "ok", 0.00123, ...], ...]
 //                 one array a configuration, cells in the order of the columns, null where empty
 //   "baselines": [{"name": "cublas", "problems": [{"time": s, "low": s, "high": s, "samples": [s, ...]}]}]
-//                                             * one entry a problem
+//                                             * one entry per problem
 //   "finals": [...]                           * documents of finals, newest first, unchanged
 //
 // Columns: every parameter's name (required; the cell is the value itself), the trial's and the problems' fields that
 // are marked as recorded (tuner/trial/trial_field.c: "status", "reason", "time", "low", "registers", "gpu_seconds" ...;
 // a missing status is ok if there is a time), and the metrics' keys (of the first problem). With more than one problem
-// a problem's field has an array with one value a problem, samples an array of arrays. A figure without a column is
+// a problem's field has an array with one value per problem, samples an array of arrays. A figure without a column is
 // unknown for all trials. An unknown column is left out and noted in `unknown_columns`. A trial
 // with status ok or slow whose time is absent, a string, not positive or above 1e19 counts as launch_error.
 //

@@ -39,7 +39,7 @@ static void set_failed(struct recorded *r, size_t trial, enum trial_status statu
     r->trials[trial].reason = arena_copy(&r->memory, reason);
 }
 
-// The one problem's time and samples, of which `unit` makes seconds. False, and nothing set, where there is no time.
+// The only problem's time and samples; `unit` converts to seconds. False, and nothing is set, without a time.
 static bool set_time(struct recorded *r, size_t trial, const json_t *time, const json_t *samples, double unit)
 {
     struct trial_problem *p = recorded_figures(r, trial, 0);

@@ -1,9 +1,9 @@
 // The store's file: its schema, how it is created, and how a file is recognised before SQLite touches it.
 //
-//     environments --< trials --< trial_problems     one row a problem: time, interval, samples, error
-//          |              |-----< trial_stages       one row a launch: registers, spills, occupancy
-//          |              |-----< trial_counters     one row a problem, stage and counter
-//          |              |-----< verdicts           what became of it later; the newest counts
+//     environments --< trials --< trial_problems     one row per problem: time, interval, samples, error
+//          |              |-----< trial_stages       one row per launch: registers, spills, occupancy
+//          |              |-----< trial_counters     one row per problem, stage and counter
+//          |              |-----< verdicts           later judgements; the newest counts
 //          |              |-----< trial_blobs >-- blobs     bytes by their hash: a finalist's cubin
 //          |              `-----< documents          findings and limits of one trial: JSON
 //          `---------< documents                     finals, baselines, runs, devices: JSON
