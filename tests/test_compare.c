@@ -41,7 +41,7 @@ static void without_a_store_or_a_final_it_says_how_to_get_one(void **state)
     free(err);
     finished_trials(&job, "NVIDIA H200", "sm_90a");
     assert_int_equal(finished_run(cmd_compare, NULL, &err, "compare", job.job, "--store", job.store, NULL), 1);
-    assert_contains(err, "has no final yet, so no winner");
+    assert_contains(err, "has decided a winner yet");
     assert_contains(err, "sweetspot tune");
     free(err);
 }

@@ -250,7 +250,7 @@ static void every_device_of_a_store_is_shown_the_newest_first(void **state)
     assert_int_equal(finished_run(cmd_compare, &out, &err, "compare", job.job, "-s", job.store, NULL), EXIT_NOTHING);
     assert_contains(out, "mini-gemm on NVIDIA H200");
     assert_null(strstr(out, "A100"));
-    assert_contains(err, "has no final yet, so no winner");
+    assert_contains(err, "has decided a winner yet");
     free(out);
     free(err);
     finished_final(&job); // on the one used last

@@ -58,7 +58,7 @@ static int read_final(struct comparison *c)
     if (!document) {
         char *tune = session_command(c->session, "tune");
         fprintf(stderr,
-                "sweetspot: %s has no final yet, so no winner; a run ends with a final: %s (it goes on where it "
+                "sweetspot: no final of %s has decided a winner yet; a run ends with a final: %s (it goes on where it "
                 "stopped)\n",
                 c->session->job->name, tune);
         free(tune);
