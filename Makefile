@@ -260,7 +260,7 @@ test-fast: setup layers
 golden: setup
 	@$(MAKE) test-programs
 	@rm -f tests/golden/*.txt
-	@SWEETSPOT_GOLDEN=write BIN=$(BIN) bash tests/run.sh $(BIN)/test_golden
+	@SWEETSPOT_GOLDEN=write BIN=$(BIN) bash tests/run.sh $(BIN)/test_golden $(BIN)/test_messages
 
 # Small mistakes, one at a time, in a copy of the tree: each must make a test fail. MUTANTS: which (all of them).
 .PHONY: test-mutants

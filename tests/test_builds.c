@@ -63,7 +63,8 @@ static void the_race_of_builds_is_reported_everywhere(void **state)
         {"good", "1.03", BUILDS_SLOWER,
          "built by nvcc 13.1.2: 1.031ms, 1.030 times that of NVRTC's build (95% interval 1.030 to 1.030): slower: "
          "`sweetspot header --embed`",
-         "built by nvcc 13.1.2 as the header says: 1.030 [1.030, 1.030] times the time of fake 1.0's build: slower\n",
+         "built by nvcc 13.1.2 with the header's options: 1.030 [1.030, 1.030] times the time of fake 1.0's build: "
+         "slower\n",
          "nvcc 13.1.2 makes a SLOWER kernel of the template: 1.030 [1.030, 1.030] times the time below. Launch the "
          "binary that was measured",
          "#define BUILT_NVCC_VERDICT \"slower\"\n"},
@@ -75,7 +76,7 @@ static void the_race_of_builds_is_reported_everywhere(void **state)
          "fake 1.0's build: faster\n", NULL, "#define BUILT_NVCC \"nvcc 13.1.2\"\n"},
         {"nvcc_two_times", "1", BUILDS_UNDECIDED,
          "times that of NVRTC's build (95% interval 1.000 to 1.050): not decided: the interval is too wide",
-         "1.000 [1.000, 1.050] times the time of fake 1.0's build: not decided, the interval is too wide to tell", NULL,
+         "1.000 [1.000, 1.050] times the time of fake 1.0's build: undecided, the interval is too wide to tell", NULL,
          "#define BUILT_NVCC_VERDICT \"undecided\"\n"},
         {"nvcc_wrong", "1", BUILDS_FAILED,
          "nvcc's build of the winner failed in its race: nvcc 13.1.2: wrong: scripted", "failed: nvcc 13.1.2: wrong",
@@ -87,7 +88,7 @@ static void the_race_of_builds_is_reported_everywhere(void **state)
          "not raced: nvcc 13.1.2: unit.cu(3): error: scripted\n", NULL,
          "built by nvcc 13.1.2 with BUILT_OPTIONS_NVCC: not raced: nvcc 13.1.2: unit.cu(3): error: scripted\n"},
         {"good", NULL, BUILDS_MISSING, "nvcc's build of the winner is not raced: there is no nvcc\n",
-         "built by nvcc as the header says: not raced: there is no nvcc\n", NULL,
+         "built by nvcc with the header's options: not raced: there is no nvcc\n", NULL,
          "built by nvcc with BUILT_OPTIONS_NVCC: not raced: there is no nvcc\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -164,7 +164,7 @@ static void a_run_that_fails_says_why(void **state)
     e2e_done(&r);
     r = tune(folder, "--format csv");
     assert_int_equal(r.status, 2);
-    e2e_expect(r.err, "--format cannot be 'csv'; it is one of table, json");
+    e2e_expect(r.err, "--format cannot be 'csv'; use one of table, json");
     assert_string_equal(r.out, "");
     e2e_done(&r);
     e2e_remove(folder);

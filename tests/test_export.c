@@ -122,7 +122,7 @@ static void a_column_that_is_not_known_is_left_out_with_a_note(void **state)
                          "\"values\": [1, 2]}], \"columns\": [\"B\", \"status\", \"time\", \"fashion\"],\n"
                          "\"trials\": [[1, \"ok\", 0.5, 7], [2, \"ok\", 0.25, null]]}");
     assert_int_equal(finished_run(cmd_import, NULL, &err, "import", path, "--output", again, NULL), 0);
-    assert_contains(err, "newer.json: the column 'fashion' is not known and is left out\n");
+    assert_contains(err, "newer.json: left out the unknown column 'fashion'\n");
     char *text = text_read_file(again, NULL);
     assert_null(strstr(text, "fashion"));
     free(text);

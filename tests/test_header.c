@@ -216,7 +216,7 @@ static void an_unknown_device_is_an_error(void **state)
     for (size_t i = 0; i < 3; i++) {
         char *command =
             text_format("echo '#include \"%s\"' | gcc -x c -fsyntax-only -DMINI_GEMM_DEVICE=%s - 2>&1 | grep "
-                        "-q '#error.*MINI_GEMM_DEVICE is none of: NVIDIA_H200'",
+                        "-q '#error.*MINI_GEMM_DEVICE must be one of: NVIDIA_H200'",
                         job.header, devices[i]);
         assert_int_equal(system(command), 0);
         free(command);
@@ -253,7 +253,7 @@ static void the_header_says_how_the_template_is_built(void **state)
     assert_contains(text, "#define MINI_GEMM_ENTRY \"mini<float, BLOCK_M>\"\n");
     assert_contains(text, "#define MINI_GEMM_ARGUMENTS(X) X(0, buffer, f32, in, x) X(1, buffer, f32, out, y)\n");
     const char *people = strstr(text, "entry mini<float, BLOCK_M>; its arguments"),
-               *evidence = strstr(text, "What it is worth"), *machines = strstr(text, "/* sweetspot-section ");
+               *evidence = strstr(text, "The evidence"), *machines = strstr(text, "/* sweetspot-section ");
     assert_true(people && evidence && machines && people < evidence && evidence < machines);
     free(text);
     if (system("command -v nvcc >/dev/null 2>&1")) skip();
@@ -332,7 +332,7 @@ static void a_header_of_another_interface_is_not_merged(void **state)
         if (!i) finished_trials(&job, "NVIDIA A100", "sm_80");
         assert_int_equal(
             finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header, NULL), 2);
-        assert_contains(err, "other entries or buffers than the job has now");
+        assert_contains(err, "other entries or buffers than the job");
         free(err);
     }
 }
@@ -433,7 +433,7 @@ static void a_file_that_is_not_a_header_of_this_job_is_left_alone(void **state)
          "other problem sizes"},
         {"/* sweetspot-section {\"version\":9} */\n", "version 9"},
         {"/* sweetspot-section {\"version\":1,\"job\":\"mini-gemm\",\"device\":\"X\",\"sizes\":[\"M\",\"N\"]} */\n",
-         "a section of version 1, this sweetspot writes version 2"},
+         "a section of version 1, but this sweetspot writes version 2"},
         {"/* sweetspot-section {\"version\": */\n", "mini_best.h:1: not JSON"},
     };
     finished_trials(&job, "NVIDIA H200", "sm_90a");

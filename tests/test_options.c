@@ -87,7 +87,7 @@ static void every_mistake_is_named_and_ends_with_status_2(void **state)
         const char *words[3], *message;
     } cases[] = {
         {{NULL}, "JOB is missing"},
-        {{"a", "b", "c"}, "'c' is one argument too many"},
+        {{"a", "b", "c"}, "unexpected argument 'c'"},
         {{"a", "--flga"}, "unknown option '--flga'; did you mean '--flag'?"},
         {{"a", "--stroe=x"}, "unknown option '--stroe'; did you mean '--store'?"},
         {{"a", "--something-else"}, "unknown option '--something-else'\n"},
@@ -110,7 +110,7 @@ static void every_mistake_is_named_and_ends_with_status_2(void **state)
         {{"a", "--time=8x"}, "--time needs a duration such as 90s, 8h or 1h30m, not '8x'"},
         {{"a", "--time=-1"}, "not '-1'"},
         {{"a", "--format=jsn"}, "--format cannot be 'jsn'; did you mean 'json'?"},
-        {{"a", "--format=yaml"}, "it is one of table, csv, json"},
+        {{"a", "--format=yaml"}, "use one of table, csv, json"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *out, *err;

@@ -295,8 +295,8 @@ static const struct {
     {"", "profile -t X=2,MODE=good", 0, "X=1 makes that line's accesses", ""},
     {"", "profile -t X=2,MODE=good -a X=1,MODE=good", 0, "against candidate", ""},
     {"", "profile -t X=2,MODE=good -f json", 0, "\"rule\": \"bank_conflicts\"", ""},
-    {"", "profile", 1, "", "nothing has been measured of fake yet"},
-    {"", "profile -t 17", 1, "", "nothing has been measured of fake yet"},
+    {"", "profile", 1, "", "no trial of fake has been measured yet"},
+    {"", "profile -t 17", 1, "", "no trial of fake has been measured yet"},
     {"", "profile -t Y=2", 2, "", "no parameter 'Y'"},
     {"", "profile -t X=3", 2, "", "X cannot be 3; its values are 1, 2, 7"},
     {"", "profile -t X=7,MODE=wrong", 2, "", "constraints exclude X=7,MODE=wrong"},
@@ -326,8 +326,8 @@ static const struct {
     {"", "profile -t X=1,MODE=hang", 1, "", "the job's measure.timeout is too short"},
     {"", "profile -t X=1,MODE=good --no-counters", 0, "theoretical", ""},
     {"export FAKE_ENVIRONMENT='no CUDA driver';", "profile -t X=1,MODE=good", 3, "", "no CUDA driver"},
-    {"", "limiter -t X=1,MODE=good", 1, "", "knows no variants"},
-    {"", "limiter -t cublas", 1, "", "knows no variants"},
+    {"", "limiter -t X=1,MODE=good", 1, "", "has no variants"},
+    {"", "limiter -t cublas", 1, "", "has no variants"},
 };
 
 static void the_commands_say_what_is_wrong(void **state)

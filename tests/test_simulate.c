@@ -123,12 +123,11 @@ static void times_that_a_recording_lacks_are_refused_by_name(void **state)
     struct simulate_figures f;
     struct error err;
     assert_int_equal(simulate(softmax, "random", "compilers=4,compile=0.3,gpu=recorded", 0, &f, &err), -1);
-    assert_string_equal(err.message,
-                        "tests/spaces/softmax_h200.json.gz: it has no GPU times (gpu=recorded): give seconds");
+    assert_string_equal(err.message, "tests/spaces/softmax_h200.json.gz: it has no GPU times: give gpu=SECONDS");
     assert_int_equal(
         simulate("tests/spaces/sgemm_each_matrix.json.gz", "random", "compilers=4,compile=recorded,gpu=1", 0, &f, &err),
         -1);
-    assert_non_null(strstr(err.message, "it has no compile times (compile=recorded)"));
+    assert_non_null(strstr(err.message, "it has no compile times"));
 }
 
 int main(void)

@@ -796,7 +796,7 @@ static void a_damaged_or_foreign_store_is_refused_and_untouched(void **state)
         void (*spoil)(void);
         const char *message;
     } cases[] = {
-        {version_9, "has version 9, this sweetspot reads versions 1 to 2"},
+        {version_9, "has version 9, but this sweetspot reads versions 1 to 2"},
         {other_program, "another program"},
         {text_file, "not a sweetspot store"},
         {truncated, "is damaged: it has 12288 of"},

@@ -411,7 +411,7 @@ static void what_is_wrong_with_an_option_is_said_by_name_with_its_range(void **s
         {"genetic", "mutation=-0.5", "option 'mutation' must be a number from 0 to 64, not '-0.5'"},
         {"genetic", "size=9,size=9", "option 'size' is given twice"},
         {"genetic", "size=9,tournment=1", "did you mean 'tournament'?"},
-        {"random", "size=9", "strategy 'random': unknown option 'size': it has none"},
+        {"random", "size=9", "strategy 'random': unknown option 'size': this strategy has no options"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error err = {""};

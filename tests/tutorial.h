@@ -120,7 +120,7 @@ static inline char *tutorial_output(const char *folder, int block, const char *w
 static inline void tutorial_expect_no_gpu(const char *folder, int block, const char *command)
 {
     static const char *const reasons[] = {"no CUDA driver", "no CUDA-capable device", "driver version is insufficient",
-                                          "replay", "when the results were recorded"};
+                                          "replay", "for the recording"};
     char *out = tutorial_output(folder, block, "out"), *err = tutorial_output(folder, block, "err");
     bool known = false;
     assert_true(out && err);

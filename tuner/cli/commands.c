@@ -9,8 +9,8 @@ const struct command commands[] = {
     {"tune", cmd_tune, "search for the fastest configuration; goes on where it stopped"},
     {"header", cmd_header, "write the winner as a C header"},
     {"compare", cmd_compare, "the winner against the baselines, with confidence intervals"},
-    {"report", cmd_report, "one page that shows all results: times, parameters, failures, counters"},
-    {"judge", cmd_judge, "everything about one kernel: right or wrong, and how fast"},
+    {"report", cmd_report, "write one page with all results: times, parameters, failures, counters"},
+    {"judge", cmd_judge, "check one kernel: right or wrong, and how fast"},
     {"profile", cmd_profile, "why a candidate is fast or slow: counters, source lines, findings"},
     {"limiter", cmd_limiter, "whether memory, arithmetic or latency limits a candidate"},
     {"status", cmd_status, "how far a job is, and its best so far"},
@@ -22,8 +22,8 @@ const struct command commands[] = {
     {"list", cmd_list, "what can be chosen: strategies, operations, metric sets, fields of a trial"},
     {"metrics", cmd_metrics, "list the hardware counters of a chip"},
     {"devices", cmd_devices, "list the GPUs that can be tuned for"},
-    {"doctor", cmd_doctor, "what works on this machine, and how to mend the rest"},
-    {"completion", cmd_completion, "print what completes command lines in bash, zsh or fish"},
+    {"doctor", cmd_doctor, "what works on this machine, and how to fix the rest"},
+    {"completion", cmd_completion, "print the completion script for bash, zsh or fish"},
     {NULL, NULL, NULL},
 };
 const size_t command_count = sizeof commands / sizeof *commands - 1;

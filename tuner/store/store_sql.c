@@ -1,4 +1,4 @@
-// What all of the store stands on: SQLite with its failures in words, transactions, and the lock of a tuning run.
+// The base of the store: SQLite's failures as messages, transactions, and the lock of a tuning run.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "tuner/store/store_internal.h"
 
-// errno of the failure: of the connection or, where SQLite noted none, of the write-ahead log's file.
+// The errno of the failure: of the connection or, if SQLite kept none, of the write-ahead log's file.
 static int system_error(sqlite3 *db)
 {
     int why = sqlite3_system_errno(db);
@@ -25,7 +25,8 @@ int store_failed(struct store *store, struct error *err)
     if (code == SQLITE_IOERR && (why == ENOSPC || why == EDQUOT || why == EFBIG)) code = SQLITE_FULL;
     switch (code) {
     case SQLITE_FULL:
-        return error_set(err, "the disk is full: nothing more can be stored in '%s'; what it holds is safe",
+        return error_set(err,
+                         "the disk is full: cannot add to the store '%s', whose contents are safe; free some space",
                          store->path);
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
@@ -35,14 +36,14 @@ int store_failed(struct store *store, struct error *err)
         return error_set(err, "cannot write the store '%s': it is read-only%s", store->path,
                          sqlite3_db_filename(store->db, "main") && *sqlite3_db_filename(store->db, "main")
                              ? ""
-                             : ", being of an older version; `sweetspot tune` brings it up to date");
+                             : ", because it has an older version; `sweetspot tune` migrates it");
     case SQLITE_BUSY:
         return error_set(err, "the store '%s' has been locked by another program for %d s", store->path,
                          STORE_BUSY_MS / 1000);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         return error_set(
-            err, "the store '%s' is damaged (%s); it is left as it is: `sqlite3 FILE .recover` may save what it holds",
+            err, "the store '%s' is damaged (%s) and was not changed: `sqlite3 FILE .recover` may save its contents",
             store->path, sqlite3_errmsg(store->db));
     default:
         return error_set(err, "store '%s': %s", store->path, sqlite3_errmsg(store->db));
@@ -88,7 +89,7 @@ int store_lock(struct store *store, struct error *err)
         struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
         if (!fcntl(fd, F_SETLK, &whole)) {
             if (ftruncate(fd, 0) || dprintf(fd, "%ld\n", (long)getpid()) < 0) {
-            } // for people who look; the lock itself needs no content
+            } // for people who look into the file; the lock itself needs no content
             store->lock = fd;
             return 0;
         }
@@ -101,7 +102,7 @@ int store_lock(struct store *store, struct error *err)
         close(fd);
         if (whole.l_pid > 0)
             return error_set(err, "the store '%s' is being tuned by process %ld", store->path, (long)whole.l_pid);
-        break; // in another container or on another machine
+        break; // the holder is in another container or on another machine
     }
     return error_set(err, "the store '%s' is being tuned by another process", store->path);
 }
