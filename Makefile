@@ -161,7 +161,7 @@ ROOT = $(DESTDIR)$(PREFIX)
 SHARE = $(ROOT)/share
 DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
 # As they lie here, so that they find each other.
-DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/images/*.png) $(shell find examples -type f)
+DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/images/*.png docs/images/*.svg) $(shell find examples -type f)
 # The charting library, where set-up could fetch it: `report` needs it for its page alone.
 ECHARTS := out/npm/node_modules/echarts
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
@@ -294,7 +294,15 @@ test-browser: setup $(PAGE_SCRIPT)
 	@$(MAKE) programs
 	@SCRIPT=$(PAGE_SCRIPT) BIN=$(BIN) bash tests/browser/run.sh
 
-# The pictures in docs/images, from a replayed search.
+# The drawings of ARCHITECTURE.md, by Graphviz. A test holds each against the hash of the text it was drawn from.
+.PHONY: pictures
+pictures: $(patsubst %.dot,%.svg,$(wildcard docs/images/*.dot))
+
+docs/images/%.svg: docs/images/%.dot
+	@dot -Tsvg $< >$@
+	@echo "<!-- drawn from $$(sha256sum <$< | cut -d' ' -f1) -->" >>$@
+
+# The pictures of reports in docs/images, from a replayed search.
 .PHONY: screenshots
 screenshots: setup $(PAGE_SCRIPT)
 	@$(MAKE) programs
@@ -341,7 +349,8 @@ help:
 	@echo 'make golden         rewrite tests/golden, which tests compare the output of commands with'
 	@echo 'make test-gpu       tests that need a GPU'
 	@echo 'make test-browser   the pages of reports in Chromium, which is installed where it may be'
-	@echo 'make screenshots    rewrite docs/images'
+	@echo 'make screenshots    rewrite the pictures of reports in docs/images'
+	@echo 'make pictures       rewrite the drawings there, with Graphviz'
 	@echo 'make charts         fetch the chart library of reports again, after npm failed'
 	@echo 'make layers         check which folder includes what'
 	@echo 'make circles        check that the files of a folder call each other in one direction'
