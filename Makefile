@@ -256,9 +256,16 @@ test-fast: setup layers
 # Rewrites tests/golden from what the commands print now. Read the difference before it is committed.
 .PHONY: golden
 golden: setup
-	@$(MAKE) test-programs
+	@$(MAKE) programs $(TEST_HELPERS) $(BIN)/test_golden $(BIN)/reference_library.so
 	@rm -f tests/golden/*.txt
 	@SWEETSPOT_GOLDEN=write BIN=$(BIN) bash tests/run.sh $(BIN)/test_golden
+
+# The additions that CONTRIBUTING.md describes, made in a copy of the tree as its text says.
+.PHONY: test-contributing
+test-contributing: setup
+	@$(MAKE) programs $(TEST_HELPERS) $(addprefix $(BUILD)/tests/,$(patsubst %,test_%.o,golden strategies operations \
+	  plausibility options completion gallery)) $(BIN)/reference_library.so
+	@bash tests/contributing.sh
 
 # Small mistakes, one at a time, in a copy of the tree: each must make a test fail. MUTANTS: which (all of them).
 .PHONY: test-mutants
@@ -344,6 +351,7 @@ help:
 	@echo 'make test-fast      those of them that take a few seconds'
 	@echo 'make test-compilers tests that keep compilers busy: emulation, examples, builds by nvcc'
 	@echo 'make test-sanitize  most of them under AddressSanitizer and UBSan'
+	@echo 'make test-contributing  follow CONTRIBUTING.md in a copy of the tree'
 	@echo 'make test-mutants   does each mistake in tests/mutants make a test fail?'
 	@echo 'make test-mutants-gpu   is each check of the GPU worker needed?'
 	@echo 'make golden         rewrite tests/golden, which tests compare the output of commands with'
