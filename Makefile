@@ -265,7 +265,7 @@ golden: setup
 test-contributing: setup
 	@$(MAKE) programs $(TEST_HELPERS) $(addprefix $(BUILD)/tests/,$(patsubst %,test_%.o,golden strategies operations \
 	  plausibility options completion gallery)) $(BIN)/reference_library.so
-	@bash tests/contributing.sh
+	@+bash tests/contributing.sh
 
 # Small mistakes, one at a time, in a copy of the tree: each must make a test fail. MUTANTS: which (all of them).
 .PHONY: test-mutants

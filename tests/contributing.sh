@@ -42,8 +42,9 @@ insert() {
 passed=0 failed=0
 : >"$log"
 cd "$copy" || exit 1
+export WERROR=1
 for info in "$blocks"/*.info; do
-    block=${info%.info}
+    block=${info%.info} began=$SECONDS
     read -r language file place text <"$info"
     case $language/$place in
     sh/*) bash -eo pipefail "$block" ;;
@@ -55,6 +56,7 @@ for info in "$blocks"/*.info; do
         sed 's/^/    /' "$block" | head -20
         tail -5 "$log"
     }
+    echo "$((SECONDS - began)) s: $language $file" >>"$log"
 done
 [ $((passed + failed)) -ge 15 ] || failed=$((failed + 1))
 echo "$passed passed, $failed failed, 0 skipped"
