@@ -60,4 +60,4 @@ for info in "$blocks"/*.info; do
 done
 [ $((passed + failed)) -ge 15 ] || failed=$((failed + 1))
 echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" = 0 ]
+[ "$failed" = 0 ] && rm -rf "$copy" "$blocks"
