@@ -163,7 +163,7 @@ ROOT = $(DESTDIR)$(PREFIX)
 SHARE = $(ROOT)/share
 DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
 # With the same folders as here, so that they find each other.
-DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/images/*.png) $(shell find examples -type f)
+DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/images/*.png docs/images/*.svg) $(shell find examples -type f)
 # The charting library, if set-up could fetch it: only the page of `report` needs it.
 ECHARTS := out/npm/node_modules/echarts
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
@@ -258,9 +258,16 @@ test-fast: setup layers
 # Rewrites tests/golden from what the commands print. Read the difference before committing it.
 .PHONY: golden
 golden: setup
-	@$(MAKE) test-programs
+	@$(MAKE) programs $(TEST_HELPERS) $(BIN)/test_golden $(BIN)/test_messages $(BIN)/reference_library.so
 	@rm -f tests/golden/*.txt
 	@SWEETSPOT_GOLDEN=write BIN=$(BIN) bash tests/run.sh $(BIN)/test_golden $(BIN)/test_messages
+
+# The additions that CONTRIBUTING.md describes, made in a copy of the tree as its text says.
+.PHONY: test-contributing
+test-contributing: setup
+	@$(MAKE) programs $(TEST_HELPERS) $(addprefix $(BUILD)/tests/,$(patsubst %,test_%.o,golden strategies operations \
+	  plausibility options completion gallery)) $(BIN)/reference_library.so
+	@+bash tests/contributing.sh
 
 # Small mistakes, one at a time, in a copy of the tree: each must make a test fail. MUTANTS: which (all of them).
 .PHONY: test-mutants
@@ -296,7 +303,15 @@ test-browser: setup $(PAGE_SCRIPT)
 	@$(MAKE) programs
 	@SCRIPT=$(PAGE_SCRIPT) BIN=$(BIN) bash tests/browser/run.sh
 
-# The pictures in docs/images, from a replayed search.
+# The drawings of ARCHITECTURE.md, by Graphviz. A test holds each against the hash of the text it was drawn from.
+.PHONY: pictures
+pictures: $(patsubst %.dot,%.svg,$(wildcard docs/images/*.dot))
+
+docs/images/%.svg: docs/images/%.dot
+	@dot -Tsvg $< >$@
+	@echo "<!-- drawn from $$(sha256sum <$< | cut -d' ' -f1) -->" >>$@
+
+# The pictures of reports in docs/images, from a replayed search.
 .PHONY: screenshots
 screenshots: setup $(PAGE_SCRIPT)
 	@$(MAKE) programs
@@ -338,12 +353,14 @@ help:
 	@echo 'make test-fast      those of them that take a few seconds'
 	@echo 'make test-compilers tests that keep compilers busy: emulation, examples, builds by nvcc'
 	@echo 'make test-sanitize  most of them under AddressSanitizer and UBSan'
+	@echo 'make test-contributing  follow CONTRIBUTING.md in a copy of the tree'
 	@echo 'make test-mutants   does each mistake in tests/mutants make a test fail?'
 	@echo 'make test-mutants-gpu   is each check of the GPU worker needed?'
 	@echo 'make golden         rewrite tests/golden, which tests compare the output of commands with'
 	@echo 'make test-gpu       tests that need a GPU'
 	@echo 'make test-browser   the pages of reports in Chromium, which is installed where it may be'
-	@echo 'make screenshots    rewrite docs/images'
+	@echo 'make screenshots    rewrite the pictures of reports in docs/images'
+	@echo 'make pictures       rewrite the drawings there, with Graphviz'
 	@echo 'make charts         fetch the chart library of reports again, after npm failed'
 	@echo 'make layers         check which folder includes what'
 	@echo 'make circles        check that the files of a folder call each other in one direction'

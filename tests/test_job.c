@@ -165,7 +165,7 @@ static const struct {
     {12, "measure = { cache = \"cold\" ", 14, "syntax error"},
     {12, "search = { strategy = \"defualt\"; };", 12,
      "unknown strategy 'defualt'; did you mean 'default'? (known: default, "},
-    {12, "search = { strategy = \"nonsense\"; };", 12, "unknown strategy 'nonsense' (known: default, trees, "},
+    {12, "search = { strategy = \"nonsense\"; };", 12, "unknown strategy 'nonsense' (known: default, "},
     {12, "search = { options = \"intial=3\"; };", 12,
      "strategy 'default': unknown option 'intial'; did you mean 'initial'?"},
     {12, "search = { strategy = \"genetic\"; options = \"size=3\"; };", 12, "must be a whole number from 4 to 10000"},

@@ -474,17 +474,30 @@ static void every_option_changes_what_is_proposed(void **state)
         const char *strategy, *text;
         int asks; // enough to come to where the option matters
     } cases[] = {
-        {"default", "initial=20", 60},       {"default", "spread=0", 60},
-        {"trees", "initial=3", 60},          {"trees", "trees=5", 60},
-        {"trees", "every=20", 60},           {"trees", "share=0.5", 60},
-        {"local", "changes=1", 600},         {"local", "patience=1", 1000},
-        {"annealing", "hot=50", 60},         {"annealing", "cold=0.4", 60},
-        {"annealing", "length=10", 60},      {"genetic", "size=5", 60},
-        {"genetic", "tournament=9", 60},     {"genetic", "mutation=3", 60},
-        {"differential", "size=5", 60},      {"differential", "factor=0.1", 60},
-        {"differential", "crossover=0", 60}, {"particle_swarm", "particles=3", 60},
-        {"particle_swarm", "inertia=0", 60}, {"particle_swarm", "own=0", 60},
-        {"particle_swarm", "swarm=0", 60},   {"latin_hypercube", "round=5", 60},
+        // clang-format off
+        {"default", "initial=20", 60},
+        {"default", "spread=0", 60},
+        {"trees", "initial=3", 60},
+        {"trees", "trees=5", 60},
+        {"trees", "every=20", 60},
+        {"trees", "share=0.5", 60},
+        {"local", "changes=1", 600},
+        {"local", "patience=1", 1000},
+        {"annealing", "hot=50", 60},
+        {"annealing", "cold=0.4", 60},
+        {"annealing", "length=10", 60},
+        {"genetic", "size=5", 60},
+        {"genetic", "tournament=9", 60},
+        {"genetic", "mutation=3", 60},
+        {"differential", "size=5", 60},
+        {"differential", "factor=0.1", 60},
+        {"differential", "crossover=0", 60},
+        {"particle_swarm", "particles=3", 60},
+        {"particle_swarm", "inertia=0", 60},
+        {"particle_swarm", "own=0", 60},
+        {"particle_swarm", "swarm=0", 60},
+        {"latin_hypercube", "round=5", 60},
+        // clang-format on
     };
     size_t tried = sizeof cases / sizeof *cases;
     FOR_EACH(class) tried -= strategy_option_count(class);
