@@ -19,7 +19,7 @@ const struct command commands[] = {
     {"replay", cmd_replay, "run search strategies against recorded spaces"},
     {"export", cmd_export, "write all trials of a job as a recorded space"},
     {"import", cmd_import, "convert a recorded space of another tuner"},
-    {"list", cmd_list, "what can be chosen: strategies, operations, metric sets, fields of a trial"},
+    {"list", cmd_list, "what can be chosen: strategies, operations, metric sets, settings of a job file"},
     {"metrics", cmd_metrics, "list the hardware counters of a chip"},
     {"devices", cmd_devices, "list the GPUs that can be tuned for"},
     {"doctor", cmd_doctor, "what works on this machine, and how to mend the rest"},
