@@ -14,10 +14,10 @@
 #define AT(member) offsetof(struct verify_settings, member)
 const struct setting verify_table[] = {
     ROW("enabled", BOOL, SHARED, enabled, 1, 0, 1, "results are held against the reference"),
-    ROW("tolerance", NUMBER, SHARED, tolerance, 1, 1e-6, 1e9, "multiplies the error bound of the operation"),
-    ROW("absolute", NUMBER, SHARED, absolute, 0, 0, 1e300, "without an operation, the allowed error"),
+    ROW("tolerance", NUMBER, SHARED, tolerance, 1, 1e-6, 1e9, "multiplies the error bound"),
+    ROW("absolute", NUMBER, SHARED, absolute, 0, 0, 1e300, "allowed error, added to the bound of an operation"),
     ROW("relative", NUMBER, SHARED, relative, 0, 0, 1e9,
-        "without an operation, the allowed error relative to the expected value"),
+        "allowed error as a share of the expected value, added to the bound of an operation"),
     ROW("exact", BOOL, SHARED, exact, 0, 0, 1, "no error at all is allowed"),
     ROW("deterministic", BOOL, SHARED, deterministic, 1, 0, 1, "two runs must agree bit by bit"),
     ROW("guard_bytes", INTEGER, SHARED, guard_bytes, 4096, 0, 1 << 30,
