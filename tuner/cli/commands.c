@@ -23,6 +23,7 @@ const struct command commands[] = {
     {"metrics", cmd_metrics, "list the hardware counters of a chip"},
     {"devices", cmd_devices, "list the GPUs that can be tuned for"},
     {"doctor", cmd_doctor, "what works on this machine, and how to mend the rest"},
+    {"man", cmd_man, "print manual pages"},
     {"completion", cmd_completion, "print what completes command lines in bash, zsh or fish"},
     {NULL, NULL, NULL},
 };

@@ -7,6 +7,7 @@
 #ifndef SWEETSPOT_VERSION
 #define SWEETSPOT_VERSION "0.1"
 #endif
+#define SWEETSPOT_DATE "2026-11-22" // of the version, in manual pages
 
 struct command {
     const char *name;
@@ -19,6 +20,10 @@ extern const size_t command_count;
 
 const struct command *command_find(const char *name); // or NULL
 const char *command_nearest(const char *name);        // for "did you mean", or NULL
+
+// The same table, once main has handed it over (empty before), for commands that speak of all (commands_known.c).
+void commands_hand_over(const struct command *);
+const struct command *commands_known(void);
 
 int cmd_tune(int argc, char **argv);
 int cmd_status(int argc, char **argv);
@@ -37,6 +42,7 @@ int cmd_export(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_devices(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_man(int argc, char **argv);
 int cmd_completion(int argc, char **argv);
 
 #endif

@@ -31,12 +31,13 @@ static void add_row(struct table *table, json_t *document, const struct job_sett
     free(range);
 }
 
-// A name is a path, a group with all that is in it, or the last part of a path.
+// A name is a path or a part of one, of whole words: a group's has all that is in the group.
 static bool is_meant(const struct job_setting *s, const char *name)
 {
     size_t length = strlen(name);
-    bool inside = !strncmp(s->path, name, length) && (s->path[length] == '.' || !strncmp(s->path + length, "[]", 2));
-    return !strcmp(s->path, name) || inside || !strcmp(job_setting_name(s), name);
+    for (const char *at = s->path; at; at = strchr(at, '.'), at = at ? at + 1 : NULL)
+        if (!strncmp(at, name, length) && (!at[length] || at[length] == '.' || at[length] == '[')) return true;
+    return false;
 }
 
 int list_settings(const char *name, int format)
