@@ -108,7 +108,7 @@ const struct job_setting job_setting_table[] = {
     {"arguments[].promotion", KIND_EXPRESSION, "0", .forms = "tensor_map",
      .meaning = "L2 promotion: 0, 64, 128 or 256 bytes"},
     {"arguments[].out_of_bounds", KIND_WORD, "zero", .forms = "tensor_map", .words = out_of_bounds,
-     .meaning = "what reads outside of the view give"},
+     .meaning = "what a read outside the view returns"},
     {"arguments[].convert", KIND_WORD, "none", .forms = "tensor_map", .words = conversions,
      .meaning = "whether loads round f32 to TF32"},
 
@@ -174,7 +174,7 @@ const struct job_setting job_setting_table[] = {
      .meaning = "end when as many evaluations again are expected to gain less than this share; 0: never"},
     {"search", KIND_GROUP, NONE, .meaning = "how the space is searched"},
     {"search.strategy", KIND_STRING, "default", .meaning = "one of `sweetspot list strategies`"},
-    {"search.options", KIND_STRING, "", .meaning = "the strategy's options: name=value,..."},
+    {"search.options", KIND_STRING, "", .meaning = "the strategy's options, as name=value,name=value"},
     {"search.seed", KIND_INTEGER, "1", FROM_0, .meaning = "seed of the search and of the data"},
 
     {"verification", KIND_GROUP, NONE, .meaning = "how results are held against the reference"},
