@@ -14,9 +14,11 @@ CUDA_LIB := $(firstword $(wildcard $(CUDA_HOME)/lib64 $(CUDA_HOME)/targets/x86_6
 
 BUILD := out/obj
 BIN := out/bin
+MAN := out/man
 ifdef SANITIZE
 BUILD := out/obj-sanitize
 BIN := out/bin-sanitize
+MAN := out/man-sanitize
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 
@@ -61,7 +63,7 @@ all: setup
 	@$(MAKE) programs
 
 .PHONY: programs
-programs: $(PROGRAMS)
+programs: $(PROGRAMS) $(MAN)/sweetspot.1
 
 # Set-up -----------------------------------------------------------------------------------------
 
@@ -155,6 +157,11 @@ $(BIN)/sweetspot-gpu: $(BUILD)/tuner/gpu/main_gpu.o $(GPU_LIBRARY) \
 	@echo "ld $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ -Wl,-rpath,$(CUDA_LIB) -ljansson -ldl -lm -lpthread
 
+# The manual pages of all commands: `man -l out/man/sweetspot-tune.1`.
+$(MAN)/sweetspot.1: $(BIN)/sweetspot
+	@rm -rf $(MAN)
+	@$(BIN)/sweetspot man --output $(MAN)
+
 # Installing -------------------------------------------------------------------------------------
 
 PREFIX ?= /usr/local
@@ -180,19 +187,21 @@ install: all
 	@for file in $(DATA); do install -m 644 $$file $(SHARE)/sweetspot/$$file || exit 1; done
 	@for file in dist/echarts.min.js LICENSE NOTICE; do [ ! -f $(ECHARTS)/$$file ] || \
 	  install -D -m 644 $(ECHARTS)/$$file $(SHARE)/sweetspot/report/$${file##*/} || exit 1; done
-	@install -m 644 docs/sweetspot.1 $(SHARE)/man/man1
+	@$(BIN)/sweetspot man --output $(SHARE)/man/man1
 	@for file in $(DOCUMENTS); do install -D -m 644 $$file $(SHARE)/doc/sweetspot/$$file || exit 1; done
 	@install -m 644 $(wildcard docs/cmake/*.cmake) $(SHARE)/cmake/sweetspot
 	@$(FILL) docs/cmake/sweetspotConfigVersion.cmake.in >$(SHARE)/cmake/sweetspot/sweetspotConfigVersion.cmake
 	@$(FILL) docs/sweetspot.pc.in >$(SHARE)/pkgconfig/sweetspot.pc
 	@set -- bash zsh fish; for file in $(COMPLETIONS); do \
 	  $(BIN)/sweetspot completion $$1 >$$file || exit 1; shift; done
-	@chmod 644 $(COMPLETIONS) $(SHARE)/pkgconfig/sweetspot.pc $(SHARE)/cmake/sweetspot/*.cmake # whatever the umask
+	@chmod 644 $(COMPLETIONS) $(SHARE)/man/man1/sweetspot*.1 $(SHARE)/pkgconfig/sweetspot.pc \
+	  $(SHARE)/cmake/sweetspot/*.cmake # whatever the umask
 
 .PHONY: uninstall
 uninstall:
 	rm -rf $(ROOT)/libexec/sweetspot $(SHARE)/sweetspot $(SHARE)/cmake/sweetspot $(SHARE)/doc/sweetspot
-	rm -f $(ROOT)/bin/sweetspot $(SHARE)/man/man1/sweetspot.1 $(SHARE)/pkgconfig/sweetspot.pc $(COMPLETIONS)
+	rm -f $(ROOT)/bin/sweetspot $(SHARE)/man/man1/sweetspot.1 $(SHARE)/man/man1/sweetspot-*.1 \
+	  $(SHARE)/pkgconfig/sweetspot.pc $(COMPLETIONS)
 
 # A Debian package of the same files, out/deb/sweetspot_<version>_<architecture>.deb. DEB: the folder.
 DEB ?= out/deb
@@ -266,7 +275,7 @@ golden: setup
 .PHONY: test-contributing
 test-contributing: setup
 	@$(MAKE) programs $(TEST_HELPERS) $(addprefix $(BUILD)/tests/,$(patsubst %,test_%.o,golden strategies operations \
-	  plausibility options completion gallery)) $(BIN)/reference_library.so
+	  plausibility options completion manual gallery)) $(BIN)/reference_library.so
 	@+bash tests/contributing.sh
 
 # Small mistakes, one at a time, in a copy of the tree: each must make a test fail. MUTANTS: which (all of them).
@@ -344,7 +353,7 @@ format:
 
 .PHONY: clean
 clean:
-	rm -rf out/obj out/bin out/obj-sanitize out/bin-sanitize
+	rm -rf out/obj out/bin out/man out/obj-sanitize out/bin-sanitize out/man-sanitize
 
 .PHONY: help
 help:

@@ -132,33 +132,36 @@ static int combine(struct parser *p, enum expr_op op, size_t column, int a, int 
     return add_node(p, (struct expr_node){.op = op, .column = (int)column + 1, .a = a, .b = b, .c = c, .slot = -1});
 }
 
+const struct expr_function expr_functions[] = {
+    {"ceil_div", OP_CEIL_DIV, 2, 2, "ceil_div(a, b)", "a / b, rounded up"},
+    {"round_up", OP_ROUND_UP, 2, 2, "round_up(a, b)", "the least multiple of b that is not below a"},
+    {"min", OP_MIN, 1, 64, "min(a, ...)", "the least of up to 64 values"},
+    {"max", OP_MAX, 1, 64, "max(a, ...)", "the greatest of up to 64 values"},
+    {"abs", OP_ABS, 1, 1, "abs(a)", "a without its sign"},
+    {"is_pow2", OP_IS_POW2, 1, 1, "is_pow2(a)", "1 where a is a power of two, else 0"},
+    {"log2", OP_LOG2, 1, 1, "log2(a)", "the logarithm to base 2, rounded down"},
+    {0},
+};
+
 static int parse_call(struct parser *p, const char *name, size_t length, size_t column)
 {
-    static const struct {
-        const char *name;
-        enum expr_op op;
-        int least, most;
-    } functions[] = {
-        {"ceil_div", OP_CEIL_DIV, 2, 2}, {"round_up", OP_ROUND_UP, 2, 2}, {"min", OP_MIN, 1, 64},
-        {"max", OP_MAX, 1, 64},          {"abs", OP_ABS, 1, 1},           {"is_pow2", OP_IS_POW2, 1, 1},
-        {"log2", OP_LOG2, 1, 1},
-    };
-    size_t f = 0, count = sizeof functions / sizeof *functions;
-    while (f < count && !(strlen(functions[f].name) == length && memcmp(functions[f].name, name, length) == 0)) f++;
-    if (f == count) return fail_at(p, column, "unknown function");
+    const struct expr_function *f = expr_functions;
+    while (f->name && !(strlen(f->name) == length && memcmp(f->name, name, length) == 0)) f++;
+    if (!f->name) return fail_at(p, column, "unknown function");
+    enum expr_op op = (enum expr_op)f->op;
     next_token(p); // the parenthesis
     int first = parse_choice(p), arguments = 1;
     // min and max of many are a chain of two-operand nodes.
     while (!p->failed && is_sign(p, ",")) {
         next_token(p);
         int other = parse_choice(p);
-        if (++arguments > functions[f].most) return fail_at(p, column, "too many arguments");
-        first = combine(p, functions[f].op, column, first, other, -1);
+        if (++arguments > f->most) return fail_at(p, column, "too many arguments");
+        first = combine(p, op, column, first, other, -1);
     }
     if (p->failed) return -1;
-    if (arguments < functions[f].least) return fail_at(p, column, "too few arguments");
-    if (functions[f].most == 1)
-        first = combine(p, functions[f].op, column, first, -1, -1);
+    if (arguments < f->least) return fail_at(p, column, "too few arguments");
+    if (f->most == 1)
+        first = combine(p, op, column, first, -1, -1);
     else if (arguments == 1 && type_of(p, first) == EXPR_STRING)
         return fail_at(p, column, "a string is not a number");
     if (expect(p, ")", "expected ')'") < 0) return -1;
@@ -260,18 +263,28 @@ static int parse_unary(struct parser *p)
     return combine(p, op, column, operand, -1, -1);
 }
 
-static const struct {
-    const char *sign;
-    int level;
-    enum expr_op op;
-} binary_table[] = {
-    {"||", 0, OP_OR},          {"&&", 1, OP_AND},      {"|", 2, OP_BIT_OR},         {"^", 3, OP_BIT_XOR},
-    {"&", 4, OP_BIT_AND},      {"==", 5, OP_EQUAL},    {"!=", 5, OP_UNEQUAL},       {"<", 6, OP_LESS},
-    {"<=", 6, OP_LESS_EQUAL},  {">", 6, OP_GREATER},   {">=", 6, OP_GREATER_EQUAL}, {"<<", 7, OP_SHIFT_LEFT},
-    {">>", 7, OP_SHIFT_RIGHT}, {"+", 8, OP_ADD},       {"-", 8, OP_SUBTRACT},       {"*", 9, OP_MULTIPLY},
-    {"/", 9, OP_DIVIDE},       {"%", 9, OP_REMAINDER},
+const struct expr_operator expr_operators[] = {
+    {"||", 0, OP_OR},
+    {"&&", 1, OP_AND},
+    {"|", 2, OP_BIT_OR},
+    {"^", 3, OP_BIT_XOR},
+    {"&", 4, OP_BIT_AND},
+    {"==", 5, OP_EQUAL},
+    {"!=", 5, OP_UNEQUAL},
+    {"<", 6, OP_LESS},
+    {"<=", 6, OP_LESS_EQUAL},
+    {">", 6, OP_GREATER},
+    {">=", 6, OP_GREATER_EQUAL},
+    {"<<", 7, OP_SHIFT_LEFT},
+    {">>", 7, OP_SHIFT_RIGHT},
+    {"+", 8, OP_ADD},
+    {"-", 8, OP_SUBTRACT},
+    {"*", 9, OP_MULTIPLY},
+    {"/", 9, OP_DIVIDE},
+    {"%", 9, OP_REMAINDER},
+    {0},
 };
-enum { BINARY_LEVELS = 10, COMPARISON_LEVEL = 6, BINARY_COUNT = sizeof binary_table / sizeof *binary_table };
+enum { COMPARISON_LEVEL = 6 };
 
 // Precedence climbing: operators of `level` and above.
 static int parse_binary(struct parser *p, int level)
@@ -280,10 +293,10 @@ static int parse_binary(struct parser *p, int level)
     bool compared = false;
     for (;;) {
         if (p->failed) return -1;
-        int i = 0;
-        while (i < BINARY_COUNT && !(p->kind == TOKEN_SIGN && strcmp(p->sign, binary_table[i].sign) == 0)) i++;
-        if (i == BINARY_COUNT || binary_table[i].level < level) return left;
-        int found = binary_table[i].level;
+        const struct expr_operator *o = expr_operators;
+        while (o->sign && !(p->kind == TOKEN_SIGN && strcmp(p->sign, o->sign) == 0)) o++;
+        if (!o->sign || o->level < level) return left;
+        int found = o->level;
         size_t column = p->start;
         // C would compare the first comparison's 0 or 1 with the third value, which is never meant.
         if (found == COMPARISON_LEVEL && compared)
@@ -291,7 +304,7 @@ static int parse_binary(struct parser *p, int level)
         compared = found == COMPARISON_LEVEL;
         next_token(p);
         int right = parse_binary(p, found + 1);
-        left = combine(p, binary_table[i].op, column, left, right, -1);
+        left = combine(p, (enum expr_op)o->op, column, left, right, -1);
     }
 }
 

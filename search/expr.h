@@ -36,6 +36,21 @@ const char *symbols_nearest(const struct symbols *, const char *name);
 int64_t symbols_intern(struct symbols *, const char *text);   // id of a string value
 const char *symbols_text(const struct symbols *, int64_t id); // its text, or NULL
 
+// What expressions are made of, for parsing and for documents. Both tables end with NULL.
+struct expr_function {
+    const char *name;
+    int op; // an enum expr_op
+    int least, most;
+    const char *shown, *meaning; // "ceil_div(a, b)"
+};
+struct expr_operator { // of two operands
+    const char *sign;
+    int level; // binds more tightly than operators of lower levels
+    int op;    // an enum expr_op
+};
+extern const struct expr_function expr_functions[];
+extern const struct expr_operator expr_operators[];
+
 struct expr;
 
 // Parses. On failure returns NULL with "expected ')' at column 12: 'A * (B + 1'", or "unknown name 'BLOK_M'; did you

@@ -136,6 +136,6 @@ int main(void)
         cmocka_unit_test(bash_completes_by_it),
         cmocka_unit_test(an_unknown_shell_is_refused),
     };
-    completion_set_commands(commands);
+    commands_hand_over(commands);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,6 +116,7 @@ static const struct {
     {"list_csv", "list operations --format csv", 0, NULL, NULL},
     {"list_json", "list fields --format json", 0, NULL, NULL},
     {"list_metrics_csv", "list metrics --format csv", 0, NULL, NULL},
+    {"list_settings_table", "list settings final", 0, NULL, NULL},
     {"export", "export job.cfg --store job.db", 0, NULL, NULL},
     {"import", "import space.json 2>&1", 0, NULL, NULL},
     {"header", "header job.cfg --store job.db --output best.h >/dev/null && cat best.h", 0, NULL, NULL},

@@ -71,6 +71,7 @@ static void everything_is_where_others_look_for_it(void **state)
                                         "share/sweetspot/configs/sgemm.inc",
                                         "share/sweetspot/configs/suite/fp32_129.cfg",
                                         "share/man/man1/sweetspot.1",
+                                        "share/man/man1/sweetspot-tune.1",
                                         "share/doc/sweetspot/docs/header.md",
                                         "share/doc/sweetspot/examples/driver_embedded.c",
                                         "share/bash-completion/completions/sweetspot",
@@ -95,6 +96,20 @@ static void everything_is_where_others_look_for_it(void **state)
                 prefix);
     if (r.status) fail_msg("%s%s", r.out, r.err);
     e2e_done(&r);
+}
+
+static void man_finds_the_page_of_a_command(void **state)
+{
+    (void)state;
+    struct outcome_of_command r =
+        e2e_run(folder, "command -v man >/dev/null || exit 77; man -M %s/share/man -P cat sweetspot-tune", prefix);
+    if (r.status == 77) {
+        e2e_done(&r);
+        skip();
+    }
+    e2e_expect(r.out, "SWEETSPOT-TUNE(1)");
+    e2e_expect(r.out, "search for this long");
+    expect_done(&r);
 }
 
 // Installed with a umask that keeps others out.
@@ -263,6 +278,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_where_others_look_for_it),
+        cmocka_unit_test(man_finds_the_page_of_a_command),
         cmocka_unit_test(everybody_can_read_it),
         cmocka_unit_test(the_documents_find_each_other),
         cmocka_unit_test(pkg_config_knows_it),

@@ -158,7 +158,7 @@ static const struct {
     {9, "reference = { };", 9, "exactly one of"},
     {9, "budget2 = { };", 0, "'reference' is missing"},
     {11, "budget = { time = \"8 hours\"; };", 11, "must be a time such as"},
-    {11, "budget = { evaluations = -1; };", 11, "must be between"},
+    {11, "budget = { evaluations = -1; };", 11, "must be at least 0"},
     {12, "measure = { cache = \"tepid\"; };", 12, "must be one of \"cold\", \"warm\""},
     {12, "measure = { precision = 7; };", 12, "must be between"},
     {12, "measure = { min_samples = 50; max_samples = 10; };", 12, "below 'min_samples'"},

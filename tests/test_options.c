@@ -1,4 +1,4 @@
-// Options: one table drives parsing and --help; and the manual page says the same as --help does.
+// Options: one table drives parsing and --help.
 #include "tests/finished_job.h"
 
 #include "kernels/operation.h"
@@ -156,8 +156,7 @@ static void help_is_made_of_the_same_table(void **state)
     }
 }
 
-// The options of a text, "-t, --time" or "--no-final", one a line and sorted as they come, by their marks: in --help
-// lines of two blanks and a dash, in the manual page ".It Fl t , Fl -time".
+// The options of --help, "-t, --time" or "--no-final", one a line.
 static char *options_of_help(const char *help)
 {
     char *list = text_copy("");
@@ -173,55 +172,6 @@ static char *options_of_help(const char *help)
         list = longer;
     }
     return list;
-}
-
-static char *options_of_manual(const char *manual, const char *command)
-{
-    char *list = text_copy(""), *title = text_format("\n.Ss %s", command);
-    const char *section = strstr(manual, title);
-    while (section && section[strlen(title)] != '\n' && section[strlen(title)] != ' ')
-        section = strstr(section + 1, title);
-    const char *end = section ? strstr(section + 1, "\n.S") : NULL;
-    for (const char *line = section ? section + 1 : NULL; line && line < end; line = strchr(line, '\n') + 1) {
-        char letter = 0, name[64] = "";
-        if (sscanf(line, ".It Fl %c , Fl -%63[a-z-]", &letter, name) != 2) {
-            letter = 0;
-            if (sscanf(line, ".It Fl -%63[a-z-]", name) != 1) continue;
-        }
-        char *longer = letter ? text_format("%s-%c --%s\n", list, letter, name) : text_format("%s--%s\n", list, name);
-        free(list);
-        list = longer;
-    }
-    free(title);
-    if (!section) {
-        free(list);
-        return NULL;
-    }
-    return list;
-}
-
-static void the_manual_page_has_exactly_the_commands_and_options_of_help(void **state)
-{
-    (void)state;
-    char *manual = text_read_file("docs/sweetspot.1", NULL);
-    assert_non_null(manual); // tests run in the project's folder
-    size_t sections = 0;
-    for (const char *p = manual; (p = strstr(p, "\n.Ss ")); p++) sections++;
-    assert_int_equal(sections, command_count);
-    for (const struct command *command = commands; command->name; command++) {
-        char *out, *usage = text_format("usage: sweetspot %s [OPTION...]", command->name);
-        assert_int_equal(finished_run(command->run, &out, NULL, command->name, "--help", NULL), 0);
-        assert_contains(out, usage);
-        char *there = options_of_manual(manual, command->name), *here = options_of_help(out);
-        if (!there) fail_msg("the manual page lacks %s", command->name);
-        if (strcmp(there, here) != 0)
-            fail_msg("%s: the manual page has\n%sand --help has\n%s", command->name, there, here);
-        free(there);
-        free(here);
-        free(out);
-        free(usage);
-    }
-    free(manual);
 }
 
 static void the_table_of_commands_has_every_command(void **state)
@@ -536,7 +486,6 @@ int main(void)
         cmocka_unit_test(every_form_of_an_option_is_read),
         cmocka_unit_test(every_mistake_is_named_and_ends_with_status_2),
         cmocka_unit_test(help_is_made_of_the_same_table),
-        cmocka_unit_test(the_manual_page_has_exactly_the_commands_and_options_of_help),
         cmocka_unit_test(the_table_of_commands_has_every_command),
         cmocka_unit_test(no_command_has_two_options_of_one_name_or_letter),
         cmocka_unit_test(every_strategy_is_listed_with_its_summary_and_options),

@@ -15,7 +15,7 @@ programs="$ROOT/usr/bin/sweetspot $ROOT/usr/libexec/sweetspot/*"
 # shellcheck disable=SC2086 # a list with a pattern
 strip --strip-unneeded $programs
 
-gzip -9nf "$ROOT/usr/share/man/man1/sweetspot.1"
+gzip -9nf "$ROOT"/usr/share/man/man1/*.1
 mv "$documents/LICENSE" "$documents/copyright"
 ln -s copyright "$documents/LICENSE" # where the documents look for it
 date=$(date -u -R -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}")

@@ -6,42 +6,64 @@
 
 #include "tuner/base/limits.h"
 
+#define ROW(name, kind, place, member, fallback, low, high, meaning)                            \
+    {                                                                                           \
+        name, SETTING_##kind, SETTING_##place, AT(member), fallback, low, high, {NULL}, meaning \
+    }
+
 #define AT(member) offsetof(struct verify_settings, member)
 const struct setting verify_table[] = {
-    {"enabled", SETTING_BOOL, SETTING_SHARED, AT(enabled), 1, 0, 1, {NULL}},
-    {"tolerance", SETTING_NUMBER, SETTING_SHARED, AT(tolerance), 1, 1e-6, 1e9, {NULL}},
-    {"absolute", SETTING_NUMBER, SETTING_SHARED, AT(absolute), 0, 0, 1e300, {NULL}},
-    {"relative", SETTING_NUMBER, SETTING_SHARED, AT(relative), 0, 0, 1e9, {NULL}},
-    {"exact", SETTING_BOOL, SETTING_SHARED, AT(exact), 0, 0, 1, {NULL}},
-    {"deterministic", SETTING_BOOL, SETTING_SHARED, AT(deterministic), 1, 0, 1, {NULL}},
-    {"guard_bytes", SETTING_INTEGER, SETTING_SHARED, AT(guard_bytes), 4096, 0, 1 << 30, {NULL}},
-    {"sanitize", SETTING_BOOL, SETTING_JOB, AT(sanitize), 1, 0, 1, {NULL}},
-    {"sanitize_timeout", SETTING_DURATION, SETTING_JOB, AT(sanitize_timeout), 60, 0, INFINITY, {NULL}},
+    ROW("enabled", BOOL, SHARED, enabled, 1, 0, 1, "results are held against the reference"),
+    ROW("tolerance", NUMBER, SHARED, tolerance, 1, 1e-6, 1e9, "multiplies the error bound"),
+    ROW("absolute", NUMBER, SHARED, absolute, 0, 0, 1e300, "allowed error, added to the bound of an operation"),
+    ROW("relative", NUMBER, SHARED, relative, 0, 0, 1e9,
+        "allowed error as a share of the expected value, added to the bound of an operation"),
+    ROW("exact", BOOL, SHARED, exact, 0, 0, 1, "no error at all is allowed"),
+    ROW("deterministic", BOOL, SHARED, deterministic, 1, 0, 1, "two runs must agree bit by bit"),
+    ROW("guard_bytes", INTEGER, SHARED, guard_bytes, 4096, 0, 1 << 30,
+        "bytes before and behind every buffer in which stray writes are noticed"),
+    ROW("sanitize", BOOL, JOB, sanitize, 1, 0, 1, "the winner runs under compute-sanitizer, where it is installed"),
+    ROW("sanitize_timeout", DURATION, JOB, sanitize_timeout, 60, 0, INFINITY,
+        "time for one candidate under the sanitizer's tools"),
     {0},
 };
 #undef AT
 
 #define AT(member) offsetof(struct measure_settings, member)
 const struct setting measure_table[] = {
-    {"cache", SETTING_CHOICE, SETTING_SHARED, AT(cold), 1, 0, 1, {"cold", "warm"}},
-    {"warmup", SETTING_INTEGER, SETTING_SHARED, AT(warmup), 2, 0, 10000, {NULL}},
-    {"min_samples", SETTING_INTEGER, SETTING_SHARED, AT(min_samples), 7, 3, 100000, {NULL}},
-    {"max_samples", SETTING_INTEGER, SETTING_SHARED, AT(max_samples), 100, 3, 100000, {NULL}},
-    {"precision", SETTING_NUMBER, SETTING_SHARED, AT(precision), 0.01, 1e-5, 1, {NULL}},
-    {"max_time", SETTING_DURATION, SETTING_SHARED, AT(max_time), 0.5, 0, INFINITY, {NULL}},
-    {"graph_below", SETTING_DURATION, SETTING_SHARED, AT(graph_below), 20e-6, 0, INFINITY, {NULL}},
-    {"rest", SETTING_DURATION, SETTING_SHARED, AT(rest), 0, 0, INFINITY, {NULL}},
-    {"slow_factor", SETTING_NUMBER, SETTING_SHARED, AT(slow_factor), 3, 1, 1e9, {NULL}},
-    {"race", SETTING_NUMBER, SETTING_SHARED, AT(race), 1.1, 1, 1e9, {NULL}},
-    {"timeout", SETTING_DURATION, SETTING_JOB, AT(timeout), 30, 0, INFINITY, {NULL}},
+    {"cache",
+     SETTING_CHOICE,
+     SETTING_SHARED,
+     AT(cold),
+     1,
+     0,
+     1,
+     {"cold", "warm"},
+     "the L2 before each launch: emptied, or as the last launch left it"},
+    ROW("warmup", INTEGER, SHARED, warmup, 2, 0, 10000, "launches before the first sample"),
+    ROW("min_samples", INTEGER, SHARED, min_samples, 7, 3, 100000,
+        "samples of a candidate that may be near the best; others end after three"),
+    ROW("max_samples", INTEGER, SHARED, max_samples, 100, 3, 100000, "most samples of a candidate"),
+    ROW("precision", NUMBER, SHARED, precision, 0.01, 1e-5, 1,
+        "enough when the 95% interval of the median is this narrow (half of its width, relative)"),
+    ROW("max_time", DURATION, SHARED, max_time, 0.5, 0, INFINITY, "most time for the samples of one problem"),
+    ROW("graph_below", DURATION, SHARED, graph_below, 20e-6, 0, INFINITY,
+        "kernels shorter than this are timed inside a CUDA graph"),
+    ROW("rest", DURATION, SHARED, rest, 0, 0, INFINITY,
+        "time that the device idles before each launch that is timed alone"),
+    ROW("slow_factor", NUMBER, SHARED, slow_factor, 3, 1, 1e9,
+        "a candidate this many times slower than the best ends after one launch"),
+    ROW("race", NUMBER, SHARED, race, 1.1, 1, 1e9, "a candidate that is certainly this many times slower ends early"),
+    ROW("timeout", DURATION, JOB, timeout, 30, 0, INFINITY, "a candidate that takes longer in all counts as hung"),
     {0},
 };
 const struct setting final_table[] = {
-    {"candidates", SETTING_INTEGER, SETTING_JOB, AT(final_candidates), 5, 1, 100, {NULL}},
-    {"rounds", SETTING_INTEGER, SETTING_JOB, AT(final_rounds), 40, 5, FINAL_ROUNDS_MAX, {NULL}},
-    {"processes", SETTING_INTEGER, SETTING_JOB, AT(final_processes), 3, 1, FINAL_PROCESSES_MAX, {NULL}},
-    {"nvcc", SETTING_BOOL, SETTING_JOB, AT(final_nvcc), 1, 0, 1, {NULL}},
-    {"tie", SETTING_NUMBER, SETTING_JOB, AT(tie), 0.01, 0, 0.5, {NULL}},
+    ROW("candidates", INTEGER, JOB, final_candidates, 5, 1, 100, "candidates that take part"),
+    ROW("rounds", INTEGER, JOB, final_rounds, 40, 5, FINAL_ROUNDS_MAX, "rounds in which each runs once"),
+    ROW("processes", INTEGER, JOB, final_processes, 3, 1, FINAL_PROCESSES_MAX,
+        "GPU workers, one after another, that share the rounds"),
+    ROW("nvcc", BOOL, JOB, final_nvcc, 1, 0, 1, "whether nvcc's build of the winner races the measured one afterwards"),
+    ROW("tie", NUMBER, JOB, tie, 0.01, 0, 0.5, "a relative difference below this is a tie"),
     {0},
 };
 #undef AT

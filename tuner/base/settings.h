@@ -63,6 +63,7 @@ struct setting {
     size_t offset;              // of the member
     double fallback, low, high; // of a bool: 0 or 1
     const char *words[3];       // of a choice: for true and false, and NULL
+    const char *meaning;        // one line without a full stop
 };
 
 extern const struct setting verify_table[], measure_table[];

@@ -44,8 +44,8 @@ int cmd_completion(int argc, char **argv)
         free(text);
         return EXIT_USAGE;
     }
-    shells[i]->begin(stdout, completion_commands());
-    for (const struct command *command = completion_commands(); command->name; command++)
+    shells[i]->begin(stdout, commands_known());
+    for (const struct command *command = commands_known(); command->name; command++)
         options_visit(command->run, command->name, write_command,
                       &(struct completion_writer){shells[i], command->name});
     shells[i]->end(stdout);

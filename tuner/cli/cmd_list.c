@@ -14,7 +14,7 @@ static const struct {
     int (*list)(const char *name, int format);
 } kinds[] = {
     {"strategies", list_strategies}, {"operations", list_operations}, {"metrics", list_metrics},
-    {"fields", list_fields},         {"pipes", list_pipes},
+    {"fields", list_fields},         {"pipes", list_pipes},           {"settings", list_settings},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -33,7 +33,8 @@ int cmd_list(int argc, char **argv)
     int status = options_parse(specs,
                                "Lists what can be chosen: search strategies with their options, operations with their "
                                "roles, error bounds and baselines, metric sets with their hardware counters, the "
-                               "fields of a trial, and the pipes that work is measured against.",
+                               "fields of a trial, the pipes that work is measured against, and the settings of a job "
+                               "file.",
                                argc, argv);
     free(all);
     free(help);

@@ -7,6 +7,7 @@
 #ifndef SWEETSPOT_VERSION
 #define SWEETSPOT_VERSION "0.1"
 #endif
+#define SWEETSPOT_DATE "2026-11-22" // of the version, in manual pages
 
 struct command {
     const char *name;
@@ -19,6 +20,10 @@ extern const size_t command_count;
 
 const struct command *command_find(const char *name); // or NULL
 const char *command_nearest(const char *name);        // for "did you mean", or NULL
+
+// The same table, once main has handed it over (empty before), for commands that speak of all (commands_known.c).
+void commands_hand_over(const struct command *);
+const struct command *commands_known(void);
 
 // Every command, with the line that --help prints of it, in that order: those that do the work, then those that help
 // with it. The function is cmd_<name>.
@@ -37,10 +42,11 @@ const char *command_nearest(const char *name);        // for "did you mean", or 
     x(replay, "run search strategies against recorded spaces") \
     x(export, "write all trials of a job as a recorded space") \
     x(import, "convert a recorded space of another tuner") \
-    x(list, "what can be chosen: strategies, operations, metric sets, fields of a trial") \
+    x(list, "what can be chosen: strategies, operations, metric sets, settings of a job file") \
     x(metrics, "list the hardware counters of a chip") \
     x(devices, "list the GPUs that can be tuned for") \
     x(doctor, "what works on this machine, and how to fix the rest") \
+    x(man, "print manual pages") \
     x(completion, "print the completion script for bash, zsh or fish")
 // clang-format on
 

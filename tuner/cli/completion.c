@@ -3,18 +3,6 @@
 
 #include <string.h>
 
-static const struct command *all;
-
-void completion_set_commands(const struct command *table)
-{
-    all = table;
-}
-
-const struct command *completion_commands(void)
-{
-    return all;
-}
-
 enum completion_value completion_value(const struct option_spec *spec)
 {
     if (spec->flag || (!spec->positional && !strcmp(spec->name, "help"))) return COMPLETION_NONE;

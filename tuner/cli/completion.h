@@ -17,10 +17,6 @@ struct completion_shell {
 
 extern const struct completion_shell completion_bash, completion_zsh, completion_fish;
 
-// The table of commands, which holds `completion` itself and is therefore handed over from above, by main.
-void completion_set_commands(const struct command *);
-const struct command *completion_commands(void);
-
 // The options that all commands have, besides those of their tables.
 #define COMPLETION_HELP                                                            \
     {                                                                              \

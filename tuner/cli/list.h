@@ -13,6 +13,7 @@ int list_operations(const char *name, int format);
 int list_metrics(const char *name, int format);
 int list_fields(const char *name, int format);
 int list_pipes(const char *name, int format);
+int list_settings(const char *name, int format);
 
 // Shared by all kinds (list.c). Prints one of the two, which have the same content, and frees both.
 void list_print(struct table *, json_t *, int format);

@@ -8,7 +8,6 @@
 #include "tuner/base/output_file.h"
 #include "tuner/base/protocol.h"
 #include "tuner/cli/commands.h"
-#include "tuner/cli/completion.h"
 #include "tuner/cli/version.h"
 
 static void print_help(FILE *file)
@@ -68,7 +67,7 @@ int main(int argc, char **argv)
 {
     // A command goes on when the reader of its output stops (`| head`), so that it does the rest of its work.
     signal(SIGPIPE, SIG_IGN);
-    completion_set_commands(commands);
+    commands_hand_over(commands);
     int status = run(argc, argv);
     // Results that did not reach the file or the pipe must not look like success.
     if (fflush(stdout) != 0 || ferror(stdout)) {

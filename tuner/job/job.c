@@ -58,21 +58,33 @@ int device_limits_of(const char *arch, struct device_limits *limits, const char 
     return limits->compute == compute ? 0 : -1;
 }
 
+#define NAME(member, meaning)                                              \
+    {                                                                      \
+        "device." #member, offsetof(struct device_limits, member), meaning \
+    }
+const struct device_name device_names[] = {
+    NAME(sm_count, "multiprocessors"),
+    NAME(max_shared, "bytes of shared memory that a block can have"),
+    NAME(shared_per_sm, "bytes of shared memory of a multiprocessor"),
+    NAME(registers_per_sm, "32-bit registers of a multiprocessor"),
+    NAME(max_threads, "threads that a block can have"),
+    NAME(threads_per_sm, "threads that a multiprocessor can hold"),
+    NAME(blocks_per_sm, "blocks that a multiprocessor can hold"),
+    NAME(warp_size, "threads of a warp"),
+    NAME(l2_bytes, "bytes of the L2 cache"),
+    NAME(memory_bytes, "bytes of device memory"),
+    NAME(max_cluster, "blocks that a cluster can have; 1 where there are no clusters"),
+    NAME(compute, "compute capability: 90 for sm_90"),
+    {0},
+};
+#undef NAME
+
 int job_set_limits(struct job *job, const struct device_limits *limits, struct error *err)
 {
-    const struct {
-        const char *name;
-        int64_t value;
-    } names[] = {
-        {"device.sm_count", limits->sm_count},           {"device.max_shared", limits->max_shared},
-        {"device.shared_per_sm", limits->shared_per_sm}, {"device.registers_per_sm", limits->registers_per_sm},
-        {"device.max_threads", limits->max_threads},     {"device.threads_per_sm", limits->threads_per_sm},
-        {"device.blocks_per_sm", limits->blocks_per_sm}, {"device.warp_size", limits->warp_size},
-        {"device.l2_bytes", limits->l2_bytes},           {"device.memory_bytes", limits->memory_bytes},
-        {"device.max_cluster", limits->max_cluster},     {"device.compute", limits->compute},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (space_set_constant(job->space, names[i].name, names[i].value, err)) return -1;
+    for (const struct device_name *n = device_names; n->name; n++) {
+        int64_t value = *(const int64_t *)((const char *)limits + n->offset);
+        if (space_set_constant(job->space, n->name, value, err)) return -1;
+    }
     return 0;
 }
 

@@ -201,6 +201,13 @@ struct device_limits {
         warp_size, l2_bytes, memory_bytes, max_cluster, compute;
 };
 extern const struct device_limits device_limits_h200;
+// What expressions call them: "device.sm_count". Ends with NULL.
+struct device_name {
+    const char *name;
+    size_t offset; // of the member
+    const char *meaning;
+};
+extern const struct device_name device_names[];
 // Limits of a device of an architecture ("sm_80": an A100, "sm_86": an A40, "sm_89": an L40S, "sm_90", "sm_90a": an
 // H200), and its name in *device. -1: unknown. (CUDA C++ Programming Guide 13.0, technical specifications by
 // compute capability; the devices' data sheets.)

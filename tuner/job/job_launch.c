@@ -9,6 +9,11 @@
 #include "tuner/base/text.h"
 #include "tuner/job/job_parts.h"
 
+static const char *text_or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
 static int find_buffer(const struct job *job, const char *name)
 {
     for (size_t i = 0; i < job->buffer_count; i++)
@@ -23,7 +28,6 @@ static void check_npy(struct reader *r, const struct node *n, const char *path)
 
 static struct fill load_fill(struct reader *r, const struct job *job, const struct node *argument, enum element type)
 {
-    static const char *const members[] = {"kind", "low", "high", "value", "path", NULL};
     bool integers = type >= ELEMENT_I8;
     struct fill fill = {
         .kind = integers ? FILL_INTEGER : FILL_UNIFORM, .low = integers ? 0 : -1, .high = integers ? 9 : 1};
@@ -37,7 +41,7 @@ static struct fill load_fill(struct reader *r, const struct job *job, const stru
             fill.path = text_join_path(job->directory, node_string(n));
             check_npy(r, n, fill.path);
         } else {
-            fill.kind = (enum fill_kind)reader_word(r, argument, "fill", fill_words, (int)fill.kind);
+            fill.kind = (enum fill_kind)reader_word(r, argument, "arguments[].fill");
             if (fill.kind == FILL_NPY || fill.kind == FILL_CONSTANT)
                 reader_mistake(r, n, "fill \"%s\" must be written as a group: { kind = \"%s\"; %s = ...; }",
                                node_string(n), node_string(n), fill.kind == FILL_NPY ? "path" : "value");
@@ -46,13 +50,13 @@ static struct fill load_fill(struct reader *r, const struct job *job, const stru
         fill.kind = FILL_CONSTANT;
         fill.low = node_real(n);
     } else if (node_is_group(n)) {
-        reader_check_members(r, n, "'fill'", members);
-        fill.kind = (enum fill_kind)reader_word(r, n, "kind", fill_words, (int)fill.kind);
-        fill.low = reader_number(r, n, "low", -1e300, 1e300, fill.low);
-        fill.high = reader_number(r, n, "high", -1e300, 1e300, fill.high);
-        if (fill.kind == FILL_CONSTANT) fill.low = reader_number(r, n, "value", -1e300, 1e300, 0);
+        reader_check_group(r, n, "'fill'", "arguments[].fill", NULL);
+        if (node_member(n, "kind")) fill.kind = (enum fill_kind)reader_word(r, n, "arguments[].fill.kind");
+        if (node_member(n, "low")) fill.low = reader_number(r, n, "arguments[].fill.low");
+        if (node_member(n, "high")) fill.high = reader_number(r, n, "arguments[].fill.high");
+        if (fill.kind == FILL_CONSTANT) fill.low = reader_number(r, n, "arguments[].fill.value");
         if (fill.low > fill.high && fill.kind != FILL_CONSTANT) reader_mistake(r, n, "'low' is above 'high'");
-        const char *path = reader_string(r, n, "path", NULL);
+        const char *path = reader_string(r, n, "arguments[].fill.path");
         if (fill.kind == FILL_NPY && path) {
             fill.path = text_join_path(job->directory, path);
             check_npy(r, n, fill.path);
@@ -89,12 +93,8 @@ static void check_fixed(struct reader *r, const struct job *job, const struct no
 // Declares a buffer. Returns its number, or -1 after a mistake.
 static int load_buffer(struct reader *r, struct job *job, const struct node *n, const char *name)
 {
-    static const char *const members[] = {"buffer", "type", "shape", "ld", "direction", "fill", NULL};
-    static const char *const map_members[] = {"tensor_map", "type",      "shape",         "ld",      "direction",
-                                              "fill",       "box",       "view",          "strides", "swizzle",
-                                              "interleave", "promotion", "out_of_bounds", "convert", NULL};
     bool map = node_member(n, "tensor_map") != NULL;
-    reader_check_members(r, n, map ? "a tensor map" : "a buffer argument", map ? map_members : members);
+    reader_check_group(r, n, map ? "a tensor map" : "a buffer argument", "arguments[]", map ? "tensor_map" : "buffer");
     int known = find_buffer(job, name);
     if (!node_member(n, "type") && !node_member(n, "shape")) {
         if (known < 0) reader_mistake(r, n, "buffer '%s' needs 'type' and 'shape' where it is first named", name);
@@ -113,11 +113,11 @@ static int load_buffer(struct reader *r, struct job *job, const struct node *n, 
         reader_mistake(r, n, "buffer '%s' is one too many: at most %d are possible", name, JOB_MAX_BUFFERS);
         return -1;
     }
-    struct buffer b = {.type = (enum element)reader_word(r, n, "type", element_words, ELEMENT_F32)};
+    struct buffer b = {.type = (enum element)reader_word(r, n, "arguments[].type")};
     if (!node_member(n, "type")) reader_mistake(r, n, "buffer '%s' lacks 'type'", name);
-    b.direction = (enum direction)reader_word(r, n, "direction", direction_words, DIRECTION_IN);
+    b.direction = (enum direction)reader_word(r, n, "arguments[].direction");
     b.fill = load_fill(r, job, n, b.type);
-    const struct node *shape = reader_sequence(r, n, "shape");
+    const struct node *shape = reader_sequence(r, n, "arguments[].shape");
     size_t dimensions = shape ? node_count(shape) : 0;
     if (!dimensions) {
         reader_mistake(r, n, "buffer '%s' needs 'shape', e.g. [\"M\", \"K\"]", name);
@@ -152,11 +152,10 @@ static int load_buffer(struct reader *r, struct job *job, const struct node *n, 
 
 static void load_scalar(struct reader *r, struct job *job, const struct node *n, struct argument *a)
 {
-    static const char *const members[] = {"scalar", "type", "value", NULL};
-    reader_check_members(r, n, "a scalar argument", members);
+    reader_check_group(r, n, "a scalar argument", "arguments[]", "scalar");
     const char *name = node_string(node_member(n, "scalar"));
     a->name = text_copy(name);
-    a->type = (enum element)reader_word(r, n, "type", element_words, ELEMENT_I32);
+    a->type = (enum element)reader_word(r, n, "arguments[].type");
     if (!node_member(n, "type")) reader_mistake(r, n, "scalar '%s' lacks 'type'", name);
     const struct node *value = node_member(n, "value");
     struct error err;
@@ -235,14 +234,13 @@ static void load_dimensions(struct reader *r, struct job *job, const struct node
 
 static void load_launch(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
 {
-    static const char *const members[] = {"grid", "block", "cluster", "shared", "cooperative", "overlap", NULL};
     const struct node *launch = reader_group(r, owner, "launch");
     if (!launch) {
         reader_mistake(r, node_line(owner) ? owner : NULL,
                        "'launch' is missing: add 'launch = { grid = [...]; block = [...]; };'");
         return;
     }
-    reader_check_members(r, launch, "'launch'", members);
+    reader_check_group(r, launch, "'launch'", "launch", NULL);
     if (!node_member(launch, "grid")) reader_mistake(r, launch, "'launch' lacks 'grid'");
     if (!node_member(launch, "block")) reader_mistake(r, launch, "'launch' lacks 'block'");
     load_dimensions(r, job, launch, "grid", stage->grid);
@@ -250,7 +248,7 @@ static void load_launch(struct reader *r, struct job *job, const struct node *ow
     load_dimensions(r, job, launch, "cluster", stage->cluster);
     if (node_member(launch, "shared"))
         stage->shared = reader_expression(r, node_member(launch, "shared"), job->symbols);
-    stage->cooperative = reader_bool(r, launch, "cooperative", false);
+    stage->cooperative = reader_bool(r, launch, "launch.cooperative");
     const struct node *overlap = node_member(launch, "overlap");
     if (!overlap) return;
     stage->overlap = reader_expression(r, overlap, job->symbols);
@@ -282,17 +280,17 @@ static int class_number(struct reader *r, const struct operation *op, const stru
 // sizes and scalars may be expressions or numbers too. Its buffers are declared by the arguments of earlier stages.
 static void load_library_stage(struct reader *r, struct job *job, const struct node *n, struct stage *stage)
 {
-    static const char *const settings[] = {"name", "operation", "by", "when", NULL};
-    const char *name = reader_string(r, n, "operation", "");
+    const char *name = text_or_empty(reader_string(r, n, "stages[].operation")),
+               *shown = reader_string(r, n, "stages[].name");
     const struct operation *op = operation_find(name, NULL);
     stage->entry = text_copy("");
     stage->operation = text_copy(name);
-    stage->name = text_copy(reader_string(r, n, "name", name));
+    stage->name = text_copy(shown ? shown : name);
     if (!op) {
         unknown_operation(r, n, name);
         return;
     }
-    const char *by = reader_string(r, n, "by", "cublas");
+    const char *by = reader_string(r, n, "stages[].by");
     const struct operation_baseline *baseline = operation_baseline(op, by);
     stage->by = text_copy(by);
     if (!baseline || !baseline->same_result) reader_mistake(r, n, "no library computes '%s' by '%s'", name, by);
@@ -300,10 +298,7 @@ static void load_library_stage(struct reader *r, struct job *job, const struct n
     for (size_t i = 0; i < node_count(n); i++) {
         const struct node *member = node_at(n, i);
         const char *role = node_name(member);
-        size_t k = 0;
-        for (k = 0; settings[k] && strcmp(settings[k], role); k++) {
-        }
-        if (settings[k]) continue;
+        if (job_setting_has("stages[]", "library", role)) continue;
         int found = operation_role(op, role);
         struct stage_role *to = &stage->roles[stage->role_count];
         int class = class_number(r, op, member);
@@ -334,7 +329,6 @@ static void load_library_stage(struct reader *r, struct job *job, const struct n
 static void load_stage(struct reader *r, struct job *job, const struct node *root, const struct node *n,
                        struct stage *stage)
 {
-    static const char *const members[] = {"name", "entry", "when", "launch", "arguments", NULL};
     const struct node *kernel = node_member(root, "kernel");
     const struct node *owner = n ? n : root;
     if (n && node_member(n, "when")) stage->when = reader_expression(r, node_member(n, "when"), job->symbols);
@@ -342,14 +336,15 @@ static void load_stage(struct reader *r, struct job *job, const struct node *roo
         load_library_stage(r, job, n, stage);
         return;
     }
-    const char *entry = reader_string(r, n ? n : kernel, "entry", NULL);
-    if (n) reader_check_members(r, n, "a stage", members);
+    const char *entry = n ? reader_string(r, n, "stages[].entry") : reader_string(r, kernel, "kernel.entry");
+    reader_check_group(r, n, "a stage", "stages[]", "kernel");
     if (!entry && kernel && !node_member(n ? n : kernel, "entry"))
         reader_mistake(r, n ? n : kernel, "'entry', the kernel's name, is missing");
     load_launch(r, job, owner, stage);
     load_arguments(r, job, owner, stage);
-    stage->entry = text_copy(entry ? entry : "");
-    stage->name = text_copy(n ? reader_string(r, n, "name", stage->entry) : stage->entry);
+    const char *shown = n ? reader_string(r, n, "stages[].name") : NULL;
+    stage->entry = text_copy(text_or_empty(entry));
+    stage->name = text_copy(shown ? shown : stage->entry);
 }
 
 void load_launches(struct reader *r, struct job *job, const struct node *root)
@@ -432,19 +427,19 @@ static void check_roles(struct reader *r, struct job *job, const struct node *n,
 
 static void load_operation(struct reader *r, struct job *job, const struct node *n)
 {
-    static const char *const by[] = {"cublas", "cpu", NULL};
-    const char *name = reader_string(r, n, "operation", NULL);
+    enum { CUBLAS, CPU }; // words of the table of settings
+    const char *name = reader_string(r, n, "reference.operation");
     const struct operation *op = name ? operation_find(name, NULL) : NULL;
     job->reference.kind = REFERENCE_OPERATION;
     job->reference.operation = text_copy(name ? name : "");
-    int how = reader_word(r, n, "by", by, op && !op->reference ? 1 : 0);
-    if (op && !op->reference && how == 0)
+    int how = node_member(n, "by") ? reader_word(r, n, "reference.by") : op && !op->reference ? CPU : CUBLAS;
+    if (op && !op->reference && how == CUBLAS)
         reader_mistake(r, n, "operation '%s' has a reference only on the CPU: write by = \"cpu\"", name);
-    job->reference.by = text_copy(by[how]);
+    job->reference.by = text_copy(job_setting_find("reference.by")->words[how]);
     for (size_t i = 0; i < node_count(n); i++) {
         const struct node *member = node_at(n, i);
         const char *role = node_name(member);
-        if (!strcmp(role, "operation") || !strcmp(role, "by")) continue;
+        if (job_setting_has("reference", "operation", role)) continue;
         bool constant = node_is_bool(member) || node_is_number(member);
         if (!constant && !node_is_string(member)) {
             reader_mistake(r, member, "'%s' must name a buffer, size or scalar, or be true, false or a number", role);
@@ -474,7 +469,7 @@ static void load_operation(struct reader *r, struct job *job, const struct node 
 
 static void load_files(struct reader *r, struct job *job, const struct node *n)
 {
-    const struct node *files = reader_group(r, n, "files");
+    const struct node *files = reader_group(r, n, "reference.files");
     job->reference.kind = REFERENCE_NPY;
     for (size_t i = 0; files && i < node_count(files); i++) {
         const struct node *file = node_at(files, i);
@@ -496,8 +491,6 @@ static void load_files(struct reader *r, struct job *job, const struct node *n)
 
 void load_reference(struct reader *r, struct job *job, const struct node *root)
 {
-    static const char *const kernel[] = {"kernel", "template", "launch", "arguments", NULL},
-                             *const library[] = {"library", "function", NULL}, *const files[] = {"files", NULL};
     const struct node *n = reader_group(r, root, "reference");
     if (!n) {
         const struct node *verification = node_member(root, "verification"),
@@ -516,8 +509,9 @@ void load_reference(struct reader *r, struct job *job, const struct node *root)
     } else if (node_member(n, "operation")) {
         load_operation(r, job, n);
     } else if (node_member(n, "kernel")) {
-        reader_check_members(r, n, "'reference'", kernel);
-        const char *entry = reader_string(r, n, "kernel", ""), *source = reader_string(r, n, "template", NULL);
+        reader_check_group(r, n, "'reference'", "reference", "kernel");
+        const char *entry = text_or_empty(reader_string(r, n, "reference.kernel")),
+                   *source = reader_string(r, n, "reference.template");
         job->reference.kind = REFERENCE_KERNEL;
         job->reference.source =
             source ? text_join_path(job->directory, source) : text_copy(job->source ? job->source : "");
@@ -532,16 +526,16 @@ void load_reference(struct reader *r, struct job *job, const struct node *root)
             reader_mistake(r, n, "'reference' needs 'arguments', because the job has several stages");
         } // otherwise the job's own arguments: job_reference_stage
     } else if (node_member(n, "library")) {
-        reader_check_members(r, n, "'reference'", library);
+        reader_check_group(r, n, "'reference'", "reference", "library");
         job->reference.kind = REFERENCE_LIBRARY;
-        const char *path = reader_string(r, n, "library", "");
+        const char *path = text_or_empty(reader_string(r, n, "reference.library"));
         job->reference.library = text_join_path(job->directory, path);
-        job->reference.function = text_copy(reader_string(r, n, "function", ""));
+        job->reference.function = text_copy(text_or_empty(reader_string(r, n, "reference.function")));
         if (!*job->reference.function) reader_mistake(r, n, "'reference' needs the library's 'function'");
         if (access(job->reference.library, R_OK))
             reader_mistake(r, node_member(n, "library"), "cannot read library '%s'", path);
     } else {
-        reader_check_members(r, n, "'reference'", files);
+        reader_check_group(r, n, "'reference'", "reference", "files");
         load_files(r, job, n);
     }
 }

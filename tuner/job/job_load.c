@@ -14,19 +14,14 @@
 #include "tuner/job/job_parts.h"
 #include "tuner/metrics/metrics.h"
 
-static const char *const top_members[] = {
-    "name",      "description",  "kernel",  "parameters", "derived",   "constraints", "problems", "guide",
-    "objective", "regret",       "launch",  "stages",     "arguments", "reference",   "work",     "budget",
-    "search",    "verification", "measure", "counters",   "compile",   "fallback",    NULL};
-
-static void load_strings(struct reader *r, const struct node *group, const char *name, const char *directory,
+static void load_strings(struct reader *r, const struct node *group, const char *path, const char *directory,
                          char ***list, size_t *count)
 {
-    const struct node *sequence = reader_sequence(r, group, name);
+    const struct node *sequence = reader_sequence(r, group, path);
     for (size_t i = 0; sequence && i < node_count(sequence); i++) {
         const struct node *n = node_at(sequence, i);
         if (!node_is_string(n)) {
-            reader_mistake(r, n, "'%s' must hold strings", name);
+            reader_mistake(r, n, "'%s' must hold strings", node_name(sequence));
             continue;
         }
         *list = memory_grow(*list, *count + 1, sizeof **list);
@@ -36,7 +31,7 @@ static void load_strings(struct reader *r, const struct node *group, const char 
 
 static void load_defines(struct reader *r, struct job *job, const struct node *kernel)
 {
-    const struct node *defines = reader_group(r, kernel, "defines");
+    const struct node *defines = reader_group(r, kernel, "kernel.defines");
     for (size_t i = 0; defines && i < node_count(defines); i++) {
         const struct node *n = node_at(defines, i);
         char *value = NULL;
@@ -79,14 +74,13 @@ static char *find_template(const struct job *job, const char *source)
 
 static void load_kernel(struct reader *r, struct job *job, const struct node *root)
 {
-    static const char *const members[] = {"template", "entry", "include", "options", "defines", NULL};
     const struct node *kernel = reader_group(r, root, "kernel");
     if (!kernel) {
         reader_mistake(r, NULL, "'kernel' is missing: add 'kernel = { template = \"...\"; entry = \"...\"; };'");
         return;
     }
-    reader_check_members(r, kernel, "'kernel'", members);
-    const char *source = reader_string(r, kernel, "template", NULL);
+    reader_check_group(r, kernel, "'kernel'", "kernel", NULL);
+    const char *source = reader_string(r, kernel, "kernel.template");
     if (source) {
         job->source = find_template(job, source);
         if (access(job->source, R_OK))
@@ -95,15 +89,14 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     } else if (!node_member(kernel, "template")) {
         reader_mistake(r, kernel, "'kernel' lacks 'template'");
     }
-    load_strings(r, kernel, "include", job->directory, &job->includes, &job->include_count);
-    load_strings(r, kernel, "options", NULL, &job->options, &job->option_count);
+    load_strings(r, kernel, "kernel.include", job->directory, &job->includes, &job->include_count);
+    load_strings(r, kernel, "kernel.options", NULL, &job->options, &job->option_count);
     load_defines(r, job, kernel);
 }
 
 static void load_values(struct reader *r, struct job *job, const struct node *n, const char *name)
 {
-    static const char *const members[] = {"name", "values", "unroll", "range", NULL};
-    reader_check_members(r, n, "a parameter", members);
+    reader_check_group(r, n, "a parameter", "parameters[]", NULL);
     const struct node *list = node_member(n, "values");
     enum parameter_kind kind = PARAMETER_INT;
     int forms = (list != NULL) + (node_member(n, "unroll") != NULL) + (node_member(n, "range") != NULL);
@@ -118,7 +111,7 @@ static void load_values(struct reader *r, struct job *job, const struct node *n,
     int64_t *values = NULL;
     size_t count = 0;
     if (node_member(n, "range")) { // [first, last] or [first, last, step]
-        const struct node *range = reader_sequence(r, n, "range");
+        const struct node *range = reader_sequence(r, n, "parameters[].range");
         size_t members_given = range ? node_count(range) : 0;
         bool integers = members_given == 2 || members_given == 3;
         for (size_t i = 0; integers && i < members_given; i++) integers = node_is_integer(node_at(range, i));
@@ -173,7 +166,7 @@ static void load_parameters(struct reader *r, struct job *job, const struct node
     const struct node *list = reader_sequence(r, root, "parameters");
     for (size_t i = 0; list && i < node_count(list); i++) {
         const struct node *n = node_at(list, i);
-        const char *name = node_is_group(n) ? reader_string(r, n, "name", NULL) : NULL;
+        const char *name = node_is_group(n) ? reader_string(r, n, "parameters[].name") : NULL;
         if (!node_is_group(n))
             reader_mistake(r, n, "a parameter must be a group { name = ...; values = [...]; }");
         else if (name)
@@ -221,7 +214,7 @@ static void load_constraints(struct reader *r, struct job *job, const struct nod
 // What a problem may have besides its sizes.
 static bool is_setting(const char *name)
 {
-    return !strcmp(name, "weight") || !strcmp(name, "name") || !strcmp(name, "holdout");
+    return job_setting_has("problems[]", NULL, name);
 }
 
 // One problem: sizes by name, in the order of the first problem's. The first problem of the file declares the names.
@@ -238,9 +231,9 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
     bool first = job->problem_count == 0;
     struct problem p = {.tune = tune,
                         .line = node_line(n),
-                        .weight = reader_number(r, n, "weight", 0, 1e9, 1.0),
-                        .holdout = reader_bool(r, n, "holdout", false)};
-    const char *given = reader_string(r, n, "name", NULL);
+                        .weight = reader_number(r, n, "problems[].weight"),
+                        .holdout = reader_bool(r, n, "problems[].holdout")};
+    const char *given = reader_string(r, n, "problems[].name");
     for (size_t i = 0; i < node_count(n); i++) {
         const struct node *size = node_at(n, i);
         const char *name = node_name(size);
@@ -290,51 +283,49 @@ static void load_problems(struct reader *r, struct job *job, const struct node *
         reader_mistake(r, list, "'problems' is missing: add 'problems = ( { M = 1024; ... } );'");
     for (size_t i = 0; list && i < node_count(list); i++) load_problem(r, job, node_at(list, i), true);
     const struct node *verification = node_member(root, "verification");
-    const struct node *ragged = verification ? reader_sequence(r, verification, "problems") : NULL;
+    const struct node *ragged = verification ? reader_sequence(r, verification, "verification.problems") : NULL;
     for (size_t i = 0; ragged && i < node_count(ragged); i++) load_problem(r, job, node_at(ragged, i), false);
 }
 
-// Reads the members of a group by their table; `more` (NULL-terminated) are other names that the group may have.
-static void load_table(struct reader *r, const struct node *group, const char *what, const struct setting *table,
-                       const char *const *more, void *to)
+// The members of a group, as their table in tuner/base/settings.c says; `prefix` is the group's path. The group may be
+// NULL. Defaults are the table's numbers, not their texts, which may round.
+static void load_table(struct reader *r, const struct node *group, const char *prefix, const struct setting *table,
+                       void *to)
 {
-    size_t count = 0, room = 1;
-    for (const struct setting *s = table; s->name; s++) room++;
-    for (const char *const *name = more; *name; name++) room++;
-    const char **known = memory_new(room, sizeof *known);
     for (const struct setting *s = table; s->name; s++) {
-        known[count++] = s->name;
-        switch (s->kind) {
-        case SETTING_BOOL:
-            setting_set(s, to, reader_bool(r, group, s->name, s->fallback != 0));
-            break;
-        case SETTING_CHOICE:
-            setting_set(s, to, !reader_word(r, group, s->name, s->words, s->fallback == 0));
-            break;
-        case SETTING_INTEGER:
-            setting_set(
-                s, to,
-                (double)reader_integer(r, group, s->name, (int64_t)s->low, (int64_t)s->high, (int64_t)s->fallback));
-            break;
-        case SETTING_NUMBER:
-            setting_set(s, to, reader_number(r, group, s->name, s->low, s->high, s->fallback));
-            break;
-        case SETTING_DURATION:
-            setting_set(s, to, reader_duration(r, group, s->name, s->fallback));
-            break;
-        }
+        char *path = text_format("%s.%s", prefix, s->name);
+        double value = s->fallback;
+        if (node_member(group, s->name)) switch (s->kind) {
+            case SETTING_BOOL:
+                value = reader_bool(r, group, path);
+                break;
+            case SETTING_CHOICE:
+                value = !reader_word(r, group, path);
+                break;
+            case SETTING_INTEGER:
+                value = (double)reader_integer(r, group, path);
+                break;
+            case SETTING_NUMBER:
+                value = reader_number(r, group, path);
+                break;
+            case SETTING_DURATION:
+                value = reader_duration(r, group, path);
+                break;
+            }
+        setting_set(s, to, value);
+        free(path);
     }
-    while (*more) known[count++] = *more++;
-    if (group) reader_check_members(r, group, what, known);
-    free(known);
+    char *what = text_format("'%s'", prefix);
+    reader_check_group(r, group, what, prefix, NULL);
+    free(what);
 }
 
 // `search` may be NULL.
 static void load_strategy(struct reader *r, struct job *job, const struct node *search)
 {
     struct error err;
-    job->strategy = text_copy(reader_string(r, search, "strategy", strategy_classes[0]->name));
-    job->strategy_options = text_copy(reader_string(r, search, "options", ""));
+    job->strategy = text_copy(reader_string(r, search, "search.strategy"));
+    job->strategy_options = text_copy(reader_string(r, search, "search.options"));
     const struct strategy_class *class = strategy_choose(job->strategy, &err);
     if (!class)
         reader_mistake(r, node_member(search, "strategy"), "%s", err.message);
@@ -345,7 +336,7 @@ static void load_strategy(struct reader *r, struct job *job, const struct node *
 static void load_metrics(struct reader *r, struct job *job, const struct node *counters)
 {
     const struct node *list = node_member(counters, "metrics");
-    load_strings(r, counters, "metrics", NULL, &job->metrics, &job->metric_count);
+    load_strings(r, counters, "counters.metrics", NULL, &job->metrics, &job->metric_count);
     for (size_t i = 0; list && node_is_sequence(list) && i < node_count(list); i++) {
         struct error err;
         const struct node *n = node_at(list, i);
@@ -355,7 +346,7 @@ static void load_metrics(struct reader *r, struct job *job, const struct node *c
 
 static void load_pipe(struct reader *r, struct job *job, const struct node *work)
 {
-    const char *name = reader_string(r, work, "pipe", NULL), *nearest = NULL;
+    const char *name = reader_string(r, work, "work.pipe"), *nearest = NULL;
     if (!name) return;
     job->pipe = pipe_find(name, &nearest);
     if (!job->pipe)
@@ -368,13 +359,12 @@ static void load_pipe(struct reader *r, struct job *job, const struct node *work
 
 static void load_work(struct reader *r, struct job *job, const struct node *g)
 {
-    static const char *const members[] = {"flops", "bytes", "pipe", "operations", NULL};
     const struct {
         const char *name;
         struct expr **out;
     } amounts[] = {{"flops", &job->flops}, {"bytes", &job->bytes}, {"operations", &job->operations}};
     if (!g) return;
-    reader_check_members(r, g, "'work'", members);
+    reader_check_group(r, g, "'work'", "work", NULL);
     job->work_line = node_line(g);
     for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++)
         if (node_member(g, amounts[i].name))
@@ -386,14 +376,10 @@ static void load_work(struct reader *r, struct job *job, const struct node *g)
 
 static void load_settings(struct reader *r, struct job *job, const struct node *root)
 {
-    static const char *const budget[] = {"time", "evaluations", "patience", "target", "noise", "until", NULL};
-    static const char *const search[] = {"strategy", "options", "seed", NULL};
-    static const char *const ragged[] = {"problems", NULL}, *const final[] = {"final", NULL}, *const none[] = {NULL};
-    static const char *const counters[] = {"enabled", "metrics", NULL}, *const compile[] = {"timeout", "workers", NULL};
     const struct node *g;
 
-    job->objective = (enum objective)reader_word(r, root, "objective", objective_words, OBJECTIVE_GEOMEAN);
-    job->regret = reader_number(r, root, "regret", 0, 1, 0.03);
+    job->objective = (enum objective)reader_word(r, root, "objective");
+    job->regret = reader_number(r, root, "regret");
     size_t holdout = 0;
     for (size_t p = 0; p < job->tuned_count; p++) holdout += job->problems[p].holdout;
     if (holdout && job->objective != OBJECTIVE_EACH)
@@ -402,18 +388,20 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
         reader_mistake(r, node_member(root, "problems"),
                        "every problem has holdout = true: leave at least one to choose kernels for");
     load_work(r, job, reader_group(r, root, "work"));
-    if ((g = reader_group(r, root, "budget"))) reader_check_members(r, g, "'budget'", budget);
-    job->budget_time = reader_duration(r, g, "time", 0);
-    job->budget_evaluations = reader_integer(r, g, "evaluations", 0, INT64_MAX, 0);
-    job->stop.patience = (uint64_t)reader_integer(r, g, "patience", 0, INT64_MAX, 0);
-    job->stop.target = reader_duration(r, g, "target", 0);
-    job->stop.noise = reader_number(r, g, "noise", 0, 1, 0);
-    job->stop.until = reader_number(r, g, "until", 0, 1, 0);
-    if ((g = reader_group(r, root, "search"))) reader_check_members(r, g, "'search'", search);
+    g = reader_group(r, root, "budget");
+    reader_check_group(r, g, "'budget'", "budget", NULL);
+    job->budget_time = reader_duration(r, g, "budget.time");
+    job->budget_evaluations = reader_integer(r, g, "budget.evaluations");
+    job->stop.patience = (uint64_t)reader_integer(r, g, "budget.patience");
+    job->stop.target = reader_duration(r, g, "budget.target");
+    job->stop.noise = reader_number(r, g, "budget.noise");
+    job->stop.until = reader_number(r, g, "budget.until");
+    g = reader_group(r, root, "search");
+    reader_check_group(r, g, "'search'", "search", NULL);
     load_strategy(r, job, g);
-    job->seed = (uint64_t)reader_integer(r, g, "seed", 0, INT64_MAX, 1);
+    job->seed = (uint64_t)reader_integer(r, g, "search.seed");
 
-    load_table(r, reader_group(r, root, "verification"), "'verification'", verify_table, ragged, &job->verify);
+    load_table(r, reader_group(r, root, "verification"), "verification", verify_table, &job->verify);
     const struct node *v = reader_group(r, root, "verification");
     bool bounded = node_member(v, "absolute") || node_member(v, "relative");
     if (job->verify.exact && bounded && (job->verify.absolute > 0 || job->verify.relative > 0))
@@ -421,23 +409,25 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
                        "'exact' allows no error, but 'absolute' or 'relative' does: remove one of them");
     job->verify.exact |= bounded && job->verify.absolute == 0 && job->verify.relative == 0 && !job->reference.operation;
     g = reader_group(r, root, "measure");
-    load_table(r, g, "'measure'", measure_table, final, &job->measure);
-    load_table(r, g ? reader_group(r, g, "final") : NULL, "'measure.final'", final_table, none, &job->measure);
+    load_table(r, g, "measure", measure_table, &job->measure);
+    load_table(r, g ? reader_group(r, g, "measure.final") : NULL, "measure.final", final_table, &job->measure);
     job->measure.rest_given = node_member(g, "rest") != NULL;
     if (job->measure.max_samples < job->measure.min_samples)
         reader_mistake(r, node_member(g, "max_samples"), "'max_samples' is below 'min_samples'");
-    if ((g = reader_group(r, root, "counters"))) reader_check_members(r, g, "'counters'", counters);
-    job->measure.counters = reader_bool(r, g, "enabled", true);
+    g = reader_group(r, root, "counters");
+    reader_check_group(r, g, "'counters'", "counters", NULL);
+    job->measure.counters = reader_bool(r, g, "counters.enabled");
     if (g) load_metrics(r, job, g);
-    if ((g = reader_group(r, root, "compile"))) reader_check_members(r, g, "'compile'", compile);
-    job->compile_timeout = reader_duration(r, g, "timeout", 60);
-    job->compile_workers = reader_integer(r, g, "workers", 0, 1024, 0);
+    g = reader_group(r, root, "compile");
+    reader_check_group(r, g, "'compile'", "compile", NULL);
+    job->compile_timeout = reader_duration(r, g, "compile.timeout");
+    job->compile_workers = reader_integer(r, g, "compile.workers");
 }
 
 // The job's name becomes part of file names and C identifiers.
 static void load_name(struct reader *r, struct job *job, const struct node *root)
 {
-    const char *name = reader_string(r, root, "name", NULL);
+    const char *name = reader_string(r, root, "name");
     if (name) {
         job->name = text_copy(name);
         size_t good = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
@@ -450,7 +440,7 @@ static void load_name(struct reader *r, struct job *job, const struct node *root
         char *dot = strrchr(job->name, '.');
         if (dot && dot > job->name) *dot = 0;
     }
-    job->description = text_copy(reader_string(r, root, "description", ""));
+    job->description = text_copy(reader_string(r, root, "description"));
 }
 
 int job_load(const char *path, struct job **out, struct mistakes *mistakes)
@@ -469,7 +459,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     job->symbols = symbols_new();
     job->space = space_new(job->symbols);
     const struct node *root = reader_root(r);
-    reader_check_members(r, root, "the job file", top_members);
+    reader_check_group(r, root, "the job file", "", NULL);
     load_name(r, job, root);
     if (job_set_limits(job, &device_limits_h200, &err)) reader_mistake(r, NULL, "%s", err.message);
     load_kernel(r, job, root);

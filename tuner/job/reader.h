@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "tuner/job/job.h"
+#include "tuner/job/job_settings.h"
 
 struct reader;
 struct node; // a setting of the file; belongs to the reader
@@ -44,21 +45,22 @@ bool node_bool(const struct node *);
 
 // Reports members that are not among `known` (NULL-terminated), with the nearest known name. `what` names the group.
 void reader_check_members(struct reader *, const struct node *group, const char *what, const char *const *known);
+// The same for a group of the table of settings, and one of its forms (NULL: all). The group may be NULL.
+void reader_check_group(struct reader *, const struct node *group, const char *what, const char *path,
+                        const char *form);
 
-// Members by type. A missing member gives the fallback; one of the wrong type adds a mistake and gives the fallback.
-const char *reader_string(struct reader *, const struct node *group, const char *name,
-                          const char *fallback); // borrowed
-int64_t reader_integer(struct reader *, const struct node *group, const char *name, int64_t low, int64_t high,
-                       int64_t fallback);
-double reader_number(struct reader *, const struct node *group, const char *name, double low, double high,
-                     double fallback);
-bool reader_bool(struct reader *, const struct node *group, const char *name, bool fallback);
-double reader_duration(struct reader *, const struct node *group, const char *name, double fallback); // "8h" or seconds
-// One word of a NULL-terminated list. Returns its index.
-int reader_word(struct reader *, const struct node *group, const char *name, const char *const *words, int fallback);
+// Members by type. `path` is a row of the table of settings (job_settings.h), of the type that the function returns: it
+// says the name, the range, the words and the default. A missing member gives the default, or where there is none NULL,
+// 0 or the first word; one of the wrong type, or out of range, a mistake and the same.
+const char *reader_string(struct reader *, const struct node *group, const char *path); // borrowed
+int64_t reader_integer(struct reader *, const struct node *group, const char *path);
+double reader_number(struct reader *, const struct node *group, const char *path);
+bool reader_bool(struct reader *, const struct node *group, const char *path);
+double reader_duration(struct reader *, const struct node *group, const char *path); // "8h" or seconds
+int reader_word(struct reader *, const struct node *group, const char *path);        // the word's index
 // A group or sequence member, or NULL (with a mistake when it is something else).
-const struct node *reader_group(struct reader *, const struct node *group, const char *name);
-const struct node *reader_sequence(struct reader *, const struct node *group, const char *name);
+const struct node *reader_group(struct reader *, const struct node *group, const char *path);
+const struct node *reader_sequence(struct reader *, const struct node *group, const char *path);
 // An expression: a string or an integer. NULL with a mistake when it does not parse.
 struct expr *reader_expression(struct reader *, const struct node *, struct symbols *);
 

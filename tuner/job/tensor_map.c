@@ -16,7 +16,9 @@
 static size_t load_list(struct reader *r, struct job *job, const struct node *n, const char *name,
                         struct expr *out[TENSOR_MAP_RANK_MAX])
 {
-    const struct node *list = reader_sequence(r, n, name);
+    char *path = text_format("arguments[].%s", name);
+    const struct node *list = reader_sequence(r, n, path);
+    free(path);
     size_t count = list ? node_count(list) : 0;
     if (count > TENSOR_MAP_RANK_MAX) {
         reader_mistake(r, list, "'%s' has %zu dimensions; a tensor map has one to %d", name, count,
@@ -29,7 +31,7 @@ static size_t load_list(struct reader *r, struct job *job, const struct node *n,
 
 struct tensor_map *load_tensor_map(struct reader *r, struct job *job, const struct node *n, const struct buffer *buffer)
 {
-    static const char *const words[] = {"zero", "nan", NULL}, *const conversions[] = {"none", "tf32", NULL};
+    enum { NANS = 1, TF32 = 1 }; // words of the table of settings
     static const struct {
         const char *name;
         size_t offset;
@@ -43,7 +45,7 @@ struct tensor_map *load_tensor_map(struct reader *r, struct job *job, const stru
         if (node_member(n, numbers[i].name))
             *(struct expr **)((char *)map + numbers[i].offset) =
                 reader_expression(r, node_member(n, numbers[i].name), job->symbols);
-    map->nan = reader_word(r, n, "out_of_bounds", words, 0) == 1;
+    map->nan = reader_word(r, n, "arguments[].out_of_bounds") == NANS;
     if (!map->rank) {
         reader_mistake(r, n, "tensor map '%s' needs 'box', e.g. [\"BLOCK_M\", \"BLOCK_K\"]", buffer->name);
     } else if (view && view != map->rank) {
@@ -60,7 +62,7 @@ struct tensor_map *load_tensor_map(struct reader *r, struct job *job, const stru
                        "is contiguous",
                        buffer->name, map->rank - 1);
     }
-    map->tf32 = reader_word(r, n, "convert", conversions, 0) == 1;
+    map->tf32 = reader_word(r, n, "arguments[].convert") == TF32;
     if (map->tf32 && buffer->type != ELEMENT_F32)
         reader_mistake(r, node_member(n, "convert"), "convert \"tf32\" of '%s' needs type f32, but it is %s",
                        buffer->name, element_name(buffer->type));

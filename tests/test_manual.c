@@ -1,0 +1,336 @@
+// The manual pages: one a command, with every option of --help in its words, and facts that exist; readers of manual
+// pages find nothing to complain about.
+#include "tests/e2e.h"
+
+#include <ctype.h>
+
+#include "tests/finished_job.h"
+#include "tuner/base/memory.h"
+#include "tuner/cli/commands.h"
+#include "tuner/cli/manual.h"
+#include "tuner/cli/options.h"
+
+// The page as it is written; NULL: the overview. malloc'ed.
+static char *source_of(const struct command *command)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    assert_non_null(file);
+    manual_write(file, commands, command);
+    fclose(file);
+    return text;
+}
+
+// The words of a text, with a blank between them, without marks and backticks. malloc'ed.
+static char *words_of(const char *text, bool roff)
+{
+    static const struct {
+        const char *from, *to;
+    } marks[] = {{"\\fB", ""},   {"\\fR", ""},   {"\\fI", ""},   {"\\&", ""},  {"\\-", "-"},
+                 {"\\(aq", "'"}, {"\\(ti", "~"}, {"\\(ha", "^"}, {"\\e", "\\"}};
+    char *out = memory_new(strlen(text) + 2, 1), *to = out;
+    for (const char *c = text; *c;) {
+        size_t i = 0, count = roff ? sizeof marks / sizeof *marks : 0;
+        while (i < count && strncmp(c, marks[i].from, strlen(marks[i].from))) i++;
+        if (i < count) {
+            to = stpcpy(to, marks[i].to);
+            c += strlen(marks[i].from);
+        } else if (roff && !strncmp(c, "\n.PP\n", 5)) {
+            c += 4;
+        } else if (isspace((unsigned char)*c)) {
+            if (to > out && to[-1] != ' ') *to++ = ' ';
+            c++;
+        } else {
+            if (*c != '`') *to++ = *c;
+            c++;
+        }
+    }
+    *to = 0;
+    return out;
+}
+
+static char *section(const char *page, const char *title)
+{
+    char *heading = text_format("\n.SH %s\n", title), *begin = strstr(page, heading), *text = NULL;
+    if (begin) {
+        begin += strlen(heading);
+        char *end = strstr(begin, "\n.SH ");
+        text = text_format("%.*s\n", end ? (int)(end - begin) : (int)strlen(begin), begin);
+    }
+    free(heading);
+    return text;
+}
+
+static void expect_words(const char *page, const char *text, const char *where)
+{
+    char *words = words_of(text, false), *all = words_of(page, true);
+    if (!strstr(all, words)) fail_msg("the page of %s lacks: %s", where, words);
+    free(words);
+    free(all);
+}
+
+struct looked_at {
+    const char *command, *page;
+    size_t options;
+};
+
+static void look_at_options(void *user, const struct option_spec *specs, const char *description)
+{
+    struct looked_at *l = user;
+    char *options = section(l->page, "OPTIONS"), *arguments = section(l->page, "ARGUMENTS"),
+         *prose = section(l->page, "DESCRIPTION");
+    size_t tags = 0;
+    expect_words(prose, description, l->command);
+    for (const struct option_spec *spec = specs; spec->name; spec++) {
+        char *tag, *dashed = text_copy("");
+        for (const char *c = spec->name; *c; c++) {
+            char *longer = text_format("%s%s%c", dashed, *c == '-' ? "\\" : "", *c);
+            free(dashed);
+            dashed = longer;
+        }
+        if (spec->positional)
+            tag = text_format(".TP\n\\fI%s\\fR", spec->name);
+        else if (spec->letter)
+            tag = text_format(".TP\n\\fB\\-%c\\fR, \\fB\\-\\-%s\\fR", spec->letter, dashed);
+        else
+            tag = text_format(".TP\n\\fB\\-\\-%s\\fR", dashed);
+        const char *where = spec->positional ? arguments : options;
+        const char *at = where ? strstr(where, tag) : NULL;
+        if (!at || (at[strlen(tag)] != ' ' && at[strlen(tag)] != '\n'))
+            fail_msg("the page of %s has no %s", l->command, spec->name);
+        expect_words(where, spec->help, l->command);
+        l->options += !spec->positional;
+        free(tag);
+        free(dashed);
+    }
+    for (const char *c = options; (c = strstr(c, ".TP\n")); c++) tags++;
+    assert_int_equal(tags, l->options + 1); // and --help
+    free(options);
+    free(arguments);
+    free(prose);
+}
+
+static void every_command_has_a_page_with_its_description_and_every_option(void **state)
+{
+    (void)state;
+    for (const struct command *c = commands; c->name; c++) {
+        char *page = source_of(c);
+        struct looked_at l = {.command = c->name, .page = page};
+        options_visit(c->run, c->name, look_at_options, &l);
+        expect_words(page, c->summary, c->name);
+        const struct manual_page *texts = manual_pages;
+        while (texts->command && strcmp(texts->command, c->name)) texts++;
+        if (!texts->command) fail_msg("manual_pages lacks %s", c->name);
+        for (char *more = text_copy(texts->more), *at = more, *next; at; at = next) { // paragraphs
+            if ((next = strstr(at, "\n\n"))) *next = 0, next += 2;
+            expect_words(page, at, c->name);
+            if (!next) free(more);
+        }
+        free(page);
+    }
+    for (const struct manual_page *p = manual_pages; p->command; p++)
+        if (!command_find(p->command)) fail_msg("manual_pages has %s, which is no command", p->command);
+}
+
+static void the_overview_names_every_command_and_fact(void **state)
+{
+    (void)state;
+    char *page = source_of(NULL), *list = section(page, "COMMANDS"), *see = section(page, "SEE ALSO");
+    size_t tags = 0;
+    for (const struct command *c = commands; c->name; c++) {
+        char *reference = text_format(".BR sweetspot\\-%s (1)", c->name);
+        assert_contains(list, reference);
+        assert_contains(see, reference);
+        expect_words(list, c->summary, "sweetspot");
+        free(reference);
+    }
+    for (const char *c = list; (c = strstr(c, ".TP\n")); c++) tags++;
+    assert_int_equal(tags, command_count);
+    const struct manual_fact *const tables[] = {manual_statuses, manual_environment, manual_files};
+    for (size_t t = 0; t < 3; t++)
+        for (const struct manual_fact *f = tables[t]; f->name; f++) {
+            expect_words(page, f->name, "sweetspot");
+            expect_words(page, f->text, "sweetspot");
+        }
+    free(page);
+    free(list);
+    free(see);
+}
+
+static void expect_commands(const char *names, const char *where)
+{
+    for (const char *at = names; at && *at; at += strcspn(at, " "), at += *at == ' ') {
+        char *name = text_format("%.*s", (int)strcspn(at, " "), at);
+        if (!command_find(name)) fail_msg("%s: there is no command '%s'", where, name);
+        free(name);
+    }
+}
+
+static void facts_and_references_are_of_commands_that_exist(void **state)
+{
+    (void)state;
+    const struct manual_fact *const tables[] = {manual_statuses, manual_environment, manual_files};
+    const char *const titles[] = {"EXIT STATUS", "ENVIRONMENT", "FILES"};
+    for (const struct command *c = commands; c->name; c++) {
+        char *page = source_of(c), *own = text_format(" %s ", c->name);
+        for (size_t t = 0; t < 3; t++) {
+            char *there = section(page, titles[t]), *text = words_of(there, true);
+            for (const struct manual_fact *f = tables[t]; f->name; f++) {
+                char *all = text_format(" %s ", f->commands ? f->commands : c->name), *words = words_of(f->text, false);
+                expect_commands(f->commands, f->name);
+                if ((strstr(all, own) != NULL) != (strstr(text, words) != NULL))
+                    fail_msg("%s is on the page of %s, or is not, against the table", f->name, c->name);
+                free(all);
+                free(words);
+            }
+            free(there);
+            free(text);
+        }
+        free(page);
+        free(own);
+    }
+    for (const struct manual_page *p = manual_pages; p->command; p++) {
+        char *page = source_of(command_find(p->command)), *see = section(page, "SEE ALSO");
+        expect_commands(p->see, p->command);
+        assert_contains(see, ".BR sweetspot (1)");
+        assert_contains(see, ".BR sweetspot\\-"); // one more at least
+        assert_null(strstr(see, ",\n\n"));        // no comma behind the last
+        free(page);
+        free(see);
+    }
+}
+
+// Each command in an example exists, and so do its options.
+static void find_options(void *user, const struct option_spec *specs, const char *description)
+{
+    char *line = user;
+    (void)description;
+    for (char *word = strtok(line, " \n)"); word; word = strtok(NULL, " \n)")) {
+        if (word[0] != '-' || !word[1]) continue;
+        bool found = false;
+        for (const struct option_spec *spec = specs; spec->name; spec++)
+            found |= !spec->positional &&
+                     (word[1] == '-' ? !strcmp(spec->name, word + 2) : spec->letter == word[1] && !word[2]);
+        if (!found) fail_msg("an example has the option %s, which does not exist", word);
+    }
+}
+
+static void examples_use_commands_and_options_that_exist(void **state)
+{
+    (void)state;
+    size_t seen = 0;
+    for (const struct manual_example *e = manual_examples; e->command; e++) {
+        char *page = source_of(command_find(e->command));
+        expect_words(page, e->purpose, e->command);
+        expect_words(page, e->lines, e->command);
+        free(page);
+        assert_contains(e->lines, e->command);
+        for (const char *at = e->lines; (at = strstr(at, "sweetspot ")); at++, seen++) {
+            const char *rest = at + strlen("sweetspot ");
+            char *name = text_format("%.*s", (int)strspn(rest, "abcdefghijklmnopqrstuvwxyz"), rest),
+                 *line = text_format("%.*s", (int)strcspn(rest, "|\n)"), rest);
+            const struct command *c = command_find(name);
+            if (!c) fail_msg("the example of %s has no command: %s", e->command, rest);
+            options_visit(c->run, c->name, find_options, line);
+            free(name);
+            free(line);
+        }
+    }
+    assert_true(seen > 10);
+}
+
+// Variables of the program's own tests are nobody else's concern.
+static void every_variable_that_the_program_reads_is_named(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("variables"), *page = source_of(NULL);
+    struct outcome_of_command r =
+        e2e_run(folder, "grep -rhoE '(secure_)?getenv\\(\"[A-Z_]+\"\\)' tuner search kernels | grep -oE '[A-Z_]{3,}' | "
+                        "grep -v SWEETSPOT_REPLAY | sort -u");
+    size_t seen = 0;
+    for (char *name = strtok(r.out, "\n"); name; name = strtok(NULL, "\n"), seen++)
+        expect_words(page, name, "sweetspot");
+    assert_true(seen > 5);
+    e2e_done(&r);
+    free(page);
+    e2e_remove(folder);
+}
+
+static char *folder_of_pages(void)
+{
+    char *folder = e2e_folder("pages");
+    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot man --output %s/man", folder);
+    assert_int_equal(r.status, 0);
+    e2e_done(&r);
+    return folder;
+}
+
+static void all_pages_are_written_into_a_folder_as_they_are_printed(void **state)
+{
+    (void)state;
+    char *folder = folder_of_pages();
+    struct outcome_of_command r = e2e_run(folder,
+                                          "cd %s/man && ls && $BIN/sweetspot man | cmp - sweetspot.1 && "
+                                          "$BIN/sweetspot man tune | cmp - sweetspot-tune.1",
+                                          folder);
+    assert_int_equal(r.status, 0);
+    size_t files = 0;
+    for (const char *c = r.out; (c = strchr(c, '\n')); c++) files++;
+    assert_int_equal(files, command_count + 1);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void readers_of_manual_pages_have_nothing_to_complain_about(void **state)
+{
+    (void)state;
+    char *folder = folder_of_pages();
+    struct outcome_of_command r = e2e_run(folder,
+                                          "has() { command -v $1 >/dev/null; }; has mandoc || has man || exit 77; "
+                                          "cd %s/man; ! has mandoc || mandoc -Tlint * >&2; "
+                                          "! has man || LC_ALL=C.UTF-8 man --warnings -l $(has mandoc && echo "
+                                          "sweetspot-tune.1 || echo *)",
+                                          folder);
+    bool absent = r.status == 77;
+    assert_string_equal(r.err, "");
+    if (!absent) e2e_expect(r.out, "SEE ALSO");
+    e2e_done(&r);
+    e2e_remove(folder);
+    if (absent) skip();
+}
+
+static void mistakes_are_told(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("pages");
+    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot man tun");
+    assert_int_equal(r.status, 2);
+    e2e_expect(r.err, "unknown command 'tun'; did you mean 'tune'?");
+    e2e_done(&r);
+    r = e2e_run(folder, "$BIN/sweetspot man tune --output %s", folder);
+    assert_int_equal(r.status, 2);
+    e2e_expect(r.err, "--output writes all pages");
+    e2e_done(&r);
+    r = e2e_run(folder, "$BIN/sweetspot man --output /dev/null/pages");
+    assert_int_equal(r.status, 3);
+    e2e_expect(r.err, "sweetspot man: ");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_command_has_a_page_with_its_description_and_every_option),
+        cmocka_unit_test(the_overview_names_every_command_and_fact),
+        cmocka_unit_test(facts_and_references_are_of_commands_that_exist),
+        cmocka_unit_test(examples_use_commands_and_options_that_exist),
+        cmocka_unit_test(every_variable_that_the_program_reads_is_named),
+        cmocka_unit_test(all_pages_are_written_into_a_folder_as_they_are_printed),
+        cmocka_unit_test(readers_of_manual_pages_have_nothing_to_complain_about),
+        cmocka_unit_test(mistakes_are_told),
+    };
+    commands_hand_over(commands);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

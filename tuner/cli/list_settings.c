@@ -1,0 +1,70 @@
+// `sweetspot list settings [NAME]`: the settings of a job file, from the table that its reader goes by. See list.h.
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/list.h"
+#include "tuner/cli/options.h"
+#include "tuner/job/job_settings.h"
+
+static json_t *to_json(const struct job_setting *s, const char *type, const char *value, const char *range)
+{
+    json_t *words = s->words ? json_array() : json_null();
+    for (size_t i = 0; s->words && s->words[i]; i++) json_array_append_new(words, json_string(s->words[i]));
+    return json_pack("{s:s, s:s, s:s, s:b, s:s, s:o, s:s}", "name", s->path, "type", type, "default", value,
+                     "has_default", s->fallback != NULL, "range", range, "words", words, "meaning", s->meaning);
+}
+
+static void add_row(struct table *table, json_t *document, const struct job_setting *s)
+{
+    char *type = job_setting_type(s), *value = job_setting_default(s), *range = job_setting_range(s);
+    table_cell(table, "%s", s->path);
+    table_cell(table, "%s", type);
+    table_cell(table, "%s", value);
+    table_cell(table, "%s", range);
+    table_cell(table, "%s", s->meaning);
+    json_array_append_new(document, to_json(s, type, value, range));
+    free(type);
+    free(value);
+    free(range);
+}
+
+// A name is a path or a part of one, of whole words: a group's has all that is in the group.
+static bool is_meant(const struct job_setting *s, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = s->path; at; at = strchr(at, '.'), at = at ? at + 1 : NULL)
+        if (!strncmp(at, name, length) && (!at[length] || at[length] == '.' || at[length] == '[')) return true;
+    return false;
+}
+
+int list_settings(const char *name, int format)
+{
+    size_t count, known = 0;
+    const struct job_setting *settings = job_settings(&count);
+    struct table *table = table_new((const char *[]){"setting", "type", "default", "range", "meaning", NULL});
+    json_t *document = json_array();
+    for (size_t i = 0; i < count; i++)
+        if (!name || is_meant(&settings[i], name)) add_row(table, document, &settings[i]);
+    if (json_array_size(document)) {
+        list_print(table, document, format);
+        if (format == FORMAT_TABLE && !name)
+            printf(
+                "\nNames in capitals are the job's own; [] stands for each element of a list. docs/job-file.md has an\n"
+                "example for each setting; `sweetspot list settings NAME` shows one, or a group.\n");
+        return EXIT_DONE;
+    }
+    const char **names = memory_new(2 * count + 1, sizeof *names);
+    for (size_t i = 0; i < count; i++) names[known++] = settings[i].path;
+    for (size_t i = 0; i < count; i++) names[known++] = job_setting_name(&settings[i]);
+    const char *nearest = text_nearest(name, names);
+    fprintf(stderr, "sweetspot list: unknown setting '%s'%s%s%s\n", name,
+            nearest ? "; did you mean '" : " (sweetspot list settings shows all)", nearest ? nearest : "",
+            nearest ? "'?" : "");
+    free(names);
+    table_free(table);
+    json_decref(document);
+    return EXIT_USAGE;
+}

@@ -1,0 +1,59 @@
+// Every setting of a job file, in one table. reader.c takes names, types, ranges and defaults from it, `sweetspot list
+// settings` prints it, and docs/job-file.md has a section for each row, which tests/test_job_settings.c holds against
+// the table. The settings of verification and measurement are rows of the tables in tuner/base/settings.c, because GPU
+// workers need them too.
+#ifndef SWEETSPOT_JOB_SETTINGS_H
+#define SWEETSPOT_JOB_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum job_setting_kind {
+    KIND_STRING,
+    KIND_WORD, // a string that is one of `words`
+    KIND_BOOL,
+    KIND_INTEGER,
+    KIND_NUMBER,
+    KIND_DURATION, // "8h", or a number of seconds
+    KIND_EXPRESSION,
+    KIND_STRINGS, // lists ( ) or arrays [ ]
+    KIND_INTEGERS,
+    KIND_VALUES, // of a parameter: integers or strings
+    KIND_EXPRESSIONS,
+    KIND_GROUP,
+    KIND_GROUPS, // a list of groups
+};
+
+struct job_setting {
+    // Where it stands: members of groups follow a dot, elements of lists are called []: "problems[].weight". A last
+    // part in capitals stands for names that the job chooses: "derived.NAME".
+    const char *path;
+    enum job_setting_kind kind;
+    const char *fallback;     // the default: a string or word as it is, else as a job file writes it; NULL: see `unset`
+    const char *unset;        // where there is no default: "required", "none", or what decides
+    double low, high;         // of integers, numbers and durations; infinite: no limit
+    const char *const *words; // of a word; ends with NULL
+    const char *also;         // what it may be besides its kind; NULL: nothing
+    const char *forms;        // of a group that has several forms, those that the setting is of: "buffer tensor_map"
+    const char *meaning;      // one line without a full stop
+};
+
+// All of them, in the order of docs/job-file.md. The table lives as long as the program.
+const struct job_setting *job_settings(size_t *count);
+// NULL where there is none of this path.
+const struct job_setting *job_setting_find(const char *path);
+// The part of a path behind its last dot.
+const char *job_setting_name(const struct job_setting *);
+// Whether the name is a capital one, which stands for names that the job chooses.
+bool job_setting_is_open(const struct job_setting *);
+// The names of a group's settings ("" is the job file itself), NULL-terminated, without open ones. `form` may be NULL:
+// all. The array is malloc'ed, the names are the table's.
+const char **job_setting_names(const char *group, const char *form);
+bool job_setting_has(const char *group, const char *form, const char *name);
+
+// For people, malloc'ed: "time", "list of groups, or \"auto\""; "0.03" or "required"; "0 to 1" or "".
+char *job_setting_type(const struct job_setting *);
+char *job_setting_default(const struct job_setting *);
+char *job_setting_range(const struct job_setting *);
+
+#endif
