@@ -1,7 +1,5 @@
-// What all of the store stands on: SQLite with its failures in words, transactions, and the lock of a tuning run.
+// What all of the store stands on: SQLite with its failures in words, and transactions.
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,6 +51,9 @@ int store_run(struct store *store, sqlite3_stmt *statement, struct error *err)
 {
     int result = sqlite3_step(statement) == SQLITE_DONE ? 0 : store_failed(store, err);
     sqlite3_reset(statement);
+    // Outside a transaction it is committed.
+    if (!result && sqlite3_get_autocommit(store->db) && !sqlite3_stmt_readonly(statement))
+        result = store_check_presence(store, err);
     return result;
 }
 
@@ -71,37 +72,10 @@ int store_end(struct store *store, int status, struct error *err)
     if (!status) status = store_execute(store, "COMMIT", err);
     // SQLite itself rolls back when the disk is full.
     if (status && !sqlite3_get_autocommit(store->db)) store_execute(store, "ROLLBACK", NULL);
-    return status;
+    return status ? status : store_check_presence(store, err);
 }
 
 int store_prepare(struct store *store, const char *text, sqlite3_stmt **statement, struct error *err)
 {
     return sqlite3_prepare_v2(store->db, text, -1, statement, NULL) == SQLITE_OK ? 0 : store_failed(store, err);
-}
-
-int store_lock(struct store *store, struct error *err)
-{
-    if (store->lock >= 0) return 0;
-    int fd = open(store->lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0) return error_set(err, "cannot open '%s': %s", store->lock_path, strerror(errno));
-    for (int attempt = 0; attempt < 10; attempt++) { // the holder may go between two calls
-        struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-        if (!fcntl(fd, F_SETLK, &whole)) {
-            if (ftruncate(fd, 0) || dprintf(fd, "%ld\n", (long)getpid()) < 0) {
-            } // for people who look; the lock itself needs no content
-            store->lock = fd;
-            return 0;
-        }
-        if (errno != EACCES && errno != EAGAIN) {
-            error_set(err, "cannot lock '%s': %s", store->lock_path, strerror(errno));
-            close(fd);
-            return -1;
-        }
-        if (fcntl(fd, F_GETLK, &whole) || whole.l_type == F_UNLCK) continue;
-        close(fd);
-        if (whole.l_pid > 0)
-            return error_set(err, "the store '%s' is being tuned by process %ld", store->path, (long)whole.l_pid);
-        break; // in another container or on another machine
-    }
-    return error_set(err, "the store '%s' is being tuned by another process", store->path);
 }
