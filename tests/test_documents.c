@@ -292,6 +292,12 @@ struct queries {
     size_t count;
 };
 
+// Whether the query tells of trials with their statuses.
+static bool minds_verdicts(const char *text)
+{
+    return strstr(text, "verdicts") || (strstr(text, "v1_trials") && strstr(text, "status"));
+}
+
 static void run_query(struct queries *q)
 {
     sqlite3_stmt *query;
@@ -301,11 +307,13 @@ static void run_query(struct queries *q)
         fail_msg("docs/store.md: %s:\n%s", sqlite3_errmsg(q->db), q->text);
     if (rest[strspn(rest, " \n")]) fail_msg("docs/store.md: more than one statement:\n%s", q->text);
     for (; sqlite3_step(query) == SQLITE_ROW; rows++)
-        for (int i = 0; i < sqlite3_column_count(query) && strstr(q->text, "verdicts"); i++) {
+        for (int i = 0; i < sqlite3_column_count(query) && minds_verdicts(q->text); i++) {
+            const char *name = sqlite3_column_name(query, i);
             bool condemned =
-                !strcmp(sqlite3_column_name(query, i), "id") && sqlite3_column_int64(query, i) == q->condemned;
+                (!strcmp(name, "id") || !strcmp(name, "trial")) && sqlite3_column_int64(query, i) == q->condemned;
             // Where the query shows statuses, the verdict's must be in the second column.
-            if (condemned && strcmp((const char *)sqlite3_column_text(query, 1), "wrong"))
+            const char *status = condemned ? (const char *)sqlite3_column_text(query, 1) : NULL;
+            if (condemned && (!status || strcmp(status, "wrong")))
                 fail_msg("docs/store.md: the verdict does not count in:\n%s", q->text);
         }
     if (sqlite3_reset(query) != SQLITE_OK) fail_msg("docs/store.md: %s:\n%s", sqlite3_errmsg(q->db), q->text);
@@ -394,7 +402,7 @@ static void every_query_runs_on_a_store_and_minds_verdicts(void **state)
     q.db = open_store(SQLITE_OPEN_READONLY);
     char *text = text_read_file("docs/store.md", NULL);
     each_line(text, find_queries, &q);
-    assert_true(q.count >= 12);
+    assert_true(q.count >= 16);
     assert_null(q.text);
     sqlite3_close(q.db);
     free(text);
@@ -409,36 +417,112 @@ static void assert_described(const char *path, const char *text, const char *nam
     free(span);
 }
 
-// Of a table, its section names the columns; blobs and trial_blobs share one.
-static void every_table_and_column_of_the_store_is_described(void **state)
+// The section of a table or a view: its heading may name two. malloc'ed; "" when there is none.
+static char *section_of(const char *text, const char *name)
 {
+    for (const char *begin = text; (begin = strstr(begin, "\n### ")); begin++) {
+        char *heading = text_format(", %.*s,", (int)strcspn(begin + 5, "\n"), begin + 5),
+             *wanted = text_format(" %s,", name);
+        bool found = strstr(heading, wanted);
+        const char *end = strstr(begin + 1, "\n##");
+        free(heading);
+        free(wanted);
+        if (found) return text_format("%.*s", (int)(end ? end - begin : (ptrdiff_t)strlen(begin)), begin);
+    }
+    return text_copy("");
+}
+
+// A column of a table that the view of its figures has too is described there.
+static void every_table_view_and_column_of_the_store_is_described(void **state)
+{
+    static const char *const shown_by[][2] = {{"environments", "v1_environments"},
+                                              {"trials", "v1_trials"},
+                                              {"trial_problems", "v1_problems"},
+                                              {"trial_stages", "v1_stages"}};
     (void)state;
     char *text = text_read_file("docs/store.md", NULL);
     sqlite3 *db = open_store(SQLITE_OPEN_READONLY);
     sqlite3_stmt *query;
     int rows = 0;
     assert_int_equal(number(db, "SELECT user_version FROM pragma_user_version"), 2);
-    e2e_expect(text, "This page describes version 2.");
+    e2e_expect(text, "This section describes version 2:");
     assert_int_equal(sqlite3_prepare_v2(db,
                                         "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE "
-                                        "m.type = 'table' AND m.name NOT LIKE 'sqlite%' AND m.name NOT LIKE '%blobs'",
+                                        "m.type IN ('table', 'view') AND m.name NOT LIKE 'sqlite%' AND m.name NOT LIKE "
+                                        "'%blobs'",
                                         -1, &query, NULL),
                      SQLITE_OK);
     for (; sqlite3_step(query) == SQLITE_ROW; rows++) {
-        char *heading = text_format("\n### %s\n", sqlite3_column_text(query, 0));
-        const char *begin = strstr(text, heading);
-        if (!begin) fail_msg("docs/store.md has no section%s", heading);
-        const char *end = strstr(begin + 1, "\n##");
-        char *section = text_format("%.*s", (int)(end - begin), begin);
-        assert_described("docs/store.md", section, (const char *)sqlite3_column_text(query, 1));
-        free(section);
-        free(heading);
+        const char *name = (const char *)sqlite3_column_text(query, 0), *view = "";
+        for (size_t i = 0; i < sizeof shown_by / sizeof *shown_by; i++)
+            if (!strcmp(name, shown_by[i][0])) view = shown_by[i][1];
+        char *own = section_of(text, name), *shown = *view ? section_of(text, view) : text_copy(""),
+             *both = text_format("%s%s", own, shown);
+        if (!*own) fail_msg("docs/store.md has no section ### %s", name);
+        if (*view) e2e_expect(own, view);
+        assert_described("docs/store.md", both, (const char *)sqlite3_column_text(query, 1));
+        free(own);
+        free(shown);
+        free(both);
     }
-    assert_true(rows > 50);
-    assert_int_equal(number(db, "SELECT count(*) FROM sqlite_master WHERE type = 'view'"), 0); // as the page says
+    assert_true(rows > 150);
     sqlite3_finalize(query);
     sqlite3_close(db);
     free(text);
+}
+
+// Python -----------------------------------------------------------------------------------------
+
+// The Python blocks below a heading, with the test's store in the place of the page's. malloc'ed.
+static char *python_below(const char *text, const char *heading)
+{
+    static const char fence[] = "```python\n", store[] = "out/sgemm_2048.db";
+    char *code = text_copy("");
+    const char *begin = strstr(text, heading);
+    assert_non_null(begin);
+    const char *end = strstr(begin + 1, "\n## ");
+    for (const char *block = begin; (block = strstr(block, fence)) && block < end;) {
+        block += strlen(fence);
+        char *more = text_format("%s%.*s", code, (int)(strstr(block, "```") - block), block);
+        free(code);
+        code = more;
+    }
+    char *place = strstr(code, store);
+    assert_non_null(place);
+    char *whole = text_format("%.*s%s%s", (int)(place - code), code, store_path, place + strlen(store));
+    free(code);
+    return whole;
+}
+
+// Where Python has what the blocks need; their queries run without it (above).
+static void run_python(const char *heading, const char *needed)
+{
+    char *text = text_read_file("docs/store.md", NULL), *code = python_below(text, heading);
+    struct outcome_of_command r = e2e_run(folder, "python3 -c '%s'", needed);
+    bool have = !r.status;
+    e2e_done(&r);
+    if (have) {
+        e2e_write(folder, "block.py", code);
+        r = e2e_run(folder, "python3 %s/block.py", folder);
+        if (r.status) fail_msg("docs/store.md, %s: %s", heading, r.err);
+        assert_true(strlen(r.out) > 200);
+        e2e_done(&r);
+    }
+    free(code);
+    free(text);
+    if (!have) skip();
+}
+
+static void the_pages_pandas_runs(void **state)
+{
+    (void)state;
+    run_python("\n## pandas\n", "import pandas");
+}
+
+static void the_pages_duckdb_runs(void **state)
+{
+    (void)state;
+    run_python("\n## DuckDB\n", "import duckdb; db = duckdb.connect(); db.install_extension(\"sqlite\")");
 }
 
 static void every_status_is_explained(void **state)
@@ -476,7 +560,9 @@ int main(void)
         cmocka_unit_test(every_link_leads_to_a_file_and_a_heading),
         cmocka_unit_test(every_command_and_option_exists),
         cmocka_unit_test(every_query_runs_on_a_store_and_minds_verdicts),
-        cmocka_unit_test(every_table_and_column_of_the_store_is_described),
+        cmocka_unit_test(every_table_view_and_column_of_the_store_is_described),
+        cmocka_unit_test(the_pages_pandas_runs),
+        cmocka_unit_test(the_pages_duckdb_runs),
         cmocka_unit_test(every_status_is_explained),
         cmocka_unit_test(every_counter_and_finding_is_explained),
     };

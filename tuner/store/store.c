@@ -93,7 +93,7 @@ int store_open(struct store **out, const char *path, bool create, struct error *
         (create ? store_migrate(store, version, err) : store_migrate_copy(store, version, err)))
         goto out;
     if (store_execute(store, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", err) ||
-        store_find_columns(store, err))
+        store_find_columns(store, err) || (create && store_renew_views(store, err)))
         goto out;
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     result = 0;

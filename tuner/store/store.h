@@ -9,7 +9,7 @@
 // migrated (store_migrate.c); one of a newer version, a file that is no store of ours, or a damaged one is refused with
 // a message and left as it is. A trial's figures need no new version: columns that the table of fields
 // (tuner/trial/trial_field.h) has and a store lacks are added with the first trial that is stored, and unknown until
-// then.
+// then. People read a store through its views (store_views.c), which are a promise of their own (docs/store.md).
 //
 // What a call has committed survives kill -9 at any later instant; what it was writing is either there whole or not at
 // all. A power failure may take the last commits, never the file. When the disk is full, the call fails and everything

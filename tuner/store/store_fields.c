@@ -172,8 +172,10 @@ int store_add_columns(struct store *store, struct error *err)
             free(text);
         }
     }
+    if (!status) status = store_find_columns(store, err); // the views have the new columns, too
+    if (!status) status = store_write_views(store, err);
     status = store_end(store, status, err);
-    if (!status) status = store_find_columns(store, err);
+    if (status) store_find_columns(store, NULL);
     for (size_t i = 0; i < STATEMENT_COUNT; i++) { // their texts name the columns
         sqlite3_finalize(store->statements[i]);
         store->statements[i] = NULL;

@@ -99,6 +99,13 @@ void store_bind_fields(sqlite3_stmt *, int *parameter, enum field_level, const v
 int store_read_fields(struct store *, sqlite3_stmt *, int *column, enum field_level, void *record, struct arena *memory,
                       struct error *err);
 
+// The views (store_views.c): the statements that make them in a new store, malloc'ed.
+char *store_view_definitions(void);
+// Writes those that are missing or were written by an older program: within the caller's transaction, or in one of its
+// own where there are any.
+int store_write_views(struct store *, struct error *err);
+int store_renew_views(struct store *, struct error *err);
+
 // The file itself -----------------------------------------------------------------------------------------------------
 
 enum { STORE_APPLICATION_ID = 0x73777370, STORE_BUSY_MS = 10000 }; // "swsp"; how long another program is waited for

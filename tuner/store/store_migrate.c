@@ -2,7 +2,8 @@
 //
 // A file that may be written is copied aside first (with what its log holds), then all steps run in one transaction. So
 // a kill or a full disk leaves the old store as it was, and the next try begins anew. A file that is only read is left
-// alone: the steps run on a copy that SQLite keeps in a temporary file of its own and removes.
+// alone: the steps run on a copy that SQLite keeps in a temporary file of its own and removes. The views are written
+// in the same transaction, after the steps.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,8 @@ static int run_steps(struct store *store, int version, struct error *err)
     if (store_begin(store, err)) return -1;
     int status = 0;
     for (int v = version; v < STORE_VERSION && !status; v++) status = steps[v](store, err);
+    if (!status) status = store_find_columns(store, err);
+    if (!status) status = store_write_views(store, err);
     if (!status) status = store_execute(store, mark, err);
     return store_end(store, status, err);
 }

@@ -68,10 +68,11 @@ static int write_schema(const char *path, struct error *err)
 {
     sqlite3 *db = NULL;
     char *trials = store_column_definitions(FIELD_TRIAL), *problems = store_column_definitions(FIELD_PROBLEM),
-         *stages = store_column_definitions(FIELD_STAGE), *tables = text_format(schema, trials, problems, stages);
+         *stages = store_column_definitions(FIELD_STAGE), *tables = text_format(schema, trials, problems, stages),
+         *views = store_view_definitions();
     char *text = text_format("PRAGMA synchronous = FULL; BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d;"
-                             "%s %s COMMIT; PRAGMA journal_mode = WAL;",
-                             STORE_APPLICATION_ID, STORE_VERSION, tables, store_tables_of_version_2);
+                             "%s %s %s COMMIT; PRAGMA journal_mode = WAL;",
+                             STORE_APPLICATION_ID, STORE_VERSION, tables, store_tables_of_version_2, views);
     int result = 0;
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK ||
         sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK) {
@@ -88,6 +89,7 @@ static int write_schema(const char *path, struct error *err)
     free(problems);
     free(stages);
     free(tables);
+    free(views);
     free(text);
     return result;
 }

@@ -1,0 +1,365 @@
+// The store's views: what people read with sqlite3, pandas or DuckDB. docs/store.md documents them.
+//
+// Their names begin with a version, and a version is a promise: its views get more columns, but none is renamed,
+// removed or changed in meaning or unit. tests/golden/views.txt holds all columns. Figures of trials, problems and
+// stages follow the table of fields, so that a new figure is a new column by itself.
+//
+// Views hold no data. A store gets them when it is created; `tune` renews those that are missing or were written by an
+// older program. A figure that the file has no column for yet is NULL in them, until the column is added.
+//
+// The text of a view is read by two programs: by SQLite, and by DuckDB, which attaches a store and runs its views
+// itself. So it is SQL that both know, with equal results: DOUBLE and BIGINT (REAL has 32 bits in DuckDB), no function
+// that only one of them has, and texts out of JSON by way of TEXT_OF.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/text.h"
+#include "tuner/store/store_internal.h"
+
+#define NEWEST_ENVIRONMENT "(SELECT n.id FROM environments n ORDER BY n.used DESC LIMIT 1)"
+#define IS_CURRENT(environment) "CAST(" environment " = " NEWEST_ENVIRONMENT " AS BIGINT) AS is_current"
+#define OF_TRIAL(figure) "(SELECT " figure " FROM trial_stages s WHERE s.trial = t.id)"
+#define JUDGED(column) \
+    "coalesce((SELECT v." column " FROM verdicts v WHERE v.trial = t.id ORDER BY v.id DESC LIMIT 1), t." column ")"
+
+static const char *const types[FIELD_KINDS] = {
+    [FIELD_TEXT] = "TEXT",      [FIELD_STATUS] = "TEXT", [FIELD_BOOL] = "BIGINT",  [FIELD_COUNT] = "BIGINT",
+    [FIELD_INTEGER] = "BIGINT", [FIELD_REAL] = "DOUBLE", [FIELD_SAMPLES] = "TEXT",
+};
+
+// Figures of a trial that are more than a column of its row. Those of the worst stage are the rule of
+// tuner/trial/static_facts.c as SQL; max and min pass over NULL.
+static const struct {
+    const char *name, *value;
+} computed[] = {
+    {"objective", "CASE WHEN " JUDGED("status") " IN ('ok', 'slow') THEN t.objective END"},
+    {"registers", OF_TRIAL("max(s.registers)")},
+    {"spill_bytes", OF_TRIAL("max(s.spill_loads + s.spill_stores)")},
+    {"shared_bytes", OF_TRIAL("max(s.shared_static + coalesce(s.shared_dynamic, 0))")},
+    {"code_bytes", OF_TRIAL("max(s.code_bytes)")},
+    {"theoretical_occupancy", OF_TRIAL("min(s.occupancy)")},
+};
+
+// SQLite gives a text out of JSON as it is, DuckDB with the quotation marks around it.
+#define TEXT_OF(source, path)                                                                                          \
+    "CASE WHEN json_type(" source ", '$." path "') = 'text' THEN CAST(json_extract(" source ", '$." path "') AS TEXT)" \
+    " ELSE trim(CAST(json_extract(" source ", '$." path "') AS TEXT), '\"') END"
+
+// A view is "SELECT <head><columns> FROM <tail>". The columns are the fields of a level, or members of a JSON text.
+struct view_column {
+    const char *name, *source, *path; // source: the text that has it
+    enum field_kind kind;
+};
+
+struct store_view {
+    const char *name, *with, *head;
+    enum field_level level; // FIELD_LEVELS: none
+    const struct view_column *columns;
+    bool measured; // with the figures of a library on a problem, from p.value
+    const char *tail;
+};
+
+static const struct view_column run_columns[] = {
+    {"started", "d.json", "started", FIELD_REAL},
+    {"ended", "d.json", "ended", FIELD_REAL},
+    {"pid", "d.json", "pid", FIELD_INTEGER},
+    {"strategy", "d.json", "strategy", FIELD_TEXT},
+    {"seed", "d.json", "seed", FIELD_INTEGER},
+    {"evaluations", "d.json", "evaluations", FIELD_INTEGER},
+    {"new", "d.json", "new", FIELD_INTEGER},
+    {"stopped_by", "d.json", "stopped_by", FIELD_TEXT},
+    {"device", "d.json", "device", FIELD_TEXT},
+    {"search_seconds", "d.json", "search_seconds", FIELD_REAL},
+    {"gpu_busy", "d.json", "gpu_busy", FIELD_REAL},
+    {"compile_seconds", "d.json", "compile_seconds", FIELD_REAL},
+    {"cache_hits", "d.json", "cache_hits", FIELD_INTEGER},
+    {"gpu_wall", "d.json", "gpu_wall", FIELD_REAL},
+    {"count_wall", "d.json", "count_wall", FIELD_REAL},
+    {"count_busy", "d.json", "count_busy", FIELD_REAL},
+    {0},
+};
+
+static const struct view_column baseline_columns[] = {
+    {"name", "b.value", "name", FIELD_TEXT},
+    {"detail", "b.value", "detail", FIELD_TEXT},
+    {"reason", "b.value", "reason", FIELD_TEXT},
+    {"status", "p.value", "status", FIELD_TEXT},
+    {0},
+};
+
+static const struct view_column final_columns[] = {
+    {"rounds", "d.json", "rounds", FIELD_INTEGER},
+    {"status", "e.value", "status", FIELD_TEXT},
+    {"reason", "e.value", "reason", FIELD_TEXT},
+    {"error", "e.value", "error", FIELD_REAL},
+    {0},
+};
+
+// The trial of an entry of a final; NULL: a library.
+#define ENTRY_TRIAL "nullif(CAST(json_extract(e.value, '$.trial') AS BIGINT), 0)"
+// Whether it is in a list of trials such as "[12,14]".
+#define ENTRY_IN(list)                                         \
+    "instr(replace(replace(CAST(json_extract(d.json, '$." list \
+    "') AS TEXT), '[', ','), ']', ','), ',' || " ENTRY_TRIAL " || ',') > 0"
+
+// A configuration is "A=1,B=2", and a text value may hold commas. So a value ends where the next parameter begins: the
+// environment's settings have a line 'parameters.<place> "<name>"' for each, in the order of the configuration.
+#define PARAMETER_MARK(place) "'\nparameters.' || " place " || ' \"'"
+#define PARAMETER_REST(settings, place) \
+    "substr(" settings ", instr(" settings ", " PARAMETER_MARK(place) ") + length(" PARAMETER_MARK(place) "))"
+#define PARAMETER_NAMES                                                                                                \
+    "WITH RECURSIVE lines(environment, place, rest) AS ("                                                              \
+    "SELECT e.id, 0, " PARAMETER_REST(                                                                                 \
+        "e.settings",                                                                                                  \
+        "0") " FROM environments e"                                                                                    \
+             " WHERE instr(e.settings, " PARAMETER_MARK(                                                               \
+                 "0") ") > 0"                                                                                          \
+                      " UNION ALL SELECT e.id, l.place + 1, " PARAMETER_REST(                                          \
+                          "e.settings",                                                                                \
+                          "(l.place + 1)") " FROM lines l"                                                             \
+                                           " JOIN environments e ON e.id = l.environment WHERE "                       \
+                                           "instr(e.settings, " PARAMETER_MARK(                                        \
+                                               "(l.place + 1)") ") > 0),"                                              \
+                                                                " names AS (SELECT environment, place, substr(rest, "  \
+                                                                "1, instr(rest, '\"') - 1) AS name FROM lines),"       \
+                                                                " marks AS (SELECT environment, place, name, CASE "    \
+                                                                "WHEN place = 0 THEN '' ELSE ',' END || name || '=' "  \
+                                                                "AS mark"                                              \
+                                                                " FROM names),"                                        \
+                                                                " pairs AS (SELECT environment, place, name, mark, "   \
+                                                                "length(mark) AS size,"                                \
+                                                                " lead(mark) OVER (PARTITION BY environment ORDER BY " \
+                                                                "place) AS next FROM marks),"                          \
+                                                                " found AS (SELECT t.id AS trial, p.place, p.name, "   \
+                                                                "CASE WHEN p.next IS NULL"                             \
+                                                                " THEN substr(t.config, instr(t.config, p.mark) + "    \
+                                                                "p.size) ELSE substr(t.config, instr(t.config, "       \
+                                                                "p.mark) + p.size,"                                    \
+                                                                " instr(t.config, p.next) - instr(t.config, p.mark) "  \
+                                                                "- p.size) END AS value"                               \
+                                                                " FROM trials t JOIN pairs p ON p.environment = "      \
+                                                                "t.environment WHERE instr(t.config, p.mark) > 0) "
+
+// The newest of its kind and environment.
+#define NEWEST_DOCUMENT                                                                               \
+    "NOT EXISTS (SELECT 1 FROM documents n WHERE n.kind = d.kind AND n.id > d.id AND n.trial IS NULL" \
+    " AND n.environment = d.environment)"
+
+static const struct store_view views[] = {
+    {.name = "v1_environments",
+     .head = "e.id AS environment, " IS_CURRENT(
+         "e.id") ", e.job AS job, e.device AS device, e.arch AS arch,"
+                 " e.driver AS driver, e.compiler AS compiler, e.source_hash AS source_hash, e.key AS key,"
+                 " e.settings AS settings, e.used AS used",
+     .level = FIELD_LEVELS,
+     .tail = "environments e"},
+    {.name = "v1_trials",
+     .head = "t.id AS trial, t.environment AS environment, " IS_CURRENT("t.environment"),
+     .level = FIELD_TRIAL,
+     .tail = "trials t"},
+    {.name = "v1_problems",
+     .head = "t.trial AS trial, t.position AS problem",
+     .level = FIELD_PROBLEM,
+     .tail = "trial_problems t"},
+    {.name = "v1_stages",
+     .head = "t.trial AS trial, t.position AS stage",
+     .level = FIELD_STAGE,
+     .tail = "trial_stages t"},
+    {.name = "v1_parameters",
+     .with = PARAMETER_NAMES,
+     .head = "f.trial AS trial, CAST(f.place AS BIGINT) AS place, CAST(f.name AS TEXT) AS name,"
+             " CAST(f.value AS TEXT) AS value",
+     .level = FIELD_LEVELS,
+     .tail = "found f"},
+    {.name = "v1_counters",
+     .head = "c.trial AS trial, c.problem AS problem, c.stage AS stage, c.key AS name, c.value AS value",
+     .level = FIELD_LEVELS,
+     .tail = "trial_counters c"},
+    {.name = "v1_baselines",
+     .head = "d.environment AS environment, " IS_CURRENT("d.environment") ", d.written AS written,"
+                                                                          " CAST(p.key AS BIGINT) AS problem",
+     .level = FIELD_LEVELS,
+     .columns = baseline_columns,
+     .measured = true,
+     .tail = "documents d, json_each(d.json, '$.baselines') b LEFT JOIN json_each(b.value, '$.problems') p ON 1 = 1"
+             " WHERE d.kind = 'baselines' AND " NEWEST_DOCUMENT},
+    {.name = "v1_finals",
+     .head = "d.id AS final, d.environment AS environment, " IS_CURRENT(
+         "d.environment") ", d.written AS written,"
+                          " CAST(d.kind = 'final' AS BIGINT) AS decided, CAST(e.key AS BIGINT) AS entry,"
+                          " CAST(" ENTRY_TRIAL " AS BIGINT) AS trial, CAST(coalesce(CAST(" ENTRY_TRIAL
+                          " AS TEXT), " TEXT_OF(
+                              "e.value",
+                              "name") ") AS TEXT) AS name, CAST(coalesce(" ENTRY_TRIAL
+                                      " = CAST(json_extract(d.json, '$.winner') AS BIGINT), 1 = 0) OR "
+                                      "coalesce(" ENTRY_IN("kernels") ", 1 = 0) AS BIGINT) AS winner, "
+                                                                      "CAST(coalesce(" ENTRY_IN(
+                                                                          "ties") ", 1 = 0) AS BIGINT) AS tied",
+     .level = FIELD_LEVELS,
+     .columns = final_columns,
+     .tail = "documents d, json_each(d.json, '$.entries') e WHERE d.kind IN ('final', 'open_final')"},
+    {.name = "v1_rounds",
+     .head = "d.id AS final, CAST(e.key AS BIGINT) AS entry,"
+             " CAST(coalesce(json_extract(p.value, '$.problem'), p.key) AS BIGINT) AS problem,"
+             " CAST(r.key AS BIGINT) AS round,"
+             " CAST(json_extract(d.json, '$.process[' || r.key || ']') AS BIGINT) AS process,"
+             " CAST(r.value AS DOUBLE) AS time",
+     .level = FIELD_LEVELS,
+     .tail = "documents d, json_each(d.json, '$.entries') e, json_each(e.value, '$.problems') p,"
+             " json_each(p.value, '$.times') r WHERE d.kind IN ('final', 'open_final')"},
+    {.name = "v1_runs",
+     .head = "d.id AS run, d.environment AS environment, " IS_CURRENT("d.environment"),
+     .level = FIELD_LEVELS,
+     .columns = run_columns,
+     .tail = "documents d WHERE d.kind = 'run'"},
+};
+
+enum { VIEWS = sizeof views / sizeof *views };
+
+static const char *computed_value(const struct trial_field *f)
+{
+    for (size_t i = 0; i < sizeof computed / sizeof *computed && f->level == FIELD_TRIAL; i++)
+        if (!strcmp(computed[i].name, f->name)) return computed[i].value;
+    return NULL;
+}
+
+// present: by field, whether the file has a column for it. NULL: all.
+static void write_fields(FILE *out, enum field_level level, const bool *present)
+{
+    size_t count;
+    const struct trial_field *fields = trial_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        const struct trial_field *f = &fields[i];
+        const char *value = computed_value(f);
+        if (f->level != level) continue;
+        if (value)
+            fprintf(out, ", CAST(%s AS %s) AS %s", value, types[f->kind], f->name);
+        else if (f->flags & FIELD_JUDGED)
+            fprintf(out, ", CAST(" JUDGED("%s") " AS %s) AS %s", f->name, f->name, types[f->kind], f->name);
+        else if (f->flags & FIELD_DERIVED || (present && !present[i]))
+            fprintf(out, ", CAST(NULL AS %s) AS %s", types[f->kind], f->name);
+        else
+            fprintf(out, ", t.%s AS %s", f->name, f->name); // and so of the column's type
+    }
+}
+
+static void write_column(FILE *out, const char *name, const char *source, const char *path, enum field_kind kind)
+{
+    fprintf(out, ", CAST(");
+    if (kind == FIELD_TEXT || kind == FIELD_STATUS)
+        fprintf(out, TEXT_OF("%s", "%s"), source, path, source, path, source, path);
+    else if (kind == FIELD_SAMPLES) // as in the tables, with spaces between
+        fprintf(out, "replace(replace(replace(CAST(json_extract(%s, '$.%s') AS TEXT), '[', ''), ']', ''), ',', ' ')",
+                source, path);
+    else
+        fprintf(out, "json_extract(%s, '$.%s')", source, path);
+    fprintf(out, " AS %s) AS %s", types[kind], name);
+}
+
+static void write_measured(FILE *out)
+{
+    size_t count;
+    const struct trial_field *fields = trial_fields(&count);
+    for (size_t i = 0; i < count; i++)
+        if (fields[i].level == FIELD_PROBLEM && fields[i].flags & FIELD_GPU)
+            write_column(out, fields[i].name, "p.value", fields[i].answer, fields[i].kind);
+}
+
+// The statement that makes a view. malloc'ed.
+static char *definition(const struct store_view *v, const bool *present)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return text_copy("");
+    fprintf(out, "CREATE VIEW %s AS %sSELECT %s", v->name, v->with ? v->with : "", v->head);
+    if (v->level < FIELD_LEVELS) write_fields(out, v->level, present);
+    for (const struct view_column *m = v->columns; m && m->name; m++)
+        write_column(out, m->name, m->source, m->path, m->kind);
+    if (v->measured) write_measured(out);
+    fprintf(out, " FROM %s", v->tail);
+    fclose(out);
+    return text;
+}
+
+char *store_view_definitions(void)
+{
+    char *all = text_copy("");
+    for (size_t i = 0; i < VIEWS; i++) {
+        char *one = definition(&views[i], NULL), *more = text_format("%s%s;", all, one);
+        free(one);
+        free(all);
+        all = more;
+    }
+    return all;
+}
+
+// Whether a view of this name is in the store, with the same text.
+static int is_there(struct store *store, const char *name, const char *text, bool *there, bool *same, struct error *err)
+{
+    sqlite3_stmt *query = NULL;
+    if (store_prepare(store, "SELECT sql FROM sqlite_master WHERE type = 'view' AND name = ?", &query, err)) return -1;
+    sqlite3_bind_text(query, 1, name, -1, SQLITE_STATIC);
+    int step = sqlite3_step(query), status = 0;
+    *there = step == SQLITE_ROW;
+    *same = *there && !strcmp((const char *)sqlite3_column_text(query, 0), text);
+    if (step != SQLITE_ROW && step != SQLITE_DONE) status = store_failed(store, err);
+    sqlite3_finalize(query);
+    return status;
+}
+
+static bool has_column(sqlite3_stmt *query, const char *name)
+{
+    for (int i = 0; i < sqlite3_column_count(query); i++)
+        if (!strcmp(sqlite3_column_name(query, i), name)) return true;
+    return false;
+}
+
+// A view with a column that we do not know was made by a newer program, and is left to it.
+static bool is_newer(struct store *store, const char *name, const char *text)
+{
+    char *all = text_format("SELECT * FROM %s", name);
+    sqlite3_stmt *theirs = NULL, *ours = NULL;
+    bool newer = false;
+    if (!store_prepare(store, all, &theirs, NULL) && !store_prepare(store, strstr(text, " AS ") + 4, &ours, NULL))
+        for (int i = 0; i < sqlite3_column_count(theirs) && !newer; i++)
+            newer = !has_column(ours, sqlite3_column_name(theirs, i));
+    sqlite3_finalize(theirs);
+    sqlite3_finalize(ours);
+    free(all);
+    return newer;
+}
+
+// Writes the views that are missing or old; with `look` it only counts them. -1 with a message.
+static int renew(struct store *store, bool look, struct error *err)
+{
+    int count = 0, status = 0;
+    for (size_t i = 0; i < VIEWS && !status; i++) {
+        const char *name = views[i].name;
+        char *text = definition(&views[i], store->present);
+        bool there = false, same = false;
+        status = is_there(store, name, text, &there, &same, err);
+        if (!status && !same && !(there && is_newer(store, name, text))) {
+            char *drop = text_format("DROP VIEW IF EXISTS %s", name);
+            count++;
+            if (!look && (store_execute(store, drop, err) || store_execute(store, text, err))) status = -1;
+            free(drop);
+        }
+        free(text);
+    }
+    return status ? -1 : count;
+}
+
+int store_write_views(struct store *store, struct error *err)
+{
+    return renew(store, false, err) < 0 ? -1 : 0;
+}
+
+int store_renew_views(struct store *store, struct error *err)
+{
+    int old = renew(store, true, err);
+    if (old <= 0) return old;
+    if (store_begin(store, err)) return -1;
+    return store_end(store, store_write_views(store, err), err);
+}
