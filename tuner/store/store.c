@@ -73,7 +73,7 @@ int store_open(struct store **out, const char *path, bool create, struct error *
     int result = -1;
     *store = (struct store){.path = text_copy(path), .lock = -1, .lock_name = -1};
     if (create && store_create(path, err)) goto out;
-    if (store_inspect(path, err)) goto out;
+    if (store_find_file(path, err)) goto out;
     if (!create) uri = read_only_uri(path);
     if (sqlite3_open_v2(uri ? uri : path, &store->db,
                         uri ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
@@ -83,6 +83,7 @@ int store_open(struct store **out, const char *path, bool create, struct error *
             error_set(err, "out of memory");
         goto out;
     }
+    if (store_inspect(store->db, path, err)) goto out;
     // Until it is known to be sound, closing must not move the log into the file.
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_extended_result_codes(store->db, 0);

@@ -55,6 +55,10 @@ struct store {
     struct arena blob;
 };
 
+// errno of the last failure: of the connection or, where SQLite noted none, of the database's or the log's file.
+int store_system_error(sqlite3 *);
+// SQLite's primary code of it; SQLITE_FULL also for a quota and for a limit on the size of files.
+int store_error_code(sqlite3 *);
 // Turns SQLite's last failure into a message that names the store and, where there is one, the way out. Returns -1.
 int store_failed(struct store *, struct error *err);
 
@@ -110,10 +114,12 @@ int store_renew_views(struct store *, struct error *err);
 
 enum { STORE_APPLICATION_ID = 0x73777370, STORE_BUSY_MS = 10000 }; // "swsp"; how long another program is waited for
 
-// store_schema.c: writes a new, empty store, unless there is one already; and tells from the file's first bytes,
-// without SQLite and so without any change to it, whether it can be a store of this version or an older one.
+// store_schema.c: writes a new, empty store, unless there is one already; sees that there is a regular file; and tells
+// from its first bytes, before SQLite looks at it and without any change to it, whether it can be a store of this version
+// or an older one.
 int store_create(const char *path, struct error *err);
-int store_inspect(const char *path, struct error *err);
+int store_find_file(const char *path, struct error *err);
+int store_inspect(sqlite3 *, const char *path, struct error *err);
 // Gives a file its final name. 1 when there is a file of that name already, -1 with a message.
 int store_publish(const char *temporary, const char *path, struct error *err);
 // Removes a file and what SQLite keeps beside it.

@@ -5,22 +5,27 @@
 
 #include "tuner/store/store_internal.h"
 
-// errno of the failure: of the connection or, where SQLite noted none, of the write-ahead log's file.
-static int system_error(sqlite3 *db)
+int store_system_error(sqlite3 *db)
 {
     int why = sqlite3_system_errno(db);
     sqlite3_file *log = NULL;
+    if (!why) sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &why);
     if (!why && sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK && log &&
         log->pMethods)
         log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &why);
     return why;
 }
 
+int store_error_code(sqlite3 *db)
+{
+    int code = sqlite3_errcode(db) & 0xff, why = code == SQLITE_IOERR ? store_system_error(db) : 0;
+    return why == ENOSPC || why == EDQUOT || why == EFBIG ? SQLITE_FULL : code;
+}
+
 int store_failed(struct store *store, struct error *err)
 {
-    int code = sqlite3_errcode(store->db) & 0xff;
-    int why = code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? system_error(store->db) : 0;
-    if (code == SQLITE_IOERR && (why == ENOSPC || why == EDQUOT || why == EFBIG)) code = SQLITE_FULL;
+    int code = store_error_code(store->db), why = 0;
+    if (code == SQLITE_IOERR || code == SQLITE_CANTOPEN) why = store_system_error(store->db);
     switch (code) {
     case SQLITE_FULL:
         return error_set(err, "the disk is full: nothing more can be stored in '%s'; what it holds is safe",
