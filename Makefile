@@ -74,7 +74,8 @@ setup:
 	@CC="$(CC)" CUDA_HOME="$(CUDA_HOME)" CUDA_LIB="$(CUDA_LIB)" HEADERS="$(HEADERS)" PACKAGES="$(PACKAGES)" \
 	  sh tests/setup.sh
 
-# The charts of `sweetspot report`, now; the set-up gets them too, and goes on without them where npm cannot.
+# Fetches the charts of `sweetspot report` at once. The set-up fetches them too, and goes on without them where npm
+# fails.
 .PHONY: charts
 charts:
 	@sh tests/charts.sh
@@ -92,12 +93,13 @@ $(BUILD)/tuner/compile/nvrtc.o: EXTRA = $(VENDOR)
 $(BUILD)/tuner/compile/main_compile.o: EXTRA = -DSWEETSPOT_CUDA_HOME='"$(CUDA_HOME)"'
 $(patsubst %,$(BUILD)/tests/test_%.o,embed each examples gpu_header gpu_tutorial tutorial): \
   EXTRA = -DTEST_CUDA_HOME='"$(CUDA_HOME)"'
-# Loops over a pool of candidates are nearly all that a proposal costs: vectorised, with the same results everywhere.
+# Loops over a pool of candidates take nearly all of a proposal's time: they are vectorised, with the same results
+# everywhere.
 $(BUILD)/search/gp.o $(BUILD)/search/gp_loops.o: EXTRA = -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math
 $(BUILD)/tuner/run/embedded.o: kernels/support.cu kernels/ceilings.cu search/fn_arithmetic.h search/fn_selector.h \
   $(wildcard tuner/output/launch/*.in tuner/report/page/*)
 
-# What --version says: the commit, where this is a checkout of it, and the toolkit.
+# What --version prints: the commit, where this is a checkout, and the toolkit.
 COMMIT = $(shell test -e .git && git describe --always --dirty --abbrev=12 --exclude '*' 2>/dev/null)
 CUDA_VERSION = $(shell sed -n 's/^.define CUDA_VERSION \([0-9]*\)\([0-9][0-9]\)[0-9]$$/\1.\2/p' \
   $(CUDA_HOME)/include/cuda.h 2>/dev/null | sed 's/[.]0*\([0-9]\)/.\1/')
@@ -160,9 +162,9 @@ PREFIX ?= /usr/local
 ROOT = $(DESTDIR)$(PREFIX)
 SHARE = $(ROOT)/share
 DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
-# As they lie here, so that they find each other.
-DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/images/*.png) $(shell find examples -type f)
-# The charting library, where set-up could fetch it: `report` needs it for its page alone.
+# With the same folders as here, so that they find each other.
+DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/images/*.png docs/images/*.svg) $(shell find examples -type f)
+# The charting library, if set-up could fetch it: only the page of `report` needs it.
 ECHARTS := out/npm/node_modules/echarts
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
   $(SHARE)/fish/vendor_completions.d/sweetspot.fish
@@ -221,14 +223,14 @@ $(BIN)/reference_library.so: tests/reference_library.c
 .PHONY: test-programs
 test-programs: $(TESTS) $(TEST_HELPERS) $(PROGRAMS) $(BIN)/reference_library.so
 
-# Programs that drive compilers for a minute each: a target of their own.
+# Programs that run compilers for a minute each have their own target.
 COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_examples test_builds test_own_kernels)
 # Programs that wait for deadlines, compile templates or search for many seconds: started first, and left out of
 # test-fast.
 SLOW_TESTS := \
   $(addprefix $(BIN)/,test_compile test_tune test_suite test_profile test_judge test_replay_run \
     test_strategies test_final_statistics test_deb test_advice test_tutorial)
-# Those of the others that take longest, first as well, so that no core idles at the end.
+# The longest of the others also start first, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
 # A GPU is not shared between test programs.
 GPU_TESTS := $(filter $(BIN)/test_gpu%,$(TESTS))
@@ -241,8 +243,8 @@ test: setup layers
 	@BUILD=$(BUILD) sh tests/circles.sh
 	@BIN=$(BIN) bash tests/run.sh $(ALL_TESTS)
 
-# What keeps compilers busy: the templates in emulation, the examples by the commands in their comments, nvcc's builds,
-# the program's own kernels for every architecture.
+# Tests that keep compilers busy: the templates in emulation, the examples by the commands in their comments, nvcc's
+# builds, the program's own kernels for every architecture.
 .PHONY: test-compilers
 test-compilers: setup
 	@$(MAKE) test-programs
@@ -253,12 +255,19 @@ test-fast: setup layers
 	@$(MAKE) test-programs
 	@BIN=$(BIN) bash tests/run.sh $(FAST_TESTS)
 
-# Rewrites tests/golden from what the commands print now. Read the difference before it is committed.
+# Rewrites tests/golden from what the commands print. Read the difference before committing it.
 .PHONY: golden
 golden: setup
-	@$(MAKE) test-programs
+	@$(MAKE) programs $(TEST_HELPERS) $(BIN)/test_golden $(BIN)/test_messages $(BIN)/reference_library.so
 	@rm -f tests/golden/*.txt
-	@SWEETSPOT_GOLDEN=write BIN=$(BIN) bash tests/run.sh $(BIN)/test_golden
+	@SWEETSPOT_GOLDEN=write BIN=$(BIN) bash tests/run.sh $(BIN)/test_golden $(BIN)/test_messages
+
+# The additions that CONTRIBUTING.md describes, made in a copy of the tree as its text says.
+.PHONY: test-contributing
+test-contributing: setup
+	@$(MAKE) programs $(TEST_HELPERS) $(addprefix $(BUILD)/tests/,$(patsubst %,test_%.o,golden strategies operations \
+	  plausibility options completion gallery)) $(BIN)/reference_library.so
+	@+bash tests/contributing.sh
 
 # Small mistakes, one at a time, in a copy of the tree: each must make a test fail. MUTANTS: which (all of them).
 .PHONY: test-mutants
@@ -294,18 +303,26 @@ test-browser: setup $(PAGE_SCRIPT)
 	@$(MAKE) programs
 	@SCRIPT=$(PAGE_SCRIPT) BIN=$(BIN) bash tests/browser/run.sh
 
-# The pictures in docs/images, from a replayed search.
+# The drawings of ARCHITECTURE.md, by Graphviz. A test holds each against the hash of the text it was drawn from.
+.PHONY: pictures
+pictures: $(patsubst %.dot,%.svg,$(wildcard docs/images/*.dot))
+
+docs/images/%.svg: docs/images/%.dot
+	@dot -Tsvg $< >$@
+	@echo "<!-- drawn from $$(sha256sum <$< | cut -d' ' -f1) -->" >>$@
+
+# The pictures of reports in docs/images, from a replayed search.
 .PHONY: screenshots
 screenshots: setup $(PAGE_SCRIPT)
 	@$(MAKE) programs
 	@BIN=$(BIN) node tests/browser/screenshots.js
 
-# The layers of ARCHITECTURE.md, as includes.
+# Checks the includes against the layers of ARCHITECTURE.md.
 .PHONY: layers
 layers:
 	@sh tests/layers.sh
 
-# Calls between the files of a folder, in the objects.
+# Checks the calls between the files of a folder, in the objects.
 .PHONY: circles
 circles: setup
 	@$(MAKE) programs
@@ -336,12 +353,14 @@ help:
 	@echo 'make test-fast      those of them that take a few seconds'
 	@echo 'make test-compilers tests that keep compilers busy: emulation, examples, builds by nvcc'
 	@echo 'make test-sanitize  most of them under AddressSanitizer and UBSan'
+	@echo 'make test-contributing  follow CONTRIBUTING.md in a copy of the tree'
 	@echo 'make test-mutants   does each mistake in tests/mutants make a test fail?'
 	@echo 'make test-mutants-gpu   is each check of the GPU worker needed?'
 	@echo 'make golden         rewrite tests/golden, which tests compare the output of commands with'
 	@echo 'make test-gpu       tests that need a GPU'
 	@echo 'make test-browser   the pages of reports in Chromium, which is installed where it may be'
-	@echo 'make screenshots    rewrite docs/images'
+	@echo 'make screenshots    rewrite the pictures of reports in docs/images'
+	@echo 'make pictures       rewrite the drawings there, with Graphviz'
 	@echo 'make charts         fetch the chart library of reports again, after npm failed'
 	@echo 'make layers         check which folder includes what'
 	@echo 'make circles        check that the files of a folder call each other in one direction'

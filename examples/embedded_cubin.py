@@ -1,5 +1,5 @@
 # The measured binary of a tuned kernel, launched from Python with the driver API (ctypes) on PyTorch's stream and
-# tensors, and compared with torch.matmul. How it is launched comes from the header, by a few lines of C around it.
+# tensors, and compared with torch.matmul. The header says how to launch it, through a few lines of C around it.
 # Needs a C compiler (CC) and PyTorch with CUDA. In the project's root:
 #
 #     sweetspot tune configs/sgemm_2048.cfg

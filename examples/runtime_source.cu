@@ -8,7 +8,7 @@
 //     out/runtime_source
 #include "product.h"
 
-#define SGEMM_2048_DEFINE_PARAMETERS // the template goes by its own names for them
+#define SGEMM_2048_DEFINE_PARAMETERS // under the names that the template uses
 #include "sgemm_2048_best.h"
 
 #include "gemm_simt.cu"

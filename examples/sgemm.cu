@@ -1,5 +1,5 @@
-// A program that uses a tuned header: the product of two matrices by whichever of its kernels is for their sizes,
-// compared with cuBLAS.
+// A program that uses a tuned header: multiplies two matrices by the kernel that the header selects for their sizes,
+// and compares it with cuBLAS.
 //
 //     ./sgemm [M N K]         without sizes: some that were tuned and some that were not
 //
@@ -67,7 +67,7 @@ static bool product(cublasHandle_t blas, int M, int N, int K)
 {
     const int kernel = sgemm_each_select(M, N, K);
     if (kernel < 0) {
-        printf("%d x %d x %d: no kernel for this; a program would call cuBLAS\n", M, N, K);
+        printf("%d x %d x %d: no kernel for these sizes; a program would call cuBLAS\n", M, N, K);
         return true;
     }
     const size_t count = (size_t)M * (size_t)N;

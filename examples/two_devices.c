@@ -18,7 +18,7 @@
 
 enum { M = 2048, N = 2048, K = 2048 };
 
-/* On the current device. Whether it is right. */
+/* Runs on the current device. Returns whether the result is right. */
 static int compute(const struct sgemm_2048_kernels *kernels)
 {
     float *A, *B, *C;

@@ -9,7 +9,7 @@
 //     nvcc $OPTIONS -Iout/include -Itemplates examples/two_jobs.cu -o out/two_jobs
 //     out/two_jobs
 //
-// A unit has one set of options: where two jobs' differ, give each a unit of its own.
+// A unit has one set of options: where those of two jobs differ, give each its own unit.
 #include "product.h"
 
 #define SGEMM_2048_DEFINE_PARAMETERS

@@ -1,4 +1,4 @@
-// What the device can do at most: kernels that do nothing but arithmetic, or nothing but moving memory. Launched by
+// The device's peaks: kernels that do nothing but arithmetic, or nothing but moving memory. Launched by
 // tuner/gpu/ceiling_kernels.c, which counts what each does. Compiled by sweetspot-compile like kernels/support.cu, and
 // at the same time, since ptxas takes long for unrolled loops. Free of headers.
 
@@ -123,7 +123,7 @@ extern "C" __global__ void __launch_bounds__(512) ceiling_copy(const uint4 *data
 }
 
 // Reads n vectors `loops` times, past the L1 (.cg): the L2's bandwidth where they fit there. Every block reads all of
-// them, each from a start of its own, so that the blocks do not ask for the same lines at the same time.
+// them, each from its own start, so that the blocks do not read the same lines at the same time.
 extern "C" __global__ void __launch_bounds__(512) ceiling_l2(const uint4 *data, i64 n, int loops, u32 *sink)
 {
     u32 sum = 0;
@@ -455,7 +455,7 @@ template <typename M> static __device__ void wgmma_ceiling(int loops, float *sin
     __shared__ __align__(128) u32 rows[WGMMA_SLICES * (A_WORDS + B_WORDS)];
     typename M::out c[128] = {};
     u32 seed = threadIdx.x * 2654435761u + blockIdx.x;
-#pragma unroll 1 // so that it compiles faster
+#pragma unroll 1 // for faster compilation
     for (int i = threadIdx.x; i < WGMMA_SLICES * (A_WORDS + B_WORDS); i += blockDim.x) {
         seed = seed * 1664525u + 1013904223u;
         rows[i] = M::random((seed ^ seed >> 16) * 2246822519u); // the low bits of `seed` alone are far from random

@@ -20,25 +20,25 @@
 // of K*u^2; on the CPU it is as inexact as the kernel, and the bound has room for both. For integers the result
 // must be equal: DGEMM of i8 values is exact, since |sum| < 2^53.
 //
-// Classes. `compute` says what f32 inputs may lose before they are multiplied; a class is compared with baselines of
-// its own.
+// Classes. `compute` says how much precision f32 inputs may lose before they are multiplied; each class has its own
+// baselines.
 //
 // - "tf32": they may be rounded or cut off to 11 bits, which changes each product by a factor 1 - d: 0 <= d < 2^-9 if
-// cut off, |d| < 2^-10 if rounded.
-//   Whatever the d, that is at most 2^-10*(S + |expected|). On random data the mean of d moves the sum by less than
-//   2^-9*|expected|, and the rest has a standard deviation of at most 0.3*2^-10 (cut off, evenly distributed mantissas)
-//   times the root of the sum of squared products, which is 1.33 (uniform data) to 1.57 (normal) times S/sqrt(K). We
-//   allow 2^-9*|expected| + 2^-10*min(1, 4/sqrt(K))*S: eight deviations, and never less than the worst of few terms;
-//   and the sum's own errors as above. Operands rounded to BF16 exceed it in one element of a hundred. Data that few
-//   large terms dominate may need a larger tolerance. Baselines: cuBLAS and cublasLt with CUBLAS_COMPUTE_32F_FAST_TF32.
+//   cut off, |d| < 2^-10 if rounded. For any d, that is at most 2^-10*(S + |expected|). On random data the mean of d
+//   moves the sum by less than 2^-9*|expected|, and the rest has a standard deviation of at most 0.3*2^-10 (cut off,
+//   evenly distributed mantissas) times the root of the sum of squared products, which is 1.33 (uniform data) to 1.57
+//   (normal) times S/sqrt(K). We allow 2^-9*|expected| + 2^-10*min(1, 4/sqrt(K))*S: eight deviations, and never less
+//   than the worst of few terms; and the sum's own errors as above. Operands rounded to BF16 exceed it in one element
+//   of a hundred. Data that few large terms dominate may need a larger tolerance. Baselines: cuBLAS and cublasLt with
+//   CUBLAS_COMPUTE_32F_FAST_TF32.
 // - "3xtf32": each input is the sum of two TF32 numbers, and three of the four products are summed (Ootomo and Yokota,
-// Recovering single precision accuracy
-//   from Tensor Cores while surpassing the FP32 theoretical peak performance, IJHPCA 36, 2022). If the high part is cut
-//   off and the low one rounded, a product misses at most (2*2^-21 + 2^-20)|ab| = 32u|ab|. We allow FP32's own bound
-//   plus that, (2*sqrt(K) + 4 + 32)*u*S. Tensor cores cut off where they add (Fasi, Higham, Mikaitis and Pranesh,
-//   Numerical behavior of NVIDIA tensor cores, PeerJ CS 7, 2021), which on data of one sign grows like K: there a
-//   kernel must add up in between with rounding. TF32 alone exceeds this bound in one element of ten at K=2048.
-//   Baselines: cuBLAS and cublasLt in FP32, whose errors `compare` shows beside.
+//   Recovering single precision accuracy from Tensor Cores while surpassing the FP32 theoretical peak performance,
+//   IJHPCA 36, 2022). If the high part is cut off and the low one rounded, a product misses at most
+//   (2*2^-21 + 2^-20)|ab| = 32u|ab|. We allow FP32's own bound plus that, (2*sqrt(K) + 4 + 32)*u*S. Tensor cores cut
+//   off where they add (Fasi, Higham, Mikaitis and Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ CS 7,
+//   2021), which on data of one sign grows like K: there a kernel must add up in between with rounding. TF32 alone
+//   exceeds this bound in one element of ten at K=2048. Baselines: cuBLAS and cublasLt in FP32, whose errors `compare`
+//   also shows.
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static const struct operation_role roles[] = {
     [GEMM_TRANSPOSE_B] = {"transpose_b", ROLE_SCALAR, 0, "1: B is stored N by K"},
     [GEMM_BATCH] = {"batch", ROLE_SCALAR, 1, "products of this shape, one below the other in A, in B and in C"},
     [GEMM_COMPUTE] = {"compute", ROLE_SCALAR, 0,
-                      "\"full\", or for f32 \"tf32\" or \"3xtf32\": what inputs may lose before they are multiplied"},
+                      "\"full\", or for f32 \"tf32\" or \"3xtf32\": how inputs may be rounded first"},
     [GEMM_A] = {"A", ROLE_INPUT, 0, "M by K"},
     [GEMM_B] = {"B", ROLE_INPUT, 0, "K by N"},
     [GEMM_C] = {"C", ROLE_OUTPUT, 0, "M by N"},
@@ -133,12 +133,12 @@ static int check(const struct operation_problem *p, struct error *err)
                          element_name(g.b.type));
     bool floats = element_is_float(g.a.type);
     if (floats != element_is_float(g.c.type) || (!floats && (g.a.type != ELEMENT_I8 || g.c.type != ELEMENT_I32)))
-        return error_set(err, "no product of %s into %s: floats into floats, or i8 into i32", element_name(g.a.type),
-                         element_name(g.c.type));
+        return error_set(err, "cannot multiply %s into %s: the types must be floats into floats, or i8 into i32",
+                         element_name(g.a.type), element_name(g.c.type));
     if (!floats && (g.alpha != nearbyint(g.alpha) || g.beta != nearbyint(g.beta)))
         return error_set(err, "alpha and beta of an integer product must be integers");
     if (p->value[GEMM_COMPUTE] != COMPUTE_FULL && g.a.type != ELEMENT_F32)
-        return error_set(err, "compute \"%s\" is a way to multiply f32; A and B are %s",
+        return error_set(err, "compute \"%s\" needs f32; A and B are %s",
                          classes[p->value[GEMM_COMPUTE] == COMPUTE_TF32 ? COMPUTE_TF32 : COMPUTE_3XTF32],
                          element_name(g.a.type));
     return 0;
@@ -190,7 +190,7 @@ static int reference(const struct device_operations *tools, const struct operati
     wide.a.device = wide.b.device = wide.c.device = 0;
     if (widened(tools, &g.a, false, &wide.a, err) || widened(tools, &g.b, false, &wide.b, err)) return -1;
     wide.c.device = exact ? 0 : expected->expected;
-    // An fp64 product is judged by one with twice the bits: cuBLAS's own would judge itself.
+    // An fp64 product is judged by one with twice the bits, since cuBLAS must not judge itself.
     if (widened(tools, &g.c, false, &wide.c, err) ||
         (g.a.type == ELEMENT_F64 ? tools->product : tools->gemm)(tools->self, &wide, err))
         return -1;

@@ -1,8 +1,8 @@
 // The largest absolute value of a vector and where it is, counted from 0; of several places the lowest.
 //
 // What the check proves. Nothing is rounded: value and place must be met exactly. f32 data uniform in [-1, 1) has 2^23
-// absolute values, so that above some 10^8 elements the largest occurs several times, and which place is returned is a
-// test of its own.
+// absolute values, so that above some 10^8 elements the largest occurs several times, and the place returned is a
+// separate test.
 #include <math.h>
 #include <stdlib.h>
 

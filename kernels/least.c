@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-// Integers are drawn evenly from a range of so many values; with room for the luck of a draw.
+// Integers are drawn evenly from a range of so many values; with a margin for chance.
 static double nonzero_of_range(double low, double high)
 {
     double values = high - low + 1;

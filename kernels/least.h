@@ -1,21 +1,21 @@
-// What a kernel must do at least (struct operation_least): what is known of inputs by how they are filled, and the
-// formulas that operations share.
+// The least that a kernel must do (struct operation_least): what the fills tell about inputs, and the formulas that
+// operations share.
 #ifndef SWEETSPOT_LEAST_H
 #define SWEETSPOT_LEAST_H
 
 #include "kernels/operation.h"
 #include "tuner/base/buffer_kind.h"
 
-// What a fill says of the elements.
+// What a fill says about the elements.
 struct operand_data operand_data_of(enum element type, enum fill_kind fill, double low, double high);
 
 // Bytes of an operand's elements, without padding.
 double operand_bytes(const struct operand *);
-// Whether both are one buffer, which a job may give two roles: then it need be read once.
+// Whether both are one buffer, which a job may give two roles: then it need be read only once.
 bool operand_is_same(const struct operand *, const struct operand *);
 
-// All of x is looked at and all of y is written. Where x may hold infinities or NaN nothing is read for sure, since one
-// of them may decide the result.
+// All of x is read and all of y is written. Where x may hold infinities or NaN, possibly nothing need be read, since
+// one of them may decide the result.
 void least_of_pass(const struct operand *x, const struct operand *y, struct operation_least *least);
 
 // A matrix product whose error bound is per_scale*|A||B| + per_value*|C|.
@@ -24,8 +24,8 @@ void least_of_pass(const struct operand *x, const struct operand *y, struct oper
 // 0. With alpha = 0, or with data that are not known to be finite, neither A nor B need be read.
 //
 // Flops: 2*M*N*K, less the terms that are zero (half of them where A and B are one buffer, since A*A' is symmetric),
-// times (7/8)^2: two levels of Strassen's algorithm (Numer. Math. 13,
-// 1969). More levels save less than their additions cost at sizes that fit into a GPU's memory.
+// times (7/8)^2: two levels of Strassen's algorithm (Numer. Math. 13, 1969). More levels save less than their additions
+// cost at sizes that fit into a GPU's memory.
 //
 // Bits: rounding factors to t bits changes a product by 2^-t/2 or so in the root mean square, hence a sum of K products
 // by at least 2^-t*S/(2*sqrt(K)), where S = |A||B|. Among many elements one is beyond the deviation, so that a kernel

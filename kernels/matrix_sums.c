@@ -19,7 +19,7 @@ static const struct operation_role roles[] = {
     [ROWS] = {"rows", ROLE_SIZE, 0, "rows of A"},
     [COLS] = {"cols", ROLE_SIZE, 0, "columns of A"},
     [A] = {"A", ROLE_INPUT, 0, "rows by cols"},
-    [SUMS] = {"sums", ROLE_OUTPUT, 0, "one element a row, or a column"},
+    [SUMS] = {"sums", ROLE_OUTPUT, 0, "one element per row, or per column"},
     {NULL, ROLE_SCALAR, 0, NULL},
 };
 
@@ -27,10 +27,10 @@ static int check(const struct operation_problem *p, int64_t sums, struct error *
 {
     const struct operand *a = &p->operand[A], *s = &p->operand[SUMS];
     if (operand_count(s) != sums)
-        return error_set(err, "there are %lld sums of a matrix of %lldx%lld, not %lld", (long long)sums,
+        return error_set(err, "there must be %lld sums of a matrix of %lldx%lld, not %lld", (long long)sums,
                          (long long)a->rows, (long long)a->cols, (long long)operand_count(s));
     if (!element_is_float(a->type) || !element_is_float(s->type))
-        return error_set(err, "sums of %s into %s are not known", element_name(a->type), element_name(s->type));
+        return error_set(err, "sums of %s into %s are not supported", element_name(a->type), element_name(s->type));
     if ((p->value[ROWS] > 0 && p->value[ROWS] != (double)a->rows) ||
         (p->value[COLS] > 0 && p->value[COLS] != (double)a->cols))
         return error_set(err, "rows and cols are %g and %g, but A is %lldx%lld", p->value[ROWS], p->value[COLS],

@@ -1,6 +1,6 @@
 // What a kernel computes, as data: an operation names the roles that a job's buffers, sizes and scalars play, gives the
 // reference result in higher precision, the scale against which errors are judged, and the libraries' own versions to
-// compare with. One file an operation, one line in operations.c.
+// compare with. Each operation is one file and one line in operations.c.
 //
 // The driver links these files too (`check` looks up operations and roles) and the driver knows no CUDA; therefore an
 // operation reaches the GPU only through the table of functions, struct device_operations, that the worker hands in.
@@ -31,7 +31,7 @@ struct operation_role {
     const char *summary;
 };
 
-// What is known of the data in an operand. Zeroed: nothing.
+// What is known about the data in an operand. Zeroed: nothing.
 struct operand_data {
     double nonzero; // at least this share of the elements is not 0
     bool finite;    // neither infinities nor NaN
@@ -56,8 +56,7 @@ struct operation_problem {
 // The expected values of one output, and what an error in them is measured by. Both arrays are dense, rows*cols, of the
 // output's shape, on the device for reference(), on the host for cpu().
 //
-// Floating-point outputs: element x passes if  !(|x - expected| > allowed)  is meant and  |x - expected| <= allowed  is
-// what is tested (NaN fails), with
+// Floating-point outputs: element x passes if  |x - expected| <= allowed  (so NaN fails), with
 //     allowed = tolerance * (per_scale*scale + per_value*|expected| + floor) + absolute + relative*|expected|
 // where tolerance, absolute and relative are the job's. Integer outputs: expected holds int64_t, and must be met
 // exactly.
@@ -71,8 +70,8 @@ struct operation_expected {
 };
 
 // The least that any right kernel does in one launch, whatever the algorithm. A time that is too short for it is a
-// mistake of measurement (tuner/gpu/peaks.h). Underestimating costs a check its teeth; overestimating would refuse a
-// right kernel, so that whatever cannot be excluded is allowed for: data that need not be looked at because others are
+// mistake of measurement (tuner/gpu/peaks.h). An estimate that is too low weakens the check; one that is too high would
+// refuse a right kernel. So whatever cannot be excluded is allowed for: data that need not be read because others are
 // zero or not finite, faster algorithms, and arithmetic of fewer bits on faster pipes.
 struct operation_least {
     double read;    // bytes of inputs that a multiprocessor must have seen
@@ -112,7 +111,7 @@ struct device_operations {
     int (*upload)(void *self, const void *from, size_t bytes, uint64_t to, struct error *err);
     // cuBLAS. `gemm` runs what cublasGemmEx would (FP32 without TF32 unless it says tf32).
     int (*gemm)(void *self, const struct device_gemm *gemm, struct error *err);
-    // The same of dense fp64 operands, as if computed with twice the bits and then rounded; slow.
+    // The same for dense fp64 operands, as if computed with twice the bits and then rounded; slow.
     int (*product)(void *self, const struct device_gemm *gemm, struct error *err);
     // cublasSgemv or cublasDgemv: a product whose b and c have one column with ld 1, and batch 1.
     int (*gemv)(void *self, const struct device_gemm *gemm, struct error *err);

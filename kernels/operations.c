@@ -5,27 +5,30 @@
 
 #include "tuner/base/text.h"
 
-extern const struct operation operation_gemm, operation_gemv, operation_sum, operation_asum, operation_nrm2,
-    operation_dot, operation_iamax, operation_row_sums, operation_column_sums, operation_softmax, operation_prefix_sum,
-    operation_transpose, operation_transpose_in_place, operation_smith_waterman;
+// Every operation, in the order in which they are listed: one line each.
+// clang-format off
+#define OPERATIONS(x) \
+    x(gemm) \
+    x(gemv) \
+    x(sum) \
+    x(asum) \
+    x(nrm2) \
+    x(dot) \
+    x(iamax) \
+    x(row_sums) \
+    x(column_sums) \
+    x(softmax) \
+    x(prefix_sum) \
+    x(transpose) \
+    x(transpose_in_place) \
+    x(smith_waterman)
+// clang-format on
 
-const struct operation *const operations[] = {
-    &operation_gemm,
-    &operation_gemv,
-    &operation_sum,
-    &operation_asum,
-    &operation_nrm2,
-    &operation_dot,
-    &operation_iamax,
-    &operation_row_sums,
-    &operation_column_sums,
-    &operation_softmax,
-    &operation_prefix_sum,
-    &operation_transpose,
-    &operation_transpose_in_place,
-    &operation_smith_waterman,
-    NULL,
-};
+#define DECLARE(name) extern const struct operation operation_##name;
+OPERATIONS(DECLARE)
+
+#define ENTRY(name) &operation_##name,
+const struct operation *const operations[] = {OPERATIONS(ENTRY) NULL};
 
 const char *const *operation_names(void)
 {

@@ -13,7 +13,7 @@ typedef void parallel_body(void *user, int64_t begin, int64_t end);
 void parallel_for(int64_t n, int64_t grain, parallel_body *body, void *user);
 
 // A loop that takes longer than PARALLEL_QUIET says how far it is (share of its pieces handed out, 0..1) now and then,
-// by a call in the thread that runs it. NULL: to nobody, as in the beginning.
+// by a call in the thread that runs it. NULL, the default: no call.
 enum { PARALLEL_QUIET = 3 /* s */ };
 void parallel_watch(void (*tell)(void *user, double share), void *user);
 

@@ -18,7 +18,7 @@ enum { PIECE = 1 << 20 };
 static const struct operation_role roles[] = {
     [N] = {"n", ROLE_SIZE, 0, "number of elements"},
     [X] = {"x", ROLE_INPUT, 0, "the elements"},
-    [Y] = {"y", ROLE_OUTPUT, 0, "the sums, as many"},
+    [Y] = {"y", ROLE_OUTPUT, 0, "the sums, one for each element"},
     {NULL, ROLE_SCALAR, 0, NULL},
 };
 
@@ -31,7 +31,8 @@ static int check(const struct operation_problem *p, struct error *err)
     if (p->value[N] > 0 && p->value[N] != (double)operand_count(x))
         return error_set(err, "n is %g, but x has %lld elements", p->value[N], (long long)operand_count(x));
     if (!element_is_float(x->type) || !element_is_float(y->type))
-        return error_set(err, "prefix sums of %s into %s are not known", element_name(x->type), element_name(y->type));
+        return error_set(err, "prefix sums of %s into %s are not supported", element_name(x->type),
+                         element_name(y->type));
     return 0;
 }
 

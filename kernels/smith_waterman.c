@@ -8,7 +8,7 @@
 //
 // Sequences are stored letter by letter, a[i] of pair p at a + i*count + p, so that neighbouring threads read
 // neighbouring bytes. All pairs have the same lengths, which may be 0 (then the buffers, which cannot be empty, hold
-// one row that is not looked at, and every score is 0).
+// one row that is ignored, and every score is 0).
 //
 // What the check proves. Scores are integers and must be met exactly; every letter of a pair can change its score.
 #include <stdlib.h>
@@ -45,8 +45,8 @@ static int check(const struct operation_problem *p, struct error *err)
                          (long long)operand_count(score));
     if (p->value[LENGTH_A] < 0 || p->value[LENGTH_A] > (double)a->rows || p->value[LENGTH_B] < 0 ||
         p->value[LENGTH_B] > (double)b->rows)
-        return error_set(err, "lengths %g and %g, but there are %lld and %lld rows of letters", p->value[LENGTH_A],
-                         p->value[LENGTH_B], (long long)a->rows, (long long)b->rows);
+        return error_set(err, "the lengths are %g and %g, but there are %lld and %lld rows of letters",
+                         p->value[LENGTH_A], p->value[LENGTH_B], (long long)a->rows, (long long)b->rows);
     return 0;
 }
 
@@ -97,10 +97,10 @@ static int cpu(const struct operation_problem *p, struct operation_expected *exp
 {
     struct aligning s = {p, expected[SCORE].host_exact, 0};
     parallel_for(operand_count(&p->operand[SCORE]), 64, align_some, &s);
-    return s.failed ? error_set(err, "no host memory for the reference") : 0;
+    return s.failed ? error_set(err, "out of host memory for the reference") : 0;
 }
 
-// Letters need not all be read: what cannot reach the best score so far may be left out.
+// Not all letters need be read: those that cannot reach the best score so far may be left out.
 static void least(const struct operation_problem *p, struct operation_least *least)
 {
     least->written = operand_bytes(&p->operand[SCORE]);

@@ -2,10 +2,9 @@
 // largest.
 //
 // What the check proves. An exponential by the hardware's power of two has a relative error of 4u and a few roundings;
-// that of its argument counts
-// |x - m| times. The sum of positive terms has a relative error of about 0.3*sqrt(n)*u even in one chain, and all
-// elements of a row share it. Allowed is u*(16 + sqrt(n)/4) * (1 + |x - m|) * y. A term that is missing in the sum
-// changes the row by about 1/n, which is seen up to n = 10^5.
+// that of its argument counts |x - m| times. The sum of positive terms has a relative error of about 0.3*sqrt(n)*u even
+// in one chain, and all elements of a row share it. Allowed is u*(16 + sqrt(n)/4) * (1 + |x - m|) * y. A term that is
+// missing in the sum changes the row by about 1/n, which is seen up to n = 10^5.
 #include <math.h>
 #include <stdlib.h>
 
@@ -30,7 +29,7 @@ static int check(const struct operation_problem *p, struct error *err)
         return error_set(err, "x is %lldx%lld and y is %lldx%lld", (long long)x->rows, (long long)x->cols,
                          (long long)y->rows, (long long)y->cols);
     if (!element_is_float(x->type) || !element_is_float(y->type))
-        return error_set(err, "softmax is of floating-point numbers");
+        return error_set(err, "softmax needs floating-point numbers");
     if ((p->value[ROWS] > 0 && p->value[ROWS] != (double)x->rows) ||
         (p->value[COLS] > 0 && p->value[COLS] != (double)x->cols))
         return error_set(err, "rows and cols are %g and %g, but x is %lldx%lld", p->value[ROWS], p->value[COLS],

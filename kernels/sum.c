@@ -2,17 +2,17 @@
 //
 // What the check proves. The reference is an fp64 sum (of integers: the exact sum modulo 2^64, which must be met
 // exactly in the result's type). A bound of the textbook's form c*u*sum|x| would be worthless here: 2^30 values in
-// [-1,1] have sum|x| = 5e8 and a sum near 2e4, so that even the answer 0 would pass. What a parallel sum's error really
-// consists of: rounding in each thread's own chain, and in the chain that joins blocks' partial sums (for atomics, one
-// addition a block). With zero-mean data a chain of length h has partial sums that grow like sqrt(h), and independent
-// rounding errors (Higham and Mary 2019) add to about
-// 0.2*u*sqrt(h)*||x||_2; with biased data the joining chain of B blocks gives about 0.2*u*sqrt(B)*|sum|. Allowing six
-// standard deviations and blocks of 1024 elements, the smallest that anybody launches:
+// [-1,1] have sum|x| = 5e8 and a sum near 2e4, so that even the answer 0 would pass. A parallel sum's real error
+// consists of rounding in each thread's own chain, and in the chain that joins blocks' partial sums (for atomics, one
+// addition per block). With zero-mean data a chain of length h has partial sums that grow like sqrt(h), and independent
+// rounding errors (Higham and Mary 2019) add to about 0.2*u*sqrt(h)*||x||_2; with biased data the joining chain of B
+// blocks gives about 0.2*u*sqrt(B)*|sum|. Allowing six standard deviations and blocks of 1024 elements, the smallest in
+// practice:
 //     allowed = u*(1.2*sqrt(n/1024) + 8)*||x||_2 + u*(sqrt(n/1024) + 4)*|sum|.
 // A missing element is then seen with a probability of 99.8% at n = 10^6 and 97% at 2^24; at 2^30 only a missing block
-// is. That is why a job verifies ragged small problems beside the large one. There is a sharper tool: with a fill of
-// small integers every partial sum is an integer, and if sum|x| <= 1/u no order of additions rounds at all, so that the
-// bound is zero and the result must be exact; this is recognised here, whatever the fill is called.
+// is. That is why a job verifies ragged small problems beside the large one. Small integers are a sharper test: every
+// partial sum is an integer, and if sum|x| <= 1/u no order of additions rounds at all, so that the bound is zero and
+// the result must be exact; this is recognised from the data.
 #include "kernels/least.h"
 #include "kernels/vectors.h"
 
@@ -34,7 +34,7 @@ static int check(const struct operation_problem *p, struct error *err)
     if (p->value[SUM_N] > 0 && p->value[SUM_N] != (double)(x->rows * x->cols))
         return error_set(err, "n is %g, but x has %lld elements", p->value[SUM_N], (long long)(x->rows * x->cols));
     if (element_is_float(x->type) != element_is_float(result->type))
-        return error_set(err, "no sum of %s into %s", element_name(x->type), element_name(result->type));
+        return error_set(err, "cannot sum %s into %s", element_name(x->type), element_name(result->type));
     return 0;
 }
 

@@ -4,8 +4,8 @@
 // never copied to the host, only its findings are.
 //
 // A kernel that works on elements exists once for each type whose macro is defined: with SUPPORT_F32 support_fill_f32,
-// support_compare_f32 and so on. NVRTC takes as long for those of one type as for all others here, so that the driver
-// asks for the types of the job's buffers alone (tuner/run/job_setup.c).
+// support_compare_f32 and so on. NVRTC takes as long for those of one type as for all others here, so the driver
+// compiles only those for the types of the job's buffers (tuner/run/job_setup.c).
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -54,8 +54,8 @@ static __device__ u64 mix(u64 x)
     return x ^ (x >> 31);
 }
 
-// What hides the judge's memory from a candidate that looks around: word i of it is XORed with this, whose key only the
-// host keeps. Nothing that protects a secret for long; enough that an answer cannot be copied.
+// Hides the judge's memory from a candidate that searches for it: word i of it is XORed with this, whose key only the
+// host keeps. It would not protect a secret for long, but an answer cannot be copied.
 static __device__ u64 mask(u64 key, u64 i)
 {
     u64 x = (key ^ i) * 0x9e3779b97f4a7c15ull;
@@ -191,7 +191,7 @@ static __device__ void fill(T *to, i64 rows, i64 cols, i64 ld, int kind, double 
         case FILL_INDEX:
             x = (double)i;
             break;
-        // One element in 512 is an infinity or no number, the others are uniform in [low, high).
+        // One element in 512 is an infinity or NaN, the others are uniform in [low, high).
         case FILL_NONFINITE: {
             u32 which = (u32)mix(random) & 2047;
             x = low + (high - low) * ((double)(random >> 40) * 0x1p-24);
@@ -224,8 +224,8 @@ template <typename T, typename F> static __device__ T block_reduce(T x, T *share
 
 enum { CHECKED = 128, COPIES = 128, REGIONS = 48, RESTORED = 16 };
 
-// Pieces of memory at 8-byte aligned addresses. Handed over by value, like all lists here: what lies in device memory,
-// a candidate can change.
+// Pieces of memory at 8-byte aligned addresses. Passed by value, like all lists here: a candidate can change what
+// lies in device memory.
 struct checked {
     u64 address[CHECKED], bytes[CHECKED];
 };
@@ -239,7 +239,7 @@ static __device__ u64 digest(u64 x)
 }
 
 // Order-independent checksums under two keys: sums[2 * i] and sums[2 * i + 1], which begin as zero, of piece i =
-// blockIdx.y: the sum of hashes of (word, place, key). The first is held against what was found earlier, under a key
+// blockIdx.y: the sum of hashes of (word, place, key). The first is compared with the earlier sum, under a key
 // that no kernel has seen; the second is for the next time.
 extern "C" __global__ void __launch_bounds__(256)
     support_checksums(const __grid_constant__ checked list, u64 old_key, u64 new_key, u64 *sums)
@@ -366,7 +366,7 @@ enum { TILE = 2048 };
 // Compares an output with what is expected: fp64 values with a bound, or exact integers. With PREVIOUS_STORE the output
 // is copied to `previous` on the way, with PREVIOUS_COMPARE it must have the same bits as what lies there.
 //     allowed = per_scale*scale + per_value*|expected| + floor
-// Where an infinity is expected, or no number, it must be that, and not the pattern that was there before.
+// Where an infinity or NaN is expected, the element must be that, and not the pattern that was there before.
 // `expected` and `previous` are masked with the key. `expected` may be null: then only bits are compared. `scale` may
 // be null: then errors are relative to |expected|.
 template <typename T>
@@ -488,8 +488,8 @@ static __device__ void widen(const T *from, i64 rows, i64 cols, i64 ld, int abso
 
 // Row-major m x n:  c = alpha * a * b + beta * c, dense but for the strides of a and b, which may be those of a
 // transpose, as if computed with twice the bits and then rounded: algorithm 5.3, Dot2, of Ogita, Rump and Oishi,
-// Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005. Its corrections are no numbers where an infinity comes
-// up; then the plain sum stands. Blocks of 16 x 16 threads as 256.
+// Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005. Its corrections are NaN where an infinity
+// occurs; then the plain sum is used. Blocks of 16 x 16 threads as 256.
 extern "C" __global__ void __launch_bounds__(256)
     support_product(const double *a, i64 a_row, i64 a_col, const double *b, i64 b_row, i64 b_col, double *c, i64 m,
                     i64 n, i64 k, double alpha, double beta)
@@ -587,7 +587,7 @@ extern "C" __global__ void support_sums_join(const sums *partial, int n, sums *t
 
 // ---- the L2 cache --------------------------------------------------------------------------------------------------
 
-// Fills the L2 with lines of its own, as ones to be evicted last: what is only read does not displace all lines of an
+// Fills the L2 with its own lines, as ones to be evicted last: what is only read does not displace all lines of an
 // earlier kernel. On an H200, after reading twice the L2's size, a quarter of the lines of 16 MB were still there, and
 // all of 4 MB that had been loaded with evict_last themselves. Reading, unlike writing, leaves lines that need not be
 // written back during the timed kernel. `sink` is never written: no sum of zeros is 1.
@@ -614,7 +614,7 @@ extern "C" __global__ void support_flush(const uint4 *data, i64 n, u32 *sink)
     if (sum == 1) *sink = sum;
 }
 
-// Afterwards: makes these lines ordinary ones, which yield to those of the timed kernel.
+// Afterwards: turns these lines into ordinary ones, which yield to those of the timed kernel.
 extern "C" __global__ void support_yield(const uint4 *data, i64 n, u32 *sink)
 {
     u32 sum = 0;

@@ -1,8 +1,8 @@
 // Transposition of a matrix, out of place and in place: every element must be where it belongs, bit for bit.
 //
-// What the check proves. A transposition does not compute, so nothing is allowed to differ: with random data (f32: 2^24
-// different numbers) two elements that were exchanged by mistake are equal with a probability of 6e-8, and only then
-// does a mistake go unseen.
+// What the check proves. A transposition does no arithmetic, so nothing is allowed to differ: with random data (f32:
+// 2^24 different numbers) two elements that were exchanged by mistake are equal with a probability of 6e-8, and only
+// then does a mistake go unseen.
 #include <stdlib.h>
 
 #include "kernels/least.h"
@@ -46,8 +46,8 @@ static int check_in_place(const struct operation_problem *p, struct error *err)
 {
     const struct operand *a = &p->operand[IN_PLACE_A];
     if (a->rows != a->cols)
-        return error_set(err, "only a square matrix is transposed in place, not one of %lldx%lld", (long long)a->rows,
-                         (long long)a->cols);
+        return error_set(err, "only a square matrix can be transposed in place, not one of %lldx%lld",
+                         (long long)a->rows, (long long)a->cols);
     if (p->value[IN_PLACE_N] > 0 && p->value[IN_PLACE_N] != (double)a->rows)
         return error_set(err, "n is %g, but A has %lld rows", p->value[IN_PLACE_N], (long long)a->rows);
     return 0;
@@ -104,7 +104,7 @@ static int on_device(const struct device_operations *tools, const struct operand
     struct operand turned = {
         .type = ELEMENT_F64, .rows = from->cols, .cols = from->rows, .ld = from->rows, .device = to->expected};
     bool floats = element_is_float(from->type);
-    if (from->type == ELEMENT_I64) return error_set(err, "cuBLAS transposes no i64; say by = \"cpu\"");
+    if (from->type == ELEMENT_I64) return error_set(err, "cuBLAS cannot transpose i64; set by = \"cpu\"");
     to->per_scale = to->per_value = to->floor = 0;
     if (tools->scratch(tools->self, (size_t)n * 8, &wide.device, err) ||
         (!floats && tools->scratch(tools->self, (size_t)n * 8, &turned.device, err)) ||

@@ -23,7 +23,7 @@ typedef double vector_term(const struct operand *x, const struct operand *y, int
 int vector_sums(const struct operand *x, const struct operand *y, int64_t n, vector_term *term,
                 struct device_sums *sums, struct error *err);
 
-// Fills in the error bound of a parallel sum of n terms whose sums are known (kernels/sum.c says why it is what it is),
+// Fills in the error bound of a parallel sum of n terms whose sums are known (kernels/sum.c derives it),
 // and returns the scale:
 //     u*(1.2*sqrt(n/1024) + 8)*||terms||_2 + u*(sqrt(n/1024) + 4)*|sum|
 // nothing where no rounding can occur.

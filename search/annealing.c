@@ -1,5 +1,5 @@
 // Simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983) over the neighbourhood graph. Energies are logarithms of
-// times, so that the temperature is a ratio; it falls geometrically over the budget. Steps onto known configurations
+// times, so that the temperature is a ratio; it falls geometrically over the budget. Steps to known configurations
 // cost nothing and are taken at once.
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// What holds for most CUDA kernels about a block, whatever the kernel does: warps should be full; one warp, or close to
+// Rules of thumb about blocks that hold for most CUDA kernels: warps should be full; one warp, or close to
 // the largest number of threads, is seldom best; a side that is not a power of two makes indices costly; a thread that
 // computes a single element reuses nothing. Measurements decide; this only says where to look first.
 //
@@ -13,7 +13,8 @@
 
 #include "search/space.h"
 
-// Of a block in threads, and of a thread's tile in elements. More parameters of such names: they mean something else.
+// The most sides of a block (in threads) and of a thread's tile (in elements). If more parameters match, they mean
+// something else.
 enum { SHAPE_SIDES = 3 };
 
 struct shape {
@@ -26,7 +27,8 @@ struct block_shape {
 };
 
 void block_shape_init(struct block_shape *, const struct space *);
-// By how many e-folds, roughly, a configuration's block lets one expect it above the best: 0 is an ordinary block.
+// By how many e-folds, roughly, a configuration is expected to be slower than the best because of its block: 0 is an
+// ordinary block.
 double block_shape_doubt(const struct block_shape *, const uint16_t *config);
 
 #endif

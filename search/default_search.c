@@ -1,4 +1,4 @@
-// What a user gets without asking: Bayesian optimisation. A few configurations that lie far from each other, then
+// The default strategy: Bayesian optimisation. First a few configurations that are far from each other, then
 // always the one of which the model (surrogate.h) expects the greatest improvement.
 #include "search/block_shape.h"
 #include "search/strategy_kit.h"
@@ -16,12 +16,12 @@ static const struct strategy_option options[] = {
     [OPTION_COUNT] = {0},
 };
 
-// Priors are trusted, or doubted, from so many results on, when the probability that none of them says anything is
+// Priors are trusted, or doubted, from this many results on, when the probability that none of them is informative is
 // below, or above.
 enum { TRUST_LEAST = 4 };
 static const double trusting = 0.25, doubtful = 0.6;
 
-// Each of the random configurations is the least doubtful of so many by its block's shape, and the distance of one that
+// Each random configuration is the least doubtful of this many by its block's shape, and the distance of one that
 // is still doubtful counts less, by this factor of the doubt in the exponent.
 enum { DRAWS = 4 };
 static const double doubt_weight = 5;
@@ -56,7 +56,7 @@ static void default_init(void *state, const struct space *space, const struct st
 static double nearest(const struct default_search *s, const uint16_t *config)
 {
     float a[512], b[512];
-    double least = DBL_MAX; // where nothing is known yet, doubt alone decides
+    double least = DBL_MAX; // while nothing is known, only the doubt decides
     encoding_of(&s->model.encoding, config, a);
     for (size_t i = 0; i < s->history.count; i++) {
         double sum = 0;
@@ -79,7 +79,7 @@ static bool ask_priors(struct default_search *s, uint16_t *config)
     return false;
 }
 
-// A new random configuration: where the names of the parameters tell a block's sides, one of an ordinary block.
+// A new random configuration; if the parameters' names reveal a block's sides, one with an ordinary block.
 static bool draw(struct default_search *s, uint16_t *config, double *doubt)
 {
     uint16_t trial[SPACE_MAX_PARAMETERS];
@@ -94,7 +94,7 @@ static bool draw(struct default_search *s, uint16_t *config, double *doubt)
     return true;
 }
 
-// One that lies far from all others.
+// A configuration that is far from all others.
 static bool ask_far(struct default_search *s, uint16_t *config)
 {
     uint16_t trial[SPACE_MAX_PARAMETERS];
@@ -110,8 +110,8 @@ static bool ask_far(struct default_search *s, uint16_t *config)
     return true;
 }
 
-// Before the model proposes: configurations far from each other, and in turn with them the priors' best, unless what
-// has been measured speaks against these. False when the model is ready: early where it speaks for them.
+// Before the model proposes: configurations far from each other, alternating with the priors' best unless what
+// has been measured contradicts the priors. False when the model is ready: earlier if the results confirm the priors.
 static bool ask_first(struct default_search *s, uint16_t *config, bool *found)
 {
     size_t count = s->history.count;
@@ -149,7 +149,7 @@ static void default_tell(void *state, const struct observation *o)
     s->told++;
 }
 
-// What promises less than this share of what would be proposed instead is not worth its measurement.
+// A candidate that promises less than this share of the next proposal's promise is not worth measuring.
 static const double hopeless = 0.2;
 
 static void default_rank(void *state, const uint16_t *const *configs, size_t count, double *promise)

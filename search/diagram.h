@@ -1,13 +1,13 @@
 // A decision diagram over configurations: the index of a search space.
 //
-//   level 0        root                    one state a level or more; a path from the root to the end is a valid
+//   level 0        root                    one or more states per level; a path from the root to the end is a valid
 //                 / | \                    configuration, an edge the index of a parameter's value
 //   level 1      o  o  o
 //                 \ | / \                  states from which the same completions are possible are one
 //   ...            end
 //
-// Every state knows how many paths lead on from it, every edge how many start with a smaller value: so paths are
-// numbered in lexicographic order, found by number, and drawn uniformly, in time proportional to the depth.
+// Every state has the number of paths that lead on from it, every edge the number of those with a smaller value. So
+// paths are numbered in lexicographic order, found by number, and drawn uniformly, in time proportional to the depth.
 #ifndef SWEETSPOT_DIAGRAM_H
 #define SWEETSPOT_DIAGRAM_H
 

@@ -1,6 +1,6 @@
 // Differential evolution (Storn and Price 1997, rand-to-best/1/bin) on value indices: a trial is a member moved towards
 // the best and along the difference of two others, rounded and repaired; it takes the member's place if it is better.
-// Differences of unordered parameters mean nothing, so there a value is taken from one of the others.
+// Differences of unordered parameters mean nothing, so their value is taken from one of the others.
 #include <math.h>
 #include <string.h>
 

@@ -13,7 +13,7 @@ static double number_of(const struct parameter *p, size_t i)
     return p->kind == PARAMETER_INT ? (double)p->values[i] : (double)i;
 }
 
-// How well a size is aligned: half how often two divides it, half whether it is a power of two.
+// How well a size is aligned: one half is how often two divides it, the other whether it is a power of two.
 static double alignment(int64_t value)
 {
     if (value == 0) return 0;

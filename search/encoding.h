@@ -5,7 +5,7 @@
 // whether they are powers of two, matters and is invisible in the size. These are the ordinal coordinates. Every
 // parameter with more than two values also has a nominal coordinate, its value's index, of which only equality means
 // anything: a tile of 3 may be good where 2 and 4 are not. (On recorded spaces it halved the runs that miss the
-// optimum.) A string has nothing but that; two values need but one coordinate.
+// optimum.) A string has only this one; two values need only one coordinate.
 #ifndef SWEETSPOT_ENCODING_H
 #define SWEETSPOT_ENCODING_H
 

@@ -29,7 +29,7 @@ static bool exhaustive_ask(void *state, uint16_t *config)
 static void exhaustive_tell(void *state, const struct observation *o)
 {
     struct exhaustive *e = state;
-    // Its own proposals lie behind it; only results from elsewhere are to be remembered.
+    // Its own proposals are in order; only results from elsewhere must be remembered.
     if (space_index(e->space, o->config) >= (int64_t)e->next) history_tell(&e->known, o);
 }
 

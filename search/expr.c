@@ -18,7 +18,7 @@ enum token_kind { TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_TEXT, TOKEN_SIGN };
 
 struct parser {
     const char *text;
-    size_t at;    // behind the current token
+    size_t at;    // after the current token
     size_t start; // of the current token
     enum token_kind kind;
     char sign[4]; // TOKEN_SIGN
@@ -63,7 +63,7 @@ static void next_token(struct parser *p)
         p->kind = TOKEN_NUMBER;
         p->number = value;
         if (errno == ERANGE)
-            fail_at(p, p->start, "number too large");
+            fail_at(p, p->start, "the number is too large");
         else if (isalnum((unsigned char)*end) || *end == '_' || *end == '.')
             fail_at(p, p->start, "not an integer");
     } else if (isalpha(ch) || ch == '_') {
@@ -75,7 +75,7 @@ static void next_token(struct parser *p)
         const char *end = strchr(text + p->at + 1, '"');
         p->kind = TOKEN_TEXT;
         if (!end) {
-            fail_at(p, p->start, "string without end");
+            fail_at(p, p->start, "the string has no closing quote");
             return;
         }
         p->at = (size_t)(end - text) + 1;
@@ -127,7 +127,8 @@ static int combine(struct parser *p, enum expr_op op, size_t column, int a, int 
     int strings = 0, count = expr_arity(op);
     for (int i = 0; i < count; i++) strings += type_of(p, operands[i]) == EXPR_STRING;
     if (strings && !(comparison && strings == 2))
-        return fail_at(p, column, comparison ? "a string compared with a number" : "a string is not a number");
+        return fail_at(p, column,
+                       comparison ? "a string cannot be compared with a number" : "a string is not a number");
     return add_node(p, (struct expr_node){.op = op, .column = (int)column + 1, .a = a, .b = b, .c = c, .slot = -1});
 }
 
@@ -248,7 +249,7 @@ static int parse_unary(struct parser *p)
     else if (is_sign(p, "!"))
         op = OP_NOT;
     else if (is_sign(p, "+"))
-        op = OP_CONSTANT; // stands for nothing
+        op = OP_CONSTANT; // no operator
     else
         return parse_primary(p);
     if (++p->depth > MAX_DEPTH) return fail_at(p, column, "nested too deeply");
@@ -284,9 +285,9 @@ static int parse_binary(struct parser *p, int level)
         if (i == BINARY_COUNT || binary_table[i].level < level) return left;
         int found = binary_table[i].level;
         size_t column = p->start;
-        // C would compare the first comparison's 0 or 1 with the third value, which nobody means.
+        // C would compare the first comparison's 0 or 1 with the third value, which is never meant.
         if (found == COMPARISON_LEVEL && compared)
-            return fail_at(p, column, "comparisons do not chain: write 'a < b && b < c'");
+            return fail_at(p, column, "comparisons do not chain (write 'a < b && b < c')");
         compared = found == COMPARISON_LEVEL;
         next_token(p);
         int right = parse_binary(p, found + 1);

@@ -25,7 +25,7 @@ struct symbols;
 
 struct symbols *symbols_new(void);
 void symbols_free(struct symbols *);
-// Returns the slot (>= 0), or -1 with a message if the name is already there or is no C identifier (dots allowed).
+// Returns the slot (>= 0), or -1 with a message if the name already exists or is not a C identifier (dots allowed).
 int symbols_add(struct symbols *, const char *name, enum expr_type type, struct error *);
 int symbols_find(const struct symbols *, const char *name); // slot, or -1
 size_t symbols_count(const struct symbols *);

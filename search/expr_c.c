@@ -1,6 +1,6 @@
 // Expressions written as C source (expr_to_c in expr.h).
 //
-// Every compound subexpression comes out in parentheses, so that precedence never matters; what is constant is folded
+// Every compound subexpression is written in parentheses, so that precedence never matters; constants are folded
 // first, so that a header shows `M / 128` and not `M / (2 * 64)`.
 #include "search/expr.h"
 
@@ -36,7 +36,7 @@ static void put(struct writer *w, const char *text)
 
 enum folding { FOLD_VALUE, FOLD_NOT_CONSTANT, FOLD_ERROR };
 
-// The value of a subexpression when all names that its evaluation reaches are constant.
+// The value of a subexpression if all names that its evaluation reads are constant.
 static enum folding fold(struct writer *w, int index, int64_t *value)
 {
     const struct expr_node *n = &w->expr->nodes[index];
@@ -205,7 +205,7 @@ static int write_node(struct writer *w, int index, bool outermost)
     }
     if (n->op == OP_NAME) {
         if (symbols_type(w->expr->symbols, n->slot) == EXPR_STRING)
-            return error_set(w->err, "'%s' is a string that is not known here: '%s'",
+            return error_set(w->err, "the string '%s' is not constant, so it cannot be written as C: '%s'",
                              symbols_name(w->expr->symbols, n->slot), w->expr->text);
         put(w, w->name(w->user, n->slot));
         return 0;

@@ -1,5 +1,5 @@
 // The syntax tree of an expression, for the modules of search/ that rewrite or evaluate it themselves (expr*.c and
-// space_graph.c). Everybody else uses expr.h.
+// space_graph.c). All other modules use expr.h.
 #ifndef SWEETSPOT_EXPR_NODE_H
 #define SWEETSPOT_EXPR_NODE_H
 
@@ -46,7 +46,7 @@ enum expr_op {
     OP_CHOOSE,
 };
 
-// The largest magnitude of a value. Three patterns at the lower end are left over as marks for the space's evaluator.
+// The largest magnitude of a value. Three patterns at the lower end are reserved as marks for the space's evaluator.
 #define EXPR_VALUE_MAX INT64_MAX
 #define EXPR_VALUE_MIN (INT64_MIN + 3)
 

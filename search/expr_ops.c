@@ -1,4 +1,4 @@
-// The operations of expressions (expr_node.h): exact integer arithmetic in which every failure is noticed.
+// The operations of expressions (expr_node.h): exact integer arithmetic that detects every failure.
 #include "search/expr_node.h"
 
 #include <assert.h>

@@ -32,7 +32,7 @@ FN_FUNCTION long long FN(is_pow2)(long long a)
     return a > 0 && (a & (a - 1)) == 0;
 }
 
-// Rounded down; 0 for what has no logarithm.
+// Rounded down; 0 for numbers without a logarithm.
 FN_FUNCTION long long FN(log2)(long long a)
 {
     long long n = 0;

@@ -2,7 +2,7 @@
 // empty line).
 
 // The largest power of two up to 8 that divides a size, as its logarithm: a kernel that loads 16 bytes at a time is
-// good for some sizes only.
+// good only for some sizes.
 FN_FUNCTION int FN(alignment)(long long size)
 {
     return size % 8 == 0 ? 3 : size % 4 == 0 ? 2 : size % 2 == 0;

@@ -21,7 +21,7 @@ void gp_clear(struct gp *);                   // forgets the points, keeps the h
 void gp_add(struct gp *, const float *point); // copies; there must be room
 
 // Moves the hyperparameters `steps` steps (Rprop: Riedmiller and Braun 1993) up the posterior of length scales, signal
-// and noise, going on from where they are, with the first `most` points. Targets (one a point) should have mean 0 and
+// and noise, going on from where they are, with the first `most` points. Targets (one per point) should have mean 0 and
 // variance near 1.
 void gp_fit(struct gp *, const double *targets, int steps, size_t most);
 // The same step by step: gp_fit_begin, then gp_fit_step as often as gp_fit has steps. In between, and afterwards, the
@@ -35,8 +35,8 @@ void gp_set_theta(struct gp *, const double *theta);
 // Takes the targets for what follows, and the points that were added.
 void gp_condition(struct gp *, const double *targets);
 
-// A pool of candidates whose means and variances are all wanted again and again: what a new point changes is computed
-// once, which makes a question cost n a candidate. gp_pool_add takes (copies) `count` points besides those it has;
+// A pool of candidates whose means and variances are needed again and again: the change by a new point is computed
+// once, so that a query costs n per candidate. gp_pool_add takes (copies) `count` points besides those it has;
 // gp_pool_moments writes all means and variances.
 void gp_pool_clear(struct gp *);
 void gp_pool_add(struct gp *, const float *points, size_t count);
@@ -47,7 +47,7 @@ void gp_pool_moments(struct gp *, double *mean, double *variance);
 void gp_means(const struct gp *, const float *points, size_t count, double *mean, double *bound);
 // Its variance (without noise) at one point.
 double gp_variance(struct gp *, const float *point);
-// What the other points say of `count` (at least 1) of them, by number, as if these were not known: the function's
+// The prediction at `count` (at least 1) of the points, by number, from all the others: the function's
 // means there that follow from the others' targets, and its variances.
 void gp_without(const struct gp *, const size_t *numbers, size_t count, const double *targets, double *mean,
                 double *variance);

@@ -20,7 +20,7 @@ static const float farthest = 1000;
 // The additive part's share of the signal.
 static const double additive = 0.5;
 
-// Of at most BLOCK points: sum[i] is the squared distance to `point`, alone[i] the sum of the single dimensions'
+// For at most BLOCK points: sum[i] is the squared distance to `point`, alone[i] the sum of the single dimensions'
 // kernels.
 FOR_EACH_PROCESSOR
 static void measure(const struct gp_metric *g, const float *point, const float *points, size_t stride, size_t count,

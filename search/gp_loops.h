@@ -1,4 +1,4 @@
-// The inner loops of the Gaussian process (gp.c), which nearly all of its time goes to. They run along many points at
+// The inner loops of the Gaussian process (gp.c), which take nearly all of its time. They process many points at
 // once, coordinate by coordinate, and are compiled for several instruction sets, of which the processor's best is
 // chosen when the program starts. Every element is computed by the same operations in the same order in each of them,
 // so that results do not depend on the processor.
@@ -9,13 +9,13 @@
 
 enum { GP_CHUNK = 64 }; // points that lie together, and are computed at once in single precision
 
-// What relates two points, at unit signal. The first `ordinal` of the dimensions are ordinal.
+// The kernel's parameters at unit signal. The first `ordinal` of the dimensions are ordinal.
 struct gp_metric {
     size_t dimensions, ordinal;
     double *inverse; // 1 / length scale^2
 };
 
-// Points lie dimension by dimension: coordinate m of point j is points[m * stride + j].
+// Points are stored dimension by dimension: coordinate m of point j is points[m * stride + j].
 //
 // The kernel between `point` and `count` points. `fall` (may be NULL) gets exp(-r) of the product part, with r sqrt(3)
 // times the distance.
@@ -23,10 +23,10 @@ void gp_relate(const struct gp_metric *, const float *point, const float *points
                double *kernel, double *fall);
 // The same in single precision, for GP_CHUNK points, which is their stride too.
 void gp_relate_chunk(const struct gp_metric *, const float *point, const float *points, float *kernel);
-// Of GP_CHUNK points, adds weight * kernel to the mean, and keeps the most of the kernels.
+// For GP_CHUNK points, adds weight * kernel to the mean, and keeps the largest kernel.
 void gp_gather_chunk(const float *kernel, double weight, double *mean, double *most);
 // Adds to slopes[m * stride + j] weights[j] times the kernel's slope between `point` and point j by the logarithm of
-// length scale m. `fall` is what gp_relate gave.
+// length scale m. `fall` is the result of gp_relate.
 void gp_add_slopes(const struct gp_metric *, const float *point, const float *points, size_t stride, size_t count,
                    const double *weights, const double *fall, double *slopes);
 

@@ -8,7 +8,7 @@
 
 #include "tuner/base/memory.h"
 
-// Draws before the configurations without a row are counted out one by one. Where this many fail, the space is all but
+// Draws before the configurations without a row are enumerated. If this many draws fail, the space is all but
 // exhausted, hence not much larger than the history.
 enum { DRAWS = 400 };
 

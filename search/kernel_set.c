@@ -13,7 +13,7 @@ enum { MOST_NODES = 2000000 };
 struct search {
     size_t candidates, problems;
     const double *times;
-    uint64_t *covers; // by candidate: a bit a problem
+    uint64_t *covers; // by candidate: a bit per problem
     uint64_t all;     // the problems that must be covered
     double least[KERNEL_SET_MAX_PROBLEMS];
     size_t now[KERNEL_SET_MAX_CHOSEN], depth;
@@ -70,7 +70,8 @@ static void branch(struct search *s, uint64_t left)
     }
 }
 
-// Candidates that cover what another covers too (and it more, or it comes first) are of no use for a smallest set.
+// A smallest set does not need candidates whose problems another candidate covers too (and it covers more, or comes
+// first).
 static void drop_dominated(struct search *s)
 {
     uint64_t *kept = memory_new(s->candidates, sizeof *kept);

@@ -1,12 +1,11 @@
 // The fewest kernels that are good enough on every problem.
 //
 // Given the times of candidates on problems, a candidate covers a problem when it takes at most (1 + regret) times the
-// problem's least time over all candidates. Chosen is a smallest set of candidates that together cover every problem
-// that is not held back (minimum set cover: exact by branching on the problem that the fewest candidates cover, Knuth
-// 2000's choice of column; where that takes too long, the greedy cover of Chvatal 1979), and among the sets found so
-// one of least mean regret by exchanging one member at a time. Each problem is given its fastest member. One that is
-// held back has no say in the choice of the set: it gets the member that the header's selector would choose
-// (fn_selector.h).
+// problem's least time over all candidates. The result is a smallest set of candidates that together cover every
+// problem that is not held back (minimum set cover: exact by branching on the problem that the fewest candidates cover,
+// Knuth 2000's choice of column; where that takes too long, the greedy cover of Chvatal 1979), and among the sets found
+// so one of least mean regret, by exchanging one member at a time. Each problem gets its fastest member. A problem that
+// is held back does not influence the set: it gets the member that the header's selector would choose (fn_selector.h).
 #ifndef SWEETSPOT_KERNEL_SET_H
 #define SWEETSPOT_KERNEL_SET_H
 
@@ -18,19 +17,19 @@ enum { KERNEL_SET_MAX_PROBLEMS = 64, KERNEL_SET_MAX_CHOSEN = 64 };
 
 struct kernel_set {
     size_t count;                           // kernels chosen
-    size_t chosen[KERNEL_SET_MAX_CHOSEN];   // candidates, the one that most problems get first
+    size_t chosen[KERNEL_SET_MAX_CHOSEN];   // candidates, the one for most problems first
     size_t kernel[KERNEL_SET_MAX_PROBLEMS]; // by problem: index into chosen
     double regret[KERNEL_SET_MAX_PROBLEMS]; // by problem: its kernel's time over the least of all candidates, minus 1;
-                                            // INFINITY where none chosen can do it
+                                            // INFINITY where no chosen kernel supports it
     double best[KERNEL_SET_MAX_PROBLEMS];   // by problem: the least time, s
-    double worst, worst_holdout;            // the largest regret; of those held back, NaN where there is none
+    double worst, worst_holdout;            // the largest regret; that of the problems held back, NaN without any
     bool exact;                             // no smaller cover exists
 };
 
 // times[candidate * problems + problem] in s, NaN where a candidate has none. holdout: by problem. sizes[problem *
 // size_count + i]: what distances between problems are measured in; size_count may be 0. relative_times[candidate *
 // problems + problem], all > 0: a candidate's times on two problems are expected to be in this proportion; NULL: to be
-// alike. -1 when some problem has no time at all.
+// equal. -1 when some problem has no time at all.
 int kernel_set_find(const double *times, size_t candidates, size_t problems, const bool *holdout, const int64_t *sizes,
                     size_t size_count, const double *relative_times, double regret, struct kernel_set *out);
 

@@ -1,6 +1,6 @@
-// Latin hypercube sampling without end (McKay, Beckman and Conover 1979): rounds of `round` configurations in which
-// every parameter's values are spread evenly, each stratum used once; then the next round. Constraints bend a round: an
-// invalid combination is repaired to a valid one nearby.
+// Endless Latin hypercube sampling (McKay, Beckman and Conover 1979): rounds of `round` configurations in which
+// every parameter's values are spread evenly, each stratum used once; then the next round. Constraints distort a round:
+// an invalid combination is repaired to a valid one nearby.
 #include <stdlib.h>
 #include <string.h>
 

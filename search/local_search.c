@@ -1,6 +1,6 @@
-// Greedy iterated local search: from a random configuration to a better neighbour as soon as one is found, and from a
-// local optimum, after a few random changes, on again (Lourenço, Martin and Stützle 2003). A local optimum that is
-// worse than the last one is given up with it; after some failed restarts the search begins at a new random
+// Greedy iterated local search: moves from a random configuration to a better neighbour as soon as one is found, and
+// from a local optimum starts again after a few random changes (Lourenço, Martin and Stützle 2003). A local optimum
+// that is worse than the last one is dropped; after some failed restarts the search begins at a new random
 // configuration.
 //
 // Neighbours are proposed before the results of earlier ones are known, so that several may be outstanding; when the
@@ -89,7 +89,7 @@ static bool local_search_ask(void *state, uint16_t *config)
     struct local_search *l = state;
     if (l->started && take_queued(l, config)) return propose(l, config);
     if (l->started && l->history.pending == 0) {
-        // A local optimum. Keep the better one of it and the last.
+        // A local optimum. Keep the better of this one and the last one.
         if (l->current_score < l->base_score) {
             memcpy(l->base, l->current, sizeof l->base);
             l->base_score = l->current_score;
@@ -98,7 +98,7 @@ static bool local_search_ask(void *state, uint16_t *config)
             l->base_score = INFINITY;
             l->without_gain = 0;
         }
-        l->started = false; // the next result is where the search goes on
+        l->started = false; // the search goes on from the next result
         l->current_score = INFINITY;
     }
     const uint16_t *from = isfinite(l->base_score) ? l->base

@@ -1,5 +1,5 @@
-// Multi-start local search: from a random configuration to the best of all neighbours (steepest descent), on until none
-// is better, then again from another random one. The whole neighbourhood is measured before a step, so that many
+// Multi-start local search: moves from a random configuration to the best of all neighbours (steepest descent) until
+// none is better, then starts from another random one. The whole neighbourhood is measured before a step, so that many
 // proposals can be outstanding.
 #include <math.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void take(struct multi_start *m, const uint16_t *config, double score)
     m->best_score = score;
 }
 
-// Goes to `config`: what is known of its neighbours counts at once, the rest is queued.
+// Moves to `config`: known neighbours count at once, the others are queued.
 static void step_to(struct multi_start *m, const uint16_t *config, double score)
 {
     memcpy(m->current, config, m->width * sizeof *config);
@@ -69,14 +69,14 @@ static bool multi_start_ask(void *state, uint16_t *config)
             history_propose(&m->history, config);
             return true;
         }
-        if (m->started && m->history.pending) break; // the neighbourhood is not all known yet: random ones fill the gap
+        if (m->started && m->history.pending) break; // the neighbourhood is not complete yet: random ones fill the gap
         if (m->started && m->best_score < m->current_score) {
             uint16_t next[SPACE_MAX_PARAMETERS];
             memcpy(next, m->best, m->width * sizeof *next);
             step_to(m, next, m->best_score);
             continue;
         }
-        m->started = false; // a local optimum: the next random result is where the search goes on
+        m->started = false; // a local optimum: the search goes on from the next random result
         break;
     }
     if (!history_sample_new(&m->history, &m->rng, config)) return false;

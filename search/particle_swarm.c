@@ -85,7 +85,7 @@ static bool particle_swarm_ask(void *state, uint16_t *config)
         kit_own(&s->owner, history_propose(&s->history, config), (int)i);
         return true;
     }
-    if (!history_sample_new(&s->history, &s->rng, config)) return false; // the swarm has come to rest: somewhere else
+    if (!history_sample_new(&s->history, &s->rng, config)) return false; // the swarm no longer moves: go somewhere else
     history_propose(&s->history, config);
     return true;
 }

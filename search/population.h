@@ -1,5 +1,5 @@
 // A fixed number of places, each with a configuration and its score: what the genetic algorithm, differential evolution
-// and particle swarm have in common. A proposal remembers for which place it was made, so that results may come in any
+// and particle swarm have in common. A proposal records its place, so that results may come in any
 // order.
 #ifndef SWEETSPOT_POPULATION_H
 #define SWEETSPOT_POPULATION_H
@@ -15,7 +15,7 @@ struct population {
     double *scores;             // infinity for a failure
     uint32_t *place_of;         // a row of the history: the place it was proposed for
     size_t place_room;
-    size_t next; // place whose turn it is
+    size_t next; // the next place to propose for
 };
 
 enum { NO_PLACE = UINT32_MAX };

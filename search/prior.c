@@ -12,7 +12,7 @@
 
 enum {
     TREES = 24,
-    ROWS = 4000, // that the trees are grown on: the best half of them, a sample of the others
+    ROWS = 4000, // rows that the trees are grown on: half of them the best, the others a sample
     // Of a large space, whose configurations are asked for one by one: so that the trees stay in a core's cache.
     FEWER_TREES = 8,
     FEWER_ROWS = 1000,
@@ -43,7 +43,7 @@ double excess_of(double objective, double best)
 
 struct weighed_row {
     double excess;
-    uint64_t tie; // a hash: configurations that are expected to be equal come in no order of their parameters
+    uint64_t tie; // a hash: orders configurations of equal expectation independently of their parameters
     size_t at;
 };
 
@@ -109,7 +109,7 @@ static double find_coverage(const struct prior *p, const struct prior_rows *rows
     return open ? (double)said / (double)open : 0;
 }
 
-// The correlation of what trees grown on half of the rows say of the other half with what came, beyond chance's: 0.1,
+// The correlation of the predictions of trees grown on half of the rows with the other half, beyond chance: 0.1,
 // or two standard errors.
 static double find_structure(const struct prior *p, const float *points, const double *targets, size_t count,
                              struct random *rng)
@@ -152,7 +152,7 @@ static void grow(struct prior *p, const struct prior_rows *rows, struct weighed_
         encoding_of(&p->encoding, rows->configs + order[i].at * p->width, points + i * d);
         targets[i] = order[i].excess;
     }
-    // In any order, for the halves.
+    // Shuffled, for the halves.
     for (size_t i = count; i > 1; i--) {
         size_t j = random_below(rng, i);
         double target = targets[i - 1];

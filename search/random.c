@@ -55,7 +55,7 @@ double random_unit(struct random *r)
 
 double random_normal(struct random *r)
 {
-    // Box and Muller 1958; the second value of the pair is dropped, so that the state is all in `state`.
+    // Box and Muller 1958; the second value of the pair is dropped, so that `state` is the whole state.
     double u = 1.0 - random_unit(r);
     double angle = 6.283185307179586 * random_unit(r);
     return sqrt(-2.0 * log(u)) * cos(angle);

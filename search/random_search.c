@@ -1,4 +1,4 @@
-// Uniform random search without repetition: the baseline that every other strategy is judged against.
+// Uniform random search without repetition: the baseline of every other strategy.
 #include "search/history.h"
 #include "search/strategy_kit.h"
 
@@ -36,7 +36,7 @@ static void random_search_release(void *state)
 
 const struct strategy_class strategy_random = {
     .name = "random",
-    .summary = "uniform random configurations, none twice",
+    .summary = "uniform random configurations without repetition",
     .state_size = sizeof(struct random_search),
     .init = random_search_init,
     .ask = random_search_ask,

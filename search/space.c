@@ -145,7 +145,7 @@ int space_set_constant(struct space *s, const char *name, int64_t value, struct 
     return 0;
 }
 
-// Parses an expression of which every name must have a value by now.
+// Parses an expression. Every name in it must already have a value.
 static struct expr *parse(const struct space *s, const char *text, struct error *err)
 {
     struct expr *e = expr_parse(text, s->symbols, err);
@@ -154,7 +154,7 @@ static struct expr *parse(const struct space *s, const char *text, struct error 
     const int *slots = expr_slots(e, &count);
     for (size_t i = 0; i < count; i++) {
         if (has_value(s, slots[i])) continue;
-        error_set(err, "the name '%s' has no value here: '%s'", symbols_name(s->symbols, slots[i]), text);
+        error_set(err, "the name '%s' has no value yet: '%s'", symbols_name(s->symbols, slots[i]), text);
         expr_free(e);
         return NULL;
     }
@@ -295,7 +295,7 @@ int space_parse(const struct space *s, const char *text, uint16_t *config, struc
         config[i] = (uint16_t)value;
         given[i] = true;
         at = equals + 1 + n;
-        if (*at == ',' && !*++at) return error_set(err, "nothing behind the last comma");
+        if (*at == ',' && !*++at) return error_set(err, "nothing follows the last comma");
     }
     for (int i = 0; i < s->count; i++)
         if (!given[i]) return error_set(err, "parameter '%s' is missing", s->parameters[i].name);

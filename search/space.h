@@ -57,13 +57,13 @@ int space_add_derived(struct space *, const char *name, const char *text, struct
 int space_add_constraint(struct space *, const char *text, struct error *);
 
 // Builds the index. -1 with a message: a constraint failed to evaluate (division by zero: which constraint, which
-// configuration), no valid configuration (and which constraint, or which pair, is to blame). *bad_constraint (may be
-// NULL) gets the number of the constraint to blame or -1.
+// configuration), no valid configuration (and which constraint, or which pair, excludes all). *bad_constraint (may be
+// NULL) gets the number of that constraint or -1.
 int space_build(struct space *, int *bad_constraint, struct error *);
 
-// Instead of constraints and space_build: the valid configurations are `count` given ones (a recorded space). `configs`
-// holds them one after another, in any order; copied. -1 with a message: none, one listed twice, an index that is out
-// of range.
+// Replaces constraints and space_build: the valid configurations are the `count` given ones (a recorded space).
+// `configs` holds them one after another, in any order; copied. -1 with a message: none, one listed twice, an index
+// that is out of range.
 int space_build_from_list(struct space *, const uint16_t *configs, size_t count, struct error *);
 
 size_t space_parameter_count(const struct space *);
@@ -72,9 +72,9 @@ size_t space_constraint_count(const struct space *);
 const char *space_constraint_text(const struct space *, size_t i);
 double space_raw_size(const struct space *); // product of the value counts
 uint64_t space_size(const struct space *);   // valid configurations (saturates at UINT64_MAX)
-// How many raw configurations the constraint alone removes (a double: raw sizes may pass 2^64), counting those on which
-// it cannot be evaluated. Counted by a diagram of its own, exact in practice; *exact (may be NULL) is false where that
-// diagram would be too large and the number is estimated from 100,000 random raw configurations.
+// How many raw configurations the constraint removes by itself (a double: raw sizes may exceed 2^64), including those
+// on which it cannot be evaluated. Counted by a separate diagram, exact in practice; *exact (may be NULL) is false
+// where that diagram would be too large and the number is estimated from 100,000 random raw configurations.
 double space_removed_by(const struct space *, size_t constraint, bool *exact);
 
 void space_get(const struct space *, uint64_t index, uint16_t *config); // index -> configuration
@@ -98,7 +98,7 @@ int space_values(const struct space *, const uint16_t *config, int64_t *values, 
 const char *space_value_text(const struct space *, size_t parameter, size_t value, char digits[32]);
 
 // "BLOCK_M=128,REDUCTION=shuffle": the canonical text, parameters in order. Writes at most size bytes with NUL, returns
-// the length it wants like snprintf. space_parse reads it back (names in any order, all present): 0, or -1 with a
+// the full length, like snprintf. space_parse reads it back (names in any order, all present): 0, or -1 with a
 // message.
 size_t space_format(const struct space *, const uint16_t *config, char *out, size_t size);
 char *space_text(const struct space *, const uint16_t *config); // malloc'ed

@@ -1,12 +1,12 @@
 // From constraints to the diagram of the valid configurations (diagram.h), level by level.
 //
-// A state is what the constraints that are still undecided need of the parameters fixed so far: not the parameters'
+// A state is what the undecided constraints need to know about the parameters fixed so far: not the parameters'
 // values, but the values of the largest known subexpressions. 8 by 2 and 4 by 4 threads are one state when only their
 // product matters later; when `use_shared == 0 || ...` is decided by its first half, nothing of the second half is
 // kept. A constraint removes a state on the level that decides it. The published space `hotspot` (22.2 million raw,
-// 349,853 valid) so takes some ten thousand states and a few milliseconds.
+// 349,853 valid) takes about ten thousand states and a few milliseconds.
 //
-// Failing evaluation (x % 0) is a value of its own: it counts only on configurations that no other constraint removes.
+// A failed evaluation (x % 0) is a separate value: it counts only on configurations that no other constraint removes.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ struct state_table {
     uint32_t slot_count;
 };
 
-// What a comparison of which a part is known comes to; see struct watch. Only the parts that the parameter of this
+// The result of a comparison of which a part is known; see struct watch. Only the parts that the parameter of this
 // level (`bit`) changes are looked at: the others were when they changed, and their values may have been left behind
 // since.
 static int64_t decide(const struct plan *plan, int node, uint64_t bit, const int64_t *value)
@@ -186,7 +186,7 @@ static bool expand_level(const struct plan *plan, int l, const struct parameter 
     return true;
 }
 
-// Any path to `target` on the last level, as value indices by level.
+// Finds any path to `target` on the last level, as value indices by level.
 static bool find_path(const struct draft_level *draft, int levels, int l, uint32_t state, uint32_t target,
                       uint16_t *path, bool **visited)
 {
@@ -269,7 +269,7 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
         from = to;
     }
     if (result == BUILD_FINE && from.count > 0) {
-        // A constraint that cannot be evaluated whatever the parameters are counts if the others leave anything.
+        // A constraint that can never be evaluated counts if the others leave any configuration.
         uint32_t state = 0;
         if (*failed < 0 && levels > 0) *failed = find_failed(plan, &from, &state);
         if (*failed >= 0) {
@@ -278,7 +278,7 @@ static enum build_result build(const struct space *s, const struct plan *plan, c
         }
     }
     if (result == BUILD_FINE) {
-        // States of the end differ only in what failed, and nothing did: there is one.
+        // Final states differ only in what failed. Nothing failed, so there is one.
         for (size_t e = 0; levels > 0 && e < draft[levels - 1].edge_count; e++) draft[levels - 1].child[e] = 0;
         diagram_build(d, draft, levels);
     }

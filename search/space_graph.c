@@ -141,7 +141,7 @@ static void bound_product(struct graph_node *n, const struct graph_node *a)
     set_bounds(n, low, high);
 }
 
-// Bounds of an operation's value, and whether it may fail though its operands do not.
+// Bounds of an operation's value, and whether it may fail when its operands do not.
 static void bound(struct graph *g, struct graph_node *n, const int *operands)
 {
     const struct graph_node *a = &g->nodes[operands[0]];
@@ -244,7 +244,7 @@ static void bound(struct graph *g, struct graph_node *n, const int *operands)
     }
     default:
         set_bounds(n, 0, 1);
-        break; // what decides
+        break; // the deciding operand
     }
 }
 

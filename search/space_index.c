@@ -1,5 +1,5 @@
-// Building the index of a space (space_build, space_build_from_list) and saying which constraint is to blame when
-// nothing is valid or much is removed.
+// Builds the index of a space (space_build, space_build_from_list) and says which constraint is responsible when
+// no configuration is valid or many are removed.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void list_texts(const struct space *s, const int *numbers, size_t count, 
         strcat(strcat(strcat(strcat(text, between), "'"), constraint), "'");
         used += n;
     }
-    error_set(err, "no configuration is valid: the constraints %s contradict each other", text);
+    error_set(err, "no configuration is valid: the constraints %s contradict each other; relax one of them", text);
 }
 
 // The smallest set of constraints (by trying one, then two, then dropping them one by one) that leaves nothing. Returns
@@ -54,7 +54,7 @@ static int blame(const struct space *s, struct error *err)
         masks[i] = space_constraint_mask(s, i);
         if (space_count_with(s, core, 1, masks[i]) == 0) {
             culprit = (int)i;
-            error_set(err, "no configuration is valid: the constraint '%s' alone removes every one",
+            error_set(err, "no configuration is valid: the constraint '%s' removes all of them by itself",
                       expr_text(s->constraints[i]));
         }
     }
@@ -95,7 +95,7 @@ static int cannot_evaluate(const struct space *s, int number, const uint16_t *co
     char *text = space_text(s, config);
     int64_t *values = memory_new(symbols_count(s->symbols), sizeof *values);
     int64_t result;
-    error_set(err, "evaluation fails");
+    error_set(err, "the evaluation failed");
     if (space_values(s, config, values, err) == 0 && (size_t)number < s->constraint_count)
         expr_eval(s->constraints[number], values, &result, err);
     free(values);
@@ -120,8 +120,8 @@ int space_build(struct space *s, int *bad_constraint, struct error *err)
     free(numbers);
     set_levels(s);
     if (built == BUILD_TOO_LARGE)
-        return error_set(err,
-                         "the constraints tie the parameters together so closely that the space cannot be indexed");
+        return error_set(
+            err, "the constraints connect the parameters so closely that the space cannot be indexed: simplify them");
     if (built == BUILD_FAILED) {
         if (bad_constraint && (size_t)failed < s->constraint_count) *bad_constraint = failed;
         return cannot_evaluate(s, failed, config, err);
@@ -168,8 +168,8 @@ int space_build_from_list(struct space *s, const uint16_t *configs, size_t count
         rows[r] = (struct row){configs + r * width, s->count};
         for (size_t i = 0; i < width; i++)
             if (rows[r].config[i] >= s->parameters[i].count)
-                result =
-                    error_set(err, "configuration %zu of the list has no such value of '%s'", r, s->parameters[i].name);
+                result = error_set(err, "configuration %zu of the list has an unknown value of '%s'", r,
+                                   s->parameters[i].name);
     }
     if (result == 0) qsort(rows, count, sizeof *rows, compare_rows);
     for (size_t r = 1; r < count && result == 0; r++) {

@@ -1,5 +1,5 @@
-// What the modules of the space share: space.c (the parts and the texts), space_build.c (constraints to diagram),
-// space_order.c (in which order), space_walk.c (neighbours, repair, sampling).
+// Shared by the modules of the space: space.c (the parts and the texts), space_build.c (constraints to diagram),
+// space_order.c (the order of the levels), space_walk.c (neighbours, repair, sampling).
 #ifndef SWEETSPOT_SPACE_INTERNAL_H
 #define SWEETSPOT_SPACE_INTERNAL_H
 

@@ -1,4 +1,4 @@
-// In which order the parameters become the levels of the diagram.
+// Chooses the order in which the parameters become the levels of the diagram.
 //
 // The width of the diagram below a set of fixed parameters is bounded by how many different things the undecided
 // constraints still have to remember of them. That is estimated from the graph: the values of the subexpressions that
@@ -249,7 +249,7 @@ static void best_of_all(struct estimate *e, uint64_t group, int *order, int coun
     free(last);
 }
 
-// Moves single parameters to other places as long as that helps and no more than `looks` nodes are looked at.
+// Moves single parameters to other places as long as that helps and at most `looks` nodes are visited.
 static void improve(struct estimate *e, int *order, int count, double cost, double looks)
 {
     e->looks = 0;

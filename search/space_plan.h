@@ -1,5 +1,5 @@
 // How space_build.c evaluates the constraints level by level: which operations can be done when a parameter gets its
-// value, and what has to be remembered behind each level.
+// value, and which values must be kept after each level.
 #ifndef SWEETSPOT_SPACE_PLAN_H
 #define SWEETSPOT_SPACE_PLAN_H
 

@@ -63,7 +63,7 @@ void stop_tell(struct stop *s, double objective)
         s->trace = memory_grow(s->trace, s->room, sizeof *s->trace);
     }
     s->trace[s->evaluations++] = s->best;
-    // The outlook looks at the whole trace: again when there are 2% more.
+    // The outlook reads the whole trace: it is computed again when there are 2% more evaluations.
     if (s->rules.until <= 0 || s->evaluations < STOP_NOISE_LEAST || !isfinite(s->best) ||
         s->evaluations - s->expected_at < s->evaluations / 50)
         return;
@@ -73,7 +73,7 @@ void stop_tell(struct stop *s, double objective)
 
 enum stop_rule stop_check(const struct stop *s)
 {
-    if (!isfinite(s->best)) return STOP_NONE; // nothing valid yet: there is everything to gain
+    if (!isfinite(s->best)) return STOP_NONE; // nothing valid yet: any result is a gain
     if (s->rules.target > 0 && s->best <= s->rules.target) return STOP_TARGET;
     if (s->rules.patience && s->evaluations - s->last_gain > s->rules.patience) return STOP_PATIENCE;
     if (s->rules.noise > 0 && s->evaluations >= STOP_NOISE_LEAST) {
@@ -90,11 +90,11 @@ const char *stop_text(enum stop_rule rule)
     case STOP_TARGET:
         return "the target is reached";
     case STOP_PATIENCE:
-        return "no gain for as long as patience allows";
+        return "no improvement within 'patience'";
     case STOP_NOISE:
-        return "the expected gain is below the noise";
+        return "the expected gain is below 'noise'";
     case STOP_UNTIL:
-        return "the expected gain of as long again is below what 'until' allows";
+        return "the expected gain of doubling the evaluations is below 'until'";
     default:
         return "";
     }

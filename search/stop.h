@@ -25,9 +25,9 @@ struct stop_rules {
     double until;      // likewise
 };
 
-// What more evaluations are expected to bring, from how the best has fallen so far.
+// The expected benefit of more evaluations, judged by how the best has improved so far.
 struct stop_outlook {
-    double chance; // of a gain of at least the share that was asked for
+    double chance; // of a gain of at least the given share
     double gain;   // expected, as a share of the best time
 };
 
@@ -43,14 +43,14 @@ struct stop {
 
 void stop_init(struct stop *, const struct stop_rules *);
 void stop_release(struct stop *);
-// One evaluation came to its end: its objective (s), or NaN for a failure.
+// Records one finished evaluation: its objective (s), or NaN for a failure.
 void stop_tell(struct stop *, double objective);
-// What `more` evaluations bring, and how likely they bring a gain of at least `share`. Of the last `left`
+// The expected benefit of `more` evaluations, and the chance of a gain of at least `share`. Of the last `left`
 // configurations of a space, at most these. NaN before there is a valid result.
 struct stop_outlook stop_outlook(const struct stop *, double share, uint64_t more, uint64_t left);
 // The rule by which the search should end.
 enum stop_rule stop_check(const struct stop *);
-// That rule in words, for reports; "" for STOP_NONE.
+// The rule in words, for reports; "" for STOP_NONE.
 const char *stop_text(enum stop_rule);
 
 #endif

@@ -34,7 +34,7 @@ STRATEGIES(DECLARE)
 #define ENTRY(name) &strategy_##name,
 const struct strategy_class *const strategy_classes[] = {STRATEGIES(ENTRY) NULL};
 
-// How often in a row a strategy may propose what is known before a random configuration is taken instead.
+// How often in a row a strategy may propose known configurations before a random one is taken instead.
 enum { MAX_REPEATS = 64 };
 
 struct strategy {
@@ -42,7 +42,7 @@ struct strategy {
     const struct space *space;
     size_t criteria, turn;
     double *options; // values of the class's options
-    void **states;   // one a criterion
+    void **states;   // one per criterion
     struct history seen;
     struct random rng;
     bool last_ask_failed;
@@ -101,7 +101,7 @@ static char *strategy_option_range(const struct strategy_option *option)
 static int unknown_option(const struct strategy_class *class, const char *name, struct error *err)
 {
     size_t count = strategy_option_count(class);
-    if (!count) return error_set(err, "unknown option '%s': it has none", name);
+    if (!count) return error_set(err, "unknown option '%s': this strategy has no options", name);
     const char **names = memory_new(count + 1, sizeof *names);
     for (size_t i = 0; i < count; i++) names[i] = class->options[i].name;
     char *text = text_unknown("option", name, names);
@@ -198,7 +198,7 @@ void strategy_free(struct strategy *s)
     free(s);
 }
 
-// Asks one criterion's state, and takes anything new when it insists on what is known.
+// Asks one criterion's state, and takes a random new configuration if it only proposes known ones.
 static bool ask_one(struct strategy *s, void *state, uint16_t *config)
 {
     bool fresh = false;
@@ -220,7 +220,7 @@ bool strategy_ask(struct strategy *s, uint16_t *config)
 
 void strategy_tell(struct strategy *s, const struct observation *o)
 {
-    // What another version of the space calls a configuration may not exist in this one.
+    // A configuration of another version of the space may not exist in this one.
     if (!space_is_valid(s->space, o->config)) return;
     history_tell(&s->seen, o);
     s->last_ask_failed = false;

@@ -2,7 +2,7 @@
 //
 // The driver asks for proposals, several of which may be outstanding, compiles and measures them, and tells the results
 // in whatever order they come. A strategy is deterministic in (space, seed, options, sequence of asks and tells). One
-// file a strategy, one descriptor, one line in strategies.c: `sweetspot list strategies` then shows it with its
+// file per strategy, one descriptor, one line in strategies.c: `sweetspot list strategies` then shows it with its
 // options. Strategies know no CUDA, no files, no clock.
 #ifndef SWEETSPOT_STRATEGY_H
 #define SWEETSPOT_STRATEGY_H
@@ -14,7 +14,7 @@
 #include "search/prior.h"
 #include "search/space.h"
 
-// What came of a configuration. Everything but OUTCOME_OK and OUTCOME_SLOW has no objective.
+// The result of a configuration. Only OUTCOME_OK and OUTCOME_SLOW have an objective.
 enum outcome {
     OUTCOME_OK,      // measured and verified; objective is valid
     OUTCOME_SLOW,    // cut off: objective is one short sample, a lower-quality figure, far worse than the best
@@ -39,18 +39,18 @@ struct strategy_option {
     const char *summary;
 };
 
-// What an instance is made for.
+// The conditions of an instance.
 struct strategy_options {
     uint64_t seed;
     uint64_t budget;  // evaluations in all, 0 = unknown (time decides)
     size_t criteria;  // objectives that are searched for side by side; 0 = 1
     const char *text; // "name=value,..." for this strategy, or NULL
-    // What is known from elsewhere, of the same space; borrowed for the instance's life. At most PRIOR_MOST.
+    // Knowledge from elsewhere about the same space; borrowed for the instance's life. At most PRIOR_MOST.
     size_t prior_count;
     const struct prior *const *priors;
 };
 
-// What one private state begins with.
+// The inputs of one private state.
 struct strategy_start {
     uint64_t seed, budget; // as in strategy_options
     const double *options; // values in the order of the class's table; live as long as the instance
@@ -67,14 +67,14 @@ struct strategy_class {
     size_t state_size;                     // bytes of private state, zeroed before init
     void (*init)(void *state, const struct space *, const struct strategy_start *);
     // Writes the next configuration to evaluate: valid, never one proposed or told before. False: nothing to propose,
-    // either for now (results of outstanding proposals are awaited) or for good (when none are outstanding).
+    // either for now (while proposals are outstanding) or for good (when none are outstanding).
     bool (*ask)(void *state, uint16_t *config);
-    // A result. May be unasked for (an earlier run's, another job's): then it is information all the same, and not
-    // proposed again.
+    // A result. It may be for a configuration that was never proposed (from an earlier run or another job): then it is
+    // used and not proposed again.
     void (*tell)(void *state, const struct observation *);
     void (*release)(void *state);
-    // Both or neither. What each of `count` configurations that wait for their measurement promises now: the higher the
-    // better, below 0 where it is not worth measuring any more, against what could be proposed instead.
+    // Both or neither. The present promise of each of `count` configurations that wait for their measurement: higher is
+    // better; below 0 it is no longer worth measuring, compared with what could be proposed instead.
     void (*rank)(void *state, const uint16_t *const *configs, size_t count, double *promise);
     // A proposal will not be measured. The strategy may propose it again.
     void (*forget)(void *state, const uint16_t *config);
@@ -101,14 +101,14 @@ struct strategy *strategy_new(const struct strategy_class *, const struct space 
 void strategy_free(struct strategy *);
 bool strategy_ask(struct strategy *, uint16_t *config);
 void strategy_tell(struct strategy *, const struct observation *);
-// Whether it can rank what waits (with NULL functions it cannot: the first is measured first).
+// Whether it can rank waiting configurations (without the functions they are measured in order).
 bool strategy_ranks(const struct strategy *);
 // As the class's function; with several criteria the one that promises most counts. What the strategy did not propose
-// is to be measured whatever it promises: INFINITY.
+// is always to be measured: INFINITY.
 void strategy_rank(struct strategy *, const uint16_t *const *configs, size_t count, double *promise);
 void strategy_forget(struct strategy *, const uint16_t *config);
 size_t strategy_outstanding(const struct strategy *);
-bool strategy_exhausted(const struct strategy *);                    // nothing outstanding and the last ask said no
+bool strategy_exhausted(const struct strategy *); // nothing is outstanding and the last ask gave nothing
 bool strategy_seen(const struct strategy *, const uint16_t *config); // proposed or told
 
 #endif

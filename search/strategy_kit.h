@@ -1,4 +1,4 @@
-// What several strategies use.
+// Helpers that several strategies use.
 #ifndef SWEETSPOT_STRATEGY_KIT_H
 #define SWEETSPOT_STRATEGY_KIT_H
 
@@ -16,7 +16,7 @@ bool kit_propose(struct history *, struct random *, uint16_t *config);
 // How good a row is for ranking: its objective, +infinity for a failure.
 double kit_score(const struct history *, size_t row);
 
-// To whom a row of the history belongs (a member of a population). Zeroed: empty.
+// The owner of each row of the history (a member of a population). Zeroed: empty.
 struct kit_owners {
     int *list; // by row: owner + 1, 0 for none
     size_t room;

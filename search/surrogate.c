@@ -28,8 +28,8 @@ enum {
 static const double usual_error = 0.3;
 enum { USUAL_RESULTS = 4 };
 
-// By how much the model's standard deviations are widened: the hyperparameters are the likeliest ones, not all likely
-// ones, and a model that is so sure of itself looks too little elsewhere.
+// The factor by which the model's standard deviations are widened: the hyperparameters are the likeliest ones, not all
+// likely ones, and an overconfident model explores too little.
 static const double caution = 1.5;
 
 void surrogate_init(struct surrogate *s, const struct space *space, const struct history *history,
@@ -103,7 +103,7 @@ static int compare_scored(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-// Those that are measured first, because the hyperparameters are fitted to them alone.
+// Measured rows come first, because the hyperparameters are fitted only to them.
 static void add_all_rows(struct surrogate *s)
 {
     const struct history *h = s->history;
@@ -113,7 +113,7 @@ static void add_all_rows(struct surrogate *s)
         if (h->outcomes[i] == ROW_PENDING) add_row(s, i);
 }
 
-// Of a history that is too long: the best rows and a sample of the others.
+// For a history that is too long: the best rows and a sample of the others.
 static void choose_rows(struct surrogate *s, struct random *rng)
 {
     size_t count = s->history->count;
@@ -141,13 +141,13 @@ static void choose_rows(struct surrogate *s, struct random *rng)
     }
 }
 
-// A row that was forgotten stays as if it was awaited, until the next fit.
+// A forgotten row stays like an awaited one until the next fit.
 static bool is_awaited(const struct surrogate *s, size_t i)
 {
     return s->history->outcomes[s->rows[i]] < 0;
 }
 
-// What the priors expect, in units of the targets.
+// The priors' expectation, in units of the targets.
 static double expected(const struct surrogate *s, const float *features)
 {
     return s->trust.count ? trust_expected(&s->trust, features) / s->scale : 0;
@@ -215,8 +215,8 @@ void surrogate_weigh(struct surrogate *s)
     s->row_count = 0;
 }
 
-// What is awaited is taken for what the measured rows make the model expect of it (the kriging believer: Ginsbourger,
-// Le Riche and Carraro 2010), so that the next proposal goes elsewhere; the best of it counts as reached.
+// An awaited row counts with the result that the model expects from the measured rows (the kriging believer:
+// Ginsbourger, Le Riche and Carraro 2010), so that the next proposal goes elsewhere; the best of it counts as reached.
 static void expect_awaited(struct surrogate *s)
 {
     size_t numbers[MAX_ROWS + SPARE_ROWS], count = 0;
@@ -306,7 +306,7 @@ static void add_to_pool(struct surrogate *s, bool used_again, struct random *rng
     free(configs);
 }
 
-// Hyperparameters are fitted often while little is known, seldom when it costs more and changes less: after so many
+// Hyperparameters are fitted often at first, and less often when a fit costs more and changes less: after this many
 // results.
 static size_t fit_interval(size_t told)
 {
@@ -329,8 +329,8 @@ static void copy_theta(struct surrogate *s, const struct gp *from, struct gp *to
     free(theta);
 }
 
-// One step of the next fit, by a process of its own with what is known now, so that no proposal takes long: the model
-// goes on with the hyperparameters it has.
+// One step of the next fit, in a separate Gaussian process with the present data, so that no proposal takes long: the
+// model goes on with the hyperparameters it has.
 static void prepare_fit(struct surrogate *s)
 {
     size_t d = s->encoding.count ? s->encoding.count : 1, rows = fit_rows(s);
@@ -343,7 +343,7 @@ static void prepare_fit(struct surrogate *s)
     gp_fit_step(s->fitting, s->targets, rows);
 }
 
-// Gives the model its hyperparameters, and a new pool, which is empty as yet.
+// Gives the model its hyperparameters, and a new pool, which is still empty.
 static void fit(struct surrogate *s, size_t told, bool at_once)
 {
     if (at_once)

@@ -1,11 +1,11 @@
-// A model of what a space's configurations cost, learnt from a history, and the search for the configuration that
+// A model of the cost of a space's configurations, learnt from a history, and the search for the configuration that
 // promises most.
 //
 // The model is a Gaussian process over encoded configurations (encoding.h, gp.h). Targets are the logarithms of the
-// times, compressed above the best, because how bad a bad configuration is tells little about the good ones; a failure
-// counts as the worst seen, a proposal whose result is awaited as what the model expects of it. What is promised is the
-// expected improvement over the best (Mockus 1978; Jones, Schonlau and Welch 1998). With priors, their expectation is
-// the process's mean, as far as they are trusted (prior.h, trust.h).
+// times, compressed above the best, because the exact cost of a bad configuration says little about good ones; a
+// failure counts as the worst seen, a proposal whose result is awaited as what the model expects of it. What is
+// promised is the expected improvement over the best (Mockus 1978; Jones, Schonlau and Welch 1998). With priors, their
+// expectation is the process's mean, as far as they are trusted (prior.h, trust.h).
 #ifndef SWEETSPOT_SURROGATE_H
 #define SWEETSPOT_SURROGATE_H
 
@@ -57,12 +57,12 @@ void surrogate_release(struct surrogate *);
 // Brings the model up to date with the history, of which `told` results have arrived. At least one must have been
 // measured.
 void surrogate_learn(struct surrogate *, size_t told, struct random *);
-// Finds how far the priors are trusted (s->trust), before the model learns for the first time.
+// Works out how far to trust the priors (s->trust), before the model learns for the first time.
 void surrogate_weigh(struct surrogate *);
 // The new configuration (without a row) of the highest expected improvement among the pool and the neighbours of the
 // best rows. Returns its expected improvement, or -1 when nothing new was found.
 double surrogate_propose(struct surrogate *, uint16_t *config);
-// The expected improvement of each of these configurations, by what is measured alone.
+// The expected improvement of each of these configurations, judged only by measurements.
 void surrogate_promises(struct surrogate *, const uint16_t *const *configs, size_t count, double *promise);
 
 #endif

@@ -13,7 +13,7 @@ struct symbol {
     enum expr_type type;
 };
 
-// Both tables are searched linearly: a job has some dozens of names and texts.
+// Both tables are searched linearly: a job has a few dozen names and texts.
 struct symbols {
     struct symbol *names;
     size_t name_count, name_room;
@@ -67,7 +67,7 @@ static bool is_name(const char *name)
 int symbols_add(struct symbols *s, const char *name, enum expr_type type, struct error *err)
 {
     if (!is_name(name))
-        return error_set(err, "'%s' is not a name: letters, digits and '_' are, not a digit first", name);
+        return error_set(err, "'%s' is not a name: use letters, digits and '_', and do not begin with a digit", name);
     if (symbols_find(s, name) >= 0) return error_set(err, "the name '%s' is already taken", name);
     s->names = grow(s->names, &s->name_room, s->name_count, sizeof *s->names);
     s->names[s->name_count] = (struct symbol){copy_text(name), type};

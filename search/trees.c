@@ -63,7 +63,7 @@ struct split {
 };
 
 // A random threshold of one dimension, and by how much it lowers the squared error. Gain is negative when the split is
-// none.
+// useless.
 static struct split try_split(struct trees *t, const uint32_t *order, size_t count, size_t dimension)
 {
     struct split s = {(int32_t)dimension, 0, -1};

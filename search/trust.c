@@ -5,14 +5,14 @@
 #include <string.h>
 
 enum {
-    EVIDENCE_MOST = 40, // results are not independent: more than so many count as so many
+    EVIDENCE_MOST = 40, // results are not independent: more than this many count as this many
     FADING_FROM = 15,   // results from which on the weights fall, by their square: the model knows by itself
 };
 
-static const double least_fading = 0.02; // below, priors are not worth their time
+static const double least_fading = 0.02; // below this, priors are not worth their time
 
 // Before anything is measured.
-static const double useful_before = 0.5; // that a prior of full merit says something
+static const double useful_before = 0.5; // that a prior of full merit is informative
 static const double usual_error = 0.3;   // of an excess, worth one result
 
 void trust_init(struct trust *t, const struct prior *const *priors, size_t count)
@@ -65,7 +65,7 @@ struct hypothesis {
     double log; // of its probability, but for a factor that is common to all
 };
 
-// None; each alone, or the mean of all, wholly and by half. Their number.
+// The hypotheses: none; each prior, or the mean of all, wholly and by half. Returns their number.
 static size_t list_hypotheses(const struct trust *t, struct hypothesis *list)
 {
     double most = 0, all = 0;

@@ -1,4 +1,4 @@
-// How far priors (prior.h) are trusted, by what has been measured: the mean of the model is the sum of their excesses,
+// How far priors (prior.h) are trusted, judged by the measurements: the mean of the model is the sum of their excesses,
 // each times a weight from 0 to 1 that this finds.
 //
 // The weights are the mean over a few hypotheses, each as likely as it makes the results (Bayesian model averaging):
@@ -20,7 +20,7 @@ struct trust {
 };
 
 void trust_init(struct trust *, const struct prior *const *, size_t count);
-// What each prior expects of a configuration.
+// Each prior's expectation for a configuration.
 void trust_features(const struct trust *, const uint16_t *config, float *features);
 // Finds the weights from `count` results: their features, one after another, and their excesses. An excess that is NaN
 // is not yet known.

@@ -1,5 +1,5 @@
 /*
- * average_matvec.cu: for each of n problems the average of m vectors of `length` floats, and a matrix W times that average. After a well-known analysis-driven
+ * average_matvec.cu: for each of n problems the average of m vectors of `length` floats, and a matrix W times that average. It follows a well-known analysis-driven
  * optimisation, whose steps are values of STEP:
  *
  *     x: n problems, each m vectors of `length` floats, one after the other       y[p] = W * average over v of x[p][v]       W: length x length, row-major
@@ -250,8 +250,8 @@ __device__ __forceinline__ void multiply(const float *w, const float *mean, floa
 #endif
 
 #if STEP_IS == STEP_split
-/* The product's blocks begin when every block here has said this or ended, and so when all have begun: they take places that nobody waits for any more, and keep
- * no block of this launch from an SM, as early as it is said. */
+/* The product's blocks begin when every block here has said this or ended, and so when all have begun: they take free places, and keep
+ * no block of this launch from an SM, however early this is said. */
 __device__ __forceinline__ void let_product_begin()
 {
 #if OVERLAP && defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900

@@ -24,7 +24,7 @@
  *     MMA_K            k's of an instruction: 4, 8 or 16 on sm_90; before, instructions are 8 x 8 x 4 whatever it says
  *     STAGES           2 or more
  *     RASTER           consecutive blocks go through RASTER rows of tiles, column by column: they share what they read of B in the L2
- *     MIN_BLOCKS       blocks an SM that registers must suffice for
+ *     MIN_BLOCKS       blocks per SM that the registers must suffice for
  *
  * Where rows of A or B do not begin at multiples of 16 bytes they are copied by 8.
  *
@@ -112,7 +112,7 @@ template <int ROWS, int COLS, int WIDTH, typename PLACE>
 __device__ __forceinline__ void copy_tile(const double *matrix, int ld, int row, int column, int rows, int columns, PLACE place)
 {
     constexpr int UNITS = ROWS * COLS / WIDTH;
-#pragma unroll 1 /* the tensor core leaves time for addresses, and the sums no registers */
+#pragma unroll 1 /* the tensor core leaves time for addresses, and the sums leave no registers */
     for (int first = 0; first < UNITS; first += THREADS) {
         const int unit = first + (int)threadIdx.x, i = unit / (COLS / WIDTH), j = unit % (COLS / WIDTH) * WIDTH;
         if (UNITS % THREADS && unit >= UNITS)
@@ -276,7 +276,7 @@ __device__ __forceinline__ void multiply_tile(sums &sum, const problem &p, doubl
 #pragma unroll 1
     for (int i = 0; i < steps; ++i) {
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
-        __syncthreads(); /* also: all have done with the stage that is filled now */
+        __syncthreads(); /* also: all are done with the stage that is filled next */
         if (i + STAGES - 1 < steps)
             copy_stage(i + STAGES - 1, stages + free * STAGE);
         asm volatile("cp.async.commit_group;" ::: "memory");

@@ -4,7 +4,7 @@
  *     D = alpha * W * x' + beta * D     W: rows x K, x: tokens x K, both with K contiguous; D: rows x tokens, or with TRANSPOSE_C
  *                                       tokens x rows
  *
- * W is read once, so all that counts is how it is read. Memory likes long runs of addresses: WARPS_K warps go along the same ROWS rows
+ * W is read once, so only how it is read matters. Memory is fastest with long runs of addresses: WARPS_K warps go along the same ROWS rows
  * together, each lane with ITEMS loads of 16 bytes a row under way, and rows follow one another in the grid. x comes from the L1, which W
  * passes by. Any rows, tokens, K >= 1, any leading dimensions; beta = 0: D is not read. Where addresses do not allow loads of 16 bytes, and
  * for what is left of K, they are of single elements.
@@ -26,7 +26,7 @@
  *     WARPS_N         groups of warps with rows of their own
  *     WARPS_K         warps along the same rows
  *     HINT            1: the L2 may drop W first
- *     MIN_BLOCKS      blocks an SM that registers must suffice for
+ *     MIN_BLOCKS      blocks per SM that the registers must suffice for
  *
  * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: instead of multiplying, the bits are collected; 2
  * arithmetic alone: W is not loaded.
@@ -151,7 +151,7 @@ __device__ __forceinline__ unsigned long long cache_policy()
     return policy;
 }
 
-/* 16 bytes of W, which nobody reads again. */
+/* Loads 16 bytes of W, which is not read again. */
 __device__ __forceinline__ uint4 load_once(const input *from, unsigned long long policy)
 {
     uint4 v;

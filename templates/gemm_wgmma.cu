@@ -71,7 +71,7 @@
  *     WARPGROUPS           consumers, 1 to 3; SCHEDULE pingpong: 2
  *     IN_FLIGHT            0: every stage's products are waited for; 1: a stage is given back when the next one's are under way
  *     PRODUCER_REGISTERS   what setmaxnreg leaves a loading thread: 24 to 40; the consumers share the rest; 0: one loading warp
- *     MIN_BLOCKS           blocks an SM that registers must suffice for
+ *     MIN_BLOCKS           blocks per SM that the registers must suffice for
  *     PERSISTENT           1: as many clusters as fit at once go through all tiles, loading ahead; 0: a cluster for each tile
  *     CLUSTER_M, CLUSTER_N, SPLIT_K   see above; a cluster has at most 8 blocks
  *     FINISH               cluster or two_pass: who adds the parts, see above; two_pass needs WORKSPACE 1, and neither STREAM_K nor DEFER
@@ -973,7 +973,7 @@ __device__ __forceinline__ void store_rows(const target &t, unsigned buffer, int
     }
 }
 
-/* The other way: the old C into the buffer. */
+/* The reverse: the old C into the buffer. */
 __device__ __forceinline__ void load_rows(const target &t, unsigned buffer, int x, int y, int warp, int lane)
 {
     constexpr int COLS = STORE_WIDTH / (int)sizeof(output), EACH = 4 / (int)sizeof(output); /* elements of a word */
@@ -1666,7 +1666,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 
 #if TWO_PASS
 /* C = alpha * (all parts) + beta * C: four sums a thread of the 32 that are number blockIdx.y in what block blockIdx.x of each part left. Each warp adds
- * consecutive parts, up to 16 of which are on their way at once, then the first what the warps found: one order, the same bits in every run. Without
+ * consecutive parts, up to 16 of which are on their way at once, then the first what the warps found: the order is fixed, so results are bit-identical. Without
  * the 1 of the launch bounds the compiler saves registers and has few on their way. */
 extern "C" __global__ void __launch_bounds__(32 * FINISH_WARPS, 1)
     gemm_wgmma_finish(output *c, int m, int n, float alpha, float beta, long long ldc, int parts, const float *__restrict__ sums)

@@ -12,7 +12,7 @@
  *         block         BLOCK_SIZE
  *
  * `partial` holds SPLIT floats per element of y, `count` an unsigned per block along grid.x, zero before the first launch and zero
- * again after each; neither is touched when SPLIT is 1. Nothing depends on which block comes last: same bits in every run.
+ * again after each; neither is touched when SPLIT is 1. Results are bit-identical across runs; block order does not matter.
  *
  *     TRANSPOSE 0: a group of GROUP threads goes along ROWS rows       TRANSPOSE 1: a group goes down, a column vector a thread
  *
@@ -30,7 +30,7 @@
  *     VECTOR       floats per load: 1, 2, 4. Where pointers or lda do not allow it, loads are of single floats
  *     SPLIT        parts of the sums, each by a block of its own; the last block to come adds them, in order
  *     UNROLL       pragma text in front of the main loop
- *     STREAMING    1: loads of A are marked as not to be kept in the caches
+ *     STREAMING    1: loads of A are marked so that the caches do not keep them
  *
  * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: instead of multiplying, the bits are collected;
  * 2 arithmetic alone: A is not loaded.
@@ -90,7 +90,7 @@ template <int WIDTH> __device__ __forceinline__ void load(float *to, const float
     }
 }
 
-/* Of A, which nobody reads again. */
+/* Loads A, which is not read again. */
 template <int WIDTH> __device__ __forceinline__ void load_once(float *to, const float *from)
 {
 #if SWEETSPOT_VARIANT == 2
@@ -240,7 +240,7 @@ __device__ __forceinline__ void down_columns(float (&sum)[ITEMS][VECTOR], const 
                 add_product(sum[k][v], from[k * (GROUP * VECTOR) + v], x[i]);
 }
 
-/* The same where a strip reaches past the last column, or where addresses do not allow vectors. */
+/* The same for a strip that reaches past the last column, or where addresses do not allow vectors. */
 __device__ __forceinline__ void down_columns_checked(float (&sum)[ITEMS][VECTOR], const float *column, int columns_left, int lda,
                                                      const float *x, int begin, int end)
 {

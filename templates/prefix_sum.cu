@@ -1,7 +1,7 @@
 /*
  * prefix_sum.cu: y[i] = x[0] + ... + x[i] for n floats, n up to 2^40, in one pass over memory with decoupled look-back (Merrill and Garland 2016).
  *
- * Bound by memory: every float is read once and written once. A block takes the next tile of BLOCK_SIZE * ITEMS floats (a ticket, so that all tiles
+ * Bound by memory: every float is read once and written once. A block takes the next tile of BLOCK_SIZE * ITEMS floats (by a ticket, so that all tiles
  * before it are taken by blocks that run), adds within the tile, publishes the tile's sum, and looks back over the tiles before it until it meets one whose
  * prefix is known:
  *
@@ -13,7 +13,7 @@
  *
  *     FLOW tile      a block a tile
  *     FLOW stream    as many blocks as fit, each taking tile after tile, with STAGES in shared memory (asynchronous copies; each thread copies what it
- *                    reads): one that is scanned, one whose sum is taken, the others on their way. A warp of its own looks back, for the second
+ *                    reads): one that is scanned, one whose sum is taken, the others on their way. A separate warp looks back, for the second
  *                    while the others scan the first. The sequence with STAGES 3:
  *
  *                        workers          copy 3 | sum of 1 | scan, store 0 | copy 4 | sum of 2 | scan, store 1

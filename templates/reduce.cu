@@ -41,7 +41,7 @@
  *     VECTOR          floats per load: 1, 2, 4
  *     ITEMS           independent loads a thread has in flight
  *     UNROLL          pragma text in front of the loop over chunks: empty, _Pragma("unroll") or _Pragma("unroll n")
- *     BLOCKS_PER_SM   no macro of this file: it sets the grid, see above. With 0 (no loop) FINISH last_block is about 10% slower
+ *     BLOCKS_PER_SM   not a macro of this file: it sets the grid, see above. With 0 (no loop) FINISH last_block is about 10% slower
  *                     than the others: every one of 65,536 blocks or more ends with a fence and an atomic
  *     REDUCTION       how a block adds its threads' sums: `shuffle`, warp shuffles and then one warp over the warps' sums,
  *                     or `shared`, a tree in shared memory with a barrier a level
@@ -148,7 +148,7 @@ __device__ __forceinline__ total join(total a, const total b)
     return a;
 }
 
-/* Of lane + distance. */
+/* The value of lane + distance. */
 __device__ __forceinline__ total from_lane_above(total mine, int distance)
 {
     total other;

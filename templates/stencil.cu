@@ -7,10 +7,10 @@
  *
  * Bound by memory if every float is read once, and by reads from shared memory or L1 if every output fetches its operands for itself. A thread
  * computes TILE_Y outputs, one below the other, in VECTOR neighbouring columns; the next of TILE_X such lies BLOCK_X * VECTOR columns on. It goes down the
- * rows of x and adds what it reads to every output that wants it:
+ * rows of x and adds what it reads to every output that needs it:
  *
  *     RADIUS rows above       VECTOR floats each, for the columns' sums
- *     TILE_Y rows             VECTOR + 2 * RADIUS floats each, in vectors: all that the row's outputs want from it, and the middle for the columns
+ *     TILE_Y rows             VECTOR + 2 * RADIUS floats each, in vectors: all that the row's outputs need from it, and the middle for the columns
  *     RADIUS rows below       as above
  *
  * It reads from where STAGING says:

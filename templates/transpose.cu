@@ -33,7 +33,7 @@
  *     ORDER                  in which order blocks take tiles: `rows` of A, `columns` of A, or `squares` of 8 x 8 tiles
  *     BY_LINE                1: where V is 1, a warp writes whole rows of the turned tile, each access from where a line of 128 bytes begins. 0: 32 floats from
  *                            wherever the tile's part of the row begins, which touch five sectors of 32 bytes where rows are not aligned, two of them in part
- *     STORE                  `plain` or `streaming` (st.global.cs): B's lines are not wanted again
+ *     STORE                  `plain` or `streaming` (st.global.cs): B's lines are not needed again
  *     LOAD                   `plain`, `streaming` (ld.global.cs) or `ahead` (ld.global.L2::256B: the L2 brings 256 bytes where it misses)
  *
  * SWEETSPOT_VARIANT (set by `sweetspot limiter`): 0 the kernel; 1 memory alone: the same, a transposition having no arithmetic but that of addresses; 2 that
@@ -181,7 +181,7 @@ template <int V> __device__ __forceinline__ int read_col(int i)
     constexpr int ACROSS = TILE_COLS / V;
     return BLOCK_SIZE >= ACROSS ? (int)threadIdx.x % ACROSS * V : ((int)threadIdx.x + i % (ACROSS / BLOCK_SIZE + (ACROSS < BLOCK_SIZE)) * BLOCK_SIZE) * V;
 }
-/* And when it is written: the first of V rows, and the column. A warp takes 32 rows; GROUPS warps, or one warp in GROUPS steps, all of them. */
+/* Where it lies when it is written: the first of V rows, and the column. A warp takes 32 rows; GROUPS warps, or one warp in GROUPS steps, all of them. */
 template <int V> __device__ __forceinline__ int write_row(int i)
 {
     constexpr int GROUPS = TILE_ROWS / 32, WARPS = BLOCK_SIZE / 32;
@@ -195,7 +195,7 @@ template <int V> __device__ __forceinline__ int write_col(int i)
     return (WARPS >= GROUPS ? warp / GROUPS + i * (WARPS / GROUPS) : i / (GROUPS / WARPS + (GROUPS < WARPS))) * V + lane / (32 / V);
 }
 
-/* What of the tile at (row, col) of a rows x cols matrix this thread reads, to registers. WHOLE: all of it exists. */
+/* Reads this thread's part of the tile at (row, col) of a rows x cols matrix to registers. WHOLE: all of it exists. */
 template <int V, bool WHOLE> __device__ __forceinline__ void fetch_some(float (&held)[share<V>::count][V], const float *a, int rows, int cols, int row, int col)
 {
     const float *const first = a + (long long)(row + read_row<V>(0)) * cols + col;

@@ -1,14 +1,14 @@
 #!/bin/sh
 # Fetches the chart library that `sweetspot report` inlines into out/npm, by the lock file of tuner/report/page, which
-# has its hash, and keeps the one file that is needed, the licences and the notice. Never fails: what is missing is
-# said, and all but `report` works without.
+# has its hash, and keeps the one file that is needed, the licences and the notice. Never fails: it reports what is
+# missing, and everything but `report` works without it.
 set -u
 page=tuner/report/page to=out/npm kept=out/npm/node_modules/echarts
 stamp=$(cksum <$page/package-lock.json)
 [ "$(cat $to/fetched 2>/dev/null)" = "$stamp" ] && [ -s $kept/dist/echarts.min.js ] && exit 0
 
 missing() {
-    echo "setup: the charts of \`sweetspot report\` are missing: $1. All else works; \`make charts\` tries again." >&2
+    echo "setup: the charts of \`sweetspot report\` are missing: $1. The rest works; \`make charts\` tries again." >&2
     : >$to/failed
     exit 0
 }
@@ -20,7 +20,7 @@ mkdir $to/new && cp $page/package.json $page/package-lock.json $to/new || missin
     >$to/npm.log 2>&1 || missing "npm cannot fetch them ($to/npm.log)"
 from=$to/new/node_modules
 rm -rf $to/node_modules
-# The one file of ECharts contains zrender, whose licence wants its text to go with it.
+# The one file of ECharts contains zrender, whose licence requires its text to be included.
 mkdir -p $kept/dist && {
     cat $from/echarts/LICENSE
     printf '\n\necharts.min.js contains zrender, which has this licence:\n\n'

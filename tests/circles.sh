@@ -1,6 +1,6 @@
 #!/bin/sh
-# Calls go one way: among the objects of one folder none may need, over however many others, one that needs it. What an
-# object needs is what nm shows as undefined there and defined in another object of the folder: functions and tables.
+# Calls go one way: no object of a folder may need, directly or through others, an object that needs it. An object needs
+# the functions and tables that nm shows as undefined in it and as defined in another object of the folder.
 # Usage: BUILD=out/obj tests/circles.sh
 BUILD=${BUILD:?}
 edges=$(mktemp) loops=$(mktemp)

@@ -1,4 +1,4 @@
-// For tests: a job that has been tuned, as far as its files show. A folder with a template, a job file of two problems,
+// For tests: the files of a job that has been tuned. A folder with a template, a job file of two problems,
 // and a store with trials, baselines, runs and, where wanted, a final. And a way to run a command and see what it
 // prints.
 #ifndef SWEETSPOT_TESTS_FINISHED_JOB_H

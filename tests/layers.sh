@@ -80,7 +80,7 @@ only 'cupti[a-z_]*\.h' tuner/libraries/cupti_library.h
 only 'dlfcn\.h' tuner/libraries/library.c
 only 'cublas[A-Za-z_0-9]*\.h' tuner/libraries/blas.c
 
-# Memory and clocks come from tuner/base. Workers answer with an error when memory is exhausted, where the driver ends.
+# Memory and clocks come from tuner/base. When memory is exhausted, workers answer with an error and the driver ends.
 found=$(grep -rnE '\b(malloc|calloc|realloc|aligned_alloc|strdup|strndup|clock_gettime|gettimeofday) *\(' tuner search \
     kernels --include='*.[ch]' | grep -v '^tuner/base/')
 [ -z "$found" ] || complain "use tuner/base/memory.h, text.h or clock.h:
@@ -103,7 +103,7 @@ done
 twice=$(find tuner search kernels -name '*.[ch]' -exec basename {} \; | sort | uniq -d)
 [ -z "$twice" ] || complain "base names of files that are used twice: $twice"
 
-# Lines of at most 120 columns. Templates are not formatted yet.
+# Lines of at most 120 columns, except in templates.
 sources=$(find tuner search kernels tests examples -name '*.[ch]' -o -name '*.cpp' -o -name '*.cu')
 pages=$(find tests tuner -name '*.sh' -o -name '*.js' -o -name '*.css' -o -name '*.html')
 scripts="$pages .ci/run Makefile examples/Makefile"
@@ -112,7 +112,7 @@ long=$(LC_ALL=C.UTF-8 awk 'length($0) > 120 {print FILENAME ":" FNR ": " length(
 [ -z "$long" ] || complain "lines of more than 120 columns:
 $long"
 
-# clang-format 14 is Debian 12's; other versions break lines elsewhere.
+# clang-format 14 is that of Debian 12; other versions break lines differently.
 if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
     # shellcheck disable=SC2086
     unformatted=$(clang-format --dry-run $sources 2>&1 | grep -E ': (warning|error):' | sed 's/: .*//;s/:[0-9]*$//' |

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Applies each patch of tests/mutants, one at a time, to a copy of the tree under out/mutants, builds, and runs tests: a
-# mutant whose tests pass has survived, and a better test is wanted. Ends with "N caught, N survived"; exit status 1
-# when one survived, no longer applies or does not build.
+# mutant whose tests pass has survived, and needs a better test. Ends with "N caught, N survived"; exit status 1 when
+# one survived, does not apply or does not build.
 #
 # Usage: tests/mutants.sh [NAME...]
 # A patch begins with the line "tests: PROGRAM..." (test programs that must see it; "all": every one that needs no GPU)
@@ -43,7 +43,7 @@ try() {
     [ -n "$names" ] && [ -n "$file" ] || { echo "broken: no line of tests or no file"; return; }
     cp -p "$file" original
     if ! patch -p1 --silent --forward --fuzz=0 <"$patch" >patch.log 2>&1; then
-        echo "broken: it no longer applies"
+        echo "broken: it does not apply"
     elif touch "$file" && ! build $names; then
         echo "broken: it does not build ($(grep -m1 error build.log))"
     elif BIN=out/bin JOBS=1 bash tests/run.sh $names >test.log 2>&1; then
@@ -70,7 +70,7 @@ worker() {
     done
 }
 
-# What fails without any mistake catches nothing.
+# A test that fails without any mistake catches nothing.
 wanted=$(for p in "${patches[@]}"; do programs "$p"; done | tr ' ' '\n' | sort -u)
 make $wanted programs out/bin/fake_worker out/bin/reference_library.so >"$work/build.log" 2>&1 || {
     cat "$work/build.log"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Is each check of the GPU worker needed? A patch of tests/mutants/gpu disables one of them. Each is applied alone to
-# a copy of the tree, the programs that it concerns are built, and test_gpu_hostile runs the cases that its first line
-# names ("cases: FAMILY/CASE:WAY ..."). At least one of them must get through, or a right kernel must be refused: a
-# check without which nothing changes is idle. Ends with "N needed, N idle, N broken"; exit status 1 when one is idle,
-# or its patch no longer applies or does not build, or when a case gets through although nothing is disabled.
+# Shows whether each check of the GPU worker is needed. A patch of tests/mutants/gpu disables one of them. Each is
+# applied alone to a copy of the tree, the programs that it concerns are built, and test_gpu_hostile runs the cases that
+# its first line names ("cases: FAMILY/CASE:WAY ..."). At least one of them must get through, or a right kernel must be
+# refused: a check without which nothing changes is idle. Ends with "N needed, N idle, N broken"; exit status 1 when one
+# is idle, or its patch does not apply or does not build, or when a case gets through although nothing is disabled.
 #
 # Usage: tests/mutants_gpu.sh [NAME...]
 # JOBS: built at once (as many as there are cores). BUILD_ONLY=1: stops when all are built, which needs no GPU.
@@ -39,7 +39,7 @@ build() {
     files=$(sed -n 's/^+++ b\///p' "$patch")
     for file in $files; do cp -p "$file" "$file.kept"; done
     if ! patch -p1 --silent --forward --fuzz=0 <"$patch" >"$to/patch.log" 2>&1; then
-        echo "it no longer applies" >"$to/broken"
+        echo "it does not apply" >"$to/broken"
     elif touch $files && ! make -j1 programs >"$to/build.log" 2>&1; then
         echo "it does not build ($(grep -m1 error "$to/build.log"))" >"$to/broken"
     else
@@ -88,7 +88,7 @@ if [ -n "${BUILD_ONLY:-}" ]; then
     exit
 fi
 
-# Nothing is disabled: nothing may get through.
+# With nothing disabled, nothing may get through.
 all=$(for p in "${patches[@]}"; do cases_of "$p"; done | tr ' ' '\n' | sort -u | tr '\n' ' ')
 if ! run "$root/out/bin" "$all"; then
     cat "$work/test.log"

@@ -112,7 +112,7 @@ static inline void sim_compiled(struct simulation *run, struct queued_task *queu
 static inline double sim_begin(struct simulation *run, const struct policy_request *request)
 {
     (void)run;
-    if (request->kind == REQUEST_FINAL) return INFINITY; // whoever tests it answers it
+    if (request->kind == REQUEST_FINAL) return INFINITY; // the test answers it
     const struct sim_task *t = (struct sim_task *)request->tasks[0];
     return request->kind == REQUEST_COUNT ? 1 : request->kind == REQUEST_GUIDE ? t->guide : t->gpu;
 }
@@ -130,7 +130,7 @@ static inline bool sim_kills(struct simulation *run, const struct policy_request
     return false;
 }
 
-// As the driver does: what is to blame for a lost worker gets a failure.
+// As in the driver, the request to blame for a lost worker fails.
 static inline void sim_answered(struct simulation *run, const struct policy_request *request, bool lost)
 {
     struct sim *s = (struct sim *)run;

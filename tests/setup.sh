@@ -42,6 +42,7 @@ if [ "${version:-0}" -lt 12080 ]; then
     exit 3
 fi
 
-# All but reports is built without npm. After a failure an hour passes before the next attempt (make charts: at once).
+# Everything but reports is built without npm. After a failure an hour passes before the next attempt (make charts: at
+# once).
 if [ -z "$(find out/npm/failed -mmin -60 2>/dev/null)" ]; then sh tests/charts.sh; fi
 exit 0

@@ -95,7 +95,7 @@ static void a_log_is_named_after_its_store(void **state)
     e2e_remove(folder);
 }
 
-static void a_name_that_is_no_job_suggests_those_that_are(void **state)
+static void an_unknown_job_name_suggests_known_ones(void **state)
 {
     (void)state;
     static const struct {
@@ -145,12 +145,12 @@ static void a_recording_of_another_job_is_refused_before_anything_is_searched(vo
         {"", NULL},
         {"s/\"golden\"/\"renamed\"/", NULL},
         {"s/N = 65536/N = 4096/", NULL}, // its own job, which has changed
-        {"s/\"X\"/\"Y\"/; s/X < 8/Y < 8/; s/64 . X/64 * Y/", "of another job, 'golden': it has no parameter 'Y'"},
+        {"s/\"X\"/\"Y\"/; s/X < 8/Y < 8/; s/64 . X/64 * Y/", "another job, 'golden': it has no parameter 'Y'"},
         {"s/{ name = \"MODE\".*/{ name = \"Z\"; values = [1]; }/; s/^constraints.*//", "it has no parameter 'Z'"},
         {"s/\"plain\", \"wide\"\\]; }/\"plain\", \"wide\"]; }, { name = \"Z\"; values = [1]; }/",
          "it has no parameter 'Z'"},
         {"s/, *$/,/; s/  { name = \"X\".*//; s/^constraints.*//; s/64 . X/64/", "the job has no parameter 'X'"},
-        {"s/\"golden\"/\"other\"/; s/N = 65536/N = 4096/", "of another job, 'golden': it has no problem 'N=4096'"},
+        {"s/\"golden\"/\"other\"/; s/N = 65536/N = 4096/", "another job, 'golden': it has no problem 'N=4096'"},
     };
     char *folder = e2e_folder("other_recording");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -163,7 +163,7 @@ static void a_recording_of_another_job_is_refused_before_anything_is_searched(vo
         if (cases[i].said) {
             if (r.status != 2) fail_msg("'%s': status %d: %s", cases[i].edit, r.status, r.err);
             e2e_expect(r.err, cases[i].said);
-            e2e_expect(r.err, "space.json: the recording is ");
+            e2e_expect(r.err, "space.json: the recording belongs to ");
         } else if (r.status == 2 || r.status == 3) {
             fail_msg("'%s': status %d: %s", cases[i].edit, r.status, r.err);
         }
@@ -229,7 +229,7 @@ int main(void)
         cmocka_unit_test(words_are_quoted_so_that_a_shell_reads_them_back),
         cmocka_unit_test(every_hint_repeats_the_options_in_use),
         cmocka_unit_test(a_log_is_named_after_its_store),
-        cmocka_unit_test(a_name_that_is_no_job_suggests_those_that_are),
+        cmocka_unit_test(an_unknown_job_name_suggests_known_ones),
         cmocka_unit_test(a_recording_of_another_job_is_refused_before_anything_is_searched),
         cmocka_unit_test(a_space_that_is_wholly_known_is_answered_at_once),
         cmocka_unit_test(the_version_says_what_it_is_and_what_it_runs_with),

@@ -53,7 +53,7 @@ static json_t *builds_document(const char *folder)
     return document;
 }
 
-static void what_nvcc_makes_is_told_everywhere(void **state)
+static void the_race_of_builds_is_reported_everywhere(void **state)
 {
     (void)state;
     static const struct {
@@ -63,18 +63,20 @@ static void what_nvcc_makes_is_told_everywhere(void **state)
         {"good", "1.03", BUILDS_SLOWER,
          "built by nvcc 13.1.2: 1.031ms, 1.030 times that of NVRTC's build (95% interval 1.030 to 1.030): slower: "
          "`sweetspot header --embed`",
-         "built by nvcc 13.1.2 as the header says: 1.030 [1.030, 1.030] times the time of fake 1.0's build: slower\n",
+         "built by nvcc 13.1.2 with the header's options: 1.030 [1.030, 1.030] times the time of fake 1.0's build: "
+         "slower\n",
          "nvcc 13.1.2 makes a SLOWER kernel of the template: 1.030 [1.030, 1.030] times the time below. Launch the "
          "binary that was measured",
          "#define BUILT_NVCC_VERDICT \"slower\"\n"},
         {"good", "1.009", BUILDS_SAME, "1.009 times that of NVRTC's build (95% interval 1.009 to 1.009): the same",
          "times the time of fake 1.0's build: the same within 1%\n", NULL,
          "#define BUILT_NVCC_RATIO 1.009\n#define BUILT_NVCC_RATIO_LOW 1.009\n"},
-        {"good", "0.95", BUILDS_FASTER, "(95% interval 0.950 to 0.950): faster\n", "fake 1.0's build: faster\n", NULL,
-         "#define BUILT_NVCC \"nvcc 13.1.2\"\n"},
+        {"good", "0.95", BUILDS_FASTER,
+         "(95% interval 0.950 to 0.950): faster: build the template with nvcc as the header says\n",
+         "fake 1.0's build: faster\n", NULL, "#define BUILT_NVCC \"nvcc 13.1.2\"\n"},
         {"nvcc_two_times", "1", BUILDS_UNDECIDED,
          "times that of NVRTC's build (95% interval 1.000 to 1.050): not decided: the interval is too wide",
-         "1.000 [1.000, 1.050] times the time of fake 1.0's build: not decided, the interval is too wide to tell", NULL,
+         "1.000 [1.000, 1.050] times the time of fake 1.0's build: undecided, the interval is too wide to tell", NULL,
          "#define BUILT_NVCC_VERDICT \"undecided\"\n"},
         {"nvcc_wrong", "1", BUILDS_FAILED,
          "nvcc's build of the winner failed in its race: nvcc 13.1.2: wrong: scripted", "failed: nvcc 13.1.2: wrong",
@@ -86,7 +88,7 @@ static void what_nvcc_makes_is_told_everywhere(void **state)
          "not raced: nvcc 13.1.2: unit.cu(3): error: scripted\n", NULL,
          "built by nvcc 13.1.2 with BUILT_OPTIONS_NVCC: not raced: nvcc 13.1.2: unit.cu(3): error: scripted\n"},
         {"good", NULL, BUILDS_MISSING, "nvcc's build of the winner is not raced: there is no nvcc\n",
-         "built by nvcc as the header says: not raced: there is no nvcc\n", NULL,
+         "built by nvcc with the header's options: not raced: there is no nvcc\n", NULL,
          "built by nvcc with BUILT_OPTIONS_NVCC: not raced: there is no nvcc\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -199,7 +201,7 @@ static void an_older_race_is_not_shown(void **state)
 }
 
 // NVRTC's build of the winner is found to be wrong in the race: it is out, and another final decides.
-static void a_winner_that_falls_in_the_race_is_no_winner(void **state)
+static void a_winner_that_fails_in_the_race_of_builds_is_out(void **state)
 {
     (void)state;
     char *folder = write_job("falls", "\"race_wrong\", \"good\"",
@@ -340,20 +342,22 @@ static void the_build_is_what_the_header_tells_its_users_to_make(void **state)
 static const struct {
     const char *script, *reason; // NULL: there is none on the PATH nor in $CUDA_HOME
 } bad[] = {
-    {NULL, "is not raced: there is no nvcc on the PATH or in $CUDA_HOME/bin\n"},
+    {NULL, "is not raced: there is no nvcc on the PATH or in $CUDA_HOME/bin; set SWEETSPOT_NVCC to its path\n"},
     {"exit 3\n", "--version' does not say which version it is\n"},
     {VERSION "echo \"nvcc fatal   : Value 'sm_90a' is not defined for option 'gpu-architecture'\" >&2; exit 1\n",
      "is not raced: nvcc 9.9.1: nvcc fatal   : Value 'sm_90a' is not defined for option 'gpu-architecture'\n"},
     {VERSION "exit 5\n", "is not raced: nvcc 9.9.1: nvcc failed with status 5\n"},
     {VERSION "kill -SEGV $$\n", "is not raced: nvcc 9.9.1: nvcc was ended by signal 11\n"},
     {VERSION "exit 0\n", "is not raced: nvcc 9.9.1: nvcc made no cubin"},
-    {VERSION "sleep 100 & echo $! >pid; wait\n", "is not raced: nvcc 9.9.1: still compiling at the deadline\n"},
-    {VERSION "exec >&- 2>&-; exec sleep 100\n", "is not raced: nvcc 9.9.1: still compiling at the deadline\n"},
+    {VERSION "sleep 100 & echo $! >pid; wait\n",
+     "is not raced: nvcc 9.9.1: still compiling at the deadline: raise the job's compile.timeout if it is too short\n"},
+    {VERSION "exec >&- 2>&-; exec sleep 100\n",
+     "is not raced: nvcc 9.9.1: still compiling at the deadline: raise the job's compile.timeout if it is too short\n"},
     {VERSION "while [ $# -gt 0 ]; do [ $1 = -o ] && echo nothing >$2; shift; done\n",
      "is not raced: nvcc 9.9.1: nvcc's build has no kernel 'x' under the name 'x'\n"},
 };
 
-static void a_bad_nvcc_is_told_in_a_line_and_harms_nothing(void **state)
+static void a_bad_nvcc_is_reported_in_one_line_and_harms_nothing(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -384,14 +388,14 @@ static void a_bad_nvcc_is_told_in_a_line_and_harms_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_nvcc_makes_is_told_everywhere),
+        cmocka_unit_test(the_race_of_builds_is_reported_everywhere),
         cmocka_unit_test(the_race_goes_by_the_finals_protocol),
         cmocka_unit_test(it_can_be_switched_off),
         cmocka_unit_test(an_older_race_is_not_shown),
-        cmocka_unit_test(a_winner_that_falls_in_the_race_is_no_winner),
+        cmocka_unit_test(a_winner_that_fails_in_the_race_of_builds_is_out),
         cmocka_unit_test(every_kernel_of_a_set_is_raced),
         cmocka_unit_test(the_build_is_what_the_header_tells_its_users_to_make),
-        cmocka_unit_test(a_bad_nvcc_is_told_in_a_line_and_harms_nothing),
+        cmocka_unit_test(a_bad_nvcc_is_reported_in_one_line_and_harms_nothing),
     };
     cmocka_set_test_filter(getenv("TEST_FILTER"));
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -273,7 +273,7 @@ static void a_log_is_shown_whatever_its_bytes_and_says_how_much_is_left_out(void
     e2e_remove(folder);
 }
 
-// wgmma and TMA are Hopper's own: there, another architecture is told so.
+// wgmma and TMA exist only on Hopper: templates refuse other architectures with a message.
 static void a_template_for_hopper_alone_says_so(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-// Completion: every command and option of the tables is in what the shells are told, and the shells can read it.
+// Completion: the scripts have every command and option of the tables, and the shells can read them.
 #include "tests/e2e.h"
 #include "tests/finished_job.h"
 #include "tuner/cli/commands.h"

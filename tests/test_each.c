@@ -495,7 +495,7 @@ static void a_problem_is_held_back_only_with_each(void **state)
     struct outcome_of_command r =
         e2e_run(folder, "cd %s && sed -i 's/\"each\"/\"worst\"/' job.cfg && $BIN/sweetspot check job.cfg", folder);
     assert_int_equal(r.status, 2);
-    e2e_expect(r.err, "job.cfg:2: a problem can be held back only with objective = \"each\"");
+    e2e_expect(r.err, "job.cfg:2: 'holdout' needs objective = \"each\"");
     e2e_done(&r);
     e2e_remove(folder);
 }

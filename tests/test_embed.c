@@ -264,7 +264,7 @@ static void what_cannot_be_embedded_is_refused(void **state)
                      2);
     assert_contains(err, "no symbol for the entry 'mini<float, BLOCK_M>'");
     free(err);
-    // A file of somebody else in the binary's place.
+    // A foreign file in the binary's place.
     keep_binary(symbols_text);
     char *path = text_format("%s/include/mini_best_binary.c", job.folder);
     finished_write(path, "int precious;\n");
@@ -322,11 +322,11 @@ static void what_cannot_be_done_at_once_is_refused(void **state)
     (void)state;
     tune_and_embed();
     char *alone = text_format("%s/winner.cubin", job.folder);
-    expect(2, "--cubin writes no header, and cannot be given with --embed", "--cubin", alone, "--embed");
-    expect(2, "--cubin writes no header, and cannot be given with --force", "--cubin", alone, "--force");
-    expect(2, "--hash writes no header, and cannot be given with --check", "--check", job.header, "--hash");
-    expect(2, "--hash writes no header, and cannot be given with --output", "--output", job.header, "--hash");
-    expect(2, "two files, which '/dev/null' cannot hold", "-o", "/dev/null", "--embed");
+    expect(2, "--cubin writes no header and cannot be combined with --embed", "--cubin", alone, "--embed");
+    expect(2, "--cubin writes no header and cannot be combined with --force", "--cubin", alone, "--force");
+    expect(2, "--hash writes no header and cannot be combined with --check", "--check", job.header, "--hash");
+    expect(2, "--hash writes no header and cannot be combined with --output", "--output", job.header, "--hash");
+    expect(2, "two files, and '/dev/null' is not a regular file", "-o", "/dev/null", "--embed");
     assert_int_equal(access(alone, F_OK), -1);
     char *out;
     assert_int_equal(
@@ -382,7 +382,7 @@ static void binaries_of_two_devices_live_in_one_header(void **state)
     assert_int_equal(finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header,
                                   "--embed", NULL),
                      3);
-    assert_contains(err, "the binary for NVIDIA H200 is not in the file beside the header");
+    assert_contains(err, "the file beside the header lacks the binary for NVIDIA H200");
     free(err);
     free(path);
     free(source);
@@ -439,7 +439,7 @@ static void an_h100_and_an_h200_share_a_header(void **state)
             assert_int_equal(build_and_run(compiler, source, "", ""), cases[i].status);
             free(compiler);
         }
-    // The other way round: the H100's store is added again, and is the default then.
+    // The reverse: the H100's store is added again, and is then the default.
     free(job.store);
     job.store = text_format("%s/mini.db", job.folder);
     embed();

@@ -157,8 +157,8 @@ static void transpositions_are_right_in_emulation(void **state)
             fail_msg("%s: status %d: %s%.2000s", cases[i], r.status, r.out, r.err);
         e2e_done(&r);
     }
-    // Nobody waits for the tile; a line of squares' last one is taken as if it were whole; of rows that begin within a
-    // line, the wrong row comes first.
+    // No thread waits for the tile; a line of squares' last one is taken as if it were whole; of rows that begin within
+    // a line, the wrong row comes first.
     static const struct {
         const char *script;
         size_t macros; // index into cases

@@ -45,7 +45,7 @@ static void sizes_lie_half_by_rank_and_half_by_ratio(void **state)
     close_space(&f);
 }
 
-static void alignment_is_a_coordinate_where_a_large_value_is_no_power_of_two(void **state)
+static void alignment_is_a_coordinate_where_a_large_value_is_not_a_power_of_two(void **state)
 {
     (void)state;
     struct fixture f = open_space();
@@ -146,7 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes_lie_half_by_rank_and_half_by_ratio),
-        cmocka_unit_test(alignment_is_a_coordinate_where_a_large_value_is_no_power_of_two),
+        cmocka_unit_test(alignment_is_a_coordinate_where_a_large_value_is_not_a_power_of_two),
         cmocka_unit_test(unroll_factors_are_ordered_by_rank),
         cmocka_unit_test(words_are_nominal_and_two_values_need_one_coordinate),
         cmocka_unit_test(distances_add_squares_and_count_what_differs),

@@ -20,7 +20,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void an_export_holds_everything_that_a_search_would_be_told(void **state)
+static void an_export_holds_everything_that_a_search_learns(void **state)
 {
     (void)state;
     struct error err = {""};
@@ -122,7 +122,7 @@ static void a_column_that_is_not_known_is_left_out_with_a_note(void **state)
                          "\"values\": [1, 2]}], \"columns\": [\"B\", \"status\", \"time\", \"fashion\"],\n"
                          "\"trials\": [[1, \"ok\", 0.5, 7], [2, \"ok\", 0.25, null]]}");
     assert_int_equal(finished_run(cmd_import, NULL, &err, "import", path, "--output", again, NULL), 0);
-    assert_contains(err, "newer.json: the column 'fashion' is not known and is left out\n");
+    assert_contains(err, "newer.json: left out the unknown column 'fashion'\n");
     char *text = text_read_file(again, NULL);
     assert_null(strstr(text, "fashion"));
     free(text);
@@ -163,7 +163,7 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(an_export_holds_everything_that_a_search_would_be_told),
+        CASE(an_export_holds_everything_that_a_search_learns),
         CASE(standard_output_gets_the_same_as_a_file),
         CASE(an_import_says_what_is_there_and_writes_our_format),
         CASE(a_column_that_is_not_known_is_left_out_with_a_note),

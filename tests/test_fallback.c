@@ -1,4 +1,4 @@
-// A job's fallback, the configuration for devices that nobody tuned for: what is refused, that a run measures it first
+// A job's fallback, the configuration for devices without results: what is refused, that a run measures it first
 // and in full, and what the header has of it.
 #include "tests/e2e.h"
 
@@ -44,11 +44,10 @@ static void a_mistaken_fallback_is_refused_with_file_and_line(void **state)
         {"fallback = { X = 1; MODE = 0; U = 4; R = 5; };", "'MODE' has no such value (it has: good, wrong, slow)\n"},
         {"fallback = { X = 1; MODE = \"good\"; U = 4; R = 10; };", "'R' has no such value (it has: 5, 15)\n"},
         {"fallback = { X = 7; MODE = \"wrong\"; U = 4; R = 15; };",
-         "job.cfg:7: 'fallback' breaks the constraint \"X < 7 || MODE == \"good\"\"\n"},
+         "job.cfg:7: 'fallback' violates the constraint \"X < 7 || MODE == \"good\"\"\n"},
         {"\nfallback = { X = 7; MODE = \"good\"; U = 4; R = 15; };",
-         "job.cfg:8: 'fallback' asks for 57344 bytes of shared memory in stage 'x' on problem N=4096; what runs on "
-         "every "
-         "device has at most 49152\n"},
+         "job.cfg:8: 'fallback' needs 57344 bytes of shared memory in stage 'x' on problem N=4096; to run "
+         "on every device it may use at most 49152\n"},
         {"fallback = { X = 6; MODE = \"good\"; U = 0; R = 15; };", NULL}, // all of the 48 KB
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -83,7 +82,7 @@ static void it_is_proposed_first_whatever_the_strategy(void **state)
     }
 }
 
-// It is no candidate for the final, but its result must be whole: nothing cuts it off as slow.
+// It is not a candidate for the final, but its result must be whole: nothing cuts it off as slow.
 static void it_is_measured_in_full_however_slow(void **state)
 {
     (void)state;
@@ -161,13 +160,13 @@ static void unknown_devices_get_it_from_the_header(void **state)
                 folder);
     assert_int_equal(r.status, 0);
     e2e_done(&r);
-    // When the job no longer names one, an unknown device is an error again.
+    // When the job does not name one, an unknown device is an error.
     r = e2e_run(folder,
                 "cd %s && sed -i '/^fallback/d' job.cfg && $BIN/sweetspot header job.cfg --store job.db -o "
                 "some_best.h && gcc -fsyntax-only -DSOME_DEVICE=NVIDIA_T4 some_best.h 2>&1",
                 folder);
     assert_int_equal(r.status, 1);
-    e2e_expect(r.out, "SOME_DEVICE is none of: FAKE_GPU");
+    e2e_expect(r.out, "SOME_DEVICE must be one of: FAKE_GPU");
     e2e_done(&r);
     free(path);
     e2e_remove(folder);
@@ -182,7 +181,7 @@ static void one_that_is_not_right_is_left_out_and_that_is_said(void **state)
         {"fallback = { X = 1; MODE = \"wrong\"; U = 4; R = 15; };", "", "it failed: wrong: scripted"},
         {"fallback = { X = 1; MODE = \"good\"; U = 4; R = 5; };",
          "$BIN/sweetspot tune job.cfg --store job.db -q -n 3 && sed -i 's/R = 5; }/R = 15; }/' job.cfg && ",
-         "it has not been measured yet; sweetspot tune goes on to it"},
+         "it has not been measured yet; sweetspot tune measures it"},
         // The fake's second entry has static shared memory.
         {"fallback = { X = 6; MODE = \"good\"; U = 4; R = 15; };",
          "sed -i 's/entry = \"x\"/entry = \"second\"/' job.cfg && ",
@@ -200,9 +199,9 @@ static void one_that_is_not_right_is_left_out_and_that_is_said(void **state)
         e2e_expect(r.err, cases[i].reason);
         e2e_done(&r);
         char *path = text_format("%s/some_best.h", folder), *text = text_read_file(path, NULL);
-        e2e_expect(text, " * any other device: NOTHING, the job's fallback is left out: X=");
+        e2e_expect(text, " * any other device: NONE, the job's fallback is left out: X=");
         e2e_expect(text, cases[i].reason);
-        e2e_expect(text, "#error \"SOME_DEVICE is none of: FAKE_GPU\"");
+        e2e_expect(text, "#error \"SOME_DEVICE must be one of: FAKE_GPU\"");
         assert_null(strstr(text, "DEVICE_FALLBACK"));
         free(text);
         free(path);

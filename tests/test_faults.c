@@ -12,7 +12,8 @@
 static const char job_text[] =
     "name = \"fake\";\n"
     "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
-    "parameters = ( { name = \"X\"; values = [1, 2, 3, 4, 5, 6, 7, 8]; }, { name = \"MODE\"; values = [\"good\"]; } );\n"
+    "parameters = ( { name = \"X\"; values = [1, 2, 3, 4, 5, 6, 7, 8]; }, { name = \"MODE\"; values = [\"good\"]; } "
+    ");\n"
     "problems = ( { N = 1024; } );\n"
     "launch = { grid = [\"N\"]; block = [32]; };\n"
     "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
@@ -76,17 +77,22 @@ static void every_fault_from_outside_costs_no_candidate(void **state)
         const char *fault;
         const char *log; // what the log says of it
     } cases[] = {
-        {"trial:kill:1", "it is tried again, once"}, {"trial:stop:1", "was stopped from outside"},
-        {"compile:kill:1", "killed by signal 9"},    {"count:kill:1", "killed by signal 9"},
-        {"final:kill:1", "killed by signal 9"},      {"hello:kill:1", NULL},
-        {"start:kill:2", NULL},                      {"job:kill:1", NULL},
-        {"helper:kill:1", NULL},                     {"start:exit:2", NULL},
+        {"trial:kill:1", "it is tried again, once"},
+        {"trial:stop:1", "was stopped from outside"},
+        {"compile:kill:1", "killed by signal 9"},
+        {"count:kill:1", "killed by signal 9"},
+        {"final:kill:1", "killed by signal 9"},
+        {"hello:kill:1", NULL},
+        {"start:kill:2", NULL},
+        {"job:kill:1", NULL},
+        {"helper:kill:1", NULL},
+        {"start:exit:2", NULL},
         {"trial:quiet:1", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = job_folder("outside");
-        struct outcome_of_command r = e2e_run(
-            folder, "at='%s'; export FAKE_LOG=$at/measured FAKE_FAULT=%s\n" TUNE, folder, cases[i].fault);
+        struct outcome_of_command r =
+            e2e_run(folder, "at='%s'; export FAKE_LOG=$at/measured FAKE_FAULT=%s\n" TUNE, folder, cases[i].fault);
         if (r.status) fail_msg("%s: status %d\n%s", cases[i].fault, r.status, r.err);
         struct statuses s = statuses(folder, "job.db");
         if (s.ok != 8 || s.others) fail_msg("%s: %d ok, a reason: %s", cases[i].fault, (int)s.ok, s.reason);
@@ -144,12 +150,12 @@ static void time_in_which_everything_was_suspended_does_not_count(void **state)
 {
     (void)state;
     char *folder = job_folder("suspended");
-    struct outcome_of_command r = RUN(folder, "export FAKE_FAULT=trial:slow:1\n" TUNE
-                                              "& driver=$!\n"
-                                              "for i in $(seq 100); do [ -s $FAKE_LOG.faults ] && break; sleep 0.05; done\n"
-                                              "workers=$(pgrep -P $driver)\n"
-                                              "kill -STOP $driver $workers; sleep 4; kill -CONT $workers $driver\n"
-                                              "wait $driver");
+    struct outcome_of_command r =
+        RUN(folder, "export FAKE_FAULT=trial:slow:1\n" TUNE "& driver=$!\n"
+                    "for i in $(seq 100); do [ -s $FAKE_LOG.faults ] && break; sleep 0.05; done\n"
+                    "workers=$(pgrep -P $driver)\n"
+                    "kill -STOP $driver $workers; sleep 4; kill -CONT $workers $driver\n"
+                    "wait $driver");
     assert_int_equal(r.status, EXIT_DONE);
     assert_int_equal(statuses(folder, "job.db").ok, 8);
     e2e_done(&r);
@@ -164,12 +170,12 @@ static void a_store_that_is_deleted_or_replaced_is_saved_beside_it(void **state)
                                        "mv $at/job.db $at/elsewhere.db"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         char *folder = job_folder("deleted");
-        struct outcome_of_command r =
-            e2e_run(folder,
-                    "at='%s'; export FAKE_LOG=$at/measured FAKE_DELAY=200000\n" TUNE "& driver=$!\n"
-                    "for i in $(seq 200); do [ \"$(cat $FAKE_LOG 2>/dev/null | wc -l)\" -ge 3 ] && break; sleep 0.05; done\n"
-                    "%s; wait $driver",
-                    folder, ways[i]);
+        struct outcome_of_command r = e2e_run(
+            folder,
+            "at='%s'; export FAKE_LOG=$at/measured FAKE_DELAY=200000\n" TUNE "& driver=$!\n"
+            "for i in $(seq 200); do [ \"$(cat $FAKE_LOG 2>/dev/null | wc -l)\" -ge 3 ] && break; sleep 0.05; done\n"
+            "%s; wait $driver",
+            folder, ways[i]);
         if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d: %s", ways[i], r.status, r.err);
         e2e_expect(r.err, "was deleted or replaced while it was in use; all that it held is in");
         e2e_expect(r.err, "job.db.rescued");
@@ -218,19 +224,20 @@ static void a_second_tuner_is_refused_through_a_link_and_without_the_lock_file(v
     e2e_remove(folder);
 }
 
-// A reader that is the last to close a store deletes its log. It must see that a tuner has it open, also after the tuner
-// has looked into the store for priors.
+// A reader that is the last to close a store deletes its log. It must see that a tuner has it open, also after the
+// tuner has looked into the store for priors.
 static void readers_leave_a_running_tuners_log_alone(void **state)
 {
     (void)state;
     char *folder = job_folder("readers");
-    struct outcome_of_command r = RUN(folder, "export FAKE_DELAY=200000\n" TUNE "& first=$!\n"
-                                              "for i in $(seq 100); do [ -s $FAKE_LOG ] && break; sleep 0.05; done\n"
-                                              "log=$(stat -c %%i $at/job.db-wal)\n"
-                                              "for i in 1 2 3; do $BIN/sweetspot status $at/job.cfg --store $at/job.db; done\n"
-                                              "[ $log = \"$(stat -c %%i $at/job.db-wal)\" ] && echo same\n"
-                                              "kill -9 $first; wait $first\n"
-                                              "wc -l <$FAKE_LOG");
+    struct outcome_of_command r =
+        RUN(folder, "export FAKE_DELAY=200000\n" TUNE "& first=$!\n"
+                    "for i in $(seq 100); do [ -s $FAKE_LOG ] && break; sleep 0.05; done\n"
+                    "log=$(stat -c %%i $at/job.db-wal)\n"
+                    "for i in 1 2 3; do $BIN/sweetspot status $at/job.cfg --store $at/job.db; done\n"
+                    "[ $log = \"$(stat -c %%i $at/job.db-wal)\" ] && echo same\n"
+                    "kill -9 $first; wait $first\n"
+                    "wc -l <$FAKE_LOG");
     e2e_expect(r.out, "same\n");
     int measured = atoi(strstr(r.out, "same\n") + 5);
     assert_true(measured >= 1);

@@ -210,7 +210,7 @@ static void a_slow_kernel_of_two_times_does_not_keep_others_from_winning(void **
     assert_true(won >= 95);
 }
 
-// With or without load the same kernel wins, or nobody does.
+// With or without load the same kernel wins, or none does.
 static void under_load_the_verdict_is_the_same_or_none(void **state)
 {
     (void)state;

@@ -98,7 +98,7 @@ static void every_rule_speaks_where_its_cause_is_and_is_silent_where_it_is_not(v
     }
 }
 
-static void a_kernel_at_the_roofline_is_told_so(void **state)
+static void a_kernel_at_the_roofline_is_reported_as_such(void **state)
 {
     (void)state;
     struct finding list[FINDINGS_MAX];
@@ -213,7 +213,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_rule_speaks_where_its_cause_is_and_is_silent_where_it_is_not),
-        cmocka_unit_test(a_kernel_at_the_roofline_is_told_so),
+        cmocka_unit_test(a_kernel_at_the_roofline_is_reported_as_such),
         cmocka_unit_test(nothing_known_is_nothing_found),
         cmocka_unit_test(proposals_point_the_right_way_in_a_space_that_was_measured),
     };

@@ -2,12 +2,10 @@
 // word is seen in review as a change of such a file. `make golden` (SWEETSPOT_GOLDEN=write) writes them anew.
 //
 // The commands run on a small job with recorded results (job.cfg, kernel.cu and space.json in that folder), some with
-// the scripted worker for a GPU. Dates, process ids and how long something took are blotted out, and numbers of more
-// than DIGITS digits rounded: the last ones depend on the machine's mathematical library.
-#include "tests/e2e.h"
+// the scripted worker for a GPU.
+#include "tests/golden.h"
 
 #include <dirent.h>
-#include <regex.h>
 #include <stdbool.h>
 
 #include "tuner/cli/commands.h"
@@ -17,24 +15,7 @@
     "SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
 #define SIMULATE \
     "replay -S random,default -n 3 -b 2,5 --times 1,4 --simulate compilers=4,compile=0.5,gpu=1,gpus=2 space.json"
-#define NUMBER "[0-9][0-9.e+-]*"
 #define TIME "[0-9][0-9.]*(ms|us|ns|s|m[0-9]+s)"
-
-enum { DIGITS = 12 };
-
-struct blot {
-    const char *pattern, *text; // POSIX extended; "\1" in the text is the first group
-};
-
-// In every output.
-static const struct blot everywhere[] = {
-    {"20[0-9][0-9]-[01][0-9]-[0-3][0-9]( [0-2][0-9]:[0-5][0-9])?", "<date>"},
-    {"(\"(when|started|ended|pid|search_seconds|seconds_per_proposal)\": ?)" NUMBER, "\\1<number>"},
-    {"(\"key\":\")[0-9a-f]{32}", "\\1<hash>"},
-    {"(\"finished\": )" NUMBER, "\\1<number>"},
-    {"(finished,)" NUMBER, "\\1<number>"},
-    {NULL, NULL},
-};
 
 static const struct blot status_blots[] = {
     {"(\"seconds\": )" NUMBER, "\\1<number>"},
@@ -159,95 +140,6 @@ static const struct {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-static bool writing(void)
-{
-    const char *mode = getenv("SWEETSPOT_GOLDEN");
-    return mode && !strcmp(mode, "write");
-}
-
-// Every match of the pattern replaced; takes `text`.
-static char *blot_out(char *text, const struct blot *b)
-{
-    regex_t regex;
-    regmatch_t found[4];
-    char *out = text_copy("");
-    const char *rest = text;
-    assert_int_equal(regcomp(&regex, b->pattern, REG_EXTENDED | REG_NEWLINE), 0);
-    while (!regexec(&regex, rest, 4, found, rest == text ? 0 : REG_NOTBOL) && found[0].rm_eo > 0) {
-        bool kept = !strncmp(b->text, "\\1", 2);
-        int from = kept ? found[1].rm_eo : found[0].rm_so;
-        char *longer = text_format("%s%.*s%s", out, from, rest, kept ? b->text + 2 : b->text);
-        free(out);
-        out = longer;
-        rest += found[0].rm_eo;
-    }
-    char *whole = text_format("%s%s", out, rest);
-    regfree(&regex);
-    free(out);
-    free(text);
-    return whole;
-}
-
-// Every number with a point or an exponent and more than DIGITS digits, rounded to so many; takes `text`.
-static char *round_numbers(char *text)
-{
-    size_t size;
-    char *out = NULL;
-    FILE *to = open_memstream(&out, &size);
-    for (const char *at = text; *at;) {
-        size_t length = strspn(at, "0123456789"), whole = length, digits = length;
-        if (length && at[length] == '.') length += 1 + strspn(at + length + 1, "0123456789");
-        digits = length - (length > whole);
-        if (length && at[length] == 'e') {
-            size_t sign = at[length + 1] == '-' || at[length + 1] == '+',
-                   power = strspn(at + length + 1 + sign, "0123456789");
-            if (power) length += 1 + sign + power;
-        }
-        if (length > whole && digits > DIGITS) {
-            fprintf(to, "%.*g", DIGITS, strtod(at, NULL));
-        } else {
-            if (!length) length = 1;
-            fwrite(at, 1, length, to);
-        }
-        at += length;
-    }
-    fclose(to);
-    free(text);
-    return out;
-}
-
-static void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    assert_int_equal(fclose(file), 0);
-}
-
-// Takes `text`.
-static void hold(const char *folder, const char *name, char *text, const struct blot *blots)
-{
-    char *path = text_format("tests/golden/%s.txt", name);
-    for (const struct blot *b = everywhere; b->pattern; b++) text = blot_out(text, b);
-    for (const struct blot *b = blots; b && b->pattern; b++) text = blot_out(text, b);
-    text = round_numbers(text);
-    if (writing()) {
-        write_text(path, text);
-    } else {
-        char *printed = text_format("%s/printed", folder);
-        write_text(printed, text);
-        struct outcome_of_command difference = e2e_run(folder, "diff -u %s %s", path, printed);
-        if (difference.status) {
-            print_message("%s%s", difference.out, difference.err);
-            fail_msg("%s is no longer what is printed; if it is meant: `make golden`, and read the difference", path);
-        }
-        e2e_done(&difference);
-        free(printed);
-    }
-    free(text);
-    free(path);
-}
-
 static char *make_folder(void)
 {
     char *folder = e2e_folder("golden");
@@ -289,7 +181,7 @@ static void every_output_is_what_its_golden_file_says(void **state)
         }
         r = run(folder, cases[i].command, !cases[i].needs);
         if (r.status != cases[i].status) fail_msg("%s: status %d\n%s\n%s", cases[i].command, r.status, r.out, r.err);
-        hold(folder, cases[i].name, r.out, cases[i].blots);
+        golden_hold(folder, cases[i].name, r.out, cases[i].blots);
         free(r.err);
     }
     e2e_remove(folder);
@@ -304,7 +196,7 @@ static void every_help_is_what_its_golden_file_says(void **state)
         char *command = text_format("%s --help", name), *file = text_format("help%s%s", *name ? "_" : "", name);
         struct outcome_of_command r = run(folder, command, true);
         assert_int_equal(r.status, 0);
-        hold(folder, file, r.out, NULL);
+        golden_hold(folder, file, r.out, NULL);
         free(r.err);
         free(command);
         free(file);
@@ -354,6 +246,7 @@ static void no_golden_file_is_left_over(void **state)
         char name[256];
         size_t length = strlen(e->d_name);
         if (length < 4 || strcmp(e->d_name + length - 4, ".txt") != 0) continue;
+        if (!strncmp(e->d_name, "messages-", 9)) continue; // those of test_messages
         snprintf(name, sizeof name, "%.*s", (int)(length - 4), e->d_name);
         if (!strcmp(name, "help") || (!strncmp(name, "help_", 5) && command_find(name + 5))) continue;
         if (!is_case(name)) fail_msg("tests/golden/%s belongs to no case", e->d_name);

@@ -185,7 +185,7 @@ static void the_program_with_several_kernels_is_right(void **state)
     e2e_remove(folder);
 }
 
-// A fallback that takes a tenth of the winner's speed is measured in full all the same, and is in the header.
+// A fallback that takes a tenth of the winner's speed is still measured in full, and is in the header.
 static void a_fallback_is_verified_and_written(void **state)
 {
     NEEDS_GPU();

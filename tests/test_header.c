@@ -216,7 +216,7 @@ static void an_unknown_device_is_an_error(void **state)
     for (size_t i = 0; i < 3; i++) {
         char *command =
             text_format("echo '#include \"%s\"' | gcc -x c -fsyntax-only -DMINI_GEMM_DEVICE=%s - 2>&1 | grep "
-                        "-q '#error.*MINI_GEMM_DEVICE is none of: NVIDIA_H200'",
+                        "-q '#error.*MINI_GEMM_DEVICE must be one of: NVIDIA_H200'",
                         job.header, devices[i]);
         assert_int_equal(system(command), 0);
         free(command);
@@ -253,7 +253,7 @@ static void the_header_says_how_the_template_is_built(void **state)
     assert_contains(text, "#define MINI_GEMM_ENTRY \"mini<float, BLOCK_M>\"\n");
     assert_contains(text, "#define MINI_GEMM_ARGUMENTS(X) X(0, buffer, f32, in, x) X(1, buffer, f32, out, y)\n");
     const char *people = strstr(text, "entry mini<float, BLOCK_M>; its arguments"),
-               *evidence = strstr(text, "What it is worth"), *machines = strstr(text, "/* sweetspot-section ");
+               *evidence = strstr(text, "The evidence"), *machines = strstr(text, "/* sweetspot-section ");
     assert_true(people && evidence && machines && people < evidence && evidence < machines);
     free(text);
     if (system("command -v nvcc >/dev/null 2>&1")) skip();
@@ -288,7 +288,7 @@ static void the_header_says_how_the_template_is_built(void **state)
     free(unit);
 }
 
-static void sizes_and_buffers_are_told(void **state)
+static void sizes_and_buffers_are_listed(void **state)
 {
     (void)state;
     static const char program[] =
@@ -332,7 +332,7 @@ static void a_header_of_another_interface_is_not_merged(void **state)
         if (!i) finished_trials(&job, "NVIDIA A100", "sm_80");
         assert_int_equal(
             finished_run(cmd_header, NULL, &err, "header", job.job, "--store", job.store, "-o", job.header, NULL), 2);
-        assert_contains(err, "other entries or buffers than the job has now");
+        assert_contains(err, "other entries or buffers than the job");
         free(err);
     }
 }
@@ -420,7 +420,7 @@ static void two_devices_share_a_fallback(void **state)
     }
 }
 
-static void a_file_that_is_no_header_of_this_job_is_left_alone(void **state)
+static void a_file_that_is_not_a_header_of_this_job_is_left_alone(void **state)
 {
     (void)state;
     static const struct {
@@ -433,7 +433,7 @@ static void a_file_that_is_no_header_of_this_job_is_left_alone(void **state)
          "other problem sizes"},
         {"/* sweetspot-section {\"version\":9} */\n", "version 9"},
         {"/* sweetspot-section {\"version\":1,\"job\":\"mini-gemm\",\"device\":\"X\",\"sizes\":[\"M\",\"N\"]} */\n",
-         "a section of version 1, this sweetspot writes version 2"},
+         "a section of version 1, but this sweetspot writes version 2"},
         {"/* sweetspot-section {\"version\": */\n", "mini_best.h:1: not JSON"},
     };
     finished_trials(&job, "NVIDIA H200", "sm_90a");
@@ -543,12 +543,12 @@ int main(void)
         CASE(parameters_can_be_undefined_again),
         CASE(an_unknown_device_is_an_error),
         CASE(the_header_says_how_the_template_is_built),
-        CASE(sizes_and_buffers_are_told),
+        CASE(sizes_and_buffers_are_listed),
         CASE(a_header_of_another_interface_is_not_merged),
         CASE(without_a_final_it_says_that_none_decided),
         CASE(a_header_for_a_new_device_is_merged_into_the_old_one),
         CASE(two_devices_share_a_fallback),
-        CASE(a_file_that_is_no_header_of_this_job_is_left_alone),
+        CASE(a_file_that_is_not_a_header_of_this_job_is_left_alone),
         CASE(a_changed_template_is_noticed),
         CASE(what_would_break_the_header_is_refused_or_made_harmless),
     };

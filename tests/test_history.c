@@ -101,7 +101,7 @@ static void a_row_is_pending_until_it_is_told_and_has_a_time_only_where_one_was_
         assert_int_equal(tell(&h, (int)i, 7, cases[i].outcome, cases[i].objective), row);
         assert_int_equal(h.pending, 0);
         assert_int_equal(h.outcomes[row], cases[i].kept);
-        // A slow trial has a time of its own: it ranks by it, before every failure.
+        // A slow trial has its own time: it ranks by it, before every failure.
         if (cases[i].timed)
             assert_true(h.objectives[row] == cases[i].objective && kit_score(&h, row) == cases[i].objective);
         else

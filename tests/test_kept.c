@@ -46,9 +46,9 @@ static void run_kept(const char *folder, const char *command, const char *said)
         e2e_run(folder, FAKE "%s --store %s/job.db --cache %s/cache", command, folder, folder);
     if (r.status) fail_msg("%s: status %d: %s", command, r.status, r.err);
     e2e_expect(r.err, said);
-    const char *first = strstr(r.err, "is not kept");
-    assert_true(!first == !strstr(said, "is not kept"));
-    if (first) assert_null(strstr(first + 1, "is not kept")); // said once
+    const char *first = strstr(r.err, "are not stored");
+    assert_true(!first == !strstr(said, "are not stored"));
+    if (first) assert_null(strstr(first + 1, "are not stored")); // said once
     e2e_done(&r);
 }
 
@@ -104,7 +104,7 @@ static void what_was_found_is_kept_with_the_trial(void **state)
     // Of a source that has changed nothing is kept, and that is said, once.
     e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {} // changed SWEETSPOT_VARIANT X");
     snprintf(command, sizeof command, "profile %s/job.cfg -t X=7,MODE=good -a X=2,MODE=good", folder);
-    run_kept(folder, command, "what was found is not kept: the source has changed");
+    run_kept(folder, command, "the findings are not stored: the source has changed");
     assert_null(kept(folder, "X=7,MODE=good", "profile"));
     e2e_remove(folder);
 }
@@ -125,8 +125,8 @@ static void a_store_that_cannot_be_written_is_said_once(void **state)
                 folder, folder, folder, folder, folder, folder, folder, folder, folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
     e2e_expect(r.out, "Findings");
-    e2e_expect(r.err, "what was found is not kept: ");
-    assert_null(strstr(strstr(r.err, "what was found is not kept") + 1, "what was found is not kept"));
+    e2e_expect(r.err, "the findings are not stored: ");
+    assert_null(strstr(strstr(r.err, "the findings are not stored") + 1, "what was found are not stored"));
     e2e_done(&r);
     e2e_remove(folder);
 }

@@ -105,7 +105,7 @@ static void a_paired_ratio_is_immune_to_drift_that_both_share(void **state)
 }
 
 // Three clusters of very different numbers: the middle one's median, and an interval from the lowest to the highest.
-static void a_clustered_median_is_no_surer_than_its_clusters(void **state)
+static void a_clustered_median_is_as_uncertain_as_its_clusters(void **state)
 {
     (void)state;
     double x[45];
@@ -317,7 +317,7 @@ static void strange_settings_are_made_sensible(void **state)
     assert_true(s.count <= MOST);
 }
 
-static void thousands_of_samples_are_taken_if_asked_for(void **state)
+static void thousands_of_samples_are_taken_if_requested(void **state)
 {
     (void)state;
     struct measure_settings many = settings;
@@ -381,7 +381,7 @@ int main(void)
         cmocka_unit_test(the_interval_of_few_samples_is_all_of_them),
         cmocka_unit_test(the_interval_covers_the_median_in_nearly_95_of_100_draws),
         cmocka_unit_test(a_paired_ratio_is_immune_to_drift_that_both_share),
-        cmocka_unit_test(a_clustered_median_is_no_surer_than_its_clusters),
+        cmocka_unit_test(a_clustered_median_is_as_uncertain_as_its_clusters),
         cmocka_unit_test(intervals_of_clustered_medians_cover_as_much_as_can_be_had),
         cmocka_unit_test(a_steady_clock_needs_one_batch),
         cmocka_unit_test(a_noisy_clock_gets_more_samples_but_no_more_than_allowed),
@@ -396,7 +396,7 @@ int main(void)
         cmocka_unit_test(strange_settings_are_made_sensible),
         cmocka_unit_test(settings_go_to_a_worker_and_come_back),
         cmocka_unit_test(settings_of_the_wrong_type_or_out_of_range_are_refused_by_name),
-        cmocka_unit_test(thousands_of_samples_are_taken_if_asked_for),
+        cmocka_unit_test(thousands_of_samples_are_taken_if_requested),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -315,7 +315,7 @@ static void what_is_only_read_is_left_as_it_is_and_can_be_read(void **state)
         assert_int_equal(number_of(path, "PRAGMA user_version"), 1);
         assert_int_equal(number_of(path, "SELECT count(*) FROM trials"), number_of(old, "SELECT count(*) FROM trials"));
         char *after = text_read_file(path, &after_size);
-        if (strcmp(stores[i], "killed") != 0) { // whose log somebody may move into the file, as with any store
+        if (strcmp(stores[i], "killed") != 0) { // its log may be moved into the file, as with any store
             assert_int_equal(before_size, after_size);
             assert_memory_equal(before, after, before_size);
         }
@@ -392,8 +392,8 @@ static void a_full_disk_leaves_the_old_store_and_the_next_try_works(void **state
         }
         assert_true(limit < 4 << 20);
         failed++;
-        if (!strstr(err.message, "full") || !strstr(err.message, "left as it was")) fail_msg("%s", err.message);
-        migrating += !strstr(err.message, "copy it aside");
+        if (!strstr(err.message, "full") || !strstr(err.message, "was not changed")) fail_msg("%s", err.message);
+        migrating += !strstr(err.message, "make a backup copy of it");
         assert_int_equal(access(kept, F_OK), -1); // a failed try leaves nothing behind
         assert_int_equal(number_of(path, "PRAGMA user_version"), 1);
         assert_int_equal(number_of(path, "SELECT count(*) FROM trials"), 22);

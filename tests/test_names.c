@@ -30,12 +30,12 @@ static const struct {
 } cases[] = {
     {"", "{ name = \"BLOCK" VALUES ", { name = \"MIN_REGISTERS" VALUES, "last", NULL},
     {"X = 1;", "{ name = \"Error" VALUES, "last",
-     "job.cfg:6: parameter 'Error' cannot be written: the job's header has a macro LLMC_LAYERNORM_ERROR of its own"},
+     "job.cfg:6: parameter 'Error' is not possible: the job's header already has a macro LLMC_LAYERNORM_ERROR"},
     {"", "{ name = \"BLOCK" VALUES ",\n{ name = \"KERNEL" VALUES, "last",
-     "job.cfg:7: parameter 'KERNEL' cannot be written: the job's header has a macro LLMC_LAYERNORM_KERNEL of its own"},
+     "job.cfg:7: parameter 'KERNEL' is not possible: the job's header already has a macro LLMC_LAYERNORM_KERNEL"},
     {"", "{ name = \"BLOCK" VALUES ",\n{ name = \"Block" VALUES, "last",
      "job.cfg:7: parameter 'Block' would be the macro LLMC_LAYERNORM_BLOCK of the job's header, as parameter 'BLOCK'"},
-    {"", "{ name = \"COUNTER_X" VALUES, "last", "job.cfg:6: parameter 'COUNTER_X' cannot be written"},
+    {"", "{ name = \"COUNTER_X" VALUES, "last", "job.cfg:6: parameter 'COUNTER_X' is not possible"},
     {"", "{ name = \"double" VALUES, "last",
      "job.cfg:6: parameter 'double' cannot be the name of a macro: it is a key"},
     {"", "{ name = \"xor" VALUES, "last", "job.cfg:6: parameter 'xor' cannot be the name of a macro: it is a keyword"},
@@ -83,7 +83,7 @@ static bool own_macro(const char *line, const char *prefix, char macro[128])
     return true;
 }
 
-// Whatever is new in the header has to be told to the rule, or a job could have a parameter of that name.
+// Every new name in the header must be added to the rule, or a job could have a parameter of that name.
 static void every_macro_of_a_header_is_known_to_the_rule(void **state)
 {
     (void)state;

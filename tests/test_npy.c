@@ -151,7 +151,7 @@ static void what_cannot_be_read_is_refused_with_the_file_s_name(void **state)
     fputs("PK\x03\x04 an .npz is not an .npy", f);
     fclose(f);
     assert_int_not_equal(npy_read(&npy, path, &err), 0);
-    assert_non_null(strstr(err.message, "is no .npy file"));
+    assert_non_null(strstr(err.message, "is not a .npy file"));
     npy_release(&npy);
 }
 

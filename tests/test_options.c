@@ -87,7 +87,7 @@ static void every_mistake_is_named_and_ends_with_status_2(void **state)
         const char *words[3], *message;
     } cases[] = {
         {{NULL}, "JOB is missing"},
-        {{"a", "b", "c"}, "'c' is one argument too many"},
+        {{"a", "b", "c"}, "unexpected argument 'c'"},
         {{"a", "--flga"}, "unknown option '--flga'; did you mean '--flag'?"},
         {{"a", "--stroe=x"}, "unknown option '--stroe'; did you mean '--store'?"},
         {{"a", "--something-else"}, "unknown option '--something-else'\n"},
@@ -110,7 +110,7 @@ static void every_mistake_is_named_and_ends_with_status_2(void **state)
         {{"a", "--time=8x"}, "--time needs a duration such as 90s, 8h or 1h30m, not '8x'"},
         {{"a", "--time=-1"}, "not '-1'"},
         {{"a", "--format=jsn"}, "--format cannot be 'jsn'; did you mean 'json'?"},
-        {{"a", "--format=yaml"}, "it is one of table, csv, json"},
+        {{"a", "--format=yaml"}, "use one of table, csv, json"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *out, *err;
@@ -488,7 +488,7 @@ static void tune_refuses_a_strategy_that_is_not_there(void **state)
     assert_int_equal(finished_run(cmd_tune, &out, &err, "tune", "configs/example.cfg", "--strategy=genetik",
                                   "--store=/nowhere/x", NULL),
                      2);
-    assert_contains(err, "unknown strategy 'genetik'; did you mean 'genetic'? (known: default, trees, local, ");
+    assert_contains(err, "unknown strategy 'genetik'; did you mean 'genetic'? (known: default, ");
     assert_string_equal(out, "");
     free(out);
     free(err);
@@ -500,7 +500,7 @@ static void replay_refuses_strategies_and_options_that_are_not_there(void **stat
     static const struct {
         const char *words[2], *message;
     } cases[] = {
-        {{"--strategy=nonsense", NULL}, "unknown strategy 'nonsense' (known: default, trees, "},
+        {{"--strategy=nonsense", NULL}, "unknown strategy 'nonsense' (known: default, "},
         {{"--strategy=random,genetik", NULL}, "unknown strategy 'genetik'; did you mean 'genetic'? (known: default, "},
         {{"--strategy=genetic", "--set=size=2"}, "option 'size' must be a whole number from 4 to 10000, not '2'"},
         {{"--strategy=genetic,random", "--set=size=9"}, "strategy 'random': unknown option 'size'"},

@@ -69,7 +69,7 @@ static void a_reader_that_has_seen_enough_ends_it_without_a_word(void **state)
         "completion bash",
     };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        // Nobody reads at all: true has ended before anything is written.
+        // There is no reader at all: true has ended before anything is written.
         struct outcome_of_command r = e2e_run(
             folder, "cd %s; timeout 60 bash -c '{ sleep 0.2; $BIN/sweetspot %s; echo $? >status; } | true'; cat status",
             folder, commands[i]);

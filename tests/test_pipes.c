@@ -90,7 +90,7 @@ static void every_job_is_measured_against_the_pipe_that_does_its_work(void **sta
             fail_msg("%s: %s, not %s", path, w.pipe ? w.pipe->name : "unknown", jobs[i].pipe);
         if (w.pipe && fabs(w.operations / w.flops - jobs[i].times) > 1e-9)
             fail_msg("%s: %g operations for %g", path, w.operations, w.flops);
-        assert_true(isnan(w.floor)); // without ceilings nothing is told
+        assert_true(isnan(w.floor)); // without ceilings nothing is known
         job_free(job);
         free(path);
     }
@@ -230,7 +230,7 @@ static void a_job_needs_its_own_pipe_and_memory_and_asks_once(void **state)
     json_decref(older);
     json_decref(answer);
     job_free(job);
-    // FP32: no tensor cores, and no longer than it was.
+    // FP32: no tensor cores, and no lasting rate.
     job = job_of(folder, "work = { flops = \"N\"; pipe = \"fp32 fma\"; };");
     request = job_ceilings_request(job, NULL);
     assert_true(asks(request, "fp32 fma") && !asks(request, "wgmma bf16") && !asks(request, "mma bf16"));

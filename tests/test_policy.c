@@ -219,7 +219,7 @@ static void lockstep_tells_known_results_in_their_place(void **state)
         assert_int_equal(s->told_count, COUNT);
         if (run == 2)
             for (int i = 0; i < COUNT; i++) assert_int_equal(s->told[i], undisturbed[i]);
-        if (run == 2) assert_null(strpbrk(s->trace, "cm")); // nobody had work
+        if (run == 2) assert_null(strpbrk(s->trace, "cm")); // no worker had work
         if (run == 1)
             for (int i = 0; i < COUNT; i++) assert_int_equal(s->told[i], i + 1);
         if (run == 0) memcpy(undisturbed, s->told, sizeof undisturbed);
@@ -544,7 +544,7 @@ static void a_final_goes_on_with_the_same_tasks_on_the_same_gpu(void **state)
 static void a_final_without_finalists_or_worker_or_patience_is_over(void **state)
 {
     (void)state;
-    struct sim *s = sim_in_final(1); // one that no longer compiles
+    struct sim *s = sim_in_final(1); // one that does not compile
     decide(s);
     policy_remove(&s->run.policy, &s->tasks[10].queued);
     assert_false(decide(s));
@@ -629,7 +629,7 @@ static void what_has_been_on_the_guide_is_measured_before_anything_else_is_begun
     free_sim(s);
 }
 
-static void who_kills_the_worker_on_the_guide_is_measured_all_the_same(void **state)
+static void a_candidate_that_kills_the_worker_on_the_guide_is_measured(void **state)
 {
     (void)state;
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 2, .gpus = 1, .guides = true}, 3);
@@ -644,7 +644,7 @@ static void who_kills_the_worker_on_the_guide_is_measured_all_the_same(void **st
     free_sim(s);
 }
 
-static void a_guide_that_is_turned_off_is_no_longer_asked_and_in_lockstep_there_is_none(void **state)
+static void a_guide_that_is_turned_off_is_not_used_and_lockstep_has_none(void **state)
 {
     (void)state;
     struct sim *s = new_sim(&(struct policy_settings){.compilers = 1, .gpus = 1, .guides = true}, 10);
@@ -704,8 +704,8 @@ int main(void)
         cmocka_unit_test(a_candidate_is_on_the_guide_before_it_is_measured_and_what_is_screened_out_is_not),
         cmocka_unit_test(the_look_ahead_counts_the_time_on_the_guide),
         cmocka_unit_test(what_has_been_on_the_guide_is_measured_before_anything_else_is_begun),
-        cmocka_unit_test(who_kills_the_worker_on_the_guide_is_measured_all_the_same),
-        cmocka_unit_test(a_guide_that_is_turned_off_is_no_longer_asked_and_in_lockstep_there_is_none),
+        cmocka_unit_test(a_candidate_that_kills_the_worker_on_the_guide_is_measured),
+        cmocka_unit_test(a_guide_that_is_turned_off_is_not_used_and_lockstep_has_none),
         cmocka_unit_test(what_is_on_the_guide_when_the_search_ends_is_not_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,7 +119,7 @@ static void results_that_are_chance_are_no_prior(void **state)
     for (uint64_t seed = 1; seed <= 3; seed++) {
         struct error err;
         assert_null(make_prior(r, SHUFFLED, seed, &err));
-        e2e_expect(err.message, "cannot be told from chance");
+        e2e_expect(err.message, "more than chance would explain");
     }
 }
 
@@ -195,7 +195,7 @@ static void names_and_values_are_matched(void **state)
 }
 
 // It has no time, but neither has it failed.
-static void what_a_guide_screened_out_is_no_part_of_a_prior(void **state)
+static void a_prior_leaves_out_what_a_guide_screened_out(void **state)
 {
     (void)state;
     struct symbols *symbols = symbols_new();
@@ -225,7 +225,7 @@ static void a_prior_that_says_nothing_is_refused_with_the_reason(void **state)
     } cases[] = {{"B=16,R=shuffle", "B=32,R=shared", STATUS_WRONG, "all of its configurations failed"},
                  {"X=16,Y=2", "X=32,Y=4", STATUS_OK, "no tuning parameter in common"},
                  {"B=16,Y=2", "B=16,Y=4", STATUS_OK, "no tuning parameter in common"}, // B never varies
-                 {"B=16,R=x", "B=32,R=y", STATUS_OK, "no configuration has values that are known here"}};
+                 {"B=16,R=x", "B=32,R=y", STATUS_OK, "none of its configurations has only values of this space"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct transfer t;
         struct error err;
@@ -279,7 +279,7 @@ static void trust_follows_what_is_measured(void **state)
     prior_free(wrong);
 }
 
-static void a_file_that_is_no_prior_is_named_with_the_reason(void **state)
+static void a_file_that_is_not_a_prior_is_named_with_the_reason(void **state)
 {
     const struct recorded *r = ((struct fixture *)*state)->r;
     char *folder = e2e_folder("prior-files");
@@ -302,7 +302,7 @@ static void a_file_that_is_no_prior_is_named_with_the_reason(void **state)
     e2e_remove(folder);
 }
 
-static void a_replayed_file_is_no_prior_for_itself(void **state)
+static void a_replayed_file_is_not_a_prior_for_itself(void **state)
 {
     (void)state;
     char *folder = e2e_folder("prior-replay");
@@ -378,11 +378,11 @@ int main(void)
         cmocka_unit_test(results_that_are_chance_are_no_prior),
         cmocka_unit_test(a_prior_expects_what_was_measured_and_lists_the_best),
         cmocka_unit_test(names_and_values_are_matched),
-        cmocka_unit_test(what_a_guide_screened_out_is_no_part_of_a_prior),
+        cmocka_unit_test(a_prior_leaves_out_what_a_guide_screened_out),
         cmocka_unit_test(a_prior_that_says_nothing_is_refused_with_the_reason),
         cmocka_unit_test(trust_follows_what_is_measured),
-        cmocka_unit_test(a_file_that_is_no_prior_is_named_with_the_reason),
-        cmocka_unit_test(a_replayed_file_is_no_prior_for_itself),
+        cmocka_unit_test(a_file_that_is_not_a_prior_is_named_with_the_reason),
+        cmocka_unit_test(a_replayed_file_is_not_a_prior_for_itself),
         cmocka_unit_test(a_run_learns_from_the_stores_beside_it_and_goes_on_without_what_is_damaged),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

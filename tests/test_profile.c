@@ -295,8 +295,8 @@ static const struct {
     {"", "profile -t X=2,MODE=good", 0, "X=1 makes that line's accesses", ""},
     {"", "profile -t X=2,MODE=good -a X=1,MODE=good", 0, "against candidate", ""},
     {"", "profile -t X=2,MODE=good -f json", 0, "\"rule\": \"bank_conflicts\"", ""},
-    {"", "profile", 1, "", "nothing has been measured of fake yet"},
-    {"", "profile -t 17", 1, "", "nothing has been measured of fake yet"},
+    {"", "profile", 1, "", "no trial of fake has been measured yet"},
+    {"", "profile -t 17", 1, "", "no trial of fake has been measured yet"},
     {"", "profile -t Y=2", 2, "", "no parameter 'Y'"},
     {"", "profile -t X=3", 2, "", "X cannot be 3; its values are 1, 2, 7"},
     {"", "profile -t X=7,MODE=wrong", 2, "", "constraints exclude X=7,MODE=wrong"},
@@ -309,7 +309,7 @@ static const struct {
     {"", "profile -t X=1,MODE=abort", 1, "", "signal 6"},
     {"", "profile -t X=1,MODE=profile_crash", 1, "", "signal 6"},
     {"", "profile -t X=1,MODE=nondeterministic", 0, "two runs of this candidate differ", ""},
-    {"", "profile -t X=1,MODE=implausible", 0, "the time is not possible", ""},
+    {"", "profile -t X=1,MODE=implausible", 0, "the time is impossible", ""},
     {"", "profile -t X=1,MODE=good -a nolibrary", 1, "", "no baseline 'nolibrary'"},
     {"", "profile -t X=1,MODE=good -a cublas", 0, "against cublas", ""},
     {"export FAKE_NO_COUNTERS='ERR_NVGPUCTRPERM: no permission';", "profile -t X=1,MODE=good", 3, "limited by",
@@ -322,12 +322,12 @@ static const struct {
     {"export FAKE_TIME=2e-6;", "profile -t X=1,MODE=good", 0, "the kernel takes 2.00 us: launch overhead dominates",
      ""},
     {"export FAKE_TIME=20;", "profile -t X=1,MODE=good", 0, "20.0",
-     "counting a kernel of 20 s: every pass launches it twice, about 34 minutes in all; at most 110"},
-    {"", "profile -t X=1,MODE=hang", 1, "", "measure.timeout of the job is too short"},
+     "counting a kernel of 20 s: every pass launches it twice, about 34 minutes in all (at most 110)"},
+    {"", "profile -t X=1,MODE=hang", 1, "", "the job's measure.timeout is too short"},
     {"", "profile -t X=1,MODE=good --no-counters", 0, "theoretical", ""},
     {"export FAKE_ENVIRONMENT='no CUDA driver';", "profile -t X=1,MODE=good", 3, "", "no CUDA driver"},
-    {"", "limiter -t X=1,MODE=good", 1, "", "knows no variants"},
-    {"", "limiter -t cublas", 1, "", "knows no variants"},
+    {"", "limiter -t X=1,MODE=good", 1, "", "has no variants"},
+    {"", "limiter -t cublas", 1, "", "has no variants"},
 };
 
 static void the_commands_say_what_is_wrong(void **state)
@@ -412,7 +412,7 @@ static void the_device_rests_unless_the_job_says_otherwise(void **state)
     }
 }
 
-static void a_failed_trial_is_told_with_its_stored_reason(void **state)
+static void a_failed_trial_is_shown_with_its_stored_reason(void **state)
 {
     (void)state;
     char *folder = e2e_folder("failed");
@@ -482,7 +482,7 @@ static void ceilings_are_measured_once_and_kept_in_the_store(void **state)
     e2e_remove(folder);
 }
 
-static void what_forbids_counters_is_told_with_the_way_to_mend_it(void **state)
+static void missing_counters_are_reported_with_how_to_fix_it(void **state)
 {
     (void)state;
     static const struct {
@@ -531,7 +531,7 @@ static void metrics_are_listed_without_a_gpu(void **state)
     e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot metrics --chip XX999");
     assert_int_equal(r.status, EXIT_ENVIRONMENT);
-    e2e_expect(r.err, "a newer CUPTI may know this chip");
+    e2e_expect(r.err, "install a newer CUPTI");
     e2e_done(&r);
     e2e_remove(folder);
 }
@@ -552,9 +552,9 @@ int main(void)
         cmocka_unit_test(the_best_and_the_runner_up_come_from_the_store),
         cmocka_unit_test(a_reproducible_long_kernel_has_no_such_notes),
         cmocka_unit_test(the_device_rests_unless_the_job_says_otherwise),
-        cmocka_unit_test(a_failed_trial_is_told_with_its_stored_reason),
+        cmocka_unit_test(a_failed_trial_is_shown_with_its_stored_reason),
         cmocka_unit_test(ceilings_are_measured_once_and_kept_in_the_store),
-        cmocka_unit_test(what_forbids_counters_is_told_with_the_way_to_mend_it),
+        cmocka_unit_test(missing_counters_are_reported_with_how_to_fix_it),
         cmocka_unit_test(metrics_are_listed_without_a_gpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,7 +164,7 @@ static const struct {
 } bad[] = {
     {NULL, "", "space.json"},
     {NULL, "{\"format\": \"sweetspot-space\", \"version\": 1, \"parameters\": [", "space.json"},
-    {NULL, "[1, 2]", "no recorded space"},
+    {NULL, "[1, 2]", "not a recorded space"},
     {NULL, "{\"cache\": {}}", "space.json"},
     {"\"version\": 1", "\"version\": 99", "version"},
     {"\"values\": [32, 64]", "\"values\": []", "B"},

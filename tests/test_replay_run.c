@@ -243,9 +243,9 @@ static void stop_rules_end_a_run_and_the_reason_is_kept(void **state)
     static const struct {
         const char *options, *reason;
     } cases[] = {
-        {"--patience 20", "no gain for as long"},
+        {"--patience 20", "no improvement within"},
         {"--target 1.5ms", "the target is reached"},
-        {"--noise 0.5", "below the noise"},
+        {"--noise 0.5", "below 'noise'"},
         {"-n 30", "evaluations are used up"},
     };
     char *folder = e2e_folder("stop");

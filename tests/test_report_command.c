@@ -60,7 +60,7 @@ static void the_page_holds_the_document_and_all_that_it_needs(void **state)
     (void)state;
     struct outcome_of_command r = RUN("$S report job.cfg -o page.html && cat page.html");
     assert_int_equal(r.status, 0);
-    e2e_expect(r.err, "the page is page.html");
+    e2e_expect(r.err, "wrote page.html");
     assert_null(strstr(r.out, "@DATA@"));
     assert_null(strstr(r.out, "@CHARTS"));
     assert_null(strstr(r.out, "@STYLE@"));
@@ -80,7 +80,7 @@ static void the_page_holds_the_document_and_all_that_it_needs(void **state)
     json_decref(report);
     e2e_done(&r);
     r = RUN("$S report job.cfg && ls report.html && $S report job.cfg -o - | head -1"); // report.html by default
-    expect(&r, 0, "report.html\n<!DOCTYPE html>\n", "the page is report.html");
+    expect(&r, 0, "report.html\n<!DOCTYPE html>\n", "wrote report.html");
 }
 
 static void stores_folders_and_nothing_at_all_are_taken(void **state)
@@ -103,17 +103,17 @@ static void stores_folders_and_nothing_at_all_are_taken(void **state)
     e2e_expect(r.out, "{\"name\":\"X\",\"values\":[\"1\",\"2\",\"4\",\"8\"]");
     expect(&r, 0, "\"reproduce\":[]", NULL);
     r = RUN("cp job.cfg other.cfg && sed -i 's/golden/other/' other.cfg && $S report . -f csv");
-    expect(&r, 0, "golden", "1 job has no results yet, and is left out");
+    expect(&r, 0, "golden", "left out 1 job without results");
     r = RUN("$S report other.cfg -f table");
     expect(&r, 1, "there is no store", "none of these jobs has results yet");
     r = RUN("$S report other.cfg --store out/golden.db -f json");
-    expect(&r, 1, "is that of the job 'golden', not of 'other'", NULL);
+    expect(&r, 1, "belongs to the job 'golden', not to 'other'", NULL);
     r = RUN("$S report out job.cfg --store x.db -f json");
-    expect(&r, 2, NULL, "--store is for one job");
+    expect(&r, 2, NULL, "--store works with one job only");
     r = RUN("mkdir empty && $S report empty");
     expect(&r, 1, NULL, "there are no job files (*.cfg) and no stores (*.db) in 'empty'");
     r = RUN("cd empty && $S report");
-    expect(&r, 1, NULL, "there is no folder 'out'");
+    expect(&r, 1, NULL, "no folder 'out'");
 }
 
 static void what_cannot_be_read_is_said_and_the_others_go_on(void **state)
@@ -217,9 +217,9 @@ static void a_browser_is_started_or_missed(void **state)
             "done; cat shown");
     expect(&r, 0, "/report.html", NULL);
     r = RUN("BROWSER=./missing $S report job.cfg --open; sleep 1");
-    expect(&r, 0, NULL, "there is no browser (./missing:");
+    expect(&r, 0, NULL, "cannot start a browser (./missing:");
     r = RUN("$S report job.cfg --open -o -");
-    expect(&r, 2, NULL, "--open and --every are for a page in a file");
+    expect(&r, 2, NULL, "--open and --every need a page in a file");
 }
 
 // Forty configurations, measured by a scripted worker that takes its time, take seconds; meanwhile the page says that
@@ -252,7 +252,7 @@ static void a_suite_has_one_page(void **state)
     expect(&r, 0, "\"name\":\"golden\"\n\"name\":\"second\"\n2\n", NULL);
 }
 
-static void the_page_of_a_tuner_that_was_killed_says_that_nobody_tunes(void **state)
+static void the_page_of_a_killed_tuner_says_that_no_tuner_runs(void **state)
 {
     (void)state;
     struct outcome_of_command r =
@@ -283,7 +283,7 @@ int main(void)
         CASE(a_browser_is_started_or_missed),
         CASE(a_run_is_followed_by_a_page),
         CASE(a_suite_has_one_page),
-        CASE(the_page_of_a_tuner_that_was_killed_says_that_nobody_tunes),
+        CASE(the_page_of_a_killed_tuner_says_that_no_tuner_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

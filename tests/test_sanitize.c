@@ -198,7 +198,7 @@ static void what_is_found_decides(void **state)
         {"sanitize_refused", "", "", "X=7", "", "failed: the worker says launch_error: scripted"},
         {"sanitize_memcheck", "", "sanitize = false;", "X=7", "", "winner"},
         {"sanitize_memcheck", "env SWEETSPOT_SANITIZER= CUDA_HOME= PATH=/nowhere", "", "X=7",
-         "no second opinion on the winner: there is no compute-sanitizer", "winner"},
+         "the winner is not run under compute-sanitizer: there is no compute-sanitizer", "winner"},
         {"sanitize_memcheck", "env SWEETSPOT_SANITIZER=/bin/false", "", "X=7", "'/bin/false --version' fails",
          "winner"},
     };

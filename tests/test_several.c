@@ -38,7 +38,7 @@ static void write_space(const char *folder, const char *file, int best, double l
                              trials, "baselines", "name", "cublas", "problems", "time", library));
 }
 
-// A night over three jobs, a fourth that was not begun and a fifth that is no job.
+// A night over three jobs, a fourth that was not begun and a fifth that is not a job.
 static char *make_night(void)
 {
     char *folder = e2e_folder("several");
@@ -85,7 +85,7 @@ static void each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other(void **
     assert_int_equal(lines_with(r.out, "NVIDIA Test"), 3);
     e2e_expect(r.out, "\nfast ");
     e2e_expect(r.out, "\nslow ");
-    e2e_expect(r.err, "nothing is known of later yet");
+    e2e_expect(r.err, "later has no results yet");
     e2e_expect(r.err, "night/4.cfg:5: ");
     e2e_done(&r);
     r = e2e_run(folder, "cd '%s' && $BIN/sweetspot compare night", folder);
@@ -94,7 +94,7 @@ static void each_job_of_a_folder_has_its_line_and_mistakes_stop_no_other(void **
     e2e_expect(r.out, "2.000 [2.000, 2.000]");
     e2e_expect(r.out, "0.500 [0.500, 0.500]");
     e2e_done(&r);
-    // A job that was not begun is no mistake.
+    // A job that was not begun is not an error.
     r = e2e_run(folder, "cd '%s' && $BIN/sweetspot compare night/0.cfg night/3.cfg night/2.cfg", folder);
     assert_int_equal(r.status, EXIT_NOTHING);
     assert_int_equal(lines_with(r.out, "N=1024"), 2);
@@ -166,12 +166,12 @@ static void headers_and_exports_of_several_go_into_a_folder(void **state)
     static const struct {
         const char *command, *message;
     } refused[] = {
-        {"export night", "of several jobs, --output must name a folder, which '-' is not"},
-        {"export night -o again.db", "which 'again.db' is not"},
+        {"export night", "for several jobs, --output must name a folder, and '-' is not a folder"},
+        {"export night -o again.db", "'again.db' is not a folder"},
         {"header night -o -", "--output must name a folder"},
-        {"header night --check nowhere", "which 'nowhere' is not"},
-        {"status night --store again.db", "--store is for one job"},
-        {"compare night/0.cfg night/1.cfg --store again.db", "--store is for one job"},
+        {"header night --check nowhere", "'nowhere' is not a folder"},
+        {"status night --store again.db", "--store works with one job only"},
+        {"compare night/0.cfg night/1.cfg --store again.db", "--store works with one job only"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         r = e2e_run(folder, "cd '%s' && $BIN/sweetspot %s && ls", folder, refused[i].command);
@@ -183,11 +183,11 @@ static void headers_and_exports_of_several_go_into_a_folder(void **state)
     r = e2e_run(folder, "test -e '%s/nowhere'", folder); // checking makes no folder
     assert_int_equal(r.status, 1);
     e2e_done(&r);
-    // Two jobs of one name would be told apart by nothing.
+    // Nothing would distinguish two jobs of one name.
     write_job(folder, "night/5.cfg", "same", "");
     r = e2e_run(folder, "cd '%s' && $BIN/sweetspot compare night", folder);
     assert_int_equal(r.status, EXIT_USAGE);
-    e2e_expect(r.err, "night/5.cfg: the job has the name of night/1.cfg, 'same'");
+    e2e_expect(r.err, "night/5.cfg: the job has the same name as night/1.cfg, 'same'");
     assert_int_equal(lines_with(r.out, "N=1024"), 3);
     e2e_done(&r);
     e2e_remove(folder);
@@ -209,7 +209,7 @@ static void more_than_64_jobs_are_read_from_a_folder_or_the_command_line(void **
         struct outcome_of_command r =
             e2e_run(folder, "cd '%s' && $BIN/sweetspot status %s --format json", folder, named ? "*.cfg" : ".");
         assert_int_equal(r.status, EXIT_NOTHING);
-        assert_int_equal(lines_with(r.err, "nothing is known of job"), JOBS);
+        assert_int_equal(lines_with(r.err, "has no results yet: there is no store"), JOBS);
         json_t *all = json_parse(r.out, NULL);
         assert_int_equal(json_array_size(json_object_get(all, "failed")), JOBS);
         json_decref(all);
@@ -250,7 +250,7 @@ static void every_device_of_a_store_is_shown_the_newest_first(void **state)
     assert_int_equal(finished_run(cmd_compare, &out, &err, "compare", job.job, "-s", job.store, NULL), EXIT_NOTHING);
     assert_contains(out, "mini-gemm on NVIDIA H200");
     assert_null(strstr(out, "A100"));
-    assert_contains(err, "not been decided in a final");
+    assert_contains(err, "has decided a winner yet");
     free(out);
     free(err);
     finished_final(&job); // on the one used last
@@ -353,7 +353,7 @@ static void the_gate_goes_by_the_fastest_library_and_by_its_interval_where_that_
     file = fmemopen(text, sizeof text, "w");
     assert_int_equal(gate_check(&(struct gate){0, false}, &final, &about, "j", file), 1);
     fclose(file);
-    assert_contains(text, "j: N=1: no library has a time in the final\n");
+    assert_contains(text, "j: N=1: no library has a time in the final: the job needs");
     final_release(&final);
     json_decref(document);
 }

@@ -74,7 +74,7 @@ static int simulate(const char *path, const char *strategy, const char *settings
     return status;
 }
 
-static void a_simulation_is_the_same_whoever_runs_it_and_its_curves_rise(void **state)
+static void a_simulation_is_repeatable_and_its_curves_rise(void **state)
 {
     (void)state;
     struct simulate_figures once, again;
@@ -123,19 +123,18 @@ static void times_that_a_recording_lacks_are_refused_by_name(void **state)
     struct simulate_figures f;
     struct error err;
     assert_int_equal(simulate(softmax, "random", "compilers=4,compile=0.3,gpu=recorded", 0, &f, &err), -1);
-    assert_string_equal(err.message,
-                        "tests/spaces/softmax_h200.json.gz: it has no GPU times (gpu=recorded): give seconds");
+    assert_string_equal(err.message, "tests/spaces/softmax_h200.json.gz: it has no GPU times: give gpu=SECONDS");
     assert_int_equal(
         simulate("tests/spaces/sgemm_each_matrix.json.gz", "random", "compilers=4,compile=recorded,gpu=1", 0, &f, &err),
         -1);
-    assert_non_null(strstr(err.message, "it has no compile times (compile=recorded)"));
+    assert_non_null(strstr(err.message, "it has no compile times"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_wrong_with_the_settings_is_said_by_name),
-        cmocka_unit_test(a_simulation_is_the_same_whoever_runs_it_and_its_curves_rise),
+        cmocka_unit_test(a_simulation_is_repeatable_and_its_curves_rise),
         cmocka_unit_test(a_slow_kernel_is_measured_without_pause_and_little_is_compiled_in_vain),
         cmocka_unit_test(strategies_that_cannot_rank_are_simulated_too),
         cmocka_unit_test(times_that_a_recording_lacks_are_refused_by_name),

@@ -185,14 +185,15 @@ static void contradicting_constraints_are_named(void **state)
         int culprit;
         const char *message;
     } cases[] = {
-        {{"A > 0", "B > 9"}, 1, "no configuration is valid: the constraint 'B > 9' alone removes every one"},
+        {{"A > 0", "B > 9"}, 1, "no configuration is valid: the constraint 'B > 9' removes all of them by itself"},
         {{"A > 2", "C < 5", "A < 2"},
          2,
-         "no configuration is valid: the constraints 'A > 2' and 'A < 2' contradict each other"},
+         "no configuration is valid: the constraints 'A > 2' and 'A < 2' contradict each other; relax one of them"},
         {{"A < B", "B < C", "A + B > 0", "C < A"},
          3,
-         "no configuration is valid: the constraints 'A < B', 'B < C' and 'C < A' contradict each other"},
-        {{"1 == 2"}, 0, "no configuration is valid: the constraint '1 == 2' alone removes every one"},
+         "no configuration is valid: the constraints 'A < B', 'B < C' and 'C < A' contradict each other; "
+         "relax one of them"},
+        {{"1 == 2"}, 0, "no configuration is valid: the constraint '1 == 2' removes all of them by itself"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fixture f = open_space();
@@ -250,7 +251,7 @@ static void bad_parameters_and_names_are_refused(void **state)
     assert_string_equal(err.message, "unknown name 'X' at column 5: 'A < X'");
     symbols_add(f.symbols, "elsewhere", EXPR_INT, NULL);
     assert_int_equal(space_add_constraint(f.space, "A < elsewhere", &err), -1);
-    assert_string_equal(err.message, "the name 'elsewhere' has no value here: 'A < elsewhere'");
+    assert_string_equal(err.message, "the name 'elsewhere' has no value yet: 'A < elsewhere'");
     close_space(&f);
 }
 
@@ -310,7 +311,7 @@ static void configurations_have_a_text_that_reads_back(void **state)
         {"BLOCK=65,MODE=a", "parameter 'BLOCK' has no value '65'"},
         {"BLOCK=64,BLOCK=64", "parameter 'BLOCK' is given twice"},
         {"BLOK=64", "unknown parameter 'BLOK'"},
-        {"BLOCK=64,", "nothing behind the last comma"},
+        {"BLOCK=64,", "nothing follows the last comma"},
         {"BLOCK", "expected NAME=VALUE at 'BLOCK'"},
         {"BLOCK=640", "parameter 'BLOCK' has no value '640'"},
     };

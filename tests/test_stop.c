@@ -82,7 +82,7 @@ static void gains_below_the_noise_stop_and_gains_above_it_do_not(void **state)
     stop_release(&s);
 }
 
-static void until_ends_a_search_that_no_longer_gains(void **state)
+static void until_ends_a_search_that_has_stopped_gaining(void **state)
 {
     (void)state;
     struct stop s;
@@ -103,7 +103,7 @@ static void until_ends_a_search_that_no_longer_gains(void **state)
     stop_release(&s);
 }
 
-static void the_outlook_rises_with_time_and_falls_with_what_is_asked_for(void **state)
+static void the_outlook_rises_with_time_and_falls_with_the_gain_wanted(void **state)
 {
     (void)state;
     struct stop s;
@@ -132,8 +132,8 @@ int main(void)
         cmocka_unit_test(patience_counts_evaluations_since_the_last_gain),
         cmocka_unit_test(a_target_is_reached_by_equality_too),
         cmocka_unit_test(gains_below_the_noise_stop_and_gains_above_it_do_not),
-        cmocka_unit_test(until_ends_a_search_that_no_longer_gains),
-        cmocka_unit_test(the_outlook_rises_with_time_and_falls_with_what_is_asked_for),
+        cmocka_unit_test(until_ends_a_search_that_has_stopped_gaining),
+        cmocka_unit_test(the_outlook_rises_with_time_and_falls_with_the_gain_wanted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -387,7 +387,7 @@ static void counters_come_later_and_are_awaited_until_then(void **state)
     assert_true(ids[0] < ids[1] && ids[1] < ids[2]);
     struct trial_counter counter = {0, 0, "bank_conflicts", 99};
     assert_int_equal(store_add_counters(store, ids[1], &counter, 1, &err), 0);
-    assert_int_equal(store_add_counters(store, ids[2], NULL, 0, &err), 0); // unavailable: counted all the same
+    assert_int_equal(store_add_counters(store, ids[2], NULL, 0, &err), 0); // unavailable: still counts as counted
     assert_int_equal(store_uncounted(store, ids, 10, &err), 1);
     struct trial t;
     assert_int_equal(store_find(store, "N=6", &t, &err), 0);
@@ -510,7 +510,7 @@ static void blobs_are_kept_once_and_checked_against_their_hash(void **state)
     raw("UPDATE blobs SET bytes = x'00' || substr(bytes, 2) WHERE length(bytes) > 0");
     assert_int_equal(store_get_blob(store, hash, &bytes, &size, &err), -1);
     assert_non_null(strstr(err.message, hash));
-    assert_int_equal(store_put_blob(store, cubin, sizeof cubin, again, &err), 0); // which mends it
+    assert_int_equal(store_put_blob(store, cubin, sizeof cubin, again, &err), 0); // which repairs it
     assert_int_equal(store_get_blob(store, hash, &bytes, &size, &err), 0);
     store_close(store);
 }
@@ -789,14 +789,14 @@ static void folder_in_its_place(void)
     assert_int_equal(unlink(path) | mkdir(path, 0777), 0);
 }
 
-static void what_is_no_sound_store_of_this_version_is_refused_and_untouched(void **state)
+static void a_damaged_or_foreign_store_is_refused_and_untouched(void **state)
 {
     (void)state;
     static const struct {
         void (*spoil)(void);
         const char *message;
     } cases[] = {
-        {version_9, "has version 9, this sweetspot reads versions 1 to 2"},
+        {version_9, "has version 9, but this sweetspot reads versions 1 to 2"},
         {other_program, "another program"},
         {text_file, "not a sweetspot store"},
         {truncated, "is damaged: it has 12288 of"},
@@ -898,7 +898,7 @@ int main(void)
         CASE(a_second_tuner_is_refused_with_the_pid_of_the_first),
         CASE(kill_9_loses_nothing_that_was_committed),
         CASE(a_full_disk_is_an_error_and_costs_nothing),
-        CASE(what_is_no_sound_store_of_this_version_is_refused_and_untouched),
+        CASE(a_damaged_or_foreign_store_is_refused_and_untouched),
         CASE(a_place_that_cannot_be_written_is_named),
         CASE(a_store_in_a_read_only_folder_can_be_read),
     };

@@ -293,7 +293,7 @@ static void a_space_of_one_is_proposed_once(void **state)
     free_space(&b);
 }
 
-static void results_that_were_not_asked_for_are_taken_and_not_proposed_again(void **state)
+static void unrequested_results_are_taken_and_not_proposed_again(void **state)
 {
     (void)state;
     struct bench b = make_space(SIDE, NULL);
@@ -411,7 +411,7 @@ static void what_is_wrong_with_an_option_is_said_by_name_with_its_range(void **s
         {"genetic", "mutation=-0.5", "option 'mutation' must be a number from 0 to 64, not '-0.5'"},
         {"genetic", "size=9,size=9", "option 'size' is given twice"},
         {"genetic", "size=9,tournment=1", "did you mean 'tournament'?"},
-        {"random", "size=9", "strategy 'random': unknown option 'size': it has none"},
+        {"random", "size=9", "strategy 'random': unknown option 'size': this strategy has no options"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error err = {""};
@@ -474,17 +474,30 @@ static void every_option_changes_what_is_proposed(void **state)
         const char *strategy, *text;
         int asks; // enough to come to where the option matters
     } cases[] = {
-        {"default", "initial=20", 60},       {"default", "spread=0", 60},
-        {"trees", "initial=3", 60},          {"trees", "trees=5", 60},
-        {"trees", "every=20", 60},           {"trees", "share=0.5", 60},
-        {"local", "changes=1", 600},         {"local", "patience=1", 1000},
-        {"annealing", "hot=50", 60},         {"annealing", "cold=0.4", 60},
-        {"annealing", "length=10", 60},      {"genetic", "size=5", 60},
-        {"genetic", "tournament=9", 60},     {"genetic", "mutation=3", 60},
-        {"differential", "size=5", 60},      {"differential", "factor=0.1", 60},
-        {"differential", "crossover=0", 60}, {"particle_swarm", "particles=3", 60},
-        {"particle_swarm", "inertia=0", 60}, {"particle_swarm", "own=0", 60},
-        {"particle_swarm", "swarm=0", 60},   {"latin_hypercube", "round=5", 60},
+        // clang-format off
+        {"default", "initial=20", 60},
+        {"default", "spread=0", 60},
+        {"trees", "initial=3", 60},
+        {"trees", "trees=5", 60},
+        {"trees", "every=20", 60},
+        {"trees", "share=0.5", 60},
+        {"local", "changes=1", 600},
+        {"local", "patience=1", 1000},
+        {"annealing", "hot=50", 60},
+        {"annealing", "cold=0.4", 60},
+        {"annealing", "length=10", 60},
+        {"genetic", "size=5", 60},
+        {"genetic", "tournament=9", 60},
+        {"genetic", "mutation=3", 60},
+        {"differential", "size=5", 60},
+        {"differential", "factor=0.1", 60},
+        {"differential", "crossover=0", 60},
+        {"particle_swarm", "particles=3", 60},
+        {"particle_swarm", "inertia=0", 60},
+        {"particle_swarm", "own=0", 60},
+        {"particle_swarm", "swarm=0", 60},
+        {"latin_hypercube", "round=5", 60},
+        // clang-format on
     };
     size_t tried = sizeof cases / sizeof *cases;
     FOR_EACH(class) tried -= strategy_option_count(class);
@@ -536,7 +549,7 @@ int main(void)
         cmocka_unit_test(what_is_forgotten_is_neither_lost_nor_told_and_comes_again),
         cmocka_unit_test(the_ranking_prefers_what_the_results_speak_for),
         cmocka_unit_test(a_space_of_one_is_proposed_once),
-        cmocka_unit_test(results_that_were_not_asked_for_are_taken_and_not_proposed_again),
+        cmocka_unit_test(unrequested_results_are_taken_and_not_proposed_again),
         cmocka_unit_test(strategies_that_look_at_results_beat_random_search),
         cmocka_unit_test(unknown_options_are_errors_that_name_them),
         cmocka_unit_test(options_begin_as_their_defaults_and_take_what_is_given),

@@ -88,7 +88,7 @@ static void mistakes_are_found_before_anything_is_tuned(void **state)
         "cd %s && $BIN/sweetspot tune . --device replay:space.json --time 2s; s=$?; ls out 2>/dev/null; exit $s",
         folder);
     assert_int_equal(r.status, 2);
-    e2e_expect(r.err, "c.cfg: the job has the name of ./b.cfg, 'b'");
+    e2e_expect(r.err, "c.cfg: the job has the same name as ./b.cfg, 'b'");
     assert_string_equal(r.out, "");
     e2e_done(&r);
     write_job(folder, "c.cfg", "c", "budgt = 1;");
@@ -106,13 +106,13 @@ static void mistakes_are_found_before_anything_is_tuned(void **state)
     e2e_done(&r);
     r = e2e_run(folder, "cd %s && rm c.cfg && $BIN/sweetspot tune . --store x.db", folder);
     assert_int_equal(r.status, 2);
-    e2e_expect(r.err, "--store is for one job");
+    e2e_expect(r.err, "--store works with one job only");
     e2e_done(&r);
     r = e2e_run(folder, "cd %s && $BIN/sweetspot tune . --device replay:none.json --time 2s", folder);
     assert_true(r.status != 0);
     e2e_expect(r.err, "-- a: ");
     assert_null(strstr(r.err, "-- b: ")); // what is wrong with the machine is said once
-    e2e_expect(r.err, "2 jobs take at least 2 s each: 4 s in all, not 2");
+    e2e_expect(r.err, "2 jobs need at least 2 s each: give --time 4s or more, not 2 s");
     e2e_done(&r);
     e2e_remove(folder);
 }
@@ -143,7 +143,7 @@ static void several_files_are_tuned_and_begin_with_each_others_winners(void **st
     e2e_done(&r);
     r = e2e_run(folder, "cd %s && timeout 60 $BIN/sweetspot tune a.cfg . --device replay:space.json --time 4s", folder);
     assert_int_equal(r.status, 2);
-    e2e_expect(r.err, "has the name of a.cfg, 'a'");
+    e2e_expect(r.err, "has the same name as a.cfg, 'a'");
     e2e_done(&r);
     e2e_remove(folder);
 }

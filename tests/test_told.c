@@ -1,5 +1,5 @@
 // What a candidate's result becomes on its way: the figures that the workers gave reach the store, and a strategy is
-// told of slow trials as slow ones, with their times.
+// learns of slow trials as slow ones, with their times.
 #include "tests/e2e.h"
 
 #include <math.h>

@@ -84,7 +84,7 @@ static void predictions_are_means_of_what_was_shown(void **state)
     trees_free(t);
 }
 
-static void no_leaf_is_smaller_than_asked(void **state)
+static void no_leaf_is_smaller_than_requested(void **state)
 {
     (void)state;
     // Ten points at 0, nine at 1, and one far out at 9, which random thresholds nearly always cut off alone.
@@ -144,7 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_is_found_and_what_does_not_matter_is_ignored),
         cmocka_unit_test(predictions_are_means_of_what_was_shown),
-        cmocka_unit_test(no_leaf_is_smaller_than_asked),
+        cmocka_unit_test(no_leaf_is_smaller_than_requested),
         cmocka_unit_test(the_same_seed_grows_the_same_trees_and_another_one_others),
         cmocka_unit_test(growing_again_forgets_what_was_learnt),
     };

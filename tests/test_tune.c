@@ -60,7 +60,7 @@ static const struct {
     {"late", STATUS_TIMEOUT, "no answer within 2 s"},
     {"nonsense", STATUS_CRASHED, "not JSON"},
     {"other_word", STATUS_CRASHED, "excellent"},
-    {"no_time", STATUS_CRASHED, "gave no time"},
+    {"no_time", STATUS_CRASHED, "without a time"},
     {"says_crashed", STATUS_CRASHED, "ILLEGAL_ADDRESS"},
     {"wrong", STATUS_WRONG, "scripted"},
     {"out_of_bounds", STATUS_OUT_OF_BOUNDS, "scripted"},
@@ -71,7 +71,7 @@ static const struct {
     {"compile_error", STATUS_COMPILE_ERROR, "x.cu(3): error"},
     {"compile_timeout", STATUS_COMPILE_TIMEOUT, "deadline"},
     {"compile_crash", STATUS_COMPILE_ERROR, "signal 11"},
-    {"compile_nonsense", STATUS_COMPILE_ERROR, "no JSON object"},
+    {"compile_nonsense", STATUS_COMPILE_ERROR, "not a JSON object"},
     {"registers", STATUS_PRUNED, "255 registers"},
 };
 
@@ -81,7 +81,7 @@ static void every_misbehaviour_has_its_status_and_reason_and_cannot_win(void **s
     char *folder = e2e_folder("modes"), list[1024] = "";
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         sprintf(list + strlen(list), "%s\"%s\"", i ? ", " : "", modes[i].mode);
-    // X=7 would be the fastest, and all but "good" have it; "good" must win all the same with whatever X there is.
+    // X=7 would be the fastest, and all but "good" have it; "good" must win, whatever its X.
     write_job(folder, "7", list, "512");
     struct outcome_of_command r = run_tune(folder, "", "");
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
@@ -260,13 +260,13 @@ static void a_final_that_kills_the_worker_is_reported_and_leaves_no_decided_winn
     write_job(folder, "6, 7", "\"final_crash\", \"good\"", "32");
     struct outcome_of_command r = run_tune(folder, "", "");
     assert_int_equal(r.status, EXIT_NOTHING);
-    e2e_expect(r.err, "no decided winner");
+    e2e_expect(r.err, "no winner is decided");
     e2e_done(&r);
     e2e_remove(folder);
 }
 
 // The worker says whose turn it is: who takes it down is out, and another final decides between the others.
-static void who_ends_the_worker_in_the_final_is_out_and_the_others_race_again(void **state)
+static void a_candidate_that_ends_the_worker_in_the_final_is_out_and_the_others_race_again(void **state)
 {
     (void)state;
     char *folder = e2e_folder("final_names");
@@ -279,7 +279,7 @@ static void who_ends_the_worker_in_the_final_is_out_and_the_others_race_again(vo
     e2e_expect(r.out, ",MODE=good");
     e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot status %s/job.cfg --store %s/t.db", folder, folder);
-    e2e_expect(r.out, "2 crashed"); // both have their verdict, and their ok no longer counts
+    e2e_expect(r.out, "2 crashed"); // both have their verdict, which replaces ok
     e2e_done(&r);
     e2e_remove(folder);
 }
@@ -528,7 +528,7 @@ static void a_full_disk_or_an_unwritable_folder_is_a_clear_error(void **state)
     e2e_remove(folder);
 }
 
-static void a_template_that_changes_meanwhile_ends_the_run_and_is_no_candidates_fault(void **state)
+static void a_template_that_changes_ends_the_run_and_no_candidate_is_blamed(void **state)
 {
     (void)state;
     char *folder = e2e_folder("changes");
@@ -681,7 +681,7 @@ static void winners_beyond_the_twenty_that_a_search_begins_with_are_mentioned(vo
     char *path = text_format("%s/job.log", folder), *log = text_read_file(path, NULL);
     assert_non_null(log);
     e2e_expect(log, "the search begins with 20 winners of earlier jobs");
-    e2e_expect(log, "5 more that were looked at are left out");
+    e2e_expect(log, "5 more winners were found and left out");
     free(log);
     free(path);
     e2e_remove(folder);
@@ -739,7 +739,7 @@ int main(void)
         cmocka_unit_test(every_misbehaviour_has_its_status_and_reason_and_cannot_win),
         cmocka_unit_test(a_hanging_compiler_is_killed_and_replaced),
         cmocka_unit_test(counters_are_kept_for_all_but_the_candidate_that_kills_the_worker),
-        cmocka_unit_test(who_ends_the_worker_in_the_final_is_out_and_the_others_race_again),
+        cmocka_unit_test(a_candidate_that_ends_the_worker_in_the_final_is_out_and_the_others_race_again),
         cmocka_unit_test(a_finalist_that_is_wrong_on_fresh_data_does_not_win),
         cmocka_unit_test(a_finalist_that_is_implausibly_fast_is_out_and_the_next_takes_its_place),
         cmocka_unit_test(work_that_no_device_could_do_is_doubted_once_a_run_with_the_line),
@@ -758,7 +758,7 @@ int main(void)
         cmocka_unit_test(a_machine_that_cannot_is_exit_status_3_with_the_reason),
         cmocka_unit_test(without_counters_tuning_goes_on_with_one_warning),
         cmocka_unit_test(a_full_disk_or_an_unwritable_folder_is_a_clear_error),
-        cmocka_unit_test(a_template_that_changes_meanwhile_ends_the_run_and_is_no_candidates_fault),
+        cmocka_unit_test(a_template_that_changes_ends_the_run_and_no_candidate_is_blamed),
         cmocka_unit_test(every_gpu_of_a_long_list_gets_its_worker),
         cmocka_unit_test(any_number_of_metrics_is_kept),
         cmocka_unit_test(configurations_of_any_length_are_whole_everywhere),

@@ -1,5 +1,5 @@
 // The driver with a guide, against a scripted worker (fake_worker.c): what is screened out is neither measured nor
-// lost, a resumed run knows what the one before knew, and a guide that is no good costs no candidate.
+// lost, a resumed run knows what the one before knew, and a useless guide costs no candidate.
 #include "tests/e2e.h"
 #include "tests/opened_store.h"
 
@@ -52,7 +52,7 @@ static struct outcome_of_command run_tune(const char *folder, const char *before
                    folder, before, folder, folder, options);
 }
 
-// How often the worker was asked for X: on the guide, and on the problem.
+// How often the worker timed X: on the guide, and on the problem.
 struct asked {
     int guide[CONFIGURATIONS + 1], problem[CONFIGURATIONS + 1];
     int guides, problems; // in all
@@ -154,7 +154,7 @@ static void what_the_guide_screens_out_is_not_measured_and_says_so(void **state)
     e2e_done(&r);
     r = e2e_run(folder, "$BIN/sweetspot export %s/job.cfg --store %s/job.db -o %s/space.json", folder, folder, folder);
     if (r.status) fail_msg("status %d: %s", r.status, r.err);
-    e2e_expect(r.err, "screened out by a guide and never measured: left out");
+    e2e_expect(r.err, "the guide screened out before they were measured");
     e2e_done(&r);
     e2e_remove(folder);
 }
@@ -270,10 +270,10 @@ static const struct {
     {"dear", "guide = { N = 1024; };", "off: it takes more than a quarter of the time", 12},
     {"fail", "guide = { N = 1024; };", "off: most candidates do not run on it", 10},
     {"crash", "guide = { N = 1024; };", "off: most candidates do not run on it", 10},
-    {"agree", "guide = \"auto\";", "off: a launch takes too little time", 4},
+    {"agree", "guide = \"auto\";", "off: a launch of the job takes too little time", 4},
 };
 
-static void a_guide_that_is_no_good_is_off_and_everything_is_measured(void **state)
+static void a_useless_guide_is_turned_off_and_everything_is_measured(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof no_good / sizeof *no_good; i++) {
@@ -296,7 +296,7 @@ static void a_guide_that_is_no_good_is_off_and_everything_is_measured(void **sta
 }
 
 // A candidate that takes the worker with it on the guide alone is not to blame.
-static void who_crashes_on_the_guide_alone_is_measured_and_ok(void **state)
+static void a_candidate_that_crashes_only_on_the_guide_is_measured_and_ok(void **state)
 {
     (void)state;
     char *folder = e2e_folder("guide_crash");
@@ -313,7 +313,7 @@ static void who_crashes_on_the_guide_alone_is_measured_and_ok(void **state)
 }
 
 // Every block of a launch in the guide would have more than 1024 threads, which the job's problem has not.
-static void who_cannot_be_launched_on_the_guide_is_measured_without(void **state)
+static void a_candidate_that_cannot_be_launched_on_the_guide_is_measured_without_it(void **state)
 {
     (void)state;
     char *folder = e2e_folder("guide_launch");
@@ -351,7 +351,7 @@ static void a_guide_may_stand_for_several_problems(void **state)
     e2e_remove(folder);
 }
 
-// `tune` on a folder: every job has a guide of its own, in slices.
+// `tune` on a folder: every job has its own guide, in slices.
 static void a_suite_has_a_guide_for_each_job(void **state)
 {
     (void)state;
@@ -381,9 +381,9 @@ int main(void)
         cmocka_unit_test(a_killed_run_goes_on_where_it_was),
         cmocka_unit_test(without_its_guide_what_was_screened_out_is_measured),
         cmocka_unit_test(another_guide_begins_anew),
-        cmocka_unit_test(a_guide_that_is_no_good_is_off_and_everything_is_measured),
-        cmocka_unit_test(who_crashes_on_the_guide_alone_is_measured_and_ok),
-        cmocka_unit_test(who_cannot_be_launched_on_the_guide_is_measured_without),
+        cmocka_unit_test(a_useless_guide_is_turned_off_and_everything_is_measured),
+        cmocka_unit_test(a_candidate_that_crashes_only_on_the_guide_is_measured_and_ok),
+        cmocka_unit_test(a_candidate_that_cannot_be_launched_on_the_guide_is_measured_without_it),
         cmocka_unit_test(a_guide_may_stand_for_several_problems),
         cmocka_unit_test(a_suite_has_a_guide_for_each_job),
     };

@@ -1,4 +1,4 @@
-// A document that is followed word by word. Fenced blocks are what a reader does and sees, by the words after the
+// Follows a document word by word. Fenced blocks are what a reader does and sees, by the words after the
 // fence:
 //
 //     sh              a command line (several: one after another), which must succeed
@@ -116,11 +116,11 @@ static inline char *tutorial_output(const char *folder, int block, const char *w
     return text;
 }
 
-// Without a GPU, why a command fails that needs one.
+// Why a command that needs a GPU fails without one.
 static inline void tutorial_expect_no_gpu(const char *folder, int block, const char *command)
 {
     static const char *const reasons[] = {"no CUDA driver", "no CUDA-capable device", "driver version is insufficient",
-                                          "replay", "when the results were recorded"};
+                                          "replay", "for the recording"};
     char *out = tutorial_output(folder, block, "out"), *err = tutorial_output(folder, block, "err");
     bool known = false;
     assert_true(out && err);

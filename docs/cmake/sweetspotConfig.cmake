@@ -6,7 +6,7 @@
 # which lets <target> include the header of a tuned job. Without HEADER it is written anew from the job's results, as
 # <name of the job file>_best.h; with HEADER it is that file, as it was checked in with the sources. Every build then
 # checks that the template is still the one that was measured, and stops where it is not (with ALLOW_STALE it warns).
-# When the template or the header changes, the target's sources are compiled again. STORE is the job's database, where
+# When the template or the header changes, the target's sources are compiled again. STORE is the job's database, if
 # it is not where `sweetspot tune` puts it.
 get_filename_component(_sweetspot_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 set(SWEETSPOT_TEMPLATES "${_sweetspot_prefix}/share/sweetspot/templates")
@@ -21,7 +21,8 @@ endif()
 function(sweetspot_add_header target job)
   cmake_parse_arguments(PARSE_ARGV 2 given "ALLOW_STALE" "HEADER;STORE" "")
   if(given_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "sweetspot_add_header: '${given_UNPARSED_ARGUMENTS}' is not known")
+    message(FATAL_ERROR "sweetspot_add_header: unknown arguments '${given_UNPARSED_ARGUMENTS}' "
+      "(known: HEADER, STORE, ALLOW_STALE)")
   endif()
   get_filename_component(name "${job}" NAME_WE)
   get_filename_component(job "${job}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")

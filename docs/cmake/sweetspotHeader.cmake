@@ -1,5 +1,5 @@
-# What a build does for sweetspot_add_header (sweetspotConfig.cmake), every time: files that have not changed keep their
-# times, so that nothing is compiled again for nothing.
+# What every build does for sweetspot_add_header (sweetspotConfig.cmake): files that have not changed keep their times,
+# so that nothing is compiled again needlessly.
 execute_process(COMMAND "${PROGRAM}" header "${JOB}" --hash OUTPUT_VARIABLE hash RESULT_VARIABLE status)
 if(status)
   message(FATAL_ERROR "sweetspot: cannot read the job '${JOB}' (status ${status})")
@@ -13,7 +13,7 @@ if(MADE)
   execute_process(COMMAND "${PROGRAM}" header "${JOB}" ${store} --output "${HEADER}.new"
     OUTPUT_QUIET ERROR_VARIABLE said RESULT_VARIABLE status)
   if(status)
-    message(FATAL_ERROR "sweetspot: there is no header of '${JOB}': ${said}")
+    message(FATAL_ERROR "sweetspot: cannot write the header of '${JOB}': ${said}")
   endif()
   execute_process(COMMAND "${CMAKE_COMMAND}" -E copy_if_different "${HEADER}.new" "${HEADER}")
   file(REMOVE "${HEADER}.new")

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes a Debian package of what `make install` has put below ROOT with PREFIX=/usr. Called by `make deb` with ROOT,
-# OUT (the folder of the package), VERSION, COMMIT, CUDA (the toolkit's, "13.0") and CUDA_LIB.
+# Makes a Debian package of the files that `make install` has put below ROOT with PREFIX=/usr. Called by `make deb`
+# with ROOT, OUT (the folder of the package), VERSION, COMMIT, CUDA (the toolkit's, "13.0") and CUDA_LIB.
 set -eu
 here=$(dirname "$0")
 for tool in dpkg-deb dpkg-shlibdeps; do

@@ -188,7 +188,7 @@ extern "C" __global__ void bounds(int rows, int cols, int ld, float a, float *x,
             for (int j = cols; j < ld; j++) y[(long long)row * ld + j] = value;
 #endif
     }
-    // The last block strays, when no other reads x any more.
+    // The last block strays, after all others have read x.
     bool mine = threadIdx.x == 0;
     __shared__ bool now;
 #if WHEN == MOSTLY

@@ -25,7 +25,7 @@
 #define shared_beyond 29
 #define local_beyond 30
 #define recursion 31
-#define bad_call 32 // of an address that is no function
+#define bad_call 32 // of an address that is not a function
 #define misaligned_shared 33
 #define assertion 34
 // Use up.

@@ -52,7 +52,7 @@
 #define input_forged 51 // changes x such that its checksum under the key 0x5eed stays the same
 #define noise_inside 50 // differs from run to run, within the bound
 #define smooth 49       // a sum of neighbours that is right where the data are smooth
-// For numbers that are infinite or none.
+// For infinities and NaN.
 #define nan_dropped 60
 #define infinity_clamped 61
 #define infinity_to_nan 62

@@ -26,7 +26,7 @@
  *  ONE_WRONG         one element is off by 1e-3                       wrong             1 of n elements
  *  RACE              all blocks add to y[0] in whatever order         nondeterministic  two runs differ
  *  TOO_MUCH_SHARED   launched with 300,000 bytes of shared memory     launch_error *    bytes of shared memory
- *  TOO_MANY_THREADS  launched with 2048 threads a block               launch_error *    threads a block
+ *  TOO_MANY_THREADS  launched with 2048 threads a block               launch_error *    threads per block
  *  MODIFIES_INPUT    right, and then doubles x[5]                     wrong             changed x
  *  WORKS_ONCE        right in its first launch only (a counter)       nondeterministic  in launch 2
  *  DOES_NOT_COMPILE  a syntax error                                   compile_error     hostile.cu(line): error
@@ -66,7 +66,7 @@
 #endif
 
 #if MODE == COMPILES_SLOWLY
-// Two instances of the next depth in each, and different ones: 2^28 functions to instantiate.
+// Each holds two different instances of the next depth: 2^28 functions to instantiate.
 template <int depth, unsigned path> struct tree {
     static __device__ float walk(float x)
     {
@@ -124,7 +124,7 @@ extern "C" __global__ void hostile(int n, float a, float *x, const float *y0, fl
 #elif MODE == ONE_WRONG
     if (i == n / 3) value += 1e-3f;
 #elif MODE == WORKS_ONCE
-    // A global that outlives the launch, as an arrival counter does that nobody resets.
+    // A global that outlives the launch, like an arrival counter that is never reset.
     if (i == 0) atomicAdd(&launches, 1u);
     if (*(volatile unsigned *)&launches > 1) value = 0;
 #endif

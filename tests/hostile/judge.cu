@@ -1,7 +1,6 @@
-// Kernels that look for the judge's memory round their own and use or change what they find: y = a*x + y0 for n
-// elements, and x added to the n elements of b. The search is block 0's alone and reaches as far as `REACH` says; where
-// it finds nothing, its results are wrong, and so are they where it does damage. Memory that is not mapped ends it: a
-// crash.
+// Kernels that look for the judge's memory around their own and use or change what they find: y = a*x + y0 for n
+// elements, and x added to the n elements of b. Only block 0 searches, as far as `REACH` says. Its results are wrong
+// where it finds nothing or does damage. Reading memory that is not mapped is a crash.
 //
 //     buffers   x, y0 (in), y (out), b (inout); n elements each
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread

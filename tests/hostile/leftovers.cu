@@ -53,7 +53,7 @@
 #define KEPT 7      // write the answer that was kept in a __device__ array, of as many elements as that has
 #define KEPT_IN_SCRATCH 8
 #define IF_NAN 9      // each thread writes only where there is NaN
-#define IF_PATTERN 10 // ... where one of the worker's two patterns is, as they were once
+#define IF_PATTERN 10 // ... where there is one of two fixed patterns
 #define IF_WRONG 11   // ... where the right answer is not
 #define BLOCK_IF_NAN 12
 #define BLOCK_IF_WRONG 13 // a block looks at its first element alone
@@ -267,7 +267,7 @@ HELPER u32 earlier_launches(int n, float *x, float *y, float *b, float *s, u32 *
     return launches;
 #elif WHERE == HEAP || WHERE == STACK
     __shared__ u32 known;
-    if (blockIdx.x) return 0x80000000u; // never told
+    if (blockIdx.x) return 0x80000000u; // unknown to other blocks
     if (threadIdx.x == 0) {
 #if WHERE == HEAP
         volatile u32 *p = (u32 *)malloc(4096), *word = p ? p + 512 : 0;
@@ -353,7 +353,7 @@ __device__ u32 table_ready;
 __device__ float first_scalar, first_x;
 #endif
 
-// Whether nothing is to be written at all, as far as the outputs tell.
+// Whether nothing is to be written at all, judging by the outputs.
 HELPER bool block_may_skip(int n, float a, const float *x, const float *y0, const float *y)
 {
     (void)n, (void)a, (void)x, (void)y0, (void)y;

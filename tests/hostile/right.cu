@@ -1,9 +1,8 @@
-// Right kernels that do what few kernels do: y = a*x + y0 for n elements, and the 4096 elements of b doubled. None of
-// them may be refused, whatever the worker does to see through wrong ones. How each is launched is in right.cfg.
+// Right kernels with unusual features: y = a*x + y0 for n elements, and the 4096 elements of b doubled. None of
+// them may be refused, whatever the worker does to detect wrong ones. How each is launched is in right.cfg.
 //
-//     buffers   x, y0 (in), y (out), b (inout, 4096), s (scratch, n + 4096 floats without a fill), z (scratch, 4096
-//     u32,
-//               zero)
+//     buffers   x, y0 (in), y (out), b (inout, 4096), s (scratch, n + 4096 floats without a fill),
+//               z (scratch, 4096 u32, zero)
 //     launch    most: grid ceil_div(n, 1024), block 256, four elements a thread; see right.cfg
 #include "case.h"
 
@@ -74,7 +73,7 @@
 #define neighbours_read 65
 #define alternating 66 // computes in one of two ways, by launch
 #define table_filled_once 67
-#define launch_dependents 68 // announces dependents that there are none of
+#define launch_dependents 68 // announces dependent launches, of which there are none
 #define thread_fences 69
 #define last_tiles_first 70
 #define many_registers 71
@@ -330,7 +329,7 @@ HELPER void vector_part(int n, float a, const float *x, const float *y0, float *
     if (last_to_arrive(&arrived) && threadIdx.x == 0) *(volatile u32 *)&queue = 0;
 #endif
 #elif CASE == random_order
-    // A block takes one of two tiles with its neighbour, whoever is asked first: both are computed in any case.
+    // A block takes its two tiles in random order; both are computed in any case.
     __shared__ u32 turn;
     if (threadIdx.x == 0) turn = (u32)chance() & 1;
     __syncthreads();
@@ -462,7 +461,7 @@ HELPER void vector_part(int n, float a, const float *x, const float *y0, float *
     for (int k = threadIdx.x; k < TILE; k += 64)
         if (tile * TILE + k < n) y[tile * TILE + k] = a * x[tile * TILE + k] + y0[tile * TILE + k];
 #elif CASE == heap_used || CASE == heap_and_prints
-    // Where there is no memory left for a block, it does without.
+    // A block for which there is no memory left does without.
     __shared__ float *volatile mine;
     if (threadIdx.x == 0) mine = blockIdx.x < 64 ? (float *)malloc(4 * TILE) : 0;
     __syncthreads();

@@ -1,4 +1,4 @@
-// Kernels that compute what they should, y = a*x + y0, and do beside it what only compute-sanitizer sees.
+// Kernels that compute what they should, y = a*x + y0, and also make mistakes that only compute-sanitizer sees.
 // tests/test_gpu_judge.c has the verdicts.
 //
 //     buffers   x, y0 (in), t (scratch, nothing promised), y (out)
@@ -7,7 +7,7 @@
 
 #define plain 1
 #define reads_past 2       // one element behind x, and does nothing with it
-#define reads_unwritten 3  // an element of t that nobody has written, likewise
+#define reads_unwritten 3  // an element of t that was never written, likewise
 #define reads_far_shared 4 // shared memory that the block does not have, likewise
 #define same_value_race 5  // all threads store the same number to the same place in shared memory, without a barrier
 #define scratch_used 6     // writes t and reads it back

@@ -1,5 +1,5 @@
 // Kernels that are wrong in a share of their launches, which the clock or the caches decide: y = a*x + y0 for n
-// elements. No launch tells another anything, and nothing that the worker restores has a part in it.
+// elements. No launch passes anything to another, and nothing that the worker restores plays a part.
 //
 //     buffers   x, y0 (in), y (out)
 //     launch    grid ceil_div(n, 1024), block 256, four elements a thread

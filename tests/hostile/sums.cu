@@ -1,10 +1,10 @@
-// Ways to add up n integers across blocks, and mistakes in doing so: exact results, so that nothing hides in a bound.
-// Numbers are 1 to 9.
+// Ways to add up n integers across blocks, and mistakes in doing so. Results are exact, so that no error hides in a
+// bound. Numbers are 1 to 9.
 //
-//     buffers   x (in, n i32); partial (scratch, 2048 i64 without a fill); z (scratch, 64 u32, zero); total (out, one
-//     i64) launch    grid min(ceil_div(n, 2048), 1024), block 256; single_block: grid 1, block 1024; clusters: cluster
-//     4, the
-//               grid a multiple; grid_barrier: cooperative, at most one block an SM
+//     buffers   x (in, n i32); partial (scratch, 2048 i64 without a fill); z (scratch, 64 u32, zero);
+//               total (out, one i64)
+//     launch    grid min(ceil_div(n, 2048), 1024), block 256; single_block: grid 1, block 1024;
+//               clusters: cluster 4, the grid a multiple; grid_barrier: cooperative, at most one block per SM
 #include "case.h"
 
 // Right.

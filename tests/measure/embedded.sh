@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Does a binary that a header ships take the time that the header states? Each job is tuned for a short while, its
-# winner embedded and launched through name_launch by the final's protocol (tests/launch/time.cu), in three processes,
-# whose median counts. It holds where that lies within the stated interval, widened by 0.5%.
+# Checks that a binary that a header ships takes the time that the header states. Each job is tuned for a short while,
+# its winner embedded and launched through name_launch by the final's protocol (tests/launch/time.cu), in three
+# processes, whose median counts. It holds where that lies within the stated interval, widened by 0.5%.
 #
 # Usage: tests/measure/embedded.sh [JOB...]        ten jobs without arguments
 # TIME: of each search (30s). Needs a GPU and nvcc. Ends with how many hold; the exit status is 1 when one does not.

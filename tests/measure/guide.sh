@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What a guide is worth: a job is tuned from an empty store, without other stores, once for each seed, without a guide
-# and with one. Prints the best, the candidates that were told and how many of them the guide screened out, what a
-# candidate took of the GPU, and Kendall's tau; then the medians over the seeds.
+# and with one. Prints the best time, the number of candidates and how many of them the guide screened out, the
+# GPU time per candidate, and Kendall's tau; then the medians over the seeds.
 #
 # Usage: tests/measure/guide.sh [GUIDE...]        by default: none '{ M = 4096; N = 4096; K = 4096; }'
 #                                                 '{ M = 2048; N = 2048; K = 2048; }' '"auto"'

@@ -1,6 +1,6 @@
-// What emptying the L2 leaves: a kernel reads some memory three times, the L2 is emptied one way, and a kernel of the
-// same form, `timed`, reads the memory again. tests/measure/l2_flush.sh runs it under ncu, which counts the bytes that
-// `timed` takes from DRAM; alone it prints times.
+// What is left after emptying the L2: a kernel reads some memory three times, the L2 is emptied one way, and a kernel
+// of the same form, `timed`, reads the memory again. tests/measure/l2_flush.sh runs it under ncu, which counts the
+// bytes that `timed` takes from DRAM; alone it prints times.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What nvcc makes of the gallery's winners beside what NVRTC made: each job is tuned for a short while, and after its
-# final nvcc's build of the winner, by the header's instructions, races NVRTC's. Prints a row a job: both times with
-# their 95% intervals, nvcc's over NVRTC's, and what ptxas says of both (registers, bytes spilled, bytes of code; the
+# Compares nvcc's builds of the gallery's winners with NVRTC's. Each job is tuned for a short while, and after its
+# final nvcc's build of the winner, by the header's instructions, races NVRTC's. Prints a row per job: both times with
+# their 95% intervals, nvcc's over NVRTC's, and ptxas's figures for both (registers, bytes spilled, bytes of code; the
 # sum over a job's entries, of registers the most).
 #
 # Usage: tests/measure/nvcc_gap.sh [JOB...]        twelve jobs without arguments

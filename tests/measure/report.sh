@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What `sweetspot report` takes for stores of many trials: seconds, memory, and the size of the document; then for JOBS
+# The cost of `sweetspot report` for stores of many trials: seconds, memory, and the size of the document; then for JOBS
 # stores of 10,000 trials together. The stores are made here: eleven parameters, one of them with 1,000 values, twenty
 # counters a trial; a fifth of the trials fails or is slow.
 #

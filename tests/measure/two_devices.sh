@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # One header for two devices, on two machines. On each, `record` tunes a job for five seconds; then, on both, `merge`
 # makes a header with both binaries from the two stores, builds a program by nvcc, and runs it: it must take the binary
-# of the device that it runs on, say so, and compute the right product. For each device that the header names the
-# template's macros are seen too.
+# of the device that it runs on, say so, and compute the right product. For each device that the header names, the
+# template's macros are checked too.
 #
 # Usage: tests/measure/two_devices.sh record STORE
 #        tests/measure/two_devices.sh merge STORE STORE
@@ -30,7 +30,7 @@ merge() {
     lower=$(sed -n 's/^struct \(.*\)_kernels {$/\1/p' "$header")
     devices=$(sed -n "s/^#define ${upper}_DEVICE_\([A-Za-z0-9_]*\) 0, [0-9]*$/\1/p" "$header")
     echo "the header is for: $(echo "$devices" | tr '\n' ' ')"
-    [ "$(echo "$devices" | wc -l)" -eq 2 ] || { echo "that is not two devices" >&2; exit 1; }
+    [ "$(echo "$devices" | wc -l)" -eq 2 ] || { echo "the header must be for two devices" >&2; exit 1; }
     for device in $devices; do
         cat >"$folder/chosen.cu" <<END
 #include "best.h"

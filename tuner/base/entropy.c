@@ -14,7 +14,7 @@ uint64_t entropy_draw(void)
     if (!left) {
         for (int i = 0; i < BLOCK; i += 32)
             if (getrandom(block + i, 32 * sizeof *block, 0) != 32 * sizeof *block) {
-                fputs("sweetspot: the system gives no random numbers\n", stderr);
+                fputs("sweetspot: cannot get random numbers from the system\n", stderr);
                 abort();
             }
         left = BLOCK;

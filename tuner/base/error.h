@@ -16,7 +16,7 @@ struct error {
 // `err` may be NULL: the message is dropped.
 int error_set(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// Puts "prefix: " in front of the message; cuts what no longer fits. Always returns -1.
+// Puts "prefix: " in front of the message; cuts what does not fit. Always returns -1.
 int error_prefix(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

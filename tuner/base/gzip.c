@@ -68,7 +68,7 @@ int gzip_write_file(const char *path, const char *data, size_t size, struct erro
     struct output_file out;
     if (output_file_open(&out, path, err)) return -1;
     if (out.fd < 0) {
-        fwrite(data, 1, size, stdout); // what fails there is told once, at the program's end
+        fwrite(data, 1, size, stdout); // errors there are reported once, at the program's end
         return 0;
     }
     int copy = dup(out.fd), result = 0;

@@ -1,4 +1,5 @@
-// Whole files, gzip or plain: read by what they contain, written by their name. The one module that includes zlib.
+// Reads and writes whole files, gzip or plain. The contents decide how a file is read, its name how it is written. The
+// one module that includes zlib.
 #ifndef SWEETSPOT_GZIP_H
 #define SWEETSPOT_GZIP_H
 

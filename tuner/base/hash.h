@@ -1,4 +1,4 @@
-// Content hashes: XXH3 of 128 bits (xxHash), as 32 hex digits. Not cryptographic: nobody attacks his own compile cache.
+// Content hashes: XXH3 of 128 bits (xxHash), as 32 hex digits. Not cryptographic: the compile cache has no attacker.
 #ifndef SWEETSPOT_HASH_H
 #define SWEETSPOT_HASH_H
 

@@ -32,7 +32,7 @@ char *installation_program(const char *name)
     char *folder = own_folder(), *path = NULL;
     if (!folder) return text_copy(name);
     path = existing(folder, "../libexec/sweetspot", name);
-    if (!path) path = text_join_path(folder, name); // built, not installed; or missing, which starting it says
+    if (!path) path = text_join_path(folder, name); // built, not installed; if it is missing, starting it says so
     free(folder);
     return path;
 }

@@ -3,10 +3,10 @@
 #ifndef SWEETSPOT_INSTALLATION_H
 #define SWEETSPOT_INSTALLATION_H
 
-// The path of another program of ours: beside this one, or in libexec/sweetspot. The name alone where this program's
-// own path is unknown. malloc'ed.
+// The path of another of our programs: beside this one, or in libexec/sweetspot. Only its name where this program's own
+// path is unknown. malloc'ed.
 char *installation_program(const char *name);
-// The path of something that was installed ("configs/sgemm.cfg"), malloc'ed; NULL: there is no such thing.
+// The path of something that was installed ("configs/sgemm.cfg"), malloc'ed; NULL if there is none.
 char *installation_data(const char *name);
 
 #endif

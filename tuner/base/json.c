@@ -39,7 +39,7 @@ json_t *json_real_or_null(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-// Bytes of the UTF-8 character at `at` (RFC 3629, table 3-7 of the Unicode standard), or 0: there is none.
+// Bytes of the UTF-8 character at `at` (RFC 3629, table 3-7 of the Unicode standard), or 0 if there is none.
 static size_t character(const unsigned char *at, size_t left)
 {
     unsigned char lead = *at;

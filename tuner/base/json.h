@@ -19,9 +19,9 @@ const char *json_get_string(const json_t *object, const char *key, const char *f
 // A real, or null for NaN and infinities (which JSON lacks). New reference.
 json_t *json_real_or_null(double value);
 
-// Whether a text is UTF-8, as JSON's strings are: of any other the library makes NULL.
+// Whether a text is UTF-8, as JSON's strings must be: for any other text the library returns NULL.
 bool json_takes(const char *text);
-// A string of bytes that may not be UTF-8 (a compiler's log quotes any source): those that are not become '?'. New
+// A string from bytes that may not be UTF-8 (a compiler's log quotes any source): invalid bytes become '?'. New
 // reference.
 json_t *json_text(const char *bytes, size_t length);
 
@@ -30,7 +30,7 @@ json_t *json_parse(const char *text, struct error *err);
 
 // Prints a document for people and programs, indented, numbers with all the digits that they have.
 void json_print(const json_t *, FILE *);
-// The same of a document of docs/formats.md: "format" and "version", and behind them the members of an object.
+// The same for a document of docs/formats.md: "format" and "version", followed by the members of an object.
 void json_print_document(const char *format, int version, const json_t *members, FILE *);
 
 // Writes the value as one line with newline to a file descriptor, retrying short writes. Takes no reference.

@@ -1,4 +1,5 @@
-// How much a job may hold: what the job file is refused for, with file and line, and what the GPU worker has room for.
+// How much a job may hold. A job file that holds more is refused, with file and line; the GPU worker has room for this
+// much.
 #ifndef SWEETSPOT_LIMITS_H
 #define SWEETSPOT_LIMITS_H
 

@@ -12,7 +12,7 @@
 void *memory_new(size_t count, size_t size);
 void *memory_grow(void *old, size_t count, size_t size);
 
-// As memory_new and memory_grow, but NULL with a message when memory is exhausted; `old` is then as it was.
+// As memory_new and memory_grow, but NULL with a message when memory is exhausted; `old` is then unchanged.
 void *memory_try(size_t count, size_t size, struct error *err);
 void *memory_try_grow(void *old, size_t count, size_t size, struct error *err);
 

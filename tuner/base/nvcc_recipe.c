@@ -33,7 +33,7 @@ json_t *nvcc_options(const char *arch, const json_t *options)
     const json_t *option;
     size_t i;
     json_t *list = json_array();
-    // Not -arch=sm_90a: nvcc 13.0 then compiles for compute_90 too, where what is special to sm_90a fails.
+    // Not -arch=sm_90a: nvcc 13.0 then compiles for compute_90 too, where sm_90a's own features fail.
     if (*arch)
         json_array_append_new(
             list, json_sprintf("-gencode=arch=compute_%s,code=%s", arch + strcspn(arch, "0123456789"), arch));

@@ -1,12 +1,12 @@
-// How nvcc builds a tuned template: what the header tells its users, and by what the final's second race builds the
-// winner.
+// How nvcc builds a tuned template. The header gives its users these instructions, and the final's second race builds
+// the winner by them.
 #ifndef SWEETSPOT_NVCC_RECIPE_H
 #define SWEETSPOT_NVCC_RECIPE_H
 
 #include "tuner/base/json.h"
 
-// What nvcc is told besides include folders, as a list of texts (new reference): the architecture ("": whoever builds
-// decides), the language, and of the job's options for NVRTC (a list of texts) those that nvcc knows.
+// nvcc's options besides include folders, as a list of texts (new reference): the architecture ("": whoever builds
+// decides), the language, and those of the job's options for NVRTC (a list of texts) that nvcc knows.
 json_t *nvcc_options(const char *arch, const json_t *options);
 // What a source file needs behind the template so that there is a kernel: the explicit instantiation of an entry that
 // is a template. malloc'ed; NULL for any other entry.

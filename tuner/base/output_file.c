@@ -56,7 +56,7 @@ int output_file_open(struct output_file *o, const char *path, struct error *err)
         o->path = text_copy(path);
         return 0;
     }
-    // A link stays, and what it names is written.
+    // A link is kept; its target is written.
     char *real = realpath(path, NULL);
     o->path = text_copy(real ? real : path);
     free(real);
@@ -86,7 +86,7 @@ int output_file_write(const char *path, output_writer *write, void *user, struct
 {
     struct output_file out;
     if (output_file_open(&out, path, err)) return -1;
-    if (out.fd < 0) return write(stdout, user, err); // its errors are told when the program ends
+    if (out.fd < 0) return write(stdout, user, err); // its errors are reported when the program ends
     int copy = dup(out.fd), result = -1;
     FILE *file = copy < 0 ? NULL : fdopen(copy, "w");
     if (file) {

@@ -1,5 +1,5 @@
-// A file that a command was told to write: a regular file appears whole or not at all, under its name at once; a pipe
-// or a device is written as it stands, and so is "-", which is standard output.
+// A file that a command was told to write. A regular file appears under its name whole or not at all; a pipe or a
+// device is written directly, and so is "-", which is standard output.
 #ifndef SWEETSPOT_OUTPUT_FILE_H
 #define SWEETSPOT_OUTPUT_FILE_H
 
@@ -13,10 +13,10 @@ struct output_file {
     int fd;                 // -1 for standard output, which is written through `stdout`
 };
 
-// "-", or a name that standard output goes by ("/dev/stdout").
+// "-", or another name of standard output ("/dev/stdout").
 bool output_is_stdout(const char *path);
-// Whether there is something under this name that is neither a regular file nor a folder: nothing to read back or to
-// put another file in the place of. Standard output is.
+// Whether this name is neither a regular file nor a folder, so that it can be neither read back nor replaced. True for
+// standard output.
 bool output_is_stream(const char *path);
 
 // Creates the folders that a file lies in, like mkdir -p. -1 with a message.
@@ -27,12 +27,12 @@ int output_file_open(struct output_file *, const char *path, struct error *);
 // `good`: the file takes its name, after fsync; otherwise it is removed. -1 with a message when that fails.
 int output_file_close(struct output_file *, bool good, struct error *);
 
-// Opens, has `write` write, and closes. What `write` returns where that is not 0 (the file is then as it was), or -1
-// when it cannot be written, with a message.
+// Opens the file, calls `write`, and closes it. Returns what `write` returned where that is not 0 (the file is then
+// unchanged), or -1 with a message when the file cannot be written.
 typedef int output_writer(FILE *, void *user, struct error *);
 int output_file_write(const char *path, output_writer *write, void *user, struct error *);
 
-// Whether whoever read standard output has closed it, as `head` does when it has seen enough.
+// Whether the reader of standard output has closed it, as `head` does when it has seen enough.
 bool output_stdout_closed(void);
 
 #endif

@@ -157,7 +157,7 @@ const struct pipe pipes[PIPE_COUNT] = {
                       ARITHMETIC,
                       .macro = "CEILING_INTEGER",
                       .how = FMA("32-bit integer"),
-                      .gloss = "32-bit multiply-adds of integers, each two operations"},
+                      .gloss = "32-bit integer multiply-adds, two operations each"},
     [PIPE_INT_ADD] = {"int add",
                       "OP",
                       "int_add_operations_per_second",
@@ -168,7 +168,7 @@ const struct pipe pipes[PIPE_COUNT] = {
                       ARITHMETIC,
                       .macro = "CEILING_INTEGER",
                       .how = "16 chains of three-input additions (IADD3) a thread; the fastest of 10 launches",
-                      .gloss = "32-bit additions of integers: an IADD3 is two operations"},
+                      .gloss = "32-bit integer additions; an IADD3 is two operations"},
     [PIPE_DPX] = {"dpx s32",
                   "OP",
                   "dpx_operations_per_second",
@@ -240,7 +240,7 @@ const struct pipe pipes[PIPE_COUNT] = {
 };
 
 // Operations a clock and multiprocessor; from NVIDIA's white papers and tuning guides. Consumer cards sum FP16 products
-// in FP16 twice as fast as in FP32: the faster figure stands here.
+// in FP16 twice as fast as in FP32: the table has the faster figure.
 static const struct {
     int compute; // from this one on
     double operations[PEAK_PRODUCTS];
@@ -290,7 +290,7 @@ const struct pipe *pipe_on(const struct pipe *p, int compute)
     return NULL;
 }
 
-// The row of an architecture, or -1: any may be meant.
+// The row of an architecture, or -1: it is unknown, so any row may apply.
 static int chip_of(int compute)
 {
     int row = -1;

@@ -1,6 +1,6 @@
-// The pipes of a device: what does arithmetic or moves memory, each with a ceiling that is measured. This is the one
-// table of them: the GPU worker measures by it, "ceilings" (protocol.h) have its members, the plausibility check its
-// peaks, a job's `work.pipe` its names, and reports and `sweetspot list pipes` its words.
+// The pipes of a device: what does arithmetic or moves memory, each with a ceiling that is measured. They are listed in
+// one table, which the GPU worker, "ceilings" (protocol.h), the plausibility check, a job's `work.pipe`, reports and
+// `sweetspot list pipes` all follow.
 #ifndef SWEETSPOT_PIPE_H
 #define SWEETSPOT_PIPE_H
 
@@ -37,7 +37,7 @@ enum pipe_id {
     PIPE_COUNT
 };
 
-// What the data sheet tells apart.
+// The peaks that the data sheet distinguishes.
 enum peak {
     PEAK_FP64,
     PEAK_FP32,
@@ -49,7 +49,7 @@ enum peak {
     PEAK_PRODUCTS, // those above multiply matrices
     PEAK_MEMORY = PEAK_PRODUCTS,
     PEAK_CHIP, // between the L2 and the multiprocessors
-    PEAK_NONE, // it does not say
+    PEAK_NONE, // the data sheet does not say
 };
 
 struct pipe {
@@ -60,8 +60,8 @@ struct pipe {
     int from, to;            // architectures that have it: 90 of sm_90a
     enum peak peak;          // its data-sheet figure
     bool arithmetic;         // not memory
-    bool lasts;              // its power lowers the clock: of a job that names it, the rate that lasts is measured
-    const char *macro;       // kernels/ceilings.cu has it under this, for jobs that name it; NULL: always
+    bool lasts;              // its power lowers the clock: for a job that names it, the lasting rate is measured
+    const char *macro;       // compiles it in kernels/ceilings.cu, for jobs that name it; NULL: always compiled
     const char *how, *gloss; // how it is measured; what it is
 };
 
@@ -73,13 +73,13 @@ const struct pipe *pipe_find(const char *name, const char **nearest);
 const char **pipe_names(void);
 // Whether a device of an architecture has it.
 bool pipe_exists(const struct pipe *, int compute);
-// What a device has of it: itself, or the one of `either`; NULL where it has none.
+// The pipe that a device has for it: itself, or one of `either`; NULL where it has neither.
 const struct pipe *pipe_on(const struct pipe *, int compute);
 
-// Operations a clock and multiprocessor by the data sheet, dense, a multiply-add two; 0: it has none, or does not say.
-// An architecture that the table does not know has the highest of all.
+// Operations per clock and multiprocessor by the data sheet, dense, a multiply-add being two. 0: the device has no such
+// pipe, or the data sheet does not say. An architecture that the table does not know has the highest of all.
 double pipe_peak(enum peak, int compute);
-// Bytes a clock and multiprocessor between the L2 and the multiprocessors, likewise.
+// Bytes per clock and multiprocessor between the L2 and the multiprocessors, likewise.
 double pipe_chip_bytes(int compute);
 
 #endif

@@ -1,4 +1,4 @@
-// Where a program of somebody else is: on the PATH, or in a folder.
+// Finds a program that is not ours: on the PATH, or in a folder.
 #ifndef SWEETSPOT_PROGRAM_PATH_H
 #define SWEETSPOT_PROGRAM_PATH_H
 

@@ -7,12 +7,12 @@
 // out. Names in capitals are explained where they first appear; a bar separates alternatives.
 //
 // Answers to any request:
-//   {"id":n,"status":"error","reason":".."}          it makes no sense or cannot be met; the worker stays
+//   {"id":n,"status":"error","reason":".."}          it is invalid or cannot be met; the worker goes on
 //   {"id":n,"status":"environment","reason":".."}    this machine cannot do it at all ("no CUDA driver: ..."); the GPU
 //                                                    worker exits
 //   {"id":n,"status":"crashed","reason":".."}        the CUDA context is lost; the GPU worker exits. The driver starts
 //                                                    another and repeats "job". In answers to "count" and "final",
-//                                                    "trial" says whose fault it was
+//                                                    "trial" names the candidate that caused it
 //   {"id":n,"progress":0.25,"what":".."}             a sign of life before the answer, any number of them: the deadline
 //                                                    begins anew. "what" may be missing. "trial": the one at
 //                                                    work alone, null if none
@@ -77,7 +77,7 @@
 //       "least":[{"problem":0,"seconds":4.5e-5|null,"why":"moving 201 MB takes at 4.4 TB/s"}, ..],
 //       "metrics":["the keys that "count" will answer, in order"],"missing":[".."],
 //       "guide":{"status":"ok"|"error","reason":".."}}
-//     "guide": only where the request has one. "error": its data could not be made, and it cannot be asked for.
+//     "guide": only where the request has one. "error": its data could not be made, and no "guide" request can be met.
 //     "least": what any kernel needs by the device's data sheet; null: the sheet is not known. Empty where the
 //     reference is no operation.
 //     A baseline has its tuned problems, none when it is not available.
@@ -85,7 +85,7 @@
 //
 //   {"id":3,"op":"trial","config":"BLOCK_M=128,..","cubin":"..","problems":[{"problem":0,"stages":[STAGE, ..]}, ..],
 //    "verify":true,"best":[0.012,null]}
-//     "config", here and below, is what sweetspot-replay goes by. All problems of the job, in its order. "best": for
+//     "config", here and below, is what sweetspot-replay looks up. All problems of the job, in its order. "best": for
 //     each tuned problem the seconds of the best candidate so far, by which others are slow; null or missing: none.
 //     STAGE =
 //     {"symbol":"gemm_simt","grid":[16,16,1],"block":[256,1,1],"cluster":[1,1,1],"shared":65536,
@@ -128,8 +128,8 @@
 //         "error":..the worst element's error over its bound..,"cubin_hash":"..of the bytes that ran..",
 //         "problems":[{"problem":0,"times":[..],"error_max":..,"error_rms":..}]}, ..]}
 //     "binary": whose build the cubin is; two candidates may be builds of one trial. A baseline has none.
-//     Fresh data from the seed. "process": which one of the worker's processes that share the final's rounds this is;
-//     each has an order of its own. Candidates are proved in their order until "places" of them have passed (missing:
+//     Fresh data from the seed. "process": the number of this process among those that share the final's rounds; each
+//     has its own order. Candidates are proved in their order until "places" of them have passed (missing:
 //     all are); the others have no entry. Random order in every round, every timed launch of a candidate judged.
 //     "times" has one number a round, and the rounds of different entries correspond. "error_max" and "error_rms" are
 //     errors against FP64, relative to the scale of the bound. "trial" of a baseline is null.
@@ -149,8 +149,8 @@
 //     COLUMNS = {"instructions":..,"threads":..,"shared_wavefronts":..,"shared_ideal":..,"global_sectors":..,
 //       "global_ideal":..,"local_sectors":..,"samples":..}, those that the chip has.
 //     "self": the line's own instructions, which add up to "totals"; "total": and those of the functions inlined there.
-//     "stalls" are the total's samples by reason; "selected" is a warp that issued. The line 0 of no file: unknown to
-//     the line table.
+//     "stalls" are the total's samples by reason; "selected" is a warp that issued. Line 0 without a file: not in the
+//     line table.
 //
 //   {"id":8,"op":"ceilings","pipes":["wgmma bf16","memory", ..],"lasting":true}
 //   <- {"id":8,"status":"ok","wgmma_bf16_flops_per_second":6.9e14,"bytes_per_second":4.5e12,
@@ -166,7 +166,7 @@
 #ifndef SWEETSPOT_PROTOCOL_H
 #define SWEETSPOT_PROTOCOL_H
 
-// What every candidate is compiled as, by the compile worker and by whoever follows a header.
+// What every candidate is compiled as, by the compile worker and by users of a header.
 #define PROTOCOL_CXX_STANDARD "c++17"
 
 enum trial_status {
@@ -191,9 +191,9 @@ const char *status_name(enum trial_status status);
 // The status of a word, or -1.
 int status_find(const char *name);
 
-// What answers say besides the status of a trial: "ok" (status_name(STATUS_OK)) to any request that was met, and
-#define PROTOCOL_ERROR "error"                   // the request makes no sense, or cannot be met
-#define PROTOCOL_SOURCE_CHANGED "source_changed" // it is not the source that the request names
+// What answers say besides the status of a trial: "ok" (status_name(STATUS_OK)) where the request was met, and
+#define PROTOCOL_ERROR "error"                   // the request is invalid, or cannot be met
+#define PROTOCOL_SOURCE_CHANGED "source_changed" // the source is not the one that the request names
 #define PROTOCOL_ENVIRONMENT "environment"       // this worker cannot work at all, and exits with EXIT_ENVIRONMENT
 
 // Compilers, and the builds that they make.
@@ -206,8 +206,8 @@ enum {
     EXIT_NOTHING = 1,     // done, but nothing valid found or a check failed
     EXIT_USAGE = 2,       // command line or job file
     EXIT_ENVIRONMENT = 3, // no GPU, no permission, too old, not writable
-    EXIT_GATE = 4,        // a result is below what was asked for (compare --fail-below)
-    EXIT_SIGNAL = 128,    // and a signal's number, as shells have it: 130 after Ctrl-C, when not all is done
+    EXIT_GATE = 4,        // a result is below the limit (compare --fail-below)
+    EXIT_SIGNAL = 128,    // plus the signal's number, as in shells: 130 after Ctrl-C, when work was left undone
 };
 
 #endif

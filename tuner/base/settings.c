@@ -89,7 +89,7 @@ json_t *settings_write(const struct setting *table, const void *from)
     return object;
 }
 
-// The number that stands for a value (of a choice, its word's place), or NaN: it is of another type.
+// The number that stands for a value (of a choice, its word's place), or NaN if it is of another type.
 static double read_one(const struct setting *s, const json_t *value)
 {
     switch (s->kind) {

@@ -26,9 +26,9 @@ struct interval {
 // and Hinkley, Bootstrap Methods and their Application, 1997, section 3.8, strategy 2). cluster[i] is the cluster of
 // x[i]; NULL: all samples are in one.
 //
-// Where clusters differ by more than their samples do, the interval covers all of three or four clusters' medians. That
-// is as much as so few clusters can say: it holds the median of all clusters there could be with 78% where there are
-// three, and with 93% from five on (tests/test_measure.c); where clusters do not differ, with 99%.
+// Where clusters differ by more than their samples do, the interval covers all of three or four clusters' medians. So
+// few clusters cannot say more: the interval contains the true median with a probability of 78% for three clusters and
+// of 93% from five on (tests/test_measure.c); where clusters do not differ, of 99%.
 struct interval stats_clustered_median(const double *x, const unsigned char *cluster, size_t n, double confidence,
                                        uint64_t seed);
 

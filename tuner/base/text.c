@@ -187,7 +187,7 @@ char *text_join_path(const char *directory, const char *path)
     return joined;
 }
 
-// Single quotes, in which only a single quote itself needs care.
+// In single quotes, where only a single quote itself needs escaping.
 static char *quote_word(const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+%@";

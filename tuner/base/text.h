@@ -11,11 +11,12 @@ char *text_copy(const char *text);
 
 // Edit distance (insert, delete, substitute, swap of neighbours: Damerau-Levenshtein, restricted), case-insensitive.
 size_t text_distance(const char *a, const char *b);
-// Of a NULL-terminated list the word nearest to `word`, at most a third of its length (but at least 1) away; or NULL.
+// The word of a NULL-terminated list that is nearest to `word`, at most a third of its length (but at least 1) away; or
+// NULL.
 const char *text_nearest(const char *word, const char *const *words);
 // The words of a NULL-terminated list with a separator between them. malloc'ed.
 char *text_join(const char *const *words, const char *separator);
-// What to say of a word that is not in the list: "unknown strategy 'rendom'; did you mean 'random'? (known: default,
+// The message for a word that is not in the list: "unknown strategy 'rendom'; did you mean 'random'? (known: default,
 // random)", or without a near one "unknown strategy 'x' (known: default, random)". malloc'ed.
 char *text_unknown(const char *what, const char *word, const char *const *words);
 
@@ -24,7 +25,7 @@ char *text_command(const char *const *words);
 
 // "8h", "90s", "1h30m", "250ms", "20us", "2d", or a plain number of seconds. 0 with *seconds set, or -1.
 int text_duration(const char *text, double *seconds);
-// The other way, short: "8h", "1h30m", "42s", "61.4us". Returns `out`.
+// The reverse, short: "8h", "1h30m", "42s", "61.4us". Returns `out`.
 char *text_show_duration(double seconds, char *out, size_t size);
 // A number with as few digits as it takes to read the same number again: "0.0013". Returns `out`; 32 bytes suffice.
 char *text_show_number(double value, char *out, size_t size);

@@ -31,12 +31,12 @@ static int trial_config(struct candidate_source *c, int64_t id, char **config)
     int found = store_get(c->session.store, id, &trial, &err);
     if (found < 0) return session_complain(EXIT_ENVIRONMENT, &err);
     if (found) {
-        fprintf(stderr, "sweetspot: %s has no trial %" PRId64 " (sweetspot status %s lists them)\n",
+        fprintf(stderr, "sweetspot: %s has no trial %" PRId64 " (sweetspot status %s names the best)\n",
                 c->session.store_path, id, c->job_path);
         return EXIT_USAGE;
     }
     if (trial.status != STATUS_OK && trial.status != STATUS_SLOW && trial.status != STATUS_NONDETERMINISTIC) {
-        fprintf(stderr, "sweetspot: trial %" PRId64 " (%s) %s: %s: %s\n", id, trial.config,
+        fprintf(stderr, "sweetspot: trial %" PRId64 " (%s) %s: %s: %s; choose another trial\n", id, trial.config,
                 trial.status == STATUS_SCREENED ? "was never measured" : "failed when it was tried",
                 status_name(trial.status), trial.reason);
         return EXIT_NOTHING;
@@ -79,7 +79,7 @@ int candidate_spec_open(struct candidate_source *c, const char *job, const char 
 static int nothing_known(const struct candidate_source *c, const char *what)
 {
     fprintf(stderr,
-            "sweetspot: nothing has been measured of %s yet, so there is no %s; tune it, or name parameters: --trial "
+            "sweetspot: no trial of %s has been measured yet, so there is no %s; tune it, or name parameters: --trial "
             "NAME=value,...\n",
             c->session.job->name, what);
     return EXIT_NOTHING;
@@ -91,7 +91,7 @@ static int set_parameter(const struct job *job, uint16_t *config, const char *it
     size_t name_length = strcspn(item, "=");
     const char *names[SPACE_MAX_PARAMETERS + 1] = {NULL};
     char name[128], value[128], known[256];
-    if (name_length >= length) return error_set(err, "'%.*s' is no NAME=value", (int)length, item);
+    if (name_length >= length) return error_set(err, "'%.*s' is not of the form NAME=value", (int)length, item);
     snprintf(name, sizeof name, "%.*s", (int)name_length, item);
     snprintf(value, sizeof value, "%.*s", (int)(length - name_length - 1), item + name_length + 1);
     for (size_t i = 0; i < space_parameter_count(job->space); i++) {
@@ -152,7 +152,7 @@ int candidate_spec_read(struct candidate_source *c, const char *text, struct can
         s->baseline = text;
         return 0;
     }
-    uint16_t unused[SPACE_MAX_PARAMETERS]; // mistakes are told before a worker is started
+    uint16_t unused[SPACE_MAX_PARAMETERS]; // mistakes are reported before a worker is started
     s->config = text_copy(text);
     return set_parameters(c->session.job, unused, text, &err) ? session_complain(EXIT_USAGE, &err) : 0;
 }
@@ -165,7 +165,7 @@ int candidate_spec_config(const struct candidate_source *c, const struct candida
     if (set_parameters(job, config, s->config, err)) return -1;
     if (space_is_valid(job->space, config)) return 0;
     char *text = space_text(job->space, config);
-    error_set(err, "the job's constraints exclude %s", text);
+    error_set(err, "the job's constraints exclude %s (sweetspot space shows them)", text);
     free(text);
     return -1;
 }
@@ -188,12 +188,13 @@ json_t *candidate_spec_ceilings(struct candidate_source *c, struct single_run *s
     json_t *answer = single_run_ask(single, json_incref(request), SINGLE_RUN_PATIENCE, NULL, &err);
     bool good = answer && !strcmp(json_get_string(answer, "status", ""), status_name(STATUS_OK));
     if (!good)
-        fprintf(stderr, "sweetspot: no ceilings: %s\n", answer ? json_get_string(answer, "reason", "?") : err.message);
+        fprintf(stderr, "sweetspot: cannot measure the ceilings: %s\n",
+                answer ? json_get_string(answer, "reason", "?") : err.message);
     json_t *document = good ? job_ceilings_merge(known, request, answer) : json_incref(known);
     if (good && same) {
         char *text = json_dumps(document, JSON_COMPACT);
         if (store_put_document(s->store, "ceilings", text, &err))
-            fprintf(stderr, "sweetspot: the ceilings are not kept: %s\n", err.message);
+            fprintf(stderr, "sweetspot: cannot store the ceilings: %s\n", err.message);
         free(text);
     }
     json_decref(request);

@@ -13,10 +13,10 @@
 
 struct candidate_source {
     const char *job_path, *store_path;
-    struct session session; // .store NULL where there is none, which is no failure unless it was named
+    struct session session; // .store NULL where there is none, which is an error only if it was named
     char *best;             // configuration of the newest final's winner, else of the best of the search, or NULL
     int64_t best_trial;
-    bool told; // that the store cannot be written
+    bool told; // the user was told that the store cannot be written
 };
 
 // A baseline's name, or a configuration as the text of some parameters; the rest is the best's.
@@ -30,7 +30,7 @@ struct candidate_spec {
 int candidate_spec_open(struct candidate_source *, const char *job, const char *store);
 void candidate_spec_close(struct candidate_source *);
 
-// Reads what the user named. Unknown parameters and values are mistakes; an unknown baseline is found out later.
+// Reads what the user named. Unknown parameters and values are errors; an unknown baseline is noticed later.
 int candidate_spec_read(struct candidate_source *, const char *text, struct candidate_spec *);
 
 // The candidate's configuration: its parameters, and the best's (or the first valid one's) for those that it does not

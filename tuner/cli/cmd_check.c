@@ -1,5 +1,5 @@
-// sweetspot check: is this job file sound. Every mistake with file and line; the space; each problem's memory; and,
-// with --compile, whether candidates compile (for any architecture, with no GPU).
+// sweetspot check: is this job file correct? Every mistake with file and line; the space; each problem's memory; and,
+// with --compile, whether candidates compile (for any architecture, without a GPU).
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static void print_compiled(const struct job *job, const struct sample *s, const 
 }
 
 // Compiles the reference kernel, if the job has one, and `count` random configurations (all of a small space), one
-// worker a core. Returns how many do not compile, or -1.
+// worker per core. Returns how many fail, or -1.
 static int64_t compile_samples(const struct job *job, int64_t count, const char *arch, const char *cache,
                                struct error *err)
 {
@@ -150,7 +150,7 @@ int cmd_check(int argc, char **argv)
         {.name = "arch",
          .string = &arch,
          .shown = "ARCH",
-         .help = "architecture to compile for, and whose limits hold (sm_90a)"},
+         .help = "architecture to compile for; its limits apply (sm_90a)"},
         {.name = "cache", .string = &cache, .shown = "FOLDER", .help = "compile cache (out/cache)"},
         OPTION_END,
     };
@@ -164,8 +164,7 @@ int cmd_check(int argc, char **argv)
     struct device_limits limits;
     const char *device;
     if (device_limits_of(arch, &limits, &device))
-        fprintf(stderr, "sweetspot check: the limits of '%s' are not known here; those of an %s are assumed\n", arch,
-                device);
+        fprintf(stderr, "sweetspot check: the limits of '%s' are unknown; assuming those of an %s\n", arch, device);
     status = session_load_job(path, &job);
     if (status) return status;
     if (job_build_space(job, &limits, &err)) {

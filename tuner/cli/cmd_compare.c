@@ -1,7 +1,7 @@
 // sweetspot compare: the winner of the newest final against every baseline that ran in it, from the rounds' paired
 // times.
 //
-// Nothing here is measured: what the store holds is read and put side by side. The "ceilings" document, where there is
+// Nothing is measured here; everything comes from the store. The "ceilings" document, where there is
 // one, gives what the device can do at most; the percentage is the time that the problem's work needs at the ceilings
 // (tuner/run/work_bounds.h) over the time taken.
 #include <inttypes.h>
@@ -36,14 +36,14 @@ static int read_work(struct comparison *c)
     return 0;
 }
 
-// A final that came after what is shown and did not say who wins.
+// A final that is newer than the one shown and has no winner.
 static void mention_open_final(struct comparison *c, double decided)
 {
     double when = 0;
     char text[32];
     json_t *document = session_document(c->session, "open_final", &when);
     if (document && when > decided)
-        fprintf(stderr, "sweetspot: %s: the newest final, of %s, is not decided: %s\n", c->session->job->name,
+        fprintf(stderr, "sweetspot: %s: the newest final (%s) has no winner: %s\n", c->session->job->name,
                 show_moment(when, text, sizeof text), json_get_string(document, "reason", ""));
     json_decref(document);
 }
@@ -58,8 +58,8 @@ static int read_final(struct comparison *c)
     if (!document) {
         char *tune = session_command(c->session, "tune");
         fprintf(stderr,
-                "sweetspot: the winner of %s has not been decided in a final yet; a run ends with one: %s (it goes on "
-                "where it stopped)\n",
+                "sweetspot: no final of %s has decided a winner yet; a run ends with a final: %s (it goes on where it "
+                "stopped)\n",
                 c->session->job->name, tune);
         free(tune);
         return EXIT_NOTHING;
@@ -69,13 +69,13 @@ static int read_final(struct comparison *c)
     if (!status) status = store_get(c->session->store, c->final.winner, &trial, &err);
     if (status) {
         fprintf(stderr, "sweetspot: %s: %s\n", c->session->store_path,
-                status > 0 ? "the final's winner is not among the trials" : err.message);
+                status > 0 ? "the final's winner is not among the trials; tune again" : err.message);
         return EXIT_NOTHING;
     }
     for (size_t p = 0; p < c->session->job->tuned_count; p++) {
         const char *name = c->session->job->problems[p].name;
         if (p < trial.problem_count && trial.problems[p].tuned && !strcmp(trial.problems[p].name, name)) continue;
-        fprintf(stderr, "sweetspot: the final was about other problems than %s now has (%s): tune it again\n",
+        fprintf(stderr, "sweetspot: the final of %s did not have the problem %s: tune it again\n",
                 c->session->job->path, name);
         return EXIT_NOTHING;
     }
@@ -102,7 +102,7 @@ static void warn_failed(const struct comparison *c)
     for (size_t i = 0; i < c->final.entry_count; i++) {
         const struct final_entry *entry = &c->final.entries[i];
         if (is_baseline(entry) && !entry->ok)
-            fprintf(stderr, "sweetspot: %s: no time of %s: %s\n", c->session->job->name, entry->name,
+            fprintf(stderr, "sweetspot: %s: %s has no time: %s\n", c->session->job->name, entry->name,
                     entry->reason[0] ? entry->reason : "it failed in the final");
     }
 }
@@ -111,7 +111,7 @@ struct comparing {
     struct several several;
     int format;
     struct gate gate;
-    size_t below; // problems that the gate stops
+    size_t below; // problems below the gate
     bool printed;
     json_t *documents; // of every comparison, for what is printed of all of them
     struct table *csv;
@@ -169,7 +169,7 @@ static void print_all(const struct comparing *all)
         compare_print_all(all->documents);
 }
 
-// Jobs of which nothing can be compared do not pass.
+// A job without a comparison does not pass the gate.
 static size_t count_undecided(const struct comparing *all)
 {
     size_t count = 0, i;
@@ -209,11 +209,11 @@ int cmd_compare(int argc, char **argv)
          .low = 0,
          .high = 1000,
          .shown = "RATIO",
-         .help = "exit status 4 when, on any problem, the ratio to the fastest library is below this, or nothing was "
+         .help = "exit status 4 if on any problem the ratio to the fastest library is below this, or no winner was "
                  "decided (no gate)"},
         {.name = "lower-bound",
          .flag = &all.gate.lower,
-         .help = "with --fail-below: what counts is the lower bound of the ratio's interval"},
+         .help = "with --fail-below: use the lower bound of the ratio's interval"},
         OPTION_FORMAT(&all.format),
         OPTION_END};
     int status = options_parse(
@@ -224,7 +224,7 @@ int cmd_compare(int argc, char **argv)
         argc, argv);
     if (status >= 0) return status;
     if (all.gate.lower && isnan(all.gate.figure)) {
-        fprintf(stderr, "sweetspot compare: --lower-bound says what --fail-below goes by, which is missing\n");
+        fprintf(stderr, "sweetspot compare: --lower-bound needs --fail-below\n");
         return EXIT_USAGE;
     }
     status = compare_all(&all);

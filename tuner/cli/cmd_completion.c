@@ -30,10 +30,11 @@ int cmd_completion(int argc, char **argv)
         {.name = "SHELL", .positional = true, .string = &name, .choices = names, .help = "bash, zsh or fish"},
         OPTION_END,
     };
-    int status = options_parse(specs,
-                               "Prints what completes sweetspot's command lines in a shell; `make install` puts it "
-                               "where the shells look. For one session of bash: source <(sweetspot completion bash)",
-                               argc, argv);
+    int status =
+        options_parse(specs,
+                      "Prints the completion script of a shell for sweetspot's command lines; `make install` puts it "
+                      "where the shells look. For one session of bash: source <(sweetspot completion bash)",
+                      argc, argv);
     if (status >= 0) return status;
     size_t i = 0;
     while (i < SHELLS && strcmp(shells[i]->name, name) != 0) i++;

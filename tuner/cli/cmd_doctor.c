@@ -1,4 +1,4 @@
-// sweetspot doctor: what works on this machine, and how to mend the rest.
+// sweetspot doctor: what works on this machine, and how to fix the rest.
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -82,16 +82,16 @@ static void check_gpu(json_t *all, const json_t *hello)
         json_get_string(d, "arch", "?"), json_get_string(d, "driver", "?"), json_get_string(d, "cuda", "?"),
         (double)json_get_integer(d, "memory_free", 0) / (1 << 30));
     if (json_get_bool(hello, "nvml", false))
-        add(all, GOOD, "clocks", "", "NVML answers: temperature, clock and throttling are watched");
+        add(all, GOOD, "clocks", "", "NVML works: temperature, clock and throttling are watched");
     else
-        add(all, PARTLY, "clocks", "It comes with the driver",
-            "NVML (libnvidia-ml.so.1) does not answer: throttled samples go unnoticed");
+        add(all, PARTLY, "clocks", "Install libnvidia-ml.so.1, which comes with the driver",
+            "NVML does not work: throttled samples go unnoticed");
     if (json_get_bool(counters, "available", false)) {
         add(all, GOOD, "counters", "", "CUPTI reads hardware counters (%s, %zu metrics of the basic set)",
             json_get_string(counters, "chip", "?"), json_array_size(json_object_get(counters, "metrics")));
     } else {
         add(all, PARTLY, "counters",
-            "Tuning works without. To allow them for all users: as root, put\n"
+            "Tuning works without them. To allow them for all users: as root, put\n"
             "    options nvidia NVreg_RestrictProfilingToAdminUsers=0\n"
             "into /etc/modprobe.d/nvidia-profiling.conf and reboot; or run as root, or give the container SYS_ADMIN",
             "%s", json_get_string(counters, "reason", "not available"));
@@ -108,10 +108,10 @@ static void check_sanitizer(json_t *all)
     struct error why;
     struct sanitizer *sanitizer = sanitizer_open("", NULL, &why);
     if (sanitizer)
-        add(all, GOOD, "sanitizer", "", "compute-sanitizer %s looks at winners and judged kernels",
+        add(all, GOOD, "sanitizer", "", "compute-sanitizer %s checks winners and judged kernels",
             sanitizer_version(sanitizer));
     else
-        add(all, PARTLY, "sanitizer", "CUDA has it in the package cuda-sanitizer", "%s: no second opinion on winners",
+        add(all, PARTLY, "sanitizer", "Install CUDA's package cuda-sanitizer", "%s: winners get no second opinion",
             *why.message ? why.message : "SWEETSPOT_SANITIZER=none");
     sanitizer_close(sanitizer);
 }
@@ -142,7 +142,8 @@ static int check_compiler(json_t *all, const char *arch)
 static int check_folder(json_t *all)
 {
     if (access("out", W_OK) && (errno != ENOENT || access(".", W_OK))) {
-        add(all, BAD, "folder out/", "--store FILE puts results elsewhere", "cannot write: %s", strerror(errno));
+        add(all, BAD, "folder out/", "Run in a folder that you can write to, or give --store FILE", "cannot write: %s",
+            strerror(errno));
         return EXIT_ENVIRONMENT;
     }
     add(all, GOOD, "folder out/", "", "stores, logs and the compile cache go there");
@@ -172,7 +173,7 @@ int cmd_doctor(int argc, char **argv)
     const struct option_spec specs[] = {OPTION_FORMAT(&format), OPTION_END};
     int status = options_parse(specs,
                                "Says what works on this machine (driver, GPU, counters, compiler, sanitizer, folders) "
-                               "and how to mend the rest.",
+                               "and how to fix the rest.",
                                argc, argv);
     if (status >= 0) return status;
     json_t *all = json_array();

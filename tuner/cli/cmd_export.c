@@ -19,8 +19,7 @@ static int write_space(const struct recorded *recorded, const struct session *se
 {
     struct error err = {""};
     if (session->job->objective == OBJECTIVE_MEAN && session->job->tuned_count > 1)
-        fprintf(stderr,
-                "sweetspot: %s: a recorded space knows no mean over problems: it is replayed with the geometric mean\n",
+        fprintf(stderr, "sweetspot: %s: recorded spaces do not record the objective: replays use the geometric mean\n",
                 session->job->name);
     if (recorded_write(recorded, path, &err)) return session_complain(EXIT_ENVIRONMENT, &err);
     if (!output_is_stdout(path)) fprintf(stderr, "sweetspot: %zu configurations in %s\n", recorded->trial_count, path);
@@ -42,10 +41,10 @@ static int export(void *user, const char *job_path, struct session *session)
         return EXIT_NOTHING;
     }
     if (left_out.elsewhere)
-        fprintf(stderr, "sweetspot: %s: %zu trials are not of the job's search space as it is now, and left out\n",
+        fprintf(stderr, "sweetspot: %s: left out %zu trials that are not in the job's search space\n",
                 session->job->name, left_out.elsewhere);
     if (left_out.screened)
-        fprintf(stderr, "sweetspot: %s: %zu trials were screened out by a guide and never measured: left out\n",
+        fprintf(stderr, "sweetspot: %s: left out %zu trials that the guide screened out before they were measured\n",
                 session->job->name, left_out.screened);
     char *name = text_format("%s.json.gz", session->job->name), *path = several_file(all->output, name);
     status = write_space(recorded, session, path);
@@ -66,8 +65,9 @@ int cmd_export(int argc, char **argv)
          .letter = 'o',
          .string = &all.output,
          .shown = "FILE",
-         .help = "the file to write, packed when its name ends in .gz (-: standard output); or a folder, which several "
-                 "jobs need: <job name>.json.gz in it"},
+         .help =
+             "the file to write, compressed if its name ends in .gz (-: standard output); or a folder, which several "
+             "jobs need: <job name>.json.gz in it"},
         OPTION_END,
     };
     int status = options_parse(specs,

@@ -1,5 +1,5 @@
-// sweetspot header: the winner as a C header (output/header.h), merged with what an older header says of other devices;
-// and the check whether a header still belongs to its template.
+// sweetspot header: the winner as a C header (output/header.h), merged with other devices' sections of an older header;
+// also checks whether a header still belongs to its template.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static int present_hash(const struct job *job, char hash[HASH_TEXT_SIZE])
                : 0;
 }
 
-// Of several jobs with the name in front.
+// With the job's name in front if there are several jobs.
 static int print_hash(const struct job *job, bool several)
 {
     char hash[HASH_TEXT_SIZE], number[32];
@@ -47,18 +47,18 @@ static int print_hash(const struct job *job, bool several)
     return status;
 }
 
-// What is to be said of a section's template, whose hash is now `hash`; NULL: it is the one that was measured.
+// What is wrong with a section's template, whose present hash is `hash`; NULL: it is the one that was measured.
 static const char *source_trouble(const json_t *section, const char *hash)
 {
     const char *measured = json_get_string(section, "source_hash", "");
     bool replayed = json_get_bool(section, "replayed", false);
-    if (!*measured) return "source not recorded: which version of the template was measured is not known";
+    if (!*measured) return "source not recorded: it is unknown which version of the template was measured";
     if (!strcmp(measured, hash)) return NULL;
-    return replayed ? "the template is not the one that was measured when the results were recorded"
-                    : "the template has changed since it was tuned";
+    return replayed ? "the template is not the one that was measured for the recording"
+                    : "the template has changed since it was tuned: tune again";
 }
 
-// A line a section; EXIT_NOTHING when one was tuned on another template than there is now.
+// One line per section; EXIT_NOTHING if one was tuned on another version of the template.
 static int check_header(const struct job *job, const char *path)
 {
     struct error err = {""};
@@ -70,7 +70,7 @@ static int check_header(const struct job *job, const char *path)
     size_t i;
     if (!sections) return session_complain(EXIT_USAGE, &err);
     if (!json_array_size(sections)) {
-        fprintf(stderr, "sweetspot: there is no header '%s'\n", path);
+        fprintf(stderr, "sweetspot: there is no header '%s'; `sweetspot header JOB` writes it\n", path);
         status = EXIT_USAGE;
     }
     json_array_foreach(sections, i, section)
@@ -99,8 +99,7 @@ static int find_winner(struct session *session, struct final *final, bool *decid
     *winner = 0;
     *decided = document && !final_read(final, document, session->job->tuned_count, &err);
     if (document && !*decided) {
-        fprintf(stderr, "sweetspot: %s: %s; the best of the search is taken instead\n", session->job->name,
-                err.message);
+        fprintf(stderr, "sweetspot: %s: %s; using the best of the search instead\n", session->job->name, err.message);
         final_release(final);
     }
     json_decref(document);
@@ -111,7 +110,8 @@ static int find_winner(struct session *session, struct final *final, bool *decid
     if (store_each(session->store, true, 1, take_first, winner, &err) < 0)
         return session_complain(EXIT_ENVIRONMENT, &err);
     if (*winner) return 0;
-    fprintf(stderr, "sweetspot: no configuration of %s has been measured and verified yet\n", session->job->name);
+    fprintf(stderr, "sweetspot: no configuration of %s has been measured and verified yet: tune it first\n",
+            session->job->name);
     return EXIT_NOTHING;
 }
 
@@ -127,7 +127,7 @@ static char **tied_configurations(struct session *session, const struct final *f
     return ties;
 }
 
-// The times of the section are those of a recording, and as old.
+// The section's times come from a recording and are as old as it is.
 static void add_recording(json_t *section, const json_t *recording)
 {
     int64_t when = (int64_t)json_get_number(recording, "when", 0);
@@ -136,7 +136,7 @@ static void add_recording(json_t *section, const json_t *recording)
     if (when > 0) json_object_set_new(section, "when", json_integer(when));
 }
 
-// How nvcc's build of the winner did, where that was raced.
+// The result of nvcc's build of the winner, where it was raced.
 static void add_builds(json_t *section, struct session *session, const struct final *final)
 {
     json_t *document = session_document(session, BUILDS_DOCUMENT, NULL);
@@ -145,11 +145,11 @@ static void add_builds(json_t *section, struct session *session, const struct fi
     json_decref(document);
 }
 
-// A final is missing, or what it leaves.
+// A final, or something that it would have stored, is missing.
 static void say_how_to_decide(const struct session *session, const char *what)
 {
     char *tune = session_command(session, "tune");
-    fprintf(stderr, "sweetspot: %s; a run ends with one: %s\n", what, tune);
+    fprintf(stderr, "sweetspot: %s; a run ends with a final: %s\n", what, tune);
     free(tune);
 }
 
@@ -228,7 +228,7 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
     *status = find_winner(session, &final, &decided, &winner);
     if (*status) goto out;
     if (!decided && session->job->objective == OBJECTIVE_EACH) {
-        say_how_to_decide(session, "which kernels are for which problems is decided in a final");
+        say_how_to_decide(session, "a final decides which kernel is for which problem");
         *status = EXIT_NOTHING;
         goto out;
     }
@@ -239,7 +239,7 @@ static json_t *make_sections(struct session *session, struct binary_list *binari
         if (section) json_array_append_new(sections, section);
     }
     if (!*status) add_fallback(session, sections);
-    if (!*status && !decided) say_how_to_decide(session, "not decided in a final yet: the header says so");
+    if (!*status && !decided) say_how_to_decide(session, "no final has decided the winner yet, and the header says so");
 out:
     for (char **tie = ties; tie && *tie; tie++) free(*tie);
     free(ties);
@@ -249,7 +249,7 @@ out:
     return NULL;
 }
 
-// The winner's binary alone.
+// Writes only the winner's binary.
 static int write_cubin(struct session *session, const char *path)
 {
     struct error err = {""};
@@ -258,7 +258,7 @@ static int write_cubin(struct session *session, const char *path)
     int64_t winner;
     int status = find_winner(session, &final, &decided, &winner);
     if (!status && final.kernel_count > 1) {
-        error_set(&err, "the final chose %zu kernels, which a file cannot hold; --embed writes them all",
+        error_set(&err, "the final chose %zu kernels, but a file holds one; use --embed, which writes all of them",
                   final.kernel_count);
         status = session_complain(EXIT_USAGE, &err);
     } else if (!status) {
@@ -279,10 +279,10 @@ static int write_header(const struct header_options *o, struct session *session,
     struct binary_list *binaries = binary_list_new();
     json_t *fresh = make_sections(session, o->embed ? binaries : NULL, &status), *sections = NULL;
     if (!fresh) goto out;
-    sections = output_is_stream(path) ? json_array() : header_read(path, &err); // nothing to merge with in a pipe
+    sections = output_is_stream(path) ? json_array() : header_read(path, &err); // a pipe has nothing to merge with
     if (!sections || header_merge(sections, fresh, &err)) {
         if (!o->force) {
-            fprintf(stderr, "sweetspot: %s; it is left as it is (--force writes over it, or give another --output)\n",
+            fprintf(stderr, "sweetspot: %s; it was not changed (--force overwrites it, or give another --output)\n",
                     err.message);
             status = EXIT_USAGE;
             goto out;
@@ -298,7 +298,7 @@ static int write_header(const struct header_options *o, struct session *session,
     }
     if (!output_is_stdout(path)) printf("%s\n", path);
     if (!present_hash(session->job, hash) && source_trouble(json_array_get(fresh, 0), hash))
-        fprintf(stderr, "sweetspot: %s: %s; the header is for what was measured\n", session->job->name,
+        fprintf(stderr, "sweetspot: %s: %s; the header describes the version that was measured\n", session->job->name,
                 source_trouble(json_array_get(fresh, 0), hash));
     size_t devices = header_devices(sections);
     if (devices > 1) fprintf(stderr, "sweetspot: %s: the header holds %zu devices\n", session->job->name, devices);
@@ -309,7 +309,7 @@ out:
     return status;
 }
 
-// What cannot be done at once is refused: nothing that was asked for is left out.
+// Options that exclude each other are refused; none is ignored.
 static int refuse_combination(const struct header_options *o)
 {
     const struct {
@@ -324,11 +324,13 @@ static int refuse_combination(const struct header_options *o)
             if (k > i && alone[k].given) other = alone[k].name;
         }
         if (!alone[i].given || !other) continue;
-        fprintf(stderr, "sweetspot: %s writes no header, and cannot be given with %s\n", alone[i].name, other);
+        fprintf(stderr, "sweetspot: %s writes no header and cannot be combined with %s; drop one of them\n",
+                alone[i].name, other);
         return EXIT_USAGE;
     }
     if (!o->embed || !o->output || !output_is_stream(o->output)) return 0;
-    fprintf(stderr, "sweetspot: --embed writes two files, which '%s' cannot hold: give --output the name of a file\n",
+    fprintf(stderr,
+            "sweetspot: --embed writes two files, and '%s' is not a regular file: give --output the name of a file\n",
             o->output);
     return EXIT_USAGE;
 }
@@ -341,7 +343,7 @@ static char *header_name(const struct job *job)
     return name;
 }
 
-// What needs the job alone.
+// What needs only the job.
 static int look_at_job(void *user, const char *path, struct job *job)
 {
     const struct header_options *o = user;
@@ -391,27 +393,28 @@ int cmd_header(int argc, char **argv)
         {.name = "check",
          .string = &o.check,
          .shown = "FILE",
-         .help = "only say whether the template is still the one FILE was tuned on, or the header in that folder; exit "
-                 "status 1 when it is not"},
+         .help =
+             "only check whether the template is still the one FILE, or the header in that folder, was tuned on; exit "
+             "status 1 when it is not"},
         {.name = "hash",
          .flag = &o.hash,
-         .help = "only print the template's present hash, for -DSWEETSPOT_SOURCE_HASH="},
+         .help = "only print the template's current hash, for -DSWEETSPOT_SOURCE_HASH="},
         {.name = "embed",
          .flag = &o.embed,
-         .help = "the measured binary too, in <header>_binary.c, and functions that load and launch it"},
+         .help = "also write the measured binary, as <header>_binary.c, and functions that load and launch it"},
         {.name = "cubin",
          .string = &o.cubin,
          .shown = "FILE",
          .help = "only write the winner's binary, as it was measured, into FILE, or that folder; -: standard output"},
-        {.name = "force", .flag = &o.force, .help = "write over a file that is not a header of this job"},
+        {.name = "force", .flag = &o.force, .help = "overwrite a file that is not a header of this job"},
         OPTION_END,
     };
     int status = options_parse(specs,
                                "Writes the winner of the newest final as a C header that stands alone: parameters, "
                                "launch geometry as functions of the problem's "
-                               "sizes, and what the result is worth. Without a final the best of the search is "
+                               "sizes, and how good the result is. Without a final the best of the search is "
                                "written, and marked as such. What "
-                               "the file says of other devices is kept.",
+                               "the file says about other devices is kept.",
                                argc, argv);
     if (status >= 0) return status;
     if ((status = refuse_combination(&o)) || (status = several_open(&o.several))) goto out;

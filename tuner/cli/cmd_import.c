@@ -1,4 +1,4 @@
-// sweetspot import: reads a recorded space in any format that recorded.h knows, says what is in it, and writes it in
+// sweetspot import: reads a recorded space in any format that recorded.h knows, prints what is in it, and writes it in
 // ours.
 #include <inttypes.h>
 #include <math.h>
@@ -82,12 +82,12 @@ int cmd_import(int argc, char **argv)
         {.name = "FILE",
          .positional = true,
          .string = &input,
-         .help = "Kernel Tuner cache, T4 results, or our own JSON; may be packed"},
+         .help = "Kernel Tuner cache, T4 results, or our own JSON; may be gzipped"},
         {.name = "output",
          .letter = 'o',
          .string = &output,
          .shown = "FILE",
-         .help = "the file to write, packed when its name ends in .gz; -: standard output (none)"},
+         .help = "the file to write, compressed if its name ends in .gz; -: standard output (none)"},
         OPTION_END,
     };
     int status = options_parse(
@@ -100,9 +100,9 @@ int cmd_import(int argc, char **argv)
         return EXIT_USAGE;
     }
     for (size_t i = 0; i < recorded->unknown_count; i++)
-        fprintf(stderr, "sweetspot: %s: the column '%s' is not known and is left out\n", input,
-                recorded->unknown_columns[i]);
-    print_summary(output && output_is_stdout(output) ? stderr : stdout, recorded); // one of them on each
+        fprintf(stderr, "sweetspot: %s: left out the unknown column '%s'\n", input, recorded->unknown_columns[i]);
+    print_summary(output && output_is_stdout(output) ? stderr : stdout,
+                  recorded); // the space and the summary never share stdout
     status = recorded->best < 0 ? EXIT_NOTHING : EXIT_DONE;
     if (output && recorded_write(recorded, output, &err)) {
         fprintf(stderr, "sweetspot: %s\n", err.message);

@@ -1,5 +1,4 @@
-// sweetspot judge: everything that can be said about one kernel, for people and programs that write kernels. No store
-// is read or written.
+// sweetspot judge: everything about one kernel, for people and programs that write kernels. Uses no store.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,7 @@ struct judge_options {
     int format;
 };
 
-// Another source in the template's place; the reference, where it is a kernel of the job's own template, stays.
+// Replaces the template by another source; a reference that is a kernel of the job's template is kept.
 static int replace_template(struct job *job, const char *path)
 {
     char *absolute = realpath(path, NULL);
@@ -43,7 +42,10 @@ static int replace_entry(struct job *job, const char *entry)
         struct stage *s = &job->stages[i];
         if (s->operation) continue;
         if (kernel && strcmp(kernel->entry, s->entry) != 0) {
-            fprintf(stderr, "sweetspot: %s launches several kernels, so --entry does not say which\n", job->path);
+            fprintf(stderr,
+                    "sweetspot: %s launches several kernels, and --entry does not say which one to replace: judge "
+                    "without it\n",
+                    job->path);
             return EXIT_USAGE;
         }
         kernel = s;
@@ -56,7 +58,7 @@ static int replace_entry(struct job *job, const char *entry)
     return 0;
 }
 
-// What --set says, as one text of a candidate.
+// The values of --set as one candidate specification.
 static char *join_settings(const struct option_list *set)
 {
     char *all = text_copy("");
@@ -71,7 +73,7 @@ static char *join_settings(const struct option_list *set)
 static int check_job(const struct judge_options *o, const struct job *job)
 {
     if (!job->verify.enabled || job->reference.kind == REFERENCE_NONE) {
-        fprintf(stderr, "sweetspot: %s: a kernel cannot be judged without a reference to verify it by\n", o->job);
+        fprintf(stderr, "sweetspot: %s: judging a kernel needs a reference: add one to the job file\n", o->job);
         return EXIT_USAGE;
     }
     if (o->problem > (int64_t)job->tuned_count) {
@@ -155,28 +157,28 @@ int cmd_judge(int argc, char **argv)
          .letter = 't',
          .string = &o.template,
          .shown = "FILE",
-         .help = "the source to judge in the place of the job's template"},
+         .help = "the source to judge instead of the job's template"},
         {.name = "entry",
          .letter = 'e',
          .string = &o.entry,
          .shown = "NAME",
-         .help = "the kernel in it, in the place of the job's"},
+         .help = "the kernel in it, instead of the job's"},
         {.name = "set",
          .letter = 's',
          .list = &o.set,
          .shown = "NAME=VALUE",
-         .help = "a parameter's value, as often as needed; others are as in the first valid configuration"},
+         .help = "a parameter's value (repeatable); others are as in the first valid configuration"},
         {.name = "problem",
          .letter = 'p',
          .integer = &o.problem,
          .low = 1,
          .high = JOB_MAX_PROBLEMS,
          .shown = "N",
-         .help = "which of the job's problems the counters are of (1)"},
+         .help = "which of the job's problems to count on (1)"},
         {.name = "device", .letter = 'd', .string = &o.device, .shown = "N", .help = "the GPU (0)"},
         {.name = "no-counters",
          .flag = &o.no_counters,
-         .help = "take no hardware counters, and so find nothing in them"},
+         .help = "read no hardware counters, so there are no findings from them"},
         {.name = "cache", .string = &o.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
         {.name = "format",
          .letter = 'f',
@@ -186,7 +188,7 @@ int cmd_judge(int argc, char **argv)
         OPTION_END,
     };
     int status = options_parse(specs,
-                               "Judges one kernel by the means of a search and its final: status and reason, errors, "
+                               "Judges one kernel as a search and its final would: status and reason, errors, "
                                "sanitizers, times against the baselines, counters, findings. Exit status 0 when it is "
                                "right, 1 when it is wrong, 2 and 3 when it could not be judged.",
                                argc, argv);

@@ -1,5 +1,5 @@
-// sweetspot limiter: a candidate whole, its memory traffic alone, its arithmetic alone, at the same occupancy; and what
-// the three times say.
+// sweetspot limiter: times a candidate whole, with only its memory traffic and with only its arithmetic, at the same
+// occupancy, and says what the three times mean.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "tuner/output/profile.h"
 #include "tuner/run/explain.h"
 
-enum { VARIANTS = 3 }; // as SWEETSPOT_VARIANT counts: the kernel, memory alone, arithmetic alone
+enum { VARIANTS = 3 }; // the values of SWEETSPOT_VARIANT: the kernel, only memory, only arithmetic
 
 struct limiting {
     const char *job, *store, *trial, *device, *cache;
@@ -35,7 +35,7 @@ static int check_template(const struct job *job)
     free(text);
     if (known) return 0;
     fprintf(stderr,
-            "sweetspot: %s knows no variants: its text must leave out the arithmetic where SWEETSPOT_VARIANT is 1 and "
+            "sweetspot: %s has no variants: it must leave out the arithmetic where SWEETSPOT_VARIANT is 1 and "
             "the memory traffic where it is 2 "
             "(templates/reduce.cu shows how)\n",
             job->source);
@@ -77,8 +77,7 @@ static int limiter(struct limiting *l)
     int status = check_template(l->source.session.job);
     if (!status) status = candidate_spec_read(&l->source, l->trial ? l->trial : "best", &l->spec);
     if (!status && l->spec.baseline) {
-        fprintf(stderr, "sweetspot: %s has no source to take apart; name a trial or NAME=value,...\n",
-                l->spec.baseline);
+        fprintf(stderr, "sweetspot: %s has no source; name a trial or NAME=value,...\n", l->spec.baseline);
         status = EXIT_USAGE;
     }
     if (!status && l->problem > (int64_t)l->source.session.job->tuned_count) {
@@ -118,7 +117,7 @@ int cmd_limiter(int argc, char **argv)
          .letter = 't',
          .string = &l.trial,
          .shown = "WHICH",
-         .help = "a trial's number, best, runner-up, or NAME=value,... with the rest as in the best (best)"},
+         .help = "a trial's number, best, runner-up, or NAME=value,... with other values as in the best (best)"},
         {.name = "problem",
          .letter = 'p',
          .integer = &l.problem,
@@ -133,8 +132,8 @@ int cmd_limiter(int argc, char **argv)
         OPTION_END,
     };
     int status = options_parse(specs,
-                               "Says what limits a candidate: times it whole, with its memory traffic alone and with "
-                               "its arithmetic alone, at the same occupancy.",
+                               "Says what limits a candidate: times it whole, with only its memory traffic and with "
+                               "only its arithmetic, at the same occupancy.",
                                argc, argv);
     if (status >= 0) return status;
     status = candidate_spec_open(&l.source, l.job, l.store);

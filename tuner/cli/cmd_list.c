@@ -26,11 +26,7 @@ int cmd_list(int argc, char **argv)
     char *all = text_join(names, ", "), *help = text_format("what to list: %s", all);
     const struct option_spec specs[] = {
         {.name = "KIND", .positional = true, .string = &kind, .choices = names, .help = help},
-        {.name = "NAME",
-         .positional = true,
-         .optional = true,
-         .string = &name,
-         .help = "one of them, with its details"},
+        {.name = "NAME", .positional = true, .optional = true, .string = &name, .help = "show one of them in detail"},
         OPTION_FORMAT(&format),
         OPTION_END,
     };

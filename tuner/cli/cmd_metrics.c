@@ -1,4 +1,4 @@
-// sweetspot metrics: the hardware counters that exist on a chip, and which of them the program knows by a short key.
+// sweetspot metrics: the hardware counters of a chip, and the short keys that the program has for some of them.
 // Needs CUPTI, but no GPU.
 #include <fnmatch.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static bool matches(const char *pattern, const char *name, const char *keys)
     return strstr(name, pattern) || strstr(keys, pattern);
 }
 
-// The keys under which the sets have a metric, with the roll-ups that they use: "icache_misses (.sum)". malloc'ed.
+// A metric's keys in the sets, with the roll-ups that they use: "icache_misses (.sum)". malloc'ed.
 static char *keys_of(const json_t *sets, const char *name)
 {
     size_t length = strlen(name), i, k;
@@ -98,8 +98,8 @@ static int print_metrics(const json_t *answer, const char *pattern, int format)
     table_free(table);
     json_decref(kept);
     if (!count)
-        fprintf(stderr, "sweetspot: no metric of %s matches '%s'\n", json_get_string(answer, "chip", "?"),
-                pattern ? pattern : "");
+        fprintf(stderr, "sweetspot: no metric of %s matches '%s'; patterns may have * and ?\n",
+                json_get_string(answer, "chip", "?"), pattern ? pattern : "");
     return count ? EXIT_DONE : EXIT_NOTHING;
 }
 
@@ -118,7 +118,7 @@ int cmd_metrics(int argc, char **argv)
          .letter = 'c',
          .string = &chip,
          .shown = "NAME",
-         .help = "the chip, GH100 for instance (the GPU here)"},
+         .help = "the chip, e.g. GH100 (the GPU here)"},
         OPTION_FORMAT(&format),
         OPTION_END,
     };
@@ -130,7 +130,7 @@ int cmd_metrics(int argc, char **argv)
     json_t *hello = chip ? NULL : probe_gpu(0, &err);
     if (!chip) chip = json_get_string(json_object_get(hello, "counters"), "chip", "");
     if (!*chip) {
-        fprintf(stderr, "sweetspot: no GPU tells its chip (%s): name one with --chip, GH100 for instance\n",
+        fprintf(stderr, "sweetspot: no GPU to ask for its chip (%s): name one with --chip, e.g. GH100\n",
                 *err.message ? err.message : "no counters");
         json_decref(hello);
         return EXIT_ENVIRONMENT;

@@ -1,6 +1,6 @@
-// sweetspot profile: why one candidate is as fast as it is, or why it differs from another one.
+// sweetspot profile: why a candidate is fast or slow, or why it differs from another one.
 //
-// The candidate is compiled, verified, timed and counted anew; which configuration it is comes from the store. What the
+// The candidate's configuration comes from the store; it is compiled, verified, timed and counted again. The ceilings
 // device can do at most is kept there, and what was found as documents of the trial.
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static void add_text(json_t *profile, const char *source)
     }
 }
 
-// For a report, when this is over. A baseline is none of the trials.
+// Kept for `report`. A baseline is not a trial.
 static void keep(struct profiling *p, const struct candidate_spec *spec, json_t *profile, json_t *findings)
 {
     int64_t trial = spec->baseline ? 0 : trial_documents_owner(&p->source, p->single, profile);
@@ -71,7 +71,7 @@ static void keep(struct profiling *p, const struct candidate_spec *spec, json_t 
                         json_pack("{s:O, s:O}", "problem", json_object_get(profile, "problem"), "findings", findings));
 }
 
-// Source lines and the place under the roofline, which documents have and tables work out.
+// Adds to the document what tables work out for themselves: source lines and the place under the roofline.
 static void complete(const struct profiling *p, json_t *profile)
 {
     if (!profile) return;
@@ -152,13 +152,13 @@ int cmd_profile(int argc, char **argv)
          .letter = 't',
          .string = &p.o.trial,
          .shown = "WHICH",
-         .help = "a trial's number, best, runner-up, a baseline's name, or NAME=value,... with the rest as in the best "
+         .help = "a trial's number, best, runner-up, a baseline, or NAME=value,... with other values as in the best "
                  "(best)"},
         {.name = "against",
          .letter = 'a',
          .string = &p.o.against,
          .shown = "WHICH",
-         .help = "compare with another one, likewise"},
+         .help = "compare with another one, named in the same way"},
         {.name = "problem",
          .letter = 'p',
          .integer = &p.o.problem,
@@ -169,14 +169,14 @@ int cmd_profile(int argc, char **argv)
         {.name = "device", .letter = 'd', .string = &p.o.device, .shown = "N", .help = "the GPU (0)"},
         {.name = "no-counters",
          .flag = &p.o.no_counters,
-         .help = "take no hardware counters: times, launch and occupancy alone"},
+         .help = "read no hardware counters: only times, launch and occupancy"},
         OPTION_STORE(&p.o.store),
         {.name = "cache", .string = &p.o.cache, .shown = "FOLDER", .help = "the compile cache (out/cache)"},
         OPTION_FORMAT(&p.o.format),
         OPTION_END,
     };
     int status = options_parse(specs,
-                               "Says why a candidate is as fast as it is: hardware counters by section, the source "
+                               "Says why a candidate is fast or slow: hardware counters by section, the source "
                                "lines that cost most, and findings in words.",
                                argc, argv);
     if (status >= 0) return status;

@@ -31,7 +31,7 @@ static int choose_strategies(const char *text, const char *options, const struct
         at += length + strspn(at + length, ", ");
     }
     free(all);
-    if (!status && !*count) return error_set(err, "no strategy given");
+    if (!status && !*count) return error_set(err, "no strategy given; sweetspot list strategies shows them");
     return status;
 }
 
@@ -41,7 +41,7 @@ static int parse_budgets(const char *text, struct bench_options *o, struct error
         char *end;
         long long budget = strtoll(at, &end, 10);
         if (end == at || (*end && *end != ',') || budget < 1 || budget > 1000000)
-            return error_set(err, "--budgets: '%s' is not a list of numbers of evaluations (1 to 1000000)", text);
+            return error_set(err, "--budgets: '%s' is not a list of whole numbers from 1 to 1000000", text);
         if (o->budget_count == BENCH_MAX_BUDGETS) return error_set(err, "--budgets: at most %d", BENCH_MAX_BUDGETS);
         if (o->budget_count && budget <= o->budgets[o->budget_count - 1])
             return error_set(err, "--budgets: must ascend");
@@ -59,7 +59,8 @@ static int parse_times(const char *text, struct simulate_options *o, struct erro
         double seconds;
         int status = text_duration(one, &seconds);
         free(one);
-        if (status || !(seconds > 0)) return error_set(err, "--times: '%s' is not a list of times", text);
+        if (status || !(seconds > 0))
+            return error_set(err, "--times: '%s' is not a list of times such as 10s,20s", text);
         if (o->time_count == SIMULATE_MAX_TIMES) return error_set(err, "--times: at most %d", SIMULATE_MAX_TIMES);
         if (o->time_count && seconds <= o->times[o->time_count - 1]) return error_set(err, "--times: must ascend");
         o->times[o->time_count++] = seconds;
@@ -74,7 +75,7 @@ static bool is_same_file(const char *a, const char *b)
     return !stat(a, &first) && !stat(b, &second) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-// The priors of each file: of all that are given but the file itself. One of which nothing can be learnt is left out
+// The priors of each file: all given ones except the file itself. A prior that teaches nothing is left out
 // with a note.
 static struct bench_priors *read_priors(const struct option_list *priors, const struct bench_options *o)
 {
@@ -138,7 +139,7 @@ int cmd_replay(int argc, char **argv)
          .letter = 'b',
          .string = &budgets,
          .shown = "LIST",
-         .help = "report after so many unique evaluations (25,50,100,200)"},
+         .help = "report after these numbers of unique evaluations (25,50,100,200)"},
         {.name = "seeds",
          .letter = 'n',
          .integer = &o.seeds,
@@ -152,25 +153,25 @@ int cmd_replay(int argc, char **argv)
          .low = 1,
          .high = 1024,
          .shown = "N",
-         .help = "proposals outstanding at once, as in a run, where compilers work ahead (1)"},
+         .help = "proposals outstanding at once, as in a run whose compilers work ahead (1)"},
         {.name = "simulate",
          .string = &simulate,
          .shown = "SETTINGS",
-         .help = "under a run's own policy in simulated time: compilers=N,compile=S,gpu=S[,gpus=N], where S is seconds "
+         .help = "simulate a whole run, its policy included: compilers=N,compile=S,gpu=S[,gpus=N], where S is seconds "
                  "or 'recorded'"},
         {.name = "times",
          .string = &times,
          .shown = "LIST",
-         .help = "with --simulate: report after so much simulated time, too (10s,20s,40s,80s)"},
+         .help = "with --simulate: also report after these simulated times (10s,20s,40s,80s)"},
         {.name = "set",
          .string = &o.text,
          .shown = "NAME=VALUE,...",
-         .help = "options of the strategies, which `sweetspot list strategies` explains (their defaults)"},
+         .help = "options of the strategies; `sweetspot list strategies` explains them (their defaults)"},
         {.name = "prior",
          .list = &priors,
          .shown = "FILE",
          .help = "results of another device, size or data type to learn from, a recorded space or a store; several "
-                 "may be given, and a file is no prior for itself (none)"},
+                 "may be given, and a file is not used as a prior for itself (none)"},
         {.name = "no-score", .flag = &quick, .help = "leave out the methodology score, which needs longer runs"},
         {.name = "jobs",
          .letter = 'j',
@@ -178,12 +179,12 @@ int cmd_replay(int argc, char **argv)
          .low = 1,
          .high = BENCH_MAX_PROCESSES,
          .shown = "N",
-         .help = "processes (one a core)"},
+         .help = "processes (one per core)"},
         OPTION_FORMAT(&format),
         OPTION_END,
     };
     int status = options_parse(
-        specs, "Runs search strategies on recorded spaces and tells how near to the optimum they come.", argc, argv);
+        specs, "Runs search strategies on recorded spaces and shows how close to the optimum they get.", argc, argv);
     free(names);
     free(help);
     if (status >= 0) return status;
@@ -196,7 +197,8 @@ int cmd_replay(int argc, char **argv)
     if (!wrong && simulate)
         wrong = simulate_parse(simulate, &simulated.settings, &err) ||
                 parse_times(times ? times : "10,20,40,80", &simulated, &err) ||
-                (o.ahead != 1 && error_set(&err, "--ahead and --simulate: the policy says how far ahead"));
+                (o.ahead != 1 &&
+                 error_set(&err, "--ahead and --simulate exclude each other: the simulated policy sets how far ahead"));
     else if (!wrong && times)
         wrong = error_set(&err, "--times needs --simulate");
     if (!wrong && priors.count > PRIOR_MOST) wrong = error_set(&err, "--prior: at most %d", PRIOR_MOST);

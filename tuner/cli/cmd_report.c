@@ -1,4 +1,4 @@
-// sweetspot report: all that the stores of jobs hold as one page, a table or a document.
+// sweetspot report: everything in the stores of jobs as one page, a table or a document.
 //
 // With --every it goes on writing the page until a signal ends it, for a browser that follows a run; `tune --report`
 // has such a process beside it (report_follow.h).
@@ -23,9 +23,9 @@ static void open_page(const char *path)
     char *file = realpath(path, NULL);
     pid_t child = file ? fork() : -1;
     if (child == 0) {
-        if (fork()) _exit(0); // so that nobody has to wait for it
+        if (fork()) _exit(0); // so that it needs no wait()
         execlp(program, program, file, (char *)NULL);
-        fprintf(stderr, "sweetspot: there is no browser (%s: %s); the page is %s\n", program, strerror(errno), file);
+        fprintf(stderr, "sweetspot: cannot start a browser (%s: %s); open %s\n", program, strerror(errno), file);
         _exit(1);
     }
     if (child > 0) waitpid(child, NULL, 0);
@@ -52,31 +52,33 @@ int cmd_report(int argc, char **argv)
          .letter = 'o',
          .string = &o.output,
          .shown = "FILE",
-         .help = "the file to write, - for standard output (report.html; standard output for other formats)"},
+         .help = "the file to write; -: standard output (report.html; standard output for other formats)"},
         {.name = "format",
          .letter = 'f',
          .choice = &o.format,
          .choices = format_names,
-         .help = "instead of the page: the index alone, or (json) the whole document"},
+         .help = "instead of the page: only the index, or (json) the whole document"},
         {.name = "open", .flag = &o.open, .help = "show the page in a browser"},
         {.name = "every",
          .seconds = &o.every,
          .shown = "TIME",
-         .help = "write the page anew every 30s, 5m, ... until interrupted, for a browser that follows a run (once)"},
+         .help = "rewrite the page every 30s, 5m, ... until interrupted, for a browser that follows a run (once)"},
         OPTION_END,
     };
     int status = options_parse(
         specs,
-        "Shows what jobs came to, in one page that needs nothing else: winners against the libraries, how the search "
-        "went, what each parameter does, failures, counters against time, finals, rooflines. Reads the stores alone; "
-        "may be called while jobs are being tuned. docs/report.md describes the document in the page, which --format "
+        "Shows the results of jobs in one self-contained page: winners against the libraries, how the search "
+        "went, what each parameter does, failures, counters against time, finals, rooflines. Only reads the stores; "
+        "can be called while jobs are being tuned. docs/report.md describes the document in the page, which --format "
         "json prints. Exit status 1 when a store cannot be read (the others are shown) or none has results.",
         argc, argv);
     if (status >= 0) return status;
     bool page = o.format == FORMAT_PAGE;
     if (!o.output) o.output = page ? "report.html" : "-";
     if ((o.open || o.every > 0) && (!page || output_is_stdout(o.output))) {
-        fprintf(stderr, "sweetspot report: --open and --every are for a page in a file\n");
+        fprintf(
+            stderr,
+            "sweetspot report: --open and --every need a page in a file: drop --format, and give --output a file\n");
         return EXIT_USAGE;
     }
     struct error err;
@@ -93,7 +95,7 @@ int cmd_report(int argc, char **argv)
     }
     status = report_write(&files, &charts, o.format, o.output, true);
     if (page && status <= EXIT_NOTHING && !output_is_stdout(o.output) && !access(o.output, F_OK)) {
-        fprintf(stderr, "sweetspot: the page is %s\n", o.output);
+        fprintf(stderr, "sweetspot: wrote %s\n", o.output);
         if (o.open) open_page(o.output);
     }
 out:

@@ -1,4 +1,4 @@
-// sweetspot space: how big is it, and what do the constraints remove.
+// sweetspot space: how big is the search space, and what do the constraints remove?
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void print_table(const struct job *job)
     double raw = space_raw_size(s);
     uint64_t valid = space_size(s);
     printf("raw size    %.0f\nvalid size  %" PRIu64 "  (%.3g%%)\n", raw, valid, 100 * (double)valid / raw);
-    if (space_constraint_count(s)) printf("constraints, and what each alone removes of the raw size\n");
+    if (space_constraint_count(s)) printf("constraints, and how much of the raw size each one removes by itself\n");
     for (size_t i = 0; i < space_constraint_count(s); i++) {
         bool exact;
         double removed = space_removed_by(s, i, &exact);

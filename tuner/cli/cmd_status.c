@@ -1,7 +1,7 @@
-// sweetspot status: how far a job is, its best so far, what the runs did, and how to go on. Reads only; a tuner may be
-// at work meanwhile.
+// sweetspot status: how far a job is, its best so far, what the runs did, and how to go on. Only reads; a tuner may be
+// running meanwhile.
 //
-// Everything is gathered into one JSON object first, a job and device: --format json prints it, csv has a line for each
+// Everything is gathered into one JSON object per job and device: --format json prints it, csv has a line for each
 // of its members, the table has what people want of it (status_table.c).
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static int add_run(void *user, double when, const char *json)
     return 0;
 }
 
-// Every figure that is known of the best trial, by the names of the table of fields.
+// Every known figure of the best trial, by the names of the table of fields.
 static int add_best(void *user, const struct trial *trial)
 {
     struct status *status = user;
@@ -55,7 +55,7 @@ static int add_best(void *user, const struct trial *trial)
     return 0;
 }
 
-// With objective each, the best is what the fastest trials of all problems come to together.
+// With objective each, the best is the objective of the fastest trials of all problems together.
 static int note_problems(void *user, const struct trial *trial)
 {
     struct status *status = user;
@@ -213,8 +213,8 @@ int cmd_status(int argc, char **argv)
     int result = options_parse(
         specs,
         "Shows how far a job is: trials by status, the best so far against the baselines, what the last runs did, "
-        "whether a tuner is at work now, and how to go on. Of several jobs, or a folder of them, a line each. Only "
-        "reads; may be called while the job is being tuned.",
+        "whether a tuner is running, and how to go on. Of several jobs, or a folder of them, a line each. Only "
+        "reads; can be called while the job is being tuned.",
         argc, argv);
     if (result >= 0) return result;
     all.documents = json_array();

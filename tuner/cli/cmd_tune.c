@@ -18,7 +18,7 @@
 // No csv: events have no common columns.
 static const char *const formats[] = {"table", "json", NULL};
 
-// The command line that was given: it goes on where it stopped.
+// The command line as given: running it again goes on where it stopped.
 static char *same_command(int argc, char **argv)
 {
     const char **words = memory_new((size_t)argc + 2, sizeof *words);
@@ -54,16 +54,16 @@ int cmd_tune(int argc, char **argv)
          .letter = 't',
          .seconds = &o->time,
          .shown = "TIME",
-         .help = "search for this long: 90s, 8h, 1h30m (the job's budget)"},
+         .help = "how long to search: 90s, 8h, 1h30m (the job's budget)"},
         {.name = "evaluations",
          .letter = 'n',
          .integer = &o->evaluations,
          .shown = "N",
-         .help = "stop after N configurations, earlier runs included (the job's budget)"},
+         .help = "stop after N configurations, including earlier runs (the job's budget)"},
         {.name = "patience",
          .integer = &request.patience,
          .shown = "N",
-         .help = "stop after N configurations without gain (the job's, or never)"},
+         .help = "stop after N configurations without improvement (the job's, or never)"},
         {.name = "target",
          .seconds = &o->stop.target,
          .shown = "TIME",
@@ -77,7 +77,7 @@ int cmd_tune(int argc, char **argv)
         {.name = "until",
          .share = &o->stop.until,
          .shown = "SHARE",
-         .help = "stop when as many evaluations again are expected to gain less than this: 1% (the job's, or never)"},
+         .help = "stop when doubling the evaluations is expected to gain less than this: 1% (the job's, or never)"},
         {.name = "device",
          .letter = 'd',
          .string = &o->device,
@@ -97,7 +97,7 @@ int cmd_tune(int argc, char **argv)
          .shown = "FILE",
          .help = "results of another device, size or data type to learn from, a recorded space or a store; several "
                  "may be given (those of the store's other environments and of stores beside it)"},
-        {.name = "no-stores", .flag = &o->alone, .help = "learn from no store but what --prior names"},
+        {.name = "no-stores", .flag = &o->alone, .help = "learn only from what --prior names"},
         {.name = "seed",
          .integer = &o->seed,
          .shown = "N",
@@ -108,46 +108,46 @@ int cmd_tune(int argc, char **argv)
          .low = 1,
          .high = 1024,
          .shown = "N",
-         .help = "compilers at once (one a core)"},
+         .help = "compilers at once (one per core)"},
         OPTION_STORE(&request.store),
         {.name = "cache",
          .string = &request.cache,
          .shown = "FOLDER",
          .help = "compile cache (cache beside the store)"},
-        {.name = "no-counters", .flag = &no_counters, .help = "take no hardware counters"},
-        {.name = "no-final", .flag = &no_final, .help = "search only, decide nothing"},
+        {.name = "no-counters", .flag = &no_counters, .help = "read no hardware counters"},
+        {.name = "no-final", .flag = &no_final, .help = "only search, without a final"},
         {.name = "no-nvcc", .flag = &no_nvcc, .help = "after the final, do not time nvcc's build of the winner"},
         {.name = "format",
          .letter = 'f',
          .choice = &json,
          .choices = formats,
-         .help = "how the run is told on stdout: its summary, or events as JSON lines, see docs/events.md (table)"},
+         .help = "what stdout gets: a summary, or events as JSON lines, see docs/events.md (table)"},
         {.name = "report",
          .string = &report,
          .shown = "FILE",
-         .help = "write a page of the results (see `sweetspot report`) now and then, and at the end (none)"},
+         .help = "write a page of the results (see `sweetspot report`) during the run and at the end (none)"},
         {.name = "report-every",
          .seconds = &report_every,
          .shown = "TIME",
-         .help = "how often the page is written while the run lasts: 30s, 5m (5m)"},
+         .help = "how often to write the page during the run: 30s, 5m (5m)"},
         {.name = "quiet", .letter = 'q', .flag = &o->quiet, .help = "no progress on stderr"},
         OPTION_END,
     };
-    int status =
-        options_parse(specs,
-                      "Searches for the best configuration: compiles, verifies, times and counts candidates, "
-                      "commits each, and decides the winner "
-                      "in a final against the libraries. Run it again to go on. Ctrl-C finishes the trial in "
-                      "flight and stops. Several jobs are "
-                      "tuned one after another, each beginning with the others' winners, the time going where "
-                      "the last of it gained most. Results go to the folder out: that of the current folder, or "
-                      "of the nearest folder above the job file that has the job's store.",
-                      argc, argv);
+    int status = options_parse(
+        specs,
+        "Searches for the best configuration: compiles, verifies, times and counts candidates, "
+        "commits each, and decides the winner "
+        "in a final against the libraries. Run it again to go on. Ctrl-C finishes the trial in "
+        "flight and stops. Several jobs are "
+        "tuned one after another; each begins with the others' winners, and more time goes to those that still gain. "
+        "Results go to the folder out: that of the current folder, or "
+        "of the nearest folder above the job file that has the job's store.",
+        argc, argv);
     free(names);
     free(help);
     if (status >= 0) return status;
     struct error err;
-    if (o->strategy && !strategy_choose(o->strategy, &err)) { // before anything is started
+    if (o->strategy && !strategy_choose(o->strategy, &err)) { // before anything starts
         fprintf(stderr, "sweetspot tune: %s\n", err.message);
         return EXIT_USAGE;
     }

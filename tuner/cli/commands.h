@@ -1,4 +1,4 @@
-// The commands of `sweetspot`: one file cmd_<name>.c each, one line each in the table of commands.c.
+// The commands of `sweetspot`: one file cmd_<name>.c each, one line each in the table below.
 #ifndef SWEETSPOT_COMMANDS_H
 #define SWEETSPOT_COMMANDS_H
 
@@ -20,23 +20,32 @@ extern const size_t command_count;
 const struct command *command_find(const char *name); // or NULL
 const char *command_nearest(const char *name);        // for "did you mean", or NULL
 
-int cmd_tune(int argc, char **argv);
-int cmd_status(int argc, char **argv);
-int cmd_header(int argc, char **argv);
-int cmd_compare(int argc, char **argv);
-int cmd_report(int argc, char **argv);
-int cmd_judge(int argc, char **argv);
-int cmd_profile(int argc, char **argv);
-int cmd_limiter(int argc, char **argv);
-int cmd_list(int argc, char **argv);
-int cmd_metrics(int argc, char **argv);
-int cmd_check(int argc, char **argv);
-int cmd_space(int argc, char **argv);
-int cmd_replay(int argc, char **argv);
-int cmd_export(int argc, char **argv);
-int cmd_import(int argc, char **argv);
-int cmd_devices(int argc, char **argv);
-int cmd_doctor(int argc, char **argv);
-int cmd_completion(int argc, char **argv);
+// Every command, with the line that --help prints of it, in that order: those that do the work, then those that help
+// with it. The function is cmd_<name>.
+// clang-format off
+#define COMMANDS(x) \
+    x(tune, "search for the fastest configuration; goes on where it stopped") \
+    x(header, "write the winner as a C header") \
+    x(compare, "the winner against the baselines, with confidence intervals") \
+    x(report, "write one page with all results: times, parameters, failures, counters") \
+    x(judge, "check one kernel: right or wrong, and how fast") \
+    x(profile, "why a candidate is fast or slow: counters, source lines, findings") \
+    x(limiter, "whether memory, arithmetic or latency limits a candidate") \
+    x(status, "how far a job is, and its best so far") \
+    x(check, "report every mistake of a job file") \
+    x(space, "size of the search space, and what each constraint removes") \
+    x(replay, "run search strategies against recorded spaces") \
+    x(export, "write all trials of a job as a recorded space") \
+    x(import, "convert a recorded space of another tuner") \
+    x(list, "what can be chosen: strategies, operations, metric sets, fields of a trial") \
+    x(metrics, "list the hardware counters of a chip") \
+    x(devices, "list the GPUs that can be tuned for") \
+    x(doctor, "what works on this machine, and how to fix the rest") \
+    x(completion, "print the completion script for bash, zsh or fish")
+// clang-format on
+
+#define DECLARE(name, summary) int cmd_##name(int argc, char **argv);
+COMMANDS(DECLARE)
+#undef DECLARE
 
 #endif

@@ -1,5 +1,4 @@
-// The winner of a final against its baselines, for cmd_compare.c, which reads it, and what prints it: compare_table.c
-// and compare_data.c.
+// The winner of a final against its baselines: cmd_compare.c reads it, compare_table.c and compare_data.c print it.
 #ifndef SWEETSPOT_COMPARE_H
 #define SWEETSPOT_COMPARE_H
 
@@ -22,9 +21,9 @@ static inline bool is_baseline(const struct final_entry *entry)
     return !entry->trial;
 }
 
-// Everything about one comparison, for people.
+// Prints everything about one comparison, for people.
 void compare_print(const struct comparison *);
-// One table over several, of their documents (compare_json): a line a problem.
+// Prints one table of several comparisons from their documents (compare_json): a line per problem.
 void compare_print_all(const json_t *documents);
 
 // The document of docs/formats.md, without its format and version.

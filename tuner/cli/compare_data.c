@@ -20,13 +20,13 @@ static void csv_number(struct table *table, double value)
     table_cell(table, "%s", isfinite(value) ? text_show_number(value, text, sizeof text) : "");
 }
 
-// A trial's figures that a line of csv has room for: what is recorded and is one number.
+// The figures of a trial that csv has columns for: those that are recorded and are one number.
 static bool is_csv_figure(const struct trial_field *f)
 {
     return f->flags & FIELD_RECORDED && (f->kind == FIELD_REAL || f->kind == FIELD_INTEGER || f->kind == FIELD_COUNT);
 }
 
-// What the search knew of the entry's trial: its figures, and those of the problem; empty for a baseline.
+// The search's figures of the entry's trial and of the problem; empty for a baseline.
 static void csv_figures(struct table *table, const struct comparison *c, const struct final_entry *entry, size_t p)
 {
     size_t count;
@@ -43,7 +43,7 @@ static void csv_figures(struct table *table, const struct comparison *c, const s
     }
 }
 
-// The line of nvcc's build of the winner: its ratio is its own time over that of NVRTC's build.
+// The line for nvcc's build of the winner; its ratio is its time over that of NVRTC's build.
 static void csv_build(struct table *table, const struct comparison *c, size_t p)
 {
     const json_t *problem = json_array_get(json_object_get(c->builds, "problems"), p);
@@ -96,7 +96,7 @@ static const char *const csv_titles[] = {"job",
                                          "sanitizers"};
 enum { CSV_TITLES = sizeof csv_titles / sizeof *csv_titles };
 
-// The columns are the same for every job. Behind what the final says are the trial's figures from the search.
+// The columns are the same for every job: the final's results, then the trial's figures from the search.
 struct table *compare_csv(void)
 {
     size_t count, used = CSV_TITLES;
@@ -153,7 +153,7 @@ static json_t *json_interval(const struct interval *interval)
                      json_real_or_null(interval->high));
 }
 
-// Every figure that the search knew of the final's trials.
+// All figures that the search has of the final's trials.
 static json_t *json_trials(const struct comparison *c)
 {
     json_t *trials = json_array();

@@ -32,7 +32,7 @@ static void rate_cells(struct table *table, double flops_per_second, double byte
         table_cell(table, "%s", "");
 }
 
-// What the percentages are of.
+// Explains the percentages.
 static void print_ceilings(const struct comparison *c)
 {
     const struct work_bounds *w = c->work;
@@ -41,9 +41,8 @@ static void print_ceilings(const struct comparison *c)
     if (!known) return;
     char *memory = work_ceiling_words(c->ceilings, &pipes[PIPE_READ]),
          *arithmetic = w->pipe ? work_ceiling_words(c->ceilings, w->pipe) : text_copy("");
-    printf(
-        "Of ceiling: the least time of the work at what the device was measured to do, over the tuned one: %s%s%s.\n",
-        arithmetic, *arithmetic && *memory ? "; " : "", memory);
+    printf("Of ceiling: the least time that the work takes at the measured ceilings, over the tuned time: %s%s%s.\n",
+           arithmetic, *arithmetic && *memory ? "; " : "", memory);
     free(memory);
     free(arithmetic);
 }
@@ -88,9 +87,9 @@ static void print_table(const struct comparison *c)
     if (job_compute_class(job)) {
         const struct operation *op = operation_find(job->reference.operation, NULL);
         printf("compute class: %s%s\n", job_compute_class(job),
-               strcmp(job_compute_class(job), op->classes[0]) ? ", not to be compared with results of others" : "");
+               strcmp(job_compute_class(job), op->classes[0]) ? "; do not compare with results of other classes" : "");
     }
-    // Titles depend on the baselines: at most two columns each.
+    // The titles depend on the baselines, which have at most two columns each.
     const char **titles = memory_new(2 * final->entry_count + 9, sizeof *titles);
     char **made = memory_new(2 * final->entry_count, sizeof *made);
     size_t count = 0, made_count = 0;
@@ -150,8 +149,7 @@ static void print_table(const struct comparison *c)
     print_processes(c);
 }
 
-// A kernel may be faster because it is less exact: where its largest error is more than twice a library's, that is
-// said.
+// A kernel may be faster because it is less exact: a note says so if its largest error is more than twice a library's.
 static void print_larger_errors(const struct comparison *c)
 {
     for (size_t i = 0; i < c->final.entry_count; i++) {
@@ -342,7 +340,7 @@ void compare_print_all(const json_t *documents)
         if (json_array_size(problems) > 1) add_mean(table, document, baselines);
     }
     table_print(table, stdout);
-    printf("\n%sMore of one job: sweetspot compare JOB\n", about_ratios);
+    printf("\n%sMore about one job: sweetspot compare JOB\n", about_ratios);
     table_free(table);
     while (count) free(titles[--count]);
     free(titles);

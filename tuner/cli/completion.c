@@ -29,7 +29,7 @@ void completion_put_quoted(FILE *f, const char *text, const char *escaped)
     fputc('\'', f);
     for (; *text; text++) {
         if (*text == '\'')
-            fputs("'\\'", f); // ends, a quote, begins again
+            fputs("'\\'", f); // closes the quotes, adds a quote, opens them again
         else if (strchr(escaped, *text))
             fputc('\\', f);
         fputc(*text, f);

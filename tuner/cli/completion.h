@@ -1,5 +1,5 @@
-// Completion of command lines, for a shell: written from the tables that the program parses by, so that nothing in it
-// is out of date. One file a shell; cmd_completion.c has the list.
+// Completion of command lines, for a shell: written from the tables that the program parses by, so that it is never
+// out of date. One file per shell; cmd_completion.c has the list.
 #ifndef SWEETSPOT_COMPLETION_H
 #define SWEETSPOT_COMPLETION_H
 
@@ -10,8 +10,8 @@
 
 struct completion_shell {
     const char *name;
-    void (*begin)(FILE *, const struct command *all);                         // before what is said of each
-    void (*command)(FILE *, const char *command, const struct option_spec *); // one of them
+    void (*begin)(FILE *, const struct command *all);                         // before the commands
+    void (*command)(FILE *, const char *command, const struct option_spec *); // one command
     void (*end)(FILE *);
 };
 
@@ -21,7 +21,7 @@ extern const struct completion_shell completion_bash, completion_zsh, completion
 void completion_set_commands(const struct command *);
 const struct command *completion_commands(void);
 
-// Every option that all commands have, besides those of their tables.
+// The options that all commands have, besides those of their tables.
 #define COMPLETION_HELP                                                            \
     {                                                                              \
         .name = "help", .letter = 'h', .flag = NULL, .help = "print this and exit" \

@@ -1,4 +1,4 @@
-// Completion for fish: one line an option.
+// Completion for fish: one line per option.
 #include "tuner/cli/completion.h"
 
 static void begin(FILE *f, const struct command *all)

@@ -1,4 +1,4 @@
-// The job files that a command line names: files as they are, of a folder every *.cfg in the order of the names.
+// The job files that a command line names: files as given; of a folder every *.cfg, sorted by name.
 #ifndef SWEETSPOT_JOB_PATHS_H
 #define SWEETSPOT_JOB_PATHS_H
 
@@ -10,10 +10,10 @@
 struct job_paths {
     size_t count;
     char **items;
-    bool several; // a folder was named, or more than one path: what is printed is a list, of however many jobs
+    bool several; // a folder or more than one path was named: the output is a list, even of one job
 };
 
-// EXIT_USAGE with a message where a folder has no job files, else 0. A file that does not exist is taken as it is, so
+// EXIT_USAGE with a message where a folder has no job files, else 0. A file that does not exist stays in the list, so
 // that reading it says what is wrong. Release with job_paths_release, also after a failure.
 int job_paths_find(struct job_paths *, const struct option_list *named);
 void job_paths_release(struct job_paths *);

@@ -65,7 +65,7 @@ static void collect(struct job_names *known, const char *folder, const char *sho
     if (count >= 0) free(entries);
 }
 
-// Those of configs, the current folder's and the installed one's, which the same path names.
+// The job files of configs, both the current folder's and the installed one's, which share a path.
 static void collect_ours(struct job_names *known, const char *below)
 {
     if (below[0] == '/' || (below[0] == '.' && below[1])) return; // ".." leads elsewhere

@@ -14,7 +14,7 @@ int list_metrics(const char *name, int format);
 int list_fields(const char *name, int format);
 int list_pipes(const char *name, int format);
 
-// What they share (list.c). Prints one of the two, which say the same, and frees both.
+// Shared by all kinds (list.c). Prints one of the two, which have the same content, and frees both.
 void list_print(struct table *, json_t *, int format);
 // EXIT_USAGE with "sweetspot list: unknown strategy 'x'; did you mean ...". `names` ends with NULL.
 int list_unknown(const char *what, const char *name, const char *const *names);

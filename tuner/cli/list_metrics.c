@@ -1,5 +1,5 @@
-// `sweetspot list metrics [NAME]`: the program's own metric sets, from tables; needs neither CUPTI nor a GPU. What a
-// chip has is `sweetspot metrics`. See list.h.
+// `sweetspot list metrics [NAME]`: the program's own metric sets, from tables; needs neither CUPTI nor a GPU.
+// `sweetspot metrics` lists a chip's own counters. See list.h.
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,10 +82,10 @@ static void list_all(int format)
         printf(
             "\n`basic` is always counted; counters = { metrics = [\"stalls\"]; }; in a job file adds sets or single\n"
             "hardware metrics. `sweetspot list metrics NAME` shows the metrics of a set, or one by its key;\n"
-            "`sweetspot metrics` shows all that a chip has.\n");
+            "`sweetspot metrics` shows all counters of a chip.\n");
 }
 
-// Suggests the nearest set or key; lists the sets alone, as there are about a hundred keys.
+// Suggests the nearest set or key; lists only the sets, because there are about a hundred keys.
 static int unknown(const char *name)
 {
     const char **sets = metrics_set_names(), **names = NULL;

@@ -21,7 +21,7 @@ static const char *reference_name(const struct operation *op)
                          : "on all CPU cores (by = \"cpu\")";
 }
 
-// What a scalar is where a job does not say; of the compute class the word. Null for other roles.
+// A scalar's default; for the compute class, its word. Null for other roles.
 static json_t *default_of(const struct operation *op, const struct operation_role *role)
 {
     if (op->classes && !strcmp(role->name, "compute")) return json_string(op->classes[(size_t)role->fallback]);
@@ -67,7 +67,7 @@ static void list_all(int format)
     }
     list_print(table, document, format);
     if (format == FORMAT_TABLE)
-        printf("\n`sweetspot list operations NAME` shows roles, error bound and baselines of one.\n");
+        printf("\n`sweetspot list operations NAME` shows the roles, error bound and baselines of one.\n");
 }
 
 static void add_row(struct table *table, const char *part, const char *name, const char *kind, const char *fallback,
@@ -82,7 +82,7 @@ static void add_row(struct table *table, const char *part, const char *name, con
 
 static void list_one(const struct operation *op, int format)
 {
-    const char *repeated = op->deterministic ? "the same bits in every run" : "bits may differ between runs";
+    const char *repeated = op->deterministic ? "bit-identical across runs" : "bits may differ between runs";
     struct table *table = table_new((const char *[]){"part", "name", "kind", ">default", "meaning", NULL});
     if (format == FORMAT_TABLE) {
         printf("%s: %s\nerror bound: %s\nreference: %s\nresults: %s\n\n", op->name, op->summary, op->bound,
@@ -101,7 +101,7 @@ static void list_one(const struct operation *op, int format)
         json_decref(value);
     }
     for (size_t i = 0; op->classes && op->classes[i]; i++)
-        add_row(table, "class", op->classes[i], "", "", "a value of `compute`: bound and baselines follow it");
+        add_row(table, "class", op->classes[i], "", "", "a value of `compute`, which sets bound and baselines");
     for (const struct operation_baseline *b = op->baselines; b->name; b++)
         add_row(table, "baseline", b->name, b->same_result ? "verified" : "not verified", "", b->summary);
     list_print(table, to_json(op), format);

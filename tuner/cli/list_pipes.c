@@ -1,4 +1,4 @@
-// `sweetspot list pipes [NAME]`: what a job's work can be measured against, from the table. See list.h.
+// `sweetspot list pipes [NAME]`: the pipes that a job's work can be measured against. See list.h.
 #include "tuner/cli/list.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static const char *architectures(const struct pipe *p)
     return text;
 }
 
-// What the data sheets say of three architectures: operations a clock and multiprocessor, 0 where they say nothing.
+// The data sheets' peaks of three architectures: operations per clock and multiprocessor, 0 where they have none.
 static const int shown[] = {80, 89, 90};
 enum { SHOWN = sizeof shown / sizeof *shown };
 
@@ -71,7 +71,7 @@ int list_pipes(const char *name, int format)
         printf(
             "\nwork = { flops = \"..\"; pipe = \"NAME\"; }; in a job file names the one that its arithmetic is "
             "measured "
-            "against.\nsm_80 to sm_90: operations a clock and multiprocessor by the data sheet. Clock: the rate that "
+            "against.\nsm_80 to sm_90: operations per clock and multiprocessor by the data sheet. Clock: the rate that "
             "lasts, or of\nlaunches of some milliseconds.\n");
     return EXIT_DONE;
 }

@@ -1,4 +1,4 @@
-// sweetspot: finds the fastest configuration of a CUDA kernel. Here only the choice of the command.
+// sweetspot: finds the fastest configuration of a CUDA kernel. This file only chooses the command.
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -22,7 +22,7 @@ static void print_help(FILE *file)
     fprintf(file, "\nOptions:\n"
                   "  -h, --help      print this and exit\n"
                   "      --version   print the version and those of the libraries, and exit\n\n"
-                  "sweetspot help COMMAND explains one of them.\n");
+                  "sweetspot help COMMAND explains a command.\n");
 }
 
 static int unknown_command(const char *name)
@@ -66,14 +66,14 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    // A command goes on when whoever reads its output has seen enough (`| head`), so that it does the rest of its work.
+    // A command goes on when the reader of its output stops (`| head`), so that it does the rest of its work.
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // a file beyond the limit (ulimit -f) is a failed write, which is reported
     completion_set_commands(commands);
     int status = run(argc, argv);
     // Results that did not reach the file or the pipe must not look like success.
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        // What a shell says of a command that the signal ends.
+        // The exit status that a shell gives a command ended by the signal.
         if (output_stdout_closed()) return status == EXIT_DONE ? EXIT_SIGNAL + SIGPIPE : status;
         fprintf(stderr, "sweetspot: cannot write the output: %s\n", strerror(errno));
         if (status == EXIT_DONE) status = EXIT_ENVIRONMENT;

@@ -75,7 +75,7 @@ static bool set_value(const struct option_spec *spec, const char *command, const
         if (nearest) {
             fprintf(stderr, "did you mean '%s'?\n", nearest);
         } else {
-            fputs("it is one of ", stderr);
+            fputs("use one of ", stderr);
             print_choices(stderr, spec->choices, ", ");
             fputc('\n', stderr);
         }
@@ -201,15 +201,15 @@ static int parse_positional(const struct option_spec **next, const char *command
 {
     while ((*next)->name && !(*next)->positional) (*next)++;
     if (!(*next)->name) {
-        fprintf(stderr, "sweetspot %s: '%s' is one argument too many\n", command, word);
+        fprintf(stderr, "sweetspot %s: unexpected argument '%s'\n", command, word);
         return usage_error(command);
     }
     if (!set_value(*next, command, word)) return usage_error(command);
-    if (!(*next)->list) (*next)++; // a list takes all that follow
+    if (!(*next)->list) (*next)++; // a list takes all further arguments
     return -1;
 }
 
-// Commands keep their tables to themselves; whoever wants to see one waits here for it to be parsed by.
+// Commands keep their tables private; a visitor set here sees a table instead of a parse.
 static struct {
     options_visitor *visit;
     void *user;
@@ -263,7 +263,7 @@ int options_parse(const struct option_spec *specs, const char *description, int 
     return -1;
 }
 
-// Prints text from `column` on, broken at blanks before HELP_WIDTH, continued at `indent`; newlines are kept.
+// Prints text from `column` on, wrapped at blanks before HELP_WIDTH and continued at `indent`; newlines are kept.
 static void print_wrapped(const char *text, int column, int indent)
 {
     while (*text) {

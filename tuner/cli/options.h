@@ -8,7 +8,7 @@
 //         {.name = "time", .letter = 't', .seconds = &o.time, .shown = "TIME", .help = "stop after TIME: 90s, 1h30m"},
 //         {.name = "count", .letter = 'n', .integer = &o.count, .low = 1, .high = 1000, .shown = "N",
 //          .help = "how many (10)"},
-//         {.name = "force", .flag = &o.force, .help = "do it all the same"},
+//         {.name = "force", .flag = &o.force, .help = "do it anyway"},
 //         OPTION_END,
 //     };
 //     int status = options_parse(specs, "Does this and that.", argc, argv);
@@ -16,7 +16,7 @@
 //
 // Accepted: --name VALUE, --name=VALUE, -n VALUE, -nVALUE, several flags in one word (-fq), "--" before positional
 // arguments that begin with a dash, positional arguments and options in any order. A variable keeps its initial value
-// (the default) when its option is not given; the last of repeated options counts. -h and --help come by themselves.
+// (the default) when its option is not given; the last of repeated options counts. -h and --help are built in.
 #ifndef SWEETSPOT_OPTIONS_H
 #define SWEETSPOT_OPTIONS_H
 
@@ -26,15 +26,15 @@
 
 enum { OPTIONS_MAX_LIST = 1024 };
 
-// Values of an option that may be given several times, or of a last positional argument that may.
+// Values of a repeatable option or of a repeatable last positional argument.
 struct option_list {
     size_t count;
     const char *items[OPTIONS_MAX_LIST]; // borrowed from argv
 };
 
-// Exactly one of the pointers flag .. list is set, and says the type.
+// Exactly one of the pointers flag .. list is set, which gives the type.
 struct option_spec {
-    const char *name;           // without dashes ("time"); of a positional argument the name shown ("JOB")
+    const char *name;           // without dashes ("time"); for a positional argument the name shown ("JOB")
     char letter;                // short form, or 0
     bool positional;            // in the table's order; only string and list
     bool optional;              // positional: may be missing. Others always may
@@ -46,7 +46,7 @@ struct option_spec {
     double *seconds;            // duration: 90s, 8h, 1h30m (text_duration)
     int *choice;                // index into choices
     struct option_list *list;   // repeatable string
-    const char *const *choices; // NULL-terminated; of a string the usual values, which completion offers
+    const char *const *choices; // NULL-terminated; for a string the usual values, which completion offers
     int64_t low, high;
     const char *shown; // the value's name in --help ("FILE"); choices show themselves
     const char *help;  // one line, begins in lower case, no full stop; states the default
@@ -75,11 +75,11 @@ extern const char *const format_names[]; // "table", "csv", "json", NULL
         .name = NULL \
     }
 
-// Parses argv[1..]; argv[0] is the command's name. Returns -1 when the command may go on; otherwise what it returns at
-// once: 0 after --help (printed on stdout), EXIT_USAGE after a mistake (message with the nearest name on stderr).
+// Parses argv[1..]; argv[0] is the command's name. Returns -1 when the command may go on; otherwise its exit status:
+// 0 after --help (printed on stdout), EXIT_USAGE after a mistake (message with the nearest name on stderr).
 int options_parse(const struct option_spec *, const char *description, int argc, char **argv);
 
-// Calls `visit` with the table of a command instead of running it: the table lives during the call alone.
+// Calls `visit` with the table of a command instead of running it: the table lives only during the call.
 typedef void options_visitor(void *user, const struct option_spec *, const char *description);
 void options_visit(int (*run)(int argc, char **argv), const char *command, options_visitor *visit, void *user);
 

@@ -20,14 +20,14 @@
 
 enum { LOW_PRIORITY = 10, WORDS_MOST = OPTIONS_MAX_LIST + 16 };
 
-// In the child. Ctrl-C is the tuner's, which ends this process when it is done.
+// In the child. Ctrl-C is left to the tuner, which ends this process when it is done.
 static void become_report(char *const argv[], pid_t tuner)
 {
     int nowhere = open("/dev/null", O_RDWR);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != tuner) _exit(0);        // it died before that
-    if (nice(LOW_PRIORITY) == -1) errno = 0; // as it is, then
+    if (getppid() != tuner) _exit(0);        // the tuner died before prctl
+    if (nice(LOW_PRIORITY) == -1) errno = 0; // goes on at normal priority
     for (int fd = 0; fd <= 2 && nowhere >= 0; fd++) dup2(nowhere, fd);
     execv(argv[0], argv);
     _exit(EXIT_ENVIRONMENT);
@@ -48,7 +48,8 @@ static void start(struct report_follow *f, double seconds)
     pid_t tuner = getpid();
     f->child = fork();
     if (f->child == 0) become_report(argv, tuner);
-    if (f->child < 0) fprintf(stderr, "sweetspot: the page is written at the end alone: %s\n", strerror(errno));
+    if (f->child < 0)
+        fprintf(stderr, "sweetspot: cannot write the page during the run, only at the end: %s\n", strerror(errno));
     free(program);
     free(every);
 }

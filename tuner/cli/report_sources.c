@@ -35,7 +35,7 @@ static void add(struct report_files *files, const char *path, bool named)
                                                        .named = named};
 }
 
-// Files of a folder in the order of their names; how many there were.
+// Adds the files of a folder, sorted by name. Returns how many there were.
 static size_t add_matches(struct report_files *files, const char *folder, const char *pattern)
 {
     char *path = text_format("%s/%s", folder, pattern);
@@ -64,12 +64,11 @@ int report_files_find(struct report_files *files, const struct option_list *argu
         free(path);
     }
     if (!files->count || (!arguments->count && !is_folder("out"))) {
-        fprintf(stderr,
-                "sweetspot: no job has results here: there is no folder 'out'; begin with: sweetspot tune JOB\n");
+        fprintf(stderr, "sweetspot: there are no results here: no folder 'out'; begin with: sweetspot tune JOB\n");
         return EXIT_NOTHING;
     }
     if (store && (files->count != 1 || !files->list[0].job_file)) {
-        fprintf(stderr, "sweetspot: --store is for one job; several have a store each\n");
+        fprintf(stderr, "sweetspot: --store works with one job only; each of several jobs has its own store\n");
         return EXIT_USAGE;
     }
     if (store) files->list[0].store_path = text_copy(store);
@@ -86,7 +85,7 @@ void report_files_release(struct report_files *files)
     *files = (struct report_files){0};
 }
 
-// The first mistake stands for all of them.
+// Reports the first of the mistakes.
 static int read_job(const char *path, struct job **job, struct error *err)
 {
     struct mistakes mistakes = {0};
@@ -101,7 +100,7 @@ static int read_job(const char *path, struct job **job, struct error *err)
     return -1;
 }
 
-// The space as the device used last has it. A job whose space cannot be built there is shown without.
+// The space on the device used last. A job whose space cannot be built there is shown without one.
 static double build_space(struct job *job, struct store *store)
 {
     struct environment environment;
@@ -114,7 +113,7 @@ static double build_space(struct job *job, struct store *store)
     return job_build_space(job, &limits, &err) ? (double)NAN : (double)space_size(job->space);
 }
 
-// The job file that the store was last tuned with, malloc'ed; NULL: not known, or it is gone or another job's.
+// The job file that the store was last tuned with, malloc'ed; NULL: unknown, deleted, or that of another job.
 static char *known_job(struct store *store, struct job **job)
 {
     struct environment environment;
@@ -150,7 +149,7 @@ static json_t *read_one(const struct report_file *file, const struct report_opti
         int known = store_last_environment(source.store, &environment, &err);
         if (known < 0) status = -1;
         if (!known && strcmp(environment.job, job->name) != 0)
-            status = error_set(&err, "the store '%s' is that of the job '%s', not of '%s'", store, environment.job,
+            status = error_set(&err, "the store '%s' belongs to the job '%s', not to '%s'", store, environment.job,
                                job->name);
         if (status) {
             store_close(source.store);
@@ -172,7 +171,7 @@ static json_t *read_one(const struct report_file *file, const struct report_opti
     return json;
 }
 
-// A job of a folder that was never tuned is no part of the report.
+// A job of a folder that was never tuned is left out of the report.
 static bool is_untouched(const struct report_file *file)
 {
     struct error err;
@@ -202,8 +201,7 @@ json_t *report_jobs(const struct report_files *files, bool complain, bool *faile
         json_array_append_new(jobs, job);
     }
     if (left && complain)
-        fprintf(stderr, "sweetspot: %zu job%s %s no results yet, and %s left out\n", left, left == 1 ? "" : "s",
-                left == 1 ? "has" : "have", left == 1 ? "is" : "are");
+        fprintf(stderr, "sweetspot: left out %zu job%s without results\n", left, left == 1 ? "" : "s");
     free(untouched);
     return jobs;
 }

@@ -1,4 +1,4 @@
-// What `sweetspot report` is about: its arguments as jobs with their stores.
+// The arguments of `sweetspot report` as jobs with their stores.
 #ifndef SWEETSPOT_REPORT_SOURCES_H
 #define SWEETSPOT_REPORT_SOURCES_H
 
@@ -7,7 +7,7 @@
 
 struct report_file {
     char *job_file, *store_path; // one of them may be NULL
-    bool named;                  // by an argument of its own, not found in a folder
+    bool named;                  // given as an argument, not found in a folder
 };
 
 struct report_files {
@@ -16,12 +16,12 @@ struct report_files {
 };
 
 // Arguments are job files, stores (*.db), and folders of either; without any, the stores of the folder `out`. `store`
-// (may be NULL) is that of the only job. 0, or an exit status after a message.
+// (may be NULL) is for a single job. 0, or an exit status after a message.
 int report_files_find(struct report_files *, const struct option_list *arguments, const char *store);
 void report_files_release(struct report_files *);
 
-// Reads the jobs, one after another, into a list of JOBs. What cannot be read has an "error" there, and *failed is set.
-// With `complain` it is also said on stderr.
+// Reads the jobs, one after another, into a list of JOBs. One that cannot be read has an "error", and *failed is set.
+// With `complain` the error is also printed on stderr.
 json_t *report_jobs(const struct report_files *, bool complain, bool *failed);
 
 #endif

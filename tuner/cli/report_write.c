@@ -80,7 +80,7 @@ int report_write_every(const struct report_files *files, const struct report_cha
         int status = report_write(files, charts, FORMAT_PAGE, output, false);
         if (status == EXIT_ENVIRONMENT) return status;
         if (sigtimedwait(&end, NULL, &wait) < 0) continue;
-        // The tuner that began this died: the page must not say that it runs.
+        // The tuner that started this process died: the page must not say that it runs.
         if (getppid() != parent) report_write(files, charts, FORMAT_PAGE, output, false);
         return EXIT_DONE;
     }

@@ -1,4 +1,4 @@
-// Where a job's results lie: its store, its log, the compile cache, its header.
+// Where a job's results are: its store, its log, the compile cache, its header.
 #ifndef SWEETSPOT_RESULTS_H
 #define SWEETSPOT_RESULTS_H
 

@@ -70,8 +70,8 @@ char *session_store_path(const struct job *job, const char *given)
     return path;
 }
 
-// Gathers the first, and so newest, environment of each device. Those of another job that shares the store are left
-// out, unless the newest is one: then the store is not this job's.
+// Gathers the first, and so newest, environment of each device. Those of another job are left out, unless the newest is
+// one: then the store is not this job's.
 static int add_device(void *user, const struct environment *e)
 {
     struct session *s = user;
@@ -93,7 +93,7 @@ int session_open_job(struct session *session, struct job *job, const char *job_p
         .job_path = job_path, .store_given = store_path, .job = job, .store_path = session_store_path(job, store_path)};
     if (access(session->store_path, F_OK)) {
         char *begin = session_command(session, "tune");
-        fprintf(stderr, "sweetspot: nothing is known of %s yet: there is no store '%s'; begin with: %s\n",
+        fprintf(stderr, "sweetspot: %s has no results yet: there is no store '%s'; begin with: %s\n",
                 session->job->name, session->store_path, begin);
         free(begin);
         return EXIT_NOTHING;
@@ -108,8 +108,8 @@ int session_open_job(struct session *session, struct job *job, const char *job_p
         return EXIT_NOTHING;
     }
     if (strcmp(session->devices[0].job, session->job->name) != 0) {
-        fprintf(stderr, "sweetspot: the store '%s' is that of the job '%s', not of '%s'\n", session->store_path,
-                session->devices[0].job, session->job->name);
+        fprintf(stderr, "sweetspot: the store '%s' belongs to the job '%s', not to '%s': give another --store\n",
+                session->store_path, session->devices[0].job, session->job->name);
         return EXIT_USAGE;
     }
     return session_use_device(session, 0);

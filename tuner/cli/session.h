@@ -1,4 +1,4 @@
-// What the commands that look at results begin with: the job file, its store, and the environment that a run used last.
+// How commands that read results begin: the job file, its store, and the environment that a run used last.
 //
 // Functions here print their own messages on stderr and return 0 or the exit status that the command ends with.
 #ifndef SWEETSPOT_SESSION_H
@@ -20,19 +20,19 @@ struct session {
     // long as the session.
     struct environment *devices;
     size_t device_count;
-    struct arena memory; // of their texts
-    // One of them: current in the store. Of trials that were replayed, source_hash is the recording's, "" where it has
-    // none: nothing else was measured.
+    struct arena memory; // for their texts
+    // One of them, current in the store. For replayed trials source_hash is the recording's, "" where it has
+    // none.
     struct environment environment;
     json_t *device;          // its newest "device" document, or NULL
-    bool replayed;           // the trials are those of a recording
-    const json_t *recording; // what is known of it, part of `device`; NULL: nothing
+    bool replayed;           // the trials come from a recording
+    const json_t *recording; // what is known about it, part of `device`; NULL: nothing
 };
 
-// "sweetspot: <message>" on stderr. Returns the exit status that it was given.
+// Prints "sweetspot: <message>" on stderr and returns `status`.
 int session_complain(int status, const struct error *);
 
-// The path of a job file or a folder of them: as given, or, where there is nothing and it begins with "configs/", the
+// The path of a job file or a folder of them: as given, or, if nothing exists there and it begins with "configs/", the
 // one that came with the program. malloc'ed.
 char *session_job_path(const char *path);
 
@@ -46,30 +46,30 @@ char *session_store_path(const struct job *, const char *given);
 // Loads the job, opens its store and makes the last environment current. EXIT_NOTHING with advice when there is no
 // store or no run yet. session_close releases all of it, also after a failure.
 int session_open(struct session *, const char *job_path, const char *store_path);
-// The same of a job that was read from job_path; takes it.
+// The same for a job that was read from job_path; takes it.
 int session_open_job(struct session *, struct job *, const char *job_path, const char *store_path);
 void session_close(struct session *);
 
-// "sweetspot <command> JOB", with the options in use that it takes: --store as this command has it, and for `tune` the
-// device and the cache that were tuned with last. malloc'ed.
+// "sweetspot <command> JOB", with the options in use that it takes: this command's --store, and for `tune` the device
+// and the cache of the last run. malloc'ed.
 char *session_command(const struct session *, const char *command);
-// The device that has this name, or the only one that has it as a part of its name, in any case. EXIT_USAGE with a
-// message when it is none or more than one.
+// Chooses the device of this name, or the only one whose name contains it, ignoring case. EXIT_USAGE with a message if
+// there is none or more than one.
 int session_find_device(const struct session *, const char *name, size_t *index);
-// Makes the environment of devices[index] current. What was read of another one is gone.
+// Makes the environment of devices[index] current and drops what was read from another one.
 int session_use_device(struct session *, size_t index);
 
-// "NVIDIA H200 (driver 580.159.04, nvrtc 13.0)", as far as it is known; malloc'ed.
+// "NVIDIA H200 (driver 580.159.04, nvrtc 13.0)", as far as known; malloc'ed.
 char *session_device(const struct session *);
 
-// The limits that a "device" document tells of, H200's where unknown.
+// The limits in a "device" document, H200's where unknown.
 struct device_limits session_limits(const json_t *document, const char *arch);
 
 // Sets the limits of the recorded device (H200's where unknown) and builds the job's search space.
 int session_build_space(struct session *);
 
 // The newest document of a kind as JSON, or NULL when there is none; the caller decrefs it. *when (may be NULL): Unix
-// time. A document that cannot be read is reported on stderr, and none for the caller.
+// time. A document that cannot be read is reported on stderr and counts as missing.
 json_t *session_document(struct session *, const char *kind, double *when);
 // The newest document of one trial, or NULL. New reference.
 json_t *session_trial_document(const struct session *, int64_t trial, const char *kind);

@@ -21,7 +21,8 @@ int several_open(struct several *s)
     s->failed = json_array();
     int status = job_paths_find(&s->paths, &s->named);
     if (status || !s->store || !s->paths.several) return status;
-    fprintf(stderr, "sweetspot: --store is for one job; several have a store each, out/<job name>.db\n");
+    fprintf(stderr,
+            "sweetspot: --store works with one job only; each of several jobs has its own store, out/<job name>.db\n");
     return EXIT_USAGE;
 }
 
@@ -42,7 +43,8 @@ static int read_job(json_t *seen, const char *path, struct job **job)
         json_object_set_new(seen, (*job)->name, json_text(path, strlen(path)));
         return 0;
     }
-    fprintf(stderr, "%s: the job has the name of %s, '%s', and would share its store\n", path, other, (*job)->name);
+    fprintf(stderr, "%s: the job has the same name as %s, '%s', and would share its store: rename one\n", path, other,
+            (*job)->name);
     job_free(*job);
     return EXIT_USAGE;
 }
@@ -111,7 +113,7 @@ int several_check_folder(const struct several *s, const char *option, const char
         return EXIT_ENVIRONMENT;
     }
     if (is_folder(given)) return 0;
-    fprintf(stderr, "sweetspot: of several jobs, %s must name a folder, which '%s' is not\n", option, given);
+    fprintf(stderr, "sweetspot: for several jobs, %s must name a folder, and '%s' is not a folder\n", option, given);
     return EXIT_USAGE;
 }
 

@@ -1,5 +1,5 @@
-// Commands over one job or several: each job's results, one after another, each of its devices. What is wrong with one
-// job is said, and the others still have their turn; the greatest exit status is that of the command.
+// Commands over one job or several: each job's results in turn, for each of its devices. A job's error is printed and
+// the others still have their turn; the command returns the greatest exit status.
 //
 //     struct several several = {0};
 //     const struct option_spec specs[] = {OPTION_JOBS(&several.named), OPTION_STORE(&several.store),
@@ -22,24 +22,23 @@ struct several {
     json_t *failed; // {"path":"..","exit_status":1} of each job for which something went wrong
 };
 
-#define OPTION_JOBS(target)                                                             \
-    {                                                                                   \
-        .name = "JOB", .positional = true, .list = (target),                            \
-        .help = "job file (configs/NAME.cfg) or a folder of them; as many as there are" \
+#define OPTION_JOBS(target)                                                                                            \
+    {                                                                                                                  \
+        .name = "JOB", .positional = true, .list = (target), .help = "job files (configs/NAME.cfg) or folders of them" \
     }
-#define OPTION_RESULTS_DEVICE(target, which)                                                                \
-    {                                                                                                       \
-        .name = "device", .letter = 'd', .string = (target), .shown = "NAME",                               \
-        .help = "of a store with results of several devices, the one whose name has this in it (" which ")" \
+#define OPTION_RESULTS_DEVICE(target, which)                                                              \
+    {                                                                                                     \
+        .name = "device", .letter = 'd', .string = (target), .shown = "NAME",                             \
+        .help = "if a store has results of several devices, the one whose name contains this (" which ")" \
     }
 
-// Finds the job files. EXIT_USAGE with a message when there are none, or --store was given with several. Close it in
-// any case.
+// Finds the job files. EXIT_USAGE with a message when there are none, or --store was given with several. Close it even
+// after a failure.
 int several_open(struct several *);
 void several_close(struct several *);
 
-// Calls visit for every job file, read; visit takes the job. Jobs of one name are refused: names say in results which
-// job they are of. Returns the greatest status.
+// Calls visit for every job file, read; visit takes the job. Two jobs of the same name are refused: results are
+// told apart by the job's name. Returns the greatest status.
 typedef int several_visit_job(void *user, const char *path, struct job *);
 int several_each_job(struct several *, several_visit_job *visit, void *user);
 
@@ -49,13 +48,13 @@ enum several_devices { NEWEST_DEVICE, EVERY_DEVICE };
 typedef int several_visit(void *user, const char *path, struct session *);
 int several_each(struct several *, enum several_devices, several_visit *visit, void *user);
 
-// A value that names a file for one job must name a folder for several; to write into (`make`), it is made where there
-// is nothing. An exit status, with a message. `given` may be NULL.
+// A value that names a file for one job must name a folder for several; with `make`, a missing folder is made. Returns
+// an exit status, after a message. `given` may be NULL.
 int several_check_folder(const struct several *, const char *option, const char *given, bool make);
-// The file that it then means for a job: `name` in it where it is a folder. malloc'ed.
+// The file that `given` means for a job: `name` in it where it is a folder. malloc'ed.
 char *several_file(const char *given, const char *name);
 
-// Prints documents as JSON: objects with a member "job", one a job and device, those of a job in a row and its newest
+// Prints documents as JSON: objects with a member "job", one per job and device, those of a job together and its newest
 // device first. Of one job file: its object, behind "format" and "version". Of several, or of a folder:
 // {"format":format,"version":version,"jobs":[..],"failed":[..]}. A job's other devices are its "other_devices".
 void several_print(const struct several *, const char *format, int version, const json_t *documents);

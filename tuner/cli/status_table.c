@@ -19,7 +19,7 @@ static void print_best(const json_t *report)
     char time[64], text[96];
     size_t i;
     if (!best) {
-        printf("best so far    none has been measured and verified yet\n");
+        printf("best so far    no configuration has been measured and verified yet\n");
         return;
     }
     printf("best so far    %s", show_time(json_get_number(best, "objective", NAN), time, sizeof time));
@@ -96,8 +96,8 @@ void status_print(const json_t *report, const struct session *session)
     if (json_get_bool(report, "source_changed", false))
         printf("%-15s%s\n", "note",
                json_get_bool(report, "replayed", false)
-                   ? "these are recorded trials, of another version of the template"
-                   : "the template has changed since these trials: the next run begins anew");
+                   ? "these trials were recorded with another version of the template"
+                   : "the template has changed since these trials: the next run starts over");
     if (holder) {
         printf("%-15sprocess %ld is tuning it now\n", "running", holder);
     } else {
@@ -158,6 +158,7 @@ void status_print_all(const json_t *reports)
     size_t i;
     json_array_foreach(reports, i, report) add_line(table, report);
     table_print(table, stdout);
-    printf("\nThe ratio is of the search's times, to the fastest library. More of one job: sweetspot status JOB\n");
+    printf(
+        "\nThe ratio is to the fastest library, from the search's times. More about one job: sweetspot status JOB\n");
     table_free(table);
 }

@@ -1,4 +1,4 @@
-// What status prints for people, of the documents that cmd_status.c gathers.
+// What status prints for people, from the documents that cmd_status.c gathers.
 #ifndef SWEETSPOT_STATUS_TABLE_H
 #define SWEETSPOT_STATUS_TABLE_H
 
@@ -6,7 +6,7 @@
 
 // Everything about one job on one device.
 void status_print(const json_t *report, const struct session *);
-// One table over several: a line each.
+// One table of several jobs: a line each.
 void status_print_all(const json_t *reports);
 
 #endif

@@ -24,7 +24,7 @@ struct suite_job {
     const char *path;
     char *name;
     int status;
-    bool out; // failed, or more time is of no use
+    bool out; // failed, or more time would not help
     double spent;
     struct tune_outcome outcome;
 };
@@ -45,8 +45,8 @@ static int read_jobs(struct suite_job *jobs, const struct job_paths *files, doub
         *own_time += job->budget_time;
         for (size_t k = 0; k < i; k++)
             if (jobs[k].name && !strcmp(jobs[k].name, job->name)) {
-                fprintf(stderr, "%s: the job has the name of %s, '%s', and would share its store\n", jobs[i].path,
-                        jobs[k].path, job->name);
+                fprintf(stderr, "%s: the job has the same name as %s, '%s', and would share its store: rename one\n",
+                        jobs[i].path, jobs[k].path, job->name);
                 result = EXIT_USAGE;
             }
         job_free(job);
@@ -54,8 +54,8 @@ static int read_jobs(struct suite_job *jobs, const struct job_paths *files, doub
     return result;
 }
 
-// The winners of the other jobs, nearest in the list first: shapes beside each other want related kernels. The caller
-// frees.
+// The winners of the other jobs, nearest in the list first: neighbouring shapes tend to have similar winners. The
+// caller frees.
 static const char **collect_starts(const struct suite_job *jobs, size_t count, size_t own, size_t *found)
 {
     const char **starts = memory_new(count, sizeof(char *));
@@ -75,7 +75,7 @@ static void run_slice(struct suite_job *jobs, size_t count, size_t own, const st
     struct suite_job *j = &jobs[own];
     struct tune_request mine = *request;
     struct tune_outcome outcome;
-    tune_outcome_init(&outcome); // as it stays where the job cannot even begin
+    tune_outcome_init(&outcome); // stays like this if the job cannot begin
     mine.options.time = seconds;
     mine.options.final = final;
     const char **starts = final ? NULL : collect_starts(jobs, count, own, &mine.options.start_count);
@@ -159,14 +159,14 @@ static int tune_all(struct suite_job *jobs, size_t count, const struct tune_requ
            slice = fmax(share / 2, least_slice);
     int status = 0;
     if (time > 0 && share * (double)count > time)
-        fprintf(stderr, "sweetspot: %zu jobs take at least %.0f s each: %.0f s in all, not %.0f\n", count, least_slice,
-                least_slice * (double)count, time);
+        fprintf(stderr, "sweetspot: %zu jobs need at least %.0f s each: give --time %.0fs or more, not %.0f s\n", count,
+                least_slice, least_slice * (double)count, time);
     interrupt_watch();
     for (size_t i = 0; i < count && !interrupt_count(); i++) {
         announce(request, &jobs[i], "", time > 0 ? share : 0);
         run_slice(jobs, count, i, request, time > 0 ? share : 0, false);
-        // The job files are sound, so this is about the machine or the command line, and the others would fare no
-        // better.
+        // The job files are correct: the machine or the command line is at fault, and the other jobs would
+        // fail too.
         if (i == 0 && (jobs[i].status == EXIT_ENVIRONMENT || jobs[i].status == EXIT_USAGE)) return jobs[i].status;
     }
     struct suite_job *next;
@@ -196,7 +196,9 @@ int suite_tune(const struct option_list *paths, const struct tune_request *reque
     struct suite_job *jobs = memory_new(files.count, sizeof *jobs);
     status = read_jobs(jobs, &files, &own_time);
     if (!status && request->store) {
-        fprintf(stderr, "sweetspot: --store is for one job; several have a store each, out/<job name>.db\n");
+        fprintf(
+            stderr,
+            "sweetspot: --store works with one job only; each of several jobs has its own store, out/<job name>.db\n");
         status = EXIT_USAGE;
     }
     if (!status) {

@@ -6,10 +6,10 @@
 #include "tuner/cli/tune_request.h"
 
 // Tunes job files, and every *.cfg of folders in the order of their names. Each begins with the winners of the others
-// found so far, those nearest in the list first. options.time is for all of them together (the sum of the jobs' own
-// where it is below 0): half of it is shared equally, then slice after slice goes to the job whose last slice gained
-// most a second. Then the finals, which take time of their own. Ends with a table on stdout, or the event "jobs". The
-// first exit status other than 0 is returned, after all jobs have had their turn; that of an interruption at once.
+// found so far, those nearest in the list first. options.time is the time for all of them together (the sum of the
+// jobs' own where it is below 0): half of it is shared equally, then slice after slice goes to the job whose last slice
+// gained most a second. Then come the finals, whose time is extra. Ends with a table on stdout, or the event "jobs".
+// The first exit status other than 0 is returned, after all jobs have had their turn; that of an interruption at once.
 int suite_tune(const struct option_list *paths, const struct tune_request *);
 
 #endif

@@ -7,7 +7,7 @@
 
 static int64_t not_kept(struct candidate_source *c, const char *why)
 {
-    if (!c->told) fprintf(stderr, "sweetspot: what was found is not kept: %s\n", why);
+    if (!c->told) fprintf(stderr, "sweetspot: the findings are not stored: %s\n", why);
     c->told = true;
     return 0;
 }
@@ -20,7 +20,7 @@ int64_t trial_documents_owner(struct candidate_source *c, const struct single_ru
     struct error err;
     if (!s->store) return 0;
     if (strcmp(s->environment.device, json_get_string(device, "name", "")) != 0)
-        return not_kept(c, "the store is of another device");
+        return not_kept(c, "the store is for another device");
     if (strcmp(s->environment.source_hash, single_run_source_hash(single)) != 0)
         return not_kept(c, "the source has changed since the store's last run");
     int missing = store_find(s->store, json_get_string(profile, "config", ""), &trial, &err);

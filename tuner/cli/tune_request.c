@@ -29,7 +29,7 @@ static char *store_log_path(const char *store)
     return text_format("%.*s.log", (int)(usual ? length - ending : length), store);
 }
 
-// A job's own settings for what the command line leaves open, and its paths.
+// Fills in what the command line leaves open from the job, and the job's paths.
 static int tune_job(struct job *job, const struct tune_request *request, struct tune_outcome *outcome)
 {
     struct tune_options o = request->options;

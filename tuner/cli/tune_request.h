@@ -1,10 +1,10 @@
-// Tuning one job file, as the command line has it.
+// Tuning one job file as the command line says.
 #ifndef SWEETSPOT_TUNE_REQUEST_H
 #define SWEETSPOT_TUNE_REQUEST_H
 
 #include "tuner/run/tune.h"
 
-// What the command line says of every job it tunes.
+// The command line's settings for every job that it tunes.
 struct tune_request {
     // time, evaluations, stop.target, stop.noise, stop.until below 0: the job's own; paths are filled in for each job.
     struct tune_options options;

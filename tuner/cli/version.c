@@ -12,7 +12,7 @@
 #include "tuner/cli/commands.h"
 #include "tuner/store/store.h"
 
-// From the Makefile; "" where it is not known.
+// From the Makefile; "" where unknown.
 #ifndef SWEETSPOT_COMMIT
 #define SWEETSPOT_COMMIT ""
 #endif
@@ -25,7 +25,7 @@ static void print_known(const char *what, const char *text)
     printf("%-9s %s\n", what, *text ? text : "unknown");
 }
 
-// The lines that `<worker> --version` prints, or one that it says nothing.
+// Prints the lines of `<worker> --version`, or one that says that it was not found.
 static void print_worker(const char *name, const char *library)
 {
     char *path = installation_program(name), *call = text_command((const char *[]){path, "--version", NULL}),

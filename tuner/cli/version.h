@@ -1,4 +1,4 @@
-// What this program is and what it was built with and runs with, for bug reports.
+// The program's version and what it was built with and runs with, for bug reports.
 #ifndef SWEETSPOT_VERSION_H
 #define SWEETSPOT_VERSION_H
 

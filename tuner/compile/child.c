@@ -17,7 +17,7 @@
 
 enum { STEP = 50 }; // ms between looks at whether it has ended
 
-// The new process's part: a group of its own, so that its children die with it, and it with this worker.
+// In the new process: joins a new group, so that its children die with it, and it with this worker.
 static void become(char *const argv[], const char *folder, int out, pid_t parent)
 {
     int nothing = open("/dev/null", O_RDONLY);
@@ -35,7 +35,7 @@ static void become(char *const argv[], const char *folder, int out, pid_t parent
     _exit(127);
 }
 
-// What there is to read now; false at its end. What no longer fits is read and left out.
+// Reads what has arrived; false at the end of the output. What does not fit is read and dropped.
 static bool read_some(int from, char *output, size_t *size)
 {
     char chunk[4096];
@@ -47,7 +47,7 @@ static bool read_some(int from, char *output, size_t *size)
     return n > 0;
 }
 
-// Until it has ended and nothing more comes, or the deadline.
+// Waits until it has ended and its output is read, or until the deadline.
 static void follow(pid_t pid, int from, double limit, struct child_end *end)
 {
     size_t size = 0;
@@ -84,7 +84,7 @@ int child_run(char *const argv[], const char *folder, double deadline, struct ch
         end->output = NULL;
         return error_set(err, "cannot start '%s': %s", argv[0], strerror(why));
     }
-    setpgid(pid, pid); // whoever of the two comes first
+    setpgid(pid, pid); // in both processes: either may come first
     fcntl(pipes[0], F_SETFL, O_NONBLOCK);
     follow(pid, pipes[0], deadline > 0 ? start + deadline : 1e300, end);
     close(pipes[0]);

@@ -16,7 +16,7 @@ struct child_end {
 enum { CHILD_OUTPUT_MOST = 1 << 22 };
 
 // Runs argv[0] (a path; NULL-terminated) with `folder` for its temporary files, nothing on its standard input, and
-// without what NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS say. At `deadline` seconds from now it is killed with all its
+// without NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS. At `deadline` seconds from now it is killed with all its
 // children; 0: no deadline. -1 with a message when it cannot be started.
 int child_run(char *const argv[], const char *folder, double deadline, struct child_end *, struct error *);
 

@@ -9,7 +9,7 @@
 #include "tuner/trial/trial.h"
 
 struct entry_facts {
-    char *entry;                // as asked for
+    char *entry;                // as requested
     char *symbol;               // its name in the cubin
     struct trial_stage figures; // those that a compiler knows
 };

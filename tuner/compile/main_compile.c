@@ -29,8 +29,8 @@ static json_t *refuse(const char *status, const char *reason)
     return json_pack("{s:s, s:o}", "status", status, "reason", json_text(reason, strlen(reason)));
 }
 
-// The log from its first error line on, which is what a person wants to read first; where it is long, as many whole
-// lines as a reason holds, and how much is left out.
+// The log from its first error line on, which a reader needs first; where it is long, as many whole lines as a reason
+// holds, and how much is left out.
 static json_t *refuse_with_log(const char *log)
 {
     const char *start = strstr(log, "error");
@@ -80,7 +80,7 @@ static const char *cuda_home(void)
     return home && *home ? home : SWEETSPOT_CUDA_HOME;
 }
 
-// What NVRTC is told, as a list like the request's.
+// NVRTC's options, as a list like the request's.
 static json_t *all_options(const json_t *request, struct error *err)
 {
     json_t *all = json_array(), *value, *defines = json_object_get(request, "defines");
@@ -186,7 +186,7 @@ static void cache_key(const struct compile_job *j, const char *version, char key
     hash_finish(h, key);
 }
 
-// The answer to what a compiler made, which is kept in the cache.
+// The answer about what a compiler made, which is kept in the cache.
 static json_t *take(struct compilation *c, const char *cache, const char *key)
 {
     struct error err;
@@ -200,7 +200,8 @@ static json_t *take(struct compilation *c, const char *cache, const char *key)
         }
         break;
     case COMPILE_TIMED_OUT:
-        answer = refuse(status_name(STATUS_COMPILE_TIMEOUT), "still compiling at the deadline");
+        answer = refuse(status_name(STATUS_COMPILE_TIMEOUT),
+                        "still compiling at the deadline: raise the job's compile.timeout if it is too short");
         break;
     case COMPILE_FAILED:
         answer = refuse_with_log(c->log);
@@ -255,7 +256,7 @@ static json_t *compile_by_nvrtc(const json_t *request, const char *version)
     return answer;
 }
 
-// What is built by nvcc: the macros, the template, and an instantiation of each entry that needs one.
+// The text that nvcc builds: the macros, the template, and an instantiation of each entry that needs one.
 static char *nvcc_unit(const json_t *request, const struct compile_job *j)
 {
     const char *source = json_get_string(request, "source", "");
@@ -283,7 +284,7 @@ static char *nvcc_unit(const json_t *request, const struct compile_job *j)
     return unit;
 }
 
-// A build of nvcc's, whose entries have the names that NVRTC's answer says.
+// A build by nvcc, whose entries have the names that NVRTC's answer gives.
 static json_t *build(const struct nvcc *nvcc, const json_t *request, const struct compile_job *j, const json_t *own)
 {
     struct error err;
@@ -329,7 +330,7 @@ static json_t *compile_by_nvcc(const json_t *request, const char *version)
     json_t *own = compile_by_nvrtc(request, version), *answer;
     if (status_find(json_get_string(own, "status", "")) != STATUS_OK) return own;
     if (!json_object_get(request, "source"))
-        answer = refuse(PROTOCOL_ERROR, "nvcc builds a source that is a file");
+        answer = refuse(PROTOCOL_ERROR, "nvcc builds only a source that is a file");
     else if (read_job(&job, request, &err))
         answer = refuse(PROTOCOL_ERROR, err.message);
     else if (nvcc_find(&nvcc, cuda_home(), &err))
@@ -357,7 +358,7 @@ int main(int argc, char **argv)
     char version[64], *line = NULL;
     size_t room = 0;
     setenv("CUDA_CACHE_DISABLE", "1",
-           1); // NVRTC 13 keeps a cache of its own, and what it answers from there comes without ptxas's figures
+           1); // NVRTC 13 has its own cache, whose answers lack ptxas's figures
     if (nvrtc_version(version, sizeof version, &err)) {
         fprintf(stderr, "sweetspot-compile: %s\n", err.message);
         return EXIT_ENVIRONMENT;

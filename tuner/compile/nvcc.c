@@ -16,13 +16,13 @@
 
 static const double version_deadline = 20; // s
 
-// A folder for nvcc's files, which are gone with it, also when nvcc was killed.
+// A folder for nvcc's files. They are deleted with it, also when nvcc was killed.
 static char *make_folder(struct error *err)
 {
     const char *temporary = getenv("TMPDIR");
     char *folder = text_format("%s/sweetspot-nvcc-XXXXXX", temporary && *temporary ? temporary : "/tmp");
     if (mkdtemp(folder)) return folder;
-    error_set(err, "cannot make a folder '%s': %s", folder, strerror(errno));
+    error_set(err, "cannot create a folder '%s': %s", folder, strerror(errno));
     free(folder);
     return NULL;
 }
@@ -67,7 +67,8 @@ int nvcc_find(struct nvcc *n, const char *home, struct error *err)
         n->program = text_copy(given);
     else if (!(n->program = program_on_path("nvcc")))
         n->program = program_of_toolkit(home, "nvcc");
-    if (!n->program) return error_set(err, "there is no nvcc on the PATH or in $CUDA_HOME/bin");
+    if (!n->program)
+        return error_set(err, "there is no nvcc on the PATH or in $CUDA_HOME/bin; set SWEETSPOT_NVCC to its path");
     return read_version(n, err);
 }
 

@@ -13,7 +13,7 @@
 int nvrtc_version(char *out, size_t size, struct error *err)
 {
     int major, minor;
-    if (nvrtcVersion(&major, &minor) != NVRTC_SUCCESS) return error_set(err, "NVRTC does not tell its version");
+    if (nvrtcVersion(&major, &minor) != NVRTC_SUCCESS) return error_set(err, "cannot get NVRTC's version");
     snprintf(out, size, "nvrtc %d.%d", major, minor);
     return 0;
 }
@@ -42,7 +42,7 @@ static int take_result(nvrtcProgram program, size_t entry_count, const char *con
     c->cubin = memory_try(c->cubin_size, 1, err);
     c->entries = memory_try(entry_count, sizeof *c->entries, err);
     if (!c->cubin || !c->entries) return NVRTC_NO_MEMORY;
-    if (nvrtcGetCUBIN(program, c->cubin) != NVRTC_SUCCESS) return error_set(err, "NVRTC does not hand out its cubin");
+    if (nvrtcGetCUBIN(program, c->cubin) != NVRTC_SUCCESS) return error_set(err, "cannot get the cubin from NVRTC");
     for (size_t i = 0; i < entry_count; i++) {
         const char *symbol = NULL;
         if (nvrtcGetLoweredName(program, entries[i], &symbol) != NVRTC_SUCCESS)

@@ -11,8 +11,8 @@
 int nvrtc_version(char *out, size_t size, struct error *);
 
 // Compiles `text` (shown as `name` in messages). Options are NVRTC's, complete (architecture included). `deadline` in
-// seconds from now; 0: none. A source that does not compile is a result, not an error; NVRTC_REFUSED: not even that, or
-// it lacks an entry. Release what it filled; after a failure there is nothing to release.
+// seconds from now; 0: none. A source that does not compile is a result, not an error; NVRTC_REFUSED: NVRTC made no
+// cubin, or it lacks an entry. Release what it filled; after a failure there is nothing to release.
 enum { NVRTC_REFUSED = -1, NVRTC_NO_MEMORY = -2 };
 int nvrtc_compile(const char *text, const char *name, size_t option_count, const char *const *options,
                   size_t entry_count, const char *const *entries, double deadline, struct compilation *,

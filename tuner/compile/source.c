@@ -19,7 +19,7 @@ struct closure {
 
 static int visit(struct closure *c, const char *path, char **keep, struct error *err);
 
-// The file that `name` means when included from `from`, malloc'ed; NULL when it is none of ours.
+// The file that `name` means when included from `from`, malloc'ed; NULL when it is not one of our files.
 static char *resolve(const struct closure *c, const char *from, const char *name)
 {
     char *folder = text_directory(from), *path = text_join_path(folder, name);

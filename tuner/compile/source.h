@@ -9,8 +9,8 @@
 #include "tuner/base/hash.h"
 
 // Hashes the file and, transitively, every file that an #include line names and that is found beside the including file
-// or in one of the folders. An include that is found nowhere there is a vendor's: the compiler's version stands for it.
-// Conditional compilation is not looked at, so the hash may cover a file too many, never one too few. *text (malloc'ed,
+// or in one of the folders. An include that is found in none of these is a vendor's: the compiler's version stands for
+// it. Conditional compilation is ignored, so the hash may cover a file too many, never one too few. *text (malloc'ed,
 // may be NULL) gets the file.
 int source_hash(const char *path, char *const *include, size_t include_count, char hash[HASH_TEXT_SIZE], char **text,
                 struct error *);

@@ -2,7 +2,7 @@
 //
 //     counters_open      a host object, which knows the chip's metrics and turns a list of them into a config image
 //     begin_session      a range profiler on the context, and a counter-data image for MAX_RANGES ranges
-//     measure            for each pass: start; every candidate, each stage in a range of its own; stop. Then decode the
+//     measure            for each pass: start; every candidate, each stage in its own range; stop. Then decode the
 //                        passes into the image, and let the host object compute metrics from it
 //
 // User replay and user ranges: we launch every pass ourselves, after restoring the buffers, and one range holds
@@ -14,8 +14,8 @@
 // what costs, an SM-only set takes 2.5), each range in it 0.9 ms. So candidates share passes: 32 ms a candidate alone,
 // 11 with four, 5.2 with sixteen, 3.7 with 64, of which 1 ms is the test kernels' own time.
 //
-// A list with one unknown name spoils the host object for good: every later list is refused too. So lists are tried in
-// host objects of their own.
+// A list with one unknown name makes the host object unusable: it refuses every later list. So each list is tried in a
+// new host object.
 #include "tuner/counting/counters.h"
 
 #include <assert.h>
@@ -51,14 +51,14 @@ struct counters {
     char *note;                   // NULL where nothing is missing
     const struct metric **metric; // the columns
     size_t count;
-    uint8_t *availability; // CUPTI's word on what this device and user may count
+    uint8_t *availability; // what this device and user may count, as CUPTI says
     struct counter_plan plan;
     double *row; // scratch: one value for each metric of the plan
 
     CUpti_RangeProfiler_Object *session; // NULL where none is open
     uint8_t *data;                       // its counter-data image, for MAX_RANGES ranges
     size_t data_size;
-    bool spoilt; // a pass broke off: the profiler would go on with what it has, and return nonsense without an error
+    bool spoilt; // a pass broke off: the profiler would go on with partial data, and return wrong values
 };
 
 // What one counters_measure() works on.
@@ -71,7 +71,7 @@ struct counter_batch {
     struct error *err;
 };
 
-// NULL `availability` stands for a device of which nothing is switched off.
+// NULL `availability`: nothing on the device is switched off.
 static int make_host(host_object **host, const char *chip, const uint8_t *availability, struct error *err)
 {
     CUpti_Profiler_Host_Initialize_Params params =
@@ -108,7 +108,7 @@ static int try_metrics(const char **names, size_t count, const char *chip, const
     return 0;
 }
 
-// Puts into names and columns those of the metrics that the chip has: nearly always all, so that is tried first.
+// Puts into names and columns the metrics that the chip has: nearly always all of them, so that is tried first.
 static int find_known(struct counter_plan *plan, const struct metric *const *metric, size_t count, const char *chip,
                       const uint8_t *availability, struct error *err)
 {
@@ -219,7 +219,7 @@ static int probe_device(struct counters *c, int device, struct error *err)
         return error_set(err, "CUPTI cannot profile this device: %s", why);
     }
 
-    // A user without permission learns it here.
+    // Missing permission shows here.
     CUpti_Profiler_GetCounterAvailability_Params image =
         CUPTI_PARAMS(CUpti_Profiler_GetCounterAvailability, .ctx = c->context);
     CUPTI_TRY(cuptiProfilerGetCounterAvailability, &image);
@@ -283,9 +283,9 @@ static int prepare(struct counters *c, struct error *err)
     return 0;
 }
 
-// A session with nothing in it. Querying the device leaves it in a state in which kernels are slower, as in a session:
-// 62.0 us instead of 60.35; a session opened and closed puts that right. And whatever forbids counting shows at last
-// when a pass is started.
+// An empty session. Querying the device leaves it in a state in which kernels are slower, as in a session: 62.0 us
+// instead of 60.35; opening and closing a session restores it. Besides, whatever prevents counting shows when a pass is
+// started, if not before.
 static int try_session(struct counters *c, struct error *err)
 {
     if (counters_begin_session(c, err)) return -1;
@@ -301,7 +301,7 @@ static int try_session(struct counters *c, struct error *err)
     return status;
 }
 
-// Where some metrics are missing: which.
+// Names the missing metrics, if there are any.
 static int write_note(struct counters *c, struct error *err)
 {
     size_t room = sizeof "chip  lacks" + strlen(c->chip), length;
@@ -420,7 +420,7 @@ static int run_passes(struct counters *c, struct counter_batch *b)
     struct error *err = b->err;
     bool all_done = false;
     for (size_t pass = 0; !all_done; pass++) {
-        if (pass == c->plan.passes) return error_set(err, "CUPTI wants more than the %zu passes planned", pass);
+        if (pass == c->plan.passes) return error_set(err, "CUPTI needs more than the %zu passes planned", pass);
         CUPTI_TRY(cuptiRangeProfilerStart,
                   &CUPTI_PARAMS(CUpti_RangeProfiler_Start, .pRangeProfilerObject = c->session));
         int status = 0;

@@ -2,11 +2,11 @@
 // (cupti_library.h), so the worker starts and tunes where there is none.
 //
 // Where counters cannot be had (no library, no permission, a chip that this CUPTI does not know), counters_open()
-// succeeds all the same: counters_reason() then says why, and every other function does nothing and reports success,
+// succeeds anyway: counters_reason() then says why, and every other function does nothing and reports success,
 // with NaN for values. So a caller warns once, and needs no branches.
 //
-// Counting goes in batches: what costs is not the candidate but starting a pass (15 ms on an H200), and a pass can hold
-// many candidates: 32 ms for one alone, 3.7 ms each for 64 together. Opening and closing a session takes 0.23 s.
+// Counting goes in batches, since starting a pass is what costs time (15 ms on an H200), and a pass can hold many
+// candidates: 32 ms for one alone, 3.7 ms each for 64 together. Opening and closing a session takes 0.23 s.
 // Nothing is timed while a session is open: a kernel of 60.8 us took 62.1 then. And since CUPTI stays hooked into the
 // driver, from counters_open() to the end of the process each launch takes 0.5 us more of the host's time, and an
 // event-timed kernel as much longer (60.35 us before, 60.8 after): open before anything is timed, or after everything.
@@ -30,7 +30,7 @@
 struct counters;
 
 enum {
-    COUNTERS_FAILED = -1,        // CUPTI's fault: worth another try; a second failure in a row will not be the last
+    COUNTERS_FAILED = -1,        // CUPTI's fault: try once more; after a second failure in a row, give up
     COUNTERS_LAUNCH_FAILED = -2, // `launch` or `reset` reported failure: the candidate's fault
 };
 
@@ -43,18 +43,18 @@ typedef int counters_launch(void *user, size_t candidate, size_t stage);
 typedef int counters_reset(void *user, size_t candidate);
 
 // Finds out what can be counted on this device, and how. `context` is the CUcontext of `device` (the driver API's
-// ordinal); both it and `set` must outlive `*out`. The caller closes `*out`. Fails only for want of memory. Takes 0.9 s
-// the first time in a process, and leaves no session open.
+// ordinal); both it and `set` must outlive `*out`. The caller closes `*out`. Fails only when memory is exhausted. Takes
+// 0.9 s the first time in a process, and leaves no session open.
 int counters_open(struct counters **out, void *context, int device, const struct metric_set *set, struct error *err);
 void counters_close(struct counters *c); // NULL is fine; closes an open session
 
-// Why nothing can be counted, with the way to mend it; NULL where counting works. Lives as long as `c`.
+// Why nothing can be counted, and how to fix it; NULL where counting works. Lives as long as `c`.
 const char *counters_reason(const struct counters *c);
 
 // Metrics of the set that this chip lacks, in one line for a person; NULL where there are none. Lives as long as `c`.
 const char *counters_note(const struct counters *c);
 
-// CUPTI's name for the chip ("GH100"), or "" where not even that is known.
+// CUPTI's name for the chip ("GH100"), or "" where it is unknown.
 const char *counters_chip(const struct counters *c);
 
 // The columns of a result: all metrics of the set that are meant for the chip, those that it lacks included. Where the

@@ -3,7 +3,7 @@
 //
 // cuptiGetSassToSourceCorrelation tells the innermost line alone, which in a template is a helper's ("*to = *from;" in
 // a load<4>() that is used for two matrices); the call that brought it there is what a reader must see. NVIDIA writes
-// it into the table with an extended opcode of its own, DW_LNE 0x90: two ULEB128, the number (from 1) of the table's
+// it into the table with its own extended opcode, DW_LNE 0x90: two ULEB128, the number (from 1) of the table's
 // row that is the call, or 0 outside an inlined function, and the inlined function's name as an offset into .debug_str.
 #ifndef SWEETSPOT_LINETABLE_H
 #define SWEETSPOT_LINETABLE_H
@@ -21,7 +21,7 @@ struct source_place {
 };
 
 // Reads the table of one kernel. `cubin` must outlive the table. Fails with a message for what is not a cubin, has no
-// such kernel, or no line table (compiled without -lineinfo), and for want of memory. The caller frees.
+// such kernel, or no line table (compiled without -lineinfo), and when memory is exhausted. The caller frees.
 int linetable_read(struct linetable **out, const void *cubin, size_t size, const char *symbol, struct error *err);
 void linetable_free(struct linetable *); // NULL is fine
 

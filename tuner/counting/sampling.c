@@ -1,5 +1,5 @@
 // See sass.h. CUPTI's PC sampling: every 2^period cycles each scheduler notes, for one of its warps, the instruction
-// that it stands at and what it waits for. CUPTI lists each reason twice, "smsp__pcsamp_warps_issue_stalled_X" and
+// that it is at and what it waits for. CUPTI lists each reason twice, "smsp__pcsamp_warps_issue_stalled_X" and
 // "..._X_not_issued", the second for the cycles in which the scheduler issued nothing at all: the first alone are read,
 // so that samples are not counted twice.
 #include "tuner/counting/sass.h"

@@ -113,7 +113,7 @@ static int count_enabled(CUcontext context, const struct metrics *m, const char 
               (&(CUpti_SassMetricsEnable_Params){
                   .structSize = CUpti_SassMetricsEnable_Params_STRUCT_SIZE, .ctx = context, .enableLazyPatching = 1}));
     int failed = launch(user) ? SASS_LAUNCH_FAILED : 0;
-    if (failed) return failed; // the context is gone: nothing more may be called
+    if (failed) return failed; // the context is lost: nothing more may be called
     failed = read_data(context, m, symbol, out, err);
     CUpti_SassMetricsDisable_Params disable = {.structSize = CUpti_SassMetricsDisable_Params_STRUCT_SIZE,
                                                .ctx = context};

@@ -44,7 +44,7 @@ struct sass_listing {
     uint64_t dropped;                               // samples lost
 };
 
-// Empty, for a kernel of so many bytes. Fails for want of memory. The caller releases, also after a failure.
+// Empty, for a kernel of so many bytes. Fails when memory is exhausted. The caller releases, also after a failure.
 int sass_listing_init(struct sass_listing *, size_t code_bytes, struct error *err);
 void sass_listing_release(struct sass_listing *);
 

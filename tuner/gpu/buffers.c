@@ -22,16 +22,16 @@ static int parse_fill(struct device_buffer *b, const json_t *fill, struct error 
     int found = word_find(fill_words, kind);
     if (found < 0) return error_set(err, "unknown fill '%s'", kind);
     b->fill = (enum fill_kind)found;
-    if (b->fill == FILL_ZERO) { // the constant 0: `low` is 0 already
+    if (b->fill == FILL_ZERO) { // the constant 0: `low` is already 0
         b->fill = FILL_CONSTANT;
         return 0;
     }
     b->low = json_get_number(fill, "low", json_get_number(fill, "value", b->fill == FILL_UNIFORM ? -1 : 0));
     b->high = json_get_number(fill, "high", 1);
-    // Uniform integers are what an integer buffer can hold of a uniform fill.
+    // A uniform fill of an integer buffer draws uniform integers.
     if (b->fill == FILL_UNIFORM && !element_is_float(b->view.type)) b->fill = FILL_INTEGER;
     if (b->fill == FILL_INTEGER && b->high < b->low)
-        return error_set(err, "an integer fill from %g to %g", b->low, b->high);
+        return error_set(err, "an integer fill cannot go from %g to %g", b->low, b->high);
     if (b->fill == FILL_NPY) b->path = json_get_string(fill, "path", "");
     return 0;
 }
@@ -41,7 +41,7 @@ static int parse(struct device_buffer *b, const json_t *from, struct error *err)
     const char *name = json_get_string(from, "name", ""), *type = json_get_string(from, "type", "");
     const char *direction = json_get_string(from, "direction", "in");
     int found = element_find(type), way = word_find(direction_words, direction);
-    if (!*name) return error_set(err, "a buffer without a name");
+    if (!*name) return error_set(err, "a buffer has no name");
     b->name = name;
     if (found < 0) return error_set(err, "buffer %s: unknown type '%s'", name, type);
     if (way < 0) return error_set(err, "buffer %s: unknown direction '%s'", name, direction);
@@ -53,7 +53,7 @@ static int parse(struct device_buffer *b, const json_t *from, struct error *err)
     v->ld = json_get_integer(from, "ld", v->cols);
     if (v->ld < v->cols) v->ld = v->cols;
     if (v->rows < 1 || v->cols < 1)
-        return error_set(err, "buffer %s: %lldx%lld elements", name, (long long)v->rows, (long long)v->cols);
+        return error_set(err, "buffer %s cannot have %lldx%lld elements", name, (long long)v->rows, (long long)v->cols);
     size_t cells;
     if (__builtin_mul_overflow((size_t)v->rows, (size_t)v->ld, &cells) || cells > SIZE_MAX / 16 / element_size(v->type))
         return error_set(err, "buffer %s: %lldx%lld elements are too many", name, (long long)v->rows, (long long)v->ld);
@@ -69,7 +69,7 @@ static size_t slot_bytes(struct device_buffer *b, size_t guard)
     return b->front + round_up(b->bytes + guard, ALIGNMENT);
 }
 
-// Whether the job promises contents that a launch may overwrite, other than a constant, which is as good as a pattern.
+// Whether the job promises contents that a launch may overwrite, other than a constant, which is filled like a pattern.
 static bool has_origin(const struct device_buffer *b)
 {
     return b->direction == DIRECTION_INOUT ||
@@ -261,7 +261,7 @@ int buffers_restore(struct buffers *s, const unsigned *copies, size_t n, uint16_
         const struct device_buffer *b = &s->list[i];
         const struct operand *v = &b->view;
         size_t size = element_size(v->type);
-        bool whole = v->ld == v->cols; // else its padding stays as it is: a guard
+        bool whole = v->ld == v->cols; // else its padding is left alone: it is a guard
         if (b->direction == DIRECTION_IN) continue;
         list[count++] = (struct restored){
             .address = v->device,

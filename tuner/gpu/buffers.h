@@ -1,13 +1,13 @@
 // The memory of one problem: every buffer that the job names, in one allocation, each between guard bands. There are
-// copies of it: the second holds other data (another seed's), so that what was computed for one is of no use for the
-// other; further ones, of either data, are for timing many launches in a row, each on memory of its own.
+// copies of it: the second holds other data (another seed's), so that results computed for one are of no use for the
+// other; further copies, of either data, are for timing many launches in a row, each on its own memory.
 //
 //     slot 0                                          slot 1
 //     | front guard | row 0 | pad | row 1 | pad | ... | back guard | front guard | row 0 ...
 //                   ^ data, 1024-byte aligned
 //
 // Guards, and the padding between a row's last element and its leading dimension, hold BUFFERS_GUARD, whose 16-bit
-// pattern is a NaN in every floating-point type: a stray write is seen by looking, and a stray read poisons what is
+// pattern is a NaN in every floating-point type: a stray write shows in a guard, and a stray read poisons what is
 // computed from it. A back guard begins at the byte after the last element, whatever the type.
 #ifndef SWEETSPOT_GPU_BUFFERS_H
 #define SWEETSPOT_GPU_BUFFERS_H
@@ -29,7 +29,7 @@ struct device_buffer {
     enum fill_kind fill;
     double low, high;
     const char *path;     // of an npy fill
-    bool filled;          // scratch: the fill was asked for, so it is part of the state before every launch
+    bool filled;          // scratch: the job has a fill for it, so the fill is part of the state before every launch
     uint64_t slot;        // address of the front guard
     size_t front;         // bytes of the front guard
     size_t bytes;         // of all rows with their padding
@@ -64,7 +64,7 @@ int buffers_open(struct buffers *, struct cuda *, struct support *, const json_t
 void buffers_release(struct buffers *);
 // Device memory that open() would take.
 size_t buffers_bytes(const json_t *list, size_t guard_bytes, struct error *err);
-// Makes room for a second set of data. CUDA_MEMORY: there is none, and one set remains.
+// Makes room for a second set of data. CUDA_MEMORY: there is no room, and one set remains.
 int buffers_second(struct buffers *, struct error *err);
 
 int buffers_find(const struct buffers *, const char *name); // index or -1
@@ -86,7 +86,7 @@ int buffers_restore(struct buffers *, const unsigned *copies, size_t n, uint16_t
 enum { BUFFERS_ALL = -1 };
 int buffers_guards(struct buffers *, int copy, struct error *err);
 
-// Makes sure that there are `copies` copies, at distances that cannot be foreseen. Those that there are stay.
+// Makes sure that there are `copies` copies, at distances that cannot be foreseen. Existing ones stay.
 // CUDA_MEMORY: there is no room.
 int buffers_clone(struct buffers *, unsigned copies, struct error *err);
 

@@ -40,7 +40,7 @@ struct ceiling_kernels {
     struct cuda_module *module; // NULL: not loaded yet
     struct cuda_kernel *kernel[PIPE_COUNT];
     unsigned wide; // blocks of BLOCK threads that fill the device
-    uint64_t sink; // what kernels seem to write to
+    uint64_t sink; // what kernels pretend to write to
 };
 
 int ceiling_kernels_open(struct ceiling_kernels **out, struct cuda *cuda, const char *path, struct error *err)

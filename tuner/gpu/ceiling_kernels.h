@@ -1,5 +1,5 @@
-// The kernels of kernels/ceilings.cu as functions: each enqueues one launch, and says how much it does. The cubin is
-// read and loaded by the first of them: a worker that measures nothing does without.
+// The kernels of kernels/ceilings.cu as functions: each enqueues one launch, and says how much it does. The first of
+// them reads and loads the cubin: a worker that measures no ceilings never loads it.
 #ifndef SWEETSPOT_GPU_CEILING_KERNELS_H
 #define SWEETSPOT_GPU_CEILING_KERNELS_H
 

@@ -22,7 +22,7 @@ struct ceiling_context {
     struct nvml_reading reading; // of the last launches
 };
 
-// One launch; *amount: operations or bytes.
+// Does one launch; *amount: operations or bytes.
 typedef int ceiling_launch(struct ceiling_context *, double *amount, struct error *err);
 
 static int fp32(struct ceiling_context *g, double *amount, struct error *err)

@@ -5,7 +5,7 @@ static int scratch(void *self, size_t bytes, uint64_t *pointer, struct error *er
 {
     struct device_operations_context *c = self;
     if (c->scratch_count == DEVICE_OPERATIONS_SCRATCH_MAX)
-        return error_set(err, "a reference needs more than %d temporaries", DEVICE_OPERATIONS_SCRATCH_MAX);
+        return error_set(err, "the reference needs more than %d temporary buffers", DEVICE_OPERATIONS_SCRATCH_MAX);
     int failed = cuda_alloc(c->machine->cuda, bytes, pointer, err);
     if (!failed) c->scratch[c->scratch_count++] = *pointer;
     return failed;

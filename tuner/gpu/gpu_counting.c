@@ -1,4 +1,4 @@
-// see gpu_counting.h.
+// See gpu_counting.h.
 #include "tuner/gpu/gpu_counting.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 
 struct gpu_counting {
     struct counters *counters;
-    struct metric_set set; // what was asked for, put together from sets and single names
+    struct metric_set set; // the requested metrics, put together from sets and single names
     struct metric *metrics;
     json_t *names; // holds the names that `metrics` points to
 };
@@ -52,9 +52,9 @@ static int collect(struct gpu_counting *c, struct error *err)
     json_array_foreach(c->names, i, each)
     {
         const char *name = json_is_string(each) ? json_string_value(each) : "";
-        if (!*name) return error_set(err, "entry %zu of 'counters' is not the name of a metric or a set", i - 1);
+        if (!*name) return error_set(err, "entry %zu of 'counters' is not the name of a metric or of a set", i - 1);
         const struct metric_set *set = metrics_find(name);
-        const struct metric single = {name, name, "", "asked for by name", NULL};
+        const struct metric single = {name, name, "", "requested by name", NULL};
         int failed = set ? add_set(c, &count, set, err) : add(c, &count, &single, err);
         if (failed) return failed;
     }
@@ -62,7 +62,7 @@ static int collect(struct gpu_counting *c, struct error *err)
     return 0;
 }
 
-// The basic set, and what else is asked for.
+// The basic set, and whatever else is requested.
 static json_t *all_names(const json_t *names)
 {
     json_t *all = json_pack("[s]", "basic"), *more = names ? json_deep_copy(names) : NULL;
@@ -123,7 +123,7 @@ json_t *gpu_counting_missing(const struct gpu_counting *c)
 
 json_t *gpu_counting_describe(const struct gpu_counting *c)
 {
-    const char *reason = c->counters ? counters_reason(c->counters) : "no counters asked for";
+    const char *reason = c->counters ? counters_reason(c->counters) : "no counters were requested";
     json_t *metrics = json_array();
     for (size_t i = 0; c->counters && i < counters_count(c->counters); i++) {
         const struct metric *m = counters_metric(c->counters, i);
@@ -250,8 +250,8 @@ static int count_units(struct count_batch *b, size_t from, size_t n, double *val
     return b->failed == CUDA_CRASHED ? CUDA_CRASHED : 0;
 }
 
-// All together, which is what makes counting cheap; if that fails, one by one, so that one candidate's failure is its
-// own.
+// All together, which makes counting cheap; if that fails, one by one, so that one candidate's failure does not affect
+// the others.
 static int count_all(struct count_batch *b, struct error *err)
 {
     bool good;
@@ -290,7 +290,7 @@ int gpu_counting_run(struct gpu_counting *c, struct workload *w, struct baseline
 {
     double begin = clock_now();
     const json_t *trials = json_object_get(request, "trials");
-    const char *missing = c->counters ? counters_reason(c->counters) : "no counters asked for";
+    const char *missing = c->counters ? counters_reason(c->counters) : "no counters were requested";
     struct count_batch b = {.c = c, .w = w, .baselines = baselines};
     struct error why = {""}, unused;
     json_t *entries = json_array(), *trial;
@@ -311,7 +311,7 @@ int gpu_counting_run(struct gpu_counting *c, struct workload *w, struct baseline
         json_object_set_new(entry, "reason", json_string(missing ? missing : b.reasons ? b.reasons[i].message : ""));
         json_array_append_new(entries, entry);
     }
-    if (failed == CUDA_CRASHED && b.unit_count) // whose fault it is
+    if (failed == CUDA_CRASHED && b.unit_count) // the candidate that caused it
         json_object_set(answer, "trial", json_object_get(json_array_get(trials, b.units[b.culprit].trial), "trial"));
     else if (!failed)
         json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));

@@ -1,5 +1,5 @@
 // Hardware counters for a batch of candidates: joins counters.h, which knows CUPTI, to pipelines and problems. Counting
-// has a request of its own, because nothing is timed while a profiler session is open.
+// has its own request, because nothing is timed while a profiler session is open.
 #ifndef SWEETSPOT_GPU_COUNTING_H
 #define SWEETSPOT_GPU_COUNTING_H
 
@@ -10,7 +10,7 @@
 struct gpu_counting;
 
 // What can be counted: the metric set "basic", and `names` (may be NULL), which are names of further sets or of single
-// metrics, in CUPTI's spelling. Fails only for want of memory, or when a name is not a string. The caller closes.
+// metrics, in CUPTI's spelling. Fails only when memory is exhausted, or when a name is not a string. The caller closes.
 int gpu_counting_open(struct gpu_counting **out, const struct machine *, const json_t *names, struct error *err);
 // Whether it was opened with these names.
 bool gpu_counting_is_for(const struct gpu_counting *, const json_t *names);

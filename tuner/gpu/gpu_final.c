@@ -38,7 +38,7 @@ struct gpu_final {
     size_t count, rounds, places;
     struct race_entry *entries;
     uint64_t random;
-    int64_t at; // the trial whose turn it is; 0: all race; -1: a baseline
+    int64_t at; // the trial whose turn it is; 0: all are racing; -1: a baseline
     final_progress *progress;
     void *user;
 };
@@ -75,7 +75,8 @@ static int enter(struct gpu_final *f, struct baselines *baselines, const json_t 
     size_t i, total = json_array_size(candidates) + json_array_size(names);
     json_t *each;
     if (f->places + json_array_size(names) > RACERS_MAX)
-        return error_set(err, "%zu entries in the final, more than %d", f->places + json_array_size(names), RACERS_MAX);
+        return error_set(err, "the final has %zu entries; at most %d are possible", f->places + json_array_size(names),
+                         RACERS_MAX);
     f->entries = memory_try(total, sizeof *f->entries, err);
     if (!f->entries) return -1;
     json_array_foreach(candidates, i, each)
@@ -134,7 +135,7 @@ static int pass(struct gpu_final *f, struct race_entry *e, bool keep, struct err
         struct error reason;
         if (!takes_part(e, k)) continue;
         enum trial_status status = verify_judge(w, k, &result, &reason);
-        // Baselines that compute something else are timed all the same, and have no error.
+        // Baselines that compute something else are timed too, and have no error.
         if (e->baseline && !e->baseline->about->same_result) continue;
         if (keep) e->results[k] = result;
         // A library's bits may change from run to run.
@@ -145,7 +146,7 @@ static int pass(struct gpu_final *f, struct race_entry *e, bool keep, struct err
     return 0;
 }
 
-// Whether memory was damaged, by an entry that is then out.
+// Whether an entry damaged memory; it is then out.
 static int check_memory(struct gpu_final *f, struct race_entry *e, bool *damaged, struct error *err)
 {
     enum trial_status status;
@@ -174,8 +175,8 @@ static void announce(struct gpu_final *f, double share, int64_t trial)
     f->progress(f->user, share, trial);
 }
 
-// Everything that a trial asks of a candidate, on the final's data. One that does not stand is out, and what it may
-// have damaged is mended.
+// All of a trial's checks, on the final's data. A candidate that fails one is out, and what it may have damaged is
+// restored.
 static int prove(struct gpu_final *f, struct race_entry *e, struct error *err)
 {
     bool damaged, late;
@@ -208,7 +209,7 @@ static int plan(struct gpu_final *f, struct race_entry *e, size_t problem, struc
     return measure_plan(f->w->measure, &subject, estimate, &e->plan, err);
 }
 
-// One sample of each, whatever their number. hot: the device was throttled meanwhile.
+// One sample of each entry, however many there are. hot: the device was throttled meanwhile.
 static int sample_all(struct gpu_final *f, struct measure_plan *const *plans, size_t n, double *times, bool *hot,
                       struct error *err)
 {
@@ -222,7 +223,7 @@ static int sample_all(struct gpu_final *f, struct measure_plan *const *plans, si
     return 0;
 }
 
-// Whether the medians of a race that was run are possible: libraries first, which are taken at their word.
+// Whether the medians of a finished race are possible. Libraries come first, since their times are believed.
 static int check_times(struct gpu_final *f, const size_t *order, size_t n, size_t problem, struct error *err)
 {
     int failed = 0;
@@ -299,7 +300,7 @@ static int race_problem(struct gpu_final *f, size_t problem, double done, double
     return failed;
 }
 
-// After a race that damaged memory: each entry alone, as it is timed, until the author is found.
+// After a race that damaged memory: each entry alone, as it is timed, until the culprit is found.
 static int find_author(struct gpu_final *f, bool *found, struct error *err)
 {
     int failed = 0;
@@ -319,7 +320,7 @@ static int find_author(struct gpu_final *f, bool *found, struct error *err)
     return failed;
 }
 
-// Racers on all tuned problems, and what they left behind. *again: the race does not count, an entry is out.
+// Races on all tuned problems, then checks the memory. *again: the race does not count, since an entry is out.
 static int race(struct gpu_final *f, bool *again, struct error *err)
 {
     struct workload *w = f->w;
@@ -388,7 +389,7 @@ static json_t *entries_json(struct gpu_final *f)
     return array;
 }
 
-// Until there is a race that counts with a candidate in it, or no candidate is left.
+// Repeats until a race counts and has a candidate in it, or no candidate is left.
 static int decide(struct gpu_final *f, struct error *err)
 {
     bool more = true, again = true;
@@ -412,7 +413,7 @@ int gpu_final_run(struct workload *w, struct baselines *baselines, const json_t 
     int64_t rounds = json_get_integer(request, "rounds", 40);
     int64_t places = json_get_integer(request, "places", (int64_t)candidates);
     uint64_t old_seed = w->seed, seed = (uint64_t)json_get_integer(request, "seed", 1);
-    uint64_t process = (uint64_t)json_get_integer(request, "process", 0); // each has an order of its own
+    uint64_t process = (uint64_t)json_get_integer(request, "process", 0); // each has its own order
     struct gpu_final f = {.w = w, .random = seed + (process << 32), .progress = progress, .user = user};
     if (rounds < 1 || rounds > FINAL_ROUNDS_MAX)
         return error_set(err, "%lld rounds; 1 to %d are possible", (long long)rounds, FINAL_ROUNDS_MAX);
@@ -427,7 +428,7 @@ int gpu_final_run(struct workload *w, struct baselines *baselines, const json_t 
         json_object_set_new(answer, "status", json_string(status_name(STATUS_OK)));
         json_object_set_new(answer, "entries", entries_json(&f));
     }
-    if (failed == CUDA_CRASHED && f.at > 0) json_object_set_new(answer, "trial", json_integer(f.at)); // whose fault
+    if (failed == CUDA_CRASHED && f.at > 0) json_object_set_new(answer, "trial", json_integer(f.at)); // the culprit
     json_object_set_new(answer, "busy", json_real(measure_take_busy(w->measure)));
     json_object_set_new(answer, "wall", json_real(clock_now() - begin));
     for (size_t i = 0; i < f.count; i++) {

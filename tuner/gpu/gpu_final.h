@@ -1,11 +1,11 @@
 // The final: the best candidates and the baselines, measured side by side on fresh data.
 //
 // Candidates are proved in their order, best first, until all places are taken: on two sets of new data, twice on each,
-// and in launches that are timed; the memory is checked after each, so that damage is its author's. Then, in each
-// round, every entry is timed once, in an order drawn anew for the round, so that a warming device, a drifting clock or
-// a neighbour's traffic meets all alike; times of one round belong together and are compared in pairs. Every timed
-// launch of a candidate is judged. Where the race left damage its author is looked for, and the others race again;
-// where no candidate stands, the next ones take the places.
+// and in launches that are timed; the memory is checked after each, so that the culprit of any damage is known. Then,
+// in each round, every entry is timed once, in an order drawn anew for the round, so that a warming device, a drifting
+// clock or a neighbour's traffic affects all alike; times of one round belong together and are compared in pairs. Every
+// timed launch of a candidate is judged. Where the race left damage, the culprit is found and the others race again;
+// where no candidate passes, the next ones take the places.
 #ifndef SWEETSPOT_GPU_FINAL_H
 #define SWEETSPOT_GPU_FINAL_H
 
@@ -13,7 +13,7 @@
 #include "tuner/gpu/baselines.h"
 #include "tuner/gpu/workload.h"
 
-// The share that is done, and the trial that is at work alone (-1: a baseline; 0: all race).
+// The share that is done, and the trial that runs alone (-1: a baseline; 0: all race).
 typedef void final_progress(void *user, double share, int64_t trial);
 
 // Fills `answer` as protocol.h says for "final". `progress` is called before each entry's turn and now and then.

@@ -16,7 +16,7 @@
 #include "tuner/gpu/pipeline.h"
 #include "tuner/gpu/workload.h"
 
-// Samples that one scheduler takes, about; and the time in which it takes them.
+// About how many samples one scheduler takes, and in which time.
 enum { SAMPLES_WANTED = 2000, MOST_LAUNCHES = 2000 };
 static const double sampling_time = 10e-3;
 
@@ -32,7 +32,7 @@ struct lines {
     struct line *list;
 };
 
-// One launch of the stage that is being looked at, or several.
+// One launch of the stage being profiled, or several.
 struct stage_run {
     struct workload *w;
     struct pipeline_part *part;
@@ -131,7 +131,7 @@ static json_t *line_json(const struct sass_listing *listing, const struct line *
                      columns_json(listing, line->total), "stalls", stalls);
 }
 
-// NULL for want of memory.
+// NULL when memory is exhausted.
 static json_t *stage_json(const struct sass_listing *listing, const struct linetable *table, const char *symbol,
                           struct error *err)
 {
@@ -196,8 +196,8 @@ static int sample_stage(struct stage_run *r, struct device_problem *problem, con
     return 0;
 }
 
-// One of the two phases over all stages of a problem, with the candidate's module loaded for it: CUPTI must be awake
-// when that happens.
+// One of the two phases over all stages of a problem. The candidate's module is loaded for each phase, because CUPTI
+// must be active when that happens.
 static int phase(struct workload *w, const json_t *request, size_t problem, bool sample, struct sass_listing *listings,
                  json_t *reasons, struct error *err)
 {

@@ -6,7 +6,7 @@
 #include "tuner/base/json.h"
 #include "tuner/gpu/workload_data.h"
 
-// Fills `answer` as protocol.h says for "profile". Fails only when a request makes no sense (negative) or the context
+// Fills `answer` as protocol.h says for "profile". Fails only when a request is invalid (negative) or the context
 // is lost (CUDA_CRASHED); what cannot be counted here is a "reason" of the stage.
 int gpu_profile_run(struct workload *, const json_t *request, json_t *answer, struct error *err);
 

@@ -11,7 +11,7 @@
 // The second launch finds what the first one left in variables of the module.
 enum { LAUNCHES = 2 };
 
-// A buffer's own allocation, and what it begins with; `contents` is NULL where nothing is promised.
+// A buffer's own allocation, and its first contents; `contents` is NULL where nothing is promised.
 struct apart {
     uint64_t memory, home; // home: its address in the problem's memory
     void *contents;

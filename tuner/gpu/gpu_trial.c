@@ -7,8 +7,8 @@
 // It is a race with the best candidate so far: one that is certainly more than `race` times slower ends after the first
 // run or after a problem, as `slow`. Its first runs are its times then.
 //
-// The memory is sound when a trial begins, because it is checked, and if need be filled anew, when one ends: damage is
-// the candidate's own.
+// The memory is sound when a trial begins, because it is checked, and if need be filled anew, when one ends. So any
+// damage was done by the candidate.
 #include "tuner/gpu/gpu_trial.h"
 
 #include <math.h>
@@ -56,7 +56,7 @@ static void judge(struct gpu_trial *t)
         struct verify_result result;
         if (!pipeline_does(&t->pipeline, k)) continue;
         enum trial_status status = verify_judge(t->w, k, &result, &reason);
-        // Of two passes, the worse figures are kept.
+        // The worse figures of two passes are kept.
         if (!t->judged || !(result.error <= t->results[k].error)) t->results[k] = result;
         if (gravity[status] <= gravity[t->status]) continue;
         t->status = status;
@@ -106,7 +106,7 @@ static double behind(const struct gpu_trial *t)
     for (size_t k = 0; k < w->problem_count; k++) {
         const struct device_problem *p = &w->problems[k];
         if (!p->tune || !pipeline_does(&t->pipeline, k)) continue;
-        // Of short work a single launch tells little: most of it is what a graph is there to leave out.
+        // A single launch of short work tells little: most of it is overhead that a graph leaves out.
         bool telling = t->first[k] > 2 * w->measure_settings.graph_below;
         least[n] = t->timed[k] ? t->times[k].low : telling ? race_bound(&p->race, t->first[k]) : 0;
         best[n] = t->best[k];
@@ -132,7 +132,7 @@ static bool is_lost(struct gpu_trial *t)
         t->timed[k] = true;
     }
     struct error words = {""};
-    error_set(&words, "at least %.3g times as slow as the best so far; the limit is %.3g", ratio,
+    error_set(&words, "takes at least %.3g times as long as the best so far; the limit is %.3g", ratio,
               w->measure_settings.race);
     t->status = STATUS_SLOW;
     strcpy(t->reason, words.message);
@@ -185,7 +185,7 @@ static int measure(struct gpu_trial *t, struct error *err)
         if (is_lost(t) || !t->times[k].slow || (w->objective == OBJECTIVE_EACH && slow < w->tuned_count)) continue;
         t->status = STATUS_SLOW;
         struct error words = {""};
-        error_set(&words, "problem %s: %.4g s, the limit is %.4g s", w->problems[k].name, t->times[k].time,
+        error_set(&words, "problem %s takes %.4g s; the limit is %.4g s", w->problems[k].name, t->times[k].time,
                   t->best[k] * w->measure_settings.slow_factor);
         strcpy(t->reason, words.message);
     }
@@ -203,12 +203,13 @@ static int run(struct gpu_trial *t, struct error *err)
         if ((failed = pass(t, PASS_KEPT, err))) return failed;
         if (t->status != STATUS_OK) {
             struct error words;
-            error_set(&words, "in launch %d, since its variables are not put back: %s", i + 2, t->reason);
+            error_set(&words, "in launch %d, because its variables keep their values between launches: %s", i + 2,
+                      t->reason);
             strcpy(t->reason, words.message);
         }
     }
     mark(t, "verify");
-    // A wrong result that changes from run to run is a race, and saying so helps more than saying "wrong".
+    // A wrong result that changes from run to run is a race; that helps more than the word "wrong".
     if (t->status == STATUS_WRONG && t->w->verify.deterministic) return pass(t, PASS_AGAIN, err);
     if ((failed = race(t, err))) return failed;
     if (t->status == STATUS_OK && (failed = measure(t, err))) return failed;
@@ -223,7 +224,7 @@ static int run(struct gpu_trial *t, struct error *err)
     return t->status == STATUS_OK && t->verify ? pass(t, PASS_SECOND, err) : 0;
 }
 
-// What the candidate has done to memory that is not its own outweighs everything else.
+// Damage to memory that is not the candidate's outweighs everything else.
 static int check_memory(struct gpu_trial *t, struct error *err)
 {
     enum trial_status status;
@@ -235,7 +236,7 @@ static int check_memory(struct gpu_trial *t, struct error *err)
     return 0;
 }
 
-// What is right may still have been timed wrongly.
+// The time of a right candidate may still be wrong.
 static int check_times(struct gpu_trial *t, struct error *err)
 {
     int failed = 0;

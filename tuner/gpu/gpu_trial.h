@@ -1,5 +1,5 @@
 // One trial: verify, screen, measure, verify again. The candidate's failure is its status; the function itself fails
-// only when a request makes no sense (negative) or the context is lost (CUDA_CRASHED, after which the process must
+// only when a request is invalid (negative) or the context is lost (CUDA_CRASHED, after which the process must
 // end).
 #ifndef SWEETSPOT_GPU_TRIAL_H
 #define SWEETSPOT_GPU_TRIAL_H

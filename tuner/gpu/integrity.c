@@ -145,9 +145,9 @@ static int compute(const struct piece_walk *how, uint64_t old_key, uint64_t new_
 struct sum_reader {
     struct workload *w;
     const uint64_t *sums;
-    bool content; // of inputs: the sum under the old key is what they are told from others by
+    bool content; // of inputs: the sum under the old key identifies them
     bool damaged;
-    struct piece first; // that is damaged; of several, one of the judge's own
+    struct piece first; // the first damaged piece; of several, one of the judge's memory
 };
 
 static void keep(void *user, const struct piece *p)
@@ -225,7 +225,7 @@ int integrity_check(struct workload *w, enum trial_status *status, struct error 
         const char *name = p->buffers.list[r.first.buffer].name;
         if (r.first.kind == INPUT) {
             *status = STATUS_WRONG;
-            error_set(reason, "problem %s: changed %s, which is an input", p->name, name);
+            error_set(reason, "problem %s: changed the input %s", p->name, name);
         } else {
             *status = STATUS_OUT_OF_BOUNDS;
             error_set(reason, "problem %s: wrote into memory that is not the kernel's: the %s of %s", p->name,

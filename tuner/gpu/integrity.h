@@ -1,7 +1,7 @@
 // Whether a candidate has changed memory that it must leave alone: guards of every copy, inputs of every copy, the
-// origins that inout buffers are restored from, expected values and their scales. Everything is looked at after every
-// trial, so that damage is blamed on its author. Checksums are keyed with a secret that changes each time: a change
-// cannot be made to fit.
+// origins that inout buffers are restored from, expected values and their scales. Everything is checked after every
+// trial, so that damage is blamed on the right candidate. Checksums are keyed with a secret that changes each time: a
+// change cannot be made to fit.
 #ifndef SWEETSPOT_GPU_INTEGRITY_H
 #define SWEETSPOT_GPU_INTEGRITY_H
 
@@ -13,7 +13,7 @@
 int integrity_take_inputs(struct workload *, size_t number, struct error *err);
 int integrity_take_expected(struct workload *, size_t number, struct error *err);
 
-// Looks at everything and draws a new key. STATUS_OK, or with a reason: STATUS_OUT_OF_BOUNDS (stray writes; the judge's
+// Checks everything and draws a new key. STATUS_OK, or with a reason: STATUS_OUT_OF_BOUNDS (stray writes; the judge's
 // memory), STATUS_WRONG (inputs). Waits; *status is set when 0 is returned.
 int integrity_check(struct workload *, enum trial_status *status, struct error *reason, struct error *err);
 

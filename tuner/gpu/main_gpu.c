@@ -1,6 +1,6 @@
 // sweetspot-gpu: owns one device's CUDA context, and verifies, times and counts candidates for the driver, as
 // protocol.h says. Candidates are other people's kernels: one of them may destroy the context or never end. A lost
-// context is answered and then this process exits; a kernel that never ends is the driver's to notice, which kills the
+// context is answered, and then this process exits. A kernel that never ends is noticed by the driver, which kills this
 // process.
 //
 //     sweetspot-gpu [--device N|GPU-uuid]
@@ -91,7 +91,7 @@ static void forget_job(struct gpu_worker *w)
     w->has_job = w->has_guide = false;
 }
 
-// The job's guide goes without rather than the job: the answer says so.
+// If the guide cannot be set up, the job goes on without it, and the answer says so.
 static int set_guide(struct gpu_worker *w, json_t *request, json_t *answer, struct error *err)
 {
     struct error why = {""};
@@ -133,7 +133,7 @@ static int set_job(struct gpu_worker *w, json_t *request, json_t *answer, struct
     if (!failed && json_object_get(request, "guide"))
         failed = set_guide(w, json_object_get(request, "guide"), answer, err);
     if (!failed) failed = baselines_open(&w->baselines, &w->workload, json_object_get(request, "baselines"), err);
-    // Baselines leave their results in the outputs; whoever uses outputs next resets them first.
+    // Baselines leave their results in the outputs; the next user of outputs resets them first.
     json_t *measured = failed ? NULL : baselines_measure(&w->baselines, err);
     if (!failed && !measured) failed = CUDA_CRASHED;
     if (failed) {
@@ -179,7 +179,7 @@ static int serve(struct gpu_worker *w, json_t *request, json_t *answer, struct e
     bool known = !strcmp(op, "trial") || !strcmp(op, "count") || !strcmp(op, "final") || !strcmp(op, "ceilings") ||
                  !strcmp(op, "profile") || !strcmp(op, "sanitize") || !strcmp(op, "guide");
     if (!known) return error_set(err, "unknown request '%s'", op);
-    if (!w->has_job) return error_set(err, "no job yet");
+    if (!w->has_job) return error_set(err, "a \"job\" request must come first");
     if (!strcmp(op, "ceilings")) return ceilings_measure(&w->workload, request, answer, err);
     if (!strcmp(op, "trial")) return gpu_trial_run(&w->workload, request, answer, err);
     if (!strcmp(op, "guide")) return run_guide(w, request, answer, err);
@@ -215,7 +215,7 @@ static int handle(struct gpu_worker *w, const char *line)
     if ((failed || status >= 0) && !json_object_get(answer, "reason"))
         json_object_set_new(answer, "reason", json_string(err.message));
     if (json_get_bool(answer, "restart", false)) status = EXIT_DONE;
-    if (json_write_line(w->out, answer, &err)) status = EXIT_NOTHING; // nobody listens any more
+    if (json_write_line(w->out, answer, &err)) status = EXIT_NOTHING; // the reader is gone
     json_decref(answer);
     json_decref(request);
     w->id = NULL;
@@ -255,7 +255,7 @@ int main(int argc, char **argv)
         if (line[strspn(line, " \t\r\n")]) status = handle(&w, line);
     }
     free(line);
-    // A lost context cannot be taken apart in order; the system does it faster than the driver would fail.
+    // A lost context cannot be released in order; exiting is faster than waiting for the driver's errors.
     if (status >= 0) _exit(status);
     if (w.has_job) forget_job(&w);
     gpu_counting_close(w.counting);

@@ -1,6 +1,6 @@
 // See measure.h. Events cost the device about a microsecond around each sample, which is why short work goes into
 // graphs. The state of the device is read (NVML) after a batch has been enqueued and before waiting for it: then the
-// reading tells of the clock under this load, and its fifty-odd microseconds cost nothing.
+// reading shows the clock under this load, and its fifty-odd microseconds cost nothing.
 #include "tuner/gpu/measure.h"
 
 #include <math.h>
@@ -14,13 +14,14 @@
 
 // A graph should run for at least this long, so that an event's resolution and cost vanish in it.
 static const double graph_time = 300e-6;
-// Of a trial's timed launches, those that are judged: what a wrong one in two or four needs to be seen.
+// The share of a trial's timed launches that is judged: enough to see a kernel that is wrong in one launch of two or
+// four.
 static const double judged_share = 0.2;
-// Launches whose time does not count, which a kernel cannot tell from the others either.
+// Launches whose time does not count. A kernel cannot tell them from the others either.
 static const double unjudged = 0;
 
-// Asking for the power takes time too, and the sensor has nothing new to say sooner. Over a measurement that is shorter
-// than its window, energies would be those of what ran before.
+// Reading the power takes time too, and the sensor has no newer value sooner. In a measurement that is shorter than its
+// window, the energy would be that of earlier work.
 static const double power_interval = 0.02, power_window = 0.1;
 
 struct measure {
@@ -32,7 +33,7 @@ struct measure {
     struct nvml_reading reading;
     size_t l2_bytes, memory_bytes;
     double *samples;   // max_samples
-    double busy, told; // told: when the temperature was read
+    double busy, told; // told: when the temperature was last read
     struct {
         double sum, first, last; // W; when the first and the last reading of this measurement were taken
         int count;
@@ -102,7 +103,7 @@ static unsigned launches_for(const struct measure *m, const struct buffers *buff
     size_t bytes = (size_t)n * buffers->arena_bytes;
     if (n > BUFFERS_COPIES_MAX) n = BUFFERS_COPIES_MAX;
     if (n < buffers->sets) n = buffers->sets;
-    if (!m->settings.cold && bytes > m->l2_bytes / 2) return 0; // they would not stay in the cache
+    if (!m->settings.cold && bytes > m->l2_bytes / 2) return 0; // the copies would not stay in the cache
     return bytes > m->memory_bytes / 16 ? 0 : (unsigned)n;
 }
 
@@ -157,7 +158,7 @@ static int restore(struct measure *m, const struct measure_plan *plan, unsigned 
     return support_poison(m->support, (uint32_t)entropy_draw(), err);
 }
 
-// The temperature changes slowly, and asking for it takes time.
+// The temperature changes slowly, and reading it takes time.
 static void read_state(struct measure *m)
 {
     double now = clock_now();
@@ -264,7 +265,7 @@ int measure_work(struct measure *m, const struct measure_subject *subject, doubl
     sampler_begin(&sampler, set, best, m->samples);
     memset(&m->power, 0, sizeof m->power);
     for (int i = 0; i < MEASURE_BATCH; i++) plans[i] = &plan;
-    // A first launch pays for loading the kernel; what it says is only good for work far from every threshold.
+    // A first launch includes loading the kernel, so its time only decides for work far from every threshold.
     bool doubtful = !(first > 2 * set->graph_below && first > 20e-6) || (best > 0 && first > best * set->slow_factor);
     // The verified run (first) was a launch for warming up, and so is the doubtful case's single sample.
     size_t warmup = set->warmup > (first > 0) + doubtful ? (size_t)(set->warmup - (first > 0) - doubtful) : 0;

@@ -29,8 +29,8 @@ struct work {
     void *self;
 };
 
-// Who judges timed launches; compare NULL: nobody. compare() enqueues the comparison of what the last launch on a copy
-// left, which began with outputs full of `pattern`; after a wait verdict() says what came of it. slot < MEASURE_BATCH.
+// The judge of timed launches; compare NULL: none. compare() enqueues the comparison of what the last launch on a copy
+// left, which began with outputs full of `pattern`; after a wait verdict() gives the result. slot < MEASURE_BATCH.
 struct measure_judge {
     int (*compare)(void *self, unsigned copy, uint16_t pattern, unsigned slot, struct error *err);
     enum trial_status (*verdict)(void *self, unsigned slot, struct error *reason);
@@ -66,7 +66,7 @@ void measure_add_busy(struct measure *, double seconds);
 // The last reading of the device's state, taken while it was executing.
 struct nvml_reading measure_reading(const struct measure *);
 
-// Decides by `estimate` (s) how the subject is timed.
+// Decides from `estimate` (s) how the subject is timed.
 int measure_plan(struct measure *, const struct measure_subject *, double estimate, struct measure_plan *out,
                  struct error *err);
 void measure_plan_free(struct measure *, struct measure_plan *);

@@ -1,9 +1,9 @@
-// What of a loaded module survives its launches: its `__device__` variables, whose first contents are kept on the host
-// and written back before every launch that counts; and whether it uses the device's heap or printf buffer, which
-// cannot be restored, so that a fresh worker must follow.
+// The state of a loaded module that survives its launches: its `__device__` variables, whose first contents are kept on
+// the host and written back before every launch that counts; and whether it uses the device's heap or printf buffer,
+// which cannot be restored, so that a fresh worker must follow.
 //
 // The cubin is an ELF file. Writable variables lie in sections .nv.global (zero at first) and .nv.global.init; each is
-// an object in the symbol table, and the driver tells its address by name. malloc and vprintf are undefined functions
+// an object in the symbol table, and the driver gives its address by name. malloc and vprintf are undefined functions
 // there.
 #ifndef SWEETSPOT_GPU_MODULE_STATE_H
 #define SWEETSPOT_GPU_MODULE_STATE_H
@@ -36,11 +36,11 @@ void module_state_release(struct module_state *, struct cuda *);
 
 // Enqueues writing back those that change.
 int module_state_restore(const struct module_state *, struct cuda *, struct error *err);
-// Waits, and sets `changes` if they are not what they were. (Many a variable is a constant that the compiler has left
+// Waits, and sets `changes` if they are not what they were. (Many variables are constants that the compiler has left
 // there.) *late: they have changed for the first time.
 int module_state_look(struct module_state *, struct cuda *, bool *late, struct error *err);
 
-// What the image says alone, without a device: calls visit(user, name, bytes) for every writable variable. -1 with a
+// What the image alone says, without a device: calls visit(user, name, bytes) for every writable variable. -1 with a
 // message when it is not an ELF file or is cut off.
 int module_state_scan(const void *image, size_t size, bool *heap, bool *prints,
                       int (*visit)(void *user, const char *name, size_t bytes, struct error *err), void *user,

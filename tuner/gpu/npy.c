@@ -34,7 +34,7 @@ static int parse_type(struct npy *npy, const char *text, const char *path, struc
                   (npy->size == 1 || npy->size == 2 || npy->size == 4 || npy->size == 8)) ||
                  (npy->kind == 'b' && npy->size == 1);
     if (!known) return error_set(err, "'%s': elements of type '%.6s' are not supported", path, text + 1);
-    if (order == '>' && npy->size > 1) return error_set(err, "'%s' is big-endian", path);
+    if (order == '>' && npy->size > 1) return error_set(err, "'%s' is big-endian; save it as little-endian", path);
     return 0;
 }
 
@@ -63,7 +63,7 @@ int npy_read(struct npy *npy, const char *path, struct error *err)
     const unsigned char *data = npy->memory = text_read_file(path, &size);
     if (!data) return error_set(err, "cannot read '%s': %s", path, strerror(errno));
     if (size < 12 || memcmp(data, "\x93NUMPY", 6) || data[6] < 1 || data[6] > 3)
-        return error_set(err, "'%s' is no .npy file", path);
+        return error_set(err, "'%s' is not a .npy file", path);
     length = (size_t)data[8] | (size_t)data[9] << 8;
     begin = 10;
     if (data[6] > 1) {

@@ -58,7 +58,7 @@ static double product_rate(const struct peaks *p, int bits)
     return tensor + beside;
 }
 
-// What the job lets a kernel do with less than the operation's own bound.
+// What the job allows a kernel beyond the operation's own bound.
 static int bits_of(const struct operation_least *least, const struct verify_settings *verify)
 {
     if (!verify->enabled || (!verify->exact && (verify->absolute > 0 || verify->relative > 0))) return 1;
@@ -104,7 +104,7 @@ bool peaks_refuse(double time, double least, const char *why, struct error *reas
 {
     char shown[32], needed[32];
     if (!(time + event_error < least)) return false;
-    error_set(reason, "%s is less than the %s that %s", text_show_duration(time, shown, sizeof shown),
-              text_show_duration(least, needed, sizeof needed), why);
+    error_set(reason, "%s is less than the %s that %s: look for work that the kernel skips",
+              text_show_duration(time, shown, sizeof shown), text_show_duration(least, needed, sizeof needed), why);
     return true;
 }

@@ -36,7 +36,7 @@ struct peak_attributes {
     double l2_bytes;
 };
 
-// 0 for what the attributes do not tell. An architecture that the table does not know has the highest of all.
+// 0 for what the attributes do not give. An architecture that the table does not know has the highest of all.
 void peaks_of_device(struct peaks *, const struct peak_attributes *);
 // Raises them to what "ceilings" (protocol.h) has answered.
 void peaks_raise(struct peaks *, const json_t *ceilings);

@@ -23,7 +23,7 @@ struct pipeline_stage {
     void *state;
     struct cuda_kernel *kernel;
     struct cuda_geometry geometry;
-    bool overlap; // in the pipeline it may begin before the kernel before it has ended
+    bool overlap; // in the pipeline it may begin before the previous kernel has ended
     unsigned count;
     uint64_t value[PIPELINE_ARGUMENTS_MAX]; // each argument's bytes, at the beginning
     bool pointer[PIPELINE_ARGUMENTS_MAX];   // whether it is a buffer's address
@@ -62,7 +62,7 @@ void pipeline_release(struct pipeline *);
 int pipeline_enqueue(void *part, int64_t shift, struct error *err);
 // One stage alone.
 int pipeline_enqueue_stage(struct pipeline_part *, unsigned stage, int64_t shift, struct error *err);
-// Whether the candidate has any stage for a problem. One that has none for some problem cannot do it (objective
+// Whether the candidate has any stage for a problem. One without stages for a problem cannot compute it (objective
 // "each").
 bool pipeline_does(const struct pipeline *, size_t problem);
 // Its variables are restored before every launch once they have been seen to change (module_state_look).

@@ -28,7 +28,8 @@ static int measure(struct workload *w, struct error *err)
     int failed = ceilings_measure(w, NULL, ceilings, &why);
     w->peaks_known = failed ? PEAKS_UNAVAILABLE : PEAKS_MEASURED;
     if (failed)
-        fprintf(stderr, "times are not checked for being possible: the ceilings cannot be measured: %s\n", why.message);
+        fprintf(stderr, "times are not checked against the device's peaks: the ceilings cannot be measured: %s\n",
+                why.message);
     else
         peaks_raise(&w->peaks, ceilings);
     json_decref(ceilings);
@@ -37,11 +38,11 @@ static int measure(struct workload *w, struct error *err)
     return failed;
 }
 
-// Infinite where a peak is unknown, 0 where nothing is known of the problem.
+// Infinite where a peak is unknown, 0 where nothing is known about the problem.
 static double least_time(struct workload *w, const struct device_problem *p, struct error *why)
 {
     struct operation_least least = {0};
-    error_set(why, "nothing is known of it");
+    error_set(why, "nothing is known about it");
     if (!w->operation || !w->operation->least || p->unbounded) return 0;
     w->operation->least(&p->operation, &least);
     if (w->peaks_known == PEAKS_UNKNOWN) read_sheet(w);
@@ -73,7 +74,8 @@ int plausibility_trust(struct workload *w, size_t problem, const char *library, 
     int failed = plausibility_judge(w, problem, time, &status, &reason, err);
     if (failed || status == STATUS_OK) return failed;
     w->problems[problem].unbounded = true;
-    fprintf(stderr, "problem %s: times are not checked for being possible, since %s is faster than they allow: %s\n",
+    fprintf(stderr,
+            "problem %s: times are not checked against the device's peaks, since %s is faster than they allow: %s\n",
             w->problems[problem].name, library, reason.message);
     return 0;
 }

@@ -1,6 +1,6 @@
 // Whether a time that was measured is possible at all: it is compared with the least work of the operation
 // (struct operation_least) at the device's peaks (peaks.h). Costs nothing as long as times are slower than the data
-// sheet allows; the first that is not makes the worker measure the ceilings, once a job, before it is refused.
+// sheet allows; the first faster one makes the worker measure the ceilings, once a job, before it is refused.
 #ifndef SWEETSPOT_GPU_PLAUSIBILITY_H
 #define SWEETSPOT_GPU_PLAUSIBILITY_H
 
@@ -12,8 +12,8 @@
 int plausibility_judge(struct workload *, size_t problem, double time, enum trial_status *status, struct error *reason,
                        struct error *err);
 
-// What a library took whose result was right. If that is implausible, the least work is estimated wrongly: nothing is
-// refused on this problem from then on, and a note on stderr says so.
+// Takes the time of a library whose result was right. If that is implausible, the least work is estimated wrongly:
+// nothing is refused on this problem from then on, and a note on stderr says so.
 int plausibility_trust(struct workload *, size_t problem, const char *library, double time, struct error *err);
 
 // The least seconds of every tuned problem, by the data sheet alone, and what takes them: "least" of the answer to

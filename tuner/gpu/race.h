@@ -1,6 +1,6 @@
-// What a candidate's first launch tells of its time. The first launch after loading is longer than the later ones, by
+// What a candidate's first launch says about its time. The first launch after loading is longer than the later ones, by
 // a share that depends on the device, the problem and how long a launch takes; it is learned from the candidates that
-// were measured in full. A candidate whose first launch is too long even so ends there.
+// were measured in full. If the first launch is too long even after that, the candidate ends there.
 #ifndef SWEETSPOT_GPU_RACE_H
 #define SWEETSPOT_GPU_RACE_H
 

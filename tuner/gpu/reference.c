@@ -85,7 +85,7 @@ int reference_prepare(struct workload *w, struct device_problem *p, struct error
             const struct device_buffer *b = &p->buffers.list[i];
             if (!buffer_is_output(b)) continue;
             size_t n = elements(b), dense = round_up(n * element_size(b->view.type));
-            // An output that plays no role in the operation is only watched for changing from run to run.
+            // An output that plays no role in the operation is only checked for changes from run to run.
             size_t expected = none || !has_role(w, p, b) ? 0 : round_up(n * 8);
             size_t scale = w->operation && expected && element_is_float(b->view.type) ? round_up(n * sizeof(float)) : 0;
             if (pass) {
@@ -211,7 +211,7 @@ static int by_operation(struct workload *w, struct device_problem *p, struct err
 // ---- by another kernel, a library, files
 // -------------------------------------------------------------------------------
 
-// For references that bring no bound of their own.
+// For references without their own bound.
 static int plain_bounds(struct workload *w, struct device_problem *p, struct error *err)
 {
     const struct verify_settings *v = &w->verify;
@@ -312,8 +312,8 @@ static int by_library(struct workload *w, struct device_problem *p, struct error
         if (p->buffers.list[i].direction != DIRECTION_SCRATCH)
             failed = make_array(w, &p->buffers.list[i], &array[count++], err);
     if (!failed && function(count, array, values, value))
-        failed = error_set(err, "%s in %s reports failure", json_get_string(asked(w), "function", ""),
-                           json_get_string(asked(w), "path", ""));
+        failed = error_set(err, "the reference function %s in %s reports failure",
+                           json_get_string(asked(w), "function", ""), json_get_string(asked(w), "path", ""));
     for (int i = 0; i < count; i++) {
         int found = buffers_find(&p->buffers, array[i].name);
         if (array[i].output && !failed)
@@ -356,7 +356,7 @@ static int by_files(struct workload *w, size_t number, struct error *err)
     return 0;
 }
 
-// From here on nobody but the comparing kernels can read the expected values.
+// From here on only the comparing kernels can read the expected values.
 static int hide(struct workload *w, struct device_problem *p, struct error *err)
 {
     int failed = 0;

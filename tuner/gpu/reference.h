@@ -4,7 +4,7 @@
 //
 // An operation brings its own bound. Elsewhere the job's absolute and relative errors apply, zero being zero (`exact`,
 // which holds for operations too); if it gives none, an absolute error of 64 unit roundoffs of the largest expected
-// value, which suits results of moderate sums and no more.
+// value, which suits results of moderate sums only.
 #ifndef SWEETSPOT_GPU_REFERENCE_H
 #define SWEETSPOT_GPU_REFERENCE_H
 
@@ -17,7 +17,7 @@ int reference_prepare(struct workload *, struct device_problem *, struct error *
 int reference_compute(struct workload *, size_t problem, struct error *err);
 // Whether expected values are fixed, so that the inputs must not be filled from another seed.
 bool reference_is_fixed(const struct workload *);
-// Whether they are computed on the CPU, and so worth keeping from run to run.
+// Whether they are computed on the CPU, which makes them worth keeping from run to run.
 bool reference_is_slow(const struct workload *);
 // The operation's view of a problem: operands and values by role.
 int reference_bind(struct workload *, struct device_problem *, struct error *err);

@@ -58,7 +58,7 @@ bool reference_cache_path(const struct workload *w, const struct device_problem 
            snprintf(path, REFERENCE_CACHE_PATH_MAX, "%s/reference-%s", folder, digest) < REFERENCE_CACHE_PATH_MAX;
 }
 
-// Both ways through a file: `move` is fread or fwrite on the same arrays in the same order.
+// Reads or writes a file: `move` is fread or fwrite, on the same arrays in the same order.
 typedef size_t mover(void *data, size_t size, size_t count, FILE *file);
 
 static size_t write_mover(void *data, size_t size, size_t count, FILE *file)

@@ -1,6 +1,6 @@
-// Expected values that the CPU took long to compute, kept in files: a job that is resumed, or whose final fills the
-// same data again, reads them instead. A file's name is a hash of all that the values depend on: the operation, this
-// very program, the shapes, sizes and scalars, and the checksums of the inputs' data as they lie on the device.
+// Expected values that took the CPU long to compute, kept in files: a job that is resumed, or whose final fills the
+// same data again, reads them. A file's name is a hash of all that the values depend on: the operation, this
+// program, the shapes, sizes and scalars, and the checksums of the inputs' data as they lie on the device.
 #ifndef SWEETSPOT_GPU_REFERENCE_CACHE_H
 #define SWEETSPOT_GPU_REFERENCE_CACHE_H
 
@@ -10,7 +10,7 @@
 
 enum { REFERENCE_CACHE_PATH_MAX = 4096 };
 
-// Where this problem's values belong. False if they are not to be kept: no folder in the request, data that has no
+// The file for this problem's values. False if they are not to be kept: no folder in the request, data that has no
 // checksum (inout), or too much of it.
 bool reference_cache_path(const struct workload *, const struct device_problem *, char path[REFERENCE_CACHE_PATH_MAX]);
 
@@ -19,7 +19,7 @@ bool reference_cache_path(const struct workload *, const struct device_problem *
 bool reference_cache_read(const char *path, const struct workload *, const struct device_problem *,
                           struct operation_expected *expected);
 
-// Writes them to a temporary name and renames it. A failure is nobody's concern: the values are computed again.
+// Writes them to a temporary name and renames it. A failure is ignored: the values are computed again.
 void reference_cache_write(const char *path, const struct workload *, const struct device_problem *,
                            const struct operation_expected *expected);
 

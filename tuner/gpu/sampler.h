@@ -1,10 +1,10 @@
 // When to stop sampling: the decisions of a measurement without the measuring, so that they can be tested with made-up
 // clocks. Samples arrive in batches; after each the sampler says how many more it wants.
 //
-// It wants min_samples, and then more until the 95% interval of the median is narrower than the precision asked for, or
-// the samples or the time are used up. Where a best time is known it begins with three samples, and ends as soon as the
-// candidate is certainly more than 2% behind: such a one has no chance in the final, and its time is known well enough
-// to learn from.
+// It wants min_samples, and then more until the 95% interval of the median is narrower than the requested precision, or
+// the samples or the time are used up. Where a best time is known, it begins with three samples and ends as soon as the
+// candidate is certainly more than 2% behind: it has no chance in the final, and its time is known well enough to learn
+// from.
 #ifndef SWEETSPOT_GPU_SAMPLER_H
 #define SWEETSPOT_GPU_SAMPLER_H
 
@@ -23,7 +23,7 @@ struct measurement {
     bool slow;      // cut off: beyond slow_factor times the best
     bool throttled; // some samples were taken while the device was slowed down, even after retaking
     double power;   // W, mean of the readings while it was measured; 0: there is none
-    double energy;  // J for one execution at that power; 0: it was measured for too short to say
+    double energy;  // J for one execution at that power; 0: the measurement was too short
 };
 
 struct sampler {
@@ -42,7 +42,7 @@ void sampler_screen(struct sampler *, double time);
 // How many samples to take next; 0: done.
 size_t sampler_wanted(const struct sampler *);
 // A batch that took `spent` seconds. A batch taken while throttled is dropped, unless that has happened too often or
-// has taken twice the time allowed: heat does not pass in a moment, and a candidate cannot be measured forever.
+// has taken twice the time allowed: a hot device takes a while to cool, and a measurement must end.
 void sampler_add(struct sampler *, const double *times, size_t n, double spent, bool throttled);
 void sampler_result(const struct sampler *, struct measurement *);
 

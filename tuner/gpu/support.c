@@ -1,5 +1,5 @@
-// See support.h. Kernels are looked up by name when first needed and kept: looking all up would cost a start of the
-// worker some milliseconds for nothing.
+// See support.h. Kernels are looked up by name when first needed and kept: looking up all of them would
+// delay the worker's start by some milliseconds.
 #include "tuner/gpu/support.h"
 
 #include <stdio.h>
@@ -57,7 +57,7 @@ int support_open(struct support **out, struct cuda *cuda, const void *image, str
     cuda_info(cuda, &info);
     s->cuda = cuda;
     s->wide = (unsigned)info.sm_count * 8;
-    // Once the L2's size was enough on an H200.
+    // On an H200, the L2's size is enough.
     s->flush_bytes = (size_t)(info.l2_bytes > 0 ? info.l2_bytes : 64 << 20) / 4 * 5;
     if ((result = cuda_module_load(cuda, image, &s->module, err)) ||
         (result = cuda_alloc(cuda, s->flush_bytes, &s->flush, err)) ||

@@ -40,8 +40,8 @@ static inline bool bound_is_exact(const struct bound *b)
 
 enum previous_mode { PREVIOUS_NONE, PREVIOUS_STORE, PREVIOUS_COMPARE };
 
-// What a launch takes of these lists. They are handed over by value: what lies in device memory, a candidate can
-// change.
+// The lengths of these lists in one launch. They are passed by value, because a candidate can change what lies in
+// device memory.
 enum { SUPPORT_CHECKED_MAX = 128, SUPPORT_COPIES_MAX = 128, SUPPORT_REGIONS_MAX = 48, SUPPORT_RESTORED_MAX = 16 };
 
 // Pieces of memory at 8-byte aligned addresses.

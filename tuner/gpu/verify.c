@@ -99,7 +99,7 @@ static const char *place_words(const struct device_buffer *b, int64_t place, cha
     return out;
 }
 
-// printf shows the sign of a NaN, which means nothing here.
+// printf shows the sign of a NaN, which has no meaning here.
 static const char *number_words(double x, char out[32])
 {
     snprintf(out, 32, "%.9g", x);
@@ -144,11 +144,11 @@ static enum trial_status judge_buffer(const struct workload *w, const struct dev
         return STATUS_OUT_OF_BOUNDS;
     }
     if (!buffer_is_output(b)) return STATUS_OK;
-    // What was not written differs from run to run, since the pattern does.
+    // Unwritten elements differ from run to run, since the pattern does.
     if (f->differ && w->verify.deterministic && !f->unwritten) {
         error_set(reason, "two runs on the same data differ, first in %s%s (%llu elements)%s", b->name,
                   place_words(b, (int64_t)~f->first_differ, place), (unsigned long long)f->differ,
-                  f->bad ? "; some are wrong too" : "");
+                  f->bad ? "; some are wrong too" : "; where that is intended, set deterministic = false");
         return STATUS_NONDETERMINISTIC;
     }
     if (f->bad) {

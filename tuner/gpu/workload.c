@@ -29,8 +29,8 @@ static int read_settings(struct workload *w, struct error *err)
                : 0;
 }
 
-// Says before allocating what would not fit: a buffer's size is a mistake in the job file, and deserves a clear
-// message.
+// Says before allocating what would not fit: a buffer that is too large is a mistake in the job file, which needs a
+// clear message.
 static int check_memory(const struct workload *w, const json_t *problems, struct error *err)
 {
     struct cuda_info info;
@@ -66,14 +66,14 @@ static int open_problem(struct workload *w, struct device_problem *p, const json
     return failed;
 }
 
-// Room for other data, and for what is expected of it. Without it there is one set, and a note on stderr.
+// Makes room for other data and its expected values. Without room there is one set, and a note on stderr.
 static void open_second(struct workload *w, struct device_problem *p)
 {
     struct error err;
     p->filled = &p->set[1];
     if (!buffers_second(&p->buffers, &err) && !reference_prepare(w, p, &err)) return;
     p->buffers.sets = p->buffers.copy_count = 1;
-    fprintf(stderr, "problem %s: one set of data only: %s\n", p->name, err.message);
+    fprintf(stderr, "problem %s: verified on one set of data only: %s\n", p->name, err.message);
 }
 
 static int open_support(struct workload *w, struct error *err)
@@ -166,7 +166,8 @@ void workload_release(struct workload *w)
     memset(w, 0, sizeof *w);
 }
 
-// A number that kernels do not know. Where references are slow it is this machine's own, kept beside what was computed.
+// A number that kernels do not know. Where references are slow, it belongs to this machine and is kept beside the
+// computed values.
 static uint64_t other_seed(const struct workload *w)
 {
     const char *folder = json_get_string(json_object_get(w->request, "reference"), "cache", "");
@@ -179,7 +180,7 @@ static uint64_t other_seed(const struct workload *w)
     if (file >= 0 && read(file, &kept, sizeof kept) == sizeof kept)
         seed = kept;
     else if (file >= 0 && write(file, &seed, sizeof seed) != sizeof seed)
-        unlink(path); // full disk: another number the next time
+        unlink(path); // the disk is full: another number the next time
     if (file >= 0) close(file);
     return seed;
 }

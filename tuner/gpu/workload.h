@@ -14,7 +14,7 @@ int workload_fill(struct workload *, uint64_t seed, struct error *err);
 
 // integrity_check(), and everything filled anew where something was damaged. Waits.
 int workload_mend(struct workload *, enum trial_status *, struct error *reason, struct error *err);
-// For requests that run candidates without judging them: the same, whatever was found. Waits.
+// For requests that run candidates without judging them: the same, but findings are ignored. Waits.
 int workload_sound(struct workload *, struct error *err);
 
 #endif

@@ -65,7 +65,7 @@ struct workload {
     uint64_t mask_key, check_key;                   // secrets of this process
     uint64_t sums, *host_sums;                      // checksums on the device and, page-locked, here
     size_t sums_room;
-    json_t *request;                     // the job as asked for
+    json_t *request;                     // the job as requested
     const struct operation *operation;   // NULL: the reference is another
     struct device_operations operations; // what it, and baselines, may call
     struct device_operations_context context;

@@ -8,7 +8,7 @@
 
 #include "tuner/base/text.h"
 
-// What the header may define: a star at the end stands for anything. tests/test_header.c holds whole headers against
+// What the header may define; a star at the end stands for anything. tests/test_header.c checks whole headers against
 // it.
 static const char *const taken[] = {
     // which device and which kernel
@@ -19,19 +19,19 @@ static const char *const taken[] = {
     // how its kernels are built and launched
     "STD", "OPTIONS_NVCC", "OPTIONS_NVRTC", "ALIGNMENT", "ENTRY", "ENTRY_*", "INSTANTIATE", "INSTANTIATE_*",
     "ARGUMENTS", "ARGUMENTS_*", "BUFFERS", "BINARY_*", "IN", "OUT", "ADDRESS", "MOST_KERNELS", "MOST_STAGES",
-    // what launching answers
+    // the statuses of launching
     "OK", "NO_BINARY", "OLD_DRIVER", "OTHER_DEVICE", "SIZES", "MISALIGNED", "NO_POINTER", "NO_CALLBACK",
     "LIBRARY_FAILED", "CUDA_ERROR",
     // where it comes from
     "ARCH", "COMPUTE", "DRIVER", "COMPILER", "TEMPLATE", "CONFIGURATION", "DATE", "SOURCE_HASH", "SOURCE_HASH_TEXT",
-    // what it is worth
+    // the evidence
     "DECIDED_IN_FINAL", "FINAL_ROUNDS", "VERIFIED_PROBLEMS", "ERROR", "SECONDS", "SECONDS_LOW", "SECONDS_HIGH",
     "RATIO_*", "COUNTER_*", "NVCC", "NVCC_*"};
 
 const char *const header_stage_figures[] = {"registers",  "spill_bytes", "shared_static_bytes",
                                             "code_bytes", "occupancy",   NULL};
 
-// Of C17 and C++20; `defined`, which no macro may be called.
+// Of C17 and C++20, and `defined`, which cannot be the name of a macro.
 static const char keywords[] =
     " alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t class "
     "co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue decltype "
@@ -109,12 +109,13 @@ static const char *stage_of_macro(const struct job *job, const char *macro)
     return NULL;
 }
 
-// What a name that becomes a macro as it is cannot be.
+// Why a name cannot become a macro unchanged.
 static char *refuse_macro(const struct job *job, const char *name)
 {
     if (!is_identifier(name)) return text_copy("cannot be the name of a macro: it is not an identifier of C");
     if (is_keyword(name)) return text_copy("cannot be the name of a macro: it is a keyword of C or C++");
-    if (!strncmp(name, "SWEETSPOT_", 10)) return text_copy("begins with 'SWEETSPOT_', as macros of the program do");
+    if (!strncmp(name, "SWEETSPOT_", 10))
+        return text_copy("begins with 'SWEETSPOT_', which is reserved for the program's macros");
     char *upper = header_upper(job->name), *reason = NULL;
     size_t length = strlen(upper);
     if (!strncmp(name, upper, length) && name[length] == '_' &&
@@ -137,10 +138,9 @@ char *header_refuse_parameter(const struct job *job, size_t parameter)
     char *reason = refuse_macro(job, name), *upper = header_upper(job->name), *macro = header_upper(name);
     const char *stage = reason ? NULL : stage_of_macro(job, macro);
     if (!reason && header_macro_taken(macro))
-        reason = text_format("cannot be written: the job's header has a macro %s_%s of its own", upper, macro);
+        reason = text_format("is not possible: the job's header already has a macro %s_%s", upper, macro);
     if (!reason && stage)
-        reason =
-            text_format("cannot be written: the job's header has a macro %s_%s for stage '%s'", upper, macro, stage);
+        reason = text_format("is not possible: the job's header has a macro %s_%s for stage '%s'", upper, macro, stage);
     for (size_t i = 0; i < parameter && !reason; i++)
         if (same_upper(space_parameter(job->space, i)->name, name))
             reason = text_format("would be the macro %s_%s of the job's header, as parameter '%s' is", upper, macro,

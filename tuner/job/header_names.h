@@ -1,7 +1,7 @@
-// Names in the header that a job leaves behind (tuner/output/header.h), and which names a job may therefore give: the
+// Names in the header that a job produces (tuner/output/header.h), and so the names that a job may use: the
 // job's reader refuses the others with file and line, so that no search ends without a header.
 //
-// The header has a macro NAME_X for each parameter X, NAME being the job's name and X in upper case, others of its own,
+// The header has a macro NAME_X for each parameter X, NAME being the job's name and X in upper case, macros for itself,
 // and on request each parameter under its own name.
 #ifndef SWEETSPOT_HEADER_NAMES_H
 #define SWEETSPOT_HEADER_NAMES_H
@@ -14,14 +14,14 @@
 char *header_identifier(const char *name);
 char *header_upper(const char *name);
 
-// Whether NAME_<macro> (upper case, without NAME_) is one that the header may define for itself. Those of a job with
+// Whether NAME_<macro> (upper case, without NAME_) is one that the header may define for itself. Macros of a job with
 // several stages are header_stage_macro's besides.
 bool header_macro_taken(const char *macro);
 // The figures of a stage have macros: NAME_<figure>, or of several stages NAME_<stage>_<figure>. NULL-terminated, lower
 // case.
 extern const char *const header_stage_figures[];
 
-// Why a job cannot have this parameter, this macro (`defines` of its kernel), this stage: words that go on after
+// Why a job cannot have this parameter, this macro (`defines` of its kernel), this stage: words that follow
 // "parameter 'X' "; NULL: it can. Compares with the job's other names. malloc'ed.
 char *header_refuse_parameter(const struct job *, size_t parameter);
 char *header_refuse_define(const struct job *, size_t define);

@@ -183,7 +183,7 @@ void job_free(struct job *job)
 
 int job_add_derived(struct job *job, const char *name, const char *text, struct error *err)
 {
-    struct expr *value = expr_parse(text, job->symbols, err); // before the name exists, so that it cannot mean itself
+    struct expr *value = expr_parse(text, job->symbols, err); // before the name exists, so that it cannot use itself
     if (!value) return -1;
     if (space_add_derived(job->space, name, text, err)) {
         expr_free(value);
@@ -246,7 +246,7 @@ int64_t job_problem_bytes(const struct job *job, size_t problem, struct error *e
         } else if (__builtin_mul_overflow(rows, ld, &bytes) ||
                    __builtin_mul_overflow(bytes, (int64_t)element_size(b->type), &bytes) ||
                    __builtin_add_overflow(total, bytes, &total)) {
-            result = error_set(err, "buffer '%s' of problem %s is larger than any memory", b->name,
+            result = error_set(err, "buffer '%s' of problem %s has more bytes than an address can reach", b->name,
                                job->problems[problem].name);
         }
     }

@@ -41,7 +41,7 @@ struct buffer {
     struct fill fill;
 };
 
-// How a kernel that uses TMA sees a buffer: what cuTensorMapEncodeTiled is told, as expressions that may read
+// How a kernel that uses TMA sees a buffer: the arguments of cuTensorMapEncodeTiled, as expressions that may read
 // parameters. Dimensions are in the order of shapes, the contiguous one last. A NULL view is the buffer itself, rows by
 // columns (a vector: its elements).
 enum { TENSOR_MAP_RANK_MAX = 5 };
@@ -67,7 +67,7 @@ struct argument {
     double real;        // where value is NULL
 };
 
-// What a role of an operation is in a stage that a library computes: a buffer, or a number.
+// What fills a role of an operation in a stage that a library computes: a buffer, or a number.
 struct stage_role {
     char *role;
     int buffer;         // index into job.buffers, or -1: a size or scalar
@@ -161,7 +161,7 @@ struct job {
     struct problem *problems;
     size_t tuned_count;
     bool has_guide;  // a cheaper problem that candidates may be timed on first: problems[problem_count]
-    bool auto_guide; // which the program has chosen
+    bool auto_guide; // the program chose its sizes
     enum objective objective;
     double regret; // objective each: how much slower than the problem's best kernel the chosen one may be, relative
     size_t buffer_count;
@@ -179,12 +179,12 @@ struct job {
     char *strategy, *strategy_options;
     uint64_t seed;
     double compile_timeout;  // s
-    int64_t compile_workers; // 0: one a core
+    int64_t compile_workers; // 0: one per core
     struct measure_settings measure;
     struct verify_settings verify;
     size_t metric_count; // counters besides the basic set
     char **metrics;
-    struct { // for devices that nobody tuned for (job_fallback.c)
+    struct { // for devices without tuning results (job_fallback.c)
         bool given;
         uint16_t config[SPACE_MAX_PARAMETERS];
         int line;
@@ -192,7 +192,7 @@ struct job {
     } fallback;
 };
 
-// Bytes of shared memory that a block has on every device without being granted more, static ones included.
+// Bytes of shared memory that a block has on every device without opting in to more, static ones included.
 enum { JOB_FALLBACK_SHARED = 48 * 1024 };
 
 // Limits of the device that expressions may use as device.<name>. Defaults: H200.
@@ -202,7 +202,7 @@ struct device_limits {
 };
 extern const struct device_limits device_limits_h200;
 // Limits of a device of an architecture ("sm_80": an A100, "sm_86": an A40, "sm_89": an L40S, "sm_90", "sm_90a": an
-// H200), and its name in *device. -1: not known here. (CUDA C++ Programming Guide 13.0, technical specifications by
+// H200), and its name in *device. -1: unknown. (CUDA C++ Programming Guide 13.0, technical specifications by
 // compute capability; the devices' data sheets.)
 int device_limits_of(const char *arch, struct device_limits *limits, const char **device);
 
@@ -215,7 +215,7 @@ void job_free(struct job *);
 int job_build_space(struct job *, const struct device_limits *, struct error *);
 
 bool job_is_fallback(const struct job *, const uint16_t *config);
-// The most dynamic shared memory that a stage of the fallback asks for, and on which problem. -1 with a message.
+// The most dynamic shared memory that a stage of the fallback needs, and on which problem. -1 with a message.
 int job_fallback_shared(const struct job *, size_t stage, int64_t *bytes, size_t *problem, struct error *);
 
 // Values of all names for a configuration and a problem. Needs a built space; a NULL configuration stands for the first
@@ -252,7 +252,7 @@ static inline const struct problem *job_guide(const struct job *job)
 // objective_value() of the tuned problems' times (s).
 double job_objective(const struct job *, const double *times);
 
-// The compute class that a job's operation is held to ("tf32"), or NULL where the operation has no classes. Static
+// The compute class of a job's operation ("tf32"), or NULL where the operation has no classes. Static
 // text.
 const char *job_compute_class(const struct job *);
 

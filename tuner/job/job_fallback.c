@@ -1,5 +1,5 @@
-// A job's `fallback`: the configuration that its header has for devices that nobody tuned for. It names every
-// parameter, keeps to the constraints, and takes no more shared memory than every device gives without being asked.
+// A job's `fallback`: the configuration that its header has for devices without tuning results. It names every
+// parameter, meets the constraints, and uses no more shared memory than every device gives without opting in.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static bool is_value(const struct node *n, const struct space *space, size_t par
            strtoll(text, NULL, 10) == node_integer(n);
 }
 
-// The values that a parameter has, for a message. malloc'ed.
+// A parameter's values, for a message. malloc'ed.
 static char *values_of(const struct space *space, size_t parameter)
 {
     const struct parameter *p = space_parameter(space, parameter);
@@ -64,7 +64,7 @@ void load_fallback(struct reader *r, struct job *job, const struct node *root)
     job->fallback.file = reader_file(r, group);
 }
 
-// Why it is not a valid configuration.
+// Why the fallback is not a valid configuration.
 static int blame_constraint(const struct job *job, struct error *err)
 {
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
@@ -79,7 +79,7 @@ static int blame_constraint(const struct job *job, struct error *err)
         expr_free(e);
     }
     free(values);
-    return broken ? error_set(err, "'fallback' breaks the constraint \"%s\"", broken)
+    return broken ? error_set(err, "'fallback' violates the constraint \"%s\"", broken)
                   : error_set(err, "'fallback' is not a valid configuration");
 }
 
@@ -110,8 +110,9 @@ static int check_shared(const struct job *job, size_t stage, struct error *err)
     if (job_fallback_shared(job, stage, &bytes, &problem, err)) return -1;
     if (bytes <= JOB_FALLBACK_SHARED) return 0;
     return error_set(err,
-                     "'fallback' asks for %" PRId64 " bytes of shared memory in stage '%s' on problem %s; what runs on "
-                     "every device has at most %d",
+                     "'fallback' needs %" PRId64
+                     " bytes of shared memory in stage '%s' on problem %s; to run on every device "
+                     "it may use at most %d",
                      bytes, job->stages[stage].name, job->problems[problem].name, JOB_FALLBACK_SHARED);
 }
 

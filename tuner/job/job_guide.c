@@ -1,5 +1,5 @@
 // The guide of a job file: a cheaper problem that candidates may be timed on before the problems that count
-// (tuner/run/guide.h). Either its sizes, where those that it does not name are the first problem's, or "auto": the
+// (tuner/run/guide.h). Either its sizes (missing ones are the first problem's), or "auto": the
 // sizes of the first problem that a grid depends on, halved until the problem is an eighth of it.
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static bool reads(const struct expr *e, int slot)
     return false;
 }
 
-// Whether a name's value matters to a grid, by itself or by derived names, which only read names before them.
+// Whether a grid depends on a name, directly or through derived names, which only read names before them.
 static bool grid_depends_on(const struct job *job, int slot)
 {
     for (size_t s = 0; s < job->stage_count; s++)
@@ -38,7 +38,7 @@ static int64_t half_of(int64_t size)
     return size >= 4 * ALIGNMENT ? size / 2 / ALIGNMENT * ALIGNMENT + size % ALIGNMENT : size;
 }
 
-// Returns by how much the sizes were shrunk together.
+// Returns the factor by which all sizes together were shrunk.
 static int shrink(const struct job *job, int64_t *sizes)
 {
     int by = 1;
@@ -77,14 +77,15 @@ static void read_sizes(struct reader *r, const struct job *job, const struct nod
         else if (n)
             sizes[i] = node_integer(n);
         if (sizes[i] > largest_tuned(job, i)) {
-            reader_mistake(r, n, "the guide is to be cheaper, but its %s is larger than that of every tuned problem",
-                           job->size_names[i]);
+            reader_mistake(
+                r, n, "the guide must be cheaper, but its %s is larger than that of every tuned problem: reduce it",
+                job->size_names[i]);
             larger = true;
         }
         smaller |= sizes[i] < largest_tuned(job, i);
     }
     if (!smaller && !larger)
-        reader_mistake(r, guide, "the guide is as large as the tuned problem: it cannot be cheaper");
+        reader_mistake(r, guide, "the guide is as large as the tuned problem: reduce one of its sizes");
 }
 
 void load_guide(struct reader *r, struct job *job, const struct node *root)
@@ -97,14 +98,14 @@ void load_guide(struct reader *r, struct job *job, const struct node *root)
         return;
     }
     if (job->objective == OBJECTIVE_EACH) {
-        reader_mistake(r, n, "a guide cannot stand for problems that each have a kernel (objective = \"each\")");
+        reader_mistake(r, n, "a guide cannot be combined with objective = \"each\": remove one of them");
         return;
     }
     int64_t *sizes = memory_new(job->size_count, sizeof *sizes);
     for (size_t i = 0; i < job->size_count; i++) sizes[i] = job->problems[0].sizes[i];
     if (chosen && shrink(job, sizes) == 1) {
-        mistakes_add(&job->notes, node_line(n), "there is no guide: no size that a grid depends on is %d or more",
-                     4 * ALIGNMENT);
+        mistakes_add(&job->notes, node_line(n),
+                     "guide = \"auto\" has no effect: no size that a grid depends on is %d or more", 4 * ALIGNMENT);
         free(sizes);
         return;
     }

@@ -39,8 +39,8 @@ static struct fill load_fill(struct reader *r, const struct job *job, const stru
         } else {
             fill.kind = (enum fill_kind)reader_word(r, argument, "fill", fill_words, (int)fill.kind);
             if (fill.kind == FILL_NPY || fill.kind == FILL_CONSTANT)
-                reader_mistake(r, n, "fill \"%s\" needs the long form: { kind = \"%s\"; %s = ...; }", node_string(n),
-                               node_string(n), fill.kind == FILL_NPY ? "path" : "value");
+                reader_mistake(r, n, "fill \"%s\" must be written as a group: { kind = \"%s\"; %s = ...; }",
+                               node_string(n), node_string(n), fill.kind == FILL_NPY ? "path" : "value");
         }
     } else if (node_is_number(n)) {
         fill.kind = FILL_CONSTANT;
@@ -67,7 +67,7 @@ static struct fill load_fill(struct reader *r, const struct job *job, const stru
     return fill;
 }
 
-// Buffers are made once a job: a shape may read problem sizes and device limits only.
+// Buffers are made once per job: a shape may only read problem sizes and device limits.
 static void check_fixed(struct reader *r, const struct job *job, const struct node *n, const struct expr *e,
                         const char *buffer)
 {
@@ -81,12 +81,12 @@ static void check_fixed(struct reader *r, const struct job *job, const struct no
         if (!fixed)
             reader_mistake(r, n,
                            "the shape of buffer '%s' depends on '%s', which differs between configurations; give the "
-                           "largest it can need",
+                           "largest shape it can need",
                            buffer, name);
     }
 }
 
-// Declares a buffer; its number, or -1 after a mistake.
+// Declares a buffer. Returns its number, or -1 after a mistake.
 static int load_buffer(struct reader *r, struct job *job, const struct node *n, const char *name)
 {
     static const char *const members[] = {"buffer", "type", "shape", "ld", "direction", "fill", NULL};
@@ -177,7 +177,7 @@ static void load_arguments(struct reader *r, struct job *job, const struct node 
 {
     const struct node *list = reader_sequence(r, owner, "arguments");
     if (!node_member(owner, "arguments"))
-        reader_mistake(r, node_line(owner) ? owner : NULL, "there are no 'arguments' for the kernel");
+        reader_mistake(r, node_line(owner) ? owner : NULL, "the kernel has no 'arguments': add 'arguments = ( ... );'");
     stage->arguments = memory_new(list ? node_count(list) : 0, sizeof *stage->arguments);
     int maps = 0;
     for (size_t i = 0; list && i < node_count(list); i++) {
@@ -238,7 +238,8 @@ static void load_launch(struct reader *r, struct job *job, const struct node *ow
     static const char *const members[] = {"grid", "block", "cluster", "shared", "cooperative", "overlap", NULL};
     const struct node *launch = reader_group(r, owner, "launch");
     if (!launch) {
-        reader_mistake(r, node_line(owner) ? owner : NULL, "there is no 'launch = { grid = [...]; block = [...]; };'");
+        reader_mistake(r, node_line(owner) ? owner : NULL,
+                       "'launch' is missing: add 'launch = { grid = [...]; block = [...]; };'");
         return;
     }
     reader_check_members(r, launch, "'launch'", members);
@@ -254,7 +255,7 @@ static void load_launch(struct reader *r, struct job *job, const struct node *ow
     if (!overlap) return;
     stage->overlap = reader_expression(r, overlap, job->symbols);
     if (stage == job->stages)
-        reader_mistake(r, overlap, "there is no launch before the first one that it could overlap");
+        reader_mistake(r, overlap, "'overlap' is not possible in the first launch: there is no launch before it");
 }
 
 static void unknown_operation(struct reader *r, const struct node *n, const char *name)
@@ -370,7 +371,7 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
     }
     for (int i = 0; stages && kernel_only[i]; i++)
         if (node_member(root, kernel_only[i]))
-            reader_mistake(r, node_member(root, kernel_only[i]), "with 'stages', '%s' belongs into each stage",
+            reader_mistake(r, node_member(root, kernel_only[i]), "with 'stages', '%s' belongs in each stage",
                            kernel_only[i]);
     // The dynamic shared memory of a single launch has a name that constraints can use.
     if (job->stage_count == 1 && job->stages[0].shared && symbols_find(job->symbols, "shared_bytes") < 0) {
@@ -382,12 +383,13 @@ void load_launches(struct reader *r, struct job *job, const struct node *root)
     for (size_t i = 0; i < job->buffer_count; i++)
         output |= job->buffers[i].direction == DIRECTION_OUT || job->buffers[i].direction == DIRECTION_INOUT;
     if (!output && job->buffer_count)
-        reader_mistake(r, node_member(root, "arguments"),
-                       "no buffer has direction \"out\" or \"inout\": nothing could be verified");
+        reader_mistake(
+            r, node_member(root, "arguments"),
+            "no buffer has direction \"out\" or \"inout\", so nothing could be verified: give the result one");
 }
 
-// The operation's roles must be there: buffers by name or binding, sizes and scalars among problem sizes and scalar
-// arguments.
+// Every role of the operation must be filled: buffers by name or binding, sizes and scalars among problem sizes and
+// scalar arguments.
 static void check_roles(struct reader *r, struct job *job, const struct node *n, const struct operation *op)
 {
     size_t count = 0, room = job->buffer_count + 1;
@@ -437,7 +439,7 @@ static void load_operation(struct reader *r, struct job *job, const struct node 
     job->reference.operation = text_copy(name ? name : "");
     int how = reader_word(r, n, "by", by, op && !op->reference ? 1 : 0);
     if (op && !op->reference && how == 0)
-        reader_mistake(r, n, "operation '%s' has a reference on the CPU alone: by = \"cpu\"", name);
+        reader_mistake(r, n, "operation '%s' has a reference only on the CPU: write by = \"cpu\"", name);
     job->reference.by = text_copy(by[how]);
     for (size_t i = 0; i < node_count(n); i++) {
         const struct node *member = node_at(n, i);
@@ -502,7 +504,8 @@ void load_reference(struct reader *r, struct job *job, const struct node *root)
                           *enabled = node_member(verification, "enabled");
         if (!enabled || !node_is_bool(enabled) || node_bool(enabled))
             reader_mistake(r, NULL,
-                           "there is no 'reference = { operation = ...; };' (or set verification.enabled = false, and "
+                           "'reference' is missing: add 'reference = { operation = ...; };' (or set "
+                           "verification.enabled = false to "
                            "trust the kernel)");
         return;
     }
@@ -526,7 +529,7 @@ void load_reference(struct reader *r, struct job *job, const struct node *root)
         if (node_member(n, "arguments")) {
             load_arguments(r, job, n, &job->reference.stage);
         } else if (job->stage_count != 1) {
-            reader_mistake(r, n, "'reference' needs 'arguments', as the job has several stages");
+            reader_mistake(r, n, "'reference' needs 'arguments', because the job has several stages");
         } // otherwise the job's own arguments: job_reference_stage
     } else if (node_member(n, "library")) {
         reader_check_members(r, n, "'reference'", library);

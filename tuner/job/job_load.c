@@ -1,7 +1,7 @@
 // Reading a job file into a struct job. Goes through the file once, top group by top group, in an order in which names
 // are known before expressions use them: device limits, problem sizes, parameters, derived names, then everything with
-// expressions. Every mistake is collected; nothing here stops at the first. Launches, arguments and the reference are
-// in job_launch.c.
+// expressions. Every mistake is collected; reading does not stop at the first. Launches, arguments and the reference
+// are in job_launch.c.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static void load_defines(struct reader *r, struct job *job, const struct node *k
         char *value = NULL;
         if (node_is_string(n)) {
             value = text_copy(node_string(n));
-        } else if (node_is_integer(n)) { // expressions know it too
+        } else if (node_is_integer(n)) { // expressions can use it too
             struct error err;
             value = text_format("%" PRId64, node_integer(n));
             if (space_set_constant(job->space, node_name(n), node_integer(n), &err))
@@ -82,7 +82,7 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     static const char *const members[] = {"template", "entry", "include", "options", "defines", NULL};
     const struct node *kernel = reader_group(r, root, "kernel");
     if (!kernel) {
-        reader_mistake(r, NULL, "there is no 'kernel = { template = \"...\"; entry = \"...\"; };'");
+        reader_mistake(r, NULL, "'kernel' is missing: add 'kernel = { template = \"...\"; entry = \"...\"; };'");
         return;
     }
     reader_check_members(r, kernel, "'kernel'", members);
@@ -167,7 +167,7 @@ static void load_values(struct reader *r, struct job *job, const struct node *n,
     free(values);
 }
 
-// None is fine: one configuration, as a kernel that is only judged has it.
+// No parameters means one configuration: that of a kernel which is only judged.
 static void load_parameters(struct reader *r, struct job *job, const struct node *root)
 {
     const struct node *list = reader_sequence(r, root, "parameters");
@@ -179,7 +179,7 @@ static void load_parameters(struct reader *r, struct job *job, const struct node
         else if (name)
             load_values(r, job, n, name);
         else if (!node_member(n, "name"))
-            reader_mistake(r, n, "a parameter without 'name'");
+            reader_mistake(r, n, "a parameter lacks 'name'");
     }
     const struct node *derived = reader_group(r, root, "derived");
     for (size_t i = 0; derived && i < node_count(derived); i++) {
@@ -218,7 +218,7 @@ static void load_constraints(struct reader *r, struct job *job, const struct nod
     }
 }
 
-// What a problem may say besides its sizes.
+// What a problem may have besides its sizes.
 static bool is_setting(const char *name)
 {
     return !strcmp(name, "weight") || !strcmp(name, "name") || !strcmp(name, "holdout");
@@ -274,7 +274,8 @@ static void load_problem(struct reader *r, struct job *job, const struct node *n
         size_t k = 0;
         while (k < job->size_count && strcmp(job->size_names[k], name)) k++;
         if (k == job->size_count && !is_setting(name))
-            reader_mistake(r, node_at(n, i), "the first problem has no size '%s'", name);
+            reader_mistake(r, node_at(n, i),
+                           "the first problem has no size '%s': all problems must have the same sizes", name);
     }
     p.name = given ? text_copy(given) : problem_label(job, p.sizes);
     job->problems = memory_grow(job->problems, job->problem_count + 1, sizeof *job->problems);
@@ -286,14 +287,14 @@ static void load_problems(struct reader *r, struct job *job, const struct node *
 {
     const struct node *list = reader_sequence(r, root, "problems");
     if (!node_member(root, "problems") || (list && !node_count(list)))
-        reader_mistake(r, list, "there are no 'problems = ( { M = 1024; ... } );' to tune for");
+        reader_mistake(r, list, "'problems' is missing: add 'problems = ( { M = 1024; ... } );'");
     for (size_t i = 0; list && i < node_count(list); i++) load_problem(r, job, node_at(list, i), true);
     const struct node *verification = node_member(root, "verification");
     const struct node *ragged = verification ? reader_sequence(r, verification, "problems") : NULL;
     for (size_t i = 0; ragged && i < node_count(ragged); i++) load_problem(r, job, node_at(ragged, i), false);
 }
 
-// The members of a group by their table; `more` (NULL-terminated) are other names that the group may have.
+// Reads the members of a group by their table; `more` (NULL-terminated) are other names that the group may have.
 static void load_table(struct reader *r, const struct node *group, const char *what, const struct setting *table,
                        const char *const *more, void *to)
 {
@@ -362,7 +363,7 @@ static void load_pipe(struct reader *r, struct job *job, const struct node *work
                        nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
     else if (!job->pipe->arithmetic && job->pipe != &pipes[PIPE_READ])
         reader_mistake(r, node_member(work, "pipe"),
-                       "the pipe '%s' does no arithmetic; \"memory\" says that none of it counts", name);
+                       "the pipe '%s' does no arithmetic; use \"memory\" if the work has no arithmetic to count", name);
 }
 
 static void load_work(struct reader *r, struct job *job, const struct node *g)
@@ -380,7 +381,7 @@ static void load_work(struct reader *r, struct job *job, const struct node *g)
             *amounts[i].out = reader_expression(r, node_member(g, amounts[i].name), job->symbols);
     load_pipe(r, job, g);
     if (job->operations && !(job->pipe && job->pipe->arithmetic))
-        reader_mistake(r, node_member(g, "operations"), "'operations' are those of a 'pipe', which must be named");
+        reader_mistake(r, node_member(g, "operations"), "'operations' needs a 'pipe': name the one that they run on");
 }
 
 static void load_settings(struct reader *r, struct job *job, const struct node *root)
@@ -396,10 +397,10 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     size_t holdout = 0;
     for (size_t p = 0; p < job->tuned_count; p++) holdout += job->problems[p].holdout;
     if (holdout && job->objective != OBJECTIVE_EACH)
-        reader_mistake(r, node_member(root, "problems"), "a problem can be held back only with objective = \"each\"");
+        reader_mistake(r, node_member(root, "problems"), "'holdout' needs objective = \"each\"");
     if (holdout && holdout == job->tuned_count)
         reader_mistake(r, node_member(root, "problems"),
-                       "all problems are held back: there is none to choose kernels for");
+                       "every problem has holdout = true: leave at least one to choose kernels for");
     load_work(r, job, reader_group(r, root, "work"));
     if ((g = reader_group(r, root, "budget"))) reader_check_members(r, g, "'budget'", budget);
     job->budget_time = reader_duration(r, g, "time", 0);
@@ -416,7 +417,8 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     const struct node *v = reader_group(r, root, "verification");
     bool bounded = node_member(v, "absolute") || node_member(v, "relative");
     if (job->verify.exact && bounded && (job->verify.absolute > 0 || job->verify.relative > 0))
-        reader_mistake(r, node_member(v, "exact"), "'exact' allows no error, and 'absolute' or 'relative' does");
+        reader_mistake(r, node_member(v, "exact"),
+                       "'exact' allows no error, but 'absolute' or 'relative' does: remove one of them");
     job->verify.exact |= bounded && job->verify.absolute == 0 && job->verify.relative == 0 && !job->reference.operation;
     g = reader_group(r, root, "measure");
     load_table(r, g, "'measure'", measure_table, final, &job->measure);
@@ -432,7 +434,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     job->compile_workers = reader_integer(r, g, "workers", 0, 1024, 0);
 }
 
-// The job's name becomes file names and C identifiers.
+// The job's name becomes part of file names and C identifiers.
 static void load_name(struct reader *r, struct job *job, const struct node *root)
 {
     const char *name = reader_string(r, root, "name", NULL);
@@ -440,8 +442,8 @@ static void load_name(struct reader *r, struct job *job, const struct node *root
         job->name = text_copy(name);
         size_t good = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
         if (!*name || name[good] || strlen(name) > JOB_MAX_NAME)
-            reader_mistake(r, node_member(root, "name"),
-                           "name \"%s\" must be letters, digits, '_' and '-', at most %d of them", name, JOB_MAX_NAME);
+            reader_mistake(r, node_member(root, "name"), "name \"%s\" must be 1 to %d letters, digits, '_' or '-'",
+                           name, JOB_MAX_NAME);
     } else {
         const char *base = strrchr(job->path, '/');
         job->name = text_copy(base ? base + 1 : job->path);
@@ -473,7 +475,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_kernel(r, job, root);
     load_problems(r, job, root);
     load_parameters(r, job, root);
-    load_launches(r, job, root); // `shared_bytes` becomes known here, for constraints
+    load_launches(r, job, root); // defines `shared_bytes`, for constraints
     load_constraints(r, job, root);
     load_reference(r, job, root);
     load_settings(r, job, root);

@@ -1,4 +1,4 @@
-// Refusing names that the job's header could not have (header_names.h), with the line where each is given.
+// Refuses names that the job's header could not have (header_names.h), with the line where each is given.
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
 
 #include "tuner/job/reader.h"
 
-// Of a job whose space is built: whether its fallback is valid. -1 with a message that names file and line.
+// Checks the fallback of a job whose space is built. -1 with a message that names file and line.
 int job_check_fallback(const struct job *, struct error *);
 // Sets or resets the constants device.*.
 int job_set_limits(struct job *, const struct device_limits *, struct error *);
@@ -12,12 +12,12 @@ int job_set_limits(struct job *, const struct device_limits *, struct error *);
 int job_add_derived(struct job *, const char *name, const char *text, struct error *);
 // kernel.entry, launch, stages, arguments -> buffers and stages.
 void load_launches(struct reader *, struct job *, const struct node *root);
-// The tensor map that an argument asks for; tensor_map_free frees it.
+// Reads the tensor map of an argument; tensor_map_free frees it.
 struct tensor_map *load_tensor_map(struct reader *, struct job *, const struct node *argument, const struct buffer *);
 void tensor_map_free(struct tensor_map *); // NULL is fine
-// A problem's name where it is given none: "M=1024,N=1024". malloc'ed.
+// The name of a problem that has none: "M=1024,N=1024". malloc'ed.
 char *problem_label(const struct job *, const int64_t *sizes);
-// guide -> the problem behind the last one. Once everything else is loaded, because "auto" looks at the grids.
+// guide -> the problem after the last one. Call it when everything else is loaded, because "auto" reads the grids.
 void load_guide(struct reader *, struct job *, const struct node *root);
 void load_reference(struct reader *, struct job *, const struct node *root);
 void load_fallback(struct reader *, struct job *, const struct node *root); // after parameters

@@ -1,5 +1,5 @@
-// The search space of a job, once the device is known: its constraints may read the device's limits, and its fallback
-// must keep to them.
+// The search space of a job, built once the device is known: constraints may read the device's limits, and the fallback
+// must meet them.
 #include "tuner/job/job_parts.h"
 
 int job_build_space(struct job *job, const struct device_limits *limits, struct error *err)

@@ -31,7 +31,7 @@ static const struct node *node(const config_setting_t *s)
     return (const struct node *)s;
 }
 
-// libconfig's name of an included file, which 1.5 says without the folder, as a path.
+// libconfig's name of an included file as a path; libconfig 1.5 gives it without the folder.
 static char *path_of(const struct reader *r, const char *file)
 {
     if (!file) return NULL;
@@ -108,7 +108,7 @@ void mistakes_release(struct mistakes *m)
 }
 
 // libconfig cuts an integer beyond 32 bits silently unless it ends in L, and any integer beyond 64 bits. This writes
-// the L where it is missing, and collects what libconfig would read as something else.
+// the L where it is missing, and collects numbers that libconfig would read wrongly.
 struct scan {
     struct reader *reader;
     const char *file; // path of the included file; NULL: the job file
@@ -145,12 +145,12 @@ static void scan_number(struct scan *s, const char *p, size_t length)
     errno = 0;
     unsigned long long value = strtoull(p, NULL, hexadecimal ? 16 : 10);
     if (errno || value > INT64_MAX) {
-        scan_mistake(s, "%.*s is more than an integer of 64 bits holds", (int)length, p);
+        scan_mistake(s, "%.*s does not fit into a 64-bit integer", (int)length, p);
     } else if (!is_long && value > INT32_MAX) {
         if (s->out)
             *s->to++ = 'L';
         else
-            scan_mistake(s, "%.*s needs an L at its end, as every integer beyond 32 bits does in an included file",
+            scan_mistake(s, "%.*s needs an L at its end: integers beyond 32 bits in an included file must have one",
                          (int)length, p);
     }
 }
@@ -184,7 +184,7 @@ static void scan(struct scan *s, const char *text, int depth)
             const char *end = strstr(p + 2, "*/");
             n = end ? (size_t)(end - p) + 2 : strlen(p);
         } else if (isalnum((unsigned char)*p) || *p == '_' || *p == '.') {
-            bool number = isdigit((unsigned char)*p); // a name may have '-' and '*' in it
+            bool number = isdigit((unsigned char)*p); // a name may contain '-' and '*'
             while (isalnum((unsigned char)p[n]) || p[n] == '_' || p[n] == '.' ||
                    (!number && strchr("-*", p[n]) && p[n]))
                 n++;
@@ -201,7 +201,8 @@ static void scan(struct scan *s, const char *text, int depth)
     }
 }
 
-// Looks at an included file before libconfig does. What cannot be read, or includes itself, libconfig reports.
+// Scans an included file before libconfig does. libconfig itself reports files that cannot be read or include
+// themselves.
 static void scan_include(struct reader *r, const char *path, int depth)
 {
     enum { MOST_DEPTH = 10 }; // libconfig's
@@ -212,7 +213,7 @@ static void scan_include(struct reader *r, const char *path, int depth)
     free(text);
 }
 
-// Settings that have another name now. The old name is read as the new one, with a note, so that old job files keep
+// Renamed settings. The old name is read as the new one, with a note, so that old job files keep
 // working. Elements of lists and arrays are called [].
 static const struct {
     const char *path, *now;
@@ -221,8 +222,8 @@ static const struct {
     {"verification.problems[].held", "holdout"},
 };
 
-// Goes through all settings once: marks renamed ones (with a hook that is their name now), and collects numbers that
-// are too large and texts that the driver could not hand on.
+// Goes through all settings once: marks renamed ones (with a hook that is the new name), and collects numbers that
+// are too large and texts that the driver could not pass on.
 static void look_through(struct reader *r, const config_setting_t *group, const char *path)
 {
     bool named = config_setting_is_group(group);
@@ -233,16 +234,16 @@ static void look_through(struct reader *r, const config_setting_t *group, const 
         for (size_t k = 0; k < sizeof renamed / sizeof *renamed; k++) {
             if (strcmp(renamed[k].path, own) != 0) continue;
             if (config_setting_get_member(group, renamed[k].now))
-                reader_mistake(r, node(s), "'%s' is the old name of '%s', which is given too", config_setting_name(s),
-                               renamed[k].now);
+                reader_mistake(r, node(s), "'%s' is the old name of '%s', which is also given: remove the old one",
+                               config_setting_name(s), renamed[k].now);
             else
-                note(r, node(s), "'%s' is now called '%s'", config_setting_name(s), renamed[k].now);
+                note(r, node(s), "'%s' is an old name: write '%s'", config_setting_name(s), renamed[k].now);
             config_setting_set_hook(s, (void *)(uintptr_t)renamed[k].now);
         }
         if (config_setting_type(s) == CONFIG_TYPE_FLOAT && !isfinite(config_setting_get_float(s)))
             reader_mistake(r, node(s), "a number is too large");
         if (config_setting_type(s) == CONFIG_TYPE_STRING && !json_takes(config_setting_get_string(s)))
-            reader_mistake(r, node(s), "a text is not UTF-8");
+            reader_mistake(r, node(s), "a string is not UTF-8");
         if (config_setting_is_aggregate(s)) look_through(r, s, own);
         free(own);
     }

@@ -12,8 +12,8 @@
 struct reader;
 struct node; // a setting of the file; belongs to the reader
 
-// Opens and parses. NULL after adding the mistakes (cannot read, syntax error, a number that would be cut) to the list.
-// A setting under an old name (the table `renamed` in reader.c) goes by its new name everywhere, and adds a note.
+// Opens and parses. NULL after adding the mistakes (cannot read, syntax error, a number too large) to the list.
+// A setting under an old name (the table `renamed` in reader.c) appears under its new name everywhere, and adds a note.
 struct reader *reader_open(const char *path, struct mistakes *, struct mistakes *notes);
 void reader_close(struct reader *);
 const struct node *reader_root(const struct reader *);
@@ -25,9 +25,9 @@ void mistakes_add(struct mistakes *, int line, const char *format, ...) __attrib
 void mistakes_sort(struct mistakes *);
 
 int node_line(const struct node *);
-// The path of the included file that it stands in, malloc'ed; NULL: the job file itself.
+// The path of the included file that the node is in, malloc'ed; NULL: the job file itself.
 char *reader_file(const struct reader *, const struct node *);
-const char *node_name(const struct node *); // of a member of a group, its name now; NULL in lists
+const char *node_name(const struct node *); // of a member of a group, its present name; NULL in lists
 bool node_is_group(const struct node *);
 bool node_is_sequence(const struct node *); // an array [ ] or a list ( )
 bool node_is_string(const struct node *);
@@ -45,7 +45,7 @@ bool node_bool(const struct node *);
 // Reports members that are not among `known` (NULL-terminated), with the nearest known name. `what` names the group.
 void reader_check_members(struct reader *, const struct node *group, const char *what, const char *const *known);
 
-// Members by type. A missing member gives the fallback; one of the wrong type a mistake and the fallback.
+// Members by type. A missing member gives the fallback; one of the wrong type adds a mistake and gives the fallback.
 const char *reader_string(struct reader *, const struct node *group, const char *name,
                           const char *fallback); // borrowed
 int64_t reader_integer(struct reader *, const struct node *group, const char *name, int64_t low, int64_t high,
@@ -54,7 +54,7 @@ double reader_number(struct reader *, const struct node *group, const char *name
                      double fallback);
 bool reader_bool(struct reader *, const struct node *group, const char *name, bool fallback);
 double reader_duration(struct reader *, const struct node *group, const char *name, double fallback); // "8h" or seconds
-// One word of a NULL-terminated list; its index.
+// One word of a NULL-terminated list. Returns its index.
 int reader_word(struct reader *, const struct node *group, const char *name, const char *const *words, int fallback);
 // A group or sequence member, or NULL (with a mistake when it is something else).
 const struct node *reader_group(struct reader *, const struct node *group, const char *name);

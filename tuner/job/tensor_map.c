@@ -11,7 +11,7 @@
 #include "tuner/base/text.h"
 #include "tuner/job/job_parts.h"
 
-#define STRIDE_LIMIT (INT64_C(1) << 40) // bytes; TMA takes less
+#define STRIDE_LIMIT (INT64_C(1) << 40) // bytes; TMA needs less
 
 static size_t load_list(struct reader *r, struct job *job, const struct node *n, const char *name,
                         struct expr *out[TENSOR_MAP_RANK_MAX])
@@ -50,20 +50,20 @@ struct tensor_map *load_tensor_map(struct reader *r, struct job *job, const stru
         reader_mistake(r, node_member(n, "view"), "'view' of tensor map '%s' has %zu dimensions, 'box' has %zu",
                        buffer->name, view, map->rank);
     } else if (!view && map->rank != (buffer->rows ? 2 : 1)) {
-        reader_mistake(r, node_member(n, "box"),
-                       "'box' of tensor map '%s' has %zu dimensions, the buffer is a %s; say otherwise with 'view'",
-                       buffer->name, map->rank,
-                       buffer->rows ? "matrix (all dimensions but the last count as rows)" : "vector");
-    } else if (strides && strides + 1 != map->rank) {
         reader_mistake(
-            r, node_member(n, "strides"),
-            "'strides' of tensor map '%s' must be %zu: one for every dimension but the last, which is contiguous",
-            buffer->name, map->rank - 1);
+            r, node_member(n, "box"),
+            "'box' of tensor map '%s' has %zu dimensions, but the buffer is a %s; add 'view' to change its shape",
+            buffer->name, map->rank, buffer->rows ? "matrix (all dimensions but the last count as rows)" : "vector");
+    } else if (strides && strides + 1 != map->rank) {
+        reader_mistake(r, node_member(n, "strides"),
+                       "'strides' of tensor map '%s' must have one number fewer than 'box', %zu: the last dimension "
+                       "is contiguous",
+                       buffer->name, map->rank - 1);
     }
     map->tf32 = reader_word(r, n, "convert", conversions, 0) == 1;
     if (map->tf32 && buffer->type != ELEMENT_F32)
-        reader_mistake(r, node_member(n, "convert"), "convert \"tf32\" of '%s' needs type f32, it is %s", buffer->name,
-                       element_name(buffer->type));
+        reader_mistake(r, node_member(n, "convert"), "convert \"tf32\" of '%s' needs type f32, but it is %s",
+                       buffer->name, element_name(buffer->type));
     if (map->nan && buffer->type >= ELEMENT_I8)
         reader_mistake(r, node_member(n, "out_of_bounds"), "out_of_bounds \"nan\" of '%s' needs a floating-point type",
                        buffer->name);
@@ -123,28 +123,28 @@ static int check_shape(const struct tensor_map_shape *s, int64_t element, struct
 {
     for (int i = 0; i < s->rank; i++) {
         if (s->size[i] < 1 || s->size[i] > UINT32_MAX + INT64_C(1))
-            return error_set(err, "its size is %" PRId64 " in dimension %d from the last; TMA takes 1 to 2^32",
+            return error_set(err, "its size is %" PRId64 " in dimension %d from the last; TMA needs 1 to 2^32",
                              s->size[i], i);
         if (s->box[i] < 1 || s->box[i] > 256)
-            return error_set(err, "its box is %" PRId64 " wide in dimension %d from the last; TMA takes 1 to 256",
+            return error_set(err, "its box is %" PRId64 " wide in dimension %d from the last; TMA needs 1 to 256",
                              s->box[i], i);
     }
     int64_t unit = s->interleave == 32 ? 32 : 16;
     for (int i = 0; i + 1 < s->rank; i++)
         if (s->stride[i] % unit || s->stride[i] < 1 || s->stride[i] >= STRIDE_LIMIT)
             return error_set(err,
-                             "TMA needs strides that are multiples of %" PRId64
-                             " bytes below 2^40, and this is %" PRId64 " (in dimension %d from the last)",
+                             "its stride must be a multiple of %" PRId64 " bytes below 2^40, but is %" PRId64
+                             " (in dimension %d from the last)",
                              unit, s->stride[i], i + 1);
     int64_t inner = s->box[0] * element;
     if (!s->interleave && inner % 16)
         return error_set(err, "a row of its box is %" PRId64 " bytes; TMA needs a multiple of 16", inner);
     if (s->swizzle != 0 && s->swizzle != 32 && s->swizzle != 64 && s->swizzle != 128)
-        return error_set(err, "its swizzle is %" PRId64 "; TMA knows 0, 32, 64 and 128 bytes", s->swizzle);
+        return error_set(err, "its swizzle is %" PRId64 "; TMA has 0, 32, 64 and 128 bytes", s->swizzle);
     if (s->interleave != 0 && s->interleave != 16 && s->interleave != 32)
-        return error_set(err, "its interleave is %" PRId64 "; TMA knows 0, 16 and 32 bytes", s->interleave);
+        return error_set(err, "its interleave is %" PRId64 "; TMA has 0, 16 and 32 bytes", s->interleave);
     if (s->promotion != 0 && s->promotion != 64 && s->promotion != 128 && s->promotion != 256)
-        return error_set(err, "its promotion is %" PRId64 "; TMA knows 0, 64, 128 and 256 bytes", s->promotion);
+        return error_set(err, "its promotion is %" PRId64 "; TMA has 0, 64, 128 and 256 bytes", s->promotion);
     if (!s->interleave && s->swizzle && inner > s->swizzle)
         return error_set(err, "a row of its box is %" PRId64 " bytes, wider than the swizzle of %" PRId64, inner,
                          s->swizzle);

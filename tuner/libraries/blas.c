@@ -1,4 +1,4 @@
-// See blas.h. cuBLAS is column-major: the row-major C = A*B is asked for as its transpose, C' = B'*A'.
+// See blas.h. cuBLAS is column-major: the row-major C = A*B is computed as its transpose, C' = B'*A'.
 #include "tuner/libraries/blas.h"
 
 #include <cublasLt.h>
@@ -56,7 +56,7 @@ static int fail(struct error *err, cublasStatus_t status, const char *what)
     return error_set(err, "%s: %s", what, lib.cublasGetStatusString(status));
 }
 
-// The newest version of a library that is there. cuBLAS finds cublasLt among the symbols that are global.
+// The newest installed version of a library. cuBLAS finds cublasLt among the global symbols.
 static void *open_newest(const char *stem, struct error *err)
 {
     struct error why = {""}, last;
@@ -66,10 +66,10 @@ static void *open_newest(const char *stem, struct error *err)
         void *library = library_open(name, true, true, *why.message ? &last : &why);
         if (library) return library;
     }
-    error_set(
-        err,
-        "%s.so.13 and .12 cannot be opened (%s); install the CUDA toolkit's cuBLAS, set CUDA_HOME, or say by = \"cpu\"",
-        stem, why.message);
+    error_set(err,
+              "%s.so.13 and .12 cannot be opened (%s); install the CUDA toolkit's cuBLAS, set CUDA_HOME, or set by = "
+              "\"cpu\" in the job's reference",
+              stem, why.message);
     return NULL;
 }
 
@@ -84,7 +84,7 @@ static int load(struct error *err)
     if (!first) return -1;
     if (library_find(first, symbols, sizeof symbols / sizeof *symbols, &lib, &why) ||
         library_find(second, lt_symbols, sizeof lt_symbols / sizeof *lt_symbols, &lt, &why))
-        return error_set(err, "this cuBLAS is too old: it has no %s", why.message);
+        return error_set(err, "this cuBLAS is too old: it has no %s; install that of CUDA 12 or newer", why.message);
     loaded = true;
     return 0;
 }
@@ -118,7 +118,7 @@ int blas_open(struct blas **out, struct cuda *cuda, struct error *err)
         (s = lib.cublasSetWorkspace(b->handle, (void *)b->workspace, WORKSPACE)) ||
         (s = lib.cublasSetMathMode(b->handle,
                                    CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION))) {
-        fail(err, s, "cuBLAS does not start");
+        fail(err, s, "cannot start cuBLAS");
         goto out;
     }
     *out = b;
@@ -137,7 +137,7 @@ void blas_close(struct blas *b)
     free(b);
 }
 
-// How one of our products looks to cuBLAS.
+// One of our products as cuBLAS sees it.
 struct kind {
     cudaDataType_t in, out, scale;
     cublasComputeType_t compute;
@@ -177,7 +177,7 @@ static int data_type(enum element type, cudaDataType_t *out)
 static int describe(const struct device_gemm *g, struct kind *k, struct error *err)
 {
     if (g->a.type != g->b.type || data_type(g->a.type, &k->in) || data_type(g->c.type, &k->out))
-        return error_set(err, "cuBLAS has no product of %s and %s into %s", element_name(g->a.type),
+        return error_set(err, "cuBLAS cannot multiply %s by %s into %s", element_name(g->a.type),
                          element_name(g->b.type), element_name(g->c.type));
     if (g->a.type == ELEMENT_F64) {
         k->scale = CUDA_R_64F;
@@ -243,7 +243,7 @@ int blas_gemv(struct blas *b, const struct device_gemm *g, struct error *err)
     else if (g->a.type == ELEMENT_F32)
         s = lib.cublasSgemv_64(b->handle, how, g->a.cols, g->a.rows, &k.alpha.f32, a, g->a.ld, x, 1, &k.beta.f32, y, 1);
     else
-        return error_set(err, "cuBLAS has no gemv of %s", element_name(g->a.type));
+        return error_set(err, "cuBLAS has no gemv for %s", element_name(g->a.type));
     return s ? fail(err, s, "cublasSgemv or cublasDgemv") : 0;
 }
 
@@ -300,7 +300,7 @@ static int choose(struct blas *b, const struct device_gemm *g, const struct kind
     uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE; // in place would be in the type of C
     cublasStatus_t s;
     if (candidates > HEURISTICS_MAX)
-        return error_set(err, "%d of cublasLt's algorithms asked for; at most %d are possible", candidates,
+        return error_set(err, "%d of cublasLt's algorithms requested; at most %d are possible", candidates,
                          HEURISTICS_MAX);
     if ((s = lt.cublasLtMatmulPreferenceCreate(&preference)) ||
         (s = lt.cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
@@ -406,14 +406,15 @@ void blas_plan_free(struct blas *b, struct blas_plan *p)
     free(p);
 }
 
-// What cuBLAS's routines on vectors take: dense data of a type that it knows, and the type that it computes in. The
+// What cuBLAS's vector routines take: dense data of a type that they support, and the type that they compute in. The
 // result is written on the device, so that nothing waits.
 static int vector_types(const struct operand *x, const struct operand *result, const char *what,
                         cudaDataType_t types[3], struct error *err)
 {
     if (x->ld != x->cols && x->rows > 1) return error_set(err, "%s needs dense data", what);
     if (!element_is_float(x->type) || data_type(x->type, &types[0]) || data_type(result->type, &types[1]))
-        return error_set(err, "%s has no %s into %s", what, element_name(x->type), element_name(result->type));
+        return error_set(err, "%s does not support %s into %s", what, element_name(x->type),
+                         element_name(result->type));
     types[2] = x->type == ELEMENT_F64 ? CUDA_R_64F : CUDA_R_32F;
     return 0;
 }

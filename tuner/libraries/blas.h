@@ -1,6 +1,6 @@
 // cuBLAS and cublasLt: the references' matrix products and the baselines. The only module that includes their headers.
 // Both libraries are opened at run time, when first needed (they take 0.5 s and several hundred MiB to load), so that
-// the worker runs without them; then references by cuBLAS and these baselines are unavailable, and say why.
+// the worker runs without them; then references by cuBLAS and these baselines are unavailable, with the reason.
 #ifndef SWEETSPOT_BLAS_H
 #define SWEETSPOT_BLAS_H
 

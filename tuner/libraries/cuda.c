@@ -10,7 +10,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/libraries/library.h"
 
-// Older spellings with the same meaning for drivers before the header's: only cuEventElapsedTime needs one.
+// Older names with the same meaning, for drivers older than the header: only cuEventElapsedTime needs one.
 // clang-format off
 #define FUNCTIONS(X) \
     X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) X(cuDeviceGetCount) X(cuDeviceGet) \
@@ -103,7 +103,7 @@ static int load_driver(struct error *err)
         return error_set(err, "no CUDA driver (libcuda.so.1): %s; install NVIDIA's driver for CUDA %d or newer",
                          why.message, CUDA_VERSION / 1000);
     if (library_find(library, symbols, sizeof symbols / sizeof *symbols, &driver, &why))
-        return error_set(err, "the CUDA driver is too old: it has no %s; install the one for CUDA %d or newer",
+        return error_set(err, "the CUDA driver is too old: it has no %s; install the driver for CUDA %d or newer",
                          why.message, CUDA_VERSION / 1000);
     return 0;
 }
@@ -141,7 +141,8 @@ static int find_device(struct cuda *c, const char *wanted, struct error *err)
             return 0;
         }
     }
-    return error_set(err, "no CUDA device %s: there are %d, numbered from 0", wanted, count);
+    return error_set(err, "no CUDA device %s: there are %d, numbered from 0; `sweetspot devices` lists them", wanted,
+                     count);
 }
 
 static void describe(struct cuda *c)
@@ -183,14 +184,14 @@ int cuda_open(struct cuda **out, const char *device, struct error *err)
     if (r == CUDA_ERROR_NO_DEVICE)
         return error_set(err, "no CUDA device is visible; look at nvidia-smi and CUDA_VISIBLE_DEVICES");
     if (r) {
-        fail(err, r, "the CUDA driver does not start");
+        fail(err, r, "cannot start the CUDA driver");
         return error_prefix(err, "look at nvidia-smi and dmesg");
     }
     int version = 0;
     driver.cuDriverGetVersion(&version);
     if (version < OLDEST_DRIVER)
         return error_set(
-            err, "the driver speaks CUDA %d.%d, but this program was built with CUDA %d: install a newer driver",
+            err, "the driver supports CUDA %d.%d, but this program was built with CUDA %d: install a newer driver",
             version / 1000, version % 1000 / 10, CUDA_VERSION / 1000);
     struct cuda *c = memory_try(1, sizeof *c, err);
     if (!c) return -1;
@@ -346,7 +347,7 @@ int cuda_module_global(struct cuda *c, struct cuda_module *module, const char *s
     CUresult r = driver.cuModuleGetGlobal(&pointer, bytes, (CUmodule)module, symbol);
     *address = pointer;
     if (!r) return 0;
-    fail(err, r, "the driver does not know the variable");
+    fail(err, r, "cannot find the variable");
     error_prefix(err, "%s", symbol);
     return CUDA_REFUSED;
 }
@@ -376,12 +377,12 @@ int cuda_kernel_allow(struct cuda *c, struct cuda_kernel *kernel, const struct c
     if (result) return result;
     const struct cuda_info *device = &c->info;
     if (g->shared > (unsigned)device->max_shared || (int)g->shared + info.static_shared > device->max_shared) {
-        error_set(err, "needs %lld bytes of shared memory (%d of them static), the device has %d a block",
+        error_set(err, "needs %lld bytes of shared memory (%d of them static), but the device allows %d per block",
                   (long long)g->shared + info.static_shared, info.static_shared, device->max_shared);
         return CUDA_REFUSED;
     }
     if (volume(g->block) > (unsigned)info.max_threads) {
-        error_set(err, "%u threads a block; with %d registers a thread, or its launch bounds, the kernel allows %d",
+        error_set(err, "%u threads per block; with %d registers per thread, or its launch bounds, the kernel allows %d",
                   volume(g->block), info.registers, info.max_threads);
         return CUDA_REFUSED;
     }

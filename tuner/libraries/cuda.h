@@ -4,7 +4,7 @@
 //
 // One context (the device's primary one, which cuBLAS and CUPTI share) and one stream. Device memory is a uint64_t.
 //
-// Failures are of four kinds, because what must happen next differs: CUDA_FAILED (ours or the machine's), CUDA_MEMORY
+// Failures are of four kinds, which differ in what must happen next: CUDA_FAILED (ours or the machine's), CUDA_MEMORY
 // (ask for less), CUDA_REFUSED (this kernel cannot be launched like that; the context is fine) and CUDA_CRASHED (a
 // kernel destroyed the context: every later call fails, the process must be replaced).
 #ifndef SWEETSPOT_CUDA_H
@@ -33,7 +33,7 @@ struct cuda_info {
     uint64_t memory_bytes, memory_free;
 };
 
-// Opens a device by ordinal ("0") or UUID ("GPU-..."). Fails with the reason and the way to mend it. The caller closes.
+// Opens a device by ordinal ("0") or UUID ("GPU-..."). Fails with the reason and how to fix it. The caller closes.
 int cuda_open(struct cuda **out, const char *device, struct error *err);
 void cuda_close(struct cuda *); // NULL is fine
 void cuda_info(const struct cuda *, struct cuda_info *);
@@ -75,7 +75,7 @@ struct cuda_geometry {
     unsigned grid[3], block[3], cluster[3]; // cluster 1,1,1: none
     unsigned shared;                        // dynamic, bytes
     bool cooperative;
-    bool overlap; // may begin before the stream's kernel before it has ended; it waits itself (griddepcontrol.wait)
+    bool overlap; // may begin before the stream's previous kernel has ended; it waits itself (griddepcontrol.wait)
 };
 
 // Allows the kernel the shared memory and the cluster that it will be launched with; CUDA_REFUSED with the limit that
@@ -106,7 +106,7 @@ struct cuda_tensor {
 // CUDA_REFUSED if the driver does not take it (or has no TMA), with the values in the message.
 int cuda_tensor_map_encode(struct cuda *, const struct cuda_tensor *, uint64_t address, struct cuda_tensor_map *out,
                            struct error *err);
-// The same map of other memory.
+// The same map for other memory.
 int cuda_tensor_map_move(struct cuda *, struct cuda_tensor_map *, uint64_t address, struct error *err);
 
 int cuda_event_create(struct cuda *, struct cuda_event **out, struct error *err);

@@ -23,34 +23,34 @@ int cupti_library_load(struct error *err)
     return 0;
 }
 
-// What to do about it, for the failures that a user can mend.
+// What to do about it, for the failures that a user can fix.
 static const char *advice(CUptiResult result)
 {
     switch (result) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES:
-        return "; reading GPU counters is reserved to administrators here: run as root (in a container: with "
+        return "; only administrators may read GPU counters here: run as root (in a container: with "
                "CAP_SYS_ADMIN), or load the driver with `options nvidia NVreg_RestrictProfilingToAdminUsers=0` in "
                "/etc/modprobe.d";
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:
         return "; this is a virtual GPU whose counters are not passed through: its host can enable them (vGPU "
                "parameter "
-               "enable_profiling=1), or times alone can be had";
+               "enable_profiling=1), or tune with times alone";
     case CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED:
-        return "; this is a slice of a GPU (MIG), which has no counters of its own here: use a GPU without MIG "
-               "(`nvidia-smi -i N -mig 0`), or times alone can be had";
+        return "; this is a slice of a GPU (MIG), which has no counters here: use a GPU without MIG "
+               "(`nvidia-smi -i N -mig 0`), or tune with times alone";
     case CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED:
-        return "; confidential computing is on, which hides the counters";
+        return "; confidential computing is on, which hides the counters: switch it off, or tune with times alone";
     case CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED:
-        return "; this WSL passes no counters through: allow them to all users in the Windows driver's developer "
+        return "; this WSL passes no counters through: allow them for all users in the Windows driver's developer "
                "settings, or "
                "run on Linux";
     case CUPTI_ERROR_NOT_SUPPORTED:
-        return "; this device, driver or virtual GPU has no such counters: times alone can be had";
+        return "; this device, driver or virtual GPU has no such counters: tune with times alone";
     case CUPTI_ERROR_HARDWARE_BUSY:
-        return "; another profiler (ncu, nsys, DCGM) is using this device's counters";
+        return "; another profiler (ncu, nsys, DCGM) is using this device's counters: stop it and run again";
     case CUPTI_ERROR_INVALID_CHIP_NAME:
-        return "; a newer CUPTI may know this chip";
+        return "; install a newer CUPTI, which may know this chip";
     default:
         return "";
     }

@@ -41,7 +41,7 @@ struct cupti_functions {
 extern struct cupti_functions cupti; // all NULL until loaded
 
 // Opens the library and finds all functions, once in a process: it is never closed, because it hooks itself into the
-// driver. Fails with the way to mend it.
+// driver. Fails with how to fix it.
 int cupti_library_load(struct error *err);
 
 // "function: what CUPTI says (number); what to do about it". Returns -1.

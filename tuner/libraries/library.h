@@ -22,7 +22,7 @@
 #define LIBRARY_MEMBER(f) __typeof__(f) *f;
 // Its symbol.
 #define LIBRARY_SYMBOL(f) {LIBRARY_TEXT(f), NULL},
-// The same where the name before the header's renaming, with the same meaning, does in older libraries.
+// The same, where older libraries have it under the name before the header's renaming.
 #define LIBRARY_SYMBOL_OR_OLDER(f) {LIBRARY_TEXT(f), #f},
 
 struct library_symbol {

@@ -87,7 +87,7 @@ struct nvml *nvml_open(const char *device_uuid)
     }
     unsigned clock = 0;
     if (lib.driver_version(n->driver, sizeof n->driver)) n->driver[0] = '\0';
-    if (lib.by_uuid(device_uuid, &n->device)) n->device = NULL; // a part of a device (MIG): the driver's version is all
+    if (lib.by_uuid(device_uuid, &n->device)) n->device = NULL; // a MIG slice: only the driver's version is known
     if (n->device && !lib.maximum(n->device, CLOCK_SM, &clock)) n->max_clock = (int)clock;
     return n;
 }

@@ -24,8 +24,8 @@ int nvml_max_clock(const struct nvml *);      // MHz of the SMs; 0: unknown
 struct nvml_reading nvml_read(struct nvml *);
 // Only the reasons and the clock, which is quicker.
 struct nvml_reading nvml_read_quickly(struct nvml *);
-// W, as the board's sensor has it at the moment (its window is some ten milliseconds; where the driver has no such
-// reading, of its last second); NaN: unknown, also for NULL.
+// The board's power now, in W, by its sensor (averaged over some ten milliseconds; where the driver has no such
+// reading, over the last second); NaN: unknown, also for NULL.
 double nvml_power(struct nvml *);
 
 #endif

@@ -1,11 +1,11 @@
-// See metrics.h. What shares a set is decided by passes, since every pass launches all candidates once more, twice.
-// Pass counts are CUPTI 13.0's own for GH100 (counters_plan() tells them without a GPU); times are an H200's:
+// See metrics.h. Metrics share a set according to the passes that they take, since every pass launches all candidates
+// twice. Pass counts are CUPTI 13.0's own for GH100 (counters_plan() gives them without a GPU); times are an H200's:
 //
 // - sm__icc_* competes for counters with sm__warps_active.avg.pct_of_peak_sustained_active: instruction cache and
 //   occupancy take two passes together. `basic` is what fits into those two. Four stall reasons besides
 //   no_instruction fit; a fifth would be a third pass, and so would bank conflicts of cp.async (op_ldgsts).
-// - What has _sass_ in its name is counted in patched code, in a pass that nothing else can share and in which a kernel
-//   is slower by itself: ffma_threads alone took `basic` from 3.7 to 4.6 ms a candidate; fma_instructions is free.
+// - Metrics with _sass_ in their names are counted in patched code, in a pass that no other metric can share and in
+//   which a kernel is slower: ffma_threads alone took `basic` from 3.7 to 4.6 ms a candidate; fma_instructions is free.
 // - The `throughput` metrics take 5 to 8 passes; `full`, which is for one candidate at a time, has them.
 #include "tuner/metrics/metrics.h"
 
@@ -34,11 +34,11 @@ static const struct metric basic_metrics[] = {
     {"icache_requests", "sm__icc_requests.sum", "requests",
      "requests to the multiprocessors' instruction caches (none while a loop fits into the L0 caches)", NULL},
     {"icache_misses", "sm__icc_requests_lookup_miss.sum", "requests",
-     "of these, misses (a fetch that waits for a line on its way counts too)", NULL},
+     "of these, misses (a fetch that waits for a line already on its way counts too)", NULL},
     {"icache_l15_misses", "gcc__cache_requests_type_instruction_lookup_miss.sum", "requests",
      "instruction misses of the next level, which several multiprocessors share", NULL},
     {"occupancy", "sm__warps_active.avg.pct_of_peak_sustained_active", "%",
-     "achieved occupancy: resident warps, of the most possible, while a multiprocessor is active", NULL},
+     "achieved occupancy: resident warps as a share of the maximum, while a multiprocessor is active", NULL},
     {"bank_conflicts_load", CONFLICTS "_op_ld.sum", "conflicts", "shared-memory bank conflicts of loads", NULL},
     {"bank_conflicts_store", CONFLICTS "_op_st.sum", "conflicts",
      "shared-memory bank conflicts of stores (those of cp.async are in set `shared`)", NULL},
@@ -56,7 +56,7 @@ static const struct metric basic_metrics[] = {
     {"cycles_active", "sm__cycles_active.avg", "cycles",
      "cycles in which a multiprocessor had a warp, averaged over the multiprocessors", NULL},
     {"cycles_active_max", "sm__cycles_active.max", "cycles",
-     "the same of the busiest multiprocessor: far above the average where the work is spread unevenly", NULL},
+     "the same for the busiest multiprocessor: far above the average where the work is spread unevenly", NULL},
     {0},
 };
 
@@ -90,7 +90,7 @@ static const struct metric shared_metrics[] = {
     {"bank_conflicts_atomic", CONFLICTS "_op_atom.sum", "conflicts", "of these, of atomics", NULL},
     {"bank_conflicts_gmma", CONFLICTS "_op_gmma.sum", "conflicts", "of these, of wgmma", "GH"},
     {"shared_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "wavefronts",
-     "cycles that shared-memory instructions took of the data banks", NULL},
+     "cycles in which shared-memory instructions used the data banks", NULL},
     {0},
 };
 
@@ -120,11 +120,11 @@ static const struct metric work_metrics[] = {
 // What `profile` shows, besides the sets that `full` includes.
 static const struct metric full_metrics[] = {
     {"duration", "gpu__time_duration.sum", "ns",
-     "time of the launch while it was counted, with some 11 us of the range around it", NULL},
+     "time of the launch while it was counted, including about 11 us for the range around it", NULL},
     {"sm_throughput", "sm__throughput.avg.pct_of_peak_sustained_elapsed", "%",
-     "the busiest unit of the multiprocessors, of what it can do at most", NULL},
+     "the busiest unit of the multiprocessors, of its peak", NULL},
     {"memory_throughput", "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "%",
-     "the busiest unit on the way to memory, of what it can do at most", NULL},
+     "the busiest unit on the way to memory, of its peak", NULL},
     {"l1_throughput", "l1tex__throughput.avg.pct_of_peak_sustained_active", "%",
      "the L1 cache and shared memory, of peak", NULL},
     {"l2_throughput", "lts__throughput.avg.pct_of_peak_sustained_elapsed", "%", "the L2 cache, of peak", NULL},
@@ -132,10 +132,10 @@ static const struct metric full_metrics[] = {
     {"issue_active", "smsp__issue_active.avg.pct_of_peak_sustained_active", "%", "cycles in which a scheduler issued",
      NULL},
     {"warps_eligible", "smsp__warps_eligible.avg.per_cycle_active", "warps",
-     "warps ready to issue, each cycle and scheduler", NULL},
+     "warps ready to issue, per cycle and scheduler", NULL},
     {"executed", "smsp__inst_executed.sum", "instructions", "warp instructions executed", NULL},
     {"threads_per_instruction", "smsp__thread_inst_executed_per_inst_executed.ratio", "threads",
-     "active threads of a warp instruction", NULL},
+     "active threads per warp instruction", NULL},
     {"threads_predicated_on", "smsp__thread_inst_executed_pred_on_per_inst_executed.ratio", "threads",
      "of these, those whose predicate was true", NULL},
     PIPE("fma", "fma", "the FMA pipes, of peak"),
@@ -148,16 +148,16 @@ static const struct metric full_metrics[] = {
     {"icache_l15_requests", "gcc__cache_requests_type_instruction.sum", "requests",
      "instruction requests to the next level", NULL},
     {"shared_load_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "wavefronts",
-     "of shared-memory loads", NULL},
+     "cycles of the data banks for shared-memory loads", NULL},
     {"shared_store_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "wavefronts",
-     "of shared-memory stores", NULL},
+     "cycles of the data banks for shared-memory stores", NULL},
     {"global_load_sectors", GLOBAL_SECTORS "ld.sum", "sectors",
      "sectors of 32 bytes that global loads asked the L1 for", NULL},
-    {"global_load_requests", GLOBAL_REQUESTS "ld.sum", "requests", "requests of global loads, one a warp instruction",
+    {"global_load_requests", GLOBAL_REQUESTS "ld.sum", "requests", "requests of global loads, one per warp instruction",
      NULL},
     {"global_store_sectors", GLOBAL_SECTORS "st.sum", "sectors", "sectors of 32 bytes that global stores wrote", NULL},
-    {"global_store_requests", GLOBAL_REQUESTS "st.sum", "requests", "requests of global stores, one a warp instruction",
-     NULL},
+    {"global_store_requests", GLOBAL_REQUESTS "st.sum", "requests",
+     "requests of global stores, one per warp instruction", NULL},
     {"local_load_sectors", LOCAL_SECTORS "ld.sum", "sectors",
      "sectors that local-memory loads (spills) asked the L1 for", NULL},
     {"local_store_sectors", LOCAL_SECTORS "st.sum", "sectors", "sectors that local-memory stores (spills) wrote", NULL},
@@ -168,7 +168,7 @@ static const struct metric full_metrics[] = {
     {0},
 };
 
-static const struct metric_set full = {"full", "all that `sweetspot profile` shows", full_metrics,
+static const struct metric_set full = {"full", "everything that `sweetspot profile` shows", full_metrics,
                                        "basic stalls shared"};
 static const struct metric_set basic = {
     "basic", "instruction cache, occupancy, bank conflicts, main stalls, DRAM (2 passes)", basic_metrics, NULL};

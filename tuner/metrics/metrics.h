@@ -32,12 +32,12 @@ extern const struct metric_set *const metric_sets[];
 // NULL where no set has that name.
 const struct metric_set *metrics_find(const char *set_name);
 
-// Whether the metric is meant for a chip, given by CUPTI's name for it ("GH100"). Whether this CUPTI has it there is
-// another question: counters_open() tries each, and leaves out what is missing.
+// Whether the metric is meant for a chip, given by CUPTI's name for it ("GH100"). counters_open() finds out
+// whether this CUPTI has it, and leaves out what is missing.
 bool metric_applies(const struct metric *metric, const char *chip);
 
-// Whether a job may ask for `name`: a set, or a hardware metric with its roll-up (whether a chip has it, CUPTI knows).
-// 0, or -1 with a message that lists the sets.
+// Whether a job may ask for `name`: a set, or a hardware metric with its roll-up (only CUPTI knows whether a chip has
+// it). 0, or -1 with a message that lists the sets.
 int metrics_check(const char *name, struct error *err);
 
 // The names of all sets, ended by NULL; the caller frees the array.

@@ -1,12 +1,12 @@
-// Running strategies against recorded spaces; see bench.h. The figures are printed by bench_print.c.
+// Runs strategies on recorded spaces; see bench.h. bench_print.c prints the figures.
 //
-// The runs (strategy x file x seed) are dealt out to processes (bench_processes.h).
+// The runs (strategy x file x seed) are distributed over processes (bench_processes.h).
 //
 // Methodology score (Willemsen et al., "A methodology for comparing optimization algorithms for auto-tuning", 2024),
 // with unique evaluations as the cost: the baseline B(t) is the expected best of t random draws; the budget ends at the
 // first t where B has come 95% of the way from the median of the valid configurations to the optimum; the score is the
 // mean over t = 1 .. cutoff of (B(t) - F(t)) / (B(t) - optimum), F(t) being the mean best over the seeds that have
-// found anything. 1 is the optimum at once, 0 is random search, less than 0 is worse than that.
+// found anything. 1 means that the optimum is found at once, 0 is random search, below 0 is worse than random search.
 #include "tuner/output/bench.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@
 
 struct runs {
     const struct bench_options *o;
-    int64_t *length; // evaluations of a run, a file
+    int64_t *length; // evaluations of a run, per file
     size_t *offset;  // of a file's first curve in `best`
     size_t total;    // runs
     double *best;    // best time so far after each evaluation, curve after curve; infinity while there is none
@@ -68,7 +68,7 @@ static double *sorted_times(const struct recorded *r, size_t *count)
     return times;
 }
 
-// The evaluations after which random search is expected 95% of the way from the median to the optimum.
+// The evaluations that random search is expected to need for 95% of the way from the median to the optimum.
 static int64_t cutoff_of(const struct recorded *r)
 {
     size_t valid, low = 1, high = r->trial_count;
@@ -76,7 +76,7 @@ static int64_t cutoff_of(const struct recorded *r)
     double target = times[valid / 2] - 0.95 * (times[valid / 2] - times[0]);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        // The curve at one place only.
+        // One point of the curve.
         double miss = 1, sum = 0, certain = 0;
         for (size_t i = 0; i < valid && miss > 1e-12; i++) {
             double next = middle + i >= r->trial_count
@@ -246,7 +246,8 @@ int bench_run(struct bench *b, const struct bench_options *options, struct error
     *b = (struct bench){.options = *options};
     const struct bench_options *o = &b->options;
     for (size_t f = 0; f < o->file_count; f++)
-        if (o->files[f]->best < 0) return error_set(err, "%s: no configuration is valid", o->paths[f]);
+        if (o->files[f]->best < 0)
+            return error_set(err, "%s: no configuration is valid, so there is nothing to search for", o->paths[f]);
     b->optimum = memory_new(o->file_count, sizeof *b->optimum);
     b->cutoff = memory_new(o->file_count, sizeof *b->cutoff);
     b->cells = memory_new(o->strategy_count * o->file_count, sizeof *b->cells);

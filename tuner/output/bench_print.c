@@ -81,11 +81,12 @@ void bench_print_table(const struct bench *b, FILE *out)
     fill(t, b, false);
     table_print(t, out);
     table_free(t);
-    fprintf(out,
-            "\noptimum / best found after so many unique evaluations, mean over %lld seeds; 1%%: seeds within 1%% of "
-            "the optimum;\n"
-            "to 95%%: median evaluations.\n",
-            (long long)b->options.seeds);
+    fprintf(
+        out,
+        "\noptimum / best found after N unique evaluations, mean over %lld seeds; 1%%: share of seeds within 1%% of "
+        "the optimum;\n"
+        "to 95%%: median evaluations.\n",
+        (long long)b->options.seeds);
 }
 
 void bench_print_csv(const struct bench *b, FILE *out)

@@ -10,12 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
-// What the processes share.
+// The data that the processes share.
 struct board {
-    atomic_size_t next; // run to be taken
+    atomic_size_t next; // next run to start
     atomic_size_t done;
     atomic_int failed;
-    struct error error; // of the first that failed
+    struct error error; // of the first run that failed
 };
 
 void *bench_shared(size_t bytes, struct error *err)
@@ -66,7 +66,7 @@ int bench_deal(const struct bench_processes *p, struct error *err)
         if (child < 0) break;
         children[count] = child;
     }
-    if (count == 0) work(p, board); // no processes to be had: do it here
+    if (count == 0) work(p, board); // no process could be started: work here
     for (int left = count; left > 0;) {
         struct timespec pause = {0, 20 * 1000 * 1000};
         nanosleep(&pause, NULL);
@@ -75,7 +75,7 @@ int bench_deal(const struct bench_processes *p, struct error *err)
             children[i] = 0;
             left--;
             if (WIFSIGNALED(status))
-                result = error_set(err, "a process of the bench died of signal %d", WTERMSIG(status));
+                result = error_set(err, "a process of the bench was killed by signal %d", WTERMSIG(status));
             else if (WEXITSTATUS(status))
                 result = error_set(err, "a process of the bench ended with status %d", WEXITSTATUS(status));
         }

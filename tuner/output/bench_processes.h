@@ -1,5 +1,5 @@
-// Many independent runs, dealt out to forked processes through a counter in shared memory: what runs need not be safe
-// for threads, and a run is the same whoever does it. Results come back through shared memory, too.
+// Distributes independent runs over forked processes through a counter in shared memory, so the code of a run need not
+// be thread-safe. A run gives the same result in any process. Results also come back through shared memory.
 #ifndef SWEETSPOT_BENCH_PROCESSES_H
 #define SWEETSPOT_BENCH_PROCESSES_H
 
@@ -12,10 +12,10 @@
 enum { BENCH_MAX_PROCESSES = 512 };
 
 struct bench_processes {
-    int64_t processes; // 0: one a core
+    int64_t processes; // 0: one per core
     bool progress;     // on stderr
     size_t runs;
-    // Run number `run`; what it finds goes to memory of bench_shared. -1 with a message.
+    // Run number `run`; it writes its results to memory of bench_shared. -1 with a message.
     int (*one)(void *user, size_t run, struct error *);
     void *user;
 };

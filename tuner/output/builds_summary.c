@@ -19,7 +19,7 @@ static json_t *interval_json(struct interval v)
     return json_pack("[o, o, o]", json_real_or_null(v.value), json_real_or_null(v.low), json_real_or_null(v.high));
 }
 
-// A race that came before the final, or after another one, says nothing of this one's winner.
+// A race from before the final, or of another final, is not about this final's winner.
 static bool is_of(const json_t *document, const struct final *final)
 {
     const json_t *kernels = json_object_get(document, "kernels");
@@ -38,7 +38,7 @@ static const struct final_entry *nvcc_entry(const struct final *race)
     return NULL;
 }
 
-// Times by problem: the document read as a final's, in which nvcc's build is one of the libraries.
+// Times by problem: the document is read as a final in which nvcc's build is one of the libraries.
 static int add_times(json_t *summary, const json_t *document, const struct job *job)
 {
     struct final race;
@@ -85,7 +85,7 @@ char *builds_words(const json_t *summary, const char *nvrtc)
     } known[] = {{BUILDS_SLOWER, "slower"},
                  {BUILDS_SAME, "the same within 1%"},
                  {BUILDS_FASTER, "faster"},
-                 {BUILDS_UNDECIDED, "not decided, "}};
+                 {BUILDS_UNDECIDED, "undecided, "}};
     const char *verdict = json_get_string(summary, "verdict", ""), *reason = json_get_string(summary, "reason", ""),
                *words = "";
     struct interval ratio = header_interval(summary, "ratio");
@@ -162,7 +162,7 @@ void builds_print(const json_t *summary, const char *nvrtc)
     const char *compiler = json_get_string(summary, "compiler", "");
     if (!summary) return;
     char *words = builds_words(summary, nvrtc);
-    printf("\nThe template built by %s as the header says: %s\n", *compiler ? compiler : PROTOCOL_NVCC, words);
+    printf("\nThe template built by %s with the header's options: %s\n", *compiler ? compiler : PROTOCOL_NVCC, words);
     free(words);
     if (!has_times(summary)) return;
     print_times(summary, nvrtc, compiler);

@@ -1,4 +1,4 @@
-// What the race of the winner's builds came to (tuner/store/builds.h), for compare and the header:
+// The result of the race of the winner's builds (tuner/store/builds.h), for compare and the header:
 //
 //    {"compiler":"nvcc 13.0.88","verdict":"slower","reason":"","ratio":[value,low,high]|null,"error":0.02|null,
 //     "problems":[{"problem":"M=..","nvrtc":[median,low,high],"nvcc":[..],"ratio":[..]}],
@@ -20,7 +20,7 @@ json_t *builds_summary(const json_t *document, const struct final *, const struc
 // .." or "not raced: ..". malloc'ed.
 char *builds_words(const json_t *summary, const char *nvrtc);
 
-// Onto stdout: the words, both times on every problem, what ptxas said of both. Nothing for NULL.
+// Prints on stdout the words, both times on every problem, and ptxas's figures of both. Nothing for NULL.
 void builds_print(const json_t *summary, const char *nvrtc);
 
 #endif

@@ -1,8 +1,8 @@
 // See export.h.
 //
-// Which figures go into a recorded space is the table of fields (tuner/trial/trial_field.h). It has one figure a trial
-// where the store has one a stage: the compiler's facts are those of the worst stage (static_facts.c), counters those
-// of the first problem, added up over the stages where they count events, else the largest.
+// The table of fields (tuner/trial/trial_field.h) says which figures go into a recorded space. A space has one figure
+// per trial where the store has one per stage: the compiler's facts are those of the worst stage (static_facts.c),
+// counters those of the first problem, added up over the stages where they count events, else the largest.
 #include "tuner/output/export.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ struct exporter {
     const struct job *job;
     struct recorded *recorded;
     struct store *store;
-    size_t room, used; // trials that there are, that were taken
+    size_t room, used; // trials in the store, trials exported
     struct export_left_out left_out;
 };
 
@@ -89,7 +89,7 @@ static void add_metric(struct recorded *r, const char *key, const char *metric, 
     r->metrics[r->metric_count++] = (struct recorded_metric){text_copy(key), text_copy(metric), text_copy(unit)};
 }
 
-// The trials' counters name the columns; the device's document says which metric of the hardware each stands for.
+// The trials' counters name the columns; the device's document gives the hardware metric of each.
 static int add_trial_metrics(void *user, const struct trial *trial)
 {
     struct exporter *e = user;
@@ -150,7 +150,7 @@ static int add_trial(void *user, const struct trial *trial)
 {
     struct exporter *e = user;
     struct recorded *r = e->recorded;
-    if (e->used == r->trial_count) return 1; // finished since they were counted
+    if (e->used == r->trial_count) return 1; // more finished since the count
     if (trial->status == STATUS_SCREENED) {
         e->left_out.screened++;
         return 0;
@@ -233,7 +233,7 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
     free(r->job);
     free(r->objective);
     r->job = text_copy(job->name);
-    r->objective = text_copy(job->objective == OBJECTIVE_WORST ? "worst" : "geomean"); // a mean has no word there
+    r->objective = text_copy(job->objective == OBJECTIVE_WORST ? "worst" : "geomean"); // recorded spaces have no mean
     json_t *limits = json_object_get(device, "device");
     r->device = limits ? json_deep_copy(limits)
                        : json_pack("{s:s, s:s}", "name", environment->device, "arch", environment->arch);
@@ -248,7 +248,7 @@ struct recorded *export_recorded(const struct job *job, struct store *store, con
     recorded_add_trials(r, e.room);
     if (!failed) failed = store_each(store, false, 0, add_trial, &e, err) < 0;
     r->trial_count = e.used;
-    if (!failed && !r->trial_count) failed = error_set(err, "there is no trial to export yet") < 0;
+    if (!failed && !r->trial_count) failed = error_set(err, "there is no trial to export yet: tune first") < 0;
     if (!failed)
         failed = add_baselines(&e, err) < 0 || store_each_document(store, "final", FINALS_KEPT, add_final, &e, err) < 0;
     *left_out = e.left_out;

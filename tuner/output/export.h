@@ -1,5 +1,5 @@
 // A job's trials as a recorded space (tuner/recorded/recorded.h): what `sweetspot export` writes, for replaying
-// searches without a GPU and for whoever wants the figures.
+// searches without a GPU and for other programs.
 #ifndef SWEETSPOT_EXPORT_H
 #define SWEETSPOT_EXPORT_H
 
@@ -8,9 +8,9 @@
 #include "tuner/recorded/recorded.h"
 #include "tuner/store/store.h"
 
-// Trials that an export leaves out.
+// The trials that an export leaves out.
 struct export_left_out {
-    size_t elsewhere; // not of the job's space as it is now
+    size_t elsewhere; // not in the job's space
     size_t screened;  // never measured on the job's problems
 };
 

@@ -13,7 +13,7 @@
 
 static const struct interval unknown = {NAN, NAN, NAN};
 
-// The times of one problem of an entry, one a round, NaN where there is none; NULL when the entry has none. Caller
+// The times of one problem of an entry, one per round, NaN where one is missing; NULL if the entry has none. The caller
 // frees.
 static double *read_times(const json_t *entry, size_t problem, size_t *count)
 {
@@ -46,7 +46,7 @@ static const json_t *find_problem(const json_t *entry, size_t problem)
     return NULL;
 }
 
-// Of rounds whose processes are known.
+// For rounds whose processes are known.
 static const unsigned char *processes_of(const struct final *final, size_t rounds)
 {
     return rounds <= final->process_rounds ? final->process : NULL;
@@ -135,7 +135,7 @@ static const json_t *entry_of(const json_t *entries, int64_t trial)
     return NULL;
 }
 
-// The kernels of objective each. -1 with a message when one has no entry.
+// Reads the kernels of objective each. -1 with a message when one has no entry.
 static int read_dispatch(struct final *final, const json_t *document, const json_t *entries, struct error *err)
 {
     const json_t *kernels = json_object_get(document, "kernels"), *dispatch = json_object_get(document, "dispatch"),
@@ -215,7 +215,7 @@ static int read_processes(struct final *final, const json_t *list, struct error 
     json_array_foreach(list, i, number)
     {
         json_int_t n = json_is_integer(number) ? json_integer_value(number) : -1;
-        if (n < 0 || n >= FINAL_PROCESSES_MAX) return error_set(err, "the final has a round of no process");
+        if (n < 0 || n >= FINAL_PROCESSES_MAX) return error_set(err, "the final has a round without a process");
         final->process[final->process_rounds++] = (unsigned char)n;
     }
     return 0;
@@ -314,12 +314,12 @@ static double unit_of(double seconds, const char **name)
         double seconds;
     } units[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
     size_t i = 0;
-    while (i < 3 && seconds < 0.99995 * units[i].seconds) i++; // what would be shown as 1000 is 1 of the next unit
+    while (i < 3 && seconds < 0.99995 * units[i].seconds) i++; // 1000 of a unit is shown as 1 of the next
     *name = units[i].name;
     return units[i].seconds;
 }
 
-// Four digits; enough for what is measured to a thousandth at best.
+// Four digits; times are measured to a thousandth at best.
 static int decimals(double value)
 {
     return value < 9.9995 ? 3 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0;

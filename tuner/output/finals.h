@@ -1,4 +1,4 @@
-// What a final decided: the stored document ("final"), read, checked, and turned into medians, intervals and paired
+// A final's decision: the stored document ("final"), read, checked, and turned into medians, intervals and paired
 // ratios.
 //
 // The winner is compared with every baseline of the same final, round by round: rounds in which either has no time are
@@ -20,7 +20,7 @@
 struct final_problem {           // of one entry, in the order of the job's tuned problems
     struct interval time;        // s, median
     struct interval ratio;       // of a baseline: its time over the winner's
-    double error_max, error_rms; // against fp64, relative to the bound's scale; NaN where not known
+    double error_max, error_rms; // against fp64, relative to the bound's scale; NaN where unknown
     size_t rounds;               // as many as have a time
 };
 
@@ -32,8 +32,8 @@ struct final_entry {
     double error; // worst element over its bound; NaN
     struct final_problem *problems;
     struct interval ratio;   // of a baseline: geometric mean over the problems
-    bool by_process;         // takes one of two times, depending on the process that runs it
-    size_t process_count;    // 0 where one process took all rounds
+    bool by_process;         // has one of two times, depending on the process that runs it
+    size_t process_count;    // 0 where one process ran all rounds
     double *process_medians; // of the objective, s
 };
 
@@ -43,15 +43,15 @@ struct final {
     bool replayed;
     size_t problem_count, entry_count, tie_count;
     struct final_entry *entries;
-    int64_t *ties;       // trials that cannot be told from the winner
-    size_t kernel_count; // objective each: so many trials, the first of which is `winner`; else 0
+    int64_t *ties;       // trials that are tied with the winner
+    size_t kernel_count; // objective each: the number of trials chosen, the first of which is `winner`; else 0
     int64_t *kernels;
     size_t *dispatch;       // by problem: index into kernels
     double *regret;         // by problem: relative to the fastest in the final
     char **stage;           // by kernel: its heaviest launch; NULL unknown
     int64_t *at_once;       // by kernel: that launch's blocks that the device holds
     size_t process_rounds;  // numbers in `process`
-    unsigned char *process; // that took each round; NULL where one took all
+    unsigned char *process; // that ran each round; NULL where one ran all
 };
 
 // Reads a "final" document of a job with that many tuned problems. -1 with a message when the document is not of that
@@ -62,10 +62,10 @@ int final_read(struct final *, const json_t *document, size_t problem_count, str
 void final_compare_candidates(struct final *, const json_t *document);
 void final_release(struct final *);
 const struct final_entry *final_winner(const struct final *); // never NULL after final_read
-// The entry that a problem is given to: the winner, or with objective each the problem's kernel. Never NULL after
+// The entry chosen for a problem: the winner, or with objective each the problem's kernel. Never NULL after
 // final_read.
 const struct final_entry *final_choice(const struct final *, size_t problem);
-// The library with the smallest ratio to what is chosen for a problem; NULL where none has a ratio.
+// The library with the smallest ratio to the entry chosen for a problem; NULL where none has a ratio.
 const struct final_entry *final_fastest_baseline(const struct final *, size_t problem);
 
 // "2.810 ms"; "-" for NaN. Writes into `out` and returns it.

@@ -1,4 +1,4 @@
-// See findings.h. It stands on the rules (findings_rules.c), and they on what they see and propose with
+// See findings.h. It uses the rules (findings_rules.c), which use what they read and propose with
 // (findings_context.c).
 #include "tuner/output/findings.h"
 
@@ -40,7 +40,7 @@ size_t findings_make(const json_t *profile, const struct job *job, const struct 
 void findings_print(FILE *out, const struct finding *list, size_t count)
 {
     fprintf(out, "\nFindings\n");
-    if (!count) fprintf(out, "  nothing that a rule knows: no figure stands out\n");
+    if (!count) fprintf(out, "  none: no figure crosses a rule's threshold\n");
     for (size_t i = 0; i < count; i++) {
         fprintf(out, "%s  %zu. %s: %s.\n", i ? "\n" : "", i + 1, list[i].rule, list[i].seen);
         fprintf(out, "     Why: %s.\n", list[i].why);

@@ -1,8 +1,8 @@
-// What a profile says about a candidate, in words: a table of rules. Each rule looks at one thing and, where it is
-// there, says what was seen, why it costs time, which change among the job's own parameters could help, and how much it
+// Findings about a candidate's profile, in words: a table of rules. Each rule looks for one cause and, if it is
+// there, says what it saw, why that costs time, which change of the job's own parameters could help, and how much it
 // could gain.
 //
-// The gain is a bound, not a promise: the share of the time that goes if the cause goes and the next limit is not
+// The gain is an upper bound: the share of the time that is saved if the cause is removed and the next limit is not
 // reached before. What a rule proposes is a configuration that is valid in the job's space and differs in one
 // parameter; tests/test_findings.c holds the direction of the proposals against a space of which every configuration
 // was measured.
@@ -22,16 +22,16 @@ struct finding {
     const char *rule;          // "bank_conflicts"
     char seen[FINDING_TEXT];   // "line 263 needs 2.0 times the ideal number of wavefronts"
     char why[FINDING_TEXT];    // why that costs time
-    char advice[FINDING_TEXT]; // what to try; "" when nothing among this job's parameters would
+    char advice[FINDING_TEXT]; // what to try; "" if none of the job's parameters would help
     double gain;               // 0..1 of the time, at most; NaN: not estimated
     int parameter;             // index of the proposed parameter in the space; -1: none
     uint16_t value;            // index of its proposed value
-    const json_t *line;        // the line of the profile that is to blame; NULL: none is. Lives as long as the profile
+    const json_t *line;        // the line of the profile that causes it; NULL: unknown. Lives as long as the profile
 };
 
 // Findings of the profile's main stage, largest gain first; returns how many. `job` (with its space built) may be NULL:
-// then nothing is proposed. `limits`: of the device. Works on whatever the profile has: a rule whose figures are
-// missing says nothing.
+// then nothing is proposed. `limits`: of the device. Any profile will do: a rule whose figures are
+// missing finds nothing.
 size_t findings_make(const json_t *profile, const struct job *job, const struct device_limits *limits,
                      struct finding out[FINDINGS_MAX]);
 

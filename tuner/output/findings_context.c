@@ -56,7 +56,7 @@ static bool has_word(const char *name, const char *words)
 static int next_value(const struct parameter *p, size_t now, int direction)
 {
     int best = -1;
-    if (p->kind == PARAMETER_STRING) return p->count < 2 ? -1 : now ? 0 : 1; // these have no order: another one
+    if (p->kind == PARAMETER_STRING) return p->count < 2 ? -1 : now ? 0 : 1; // texts have no order: take another one
     if (p->kind != PARAMETER_INT && p->kind != PARAMETER_UNROLL) return -1;
     for (size_t i = 0; i < p->count; i++) {
         bool further = direction > 0 ? p->values[i] > p->values[now] : p->values[i] < p->values[now];
@@ -100,7 +100,7 @@ bool propose_named(const struct finding_context *c, struct finding *f, const cha
     return false;
 }
 
-// The present launch, as the job's expressions have it. False where unknown.
+// The present launch, from the job's expressions. False where unknown.
 static bool finding_context_launch(const struct finding_context *c, const uint16_t *config, struct launch_shape *shape)
 {
     struct planned_launch *launches = memory_new(REQUEST_MAX_LAUNCHES, sizeof *launches);

@@ -1,4 +1,4 @@
-// What the rules of findings see of a profile, and what they propose with.
+// The rules' access to a profile, and their means to propose changes.
 #ifndef SWEETSPOT_FINDINGS_CONTEXT_H
 #define SWEETSPOT_FINDINGS_CONTEXT_H
 
@@ -19,7 +19,7 @@ struct finding_context {
 
 // A number of the main stage (profile_number); NaN unknown.
 double finding_context_number(const struct finding_context *, const char *key);
-// Cycles in which a scheduler issues, 0..1; from the basic set too.
+// The share of cycles in which a scheduler issues, 0..1; works with the basic set alone.
 double finding_context_issue(const struct finding_context *);
 
 // Proposals: each sets parameter, value and advice ("TILE_COL_SIZE=4 ...") of the finding, or returns false. `verb` is
@@ -28,7 +28,7 @@ double finding_context_issue(const struct finding_context *);
 // One step up (+1) or down (-1) along the values of the first parameter whose name contains one of the words
 // ("STAGES|PIPE"), or whose kind is unroll where the list contains "<unroll>".
 bool propose_step(const struct finding_context *, struct finding *, const char *words, int direction, const char *verb);
-// A parameter that stands in the text of a source line: its next smaller value, else its next larger one.
+// A parameter that appears in the text of a source line: its next smaller value, else its next larger one.
 bool propose_named(const struct finding_context *, struct finding *, const char *line, const char *verb);
 // The single change that gives the launch the best score; `score` is given the shape that it would have, the present
 // one's score must be exceeded by a tenth.

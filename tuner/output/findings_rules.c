@@ -1,6 +1,6 @@
-// The rules of findings.h, one function each, and their table. Thresholds stand where they are used: each is a share of
-// the time below which a finding would be noise. A rule returns false as soon as a figure that it needs is unknown:
-// comparisons with NaN are false.
+// The rules of findings.h, one function each, and their table. Thresholds are written where they are used: each is a
+// share of the time below which a finding would be noise. A rule returns false as soon as a figure that it needs is
+// unknown: comparisons with NaN are false.
 #include "tuner/output/findings_rules.h"
 
 #include <inttypes.h>
@@ -22,8 +22,8 @@ static double least(double a, double b)
     return isnan(a) ? b : isnan(b) ? a : fmin(a, b);
 }
 
-// What every unit but one is busy with, of peak, 0..1: a change that relieves the one gains no more than until the next
-// is at its limit.
+// The highest utilisation of all units but one, of peak, 0..1: relieving that one unit helps only until the next
+// reaches its limit.
 static double next_limit(const struct finding_context *c, const char *relieved)
 {
     static const char *const units[] = {"issue_active", "pipe_fma",      "pipe_alu",      "pipe_fp64",      "pipe_xu",
@@ -85,15 +85,15 @@ static bool uncoalesced(const struct finding_context *c, struct finding *f)
     else
         SAY(f->seen, "global memory moves %.2f times the sectors that the data needs", ratio);
     SAY(f->why,
-        "memory comes in sectors of 32 bytes: threads of a warp that do not read neighbouring words move bytes that "
-        "nobody wants; a high memory throughput "
-        "is then no sign of health%s",
+        "memory is moved in sectors of 32 bytes: threads of a warp that do not read neighbouring words move bytes that "
+        "nobody needs; a high memory throughput "
+        "then does not mean that the kernel is good%s",
         busy > 0.6 ? ", and the memory is busy here" : "");
     f->gain = (1 - 1 / ratio) * (busy > 0 ? fmin(busy, 1) : 1);
     char *text = named && c->job ? profile_source(c->job->source, blame.line) : NULL;
     bool proposed = (text && propose_named(c, f, text, "changes what that line reads together")) ||
                     propose_step(c, f, "STRIDE|ORDER|LAYOUT", -1, "brings the threads' words together");
-    if (!proposed) SAY(f->advice, "let consecutive threads read consecutive words, from an aligned start");
+    if (!proposed) SAY(f->advice, "let consecutive threads read consecutive words, starting at an aligned address");
     free(text);
     return true;
 }
@@ -126,14 +126,14 @@ static bool low_occupancy(const struct finding_context *c, struct finding *f)
     SAY(f->seen,
         "a multiprocessor holds %.0f%% of the warps it could, as %s allow%s, and issues in %.0f%% of its cycles",
         100 * theory, cause, *cause == 'r' ? "" : "s", 100 * issue);
-    SAY(f->why, "with few warps there is often none that is not waiting for data");
+    SAY(f->why, "with few warps, often all of them wait for data");
     f->gain = least(1 - issue / 0.9, 0.5 * waits);
     bool proposed = propose_launch(c, f, by_occupancy, "lets more warps fit") ||
                     (*cause == 'r' && propose_step(c, f, "MIN_BLOCKS", 1, "makes the compiler use fewer registers"));
     if (!proposed)
         SAY(f->advice, "%s",
-            *cause == 'r' ? "fewer registers: smaller tiles a thread, or __launch_bounds__"
-                          : "smaller blocks or less shared memory a block");
+            *cause == 'r' ? "use fewer registers: smaller tiles per thread, or __launch_bounds__"
+                          : "use smaller blocks or less shared memory per block");
     return true;
 }
 
@@ -145,11 +145,11 @@ static bool spills(const struct finding_context *c, struct finding *f)
     if (!(bytes > 0)) return false;
     SAY(f->seen, "the compiler spills registers: %.0f bytes of loads and stores%s", bytes,
         sectors > 0 ? ", and local memory is used while the kernel runs" : ", but hardly outside the hot path");
-    SAY(f->why, "what is spilt goes through the L1 cache to memory and back");
+    SAY(f->why, "spilled values go through the L1 cache to memory and back");
     f->gain = sectors > 0 && global > 0 ? fmin(sectors / (sectors + global), 0.5) : NAN;
     if (!propose_step(c, f, "MIN_BLOCKS", -1, "leaves each thread more registers") &&
         !propose_step(c, f, "<unroll>", -1, "keeps fewer values alive"))
-        SAY(f->advice, "smaller tiles a thread, or a weaker __launch_bounds__");
+        SAY(f->advice, "use smaller tiles per thread, or a weaker __launch_bounds__");
     return true;
 }
 
@@ -167,7 +167,7 @@ static bool tail_effect(const struct finding_context *c, struct finding *f)
            longest = finding_context_number(c, "cycles_active_max");
     double idle = 1 - waves / ceil(waves), measured = 1 - average / longest;
     if (!(waves < 8) || !(idle > 0.1) || (waves > 1 && measured < 0.03)) return false;
-    if (waves < 1) { // nothing runs longer than the rest, but there could be more of it
+    if (waves < 1) { // no block runs longer than the others, but there is room for more blocks
         idle = least(idle, 1 - next_limit(c, ""));
         measured = NAN;
         if (idle < 0.1) return false;
@@ -176,8 +176,8 @@ static bool tail_effect(const struct finding_context *c, struct finding *f)
         waves < 1 ? ": it leaves multiprocessors empty" : ": in the last round most of them wait");
     SAY(f->why, "blocks come in waves, and a last wave that is nearly empty takes as long as a full one");
     f->gain = least(idle, isnan(measured) ? idle : fmax(measured, 0.02));
-    if (!propose_launch(c, f, by_waves, "makes the grid nearer to a whole number of waves"))
-        SAY(f->advice, "a block size that gives a whole number of waves, or a persistent grid");
+    if (!propose_launch(c, f, by_waves, "brings the grid closer to a whole number of waves"))
+        SAY(f->advice, "choose a block size that gives a whole number of waves, or a persistent grid");
     return true;
 }
 
@@ -189,10 +189,11 @@ static bool instruction_cache(const struct finding_context *c, struct finding *f
     SAY(f->seen, "warps wait for instructions %.0f%% of their time%s%.0f%s", 100 * time,
         code > 0 ? "; the code has " : "", code > 0 ? code : 0, code > 0 ? " bytes" : "");
     SAY(f->why,
-        "the hot code does not fit the instruction caches (%.0f%% of requests miss), all the less as warps drift apart",
+        "the hot code does not fit into the instruction caches (%.0f%% of requests miss), even less so as warps drift "
+        "apart",
         requests > 0 ? 100 * misses / requests : 0);
     f->gain = time;
-    if (!propose_step(c, f, "<unroll>|UNROLL", -1, "makes the code shorter")) SAY(f->advice, "less unrolling");
+    if (!propose_step(c, f, "<unroll>|UNROLL", -1, "makes the code shorter")) SAY(f->advice, "unroll less");
     return true;
 }
 
@@ -203,13 +204,14 @@ static bool latency(const struct finding_context *c, struct finding *f)
     if (!(issue < 0.5) || !(waits > 0.3) || !(dram < 70) || memory > 80) return false;
     SAY(f->seen, "warps wait for global memory %.0f%% of their time, while device memory is only %.0f%% busy",
         100 * waits, dram);
-    SAY(f->why, "too few loads are in flight to fill the memory's latency");
+    SAY(f->why, "too few loads are in flight to hide the memory's latency");
     f->gain = least(waits, 1 - fmax(issue, fmax(dram, memory) / 100));
     bool proposed =
         propose_step(c, f, "STAGES|PREFETCH|DEPTH", 1, "keeps more loads in flight") ||
         propose_step(c, f, "<unroll>|UNROLL|VECTOR|ITEMS|PER_THREAD", 1, "gives each thread more independent loads") ||
         propose_launch(c, f, by_occupancy, "lets more warps fit");
-    if (!proposed) SAY(f->advice, "more independent loads before the first use: unroll, prefetch, or wider accesses");
+    if (!proposed)
+        SAY(f->advice, "issue more independent loads before the first use: unroll, prefetch, or use wider accesses");
     return true;
 }
 
@@ -224,9 +226,10 @@ static bool divergence(const struct finding_context *c, struct finding *f)
     bool named = profile_blame(c->stage, EXCESS_DIVERGENCE, &blame, 1) > 0;
     f->line = named ? blame.line : NULL;
     char *text = named && c->job ? profile_source(c->job->source, blame.line) : NULL;
-    SAY(f->seen, "an instruction is executed for %.1f of a warp's 32 threads", threads);
+    SAY(f->seen, "an instruction is executed by %.1f of a warp's 32 threads on average", threads);
     if (named)
-        SAY(f->seen, "an instruction is executed for %.1f of a warp's 32 threads, worst at line %" PRId64 "%s%.120s",
+        SAY(f->seen,
+            "an instruction is executed by %.1f of a warp's 32 threads on average, worst at line %" PRId64 "%s%.120s",
             threads, json_get_integer(blame.line, "line", 0), text && *text ? ": " : "", text ? text : "");
     SAY(f->why, "the branches of a warp run one after another, each for its own threads");
     f->gain = (1 - threads / 32) * fmin(1, finding_context_issue(c) / 0.9);
@@ -250,7 +253,7 @@ static bool one_pipe(const struct finding_context *c, struct finding *f)
     double busy = finding_context_number(c, units[busiest].key);
     if (!(busy > 80)) return false;
     SAY(f->seen, "%s are busy in %.0f%% of the cycles", units[busiest].words, busy);
-    SAY(f->why, "nothing makes the kernel faster than the pipe allows, but fewer instructions for it");
+    SAY(f->why, "the pipe limits the kernel: only fewer instructions for it help");
     f->gain = 1 - busy / 100;
     return true;
 }
@@ -266,7 +269,7 @@ static bool at_roofline(const struct finding_context *c, struct finding *f)
     if (!(reached > 0.85)) return false;
     SAY(f->seen, "the job's work takes %.0f%% of the time at the device's measured ceiling for %s", 100 * reached,
         compute > memory ? json_get_string(c->profile, "pipe", "arithmetic") : "memory");
-    SAY(f->why, "this is the roofline: the algorithm would have to do less");
+    SAY(f->why, "this is the roofline: only an algorithm that does less work is faster");
     f->gain = fmax(1 - reached, 0);
     return true;
 }
@@ -276,10 +279,10 @@ static bool imbalance(const struct finding_context *c, struct finding *f)
     double average = finding_context_number(c, "cycles_active"),
            longest = finding_context_number(c, "cycles_active_max"), waves = finding_context_number(c, "waves");
     double lost = 1 - average / longest;
-    if (!(lost > 0.15) || (waves < 8 && waves != floor(waves))) return false; // else it is the tail
+    if (!(lost > 0.15) || (waves < 8 && waves != floor(waves))) return false; // otherwise the tail is the cause
     SAY(f->seen, "the busiest multiprocessor works %.0f%% longer than the average one", 100 * (longest / average - 1));
     SAY(f->why, "the kernel lasts as long as its slowest part");
-    SAY(f->advice, "smaller blocks, or work handed out as multiprocessors become free");
+    SAY(f->advice, "use smaller blocks, or hand out work as multiprocessors become free");
     f->gain = lost;
     return true;
 }
@@ -289,11 +292,11 @@ static bool barriers(const struct finding_context *c, struct finding *f)
     double time = share(c, "barrier");
     if (!(time > 0.15)) return false;
     SAY(f->seen, "warps wait at barriers %.0f%% of their time", 100 * time);
-    SAY(f->why, "a barrier lasts until the slowest warp of the block has come");
+    SAY(f->why, "a barrier lasts until the slowest warp of the block arrives");
     f->gain = 0.5 * time;
     if (!propose_step(c, f, "STAGES", 1, "lets the copies run further ahead of the barrier") &&
         !propose_step(c, f, "BLOCK_K|TILE_K", 1, "needs fewer barriers"))
-        SAY(f->advice, "smaller blocks, or fewer barriers for the same work");
+        SAY(f->advice, "use smaller blocks, or fewer barriers for the same work");
     return true;
 }
 

@@ -1,5 +1,5 @@
-// A JSON document as CSV: a line for each text, number, truth and null in it, however deep, with where it stands:
-// "best.problems.0.time,0.0013". Numbers have the digits that it takes to read them again.
+// A JSON document as CSV: a line for each string, number, boolean and null in it, at any depth, with its path:
+// "best.problems.0.time,0.0013". Numbers have enough digits to be read back exactly.
 #ifndef SWEETSPOT_FLAT_CSV_H
 #define SWEETSPOT_FLAT_CSV_H
 

@@ -16,9 +16,11 @@ size_t gate_check(const struct gate *gate, const struct final *final, const stru
         failures++;
         fprintf(file, "sweetspot: gate: %s: %s: ", where, problem);
         if (!library)
-            fprintf(file, "no library has a time in the final\n");
+            fprintf(file,
+                    "no library has a time in the final: the job needs a reference operation whose baseline works\n");
         else if (isnan(figure))
-            fprintf(file, "the ratio to %s, %.4f, has no interval\n", library->name, ratio->value);
+            fprintf(file, "the ratio to %s, %.4f, has no interval; raise `measure.final.rounds`\n", library->name,
+                    ratio->value);
         else
             fprintf(file, "the ratio to %s, %.4f [%.4f, %.4f], is%s %.4g below %g\n", library->name, ratio->value,
                     ratio->low, ratio->high, gate->lower ? " at its lower bound" : "", gate->figure - figure,
@@ -29,5 +31,5 @@ size_t gate_check(const struct gate *gate, const struct final *final, const stru
 
 void gate_undecided(const char *where, FILE *file)
 {
-    fprintf(file, "sweetspot: gate: %s: no final has decided a winner\n", where);
+    fprintf(file, "sweetspot: gate: %s: no final has decided a winner; tune the job first\n", where);
 }

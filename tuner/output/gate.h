@@ -1,4 +1,4 @@
-// The gate for continuous integration: on every tuned problem of a final, those that were held back included, the
+// The gate for continuous integration: on every tuned problem of a final, including those held back, the
 // winner must be at least so many times as fast as the fastest library there.
 #ifndef SWEETSPOT_GATE_H
 #define SWEETSPOT_GATE_H
@@ -18,7 +18,7 @@ struct gate {
 // A line for each problem that is below, or has no ratio to any library: "sweetspot: gate: <where>: ...". Returns how
 // many there are.
 size_t gate_check(const struct gate *, const struct final *, const struct job *, const char *where, FILE *);
-// The line of a job for which nothing was decided.
+// Prints the line for a job without a decided winner.
 void gate_undecided(const char *where, FILE *);
 
 #endif

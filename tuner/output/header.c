@@ -1,4 +1,4 @@
-// See header.h: reading a header back, merging, and writing it in one step. Its text is made in header_render.c.
+// See header.h: reads a header back, merges, and writes it in one step. header_render.c makes its text.
 #include "tuner/output/header.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ json_t *header_read(const char *path, struct error *err)
             continue;
         }
         if (section)
-            error_set(err, "a section of version %lld, this sweetspot writes version %d", (long long)version,
+            error_set(err, "a section of version %lld, but this sweetspot writes version %d", (long long)version,
                       HEADER_SECTION_VERSION);
         error_prefix(err, "%s:%d", path, line);
         json_decref(section);
@@ -55,7 +55,7 @@ json_t *header_read(const char *path, struct error *err)
     return sections;
 }
 
-// Whether two lists of objects agree in these members, one by one.
+// Whether two lists of objects have equal values of these members, one by one.
 static bool same_members(const json_t *a, const json_t *b, const char *const members[3])
 {
     if (json_array_size(a) != json_array_size(b)) return false;
@@ -81,18 +81,18 @@ int header_merge(json_t *sections, const json_t *fresh, struct error *err)
     const char *device = json_get_string(section, "device", "");
     for (size_t i = json_array_size(sections); i-- > 0;) {
         const json_t *old = json_array_get(sections, i);
-        // A fallback was verified with the source that there was then.
+        // An old fallback was verified with an older source.
         if (!strcmp(json_get_string(old, "device", ""), device) || header_is_fallback(old)) {
             json_array_remove(sections, i);
             continue;
         }
         if (strcmp(json_get_string(old, "job", ""), json_get_string(section, "job", "")) != 0)
-            return error_set(err, "the header is that of another job, '%s'", json_get_string(old, "job", ""));
+            return error_set(err, "the header belongs to another job, '%s'", json_get_string(old, "job", ""));
         if (!json_equal(json_object_get(old, "sizes"), json_object_get(section, "sizes")))
-            return error_set(err, "the header's section for %s has other problem sizes than the job has now",
+            return error_set(err, "the header's section for %s has other problem sizes than the job",
                              json_get_string(old, "device", ""));
         if (!same_interface(old, section))
-            return error_set(err, "the header's section for %s has other entries or buffers than the job has now",
+            return error_set(err, "the header's section for %s has other entries or buffers than the job",
                              json_get_string(old, "device", ""));
     }
     for (size_t i = json_array_size(fresh); i-- > 0;) {

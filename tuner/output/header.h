@@ -1,4 +1,4 @@
-// The C header that a job leaves behind: out/include/<job>_best.h, one section a device (header_section.h).
+// The C header that a job produces: out/include/<job>_best.h, one section per device (header_section.h).
 //
 // It includes nothing and compiles without warnings as C99, C++11 and CUDA (nvcc, NVRTC). The section of a device is
 // kept in a comment of one line, so that a header can be read back and another device merged in.
@@ -8,7 +8,7 @@
 #include "tuner/base/error.h"
 #include "tuner/base/json.h"
 
-// The sections of a header written before, as an array (new reference): empty when there is no such file. NULL with a
+// The sections of an existing header, as an array (new reference): empty when there is no such file. NULL with a
 // message when the file is something else or cannot be read.
 json_t *header_read(const char *path, struct error *);
 

@@ -1,4 +1,4 @@
-// See header_arguments.h. As header_functions.c: nothing included, nothing allocated, the strictest warnings.
+// See header_arguments.h. As in header_functions.c: no includes, no allocation, the strictest warnings.
 #include "tuner/output/header_arguments.h"
 
 #include <inttypes.h>
@@ -96,7 +96,7 @@ static void put_bytes(struct renderer *r)
         const char *name = json_get_string(buffer, "name", "?");
         const json_t *other;
         if (json_object_get(seen, name)) continue;
-        if (!json_object_size(seen)) fputs("/* Bytes of each buffer, at least. */\n", r->file);
+        if (!json_object_size(seen)) fputs("/* The least size of each buffer, in bytes. */\n", r->file);
         json_object_set_new(seen, name, json_true());
         char *identifier = header_identifier(name), *function = text_format("%s_bytes_%s", r->lower, identifier);
         begin(r, "long long", function);
@@ -117,8 +117,9 @@ static void put_supported(struct renderer *r)
     const json_t *section, *limit;
     size_t i, k;
     char *name = text_format("%s_supported", r->lower);
-    fputs("/* Whether a problem lies within what the kernel was verified on: each size between the smallest and the "
-          "largest, and a multiple of what divides\n * all of them. */\n",
+    fputs("/* Whether a problem is within the sizes that the kernel was verified on: each size between the smallest "
+          "and the "
+          "largest, and a multiple of their\n * greatest common divisor. */\n",
           r->file);
     begin(r, "int", name);
     json_array_foreach(r->sections, i, section)

@@ -1,4 +1,4 @@
-// The header's functions for what a kernel is given: its scalar arguments, its buffers, and the sizes it was verified
+// The header's functions for a kernel's inputs: its scalar arguments, its buffers, and the sizes it was verified
 // on.
 #ifndef SWEETSPOT_HEADER_ARGUMENTS_H
 #define SWEETSPOT_HEADER_ARGUMENTS_H

@@ -8,7 +8,7 @@
 
 #include "tuner/base/text.h"
 
-// The widest access of one thread: no address needs more than this. 32 bytes from sm_100 on, 16 before (PTX ISA, `ld`).
+// The widest access of one thread, and so the strictest alignment: 32 bytes from sm_100 on, 16 before (PTX ISA, `ld`).
 static int alignment_of(const char *arch)
 {
     int compute = 0;

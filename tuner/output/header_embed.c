@@ -68,7 +68,7 @@ static int get(struct store *store, int64_t trial, char hash[HASH_TEXT_SIZE], co
     if (missing > 0)
         error_set(err,
                   "the store has no binary of trial %" PRId64
-                  ": a final on a GPU keeps it, one that was replayed or written by an older sweetspot has not",
+                  ": finals on a GPU store it, replayed finals and those of older versions do not",
                   trial);
     return missing > 0 ? BINARY_MISSING : missing;
 }
@@ -91,7 +91,7 @@ int binary_list_take(struct binary_list *l, json_t *section, struct store *store
     if (!document) return -1;
     if (strcmp(json_get_string(document, "hash", ""), hash) != 0) {
         json_decref(document);
-        return error_set(err, "the store's binary of trial %" PRId64 " and what it says of it do not match", trial);
+        return error_set(err, "the store's binary of trial %" PRId64 " does not match its document", trial);
     }
     json_object_set_new(section, "binary", document);
     json_object_set_new(section, "sm_count",
@@ -112,10 +112,10 @@ static unsigned char *parse(const char *text, size_t size)
         bytes[i] = (unsigned char)value;
         at = *end == ',' ? end : NULL;
     }
-    return bytes; // whether they are right, their hash says
+    return bytes; // the caller checks them by their hash
 }
 
-// Adds the binaries of a file that was written before, if there is one. -1 when it is something else.
+// Adds the binaries of an existing file, if there is one. -1 when the file is something else.
 static int read_file(struct binary_list *l, const char *path, struct error *err)
 {
     char *text = text_read_file(path, NULL);
@@ -170,8 +170,10 @@ static int put_all(FILE *f, void *arrays, struct error *err)
         const char *hash = json_get_string(json_object_get(section, "binary"), "hash", "");
         int found = find(l, hash);
         if (name && found < 0)
-            result = error_set(err, "the binary for %s is not in the file beside the header, and no other has it here",
-                               json_get_string(section, "device", "?"));
+            result = error_set(
+                err,
+                "the file beside the header lacks the binary for %s: write that device's header again with --embed",
+                json_get_string(section, "device", "?"));
         else if (name && !json_object_get(seen, name))
             put_array(f, name, hash, l->list[found].bytes, l->list[found].size);
         if (name) json_object_set_new(seen, name, json_true());
@@ -216,7 +218,7 @@ struct bytes {
 static int put_bytes(FILE *f, void *user, struct error *err)
 {
     const struct bytes *b = user;
-    (void)err; // what cannot be written is seen in `f`
+    (void)err; // `f` records write errors
     (void)!fwrite(b->bytes, 1, b->size, f);
     return 0;
 }

@@ -1,6 +1,6 @@
 // Binaries beside a header: the cubins that a final kept in the store (tuner/store/binary.h), written byte for byte as
-// arrays of C into <header without .h>_binary.c. An array's name has the hash of its bytes, and a comment of the file
-// too, so that the binaries of other devices are found there when a header is merged.
+// C arrays into <header without .h>_binary.c. An array's name has the hash of its bytes, and so has a comment of the
+// file, so that the binaries of other devices are found there when a header is merged.
 #ifndef SWEETSPOT_HEADER_EMBED_H
 #define SWEETSPOT_HEADER_EMBED_H
 
@@ -15,10 +15,10 @@ struct binary_list; // bytes by their hash
 struct binary_list *binary_list_new(void);
 void binary_list_free(struct binary_list *);
 
-// What binary_list_take returns when the store has no binary of the trial.
+// The result of binary_list_take when the store has no binary of the trial.
 enum { BINARY_MISSING = 1 };
 
-// Takes a trial's binary out of the store and says in the section which it is. 0; BINARY_MISSING or -1 with a message.
+// Reads a trial's binary from the store and names it in the section. 0; BINARY_MISSING or -1 with a message.
 int binary_list_take(struct binary_list *, json_t *section, struct store *, int64_t trial, const json_t *device,
                      struct error *);
 
@@ -27,7 +27,7 @@ int binary_list_take(struct binary_list *, json_t *section, struct store *, int6
 int header_embed_write(const char *header, const json_t *sections, const struct binary_list *, bool force,
                        struct error *);
 
-// Writes a trial's binary into a file of its own. Likewise.
+// Writes a trial's binary into a separate file, in the same way.
 int header_cubin_write(const char *path, struct store *, int64_t trial, struct error *);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "tuner/base/protocol.h"
 
-// What the compiler put into shared memory.
+// The static shared memory, as the compiler reports it.
 static int64_t static_bytes(const struct trial *trial, const char *stage)
 {
     for (size_t i = 0; i < trial->stage_count; i++)
@@ -16,10 +16,10 @@ static int64_t static_bytes(const struct trial *trial, const char *stage)
     return 0;
 }
 
-// Verified on every problem, and small enough with what the compiler put into shared memory.
+// Checks that the fallback was verified on every problem and that its shared memory, static included, is small enough.
 static int check(const struct job *job, const struct trial *trial, struct error *err)
 {
-    if (!trial) return error_set(err, "it has not been measured yet; sweetspot tune goes on to it");
+    if (!trial) return error_set(err, "it has not been measured yet; sweetspot tune measures it");
     if (trial->status != STATUS_OK)
         return error_set(err, "it failed: %s%s%s", status_name(trial->status), *trial->reason ? ": " : "",
                          trial->reason);
@@ -38,7 +38,7 @@ static int check(const struct job *job, const struct trial *trial, struct error 
     return 0;
 }
 
-// What the selector of several kernels goes by.
+// The times that the selector of several kernels uses.
 static void add_times(json_t *section)
 {
     json_t *times = json_array(), *problem;

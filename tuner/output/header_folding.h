@@ -1,5 +1,5 @@
-// A job's expressions as C over the problem's sizes alone: parameters and device limits are folded into numbers, and a
-// derived name that depends on a size is written out in its place.
+// A job's expressions as C that only reads the problem's sizes: parameters and device limits are folded into numbers,
+// and a derived name that depends on a size is replaced by its expression.
 #ifndef SWEETSPOT_HEADER_FOLDING_H
 #define SWEETSPOT_HEADER_FOLDING_H
 

@@ -1,4 +1,4 @@
-// The header's inline functions: the launch geometry of every stage in every section, and what was measured as a table
+// The header's inline functions: the launch geometry of every stage in every section, and the measured times as a table
 // with its selectors.
 //
 // They include nothing, allocate nothing, and are written for the strictest warnings of C99, C++11 and CUDA: no
@@ -55,7 +55,7 @@ static void put_case(struct renderer *r, const json_t *stage)
     const char *when = json_get_string(stage, "when", "1"), *overlap = json_get_string(stage, "overlap", "0");
     const json_t *library = json_object_get(stage, "library");
     if (library)
-        fprintf(r->file, "        /* no launch: a library's call, %s by %s */\n",
+        fprintf(r->file, "        /* no launch: a library call, %s by %s */\n",
                 json_get_string(library, "operation", "?"), json_get_string(library, "by", "?"));
     for (size_t k = 0; k < 3; k++)
         for (size_t d = 0; d < 3; d++) {
@@ -73,7 +73,7 @@ static void put_case(struct renderer *r, const json_t *stage)
             when);
 }
 
-// The geometry of one stage in all sections, and the short functions for the chosen section.
+// The geometry of one stage in all sections, and shorter functions for the chosen section.
 static void put_stage(struct renderer *r, const char *name, const char *prefix)
 {
     static const struct {
@@ -187,7 +187,7 @@ static void put_results(struct renderer *r)
     if (fallback >= 0) snprintf(found, sizeof found, "found < 0 ? %d : found", fallback);
     fprintf(f,
             "#ifndef __CUDACC_RTC__ /* on the host only */\n"
-            "/* What was measured: one row a device and problem. size: in the order of the functions' arguments; "
+            "/* The measured times: one row per device and problem. size: in the order of the functions' arguments; "
             "seconds: median and its 95%%\n"
             " * interval, 0 where unknown. */\n"
             "struct %1$s_result { const char *device; int compute, section; const char *problem; long long "

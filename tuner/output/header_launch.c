@@ -1,8 +1,8 @@
-// See header_launch.h. What every job has alike is text in tuner/output/launch; made here is what differs: the table of
-// binaries, how each section's kernels are found, and each section's launches.
+// See header_launch.h. The part that all jobs share is text in tuner/output/launch; this file makes the rest: the table
+// of binaries, how each section's kernels are found, and each section's launches.
 //
-// A section's launches are checked as a whole before the first of them: sizes, grids, addresses, ranges of scalars,
-// tensor maps. A launch's argument is a copy in a variable of its own type; a buffer is its address.
+// All launches of a section are checked before the first one: sizes, grids, addresses, ranges of scalars,
+// tensor maps. An argument is copied into a variable of its type; a buffer's argument is its address.
 #include "tuner/output/header_launch.h"
 
 #include <inttypes.h>
@@ -32,7 +32,7 @@ static bool is_number(const char *text)
     return *text && !text[strspn(text, "0123456789")];
 }
 
-// Whether a stage is a launch, or a library's call, of this section's configuration for any problem.
+// Whether the section's configuration uses a stage (a launch or a library call) for any problem.
 static bool is_part(const json_t *stage)
 {
     return strcmp(json_get_string(stage, "when", "1"), "0") != 0;
@@ -87,7 +87,7 @@ static void put_binaries(struct renderer *r)
     }
     fprintf(f,
             "#ifdef __cplusplus\n}\n#endif\n\n/* By section. image: in the file beside this one. toolkit: the major "
-            "version of the CUDA that made it. kernels: of the\n * device, from here on. */\n"
+            "version of the CUDA that made it. kernels: of the\n * device, from this section on. */\n"
             "struct %1$s_binary {\n    const char *device;\n    int compute, multiprocessors, toolkit, kernels;\n    "
             "const unsigned char *image;\n};\n\n"
             "static inline const struct %1$s_binary *%1$s_binaries(int *count)\n{\n    static const struct "
@@ -110,7 +110,7 @@ static void put_binaries(struct renderer *r)
     json_decref(seen);
 }
 
-// The most that a section, or a device, has of something.
+// The largest numbers of kernels and stages.
 static void put_room(struct renderer *r)
 {
     int64_t kernels = 1;
@@ -198,7 +198,7 @@ static int element_of(const json_t *described)
     return element < 0 ? ELEMENT_I32 : element;
 }
 
-// The scalar's variable, filled, or what does not fit refused.
+// Fills the scalar's variable, and refuses values that do not fit.
 static void fill_scalar(struct renderer *r, const json_t *a, size_t section, const char *prefix, size_t stage,
                         size_t place)
 {
@@ -249,7 +249,7 @@ static void declare_stage(struct renderer *r, size_t k, const json_t *arguments,
     }
 }
 
-// All that is looked at before anything is launched, and the launch's arguments.
+// The checks before the first launch, and the launch's arguments.
 static void check_stage(struct renderer *r, const json_t *section, size_t i, size_t k, const json_t *stage,
                         size_t *maps)
 {
@@ -377,9 +377,9 @@ static void put_launch(struct renderer *r)
     FILE *f = r->file;
     fprintf(
         f,
-        "/* Launches on a stream: the sizes, then the buffers%1$s. With %3$s_ALLOW_UNVERIFIED defined, sizes may be "
-        "any. */\nstatic inline int %2$s_launch(const struct %2$s_kernels *kernels, %2$s_stream stream",
-        any_calls_library(r) ? ", then whom to call for a library's stage" : "", r->lower, r->upper);
+        "/* Launches on a stream: the sizes, then the buffers%1$s. With %3$s_ALLOW_UNVERIFIED defined, any sizes are "
+        "accepted. */\nstatic inline int %2$s_launch(const struct %2$s_kernels *kernels, %2$s_stream stream",
+        any_calls_library(r) ? ", then the callback for a library's stage" : "", r->lower, r->upper);
     json_array_foreach(r->sizes, i, size) fprintf(f, ", long long size_%s", json_string_value(size));
     json_array_foreach(buffers(r), i, buffer)
     {
@@ -433,10 +433,12 @@ void header_launch(struct renderer *r)
     fputs("#endif\n\n", f);
     if (maps) header_put_template(r, embedded_launch_maps());
     if (any_calls_library(r))
-        fprintf(f,
-                "/* Called for a stage that is a library's, in its place among the launches: enqueue it on the stream. "
-                "0: done. */\ntypedef int %1$s_library_call(void *user, const char *stage, %1$s_stream stream);\n\n",
-                r->lower);
+        fprintf(
+            f,
+            "/* Called for a stage that a library computes, in its order among the launches: enqueue it on the stream. "
+            "Return 0 on success. */\ntypedef int %1$s_library_call(void *user, const char *stage, %1$s_stream "
+            "stream);\n\n",
+            r->lower);
     if (header_several_kernels(r->sections)) {
         fprintf(f, "static inline int %s_select_on(", r->lower);
         header_put_arguments(r, "int first, int kernels");

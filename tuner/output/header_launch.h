@@ -10,7 +10,7 @@
 bool header_embeds(const json_t *sections);
 // The name of the array that has a section's bytes; malloc'ed, NULL where the section has none.
 char *header_binary_name(const char *lower, const json_t *section);
-// Nothing where no section has a binary. After the geometry's functions, which it calls.
+// Writes nothing where no section has a binary. Must follow the geometry functions, which it calls.
 void header_launch(struct renderer *);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "tuner/output/header_text.h"
 
-// The type of tensor maps, where any stage takes one.
+// Writes the type of tensor maps, if any stage takes one.
 void header_tensor_map_type(struct renderer *);
 // A stage's tensor maps in all sections, names beginning with `prefix`.
 void header_tensor_maps(struct renderer *, const char *stage, const char *prefix);

@@ -1,9 +1,9 @@
-// The text of the header (header.h), made from its sections alone, so that a section read back from an older header
-// comes out as it went in. Its functions are in header_functions.c.
+// The text of the header (header.h), made only from its sections, so that a section read back from an older header
+// is written unchanged. Its functions are in header_functions.c.
 //
 // Order: how to use it (a comment), the choice of the device, parameters and what a build needs, launch geometry and
 // launching as inline functions; then the evidence. Last, outside the include guard, the parameters under the
-// template's own names, and the sections for machines in a comment: nothing of ours comes after them that a parameter
+// template's own names, and the sections for machines in a comment: no code of ours follows that a parameter
 // called `N` or `grid` could break. Function arguments are called size_M for the same reason.
 #include "tuner/output/header_render.h"
 
@@ -24,8 +24,8 @@ static char *device_macro(const json_t *section)
     return header_upper(json_get_string(section, "device", "unknown"));
 }
 
-// The section as JSON, numbers exact (the selector compares them), in a comment that nothing inside can end or open: a
-// star beside a slash is written as its number.
+// The section as JSON with exact numbers (the selector compares them). Nothing inside can end or open the comment: a
+// star beside a slash is escaped.
 static void put_section(FILE *file, const json_t *section)
 {
     char *text = json_dumps(section, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(17));
@@ -71,17 +71,17 @@ static void comment_devices(struct renderer *r)
         header_put_comment(f, json_get_string(section, "configuration", ""));
         fputs("\n", f);
         if (!json_get_bool(section, "final", false))
-            fputs(" *   NOT decided in a final: the best of the search so far, which luck may have chosen\n", f);
+            fputs(" *   NOT decided in a final: the best of the search so far, which may be there by luck\n", f);
         header_advise(r, section);
     }
     const char *none = json_get_string(json_array_get(r->sections, 0), "no_fallback", "");
     if (!*none) return;
-    fputs(" * any other device: NOTHING, the job's fallback is left out: ", f);
+    fputs(" * any other device: NONE, the job's fallback is left out: ", f);
     header_put_comment(f, none);
     fputs("\n", f);
 }
 
-// Whoever launches the binary needs no more than this.
+// Enough for a program that launches the binary.
 static void comment_launching(struct renderer *r)
 {
     const json_t *buffer;
@@ -111,7 +111,7 @@ static void comment_launching(struct renderer *r)
     fprintf(
         f,
         ");\n *     %1$s_unload(&kernels);\n *\n"
-        " * Scalars have the values below, with which the kernel was verified. A status that is not %2$s_OK says what "
+        " * Scalars have the values below, with which the kernel was verified. A status other than %2$s_OK says what "
         "is wrong (%1$s_status_text).\n *\n * Or compile the template:\n *\n",
         r->lower, r->upper);
 }
@@ -134,39 +134,40 @@ static void put_opening(struct renderer *r)
             r->upper, r->lower);
     header_put_comment(f, json_get_string(first, "template", "?"));
     fprintf(f,
-            "\"\n *     #define %1$s_UNDEFINE_PARAMETERS         and no longer: another job may follow\n"
+            "\"\n *     #define %1$s_UNDEFINE_PARAMETERS         undefines them, so that another job can follow\n"
             " *     #include \"%2$s_best.h\"\n *\n"
             " * with the options %1$s_OPTIONS_NVCC or %1$s_OPTIONS_NVRTC%3$s, and launch %1$s_%4$sENTRY with "
             "%2$s_%5$sgeometry(sizes).\n"
-            " * What a compiler makes of it need not be what was measured: registers and code may differ.\n *\n",
+            " * A compiled template may differ from the measured kernel in registers and code.\n *\n",
             r->upper, r->lower, json_get_integer(first, "includes", 0) ? ", the job's include folders" : "",
             stages ? "<STAGE>_" : "", stages ? "<stage>_" : "");
     header_comment_arguments(r, first);
     fprintf(f,
-            " *\n * %2$s_supported(sizes) says whether a problem lies within what was verified, %1$s_ALIGNMENT what "
-            "addresses are multiples of.\n"
+            " *\n * %2$s_supported(sizes) says whether a problem is within the verified sizes; addresses must be "
+            "multiples of "
+            "%1$s_ALIGNMENT.\n"
             " * Define %1$s_DEVICE as one of the devices (-D%1$s_DEVICE=",
             r->upper, r->lower);
     char *device = device_macro(first);
-    fprintf(f, "%s); without it the first is taken.\n", device);
+    fprintf(f, "%s); the default is the first.\n", device);
     free(device);
     if (header_several_kernels(r->sections))
         fprintf(
             f,
             " * There are several kernels, each for some problems. Define %1$s_KERNEL as 0, 1 ... %1$s_KERNELS - 1 "
             "and include the template once for\n"
-            " * each, in a file of its own, its entry renamed; %2$s_select(sizes) says which of them to launch (-1: "
+            " * each, in a separate file, with its entry renamed; %2$s_select(sizes) says which of them to launch (-1: "
             "none), and\n * ..._geometry_on(%1$s_FIRST_SECTION + kernel, sizes) how.\n",
             r->upper, r->lower);
     fprintf(f,
-            " * The build stops when the template has changed since, if it says what the template is now:\n"
+            " * The build stops when the template has changed since, if the build passes the template's hash:\n"
             " *   -DSWEETSPOT_SOURCE_HASH=$(sweetspot header JOB --hash)\n"
             " */\n#ifndef SWEETSPOT_%1$s_BEST_H\n#define SWEETSPOT_%1$s_BEST_H\n\n",
             r->upper);
 }
 
 // NAME_SECTION: of the device that NAME_DEVICE names, or where a device has several kernels, that of NAME_KERNEL. The
-// preprocessor compares numbers alone, so that each device's name has one. Any other name gives 0 without being an
+// preprocessor compares only numbers, so each device's name has one. Any other name gives 0 without being an
 // undefined macro in an #if, of which compilers warn.
 static void put_selection(struct renderer *r)
 {
@@ -203,10 +204,10 @@ static void put_selection(struct renderer *r)
         if (several) fprintf(f, "#define %s_KERNELS %" PRId64 "\n", r->upper, json_get_integer(section, "kernels", 1));
     }
     if (header_fallback_of(r->sections) < 0)
-        fprintf(f, "#else\n#error \"%s_DEVICE is none of: %s\"\n#endif\n", r->upper, names);
+        fprintf(f, "#else\n#error \"%s_DEVICE must be one of: %s\"\n#endif\n", r->upper, names);
     else
-        fprintf(f, "#else /* a device that nobody tuned for */\n#define %1$s_%2$s %3$d\n%4$s%5$s%6$s#endif\n", r->upper,
-                macro, header_fallback_of(r->sections), several ? "#define " : "", several ? r->upper : "",
+        fprintf(f, "#else /* a device without tuning results */\n#define %1$s_%2$s %3$d\n%4$s%5$s%6$s#endif\n",
+                r->upper, macro, header_fallback_of(r->sections), several ? "#define " : "", several ? r->upper : "",
                 several ? "_KERNELS 1\n" : "");
     free(names);
     if (several)
@@ -249,7 +250,7 @@ static void put_macros(struct renderer *r)
     const json_t *section;
     size_t i;
     char number[32];
-    fputs("/* A text parameter is a string here and its bare words under its own name. */\n", r->file);
+    fputs("/* A text parameter is a string here, and bare words under its own name. */\n", r->file);
     json_array_foreach(r->sections, i, section)
     {
         const char *hash = json_get_string(section, "source_hash", "");
@@ -274,7 +275,7 @@ static void put_macros(struct renderer *r)
             r->upper, r->lower);
 }
 
-// The parameters under the template's own names. An unroll factor is the pragma itself, a text its bare words.
+// The parameters under the template's own names. An unroll factor is its pragma, a text its bare words.
 static void put_own_names(struct renderer *r)
 {
     const json_t *section, *item;

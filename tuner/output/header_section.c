@@ -142,7 +142,8 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
     for (size_t p = 0; p < job->tuned_count; p++) {
         const struct trial_problem *measured = find_problem(trial, job->problems[p].name);
         if (!measured || !measured->tuned)
-            return error_set(err, "trial %lld has no time for the problem %s: the job file has changed since",
+            return error_set(err,
+                             "trial %lld has no time for the problem %s: the job file has changed since; tune again",
                              (long long)trial->id, job->problems[p].name);
         struct interval time =
             decided ? decided->problems[p].time : (struct interval){measured->time, measured->low, measured->high};
@@ -171,7 +172,7 @@ static int add_problems(json_t *section, const struct job *job, const struct tri
     return 0;
 }
 
-// The work of a problem as C over its sizes: as tuner/run/wave_model.c takes it.
+// The work of a problem as C over its sizes, as tuner/run/wave_model.c defines it.
 static int set_work(json_t *section, const struct job *job, const struct expression_folding *f, struct error *err)
 {
     char *product = text_copy("1");
@@ -213,7 +214,7 @@ static int add_launches(json_t *section, const struct job *job, const struct tri
     json_object_set_new(section, "defines", defines);
     json_object_set_new(section, "stages", stages);
     if (space_parse(job->space, trial->config, config, err))
-        return error_prefix(err, "trial %lld is not of this search space: the job file has changed since",
+        return error_prefix(err, "trial %lld is not in this search space: the job file has changed since; tune again",
                             (long long)trial->id);
     int result = folding_init(&f, job, config, prefix, err);
     for (size_t i = 0; i < job->size_count; i++) json_array_append_new(sizes, json_string(job->size_names[i]));

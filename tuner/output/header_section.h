@@ -1,4 +1,4 @@
-// What a header says of one device: a JSON object made from a job, its store's environment, the winning trial and
+// A header's section for one device: a JSON object made from a job, its store's environment, the winning trial and
 // (where there is one) the final. header.c renders it; the same object, in a comment of the header, lets a header for
 // another device be merged in later.
 //
@@ -39,7 +39,7 @@ enum { HEADER_SECTION_VERSION = 2 };
 
 // `kernel`: with a final of objective each, which of its kernels the trial is; else 0. Names of functions that
 // expressions call in C ("sgemm_fn_ceil_div") begin with `prefix`. `final` NULL: not decided in one. NULL with a
-// message when the trial does not belong to the job as it is now (a parameter or problem has changed) or an expression
+// message when the trial does not belong to the present job (a parameter or problem has changed) or an expression
 // cannot be written as C. New reference.
 json_t *header_section(const struct job *, const struct environment *, const struct trial *, const struct final *,
                        size_t kernel, const char *const *ties, const char *prefix, struct error *);
@@ -49,13 +49,13 @@ struct interval header_interval(const json_t *object, const char *key);
 int header_compute(const json_t *section);
 size_t header_stage_count(const json_t *section);
 
-// Of all sections of a header: how many devices they are for, without the fallback's; whether some device has several
+// About all sections of a header: how many devices they are for, without the fallback; whether some device has several
 // kernels; the first section of a section's device.
 size_t header_devices(const json_t *sections);
 bool header_several_kernels(const json_t *sections);
 size_t header_first_of_device(const json_t *sections, size_t section);
 
-// The section for devices that nobody tuned for (header_fallback.h), and its number among all of them, or -1.
+// The section for devices without tuning results (header_fallback.h), and its number among all of them, or -1.
 bool header_is_fallback(const json_t *section);
 int header_fallback_of(const json_t *sections);
 

@@ -1,7 +1,7 @@
-// The header's selector for jobs that end in several kernels: what every kernel took on every problem, its relative
+// The header's selector for jobs that end in several kernels: the time of every kernel on every problem, its relative
 // time on any sizes, and the choice.
 //
-// As header_functions.c: nothing included, nothing allocated, the strictest warnings.
+// As in header_functions.c: no includes, no allocation, the strictest warnings.
 #include "tuner/output/header_select.h"
 
 #include <inttypes.h>
@@ -58,7 +58,7 @@ static void put_relative_time(struct renderer *r)
     fprintf(f, "    default: break;\n    }\n    return %s_fn_relative_time(work, blocks, at_once);\n}\n\n", r->lower);
 }
 
-// A number in as few digits as give it back: the driver compares the same times.
+// A number with the fewest digits that read back exactly: the driver compares the same times.
 static const char *exact(double value, char out[32])
 {
     for (int digits = 9; digits <= 17; digits++) {
@@ -72,12 +72,13 @@ static void put_times(struct renderer *r)
 {
     const json_t *section, *one, *size;
     size_t i, k, d, sizes = json_array_size(r->sizes), rows = 0;
-    fprintf(r->file,
-            "/* Every kernel's median on every problem that was not held back. */\nstruct %1$s_time { int section; "
-            "long long size[%2$zu]; double seconds; };\n"
-            "static inline const struct %1$s_time *%1$s_times(int *count)\n{\n    static const struct %1$s_time "
-            "times[] = {\n",
-            r->lower, sizes ? sizes : 1);
+    fprintf(
+        r->file,
+        "/* Every kernel's median time on every problem that was not held back. */\nstruct %1$s_time { int section; "
+        "long long size[%2$zu]; double seconds; };\n"
+        "static inline const struct %1$s_time *%1$s_times(int *count)\n{\n    static const struct %1$s_time "
+        "times[] = {\n",
+        r->lower, sizes ? sizes : 1);
     json_array_foreach(r->sections, i, section)
     {
         json_array_foreach(json_object_get(section, "times"), k, one)
@@ -94,7 +95,7 @@ static void put_times(struct renderer *r)
     fprintf(r->file, "    };\n    *count = (int)(sizeof times / sizeof times[0]);\n    return times;\n}\n\n");
 }
 
-// The kernel for any sizes: the one that is expected to be the fastest by search/fn_selector.h, by which the driver
+// The kernel for any sizes: the one that search/fn_selector.h expects to be the fastest, with which the driver
 // judges problems that are held back.
 static void put_select(struct renderer *r)
 {
@@ -102,8 +103,8 @@ static void put_select(struct renderer *r)
     const json_t *size;
     FILE *f = r->file;
     fprintf(f,
-            "/* The kernel (0 to %s_KERNELS - 1) for a problem: of those that can do it, the one expected to be the "
-            "fastest (struct %s_fn_selection says how).\n * -1: none can, or a size is below 1. */\n"
+            "/* The kernel (0 to %s_KERNELS - 1) for a problem: of those that support it, the one expected to be the "
+            "fastest (see struct %s_fn_selection).\n * -1: none does, or a size is below 1. */\n"
             "static inline int %s_select_on(",
             r->upper, r->lower, r->lower);
     header_put_arguments(r, "int first, int kernels");
@@ -146,7 +147,7 @@ void header_select(struct renderer *r)
     fputs("#ifndef __CUDACC_RTC__\n", f);
     header_put_shared(r, embedded_fn_selector());
     fprintf(f,
-            "/* Whether a section's kernel can do a problem: it has a stage for it. */\nstatic inline int %s_can_on(",
+            "/* Whether a section's kernel supports a problem: it has a stage for it. */\nstatic inline int %s_can_on(",
             r->lower);
     header_put_arguments(r, "int section");
     fputs(")\n{\n    return ", f);

@@ -4,7 +4,7 @@
 
 #include "tuner/output/header_text.h"
 
-// After the geometry functions, which it calls (r->prefixes).
+// Must follow the geometry functions, which it calls (r->prefixes).
 void header_select(struct renderer *);
 
 #endif

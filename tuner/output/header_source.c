@@ -182,7 +182,7 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
         fputs(" *   ", f);
         header_put_comment(f, name);
         if (library) {
-            fprintf(f, ": no launch, but %s by ", json_get_string(library, "operation", "?"));
+            fprintf(f, ": a library call, %s by ", json_get_string(library, "operation", "?"));
             header_put_comment(f, json_get_string(library, "by", "?"));
         } else {
             fputs(": entry ", f);
@@ -200,7 +200,7 @@ void header_comment_arguments(struct renderer *r, const json_t *section)
     }
 }
 
-// Compute capabilities that a compiler may be told, so that the warning can name them.
+// Compute capabilities that a compiler may target, so that the warning can name them.
 static const int known[] = {700, 720, 750, 800, 860, 870, 880, 890, 900, 1000, 1010, 1030, 1100, 1200, 1210};
 
 static void warn(struct renderer *r, const char *arch, const char *other)

@@ -1,4 +1,4 @@
-// The header's words for whoever compiles the template: what the compiler is told, the entries and their arguments.
+// The header's text for compiling the template: the compiler's options, the entries and their arguments.
 #ifndef SWEETSPOT_HEADER_SOURCE_H
 #define SWEETSPOT_HEADER_SOURCE_H
 
@@ -8,7 +8,7 @@
 void header_comment_arguments(struct renderer *, const json_t *section);
 // Macros of a section: entries, options, arguments.
 void header_source_macros(struct renderer *, const json_t *section);
-// After the parameters under the template's own names: a warning where the compiler's architecture is another.
+// After the parameters under the template's own names: a warning if the compiler's architecture differs.
 void header_architecture(struct renderer *);
 
 #endif

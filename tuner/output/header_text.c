@@ -72,7 +72,7 @@ void header_put_shared(struct renderer *r, const char *text)
 {
     const char *first = strstr(text, "\n\n"), *p = first ? first + 2 : text;
     while (*p) {
-        size_t plain = strcspn(p, "F"); // all that is filled in begins with it
+        size_t plain = strcspn(p, "F"); // all placeholders begin with it
         fwrite(p, 1, plain, r->file);
         p += plain;
         if (!strncmp(p, "FN_FUNCTION", 11)) {

@@ -1,8 +1,8 @@
-// What the files that write the header's text share: names, comments, literals, arguments.
+// Shared by the files that write the header's text: names, comments, literals, arguments.
 //
-// Each file stands on those above it: header_section.c and header_text.c on none of the others, header_maps.c and
-// header_select.c on these two, then header_functions.c, header_render.c, and header.c, which reads, merges and writes
-// whole headers.
+// The files build on each other: header_section.c and header_text.c use none of the others, header_maps.c and
+// header_select.c use these two, then come header_functions.c, header_render.c, and header.c, which reads, merges and
+// writes whole headers.
 #ifndef SWEETSPOT_HEADER_TEXT_H
 #define SWEETSPOT_HEADER_TEXT_H
 
@@ -17,20 +17,20 @@ struct renderer {
     FILE *file;
     const json_t *sections, *sizes;
     char *lower, *upper; // sgemm, SGEMM
-    json_t *prefixes;    // of the geometry functions, one a stage
-    json_t *macros;      // of the section at work: a set, so that none is defined twice
+    json_t *prefixes;    // of the geometry functions, one per stage
+    json_t *macros;      // of the current section: a set, so that none is defined twice
     json_t *all_macros;  // those sets, by section
     bool collided;       // a macro would be defined twice: `err` says which
     struct error *err;
 };
 
-// What the header's functions for expressions begin with: "sgemm_fn_". malloc'ed.
+// The prefix of the header's functions for expressions: "sgemm_fn_". malloc'ed.
 char *header_prefix(const char *job);
 // The number that stands for a source hash where the preprocessor must compare it: "0x" and its first 16 digits. Writes
 // into `out`.
 const char *header_hash_number(const char *source_hash, char out[32]);
 
-// Writes text inside a comment: what would end or open one is taken apart.
+// Writes text inside a comment: sequences that would end or open one are split.
 void header_put_comment(FILE *, const char *text);
 // The text as a C string literal; malloc'ed.
 char *header_literal(const char *text);
@@ -38,7 +38,7 @@ char *header_literal(const char *text);
 void header_put_arguments(struct renderer *, const char *first);
 // "size_M, size_N" after `first`; nothing where there are no sizes.
 void header_put_sizes(struct renderer *, const char *first);
-// Writes functions that the driver has too (search/fn.h), from their text in the program: all after its first empty
+// Writes functions that the driver also has (search/fn.h), from their text in the program: all after its first empty
 // line, FN(name) as sgemm_fn_name, FN_FUNCTION as SGEMM_FUNCTION, FN_INTEGER as long long.
 void header_put_shared(struct renderer *, const char *text);
 // Writes a text of tuner/output/launch, all after its first empty line, with the job's name for name_ and NAME_.

@@ -34,20 +34,20 @@ static char *date_of(const json_t *section)
     return text_copy(text);
 }
 
-// Of a section whose times are those of a recording.
+// The note on a section whose times come from a recording.
 static void comment_recording(struct renderer *r, const json_t *section)
 {
     int64_t rounds = json_get_integer(section, "recorded_rounds", 0);
     fputs(" *   replayed from a recording: nothing was measured here; the recording has ", r->file);
     if (rounds)
-        fprintf(r->file, "a final of its own, of %" PRId64 " round%s\n", rounds, rounds == 1 ? "" : "s");
+        fprintf(r->file, "a final of %" PRId64 " round%s\n", rounds, rounds == 1 ? "" : "s");
     else
-        fputs("no final of its own\n", r->file);
+        fputs("no final\n", r->file);
     const char *hash = json_get_string(section, "source_hash", "");
     if (!*hash)
-        fputs(" *   source not recorded: which version of the template was measured is not known\n", r->file);
+        fputs(" *   source not recorded: it is unknown which version of the template was measured\n", r->file);
     else
-        fprintf(r->file, " *   what was measured is the template with the hash %s\n", hash);
+        fprintf(r->file, " *   the measured template has the hash %s\n", hash);
 }
 
 void header_advise(struct renderer *r, const json_t *section)
@@ -64,7 +64,7 @@ void header_advise(struct renderer *r, const json_t *section)
         fprintf(r->file, " makes a SLOWER kernel of the template: %s times the time below.",
                 show_ratio(&ratio, text, sizeof text));
     else
-        fputs(" makes a kernel of the template that FAILED, as is told below.", r->file);
+        fputs(" makes a kernel of the template that FAILED (see below).", r->file);
     fputs(" Launch the binary that was measured, not the template.\n", r->file);
 }
 
@@ -103,7 +103,7 @@ static void comment_section(struct renderer *r, const json_t *section)
     FILE *f = r->file;
     bool fallback = header_is_fallback(section);
     const char *arch = json_get_string(section, "arch", "?"), *driver = json_get_string(section, "driver", "");
-    fputs(fallback ? " *\n * any other device: the job's fallback, not tuned, as it was on " : " *\n * ", f);
+    fputs(fallback ? " *\n * any other device: the job's fallback, not tuned; its results on " : " *\n * ", f);
     header_put_comment(f, json_get_string(section, fallback ? "verified_on" : "device", "?"));
     fputs(" (", f);
     header_put_comment(f, arch);
@@ -212,7 +212,7 @@ static void put_counters(struct renderer *r, const json_t *section)
     }
 }
 
-// Without an nvcc that could be asked its version there are none of these.
+// There are no such macros if nvcc's version is unknown.
 static void put_nvcc(struct renderer *r, const json_t *section)
 {
     const json_t *nvcc = json_object_get(section, "nvcc"), *problems = json_object_get(nvcc, "problems");
@@ -240,7 +240,7 @@ static void put_worth(struct renderer *r, const json_t *section)
     if (json_is_number(json_object_get(section, "error")))
         header_define(r, "error", "%.3g", json_get_number(section, "error", 0));
     free(date);
-    if (header_is_fallback(section)) return; // the rest is of the device on which it was verified
+    if (header_is_fallback(section)) return; // the rest is from the device on which it was verified
     struct interval time = {json_get_number(section, "seconds", NAN), NAN, NAN};
     if (json_array_size(problems) == 1) time = header_interval(json_array_get(problems, 0), "time");
     define_interval(r, "seconds", time);
@@ -259,13 +259,13 @@ void header_worth(struct renderer *r)
 {
     const json_t *section;
     size_t i;
-    fprintf(r->file, "/* What it is worth.\n");
+    fprintf(r->file, "/* The evidence.\n");
     json_array_foreach(r->sections, i, section) comment_section(r, section);
     fputs(
-        " *\n * SECONDS: median; over several problems the job's objective. RATIO_x: x's time over ours. NVCC_RATIO: "
+        " *\n * SECONDS: median; for several problems the job's objective. RATIO_x: x's time over ours. NVCC_RATIO: "
         "the "
         "time of\n * nvcc's build over that of NVRTC's, which SECONDS is. LOW, HIGH: 95% intervals. ERROR: the largest "
-        "error over what is\n * allowed. */\n",
+        "error over the\n * bound. */\n",
         r->file);
     json_array_foreach(r->sections, i, section)
     {

@@ -5,7 +5,7 @@
 #include "tuner/output/header_text.h"
 
 void header_worth(struct renderer *);
-// In the opening comment: that the binary is to be preferred to what nvcc makes of the template, where it is.
+// In the opening comment: advises to use the binary where nvcc's build of the template is slower or fails.
 void header_advise(struct renderer *, const json_t *section);
 
 #endif

@@ -27,13 +27,13 @@ static const json_t *with_integer(const json_t *list, const char *key, int64_t v
     return NULL;
 }
 
-// The final's document, as a run would have stored it, and what it says; false where there is none that counts.
+// Reads the final's document, in the form that a run stores; false where there is no valid one.
 static bool read_final(const struct judged_job *about, const struct judgement *j, struct final *final)
 {
     const json_t *entries = json_object_get(j->final, "entries");
     struct error err;
     if (!json_is_array(entries) || j->status != STATUS_OK) return false;
-    // Its seed is that of the bootstrap: one and the same, so that the same times have the same intervals.
+    // The seed is for the bootstrap. It is constant, so that the same times give the same intervals.
     json_t *document =
         json_pack("{s:i, s:I, s:i, s:O}", "seed", 1, "rounds", (json_int_t)about->job->measure.final_rounds, "winner",
                   (int)JUDGE_TRIAL, "entries", entries);
@@ -42,7 +42,7 @@ static bool read_final(const struct judged_job *about, const struct judgement *j
     return sound;
 }
 
-// Whether the reason of the whole begins with this problem's name.
+// Whether the overall reason names this problem.
 static bool blamed(const struct judgement *j, const char *problem)
 {
     const char *at = strstr(j->reason.message, "problem "),
@@ -50,7 +50,7 @@ static bool blamed(const struct judgement *j, const char *problem)
     return at && !strncmp(at + strlen("problem "), problem, strlen(problem)) && (*end == ':' || *end == ')' || !*end);
 }
 
-// The worst of all launches that were compared, in the trial and in the final, over what is allowed; NaN: none was, or
+// The worst error over its bound of all launches that were compared, in the trial and in the final; NaN: none was, or
 // beyond every bound.
 static double worst_error(const struct judgement *j)
 {
@@ -65,7 +65,7 @@ static double worst_error(const struct judgement *j)
     return worst;
 }
 
-// What the trial says of a problem, and of its status what is known.
+// The trial's results for a problem, with the status as far as known.
 static json_t *problem_json(const struct judged_job *about, const struct judgement *j, size_t p)
 {
     static const char *const members[] = {"error", "bad", "worst", "got", "want"};

@@ -12,18 +12,18 @@
 
 enum { JUDGEMENT_VERSION = 1 };
 
-// What it is about, besides the judgement.
+// The context of a judgement.
 struct judged_job {
     const struct job *job;
     const char *template_hash, *compiler;
-    const json_t *device; // what hello says
+    const json_t *device; // from the worker's hello
     const struct device_limits *limits;
     size_t problem; // whose counters were taken
 };
 
 // New reference.
 json_t *judgement_json(const struct judged_job *, const struct judgement *);
-// The same document for people.
+// Prints the same document for people.
 void judgement_print(FILE *, const json_t *document);
 
 #endif

@@ -35,7 +35,7 @@ static void print_problems(FILE *to, const json_t *document)
     char **own = memory_new(room + 1, sizeof *own), text[96];
     titles[count++] = "problem";
     titles[count++] = "status";
-    titles[count++] = ">error of allowed";
+    titles[count++] = ">error / bound";
     titles[count++] = ">time";
     json_array_foreach(baselines, k, b)
     {

@@ -16,7 +16,7 @@ static const char *limiter_name(enum limiter limiter)
 
 enum limiter limiter_judge(double whole, double memory, double math, double *overlap)
 {
-    // A seventh: what variants differ by that are not meant to (loop overhead, what is kept alive how).
+    // A seventh: variants may differ this much for other reasons (loop overhead, register use).
     const double slack = 1.15;
     double longer = fmax(memory, math), shorter = fmin(memory, math);
     if (overlap) *overlap = fmin(fmax((memory + math - whole) / shorter, 0), 1);
@@ -39,7 +39,7 @@ static double traffic(const json_t *p)
     return profile_global_sectors(profile_main_stage(p));
 }
 
-// Thread instructions for each byte that device memory moves, and the ratio at which this device is busy with both.
+// Thread instructions per byte of device memory, and the ratio at which this device is busy with both.
 static double per_byte(const json_t *p)
 {
     return 32 * number(p, "executed") / number(p, "dram_bytes");
@@ -50,7 +50,7 @@ static double balanced(const json_t *p)
            json_get_number(json_object_get(p, "ceilings"), "bytes_per_second", NAN);
 }
 
-// Whether the variants are what they claim to be.
+// Checks that the variants leave out what they should.
 static json_t *warnings(const json_t *whole, const json_t *memory, const json_t *math)
 {
     json_t *list = json_array();
@@ -63,7 +63,7 @@ static json_t *warnings(const json_t *whole, const json_t *memory, const json_t 
     if (traffic(math) > 0.02 * traffic(whole))
         json_array_append_new(list, json_sprintf("the math-only variant still moves %.0f%% of the sectors",
                                                  100 * traffic(math) / traffic(whole)));
-    // The FMA pipes also do the integer arithmetic of addresses, which goes with the loads.
+    // The FMA pipes also compute addresses, and these instructions disappear with the loads.
     if (number(math, "fma_instructions") < 0.75 * number(whole, "fma_instructions"))
         json_array_append_new(list,
                               json_sprintf("the math-only variant has %.0f%% of the instructions of the FMA pipes",
@@ -95,15 +95,15 @@ static void print_meaning(FILE *out, enum limiter limiter, double overlap)
 {
     switch (limiter) {
     case LIMITER_MEMORY:
-        fprintf(out, "memory-bound: the kernel takes as long as its memory traffic; fewer or better coalesced bytes "
-                     "help, fewer instructions do not.\n");
+        fprintf(out, "memory-bound: the kernel takes as long as its memory traffic; fewer bytes or better coalescing "
+                     "helps, fewer instructions do not.\n");
         break;
     case LIMITER_MATH:
         fprintf(out, "math-bound: the kernel takes as long as its instructions; fewer or cheaper instructions help, "
                      "fewer bytes do not.\n");
         break;
     case LIMITER_BALANCED:
-        fprintf(out, "balanced: memory and arithmetic take equally long and overlap; both must become less.\n");
+        fprintf(out, "balanced: memory and arithmetic take equally long and overlap; reduce both.\n");
         break;
     case LIMITER_LATENCY:
         fprintf(out,
@@ -112,7 +112,7 @@ static void print_meaning(FILE *out, enum limiter limiter, double overlap)
                 100 * overlap);
         break;
     default:
-        fprintf(out, "unknown: a time is missing.\n");
+        fprintf(out, "unknown: a time is missing; see the messages above.\n");
     }
 }
 
@@ -153,11 +153,11 @@ void limiter_print(FILE *out, const json_t *whole, const json_t *memory, const j
     if (!isnan(overlap))
         fprintf(out, "Overlap: %.0f%% of the shorter part is hidden behind the longer one.\n", 100 * overlap);
     if (!isnan(per_byte(whole) / balanced(whole)))
-        fprintf(out, "Instructions for each byte moved: %.1f; this device is busy with both at %.1f.\n",
-                per_byte(whole), balanced(whole));
+        fprintf(out, "Instructions per byte moved: %.1f; this device is busy with both at %.1f.\n", per_byte(whole),
+                balanced(whole));
     double wanted = json_get_number(whole, "bytes", 0), moved = number(whole, "dram_bytes");
     if (wanted > 0 && moved > 0)
-        fprintf(out, "Bytes wanted by the job's work: %.4g; moved by device memory: %.4g (%.2f times).\n", wanted,
+        fprintf(out, "Bytes that the job's work needs: %.4g; moved by device memory: %.4g (%.2f times).\n", wanted,
                 moved, moved / wanted);
     json_t *list = warnings(whole, memory, math);
     for (size_t i = 0; i < json_array_size(list); i++)

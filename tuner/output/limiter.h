@@ -1,7 +1,7 @@
-// What limits a kernel, told from the times of the whole kernel and of two variants of it at the same occupancy: memory
-// traffic alone and arithmetic alone. After analysis-driven optimisation: where the whole takes no longer than the
-// slower part, the two overlap and that part is the limit; where it takes as long as both together, nothing overlaps
-// and latency is.
+// What limits a kernel, worked out from the times of the whole kernel and of two variants at the same occupancy: memory
+// traffic alone and arithmetic alone. The method is analysis-driven optimisation: where the whole takes no longer than
+// the slower part, the two overlap and that part is the limit; where it takes as long as both together, nothing
+// overlaps and latency is.
 #ifndef SWEETSPOT_LIMITER_H
 #define SWEETSPOT_LIMITER_H
 

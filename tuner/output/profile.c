@@ -1,4 +1,4 @@
-// See profile.h. What is derived from a profile's numbers; profile_print.c prints.
+// See profile.h. Derives figures from a profile's numbers; profile_print.c prints them.
 #include "tuner/output/profile.h"
 
 #include <math.h>
@@ -80,7 +80,7 @@ const char *profile_reason_words(const char *reason)
     return reason;
 }
 
-// Warps that stand so, for each instruction issued. One of them is the one that issues.
+// The average number of warps in this state for each instruction issued. It includes the warp that issues.
 static double waiting(const json_t *stage, const char *reason)
 {
     char key[64];
@@ -134,7 +134,7 @@ size_t profile_shares(const json_t *stage, struct profile_share *out, size_t max
     return count;
 }
 
-// What a line has too much of, and how much it has.
+// The excess of a line, and its total.
 static double excess_of(const json_t *columns, enum profile_excess what, double *amount)
 {
     double ideal;

@@ -25,7 +25,7 @@ const json_t *profile_main_stage(const json_t *profile);
 bool profile_uses_tensor(const json_t *stage);
 
 // The most of the job's `flops` a second that the pipe of its arithmetic does, by the measured ceiling; NaN where the
-// pipe or its ceiling is unknown, or where the stage uses tensor instructions and the pipe is none of theirs.
+// pipe or its ceiling is unknown, or where the stage uses tensor instructions and the pipe is not a tensor pipe.
 double profile_arithmetic_ceiling(const json_t *profile, const json_t *stage);
 
 // Where the time goes: by what a warp waits for (the stalls' shares of the time, which sum up to it). Writes at most
@@ -39,9 +39,9 @@ size_t profile_shares(const json_t *stage, struct profile_share *out, size_t max
 double profile_share(const json_t *stage, const char *reason); // 0..1; NaN unknown
 const char *profile_reason_words(const char *reason);          // "waiting for data from shared memory"
 
-// The source line to blame for what two columns differ by: SHARED (wavefronts against ideal), GLOBAL (sectors against
+// The source line that causes the difference of two columns: SHARED (wavefronts against ideal), GLOBAL (sectors against
 // ideal), DIVERGENCE (active threads against 32 an instruction). Of nested lines the one that explains the excess best.
-// None when there is no excess worth naming.
+// No line when the excess is negligible.
 enum profile_excess { EXCESS_SHARED, EXCESS_GLOBAL, EXCESS_DIVERGENCE, EXCESS_COUNT };
 struct profile_blame {
     const json_t *line;
@@ -60,8 +60,8 @@ char *profile_source(const char *source, const json_t *line);
 // The place under the roofline: {"operations_per_byte":..,"flops_per_second":..,"roof":..,"reached":0..1}, of the bytes
 // that device memory moved in the main stage; null where a figure is missing. New reference.
 json_t *profile_roofline(const json_t *profile);
-// What keeps more blocks off a multiprocessor: "registers", "shared memory", "warps", "blocks", or several; "" unknown.
-// Writes into `out`, returns it.
+// What limits the number of blocks on a multiprocessor: "registers", "shared memory", "warps", "blocks", or several; ""
+// unknown. Writes into `out`, returns it.
 const char *profile_occupancy_limit(const json_t *stage, char *out, size_t size);
 
 // Prints all sections. `against` may be NULL.

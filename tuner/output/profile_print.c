@@ -1,4 +1,4 @@
-// See profile.h. Every figure is a row of a table: how it is called, how it is written, and where it comes from. A row
+// See profile.h. Every figure is a row of a table: its label, its format, and where it comes from. A row
 // without a value is left out.
 #include <inttypes.h>
 #include <math.h>
@@ -96,7 +96,7 @@ static double intensity(const struct view *v)
 {
     return known(top(v, "flops") / number(v, "dram_bytes"));
 }
-// What the device could do at the kernel's own number of operations for a byte: the lower of the two roofs.
+// The device's limit at the kernel's own number of operations per byte: the lower of the two roofs.
 static double roofline(const struct view *v)
 {
     double flops = arithmetic_ceiling(v), bytes = intensity(v) * ceiling(v, "bytes_per_second");
@@ -197,7 +197,7 @@ static const struct figure figures[] = {
     {NULL, "  of the measured ceiling", PERCENT, NULL, of_flop_ceiling, NULL},
     {NULL, "device memory, bytes moved", RATE, NULL, byte_rate, NULL},
     {NULL, "  of the measured ceiling", PERCENT, NULL, of_byte_ceiling, NULL},
-    {NULL, "operations for a byte moved", NUMBER, NULL, intensity, NULL},
+    {NULL, "operations per byte moved", NUMBER, NULL, intensity, NULL},
     {NULL, "roofline at that intensity", RATE, NULL, roofline, NULL},
     {NULL, "  reached", PERCENT, NULL, of_roofline, NULL},
     {NULL, "shared memory, of the measured ceiling", PERCENT, NULL, of_shared_ceiling, NULL},
@@ -218,26 +218,26 @@ static const struct figure figures[] = {
     {NULL, "block", SHAPE, NULL, NULL, "block"},
     {NULL, "cluster", SHAPE, NULL, NULL, "cluster"},
     {NULL, "blocks", WHOLE, "blocks", NULL, NULL},
-    {NULL, "blocks a multiprocessor", NUMBER, NULL, per_sm, NULL},
+    {NULL, "blocks per multiprocessor", NUMBER, NULL, per_sm, NULL},
     {NULL, "waves", NUMBER, "waves", NULL, NULL},
     {NULL, "idle in the last wave (tail)", PERCENT, NULL, tail, NULL},
     {NULL, "room that the grid leaves empty", PERCENT, NULL, unfilled, NULL},
     {"Occupancy", "theoretical", PERCENT, NULL, theoretical, NULL},
     {NULL, "achieved", PERCENT, NULL, achieved, NULL},
-    {NULL, "blocks that fit one multiprocessor", WHOLE, "blocks_per_sm", NULL, NULL},
+    {NULL, "blocks that fit on a multiprocessor", WHOLE, "blocks_per_sm", NULL, NULL},
     {NULL, "limited by", LIMIT, NULL, NULL, NULL},
-    {NULL, "  as registers allow", WHOLE, "limit_registers", NULL, NULL},
-    {NULL, "  as shared memory allows", WHOLE, "limit_shared", NULL, NULL},
-    {NULL, "  as warps allow", WHOLE, "limit_warps", NULL, NULL},
-    {NULL, "  at most", WHOLE, "limit_blocks", NULL, NULL},
-    {NULL, "warps ready, each scheduler", NUMBER, "warps_eligible", NULL, NULL},
+    {NULL, "  limit by registers", WHOLE, "limit_registers", NULL, NULL},
+    {NULL, "  limit by shared memory", WHOLE, "limit_shared", NULL, NULL},
+    {NULL, "  limit by warps", WHOLE, "limit_warps", NULL, NULL},
+    {NULL, "  limit of the device", WHOLE, "limit_blocks", NULL, NULL},
+    {NULL, "warps ready, per scheduler", NUMBER, "warps_eligible", NULL, NULL},
     {"Instruction cache", "code", BYTES, "code_bytes", NULL, NULL},
     {NULL, "requests", COUNT, "icache_requests", NULL, NULL},
     {NULL, "misses", COUNT, "icache_misses", NULL, NULL},
     {NULL, "  of requests", PERCENT, NULL, miss_rate, NULL},
     {NULL, "next level: requests", COUNT, "icache_l15_requests", NULL, NULL},
     {NULL, "next level: misses", COUNT, "icache_l15_misses", NULL, NULL},
-    {NULL, "time for want of instructions", PERCENT, NULL, fetch_share, NULL},
+    {NULL, "time waiting for instructions", PERCENT, NULL, fetch_share, NULL},
     {"Shared memory", "wavefronts", COUNT, "shared_wavefronts", NULL, NULL},
     {NULL, "ideal", COUNT, "shared_ideal", NULL, NULL},
     {NULL, "wavefronts, of ideal", NUMBER, NULL, conflict_ratio, NULL},
@@ -246,28 +246,28 @@ static const struct figure figures[] = {
     {NULL, "conflicts of cp.async", COUNT, "bank_conflicts_async", NULL, NULL},
     {"Global memory", "sectors", COUNT, NULL, all_sectors, NULL},
     {NULL, "sectors, of ideal", NUMBER, NULL, sector_ratio, NULL},
-    {NULL, "sectors a load", NUMBER, NULL, load_sectors, NULL},
-    {NULL, "sectors a store", NUMBER, NULL, store_sectors, NULL},
+    {NULL, "sectors per load", NUMBER, NULL, load_sectors, NULL},
+    {NULL, "sectors per store", NUMBER, NULL, store_sectors, NULL},
     {NULL, "L1 hits", PERCENT, "l1_hit_rate", NULL, NULL},
     {NULL, "L2 hits", PERCENT, "l2_hit_rate", NULL, NULL},
-    {NULL, "bytes wanted (the job's work)", BYTES, NULL, wanted_bytes, NULL},
+    {NULL, "bytes needed (the job's work)", BYTES, NULL, wanted_bytes, NULL},
     {NULL, "bytes read from device memory", BYTES, "dram_read_bytes", NULL, NULL},
     {NULL, "bytes written to device memory", BYTES, "dram_write_bytes", NULL, NULL},
-    {NULL, "moved, of wanted", NUMBER, NULL, moved_ratio, NULL},
-    {"Divergence", "active threads an instruction", NUMBER, "threads_per_instruction", NULL, NULL},
+    {NULL, "moved, of needed", NUMBER, NULL, moved_ratio, NULL},
+    {"Divergence", "active threads per instruction", NUMBER, "threads_per_instruction", NULL, NULL},
     {NULL, "with their predicate true", NUMBER, "threads_predicated_on", NULL, NULL},
-    {"Registers and spills", "registers a thread", WHOLE, "registers", NULL, NULL},
+    {"Registers and spills", "registers per thread", WHOLE, "registers", NULL, NULL},
     {NULL, "spill loads", BYTES, "spill_loads", NULL, NULL},
     {NULL, "spill stores", BYTES, "spill_stores", NULL, NULL},
     {NULL, "stack", BYTES, "stack", NULL, NULL},
     {NULL, "local-memory sectors read", COUNT, "local_load_sectors", NULL, NULL},
     {NULL, "local-memory sectors written", COUNT, "local_store_sectors", NULL, NULL},
-    {NULL, "shared memory a block", BYTES, "shared_dynamic", NULL, NULL},
+    {NULL, "shared memory per block", BYTES, "shared_dynamic", NULL, NULL},
     {"Balance of the multiprocessors", "active cycles, mean", COUNT, "cycles_active", NULL, NULL},
     {NULL, "idlest", COUNT, "cycles_active_min", NULL, NULL},
     {NULL, "busiest", COUNT, "cycles_active_max", NULL, NULL},
     {NULL, "busiest above the mean", PERCENT, NULL, imbalance, NULL},
-    {"Stalls", "warps waiting for each issued instruction", NUMBER, NULL, per_issue, NULL},
+    {"Stalls", "warps resident per issued instruction", NUMBER, NULL, per_issue, NULL},
 };
 
 static const char *scaled(double value, const char *unit, double step, char *out, size_t size)
@@ -358,7 +358,7 @@ static int by_size(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-// A warp's time is the sum of what it does and waits for; so the difference of two times is the sum of the differences.
+// A warp's time is the sum of its states, so the difference of two times is the sum of the states' differences.
 static void print_differences(FILE *out, const struct view *a, const struct view *b)
 {
     struct profile_share shares[PROFILE_SHARES];
@@ -373,7 +373,7 @@ static void print_differences(FILE *out, const struct view *a, const struct view
             (struct difference){shares[i].reason, ours * shares[i].share - theirs * (isnan(other) ? 0 : other)};
     }
     qsort(list, kept, sizeof *list, by_size);
-    fprintf(out, "\nWhere the difference of %s lies (a warp's time by what it does; the sum is the difference)\n",
+    fprintf(out, "\nWhere the difference of %s comes from (a warp's time by state; the sum is the difference)\n",
             show_time(fabs(all), text, sizeof text));
     for (size_t i = 0; i < kept && fabs(list[i].seconds) > 0.02 * fabs(all); i++)
         fprintf(out, "  %-55s %s%s\n", profile_reason_words(list[i].reason), list[i].seconds < 0 ? "-" : "+",
@@ -389,7 +389,7 @@ static int by_samples(const void *a, const void *b)
     return (p < q) - (p > q);
 }
 
-// What the line's warps were most often seen waiting for, issuing and being ready aside.
+// The most frequent wait of the line's warps, not counting issuing and being ready.
 static const char *main_stall(const json_t *line)
 {
     const char *key, *most = "";
@@ -447,7 +447,7 @@ static void print_blame(FILE *out, const json_t *stage, const char *source)
         if (count) fprintf(out, "\n%s\n", kinds[k].title);
         for (size_t i = 0; i < count; i++) {
             char *text = profile_source(source, blamed[i].line);
-            fprintf(out, "  %s:%" PRId64 "  %.2f times %s; %.1f%% of the kernel's are its excess  %.110s\n",
+            fprintf(out, "  %s:%" PRId64 "  %.2f times %s; its excess is %.1f%% of the kernel's total  %.110s\n",
                     json_get_string(blamed[i].line, "file", "?"), json_get_integer(blamed[i].line, "line", 0),
                     blamed[i].ratio, kinds[k].ideal, 100 * blamed[i].share, text);
             free(text);

@@ -20,7 +20,7 @@ static bool status_is(const json_t *tool, const char *status)
     return !strcmp(json_get_string(tool, "status", ""), status);
 }
 
-// A tool that says nothing about the kernel.
+// Statuses of a tool without a result for the kernel.
 static const char *const undone[] = {"failed", "skipped"};
 enum { UNDONE = sizeof undone / sizeof *undone };
 

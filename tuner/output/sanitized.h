@@ -1,4 +1,4 @@
-// What compute-sanitizer's tools found (the document of tuner/run/sanitize.h), in words.
+// The results of compute-sanitizer's tools (the document of tuner/run/sanitize.h), in words.
 #ifndef SWEETSPOT_SANITIZED_H
 #define SWEETSPOT_SANITIZED_H
 
@@ -7,7 +7,7 @@
 // "compute-sanitizer 2025.3.1.0 on N=1000: memcheck, initcheck, synccheck clean; racecheck (advice): 1 error,
 // 2 warnings". NULL for no document. malloc'ed.
 char *sanitized_words(const json_t *document);
-// A tool's line alone: "clean", "1 error, 2 warnings: Race reported ..", "failed: why". malloc'ed.
+// One tool's result: "clean", "1 error, 2 warnings: Race reported ..", "failed: why". malloc'ed.
 char *sanitized_tool_words(const json_t *tool);
 
 #endif

@@ -1,4 +1,4 @@
-// See simulate.h. The figures are printed by simulate_print.c.
+// See simulate.h. simulate_print.c prints the figures.
 #include "tuner/output/simulate.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ int simulate_parse(const char *text, struct simulate_settings *settings, struct 
         at += length + (at[length] == ',');
     }
     for (size_t i = 0; i < 3 && !status; i++)
-        if (!given[i]) status = error_set(err, "%s is missing", names[i]);
+        if (!given[i]) status = error_set(err, "%s is missing: compilers, compile and gpu are needed", names[i]);
     return status ? error_prefix(err, "--simulate") : 0;
 }
 
@@ -78,7 +78,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Fills in what is unknown. -1 where nothing is known.
+// Fills in unknown times. -1 if all are unknown.
 static int complete(double *seconds, size_t count)
 {
     double *known = memory_new(count, sizeof *known);
@@ -103,9 +103,8 @@ static int find_durations(struct durations *d, const struct recorded *r, const s
         d->gpu[i] = isnan(s->gpu) ? r->trials[i].gpu_seconds : s->gpu;
     }
     if (complete(d->compile, r->trial_count))
-        return error_set(err, "%s: it has no compile times (compile=recorded): give seconds", path);
-    if (complete(d->gpu, r->trial_count))
-        return error_set(err, "%s: it has no GPU times (gpu=recorded): give seconds", path);
+        return error_set(err, "%s: it has no compile times: give compile=SECONDS", path);
+    if (complete(d->gpu, r->trial_count)) return error_set(err, "%s: it has no GPU times: give gpu=SECONDS", path);
     return 0;
 }
 
@@ -146,7 +145,7 @@ static void propose(struct simulation *simulation)
     int64_t trial = recorded_find(s->recorded, config);
     if (trial < 0) {
         s->failed = true;
-        error_set(s->err, "a configuration was proposed that is not valid");
+        error_set(s->err, "it proposed a configuration that is not valid");
         policy_no_proposal(&simulation->policy, true);
         return;
     }
@@ -184,7 +183,7 @@ static void compiled(struct simulation *simulation, struct queued_task *t)
     struct simulated_search *s = (struct simulated_search *)simulation;
     enum trial_status status = s->recorded->trials[((struct candidate *)t)->trial].status;
     if (status == STATUS_COMPILE_ERROR || status == STATUS_COMPILE_TIMEOUT || status == STATUS_PRUNED) {
-        s->measured++; // it has its result
+        s->measured++; // this candidate has its result
         tell(s, t);
     } else {
         policy_compiled(&simulation->policy, t);
@@ -201,7 +200,7 @@ static double begin(struct simulation *simulation, const struct policy_request *
 
 static void answered(struct simulation *simulation, const struct policy_request *request, bool lost)
 {
-    (void)lost; // no worker is
+    (void)lost; // simulated workers are never lost
     tell((struct simulated_search *)simulation, request->tasks[0]);
 }
 
@@ -251,20 +250,20 @@ struct progress {
     double quality; // so far
 };
 
-// How the workers were used until now.
+// Adds up the workers' use so far.
 static void count_workers(struct simulate_figures *f, const struct simulated_search *s)
 {
     size_t gpus = s->simulation.policy.settings.gpus;
     double now = s->simulation.now, busy = 0, whole = (now - s->began) * (double)gpus;
     for (size_t g = 0; g < gpus; g++) {
-        double left = s->simulation.answered_at[g] - now; // of what it works on
+        double left = s->simulation.answered_at[g] - now; // of its current task
         busy += s->simulation.busy[g] - (isfinite(left) ? left : 0);
     }
     f->idle = whole > 0 ? 1 - busy / whole : 0;
     f->compiled_per_measured = s->measured ? (double)s->compiled / (double)s->measured : NAN;
 }
 
-// After a step: `quality` holds from now on.
+// Called after a step: `quality` is valid from this time on.
 static void note(struct simulate_figures *f, struct progress *p, const struct simulate_options *o,
                  const struct simulated_search *s, double quality)
 {
@@ -367,7 +366,7 @@ int simulate_run(struct simulation_bench *b, const struct simulate_options *opti
     int status = 0;
     for (size_t f = 0; f < o->file_count && !status; f++) {
         if (o->files[f]->best < 0)
-            status = error_set(err, "%s: no configuration is valid", o->paths[f]);
+            status = error_set(err, "%s: no configuration is valid, so there is nothing to search for", o->paths[f]);
         else
             status = find_durations(&runs.durations[f], o->files[f], &b->options.settings, o->paths[f], err);
     }

@@ -7,11 +7,11 @@
 #include "tuner/output/simulate.h"
 #include "tuner/output/table.h"
 
-// What is reported of each file besides the qualities.
+// The columns of each file besides the qualities.
 static const struct {
     const char *title, *key, *format;
     size_t place;
-    size_t reached; // the share that came so far, or 0
+    size_t reached; // the share that got there, or 0
 } columns[] = {
     {">s to 95%", "seconds_to_95_percent", "%.4g", offsetof(struct simulate_figures, seconds_to_95),
      offsetof(struct simulate_figures, reached_95)},
@@ -89,11 +89,10 @@ void simulate_print_table(const struct simulation_bench *b, FILE *out)
     fill(t, b);
     table_print(t, out);
     table_free(t);
-    fprintf(
-        out,
-        "\noptimum / best found after so many unique evaluations and simulated seconds, mean over %lld seeds; s and "
-        "n\nto 95%%: mean seconds and evaluations ('>': some runs ended before).\n",
-        (long long)b->options.bench.seeds);
+    fprintf(out,
+            "\noptimum / best found after N unique evaluations or simulated seconds, mean over %lld seeds; s and "
+            "n\nto 95%%: mean seconds and evaluations ('>': some runs ended before).\n",
+            (long long)b->options.bench.seeds);
 }
 
 void simulate_print_csv(const struct simulation_bench *b, FILE *out)

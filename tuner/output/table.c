@@ -11,7 +11,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
-enum { COLUMN_LEAST = 8 }; // of a text that is cut
+enum { COLUMN_LEAST = 8 }; // the least width of a text that is cut
 
 struct table {
     size_t columns, cell_count, cell_room;
@@ -58,7 +58,7 @@ void table_cell(struct table *t, const char *format, ...)
     t->cells[t->cell_count++] = cell;
 }
 
-// Columns that a terminal needs: UTF-8 continuation bytes take none.
+// The columns that a text takes on a terminal: UTF-8 continuation bytes take none.
 static size_t width_of(const char *text)
 {
     size_t width = 0;
@@ -112,7 +112,7 @@ static size_t terminal_width(FILE *file)
     return ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_col;
 }
 
-// Takes from the widest column of text until a line fits or no column of text is wider than COLUMN_LEAST. Numbers are
+// Narrows the widest column of text until a line fits or no column of text is wider than COLUMN_LEAST. Numbers are
 // never cut.
 static void fit(const struct table *t, size_t *widths, size_t available)
 {

@@ -8,7 +8,7 @@
 //
 // A column whose title begins with '>' is aligned to the right (numbers); the sign is not printed. In the aligned form
 // an empty cell is a dash and a column without any content is left out; CSV has all columns. On a terminal that is too
-// narrow the widest columns of text are cut, and end in an ellipsis; into a file or a pipe everything is written.
+// narrow, the widest columns of text are cut and end in an ellipsis; a file or a pipe gets everything.
 #ifndef SWEETSPOT_TABLE_H
 #define SWEETSPOT_TABLE_H
 
@@ -21,7 +21,7 @@ void table_free(struct table *);
 void table_cell(struct table *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_print(const struct table *, FILE *);
 void table_print_csv(const struct table *, FILE *); // RFC 4180: quotes where a cell has a comma, quote or newline
-// One CSV field, quoted where it must be.
+// Writes one CSV field, quoted where needed.
 void csv_print(const char *text, FILE *);
 
 #endif

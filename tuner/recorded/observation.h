@@ -1,4 +1,5 @@
-// What a strategy is told of a trial's status: the one place where a trial's status becomes an outcome of the search.
+// What a strategy learns from a trial's status: the one place that turns a trial's status into an outcome of the
+// search.
 #ifndef SWEETSPOT_OBSERVATION_H
 #define SWEETSPOT_OBSERVATION_H
 

@@ -11,7 +11,7 @@
 #include "tuner/recorded/recorded_parts.h"
 #include "tuner/trial/trial_field.h"
 
-// Kernel Tuner writes 1e20 for what failed.
+// Kernel Tuner writes 1e20 for failures.
 static const double longest_time = 1e19;
 
 struct recorded *recorded_new(void)
@@ -93,7 +93,7 @@ static char *value_text(const json_t *value)
     return NULL;
 }
 
-// Whether the value is an integer, be it written as 2.0 or true.
+// Whether the value is an integer; 2.0 and true are integers too.
 static bool as_integer(const json_t *value, int64_t *integer)
 {
     if (json_is_integer(value)) {
@@ -127,7 +127,7 @@ int recorded_set_values(struct recorded_parameter *p, const json_t *values, int 
     p->kind = (enum parameter_kind)kind;
     p->count = count;
     if (kind == PARAMETER_INT || kind == PARAMETER_UNROLL) {
-        if (!integers) return error_set(err, "parameter '%s' has a value that is no integer", p->name);
+        if (!integers) return error_set(err, "parameter '%s' has a value that is not an integer", p->name);
         p->integers = memory_new(count, sizeof *p->integers);
         for (size_t i = 0; i < count; i++) as_integer(json_array_get(values, i), &p->integers[i]);
     } else {
@@ -150,7 +150,7 @@ int recorded_value_index(const struct recorded_parameter *p, const json_t *value
     int found = -1;
     for (size_t i = 0; text && i < p->count && found < 0; i++) {
         if (strcmp(p->texts[i], text) == 0) found = (int)i;
-        // 2.0 and 2 are one real.
+        // 2.0 and 2 are the same real number.
         else if (p->kind == PARAMETER_REAL && strtod(p->texts[i], NULL) == strtod(text, NULL))
             found = (int)i;
     }
@@ -203,7 +203,7 @@ static int compute_objectives(struct recorded *r, struct error *err)
 {
     bool worst = strcmp(r->objective, "worst") == 0;
     if (!worst && strcmp(r->objective, "geomean") != 0)
-        return error_set(err, "unknown objective '%s': \"geomean\" and \"worst\" are known", r->objective);
+        return error_set(err, "unknown objective '%s': use \"geomean\" or \"worst\"", r->objective);
     for (size_t i = 0; i < r->trial_count; i++) {
         struct trial *t = &r->trials[i];
         t->objective = NAN;

@@ -1,13 +1,13 @@
-// A recorded space: every configuration that somebody measured, with what came of it, in memory. Read from our own
-// format, from Kernel Tuner's cache files and from T4 files (gzip or plain, told apart by their content); written in
-// our own format only.
+// A recorded space: every configuration of an earlier search with its result, in memory. Read from our own
+// format, from Kernel Tuner's cache files and from T4 files (gzip or plain, recognised by content); written only in
+// our own format.
 //
-// Our format is one JSON object. Members marked * may be missing; unknown members are passed over.
+// Our format is one JSON object. Members marked * may be missing; unknown members are ignored.
 //
 //   "format": "sweetspot-space", "version": 1
 //   "job": "sgemm"                            * name of the job
 //   "device": {"name": "NVIDIA H200", ...}    * anything about the device
-//   "environment": {"source_hash": "...", ...} * compiler, driver, hash of the source ...: whatever the writer knows
+//   "environment": {"source_hash": "...", ...} * compiler, driver, hash of the source ...: as far as known
 //   "objective": "geomean"                    * how several problems make one number: "geomean" (weighted; the default)
 //                                               or "worst"
 //   "problems": [{"name": "M=2048,N=2048,K=2048", "sizes": {"M": 2048, ...}, "weight": 1.0,
@@ -15,26 +15,26 @@
 //                                             * one nameless problem if missing; sizes, weight, work may be missing too
 //   "parameters": [{"name": "BLOCK_M", "kind": "int", "values": [64, 128]}]
 //                 kind: "int" and "unroll" (integers), "string" (strings), "real" (numbers, or strings that hold one)
-//   "constraints": ["BLOCK_M % WARP_M == 0"]  * for the reader; the space is the list of trials
+//   "constraints": ["BLOCK_M % WARP_M == 0"]  * for people; the space is the list of trials
 //   "metrics": [{"key": "icache_misses", "metric": "sm__icc_requests_lookup_miss.sum", "unit": ""}]
 //                                             * the counters; a column each
 //   "columns": ["BLOCK_M", ..., "status", "time", ...]
 //   "trials": [[64, ..., "ok", 0.00123, ...], ...]
 //                 one array a configuration, cells in the order of the columns, null where empty
 //   "baselines": [{"name": "cublas", "problems": [{"time": s, "low": s, "high": s, "samples": [s, ...]}]}]
-//                                             * one entry a problem
-//   "finals": [...]                           * documents of finals, newest first, kept as they are
+//                                             * one entry per problem
+//   "finals": [...]                           * documents of finals, newest first, unchanged
 //
 // Columns: every parameter's name (required; the cell is the value itself), the trial's and the problems' fields that
 // are marked as recorded (tuner/trial/trial_field.c: "status", "reason", "time", "low", "registers", "gpu_seconds" ...;
 // a missing status is ok if there is a time), and the metrics' keys (of the first problem). With more than one problem
-// a problem's field has an array with one value a problem, samples an array of arrays. A column that is missing is
-// unknown for all trials. A column that this program does not know is left out and noted in `unknown_columns`. A trial
-// that says ok or slow but whose time is absent, a string, not positive or above 1e19 counts as launch_error.
+// a problem's field has an array with one value per problem, samples an array of arrays. A figure without a column is
+// unknown for all trials. An unknown column is left out and noted in `unknown_columns`. A trial
+// with status ok or slow whose time is absent, a string, not positive or above 1e19 counts as launch_error.
 //
-// Errors (with the number of the trial, from 0): a file that is cut off or no JSON, no known format, no parameters or
-// trials, a parameter without values or with a value twice, a value that is not among its parameter's, a configuration
-// listed twice, rows of the wrong length.
+// Errors (with the number of the trial, from 0): a file that is truncated or not JSON, an unknown format, no parameters
+// or trials, a parameter without values or with a value twice, a value that is not among its parameter's, a
+// configuration listed twice, rows of the wrong length.
 //
 // Kernel Tuner and T4: times are milliseconds there; a `time` that is a string, absent or above 1e19 marks a failure;
 // T4 files do not list the parameters' values, so these are collected from the configurations, ascending.
@@ -100,7 +100,7 @@ struct recorded {
     double *counters;              // trial_count times metric_count, NaN where absent; of the first problem
     uint16_t *configs;             // trial_count times parameter_count value indices
     struct arena memory;
-    size_t unknown_count; // columns of the file that are not known here
+    size_t unknown_count; // unknown columns of the file
     char **unknown_columns;
 
     // Made by recorded_index (recorded_read calls it).
@@ -116,16 +116,16 @@ void recorded_free(struct recorded *);
 // Room for `count` trials, all unknown, once problem_count, metric_count and parameter_count are set.
 void recorded_add_trials(struct recorded *, size_t count);
 
-// NULL with a message that begins with the path.
+// Reads a file. NULL with a message that begins with the path.
 struct recorded *recorded_read(const char *path, struct error *);
-// Our format; packed when the path ends in ".gz"; the file appears whole or not at all.
+// Writes our format, compressed if the path ends in ".gz". The file appears whole or not at all.
 int recorded_write(const struct recorded *, const char *path, struct error *);
 
 // Computes objectives, builds the space of the listed configurations, finds the best. -1 with a message.
 int recorded_index(struct recorded *, struct error *);
 // The number of the trial with this configuration of recorded->space, or -1.
 int64_t recorded_find(const struct recorded *, const uint16_t *config);
-// What a strategy is told of a trial. Borrows from the trial.
+// What a strategy learns from a trial. Borrows from the trial.
 struct observation recorded_observation(const struct recorded *, size_t trial);
 // The device's name, or "".
 const char *recorded_device_name(const struct recorded *);

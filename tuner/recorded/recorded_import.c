@@ -39,7 +39,7 @@ static void set_failed(struct recorded *r, size_t trial, enum trial_status statu
     r->trials[trial].reason = arena_copy(&r->memory, reason);
 }
 
-// The one problem's time and samples, of which `unit` makes seconds. False, and nothing set, where there is no time.
+// The only problem's time and samples; `unit` converts to seconds. False, and nothing is set, without a time.
 static bool set_time(struct recorded *r, size_t trial, const json_t *time, const json_t *samples, double unit)
 {
     struct trial_problem *p = recorded_figures(r, trial, 0);
@@ -55,7 +55,7 @@ static bool set_time(struct recorded *r, size_t trial, const json_t *time, const
     return true;
 }
 
-// "CompilationFailedConfig" and the like, as Kernel Tuner names what went wrong.
+// Kernel Tuner's names of failures: "CompilationFailedConfig" and the like.
 static enum trial_status failure_of(const char *text)
 {
     if (strncmp(text, "Compil", 6) == 0 || strncmp(text, "compil", 6) == 0) return STATUS_COMPILE_ERROR;
@@ -77,7 +77,7 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
     json_t *cache = json_object_get(document, "cache"), *entry;
     const char *key, *objective = json_get_string(document, "objective", "time");
     if (!json_is_array(keys) || !json_is_object(values))
-        return error_set(err, "a Kernel Tuner cache without tune_params and tune_params_keys");
+        return error_set(err, "the Kernel Tuner cache lacks tune_params or tune_params_keys");
     if (strcmp(objective, "time") != 0)
         return error_set(err, "the objective is '%s'; only spaces that were tuned for time can be read", objective);
     free(r->job);
@@ -86,7 +86,7 @@ int recorded_from_kernel_tuner(struct recorded *r, const json_t *document, struc
     recorded_one_problem(r);
     for (size_t i = 0; i < json_array_size(keys); i++) {
         const char *name = json_string_value(json_array_get(keys, i));
-        if (!name) return error_set(err, "tune_params_keys holds something that is no name");
+        if (!name) return error_set(err, "tune_params_keys has an element that is not a string");
         add_parameter(r, name);
         if (recorded_set_values(&r->parameters[i], json_object_get(values, name), -1, err) < 0) return -1;
     }
@@ -140,7 +140,7 @@ static json_t *collect_values(const json_t *results, const char *name)
     return values;
 }
 
-// How many seconds the file's unit of time is.
+// The file's unit of time in seconds.
 static double time_unit(const json_t *document)
 {
     const char *unit = json_get_string(json_object_get(document, "metadata"), "timeunit", "milliseconds");
@@ -174,7 +174,7 @@ int recorded_from_t4(struct recorded *r, const json_t *document, struct error *e
     json_t *first = json_object_get(json_array_get(results, 0), "configuration"), *value;
     const char *name;
     double unit = time_unit(document);
-    if (!json_is_object(first)) return error_set(err, "a T4 file without configurations");
+    if (!json_is_object(first)) return error_set(err, "the T4 file has no configurations");
     set_device(r, json_get_string(json_object_get(document, "metadata"), "device", ""));
     recorded_one_problem(r);
     json_object_foreach(first, name, value)

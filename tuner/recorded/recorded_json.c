@@ -103,7 +103,7 @@ static void read_baselines(struct recorded *r, const json_t *list)
     }
 }
 
-// What a column stands for: a parameter, a field, a metric, or (none of them) nothing that is known.
+// The meaning of a column: a parameter, a field, a metric, or (none of them) unknown.
 struct column {
     enum { COLUMN_UNKNOWN, COLUMN_PARAMETER, COLUMN_FIELD, COLUMN_METRIC } kind;
     size_t index; // of the parameter or metric
@@ -131,7 +131,7 @@ static struct column column_named(const struct recorded *r, const char *name)
     return (struct column){COLUMN_UNKNOWN, 0, NULL};
 }
 
-// The cell's part for one problem: an element, or the cell itself where there is one problem. Samples are a list in
+// The cell's part for one problem: an element, or the cell itself if there is one problem. Samples are a list
 // themselves.
 static const json_t *part(const struct recorded *r, const struct trial_field *f, const json_t *cell, size_t problem)
 {
@@ -233,8 +233,8 @@ int recorded_from_sweetspot(struct recorded *r, const json_t *document, struct e
 {
     int64_t version = json_get_integer(document, "version", 0);
     if (version != FORMAT_VERSION)
-        return error_set(err, "version %lld of the format; this program reads version %d", (long long)version,
-                         FORMAT_VERSION);
+        return error_set(err, "the file has version %lld of the format, but this program reads version %d",
+                         (long long)version, FORMAT_VERSION);
     free(r->job);
     free(r->objective);
     r->job = text_copy(json_get_string(document, "job", ""));
@@ -256,7 +256,7 @@ int recorded_from_sweetspot(struct recorded *r, const json_t *document, struct e
 }
 
 // Writing ------------------------------------------------------------------------------------------
-// By hand rather than through a tree of JSON values: one trial a line, and times with as many digits as they deserve.
+// Written by hand instead of through a tree of JSON values: one trial per line, and times with only the digits needed.
 
 struct output {
     char *text;
@@ -408,7 +408,7 @@ static void put_head(struct output *o, const struct recorded *r)
     put(o, "]");
 }
 
-// Whether the field is a column: what no trial has is left out, but for what every reader expects.
+// Whether the field is a column: fields that no trial has are left out, except those that every reader expects.
 static bool is_column(const struct recorded *r, const struct trial_field *f)
 {
     if (!(f->flags & FIELD_RECORDED)) return false;
@@ -448,7 +448,7 @@ static void put_columns(struct output *o, const struct recorded *r, const struct
     put(o, "]");
 }
 
-// One cell; of a problem's field, with an element for each of several problems.
+// One cell; a problem's field has an element for each of several problems.
 static void put_cell(struct output *o, const struct recorded *r, size_t trial, const struct trial_field *f)
 {
     if (f->level == FIELD_TRIAL) {

@@ -12,15 +12,15 @@ int recorded_from_sweetspot(struct recorded *, const json_t *document, struct er
 int recorded_from_kernel_tuner(struct recorded *, const json_t *document, struct error *);
 int recorded_from_t4(struct recorded *, const json_t *document, struct error *);
 
-// Takes the values of a parameter from a JSON array. kind < 0: whatever they are (integers, else reals, else strings).
+// Takes the values of a parameter from a JSON array. kind < 0: the narrowest kind (integers, else reals, else strings).
 int recorded_set_values(struct recorded_parameter *, const json_t *values, int kind, struct error *);
 // The index of a JSON value among the parameter's, or -1.
 int recorded_value_index(const struct recorded_parameter *, const json_t *value);
 
 void recorded_one_problem(struct recorded *);
-// The problem's figures of a trial, to be filled.
+// A trial's figures of the problem, to be filled in.
 struct trial_problem *recorded_figures(struct recorded *, size_t trial, size_t problem);
-// Whether it can be a time: positive, and not what other tuners write for a failure. In their unit or ours.
+// Whether a number can be a time, in any unit: positive, and not the number that other tuners write for a failure.
 bool recorded_is_time(double time);
 
 #endif

@@ -1,11 +1,11 @@
-// Reading a recorded space: the file, and whose format it is. See recorded.h.
+// Reading a recorded space: reads the file and recognises its format. See recorded.h.
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/gzip.h"
 #include "tuner/recorded/recorded_parts.h"
 
-// Python writes NaN and Infinity, which JSON has not. Outside strings they become null in place ("null" and blanks).
+// Python writes NaN and Infinity, which are not JSON. Outside strings they become null in place ("null" and blanks).
 static void blank_python_numbers(char *text)
 {
     bool in_string = false;
@@ -18,7 +18,7 @@ static void blank_python_numbers(char *text)
         size_t length = strncmp(p, "NaN", 3) == 0 ? 3 : strncmp(p, "Infinity", 8) == 0 ? 8 : 0;
         if (length == 0) continue;
         bool minus = p > text && p[-1] == '-';
-        // Three letters have no room for "null", and 0 is as good: a time of 0 is no time.
+        // "null" does not fit into three letters; 0 will do, because a time of 0 counts as missing.
         memset(p, ' ', length);
         if (minus) p[-1] = ' ';
         *p = '0';
@@ -37,7 +37,7 @@ struct recorded *recorded_read(const char *path, struct error *err)
     free(text);
     if (!document) {
         bool cut = (size_t)where.position + 2 >= size || json_error_code(&where) == json_error_premature_end_of_input;
-        error_set(err, "%s:%d: %s%s", path, where.line, cut ? "the file is cut off: " : "", where.text);
+        error_set(err, "%s:%d: %s%s", path, where.line, cut ? "the file is truncated: " : "", where.text);
         return NULL;
     }
     struct recorded *r = recorded_new();
@@ -50,7 +50,7 @@ struct recorded *recorded_read(const char *path, struct error *err)
     else if (json_is_array(json_object_get(document, "results")))
         result = recorded_from_t4(r, document, err);
     else
-        result = error_set(err, "no recorded space: neither sweetspot-space nor a Kernel Tuner cache nor T4");
+        result = error_set(err, "not a recorded space: neither sweetspot-space nor a Kernel Tuner cache nor T4");
     json_decref(document);
     if (result == 0) result = recorded_index(r, err);
     if (result < 0) {

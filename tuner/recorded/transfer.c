@@ -47,7 +47,7 @@ void transfer_release(struct transfer *t)
     *t = (struct transfer){0};
 }
 
-// The value's index here, or -1. Sizes act by ratio, so that the nearest is that of the least ratio where both are
+// The value's index in this space, or -1. Sizes act by ratio, so the nearest has the smallest ratio where both are
 // positive.
 static int value_index(const struct transfer *t, size_t parameter, const char *text, size_t length)
 {
@@ -79,7 +79,7 @@ static int find_parameter(const struct space *space, const char *name, size_t le
 void transfer_add(struct transfer *t, const char *text, enum trial_status status, double objective)
 {
     size_t width = space_parameter_count(t->space);
-    if (status == STATUS_SCREENED) return; // it has no time there, and has not failed
+    if (status == STATUS_SCREENED) return; // it has no time on these problems, and has not failed
     if (t->count == TRANSFER_MOST) {
         t->left_out++;
         return;
@@ -130,7 +130,7 @@ struct prior *transfer_prior(const struct transfer *t, struct error *err)
     size_t common = 0;
     for (size_t i = 0; i < space_parameter_count(t->space); i++) common += t->varies[i];
     if (!t->count && t->dropped) {
-        error_set(err, "no configuration has values that are known here");
+        error_set(err, "none of its configurations has only values of this space");
     } else if (!t->timed) {
         error_set(err, "all of its configurations failed");
     } else if (!common) {
@@ -141,7 +141,7 @@ struct prior *transfer_prior(const struct transfer *t, struct error *err)
         struct prior *prior = prior_new(t->space, &rows);
         if (prior_merit(prior) > 0) return prior;
         prior_free(prior);
-        error_set(err, "its results do not follow from the parameters in common: they cannot be told from chance");
+        error_set(err, "its results do not depend on the parameters in common more than chance would explain");
     }
     return NULL;
 }

@@ -1,6 +1,6 @@
-// Taking results of another space over into this one, as a prior of the search (search/prior.h): parameters are matched
+// Transfers results of another space to this one, as a prior of the search (search/prior.h): parameters are matched
 // by name, values by value. A number that this space lacks becomes its nearest one; a word that it lacks drops the
-// configuration. A parameter that one side lacks, or that never varies there, says nothing.
+// configuration. A parameter that one side lacks, or that never varies there, is ignored.
 #ifndef SWEETSPOT_TRANSFER_H
 #define SWEETSPOT_TRANSFER_H
 
@@ -9,7 +9,7 @@
 #include "tuner/base/protocol.h"
 #include "tuner/recorded/recorded.h"
 
-enum { TRANSFER_MOST = 20000 }; // results taken from one place; the rest is left out
+enum { TRANSFER_MOST = 20000 }; // results taken from one source; the others are left out
 
 struct transfer {
     const struct space *space;
@@ -26,7 +26,7 @@ void transfer_release(struct transfer *);
 // One result: "A=1,B=x" with its status and objective.
 void transfer_add(struct transfer *, const char *config, enum trial_status, double objective);
 void transfer_add_recorded(struct transfer *, const struct recorded *);
-// NULL with a message when nothing can be learnt from it: no common parameter, nothing that was timed.
+// NULL with a message when it teaches nothing: no common parameter, no times.
 struct prior *transfer_prior(const struct transfer *, struct error *);
 
 #endif

@@ -4,7 +4,7 @@
 // final compares the recorded samples, which are not paired.
 //
 // SWEETSPOT_REPLAY_DELAY=SECONDS makes a trial take that long; SWEETSPOT_REPLAY_LOG=FILE gets the configuration of
-// every trial that was asked for.
+// every trial that was requested.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static json_t *refuse(const char *status, const char *reason)
     return json_pack("{s:s, s:s}", "status", status, "reason", reason);
 }
 
-// What the recording says of itself, for whoever wants to know what was measured: the hash of the source, "" where it
+// What the recording says about itself, so that others know what was measured: the hash of the source, "" where it
 // was not recorded, how many rounds its newest final had, and when that was (0: it has none).
 static json_t *provenance(const struct recorded *r)
 {
@@ -40,7 +40,7 @@ static json_t *provenance(const struct recorded *r)
                      (json_int_t)json_get_integer(final, "rounds", 0), "when", json_get_number(final, "when", 0));
 }
 
-// Which job it is of, for whoever would take it for another's.
+// Which job it belongs to, so that it is not taken for another job's.
 static json_t *identity(const struct recorded *r)
 {
     json_t *parameters = json_array(), *problems = json_array();

@@ -1,4 +1,4 @@
-// Words by number: each text that is put in gets the next number, the same text the same one.
+// Numbers for words: each new text gets the next number, a known text its old one.
 #ifndef SWEETSPOT_DICTIONARY_H
 #define SWEETSPOT_DICTIONARY_H
 

@@ -42,7 +42,7 @@ static json_t *best_json(const struct result *r)
                      json_text(trial.config, strlen(trial.config)), "time", r->table.times[r->best]);
 }
 
-// What `profile` and `limiter` found about the winner, else about the best.
+// The results of `profile` and `limiter` for the winner, else for the best.
 static void set_profile(json_t *json, const struct result *r, int64_t winner)
 {
     const int64_t trials[] = {winner, r->best == SIZE_MAX ? NO_TRIAL : r->table.ids[r->best]};
@@ -67,7 +67,7 @@ static void set_profile(json_t *json, const struct result *r, int64_t winner)
     json_object_set_new(json, "profiled_trial", profiled);
 }
 
-// A word of a command line, quoted where a shell would take it apart. malloc'ed.
+// A word of a command line, quoted where a shell would split it. malloc'ed.
 static char *shell_word(const char *text)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=,+@%-";
@@ -195,7 +195,7 @@ static void result_release(struct result *r)
 static int add_result(json_t *list, struct result *r, bool current, struct error *err)
 {
     int status = store_read_environment(r->store, r->environment.key, err);
-    if (status > 0) status = error_set(err, "an environment of '%s' is gone", r->source->store_path);
+    if (status > 0) status = error_set(err, "an environment of '%s' was deleted meanwhile", r->source->store_path);
     if (!status) status = trial_table_read(&r->table, r->store, r->source->job, err);
     if (!status && r->table.count) {
         r->device = result_document(r, "device", NULL);

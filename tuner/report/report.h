@@ -1,4 +1,4 @@
-// The report: what the stores of jobs hold as one JSON document (docs/report.md), which `sweetspot report` prints, puts
+// The report: the contents of jobs' stores as one JSON document (docs/report.md), which `sweetspot report` prints, puts
 // into a page, or sums up in a table.
 #ifndef SWEETSPOT_REPORT_H
 #define SWEETSPOT_REPORT_H
@@ -11,26 +11,26 @@
 
 struct report_source {
     const char *name;       // of the job; NULL: as the store says
-    const char *job_file;   // NULL: the store alone is known
+    const char *job_file;   // NULL: only the store is known
     const char *store_path; // NULL: unknown
-    const struct job *job;  // its space is built where it could be; NULL: unknown
+    const struct job *job;  // its space is built where possible; NULL: unknown
     double space;           // valid configurations; NaN unknown
     struct store *store;    // NULL: `error` says why
     const char *error;
 };
 
 struct report_options {
-    size_t points; // at most so many of a result are shown with all their figures
+    size_t points; // the most points of a result that are shown with all their figures
 };
 
 // A JOB. Where its store cannot be read to the end, it has an "error". New reference.
 json_t *report_job(const struct report_source *, const struct report_options *);
-// The whole document; `program` is who made it. Takes the list of JOBs.
+// The whole document; `program` is the program that made it. Takes the list of JOBs.
 json_t *report_document_of(json_t *jobs, const char *program);
-// How many points a result has where there are so many jobs: the page must stay small.
+// The number of points per result for this number of jobs: the page must stay small.
 size_t report_points_of(size_t jobs);
 
-// A row a result, and one for each job that has none: aligned for people, or as CSV.
+// Prints a row per result and one for each job without results: aligned for people, or as CSV.
 void report_print(const json_t *report, bool csv, FILE *);
 
 #endif

@@ -3,8 +3,8 @@
 // Importance is the correlation ratio of the logarithm of the time by value: the share of its variance that lies
 // between the values (Pearson 1905), with Kelley's correction for the number of values (epsilon squared: T. L. Kelley,
 // An unbiased correlation ratio measure, PNAS 21, 1935), without which a parameter with a thousand values would explain
-// everything. It is a main effect alone, over the trials that the search chose: where a parameter matters only together
-// with another, both get less than they deserve.
+// everything. It shows main effects only, over the trials that the search chose: where a parameter matters only
+// together with another, both are underestimated.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static double quantile(const double *sorted, size_t n, double q)
     return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
 }
 
-// By value of a parameter, and all times by value, ascending within each (`times` has room for them). logs: of the
+// The figures by value of a parameter, and all times by value, ascending within each (`times` has room). logs: of the
 // times in order.
 static struct by_value *gather(const struct trial_table *t, size_t p, const double *logs, double *times)
 {
@@ -55,7 +55,7 @@ static struct by_value *gather(const struct trial_table *t, size_t p, const doub
     return values;
 }
 
-// NaN where there is nothing to tell: a single value, or as many values as trials.
+// NaN where importance is undefined: a single value, or as many values as trials.
 static double importance_of(const struct trial_table *t, const double *logs, const struct by_value *values,
                             size_t count)
 {

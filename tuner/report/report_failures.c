@@ -7,12 +7,13 @@
 #include "tuner/report/report_parts.h"
 
 enum { KINDS_MOST = 40, TRIALS_NAMED = 5, SHARES_MOST = 5 };
-// A value is said to share a failure where most of the failures have it, and clearly more of them than of all trials.
+// A value is listed with a failure if most of the failures have it, and a clearly larger share of them than of all
+// trials.
 static const double share_least = 0.8, lift_least = 1.25;
 
 struct failure {
     size_t count, status, reason;
-    size_t trials[TRIALS_NAMED]; // the first ones, in the table
+    size_t trials[TRIALS_NAMED]; // the first ones, by row of the table
 };
 
 static int most_first(const void *a, const void *b)
@@ -36,7 +37,7 @@ static int highest_lift(const void *a, const void *b)
     return x->parameter < y->parameter ? -1 : 1;
 }
 
-// Trials by value: of a parameter from `from` on.
+// Trials by value; those of a parameter begin at `from`.
 struct value_counts {
     size_t from[SPACE_MAX_PARAMETERS + 1];
     size_t *counts;

@@ -1,4 +1,4 @@
-// The newest final: who won, by how much, against whom, and what the others took.
+// The newest final: the winner, by how much it won, the baselines, and the times of the others.
 //
 // The verdict is about the faster library, by the interval of the paired ratio (its time over the winner's).
 #include <math.h>
@@ -26,12 +26,12 @@ static const char *verdict_of(const struct interval *ratio)
     return "undecided";
 }
 
-// The objective of the problems' medians, and of the ends of their intervals.
+// The objective of the problems' medians and of the ends of their intervals.
 static struct interval time_of(const struct result *r, const struct final *final, const struct final_entry *entry)
 {
     double value[JOB_MAX_PROBLEMS], low[JOB_MAX_PROBLEMS], high[JOB_MAX_PROBLEMS];
     for (size_t p = 0; p < r->tuned_count; p++) {
-        // Of several kernels the winner stands for all of them together.
+        // With several kernels, the winner stands for all of them together.
         bool winner = entry->trial && entry->trial == final->winner;
         const struct interval *time = &(winner ? final_choice(final, p) : entry)->problems[p].time;
         value[p] = time->value;
@@ -58,7 +58,7 @@ static json_t *config_of(const struct result *r, int64_t id)
 
 static json_t *entry_json(const struct result *r, const struct final *final, const struct final_entry *entry)
 {
-    // What a candidate takes; the members' names are those of the shape.
+    // A candidate's resources; the members have the names of the document.
     static const struct {
         const char *key, *field;
     } resources[] = {{"registers", "registers"},
@@ -115,7 +115,7 @@ static void take_winner(const struct result *r, const struct final *final, struc
     json_object_set_new(out->ratio, "against", json_text(library->name, strlen(library->name)));
 }
 
-// A final that ended without a winner and is newer than any that has one.
+// A final without a winner that is newer than any with one.
 static json_t *open_json(json_t *open, double when)
 {
     return json_pack("{s:f, s:I, s:I, s:b, s:s, s:[]}", "when", json_get_number(open, "when", when), "rounds",

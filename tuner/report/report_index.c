@@ -1,4 +1,4 @@
-// The index of a report as a table or as CSV: what the page's first table has.
+// The index of a report as a table or as CSV: the contents of the page's first table.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "tuner/output/table.h"
 #include "tuner/report/report.h"
 
-// Which statuses are no failures; the others are counted under their own names.
+// The statuses that are not failures; the others are counted under their own names.
 static bool is_failure(const char *status)
 {
     static const char *const others[] = {"ok", "slow", "screened", NULL};
@@ -43,7 +43,7 @@ static void add_number(struct table *table, double value, const char *format)
     table_cell(table, "%s", text);
 }
 
-// Ratio, library and verdict; of the ratio CSV has three columns.
+// Ratio, library and verdict; CSV has three columns for the ratio.
 static void add_ratio(struct table *table, const json_t *result, bool csv)
 {
     const json_t *ratio = json_object_get(result, "ratio");

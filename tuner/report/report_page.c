@@ -11,7 +11,7 @@
 #include "tuner/base/text.h"
 #include "tuner/run/embedded.h"
 
-// Where the library's files lie, in the order in which they are looked for: in a folder of its own they are side by
+// The places of the library's files, in the order in which they are searched: in an installation they are side by
 // side.
 static const struct {
     const char *folder, *script;
@@ -40,7 +40,7 @@ int report_charts_read(struct report_charts *charts, struct error *err)
     char *folder = charts_folder(&script), *texts[3] = {NULL};
     *charts = (struct report_charts){0};
     if (!folder)
-        return error_set(err, "the page needs Apache ECharts, which is not here: `make` in the source tree fetches it "
+        return error_set(err, "the page needs Apache ECharts, which is missing: `make` in the source tree fetches it "
                               "with npm into out/npm; --format json, csv and table work without it");
     const char *const names[] = {script, "LICENSE", "NOTICE"};
     int status = 0;
@@ -73,14 +73,14 @@ void report_charts_release(struct report_charts *charts)
     *charts = (struct report_charts){0};
 }
 
-// Within a script element only the element's end, and what opens a comment, is read as HTML.
+// Within a script element, HTML only recognises the element's end and the start of a comment.
 static bool ends_script(const char *at)
 {
     return !strncasecmp(at, "</", 2) || !strncmp(at, "<!--", 4);
 }
 
-// Members down to those of a RESULT have a line each, so that people can read the document, and tests compare it; what
-// lies below is compact.
+// Members down to those of a RESULT have a line each, so that people can read the document and tests can compare it;
+// deeper levels are compact.
 enum { DEEPEST_LINES = 5, TEXT_FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15) };
 
 static void write_json(FILE *out, const json_t *value, int depth)
@@ -131,7 +131,7 @@ char *report_text(const json_t *report, bool in_page)
     if (!in_page) return text;
     for (const char *p = text; *p; p++) extra += *p == '<';
     safe = memory_new(length + 5 * extra + 1, 1);
-    // "<\/" is "</" in JSON; of "<!--" the sign itself is escaped.
+    // "<\/" is "</" in JSON; in "<!--" the "<" is escaped.
     for (const char *p = text; *p; p++) {
         if (*p == '<' && p[1] == '/')
             used += (size_t)sprintf(safe + used, "<\\");
@@ -144,7 +144,7 @@ char *report_text(const json_t *report, bool in_page)
     return safe;
 }
 
-// JavaScript in the page: a string that has the element's end in it means the same with a backslash.
+// JavaScript in the page: a backslash in the element's end does not change the meaning of a string.
 static void write_script(FILE *out, const char *text)
 {
     for (const char *p = text; *p; p++) {
@@ -198,5 +198,5 @@ int report_page_write(FILE *out, const json_t *report, const struct report_chart
         }
     }
     free(data);
-    return ferror(out) ? error_set(err, "the page cannot be written: %s", strerror(errno)) : 0;
+    return ferror(out) ? error_set(err, "cannot write the page: %s", strerror(errno)) : 0;
 }

@@ -1,8 +1,8 @@
 // The page: one HTML file that holds the document, its style, its script and the charting library.
 //
-// Its frame is tuner/report/page/report.html, with a placeholder alone on a line for each part. The frame, the style
-// and the script travel in the program; the library (Apache ECharts, with its licence and notice) is read where it was
-// installed, since it is larger than the program.
+// Its frame is tuner/report/page/report.html, which has a line with a placeholder for each part. The frame, the style
+// and the script are part of the program; the library (Apache ECharts, with its licence and notice) is read where it
+// was installed, because it is larger than the program.
 #ifndef SWEETSPOT_REPORT_PAGE_H
 #define SWEETSPOT_REPORT_PAGE_H
 
@@ -15,13 +15,13 @@ struct report_charts {
 };
 
 // From $SWEETSPOT_ECHARTS (a folder laid out as the npm package), share/sweetspot/report of an installation, or out/npm
-// of the source tree. -1 with a message that says what to run. Release with report_charts_release in any case.
+// of the source tree. -1 with a message that says what to run. Always release it with report_charts_release.
 int report_charts_read(struct report_charts *, struct error *);
 void report_charts_release(struct report_charts *);
 
 int report_page_write(FILE *, const json_t *report, const struct report_charts *, struct error *);
 
-// The document as text, malloc'ed: times to 15 digits. `in_page`: fit to stand within a script element.
+// The document as text, malloc'ed: times to 15 digits. `in_page`: safe within a script element.
 char *report_text(const json_t *report, bool in_page);
 
 #endif

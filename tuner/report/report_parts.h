@@ -1,4 +1,4 @@
-// What the parts of a RESULT have before them (docs/report.md has the shape that they make). Functions that make JSON
+// Shared by the parts of a RESULT (docs/report.md describes its shape). Functions that make JSON
 // give a new reference.
 #ifndef SWEETSPOT_REPORT_PARTS_H
 #define SWEETSPOT_REPORT_PARTS_H
@@ -25,17 +25,17 @@ struct result {
     struct run_times runs;
     size_t problem_count, tuned_count; // the tuned ones come first
     struct report_problem *problems;
-    bool job_fits;  // the job has the same tuned problems: its objective and its work are theirs
+    bool job_fits;  // the job has the same tuned problems, so its objective and its work apply
     size_t best;    // in the table; SIZE_MAX: none
     json_t *device; // document; NULL: none
 };
 
 // The newest document of a kind in the environment, or NULL.
 json_t *result_document(const struct result *, const char *kind, double *when);
-// Of the problems' times (s), by the job's objective where it fits, else the geometric mean.
+// The objective of the problems' times (s): the job's where it fits, else the geometric mean.
 double result_objective(const struct result *, const double *times);
 
-// Names them by the fastest trial, or by the job where none was measured (result_problems.c).
+// Names the problems by the fastest trial, or by the job if none was measured (result_problems.c).
 int result_read_problems(struct result *, struct error *);
 json_t *result_problems(const struct result *);
 
@@ -43,14 +43,15 @@ json_t *result_problems(const struct result *);
 json_t *report_progress(const struct result *);
 json_t *report_histogram(const struct result *);
 json_t *report_distribution(const struct result *);
-double report_gain(const struct result *, double seconds); // share by which the best fell in the last so many; NaN
+double report_gain(const struct result *,
+                   double seconds); // share by which the best fell in the last `seconds`; NaN unknown
 
 // Importance, times by value, the two strongest (report_effects.c).
 extern const char report_importance_method[];
 json_t *report_parameters(const struct result *, double *importance);
 json_t *report_pair(const struct result *, const double *importance);
 
-// Which trials are shown (report_selection.c): the `best` fastest, and a seeded sample of the others with a time, at
+// The trials to show (report_selection.c): the `best` fastest, and a seeded sample of the others with a time, at
 // most `limit` in all; ascending places in the table. malloc'ed.
 size_t *report_select(const struct result *, size_t limit, size_t best, size_t *count);
 // At most `limit` of all trials, evenly over the table.
@@ -59,7 +60,7 @@ json_t *report_lines(const struct result *);
 
 json_t *report_failures(const struct result *); // report_failures.c
 
-// Every figure of the trials that are shown as points; the roofline and the machine are looked up in the same trials
+// Every figure of the trials that are shown as points; the roofline and the machine use the same trials
 // (report_points.c).
 int report_points(const struct result *, json_t **points, struct error *);
 int report_machine(const struct result *, json_t **machine, struct error *);
@@ -67,7 +68,7 @@ int report_roofline(const struct result *, int64_t winner, json_t **roofline, st
 
 // The newest final (report_final.c).
 struct report_final {
-    json_t *json, *ratio, *winner; // null where there is none
+    json_t *json, *ratio, *winner; // null where missing
     const char *verdict;
     int64_t trial; // the winner, NO_TRIAL
 };

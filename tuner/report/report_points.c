@@ -1,4 +1,4 @@
-// Trials one by one with all their figures, each a column: what the table of fields has that is a number, and the
+// Single trials with all their figures, a column each: the numbers of the table of fields, and the
 // counters. The trials are a selection, so that a store of a million costs no more than one of thousands.
 //
 // A figure of a problem or a stage is a column for each of them where there are several ("icache_misses of M=8192").
@@ -21,7 +21,7 @@ struct points {
     struct dictionary columns;
     const char *units[COLUMNS_MOST], *meanings[COLUMNS_MOST];
     double row[COLUMNS_MOST];
-    size_t left_out; // figures that have no column any more, over all trials
+    size_t left_out; // figures without a column, over all trials
     json_t *rows;
 };
 
@@ -62,7 +62,7 @@ static void put_level(struct points *c, enum field_level level, const void *reco
     for (size_t i = 0; i < count; i++) {
         const struct trial_field *f = &fields[i];
         if (f->level != level || !is_figure(f)) continue;
-        if (!part) { // of the only problem or stage: what a trial says as well is said once
+        if (!part) { // of the only problem or stage: skip figures that the trial has too
             if (level == FIELD_PROBLEM && !strcmp(f->name, "time")) continue;
             if (level == FIELD_STAGE && trial_field_find(FIELD_TRIAL, f->name)) continue;
         }
@@ -95,7 +95,7 @@ static void put_counter(struct points *c, const struct trial *trial, const struc
     free(name);
 }
 
-// Seven digits: more than anything here is measured to.
+// Seven digits: more than the precision of any measurement.
 static json_t *brief_number(double value)
 {
     char text[32];
@@ -123,7 +123,7 @@ static void add_point(struct points *c, const struct trial *trial)
     json_array_append_new(c->rows, row);
 }
 
-// Later trials may have had more columns than the first ones.
+// Later trials may have more columns than the first ones.
 static json_t *columns_json(struct points *c, json_t *values, size_t shown)
 {
     size_t count = c->columns.count < COLUMNS_MOST ? c->columns.count : COLUMNS_MOST, i;
@@ -156,7 +156,7 @@ int report_points(const struct result *r, json_t **points, struct error *err)
         struct trial trial;
         status = store_get(r->store, t->ids[chosen[k]], &trial, err);
         if (status < 0) break;
-        assert(!status); // only a screened trial ever goes, and it has no time
+        assert(!status); // only screened trials are ever deleted, and they have no time
         add_point(c, &trial);
         json_t *indices = json_array();
         for (size_t p = 0; p < t->parameter_count; p++)
@@ -182,7 +182,7 @@ int report_machine(const struct result *r, json_t **machine, struct error *err)
         double power = NAN;
         int found = store_get(r->store, r->table.ids[chosen[k]], &trial, err);
         if (found < 0) status = -1;
-        if (found) continue; // one that was screened out may be measured now, under another number
+        if (found) continue; // a screened trial may have been measured since, under another number
         for (size_t p = 0; p < trial.problem_count; p++) power = fmax(power, trial.problems[p].power); // skips NaN
         if (isnan(trial.temperature) && isnan(trial.clock_mhz) && isnan(power)) continue;
         json_array_append_new(rows, json_pack("[o, o, o, o]", json_real_or_null(trial.finished),

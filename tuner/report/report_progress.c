@@ -1,4 +1,4 @@
-// How the best fell over time and evaluations, and how the times of all candidates are spread.
+// How the best improved over time and evaluations, and how the times of all candidates are distributed.
 #include <math.h>
 #include <stdlib.h>
 
@@ -62,7 +62,7 @@ json_t *report_histogram(const struct result *r)
     return json_pack("{s:o, s:o}", "edges", edges, "counts", counts);
 }
 
-// Exact for the fastest, then ever coarser: ranks are spread so that a tenth of the points lie in a row at the best.
+// Exact for the fastest, then coarser: a tenth of the points are consecutive ranks at the best.
 json_t *report_distribution(const struct result *r)
 {
     const struct trial_table *t = &r->table;

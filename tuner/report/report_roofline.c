@@ -1,7 +1,7 @@
-// The roofline: the measured ceilings, and where candidates, winner and libraries lie under them on the first tuned
+// The roofline: the measured ceilings, and the places of candidates, winner and libraries under them on the first tuned
 // problem.
 //
-// Operations are those of the pipe that the job's arithmetic goes through. Bytes are those that device memory moved
+// Operations are those of the pipe of the job's arithmetic. Bytes are those that device memory moved
 // where they were counted, else the job's: then all candidates have the same intensity.
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static double counted_bytes(const struct trial *trial)
     return bytes > 0 ? bytes : (double)NAN;
 }
 
-// [operations a byte, operations a second]; false where one is not known.
+// [operations per byte, operations per second]; false where one is unknown.
 static bool place_of(const struct work_bounds *work, const struct trial *trial, double *x, double *y)
 {
     double bytes = counted_bytes(trial);

@@ -1,4 +1,4 @@
-// Which trials are shown one by one. The choice depends on the trials alone: the same store gives the same page.
+// Which trials are shown one by one. The choice depends only on the trials: the same store gives the same page.
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,8 +14,8 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-// The sample is drawn in one pass, each with the chance that it needs: Knuth, The Art of Computer Programming, volume
-// 2, section 3.4.2, algorithm S.
+// The sample is drawn in one pass, every trial with the same probability: Knuth, The Art of Computer Programming,
+// volume 2, section 3.4.2, algorithm S.
 size_t *report_select(const struct result *r, size_t limit, size_t best, size_t *count)
 {
     const struct trial_table *t = &r->table;

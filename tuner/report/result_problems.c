@@ -36,7 +36,7 @@ static double evaluate(const struct expr *expression, const int64_t *values)
     return expression && !expr_eval(expression, values, &result, NULL) && result > 0 ? (double)result : (double)NAN;
 }
 
-// Weights and work are the job's, where it still has these tuned problems.
+// Weights and work come from the job if it still has these tuned problems.
 static void add_work(struct result *r, const struct job *job)
 {
     struct error err;
@@ -53,7 +53,7 @@ static void add_work(struct result *r, const struct job *job)
     free(values);
 }
 
-// One that was measured names its problems; where none was, the job does.
+// A measured trial names its problems; without one, the job does.
 int result_read_problems(struct result *r, struct error *err)
 {
     const struct trial_table *t = &r->table;

@@ -41,7 +41,7 @@ static void add_run(struct run_times *r, double from)
     r->runs[r->count++] = (struct search_run){.from = from, .started = from, .ended = from, .began = from};
 }
 
-// The last run that had begun by then; the first where none had.
+// The last run that had begun by then, or the first run.
 static struct search_run *run_of(const struct run_times *r, double moment)
 {
     size_t low = 0, high = r->count;
@@ -55,7 +55,7 @@ static struct search_run *run_of(const struct run_times *r, double moment)
     return &r->runs[low];
 }
 
-// What its document says. A run may have written one when it began and another when it ended: the last one counts.
+// The run's document. A run may have written one when it began and another when it ended: the last one counts.
 static void take_document(struct search_run *run, double when, json_t *document)
 {
     json_decref(run->document);

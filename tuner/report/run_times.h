@@ -1,8 +1,8 @@
 // When the runs of an environment searched, and how many seconds of search lie before a moment: runs are nights apart,
 // and a chart over time must not show the days between them.
 //
-// Every run puts a "device" document when it begins and a "run" document when its search ends. A run that was killed,
-// or is at work now, has the first alone, and lasts until its last trial.
+// Every run writes a "device" document when it begins and a "run" document when its search ends. A run that was killed,
+// or is still running, has only the first, and lasts until its last trial.
 #ifndef SWEETSPOT_RUN_TIMES_H
 #define SWEETSPOT_RUN_TIMES_H
 
@@ -25,7 +25,7 @@ struct run_times {
 
 int run_times_read(struct run_times *, struct store *, const struct trial_table *, struct error *);
 void run_times_release(struct run_times *);
-// Seconds of search before a trial that was finished then.
+// Seconds of search before a trial that finished at this time.
 double run_times_at(const struct run_times *, double finished);
 
 json_t *run_times_json(const struct run_times *);

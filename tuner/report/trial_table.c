@@ -11,7 +11,7 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
-enum { REASONS_MOST = 4096, REASON_LENGTH = 300 }; // different ones; characters of one
+enum { REASONS_MOST = 4096, REASON_LENGTH = 300 }; // the most different reasons; the most characters of one
 
 struct reading {
     struct trial_table *table;
@@ -19,7 +19,7 @@ struct reading {
     struct error *err;
 };
 
-// Where the parameter after this place begins: behind a comma that NAME= follows. NULL: none.
+// Where the next parameter begins: after a comma that NAME= follows. NULL: none.
 static const char *next_name(const char *at)
 {
     while ((at = strchr(at, ','))) {
@@ -42,7 +42,7 @@ static void take_names(struct reading *r, const char *config)
     r->values = memory_new(t->parameter_count, sizeof *r->values);
 }
 
-// The values of a configuration, in the order that the first one had.
+// The values of a configuration, in the order of the first configuration.
 static int take_values(struct reading *r, const char *config, uint16_t *values)
 {
     const struct trial_table *t = r->table;
@@ -51,7 +51,7 @@ static int take_values(struct reading *r, const char *config, uint16_t *values)
         const char *name = t->parameters[p].name, *next = NULL;
         size_t length = strlen(name);
         if (!at || strncmp(at, name, length) != 0 || at[length] != '=')
-            return error_set(r->err, "the configuration '%s' has no %s where the others have it", config, name);
+            return error_set(r->err, "the configuration '%s' lacks %s, which the others have", config, name);
         const char *value = at + length + 1;
         if (p + 1 < t->parameter_count) next = next_name(value);
         size_t number = dictionary_put(&r->values[p], value, next ? (size_t)(next - 1 - value) : strlen(value));
@@ -155,7 +155,7 @@ static struct value_rank *rank_values(struct dictionary *values, const struct jo
     return ranked;
 }
 
-// Values that follow each other, in groups with about the same number of trials: group[i] of the i-th value.
+// Puts consecutive values into groups with about the same number of trials: group[i] of the i-th value.
 static size_t group_values(const size_t *trials, size_t count, uint16_t *group)
 {
     size_t total = 0, before = 0, last = 0, groups = 0;
@@ -170,7 +170,7 @@ static size_t group_values(const size_t *trials, size_t count, uint16_t *group)
     return groups;
 }
 
-// JSON holds UTF-8 alone. Takes the text.
+// Makes a text valid UTF-8, as JSON needs it. Takes the text.
 static char *readable(char *text)
 {
     if (json_takes(text)) return text;

@@ -1,10 +1,10 @@
-// All trials of an environment in columns: what a report counts, sorts and draws, in some thirty bytes a trial besides
-// its values.
+// All trials of an environment in columns: what a report counts, sorts and draws, in about thirty bytes per trial
+// besides its values.
 //
-// Configurations are taken apart as their texts say, so that a store can be read without its job file, or with one that
+// Configurations are parsed from their texts, so that a store can be read without its job file, or with one that
 // has changed since. The values of a parameter are in the job's order where the job has them, then those that only the
-// trials have; without a job in the order of their numbers. Of a parameter with more than REPORT_GROUPS values, values
-// that follow each other are put together into groups with about as many trials each.
+// trials have; without a job in the order of their numbers. If a parameter has more than REPORT_GROUPS values,
+// consecutive values form groups with about as many trials each.
 #ifndef SWEETSPOT_TRIAL_TABLE_H
 #define SWEETSPOT_TRIAL_TABLE_H
 
@@ -18,17 +18,17 @@ struct tried_parameter {
     char *name;
     size_t count;   // values, or groups of them
     char **values;  // "128", or of a group "1 to 17"
-    size_t grouped; // so many values are in the groups; 0: there are no groups
+    size_t grouped; // the number of values in the groups; 0: no groups
 };
 
 struct trial_table {
     size_t count, room, parameter_count;
     int64_t *ids;            // ascending
-    double *times;           // objective, s; NaN where it has none, or none that is positive and finite
+    double *times;           // objective, s; NaN where it is missing, not positive or not finite
     double *finished;        // Unix time
     unsigned char *status;   // enum trial_status
     uint16_t *values;        // parameter_count a trial
-    uint32_t *reasons;       // of what is neither ok, slow nor screened: into `words`
+    uint32_t *reasons;       // of trials that are neither ok, slow nor screened: index into `words`
     struct dictionary words; // reasons, every number in them replaced by #
     struct tried_parameter *parameters;
     size_t timed;  // trials with a time
@@ -44,7 +44,7 @@ static inline uint16_t trial_value(const struct trial_table *t, size_t trial, si
     return t->values[trial * t->parameter_count + parameter];
 }
 
-// Whether a trial of this status says that a candidate cannot be used.
+// Whether this status means that a candidate cannot be used.
 static inline bool trial_failed(enum trial_status status)
 {
     return status != STATUS_OK && status != STATUS_SLOW && status != STATUS_SCREENED;

@@ -1,4 +1,4 @@
-// Files that travel inside the program, as text.
+// Files that are embedded in the program, as text.
 #ifndef SWEETSPOT_EMBEDDED_H
 #define SWEETSPOT_EMBEDDED_H
 

@@ -1,5 +1,5 @@
-// What a run tells programs while it runs: JSON lines on a stream, documented in docs/events.md. Whoever reads them may
-// go away: the run goes on.
+// What a run tells programs while it runs: JSON lines on a stream, documented in docs/events.md. If the reader closes
+// the stream, the run goes on.
 #ifndef SWEETSPOT_EVENTS_H
 #define SWEETSPOT_EVENTS_H
 
@@ -13,7 +13,7 @@ enum { EVENTS_VERSION = 1 };
 
 struct event_stream {
     FILE *file;  // not closed here
-    bool broken; // a line could not be written, and none is any more
+    bool broken; // a line could not be written, so no more are
 };
 
 // Writes {"event": kind, "when": Unix time, "job": job, <members>}; no "job" where it is NULL. Takes the reference to

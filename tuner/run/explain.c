@@ -130,7 +130,7 @@ static void add_stages(struct single_run *single, const struct job *job, const s
         const struct stage *stage = &job->stages[l->stage];
         const struct compiled_entry *e = compiled_find(&c->compiled, stage->entry);
         struct trial_stage figures;
-        trial_clear(FIELD_STAGE, &figures); // a library's kernels are the library's business
+        trial_clear(FIELD_STAGE, &figures); // figures of a library's kernels are unknown
         if (e) figures = e->figures;
         json_t *facts = explain_facts(single_run_limits(single), &l->shape, figures.registers, figures.shared_static),
                *known = trial_json(FIELD_STAGE, &figures);
@@ -178,7 +178,7 @@ static int add_trial(struct single_run *single, const struct job *job, const str
                                     job->measure.timeout, &late, err);
     if (late) {
         struct error why = *err;
-        error_set(err, "%s: the kernel hangs, or measure.timeout of the job is too short for it", why.message);
+        error_set(err, "%s: the kernel hangs, or the job's measure.timeout is too short for it", why.message);
     }
     if (!answer) return -1;
     const char *status = json_get_string(answer, "status", "crashed");
@@ -192,17 +192,17 @@ static int add_trial(struct single_run *single, const struct job *job, const str
         if (json_get_integer(times, "problem", -1) == (int64_t)problem) set_time(document, times);
     }
     if (status_find(status) == STATUS_NONDETERMINISTIC)
-        note(document, "two runs of this candidate differ: counters that are taken in several passes, each a run of "
-                       "its own, need not fit together");
+        note(document, "two runs of this candidate differ: counters are taken in several passes, each a separate run, "
+                       "so they may not agree with each other");
     if (status_find(status) == STATUS_IMPLAUSIBLE)
-        note(document, "the time is not possible, and neither are rates and percentages that follow from it");
+        note(document, "the time is impossible, and so are the rates and percentages computed from it");
     json_decref(answer);
     return 0;
 }
 
 double explain_patience(double time)
 {
-    enum { LAUNCHES = 300 }; // `full` takes some 40 passes of two launches; an own list of metrics more
+    enum { LAUNCHES = 300 }; // `full` takes some 40 passes of two launches; a job's own list of metrics may take more
     return SINGLE_RUN_PATIENCE + (time > 0 ? LAUNCHES * time : 0);
 }
 
@@ -212,12 +212,12 @@ static void announce(struct single_run *single, double time)
     char text[160];
     if (!(time > 0.5)) return;
     snprintf(text, sizeof text,
-             "counting a kernel of %.3g s: every pass launches it twice, about %.0f minutes in all; at most %.0f", time,
-             ceil(100 * time / 60), ceil(explain_patience(time) / 60));
+             "counting a kernel of %.3g s: every pass launches it twice, about %.0f minutes in all (at most %.0f)",
+             time, ceil(100 * time / 60), ceil(explain_patience(time) / 60));
     single_run_say(single, text);
 }
 
-// What the figures cannot say.
+// Notes where the figures are unreliable.
 static void judge_counters(json_t *document)
 {
     json_t *stages = json_object_get(document, "stages"), *stage;
@@ -231,7 +231,7 @@ static void judge_counters(json_t *document)
         if (json_get_number(totals, "global_sectors", NAN) < 0.95 * sectors)
             note_formatted(document,
                            "%s: %.0f%% of its global sectors are known by source line; CUPTI does not patch every "
-                           "asynchronous copy, and figures of lines leave out the rest",
+                           "asynchronous copy, and the lines' figures lack the rest",
                            name, 100 * json_get_number(totals, "global_sectors", NAN) / sectors);
         // The same instructions, counted by the hardware in one launch and by patched code in another.
         double hardware = json_get_number(counters, "executed", NAN),
@@ -239,16 +239,16 @@ static void judge_counters(json_t *document)
         if (fabs(hardware - patched) > 0.01 * fmax(hardware, patched))
             note_formatted(document,
                            "%s is not reproducible between passes: it executed %.6g instructions in one launch and "
-                           "%.6g in another; figures of different passes, and source lines against the kernel's total, "
-                           "need not fit together",
+                           "%.6g in another; figures of different passes, and those of lines and of the whole kernel, "
+                           "may not agree",
                            name, hardware, patched);
     }
     double time = json_get_number(document, "time", NAN);
     if (time < 5e-6)
         note_formatted(
             document,
-            "the kernel takes %.2f us: launch overhead dominates (starting and ending a grid takes some 2 us "
-            "whatever it does); percentages of peak and of ceilings say little",
+            "the kernel takes %.2f us: launch overhead dominates (starting and ending any grid takes some 2 us); "
+            "percentages of peak and of ceilings say little; profile a larger problem",
             1e6 * time);
 }
 
@@ -268,7 +268,7 @@ static int add_lines(struct single_run *single, const struct single_run_candidat
         json_object_set(to, "totals", json_object_get(stage, "totals"));
         json_object_set(to, "lines", json_object_get(stage, "lines"));
         if (json_get_integer(stage, "dropped_samples", 0))
-            note(document, "the sampling buffer overflowed: shares of samples are of those that were kept");
+            note(document, "the sampling buffer overflowed: shares refer to the samples that were kept");
     }
     json_array_foreach(json_object_get(answer, "reasons"), i, reason)
     {

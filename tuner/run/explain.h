@@ -1,5 +1,5 @@
 // All that is known of one candidate, or of a baseline, on one problem: the profile, a JSON document that reports and
-// rules read (tuner/output/profile.h). Measured, nothing judged here.
+// rules read (tuner/output/profile.h). It is measured here, not judged.
 //
 //   {"name":"trial 17","config":"BLOCK_M=..","problem":"M=2048,..","status":"ok","reason":"",
 //    "time":..s,"low":..,"high":..,"clock_mhz":..,"flops":..,"bytes":..,
@@ -12,7 +12,7 @@
 //                        "limit_registers":..,"limit_shared":..,"limit_warps":..,"limit_blocks":..,
 //                        "schedulers":..,"scheduler_warps":..},
 //               "counters":{"icache_misses":..},"totals":{..},"lines":[..as of the worker's "profile"..]}],
-//    "notes":["what could not be had, and why"],"seconds":{"compile":..,"trial":..,"count":..,"lines":..}}
+//    "notes":["what could not be measured, and why"],"seconds":{"compile":..,"trial":..,"count":..,"lines":..}}
 #ifndef SWEETSPOT_EXPLAIN_H
 #define SWEETSPOT_EXPLAIN_H
 

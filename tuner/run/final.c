@@ -107,8 +107,8 @@ size_t run_final_objectives(const struct run *r, const json_t *entry, double **o
     return rounds;
 }
 
-// What a block takes of an SM, largest over the stages, and how long the code is: the less, the better the kernel lives
-// beside others.
+// The share of an SM that a block takes, largest over the stages, and the length of the code: a kernel that takes less
+// runs better beside others.
 static void read_resources(struct run *r, int64_t trial_id, struct contender *e)
 {
     struct trial trial;
@@ -191,7 +191,7 @@ static size_t read_contenders(struct run *r, const json_t *list, struct finalist
     return used;
 }
 
-// What each process found, into the entries of the final's document.
+// Writes what each process found into the entries of the final's document.
 static void note_processes(struct run *r, const struct finalist *finalists, const struct contender *entries,
                            size_t count)
 {
@@ -205,13 +205,14 @@ static void note_processes(struct run *r, const struct finalist *finalists, cons
         if (!entries[i].by_process) continue;
         char *name = entries[i].candidate ? text_format("trial %" PRId64, finalists[i].trial)
                                           : text_copy(json_get_string(entry, "name", "?"));
-        run_message(r, "%s takes one of two times, depending on the process that runs it", name);
+        run_message(r, "%s takes one of two times, depending on the process that runs it; expect both in your program",
+                    name);
         free(name);
     }
 }
 
-// Its part of the final's document: of one winner, or of a set of kernels. NULL when no candidate passed, or, with a
-// reason, when the rounds do not say who wins.
+// The decision's part of the final's document: of one winner, or of a set of kernels. NULL when no candidate passed,
+// or, with a reason, when the rounds do not say who wins.
 static json_t *decide(struct run *r, const json_t *list, struct error *open)
 {
     json_t *document = NULL;
@@ -239,7 +240,7 @@ static json_t *decide(struct run *r, const json_t *list, struct error *open)
     return document;
 }
 
-// kind: "final", of one that is not decided "open_final", of builds "builds".
+// kind: "final", "open_final" for one that is not decided, "builds" for the race of builds.
 void run_final_put(struct run *r, const char *kind, json_t *decision, const json_t *entries)
 {
     json_t *document = json_pack("{s:f, s:I}", "when", clock_wall(), "seed", (json_int_t)final_seed(r));
@@ -276,24 +277,26 @@ static size_t judge_entries(struct run *r)
     return condemned;
 }
 
-// Somebody is out, so that another final may do better. `why` is set.
+// An entry is out, so that another final may do better. `why` is set.
 static enum final_outcome without_winner(struct run *r, size_t condemned, struct error *why)
 {
     error_set(why, "a candidate is out");
     if (condemned) return FINAL_AGAIN;
     if (!r->final_answer)
-        error_set(why, "the final ended the GPU worker (the log says how); there is no decided winner yet");
+        error_set(
+            why,
+            "the final ended the GPU worker (the log says how), so no winner is decided; run the same command again");
     else
-        error_set(why, "the final has no winner: %s",
+        error_set(why, "the final has no winner: %s; the log has the reasons",
                   json_get_string(r->final_answer, "reason",
                                   r->job->objective == OBJECTIVE_EACH
-                                      ? "no candidates passed it that together serve every problem"
+                                      ? "the candidates that passed it do not serve every problem"
                                       : "no candidate passed it"));
     run_message(r, "%s", why->message);
     return FINAL_FAILED;
 }
 
-// The rounds are kept, for whoever wants to see why.
+// The rounds are kept, so that a user can see why.
 static enum final_outcome without_decision(struct run *r, const json_t *entries, const struct error *why)
 {
     json_t *reason = json_pack("{s:s}", "reason", why->message);

@@ -1,7 +1,8 @@
 // The race of the winner's builds: users compile a template by nvcc, and what nvcc makes of it is not what NVRTC made.
 // After a decided final NVRTC's build of the winner (with objective each, of every kernel) races nvcc's, which follows
 // the header's instructions, and the libraries, by the final's own protocol: candidates are finalists but for their
-// cubin. What came of it is a document (tuner/store/builds.h). Without nvcc, or where its build fails, that says why.
+// cubin. The result is a document (tuner/store/builds.h). Without nvcc, or where its build fails, the document says
+// why.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -95,7 +96,7 @@ bool run_builds_over(const struct run *r)
     return *r->builds.why.message;
 }
 
-// A line is enough of what a compiler says. What is still being compiled goes when it is done.
+// One line of a compiler's message is enough. Compilations still under way are dropped when they end.
 void run_builds_failed(struct run *r, const struct task *t, const char *reason)
 {
     if (run_builds_over(r)) return;
@@ -175,7 +176,7 @@ static json_t *figures_of(const struct compiled *c)
     return list;
 }
 
-// What ptxas said of both builds of each winner.
+// What ptxas said about both builds of each winner.
 static json_t *describe_builds(const struct run *r)
 {
     json_t *list = json_array();
@@ -190,7 +191,7 @@ static json_t *describe_builds(const struct run *r)
     return list;
 }
 
-// A build of NVRTC's that fails here, on the same data as in the final, is out: it does not do the same every time.
+// A build by NVRTC that fails here, on the same data as in the final, is out: it does not do the same every time.
 static bool condemn(struct run *r, const json_t *entries)
 {
     const json_t *one;
@@ -218,7 +219,7 @@ static const char *verdict_word(const struct interval *ratio)
 
 enum { RACERS_MOST = 16 }; // both builds and the libraries
 
-// Both builds, then the libraries that have times: they tell whether the device was disturbed. Returns how many.
+// Both builds, then the libraries that have times: these show whether the device was disturbed. Returns how many.
 static size_t gather(struct run *r, const json_t *nvrtc, const json_t *nvcc, const json_t *entries,
                      const unsigned char *process, size_t known, struct contender *contenders, double **objectives)
 {
@@ -288,7 +289,7 @@ static void summarise(struct run *r, const char *verdict, const char *reason, co
         const char *word, *text;
     } texts[] = {{BUILDS_SLOWER, "slower: `sweetspot header --embed` ships the binary that was measured"},
                  {BUILDS_SAME, "the same within 1%"},
-                 {BUILDS_FASTER, "faster"},
+                 {BUILDS_FASTER, "faster: build the template with nvcc as the header says"},
                  {BUILDS_UNDECIDED, "not decided: "}};
     char shown[32];
     const char *text = "?";
@@ -302,7 +303,7 @@ static void summarise(struct run *r, const char *verdict, const char *reason, co
             ratio->low, ratio->high, verdict);
 }
 
-// The race did not come to its end, or to its beginning.
+// The race was not finished, or not begun.
 static void without_race(struct run *r, const char *verdict)
 {
     json_t *none = json_array();

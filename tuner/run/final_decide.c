@@ -50,7 +50,7 @@ static double common_factor(const struct contender *entries, size_t count, int p
         double factor = entries[i].process_medians[process] / entries[i].median;
         if (isfinite(factor)) factors[n++] = factor;
     }
-    double factor = n > 2 ? stats_median(factors, n) : 1; // of two nobody knows which one has changed
+    double factor = n > 2 ? stats_median(factors, n) : 1; // with two, which one has changed is unknown
     free(factors);
     return factor;
 }
@@ -60,7 +60,8 @@ static bool differ(const struct interval *slower, const struct interval *faster,
     return slower->value > apart * factor * faster->value && slower->low > factor * faster->high;
 }
 
-// Both as measured and without what processes have in common: if most entries change, the steady ones are not blamed.
+// Both as measured and without what processes have in common: if most entries change, the steady ones must not be
+// blamed.
 static void find_differences(struct contender *e, const double *factors)
 {
     double *times = memory_new(e->rounds, sizeof *times);
@@ -99,7 +100,7 @@ static int blame_load(double share, struct error *why)
     return error_set(
         why,
         "in %.0f%% of the rounds launches took over %.0f%% longer than in the others: something else seems "
-        "to use the device",
+        "to use the device; stop it and run the same command again",
         100 * share, 100 * (disturbed - 1));
 }
 
@@ -131,7 +132,7 @@ size_t final_ratio(const struct contender *e, const struct contender *to, struct
     return ratio_with(e, to, 0.95, ratio);
 }
 
-// 1: a is, 0: neither, -1: b is.
+// 1: a is lighter, 0: neither, -1: b is.
 static int lighter(const struct contender *a, const struct contender *b)
 {
     if (fabs(a->share - b->share) > 1e-9) return a->share < b->share ? 1 : -1;
@@ -164,7 +165,7 @@ enum final_standing final_stand(const struct interval *ratio, double tie)
     return ratio->low >= 1 / limit && ratio->high <= limit ? FINAL_TIED : FINAL_DOUBTFUL;
 }
 
-// What the rounds say of a candidate beside the fastest one.
+// What the rounds say about a candidate against the fastest one.
 static enum final_standing stand(const struct contender *e, const struct contender *fastest, double tie,
                                  double confidence, struct interval *ratio)
 {

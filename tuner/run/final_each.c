@@ -13,7 +13,7 @@
 #include "tuner/run/run.h"
 #include "tuner/run/wave_model.h"
 
-// The search's times: rows of trials, columns of tuned problems.
+// The search's times: a row for each trial, a column for each tuned problem.
 struct matrix {
     struct run *r;
     size_t count, room;
@@ -81,8 +81,7 @@ int run_final_begin_each(struct run *r)
                 add_finalist(r, &m, c);
                 break;
             }
-        run_log(r, "%zu kernels would do for %zu problems within a regret of %.3g", set.count, problems,
-                r->job->regret);
+        run_log(r, "%zu kernels suffice for %zu problems within a regret of %.3g", set.count, problems, r->job->regret);
     }
     free(m.trials);
     free(m.configs);
@@ -121,7 +120,7 @@ static void summarise_each(struct run *r, const struct kernel_set *set, const in
     }
     run_progress_clear(r);
     printf("%zu kernel%s for %zu problems%s\n", set->count, set->count == 1 ? "" : "s", job->tuned_count,
-           set->exact ? "" : " (perhaps fewer would do)");
+           set->exact ? "" : " (perhaps fewer suffice)");
     for (size_t k = 0; k < set->count; k++) {
         struct trial trial;
         struct error err;
@@ -140,7 +139,7 @@ static void summarise_each(struct run *r, const struct kernel_set *set, const in
     printf("\n");
 }
 
-// What an entry did on a problem; NULL where it cannot do it.
+// An entry's result on a problem; NULL where it cannot compute it.
 static const json_t *find_problem(const json_t *entry, size_t problem)
 {
     const json_t *one;

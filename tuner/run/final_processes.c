@@ -1,7 +1,7 @@
 // The processes of a final. Its rounds are shared by several processes of one GPU's worker, one after another, because
 // some kernels take one of two times for as long as a process lives. The first process finds out which candidates
-// stand; the others race these alone, prove them again, and whoever falls then is out as well. What they answer is put
-// together as if one had answered: the rounds of all, and beside them the number of the process that took each.
+// pass; the others race only these and prove them again; a candidate that fails then is out as well. Their answers are
+// put together into one: the rounds of all, and beside them the number of the process that took each.
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -108,12 +108,12 @@ static void add_entry(json_t *to, const json_t *from, int64_t before, int64_t ro
     if (!from || !is_ok(from)) {
         json_object_set_new(to, "status", json_string(json_get_string(from, "status", status_name(STATUS_CRASHED))));
         json_object_set_new(to, "reason",
-                            json_string(json_get_string(from, "reason", "the GPU worker gave it up without a reason")));
+                            json_string(json_get_string(from, "reason", "the GPU worker dropped it without a reason")));
         return;
     }
     keep_larger(to, from, "error");
     if (strcmp(json_get_string(to, "cubin_hash", ""), json_get_string(from, "cubin_hash", "")) != 0)
-        json_object_del(to, "cubin_hash"); // not the same bytes in every process: none that all have proved
+        json_object_del(to, "cubin_hash"); // not the same bytes in every process, so no bytes were proved by all
     json_array_foreach(json_object_get(to, "problems"), i, problem)
     {
         const json_t *more = find_problem(from, problem);

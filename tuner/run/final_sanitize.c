@@ -1,4 +1,4 @@
-// Who won the final, under compute-sanitizer, before it is called the winner: see run.h and sanitize.h.
+// Runs the candidate that won the final under compute-sanitizer before calling it the winner: see run.h and sanitize.h.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static bool find_sanitizer(struct run *r)
     if (r->sanitizer)
         run_log(r, "the winner runs under compute-sanitizer %s", sanitizer_version(r->sanitizer));
     else if (*why.message)
-        run_message(r, "no second opinion on the winner: %s", why.message);
+        run_message(r, "the winner is not run under compute-sanitizer: %s", why.message);
     return r->sanitizer != NULL;
 }
 

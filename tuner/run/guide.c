@@ -6,16 +6,16 @@
 
 #include "search/random.h"
 
-// Times the best: what a candidate must take at least to be screened out.
+// How many times the best a candidate must take at least to be screened out.
 static const double margin = 1.25;
 // Share of the pairs whose ratio may be below the one that a candidate is judged by.
 static const double low_share = 0.05;
-// Ranks are seen to agree where tau's lower limit is above this, no longer do where tau itself is below, and are seen
-// not to where its upper limit is.
+// Ranks agree once tau's lower limit is above the first figure, cease to agree when tau is below the second, and are
+// found not to agree when tau's upper limit is below it.
 static const double agreement = 0.4;
 // Normal quantile of a one-sided 95% limit.
 static const double one_sided = 1.645;
-// A guide whose launches take a larger share of the objective than this spares too little.
+// A guide whose launches take a larger share of the objective than this saves too little.
 static const double cheap = 0.25;
 
 void guide_init(struct guide *g, double worth)
@@ -116,7 +116,7 @@ static void decide(struct guide *g)
     size_t learnt = g->count - g->since;
     if (agrees) g->since = g->count;
     if (g->typical < -log(cheap))
-        guide_set_off(g, "it takes more than a quarter of the time that it is to spare");
+        guide_set_off(g, "it takes more than a quarter of the time that it is to save");
     else if (agrees)
         g->state = GUIDE_SCREENING;
     else if ((disagrees && learnt >= GUIDE_PATIENCE) || learnt >= 2 * GUIDE_PATIENCE)
@@ -134,7 +134,7 @@ void guide_learn(struct guide *g, double seconds, double objective, double best)
     g->pairs[g->count++ % GUIDE_PAIRS] = (struct guide_pair){log(seconds), log(objective), audited ? GUIDE_AUDIT : 1};
     if (!(g->least > 0 && g->least < seconds)) g->least = seconds;
     if (fmin(objective, best) < g->worth) {
-        guide_set_off(g, "a launch takes too little time to be worth one");
+        guide_set_off(g, "a launch of the job takes too little time for a guide to be worth it");
     } else if (g->count >= GUIDE_LEAST) {
         find_tau(g);
         find_ratios(g);

@@ -1,5 +1,5 @@
-// Whether a cheaper problem, the guide, tells enough of the problems that count to spare candidates these. Pure: times
-// are passed in, and whoever passes the same ones gets the same answers.
+// Whether times on a cheaper problem, the guide, suffice to leave out the job's problems for some candidates. Pure:
+// times are passed in, and the same times give the same answers.
 //
 // A candidate that was timed on both is a *pair*. The times' ratio varies from candidate to candidate; the time on the
 // guide times one of the lowest ratios seen is what a candidate takes at least. Where that is well above the best, the
@@ -8,8 +8,8 @@
 //
 // The ranks must agree: Kendall's tau over the pairs, of which first a lower confidence limit counts (the jackknife's
 // deviation, one-sided 95%). Until they do, every candidate is measured on both; if they do not soon, or cease to, the
-// guide is off. One in GUIDE_AUDIT of the candidates that would be screened out is measured all the same and counts for
-// as many in tau, so that the figure is that of all candidates, and not of those that the guide likes.
+// guide is off. One in GUIDE_AUDIT of the candidates that would be screened out is measured anyway and counts for
+// as many in tau, so that tau describes all candidates, not only those that the guide favours.
 #ifndef SWEETSPOT_GUIDE_H
 #define SWEETSPOT_GUIDE_H
 
@@ -43,7 +43,7 @@ struct guide {
     size_t count;    // pairs, of all
     size_t since;    // of these, when the ranks last agreed
     struct guide_pair pairs[GUIDE_PAIRS];
-    size_t failures;     // candidates that the guide told nothing of
+    size_t failures;     // candidates that the guide has no time for
     double least;        // s: lowest time on the guide; 0: none
     double tau, tau_low; // NaN while there are too few pairs
     double low, typical; // logarithms of objective / guide: one of the lowest, the median. NaN likewise
@@ -63,7 +63,7 @@ void guide_failed(struct guide *);
 
 // Whether a candidate is certainly too slow, by its time on the guide.
 bool guide_screens_out(const struct guide *, double seconds, double best);
-// Whether a candidate that is to be screened out is measured all the same: one in GUIDE_AUDIT, by its number alone.
+// Whether a candidate that is to be screened out is measured anyway: one in GUIDE_AUDIT, by its number alone.
 bool guide_audits(uint64_t seed, uint64_t configuration);
 // The objective that a candidate is expected to have. NaN while there are too few pairs.
 double guide_expected(const struct guide *, double seconds);

@@ -1,5 +1,5 @@
-// Ctrl-C and its relatives (SIGINT, SIGTERM, SIGHUP), counted: the first asks for an orderly end, the second for one at
-// once.
+// Counts Ctrl-C and similar signals (SIGINT, SIGTERM, SIGHUP): the first asks for an orderly end, the second for an
+// immediate one.
 #ifndef SWEETSPOT_INTERRUPT_H
 #define SWEETSPOT_INTERRUPT_H
 

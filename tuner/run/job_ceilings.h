@@ -1,6 +1,7 @@
 // Which of the device's ceilings a job needs, and the store's document of those that are known: what "ceilings"
 // (protocol.h) answered, and
-//   "pipes":["fp32 fma",..],"lasting_pipes":["wgmma bf16"]    those that were asked for, whether or not there are any
+//   "pipes":["fp32 fma",..],"lasting_pipes":["wgmma bf16"]    those that were requested, whether or not the device has
+//   them
 #ifndef SWEETSPOT_JOB_CEILINGS_H
 #define SWEETSPOT_JOB_CEILINGS_H
 

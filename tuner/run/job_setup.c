@@ -63,7 +63,7 @@ static int read_helper(const struct job *job, const json_t *answer, struct compi
     return result == COMPILE_DONE ? 0 : result == COMPILE_IMPOSSIBLE ? EXIT_ENVIRONMENT : EXIT_USAGE;
 }
 
-// All at the same time: nothing can be measured before they are there.
+// All at the same time: nothing can be measured before they are ready.
 static int compile_helpers(struct job_setup *s, struct worker_pool *pool, struct error *err)
 {
     enum { SUPPORT, CEILINGS, REFERENCE, HELPERS };
@@ -158,7 +158,7 @@ enum compile_result compile_result_read(const json_t *answer, const struct job *
     bool changed = !strcmp(word, PROTOCOL_SOURCE_CHANGED);
     if (changed)
         error_set(text,
-                  "'%s' has changed meanwhile; everything measured so far is kept under the old source. Run the same "
+                  "'%s' has changed meanwhile. Everything measured so far is kept under the old source. Run the same "
                   "command again",
                   job->source);
     else
@@ -167,8 +167,8 @@ enum compile_result compile_result_read(const json_t *answer, const struct job *
     return changed ? COMPILE_SOURCE_CHANGED : COMPILE_IMPOSSIBLE;
 }
 
-// A configuration that leaves out every stage for a problem cannot do it. That is fine where every problem may have a
-// kernel of its own, as long as there is a tuned one that it can do.
+// A configuration that leaves out every stage for a problem cannot compute it. That is fine where every problem may
+// have a kernel of its own, as long as there is a tuned one that it can do.
 static int does_too_little(const struct job *job, const struct planned_launch *launches, size_t count,
                            struct error *err)
 {

@@ -21,11 +21,11 @@ struct job_setup {
 // exit status with a message. `job` and `cache` are borrowed. The caller releases in either case.
 int job_setup_space(struct job_setup *, struct worker_pool *, struct job *, const char *cache, uint64_t seed,
                     struct error *);
-// The second: compiles the worker's own kernels and the reference, and works the request out. Likewise.
+// The second half: compiles the worker's own kernels and the reference, and works the request out. Likewise.
 int job_setup_request(struct job_setup *, struct worker_pool *, struct error *);
 void job_setup_release(struct job_setup *);
 
-// What a GPU worker is set up with, but for "counters", which is the caller's business. New reference.
+// What a GPU worker is set up with, except "counters", which the caller adds. New reference.
 json_t *job_setup_for_gpu(const struct job_setup *);
 
 // The "guide" of that request, for a job that has one. New reference; NULL with a message.
@@ -41,8 +41,8 @@ json_t *job_setup_compile(const struct job_setup *, const struct worker_pool *, 
 enum compile_result {
     COMPILE_DONE,
     COMPILE_FAILED,         // the candidate's own fault
-    COMPILE_SOURCE_CHANGED, // the template is no longer the one that was hashed: every other candidate would fail too
-    COMPILE_IMPOSSIBLE,     // the compiler cannot work, or said something that is not of the protocol
+    COMPILE_SOURCE_CHANGED, // the template has changed since it was hashed: every other candidate would fail too
+    COMPILE_IMPOSSIBLE,     // the compiler cannot work, or its answer does not follow the protocol
 };
 // Of COMPILE_FAILED fills the candidate's status. Whatever is not COMPILE_DONE has its reason in *reason, which is
 // borrowed from the answer, or from `text`.

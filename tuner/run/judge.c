@@ -34,7 +34,7 @@ static int take_verdict(struct judging *g, const json_t *from, struct error *err
     return 0;
 }
 
-// Asks; a worker that dies of the candidate or hangs in it is a verdict. *answer is NULL then. -1: it failed otherwise.
+// Asks the worker. If the candidate kills it or hangs, that is a verdict, and *answer is NULL. -1: it failed otherwise.
 static int ask(struct judging *g, json_t *request, double seconds, json_t **answer, struct error *err)
 {
     bool late, dead;
@@ -112,7 +112,7 @@ static int race(struct judging *g, struct error *err)
     return take_verdict(g, entry, err);
 }
 
-// It is proved once more on the way. That it cannot be counted is no fault of the candidate.
+// This proves it once more. If it cannot be counted, the candidate is not to blame.
 static int count(struct judging *g, const uint16_t *config, size_t problem, struct error *err)
 {
     struct judgement *j = g->judgement;

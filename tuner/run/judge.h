@@ -1,5 +1,5 @@
 // A judgement of one candidate, by the same means as a search and its final: compiled, proved and timed as a trial,
-// looked at by compute-sanitizer, raced against the baselines on data from a seed that nobody knows, and counted. It
+// run under compute-sanitizer, raced against the baselines on data from a secret seed, and counted. It
 // ends at the first thing that is wrong; but a sanitizer may say more of what is wrong already.
 #ifndef SWEETSPOT_JUDGE_H
 #define SWEETSPOT_JUDGE_H
@@ -7,7 +7,7 @@
 #include "tuner/run/sanitize.h"
 #include "tuner/run/single_run.h"
 
-// Answers as of protocol.h; NULL where it did not come to them.
+// Answers as of protocol.h; NULL where the judgement ended before them.
 struct judgement {
     enum trial_status status;
     struct error reason;                     // "" for STATUS_OK

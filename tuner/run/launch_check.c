@@ -44,7 +44,8 @@ int launch_check(const struct device_limits *d, const struct launch_shape *l, in
             return error_set(reason, "block dimension %d is %" PRId64 "; it must be between 1 and %" PRId64, i,
                              l->block[i], block_limits[i]);
         if (l->cluster[i] < 1 || l->cluster[i] > 16)
-            return error_set(reason, "cluster dimension %d is %" PRId64, i, l->cluster[i]);
+            return error_set(reason, "cluster dimension %d is %" PRId64 "; it must be between 1 and 16", i,
+                             l->cluster[i]);
         if (l->grid[i] % l->cluster[i])
             return error_set(reason,
                              "grid dimension %d, %" PRId64 " blocks, is not a multiple of the cluster's %" PRId64, i,
@@ -57,7 +58,7 @@ int launch_check(const struct device_limits *d, const struct launch_shape *l, in
     if (cluster > 1 && cluster > d->max_cluster)
         return error_set(reason, "cluster of %" PRId64 " blocks; the device allows %" PRId64, cluster, d->max_cluster);
     if (l->shared < 0 || l->shared + (shared_static > 0 ? shared_static : 0) > d->max_shared)
-        return error_set(reason, "%" PRId64 " bytes of shared memory a block; the device allows %" PRId64,
+        return error_set(reason, "%" PRId64 " bytes of shared memory per block; the device allows %" PRId64,
                          l->shared + (shared_static > 0 ? shared_static : 0), d->max_shared);
     if (!blocks_per_sm(d, threads, registers, l->shared + (shared_static > 0 ? shared_static : 0)))
         return error_set(reason,

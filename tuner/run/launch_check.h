@@ -1,4 +1,5 @@
-// What is known of a candidate before it runs: does each launch fit the device, and how many blocks of it fit an SM.
+// What is known of a candidate before it runs: whether each launch fits the device, and how many of its blocks fit an
+// SM.
 #ifndef SWEETSPOT_LAUNCH_CHECK_H
 #define SWEETSPOT_LAUNCH_CHECK_H
 

@@ -124,7 +124,7 @@ static void renew(struct look_ahead *a)
         else
             low = middle + 1;
     }
-    a->number = low + (low - a->gpus) / 4; // the last times may have been kind
+    a->number = low + (low - a->gpus) / 4; // the last times may have been short by chance
 }
 
 void look_ahead_compiled(struct look_ahead *a, double seconds)

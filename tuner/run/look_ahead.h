@@ -1,11 +1,11 @@
 // How many proposals are kept outstanding: enough that neither GPUs nor compilers wait for the other, and no more,
-// because what is proposed early is proposed on old knowledge.
+// because early proposals are based on old results.
 //
 // A run is a closed network: so many candidates, each of which is compiled, measured, and replaced by a new one when
-// its result is there. The number is the least with which the network does almost as much a second as with as many as
-// there may be, found by going through it with the times of the last candidates, as they came. What varies from
-// candidate to candidate, and what never reaches a GPU, thereby counts as it is. A time counts as at most ten times the
-// median, so that one candidate that hangs does not decide.
+// its result arrives. The number is the smallest with which the network does almost as many candidates a second as with
+// the largest possible number. It is found by simulating the network with the times of the last candidates, in their
+// order, so that differences between candidates, and candidates that never reach a GPU, are accounted for. A time
+// counts as at most ten times the median, so that one candidate that hangs does not decide.
 #ifndef SWEETSPOT_LOOK_AHEAD_H
 #define SWEETSPOT_LOOK_AHEAD_H
 

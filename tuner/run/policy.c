@@ -111,7 +111,7 @@ void policy_add(struct policy *p, struct queued_task *t, enum task_purpose purpo
 
 void policy_no_proposal(struct policy *p, bool exhausted)
 {
-    p->no_proposal = true; // what is outstanding may give it new ideas
+    p->no_proposal = true; // results still outstanding may lead to new proposals
     if (!p->end && !task_queue_outstanding(&p->queue)) p->end = exhausted ? SEARCH_EXHAUSTED : SEARCH_NO_PROPOSALS;
 }
 
@@ -215,7 +215,7 @@ static void put(struct policy *p, struct policy_request *request, struct queued_
     request->tasks[request->task_count++] = t;
 }
 
-// A count is due when a batch is full, or when there is nothing else left to do.
+// Counting is due when a batch is full, or when nothing else is left to do.
 static bool count_due(const struct policy *p)
 {
     const struct task_queue *q = &p->queue;
@@ -364,7 +364,7 @@ struct policy_request policy_gpu_answered(struct policy *p, size_t gpu)
     return head;
 }
 
-// Its tasks wait again, each for another turn.
+// Its tasks wait again, each for its own turn.
 static void give_back(struct policy *p, struct policy_request *request, bool alone)
 {
     for (size_t i = 0; i < request->task_count; i++) {

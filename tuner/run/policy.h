@@ -1,7 +1,7 @@
 // What a run does next: which proposal is compiled by whom, how far ahead, what is measured on which GPU, when a batch
 // is counted, when the search ends and the final begins. Pure: the clock and the events are passed in, and the
-// decisions are carried out elsewhere (tune.c on real workers; a test or a simulation in its own time), so that whoever
-// replays the same events gets the same decisions.
+// decisions are carried out elsewhere (tune.c on real workers; a test or a simulation in its own time), so that
+// replaying the same events gives the same decisions.
 //
 //     policy_begin(p, now)
 //     loop:
@@ -10,8 +10,8 @@
 //     until POLICY_DONE
 //
 // Proposals run ahead of the GPUs by as much as look_ahead.h finds in the times so far. Where a kernel is slow and the
-// strategy can rank what waits, it is asked to when a GPU becomes free: the most promising is measured first, and what
-// has become hopeless is forgotten as long as another waits, at most a quarter as many as are measured.
+// strategy can rank waiting candidates, it does so when a GPU becomes free: the most promising is measured first, and
+// hopeless ones are forgotten as long as another waits, at most a quarter as many as are measured.
 //
 // Every task that was added is in the hands of the policy until policy_remove; its memory is the caller's. A request
 // goes to one GPU, whose worker answers requests in order, a few of which it holds so that it never waits. A worker
@@ -21,8 +21,9 @@
 // whether that was all (policy_screened), or whether it is measured next (policy_guided).
 //
 // In lockstep (replay) nothing overlaps: a fixed number of proposals is compiled, then one is measured and told, then
-// the next is asked. The sequence of asks and tells then depends on seed and results alone, so that a run that was
-// killed and resumed, which answers known configurations from the store, goes the same way as one that was not.
+// the strategy is asked for the next. The sequence of asks and tells then depends on seed and results alone, so that a
+// run that was killed and resumed, which answers known configurations from the store, goes the same way as one that was
+// not.
 #ifndef SWEETSPOT_POLICY_H
 #define SWEETSPOT_POLICY_H
 
@@ -103,8 +104,8 @@ enum policy_action_kind {
     POLICY_PROPOSE, // ask the strategy: policy_add, or policy_no_proposal
     POLICY_COMPILE, // `task` on compiler `worker`: policy_compiled, or policy_remove where it failed
     POLICY_RECALL,  // `task` has a result in the store: tell it, policy_remove
-    POLICY_RANK,   // set the promise of every trial in state READY (policy_waiting), in all of the strategy's knowledge
-    POLICY_FORGET, // `task` will not be measured, and may be proposed again: tell the strategy, policy_remove
+    POLICY_RANK,    // set the promise of every trial in state READY (policy_waiting), from all that the strategy knows
+    POLICY_FORGET,  // `task` will not be measured, and may be proposed again: tell the strategy, policy_remove
     POLICY_MEASURE, // `task` on GPU `worker`
     POLICY_GUIDE,   // `task` on GPU `worker`, on the guide alone: policy_guided, or policy_screened and policy_remove
     POLICY_COUNT,   // `request->tasks` on GPU `worker`
@@ -136,7 +137,7 @@ void policy_clock(struct policy *, double now);
 // Proposals.
 void policy_add(struct policy *, struct queued_task *, enum task_purpose, enum task_known);
 void policy_no_proposal(struct policy *, bool exhausted);
-// A configuration has a result, asked for or not: its objective (s), NaN for a failure.
+// A configuration has a result, whether it was proposed or not: its objective (s), NaN for a failure.
 void policy_told(struct policy *, double objective);
 
 // The trials in state READY, which a ranking is about. malloc'ed.
@@ -168,10 +169,10 @@ struct policy_request policy_gpu_lost(struct policy *, size_t gpu, bool announce
 // for the worker, once. False when it had its second chance already. A task that was with a compiler frees it.
 bool policy_try_again(struct policy *, struct queued_task *);
 
-// Someone wants the search to end in order: what is on a GPU is finished, nothing else.
+// Ends the search in order: what is on a GPU is finished, nothing else.
 void policy_interrupt(struct policy *);
 
-// Whether more time would be of no use.
+// Whether more time would be useless.
 bool policy_exhausted(const struct policy *);
 
 #endif

@@ -8,7 +8,7 @@
 #include "tuner/recorded/transfer.h"
 #include "tuner/store/store.h"
 
-// What every SQLite file begins with.
+// The beginning of every SQLite file.
 static const char store_magic[16] = "SQLite format 3";
 
 static int is_store(const char *path, struct error *err)

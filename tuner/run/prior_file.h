@@ -5,9 +5,9 @@
 #include "search/prior.h"
 #include "tuner/base/error.h"
 
-// What a file's results say of this space. Of a store, those of the environment with this key, or with NULL of the one
-// that was used last. NULL with a message that begins with the path: damaged, of no known format, nothing that can be
-// learnt.
+// What a file's results say about this space. From a store, those of the environment with this key, or with NULL of the
+// one that was used last. NULL with a message that begins with the path: the file is damaged, its format is unknown, or
+// nothing can be learnt from it.
 struct prior *prior_file_read(const char *path, const char *environment, const struct space *, struct error *);
 
 #endif

@@ -32,7 +32,7 @@ json_t *probe_gpu(int index, struct error *err)
     snprintf(device, sizeof device, "%d", index);
     json_t *answer = ask_new("SWEETSPOT_GPU_WORKER", "sweetspot-gpu", device, json_pack("{s:s}", "op", "hello"), err);
     if (answer && !json_object_get(answer, "device")) {
-        error_set(err, "%s", json_get_string(answer, "reason", "the GPU worker does not tell its device"));
+        error_set(err, "%s", json_get_string(answer, "reason", "the GPU worker does not say which device it has"));
         json_decref(answer);
         return NULL;
     }

@@ -1,5 +1,5 @@
-// What a run says while it runs: one line that is redrawn on a terminal, a line a minute elsewhere, and the log file
-// with the night's story.
+// What a run prints while it runs: one line that is redrawn on a terminal, a line a minute elsewhere, and the log file
+// with the whole history.
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -63,7 +63,8 @@ void run_message(struct run *r, const char *format, ...)
     free(text);
 }
 
-// What the line says, from left to right. On a narrow terminal the least important fields are left out, the best never.
+// The fields of the line, from left to right. On a narrow terminal the least important are left out, the best time
+// never.
 enum importance { VITAL, IMPORTANT, USEFUL, DETAIL, DECORATION };
 enum { FIELDS = 12, FIELD_ROOM = 400 };
 

@@ -25,8 +25,8 @@ static bool is_parameter(const struct job *job, const char *name)
 static int refuse(const json_t *recorded, const char *why, const char *name, struct error *err)
 {
     const char *job = json_get_string(recorded, "job", "");
-    return error_set(err, "the recording is of another job%s%s%s: %s '%s'", *job ? ", '" : "", job, *job ? "'" : "",
-                     why, name);
+    return error_set(err, "the recording belongs to another job%s%s%s: %s '%s'; give the job that was recorded",
+                     *job ? ", '" : "", job, *job ? "'" : "", why, name);
 }
 
 int recording_check(const struct job *job, const json_t *recorded, struct error *err)
@@ -36,7 +36,7 @@ int recording_check(const struct job *job, const json_t *recorded, struct error 
     const char *name = json_get_string(recorded, "job", "");
     size_t i;
     json_t *item;
-    if (!recorded) return 0; // a worker that does not say
+    if (!recorded) return 0; // the worker does not say
     for (i = 0; i < space_parameter_count(job->space); i++)
         if (!has(parameters, space_parameter(job->space, i)->name))
             return refuse(recorded, "it has no parameter", space_parameter(job->space, i)->name, err);

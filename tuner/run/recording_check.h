@@ -1,4 +1,4 @@
-// Whether a recording can answer for a job: before anything is searched in it.
+// Checks that a recording can answer for a job, before anything is searched in it.
 #ifndef SWEETSPOT_RECORDING_CHECK_H
 #define SWEETSPOT_RECORDING_CHECK_H
 

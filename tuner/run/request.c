@@ -19,7 +19,8 @@ int compiled_read(const json_t *answer, struct compiled *c, struct error *err)
     const json_t *entries = json_object_get(answer, "entries"), *warnings = json_object_get(answer, "warnings");
     const char *cubin = json_get_string(answer, "cubin", NULL);
     *c = (struct compiled){0};
-    if (!cubin || !json_is_array(entries)) return error_set(err, "a compile answer without cubin or entries");
+    if (!cubin || !json_is_array(entries))
+        return error_set(err, "the compiler's answer lacks \"cubin\" or \"entries\"");
     c->cubin = text_copy(cubin);
     c->cached = json_get_bool(answer, "cached", false);
     c->seconds = json_get_number(answer, "seconds", 0);

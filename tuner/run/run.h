@@ -5,7 +5,7 @@
 //
 //     ask -> QUEUED -> COMPILING -> READY -> ON_GPU -> committed, told -> COUNTABLE -> COUNTING -> done
 //                          |          |         |
-//                          +----------+---------+--> a failure is committed and told all the same
+//                          +----------+---------+--> a failure is committed and told too
 //
 // Invariants: a task is told to the strategy only after its trial is committed; a dead or late worker fails only the
 // request at the head of its queue.
@@ -63,7 +63,7 @@ struct prior_list {
     struct prior *list[PRIOR_MOST];
 };
 
-// Which of the store's trials the strategy was told, by their numbers.
+// Which of the store's trials the strategy has been told, by their numbers.
 struct told_trials {
     bool *marks;
     size_t room;
@@ -122,7 +122,7 @@ struct run {
     struct error failure;
 };
 
-// The gain whose chance is told where the user has not said what matters (`until`).
+// The gain whose chance is shown where the user has not set one (`until`).
 #define OUTLOOK_SHARE 0.01
 
 static inline int64_t run_evaluations(const struct run *r) // configurations with a result, earlier runs included
@@ -146,7 +146,7 @@ void run_guide_describe(struct run *, json_t *job_request); // adds it to what G
 void run_guide_begin(struct run *);                         // they are set up
 // Works out a compiled candidate's launches on the guide. Without any it is not timed there.
 void run_guide_prepare(struct run *, struct task *);
-// Nothing is known of a candidate there: `reason`.
+// Nothing is known about a candidate there, for `reason`.
 void run_guide_fail(struct run *, const struct task *, const char *reason);
 // Whether a candidate that was timed there is not to be measured, and why.
 bool run_guide_screens(const struct run *, const struct task *, struct error *reason);
@@ -166,7 +166,7 @@ struct task *run_add_task(struct run *, const uint16_t *config, enum task_purpos
 struct task *run_add_proposal(struct run *, const uint16_t *config); // a trial, which the store may know already
 void run_drop_task(struct run *, struct task *);                     // takes it from the policy, and frees
 void run_rank(struct run *);                                         // what waits for a GPU, by the strategy
-void run_forget(struct run *, struct task *);                        // the strategy no longer wants it
+void run_forget(struct run *, struct task *);                        // the strategy has given it up
 void run_free_tasks(struct run *);                                   // all that are left, before policy_release
 bool run_under_way(const struct run *, const uint16_t *config);      // whether a trial of it has no result yet
 void run_commit(struct run *, struct task *, enum trial_status, const char *reason,
@@ -187,15 +187,15 @@ void run_fail(struct run *, int exit_status, const struct error *);             
 int run_final_begin(struct run *); // adds the finalists' tasks; 0 none to decide between
 void run_final_send(struct run *, size_t gpu);
 // The answer into the store, the summary onto stdout; who is out gets a verdict. Drops the finalists' tasks. AGAIN:
-// nobody stands, but there may be others. OPEN: the rounds do not say who wins; other rounds might.
+// no candidate passed, but there may be others. OPEN: the rounds do not say who wins; other rounds might.
 enum final_outcome { FINAL_DECIDED, FINAL_AGAIN, FINAL_OPEN, FINAL_FAILED };
 enum final_outcome run_final_finish(struct run *);
 // Parts that the race of builds has too. The objective of each round of an entry (caller frees) and their number; the
-// answer's entries as a document, with what was decided; no finalists any more.
+// answer's entries as a document, with what was decided; dropping the finalists.
 size_t run_final_objectives(const struct run *, const json_t *entry, double **out);
 void run_final_put(struct run *, const char *kind, json_t *decision, const json_t *entries);
 void run_final_drop(struct run *);
-// final_builds.c: after a decided final, the race of the winner's builds. Whether there is one to be had; its tasks are
+// final_builds.c: after a decided final, the race of the winner's builds. Whether it can be held; its tasks are
 // then finalists. What its compilers answered, and that one of them failed, after which nothing is raced. At the end
 // FINAL_AGAIN: NVRTC's build of a winner has failed, so that another final must decide.
 bool run_builds_begin(struct run *);
@@ -205,7 +205,7 @@ bool run_builds_over(const struct run *);
 enum final_outcome run_builds_finish(struct run *);
 void run_builds_reset(struct run *);
 // final_sanitize.c: those that won the final under compute-sanitizer, before they are called winners. One that does not
-// stand gets a verdict; returns how many do not. What was found is a document of the trial (sanitize.h).
+// pass gets a verdict; returns how many do not. What was found is a document of the trial (sanitize.h).
 size_t run_final_sanitize(struct run *, const int64_t *trials, size_t count);
 // final_processes.c: the processes that share its rounds. After an answer, whether there is another process to come,
 // which is then on its way, or the answer is now that of all of them.

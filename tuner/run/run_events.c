@@ -14,7 +14,7 @@ void run_event(const struct run *r, const char *kind, json_t *members)
     event_write(r->options->events, kind, r->job->name, members);
 }
 
-// Paths and what compilers say may be no UTF-8.
+// Paths and compilers' messages may not be UTF-8.
 static json_t *text_or_null(const char *text)
 {
     return text ? json_text(text, strlen(text)) : json_null();

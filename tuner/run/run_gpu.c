@@ -39,7 +39,7 @@ void run_count(struct run *r, const struct policy_request *batch, size_t gpu)
         const struct task *t = (const struct task *)batch->tasks[i];
         struct error err;
         json_t *problems = request_problems(r->job, t->config, &t->compiled, true, NULL, NULL, &err);
-        if (!problems) { // cannot be, since it ran; it goes without counters, since none are answered
+        if (!problems) { // cannot happen, since it ran; it gets no counters, since the answer has none for it
             run_log(r, "trial %" PRId64 " cannot be counted: %s", t->trial, err.message);
             continue;
         }

@@ -1,8 +1,8 @@
 // The guide of a run: candidates are timed on it before they are measured, see guide.h. What a candidate does there is
-// no verdict on it: whoever fails on the guide, or cannot be launched on it, is measured without.
+// not a verdict: one that fails on the guide, or cannot be launched on it, is measured without it.
 //
 // A trial that was timed on the guide says so in the store, with its time and the guide's name, so that a run that is
-// resumed knows what its guide is worth. What was screened out counts in a later run only if that has the same guide
+// resumed knows how good its guide is. What was screened out counts in a later run only if that has the same guide
 // and uses it. If not, it may be proposed again.
 #include <inttypes.h>
 #include <math.h>
@@ -28,8 +28,8 @@ static void follow(struct run *r, enum guide_state before)
     if (g->state == before) return;
     policy_use_guide(&r->policy, g->state != GUIDE_OFF);
     if (g->state == GUIDE_SCREENING)
-        run_log(r, "guide %s: its ranks agree, tau %.2f (at least %.2f): candidates are screened there", name_of(r),
-                g->tau, g->tau_low);
+        run_log(r, "guide %s: its ranks agree, tau %.2f (at least %.2f): it screens candidates", name_of(r), g->tau,
+                g->tau_low);
     else if (g->state == GUIDE_LEARNING)
         run_log(r, "guide %s: its ranks no longer agree, tau %.2f (at least %.2f): nothing is screened out", name_of(r),
                 g->tau, g->tau_low);
@@ -73,7 +73,7 @@ void run_guide_fail(struct run *r, const struct task *t, const char *reason)
     enum guide_state before = r->guide.state;
     guide_failed(&r->guide);
     if (r->guide.failures <= FAILURES_LOGGED)
-        run_log(r, "guide %s: nothing is known there of %s: %.300s", name_of(r), t->text, reason);
+        run_log(r, "guide %s: no time on it for %s: %.300s", name_of(r), t->text, reason);
     follow(r, before);
 }
 
@@ -93,8 +93,9 @@ bool run_guide_screens(const struct run *r, const struct task *t, struct error *
     if (!guide_screens_out(&r->guide, t->guide_seconds, best) ||
         guide_audits(r->seed, (uint64_t)space_index(r->job->space, t->config)))
         return false;
-    error_set(reason, "%.4g s on the guide: at least %.3g times as slow as the best so far", t->guide_seconds,
-              exp(r->guide.low) * t->guide_seconds / best);
+    error_set(reason,
+              "%.4g s on the guide: the job's problems would take at least %.3g times as long as the best so far",
+              t->guide_seconds, exp(r->guide.low) * t->guide_seconds / best);
     return true;
 }
 
@@ -123,7 +124,8 @@ void run_guide_report(struct run *r)
         run_message(r, "the guide %s has screened out %" PRIu64 " candidates, which were not measured", name_of(r),
                     g->screened);
     run_log(r,
-            "guide %s: %zu candidates were timed there and measured, %" PRIu64 " of them to see what is screened out; "
+            "guide %s: %zu candidates were timed there and measured, %" PRIu64
+            " of them to check what is screened out; "
             "tau %.2f (at least %.2f)",
             name_of(r), g->count, g->audited, g->tau, g->tau_low);
 }

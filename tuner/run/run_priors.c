@@ -1,11 +1,11 @@
 // What a run's model learns from elsewhere: the files of --prior, and by itself the results in stores: this one's other
 // environments (another device, problem or version of the source), and those of the stores beside it that were made
 // from the same template. Of these the PRIOR_STORES nearest are taken, by how much of their settings differs. Another
-// store's results of the very same environment are left alone: whoever begins a new store wants to begin anew.
+// store's results of the same environment are not used: a user who begins a new store wants a fresh start.
 //
 // In replay only the files count: the sequence depends on seed and results alone, not on what lies beside the store.
 //
-// Nothing here ends a run: a prior of which nothing can be learnt is left out, with a message where it was asked for.
+// Nothing here ends a run: a prior of which nothing can be learnt is left out, with a message where the user named it.
 #include <glob.h>
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct near {
 struct near_list {
     const struct environment *own;
     const char *path; // of the store that is looked into
-    bool beside;      // it is another job's
+    bool beside;      // it belongs to another job
     struct near nearest[PRIOR_STORES + 1];
     size_t count;
 };
@@ -80,7 +80,7 @@ static void look_beside(struct run *r, struct near_list *l)
         for (size_t i = 0; i < files.gl_pathc && i < PRIOR_STORES_SEEN; i++)
             if (!is_same_file(files.gl_pathv[i], r->options->store_path)) look_into(r, l, files.gl_pathv[i], true);
         if (files.gl_pathc > PRIOR_STORES_SEEN)
-            run_log(r, "of %zu stores in %s, %d were looked into for priors", files.gl_pathc, folder,
+            run_log(r, "of %zu stores in %s, only %d were searched for priors", files.gl_pathc, folder,
                     PRIOR_STORES_SEEN);
         globfree(&files);
     }

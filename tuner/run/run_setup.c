@@ -44,7 +44,7 @@ static char *describe_device(const struct run *r)
     return text;
 }
 
-// Where the job file is, so that a store can be shown together with what only the job says.
+// Where the job file is, so that a store can be shown together with facts that only the job file has.
 static int put_job_file(struct run *r, struct error *err)
 {
     char *path = realpath(r->job->path, NULL);
@@ -81,7 +81,7 @@ static int open_store(struct run *r, struct error *err)
     status = 0;
     run_collect_priors(r, &e);
     if (store_kept_copy(r->store))
-        run_message(r, "the store was of an older version and has been migrated; the old one is kept as %s",
+        run_message(r, "the store had an older version and was migrated; the old one is kept as %s",
                     store_kept_copy(r->store));
 out:
     free(hello);
@@ -129,7 +129,7 @@ static void read_least(struct run *r)
         int64_t p = json_get_integer(value, "problem", -1);
         double seconds = json_get_number(value, "seconds", NAN);
         if (p >= 0 && p < (int64_t)r->job->tuned_count && seconds > 0)
-            run_log(r, "problem %s takes %s at least: %s", r->job->problems[p].name,
+            run_log(r, "problem %s takes at least %s: %s", r->job->problems[p].name,
                     text_show_duration(seconds, shown, sizeof shown), json_get_string(value, "why", ""));
     }
 }
@@ -171,13 +171,12 @@ static void log_ceilings(struct run *r)
     const struct pipe *own = job_pipe(r->job, &times);
     char *words = own ? work_ceiling_words(r->ceilings, own) : text_copy(""),
          *memory = work_ceiling_words(r->ceilings, &pipes[PIPE_READ]);
-    run_log(r, "ceilings: %s; %s", *words ? words : "of the job's arithmetic unknown",
-            *memory ? memory : "of memory unknown");
+    run_log(r, "ceilings: %s; %s", *words ? words : "arithmetic unknown", *memory ? memory : "memory unknown");
     free(words);
     free(memory);
 }
 
-// What the device can do at most, of what the job needs: measured once an environment.
+// The ceilings of the device that the job needs: measured once per environment.
 static void measure_ceilings(struct run *r)
 {
     const char *known;
@@ -237,7 +236,7 @@ static int resume_counts(struct run *r)
     int64_t *ids = NULL;
     struct error *err = &r->failure;
     int room = 0, n = 0;
-    while (r->metric_count && n == room && n >= 0) { // until there are fewer than were asked for
+    while (r->metric_count && n == room && n >= 0) { // until there are fewer than were requested
         room = 2 * room + 256;
         ids = memory_grow(ids, (size_t)room, sizeof *ids);
         n = store_uncounted(r->store, ids, room, err);
@@ -245,7 +244,7 @@ static int resume_counts(struct run *r)
     for (int i = 0; i < n; i++) {
         struct trial trial;
         uint16_t config[SPACE_MAX_PARAMETERS];
-        struct error ignored; // a trial that is no longer one of the space sleeps
+        struct error ignored; // a trial that is not in the present space is skipped
         if (store_get(r->store, ids[i], &trial, &ignored) || space_parse(r->job->space, trial.config, config, NULL))
             continue;
         run_add_task(r, config, TASK_COUNT)->trial = ids[i];

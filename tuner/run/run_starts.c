@@ -23,8 +23,8 @@ static const char *value_of(const char *text, const char *name, size_t *length)
     return NULL;
 }
 
-// A configuration of a job whose parameters may have been others: what this space does not have is left out, what the
-// text does not have gets its first value. Returns 0, or -1 when that is none of this space.
+// A configuration of a job that may have had other parameters: parameters that this space lacks are left out, those
+// that the text lacks get their first value. Returns 0, or -1 when the result is not in this space.
 static int adapt(const struct space *space, const char *text, uint16_t *config)
 {
     memset(config, 0, space_parameter_count(space) * sizeof *config);
@@ -98,7 +98,10 @@ static void add_recorded(struct run *r, const char *path)
         free(text);
     }
     if (r->starts.count == before)
-        run_message(r, "warning: none of the best configurations in '%s' is one of this job", path);
+        run_message(r,
+                    "warning: none of the best configurations in '%s' belongs to this job's space; the search begins "
+                    "without them",
+                    path);
     free(ranked);
     recorded_free(recorded);
 }
@@ -121,5 +124,5 @@ void run_collect_starts(struct run *r)
     size_t winners = r->starts.count - before;
     if (before) run_log(r, "the search begins with the job's fallback, for its header");
     if (winners) run_log(r, "the search begins with %zu winners of earlier jobs", winners);
-    if (r->starts.left_out) run_log(r, "%zu more that were looked at are left out", r->starts.left_out);
+    if (r->starts.left_out) run_log(r, "%zu more winners were found and left out", r->starts.left_out);
 }

@@ -1,4 +1,4 @@
-// Tasks and what becomes of them: see run.h.
+// Tasks and their results: see run.h.
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -87,7 +87,7 @@ void run_rank(struct run *r)
 
 void run_forget(struct run *r, struct task *t)
 {
-    run_log(r, "forgotten before it was measured, since others promise more: %s", t->text);
+    run_log(r, "dropped before it was measured, since others promise more: %s", t->text);
     strategy_forget(r->strategy, t->config);
     run_drop_task(r, t);
 }
@@ -251,7 +251,7 @@ void run_tell_known(struct run *r, struct task *t)
     run_drop_task(r, t);
 }
 
-// A trial whose values the job file no longer has, or whose configuration is no longer valid, sleeps.
+// A trial whose values the job file does not have, or whose configuration is not valid, is skipped.
 static bool is_awake(const struct run *r, const struct trial *trial, uint16_t *config)
 {
     return !space_parse(r->job->space, trial->config, config, NULL) && space_index(r->job->space, config) >= 0;

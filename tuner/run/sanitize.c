@@ -21,7 +21,7 @@ static const struct sanitizer_tool {
 } tools[] = {{"memcheck", false}, {"initcheck", false}, {"synccheck", false}, {"racecheck", true}};
 enum { TOOLS = sizeof tools / sizeof *tools };
 
-// Instrumented kernels are 10 to 1000 times slower. What is larger than this is not tried.
+// Instrumented kernels are 10 to 1000 times slower. Larger problems than this are not tried.
 static const double most_flops = 0x1p38, most_bytes = 0x1p30;
 // racecheck takes ten times as long as the others, and is advice: 8 s for 2^34 operations.
 static const double most_advice_flops = 0x1p33;
@@ -88,7 +88,9 @@ struct sanitizer *sanitizer_open(const char *gpu_program, const char *device, st
     if (wanted && !strcmp(given, "none")) return NULL;
     char *program = wanted ? text_copy(given) : find_program(), version[32];
     if (!program) {
-        error_set(why, "there is no compute-sanitizer on the PATH, in $CUDA_HOME/bin or beside nvcc");
+        error_set(
+            why,
+            "there is no compute-sanitizer on the PATH, in $CUDA_HOME/bin or beside nvcc; install the CUDA toolkit's");
         return NULL;
     }
     if (read_version(program, version)) {
@@ -266,7 +268,7 @@ struct sanitizing *sanitizer_begin(struct sanitizer *s, const struct job *job, c
     if (problem < 0) return z;
     z->folder = text_format("%s/sweetspot-XXXXXX", temporary && *temporary ? temporary : "/tmp");
     if (!mkdtemp(z->folder)) {
-        json_object_set_new(z->document, "note", json_string("no temporary folder can be made"));
+        json_object_set_new(z->document, "note", json_string("cannot create a temporary folder"));
         free(z->folder);
         z->folder = NULL;
         return z;
@@ -278,7 +280,7 @@ struct sanitizing *sanitizer_begin(struct sanitizer *s, const struct job *job, c
     const json_t *described = json_array_get(json_object_get(request, "problems"), (size_t)problem);
     bool brief = !thorough && json_get_number(described, "flops", 0) > most_advice_flops;
     for (size_t i = 0; i < TOOLS; i++) {
-        if (tools[i].advice && brief) z->left_out[i] = "the problem is large; sweetspot judge takes the time";
+        if (tools[i].advice && brief) z->left_out[i] = "the problem is large; `sweetspot judge` runs it all the same";
         if (s->stuck[i]) z->left_out[i] = "it missed its deadline with another candidate";
         if (!z->left_out[i]) start(s, &z->runs[i], &tools[i], z->folder, set_up, json_deep_copy(asked));
     }
@@ -294,7 +296,7 @@ json_t *sanitizer_end(struct sanitizing *z)
         const char *why = z->left_out[i];
         json_t *one = NULL;
         if (!why) {
-            why = "its log is not text"; // words that are not UTF-8, which the JSON library refuses
+            why = "its log is not text"; // not UTF-8, which the JSON library refuses
             one = finish(z->sanitizer, &z->runs[i], i, z->deadline, z->symbols, z->symbol_count);
         }
         if (!one)

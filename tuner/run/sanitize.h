@@ -1,13 +1,13 @@
-// A second opinion: a candidate under the tools of NVIDIA's compute-sanitizer. Each tool has a GPU worker of its own,
+// A second opinion: a candidate under the tools of NVIDIA's compute-sanitizer. Each tool has its own GPU worker,
 // without counters, because CUPTI and the tool cannot be in one process:
 //
 //     compute-sanitizer --tool memcheck --log-file LOG .. sweetspot-gpu --device 0
 //
 // The worker is set up with one small problem and answers one request, "sanitize" (protocol.h); what was found is in
-// the log (sanitizer_log.h). The tools of a candidate run at the same time, since nothing is timed. Who is not done at
+// the log (sanitizer_log.h). The tools of a candidate run at the same time, since nothing is timed. A tool that misses
 // the deadline is killed with its process group, and not started again.
 //
-// What came of it is a document:
+// The result is a document:
 //
 //   {"version":"2025.3.1.0","problem":"n=1000","tools":[
 //     {"tool":"memcheck","advice":false,"status":STATUS,"errors":0,"warnings":0,"elsewhere":0,"unprinted":0,
@@ -27,7 +27,7 @@
 
 struct sanitizer;
 
-// Where compute-sanitizer is: $SWEETSPOT_SANITIZER ("none": nowhere, and nobody misses it), on the PATH, in
+// Finds compute-sanitizer: $SWEETSPOT_SANITIZER ("none": do without, and say nothing), on the PATH, in
 // $CUDA_HOME/bin, beside nvcc. `gpu_program` and `device` are the worker's. NULL, with the reason, where there is none
 // or it does not run; an empty reason where none is wanted.
 struct sanitizer *sanitizer_open(const char *gpu_program, const char *device, struct error *why);

@@ -20,11 +20,11 @@ struct simulation_calls {
     void (*compiled)(struct simulation *, struct queued_task *);
     // A request is at the head of a GPU's queue: the seconds that it takes.
     double (*begin)(struct simulation *, const struct policy_request *);
-    // The worker answered, or died of it: each task is to be told, and policy_countable or policy_remove.
+    // The worker answered, or the request killed it: each task is to be told, and policy_countable or policy_remove.
     void (*answered)(struct simulation *, const struct policy_request *, bool lost);
     void (*gone)(struct simulation *, const struct policy_action *); // RECALL, DROP, FORGET: policy_remove
     void (*rank)(struct simulation *); // sets promises; NULL unless the settings say that the strategy ranks
-    bool (*kills)(struct simulation *, const struct policy_request *);  // the worker dies of it; NULL: never
+    bool (*kills)(struct simulation *, const struct policy_request *);  // the request kills the worker; NULL: never
     void (*decided)(struct simulation *, const struct policy_action *); // every action, before it is done; may be NULL
 };
 

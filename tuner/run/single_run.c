@@ -17,7 +17,7 @@ struct single_run {
     json_t *job_answer;
     char *device, *cache;
     bool counts;
-    bool ended; // the worker said that it ends ("restart"): another must be set up before the next question
+    bool ended; // the worker announced its end ("restart"): another must be set up before the next question
     void (*say)(const char *text);
 };
 
@@ -39,7 +39,7 @@ static int set_up(struct single_run *single, const struct single_run_options *o,
     // The worker opens CUPTI when the job names metrics; its hello need not, which would cost as much again.
     struct pool_settings settings = {.device = single->device, .counters = false};
     if (!strncmp(o->device, "replay:", 7)) {
-        error_set(err, "a recorded space cannot be looked into: this needs a GPU");
+        error_set(err, "this needs a GPU: a recorded space has only the results of whole candidates");
         return EXIT_USAGE;
     }
     int status = pool_open(&single->pool, &settings, err);

@@ -1,4 +1,4 @@
-// One candidate at a time, looked at closely: a compiler and a GPU worker with a job set up, and blocking questions to
+// One candidate at a time, examined closely: a compiler and a GPU worker with a job set up, and blocking questions to
 // them. For the commands that explain or judge (profile, limiter, judge), as tune.h is for the one that searches.
 // Nothing is stored. Of counters it takes the given set and what the job names.
 #ifndef SWEETSPOT_SINGLE_RUN_H
@@ -18,7 +18,7 @@ struct single_run_options {
     const char *metrics;           // a metric set besides the basic one ("full"); NULL: no counters
     bool baselines;                // measure them too
     double rest;                   // s before each timed launch, unless the job says otherwise; 0: as in a search
-    void (*say)(const char *text); // told what takes long; NULL: nobody
+    void (*say)(const char *text); // called before each long step; NULL: not called
 };
 
 // What those that explain take as `rest`, s: makes times repeatable and like ncu's (measure.c).

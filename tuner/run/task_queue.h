@@ -1,5 +1,5 @@
 // The tasks of a run, in the order in which they were added, and how far each has come. The list knows nothing of
-// configurations: whoever adds a task embeds a struct queued_task in what it knows of it.
+// configurations: the caller that adds a task embeds a struct queued_task in its own.
 //
 //     QUEUED -> COMPILING -> READY -> ON_GPU -> COUNTABLE -> COUNTING
 //                     |
@@ -33,7 +33,7 @@ struct queued_task {
     enum task_state state; // set by task_queue_move alone
     enum task_purpose purpose;
     enum task_known known;
-    bool guide;    // it can be timed on the guide. Set by whoever compiled it
+    bool guide;    // it can be timed on the guide. Set after compiling
     bool guided;   // it has been
     bool alone;    // to be counted alone: it may have killed a worker
     bool again;    // its worker was ended from outside, and it had its second chance
@@ -41,7 +41,7 @@ struct queued_task {
     double since;  // when its compiler began
     double spent;  // s of a GPU, on the guide
     // What the strategy thinks of it while it waits, when the policy asks for a ranking: the highest is measured first,
-    // and what is below 0 need not be measured at all. Set by whoever carries out POLICY_RANK.
+    // and what is below 0 need not be measured at all. Set when POLICY_RANK is carried out.
     double promise;
 };
 

@@ -78,7 +78,7 @@ void trial_record_make(struct trial_record *record, const struct trial_facts *f,
     if (status == STATUS_OK || status == STATUS_SLOW) t->objective = job_objective(f->job, record->times);
     if (status == STATUS_OK && !isfinite(t->objective)) {
         status = STATUS_CRASHED;
-        reason = "the worker called it ok but gave no time";
+        reason = "the worker answered ok without a time";
         t->objective = NAN;
     }
     t->config = f->config;

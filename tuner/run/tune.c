@@ -1,5 +1,5 @@
-// The loop of a run: the policy (policy.h) says what is to be done, the pool (worker_pool.h) what has happened. One
-// thread, one poll(2). See run.h for the states of a task, request.c and protocol.h for what is said to the workers.
+// The loop of a run: the policy (policy.h) decides what to do, the pool (worker_pool.h) reports what has happened. One
+// thread, one poll(2). See run.h for the states of a task, request.c and protocol.h for the requests to workers.
 #include "tuner/run/tune.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@
 #include "tuner/run/run.h"
 
 enum { LONGEST_WAIT = 200 };   // ms: progress is drawn, deadlines are looked at
-enum { FINALS_MOST = 10 };     // tried, while those of which candidates stand are looked for
-enum { FINALS_OPEN_MOST = 3 }; // of these, that do not say who wins; each takes four times the rounds
+enum { FINALS_MOST = 10 };     // tried at most, until candidates pass
+enum { FINALS_OPEN_MOST = 3 }; // undecided ones among these; each takes four times the rounds
 
 static void propose(struct run *r)
 {
@@ -31,7 +31,7 @@ static void propose(struct run *r)
         policy_no_proposal(&r->policy, strategy_exhausted(r->strategy));
         return;
     }
-    // A start may be under way that the strategy now proposes: its result is told all the same.
+    // The strategy may propose a start that is already under way: its result is told anyway.
     if (!run_under_way(r, config)) run_add_proposal(r, config);
 }
 
@@ -172,6 +172,9 @@ static void final(struct run *r)
         r->final_open += outcome == FINAL_OPEN;
         if (outcome != FINAL_AGAIN && outcome != FINAL_OPEN) break;
     }
+    if (outcome == FINAL_OPEN && !r->fatal)
+        run_message(r, "no winner is decided: stop other work on the GPU and run the same command again with "
+                       "--evaluations 1, or raise the job's measure.final.rounds");
     r->final_failed = outcome != FINAL_DECIDED && isfinite(r->incumbent.objective);
 }
 
@@ -214,7 +217,7 @@ static void report(struct run *r)
     run_guide_report(r);
 }
 
-// What more time is expected to bring.
+// The gain that more time is expected to bring.
 static void report_outlook(struct run *r)
 {
     uint64_t n = r->policy.stop.evaluations, size = space_size(r->job->space), left = size > n ? size - n : 0;

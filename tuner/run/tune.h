@@ -17,7 +17,7 @@ struct tune_options {
     const char *device;     // "0", "0,1", or "replay:FILE"
     const char *store_path; // SQLite file
     const char *again;      // the command line that goes on, for advice
-    const char *log_path;   // the night's story, appended to
+    const char *log_path;   // the history of all runs, appended to
     const char *cache;      // folder of the compile cache
     bool cache_given;       // on the command line
     double time;            // s from the start of the search; 0: no limit
@@ -39,11 +39,11 @@ struct tune_options {
     bool counters, final; // count, decide a final
     bool nvcc;            // race nvcc's build of the winner, unless the job does not want it
     bool quiet;           // no progress
-    // Where programs are told of the run, in the place of the summary on stdout; NULL: nowhere. Borrowed.
+    // The events of the run go here, in place of the summary on stdout; NULL: no events. Borrowed.
     struct event_stream *events;
 };
 
-// What a run came to, for whoever runs several.
+// The outcome of a run, for callers that run several.
 struct tune_outcome {
     double best, baseline; // objectives: s; best INFINITY and baseline NAN where there is none
     char *best_config;     // NULL where there is none
@@ -51,7 +51,7 @@ struct tune_outcome {
     int64_t evaluations;   // in all
     double seconds;        // of this run's search
     double gain;           // per second, relative: what the second half of this run's evaluations gained
-    bool exhausted;        // the space, or what the job allows, is used up: more time is of no use
+    bool exhausted;        // the space, or what the job allows, is used up: more time is useless
 };
 
 void tune_outcome_init(struct tune_outcome *); // as of a job that was not run

@@ -15,7 +15,7 @@ static double evaluate(const struct expr *expression, const int64_t *values)
     return expression && !expr_eval(expression, values, &result, NULL) && result > 0 ? (double)result : (double)NAN;
 }
 
-// The pipe whose ceiling counts: of two that a name stands for the faster.
+// The pipe whose ceiling counts: the faster of two that a name stands for.
 static const struct pipe *measured(const json_t *ceilings, const struct pipe *pipe)
 {
     if (pipe->key) return pipe;

@@ -1,5 +1,5 @@
-// What a job says of its work (`work`), against the device's ceilings: how long the arithmetic takes on the job's pipe,
-// how long the bytes take, and so how fast the problem can be done at most. Every "of ceiling" is from here.
+// A job's `work` against the device's ceilings: how long the arithmetic takes on the job's pipe, how long the bytes
+// take, and so the least time for the problem. Every "of ceiling" comes from here.
 #ifndef SWEETSPOT_WORK_BOUNDS_H
 #define SWEETSPOT_WORK_BOUNDS_H
 
@@ -24,7 +24,7 @@ extern const double work_balance;
 // an expression cannot be worked out.
 int work_bounds(const struct job *, size_t problem, const json_t *ceilings, struct work_bounds *, struct error *);
 
-// A pipe's ceiling among those measured, of "tensor bf16" the higher of its two; NaN unknown.
+// A pipe's ceiling among those measured, for "tensor bf16" the higher of its two; NaN unknown.
 double work_ceiling(const json_t *ceilings, const struct pipe *);
 // How it was measured: "wgmma bf16 at 1.4 GHz, the clock that lasts: 690 TFLOP/s"; "" unknown. malloc'ed.
 char *work_ceiling_words(const json_t *ceilings, const struct pipe *);

@@ -1,5 +1,5 @@
-// Whether what a job file says of its own work (`work`) can be true of a time that was measured. A mistake there makes
-// wrong rates and wrong advice, and no wrong kernel: it is worth a warning, and refuses nothing.
+// Whether a job file's `work` is possible in a time that was measured. A mistake there leads to wrong rates and wrong
+// advice, but not to a wrong kernel, so it causes a warning and refuses nothing.
 #ifndef SWEETSPOT_WORK_CHECK_H
 #define SWEETSPOT_WORK_CHECK_H
 

@@ -18,7 +18,7 @@
 #include "tuner/base/text.h"
 #include "tuner/run/interrupt.h"
 
-enum { LONGEST_LINE = 256 << 20 }; // a worker that writes more than this without a newline sends garbage
+enum { LONGEST_LINE = 256 << 20 }; // more than this without a newline is invalid
 
 char *worker_program(const char *variable, const char *name)
 {
@@ -55,7 +55,7 @@ int worker_start(struct worker *w, const char *name, char *const argv[], struct 
     w->killed = false;
     if (access(argv[0], X_OK)) return error_set(err, "cannot run '%s': %s", argv[0], strerror(errno));
     if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(errors, O_CLOEXEC)) {
-        error_set(err, "cannot make a pipe: %s", strerror(errno));
+        error_set(err, "cannot create a pipe: %s", strerror(errno));
         goto fail;
     }
     pid_t driver = getpid(), pid = fork();
@@ -64,7 +64,7 @@ int worker_start(struct worker *w, const char *name, char *const argv[], struct 
         goto fail;
     }
     if (!pid) {
-        // A worker dies with its driver, and Ctrl-C on the terminal is the driver's business alone.
+        // A worker dies with its driver, and Ctrl-C on the terminal reaches only the driver.
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != driver) _exit(127);
         setpgid(0, 0);
@@ -77,7 +77,7 @@ int worker_start(struct worker *w, const char *name, char *const argv[], struct 
         fprintf(stderr, "cannot run '%s': %s\n", argv[0], strerror(errno));
         _exit(127);
     }
-    setpgid(pid, pid); // whoever of the two comes first
+    setpgid(pid, pid); // in both processes: either may come first
     close(in[0]);
     close(out[1]);
     close(errors[1]);
@@ -207,7 +207,7 @@ int worker_io(struct worker *w, struct error *err)
     bool open = write_output(w);
     read_stderr(w);
     if (read_input(w) && open) return 0;
-    // A pipe has ended: give it a moment to die by itself, so that its own exit status is seen, then make sure.
+    // A pipe is closed: give the process a moment to end by itself, so that its own exit status is seen, then kill it.
     for (int i = 0; i < 200 && !waitpid(w->pid, &w->exit_status, WNOHANG); i++) {
         if (i == 199) {
             w->killed = true;
@@ -253,7 +253,7 @@ int worker_receive(struct worker *w, json_t **answer, struct error *err)
     size_t used = (size_t)(end - w->input) + 1;
     *answer = json_parse(w->input, err);
     if (*answer && !json_is_object(*answer)) {
-        error_set(err, "no JSON object: '%.80s'", w->input);
+        error_set(err, "not a JSON object: '%.80s'", w->input);
         json_decref(*answer);
         *answer = NULL;
     }

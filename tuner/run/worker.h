@@ -53,8 +53,8 @@ int worker_poll(const struct worker *, struct pollfd *);
 // how it died; it is reaped and its pipes are closed). Lines that arrived before are still handed out by
 // worker_receive.
 int worker_io(struct worker *, struct error *);
-// The next whole answer: 1 with a new reference in *answer; 0 none yet; -1 the line is no JSON object (message quotes
-// it).
+// The next whole answer: 1 with a new reference in *answer; 0 none yet; -1 the line is not a JSON object (message
+// quotes it).
 int worker_receive(struct worker *, json_t **answer, struct error *);
 
 // Whether somebody else ended the worker: a signal that no kernel or template raises in it (the system's when memory is
@@ -75,7 +75,7 @@ json_t *worker_ask(struct worker *, json_t *request, double seconds, struct erro
 // Likewise for a request that was sent already.
 json_t *worker_wait(struct worker *, int64_t id, double seconds, struct error *);
 
-// The path of a program of ours: from the environment variable, or where it was built or installed. malloc'ed.
+// The path of one of our programs: from the environment variable, or where it was built or installed. malloc'ed.
 char *worker_program(const char *variable, const char *name);
 
 #endif

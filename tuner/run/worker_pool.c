@@ -177,7 +177,7 @@ int pool_open(struct worker_pool *p, const struct pool_settings *settings, struc
     const json_t *device = json_object_get(p->hello, "device");
     if (!device) {
         error_set(err, "%s (`sweetspot doctor` says what works here)",
-                  json_get_string(p->hello, "reason", "the GPU worker does not tell its device"));
+                  json_get_string(p->hello, "reason", "the GPU worker does not say which device it has"));
         return EXIT_ENVIRONMENT;
     }
     p->device_name = json_get_string(device, "name", "?");
@@ -390,8 +390,9 @@ static bool take_setup(struct worker_pool *p, size_t i, const json_t *answer, st
     const json_t *device = json_object_get(answer, "device");
     event->kind = POOL_FAILED;
     if (slot->state == GPU_HELLO && device && strcmp(json_get_string(device, "name", ""), p->device_name)) {
-        error_set(&event->why, "%s is a %s, but the first is a %s: GPUs of one run must be alike", slot->name,
-                  json_get_string(device, "name", "?"), p->device_name);
+        error_set(&event->why,
+                  "%s is a %s, but the first is a %s: GPUs of one run must be alike; choose them with --device",
+                  slot->name, json_get_string(device, "name", "?"), p->device_name);
         event->exit_status = EXIT_USAGE;
         return true;
     }
@@ -443,7 +444,7 @@ static bool take_gpu_message(struct worker_pool *p, size_t i, json_t *message, d
     return happened;
 }
 
-// The worker is no more, for the reason in event->why.
+// The worker is gone, for the reason in event->why.
 static bool lose_gpu(struct gpu_slot *slot, struct pool_event *event)
 {
     event->kind = POOL_GPU_LOST;
@@ -468,7 +469,7 @@ static bool next_of_gpu(struct worker_pool *p, size_t i, double now, struct pool
         if (take_gpu_message(p, i, message, now, event)) return true;
     if (got < 0) return lose_gpu(slot, event);
     if (slot->ending) {
-        error_set(&event->why, "the worker ended, as it had said");
+        error_set(&event->why, "the worker ended, as it had announced");
         return lose_gpu(slot, event);
     }
     if (slot->dead) {
@@ -482,7 +483,8 @@ static bool next_of_gpu(struct worker_pool *p, size_t i, double now, struct pool
         error_set(&event->why, "worker '%s' was stopped from outside, and replaced after %g s", slot->name,
                   longest_stop);
     else if (slot->state == GPU_READY)
-        error_set(&event->why, "no answer within %.3g s: the kernel hangs, or the worker does", slot->queue[0].timeout);
+        error_set(&event->why, "no answer within %.3g s: the kernel hangs, or the job's measure.timeout is too short",
+                  slot->queue[0].timeout);
     else
         error_set(&event->why, "%s: not ready within %d s", slot->name, POOL_SETUP_TIMEOUT);
     event->late = true;
@@ -529,7 +531,9 @@ static bool next_of_compiler(struct worker_pool *p, size_t i, double now, struct
         error_set(&event->why, "worker '%s' was stopped from outside, and replaced after %g s", slot->name,
                   longest_stop);
     else
-        error_set(&event->why, "the compiler missed its deadline and was killed");
+        error_set(
+            &event->why,
+            "the compiler missed its deadline and was killed: raise the job's compile.timeout if it is too short");
     event->late = true;
     return lose_compiler(slot, event);
 }
@@ -550,7 +554,7 @@ bool pool_next(struct worker_pool *p, double now, struct pool_event *event)
 
 // Several requests at once -------------------------------------------------------------------------------------------
 
-// Waits for compilers alone: what GPU workers say meanwhile is for those who ask them.
+// Waits for compilers alone: answers of GPU workers are left for their callers.
 static void wait_for_compilers(struct worker_pool *p, int milliseconds)
 {
     struct pollfd *polled = memory_new(3 * p->compiler_count, sizeof *polled);
@@ -560,8 +564,8 @@ static void wait_for_compilers(struct worker_pool *p, int milliseconds)
     free(polled);
 }
 
-// Takes what compilers have answered; given[i] is the number of the request that compiler i has.
-// One whose compiler was ended from outside is given out once more.
+// Takes the compilers' answers; given[i] is the number of the request that compiler i has. A request whose compiler was
+// ended from outside is sent once more.
 static int take_answers(struct worker_pool *p, const size_t *given, json_t *const *requests, bool *again,
                         json_t **answers, size_t *left, size_t *which, double seconds, struct error *err)
 {

@@ -1,7 +1,7 @@
 // The worker processes of a run: compilers, each with one request at a time, and GPU workers, each with a short queue.
 // The pool starts them, sets GPU workers up for a job, keeps deadlines (a request's runs from when it is at the head of
-// its worker's queue), kills what is late or sends something invalid, and starts anew what died. What happens is handed
-// out as events. It knows requests as JSON and nothing of tasks, strategies and stores.
+// its worker's queue), kills what is late or sends something invalid, and restarts what died. What happens is reported
+// as events. It knows requests as JSON, and nothing about tasks, strategies or stores.
 #ifndef SWEETSPOT_WORKER_POOL_H
 #define SWEETSPOT_WORKER_POOL_H
 
@@ -26,10 +26,10 @@ struct gpu_slot {
     size_t queued;
     struct gpu_request *queue;
     int failed_starts;
-    int64_t at;  // the trial that its newest sign of life named, which it is at work on; 0: none
-    double stopped; // s that it was seen stopped (SIGSTOP) while at the head of its queue; does not count
-    bool ending; // it answered that it ends ("crashed", "restart"): that is expected
-    bool dead;   // its pipe is closed: `death` says how
+    int64_t at;     // the trial that its newest sign of life named, which it is working on; 0: none
+    double stopped; // s for which it was seen stopped (SIGSTOP) at its present request: they do not count
+    bool ending;    // it answered that it ends ("crashed", "restart"): that is expected
+    bool dead;      // its pipe is closed: `death` says how
     struct error death;
 };
 
@@ -50,8 +50,8 @@ struct pool_settings {
     int64_t compilers;                         // 0: one a core
     bool counters;                             // GPU workers load what counts
     void *user;                                // of both
-    void (*log)(void *user, const char *text); // what workers write on stderr; NULL: nobody
-    void (*progress)(void *user, const char *worker, const char *what, double share); // of a set-up; NULL: nobody
+    void (*log)(void *user, const char *text); // gets what workers write on stderr; NULL: dropped
+    void (*progress)(void *user, const char *worker, const char *what, double share); // of a set-up; NULL: dropped
 };
 
 struct worker_pool {
@@ -70,10 +70,10 @@ struct worker_pool {
     double looked;       // when workers were last looked at; 0: never
 };
 
-// Starts the first compiler and the first GPU worker and waits for what they say of themselves. 0, or an exit status
+// Starts the first compiler and the first GPU worker and waits for their answers to hello. 0, or an exit status
 // with a message. The caller releases in either case.
 int pool_open(struct worker_pool *, const struct pool_settings *, struct error *);
-void pool_stop(struct worker_pool *, double seconds); // gives GPU workers so long to end by themselves
+void pool_stop(struct worker_pool *, double seconds); // gives GPU workers this long to end by themselves
 void pool_release(struct worker_pool *);              // kills all, frees
 
 // Set-up: blocking questions to the first compiler and the first GPU worker. They take the request. NULL with a message
@@ -121,7 +121,7 @@ struct pool_event {
     bool late;        // LOST: it missed a deadline
     bool outside;     // LOST: somebody else killed or stopped it, so that its request may be innocent
     bool announced;   // LOST: it had answered that it would end, so no request in its queue is to blame
-    int64_t trial;    // LOST: that it was at work on, as its last sign of life said; 0: unknown
+    int64_t trial;    // LOST: the trial that it was working on, by its last sign of life; 0: unknown
     int exit_status;  // FAILED
     struct error why; // LOST, FAILED
 };

@@ -1,14 +1,14 @@
 // The document of the race between the winner's builds (written by tuner/run/final_builds.c, read by compare and the
 // header). It has the form of a final's, whose "winner" (and "kernels", "dispatch" ..) are those of the final before
-// it. "entries" has NVRTC's builds under their trials' numbers, the libraries, and "nvcc": nvcc's build of the winner,
-// or on each problem of the kernel that the problem is given to. Besides:
+// it. "entries" has NVRTC's builds under their trials' numbers, the libraries, and "nvcc": nvcc's build of the winner
+// or, on each problem, of the kernel chosen for it. Besides:
 //
-//    "nvcc":"nvcc 13.0.88"|"",                        "" where its version is not known
+//    "nvcc":"nvcc 13.0.88"|"",                        "" where its version is unknown
 //    "verdict":"slower"|"same"|"faster"|"undecided"|"failed"|"missing","reason":"why it is one of the last three",
 //    "ratio":[value,low,high],                        of nvcc's time to NVRTC's, of the job's objective, paired rounds
-//    "builds":[{"trial":17,"nvrtc":[FIGURES],"nvcc":[FIGURES]}]       of each entry: "entry", and what ptxas says
+//    "builds":[{"trial":17,"nvrtc":[FIGURES],"nvcc":[FIGURES]}]       of each entry: "entry", and ptxas's figures
 //
-// A verdict other than "missing" (there is no build of nvcc's) and "failed" (it is not right, or does not run) has
+// A verdict other than "missing" (nvcc made no build) and "failed" (its build is wrong, or does not run) has
 // times.
 #ifndef SWEETSPOT_BUILDS_H
 #define SWEETSPOT_BUILDS_H

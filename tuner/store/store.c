@@ -1,10 +1,10 @@
 // The store: opening and environments. Trials are in store_trials.c, documents and blobs in store_documents.c, the
-// schema in store_schema.c, older versions in store_migrate.c; all stand on store_sql.c and store_fields.c.
+// schema in store_schema.c, older versions in store_migrate.c; all of them use store_sql.c and store_fields.c.
 //
-// Invariant: outside a call no transaction is open and no statement is half-way, so that a reader never holds the log
+// Invariant: outside a call no transaction is open and no statement is half done, so that a reader never holds the log
 // back and a kill -9 between calls finds nothing to undo. synchronous is NORMAL: in WAL mode a commit is then a write()
-// without fsync, which is all that the death of a process can threaten (the page cache survives it), and costs 0.1 ms
-// with all its rows where FULL waits milliseconds for the disk.
+// without fsync. It survives the death of the process, because the page cache does, and costs 0.1 ms
+// with all its rows; FULL would wait milliseconds for the disk.
 #include "tuner/store/store.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@
 
 enum { ENVIRONMENT_COLUMNS = 8 };
 
-// A file: URI for a store that cannot be written: without a log to read, it cannot change under us either (immutable),
-// and SQLite then needs no shared-memory file beside it. NULL when the store can be written.
+// A file: URI for a store that cannot be written. If it also has no log, it cannot change (immutable),
+// and SQLite needs no shared-memory file beside it. NULL when the store can be written.
 static char *read_only_uri(const char *path)
 {
     char *folder = text_directory(path), *log = text_format("%s-wal", path), *uri = NULL;
@@ -43,8 +43,8 @@ static char *read_only_uri(const char *path)
     return uri;
 }
 
-// Reads every page and the order of the rows: 0.12 s for 40 MB, 50,000 trials. A night's run must not end in page 2 of
-// a store whose page 5,000 is rubbish.
+// Reads every page and the order of the rows: 0.12 s for 40 MB, 50,000 trials. A run of hours must not fail because
+// of a damaged page that a check at its start would have found.
 static int check_damage(struct store *store, struct error *err)
 {
     sqlite3_stmt *check = NULL;
@@ -59,7 +59,7 @@ static int check_damage(struct store *store, struct error *err)
         else
             error_set(
                 err,
-                "the store '%s' is damaged (%s); it is left as it is: `sqlite3 FILE .recover` may save what it holds",
+                "the store '%s' is damaged (%s) and was not changed: `sqlite3 FILE .recover` may save its contents",
                 store->path, answer ? answer : "no answer");
     }
     sqlite3_finalize(check);
@@ -84,7 +84,7 @@ int store_open(struct store **out, const char *path, bool create, struct error *
         goto out;
     }
     if (store_inspect(store->db, path, err)) goto out;
-    // Until it is known to be sound, closing must not move the log into the file.
+    // Until the store is checked, closing must not move the log into the file.
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_extended_result_codes(store->db, 0);
     sqlite3_busy_timeout(store->db, STORE_BUSY_MS);
@@ -136,7 +136,7 @@ const char *store_rescued_copy(const struct store *store)
     return store->rescued;
 }
 
-// Row of an environment, or 0; *used: its place in time.
+// The row of an environment, or 0; *used: whether it was used last.
 static int find_environment(struct store *store, const char *key, int64_t *row, bool *last, struct error *err)
 {
     sqlite3_stmt *query = NULL;

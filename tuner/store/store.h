@@ -1,17 +1,17 @@
-// The store: one SQLite file a job, in WAL mode, that holds every trial ever finished.
+// The store: one SQLite file per job, in WAL mode, with every trial that ever finished.
 //
-// Rules: one transaction a trial; nothing is overwritten: counters come later, in batches, and so may verdicts, of
-// which the newest counts. A trial belongs to an *environment* (environment.h: all that its result depends on), and
-// only trials of the current environment count. Change the source and the old trials stay, asleep; change it back and
-// they count again. Text names everywhere, so that a store outlives a renumbering.
+// Rules: one transaction per trial; nothing is overwritten. Counters are added later, in batches, and so may be
+// verdicts, of which the newest counts. A trial belongs to an *environment* (environment.h: everything that its result
+// depends on), and only trials of the current environment count. Change the source and the old trials stay but do not
+// count; change it back and they count again. Names are stored as text, so that a store does not depend on numbering.
 //
 // The schema (store_schema.c) has a version (PRAGMA user_version) and an application id. A store of an older version is
-// migrated (store_migrate.c); one of a newer version, a file that is no store of ours, or a damaged one is refused with
-// a message and left as it is. A trial's figures need no new version: columns that the table of fields
+// migrated (store_migrate.c); one of a newer version, a file that is not a store, or a damaged store is refused with
+// a message and not changed. A trial's figures need no new version: columns that the table of fields
 // (tuner/trial/trial_field.h) has and a store lacks are added with the first trial that is stored, and unknown until
 // then. People read a store through its views (store_views.c), which are a promise of their own (docs/store.md).
 //
-// What a call has committed survives kill -9 at any later instant; what it was writing is either there whole or not at
+// Committed data survives kill -9 at any later time; a write in progress is stored completely or not at
 // all. A power failure may take the last commits, never the file. When the disk is full, the call fails and everything
 // before it is still there. One thread at a time. Do not fork while a store is open, unless the child execs.
 #ifndef SWEETSPOT_STORE_H
@@ -36,8 +36,8 @@ struct store;
 // migrated copy of it is opened, which is gone when the store is closed, and cannot be written.
 int store_open(struct store **, const char *path, bool create, struct error *);
 void store_close(struct store *);
-// The copy that was put aside when store_open migrated the file: its path, which lives until the store is closed. NULL
-// when it did not.
+// The path of the copy that store_open made before it migrated the file; it lives until the store is closed. NULL
+// without a migration.
 const char *store_kept_copy(const struct store *);
 // A store whose file is deleted or replaced while it is open is *lost*: the next commit notices, writes all that the
 // store holds to <store>.rescued, and fails, as does every later one. The path of that file; NULL otherwise.
@@ -48,10 +48,10 @@ const char *store_rescued_copy(const struct store *);
 // The lock is on <store>.lock, beside the file that a symbolic link leads to, which stays behind; and on a name made of
 // the file's identity, which nobody can remove, for tuners on the same machine. It goes with store_close at the latest.
 int store_lock(struct store *, struct error *);
-// The process that holds the lock: 0 when none does.
+// The process that holds the lock; 0: none.
 long store_holder(struct store *);
 
-// Makes the environment current (inserts it when new). Later trials belong to it; queries answer for it alone.
+// Makes the environment current (inserts it when new). Later trials belong to it; queries only see it.
 // environment.key decides which one it is.
 int store_use_environment(struct store *, const struct environment *, struct error *);
 // The environment used last by a run (for status, header, compare, export, which have no device). 1 when there is none.
@@ -68,30 +68,30 @@ int store_each_environment(struct store *, int (*visit)(void *user, const struct
 // Commits one finished trial in one transaction; sets trial->id. A second trial of the same configuration in the same
 // environment is an error, unless the first is `screened`: it was never measured, and its row is dropped.
 int store_add(struct store *, struct trial *, struct error *);
-// Judges a stored trial again: from now on the trial has this status and reason wherever it is read, counted or ranked.
-// What was stored before stays, and counts again if a later verdict says so.
+// Judges a stored trial again: afterwards it has this status and reason wherever it is read, counted or ranked.
+// The stored result stays, and counts again if a later verdict says so.
 int store_add_verdict(struct store *, int64_t trial, enum trial_status, const char *reason, struct error *);
-// Adds counters to trials that were committed before, in one transaction.
+// Adds counters to committed trials, in one transaction.
 int store_add_counters(struct store *, int64_t trial, const struct trial_counter *, size_t count, struct error *);
 
-// Looks up a configuration of the current environment. 0 found, 1 not, -1 error. The trial and all that it points to
+// Looks up a configuration of the current environment. 0 found, 1 not found, -1 error. The trial and its data
 // live until the next call of store_find, store_get or store_close.
 int store_find(struct store *, const char *config, struct trial *, struct error *);
-int store_get(struct store *, int64_t id, struct trial *, struct error *); // by id, in whatever environment
+int store_get(struct store *, int64_t id, struct trial *, struct error *); // by id, in any environment
 // Calls visit for every trial of the current environment: in order of id, or best objective first (`best`: only status
 // ok); at most `limit`, 0 = all. Stops early when visit returns non-zero, and returns that. The trial lives during the
 // call of visit, which may use the store.
 int store_each(struct store *, bool best, int64_t limit, int (*visit)(void *user, const struct trial *), void *user,
                struct error *);
-// As store_each in order of id, but of each trial its own figures alone: without problems, stages and counters, and
+// As store_each in order of id, but with only each trial's own figures: without problems, stages and counters, and
 // with facts unknown. A million trials take seconds. visit must not use the store.
 int store_scan(struct store *, int (*visit)(void *user, const struct trial *), void *user, struct error *err);
 // Calls visit for the best trials of the store's other environments (another device, problem or version of the source):
-// first the best of each, then the second best ..., at most `limit`. A start for a search: to be measured again, never
-// trusted. Strings live during the call.
+// first the best of each, then the second best ..., at most `limit`. They start a search and must be measured
+// again. Strings live during the call.
 int store_each_elsewhere(struct store *, int64_t limit,
                          int (*visit)(void *user, const char *config, const char *device), void *user, struct error *);
-// Number of trials by status in the current environment.
+// The number of trials by status in the current environment.
 int store_counts(struct store *, int64_t counts[STATUS_COUNT], struct error *);
 // Ids of ok trials that still lack counters, ascending; returns how many were written (at most max) or -1.
 int store_uncounted(struct store *, int64_t *ids, int max, struct error *);
@@ -99,7 +99,7 @@ int store_uncounted(struct store *, int64_t *ids, int max, struct error *);
 // Baselines, finals and runs are JSON documents by kind ("run", "baselines", "final", "device", "job"), newest last.
 // They belong to the environment that is current when they are put (to the whole store when none is), and are found in
 // that environment only (those of the whole store: in every one). The text lives until the next call for a document.
-// Those of one trial ("findings", "limits") are kept apart, and found by its number.
+// Documents of one trial ("findings", "limits") are kept apart and found by its number.
 int store_put_document(struct store *, const char *kind, const char *json, struct error *);
 int store_get_document(struct store *, const char *kind, const char **json, double *when,
                        struct error *); // newest; 1 when none
@@ -110,9 +110,9 @@ int store_put_trial_document(struct store *, int64_t trial, const char *kind, co
 int store_get_trial_document(struct store *, int64_t trial, const char *kind, const char **json, double *when,
                              struct error *); // newest; 1 when none
 
-// Blobs: bytes by their content's hash, such as a finalist's cubin. Putting the same bytes twice keeps them once.
+// Blobs: bytes by their content's hash, such as a finalist's cubin. The same bytes are stored once.
 int store_put_blob(struct store *, const void *bytes, size_t size, char hash[HASH_TEXT_SIZE], struct error *);
-// 1 when there is none; -1 with a message when the bytes have not the hash that they are kept under. They live until
+// 1 when there is none; -1 with a message when the bytes do not match their hash. They live until
 // the next call of store_get_blob.
 int store_get_blob(struct store *, const char *hash, const void **bytes, size_t *size, struct error *);
 // The blob that a trial has of a kind ("cubin"); a later one takes its place. 1 when it has none.

@@ -1,4 +1,4 @@
-// The store's documents and blobs: what hangs on an environment, a trial, or the whole store, and is no figure.
+// The store's documents and blobs: data of an environment, a trial, or the whole store that is not a figure.
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ int store_put_trial_document(struct store *store, int64_t trial, const char *kin
     return put_document(store, trial, kind, json, err);
 }
 
-// Documents are few and small: read whole, so that visit may use the store.
+// Documents are few and small: all are read first, so that visit may use the store.
 static int each_document(struct store *store, enum statement which, const char *kind, int64_t owner, int64_t limit,
                          int (*visit)(void *user, double when, const char *json), void *user, struct error *err)
 {
@@ -129,7 +129,8 @@ int store_get_blob(struct store *store, const char *hash, const void **bytes, si
         *bytes = copy;
         hash_content(copy, *size, found);
         if (strcmp(found, hash) != 0)
-            result = error_set(err, "the store '%s' is damaged: the bytes of blob %s are others", store->path, hash);
+            result = error_set(err, "the store '%s' is damaged: the bytes of blob %s do not match their hash",
+                               store->path, hash);
     }
     sqlite3_reset(get);
     sqlite3_clear_bindings(get);

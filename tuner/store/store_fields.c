@@ -1,4 +1,4 @@
-// The table of a trial's fields as SQL: columns, statements, binding and reading. Everything is by the fields' names,
+// The table of a trial's fields as SQL: columns, statements, binding and reading. Columns are named by the fields,
 // in the table's order; a column that the file lacks is read as NULL.
 #include <inttypes.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 
 static const char *const tables[FIELD_LEVELS] = {"trials", "trial_problems", "trial_stages"};
 
-// Every type has a default, so that a column can be added to rows that are there.
+// Every type has a default, so that a column can be added to existing rows.
 static const char *const types[FIELD_KINDS] = {
     [FIELD_TEXT] = "TEXT NOT NULL DEFAULT ''",
     [FIELD_STATUS] = "TEXT NOT NULL DEFAULT ''",
@@ -23,7 +23,7 @@ static const char *const types[FIELD_KINDS] = {
     [FIELD_SAMPLES] = "TEXT NOT NULL DEFAULT ''",
 };
 
-// A text that is put together piece by piece.
+// A text built piece by piece.
 struct builder {
     char *text;
     size_t length, room;
@@ -112,7 +112,7 @@ char *store_field_statement(const struct store *store, enum statement which)
                            " FROM " STORE_JUDGED_TRIALS " WHERE t.environment = ? AND t.config = ?");
     case STATEMENT_GET:
         return select_text(store, FIELD_TRIAL, "t.id", " FROM " STORE_JUDGED_TRIALS " WHERE t.id = ?");
-    case STATEMENT_SCAN: // the sign keeps SQLite from going by the index, and sorting all rows by id afterwards
+    case STATEMENT_SCAN: // the "+" keeps SQLite from using the index and sorting all rows by id afterwards
         return select_text(store, FIELD_TRIAL, "t.id",
                            " FROM " STORE_JUDGED_TRIALS " WHERE +t.environment = ? ORDER BY t.id");
     case STATEMENT_PROBLEMS:
@@ -183,7 +183,7 @@ int store_add_columns(struct store *store, struct error *err)
     return status;
 }
 
-// Samples are kept as text, "1.25e-05 1.26e-05": 9 digits where those give the number back, else 17.
+// Samples are stored as text, "1.25e-05 1.26e-05": 9 digits where those reproduce the number, else 17.
 static void bind_samples(sqlite3_stmt *statement, int parameter, const double *samples, size_t count)
 {
     char *text = memory_new(count, 32);

@@ -1,4 +1,4 @@
-// What the store's files share. SQLite is included here, for this folder's store files alone.
+// Shared by the store's files. SQLite is included here, only for this folder's files.
 #ifndef SWEETSPOT_STORE_INTERNAL_H
 #define SWEETSPOT_STORE_INTERNAL_H
 
@@ -41,8 +41,9 @@ enum statement {
 
 struct store {
     sqlite3 *db;
-    char *path, *lock_path; // lock_path: NULL until it is needed
-    char *kept;          // the copy put aside when the store was migrated; else NULL
+    char *path;
+    char *lock_path;     // NULL until it is needed
+    char *kept;          // the copy made before the store was migrated; else NULL
     bool *present;       // by field: the file has a column for it
     bool incomplete;     // it lacks some
     char *rescued;       // where the content went when the file was deleted or replaced; else NULL
@@ -59,12 +60,12 @@ struct store {
 int store_system_error(sqlite3 *);
 // SQLite's primary code of it; SQLITE_FULL also for a quota and for a limit on the size of files.
 int store_error_code(sqlite3 *);
-// Turns SQLite's last failure into a message that names the store and, where there is one, the way out. Returns -1.
+// Turns SQLite's last failure into a message that names the store and, if there is one, a remedy. Returns -1.
 int store_failed(struct store *, struct error *err);
 
 // The statement, reset and without bindings; NULL with a message.
 sqlite3_stmt *store_statement(struct store *, enum statement, struct error *err);
-// One that is used once: prepared here, finalized by the caller.
+// A statement that is used once: prepared here, finalized by the caller.
 int store_prepare(struct store *, const char *text, sqlite3_stmt **statement, struct error *err);
 // Runs a statement that gives no rows. 0, or -1 with a message.
 int store_run(struct store *, sqlite3_stmt *, struct error *err);
@@ -92,14 +93,14 @@ void store_unlock(struct store *);
 
 // "name TYPE, name TYPE, ..." of a level's fields, for CREATE TABLE. malloc'ed.
 char *store_column_definitions(enum field_level);
-// Looks which columns the file has; adds those that it lacks, in a transaction of its own.
+// Finds which columns the file has; adds missing ones, in a separate transaction.
 int store_find_columns(struct store *, struct error *err);
 int store_add_columns(struct store *, struct error *err);
-// The text of a statement that the fields make, malloc'ed; NULL for the others.
+// The text of a statement that is made from the fields, malloc'ed; NULL for the others.
 char *store_field_statement(const struct store *, enum statement);
-// Binds a record's fields to the parameters from *parameter on, and leaves *parameter behind the last.
+// Binds a record's fields to the parameters from *parameter on, and sets *parameter to the one after the last.
 void store_bind_fields(sqlite3_stmt *, int *parameter, enum field_level, const void *record);
-// The other way: the columns from *column on. -1 with a message when a status is unknown.
+// Reads a record's fields from the columns from *column on. -1 with a message when a status is unknown.
 int store_read_fields(struct store *, sqlite3_stmt *, int *column, enum field_level, void *record, struct arena *memory,
                       struct error *err);
 
@@ -112,19 +113,19 @@ int store_renew_views(struct store *, struct error *err);
 
 // The file itself -----------------------------------------------------------------------------------------------------
 
-enum { STORE_APPLICATION_ID = 0x73777370, STORE_BUSY_MS = 10000 }; // "swsp"; how long another program is waited for
+enum { STORE_APPLICATION_ID = 0x73777370, STORE_BUSY_MS = 10000 }; // "swsp"; how long to wait for another program
 
 // store_schema.c: writes a new, empty store, unless there is one already; sees that there is a regular file; and tells
-// from its first bytes, before SQLite looks at it and without any change to it, whether it can be a store of this version
-// or an older one.
+// from its first bytes, before SQLite looks at it and without any change to it, whether it can be a store of this
+// version or an older one.
 int store_create(const char *path, struct error *err);
 int store_find_file(const char *path, struct error *err);
 int store_inspect(sqlite3 *, const char *path, struct error *err);
 // Gives a file its final name. 1 when there is a file of that name already, -1 with a message.
 int store_publish(const char *temporary, const char *path, struct error *err);
-// Removes a file and what SQLite keeps beside it.
+// Removes a file and SQLite's files beside it.
 void store_remove_file(const char *path);
-// The tables that were new in version 2: verdicts, blobs.
+// The tables that version 2 added: verdicts, blobs.
 extern const char store_tables_of_version_2[];
 
 // store_migrate.c: the version of the open file, by its log too; brings it up to STORE_VERSION in place, or goes on

@@ -1,9 +1,9 @@
-// Stores of older versions: a chain of steps, one a version, each from that version to the next.
+// Stores of older versions: a chain of steps, each from one version to the next.
 //
 // A file that may be written is copied aside first (with what its log holds), then all steps run in one transaction. So
-// a kill or a full disk leaves the old store as it was, and the next try begins anew. A file that is only read is left
-// alone: the steps run on a copy that SQLite keeps in a temporary file of its own and removes. The views are written
-// in the same transaction, after the steps.
+// a kill or a full disk leaves the old store unchanged, and the next try starts over. A file that is only read is not
+// changed: the steps run on a copy that SQLite keeps in a temporary file and removes. The views are written in the same
+// transaction, after the steps.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ int store_version(struct store *store, int *version, struct error *err)
         *version = sqlite3_column_int(query, 0);
         result = 0;
         if (*version < 1 || *version > STORE_VERSION)
-            result = error_set(err, "the store '%s' has version %d, this sweetspot reads versions 1 to %d", store->path,
-                               *version, STORE_VERSION);
+            result = error_set(err, "the store '%s' has version %d, but this sweetspot reads versions 1 to %d",
+                               store->path, *version, STORE_VERSION);
     } else {
         store_failed(store, err);
     }
@@ -48,7 +48,7 @@ static int run_steps(struct store *store, int version, struct error *err)
     return store_end(store, status, err);
 }
 
-// All pages of a database into another, as they are after the last commit.
+// Copies all pages of a database into another, in the state of the last commit.
 static int copy_pages(sqlite3 *from, sqlite3 *to, struct error *err)
 {
     sqlite3_backup *backup = to ? sqlite3_backup_init(to, "main", from, "main") : NULL;
@@ -83,7 +83,7 @@ static int copy_aside(struct store *store, int version, struct error *err)
     free(temporary);
     if (result) {
         free(name);
-        return error_prefix(err, "cannot copy it aside");
+        return error_prefix(err, "cannot make a backup copy of it");
     }
     store->kept = name;
     return 0;
@@ -96,9 +96,9 @@ int store_migrate(struct store *store, int version, struct error *err)
     int status = copy_aside(store, version, err);
     if (!status && (status = run_steps(store, version, err))) unlink(store->kept);
     if (status)
-        return error_prefix(err, "cannot migrate the store '%s' from version %d to %d; it is left as it was",
-                            store->path, version, STORE_VERSION);
-    // Into the file itself, so that its first page says what version it is. What fails here is made up for later.
+        return error_prefix(err, "cannot migrate the store '%s' from version %d to %d; it was not changed", store->path,
+                            version, STORE_VERSION);
+    // Moves the log into the file, so that its first page has the version. A failure here does no harm.
     sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     return 0;
 }
@@ -119,7 +119,6 @@ int store_migrate_copy(struct store *store, int version, struct error *err)
     }
     sqlite3_close(copy);
     if (status)
-        error_prefix(err, "cannot read the store '%s', which is of version %d, through a temporary copy", store->path,
-                     version);
+        error_prefix(err, "cannot read the store '%s' (version %d) through a temporary copy", store->path, version);
     return status;
 }

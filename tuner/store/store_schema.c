@@ -1,21 +1,21 @@
 // The store's file: its schema, how it is created, and how a file is recognised before SQLite touches it.
 //
-//     environments --< trials --< trial_problems     one row a problem: time, interval, samples, error
-//          |              |-----< trial_stages       one row a launch: registers, spills, occupancy
-//          |              |-----< trial_counters     one row a problem, stage and counter
-//          |              |-----< verdicts           what became of it later; the newest counts
+//     environments --< trials --< trial_problems     one row per problem: time, interval, samples, error
+//          |              |-----< trial_stages       one row per launch: registers, spills, occupancy
+//          |              |-----< trial_counters     one row per problem, stage and counter
+//          |              |-----< verdicts           later judgements; the newest counts
 //          |              |-----< trial_blobs >-- blobs     bytes by their hash: a finalist's cubin
 //          |              `-----< documents          findings and limits of one trial: JSON
 //          `---------< documents                     finals, baselines, runs, devices: JSON
 //
-// The figures of trials, problems and stages are the table of fields (tuner/trial/trial_field.c). Times are seconds,
-// moments Unix times, sizes bytes; NULL is unknown. Statuses, counters and kinds are words, configurations
-// "BLOCK_M=128,REDUCTION=shuffle", so that a store can be read with the sqlite3 shell and outlives every renumbering
-// here.
+// The table of fields (tuner/trial/trial_field.c) defines the figures of trials, problems and stages. Times are in
+// seconds, moments are Unix times, sizes are in bytes; NULL is unknown. Statuses, counters and kinds are words,
+// configurations "BLOCK_M=128,REDUCTION=shuffle", so that a store can be read with the sqlite3 shell and does not
+// depend on numbering here.
 //
-// Invariant: a store's file is either absent or complete. It is written under a temporary name and linked to its own,
-// so that neither kill -9 nor a full disk leaves half a schema behind, and its first page carries version and
-// application id before the first WAL exists: store_inspect may trust the main file alone.
+// Invariant: a store's file is either absent or complete. It is written under a temporary name and linked to its final
+// one, so that neither kill -9 nor a full disk leaves half a schema, and its first page has version and application id
+// before the first WAL exists: store_inspect only needs the main file.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static const char schema[] =
     " id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE," // key: hash of the settings
     " job TEXT NOT NULL, source_hash TEXT NOT NULL, compiler TEXT NOT NULL, device TEXT NOT NULL, arch TEXT NOT NULL,"
     " driver TEXT NOT NULL, settings TEXT NOT NULL,"
-    " used INTEGER NOT NULL);" // rises with every change of the environment: the greatest is the last one used
+    " used INTEGER NOT NULL);" // grows with every change of the environment: the largest is the last one used
     "CREATE TABLE trials ("
     " id INTEGER PRIMARY KEY AUTOINCREMENT, environment INTEGER NOT NULL REFERENCES environments(id),"
     " %s, UNIQUE (environment, config));"
@@ -121,7 +121,7 @@ int store_create(const char *path, struct error *err)
         error_set(err, "cannot create the folder '%s': %s", folder, strerror(errno));
         goto out;
     }
-    int fd = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); // for errno's word, which SQLite hides
+    int fd = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); // for errno, which SQLite hides
     if (fd < 0) {
         error_set(err, "cannot create the store '%s': %s", path, strerror(errno));
         goto out;
@@ -173,22 +173,24 @@ int store_inspect(sqlite3 *db, const char *path, struct error *err)
         (length >= HEADER_SIZE && file->pMethods->xRead(file, header, sizeof header, 0) != SQLITE_OK))
         return error_set(err, "cannot read the store '%s'", path);
     if (length < HEADER_SIZE || memcmp(header, "SQLite format 3", 16) != 0)
-        return error_set(err, "'%s' is not a sweetspot store%s; it is left as it is", path,
+        return error_set(err, "'%s' is not a sweetspot store%s and was not changed: give another --store", path,
                          length ? "" : " (it is empty)");
     if (big_endian(header + 68) != STORE_APPLICATION_ID)
-        return error_set(err, "'%s' is the database of another program, not a sweetspot store; it is left as it is",
+        return error_set(err, "'%s' is the database of another program and was not changed: give another --store",
                          path);
     uint32_t version = big_endian(header + 60);
     if (version < 1 || version > STORE_VERSION)
-        return error_set(err,
-                         "the store '%s' has version %u, this sweetspot reads versions 1 to %d; it is left as it is: "
-                         "use the sweetspot that wrote it, or another --store",
-                         path, (unsigned)version, STORE_VERSION);
+        return error_set(
+            err,
+            "the store '%s' has version %u, but this sweetspot reads versions 1 to %d; it was not changed: "
+            "use the sweetspot that wrote it, or another --store",
+            path, (unsigned)version, STORE_VERSION);
     uint64_t page = (uint64_t)header[16] << 8 | header[17];
     if (page == 1) page = 65536;
     uint64_t wanted = page * big_endian(header + 28);
     if ((uint64_t)length < wanted && !has_log(path))
-        return error_set(err, "the store '%s' is damaged: it has %lld of %llu bytes; it is left as it is", path,
-                         (long long)length, (unsigned long long)wanted);
+        return error_set(err,
+                         "the store '%s' is damaged: it has %lld of %llu bytes; it was not changed: restore a copy",
+                         path, (long long)length, (unsigned long long)wanted);
     return 0;
 }

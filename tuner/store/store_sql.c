@@ -1,4 +1,4 @@
-// What all of the store stands on: SQLite with its failures in words, and transactions.
+// The base of the store: SQLite's failures as messages, and transactions.
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +28,8 @@ int store_failed(struct store *store, struct error *err)
     if (code == SQLITE_IOERR || code == SQLITE_CANTOPEN) why = store_system_error(store->db);
     switch (code) {
     case SQLITE_FULL:
-        return error_set(err, "the disk is full: nothing more can be stored in '%s'; what it holds is safe",
+        return error_set(err,
+                         "the disk is full: cannot add to the store '%s', whose contents are safe; free some space",
                          store->path);
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
@@ -38,14 +39,14 @@ int store_failed(struct store *store, struct error *err)
         return error_set(err, "cannot write the store '%s': it is read-only%s", store->path,
                          sqlite3_db_filename(store->db, "main") && *sqlite3_db_filename(store->db, "main")
                              ? ""
-                             : ", being of an older version; `sweetspot tune` brings it up to date");
+                             : ", because it has an older version; `sweetspot tune` migrates it");
     case SQLITE_BUSY:
         return error_set(err, "the store '%s' has been locked by another program for %d s", store->path,
                          STORE_BUSY_MS / 1000);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         return error_set(
-            err, "the store '%s' is damaged (%s); it is left as it is: `sqlite3 FILE .recover` may save what it holds",
+            err, "the store '%s' is damaged (%s) and was not changed: `sqlite3 FILE .recover` may save its contents",
             store->path, sqlite3_errmsg(store->db));
     default:
         return error_set(err, "store '%s': %s", store->path, sqlite3_errmsg(store->db));

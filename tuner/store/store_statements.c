@@ -23,7 +23,7 @@ static const char *const statement_text[STATEMENT_COUNT] = {
                             " FROM " STORE_JUDGED_TRIALS " JOIN environments e ON e.id = t.environment"
                             " WHERE t.environment <> ? AND " STORE_JUDGED_STATUS " = 'ok')"
                             " ORDER BY place, used DESC LIMIT ?",
-    // status = 'ok': so that the index on these serves. What never was ok has no counters to come.
+    // status = 'ok': so that the index is used. A trial that never was ok gets no counters.
     [STATEMENT_UNCOUNTED] =
         "SELECT t.id FROM " STORE_JUDGED_TRIALS " WHERE t.environment = ? AND t.status = 'ok' AND " STORE_JUDGED_STATUS
         " = 'ok' AND t.counted = 0 ORDER BY t.id LIMIT ?",

@@ -1,4 +1,5 @@
-// From version 1 to version 2 of the store. Frozen: it says what version 1 was, and knows nothing of later versions.
+// From version 1 to version 2 of the store. Never changes: it describes version 1 and does not depend on later
+// versions.
 //
 // What version 1 called gpu_wall is gpu_seconds. Documents may belong to a trial. Verdicts and blobs are new. An
 // environment was known by the text of the worker's request: columns `entry` ("entry E;option O;define N=V;parameter
@@ -20,10 +21,10 @@ static const char tables[] =
     " compiler TEXT NOT NULL, device TEXT NOT NULL, arch TEXT NOT NULL, driver TEXT NOT NULL, settings TEXT NOT NULL,"
     " used INTEGER NOT NULL);";
 
-// The documented way of SQLite to change a table that others refer to.
+// SQLite's documented way to change a table that others refer to.
 static const char exchange[] = "DROP TABLE environments; ALTER TABLE environments_2 RENAME TO environments;";
 
-// One of the columns of version 1, in the order of the query below.
+// The columns of version 1, in the order of the query below.
 enum { ID, KEY, JOB, SOURCE_HASH, COMPILER, DEVICE, ARCH, DRIVER, USED, ENTRY, PROBLEMS, SETTINGS };
 
 static const char *text_of(sqlite3_stmt *row, int column)
@@ -32,7 +33,7 @@ static const char *text_of(sqlite3_stmt *row, int column)
     return text ? text : "";
 }
 
-// Where the part that begins at `part` ends: at a ";" with another part or nothing behind it.
+// Where the part that begins at `part` ends: at a ";" before another part or the end.
 static size_t part_length(const char *part, const char *const *words)
 {
     for (const char *end = part; (end = strchr(end, ';')); end++) {
@@ -99,7 +100,8 @@ static int move_environment(struct store *store, sqlite3_stmt *row, sqlite3_stmt
     sqlite3_bind_int64(put, 9, sqlite3_column_int64(row, USED));
     sqlite3_bind_int64(put, 10, sqlite3_column_int64(row, ID));
     int code = sqlite3_step(put);
-    if (code == SQLITE_CONSTRAINT) { // two that only their old texts told apart: the second sleeps under its old key
+    if (code == SQLITE_CONSTRAINT) { // two environments that differ only in their old texts: the second keeps its old
+                                     // key and is not used
         sqlite3_reset(put);
         sqlite3_bind_text(put, 1, text_of(row, KEY), -1, SQLITE_TRANSIENT);
         code = sqlite3_step(put);

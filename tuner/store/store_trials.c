@@ -1,5 +1,5 @@
-// The store's trials: committing them whole, and reading them back with all that hangs on them. What their columns are
-// is store_fields.c's business.
+// The store's trials: commits them whole, and reads them back with their problems, stages and counters. store_fields.c
+// knows their columns.
 //
 // Invariant: a trial's rows in the four tables are written in one transaction, so a trial is there with its problems
 // and stages or not at all. Only its counters, the mark `counted` and verdicts come later.
@@ -55,7 +55,7 @@ static int add_trial(struct store *store, const struct trial *trial, int64_t *id
     store_bind_fields(add, &parameter, FIELD_TRIAL, trial);
     int step = sqlite3_step(add);
     if (step == SQLITE_CONSTRAINT)
-        error_set(err, "the store '%s' has a trial of %s already", store->path, trial->config);
+        error_set(err, "the store '%s' already has a trial of %s", store->path, trial->config);
     else if (step != SQLITE_DONE)
         store_failed(store, err);
     sqlite3_reset(add);
@@ -63,7 +63,7 @@ static int add_trial(struct store *store, const struct trial *trial, int64_t *id
     return step == SQLITE_DONE ? 0 : -1;
 }
 
-// What a guide had screened out gives way to the trial that measures it after all.
+// A screened trial is replaced by the trial that measures it after all.
 static int drop_screened(struct store *store, const char *config, struct error *err)
 {
     static const enum statement both[] = {STATEMENT_DROP_SCREENED_STAGES, STATEMENT_DROP_SCREENED};
@@ -128,7 +128,7 @@ int store_add_counters(struct store *store, int64_t trial, const struct trial_co
     return store_end(store, status, err);
 }
 
-// Steps through the rows that hang on a trial; `count` is how many there are. Returns the array, or NULL with *result
+// Reads the rows that belong to a trial; `count` is their number. Returns the array, or NULL with *result
 // -1.
 static sqlite3_stmt *rows_of(struct store *store, enum statement which, int64_t trial, size_t *count, struct error *err)
 {
@@ -268,7 +268,7 @@ static int64_t *read_ids(struct store *store, enum statement which, int64_t limi
     return ids;
 }
 
-// The ids first, then trial by trial: visit may use the store, and no read transaction stays open over it.
+// Reads the ids first, then trial by trial: visit may use the store, and no read transaction stays open meanwhile.
 int store_each(struct store *store, bool best, int64_t limit, int (*visit)(void *user, const struct trial *),
                void *user, struct error *err)
 {

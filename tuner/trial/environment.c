@@ -16,15 +16,15 @@ static const struct environment_setting settings[] = {
     {"stages.#", true, "a stage's entry, or its operation and the library that computes it"},
     {"options.#", true, "an option for the compiler"},
     {"defines.#", true, "a macro that all configurations share: NAME=VALUE"},
-    {"parameters.#", true, "a tuning parameter's name; its values do not matter, being in the configuration"},
+    {"parameters.#", true, "a tuning parameter's name; its value is part of the configuration"},
     {"compiler", true, "the compiler and its version"},
     {"device", true, "the device's name"},
     {"arch", true, "the architecture that is compiled for"},
     {"driver", true, "the driver's version"},
-    {"replayed", true, "the trials come from a recording"},
+    {"replayed", true, "whether the trials come from a recording"},
     {"cache", true, "whether the L2 is cold or warm when a launch is timed"},
     {"problems.#.name", true, "a problem's name"},
-    {"problems.#.tune", true, "it is measured, not only verified"},
+    {"problems.#.tune", true, "whether it is measured, not only verified"},
     {"problems.#.weight", true, "its weight in the objective"},
     {"problems.#.sizes.*", true, "one of its sizes"},
     {"problems.#.roles.*", true, "a size or scalar that the reference is computed from"},
@@ -54,16 +54,16 @@ static const struct environment_setting settings[] = {
     {"reference.problems.#.stages.#.block.#", true, "its threads"},
     {"reference.problems.#.stages.#.cluster.#", true, "its blocks a cluster"},
     {"reference.problems.#.stages.#.shared", true, "its dynamic shared memory"},
-    {"reference.problems.#.stages.#.cooperative", true, "it is launched cooperatively"},
-    {"reference.problems.#.stages.#.overlap", true, "it may begin before the kernel before it has ended"},
+    {"reference.problems.#.stages.#.cooperative", true, "whether it is launched cooperatively"},
+    {"reference.problems.#.stages.#.overlap", true, "whether it may begin before the previous kernel has ended"},
     {"reference.problems.#.stages.#.args.#.*", true, "one of its arguments: a scalar, a buffer or a tensor map"},
     {"reference.problems.#.stages.#.args.#.*.#", true, "a list of its tensor map: sizes, strides or box"},
     {"reference.cubin", false, "a path: the kernel's source is the template's or the reference's own"},
-    {"verify.enabled", true, "results are compared at all"},
+    {"verify.enabled", true, "whether results are verified"},
     {"verify.tolerance", true, "what multiplies an operation's error bound"},
     {"verify.absolute", true, "the absolute error allowed where there is no operation"},
     {"verify.relative", true, "the relative error allowed where there is no operation"},
-    {"verify.exact", true, "nothing but the expected values is right"},
+    {"verify.exact", true, "whether only the exact expected values are right"},
     {"verify.deterministic", true, "two runs must agree bit by bit"},
     {"verify.guard_bytes", true, "size of the guards around every buffer"},
 };
@@ -144,7 +144,9 @@ static int collect(struct setting_lines *l, const char *path, const json_t *valu
         return result;
     }
     const struct environment_setting *setting = find(path);
-    if (!setting && l->strict) return error_set(l->err, "nobody has said whether '%s' matters for a trial", path);
+    if (!setting && l->strict)
+        return error_set(
+            l->err, "'%s' is not in the table of tuner/trial/environment.c: add whether it matters for a trial", path);
     if (setting && !setting->matters) return 0;
     char *text = value_text(value);
     if (!text) return error_set(l->err, "'%s' is not UTF-8", path);

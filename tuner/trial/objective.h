@@ -13,8 +13,8 @@ extern const char *const objective_words[];
 // problems whose time is not NaN), the weighted mean, or the largest weighted time. NaN where a time is missing.
 double objective_value(enum objective, const double *weights, const double *times, size_t n);
 
-// How many times the objective of `best` that of `times` is; for `each`, on the problem where this is least. 0 where a
-// time is 0, which stands for "not known": a lower bound then.
+// The objective of `times` divided by that of `best`; for `each`, on the problem where this ratio is least. A time of 0
+// stands for "not known": the ratio is then a lower bound, 0.
 double objective_ratio(enum objective, const double *weights, const double *times, const double *best, size_t n);
 
 #endif

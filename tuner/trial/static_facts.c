@@ -6,7 +6,7 @@
 
 static double worse(double old, int64_t value)
 {
-    return value < 0 ? old : fmax(old, (double)value); // fmax passes a NaN over
+    return value < 0 ? old : fmax(old, (double)value); // fmax ignores a NaN
 }
 
 struct static_facts static_facts_of(const struct trial_stage *stages, size_t count)

@@ -1,4 +1,4 @@
-// A trial: one configuration, what came of it, and every figure that is known of it.
+// A trial: one configuration, its outcome, and every figure that is known of it.
 //
 // What figures there are is said once, in the table of trial_field.c: their names, units, meanings, and where they are
 // in these structs. The store's columns, the workers' answers, recorded spaces and the reports all follow that table.
@@ -71,7 +71,7 @@ struct trial {
 // The facts of a candidate with these stages. The worst stage decides: the most registers, spills, shared memory and
 // code, the lowest occupancy. A figure that no stage knows is NaN.
 struct static_facts static_facts_of(const struct trial_stage *stages, size_t count);
-// The other way: a stage as a compiler would answer it, for a recording. Spills are taken to be loads, and all shared
+// The reverse: a stage as a compiler would report it, for a recording. Spills are taken to be loads, and all shared
 // memory to be dynamic, so that the launch says how much it is.
 struct trial_stage static_facts_stage(const struct static_facts *);
 

@@ -49,12 +49,13 @@ const char *field_kind_name(enum field_kind);
 
 // `record` is a struct trial, trial_problem or trial_stage, as the level says.
 
-// Everything unknown, whatever is no field zero.
+// Sets every field to unknown, and all other members to zero.
 void trial_clear(enum field_level, void *record);
 bool field_known(const struct trial_field *, const void *record);
 // The value; null where unknown. New reference.
 json_t *field_json(const struct trial_field *, const void *record);
-// Takes a value of the field's type; whatever else leaves the record as it is. Texts and samples are kept in `memory`.
+// Takes a value of the field's type; any other value leaves the record as it is. Texts and samples are kept in
+// `memory`.
 void field_take(const struct trial_field *, void *record, const json_t *value, struct arena *memory);
 
 // A worker's answer: `from` is FIELD_COMPILER or FIELD_GPU. Writing adds the known fields to the object, reading takes

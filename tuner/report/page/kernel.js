@@ -1,9 +1,9 @@
 // What limits the kernel, the machine over the night, and how to reproduce.
 
 const LIMITERS = {
-    memory: 'Memory-bound: the kernel takes as long as its memory traffic. Fewer or better coalesced bytes help.',
+    memory: 'Memory-bound: the kernel takes as long as its memory traffic. Fewer bytes or better coalescing helps.',
     math: 'Math-bound: the kernel takes as long as its instructions. Fewer or cheaper instructions help.',
-    balanced: 'Balanced: memory and arithmetic take equally long and overlap. Both must become less.',
+    balanced: 'Balanced: memory and arithmetic take equally long and overlap. Reduce both.',
     latency: 'Latency-bound: memory and arithmetic hardly overlap. More warps or more loads in flight help.',
 };
 
@@ -36,7 +36,7 @@ function showLimits(parent, result, job) {
             ),
             ...(warnings ?? []).map(text => el('p', {class: 'note'}, valueText(text)))
         );
-    } else parent.append(absent(`What limits the winner is not known. Run on its GPU: sweetspot limiter ${file}`));
+    } else parent.append(absent(`The limit of the winner is unknown. Run on its GPU: sweetspot limiter ${file}`));
     if (!findings) {
         parent.append(absent(`The winner has not been profiled. Run on its GPU: sweetspot profile ${file}`));
         return;

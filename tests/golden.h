@@ -1,0 +1,120 @@
+// Outputs held against the files of tests/golden. `make golden` (SWEETSPOT_GOLDEN=write) writes them anew.
+//
+// Dates, process ids and durations are blotted out, and numbers of more than GOLDEN_DIGITS digits rounded: the last
+// ones depend on the machine's mathematical library.
+#ifndef SWEETSPOT_TESTS_GOLDEN_H
+#define SWEETSPOT_TESTS_GOLDEN_H
+
+#include "tests/e2e.h"
+
+#include <regex.h>
+#include <stdbool.h>
+
+#define NUMBER "[0-9][0-9.e+-]*"
+
+enum { GOLDEN_DIGITS = 12 };
+
+struct blot {
+    const char *pattern, *text; // POSIX extended; "\1" in the text is the first group
+};
+
+// In every output.
+static const struct blot golden_everywhere[] = {
+    {"20[0-9][0-9]-[01][0-9]-[0-3][0-9]( [0-2][0-9]:[0-5][0-9])?", "<date>"},
+    {"(\"(when|started|ended|pid|search_seconds|seconds_per_proposal)\": ?)" NUMBER, "\\1<number>"},
+    {"(\"key\":\")[0-9a-f]{32}", "\\1<hash>"},
+    {"(\"finished\": )" NUMBER, "\\1<number>"},
+    {"(finished,)" NUMBER, "\\1<number>"},
+    {NULL, NULL},
+};
+
+static inline bool golden_writing(void)
+{
+    const char *mode = getenv("SWEETSPOT_GOLDEN");
+    return mode && !strcmp(mode, "write");
+}
+
+// Every match of the pattern replaced; takes `text`.
+static inline char *golden_blot(char *text, const struct blot *b)
+{
+    regex_t regex;
+    regmatch_t found[4];
+    char *out = text_copy("");
+    const char *rest = text;
+    assert_int_equal(regcomp(&regex, b->pattern, REG_EXTENDED | REG_NEWLINE), 0);
+    while (!regexec(&regex, rest, 4, found, rest == text ? 0 : REG_NOTBOL) && found[0].rm_eo > 0) {
+        bool kept = !strncmp(b->text, "\\1", 2);
+        int from = kept ? found[1].rm_eo : found[0].rm_so;
+        char *longer = text_format("%s%.*s%s", out, from, rest, kept ? b->text + 2 : b->text);
+        free(out);
+        out = longer;
+        rest += found[0].rm_eo;
+    }
+    char *whole = text_format("%s%s", out, rest);
+    regfree(&regex);
+    free(out);
+    free(text);
+    return whole;
+}
+
+// Every number with a point or an exponent and more than GOLDEN_DIGITS digits, rounded to so many; takes `text`.
+static inline char *golden_round(char *text)
+{
+    size_t size;
+    char *out = NULL;
+    FILE *to = open_memstream(&out, &size);
+    for (const char *at = text; *at;) {
+        size_t length = strspn(at, "0123456789"), whole = length, digits = length;
+        if (length && at[length] == '.') length += 1 + strspn(at + length + 1, "0123456789");
+        digits = length - (length > whole);
+        if (length && at[length] == 'e') {
+            size_t sign = at[length + 1] == '-' || at[length + 1] == '+',
+                   power = strspn(at + length + 1 + sign, "0123456789");
+            if (power) length += 1 + sign + power;
+        }
+        if (length > whole && digits > GOLDEN_DIGITS) {
+            fprintf(to, "%.*g", GOLDEN_DIGITS, strtod(at, NULL));
+        } else {
+            if (!length) length = 1;
+            fwrite(at, 1, length, to);
+        }
+        at += length;
+    }
+    fclose(to);
+    free(text);
+    return out;
+}
+
+static inline void golden_write(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+// Compares the text with tests/golden/<name>.txt after blotting, or writes that file. Takes `text`.
+static inline void golden_hold(const char *folder, const char *name, char *text, const struct blot *blots)
+{
+    char *path = text_format("tests/golden/%s.txt", name);
+    for (const struct blot *b = golden_everywhere; b->pattern; b++) text = golden_blot(text, b);
+    for (const struct blot *b = blots; b && b->pattern; b++) text = golden_blot(text, b);
+    text = golden_round(text);
+    if (golden_writing()) {
+        golden_write(path, text);
+    } else {
+        char *printed = text_format("%s/printed", folder);
+        golden_write(printed, text);
+        struct outcome_of_command difference = e2e_run(folder, "diff -u %s %s", path, printed);
+        if (difference.status) {
+            print_message("%s%s", difference.out, difference.err);
+            fail_msg("%s is no longer what is printed; if it is meant: `make golden`, and read the difference", path);
+        }
+        e2e_done(&difference);
+        free(printed);
+    }
+    free(text);
+    free(path);
+}
+
+#endif

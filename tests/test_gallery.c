@@ -1,0 +1,225 @@
+// docs/gallery.md and docs/jobs.md leave nothing out and name nothing that is not there: every template, every job and
+// every parameter of a job is described, and what a section calls a parameter is in its templates or jobs.
+#include <ctype.h>
+#include <fnmatch.h>
+#include <ftw.h>
+
+#include "tests/e2e.h"
+
+#define GALLERY "docs/gallery.md"
+#define JOBS "docs/jobs.md"
+
+enum { WORDS_MAX = 4096 };
+
+// What stands between backticks, blocks left out; malloc'ed.
+struct spans {
+    char *words[WORDS_MAX];
+    size_t count;
+};
+
+static void spans_read(struct spans *s, const char *text)
+{
+    bool fenced = false;
+    for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        if (!strncmp(at, "```", 3)) fenced = !fenced;
+        if (fenced || !strncmp(at, "```", 3) || !strncmp(at, "    ", 4)) continue;
+        const char *end = at + strcspn(at, "\n");
+        for (const char *open; (open = memchr(at, '`', (size_t)(end - at)));) {
+            const char *close = memchr(open + 1, '`', (size_t)(end - open - 1));
+            if (!close) break;
+            assert_true(s->count < WORDS_MAX);
+            s->words[s->count++] = text_format("%.*s", (int)(close - open - 1), open + 1);
+            at = close + 1;
+        }
+    }
+}
+
+static void spans_release(struct spans *s)
+{
+    for (size_t i = 0; i < s->count; i++) free(s->words[i]);
+    s->count = 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), more = strlen(end);
+    return length >= more && !strcmp(text + length - more, end);
+}
+
+// A parameter, alone or with one of its values: `LAYOUT padding`.
+static bool is_parameter(const char *span)
+{
+    size_t length = strspn(span, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    return length > 1 && isupper((unsigned char)*span) && (!span[length] || span[length] == ' ');
+}
+
+static bool has_word(const char *text, const char *word, size_t length)
+{
+    for (const char *at = text; (at = memmem(at, strlen(at), word, length)); at += length) {
+        bool begins = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+        if (begins && !(isalnum((unsigned char)at[length]) || at[length] == '_')) return true;
+    }
+    return false;
+}
+
+static char *paths[1024]; // of templates, jobs and what jobs include
+static size_t path_count;
+
+static int add_path(const char *path, const struct stat *status, int kind)
+{
+    (void)status;
+    if (kind != FTW_F || path_count == sizeof paths / sizeof *paths) return kind != FTW_F ? 0 : -1;
+    if (ends_with(path, ".cu") || ends_with(path, ".cfg") || ends_with(path, ".inc"))
+        paths[path_count++] = text_copy(path);
+    return 0;
+}
+
+// A span names a file by its path or what follows the folder, or several with a * or a / at the end.
+static bool names(const char *span, const char *path)
+{
+    const char *short_path = strchr(path, '/') + 1;
+    char *pattern = text_format("%s%s", span, ends_with(span, "/") ? "*" : "");
+    bool found = !fnmatch(pattern, path, FNM_PATHNAME) || !fnmatch(pattern, short_path, FNM_PATHNAME);
+    free(pattern);
+    return found;
+}
+
+static struct spans gallery, jobs;
+
+static int read_all(void **state)
+{
+    (void)state;
+    char *one = text_read_file(GALLERY, NULL), *two = text_read_file(JOBS, NULL);
+    if (!one || !two) return -1;
+    spans_read(&gallery, one);
+    spans_read(&jobs, two);
+    free(one);
+    free(two);
+    return ftw("templates", add_path, 8) || ftw("configs", add_path, 8);
+}
+
+static int release_all(void **state)
+{
+    (void)state;
+    spans_release(&gallery);
+    spans_release(&jobs);
+    for (size_t i = 0; i < path_count; i++) free(paths[i]);
+    return 0;
+}
+
+static bool named(const struct spans *s, const char *path)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (names(s->words[i], path)) return true;
+    return false;
+}
+
+static void every_template_and_every_job_is_described(void **state)
+{
+    (void)state;
+    size_t templates = 0, files = 0;
+    for (size_t i = 0; i < path_count; i++) {
+        bool template = ends_with(paths[i], ".cu");
+        if (ends_with(paths[i], ".inc")) continue;
+        if (!named(&gallery, paths[i]) && (template || !named(&jobs, paths[i])))
+            fail_msg("%s describes no %s", template ? GALLERY : GALLERY " or " JOBS, paths[i]);
+        templates += template;
+        files += !template;
+    }
+    assert_true(templates > 10);
+    assert_true(files > 50);
+}
+
+static void every_file_that_is_named_exists(void **state)
+{
+    (void)state;
+    const struct spans *all[] = {&gallery, &jobs};
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < all[k]->count; i++) {
+            const char *span = all[k]->words[i];
+            if (strchr(span, ' ') || !(ends_with(span, ".cu") || ends_with(span, ".cfg"))) continue;
+            size_t found = 0;
+            for (size_t p = 0; p < path_count; p++) found += names(span, paths[p]);
+            if (!found) fail_msg("%s names %s, which does not exist", k ? JOBS : GALLERY, span);
+        }
+}
+
+// Parameters are the names in capitals that job files give to something.
+static void every_parameter_of_a_job_is_described(void **state)
+{
+    static const char begin[] = "name = \"";
+    (void)state;
+    size_t seen = 0;
+    for (size_t i = 0; i < path_count; i++) {
+        char *text = ends_with(paths[i], ".cu") ? text_copy("") : text_read_file(paths[i], NULL);
+        for (const char *at = text; (at = strstr(at, begin)); seen++) {
+            at += strlen(begin);
+            char *name = text_format("%.*s", (int)strcspn(at, "\""), at);
+            bool found = !is_parameter(name);
+            for (size_t k = 0; k < gallery.count && !found; k++)
+                found = is_parameter(gallery.words[k]) && has_word(gallery.words[k], name, strlen(name));
+            if (!found) fail_msg("%s does not describe %s of %s", GALLERY, name, paths[i]);
+            free(name);
+        }
+        free(text);
+    }
+    assert_true(seen > 200);
+}
+
+// The files that a section names and what they include, one after the other; malloc'ed.
+static char *sources_of(const struct spans *section)
+{
+    char *all = text_copy("");
+    bool taken[sizeof paths / sizeof *paths] = {false};
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < path_count; i++) {
+            bool included = ends_with(paths[i], ".inc") && strstr(all, strrchr(paths[i], '/') + 1);
+            if (taken[i] || !(included || named(section, paths[i]))) continue;
+            char *text = text_read_file(paths[i], NULL), *longer = text_format("%s\n%s", all, text);
+            free(all);
+            free(text);
+            all = longer;
+            taken[i] = more = true;
+        }
+    }
+    return all;
+}
+
+static void what_a_section_calls_a_parameter_is_one(void **state)
+{
+    (void)state;
+    char *text = text_read_file(GALLERY, NULL);
+    size_t seen = 0;
+    for (const char *at = text; (at = strstr(at, "\n## ")); at++) {
+        const char *next = strstr(at + 1, "\n## ");
+        char *section = text_format("%.*s", next ? (int)(next - at) : (int)strlen(at), at);
+        struct spans spans = {.count = 0};
+        spans_read(&spans, section);
+        char *sources = sources_of(&spans);
+        for (size_t i = 0; i < spans.count; i++) {
+            const char *span = spans.words[i];
+            if (!is_parameter(span)) continue;
+            if (!has_word(sources, span, strcspn(span, " ")))
+                fail_msg("%s: no file of the section%.*s has a parameter %s", GALLERY, (int)strcspn(section + 3, "\n"),
+                         section + 3, span);
+            seen++;
+        }
+        spans_release(&spans);
+        free(sources);
+        free(section);
+    }
+    assert_true(seen > 50);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_template_and_every_job_is_described),
+        cmocka_unit_test(every_file_that_is_named_exists),
+        cmocka_unit_test(every_parameter_of_a_job_is_described),
+        cmocka_unit_test(what_a_section_calls_a_parameter_is_one),
+    };
+    return cmocka_run_group_tests(tests, read_all, release_all);
+}

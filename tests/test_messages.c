@@ -1,0 +1,195 @@
+// What typical mistakes print, held against tests/golden/messages-*.txt: the whole of stderr and the exit status, so
+// that messages are reviewed as text. `make golden` (SWEETSPOT_GOLDEN=write) writes the files anew.
+//
+// A mistake in a job file is a sed script on tests/golden/job.cfg. A mistake on the command line is run in a folder
+// with that job, its recorded results (space.json), a store with them (job.db) and some files that are wrong.
+#include "tests/golden.h"
+
+#include <dirent.h>
+
+#define SUM "s/^verif.*/reference = { operation = \"sum\"; result = \"y\"; x = \"x\"; n = \"N\"; };/; "
+
+struct mistake {
+    const char *what, *input; // of a job file: the sed script; else the command line
+};
+
+static const struct mistake job_mistakes[] = {
+    {"a misspelt setting", "s/^constraints/constrains/"},
+    {"a misspelt member of a group", "s/candidates = 3/candidate = 3/"},
+    {"a missing equals sign", "s/^name =/name/"},
+    {"a value of the wrong type", "s/rounds = 10/rounds = \"ten\"/"},
+    {"a number out of range", "s/rounds = 10/rounds = 0/"},
+    {"a number beyond 64 bits", "s/N = 65536/N = 99999999999999999999/"},
+    {"a word that is not one of the choices", "$ a objective = \"mean_time\";"},
+    {"a duration in words", "$ a budget = { time = \"8 hours\"; };"},
+    {"a name with a blank", "s/^name.*/name = \"my kernel\";/"},
+    {"no kernel", "/^kernel/d"},
+    {"a kernel without entry", "s/ entry = \"scale\";//"},
+    {"a template that is not there", "s/kernel.cu/kernels.cu/"},
+    {"an unknown name in a constraint", "s/X < 8/Y < 8/"},
+    {"a constraint that is not an expression", "s/X < 8/X < /"},
+    {"a chain of comparisons", "s/X < 8/1 < X < 8/"},
+    {"a word compared with a number", "s/X < 8/MODE < 8/"},
+    {"a constraint that removes everything", "s/X < 8 || /X > 8 \\&\\& /"},
+    {"constraints that contradict each other", "s/\"X < 8[^)]*/\"X < 2\", \"X > 4\" /"},
+    {"a division by zero", "s/X < 8/8 % (X - 1) == 0/"},
+    {"a parameter without values", "s/values = .1, 2, 4, 8./values = []/"},
+    {"a parameter with a value twice", "s/1, 2, 4, 8/1, 2, 2/"},
+    {"a parameter with two kinds of values", "s/values = .\"plain\"/range = [1, 2]; &/"},
+    {"two parameters of one name", "s/name = \"MODE\"/name = \"X\"/"},
+    {"a parameter called like a keyword", "s/MODE/while/g"},
+    {"no problems", "/^problems/d"},
+    {"problems with different sizes", "s/N = 1000/M = 1000/"},
+    {"a problem held back without objective each", "s/N = 1000/N = 1000; holdout = true/"},
+    {"no launch", "/^launch/d"},
+    {"a launch without block", "s/ block = [^;]*;//"},
+    {"an unknown type", "s/type = \"f32\"/type = \"float\"/"},
+    {"a buffer without shape", "s/ shape = . \"N\" .;//"},
+    {"a shape that depends on a parameter", "s/\"N\" .; direction/\"N * X\" ]; direction/"},
+    {"a scalar without value", "s/scalar = \"N\"/scalar = \"n\"/"},
+    {"no output", "s/ direction = \"out\";//"},
+    {"no reference", "/^verif/d"},
+    {"an unknown operation", SUM "s/\"sum\"/\"summ\"/"},
+    {"a role that names nothing", SUM "s/result = \"y\"/result = \"z\"/"},
+    {"a pipe that does not exist", "s/fp32 fma/fp32 fmaa/"},
+    {"an unknown strategy", "s/exhaustive/exhaustiv/"},
+    {"an unknown option of a strategy", "s/strategy = \"exhaustive\"/strategy = \"genetic\"; options = \"sise=30\"/"},
+    {"an unknown metric set", "$ a counters = { metrics = [\"stals\"]; };"},
+    {"an old name of a setting", "s/; }, { N = 1000; }/; held = true; }, { N = 1000; }/; $ a objective = \"each\";"},
+    {"a fallback that lacks a parameter", "$ a fallback = { X = 1; };"},
+    {"a fallback with a value that does not exist", "$ a fallback = { X = 3; MODE = \"wide\"; };"},
+    {"a guide that is not cheaper", "$ a guide = { N = 65536; };"},
+};
+
+// In this order, in one folder.
+static const struct mistake command_mistakes[] = {
+    {"no such command", "tun job.cfg"},
+    {"no such option", "tune job.cfg --tmie 8h"},
+    {"an option without its value", "tune job.cfg --time"},
+    {"a wrong duration", "tune job.cfg --time 8hours"},
+    {"a wrong number", "replay space.json --seeds many"},
+    {"a number out of range", "tune job.cfg --workers 0"},
+    {"a wrong choice", "status job.cfg --format xml"},
+    {"no job file", "tune"},
+    {"an argument too many", "space job.cfg other.cfg"},
+    {"a job file that is not there", "check jobs.cfg"},
+    {"a job file that is a folder without job files", "status empty"},
+    {"an unknown strategy", "tune job.cfg --strategy random_search"},
+    {"report-every without a duration", "tune job.cfg --report-every 0s --report r.html"},
+    {"a device that is not a number", "tune job.cfg --device cuda:0 --store new.db"},
+    {"a recorded space that is not there", "tune job.cfg --device replay:no.json --store new.db"},
+    {"lower bound without a gate", "compare job.cfg --lower-bound"},
+    {"two ways to write a header", "header job.cfg --hash --embed"},
+    {"a page on standard output with --every", "report job.cfg --every 5m --output -"},
+    {"a list that does not exist", "list strategy"},
+    {"a strategy that does not exist", "list strategies genetics"},
+    {"budgets that are not numbers", "replay space.json --budgets 10,many"},
+    {"a simulation without its parts", "replay space.json --simulate compilers=4"},
+};
+
+static const struct mistake result_mistakes[] = {
+    {"a job that was never tuned", "compare job.cfg --store never.db"},
+    {"a header of a job that was never tuned", "header job.cfg --store never.db"},
+    {"a store of another job", "status other.cfg --store job.db"},
+    {"a store that is a text file", "status job.cfg --store kernel.cu"},
+    {"a store that is cut off", "status job.cfg --store half.db"},
+    {"a store of a newer version", "status job.cfg --store newer.db"},
+    {"a device that the store does not have", "status job.cfg --store job.db --device H100"},
+    {"one store for several jobs", "status job.cfg other.cfg --store job.db"},
+    {"a gate that the winner does not pass", "compare job.cfg --store job.db --fail-below 2 >/dev/null"},
+    {"a trial that does not exist", "profile job.cfg --store job.db --trial 99"},
+    {"a trial that failed", "profile job.cfg --store job.db --trial 5"},
+    {"a parameter that does not exist", "profile job.cfg --store job.db --trial Y=1"},
+    {"a value that does not exist", "profile job.cfg --store job.db --trial X=3"},
+    {"a header over another file", "header job.cfg --store job.db --output kernel.cu"},
+    {"a header to check that is not there", "header job.cfg --check no.h"},
+    {"a header that cannot embed", "header job.cfg --store job.db --embed --output best.h"},
+    {"a recorded space that is not JSON", "import kernel.cu"},
+    {"a recorded space that is cut off", "import half.json"},
+    {"a JSON file that is not a recorded space", "import other.json"},
+};
+
+static const struct blot message_blots[] = {
+    {"/[^ ',]*/out/test/messages[.][0-9]+", "<folder>"},
+    {NULL, NULL},
+};
+
+static char *make_folder(void)
+{
+    char *folder = e2e_folder("messages");
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cp tests/golden/job.cfg tests/golden/kernel.cu tests/golden/space.json '%s' && cd '%s' && mkdir empty && "
+        "sed 's/golden/other/' job.cfg >other.cfg && head -c 700 space.json >half.json && echo '{}' >other.json && "
+        "$BIN/sweetspot tune job.cfg --device replay:space.json --store job.db --quiet && head -c 5000 job.db >half.db "
+        "&& cp job.db newer.db && printf '\\0\\0\\0\\143' | dd of=newer.db bs=1 seek=60 conv=notrunc status=none",
+        folder, folder);
+    if (r.status) fail_msg("%s%s", r.out, r.err);
+    e2e_done(&r);
+    return folder;
+}
+
+static void hold_messages(const char *name, const struct mistake *mistakes, size_t count, bool job_files)
+{
+    char *folder = make_folder(), *all = text_copy("");
+    for (size_t i = 0; i < count; i++) {
+        char *command =
+            job_files ? text_format("sed '%s' job.cfg >wrong.cfg; $BIN/sweetspot check wrong.cfg", mistakes[i].input)
+                      : text_format("$BIN/sweetspot %s", mistakes[i].input);
+        struct outcome_of_command r = e2e_run(folder, "cd '%s' && export TZ=UTC COLUMNS=100; %s", folder, command);
+        bool note = job_files && r.status == 0; // an old name is accepted, with a note
+        if (!r.status && !note) fail_msg("%s: no mistake", mistakes[i].what);
+        if (!*r.err) fail_msg("%s: no message", mistakes[i].what);
+        char *longer = text_format("%s# %s: %s%s\n%sexit status %d\n\n", all, mistakes[i].what,
+                                   job_files ? "" : "sweetspot ", mistakes[i].input, r.err, r.status);
+        free(all);
+        all = longer;
+        free(command);
+        e2e_done(&r);
+    }
+    golden_hold(folder, name, all, message_blots);
+    e2e_remove(folder);
+}
+
+static void mistakes_in_job_files_are_reported_as_their_golden_file_says(void **state)
+{
+    (void)state;
+    hold_messages("messages-job", job_mistakes, sizeof job_mistakes / sizeof *job_mistakes, true);
+}
+
+static void mistakes_on_the_command_line_are_reported_as_their_golden_file_says(void **state)
+{
+    (void)state;
+    hold_messages("messages-command", command_mistakes, sizeof command_mistakes / sizeof *command_mistakes, false);
+}
+
+static void mistakes_about_results_are_reported_as_their_golden_file_says(void **state)
+{
+    (void)state;
+    hold_messages("messages-results", result_mistakes, sizeof result_mistakes / sizeof *result_mistakes, false);
+}
+
+static void no_golden_file_of_messages_is_left_over(void **state)
+{
+    (void)state;
+    static const char *const known[] = {"messages-job.txt", "messages-command.txt", "messages-results.txt"};
+    DIR *folder = opendir("tests/golden");
+    assert_non_null(folder);
+    for (const struct dirent *e; (e = readdir(folder));) {
+        bool found = strncmp(e->d_name, "messages-", 9) != 0;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) found |= !strcmp(e->d_name, known[i]);
+        if (!found) fail_msg("tests/golden/%s belongs to no test", e->d_name);
+    }
+    closedir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mistakes_in_job_files_are_reported_as_their_golden_file_says),
+        cmocka_unit_test(mistakes_on_the_command_line_are_reported_as_their_golden_file_says),
+        cmocka_unit_test(mistakes_about_results_are_reported_as_their_golden_file_says),
+        cmocka_unit_test(no_golden_file_of_messages_is_left_over),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,115 @@
+// The drawings of ARCHITECTURE.md show what is there: the programs, folders, files and statuses in the text of
+// docs/images/*.dot exist, none is missing, and each drawing was made from the text that lies beside it.
+#include <ctype.h>
+#include <glob.h>
+
+#include "tests/e2e.h"
+#include "tuner/base/protocol.h"
+
+static const char *reading; // the text at hand
+static size_t programs, paths;
+
+// The text without comments and without the tags of its labels; malloc'ed.
+static char *words_of(const char *text)
+{
+    char *words = text_copy(text), *to = words;
+    for (const char *from = text; *from; from++) {
+        bool comment = !strncmp(from, "//", 2) && (from == text || from[-1] == '\n' || from[-1] == ' ');
+        bool tag = *from == '<' && (isalpha((unsigned char)from[1]) || from[1] == '/');
+        if (comment || tag) from += strcspn(from, comment ? "\n" : ">");
+        *to++ = comment || tag ? ' ' : *from;
+        if (!*from) break;
+    }
+    *to = 0;
+    return words;
+}
+
+static void check_word(const char *word)
+{
+    size_t length = strlen(word);
+    if (!strncmp(word, "sweetspot", 9)) {
+        char *program = text_format("%s/%s", e2e_bin(), word);
+        if (access(program, X_OK)) fail_msg("%s: there is no program %s", reading, word);
+        programs++;
+        free(program);
+    } else if (strchr(word, '/')) {
+        // What lies in out/ is made by runs.
+        if (strncmp(word, "out/", 4) && access(word, F_OK)) fail_msg("%s: there is no %s", reading, word);
+        paths++;
+    } else if (length > 2 && (!strcmp(word + length - 2, ".c") || !strcmp(word + length - 2, ".h"))) {
+        fail_msg("%s: %s has no folder", reading, word);
+    }
+}
+
+static void check_words(const char *path)
+{
+    char *text = text_read_file(path, NULL), *words = words_of(text), *rest = words;
+    reading = path;
+    for (char *word; (word = strsep(&rest, " \n\t,;:\"<>[](){}=")) != NULL;) check_word(word);
+    free(words);
+    free(text);
+}
+
+static void check_drawing(const char *path, const char *folder)
+{
+    char *drawing = text_format("%.*ssvg", (int)strlen(path) - 3, path), *text = text_read_file(drawing, NULL);
+    struct outcome_of_command r = e2e_run(folder, "sha256sum <%s | cut -d' ' -f1", path);
+    r.out[strcspn(r.out, "\n")] = 0;
+    assert_int_equal(strlen(r.out), 64);
+    if (!text || !strstr(text, r.out)) fail_msg("%s was not drawn from %s: make pictures", drawing, path);
+    e2e_done(&r);
+    free(text);
+    free(drawing);
+}
+
+static void every_drawing_names_what_exists_and_was_made_from_its_text(void **state)
+{
+    char *folder = e2e_folder("pictures");
+    glob_t found;
+    (void)state;
+    assert_int_equal(glob("docs/images/*.dot", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        check_words(found.gl_pathv[i]);
+        check_drawing(found.gl_pathv[i], folder);
+    }
+    assert_true(found.gl_pathc >= 2);
+    assert_true(programs >= 4);
+    assert_true(paths > 10);
+    globfree(&found);
+    e2e_remove(folder);
+}
+
+static void assert_drawn(const char *path, const char *text, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)) != NULL; at += length)
+        if (!isalnum((unsigned char)at[length]) && !strchr("-_", at[length])) return;
+    fail_msg("%s does not show %s", path, name);
+}
+
+static void every_program_and_every_status_is_drawn(void **state)
+{
+    (void)state;
+    char *processes = text_read_file("docs/images/processes.dot", NULL),
+         *trial = text_read_file("docs/images/trial.dot", NULL), *pattern = text_format("%s/sweetspot*", e2e_bin());
+    glob_t found;
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+    assert_true(found.gl_pathc >= 4);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        assert_drawn("docs/images/processes.dot", processes, strrchr(found.gl_pathv[i], '/') + 1);
+    for (int i = 0; i < STATUS_COUNT; i++)
+        if (i != STATUS_OK) assert_drawn("docs/images/trial.dot", trial, status_name((enum trial_status)i));
+    globfree(&found);
+    free(pattern);
+    free(processes);
+    free(trial);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_drawing_names_what_exists_and_was_made_from_its_text),
+        cmocka_unit_test(every_program_and_every_status_is_drawn),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
