@@ -409,15 +409,42 @@ static json_t *ceilings(void)
     return json_pack("{s:s, s:f, s:f}", "status", "ok", "flops_per_second", 6e13, "bytes_per_second", 4e12);
 }
 
+// $FAKE_FAULT is "op:kind:N": what befalls the first N requests of this kind, of all workers together ("start": the
+// workers themselves). Counted in the file $FAKE_LOG.faults.
+static void suffer(const char *op)
+{
+    char wanted[32], kind[32], path[4096];
+    int times, n = 0;
+    const char *fault = getenv("FAKE_FAULT"), *log = getenv("FAKE_LOG");
+    if (!fault || !log || sscanf(fault, "%31[^:]:%31[^:]:%d", wanted, kind, &times) != 3 || strcmp(op, wanted)) return;
+    snprintf(path, sizeof path, "%s.faults", log);
+    FILE *file = fopen(path, "a+");
+    if (!file) abort();
+    for (int c; (c = fgetc(file)) != EOF;) n += c == '\n';
+    if (n < times) fprintf(file, "%s %s\n", op, kind);
+    fclose(file);
+    if (n >= times) return;
+    if (!strcmp(kind, "kill")) raise(SIGKILL);
+    if (!strcmp(kind, "stop")) raise(SIGSTOP);
+    if (!strcmp(kind, "exit")) _exit(1);
+    if (!strcmp(kind, "deaf")) close(STDIN_FILENO); // and takes a megabyte no more
+    if (!strcmp(kind, "mute")) close(STDOUT_FILENO);
+    if (!strcmp(kind, "deaf") || !strcmp(kind, "mute")) pause();
+    if (!strcmp(kind, "quiet")) close(STDERR_FILENO);
+    if (!strcmp(kind, "slow") || !strcmp(kind, "quiet")) sleep(2);
+}
+
 int main(int argc, char **argv)
 {
     char *line = NULL;
     size_t room = 0;
     if (getenv("FAKE_LOG_DEVICES") && argc == 3) note_text(argv[2]);
+    suffer("start");
     while (getline(&line, &room, stdin) > 0) {
         struct error err;
         json_t *request = json_parse(line, &err), *answer;
         const char *op = json_get_string(request, "op", "");
+        suffer(json_object_get(request, "text") ? "helper" : op);
         answer = !strcmp(op, "hello")      ? hello()
                  : !strcmp(op, "compile")  ? compile(request)
                  : !strcmp(op, "job")      ? job(request)

@@ -17,6 +17,7 @@ void run_final_reset(struct run *r)
     r->final_answer = r->final_before = NULL;
     r->final_process = 0;
     r->final_blamed.trial = 0;
+    r->final_again = false;
 }
 
 // Of all processes together. Intervals halve with four times the rounds.

@@ -391,6 +391,19 @@ struct policy_request policy_gpu_lost(struct policy *p, size_t gpu, bool announc
     return head;
 }
 
+bool policy_try_again(struct policy *p, struct queued_task *t)
+{
+    if (t->again) return false;
+    t->again = true;
+    if (t->state == TASK_COMPILING) {
+        p->compiling[t->worker] = NULL;
+        task_queue_move(&p->queue, t, TASK_QUEUED);
+    } else {
+        task_queue_move(&p->queue, t, t->state == TASK_COUNTING ? TASK_COUNTABLE : TASK_READY);
+    }
+    return true;
+}
+
 // The end ------------------------------------------------------------------------------------------------------------
 
 void policy_interrupt(struct policy *p)

@@ -165,6 +165,10 @@ struct policy_request policy_gpu_answered(struct policy *, size_t gpu);
 // tasks: these are counted again, each alone.
 struct policy_request policy_gpu_lost(struct policy *, size_t gpu, bool announced);
 
+// The worker that a task was with was ended from outside: the task, which may be innocent, goes back to where it waited
+// for the worker, once. False when it had its second chance already. A task that was with a compiler frees it.
+bool policy_try_again(struct policy *, struct queued_task *);
+
 // Ends the search in order: what is on a GPU is finished, nothing else.
 void policy_interrupt(struct policy *);
 

@@ -102,6 +102,7 @@ struct run {
     json_t *final_before;  // of the processes before, put together; NULL in the first
     int64_t final_process; // from 0
     int final_open;        // finals that did not say who wins: the next takes four times the rounds for each
+    bool final_again;      // its worker was ended from outside, and it had its second chance
     struct {               // the candidate that took the final's worker with it; trial 0: unknown, or none
         int64_t trial;
         enum trial_status status;

@@ -1,5 +1,6 @@
 // Requests to the compilers and their answers: see run.h. A compiler that dies or misses its deadline (its own, by
-// NVRTC's callback, comes first) costs its candidate, which gets the reason, and is started again.
+// NVRTC's callback, comes first) costs its candidate, which gets the reason, and is started again. One that is ended
+// from outside costs nothing the first time.
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/run/run.h"
@@ -88,6 +89,7 @@ void run_take_compiler_loss(struct run *r, const struct pool_event *event)
 {
     run_log(r, "%s", event->why.message);
     if (!event->busy) return;
+    if (event->outside && policy_try_again(&r->policy, &task_of(r, event->worker)->queued)) return;
     char *reason =
         event->late ? text_copy(event->why.message) : text_format("the compiler failed: %s", event->why.message);
     finish(r, task_of(r, event->worker), event->late ? STATUS_COMPILE_TIMEOUT : STATUS_COMPILE_ERROR, reason);

@@ -134,14 +134,19 @@ void run_take_gpu_loss(struct run *r, const struct pool_event *event)
     if (!event->announced) run_log(r, "%s", event->why.message);
     bool was_over = r->policy.final_over;
     struct policy_request blamed = policy_gpu_lost(&r->policy, event->worker, event->announced);
-    if (!was_over && r->policy.final_over) {
+    if (!was_over && r->policy.final_over && event->outside && !r->final_again) {
+        r->final_again = true;
+        policy_continue_final(&r->policy);
+    } else if (!was_over && r->policy.final_over) {
         r->final_blamed.trial = event->trial;
         r->final_blamed.status = event->late ? STATUS_TIMEOUT : STATUS_CRASHED;
         r->final_blamed.reason = event->why;
     }
     for (size_t i = 0; i < blamed.task_count; i++) {
         struct task *t = (struct task *)blamed.tasks[i];
-        if (blamed.kind == REQUEST_TRIAL) {
+        if (event->outside && policy_try_again(&r->policy, &t->queued)) {
+            run_log(r, "that may not be the candidate's fault: it is tried again, once: %s", t->text);
+        } else if (blamed.kind == REQUEST_TRIAL) {
             run_commit(r, t, event->late ? STATUS_TIMEOUT : STATUS_CRASHED, event->why.message, NULL);
         } else if (blamed.kind == REQUEST_GUIDE) {
             without_guide(r, t, event->why.message);

@@ -242,7 +242,7 @@ static int finish(struct run *r)
         fprintf(stderr, "sweetspot: %s%s%s\n", colour_begin(stderr, COLOUR_BAD), r->failure.message,
                 colour_end(stderr));
         run_log(r, "%s", r->failure.message);
-        if (r->store && r->statistics.new_trials)
+        if (r->store && r->statistics.new_trials && !store_rescued_copy(r->store))
             fprintf(stderr, "%" PRId64 " finished trials are kept in %s\n", r->statistics.new_trials,
                     r->options->store_path);
         return r->fatal_status;

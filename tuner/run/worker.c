@@ -14,6 +14,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/installation.h"
 #include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
 #include "tuner/run/interrupt.h"
 
@@ -51,6 +52,7 @@ int worker_start(struct worker *w, const char *name, char *const argv[], struct 
     w->to = w->from = w->errors = -1;
     w->input_size = w->output_size = w->stderr_size = 0;
     w->last_words[0] = 0;
+    w->killed = false;
     if (access(argv[0], X_OK)) return error_set(err, "cannot run '%s': %s", argv[0], strerror(errno));
     if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(errors, O_CLOEXEC)) {
         error_set(err, "cannot create a pipe: %s", strerror(errno));
@@ -131,7 +133,7 @@ static void read_stderr(struct worker *w)
     while (w->errors >= 0 && (n = read(w->errors, bytes, sizeof bytes)) != 0) {
         if (n < 0) {
             if (errno == EINTR) continue;
-            break;
+            return;
         }
         for (ssize_t i = 0; i < n; i++) {
             if (bytes[i] != '\n' && w->stderr_size < sizeof w->stderr_line - 1)
@@ -144,19 +146,26 @@ static void read_stderr(struct worker *w)
             if (w->chatter && w->stderr_line[0]) w->chatter(w->chatter_user, w, w->stderr_line);
         }
     }
+    close_fd(&w->errors); // at its end: poll would return at once for ever
 }
 
-static void write_output(struct worker *w)
+// False when the worker has closed its end: it will never hear of the request.
+static bool write_output(struct worker *w)
 {
     size_t done = 0;
+    bool open = true;
     while (w->to >= 0 && done < w->output_size) {
         ssize_t n = write(w->to, w->output + done, w->output_size - done);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) break; // full, or its reader is gone: then its stdout ends too
+        if (n < 0) {
+            open = errno == EAGAIN || errno == EWOULDBLOCK;
+            break;
+        }
         done += (size_t)n;
     }
     memmove(w->output, w->output + done, w->output_size - done);
     w->output_size -= done;
+    return open;
 }
 
 // 1 as long as the pipe is open.
@@ -183,7 +192,9 @@ static void describe_death(const struct worker *w, struct error *err)
 {
     int status = w->exit_status;
     char how[96];
-    if (WIFSIGNALED(status))
+    if (w->killed)
+        snprintf(how, sizeof how, "closed its pipe, did not end, and was killed");
+    else if (WIFSIGNALED(status))
         snprintf(how, sizeof how, "was killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
         snprintf(how, sizeof how, "ended with status %d", WEXITSTATUS(status));
@@ -193,12 +204,13 @@ static void describe_death(const struct worker *w, struct error *err)
 int worker_io(struct worker *w, struct error *err)
 {
     if (!w->pid) return error_set(err, "worker '%s' is not running", w->name);
-    write_output(w);
+    bool open = write_output(w);
     read_stderr(w);
-    if (read_input(w)) return 0;
-    // stdout has ended: give the process a moment to end by itself, so that its own exit status is seen, then kill it.
+    if (read_input(w) && open) return 0;
+    // A pipe is closed: give the process a moment to end by itself, so that its own exit status is seen, then kill it.
     for (int i = 0; i < 200 && !waitpid(w->pid, &w->exit_status, WNOHANG); i++) {
         if (i == 199) {
+            w->killed = true;
             kill(w->pid, SIGKILL);
             waitpid(w->pid, &w->exit_status, 0);
         }
@@ -209,6 +221,28 @@ int worker_io(struct worker *w, struct error *err)
     describe_death(w, err);
     close_pipes(w);
     return -1;
+}
+
+bool worker_ended_from_outside(const struct worker *w)
+{
+    static const int signals[] = {SIGKILL, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU};
+    int status = w->exit_status, number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - EXIT_SIGNAL;
+    if (w->pid || w->killed) return false;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (number == signals[i]) return true; // 128 + number: what stands before the worker says so of it
+    return false;
+}
+
+bool worker_stopped(const struct worker *w)
+{
+    char path[64], state = 0;
+    if (!w->pid) return false;
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)w->pid);
+    FILE *file = fopen(path, "r");
+    // "pid (name) state ...", and our programs' names have no parenthesis.
+    if (file && fscanf(file, "%*d %*[^)]) %c", &state) != 1) state = 0;
+    if (file) fclose(file);
+    return state == 'T' || state == 't';
 }
 
 int worker_receive(struct worker *w, json_t **answer, struct error *err)

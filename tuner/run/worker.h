@@ -32,6 +32,7 @@ struct worker {
     char stderr_line[WORKER_LAST_WORDS];
     size_t stderr_size;
     int exit_status;                                                      // of waitpid, once dead
+    bool killed;                                                          // by us
     enum worker_failure failure;                                          // of the last worker_wait
     void (*chatter)(void *user, const struct worker *, const char *line); // its stderr, line by line; may be NULL
     void (*progress)(void *user, const struct worker *, const char *what,
@@ -55,6 +56,12 @@ int worker_io(struct worker *, struct error *);
 // The next whole answer: 1 with a new reference in *answer; 0 none yet; -1 the line is not a JSON object (message
 // quotes it).
 int worker_receive(struct worker *, json_t **answer, struct error *);
+
+// Whether somebody else ended the worker: a signal that no kernel or template raises in it (the system's when memory is
+// short, a batch system's, a person's). Once worker_io has found it dead.
+bool worker_ended_from_outside(const struct worker *);
+// Whether the process is stopped (SIGSTOP) at this moment.
+bool worker_stopped(const struct worker *);
 
 // SIGKILL for its process group, reap, close. Afterwards not running; worker_start may be called again.
 void worker_kill(struct worker *);

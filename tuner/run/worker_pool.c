@@ -2,6 +2,7 @@
 #include "tuner/run/worker_pool.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,9 @@
 #include "tuner/run/interrupt.h"
 
 enum { HELLO_TIMEOUT = 120, MAX_FAILED_STARTS = 3 };
+// s: how much too long the driver sleeps when it was suspended, and its workers probably with it; how long a worker may
+// be stopped before it is replaced; how often stopped workers are looked for.
+static const double overslept = 2, longest_stop = 10, stop_looked_for = 1;
 
 static void on_chatter(void *user, const struct worker *w, const char *line)
 {
@@ -105,6 +109,7 @@ static int start_gpu(struct worker_pool *p, size_t i, struct error *err)
     slot->queued = 0;
     if (worker_start(&slot->worker, slot->name, argv, err)) return -1;
     slot->state = GPU_HELLO;
+    slot->stopped = 0;
     slot->setup_id =
         worker_send(&slot->worker, json_pack("{s:s, s:b}", "op", "hello", "counters", (int)p->settings.counters));
     slot->deadline = clock_now() + POOL_SETUP_TIMEOUT;
@@ -134,15 +139,40 @@ static void read_limits(const json_t *device, struct device_limits *l)
         *members[i].value = json_get_integer(device, members[i].name, *members[i].value);
 }
 
+// What the first workers say of themselves. One that dies meanwhile is started again.
+static json_t *greet_compiler(struct worker_pool *p, struct error *err)
+{
+    struct worker *w = &p->compilers[0].worker;
+    json_t *hello = NULL;
+    w->failure = WORKER_DIED;
+    for (int i = 0; i < MAX_FAILED_STARTS && !hello && w->failure == WORKER_DIED; i++) {
+        if (!worker_running(w) && start_compiler(p, 0, err)) return NULL;
+        hello = pool_ask_compiler(p, json_pack("{s:s}", "op", "hello"), HELLO_TIMEOUT, err);
+    }
+    return hello;
+}
+
+static json_t *greet_gpu(struct worker_pool *p, struct error *err)
+{
+    struct worker *w = &p->gpus[0].worker;
+    json_t *hello = NULL;
+    w->failure = WORKER_DIED;
+    for (int i = 0; i < MAX_FAILED_STARTS && !hello && w->failure == WORKER_DIED; i++) {
+        if (!worker_running(w) && start_gpu(p, 0, err)) return NULL;
+        hello = worker_wait(w, p->gpus[0].setup_id, HELLO_TIMEOUT, err);
+    }
+    return hello;
+}
+
 int pool_open(struct worker_pool *p, const struct pool_settings *settings, struct error *err)
 {
     *p = (struct worker_pool){.settings = *settings};
     if (choose_workers(p, err)) return EXIT_USAGE;
-    if (start_compiler(p, 0, err) || start_gpu(p, 0, err)) return EXIT_ENVIRONMENT;
-    p->compiler_hello = pool_ask_compiler(p, json_pack("{s:s}", "op", "hello"), HELLO_TIMEOUT, err);
+    if (start_compiler(p, 0, err) || start_gpu(p, 0, err)) return EXIT_ENVIRONMENT; // at the same time
+    p->compiler_hello = greet_compiler(p, err);
     if (!p->compiler_hello) return EXIT_ENVIRONMENT;
     p->compiler = json_get_string(p->compiler_hello, "compiler", "?");
-    p->hello = worker_wait(&p->gpus[0].worker, p->gpus[0].setup_id, HELLO_TIMEOUT, err);
+    p->hello = greet_gpu(p, err);
     if (!p->hello) return EXIT_ENVIRONMENT;
     const json_t *device = json_object_get(p->hello, "device");
     if (!device) {
@@ -213,6 +243,12 @@ int pool_set_up(struct worker_pool *p, json_t *request, json_t **answer, struct 
 {
     p->job_request = request;
     *answer = pool_ask_gpu(p, json_deep_copy(request), POOL_SETUP_TIMEOUT, err);
+    for (int i = 1; i < MAX_FAILED_STARTS && !*answer && p->gpus[0].worker.failure == WORKER_DIED; i++) {
+        json_t *hello = greet_gpu(p, err);
+        if (!hello) return EXIT_ENVIRONMENT;
+        json_decref(hello);
+        *answer = pool_ask_gpu(p, json_deep_copy(request), POOL_SETUP_TIMEOUT, err);
+    }
     if (!*answer) return EXIT_ENVIRONMENT;
     if (status_find(json_get_string(*answer, "status", "")) != STATUS_OK) return refusal(*answer, err);
     p->gpus[0].state = GPU_READY;
@@ -223,8 +259,7 @@ int pool_set_up_again(struct worker_pool *p, struct error *err)
 {
     struct gpu_slot *slot = &p->gpus[0];
     worker_kill(&slot->worker);
-    if (start_gpu(p, 0, err)) return EXIT_ENVIRONMENT;
-    json_t *hello = worker_wait(&slot->worker, slot->setup_id, HELLO_TIMEOUT, err);
+    json_t *hello = greet_gpu(p, err);
     if (!hello) return EXIT_ENVIRONMENT;
     json_decref(hello);
     json_t *answer = pool_ask_gpu(p, json_deep_copy(p->job_request), POOL_SETUP_TIMEOUT, err);
@@ -250,6 +285,7 @@ int pool_send_compiler(struct worker_pool *p, size_t compiler, json_t *request, 
         return -1;
     }
     slot->busy = true;
+    slot->stopped = 0;
     slot->deadline = clock_now() + seconds;
     slot->id = worker_send(&slot->worker, request);
     return 0;
@@ -260,7 +296,9 @@ void pool_send_gpu(struct worker_pool *p, size_t gpu, json_t *request, double se
     struct gpu_slot *slot = &p->gpus[gpu];
     slot->queue = memory_grow(slot->queue, slot->queued + 1, sizeof *slot->queue);
     slot->queue[slot->queued++] = (struct gpu_request){worker_send(&slot->worker, request), seconds};
-    if (slot->queued == 1) slot->deadline = clock_now() + seconds;
+    if (slot->queued > 1) return;
+    slot->stopped = 0;
+    slot->deadline = clock_now() + seconds;
 }
 
 static void forget_gpu(struct gpu_slot *slot)
@@ -283,6 +321,39 @@ void pool_stop_compiler(struct worker_pool *p, size_t compiler)
     worker_kill(&p->compilers[compiler].worker);
 }
 
+// Deadlines -----------------------------------------------------------------------------------------------------------
+
+// A worker that is stopped does not use up its time; one that stays stopped is given up.
+static void allow_for_stop(const struct worker *w, double seconds, double *stopped, double *deadline)
+{
+    if (*stopped >= longest_stop || !worker_stopped(w)) return;
+    *stopped += seconds;
+    if (*stopped < longest_stop)
+        *deadline += seconds;
+    else
+        *deadline = 0;
+}
+
+// Likewise the time for which the driver was suspended (a container that was paused, a laptop that slept), `all`.
+static void allow_for_pauses(struct worker_pool *p, double seconds, bool all)
+{
+    for (size_t i = 0; i < p->gpu_count; i++) {
+        struct gpu_slot *slot = &p->gpus[i];
+        if (slot->state == GPU_DOWN || (slot->state == GPU_READY && !slot->queued)) continue;
+        if (all)
+            slot->deadline += seconds;
+        else
+            allow_for_stop(&slot->worker, seconds, &slot->stopped, &slot->deadline);
+    }
+    for (size_t i = 0; i < p->compiler_count; i++) {
+        struct compile_slot *slot = &p->compilers[i];
+        if (slot->busy && all)
+            slot->deadline += seconds;
+        else if (slot->busy)
+            allow_for_stop(&slot->worker, seconds, &slot->stopped, &slot->deadline);
+    }
+}
+
 // Events -------------------------------------------------------------------------------------------------------------
 
 static void read_compilers(struct worker_pool *p)
@@ -299,8 +370,11 @@ void pool_wait(struct worker_pool *p, int milliseconds)
     int n = 0;
     for (size_t i = 0; i < p->gpu_count; i++) n += worker_poll(&p->gpus[i].worker, polled + n);
     for (size_t i = 0; i < p->compiler_count; i++) n += worker_poll(&p->compilers[i].worker, polled + n);
+    double before = clock_now();
     int events = poll(polled, (nfds_t)n, milliseconds);
+    double slept = clock_now() - before;
     free(polled);
+    if (slept > 1e-3 * milliseconds + overslept) allow_for_pauses(p, slept, true);
     if (events <= 0) return;
     for (size_t i = 0; i < p->gpu_count; i++) {
         struct gpu_slot *slot = &p->gpus[i];
@@ -359,6 +433,7 @@ static bool take_gpu_message(struct worker_pool *p, size_t i, json_t *message, d
                            json_get_bool(message, "restart", false);
             slot->at = 0;
             memmove(&slot->queue[0], &slot->queue[1], --slot->queued * sizeof slot->queue[0]);
+            slot->stopped = 0;
             if (slot->queued) slot->deadline = now + slot->queue[0].timeout;
             event->kind = POOL_GPU_ANSWER;
             event->answer = json_incref(message);
@@ -399,10 +474,15 @@ static bool next_of_gpu(struct worker_pool *p, size_t i, double now, struct pool
     }
     if (slot->dead) {
         event->why = slot->death;
+        event->outside = worker_ended_from_outside(&slot->worker);
         return lose_gpu(slot, event);
     }
     if (now < slot->deadline || (slot->state == GPU_READY && !slot->queued)) return false;
-    if (slot->state == GPU_READY)
+    event->outside = slot->stopped >= longest_stop;
+    if (event->outside)
+        error_set(&event->why, "worker '%s' was stopped from outside, and replaced after %g s", slot->name,
+                  longest_stop);
+    else if (slot->state == GPU_READY)
         error_set(&event->why, "no answer within %.3g s: the kernel hangs, or the job's measure.timeout is too short",
                   slot->queue[0].timeout);
     else
@@ -442,11 +522,18 @@ static bool next_of_compiler(struct worker_pool *p, size_t i, double now, struct
     if (got < 0) return lose_compiler(slot, event);
     if (slot->dead) {
         event->why = slot->death;
+        event->outside = worker_ended_from_outside(&slot->worker);
         return lose_compiler(slot, event);
     }
     if (!slot->busy || now < slot->deadline) return false;
-    error_set(&event->why,
-              "the compiler missed its deadline and was killed: raise the job's compile.timeout if it is too short");
+    event->outside = slot->stopped >= longest_stop;
+    if (event->outside)
+        error_set(&event->why, "worker '%s' was stopped from outside, and replaced after %g s", slot->name,
+                  longest_stop);
+    else
+        error_set(
+            &event->why,
+            "the compiler missed its deadline and was killed: raise the job's compile.timeout if it is too short");
     event->late = true;
     return lose_compiler(slot, event);
 }
@@ -454,6 +541,10 @@ static bool next_of_compiler(struct worker_pool *p, size_t i, double now, struct
 bool pool_next(struct worker_pool *p, double now, struct pool_event *event)
 {
     *event = (struct pool_event){.exit_status = EXIT_DONE};
+    if (now - p->looked >= stop_looked_for) {
+        allow_for_pauses(p, fmin(now - p->looked, overslept), false);
+        p->looked = now;
+    }
     for (event->worker = 0; event->worker < p->gpu_count; event->worker++)
         if (next_of_gpu(p, event->worker, now, event)) return true;
     for (event->worker = 0; event->worker < p->compiler_count; event->worker++)
@@ -473,9 +564,10 @@ static void wait_for_compilers(struct worker_pool *p, int milliseconds)
     free(polled);
 }
 
-// Takes the compilers' answers; given[i] is the number of the request that compiler i has.
-static int take_answers(struct worker_pool *p, const size_t *given, json_t **answers, size_t *left, size_t *which,
-                        struct error *err)
+// Takes the compilers' answers; given[i] is the number of the request that compiler i has. A request whose compiler was
+// ended from outside is sent once more.
+static int take_answers(struct worker_pool *p, const size_t *given, json_t *const *requests, bool *again,
+                        json_t **answers, size_t *left, size_t *which, double seconds, struct error *err)
 {
     for (size_t i = 0; i < p->compiler_count; i++) {
         struct pool_event event = {0};
@@ -483,6 +575,10 @@ static int take_answers(struct worker_pool *p, const size_t *given, json_t **ans
         if (event.kind == POOL_COMPILER_ANSWER) {
             answers[given[i]] = event.answer;
             --*left;
+        } else if (event.outside && event.busy && !again[given[i]]) {
+            again[given[i]] = true;
+            *which = given[i];
+            if (pool_send_compiler(p, i, json_incref(requests[given[i]]), seconds, err)) return -1;
         } else if (event.busy || event.kind == POOL_FAILED) {
             *which = given[i];
             *err = event.why;
@@ -496,25 +592,28 @@ int pool_ask_compilers(struct worker_pool *p, json_t *const *requests, size_t co
                        size_t *which, struct error *err)
 {
     size_t *given = memory_new(p->compiler_count, sizeof *given), sent = 0, left = count;
+    bool *again = memory_new(count, sizeof *again);
     int failed = 0;
     memset(answers, 0, count * sizeof *answers);
     while (left && !failed) {
         for (size_t i = 0; i < p->compiler_count && sent < count && !failed; i++) {
             if (p->compilers[i].busy) continue;
             *which = given[i] = sent;
-            failed = pool_send_compiler(p, i, requests[sent++], seconds, err);
+            failed = pool_send_compiler(p, i, json_incref(requests[sent++]), seconds, err);
         }
         if (!failed) wait_for_compilers(p, 100);
-        if (!failed) failed = take_answers(p, given, answers, &left, which, err);
+        if (!failed) failed = take_answers(p, given, requests, again, answers, &left, which, seconds, err);
         if (!failed && left && interrupt_count()) failed = error_set(err, "interrupted");
     }
     for (size_t i = 0; i < p->compiler_count && failed; i++)
         if (p->compilers[i].busy) pool_stop_compiler(p, i);
-    for (size_t i = 0; i < count && failed; i++) {
-        if (i >= sent) json_decref(requests[i]);
+    for (size_t i = 0; i < count; i++) {
+        json_decref(requests[i]);
+        if (!failed) continue;
         json_decref(answers[i]);
         answers[i] = NULL;
     }
+    free(again);
     free(given);
     return failed;
 }

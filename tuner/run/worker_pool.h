@@ -26,9 +26,10 @@ struct gpu_slot {
     size_t queued;
     struct gpu_request *queue;
     int failed_starts;
-    int64_t at;  // the trial that its newest sign of life named, which it is working on; 0: none
-    bool ending; // it answered that it ends ("crashed", "restart"): that is expected
-    bool dead;   // its pipe is closed: `death` says how
+    int64_t at;     // the trial that its newest sign of life named, which it is working on; 0: none
+    double stopped; // s for which it was seen stopped (SIGSTOP) at its present request: they do not count
+    bool ending;    // it answered that it ends ("crashed", "restart"): that is expected
+    bool dead;      // its pipe is closed: `death` says how
     struct error death;
 };
 
@@ -38,6 +39,7 @@ struct compile_slot {
     bool busy;
     int64_t id;
     double deadline;
+    double stopped; // as a GPU worker's
     int failed_starts;
     bool dead;
     struct error death;
@@ -65,6 +67,7 @@ struct worker_pool {
     struct device_limits limits;
     int64_t memory;      // free on the device, bytes
     json_t *job_request; // what every GPU worker is set up with
+    double looked;       // when workers were last looked at; 0: never
 };
 
 // Starts the first compiler and the first GPU worker and waits for their answers to hello. 0, or an exit status
@@ -116,6 +119,7 @@ struct pool_event {
     json_t *answer;   // new reference; NULL but for answers
     bool busy;        // LOST: it had a request
     bool late;        // LOST: it missed a deadline
+    bool outside;     // LOST: somebody else killed or stopped it, so that its request may be innocent
     bool announced;   // LOST: it had answered that it would end, so no request in its queue is to blame
     int64_t trial;    // LOST: the trial that it was working on, by its last sign of life; 0: unknown
     int exit_status;  // FAILED

@@ -8,7 +8,6 @@
 #include "tuner/store/store.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,9 +71,9 @@ int store_open(struct store **out, const char *path, bool create, struct error *
     struct store *store = memory_new(1, sizeof *store);
     char *uri = NULL;
     int result = -1;
-    *store = (struct store){.path = text_copy(path), .lock_path = text_format("%s.lock", path), .lock = -1};
+    *store = (struct store){.path = text_copy(path), .lock = -1, .lock_name = -1};
     if (create && store_create(path, err)) goto out;
-    if (store_inspect(path, err)) goto out;
+    if (store_find_file(path, err)) goto out;
     if (!create) uri = read_only_uri(path);
     if (sqlite3_open_v2(uri ? uri : path, &store->db,
                         uri ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) {
@@ -84,6 +83,7 @@ int store_open(struct store **out, const char *path, bool create, struct error *
             error_set(err, "out of memory");
         goto out;
     }
+    if (store_inspect(store->db, path, err)) goto out;
     // Until the store is checked, closing must not move the log into the file.
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_extended_result_codes(store->db, 0);
@@ -113,7 +113,7 @@ void store_close(struct store *store)
     if (!store) return;
     for (size_t i = 0; i < STATEMENT_COUNT; i++) sqlite3_finalize(store->statements[i]);
     sqlite3_close(store->db);
-    if (store->lock >= 0) close(store->lock);
+    store_unlock(store);
     arena_release(&store->found);
     arena_release(&store->document);
     arena_release(&store->session);
@@ -121,6 +121,7 @@ void store_close(struct store *store)
     free(store->present);
     free(store->kept);
     free(store->lock_path);
+    free(store->rescued);
     free(store->path);
     free(store);
 }
@@ -130,16 +131,9 @@ const char *store_kept_copy(const struct store *store)
     return store->kept;
 }
 
-long store_holder(struct store *store)
+const char *store_rescued_copy(const struct store *store)
 {
-    // Closing any descriptor of the file would drop our own lock (POSIX), hence the first line.
-    if (store->lock >= 0) return (long)getpid();
-    int fd = open(store->lock_path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
-    struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
-    long pid = !fcntl(fd, F_GETLK, &whole) && whole.l_type != F_UNLCK ? (long)whole.l_pid : 0;
-    close(fd);
-    return pid;
+    return store->rescued;
 }
 
 // The row of an environment, or 0; *used: whether it was used last.

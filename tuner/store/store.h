@@ -39,10 +39,14 @@ void store_close(struct store *);
 // The path of the copy that store_open made before it migrated the file; it lives until the store is closed. NULL
 // without a migration.
 const char *store_kept_copy(const struct store *);
+// A store whose file is deleted or replaced while it is open is *lost*: the next commit notices, writes all that the
+// store holds to <store>.rescued, and fails, as does every later one. The path of that file; NULL otherwise.
+const char *store_rescued_copy(const struct store *);
 
 // Refuses a second tuner on the same store: takes a lock that the system drops when the process dies. -1 with "... is
 // being tuned by process 1234" otherwise. Readers (status, header, compare, export) need no lock.
-// The lock is on <store>.lock, a file that is kept; store_close releases the lock at the latest.
+// The lock is on <store>.lock, beside the file that a symbolic link leads to, which stays behind; and on a name made of
+// the file's identity, which nobody can remove, for tuners on the same machine. It goes with store_close at the latest.
 int store_lock(struct store *, struct error *);
 // The process that holds the lock; 0: none.
 long store_holder(struct store *);

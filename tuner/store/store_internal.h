@@ -41,17 +41,25 @@ enum statement {
 
 struct store {
     sqlite3 *db;
-    char *path, *lock_path;
+    char *path;
+    char *lock_path;     // NULL until it is needed
     char *kept;          // the copy made before the store was migrated; else NULL
     bool *present;       // by field: the file has a column for it
     bool incomplete;     // it lacks some
-    int lock;            // file descriptor while we hold the lock, else -1
+    char *rescued;       // where the content went when the file was deleted or replaced; else NULL
+    bool lost;           // it was: nothing more is written
+    bool has_log;        // its write-ahead log was seen
+    int lock, lock_name; // file and socket while we hold the lock, else -1
     int64_t environment; // row of the current one; 0: none
     sqlite3_stmt *statements[STATEMENT_COUNT];
     struct arena found, document, session; // what store_find, store_get_document, store_last_environment gave out
     struct arena blob;
 };
 
+// errno of the last failure: of the connection or, where SQLite noted none, of the database's or the log's file.
+int store_system_error(sqlite3 *);
+// SQLite's primary code of it; SQLITE_FULL also for a quota and for a limit on the size of files.
+int store_error_code(sqlite3 *);
 // Turns SQLite's last failure into a message that names the store and, if there is one, a remedy. Returns -1.
 int store_failed(struct store *, struct error *err);
 
@@ -67,6 +75,13 @@ int store_execute(struct store *, const char *text, struct error *err);
 int store_begin(struct store *, struct error *err);
 // Commits when status is 0; otherwise, or when that fails, rolls back. Returns 0 or -1.
 int store_end(struct store *, int status, struct error *err);
+
+// Whether what was just committed is in the file that has the store's name (store_presence.c). -1 with a message when
+// the file was deleted, replaced, or taken by another tuner: what the store held is then in a new file beside it.
+int store_check_presence(struct store *, struct error *err);
+// Locks <store>.lock again where somebody removed it; -1 where another tuner was faster (store_lock.c).
+int store_keep_lock(struct store *, struct error *err);
+void store_unlock(struct store *);
 
 // The table of fields as SQL (store_fields.c) -------------------------------------------------------------------------
 
@@ -100,10 +115,12 @@ int store_renew_views(struct store *, struct error *err);
 
 enum { STORE_APPLICATION_ID = 0x73777370, STORE_BUSY_MS = 10000 }; // "swsp"; how long to wait for another program
 
-// store_schema.c: writes a new, empty store, unless there is one already; and tells from the file's first bytes,
-// without SQLite and so without any change to it, whether it can be a store of this version or an older one.
+// store_schema.c: writes a new, empty store, unless there is one already; sees that there is a regular file; and tells
+// from its first bytes, before SQLite looks at it and without any change to it, whether it can be a store of this
+// version or an older one.
 int store_create(const char *path, struct error *err);
-int store_inspect(const char *path, struct error *err);
+int store_find_file(const char *path, struct error *err);
+int store_inspect(sqlite3 *, const char *path, struct error *err);
 // Gives a file its final name. 1 when there is a file of that name already, -1 with a message.
 int store_publish(const char *temporary, const char *path, struct error *err);
 // Removes a file and SQLite's files beside it.

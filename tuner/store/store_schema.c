@@ -76,10 +76,10 @@ static int write_schema(const char *path, struct error *err)
     int result = 0;
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) != SQLITE_OK ||
         sqlite3_exec(db, text, NULL, NULL, NULL) != SQLITE_OK) {
-        int why = db ? sqlite3_system_errno(db) : 0;
-        bool full = db && (sqlite3_errcode(db) & 0xff) == SQLITE_FULL;
+        int why = db ? store_system_error(db) : 0;
+        bool full = db && store_error_code(db) == SQLITE_FULL;
         result = error_set(err, "%s",
-                           full  ? "disk full"
+                           full  ? "the disk is full"
                            : why ? strerror(why)
                            : db  ? sqlite3_errmsg(db)
                                  : "out of memory");
@@ -152,25 +152,27 @@ static bool has_log(const char *path)
     return has;
 }
 
-int store_inspect(const char *path, struct error *err)
+int store_find_file(const char *path, struct error *err)
+{
+    struct stat info;
+    if (stat(path, &info) && errno == ENOENT) return error_set(err, "there is no store '%s'", path);
+    if (stat(path, &info)) return error_set(err, "cannot open the store '%s': %s", path, strerror(errno));
+    return S_ISREG(info.st_mode) ? 0 : error_set(err, "'%s' is not a file", path);
+}
+
+// By SQLite's own descriptor: closing another one would drop the locks of every connection of this process to the file,
+// and whoever closed the store next elsewhere would delete the log that we write.
+int store_inspect(sqlite3 *db, const char *path, struct error *err)
 {
     // SQLite's file format, section 1.3: 16 page size, 28 pages, 60 user_version, 68 application_id.
     unsigned char header[HEADER_SIZE];
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT) return error_set(err, "there is no store '%s'", path);
-    if (fd < 0 || fstat(fd, &info)) {
-        error_set(err, "cannot open the store '%s': %s", path, strerror(errno));
-        if (fd >= 0) close(fd);
-        return -1;
-    }
-    if (!S_ISREG(info.st_mode)) {
-        close(fd);
-        return error_set(err, "'%s' is not a file", path);
-    }
-    ssize_t length = pread(fd, header, sizeof header, 0);
-    close(fd);
-    if (length < (ssize_t)sizeof header || memcmp(header, "SQLite format 3", 16) != 0)
+    sqlite3_file *file = NULL;
+    sqlite3_int64 length = 0;
+    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file || !file->pMethods ||
+        file->pMethods->xFileSize(file, &length) != SQLITE_OK ||
+        (length >= HEADER_SIZE && file->pMethods->xRead(file, header, sizeof header, 0) != SQLITE_OK))
+        return error_set(err, "cannot read the store '%s'", path);
+    if (length < HEADER_SIZE || memcmp(header, "SQLite format 3", 16) != 0)
         return error_set(err, "'%s' is not a sweetspot store%s and was not changed: give another --store", path,
                          length ? "" : " (it is empty)");
     if (big_endian(header + 68) != STORE_APPLICATION_ID)
@@ -186,9 +188,9 @@ int store_inspect(const char *path, struct error *err)
     uint64_t page = (uint64_t)header[16] << 8 | header[17];
     if (page == 1) page = 65536;
     uint64_t wanted = page * big_endian(header + 28);
-    if ((uint64_t)info.st_size < wanted && !has_log(path))
+    if ((uint64_t)length < wanted && !has_log(path))
         return error_set(err,
                          "the store '%s' is damaged: it has %lld of %llu bytes; it was not changed: restore a copy",
-                         path, (long long)info.st_size, (unsigned long long)wanted);
+                         path, (long long)length, (unsigned long long)wanted);
     return 0;
 }

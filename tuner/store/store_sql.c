@@ -1,28 +1,31 @@
-// The base of the store: SQLite's failures as messages, transactions, and the lock of a tuning run.
+// The base of the store: SQLite's failures as messages, and transactions.
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tuner/store/store_internal.h"
 
-// The errno of the failure: of the connection or, if SQLite kept none, of the write-ahead log's file.
-static int system_error(sqlite3 *db)
+int store_system_error(sqlite3 *db)
 {
     int why = sqlite3_system_errno(db);
     sqlite3_file *log = NULL;
+    if (!why) sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &why);
     if (!why && sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK && log &&
         log->pMethods)
         log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &why);
     return why;
 }
 
+int store_error_code(sqlite3 *db)
+{
+    int code = sqlite3_errcode(db) & 0xff, why = code == SQLITE_IOERR ? store_system_error(db) : 0;
+    return why == ENOSPC || why == EDQUOT || why == EFBIG ? SQLITE_FULL : code;
+}
+
 int store_failed(struct store *store, struct error *err)
 {
-    int code = sqlite3_errcode(store->db) & 0xff;
-    int why = code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? system_error(store->db) : 0;
-    if (code == SQLITE_IOERR && (why == ENOSPC || why == EDQUOT || why == EFBIG)) code = SQLITE_FULL;
+    int code = store_error_code(store->db), why = 0;
+    if (code == SQLITE_IOERR || code == SQLITE_CANTOPEN) why = store_system_error(store->db);
     switch (code) {
     case SQLITE_FULL:
         return error_set(err,
@@ -54,6 +57,9 @@ int store_run(struct store *store, sqlite3_stmt *statement, struct error *err)
 {
     int result = sqlite3_step(statement) == SQLITE_DONE ? 0 : store_failed(store, err);
     sqlite3_reset(statement);
+    // Outside a transaction it is committed.
+    if (!result && sqlite3_get_autocommit(store->db) && !sqlite3_stmt_readonly(statement))
+        result = store_check_presence(store, err);
     return result;
 }
 
@@ -72,37 +78,10 @@ int store_end(struct store *store, int status, struct error *err)
     if (!status) status = store_execute(store, "COMMIT", err);
     // SQLite itself rolls back when the disk is full.
     if (status && !sqlite3_get_autocommit(store->db)) store_execute(store, "ROLLBACK", NULL);
-    return status;
+    return status ? status : store_check_presence(store, err);
 }
 
 int store_prepare(struct store *store, const char *text, sqlite3_stmt **statement, struct error *err)
 {
     return sqlite3_prepare_v2(store->db, text, -1, statement, NULL) == SQLITE_OK ? 0 : store_failed(store, err);
-}
-
-int store_lock(struct store *store, struct error *err)
-{
-    if (store->lock >= 0) return 0;
-    int fd = open(store->lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0) return error_set(err, "cannot open '%s': %s", store->lock_path, strerror(errno));
-    for (int attempt = 0; attempt < 10; attempt++) { // the holder may go between two calls
-        struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-        if (!fcntl(fd, F_SETLK, &whole)) {
-            if (ftruncate(fd, 0) || dprintf(fd, "%ld\n", (long)getpid()) < 0) {
-            } // for people who look into the file; the lock itself needs no content
-            store->lock = fd;
-            return 0;
-        }
-        if (errno != EACCES && errno != EAGAIN) {
-            error_set(err, "cannot lock '%s': %s", store->lock_path, strerror(errno));
-            close(fd);
-            return -1;
-        }
-        if (fcntl(fd, F_GETLK, &whole) || whole.l_type == F_UNLCK) continue;
-        close(fd);
-        if (whole.l_pid > 0)
-            return error_set(err, "the store '%s' is being tuned by process %ld", store->path, (long)whole.l_pid);
-        break; // the holder is in another container or on another machine
-    }
-    return error_set(err, "the store '%s' is being tuned by another process", store->path);
 }

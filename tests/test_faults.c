@@ -1,0 +1,277 @@
+// What befalls a run from outside, with scripted workers (fake_worker.c, $FAKE_FAULT): workers that somebody kills or
+// stops, pipes that close, a driver that is suspended, a store that is deleted, a lock that is removed, a limit on the
+// size of files. No candidate is blamed, nothing that was measured is lost, and the driver says what happened.
+#include "tests/e2e.h"
+#include "tests/opened_store.h"
+
+#include <sys/resource.h>
+
+#include "tuner/base/protocol.h"
+#include "tuner/store/store.h"
+
+static const char job_text[] =
+    "name = \"fake\";\n"
+    "kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+    "parameters = ( { name = \"X\"; values = [1, 2, 3, 4, 5, 6, 7, 8]; }, { name = \"MODE\"; values = [\"good\"]; } "
+    ");\n"
+    "problems = ( { N = 1024; } );\n"
+    "launch = { grid = [\"N\"]; block = [32]; };\n"
+    "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+    "verification = { enabled = false; };\n"
+    "measure = { timeout = \"3s\"; final = { candidates = 3; rounds = 10; }; };\n"
+    "compile = { timeout = \"1s\"; workers = 2; };\n"
+    "search = { strategy = \"exhaustive\"; };\n";
+
+#define FAKE "SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
+#define TUNE FAKE "$BIN/sweetspot tune $at/job.cfg --store $at/job.db -q "
+
+static char *job_folder(const char *name)
+{
+    char *folder = e2e_folder(name);
+    e2e_write(folder, "job.cfg", job_text);
+    e2e_write(folder, "x.cu", "extern \"C\" __global__ void x(float *y) {}\n");
+    return folder;
+}
+
+// With $at, the folder, and $FAKE_LOG set.
+#define RUN(folder, script) e2e_run(folder, "at='%s'; export FAKE_LOG=$at/measured\n" script, folder)
+
+static struct store *open_store(const char *folder, const char *name)
+{
+    char *path = text_format("%s/%s", folder, name);
+    struct store *store = opened_store(path);
+    free(path);
+    return store;
+}
+
+struct statuses {
+    int64_t ok, others;
+    char *reason; // of one of the others
+};
+
+static int count_status(void *user, const struct trial *trial)
+{
+    struct statuses *s = user;
+    if (trial->status == STATUS_OK) s->ok++;
+    if (trial->status == STATUS_OK) return 0;
+    s->others++;
+    free(s->reason);
+    s->reason = text_copy(trial->reason);
+    return 0;
+}
+
+static struct statuses statuses(const char *folder, const char *name)
+{
+    struct store *store = open_store(folder, name);
+    struct statuses s = {0};
+    struct error err;
+    assert_int_equal(store_each(store, false, 0, count_status, &s, &err), 0);
+    store_close(store);
+    return s;
+}
+
+static void every_fault_from_outside_costs_no_candidate(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *fault;
+        const char *log; // what the log says of it
+    } cases[] = {
+        {"trial:kill:1", "it is tried again, once"},
+        {"trial:stop:1", "was stopped from outside"},
+        {"compile:kill:1", "killed by signal 9"},
+        {"count:kill:1", "killed by signal 9"},
+        {"final:kill:1", "killed by signal 9"},
+        {"hello:kill:1", NULL},
+        {"start:kill:2", NULL},
+        {"job:kill:1", NULL},
+        {"helper:kill:1", NULL},
+        {"start:exit:2", NULL},
+        {"trial:quiet:1", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *folder = job_folder("outside");
+        struct outcome_of_command r =
+            e2e_run(folder, "at='%s'; export FAKE_LOG=$at/measured FAKE_FAULT=%s\n" TUNE, folder, cases[i].fault);
+        if (r.status) fail_msg("%s: status %d\n%s", cases[i].fault, r.status, r.err);
+        struct statuses s = statuses(folder, "job.db");
+        if (s.ok != 8 || s.others) fail_msg("%s: %d ok, a reason: %s", cases[i].fault, (int)s.ok, s.reason);
+        e2e_expect(r.out, "winner: trial");
+        char *path = text_format("%s/job.log", folder), *log = text_read_file(path, NULL);
+        assert_non_null(log);
+        if (cases[i].log) e2e_expect(log, cases[i].log);
+        free(log);
+        free(path);
+        e2e_done(&r);
+        e2e_remove(folder);
+    }
+}
+
+static void who_takes_two_workers_with_it_is_to_blame(void **state)
+{
+    (void)state;
+    char *folder = job_folder("twice");
+    struct outcome_of_command r = RUN(folder, "export FAKE_FAULT=trial:kill:2\n" TUNE);
+    assert_int_equal(r.status, EXIT_DONE);
+    struct statuses s = statuses(folder, "job.db");
+    assert_int_equal(s.ok, 7);
+    assert_int_equal(s.others, 1);
+    e2e_expect(s.reason, "killed by signal 9");
+    free(s.reason);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+// A pipe whose other end is closed is always ready: the driver must not ask for it again and again.
+static void a_worker_that_closes_a_pipe_is_replaced_and_takes_no_processor_time(void **state)
+{
+    (void)state;
+    static const char *const faults[] = {"trial:deaf:1", "trial:mute:1", "compile:mute:1"};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        char *folder = job_folder("pipes");
+        struct rusage before, after;
+        getrusage(RUSAGE_CHILDREN, &before);
+        struct outcome_of_command r =
+            e2e_run(folder, "at='%s'; export FAKE_LOG=$at/measured FAKE_FAULT=%s\n" TUNE, folder, faults[i]);
+        getrusage(RUSAGE_CHILDREN, &after);
+        assert_int_equal(r.status, EXIT_DONE);
+        struct statuses s = statuses(folder, "job.db");
+        assert_int_equal(s.ok, 7);
+        if (!strstr(faults[i], "deaf")) e2e_expect(s.reason, "closed its pipe, did not end, and was killed");
+        long seconds = after.ru_utime.tv_sec + after.ru_stime.tv_sec - before.ru_utime.tv_sec - before.ru_stime.tv_sec;
+        assert_in_range(seconds, 0, 2);
+        free(s.reason);
+        e2e_done(&r);
+        e2e_remove(folder);
+    }
+}
+
+static void time_in_which_everything_was_suspended_does_not_count(void **state)
+{
+    (void)state;
+    char *folder = job_folder("suspended");
+    struct outcome_of_command r =
+        RUN(folder, "export FAKE_FAULT=trial:slow:1\n" TUNE "& driver=$!\n"
+                    "for i in $(seq 100); do [ -s $FAKE_LOG.faults ] && break; sleep 0.05; done\n"
+                    "workers=$(pgrep -P $driver)\n"
+                    "kill -STOP $driver $workers; sleep 4; kill -CONT $workers $driver\n"
+                    "wait $driver");
+    assert_int_equal(r.status, EXIT_DONE);
+    assert_int_equal(statuses(folder, "job.db").ok, 8);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void a_store_that_is_deleted_or_replaced_is_saved_beside_it(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {"rm $at/job.db", "rm $at/job.db $at/job.db-wal $at/job.db-shm",
+                                       "cp $at/job.db $at/other; mv $at/other $at/job.db", "rm $at/job.db-wal",
+                                       "mv $at/job.db $at/elsewhere.db"};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char *folder = job_folder("deleted");
+        struct outcome_of_command r = e2e_run(
+            folder,
+            "at='%s'; export FAKE_LOG=$at/measured FAKE_DELAY=200000\n" TUNE "& driver=$!\n"
+            "for i in $(seq 200); do [ \"$(cat $FAKE_LOG 2>/dev/null | wc -l)\" -ge 3 ] && break; sleep 0.05; done\n"
+            "%s; wait $driver",
+            folder, ways[i]);
+        if (r.status != EXIT_ENVIRONMENT) fail_msg("%s: status %d: %s", ways[i], r.status, r.err);
+        e2e_expect(r.err, "was deleted or replaced while it was in use; all that it held is in");
+        e2e_expect(r.err, "job.db.rescued");
+        struct statuses s = statuses(folder, "job.db.rescued");
+        assert_in_range(s.ok, 2, 7);
+        e2e_done(&r);
+        // What was saved is gone on with.
+        r = RUN(folder, "rm -f $at/job.db $at/job.db-wal $at/job.db-shm; mv $at/job.db.rescued $at/job.db\n"
+                        "before=$(wc -l <$FAKE_LOG)\n" TUNE "; echo \"$? $(sort $FAKE_LOG | uniq -d | wc -l)\"");
+        e2e_expect(r.out, "winner: trial");
+        assert_int_equal(statuses(folder, "job.db").ok, 8);
+        e2e_done(&r);
+        e2e_remove(folder);
+    }
+}
+
+static void a_second_tuner_is_refused_through_a_link_and_without_the_lock_file(void **state)
+{
+    (void)state;
+    char *folder = job_folder("links");
+    struct outcome_of_command r = RUN(
+        folder, "export FAKE_DELAY=300000\n" TUNE "& first=$!\n"
+                "for i in $(seq 100); do [ -s $FAKE_LOG ] && break; sleep 0.05; done\n"
+                "ln -s job.db $at/soft.db; mkdir $at/sub; ln -s ../job.db $at/sub/soft.db; ln $at/job.db $at/hard.db\n"
+                "for store in soft.db sub/soft.db hard.db; do\n" FAKE
+                "  $BIN/sweetspot tune $at/job.cfg --store $at/$store -q; echo \"second $?\"\n"
+                "done\n"
+                "rm $at/job.db.lock\n" TUNE "; echo \"second $?\"\n"
+                "$BIN/sweetspot status $at/job.cfg --store $at/soft.db\n"
+                "for i in $(seq 100); do [ -e $at/job.db.lock ] && echo 'locked again' && break; sleep 0.05; done\n"
+                "wait $first; echo \"first $first\"");
+    const char *at = r.out;
+    for (int i = 0; i < 4; i++, at++) {
+        at = strstr(at, "second 3");
+        if (!at) fail_msg("let in:\n%s\n%s", r.out, r.err);
+    }
+    e2e_expect(r.out, "locked again");
+    int first = 0;
+    assert_int_equal(sscanf(strstr(r.out, "first "), "first %d", &first), 1);
+    char *said = text_format("is being tuned by process %d", first);
+    e2e_expect(r.err, said);
+    free(said);
+    struct statuses s = statuses(folder, "job.db");
+    if (s.ok != 8) fail_msg("the first was disturbed: %d trials\n%s", (int)s.ok, r.err);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+// A reader that is the last to close a store deletes its log. It must see that a tuner has it open, also after the
+// tuner has looked into the store for priors.
+static void readers_leave_a_running_tuners_log_alone(void **state)
+{
+    (void)state;
+    char *folder = job_folder("readers");
+    struct outcome_of_command r =
+        RUN(folder, "export FAKE_DELAY=200000\n" TUNE "& first=$!\n"
+                    "for i in $(seq 100); do [ -s $FAKE_LOG ] && break; sleep 0.05; done\n"
+                    "log=$(stat -c %%i $at/job.db-wal)\n"
+                    "for i in 1 2 3; do $BIN/sweetspot status $at/job.cfg --store $at/job.db; done\n"
+                    "[ $log = \"$(stat -c %%i $at/job.db-wal)\" ] && echo same\n"
+                    "kill -9 $first; wait $first\n"
+                    "wc -l <$FAKE_LOG");
+    e2e_expect(r.out, "same\n");
+    int measured = atoi(strstr(r.out, "same\n") + 5);
+    assert_true(measured >= 1);
+    assert_in_range(statuses(folder, "job.db").ok, measured - 1, measured); // the last may have been under way
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void a_limit_on_the_size_of_files_is_a_full_disk(void **state)
+{
+    (void)state;
+    char *folder = job_folder("limit");
+    struct outcome_of_command r = RUN(folder, "ulimit -f 300\n" TUNE);
+    assert_int_equal(r.status, EXIT_ENVIRONMENT);
+    e2e_expect(r.err, "full");
+    e2e_done(&r);
+    r = RUN(folder, TUNE);
+    assert_int_equal(r.status, EXIT_DONE);
+    assert_int_equal(statuses(folder, "job.db").ok, 8);
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_fault_from_outside_costs_no_candidate),
+        cmocka_unit_test(who_takes_two_workers_with_it_is_to_blame),
+        cmocka_unit_test(a_worker_that_closes_a_pipe_is_replaced_and_takes_no_processor_time),
+        cmocka_unit_test(time_in_which_everything_was_suspended_does_not_count),
+        cmocka_unit_test(a_store_that_is_deleted_or_replaced_is_saved_beside_it),
+        cmocka_unit_test(a_second_tuner_is_refused_through_a_link_and_without_the_lock_file),
+        cmocka_unit_test(readers_leave_a_running_tuners_log_alone),
+        cmocka_unit_test(a_limit_on_the_size_of_files_is_a_full_disk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
