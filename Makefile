@@ -161,7 +161,7 @@ ROOT = $(DESTDIR)$(PREFIX)
 SHARE = $(ROOT)/share
 DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
 # As they lie here, so that they find each other.
-DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/images/*.png) $(shell find examples -type f)
+DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/experiments/*.md docs/benchmarks/*.json docs/images/*.png) $(shell find examples -type f)
 # The charting library, where set-up could fetch it: `report` needs it for its page alone.
 ECHARTS := out/npm/node_modules/echarts
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
@@ -305,6 +305,11 @@ screenshots: setup $(PAGE_SCRIPT)
 layers:
 	@sh tests/layers.sh
 
+# The tables of BENCHMARKS.md and README.md, from docs/benchmarks.
+.PHONY: benchmarks
+benchmarks:
+	@bash tests/measure/tables.sh
+
 # Calls between the files of a folder, in the objects.
 .PHONY: circles
 circles: setup
@@ -342,6 +347,7 @@ help:
 	@echo 'make test-gpu       tests that need a GPU'
 	@echo 'make test-browser   the pages of reports in Chromium, which is installed where it may be'
 	@echo 'make screenshots    rewrite docs/images'
+	@echo 'make benchmarks     rewrite the tables of figures from docs/benchmarks'
 	@echo 'make charts         fetch the chart library of reports again, after npm failed'
 	@echo 'make layers         check which folder includes what'
 	@echo 'make circles        check that the files of a folder call each other in one direction'
