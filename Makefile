@@ -161,7 +161,8 @@ ROOT = $(DESTDIR)$(PREFIX)
 SHARE = $(ROOT)/share
 DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
 # As they lie here, so that they find each other.
-DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/experiments/*.md docs/benchmarks/*.json docs/images/*.png) $(shell find examples -type f)
+DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/experiments/*.md docs/benchmarks/*.json docs/images/*.png) \
+  $(shell find examples -type f)
 # The charting library, where set-up could fetch it: `report` needs it for its page alone.
 ECHARTS := out/npm/node_modules/echarts
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \

@@ -39,9 +39,8 @@ fill() {
             name=${name%' -->'}
             jq -er --arg name "$name" '.[$name]' "$work/tables" >"$work/table" ||
                 { echo "$1: there is no table '$name'" >&2; return 1; }
-            printf '%s\n\n' "$line"
+            printf '%s\n' "$line"
             cat "$work/table"
-            printf '\n'
             skip=1
             ;;
         '<!-- end of table -->') skip= ;;
