@@ -25,6 +25,7 @@ def shown_problem:
   | if length > 1 and length < 4 and (unique | length) == 1 then .[0] + ["²", "³"][length - 2] else join("x") end;
 
 def library: {"cublas": "cuBLAS", "cublasLt": "Lt"}[.] // .;
+def library_in_full: if . == "cublasLt" then "cublasLt's best" else library end;
 
 # The fastest library that ran in the final, or null.
 def fastest: map(select(.trial == null and .ok and .ratio[0] != null)) | min_by(.ratio[0]);
@@ -39,9 +40,12 @@ def run_of:
   "\(.compare.device), driver \(.compare.driver), \(.compare.compiler), \(.cores) cores; commit \(.commit); \(.date);\n"
   + "`\(command_form | split(" --store") | join("\n--store"))`";
 
-def table_of($header; $lines):
-  if $lines == [] then "Not measured yet." else
-    ([$header, ($header | split("|")[1:-1] | map("---") | "|" + join("|") + "|")] + $lines | join("\n"))
+# Rows are lists of cells; a column without any is left out.
+def table_of($header; $rows):
+  if $rows == [] then "Not measured yet." else
+    [range($header | length) | select(. as $column | $rows | any(.[$column] != ""))] as $columns
+    | ([$header] + [$header | map("---")] + $rows | map([.[$columns[]]] | "| " + join(" | ") + " |" | gsub("  +"; " "))
+      | join("\n"))
   end;
 
 ($rows | split("\n") | map(select(. != "" and (startswith("#") | not)) | split("\t"))
@@ -57,20 +61,22 @@ def table_of($header; $lines):
 # One line a problem: {table, readme, line of BENCHMARKS, line of README}.
 | [$rows[] | . as $row | .runs[0] as $first | $first.compare.problems | to_entries[] | .key as $p | .value
    | (.entries[] | select(.winner)) as $winner | (.entries | fastest) as $library
-   | ([$row.runs[1:][] | .compare.problems[$p].entries | fastest | .ratio[0] | decimals(3)] | join(", ")) as $others
+   | ([$row.runs[1:][] | .compare.problems[$p].entries | fastest | if . then .ratio[0] | decimals(3) else "-" end]
+      | join(", ")) as $others
    | (if $first.compare.problems[1] then ", \(.problem | shown_problem)" else "" end) as $size
    | ($winner.ceiling_percent | if . then ", \(decimals(0))%" else "" end) as $share
    | (if $library then $library.ratio | shown_ratio else "-" end) as $ratio
-   | ($library | if . then .name | library else "" end) as $to
    | {table: $row.table, readme: ($row.readme and $p == 0),
       bench: [($first | file_name) + $size, "\($first.seconds) s, \($first.candidates)", ($winner.time | shown_time),
-              ($winner | shown_rate($row.unit)) + $share, "\($ratio) \($to)", $others,
+              ($winner | shown_rate($row.unit)) + $share, "\($ratio) \($library.name // "" | library)", $others,
               $letters[$runs | index([$first | run_of])]],
       short: [$row.what + $size, "`\($row.job)`", "\($first.seconds) s",
-              ($winner.time | shown_time | split(" [")[0]), $ratio, $to]}
-   | (.bench, .short) |= ("| " + join(" | ") + " |" | gsub("  +"; " "))] as $lines
-| "| job | search, candidates | tuned | rate, of ceiling | ratio to a library | other seeds | run |" as $header
+              ($winner.time | shown_time | split(" [")[0]), $ratio,
+              ($library.name // "-" | library_in_full)]}
+  ] as $lines
+| ["job", "search, candidates", "tuned", "rate, of ceiling", "ratio to the fastest library", "other seeds", "run"]
+  as $header
 | (["fp32", "tensor", "memory", "studies"] | map(. as $table
     | {key: ., value: table_of($header; $lines | map(select(.table == $table).bench))}) | from_entries)
   + {runs: ($runs | to_entries | map("- \($letters[.key]): \(.value | gsub("\n"; "\n  "))") | join("\n")),
-     results: table_of("| what | job | search | tuned | ratio | to |"; $lines | map(select(.readme).short))}
+     results: table_of(["what", "job", "search", "tuned", "ratio", "to"]; $lines | map(select(.readme).short))}

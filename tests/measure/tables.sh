@@ -18,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 add() {
     local file
     for file; do
-        jq --exit-status '
+        jq --exit-status --indent 1 '
             if .format != "sweetspot-benchmark" then error("it is not a result of benchmarks.sh")
             elif .compare == null then error("it has no comparison")
             elif .compare.replayed then error("it is from a recording")
