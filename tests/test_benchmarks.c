@@ -37,27 +37,23 @@ static bool read_row(char *line, char *fields[FIELDS])
     return true;
 }
 
-static void every_row_is_a_job_and_all_fit_the_time(void **state)
+static void every_row_is_a_job_and_README_shows_ten_at_most(void **state)
 {
     (void)state;
     char *text = text_read_file("tests/measure/benchmarks.tsv", NULL), *fields[FIELDS], *rest;
     int rows = 0, readme = 0;
-    double seconds = 0;
     assert_non_null(text);
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         if (!read_row(line, fields)) continue;
         char *path = text_format("configs/%s.cfg", fields[1]);
         if (access(path, F_OK)) fail_msg("benchmarks.tsv: there is no %s", path);
         free(path);
-        int runs = 1;
-        for (const char *c = fields[3]; *c; c++) runs += *c == ',';
-        seconds += runs * (atof(fields[2]) + 6); // 6: start and final
+        assert_true(atoi(fields[2]) > 0 && atoi(fields[3]) > 0);
         readme += !strcmp(fields[4], "yes");
         rows++;
     }
     assert_true(rows > 20);
     assert_true(readme > 0 && readme <= 10);
-    assert_true(seconds <= 540);
     free(text);
 }
 
@@ -111,6 +107,7 @@ static void every_figure_names_machine_commit_and_command(void **state)
     (void)state;
     glob_t found;
     assert_int_equal(glob("docs/benchmarks/*.json", 0, NULL, &found), 0);
+    assert_true(found.gl_pathc > 10);
     for (size_t i = 0; i < found.gl_pathc; i++) check_file(found.gl_pathv[i]);
     globfree(&found);
 }
@@ -174,7 +171,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(BENCHMARKS_is_short_and_narrow),
-        cmocka_unit_test(every_row_is_a_job_and_all_fit_the_time),
+        cmocka_unit_test(every_row_is_a_job_and_README_shows_ten_at_most),
         cmocka_unit_test(every_figure_names_machine_commit_and_command),
         cmocka_unit_test(the_tables_are_what_the_files_say),
         cmocka_unit_test(a_changed_figure_is_noticed),
