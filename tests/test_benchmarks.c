@@ -112,6 +112,32 @@ static void every_figure_names_machine_commit_and_command(void **state)
     globfree(&found);
 }
 
+// Each is in the list of their README, which has the machine, and says which command its figures are from.
+static void every_experiment_is_listed_and_names_machine_and_command(void **state)
+{
+    (void)state;
+    glob_t found;
+    char *list = text_read_file("docs/experiments/README.md", NULL);
+    assert_non_null(list);
+    e2e_expect(list, "NVIDIA H200");
+    assert_int_equal(glob("docs/experiments/*.md", 0, NULL, &found), 0);
+    assert_true(found.gl_pathc > 5);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *name = strrchr(found.gl_pathv[i], '/') + 1;
+        if (!strcmp(name, "README.md")) continue;
+        char *text = text_read_file(found.gl_pathv[i], NULL), *link = text_format("](%s)", name);
+        e2e_expect(list, link);
+        e2e_expect(text, "](README.md)");
+        if (!strstr(text, "sweetspot ") && !strstr(text, "tests/measure/") && !strstr(text, "out/bin/") &&
+            !strstr(text, ".cfg"))
+            fail_msg("%s names no command", found.gl_pathv[i]);
+        free(text);
+        free(link);
+    }
+    globfree(&found);
+    free(list);
+}
+
 static char *folder;
 
 static int make_folder(void **state)
@@ -173,6 +199,7 @@ int main(void)
         cmocka_unit_test(BENCHMARKS_is_short_and_narrow),
         cmocka_unit_test(every_row_is_a_job_and_README_shows_ten_at_most),
         cmocka_unit_test(every_figure_names_machine_commit_and_command),
+        cmocka_unit_test(every_experiment_is_listed_and_names_machine_and_command),
         cmocka_unit_test(the_tables_are_what_the_files_say),
         cmocka_unit_test(a_changed_figure_is_noticed),
     };
