@@ -79,4 +79,4 @@ def table_of($header; $rows):
 | (["fp32", "tensor", "memory", "studies"] | map(. as $table
     | {key: ., value: table_of($header; $lines | map(select(.table == $table).bench))}) | from_entries)
   + {runs: ($runs | to_entries | map("- \($letters[.key]): \(.value | gsub("\n"; "\n  "))") | join("\n")),
-     results: table_of(["what", "job", "search", "tuned", "ratio", "to"]; $lines | map(select(.readme).short))}
+     results: table_of(["what", "job", "search", "tuned", "ratio", "against"]; $lines | map(select(.readme).short))}
