@@ -170,7 +170,8 @@ ROOT = $(DESTDIR)$(PREFIX)
 SHARE = $(ROOT)/share
 DATA := $(shell find configs templates -name '*.cfg' -o -name '*.inc' -o -name '*.cu')
 # With the same folders as here, so that they find each other.
-DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/images/*.png docs/images/*.svg) $(shell find examples -type f)
+DOCUMENTS := LICENSE $(wildcard *.md docs/*.md docs/experiments/*.md docs/benchmarks/*.json docs/images/*.png \
+  docs/images/*.svg) $(shell find examples -type f)
 # The charting library, if set-up could fetch it: only the page of `report` needs it.
 ECHARTS := out/npm/node_modules/echarts
 COMPLETIONS = $(SHARE)/bash-completion/completions/sweetspot $(SHARE)/zsh/site-functions/_sweetspot \
@@ -331,6 +332,11 @@ screenshots: setup $(PAGE_SCRIPT)
 layers:
 	@sh tests/layers.sh
 
+# The tables of BENCHMARKS.md and README.md, from docs/benchmarks.
+.PHONY: benchmarks
+benchmarks:
+	@bash tests/measure/tables.sh
+
 # Checks the calls between the files of a folder, in the objects.
 .PHONY: circles
 circles: setup
@@ -370,6 +376,7 @@ help:
 	@echo 'make test-browser   the pages of reports in Chromium, which is installed where it may be'
 	@echo 'make screenshots    rewrite the pictures of reports in docs/images'
 	@echo 'make pictures       rewrite the drawings there, with Graphviz'
+	@echo 'make benchmarks     rewrite the tables of figures from docs/benchmarks'
 	@echo 'make charts         fetch the chart library of reports again, after npm failed'
 	@echo 'make layers         check which folder includes what'
 	@echo 'make circles        check that the files of a folder call each other in one direction'

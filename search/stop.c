@@ -21,7 +21,7 @@ void stop_release(struct stop *s)
 // of the number of evaluations: the records of a random sequence are one of rate 1. A search does better than chance
 // while it learns, and worse when it is near the optimum, so the rate is unknown: a gamma distribution, from what is
 // usual and from the gains so far, of which the newer count more. The figures were fitted to searches in recorded
-// spaces (BENCHMARKS.md).
+// spaces (docs/experiments/search.md).
 static const double usual_gains = 0.2, usual_time = 0.5; // the gamma distribution's shape and rate
 static const double usual_pause = 0.2;                   // time without gain that is added, for the expected gain
 static const double fading = 3;                          // a gain after e of n evaluations counts as (e / n)^fading

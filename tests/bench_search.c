@@ -1,4 +1,4 @@
-// Figures of BENCHMARKS.md that need no GPU:
+// Figures of docs/experiments/search.md that need no GPU:
 //
 //     out/bin/bench_search spaces                       build times of tests/spaces/constrained.json against Kernel
 //                                                       Tuner's, counts checked

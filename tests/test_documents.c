@@ -44,6 +44,7 @@ static void each_document(void (*visit)(const char *path, const char *text))
     glob_t found;
     assert_int_equal(glob("*.md", 0, NULL, &found), 0);
     assert_int_equal(glob("docs/*.md", GLOB_APPEND, NULL, &found), 0);
+    assert_int_equal(glob("docs/experiments/*.md", GLOB_APPEND, NULL, &found), 0);
     assert_true(found.gl_pathc > 10);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         char *text = text_read_file(found.gl_pathv[i], NULL);

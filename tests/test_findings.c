@@ -159,7 +159,8 @@ static struct tally *tally_of(struct tally *all, const char *rule)
     return all;
 }
 
-// The recorded space knows what each proposal would have given. Printed, for BENCHMARKS.md; and held to a floor.
+// The recorded space knows what each proposal would have given. Printed, for docs/experiments/profiling.md; and held to
+// a floor.
 static void proposals_point_the_right_way_in_a_space_that_was_measured(void **state)
 {
     (void)state;

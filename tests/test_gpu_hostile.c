@@ -334,7 +334,8 @@ static void names_line(const char *what, const char *names)
     if (*names) print_message("    %s: %s\n", what, names);
 }
 
-// The table of BENCHMARKS.md, and the names behind its figures. Returns how much there is to complain of.
+// The table of docs/experiments/verification.md, and the names behind its figures. Returns how much there is to
+// complain of.
 static int summary(void)
 {
     struct attack_class all = {.name = "all"};

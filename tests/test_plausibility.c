@@ -327,8 +327,8 @@ static void a_time_below_the_least_is_refused_with_both_numbers(void **state)
                                         "look for work that the kernel skips");
 }
 
-// Times that BENCHMARKS.md or the vendor's libraries reach on an H200, all of which must pass, and times that nothing
-// can reach there.
+// Times that docs/experiments or the vendor's libraries reach on an H200, all of which must pass, and times that
+// nothing can reach there.
 static void real_times_pass_and_impossible_ones_do_not(void **state)
 {
     (void)state;

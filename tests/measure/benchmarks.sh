@@ -2,7 +2,8 @@
 # Measures the rows of benchmarks.tsv: tunes each job from an empty store and an empty compile cache, then writes what
 # `sweetspot compare` says of it, with machine, commit and commands, to OUT/<job>.json (<job>_seed2.json for a second
 # seed). `tests/measure/tables.sh add` takes these files into docs/benchmarks. A row that fails does not end the run.
-# Later seeds come last, so that a deadline costs repetitions first.
+# Later seeds come last, so that a deadline costs repetitions first. What OUT has already is not measured again, so that
+# the same command goes on after a deadline. All rows take some 12 minutes on an H200.
 #
 # Usage: tests/measure/benchmarks.sh [JOB...]        jobs by their file's name, without folder; without arguments all
 # OUT: folder of the results (out/benchmarks/results). COMMIT: where the program does not know its own. DEADLINE:
@@ -57,7 +58,7 @@ measure() {
     echo "$file: $((SECONDS - begin)) s: $(grep -m 1 '^winner' "$work/log" || tail -n 1 "$work/log")"
 }
 
-wanted=" $* " failed=0 left=() found=" "
+wanted=" $* " failed=0 kept=0 left=() found=" "
 trap 'echo "stopped" >&2; exit 130' INT TERM
 # First every row by its first seed, then the others.
 for pass in first others; do
@@ -71,6 +72,7 @@ for pass in first others; do
             if [ "$seed" = "$first" ]; then [ $pass = first ] || continue; else [ $pass = others ] || continue; fi
             file=$name
             [ "$seed" = "$first" ] || file=${name}_seed$seed
+            [ ! -s "$out/$file.json" ] || { kept=$((kept + 1)); continue; }
             time=${SECONDS_EACH:-$seconds}
             if [ $((SECONDS + time + rest)) -gt "$deadline" ]; then
                 left+=("$file")
@@ -83,5 +85,5 @@ done
 for name; do
     [[ $found == *" $name "* ]] || { echo "no row of $rows is named '$name'" >&2; failed=$((failed + 1)); }
 done
-echo "$SECONDS s; $failed failed; not run: ${left[*]:-none}"
+echo "$SECONDS s; $kept there already; $failed failed; not run: ${left[*]:-none}"
 [ "$failed" -eq 0 ] && [ ${#left[@]} -eq 0 ]

@@ -238,7 +238,7 @@ static void fill_batch(struct policy *p, struct policy_request *request, size_t 
 }
 
 // Whether the driver's milliseconds do not matter: a worker gets its next request when it has answered, so that the
-// next is chosen with that answer. (Ranking what waits for fast kernels did worse: BENCHMARKS.md.)
+// next is chosen with that answer. (Ranking what waits for fast kernels did worse.)
 static bool is_slow(const struct policy *p)
 {
     return !p->settings.lockstep && recent_mean(&p->ahead.gpu) > slow_kernel;

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# The tables of BENCHMARKS.md and README.md from the figures in docs/benchmarks, between the markers
+# `<!-- table NAME -->` and `<!-- end of table -->`. What they say is in tables.jq.
+#
+# Usage: tests/measure/tables.sh                  rewrites the tables (`make benchmarks`)
+#        tests/measure/tables.sh check            fails and shows the difference where a table is not what the files say
+#        tests/measure/tables.sh add FILE...      takes results of benchmarks.sh into docs/benchmarks
+# TREE: the folder of the documents (the source tree).
+set -eu
+cd "$(dirname "$0")/../.."
+here=$PWD/tests/measure
+cd "${TREE:-.}"
+command -v jq >/dev/null || { echo "tables.sh needs jq" >&2; exit 3; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Of a result: what compare says but for the figures from the search, and how many candidates there were.
+add() {
+    local file
+    for file; do
+        jq --exit-status --indent 1 '
+            if .format != "sweetspot-benchmark" then error("it is not a result of benchmarks.sh")
+            elif .compare == null then error("it has no comparison")
+            elif .compare.replayed then error("it is from a recording")
+            else . + {candidates: .status.trials_total, configurations: .status.configurations}
+                | del(.status, .compare.trials) end' "$file" >"$work/one" || { echo "$file was not taken" >&2; exit 1; }
+        mkdir -p docs/benchmarks
+        cp "$work/one" "docs/benchmarks/$(basename "$file")"
+    done
+}
+
+# fill DOCUMENT: with its tables as they should be, on standard output.
+fill() {
+    local line='' skip=
+    while IFS= read -r line; do
+        case $line in
+        '<!-- table '*' -->')
+            local name=${line#'<!-- table '}
+            name=${name%' -->'}
+            jq -er --arg name "$name" '.[$name]' "$work/tables" >"$work/table" ||
+                { echo "$1: there is no table '$name'" >&2; return 1; }
+            printf '%s\n' "$line"
+            cat "$work/table"
+            skip=1
+            ;;
+        '<!-- end of table -->') skip= ;;
+        esac
+        [ -n "$skip" ] || printf '%s\n' "$line"
+    done <"$1"
+    [ -z "$skip" ] || { echo "$1: a table has no end" >&2; return 1; }
+}
+
+[ "${1:-}" != add ] || { shift; add "$@"; exit; }
+set -- "${1:-write}"
+find docs/benchmarks -name '*.json' | sort | while read -r file; do cat "$file"; done |
+    jq -n --rawfile rows "$here/benchmarks.tsv" -f "$here/tables.jq" >"$work/tables"
+status=0
+for document in BENCHMARKS.md README.md; do
+    fill "$document" >"$work/document"
+    case $1 in
+    write) cmp -s "$work/document" "$document" || cp "$work/document" "$document" ;;
+    check) diff -u "$document" "$work/document" || status=1 ;;
+    *) sed -n 's/^# Usage: */usage: /p; s/^#   *tests/       tests/p' "$here/tables.sh" >&2; exit 2 ;;
+    esac
+done
+exit $status

@@ -1,0 +1,207 @@
+// The figures of docs/benchmarks, and what BENCHMARKS.md and README.md say of them: every file names its machine,
+// commit and commands, every row of tests/measure/benchmarks.tsv has a job, and the tables are what
+// tests/measure/tables.sh makes of the files.
+#include <glob.h>
+#include <jansson.h>
+
+#include "tests/e2e.h"
+
+enum { LINES = 200, COLUMNS = 120, FIELDS = 7 };
+
+static void BENCHMARKS_is_short_and_narrow(void **state)
+{
+    (void)state;
+    char *text = text_read_file("BENCHMARKS.md", NULL);
+    int lines = 0;
+    assert_non_null(text);
+    for (const char *at = text; *at; lines++) {
+        size_t length = strcspn(at, "\n"), columns = 0;
+        for (size_t i = 0; i < length; i++) columns += ((unsigned char)at[i] & 0xc0) != 0x80; // UTF-8
+        if (columns > COLUMNS) fail_msg("BENCHMARKS.md:%d: %zu columns", lines + 1, columns);
+        at += length + (at[length] == '\n');
+    }
+    if (lines > LINES) fail_msg("BENCHMARKS.md has %d lines", lines);
+    free(text);
+}
+
+// A row of benchmarks.tsv, whose fields are cut out of `line`.
+static bool read_row(char *line, char *fields[FIELDS])
+{
+    if (!*line || *line == '#') return false;
+    int count = 0;
+    for (char *at = line; at && count < FIELDS; count++) {
+        fields[count] = at;
+        if ((at = strchr(at, '\t'))) *at++ = 0;
+    }
+    if (count != FIELDS) fail_msg("benchmarks.tsv: '%s' has %d columns", line, count);
+    return true;
+}
+
+static void every_row_is_a_job_and_README_shows_ten_at_most(void **state)
+{
+    (void)state;
+    char *text = text_read_file("tests/measure/benchmarks.tsv", NULL), *fields[FIELDS], *rest;
+    int rows = 0, readme = 0;
+    assert_non_null(text);
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        if (!read_row(line, fields)) continue;
+        char *path = text_format("configs/%s.cfg", fields[1]);
+        if (access(path, F_OK)) fail_msg("benchmarks.tsv: there is no %s", path);
+        free(path);
+        assert_true(atoi(fields[2]) > 0 && atoi(fields[3]) > 0);
+        readme += !strcmp(fields[4], "yes");
+        rows++;
+    }
+    assert_true(rows > 20);
+    assert_true(readme > 0 && readme <= 10);
+    free(text);
+}
+
+static void expect_text(const char *path, const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    if (!text || !*text) fail_msg("%s does not say: %s", path, key);
+}
+
+static void check_file(const char *path)
+{
+    json_error_t error;
+    json_t *root = json_load_file(path, 0, &error);
+    if (!root) fail_msg("%s:%d: %s", path, error.line, error.text);
+    const json_t *compare = json_object_get(root, "compare");
+    static const char *const texts[] = {"job", "command", "compare_command", "commit", "program", "date"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) expect_text(path, root, texts[i]);
+    static const char *const machine[] = {"device", "driver", "compiler", "configuration"};
+    for (size_t i = 0; i < sizeof machine / sizeof *machine; i++) expect_text(path, compare, machine[i]);
+    if (!json_is_false(json_object_get(compare, "replayed"))) fail_msg("%s is not a measurement", path);
+    if (!(json_number_value(json_object_get(root, "candidates")) > 0)) fail_msg("%s has no candidates", path);
+    const char *job = json_string_value(json_object_get(root, "job"));
+    char *begin = text_format(
+        "sweetspot tune configs/%s.cfg --time %" JSON_INTEGER_FORMAT "s --seed %" JSON_INTEGER_FORMAT " ", job,
+        json_integer_value(json_object_get(root, "seconds")), json_integer_value(json_object_get(root, "seed")));
+    const char *command = json_string_value(json_object_get(root, "command"));
+    if (strncmp(command, begin, strlen(begin)) != 0) fail_msg("%s: the command is not '%s...'", path, begin);
+    size_t p;
+    const json_t *problem;
+    json_array_foreach(json_object_get(compare, "problems"), p, problem)
+    {
+        size_t i, spread = 0;
+        const json_t *entry;
+        json_array_foreach(json_object_get(problem, "entries"), i, entry)
+        {
+            const json_t *time = json_object_get(entry, "time");
+            double value = json_number_value(json_array_get(time, 0));
+            spread += json_is_true(json_object_get(entry, "winner")) && value > 0 &&
+                      json_number_value(json_array_get(time, 1)) <= value &&
+                      value <= json_number_value(json_array_get(time, 2));
+        }
+        if (spread != 1) fail_msg("%s: problem %zu has no winner's time with an interval", path, p);
+    }
+    assert_true(p > 0);
+    free(begin);
+    json_decref(root);
+}
+
+static void every_figure_names_machine_commit_and_command(void **state)
+{
+    (void)state;
+    glob_t found;
+    assert_int_equal(glob("docs/benchmarks/*.json", 0, NULL, &found), 0);
+    assert_true(found.gl_pathc > 10);
+    for (size_t i = 0; i < found.gl_pathc; i++) check_file(found.gl_pathv[i]);
+    globfree(&found);
+}
+
+// Each is in the list of their README, which has the machine, and says which command its figures are from.
+static void every_experiment_is_listed_and_names_machine_and_command(void **state)
+{
+    (void)state;
+    glob_t found;
+    char *list = text_read_file("docs/experiments/README.md", NULL);
+    assert_non_null(list);
+    e2e_expect(list, "NVIDIA H200");
+    assert_int_equal(glob("docs/experiments/*.md", 0, NULL, &found), 0);
+    assert_true(found.gl_pathc > 5);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        const char *name = strrchr(found.gl_pathv[i], '/') + 1;
+        if (!strcmp(name, "README.md")) continue;
+        char *text = text_read_file(found.gl_pathv[i], NULL), *link = text_format("](%s)", name);
+        e2e_expect(list, link);
+        e2e_expect(text, "](README.md)");
+        if (!strstr(text, "sweetspot ") && !strstr(text, "tests/measure/") && !strstr(text, "out/bin/") &&
+            !strstr(text, ".cfg"))
+            fail_msg("%s names no command", found.gl_pathv[i]);
+        free(text);
+        free(link);
+    }
+    globfree(&found);
+    free(list);
+}
+
+static char *folder;
+
+static int make_folder(void **state)
+{
+    (void)state;
+    folder = e2e_folder("benchmarks");
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    e2e_remove(folder);
+    return 0;
+}
+
+static void skip_without_jq(void)
+{
+    struct outcome_of_command r = e2e_run(folder, "command -v jq");
+    int missing = r.status;
+    e2e_done(&r);
+    if (missing) skip();
+}
+
+static void the_tables_are_what_the_files_say(void **state)
+{
+    (void)state;
+    skip_without_jq();
+    struct outcome_of_command r = e2e_run(folder, "bash tests/measure/tables.sh check");
+    if (r.status) fail_msg("run `make benchmarks`: %s%s", r.out, r.err);
+    e2e_done(&r);
+}
+
+// A copy of the documents in which one figure differs: of a file, then of both tables that have it.
+static void a_changed_figure_is_noticed(void **state)
+{
+    (void)state;
+    skip_without_jq();
+    static const char *const changes[] = {
+        "sed -i '/\"time\": *\\[/{n;s/[1-9]/0/}' docs/benchmarks/gemv.json",
+        "sed -i 's/^| gemv | 5 s/| gemv | 6 s/' BENCHMARKS.md && sed -i 's/| `gemv` | 5 s/| `gemv` | 6 s/' README.md",
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        struct outcome_of_command r = e2e_run(
+            folder,
+            "rm -rf %s/tree && mkdir -p %s/tree/docs && cp -r docs/benchmarks %s/tree/docs && cp *.md %s/tree && "
+            "(cd %s/tree && %s) && TREE=%s/tree bash tests/measure/tables.sh check",
+            folder, folder, folder, folder, folder, changes[i], folder);
+        if (!r.status) fail_msg("not noticed: %s", changes[i]);
+        e2e_expect(r.out, "\n-| gemv | ");
+        e2e_expect(r.out, "\n-| matrix times vector, FP32, 16384² | `gemv` | ");
+        e2e_done(&r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(BENCHMARKS_is_short_and_narrow),
+        cmocka_unit_test(every_row_is_a_job_and_README_shows_ten_at_most),
+        cmocka_unit_test(every_figure_names_machine_commit_and_command),
+        cmocka_unit_test(every_experiment_is_listed_and_names_machine_and_command),
+        cmocka_unit_test(the_tables_are_what_the_files_say),
+        cmocka_unit_test(a_changed_figure_is_noticed),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
