@@ -82,8 +82,8 @@ static int64_t compile_samples(const struct job *job, int64_t count, const char 
                     space_get(job->space,
                               samples - reference == total ? sent - reference : random_below(&random, total),
                               current[i].config);
-                worker_send(&pool[i], request_compile(job, current[i].reference ? NULL : current[i].config, arch, NULL,
-                                                      cache));
+                worker_send(&pool[i],
+                            request_compile(job, current[i].reference ? NULL : current[i].config, arch, NULL, cache));
                 busy[i] = true;
                 sent++;
             }
