@@ -310,7 +310,8 @@ static void configurations_have_a_text_that_reads_back(void **state)
         {"BLOCK=65,MODE=a", "parameter 'BLOCK' has no value '65'"},
         {"BLOCK=64,BLOCK=64", "parameter 'BLOCK' is given twice"},
         {"BLOK=64", "unknown parameter 'BLOK'"},
-        {"BLOCK=64,", "nothing behind the last comma"},
+        {"BLOCK=64,", "parameter 'BLOCK' has no value '64,'"},
+        {"BLOCK=64,=a", "parameter 'BLOCK' has no value '64,=a'"},
         {"BLOCK", "expected NAME=VALUE at 'BLOCK'"},
         {"BLOCK=640", "parameter 'BLOCK' has no value '640'"},
     };

@@ -187,6 +187,19 @@ char *text_join_path(const char *directory, const char *path)
     return joined;
 }
 
+const char *text_next_item(const char *text, size_t *length)
+{
+    for (const char *comma = text; (comma = strchr(comma, ',')); comma++) {
+        const char *end = comma + 1;
+        while (isalnum((unsigned char)*end) || *end == '_' || *end == '.') end++;
+        if (*end != '=' || end == comma + 1) continue;
+        if (length) *length = (size_t)(comma - text);
+        return comma + 1;
+    }
+    if (length) *length = strlen(text);
+    return NULL;
+}
+
 // Single quotes, in which only a single quote itself needs care.
 static char *quote_word(const char *word)
 {
