@@ -14,6 +14,7 @@ enum gpu_state { GPU_DOWN, GPU_HELLO, GPU_JOB, GPU_READY };
 
 struct gpu_request {
     int64_t id;
+    json_t *request; // to hold the answer against
     double timeout; // s, from when it is at the head
 };
 
@@ -37,6 +38,7 @@ struct compile_slot {
     char *name;
     bool busy;
     int64_t id;
+    json_t *request; // the newest one
     double deadline;
     int failed_starts;
     bool dead;
