@@ -287,7 +287,7 @@ static void configurations_have_a_text_that_reads_back(void **state)
     (void)state;
     struct fixture f = open_space();
     struct error err;
-    int64_t texts[] = {symbols_intern(f.symbols, "shuffle"), symbols_intern(f.symbols, "a,b=c"),
+    int64_t texts[] = {symbols_intern(f.symbols, "shuffle"), symbols_intern(f.symbols, "a,b"),
                        symbols_intern(f.symbols, "a")};
     ADD(&f, "BLOCK", 64, 128, -3);
     assert_int_equal(space_add_parameter(f.space, "MODE", PARAMETER_STRING, texts, 3, &err), 0);

@@ -73,6 +73,17 @@ static const struct {
     {"compile_crash", STATUS_COMPILE_ERROR, "signal 11"},
     {"compile_nonsense", STATUS_COMPILE_ERROR, "no JSON object"},
     {"registers", STATUS_PRUNED, "255 registers"},
+    {"registers_impossible", STATUS_COMPILE_ERROR, "the figure 'registers' of a stage is 9.22337e+18"},
+    {"time_zero", STATUS_CRASHED, "sends invalid messages: its answer to 'trial': the figure 'time' of a problem is 0"},
+    {"time_negative", STATUS_CRASHED, "the figure 'time' of a problem is -0.001, outside more than 0 to 1e+19"},
+    {"time_huge", STATUS_CRASHED, "the figure 'time' of a problem is 1e+308"},
+    {"time_text", STATUS_CRASHED, "the figure 'time' of a problem is not of its kind"},
+    {"error_negative", STATUS_CRASHED, "the figure 'error' of a problem is -1"},
+    {"sample_zero", STATUS_CRASHED, "the figure 'samples' of a problem is 0"},
+    {"count_real", STATUS_CRASHED, "the figure 'count' of a problem is not of its kind"},
+    {"problem_far", STATUS_CRASHED, "'problem' is not an integer from 0 to 63"},
+    {"problem_none", STATUS_CRASHED, "'problem' is not an integer from 0 to 63"},
+    {"energy_text", STATUS_CRASHED, "the figure 'energy' of a problem is not of its kind"},
 };
 
 static void every_misbehaviour_has_its_status_and_reason_and_cannot_win(void **state)
