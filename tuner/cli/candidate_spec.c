@@ -1,6 +1,7 @@
 // See candidate_spec.h.
 #include "tuner/cli/candidate_spec.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,7 +140,9 @@ int candidate_spec_read(struct candidate_source *c, const char *text, struct can
     struct error err = {""};
     struct ranking r = {.skip = c->best_trial};
     char *end;
+    errno = 0;
     long long id = strtoll(text, &end, 10);
+    if (errno) end = (char *)text; // no number of a trial
     if (!strcmp(text, "best")) {
         if (!c->best) return nothing_known(c, "best");
         snprintf(s->name, sizeof s->name, "trial %" PRId64, c->best_trial);

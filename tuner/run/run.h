@@ -65,8 +65,8 @@ struct prior_list {
 
 // Which of the store's trials the strategy was told, by their numbers.
 struct told_trials {
-    bool *marks;
-    size_t room;
+    int64_t *ids; // a hash table; 0: free
+    size_t count, room;
 };
 
 struct run_display {

@@ -320,7 +320,7 @@ void run_release(struct run *r)
     pool_release(&r->pool);
     job_setup_release(&r->setup);
     sanitizer_close(r->sanitizer);
-    free(r->told.marks);
+    free(r->told.ids);
     strategy_free(r->strategy);
     run_release_priors(r);
     store_close(r->store);
