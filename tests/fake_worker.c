@@ -443,6 +443,16 @@ static json_t *ceilings(void)
     return json_pack("{s:s, s:f, s:f}", "status", "ok", "flops_per_second", 6e13, "bytes_per_second", 4e12);
 }
 
+// $FAKE_SPOIL, "OP JSON": members that answers to these requests have besides, or instead.
+static void spoil_answer(const char *op, json_t *answer)
+{
+    const char *how = getenv("FAKE_SPOIL"), *json = how ? strchr(how, ' ') : NULL;
+    if (!json || strlen(op) != (size_t)(json - how) || strncmp(how, op, strlen(op)) != 0) return;
+    json_t *members = json_loads(json, 0, NULL);
+    json_object_update_recursive(answer, members);
+    json_decref(members);
+}
+
 int main(int argc, char **argv)
 {
     char *line = NULL;
@@ -463,6 +473,7 @@ int main(int argc, char **argv)
                  : !strcmp(op, "ceilings") ? ceilings()
                  : !strcmp(op, "sanitize") ? sanitize(request)
                                            : json_pack("{s:s}", "status", "error");
+        spoil_answer(op, answer);
         if (answer) {
             if (json_is_object(answer)) json_object_set(answer, "id", json_object_get(request, "id"));
             json_write_line(STDOUT_FILENO, answer, &err);

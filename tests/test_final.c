@@ -387,6 +387,31 @@ static void what_no_final_can_find_is_refused(void **state)
     }
 }
 
+// As many as a job may ask for: twice as many candidates, of which the places are taken.
+static void the_most_candidates_that_a_job_may_name_have_room(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("room");
+    e2e_write(folder, "job.cfg",
+              "name = \"room\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
+              "parameters = ( { name = \"X\"; range = [1, 210]; } ); problems = ( { N = 1024; } );\n"
+              "launch = { grid = [\"N\"]; block = [32]; };\n"
+              "arguments = ( { buffer = \"y\"; type = \"f32\"; shape = [\"N\"]; direction = \"out\"; } );\n"
+              "verification = { enabled = false; }; search = { strategy = \"exhaustive\"; };\n"
+              "measure = { final = { candidates = 100; rounds = 10; processes = 1; }; };\n");
+    e2e_write(folder, "x.cu", "\n");
+    struct outcome_of_command r =
+        e2e_run(folder,
+                "cd %s && export SWEETSPOT_GPU_WORKER=$BIN/fake_worker SWEETSPOT_COMPILE_WORKER=$BIN/fake_worker "
+                "FAKE_LOG=log FAKE_LOG_FINALS=1; $BIN/sweetspot tune job.cfg --store job.db -q 2>&1 && cat log",
+                folder);
+    if (r.status) fail_msg("status %d: %s", r.status, r.out);
+    e2e_expect(r.out, "winner: trial ");
+    e2e_expect(r.out, "final 0: 10 rounds, 200 candidates");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -402,6 +427,7 @@ int main(void)
         cmocka_unit_test(who_falls_in_a_later_process_is_out),
         cmocka_unit_test(a_kernel_of_two_times_is_named_and_does_not_win),
         cmocka_unit_test(what_no_final_can_find_is_refused),
+        cmocka_unit_test(the_most_candidates_that_a_job_may_name_have_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ const struct setting measure_table[] = {
     {0},
 };
 const struct setting final_table[] = {
-    {"candidates", SETTING_INTEGER, SETTING_JOB, AT(final_candidates), 5, 1, 100, {NULL}},
+    {"candidates", SETTING_INTEGER, SETTING_JOB, AT(final_candidates), 5, 1, FINAL_CANDIDATES_MAX, {NULL}},
     {"rounds", SETTING_INTEGER, SETTING_JOB, AT(final_rounds), 40, 5, FINAL_ROUNDS_MAX, {NULL}},
     {"processes", SETTING_INTEGER, SETTING_JOB, AT(final_processes), 3, 1, FINAL_PROCESSES_MAX, {NULL}},
     {"nvcc", SETTING_BOOL, SETTING_JOB, AT(final_nvcc), 1, 0, 1, {NULL}},

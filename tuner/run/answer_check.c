@@ -70,15 +70,32 @@ static int check_stages(const json_t *of, struct error *why)
     return 0;
 }
 
-static int check_compile(const json_t *request, const json_t *answer, struct error *why)
+static const json_t *find_entry(const json_t *entries, const json_t *name)
 {
     const json_t *one;
     size_t i;
-    (void)request;
-    if (check_list(answer, "entries", why) || check_number(answer, "seconds", 0, TRIAL_LONGEST_TIME, why)) return -1;
-    json_array_foreach(json_object_get(answer, "entries"), i, one)
+    json_array_foreach(entries, i, one)
     {
+        if (json_equal(json_object_get(one, "entry"), name)) return one;
+    }
+    return NULL;
+}
+
+static int check_compile(const json_t *request, const json_t *answer, struct error *why)
+{
+    const json_t *one, *entries = json_object_get(answer, "entries");
+    size_t i;
+    if (check_list(answer, "entries", why) || check_number(answer, "seconds", 0, TRIAL_LONGEST_TIME, why)) return -1;
+    json_array_foreach(entries, i, one)
+    {
+        if (!json_is_string(json_object_get(one, "entry")) || !json_is_string(json_object_get(one, "symbol")))
+            return error_set(why, "a compiled entry has no name or no symbol");
         if (trial_check_answer(FIELD_STAGE, FIELD_COMPILER, one, why)) return -1;
+    }
+    if (status_find(json_get_string(answer, "status", "")) != STATUS_OK) return 0;
+    json_array_foreach(json_object_get(request, "entries"), i, one)
+    {
+        if (!find_entry(entries, one)) return error_set(why, "the entry '%.200s' is missing", json_string_value(one));
     }
     return 0;
 }
