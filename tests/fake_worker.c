@@ -76,9 +76,9 @@ static json_t *hello(void)
 static const struct {
     const char *mode, *member, *value;
 } impossible[] = {
-    {"time_zero", "time", "0"},         {"time_negative", "time", "-1e-3"},   {"time_huge", "time", "1e308"},
-    {"time_text", "time", "\"soon\""},  {"error_negative", "error", "-1"},    {"sample_zero", "samples", "[1e-3, 0]"},
-    {"count_real", "count", "2.5"},     {"problem_far", "problem", "1000000"}, {"problem_none", "problem", "null"},
+    {"time_zero", "time", "0"},          {"time_negative", "time", "-1e-3"},    {"time_huge", "time", "1e308"},
+    {"time_text", "time", "\"soon\""},   {"error_negative", "error", "-1"},     {"sample_zero", "samples", "[1e-3, 0]"},
+    {"count_real", "count", "2.5"},      {"problem_far", "problem", "1000000"}, {"problem_none", "problem", "null"},
     {"energy_text", "energy", "[1, 2]"},
 };
 
@@ -163,9 +163,12 @@ static json_t *compile(const json_t *request)
     {
         bool second = !strcmp(json_string_value(entry), "second"); // short code, but static shared memory
         json_array_append_new(entries, json_pack("{s:O, s:O, s:I, s:i, s:i, s:i, s:i, s:i}", "entry", entry, "symbol",
-                                                 entry, "registers", (json_int_t)(huge ? 255 : impossibly ? INT64_MAX : 32), "spill_loads", 0, "spill_stores",
-                                                 0, "shared", second ? 40960 : 0, "stack", 0, "code_bytes",
-                                                 second ? 500 : 1000 + x_of(request)));
+                                                 entry, "registers",
+                                                 (json_int_t)(huge         ? 255
+                                                              : impossibly ? INT64_MAX
+                                                                           : 32),
+                                                 "spill_loads", 0, "spill_stores", 0, "shared", second ? 40960 : 0,
+                                                 "stack", 0, "code_bytes", second ? 500 : 1000 + x_of(request)));
     }
     const char *cubin = getenv("FAKE_CUBIN"); // a file
     return json_pack("{s:s, s:s, s:b, s:f, s:[], s:o, s:s*}", "status", "ok", "cubin", cubin ? cubin : "/fake.cubin",
@@ -220,9 +223,9 @@ static json_t *job(const json_t *request)
         json_decref(line);
     }
     if (getenv("FAKE_MISSING")) json_array_append_new(missing, json_string(getenv("FAKE_MISSING")));
-    json_t *answer =
-        json_pack("{s:s, s:[{s:s, s:[{s:i, s:f, s:f, s:f}]}], s:o, s:o}", "status", "ok", "baselines", "name", "cublas",
-                  "problems", "problem", 0, "time", 1.1e-3, "low", 1.0e-3, "high", 1.2e-3, "metrics", metrics, "missing", missing);
+    json_t *answer = json_pack("{s:s, s:[{s:s, s:[{s:i, s:f, s:f, s:f}]}], s:o, s:o}", "status", "ok", "baselines",
+                               "name", "cublas", "problems", "problem", 0, "time", 1.1e-3, "low", 1.0e-3, "high",
+                               1.2e-3, "metrics", metrics, "missing", missing);
     if (json_object_get(request, "guide"))
         json_object_set_new(answer, "guide",
                             guide_is("refused") ? json_pack("{s:s, s:s}", "status", "error", "reason", "no memory")

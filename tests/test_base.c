@@ -42,8 +42,10 @@ static void durations_are_shown_short(void **state)
     static const struct {
         double seconds;
         const char *text;
-    } cases[] = {{6.14e-5, "61.4us"}, {0.25, "250ms"}, {42, "42s"},        {59.5, "59.5s"}, {90, "1m30s"},
-                 {3599, "59m59s"},    {5400, "1h30m"}, {180000, "50h00m"}, {7.2e12 + 1800, "2000000000h30m"}, {1e300, "1e+300s"}, {NAN, "-"},      {INFINITY, "-"}};
+    } cases[] = {{6.14e-5, "61.4us"}, {0.25, "250ms"},    {42, "42s"},
+                 {59.5, "59.5s"},     {90, "1m30s"},      {3599, "59m59s"},
+                 {5400, "1h30m"},     {180000, "50h00m"}, {7.2e12 + 1800, "2000000000h30m"},
+                 {1e300, "1e+300s"},  {NAN, "-"},         {INFINITY, "-"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char shown[32];
         assert_string_equal(text_show_duration(cases[i].seconds, shown, sizeof shown), cases[i].text);

@@ -197,11 +197,12 @@ static const struct {
     {6, "problems = ( { N = 5; held = 3; } );", 6, "'holdout' must be true or false"},
     {13, "verification = { problems = ( { M = 7; } ); };", 13, "lacks size 'N'"},
     // What no configuration's text, no macro and no file could hold.
-    {3, "parameters = ( { name = \"P\"; values = [\"1\", \"1,Q=1\"]; }, { name = \"Q\"; values = [\"1\", \"2\"]; } );", 3,
-     "parameter 'P' has the value '1,Q=1', which a configuration's text"},
+    {3, "parameters = ( { name = \"P\"; values = [\"1\", \"1,Q=1\"]; }, { name = \"Q\"; values = [\"1\", \"2\"]; } );",
+     3, "parameter 'P' has the value '1,Q=1', which a configuration's text"},
     {3, "parameters = ( { name = \"P\"; values = [\"1\", \"a\\nb\"]; } );", 3, "a value of 'P' has a line break"},
     {3, "parameters = ( { name = \"P\"; values = [\"1\", \"/*\"]; } );", 3, "a value of 'P' has a comment's beginning"},
-    {3, "parameters = ( { name = \"P\"; values = [\"1\", \"x */\"]; } );", 3, "a value of 'P' has a comment's beginning"},
+    {3, "parameters = ( { name = \"P\"; values = [\"1\", \"x */\"]; } );", 3,
+     "a value of 'P' has a comment's beginning"},
     {3, "parameters = ( { name = \"P\"; values = [\"1\", \"a\\\\\"]; } );", 3, "a value of 'P' ends in '\\'"},
     {2, "kernel = { template = \"x.cu\"; entry = \"x\"; defines = { D = \"1\\n\"; }; };", 2,
      "the value of macro 'D' has a line break"},
@@ -435,10 +436,13 @@ static void text_from_outside_that_is_not_utf_8_is_refused(void **state)
 {
     (void)state;
     static const char *const commands[][2] = {
-        {"$BIN/sweetspot space tests/golden/job.cfg --device \"$(printf 'caf\\351')\"", "argument 4 is not UTF-8: 'caf?'"},
+        {"$BIN/sweetspot space tests/golden/job.cfg --device \"$(printf 'caf\\351')\"",
+         "argument 4 is not UTF-8: 'caf?'"},
         {"$BIN/sweetspot \"$(printf 'caf\\351')\"", "argument 1 is not UTF-8: 'caf?'"},
-        {"SWEETSPOT_NVCC=\"$(printf '/\\351')\" $BIN/sweetspot list", "an environment variable is not UTF-8: 'SWEETSPOT_NVCC=/?'"},
-        {"CUDA_HOME=\"$(printf '/\\351')\" $BIN/sweetspot list", "an environment variable is not UTF-8: 'CUDA_HOME=/?'"},
+        {"SWEETSPOT_NVCC=\"$(printf '/\\351')\" $BIN/sweetspot list",
+         "an environment variable is not UTF-8: 'SWEETSPOT_NVCC=/?'"},
+        {"CUDA_HOME=\"$(printf '/\\351')\" $BIN/sweetspot list",
+         "an environment variable is not UTF-8: 'CUDA_HOME=/?'"},
         {"mkdir -p \"$(printf '%s/\\351' $FOLDER)\" && cd \"$(printf '%s/\\351' $FOLDER)\" && $BIN/sweetspot list",
          "the path of the working folder is not UTF-8"},
     };
@@ -490,7 +494,8 @@ static void a_group_of_many_settings_is_refused(void **state)
         struct mistakes m = {0};
         assert_int_equal(job_load(path, &job, &m), -1);
         assert_int_equal(m.count, 1);
-        e2e_expect(m.list[0].text, deep ? "more than 64 groups within each other" : "a group has more than 1000 settings");
+        e2e_expect(m.list[0].text,
+                   deep ? "more than 64 groups within each other" : "a group has more than 1000 settings");
         assert_int_equal(m.list[0].line, deep ? 13 : 13 + 988);
         mistakes_release(&m);
         free(path);

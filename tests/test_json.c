@@ -27,10 +27,14 @@ static void text_that_is_not_utf8_makes_a_string_all_the_same(void **state)
     static const struct {
         const char *text, *made;
     } cases[] = {
-        {"plain", "plain"},       {"caf\xc3\xa9", "caf\xc3\xa9"}, {latin, mended},
-        {"\xff\xfe", "??"},       {"\xc3", "?"},                  {"\xed\xa0\x80", "???"}, // a surrogate
-        {"\xc0\x80", "??"},                                                                // an overlong NUL
-        {"\xf4\x90\x80\x80", "????"},                                                      // beyond U+10FFFF
+        {"plain", "plain"},
+        {"caf\xc3\xa9", "caf\xc3\xa9"},
+        {latin, mended},
+        {"\xff\xfe", "??"},
+        {"\xc3", "?"},
+        {"\xed\xa0\x80", "???"},      // a surrogate
+        {"\xc0\x80", "??"},           // an overlong NUL
+        {"\xf4\x90\x80\x80", "????"}, // beyond U+10FFFF
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_t *value = json_string(cases[i].text);

@@ -188,11 +188,20 @@ static void numbers_that_the_elements_cannot_hold_are_refused(void **state)
         enum element type;
         bool fits;
     } table[] = {
-        {127, ELEMENT_I8, true},           {128, ELEMENT_I8, false},          {-129, ELEMENT_I8, false},
-        {0.5, ELEMENT_I32, false},         {-1, ELEMENT_U32, false},          {4294967295.0, ELEMENT_U32, true},
-        {2147483648.0, ELEMENT_I32, false}, {0x1p62, ELEMENT_I64, true},       {0x1p63, ELEMENT_I64, false},
-        {-0x1p63, ELEMENT_I64, true},      {1e300, ELEMENT_I64, false},       {NAN, ELEMENT_I64, false},
-        {1e300, ELEMENT_F32, true},        {NAN, ELEMENT_F64, true},
+        {127, ELEMENT_I8, true},
+        {128, ELEMENT_I8, false},
+        {-129, ELEMENT_I8, false},
+        {0.5, ELEMENT_I32, false},
+        {-1, ELEMENT_U32, false},
+        {4294967295.0, ELEMENT_U32, true},
+        {2147483648.0, ELEMENT_I32, false},
+        {0x1p62, ELEMENT_I64, true},
+        {0x1p63, ELEMENT_I64, false},
+        {-0x1p63, ELEMENT_I64, true},
+        {1e300, ELEMENT_I64, false},
+        {NAN, ELEMENT_I64, false},
+        {1e300, ELEMENT_F32, true},
+        {NAN, ELEMENT_F64, true},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct npy npy;

@@ -265,8 +265,8 @@ static void values_that_read_like_another_parameter_are_refused(void **state)
     static const struct {
         const char *value;
         bool refused;
-    } table[] = {{"1,Q=1", true}, {"1,Q=", true}, {"a,b=c", true}, {"a, Q=1", false}, {"1,2", false},
-                 {"Q=1", false},  {"a,=b", false}, {",", false},   {"=", false},      {"", false}};
+    } table[] = {{"1,Q=1", true}, {"1,Q=", true},  {"a,b=c", true}, {"a, Q=1", false}, {"1,2", false},
+                 {"Q=1", false},  {"a,=b", false}, {",", false},    {"=", false},      {"", false}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct fixture f = open_space();
         struct error err;

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-
 double json_get_number(const json_t *object, const char *key, double fallback)
 {
     const json_t *value = json_object_get(object, key);

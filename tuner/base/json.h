@@ -1,6 +1,6 @@
-// JSON through jansson, included here and nowhere else. jansson's own types and readers are used as they are. What makes
-// values is replaced, under the library's names, by functions that always make one (json_make.c). Besides them there are
-// readers that fall back to a default, and one-line I/O.
+// JSON through jansson, included here and nowhere else. jansson's own types and readers are used as they are. What
+// makes values is replaced, under the library's names, by functions that always make one (json_make.c). Besides them
+// there are readers that fall back to a default, and one-line I/O.
 #ifndef SWEETSPOT_JSON_H
 #define SWEETSPOT_JSON_H
 

@@ -451,7 +451,8 @@ static void load_name(struct reader *r, struct job *job, const struct node *root
         job->name = text_copy(name);
         if (!is_job_name(name))
             reader_mistake(r, node_member(root, "name"),
-                           "name \"%s\" must be letters, digits, '_' and '-', at most %d of them, and not begin with '-'",
+                           "name \"%s\" must be letters, digits, '_' and '-', at most %d of them, and not begin with "
+                           "'-'",
                            name, JOB_MAX_NAME);
     } else {
         const char *base = strrchr(job->path, '/');
@@ -460,8 +461,8 @@ static void load_name(struct reader *r, struct job *job, const struct node *root
         if (dot && dot > job->name) *dot = 0;
         if (!is_job_name(job->name))
             reader_mistake(r, NULL,
-                           "there is no 'name', and the file's, \"%s\", cannot stand for it: a name is letters, digits, "
-                           "'_' and '-', at most %d of them, and does not begin with '-'",
+                           "there is no 'name', and the file's, \"%s\", cannot stand for it: a name is letters, "
+                           "digits, '_' and '-', at most %d of them, and does not begin with '-'",
                            job->name, JOB_MAX_NAME);
     }
     job->description = text_copy(reader_string(r, root, "description", ""));

@@ -164,7 +164,8 @@ static void scan_group(struct scan *s, char sign)
 {
     struct reader *r = s->reader;
     if (sign == '{' && r->depth == MOST_GROUPS) {
-        if (r->settings[r->depth] <= MOST_SETTINGS) scan_mistake(s, "more than %d groups within each other", MOST_GROUPS);
+        if (r->settings[r->depth] <= MOST_SETTINGS)
+            scan_mistake(s, "more than %d groups within each other", MOST_GROUPS);
         r->settings[r->depth] = MOST_SETTINGS + 1; // once is enough
     } else if (sign == '{') {
         r->settings[++r->depth] = 0;

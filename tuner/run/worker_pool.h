@@ -15,7 +15,7 @@ enum gpu_state { GPU_DOWN, GPU_HELLO, GPU_JOB, GPU_READY };
 struct gpu_request {
     int64_t id;
     json_t *request; // to hold the answer against
-    double timeout; // s, from when it is at the head
+    double timeout;  // s, from when it is at the head
 };
 
 struct gpu_slot {

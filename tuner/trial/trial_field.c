@@ -45,9 +45,11 @@ static const struct trial_field fields[] = {
     {"time", "s", PROBLEM(time), .kind = FIELD_REAL,
      .flags = FIELD_GPU | FIELD_RECORDED | FIELD_POSITIVE, .answer = "time", .meaning = "median of the samples"},
     {"low", "s", PROBLEM(low), .kind = FIELD_REAL,
-     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_POSITIVE, .answer = "low", .meaning = "lower end of the median's 95% interval"},
+     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_POSITIVE, .answer = "low",
+     .meaning = "lower end of the median's 95% interval"},
     {"high", "s", PROBLEM(high), .kind = FIELD_REAL,
-     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_POSITIVE, .answer = "high", .meaning = "upper end of the median's 95% interval"},
+     .flags = FIELD_GPU | FIELD_RECORDED | FIELD_POSITIVE, .answer = "high",
+     .meaning = "upper end of the median's 95% interval"},
     {"samples", "s", PROBLEM(samples), .count_place = offsetof(struct trial_problem, sample_count),
      .kind = FIELD_SAMPLES, .flags = FIELD_GPU | FIELD_RECORDED | FIELD_POSITIVE, .answer = "samples",
      .meaning = "some of the measured times"},
@@ -85,9 +87,8 @@ static const struct trial_field fields[] = {
 static const struct {
     const char *unit;
     double low, high;
-} ranges[] = {{"s", 0, TRIAL_LONGEST_TIME}, {"MHz", 0, 1e6}, {"C", -100, 1e4},
-              {"W", 0, 1e6},                {"J", 0, 1e300}, {"bytes", 0, 0x1p40},
-              {"", 0, 1e300}};
+} ranges[] = {{"s", 0, TRIAL_LONGEST_TIME}, {"MHz", 0, 1e6}, {"C", -100, 1e4}, {"W", 0, 1e6}, {"J", 0, 1e300},
+              {"bytes", 0, 0x1p40},         {"", 0, 1e300}};
 
 const struct trial_field *trial_fields(size_t *count)
 {
@@ -237,7 +238,10 @@ static int check_number(const struct trial_field *f, const json_t *value, struct
     size_t i = 0;
     bool integer = f->kind == FIELD_COUNT || f->kind == FIELD_INTEGER;
     while (i + 1 < sizeof ranges / sizeof *ranges && strcmp(ranges[i].unit, f->unit) != 0) i++;
-    double low = ranges[i].low, high = f->most > 0 ? f->most : integer ? 0x1p40 : ranges[i].high,
+    double low = ranges[i].low,
+           high = f->most > 0 ? f->most
+                  : integer   ? 0x1p40
+                              : ranges[i].high,
            number = json_number_value(value);
     if (integer ? !json_is_integer(value) : !json_is_number(value)) return refuse(f, "not of its kind", why);
     if (number >= low && number <= high && (number > 0 || !(f->flags & FIELD_POSITIVE))) return 0;

@@ -24,11 +24,11 @@ enum field_kind {
 };
 
 enum field_flags {
-    FIELD_RECORDED = 1, // recorded spaces have it: a column of this name
-    FIELD_COMPILER = 2, // the compiler answers it, as `answer`
-    FIELD_GPU = 4,      // the GPU worker answers it, as `answer`
-    FIELD_DERIVED = 8,  // computed from other figures: not stored
-    FIELD_JUDGED = 16,  // a later verdict on the trial replaces it
+    FIELD_RECORDED = 1,  // recorded spaces have it: a column of this name
+    FIELD_COMPILER = 2,  // the compiler answers it, as `answer`
+    FIELD_GPU = 4,       // the GPU worker answers it, as `answer`
+    FIELD_DERIVED = 8,   // computed from other figures: not stored
+    FIELD_JUDGED = 16,   // a later verdict on the trial replaces it
     FIELD_POSITIVE = 32, // no answer has 0
 };
 
