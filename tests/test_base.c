@@ -25,7 +25,7 @@ static void durations_are_read_in_every_unit(void **state)
         {"90", 90},          {"0.5", 0.5},  {"90s", 90},     {"8h", 28800},   {"1h30m", 5400}, {"2d", 172800},
         {"1d1h1m1s", 90061}, {"3min", 180}, {"250ms", 0.25}, {"20us", 20e-6}, {"5ns", 5e-9},   {"1.5h", 5400},
         {"1m250ms", 60.25},  {"", NAN},     {"h", NAN},      {"5x", NAN},     {"-3s", NAN},    {"5s ", NAN},
-        {" 5s", NAN},        {"5s6", NAN},  {"inf", NAN},    {"1e999", NAN},  {"1h-30m", NAN},
+        {" 5s", NAN},        {"5s6", NAN},  {"inf", NAN},    {"1e999", NAN},  {"1h-30m", NAN}, {"1e305d", NAN},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double seconds = -1;
@@ -42,8 +42,10 @@ static void durations_are_shown_short(void **state)
     static const struct {
         double seconds;
         const char *text;
-    } cases[] = {{6.14e-5, "61.4us"}, {0.25, "250ms"}, {42, "42s"},        {59.5, "59.5s"}, {90, "1m30s"},
-                 {3599, "59m59s"},    {5400, "1h30m"}, {180000, "50h00m"}, {NAN, "-"},      {INFINITY, "-"}};
+    } cases[] = {{6.14e-5, "61.4us"}, {0.25, "250ms"},    {42, "42s"},
+                 {59.5, "59.5s"},     {90, "1m30s"},      {3599, "59m59s"},
+                 {5400, "1h30m"},     {180000, "50h00m"}, {7.2e12 + 1800, "2000000000h30m"},
+                 {1e300, "1e+300s"},  {NAN, "-"},         {INFINITY, "-"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char shown[32];
         assert_string_equal(text_show_duration(cases[i].seconds, shown, sizeof shown), cases[i].text);

@@ -124,7 +124,7 @@ int text_duration(const char *text, double *seconds)
         p = end + strlen(units[i].unit);
     }
     *seconds = total;
-    return 0;
+    return isfinite(total) ? 0 : -1;
 }
 
 char *text_show_duration(double s, char *out, size_t size)
@@ -139,8 +139,10 @@ char *text_show_duration(double s, char *out, size_t size)
         snprintf(out, size, "%.3gs", s);
     else if (s < 3600)
         snprintf(out, size, "%dm%02ds", (int)(s / 60), (int)s % 60);
+    else if (s < 1e15)
+        snprintf(out, size, "%ldh%02dm", (long)(s / 3600), (int)(fmod(s, 3600) / 60));
     else
-        snprintf(out, size, "%ldh%02dm", (long)(s / 3600), (int)(s / 60) % 60);
+        snprintf(out, size, "%.3gs", s);
     return out;
 }
 
@@ -185,6 +187,19 @@ char *text_join_path(const char *directory, const char *path)
     if (out == joined) *out++ = '/';
     *out = 0;
     return joined;
+}
+
+const char *text_next_item(const char *text, size_t *length)
+{
+    for (const char *comma = text; (comma = strchr(comma, ',')); comma++) {
+        const char *end = comma + 1;
+        while (isalnum((unsigned char)*end) || *end == '_' || *end == '.') end++;
+        if (*end != '=' || end == comma + 1) continue;
+        if (length) *length = (size_t)(comma - text);
+        return comma + 1;
+    }
+    if (length) *length = strlen(text);
+    return NULL;
 }
 
 // In single quotes, where only a single quote itself needs escaping.

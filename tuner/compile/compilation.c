@@ -3,6 +3,7 @@
 #include "tuner/compile/compilation.h"
 
 #include <elf.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,19 +29,23 @@ static int64_t code_bytes(const unsigned char *cubin, size_t size, const char *s
         memcpy(&section, table + i * sizeof section, sizeof section);
         if (section.sh_name >= names.sh_size) continue;
         const char *name = (const char *)cubin + names.sh_offset + section.sh_name;
-        if (!strncmp(name, wanted, names.sh_size - section.sh_name)) bytes = (int64_t)section.sh_size;
+        bool fits = strlen(wanted) < names.sh_size - section.sh_name && section.sh_size <= size;
+        if (fits && !strcmp(name, wanted)) bytes = (int64_t)section.sh_size;
     }
     free(wanted);
     return bytes;
 }
 
+// -1 where it is none, or more than any figure is.
 static int64_t number_before(const char *line, const char *end, const char *words)
 {
     const char *p = strstr(line, words);
     if (!p || p >= end) return -1;
     while (p > line && p[-1] == ' ') p--;
     while (p > line && p[-1] >= '0' && p[-1] <= '9') p--;
-    return strtoll(p, NULL, 10);
+    const char *digits = p;
+    int64_t number = strtoll(p, (char **)&p, 10);
+    return p > digits && p - digits <= 12 ? number : -1;
 }
 
 // ptxas writes, for every entry:

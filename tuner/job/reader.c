@@ -16,10 +16,15 @@
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
 
+// libconfig compares each name with all others of its group. No job comes near these.
+enum { MOST_SETTINGS = 1000, MOST_GROUPS = 64 }; // of a group; one within the other
+
 struct reader {
     config_t config;
     struct mistakes *mistakes, *notes;
-    char *folder; // of the job file
+    char *folder;                     // of the job file
+    size_t settings[MOST_GROUPS + 1]; // of the groups that are open, while the text is scanned
+    size_t depth;
 };
 
 static const config_setting_t *setting(const struct node *node)
@@ -156,6 +161,22 @@ static void scan_number(struct scan *s, const char *p, size_t length)
     }
 }
 
+static void scan_group(struct scan *s, char sign)
+{
+    struct reader *r = s->reader;
+    if (sign == '{' && r->depth == MOST_GROUPS) {
+        if (r->settings[r->depth] <= MOST_SETTINGS)
+            scan_mistake(s, "more than %d groups within each other", MOST_GROUPS);
+        r->settings[r->depth] = MOST_SETTINGS + 1; // once is enough
+    } else if (sign == '{') {
+        r->settings[++r->depth] = 0;
+    } else if (sign == '}') {
+        r->depth -= r->depth > 0;
+    } else if (++r->settings[r->depth] == MOST_SETTINGS + 1) {
+        scan_mistake(s, "a group has more than %d settings", MOST_SETTINGS);
+    }
+}
+
 static void scan_include(struct reader *r, const char *path, int depth);
 
 static void scan(struct scan *s, const char *text, int depth)
@@ -195,6 +216,8 @@ static void scan(struct scan *s, const char *text, int depth)
                 p += n;
                 continue;
             }
+        } else if (strchr("{}=:", *p)) {
+            scan_group(s, *p);
         }
         copy(s, p, n);
         line_start = p[n - 1] == '\n';
