@@ -802,7 +802,7 @@ static void what_is_no_sound_store_of_this_version_is_refused_and_untouched(void
         {few_bytes, "not a sweetspot store"},
         {empty, "it is empty"},
         {rubbish, "is damaged"},
-        {folder_in_its_place, "is not a file"},
+        {folder_in_its_place, "Is a directory"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error err = {""};

@@ -388,7 +388,8 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     static const char *const budget[] = {"time", "evaluations", "patience", "target", "noise", "until", NULL};
     static const char *const search[] = {"strategy", "options", "seed", NULL};
     static const char *const ragged[] = {"problems", NULL}, *const final[] = {"final", NULL}, *const none[] = {NULL};
-    static const char *const counters[] = {"enabled", "metrics", NULL}, *const compile[] = {"timeout", "workers", NULL};
+    static const char *const counters[] = {"enabled", "metrics", NULL},
+                             *const compile[] = {"timeout", "memory", "workers", NULL};
     const struct node *g;
 
     job->objective = (enum objective)reader_word(r, root, "objective", objective_words, OBJECTIVE_GEOMEAN);
@@ -429,6 +430,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     if (g) load_metrics(r, job, g);
     if ((g = reader_group(r, root, "compile"))) reader_check_members(r, g, "'compile'", compile);
     job->compile_timeout = reader_duration(r, g, "timeout", 60);
+    job->compile_memory = reader_integer(r, g, "memory", 512, 1 << 30, 4096) << 20;
     job->compile_workers = reader_integer(r, g, "workers", 0, 1024, 0);
 }
 

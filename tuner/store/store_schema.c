@@ -24,6 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tuner/base/input_file.h"
 #include "tuner/base/text.h"
 #include "tuner/store/store_internal.h"
 
@@ -155,16 +156,13 @@ int store_inspect(const char *path, struct error *err)
     // SQLite's file format, section 1.3: 16 page size, 28 pages, 60 user_version, 68 application_id.
     unsigned char header[HEADER_SIZE];
     struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = input_file_open(path, err);
     if (fd < 0 && errno == ENOENT) return error_set(err, "there is no store '%s'", path);
-    if (fd < 0 || fstat(fd, &info)) {
+    if (fd < 0) return error_prefix(err, "cannot open the store");
+    if (fstat(fd, &info)) {
         error_set(err, "cannot open the store '%s': %s", path, strerror(errno));
-        if (fd >= 0) close(fd);
-        return -1;
-    }
-    if (!S_ISREG(info.st_mode)) {
         close(fd);
-        return error_set(err, "'%s' is not a file", path);
+        return -1;
     }
     ssize_t length = pread(fd, header, sizeof header, 0);
     close(fd);
