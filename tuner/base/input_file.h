@@ -12,8 +12,8 @@ enum { INPUT_FILE_TEXT_MOST = 64 << 20 };
 
 // A descriptor to read from, which the caller closes. -1 with errno and a message ("'x' is not a regular file").
 int input_file_open(const char *path, struct error *);
-// The file's bytes with a NUL behind them, malloc'ed; `most` bytes at most, 0: as many as there is memory for. NULL with
-// errno and a message. *size may be NULL.
+// The file's bytes with a NUL behind them, malloc'ed; `most` bytes at most, 0: as many as there is memory for. NULL
+// with errno and a message. *size may be NULL.
 char *input_file_read(const char *path, size_t most, size_t *size, struct error *);
 
 #endif

@@ -93,7 +93,8 @@ int cache_add(const char *folder, const char *key, const void *cubin, size_t siz
     char *cubin_path = cache_path(folder, key, ".cubin"), *path = cache_path(folder, key, ".json"), *text = NULL;
     char hash[HASH_TEXT_SIZE];
     hash_content(cubin, size, hash);
-    json_t *entry = json_pack("{s:O, s:I, s:s}", "figures", figures, "cubin_bytes", (json_int_t)size, "cubin_hash", hash);
+    json_t *entry =
+        json_pack("{s:O, s:I, s:s}", "figures", figures, "cubin_bytes", (json_int_t)size, "cubin_hash", hash);
     int result = -1;
     if (entry && hash_entry(entry, hash) && !json_object_set_new(entry, "hash", json_string(hash)))
         text = json_dumps(entry, JSON_COMPACT);

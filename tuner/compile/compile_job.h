@@ -8,10 +8,10 @@
 struct compile_job {
     struct source_request request; // of what follows
     struct source source;
-    const char *name;                               // for messages
-    json_t *options;                                // what `option` points to
-    const char **option, **entry;                   // option: all of them
-    const char **own, **include, **macro;           // what `request` points to
+    const char *name;                     // for messages
+    json_t *options;                      // what `option` points to
+    const char **option, **entry;         // option: all of them
+    const char **own, **include, **macro; // what `request` points to
     size_t option_count, entry_count;
 };
 

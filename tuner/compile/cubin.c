@@ -13,14 +13,14 @@ enum {
     SYSTEM_SHARED = 1024, // of every block from compute capability 9.0 on, where there is ".nv.shared.reserved.0"
 };
 
-struct image {
+struct cubin_image {
     const unsigned char *bytes;
     size_t size;
     Elf64_Ehdr head;
     Elf64_Shdr names;
 };
 
-static bool section_at(const struct image *m, size_t i, Elf64_Shdr *section)
+static bool section_at(const struct cubin_image *m, size_t i, Elf64_Shdr *section)
 {
     if (i >= m->head.e_shnum) return false;
     memcpy(section, m->bytes + m->head.e_shoff + i * sizeof *section, sizeof *section);
@@ -28,9 +28,9 @@ static bool section_at(const struct image *m, size_t i, Elf64_Shdr *section)
            (section->sh_offset <= m->size && section->sh_size <= m->size - section->sh_offset);
 }
 
-static bool open_image(struct image *m, const void *cubin, size_t size)
+static bool open_image(struct cubin_image *m, const void *cubin, size_t size)
 {
-    *m = (struct image){.bytes = cubin, .size = size};
+    *m = (struct cubin_image){.bytes = cubin, .size = size};
     if (size < sizeof m->head) return false;
     memcpy(&m->head, cubin, sizeof m->head);
     const Elf64_Ehdr *h = &m->head;
@@ -41,7 +41,8 @@ static bool open_image(struct image *m, const void *cubin, size_t size)
 }
 
 // Whether the text at `offset` of a section of names is `prefix` and `name`.
-static bool named(const struct image *m, const Elf64_Shdr *names, size_t offset, const char *prefix, const char *name)
+static bool named(const struct cubin_image *m, const Elf64_Shdr *names, size_t offset, const char *prefix,
+                  const char *name)
 {
     size_t first = strlen(prefix), length = strlen(name) + 1;
     if (offset > names->sh_size || names->sh_size - offset < first + length) return false;
@@ -49,7 +50,7 @@ static bool named(const struct image *m, const Elf64_Shdr *names, size_t offset,
     return !memcmp(at, prefix, first) && !memcmp(at + first, name, length);
 }
 
-static bool find_section(const struct image *m, const char *prefix, const char *name, Elf64_Shdr *section)
+static bool find_section(const struct cubin_image *m, const char *prefix, const char *name, Elf64_Shdr *section)
 {
     for (size_t i = 0; i < m->head.e_shnum; i++)
         if (section_at(m, i, section) && named(m, &m->names, section->sh_name, prefix, name)) return true;
@@ -57,7 +58,7 @@ static bool find_section(const struct image *m, const char *prefix, const char *
 }
 
 // Whether symbol `index` is `name`.
-static bool is_symbol(const struct image *m, uint32_t index, const char *name)
+static bool is_symbol(const struct cubin_image *m, uint32_t index, const char *name)
 {
     Elf64_Shdr symbols, names;
     Elf64_Sym symbol;
@@ -69,7 +70,7 @@ static bool is_symbol(const struct image *m, uint32_t index, const char *name)
     return named(m, &names, symbol.st_name, "", name);
 }
 
-static void read_info(const struct image *m, const char *name, struct cubin_kernel *kernel)
+static void read_info(const struct cubin_image *m, const char *name, struct cubin_kernel *kernel)
 {
     Elf64_Shdr info;
     if (!find_section(m, "", ".nv.info", &info) || info.sh_type == SHT_NOBITS) return;
@@ -92,7 +93,7 @@ static void read_info(const struct image *m, const char *name, struct cubin_kern
 struct cubin_kernel cubin_kernel(const void *cubin, size_t size, const char *symbol)
 {
     struct cubin_kernel kernel = {-1, -1, -1, -1};
-    struct image m;
+    struct cubin_image m;
     Elf64_Shdr section, reserved;
     if (!open_image(&m, cubin, size) || !find_section(&m, ".text.", symbol, &section)) return kernel;
     kernel.code_bytes = (int64_t)section.sh_size;

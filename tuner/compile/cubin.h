@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 struct cubin_kernel {
-    int64_t registers, stack, shared, code_bytes; // of a thread, of a thread, of a block without the system's own; -1: it
-                                                  // does not say
+    int64_t registers, stack, shared, code_bytes; // of a thread, of a thread, of a block without the system's own; -1:
+                                                  // it does not say
 };
 
 // Never reads beyond `size`, whatever the bytes are.

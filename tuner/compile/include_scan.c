@@ -142,7 +142,14 @@ static void add_define(struct mentions *m, const char *text, const char *p, bool
 // Where a directive's sign ends, or NULL.
 static const char *sign(const char *p)
 {
-    return *p == '#' ? p + 1 : !strncmp(p, "%:", 2) ? p + 2 : !strncmp(p, "?" "?=", 3) ? p + 3 : NULL;
+    return *p == '#'              ? p + 1
+           : !strncmp(p, "%:", 2) ? p + 2
+           : !strncmp(p,
+                      "?"
+                      "?=",
+                      3)
+               ? p + 3
+               : NULL;
 }
 
 static void look(struct mentions *m, const char *text, const char *p, bool code, bool fresh)

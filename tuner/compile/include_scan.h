@@ -19,8 +19,8 @@ struct mention {
     bool next;            // include_next, __has_include_next
     size_t word, operand; // where "include" or "__has_include" begins, and what it is about
     size_t end;           // behind the header's name; of a computed one behind "include" or "__has_include"
-    char *name;           // the header's, with its quotes or brackets; where computed, and of a #define, the macro's or ""
-    char *value;          // of a #define: its text without blanks around it, NULL if it has arguments; else NULL
+    char *name;  // the header's, with its quotes or brackets; where computed, and of a #define, the macro's or ""
+    char *value; // of a #define: its text without blanks around it, NULL if it has arguments; else NULL
 };
 
 struct mentions {

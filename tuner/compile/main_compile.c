@@ -86,7 +86,8 @@ static json_t *take(struct compilation *c, const char *cache, const char *key)
         answer = refuse(status_name(STATUS_COMPILE_TIMEOUT), "still compiling at the deadline");
         break;
     case COMPILE_NO_MEMORY:
-        answer = refuse(status_name(STATUS_COMPILE_ERROR), "the compiler took more memory than it may (compile.memory)");
+        answer =
+            refuse(status_name(STATUS_COMPILE_ERROR), "the compiler took more memory than it may (compile.memory)");
         break;
     case COMPILE_FAILED:
         answer = refuse_with_log(c->log);
@@ -201,8 +202,7 @@ static json_t *build(const struct nvcc *nvcc, const json_t *request, const struc
     json_t *list = nvcc_options(json_get_string(request, "arch", "sm_90a"), json_object_get(request, "options")),
            *entry;
     size_t i;
-    for (i = 0; i < j->request.include_count; i++)
-        json_array_append_new(list, json_sprintf("-I%s", j->include[i]));
+    for (i = 0; i < j->request.include_count; i++) json_array_append_new(list, json_sprintf("-I%s", j->include[i]));
     const char **options = memory_new(json_array_size(list), sizeof *options),
                **symbols = memory_new(j->entry_count, sizeof *symbols);
     struct hash *h = hash_new();

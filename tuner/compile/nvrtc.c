@@ -58,8 +58,7 @@ int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct e
     double start = clock_now(), limit = start + p->deadline;
     int result = 0;
     *c = (struct compilation){.result = COMPILE_FAILED};
-    nvrtcResult said =
-        nvrtcCreateProgram(&program, p->text, p->name, (int)p->header_count, p->header, p->header_name);
+    nvrtcResult said = nvrtcCreateProgram(&program, p->text, p->name, (int)p->header_count, p->header, p->header_name);
     if (said != NVRTC_SUCCESS) return error_set(err, "NVRTC: %s", nvrtcGetErrorString(said));
     for (size_t i = 0; i < p->entry_count && said == NVRTC_SUCCESS; i++)
         said = nvrtcAddNameExpression(program, p->entry[i]);

@@ -144,12 +144,12 @@ static int add_alias(struct closure *c, const char *name, size_t file, struct er
     char *plain = text_format("%.*s", (int)(strlen(name) - 2), name + 1);
     for (size_t i = 0; i < s->alias_count; i++) {
         if (strcmp(s->aliases[i].name, plain) != 0) continue;
-        int result = s->aliases[i].file == file ? 0
-                                                : error_set(err,
-                                                            "macros include %s, which is '%s' in one place and '%s' in "
-                                                            "another: name one of them by another path",
-                                                            name, s->files[s->aliases[i].file].path,
-                                                            s->files[file].path);
+        int result = s->aliases[i].file == file
+                         ? 0
+                         : error_set(err,
+                                     "macros include %s, which is '%s' in one place and '%s' in "
+                                     "another: name one of them by another path",
+                                     name, s->files[s->aliases[i].file].path, s->files[file].path);
         free(plain);
         return result;
     }

@@ -16,16 +16,11 @@ static const struct {
     enum option_kind kind;
     bool joined;
 } known[] = {
-    {"-I", OPTION_FOLDER, true},
-    {"--include-path", OPTION_FOLDER, false},
-    {"-include", OPTION_BEFORE, false},
-    {"--pre-include", OPTION_BEFORE, false},
-    {"-D", OPTION_MACRO, true},
-    {"--define-macro", OPTION_MACRO, false},
-    {"-pch", OPTION_REFUSED, false},
-    {"--pch", OPTION_REFUSED, false},
-    {"--use-pch", OPTION_REFUSED, false},
-    {"-use-pch", OPTION_REFUSED, false},
+    {"-I", OPTION_FOLDER, true},          {"--include-path", OPTION_FOLDER, false},
+    {"-include", OPTION_BEFORE, false},   {"--pre-include", OPTION_BEFORE, false},
+    {"-D", OPTION_MACRO, true},           {"--define-macro", OPTION_MACRO, false},
+    {"-pch", OPTION_REFUSED, false},      {"--pch", OPTION_REFUSED, false},
+    {"--use-pch", OPTION_REFUSED, false}, {"-use-pch", OPTION_REFUSED, false},
 };
 
 static void append(char ***list, size_t *count, char *text)
@@ -92,8 +87,7 @@ int source_options_read(struct source_options *o, const struct source_request *r
     for (size_t i = 0; i < request->include_count; i++)
         if (!add_folder(o, request->include[i]))
             append(&o->rest, &o->rest_count, text_format("-I%s", request->include[i]));
-    for (size_t i = 0; i < request->macro_count; i++)
-        append(&o->macro, &o->macro_count, text_copy(request->macro[i]));
+    for (size_t i = 0; i < request->macro_count; i++) append(&o->macro, &o->macro_count, text_copy(request->macro[i]));
     return 0;
 }
 

@@ -388,8 +388,8 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     static const char *const budget[] = {"time", "evaluations", "patience", "target", "noise", "until", NULL};
     static const char *const search[] = {"strategy", "options", "seed", NULL};
     static const char *const ragged[] = {"problems", NULL}, *const final[] = {"final", NULL}, *const none[] = {NULL};
-    static const char *const counters[] = {"enabled", "metrics", NULL},
-                             *const compile[] = {"timeout", "memory", "workers", NULL};
+    static const char *const counters[] = {"enabled", "metrics", NULL}, *const compile[] = {"timeout", "memory",
+                                                                                            "workers", NULL};
     const struct node *g;
 
     job->objective = (enum objective)reader_word(r, root, "objective", objective_words, OBJECTIVE_GEOMEAN);

@@ -24,8 +24,7 @@ int job_setup_space(struct job_setup *s, struct worker_pool *pool, struct job *j
         error_set(err, "cannot make the compile cache '%s': %s", cache, strerror(errno));
         return EXIT_ENVIRONMENT;
     }
-    if (job_build_space(job, &pool->limits, err) || request_source_hash(job, s->source_hash, err))
-        return EXIT_USAGE;
+    if (job_build_space(job, &pool->limits, err) || request_source_hash(job, s->source_hash, err)) return EXIT_USAGE;
     return 0;
 }
 
