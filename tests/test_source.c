@@ -104,6 +104,58 @@ static void every_way_to_include_a_file_makes_it_part_of_the_hash(void **state)
     }
 }
 
+// Results in stores that are in use keep counting.
+static void the_hash_is_that_of_the_files_in_the_order_of_their_mention(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("order"), expected[HASH_TEXT_SIZE], hash[HASH_TEXT_SIZE],
+         *path = text_format("%s/x.cu", folder);
+    static const char *const files[][2] = {{"x.cu", "#include \"a.h\"\n#include \"b.h\"\n#include <vector>\n"},
+                                           {"a.h", "#include \"c.h\"\n"},
+                                           {"c.h", "// c\n"},
+                                           {"b.h", "#include \"c.h\"\n"}};
+    struct hash *h = hash_new();
+    struct error err;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        size_t size = strlen(files[i][1]);
+        e2e_write(folder, files[i][0], files[i][1]);
+        hash_bytes(h, &size, sizeof size);
+        hash_bytes(h, files[i][1], size);
+    }
+    hash_finish(h, expected);
+    if (source_hash(&(struct source_request){.path = path}, hash, &err)) fail_msg("%s", err.message);
+    assert_string_equal(hash, expected);
+    free(path);
+    e2e_remove(folder);
+}
+
+// The driver's hash covers what any configuration may include.
+static void a_header_that_a_parameter_names_is_part_of_the_jobs_hash(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("parameter"), *hash[3];
+    e2e_write(folder, "a.h", "enum { A = 1 };\n");
+    for (int i = 0; i < 3; i++) {
+        e2e_write(folder, "b.h", i == 1 ? "enum { A = 3 };\n" : "enum { A = 2 };\n");
+        struct outcome_of_command r =
+            e2e_run(folder,
+                    "{ echo '#include HEADER'; cat templates/reduce.cu; } >%s/x.cu\n"
+                    "sed -e 's|template = \"[^\"]*\"|template = \"x.cu\"|' -e 's|^parameters = (|&\\n"
+                    "  { name = \"HEADER\"; values = [\"\\\\\"a.h\\\\\"\", \"\\\\\"b.h\\\\\"\"]; },|' configs/asum.cfg "
+                    ">%s/job.cfg\n"
+                    "$BIN/sweetspot header %s/job.cfg --hash && $BIN/sweetspot check %s/job.cfg --compile 4 --cache "
+                    "%s/cache >&2",
+                    folder, folder, folder, folder, folder);
+        if (r.status) fail_msg("%s%s", r.out, r.err);
+        hash[i] = text_copy(r.out);
+        e2e_done(&r);
+    }
+    assert_string_not_equal(hash[0], hash[1]);
+    assert_string_equal(hash[0], hash[2]);
+    for (int i = 0; i < 3; i++) free(hash[i]);
+    e2e_remove(folder);
+}
+
 static json_t *compile_request(const char *folder, char *const *option, const char *macro)
 {
     json_t *request = json_pack("{s:i, s:s, s:s, s:o, s:[s], s:[s], s:[], s:{}, s:f}", "id", 1, "op", "compile", "arch",
@@ -386,6 +438,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_way_to_include_a_file_makes_it_part_of_the_hash),
+        cmocka_unit_test(the_hash_is_that_of_the_files_in_the_order_of_their_mention),
+        cmocka_unit_test(a_header_that_a_parameter_names_is_part_of_the_jobs_hash),
         cmocka_unit_test(every_way_to_include_a_file_compiles),
         cmocka_unit_test(the_same_name_means_what_lies_beside_the_including_file),
         cmocka_unit_test(what_was_not_hashed_is_not_compiled),
