@@ -39,9 +39,10 @@ static bool whole(const json_t *entry, const char *cubin_path)
         strcmp(hash, json_get_string(entry, "hash", "")) != 0)
         return false;
     char *cubin = input_file_read(cubin_path, 0, &size, NULL);
-    if (cubin) hash_content(cubin, size, hash);
+    if (!cubin) return false;
+    hash_content(cubin, size, hash);
     free(cubin);
-    return cubin && size && (int64_t)size == json_get_integer(entry, "cubin_bytes", -1) &&
+    return size && (int64_t)size == json_get_integer(entry, "cubin_bytes", -1) &&
            !strcmp(hash, json_get_string(entry, "cubin_hash", ""));
 }
 
