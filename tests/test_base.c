@@ -1,4 +1,5 @@
 // tuner/base: durations, edit distances, paths, and files that may be packed or cut off.
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,12 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "search/random.h"
 #include "tuner/base/gzip.h"
+#include "tuner/base/input_file.h"
 #include "tuner/base/text.h"
 
 static void durations_are_read_in_every_unit(void **state)
@@ -87,6 +90,43 @@ static void paths_are_joined_and_normalised(void **state)
     }
 }
 
+static void only_a_regular_file_of_bounded_size_is_read(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/sweetspot-base-XXXXXX", pipe[64], file[64];
+    struct error err = {""};
+    size_t size;
+    assert_non_null(mkdtemp(folder));
+    snprintf(pipe, sizeof pipe, "%s/pipe", folder);
+    snprintf(file, sizeof file, "%s/file", folder);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    alarm(10); // ends a program that waits for the pipe
+    const char *const others[] = {pipe, "/dev/zero", "/dev/null"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_null(input_file_read(others[i], 0, NULL, &err));
+        if (!strstr(err.message, "is not a regular file")) fail_msg("%s", err.message);
+        assert_null(gzip_read_file(others[i], NULL, &err));
+        if (!strstr(err.message, "is not a regular file")) fail_msg("%s", err.message);
+    }
+    alarm(0);
+    assert_null(input_file_read(folder, 0, NULL, &err));
+    FILE *out = fopen(file, "w");
+    assert_non_null(out);
+    for (int i = 0; i < 100000; i++) fputc('x', out);
+    fclose(out);
+    char *text = input_file_read(file, 100000, &size, &err);
+    assert_non_null(text);
+    assert_true(size == 100000 && strlen(text) == size);
+    free(text);
+    assert_null(input_file_read(file, 99999, NULL, &err));
+    if (!strstr(err.message, "File too large")) fail_msg("%s", err.message);
+    assert_null(input_file_read("/nothing/here", 0, NULL, &err));
+    assert_int_equal(errno, ENOENT);
+    unlink(pipe);
+    unlink(file);
+    rmdir(folder);
+}
+
 static void a_file_comes_back_packed_or_plain_and_cut_off_it_is_an_error(void **state)
 {
     (void)state;
@@ -139,6 +179,7 @@ int main(void)
         cmocka_unit_test(durations_are_shown_short),
         cmocka_unit_test(distances_count_edits_and_swaps),
         cmocka_unit_test(paths_are_joined_and_normalised),
+        cmocka_unit_test(only_a_regular_file_of_bounded_size_is_read),
         cmocka_unit_test(a_file_comes_back_packed_or_plain_and_cut_off_it_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,7 +223,7 @@ static void tune_for_cmake(void)
 {
     struct error err;
     char hash[HASH_TEXT_SIZE], *template = text_format("%s/share/sweetspot/templates/gemm_simt.cu", prefix);
-    assert_int_equal(source_hash(template, NULL, 0, hash, NULL, &err), 0);
+    assert_int_equal(source_hash(&(struct source_request){.path = template}, hash, &err), 0);
     free(template);
     struct outcome_of_command r = INSTALLED(
         "cmake",

@@ -858,7 +858,7 @@ static void a_damaged_or_foreign_store_is_refused_and_untouched(void **state)
         {few_bytes, "not a sweetspot store"},
         {empty, "it is empty"},
         {rubbish, "is damaged"},
-        {folder_in_its_place, "is not a file"},
+        {folder_in_its_place, "Is a directory"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error err = {""};

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tuner/base/input_file.h"
 #include "tuner/base/memory.h"
 
 static void out_of_memory(void)
@@ -241,24 +242,5 @@ char *text_directory(const char *path)
 
 char *text_read_file(const char *path, size_t *size)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file) return NULL;
-    size_t used = 0, room = 1 << 16;
-    char *text = memory_try(room, 1, NULL), *grown = text;
-    while (grown) {
-        used += fread(text + used, 1, room - used - 1, file);
-        if (used < room - 1) break;
-        room *= 2;
-        if ((grown = memory_try_grow(text, room, 1, NULL))) text = grown;
-    }
-    int failed = !grown ? ENOMEM : ferror(file) ? (errno ? errno : EIO) : 0;
-    fclose(file);
-    if (failed) {
-        free(text);
-        errno = failed;
-        return NULL;
-    }
-    text[used] = 0;
-    if (size) *size = used;
-    return text;
+    return input_file_read(path, 0, size, NULL);
 }

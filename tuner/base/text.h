@@ -41,7 +41,8 @@ char *text_join_path(const char *directory, const char *path);
 // The folder of a path ("." when it has none). malloc'ed.
 char *text_directory(const char *path);
 
-// The file's bytes with a NUL behind them, malloc'ed; NULL with errno set. *size may be NULL.
+// The bytes of a regular file with a NUL behind them, malloc'ed; NULL with errno set. *size may be NULL. What a user
+// names is read by input_file.h, which says what is wrong with it.
 char *text_read_file(const char *path, size_t *size);
 
 #endif

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/input_file.h"
 #include "tuner/base/memory.h"
-#include "tuner/base/text.h"
 
 // What follows "'key':" in the header, without leading blanks; NULL if there is no such key.
 static const char *value_of(const char *header, const char *key)
@@ -65,8 +65,8 @@ int npy_read(struct npy *npy, const char *path, struct error *err)
 {
     memset(npy, 0, sizeof *npy);
     size_t size = 0, begin, length, bytes;
-    const unsigned char *data = npy->memory = text_read_file(path, &size);
-    if (!data) return error_set(err, "cannot read '%s': %s", path, strerror(errno));
+    const unsigned char *data = npy->memory = input_file_read(path, 0, &size, err);
+    if (!data) return -1;
     if (size < 12 || memcmp(data, "\x93NUMPY", 6) || data[6] < 1 || data[6] > 3)
         return error_set(err, "'%s' is not a .npy file", path);
     length = (size_t)data[8] | (size_t)data[9] << 8;

@@ -426,6 +426,7 @@ static void load_settings(struct reader *r, struct job *job, const struct node *
     g = reader_group(r, root, "compile");
     reader_check_group(r, g, "'compile'", "compile", NULL);
     job->compile_timeout = reader_duration(r, g, "compile.timeout");
+    job->compile_memory = reader_integer(r, g, "compile.memory") << 20;
     job->compile_workers = reader_integer(r, g, "compile.workers");
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tuner/base/input_file.h"
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
@@ -231,9 +232,13 @@ static void scan_include(struct reader *r, const char *path, int depth)
 {
     enum { MOST_DEPTH = 10 }; // libconfig's
     if (depth > MOST_DEPTH) return;
-    char *text = text_read_file(path, NULL);
+    struct error err;
+    char *text = input_file_read(path, INPUT_FILE_TEXT_MOST, NULL, &err);
     struct scan s = {.reader = r, .file = path, .line = 1};
-    if (text) scan(&s, text, depth);
+    if (text)
+        scan(&s, text, depth);
+    else if (errno != ENOENT)
+        mistakes_add(r->mistakes, 0, "@include: %s", err.message);
     free(text);
 }
 
@@ -285,9 +290,9 @@ struct reader *reader_open(const char *path, struct mistakes *mistakes, struct m
         mistakes_add(mistakes, 0, "the path of a job file must be UTF-8");
         goto fail;
     }
-    char *text = text_read_file(path, &size);
+    char *text = input_file_read(path, INPUT_FILE_TEXT_MOST, &size, NULL);
     if (!text) {
-        mistakes_add(mistakes, 0, "cannot read: %s", strerror(errno));
+        mistakes_add(mistakes, 0, "cannot read: %s", errno == EINVAL ? "not a regular file" : strerror(errno));
         goto fail;
     }
     config_set_include_dir(&r->config, r->folder);
