@@ -24,7 +24,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tuner/base/input_file.h"
 #include "tuner/base/text.h"
 #include "tuner/store/store_internal.h"
 
