@@ -235,14 +235,13 @@ static void readers_leave_a_running_tuners_log_alone(void **state)
         RUN(folder, "export FAKE_DELAY=200000\n" TUNE "& first=$!\n"
                     "for i in $(seq 100); do [ -s $FAKE_LOG ] && break; sleep 0.05; done\n"
                     "log=$(stat -c %%i $at/job.db-wal)\n"
-                    "for i in 1 2 3; do $BIN/sweetspot status $at/job.cfg --store $at/job.db; done\n"
+                    "for i in $(seq 200); do\n"
+                    "  $BIN/sweetspot status $at/job.cfg --store $at/job.db | grep '^trials *[2-9] of' && break\n"
+                    "done\n"
                     "[ $log = \"$(stat -c %%i $at/job.db-wal)\" ] && echo same\n"
-                    "kill -9 $first; wait $first\n"
-                    "wc -l <$FAKE_LOG");
+                    "kill -9 $first; wait $first\n");
     e2e_expect(r.out, "same\n");
-    int measured = atoi(strstr(r.out, "same\n") + 5);
-    assert_true(measured >= 1);
-    assert_in_range(statuses(folder, "job.db").ok, measured - 1, measured); // the last may have been under way
+    assert_in_range(statuses(folder, "job.db").ok, 2, 8);
     e2e_done(&r);
     e2e_remove(folder);
 }
