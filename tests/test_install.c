@@ -111,7 +111,7 @@ static void man_finds_the_page_of_a_command(void **state)
         skip();
     }
     e2e_expect(r.out, "SWEETSPOT-TUNE(1)");
-    e2e_expect(r.out, "search for this long");
+    e2e_expect(r.out, "how long to search: 90s");
     expect_done(&r);
 }
 
