@@ -195,7 +195,7 @@ static const char job_text[] =
     "  { buffer = \"r\"; type = \"f32\"; shape = [1]; direction = \"out\"; } );\n"
     "reference = { operation = \"sum\"; result = \"r\"; n = \"N\"; };\n"
     "work = { bytes = \"4 * N\"; };\n"
-    "final = { candidates = 2; rounds = 5; };\n"
+    "measure = { final = { candidates = 2; rounds = 5; }; };\n"
     "verification = { problems = ( { N = 7; } ); };\n";
 
 static const char *in_folder(const char *name)

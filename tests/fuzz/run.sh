@@ -10,7 +10,8 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)} seconds=${SECONDS_EACH:-60} out=out/fuzz
 export SWEETSPOT_SANITIZER=none SWEETSPOT_NVCC=none CUDA_VISIBLE_DEVICES=
-export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:malloc_context_size=8 UBSAN_OPTIONS=print_stacktrace=1
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+export LSAN_OPTIONS=suppressions=tests/fuzz/leaks.txt:print_suppressions=0
 passed=0 failed=0
 declare -A subject_of=() tmp_of=()
 

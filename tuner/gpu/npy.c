@@ -26,6 +26,7 @@ static int parse_type(struct npy *npy, const char *text, const char *path, struc
 {
     if (!text || (*text != '\'' && *text != '"'))
         return error_set(err, "'%s': structured types are not supported", path);
+    if (strlen(text) < 4) return error_set(err, "'%s' is cut off", path);
     char order = text[1];
     npy->kind = text[2];
     npy->size = (size_t)strtoul(text + 3, NULL, 10);
@@ -108,7 +109,11 @@ static const unsigned char *locate(const struct npy *npy, size_t i)
 int64_t npy_integer(const struct npy *npy, size_t i)
 {
     const unsigned char *at = locate(npy, i);
-    if (npy->kind == 'f') return (int64_t)npy_number(npy, i);
+    if (npy->kind == 'f')
+        return element_load_integer(npy->size == 2   ? ELEMENT_F16
+                                    : npy->size == 4 ? ELEMENT_F32
+                                                     : ELEMENT_F64,
+                                    at);
     uint64_t bits = 0;
     memcpy(&bits, at, npy->size);
     unsigned unused = 64 - 8 * (unsigned)npy->size;
