@@ -295,8 +295,8 @@ test-sanitize:
 	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) \
 	  bash tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out $(NOT_SANITIZED),$(ALL_TESTS)))
 
-# Harnesses of tests/fuzz by clang's libFuzzer, FUZZ_SECONDS each. HARNESSES: which (all of them). Where clang or its
-# runtime is missing they are skipped, and counted as such.
+# Harnesses of tests/fuzz by clang's libFuzzer, FUZZ_SECONDS each, or as long as FUZZ_UNTIL (Unix time) leaves. HARNESSES:
+# which (all of them). Where clang or its runtime is missing they are skipped, and counted as such.
 FUZZ_SECONDS ?= 60
 HARNESSES ?= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS := $(HARNESSES:%=$(BIN)/%)
@@ -311,13 +311,10 @@ fuzzers: $(FUZZERS)
 
 .PHONY: fuzz
 fuzz: setup
-	@if echo 'int LLVMFuzzerTestOneInput(const char *, long); int LLVMFuzzerTestOneInput(const char *d, long n) {' \
-	  'return d && n < 0; }' | clang -x c -fsanitize=fuzzer,address - -o out/fuzzer-there 2>/dev/null; then \
-	  $(MAKE) FUZZ=1 fuzzers && SECONDS_EACH=$(FUZZ_SECONDS) bash tests/fuzz/run.sh $(HARNESSES:%=out/bin-fuzz/%); \
-	else \
-	  echo "fuzz: no clang with libFuzzer (Debian: clang, libclang-rt-dev)"; \
-	  echo "0 passed, 0 failed, $(words $(HARNESSES)) skipped"; \
-	fi
+	@if sh tests/fuzz/there.sh; then $(MAKE) FUZZ=1 fuzzers && \
+	  SECONDS_EACH=$(FUZZ_SECONDS) UNTIL=$(FUZZ_UNTIL) bash tests/fuzz/run.sh $(HARNESSES:%=out/bin-fuzz/%); \
+	else echo "fuzz: no clang with libFuzzer (Debian: clang, libclang-rt-dev)"; \
+	  echo "0 passed, 0 failed, $(words $(HARNESSES)) skipped"; fi
 
 # Tests that need a GPU: hostile kernels, counters against ncu, a whole tuning run.
 .PHONY: test-gpu

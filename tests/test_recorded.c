@@ -174,6 +174,8 @@ static const struct {
     {", \"?\"]", "]", "trial 0"},
     {"\"columns\": [\"B\", \"R\",", "\"columns\": [\"B\", \"Q\",", "R"},
     {"\"wrong\"", "\"dreadful\"", "dreadful"},
+    {"\"metrics\": [", "\"metrics\": [{\"key\": \"misses\"}, ", "'misses' has the name of another column"},
+    {"\"key\": \"misses\"", "\"key\": \"time\"", "'time' has the name of another column"},
 };
 
 static void a_bad_file_is_an_error_that_names_it_and_says_what_is_wrong(void **state)

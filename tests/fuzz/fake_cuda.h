@@ -164,8 +164,9 @@ int cuda_module_load(struct cuda *c, const void *image, struct cuda_module **out
 {
     (void)c;
     *out = (struct cuda_module *)&fake_handle;
-    if (!memcmp(image, "\x7f"
-                       "ELF",
+    if (!memcmp(image,
+                "\x7f"
+                "ELF",
                 4))
         return 0;
     error_set(err, "no cubin");

@@ -15,14 +15,14 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 // Ends the harness with a finding when a promise is broken.
-#define FUZZ_CHECK(condition, ...)                                                                                    \
-    do {                                                                                                              \
-        if (!(condition)) {                                                                                           \
-            fprintf(stderr, "%s:%d: promise broken: %s: ", __FILE__, __LINE__, #condition);                           \
-            fprintf(stderr, __VA_ARGS__);                                                                             \
-            fputc('\n', stderr);                                                                                      \
-            abort();                                                                                                  \
-        }                                                                                                             \
+#define FUZZ_CHECK(condition, ...)                                                          \
+    do {                                                                                    \
+        if (!(condition)) {                                                                 \
+            fprintf(stderr, "%s:%d: promise broken: %s: ", __FILE__, __LINE__, #condition); \
+            fprintf(stderr, __VA_ARGS__);                                                   \
+            fputc('\n', stderr);                                                            \
+            abort();                                                                        \
+        }                                                                                   \
     } while (0)
 
 // A file in memory with these bytes. The path is the same at every call, and lives as long as the process.

@@ -91,8 +91,7 @@ static void put_paths(json_t *value)
         const char *text = json_get_string(value, keys[i], NULL);
         if (!text) continue;
         bool known = !strncmp(text, "SOURCE", 6) || !strncmp(text, "CACHE", 5);
-        json_object_set_new(value, keys[i],
-                            json_string(!known ? "/nowhere/x" : i ? cache_folder : source_path));
+        json_object_set_new(value, keys[i], json_string(!known ? "/nowhere/x" : i ? cache_folder : source_path));
     }
     json_t *include = json_object_get(value, "include"), *each;
     size_t i;
@@ -113,8 +112,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_CHECK(*status, "an answer without a status");
         FUZZ_CHECK(!strcmp(status, json_get_string(again, "status", "")), "%s, then %s", status,
                    json_get_string(again, "status", ""));
-        FUZZ_CHECK(!json_get_bool(again, "cached", false) || json_equal(json_object_get(answer, "entries"),
-                                                                         json_object_get(again, "entries")),
+        FUZZ_CHECK(!json_get_bool(again, "cached", false) ||
+                       json_equal(json_object_get(answer, "entries"), json_object_get(again, "entries")),
                    "the cache has other entries");
         char *line = json_dumps(answer, JSON_COMPACT);
         FUZZ_CHECK(line, "an answer that is not JSON");

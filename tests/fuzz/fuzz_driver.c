@@ -1,7 +1,7 @@
 // What compilers and GPU workers answer to the driver: a whole run of `tune`, with a store, a search, counters and a
 // final, whose workers say what the input says. The first line names the job ("plain" or "each"); every other line is a
-// request's "op" and the answer to it. The first request of that kind gets the first of its lines, and so on; when there
-// are no more, the last one again, and without any a sound answer. "op die" ends the worker instead.
+// request's "op" and the answer to it. The first request of that kind gets the first of its lines, and so on; when
+// there are no more, the last one again, and without any a sound answer. "op die" ends the worker instead.
 //
 // Promise: the run ends with one of its exit statuses, whatever workers say, and what it has stored can be read.
 #include <errno.h>
@@ -75,13 +75,16 @@ static const char *sound_answer(const char *op)
     static const char *const sound[][2] = {
         {"hello", "{\"compiler\":\"fuzz 1\",\"device\":{\"name\":\"F\",\"arch\":\"sm_90a\",\"uuid\":\"G\",\"driver\":"
                   "\"1\",\"memory_bytes\":17179869184,\"memory_free\":8589934592},\"counters\":{\"available\":true}}"},
-        {"compile", "{\"status\":\"ok\",\"cubin\":\"x.cu\",\"cached\":false,\"seconds\":0.1,\"warnings\":[],\"entries\":"
-                    "[{\"entry\":\"x\",\"symbol\":\"x\",\"registers\":32,\"code_bytes\":100}]}"},
-        {"job", "{\"status\":\"ok\",\"baselines\":[{\"name\":\"cublas\",\"problems\":[{\"time\":0.0011}]}],\"least\":[],"
-                "\"metrics\":[\"icache_misses\"],\"missing\":[],\"guide\":{\"status\":\"ok\"}}"},
+        {"compile",
+         "{\"status\":\"ok\",\"cubin\":\"x.cu\",\"cached\":false,\"seconds\":0.1,\"warnings\":[],\"entries\":"
+         "[{\"entry\":\"x\",\"symbol\":\"x\",\"registers\":32,\"code_bytes\":100}]}"},
+        {"job",
+         "{\"status\":\"ok\",\"baselines\":[{\"name\":\"cublas\",\"problems\":[{\"time\":0.0011}]}],\"least\":[],"
+         "\"metrics\":[\"icache_misses\"],\"missing\":[],\"guide\":{\"status\":\"ok\"}}"},
         {"trial", "{\"status\":\"ok\",\"busy\":0.01,\"wall\":0.02,\"problems\":[{\"problem\":0,\"time\":0.001},"
                   "{\"problem\":1,\"time\":0.002}]}"},
-        {"count", "{\"status\":\"ok\",\"trials\":[{\"trial\":1,\"counters\":[{\"problem\":0,\"stage\":0,\"values\":[7]}]}]}"},
+        {"count",
+         "{\"status\":\"ok\",\"trials\":[{\"trial\":1,\"counters\":[{\"problem\":0,\"stage\":0,\"values\":[7]}]}]}"},
         {"ceilings", "{\"status\":\"ok\",\"flops_per_second\":6e13,\"bytes_per_second\":4e12}"},
     };
     for (size_t i = 0; i < sizeof sound / sizeof *sound; i++)
@@ -195,7 +198,6 @@ static const char job_text[] =
     "  { buffer = \"r\"; type = \"f32\"; shape = [1]; direction = \"out\"; } );\n"
     "reference = { operation = \"sum\"; result = \"r\"; n = \"N\"; };\n"
     "work = { bytes = \"4 * N\"; };\n"
-    "measure = { final = { candidates = 2; rounds = 5; }; };\n"
     "verification = { problems = ( { N = 7; } ); };\n";
 
 static const char *in_folder(const char *name)
@@ -221,8 +223,10 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     stderr = fopen("/dev/null", "w"); // the run's messages; sanitizers have the descriptor
     write_file("x.cu", "__global__ void x(int n, const float *x, float *r) {}\n", "");
     snprintf(template_path, sizeof template_path, "%s", in_folder("x.cu"));
-    write_file("plain.cfg", job_text, "guide = { N = 100; };\n");
-    write_file("each.cfg", job_text, "objective = \"each\"; regret = 0.05;\n");
+    write_file("plain.cfg", job_text,
+               "guide = { N = 100; }; measure = { final = { candidates = 2; rounds = 5; }; };\n");
+    write_file("each.cfg", job_text,
+               "objective = \"each\"; regret = 0.05; measure = { final = { rounds = 5; processes = 1; }; };\n");
     return 0;
 }
 

@@ -75,8 +75,10 @@ static int holds(const struct space *space, struct expr *const *constraints, siz
     for (size_t i = 0; i < PARAMETERS; i++) at[i] = space_parameter(space, i)->values[config[i]];
     at[PARAMETERS] = 12;
     for (size_t i = 0; i < count; i++) {
-        if (expr_eval(constraints[i], at, &result, NULL)) all = -1;
-        else if (!result) return 0;
+        if (expr_eval(constraints[i], at, &result, NULL))
+            all = -1;
+        else if (!result)
+            return 0;
     }
     return all;
 }

@@ -1,5 +1,5 @@
-// Headers that sweetspot wrote before, whose sections are JSON in comments: read back, merged, rendered again. The input
-// is two headers with a line "====" between them: an old one, and one whose sections are merged into it.
+// Headers that sweetspot wrote before, whose sections are JSON in comments: read back, merged, rendered again. The
+// input is two headers with a line "====" between them: an old one, and one whose sections are merged into it.
 //
 // Promise: any bytes are read or refused with a message, and sections that were read can be merged and rendered, or are
 // refused. The header that is rendered reads as the same sections.

@@ -65,8 +65,23 @@ static json_t *json_mutated_text(const json_t *old)
 
 static json_t *json_mutated_number(const json_t *old)
 {
-    static const json_int_t whole[] = {0, 1, -1, 2, 3, 64, 65, 255, 256, 65536, INT32_MAX, INT32_MIN, UINT32_MAX,
-                                       (json_int_t)UINT32_MAX + 1, INT64_MAX, INT64_MIN, (json_int_t)1 << 53};
+    static const json_int_t whole[] = {0,
+                                       1,
+                                       -1,
+                                       2,
+                                       3,
+                                       64,
+                                       65,
+                                       255,
+                                       256,
+                                       65536,
+                                       INT32_MAX,
+                                       INT32_MIN,
+                                       UINT32_MAX,
+                                       (json_int_t)UINT32_MAX + 1,
+                                       INT64_MAX,
+                                       INT64_MIN,
+                                       (json_int_t)1 << 53};
     static const double real[] = {0, -0.0, 0.5, -1, 1e-9, DBL_MIN, 5e-324, 1e18, 1e19, -1e19, 1e300, DBL_MAX, -DBL_MAX};
     switch (json_draw(4)) {
     case 0:
@@ -74,9 +89,8 @@ static json_t *json_mutated_number(const json_t *old)
     case 1:
         return json_real(real[json_draw(sizeof real / sizeof *real)]);
     case 2:
-        return json_is_real(old) ? json_real(-json_real_value(old))
-                                 : json_integer((json_int_t)((json_int_t)json_draw(9) - 4 +
-                                                             (long long)(json_integer_value(old) / 2 * 2)));
+        if (json_is_real(old)) return json_real(-json_real_value(old));
+        return json_integer((json_int_t)((unsigned long long)json_integer_value(old) + json_draw(9) - 4));
     default:
         return json_integer((json_int_t)json_draw(100));
     }
@@ -150,9 +164,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
     for (end = begin; end < size && data[end] != '\n';) end++;
     while (begin < end && data[begin] != '{') begin++;
     while (end > begin && data[end - 1] != '}') end--;
-    json_t *document = json_draw(3) && end > begin
-                           ? json_loadb((const char *)data + begin, end - begin, 0, NULL)
-                           : NULL;
+    json_t *document =
+        json_draw(3) && end > begin ? json_loadb((const char *)data + begin, end - begin, 0, NULL) : NULL;
     if (!document) return LLVMFuzzerMutate(data, size, max_size);
     for (unsigned n = 1 + json_draw(3); n; n--) json_mutate(document);
     char *text = json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(17));

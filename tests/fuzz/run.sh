@@ -1,14 +1,19 @@
 #!/usr/bin/env bash
 # Runs fuzz harnesses, as many at once as there are cores, and ends with one line: N passed, N failed, N skipped.
 #
-# Usage: BIN=out/bin-fuzz tests/fuzz/run.sh HARNESS...
-# SECONDS_EACH: how long each searches (60). JOBS: harnesses at once. A harness begins with its files in
+# Usage: tests/fuzz/run.sh HARNESS...
+# SECONDS_EACH: how long each searches (60). UNTIL: a Unix time by which all are to have ended, instead. JOBS: harnesses
+# at once. A harness begins with its files in
 # tests/fuzz/corpus/<subject>, all of which it runs, and keeps what it learns in out/fuzz/<subject>/corpus for the next
 # time. An input that it fails on is kept in out/fuzz/<subject> and named. The log is beside it.
 [ -n "${BASH_VERSION:-}" ] || exec bash "$0" "$@"
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)} seconds=${SECONDS_EACH:-60} out=out/fuzz
+if [ -n "${UNTIL:-}" ]; then # a second or two goes to starting, reading the corpus and looking for leaks
+    seconds=$(((UNTIL - $(date +%s)) / (($# + jobs - 1) / jobs) - 2))
+    [ "$seconds" -ge 2 ] || seconds=2
+fi
 export SWEETSPOT_SANITIZER=none SWEETSPOT_NVCC=none CUDA_VISIBLE_DEVICES=
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 export LSAN_OPTIONS=suppressions=tests/fuzz/leaks.txt:print_suppressions=0
