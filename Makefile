@@ -295,8 +295,8 @@ test-sanitize:
 	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) \
 	  bash tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out $(NOT_SANITIZED),$(ALL_TESTS)))
 
-# Harnesses of tests/fuzz by clang's libFuzzer, FUZZ_SECONDS each, or as long as FUZZ_UNTIL (Unix time) leaves. HARNESSES:
-# which (all of them). Where clang or its runtime is missing they are skipped, and counted as such.
+# Harnesses of tests/fuzz by clang's libFuzzer, FUZZ_SECONDS each, or as long as FUZZ_UNTIL (Unix time) leaves.
+# HARNESSES: which (all of them). Where clang or its runtime is missing they are skipped, and counted as such.
 FUZZ_SECONDS ?= 60
 HARNESSES ?= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS := $(HARNESSES:%=$(BIN)/%)

@@ -139,8 +139,10 @@ char *text_show_duration(double s, char *out, size_t size)
         snprintf(out, size, "%.3gs", s);
     else if (s < 3600)
         snprintf(out, size, "%dm%02ds", (int)(s / 60), (int)s % 60);
-    else
-        snprintf(out, size, "%ldh%02dm", (long)(s / 3600), (int)(s / 60) % 60);
+    else if (s < 1e12)
+        snprintf(out, size, "%ldh%02dm", (long)(s / 3600), (int)((long)(s / 60) % 60));
+    else // no duration, but whoever says so gets it shown
+        snprintf(out, size, "%.3gh", s / 3600);
     return out;
 }
 
