@@ -43,8 +43,9 @@ static void durations_are_shown_short(void **state)
     static const struct {
         double seconds;
         const char *text;
-    } cases[] = {{6.14e-5, "61.4us"}, {0.25, "250ms"}, {42, "42s"},        {59.5, "59.5s"}, {90, "1m30s"},
-                 {3599, "59m59s"},    {5400, "1h30m"}, {180000, "50h00m"}, {NAN, "-"},      {INFINITY, "-"}};
+    } cases[] = {{6.14e-5, "61.4us"}, {0.25, "250ms"},  {42, "42s"},       {59.5, "59.5s"},
+                 {90, "1m30s"},       {3599, "59m59s"}, {5400, "1h30m"},   {180000, "50h00m"},
+                 {NAN, "-"},          {INFINITY, "-"},  {3.6e15, "1e+12h"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char shown[32];
         assert_string_equal(text_show_duration(cases[i].seconds, shown, sizeof shown), cases[i].text);

@@ -39,6 +39,8 @@ static struct {
 } lines[LINES];
 static size_t line_count;
 static char template_path[600];
+static char *empty_store; // a file's bytes: to make one takes as long as the run
+static size_t empty_store_size;
 
 // The system calls of worker.c. A descriptor is one of /dev/null, so that poll(2) finds it ready.
 static int fuzz_pipe(int fds[2])
@@ -227,7 +229,19 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
                "guide = { N = 100; }; measure = { final = { candidates = 2; rounds = 5; }; };\n");
     write_file("each.cfg", job_text,
                "objective = \"each\"; regret = 0.05; measure = { final = { rounds = 5; processes = 1; }; };\n");
+    struct store *store;
+    if (store_open(&store, in_folder("empty.db"), true, NULL)) abort();
+    store_close(store);
+    empty_store = text_read_file(in_folder("empty.db"), &empty_store_size);
     return 0;
+}
+
+static void put_empty_store(void)
+{
+    static const char *const left[] = {"fuzz.db-wal", "fuzz.db-shm", "fuzz.db.lock", "log"};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) unlink(in_folder(left[i]));
+    FILE *file = fopen(in_folder("fuzz.db"), "w");
+    if (!file || fwrite(empty_store, 1, empty_store_size, file) != empty_store_size || fclose(file)) abort();
 }
 
 static struct job *read_script(char *text)
@@ -271,10 +285,9 @@ static void read_store(const char *path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const left[] = {"fuzz.db", "fuzz.db-wal", "fuzz.db-shm", "fuzz.db.lock", "log"};
     char *text = fuzz_text(data, size);
     struct job *job = read_script(text);
-    for (size_t i = 0; i < sizeof left / sizeof *left; i++) unlink(in_folder(left[i]));
+    put_empty_store();
     stream_count = pipe_count = 0;
     struct tune_options options = {.device = "0",
                                    .store_path = in_folder("fuzz.db"),

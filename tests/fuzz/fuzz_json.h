@@ -139,7 +139,7 @@ static void json_mutate(json_t *document)
             json_object_del(parent, name);
         return;
     case 2: // more of the same
-        for (unsigned n = json_draw(8) ? 1 : 1 + json_draw(140); json_is_array(parent) && n; n--)
+        for (unsigned n = json_draw(3) ? 1 : 1 + json_draw(140); json_is_array(parent) && n; n--)
             json_array_insert_new(parent, index, json_deep_copy(node));
         if (json_is_array(parent)) return;
         fresh = json_mutated(node);

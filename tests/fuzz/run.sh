@@ -15,7 +15,9 @@ if [ -n "${UNTIL:-}" ]; then # a second or two goes to starting, reading the cor
     [ "$seconds" -ge 2 ] || seconds=2
 fi
 export SWEETSPOT_SANITIZER=none SWEETSPOT_NVCC=none CUDA_VISIBLE_DEVICES=
-export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+# Shallow stacks and a small quarantine: SQLite and jansson allocate much.
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:malloc_context_size=5:quarantine_size_mb=16
+export UBSAN_OPTIONS=print_stacktrace=1
 export LSAN_OPTIONS=suppressions=tests/fuzz/leaks.txt:print_suppressions=0
 passed=0 failed=0
 declare -A subject_of=() tmp_of=()
