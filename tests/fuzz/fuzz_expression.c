@@ -83,13 +83,12 @@ static int holds(const struct space *space, struct expr *const *constraints, siz
     return all;
 }
 
-static void try_together(struct symbols *symbols, struct space *space, struct expr *const *constraints, size_t count)
+static void try_together(struct space *space, struct expr *const *constraints, size_t count)
 {
     struct error err = {""};
     uint16_t config[SPACE_MAX_PARAMETERS] = {0}, found[SPACE_MAX_PARAMETERS];
     uint64_t valid = 0;
     bool sound = true, built = !space_build(space, NULL, &err);
-    (void)symbols;
     do {
         int holding = holds(space, constraints, count, config);
         sound &= holding >= 0;
@@ -124,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         try_alone(line, symbols, space);
         if (space_add_constraint(space, line, NULL) >= 0) constraints[count++] = expr_parse(line, symbols, NULL);
     }
-    try_together(symbols, space, constraints, count);
+    try_together(space, constraints, count);
     for (size_t i = 0; i < count; i++) expr_free(constraints[i]);
     free(text);
     space_free(space);

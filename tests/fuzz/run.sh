@@ -27,7 +27,7 @@ start() {
     subject=$(basename "$1") subject=${subject#fuzz_} folder=$out/$subject
     [ -w /dev/shm ] && tmp=/dev/shm
     mkdir -p "$folder/corpus"
-    rm -f "$folder"/{crash,leak,timeout,oom}-*
+    touch "$folder/started"
     tmp=$(mktemp -d "$tmp/sweetspot-fuzz.XXXXXX")
     [ -f "tests/fuzz/$subject.dict" ] && dictionary=("-dict=tests/fuzz/$subject.dict")
     TMPDIR=$tmp timeout --signal=KILL $((seconds + 120)) "$1" -max_total_time="$seconds" -max_len=$most -timeout=25 \
@@ -53,8 +53,8 @@ finish() {
     failed=$((failed + 1))
     grep -aE -A20 '^(==[0-9]+==|[^ ]*: runtime error|[^ ]*: promise broken)' "$log" | head -40
     echo "fuzz_$subject failed (status $status, see $log)"
-    for input in "$out/$subject"/{crash,leak,timeout,oom}-*; do
-        [ -f "$input" ] && echo "  input: $input"
+    for input in "$out/$subject"/{crash,leak,timeout,oom}-*; do # older ones are of older runs
+        [ "$input" -nt "$out/$subject/started" ] && echo "  input: $input"
     done
 }
 
