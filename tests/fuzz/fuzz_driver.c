@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "tests/fuzz/fuzz_json.h"
+#include "tuner/base/hash.h"
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/protocol.h"
@@ -38,7 +39,7 @@ static struct {
     bool used;
 } lines[LINES];
 static size_t line_count;
-static char template_path[600];
+static char template_path[600], template_hash[HASH_TEXT_SIZE];
 static char *empty_store; // a file's bytes: to make one takes as long as the run
 static size_t empty_store_size;
 
@@ -116,6 +117,20 @@ static void add_answer(struct stream *s, const char *text)
     s->answers[s->answers_size++] = '\n';
 }
 
+// Where an answer has "x.cu", the template stands for the cubin, and its hash for that of the bytes that ran.
+static void put_template(json_t *object)
+{
+    json_t *entry;
+    size_t i;
+    if (!strcmp(json_get_string(object, "cubin", ""), "x.cu"))
+        json_object_set_new(object, "cubin", json_string(template_path));
+    json_array_foreach(json_object_get(object, "entries"), i, entry)
+    {
+        if (!strcmp(json_get_string(entry, "cubin_hash", ""), "x.cu"))
+            json_object_set_new(entry, "cubin_hash", json_string(template_hash));
+    }
+}
+
 // With the request's id, unless the answer has its own.
 static void answer(struct stream *s, const char *line)
 {
@@ -128,8 +143,7 @@ static void answer(struct stream *s, const char *line)
         s->dead = true;
     } else if (json_is_object(object)) {
         if (!json_object_get(object, "id")) json_object_set(object, "id", json_object_get(request, "id"));
-        if (!strcmp(json_get_string(object, "cubin", ""), "x.cu"))
-            json_object_set_new(object, "cubin", json_string(template_path));
+        put_template(object);
         char *dumped = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
         add_answer(s, dumped);
         free(dumped);
@@ -191,6 +205,7 @@ static ssize_t fuzz_read(int fd, void *bytes, size_t size)
 #undef access
 #undef usleep
 
+static const char template_text[] = "__global__ void x(int n, const float *x, float *r) {}\n";
 static const char job_text[] =
     "name = \"fuzz\"; kernel = { template = \"x.cu\"; entry = \"x\"; };\n"
     "parameters = ( { name = \"X\"; values = [1, 2, 3]; }, { name = \"KIND\"; values = [\"a\", \"b\"]; } );\n"
@@ -223,7 +238,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argc;
     (void)argv;
     stderr = fopen("/dev/null", "w"); // the run's messages; sanitizers have the descriptor
-    write_file("x.cu", "__global__ void x(int n, const float *x, float *r) {}\n", "");
+    unsetenv("SWEETSPOT_NVCC");       // builds are raced: the compiler is invented, too
+    write_file("x.cu", template_text, "");
+    hash_content(template_text, sizeof template_text - 1, template_hash);
     snprintf(template_path, sizeof template_path, "%s", in_folder("x.cu"));
     write_file("plain.cfg", job_text,
                "guide = { N = 100; }; measure = { final = { candidates = 2; rounds = 5; }; };\n");
