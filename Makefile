@@ -25,6 +25,17 @@ endif
 CC ?= gcc
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion $(if $(WERROR),-Werror)
 CFLAGS ?= -O2 -g
+ifdef FUZZ
+BUILD := out/obj-fuzz
+BIN := out/bin-fuzz
+override CC := $(filter ccache,$(CC)) clang
+# Not pointer-overflow: clang's finds NULL + 0 as well, which is what an empty list is.
+SANITIZERS := -fsanitize=fuzzer-no-link,address,undefined,float-cast-overflow -fno-sanitize=pointer-overflow \
+  -fno-sanitize-recover=all -fno-omit-frame-pointer
+# clang's -Wconversion is not gcc's.
+WARNINGS := -Wall -Wextra -Wshadow -Wno-string-conversion $(if $(WERROR),-Werror)
+CFLAGS := -O1 -gline-tables-only
+endif
 override CFLAGS += -std=c17 -D_GNU_SOURCE $(WARNINGS) $(SANITIZERS) -I. -MMD -MP
 VENDOR := -isystem $(CUDA_HOME)/include
 LIBS := -lconfig -ljansson -lsqlite3 -lz -ldl -lm -lpthread
@@ -44,6 +55,9 @@ LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(METRIC_S
   $(wildcard tuner/job/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c \
     tuner/report/*.c) \
   $(filter-out $(MAIN_SOURCES),$(wildcard tuner/cli/*.c))
+ifdef FUZZ # what no harness reaches
+LIBRARY_SOURCES := $(filter-out tuner/cli/% tuner/report/%,$(LIBRARY_SOURCES))
+endif
 REPLAY_SOURCES := $(wildcard tuner/replay/*.c)
 # GPU worker parts that can be tested without a GPU.
 GPU_LIBRARY_SOURCES := $(filter-out tuner/gpu/main_gpu.c,$(GPU_SOURCES))
@@ -300,6 +314,27 @@ test-sanitize:
 	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) \
 	  bash tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out $(NOT_SANITIZED),$(ALL_TESTS)))
 
+# Harnesses of tests/fuzz by clang's libFuzzer, FUZZ_SECONDS each, or as long as FUZZ_UNTIL (Unix time) leaves.
+# HARNESSES: which (all of them). Where clang or its runtime is missing they are skipped, and counted as such.
+FUZZ_SECONDS ?= 60
+HARNESSES ?= $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZERS := $(HARNESSES:%=$(BIN)/%)
+$(BUILD)/tests/fuzz/fuzz_gpu_requests.o: EXTRA = -Ituner/libraries/cxx $(VENDOR)
+$(FUZZERS): $(BIN)/%: $(BUILD)/tests/fuzz/%.o $(BUILD)/tuner/compile/compilation.o $(GPU_LIBRARY) $(LIBRARY)
+	@mkdir -p $(@D)
+	@echo "ld $@"
+	@$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) $^ -o $@ $(LIBS)
+
+.PHONY: fuzzers
+fuzzers: $(FUZZERS)
+
+.PHONY: fuzz
+fuzz: setup
+	@if sh tests/fuzz/there.sh; then $(MAKE) FUZZ=1 fuzzers && \
+	  SECONDS_EACH=$(FUZZ_SECONDS) UNTIL=$(FUZZ_UNTIL) bash tests/fuzz/run.sh $(HARNESSES:%=out/bin-fuzz/%); \
+	else echo "fuzz: no clang with libFuzzer (Debian: clang, libclang-rt-dev)"; \
+	  echo "0 passed, 0 failed, $(words $(HARNESSES)) skipped"; fi
+
 # Tests that need a GPU: hostile kernels, counters against ncu, a whole tuning run.
 .PHONY: test-gpu
 test-gpu: setup
@@ -359,7 +394,7 @@ format:
 
 .PHONY: clean
 clean:
-	rm -rf out/obj out/bin out/man out/obj-sanitize out/bin-sanitize out/man-sanitize
+	rm -rf out/obj out/bin out/man out/obj-sanitize out/bin-sanitize out/man-sanitize out/obj-fuzz out/bin-fuzz
 
 .PHONY: help
 help:
@@ -369,6 +404,7 @@ help:
 	@echo 'make test-compilers tests that keep compilers busy: emulation, examples, builds by nvcc'
 	@echo 'make test-sanitize  most of them under AddressSanitizer and UBSan'
 	@echo 'make test-contributing  follow CONTRIBUTING.md in a copy of the tree'
+	@echo 'make fuzz           the harnesses of tests/fuzz, FUZZ_SECONDS (60) each; HARNESSES=fuzz_job for some of them'
 	@echo 'make test-mutants   does each mistake in tests/mutants make a test fail?'
 	@echo 'make test-mutants-gpu   is each check of the GPU worker needed?'
 	@echo 'make golden         rewrite tests/golden, which tests compare the output of commands with'

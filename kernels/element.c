@@ -85,6 +85,13 @@ static uint16_t to_bfloat(double value)
     return isnan(value) ? 0x7fc0 : (uint16_t)(bits >> 16);
 }
 
+// The whole number in a value, or the nearest one that the type holds (C leaves others undefined); 0 for NaN.
+static int64_t whole(double value, int64_t low, int64_t high)
+{
+    if (isnan(value)) return 0;
+    return value <= (double)low ? low : value >= (double)high ? high : (int64_t)value;
+}
+
 void element_store(enum element type, double value, void *to)
 {
     switch (type) {
@@ -101,16 +108,16 @@ void element_store(enum element type, double value, void *to)
         memcpy(to, &(uint16_t){to_bfloat(value)}, 2);
         break;
     case ELEMENT_I8:
-        memcpy(to, &(int8_t){(int8_t)value}, 1);
+        memcpy(to, &(int8_t){(int8_t)whole(value, INT8_MIN, INT8_MAX)}, 1);
         break;
     case ELEMENT_I32:
-        memcpy(to, &(int32_t){(int32_t)value}, 4);
+        memcpy(to, &(int32_t){(int32_t)whole(value, INT32_MIN, INT32_MAX)}, 4);
         break;
     case ELEMENT_U32:
-        memcpy(to, &(uint32_t){(uint32_t)value}, 4);
+        memcpy(to, &(uint32_t){(uint32_t)whole(value, 0, UINT32_MAX)}, 4);
         break;
     case ELEMENT_I64:
-        memcpy(to, &(int64_t){(int64_t)value}, 8);
+        memcpy(to, &(int64_t){whole(value, INT64_MIN, INT64_MAX)}, 8);
         break;
     case ELEMENT_COUNT:
         break;
@@ -137,7 +144,7 @@ int64_t element_load_integer(enum element type, const void *from)
         memcpy(&wide, from, 8);
         return wide;
     default:
-        return (int64_t)element_load(type, from);
+        return whole(element_load(type, from), INT64_MIN, INT64_MAX);
     }
 }
 

@@ -31,7 +31,8 @@ bool element_is_float(enum element type);
 // Unit roundoff (half the distance from 1 to the next number): 2^-24 for f32, 2^-53, 2^-11, 2^-8; 0 for integers.
 double element_roundoff(enum element type);
 
-// Writes `value`, rounded to nearest even (floats) or truncated (integers), as one element to `to`.
+// Writes `value`, rounded to nearest even (floats) or truncated (integers), as one element to `to`. Of integers the
+// nearest that the type holds; 0 for NaN.
 void element_store(enum element type, double value, void *to);
 // Reads one element. i64 values beyond 2^53 lose bits; use element_load_integer for those.
 double element_load(enum element type, const void *from);

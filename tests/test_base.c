@@ -16,6 +16,7 @@
 #include "search/random.h"
 #include "tuner/base/gzip.h"
 #include "tuner/base/input_file.h"
+#include "tuner/base/json.h"
 #include "tuner/base/text.h"
 
 static void durations_are_read_in_every_unit(void **state)
@@ -172,9 +173,29 @@ static void a_file_comes_back_packed_or_plain_and_cut_off_it_is_an_error(void **
     free(data);
 }
 
+static void a_real_beyond_integers_is_no_integer(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t read;
+    } cases[] = {{"{\"x\": 7}", 7},
+                 {"{\"x\": -7.9}", -7},
+                 {"{\"x\": 1e300}", -1},
+                 {"{\"x\": -9223372036854775808.0}", INT64_MIN},
+                 {"{\"x\": 9223372036854775808.0}", -1},
+                 {"{\"x\": \"7\"}", -1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *object = json_parse(cases[i].text, NULL);
+        assert_true(json_get_integer(object, "x", -1) == cases[i].read);
+        json_decref(object);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_real_beyond_integers_is_no_integer),
         cmocka_unit_test(durations_are_read_in_every_unit),
         cmocka_unit_test(durations_are_shown_short),
         cmocka_unit_test(distances_count_edits_and_swaps),

@@ -108,9 +108,37 @@ static void each_type_has_its_size_its_roundoff_and_its_name(void **state)
     assert_int_equal(element_find(NULL), -1);
 }
 
+static void integers_out_of_range_become_the_nearest(void **state)
+{
+    (void)state;
+    static const struct {
+        enum element type;
+        double value;
+        int64_t stored;
+    } cases[] = {
+        {ELEMENT_I8, 128, 127},
+        {ELEMENT_I8, -1e300, -128},
+        {ELEMENT_I32, 0x1p31, INT32_MAX},
+        {ELEMENT_U32, -4, 0},
+        {ELEMENT_U32, INFINITY, UINT32_MAX},
+        {ELEMENT_I64, 0x1p63, INT64_MAX},
+        {ELEMENT_I64, -1e19, INT64_MIN},
+        {ELEMENT_I32, NAN, 0},
+        {ELEMENT_I32, -1.9, -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t bytes = 0;
+        element_store(cases[i].type, cases[i].value, &bytes);
+        assert_true(element_load_integer(cases[i].type, &bytes) == cases[i].stored);
+    }
+    assert_true(element_load_integer(ELEMENT_F64, &(double){1e300}) == INT64_MAX);
+    assert_true(element_load_integer(ELEMENT_F32, &(float){NAN}) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(integers_out_of_range_become_the_nearest),
         cmocka_unit_test(halves_are_rounded_to_the_nearest_even),
         cmocka_unit_test(bfloats_are_rounded_to_the_nearest_even),
         cmocka_unit_test(each_type_has_its_size_its_roundoff_and_its_name),

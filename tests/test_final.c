@@ -317,6 +317,17 @@ static void a_candidate_that_fails_in_a_later_process_is_out(void **state)
     e2e_remove(folder);
 }
 
+static void who_is_answered_without_times_cannot_win(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("no_times");
+    struct outcome_of_command r = tune_modes(folder, "7", "\"final_no_times\", \"good\"");
+    if (r.status) fail_msg("status %d: %s", r.status, r.out);
+    e2e_expect(r.out, "X=7,MODE=good");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 // X=7 is the fastest by 1%, but for one process in which it takes 10% longer.
 static void a_kernel_of_two_times_is_named_and_does_not_win(void **state)
 {
@@ -425,6 +436,7 @@ int main(void)
         cmocka_unit_test(the_longest_of_several_stages_decides),
         cmocka_unit_test(three_processes_share_the_rounds),
         cmocka_unit_test(a_candidate_that_fails_in_a_later_process_is_out),
+        cmocka_unit_test(who_is_answered_without_times_cannot_win),
         cmocka_unit_test(a_kernel_of_two_times_is_named_and_does_not_win),
         cmocka_unit_test(what_no_final_can_find_is_refused),
         cmocka_unit_test(the_most_candidates_that_a_job_may_name_have_room),

@@ -176,6 +176,8 @@ static const struct {
     {"\"wrong\"", "\"dreadful\"", "dreadful"},
     {"\"values\": [\"a\", \"b\"]", "\"values\": [\"a\", \"b\", \"a,B=64\"]", "could not be told apart"},
     {"\"values\": [\"a\", \"b\"]", "\"values\": [\"a\", \"b\", \"\xff\"]", "space.json"},
+    {"\"metrics\": [", "\"metrics\": [{\"key\": \"misses\"}, ", "'misses' has the name of another column"},
+    {"\"key\": \"misses\"", "\"key\": \"time\"", "'time' has the name of another column"},
 };
 
 static void a_bad_file_is_an_error_that_names_it_and_says_what_is_wrong(void **state)

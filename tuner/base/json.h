@@ -11,7 +11,8 @@
 
 #include "tuner/base/error.h"
 
-// Members of an object; `fallback` when `object` is not an object, the member is missing or of another type.
+// Members of an object; `fallback` when `object` is not an object, the member is missing or of another type, or a
+// real is more than an integer holds.
 double json_get_number(const json_t *object, const char *key, double fallback);
 int64_t json_get_integer(const json_t *object, const char *key, int64_t fallback);
 bool json_get_bool(const json_t *object, const char *key, bool fallback);

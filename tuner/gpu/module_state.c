@@ -22,32 +22,40 @@ static const char *text_at(const char *table, uint64_t bytes, uint64_t offset)
 struct elf {
     const unsigned char *image;
     size_t size;
-    const Elf64_Shdr *sections;
+    const unsigned char *sections; // a table of Elf64_Shdr, which may lie at any address
     size_t section_count;
     const char *names;
     uint64_t names_bytes;
 };
 
+static Elf64_Shdr section_of(const struct elf *e, size_t i)
+{
+    Elf64_Shdr section;
+    memcpy(&section, e->sections + i * sizeof section, sizeof section);
+    return section;
+}
+
 static int open_elf(struct elf *e, const void *image, size_t size, struct error *err)
 {
-    const Elf64_Ehdr *head = part(image, size, 0, sizeof *head);
+    Elf64_Ehdr head = {0};
     *e = (struct elf){.image = image, .size = size};
-    if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) || head->e_ident[EI_CLASS] != ELFCLASS64)
+    if (size >= sizeof head) memcpy(&head, image, sizeof head);
+    if (memcmp(head.e_ident, ELFMAG, SELFMAG) || head.e_ident[EI_CLASS] != ELFCLASS64)
         return error_set(err, "the cubin is not a 64-bit ELF file");
-    e->section_count = head->e_shnum;
-    e->sections = part(image, size, head->e_shoff, (uint64_t)head->e_shnum * sizeof *e->sections);
-    if (!e->sections || head->e_shentsize != sizeof *e->sections || head->e_shstrndx >= head->e_shnum)
+    e->section_count = head.e_shnum;
+    e->sections = part(image, size, head.e_shoff, (uint64_t)head.e_shnum * sizeof(Elf64_Shdr));
+    if (!e->sections || head.e_shentsize != sizeof(Elf64_Shdr) || head.e_shstrndx >= head.e_shnum)
         return error_set(err, "the cubin is cut off");
-    const Elf64_Shdr *names = &e->sections[head->e_shstrndx];
-    e->names = part(image, size, names->sh_offset, names->sh_size);
-    e->names_bytes = names->sh_size;
+    Elf64_Shdr names = section_of(e, head.e_shstrndx);
+    e->names = part(image, size, names.sh_offset, names.sh_size);
+    e->names_bytes = names.sh_size;
     return e->names ? 0 : error_set(err, "the cubin is cut off");
 }
 
 static bool is_writable(const struct elf *e, size_t section)
 {
     const char *name =
-        section < e->section_count ? text_at(e->names, e->names_bytes, e->sections[section].sh_name) : NULL;
+        section < e->section_count ? text_at(e->names, e->names_bytes, section_of(e, section).sh_name) : NULL;
     return name && (!strcmp(name, ".nv.global") || !strncmp(name, ".nv.global.", 11));
 }
 
@@ -59,21 +67,23 @@ int module_state_scan(const void *image, size_t size, bool *heap, bool *prints,
     *heap = *prints = false;
     if (open_elf(&e, image, size, err)) return -1;
     for (size_t i = 0; i < e.section_count; i++) {
-        const Elf64_Shdr *s = &e.sections[i];
-        if (s->sh_type != SHT_SYMTAB) continue;
-        const Elf64_Sym *symbols = part(image, size, s->sh_offset, s->sh_size);
-        const Elf64_Shdr *strings = s->sh_link < e.section_count ? &e.sections[s->sh_link] : NULL;
-        const char *table = strings ? part(image, size, strings->sh_offset, strings->sh_size) : NULL;
+        Elf64_Shdr s = section_of(&e, i), strings = {0};
+        if (s.sh_type != SHT_SYMTAB) continue;
+        if (s.sh_link < e.section_count) strings = section_of(&e, s.sh_link);
+        const unsigned char *symbols = part(image, size, s.sh_offset, s.sh_size);
+        const char *table = part(image, size, strings.sh_offset, strings.sh_size);
         if (!symbols || !table) return error_set(err, "the cubin is cut off");
-        for (size_t k = 0; k < s->sh_size / sizeof *symbols; k++) {
-            const char *name = text_at(table, strings->sh_size, symbols[k].st_name);
+        for (size_t k = 0; k < s.sh_size / sizeof(Elf64_Sym); k++) {
+            Elf64_Sym symbol;
+            memcpy(&symbol, symbols + k * sizeof symbol, sizeof symbol);
+            const char *name = text_at(table, strings.sh_size, symbol.st_name);
             if (!name) return error_set(err, "the cubin is cut off");
-            if (symbols[k].st_shndx == SHN_UNDEF) {
+            if (symbol.st_shndx == SHN_UNDEF) {
                 *heap |= !strcmp(name, "malloc") || !strcmp(name, "free");
                 *prints |= !strcmp(name, "vprintf");
-            } else if (ELF64_ST_TYPE(symbols[k].st_info) == STT_OBJECT && symbols[k].st_size && *name != '$' &&
-                       is_writable(&e, symbols[k].st_shndx)) { // '$': texts of printf
-                int result = visit(user, name, symbols[k].st_size, err);
+            } else if (ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_size && *name != '$' &&
+                       is_writable(&e, symbol.st_shndx)) { // '$': texts of printf
+                int result = visit(user, name, symbol.st_size, err);
                 if (result) return result;
             }
         }

@@ -131,6 +131,20 @@ static struct column column_named(const struct recorded *r, const char *name)
     return (struct column){COLUMN_UNKNOWN, 0, NULL};
 }
 
+// Columns are told apart by their names.
+static int check_columns(const struct recorded *r, struct error *err)
+{
+    for (size_t i = 0; i < r->parameter_count; i++)
+        if (recorded_field(r->parameters[i].name))
+            return error_set(err, "parameter '%s' has the name of another column", r->parameters[i].name);
+    for (size_t i = 0; i < r->metric_count; i++) {
+        struct column c = column_named(r, r->metrics[i].key);
+        if (c.kind != COLUMN_METRIC || c.index != i)
+            return error_set(err, "metric '%s' has the name of another column", r->metrics[i].key);
+    }
+    return 0;
+}
+
 // The cell's part for one problem: an element, or the cell itself if there is one problem. Samples are a list
 // themselves.
 static const json_t *part(const struct recorded *r, const struct trial_field *f, const json_t *cell, size_t problem)
@@ -251,6 +265,7 @@ int recorded_from_sweetspot(struct recorded *r, const json_t *document, struct e
         if (text) r->constraints[r->constraint_count++] = text_copy(text);
     }
     read_metrics(r, json_object_get(document, "metrics"));
+    if (check_columns(r, err)) return -1;
     read_baselines(r, json_object_get(document, "baselines"));
     return read_trials(r, json_object_get(document, "columns"), json_object_get(document, "trials"), err);
 }
@@ -490,6 +505,7 @@ int recorded_write(const struct recorded *r, const char *path, struct error *err
 {
     struct output o = {0};
     size_t field_count;
+    if (check_columns(r, err)) return error_prefix(err, "%s", path);
     trial_fields(&field_count);
     const struct trial_field **fields = memory_new(field_count, sizeof *fields);
     field_count = choose_columns(r, fields);

@@ -89,11 +89,19 @@ static void keep_larger(json_t *to, const json_t *from, const char *name)
     if (isfinite(new) && !(old >= new)) json_object_set_new(to, name, json_real(new));
 }
 
+// A problem's times in an answer: a list, be it that the worker gave none. NULL: it is not even an object.
+static json_t *times_of(json_t *problem)
+{
+    if (!json_is_array(json_object_get(problem, "times"))) json_object_set_new(problem, "times", json_array());
+    return json_object_get(problem, "times");
+}
+
 // Adds a process's rounds to those of the ones before: exactly so many, null where there is no time.
 static void add_times(json_t *to, const json_t *from, int64_t before, int64_t rounds)
 {
-    json_t *times = json_object_get(to, "times");
+    json_t *times = times_of(to);
     const json_t *more = json_object_get(from, "times");
+    if (!times) return;
     while ((int64_t)json_array_size(times) < before) json_array_append_new(times, json_null());
     for (int64_t i = 0; i < rounds; i++) {
         const json_t *time = json_array_get(more, (size_t)i);
@@ -149,7 +157,8 @@ static void begin_with_answer(struct run *r)
     {
         json_array_foreach(json_object_get(entry, "problems"), k, problem)
         {
-            json_t *times = json_object_get(problem, "times");
+            json_t *times = times_of(problem);
+            if (!times) continue;
             while ((int64_t)json_array_size(times) > rounds) json_array_remove(times, json_array_size(times) - 1);
             while ((int64_t)json_array_size(times) < rounds) json_array_append_new(times, json_null());
         }

@@ -1,0 +1,328 @@
+// A device that is host memory, for fuzz_gpu_requests.c: the functions of tuner/libraries/cuda.h in the place of the
+// driver's. Kernels are named and launched, but do nothing: outputs stay as they were filled, findings stay empty, and
+// every launch takes a millisecond. What the worker itself reads or writes outside of an allocation,
+// AddressSanitizer sees.
+#ifndef SWEETSPOT_TESTS_FAKE_CUDA_H
+#define SWEETSPOT_TESTS_FAKE_CUDA_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/libraries/cuda.h"
+#include "tuner/libraries/library.h"
+
+enum { FAKE_MEMORY = 128 << 10, FAKE_ALLOCATION = 32 << 20 }; // bytes that a job may take; that one call may
+
+struct cuda {
+    int opened;
+};
+static struct cuda fake_device;
+
+// cuBLAS, CUPTI and NVML: there are none.
+void *library_open(const char *name, bool toolkit, bool global, struct error *err)
+{
+    (void)toolkit;
+    (void)global;
+    error_set(err, "%s is not there", name);
+    return NULL;
+}
+
+int library_find(void *library, const struct library_symbol *symbols, size_t count, void *table, struct error *err)
+{
+    (void)library;
+    (void)symbols;
+    (void)count;
+    (void)table;
+    return error_set(err, "there are no libraries");
+}
+
+int cuda_open(struct cuda **out, const char *device, struct error *err)
+{
+    (void)device;
+    (void)err;
+    *out = &fake_device;
+    return 0;
+}
+
+void cuda_close(struct cuda *c)
+{
+    (void)c;
+}
+
+void cuda_info(const struct cuda *c, struct cuda_info *info)
+{
+    (void)c;
+    *info = (struct cuda_info){.name = "Fake",
+                               .arch = "sm_90a",
+                               .uuid = "GPU-0",
+                               .cuda = "13.0",
+                               .device_count = 1,
+                               .sm_count = 4,
+                               .max_shared = 232448,
+                               .shared_per_sm = 233472,
+                               .reserved_shared = 1024,
+                               .registers_per_sm = 65536,
+                               .max_threads = 1024,
+                               .threads_per_sm = 2048,
+                               .blocks_per_sm = 32,
+                               .warp_size = 32,
+                               .l2_bytes = 64 << 10,
+                               .max_cluster = 8,
+                               .clock_mhz = 1980,
+                               .memory_clock_mhz = 3000,
+                               .memory_bus_bits = 6144,
+                               .memory_bytes = FAKE_MEMORY,
+                               .memory_free = FAKE_MEMORY};
+}
+
+void *cuda_stream(const struct cuda *c)
+{
+    (void)c;
+    return NULL;
+}
+
+void *cuda_context(const struct cuda *c)
+{
+    (void)c;
+    return NULL;
+}
+
+int cuda_host_alloc(struct cuda *c, size_t bytes, void **pointer, struct error *err)
+{
+    (void)c;
+    *pointer = bytes <= FAKE_ALLOCATION ? calloc(1, bytes ? bytes : 1) : NULL;
+    if (*pointer) return 0;
+    error_set(err, "out of memory: %zu bytes", bytes);
+    return CUDA_MEMORY;
+}
+
+int cuda_alloc(struct cuda *c, size_t bytes, uint64_t *pointer, struct error *err)
+{
+    void *memory;
+    int failed = cuda_host_alloc(c, bytes, &memory, err);
+    *pointer = (uint64_t)(uintptr_t)memory;
+    return failed;
+}
+
+void cuda_host_free(struct cuda *c, void *pointer)
+{
+    (void)c;
+    free(pointer);
+}
+
+void cuda_free(struct cuda *c, uint64_t pointer)
+{
+    (void)c;
+    free((void *)(uintptr_t)pointer);
+}
+
+int cuda_upload(struct cuda *c, uint64_t to, const void *from, size_t bytes, struct error *err)
+{
+    (void)c;
+    (void)err;
+    memcpy((void *)(uintptr_t)to, from, bytes);
+    return 0;
+}
+
+int cuda_download(struct cuda *c, void *to, uint64_t from, size_t bytes, struct error *err)
+{
+    return cuda_upload(c, (uint64_t)(uintptr_t)to, (const void *)(uintptr_t)from, bytes, err);
+}
+
+int cuda_copy(struct cuda *c, uint64_t to, uint64_t from, size_t bytes, struct error *err)
+{
+    return cuda_upload(c, to, (const void *)(uintptr_t)from, bytes, err);
+}
+
+int cuda_fill16(struct cuda *c, uint64_t to, uint16_t pattern, size_t count, struct error *err)
+{
+    (void)c;
+    (void)err;
+    for (size_t i = 0; i < count; i++) memcpy((char *)(uintptr_t)to + 2 * i, &pattern, 2);
+    return 0;
+}
+
+int cuda_zero(struct cuda *c, uint64_t to, size_t bytes, struct error *err)
+{
+    (void)c;
+    (void)err;
+    memset((void *)(uintptr_t)to, 0, bytes);
+    return 0;
+}
+
+int cuda_sync(struct cuda *c, struct error *err)
+{
+    (void)c;
+    (void)err;
+    return 0;
+}
+
+// Handles: anything but NULL.
+static char fake_handle;
+
+int cuda_module_load(struct cuda *c, const void *image, struct cuda_module **out, struct error *err)
+{
+    (void)c;
+    *out = (struct cuda_module *)&fake_handle;
+    if (!memcmp(image,
+                "\x7f"
+                "ELF",
+                4))
+        return 0;
+    error_set(err, "no cubin");
+    return CUDA_REFUSED;
+}
+
+void cuda_module_unload(struct cuda *c, struct cuda_module *module)
+{
+    (void)c;
+    (void)module;
+}
+
+// Kernels whose name begins with an underscore are missing.
+int cuda_module_kernel(struct cuda *c, struct cuda_module *module, const char *symbol, struct cuda_kernel **out,
+                       struct error *err)
+{
+    (void)c;
+    (void)module;
+    *out = (struct cuda_kernel *)&fake_handle;
+    return *symbol == '_' || !*symbol ? error_set(err, "no kernel '%s'", symbol) : 0;
+}
+
+int cuda_module_global(struct cuda *c, struct cuda_module *module, const char *symbol, uint64_t *address, size_t *bytes,
+                       struct error *err)
+{
+    static uint64_t variable[8];
+    (void)c;
+    (void)module;
+    (void)symbol;
+    (void)err;
+    *address = (uint64_t)(uintptr_t)variable;
+    *bytes = sizeof variable;
+    return 0;
+}
+
+int cuda_kernel_info(struct cuda *c, const struct cuda_kernel *kernel, struct cuda_kernel_info *info, struct error *err)
+{
+    (void)c;
+    (void)kernel;
+    (void)err;
+    *info = (struct cuda_kernel_info){.registers = 32, .max_threads = 1024};
+    return 0;
+}
+
+int cuda_kernel_allow(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, struct error *err)
+{
+    (void)c;
+    (void)kernel;
+    if (g->shared <= 232448) return 0;
+    error_set(err, "%u bytes of shared memory", g->shared);
+    return CUDA_REFUSED;
+}
+
+int cuda_kernel_occupancy(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, int *blocks,
+                          struct error *err)
+{
+    (void)c;
+    (void)kernel;
+    (void)g;
+    (void)err;
+    *blocks = 2;
+    return 0;
+}
+
+// The values of the arguments are read, as the driver does. How many there are, only the kernel knows.
+int cuda_launch(struct cuda *c, struct cuda_kernel *kernel, const struct cuda_geometry *g, void **args,
+                struct error *err)
+{
+    (void)c;
+    (void)kernel;
+    (void)args;
+    if (g->grid[0] && g->block[0]) return 0;
+    error_set(err, "an empty grid");
+    return CUDA_REFUSED;
+}
+
+int cuda_tensor_map_encode(struct cuda *c, const struct cuda_tensor *t, uint64_t address, struct cuda_tensor_map *out,
+                           struct error *err)
+{
+    (void)c;
+    (void)address;
+    memset(out, t->rank, sizeof *out);
+    if (t->size[0]) return 0;
+    error_set(err, "an empty tensor");
+    return CUDA_REFUSED;
+}
+
+int cuda_tensor_map_move(struct cuda *c, struct cuda_tensor_map *map, uint64_t address, struct error *err)
+{
+    (void)c;
+    (void)map;
+    (void)address;
+    (void)err;
+    return 0;
+}
+
+int cuda_event_create(struct cuda *c, struct cuda_event **out, struct error *err)
+{
+    (void)c;
+    (void)err;
+    *out = (struct cuda_event *)&fake_handle;
+    return 0;
+}
+
+void cuda_event_destroy(struct cuda *c, struct cuda_event *event)
+{
+    (void)c;
+    (void)event;
+}
+
+int cuda_event_record(struct cuda *c, struct cuda_event *event, struct error *err)
+{
+    (void)c;
+    (void)event;
+    (void)err;
+    return 0;
+}
+
+int cuda_event_seconds(struct cuda *c, struct cuda_event *from, struct cuda_event *to, double *seconds,
+                       struct error *err)
+{
+    (void)c;
+    (void)from;
+    (void)to;
+    (void)err;
+    *seconds = 1e-3;
+    return 0;
+}
+
+int cuda_capture_begin(struct cuda *c, struct error *err)
+{
+    (void)c;
+    (void)err;
+    return 0;
+}
+
+int cuda_capture_end(struct cuda *c, struct cuda_graph **out, struct error *err)
+{
+    (void)c;
+    (void)err;
+    *out = (struct cuda_graph *)&fake_handle;
+    return 0;
+}
+
+int cuda_graph_launch(struct cuda *c, struct cuda_graph *graph, struct error *err)
+{
+    (void)c;
+    (void)graph;
+    (void)err;
+    return 0;
+}
+
+void cuda_graph_free(struct cuda *c, struct cuda_graph *graph)
+{
+    (void)c;
+    (void)graph;
+}
+
+#endif

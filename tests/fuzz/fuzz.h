@@ -1,0 +1,59 @@
+// What the harnesses share: the input as a file, a folder to work in, and a check that holds in every build.
+//
+// A harness is one function that libFuzzer calls with bytes, again and again in one process. It must free what it
+// makes, and must not depend on earlier calls. What it promises stands above it.
+#ifndef SWEETSPOT_TESTS_FUZZ_H
+#define SWEETSPOT_TESTS_FUZZ_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+// Ends the harness with a finding when a promise is broken.
+#define FUZZ_CHECK(condition, ...)                                                          \
+    do {                                                                                    \
+        if (!(condition)) {                                                                 \
+            fprintf(stderr, "%s:%d: promise broken: %s: ", __FILE__, __LINE__, #condition); \
+            fprintf(stderr, __VA_ARGS__);                                                   \
+            fputc('\n', stderr);                                                            \
+            abort();                                                                        \
+        }                                                                                   \
+    } while (0)
+
+// A file in memory with these bytes. The path is the same at every call, and lives as long as the process.
+static inline const char *fuzz_file(const uint8_t *data, size_t size)
+{
+    static char path[64];
+    static int fd = -1;
+    if (fd < 0) {
+        fd = memfd_create("fuzz", MFD_CLOEXEC);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    }
+    if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size) abort();
+    return path;
+}
+
+// The bytes as a text, up to the first NUL. The caller frees.
+static inline char *fuzz_text(const uint8_t *data, size_t size)
+{
+    return strndup((const char *)data, size);
+}
+
+// A folder below $TMPDIR, made at the first call. Whoever started the harness removes $TMPDIR.
+static inline const char *fuzz_folder(void)
+{
+    static char folder[512];
+    const char *temporary = getenv("TMPDIR");
+    if (!*folder) {
+        snprintf(folder, sizeof folder, "%s/sweetspot-fuzz-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+        if (!mkdtemp(folder)) abort();
+    }
+    return folder;
+}
+
+#endif

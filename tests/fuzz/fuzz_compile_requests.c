@@ -1,0 +1,127 @@
+// The requests that sweetspot-compile reads, a line each, with a compiler that only exists here: its log is the
+// program's text, and it fails where that has the word "error". Paths that begin with "SOURCE" stand for a source
+// file, "CACHE" for a folder.
+//
+// Promise: every request gets an answer, which is a JSON object with a status, and leaves no memory behind. What the
+// cache answers is what was compiled.
+#include "tests/fuzz/fuzz_json.h"
+
+#define main compile_main
+#include "tuner/compile/main_compile.c" // NOLINT: its functions are its own
+#undef main
+
+enum { REQUESTS = 4 };
+
+static char source_path[700], cache_folder[700];
+
+int nvrtc_version(char *out, size_t size, struct error *err)
+{
+    (void)err;
+    snprintf(out, size, "nvrtc 13.0");
+    return 0;
+}
+
+// The name expression itself is the symbol.
+static int pretend(const char *log, size_t count, const char *const *entries, const char *const *symbols,
+                   struct compilation *c, struct error *err)
+{
+    *c = (struct compilation){.log = text_copy(log), .warnings = compilation_warnings(log), .seconds = 0.1};
+    c->result = strstr(log, "error") ? COMPILE_FAILED : strstr(log, "timeout") ? COMPILE_TIMED_OUT : COMPILED;
+    if (c->result != COMPILED) return 0;
+    c->entries = memory_try(count, sizeof *c->entries, err);
+    c->cubin = text_copy("cubin");
+    c->cubin_size = 5;
+    for (size_t i = 0; i < count; i++) compilation_add(c, entries[i], symbols[i]);
+    return 0;
+}
+
+int nvrtc_compile(const char *text, const char *name, size_t option_count, const char *const *options,
+                  size_t entry_count, const char *const *entries, double deadline, struct compilation *c,
+                  struct error *err)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < option_count; i++) length += strlen(options[i]);
+    (void)deadline;
+    if (length > 100000) return error_set(err, "too many options");
+    return pretend(text, entry_count, entries, entries, c, err);
+}
+
+int nvcc_find(struct nvcc *n, const char *home, struct error *err)
+{
+    (void)home;
+    (void)err;
+    *n = (struct nvcc){.program = text_copy("nvcc")};
+    snprintf(n->version, sizeof n->version, "nvcc 13.0.88");
+    return 0;
+}
+
+void nvcc_release(struct nvcc *n)
+{
+    free(n->program);
+}
+
+int nvcc_compile(const struct nvcc *n, const char *unit, size_t option_count, const char *const *options,
+                 size_t entry_count, const char *const *entries, const char *const *symbols, double deadline,
+                 struct compilation *c, struct error *err)
+{
+    size_t length = strlen(n->version);
+    for (size_t i = 0; i < option_count; i++) length += strlen(options[i]);
+    (void)deadline;
+    if (length > 100000) return error_set(err, "too many options");
+    return pretend(unit, entry_count, entries, symbols, c, err);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    snprintf(source_path, sizeof source_path, "%s/x.cu", fuzz_folder());
+    snprintf(cache_folder, sizeof cache_folder, "%s/cache", fuzz_folder());
+    FILE *file = fopen(source_path, "w");
+    if (!file || fputs("__global__ void x() {}\n", file) < 0 || fclose(file)) abort();
+    return 0;
+}
+
+// Every text that stands for a file or a folder becomes its path, and any other that looks like one stays closed.
+static void put_paths(json_t *value)
+{
+    static const char *const keys[] = {"source", "cache"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *text = json_get_string(value, keys[i], NULL);
+        if (!text) continue;
+        bool known = !strncmp(text, "SOURCE", 6) || !strncmp(text, "CACHE", 5);
+        json_object_set_new(value, keys[i], json_string(!known ? "/nowhere/x" : i ? cache_folder : source_path));
+    }
+    json_t *include = json_object_get(value, "include"), *each;
+    size_t i;
+    json_array_foreach(include, i, each) if (json_is_string(each) && strchr(json_string_value(each), '/'))
+        json_string_set(each, "/nowhere");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = fuzz_text(data, size), *rest = text;
+    struct error err = {""};
+    for (int n = 0; n < REQUESTS && rest; n++) {
+        json_t *request = json_parse(strsep(&rest, "\n"), &err);
+        if (!request) continue;
+        put_paths(request);
+        json_t *answer = compile(request, "nvrtc 13.0"), *again = compile(request, "nvrtc 13.0");
+        const char *status = json_get_string(answer, "status", "");
+        FUZZ_CHECK(*status, "an answer without a status");
+        FUZZ_CHECK(!strcmp(status, json_get_string(again, "status", "")), "%s, then %s", status,
+                   json_get_string(again, "status", ""));
+        FUZZ_CHECK(!json_get_bool(again, "cached", false) ||
+                       json_equal(json_object_get(answer, "entries"), json_object_get(again, "entries")),
+                   "the cache has other entries");
+        char *line = json_dumps(answer, JSON_COMPACT);
+        FUZZ_CHECK(line, "an answer that is not JSON");
+        free(line);
+        json_decref(answer);
+        json_decref(again);
+        json_decref(request);
+    }
+    free(text);
+    return 0;
+}

@@ -1,0 +1,6 @@
+#!/bin/sh
+# Whether clang and its libFuzzer are there.
+mkdir -p out
+echo 'int LLVMFuzzerTestOneInput(const char *d, long n);
+int LLVMFuzzerTestOneInput(const char *d, long n) { return d && n < 0; }' |
+    clang -x c -fsanitize=fuzzer,address - -o out/fuzzer-there >/dev/null 2>&1
