@@ -35,7 +35,7 @@ static uint32_t mix(uint32_t h, uint64_t x)
 static uint32_t hash_of(const struct graph_node *n, const int *operands)
 {
     uint32_t h = mix((uint32_t)n->op, (uint64_t)n->value);
-    h = mix(h, (uint64_t)(n->parameter + 1));
+    h = mix(h, (uint64_t)n->parameter + 1);
     for (int i = 0; i < n->count; i++) h = mix(h, (uint64_t)operands[i]);
     return h;
 }
@@ -334,7 +334,7 @@ static int flat_operation(struct graph *g, enum expr_op op, const int *operands,
         bound(g, &n, operands);
         return share(g, n, operands);
     }
-    int *list = memory_grow(NULL, (size_t)(total + 1), sizeof *list);
+    int *list = memory_grow(NULL, (size_t)total + 1, sizeof *list);
     int used = 0;
     int64_t constant = op == OP_ADD ? 0 : 1;
     for (int i = 0; i < count; i++) {
