@@ -432,6 +432,7 @@ int graph_add(struct graph *g, const struct expr *e, int (*leaf)(void *user, int
         } else {
             const int from[] = {n->a, n->b, n->c};
             int operands[3], count = expr_arity(n->op);
+            assert(count <= 3);
             for (int j = 0; j < count; j++) operands[j] = nodes[from[j]];
             nodes[i] = graph_operation(g, n->op, operands, count, true);
         }

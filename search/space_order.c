@@ -246,7 +246,7 @@ static void best_of_all(struct estimate *e, uint64_t group, int *order, int coun
         states[set] = width(e, fixed);
     }
     for (size_t set = subsets - 1, at = (size_t)count; set; set ^= (size_t)1 << last[set])
-        order[--at] = parameters[last[set]];
+        order[--at] = parameters[last[set]]; // NOLINT(clang-analyzer-core.uninitialized.Assign): last is < count
     free(cost);
     free(last);
 }

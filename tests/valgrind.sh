@@ -10,8 +10,8 @@ cd "$(dirname "$0")/.." || exit 1
 bin=${BIN:?} work=out/valgrind job=configs/sgemm_2048.cfg
 device=replay:${SPACE:?}
 commands=(
-    "tune $job --device $device --store $work/store.db -q -n 40 --strategy default"
-    "tune $job --device $device --store $work/store.db -q -n 50 --strategy random" # goes on
+    "tune $job --device $device --store $work/store.db -q -n 24"
+    "tune $job --device $device --store $work/store.db -q -n 28 --strategy random" # goes on
     "status $job --store $work/store.db"
     "status $job --store $work/store.db --format json"
     "compare $job --store $work/store.db"
