@@ -349,13 +349,14 @@ circles: setup
 	@$(MAKE) programs
 	@BUILD=$(BUILD) sh tests/circles.sh
 
-# clang-tidy (14) and cppcheck (2.10) over the C files, with the options by which they are compiled. DEEP=1: follow every
-# path.
+# clang-tidy (14) and cppcheck (2.10) over the C files, with the options by which they are compiled. DEEP=1: follow
+# every path.
 .PHONY: lint
 lint: setup
 	@mkdir -p out/lint
 	@$(MAKE) -n -B CC=cc WERROR= test-programs | sed -n -e 's/ -MMD -MP//' \
-	  -e 's/^cc \(.*\) -c \([^ ]*\.c\) -o .*/\2\t\1/p' -e 's/^cc \(.*\) -shared \([^ ]*\.c\) -o .*/\2\t\1/p' \
+	  -e 's/^cc \(.*\) -c \([^ ]*\.c\) -o .*/\2\t\1/p' \
+	  -e 's/^cc \(.*\) -shared \([^ ]*\.c\) -o .*/\2\t\1/p' \
 	  >out/lint/commands
 	@COMMANDS=out/lint/commands bash tests/lint.sh
 

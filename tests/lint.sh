@@ -64,8 +64,9 @@ else
 fi
 if cppcheck --version 2>/dev/null | grep -q ' 2\.10'; then
     # shellcheck disable=SC2086
-    if cppcheck --quiet -j "$jobs" --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
-        --template='{file}:{line}: {severity}: {message} [{id}]' --cppcheck-build-dir=out/lint/cppcheck -I. \
+    if cppcheck --quiet -j "$jobs" --std=c11 --enable=warning,performance,portability --inline-suppr \
+        --error-exitcode=1 --template='{file}:{line}: {severity}: {message} [{id}]' \
+        --cppcheck-build-dir=out/lint/cppcheck -I. \
         --library=posix,gnu,sqlite3,zlib,tests/lint/cppcheck_library.xml \
         --suppressions-list=tests/lint/cppcheck_suppressions.txt $files; then
         passed=$((passed + 1))
