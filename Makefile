@@ -362,6 +362,12 @@ screenshots: setup $(PAGE_SCRIPT)
 	@$(MAKE) programs
 	@BIN=$(BIN) node tests/browser/screenshots.js
 
+# The driver under valgrind, from a search to its report.
+.PHONY: test-valgrind
+test-valgrind: setup $(PAGE_SCRIPT)
+	@$(MAKE) programs
+	@BIN=$(BIN) SPACE=$(DEMO_SPACE) bash tests/valgrind.sh
+
 # Checks the includes against the layers of ARCHITECTURE.md.
 .PHONY: layers
 layers:
@@ -377,6 +383,17 @@ benchmarks:
 circles: setup
 	@$(MAKE) programs
 	@BUILD=$(BUILD) sh tests/circles.sh
+
+# clang-tidy (14) and cppcheck (2.10) over the C files, with the options by which they are compiled. DEEP=1: follow
+# every path.
+.PHONY: lint
+lint: setup
+	@mkdir -p out/lint
+	@$(MAKE) -n -B CC=cc WERROR= test-programs | sed -n -e 's/ -MMD -MP//' \
+	  -e 's/^cc \(.*\) -c \([^ ]*\.c\) -o .*/\2\t\1/p' \
+	  -e 's/^cc \(.*\) -shared \([^ ]*\.c\) -o .*/\2\t\1/p' \
+	  >out/lint/commands
+	@COMMANDS=out/lint/commands bash tests/lint.sh
 
 # The demo ---------------------------------------------------------------------------------------
 
@@ -414,6 +431,8 @@ help:
 	@echo 'make pictures       rewrite the drawings there, with Graphviz'
 	@echo 'make benchmarks     rewrite the tables of figures from docs/benchmarks'
 	@echo 'make charts         fetch the chart library of reports again, after npm failed'
+	@echo 'make lint           clang-tidy and cppcheck; DEEP=1: along every path'
+	@echo 'make test-valgrind  the driver under valgrind, from a search to its report'
 	@echo 'make layers         check which folder includes what'
 	@echo 'make circles        check that the files of a folder call each other in one direction'
 	@echo 'make install        into PREFIX (now $(PREFIX)), below DESTDIR; make uninstall takes it away again'

@@ -80,9 +80,9 @@ static int add(const struct operation_problem *p, struct operation_expected *exp
                int64_t grain, parallel_body *body, struct error *err)
 {
     double *memory = memory_try((size_t)sums * 2, sizeof *memory, err);
-    struct adding s = {&p->operand[A], memory, memory + sums};
     double u = element_roundoff(p->operand[SUMS].type);
     if (!memory) return -1;
+    struct adding s = {&p->operand[A], memory, memory + sums};
     parallel_for(sums, grain, body, &s);
     expected->per_scale = u * (sqrt((double)length) + 4);
     expected->per_value = 0;

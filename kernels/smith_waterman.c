@@ -70,7 +70,7 @@ static int64_t align(const struct operation_problem *p, int64_t pair, int *row)
     int *h = row, *f = row + m; // of the row above
     for (int j = 0; j < m; j++) h[j] = 0, f[j] = -1000000;
     for (int i = 0; i < n; i++) {
-        int diagonal = 0, left = 0, e = -1000000, letter = a[i * p->operand[A].ld + pair];
+        int diagonal = 0, left = 0, e = -1000000, letter = (int)a[i * p->operand[A].ld + pair];
         for (int j = 0; j < m; j++) {
             e = largest(e - extend, left - open);
             f[j] = largest(f[j] - extend, h[j] - open);

@@ -32,7 +32,7 @@ static int check(const struct operation_problem *p, struct error *err)
         return error_set(err, "the result must be one element, not %lldx%lld", (long long)result->rows,
                          (long long)result->cols);
     if (p->value[SUM_N] > 0 && p->value[SUM_N] != (double)(x->rows * x->cols))
-        return error_set(err, "n is %g, but x has %lld elements", p->value[SUM_N], (long long)(x->rows * x->cols));
+        return error_set(err, "n is %g, but x has %lld elements", p->value[SUM_N], (long long)operand_count(x));
     if (element_is_float(x->type) != element_is_float(result->type))
         return error_set(err, "cannot sum %s into %s", element_name(x->type), element_name(result->type));
     return 0;

@@ -127,6 +127,7 @@ static int combine(struct parser *p, enum expr_op op, size_t column, int a, int 
     bool comparison = op == OP_EQUAL || op == OP_UNEQUAL;
     const int operands[] = {a, b, c};
     int strings = 0, count = expr_arity(op);
+    assert(count <= 3);
     for (int i = 0; i < count; i++) strings += type_of(p, operands[i]) == EXPR_STRING;
     if (strings && !(comparison && strings == 2))
         return fail_at(p, column,

@@ -1,6 +1,7 @@
 // See kernel_set.h.
 #include "search/kernel_set.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,7 @@ static void branch(struct search *s, uint64_t left)
         int n = __builtin_popcountll(s->covers[c] & left);
         if (n > widest) widest = n;
     }
+    assert(widest > 0); // each problem's fastest candidate covers it
     int needed = (__builtin_popcountll(left) + widest - 1) / widest;
     if (s->depth + (size_t)needed >= s->best_count) return;
     for (size_t p = 0; p < s->problems; p++) {

@@ -154,6 +154,7 @@ static bool expand_level(const struct plan *plan, int l, const struct parameter 
     for (uint32_t s = 0; s < from->count; s++) {
         const int64_t *state = from->values + (size_t)s * (size_t)from->width;
         for (size_t v = 0; v < parameter->count; v++) {
+            assert(up || !from->width);
             for (int i = 0; i < from->width; i++) value[up->layout[i]] = state[i];
             if (lp->leaf >= 0) value[lp->leaf] = parameter->values[v];
             for (int t = 0; t < lp->touched_count; t++) {

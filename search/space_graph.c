@@ -37,7 +37,7 @@ static uint32_t mix(uint32_t h, uint64_t x)
 static uint32_t hash_of(const struct graph_node *n, const int *operands)
 {
     uint32_t h = mix((uint32_t)n->op, (uint64_t)n->value);
-    h = mix(h, (uint64_t)(n->parameter + 1));
+    h = mix(h, (uint64_t)n->parameter + 1);
     for (int i = 0; i < n->count; i++) h = mix(h, (uint64_t)operands[i]);
     return h;
 }
@@ -336,7 +336,7 @@ static int flat_operation(struct graph *g, enum expr_op op, const int *operands,
         bound(g, &n, operands);
         return share(g, n, operands);
     }
-    int *list = memory_grow(NULL, (size_t)(total + 1), sizeof *list);
+    int *list = memory_grow(NULL, (size_t)total + 1, sizeof *list);
     int used = 0;
     int64_t constant = op == OP_ADD ? 0 : 1;
     for (int i = 0; i < count; i++) {
@@ -434,6 +434,7 @@ int graph_add(struct graph *g, const struct expr *e, int (*leaf)(void *user, int
         } else {
             const int from[] = {n->a, n->b, n->c};
             int operands[3], count = expr_arity(n->op);
+            assert(count <= 3);
             for (int j = 0; j < count; j++) operands[j] = nodes[from[j]];
             nodes[i] = graph_operation(g, n->op, operands, count, true);
         }

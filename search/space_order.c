@@ -7,6 +7,7 @@
 // be worth it, the best of all orders is computed (16 parameters) or single parameters are moved about while that
 // helps; a connected group of parameters is finished before the next one begins, so that independent groups stand one
 // behind the other and are never multiplied out.
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,7 @@ static double greedy(struct estimate *e, uint64_t group, int start, int *order, 
                 }
             }
         }
+        assert(next >= 0); // every cost is finite
         cost += exp(fmin(states + e->log_count[next], 600));
         if (cost >= limit) return INFINITY;
         fixed |= (uint64_t)1 << next;
@@ -246,7 +248,7 @@ static void best_of_all(struct estimate *e, uint64_t group, int *order, int coun
         states[set] = width(e, fixed);
     }
     for (size_t set = subsets - 1, at = (size_t)count; set; set ^= (size_t)1 << last[set])
-        order[--at] = parameters[last[set]];
+        order[--at] = parameters[last[set]]; // NOLINT(clang-analyzer-core.uninitialized.Assign): last is < count
     free(cost);
     free(last);
 }

@@ -264,7 +264,7 @@ static void find_watches(struct plan *plan)
 {
     const struct graph *g = &plan->graph;
     int room = 0;
-    plan->watch_begin = memory_grow(NULL, (size_t)(g->count + 1), sizeof *plan->watch_begin);
+    plan->watch_begin = memory_grow(NULL, (size_t)g->count + 1, sizeof *plan->watch_begin);
     for (int i = 0; i < g->count; i++) {
         struct limits limits;
         plan->watch_begin[i] = plan->watch_count;

@@ -459,6 +459,7 @@ static void suffer(const char *op)
     FILE *file = fopen(path, "a+");
     if (!file) abort();
     for (int c; (c = fgetc(file)) != EOF;) n += c == '\n';
+    fseek(file, 0, SEEK_END); // from reading to writing
     if (n < times) fprintf(file, "%s %s\n", op, kind);
     fclose(file);
     if (n >= times) return;

@@ -216,7 +216,7 @@ static inline int finished_run(int (*command)(int, char **), char **out, char **
         int fd = mkstemp(paths[i]);
         assert_true(fd >= 0);
         saved[i] = dup(i + 1);
-        dup2(fd, i + 1);
+        assert_int_equal(dup2(fd, i + 1), i + 1);
         close(fd);
     }
     status = command(argc, argv);
@@ -224,7 +224,7 @@ static inline int finished_run(int (*command)(int, char **), char **out, char **
     fflush(stderr);
     for (int i = 0; i < 2; i++) {
         char **to = i ? err : out;
-        dup2(saved[i], i + 1);
+        assert_int_equal(dup2(saved[i], i + 1), i + 1);
         close(saved[i]);
         if (to) *to = text_read_file(paths[i], NULL);
         unlink(paths[i]);

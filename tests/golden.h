@@ -64,9 +64,9 @@ static inline char *golden_round(char *text)
     char *out = NULL;
     FILE *to = open_memstream(&out, &size);
     for (const char *at = text; *at;) {
-        size_t length = strspn(at, "0123456789"), whole = length, digits = length;
+        size_t length = strspn(at, "0123456789"), whole = length;
         if (length && at[length] == '.') length += 1 + strspn(at + length + 1, "0123456789");
-        digits = length - (length > whole);
+        size_t digits = length - (length > whole);
         if (length && at[length] == 'e') {
             size_t sign = at[length + 1] == '-' || at[length + 1] == '+',
                    power = strspn(at + length + 1 + sign, "0123456789");

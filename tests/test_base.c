@@ -192,11 +192,26 @@ static void a_real_beyond_integers_is_no_integer(void **state)
     }
 }
 
+static void an_architecture_is_read_to_its_number_and_anything_else_to_none(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int number;
+    } cases[] = {{"sm_90a", 90},      {"sm_90", 90}, {"sm_120f", 120}, {"", 0},
+                 {"90", 0},           {"sm_", 0},    {"sm_-9", 0},     {"sm_99999999999999999999", 0},
+                 {"sm_4294967386", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (text_architecture(cases[i].text) != cases[i].number)
+            fail_msg("'%s': %d", cases[i].text, text_architecture(cases[i].text));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_real_beyond_integers_is_no_integer),
         cmocka_unit_test(durations_are_read_in_every_unit),
+        cmocka_unit_test(an_architecture_is_read_to_its_number_and_anything_else_to_none),
         cmocka_unit_test(durations_are_shown_short),
         cmocka_unit_test(distances_count_edits_and_swaps),
         cmocka_unit_test(paths_are_joined_and_normalised),

@@ -214,7 +214,7 @@ static void a_slow_kernel_of_two_times_does_not_keep_others_from_winning(void **
 static void under_load_the_verdict_is_the_same_or_none(void **state)
 {
     (void)state;
-    static const struct {
+    const struct {
         const char *what;
         struct model model;
         int winner;

@@ -11,7 +11,7 @@
 static const char *const sound[] = {
     /* 1 */ "name = \"t\";",
     /* 2 */ "kernel = { template = \"x.cu\"; entry = \"x\"; };",
-    /* 3 */
+    /* 3 */ // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one long line
     "parameters = ( { name = \"BLOCK\"; values = [32, 64]; }, { name = \"KIND\"; values = [\"a\", \"b\"]; }, { name = "
     "\"U\"; unroll = [0, 1, 4]; } );",
     /* 4 */ "derived = { DOUBLE = \"2 * BLOCK\"; };",

@@ -91,6 +91,7 @@ static void a_damaged_cubin_is_refused_or_read_but_never_a_crash(void **state)
     char *cubin = compile_inlined(folder, &size), *copy = memory_new(size, 1);
     struct linetable *table;
     struct error err;
+    assert_true(size > 0);
     for (size_t cut = 0; cut < size; cut += 1 + size / 397) {
         char *part = memory_new(cut + 1, 1); // so that a sanitizer sees every byte too far
         memcpy(part, cubin, cut);

@@ -84,7 +84,7 @@ static void a_space_of_a_trillion_combinations_is_counted_and_sampled(void **sta
     static const int m[] = {16, 32, 64, 96, 128, 192, 256}, w[] = {8, 16, 32, 64, 96, 128}, t[] = {1, 2, 4, 8, 16};
     static const int k[] = {4, 8, 16, 32, 64}, threads[] = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
     static const int unroll[] = {0, 1, 2, 4, 8, 16}, vector[] = {1, 2, 4}, pad[] = {0, 1, 4, 8};
-#define EACH(i, a) for (size_t i = 0; i < sizeof a / sizeof *a; i++)
+#define EACH(i, a) for (size_t i = 0; i < sizeof(a) / sizeof *(a); i++)
     EACH(a, m) EACH(b, m) EACH(c, w) EACH(d, w) EACH(p, t) EACH(q, t)
     {
         if (m[a] % w[c] || m[b] % w[d] || w[c] * w[d] != 32 * t[p] * t[q] || w[d] % t[q] || w[c] % t[p]) continue;

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -230,6 +231,13 @@ char *text_command(const char *const *words)
     for (size_t i = 0; i < count; i++) free(quoted[i]);
     free(quoted);
     return line;
+}
+
+int text_architecture(const char *arch)
+{
+    if (strncmp(arch, "sm_", 3) || !isdigit((unsigned char)arch[3])) return 0;
+    long number = strtol(arch + 3, NULL, 10);
+    return number <= INT_MAX ? (int)number : 0;
 }
 
 char *text_directory(const char *path)

@@ -28,7 +28,7 @@ static void become_report(char *const argv[], pid_t tuner)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != tuner) _exit(0);        // the tuner died before prctl
     if (nice(LOW_PRIORITY) == -1) errno = 0; // goes on at normal priority
-    for (int fd = 0; fd <= 2 && nowhere >= 0; fd++) dup2(nowhere, fd);
+    for (int fd = 0; fd <= 2 && nowhere >= 0; fd++) (void)dup2(nowhere, fd);
     execv(argv[0], argv);
     _exit(EXIT_ENVIRONMENT);
 }

@@ -229,7 +229,8 @@ struct device_limits session_limits(const json_t *document, const char *arch)
     };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         *keys[i].value = json_get_integer(device, keys[i].key, *keys[i].value);
-    sscanf(arch, "sm_%" SCNd64, &limits.compute);
+    int compute = text_architecture(arch);
+    if (compute) limits.compute = compute;
     return limits;
 }
 

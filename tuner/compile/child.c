@@ -27,9 +27,7 @@ static void become(char *const argv[], const char *folder, int out, pid_t parent
     setenv("TMPDIR", folder, 1);
     unsetenv("NVCC_PREPEND_FLAGS");
     unsetenv("NVCC_APPEND_FLAGS");
-    dup2(nothing, STDIN_FILENO);
-    dup2(out, STDOUT_FILENO);
-    dup2(out, STDERR_FILENO);
+    if (dup2(nothing, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0) _exit(127);
     execv(argv[0], argv);
     dprintf(STDERR_FILENO, "cannot run '%s': %s\n", argv[0], strerror(errno));
     _exit(127);

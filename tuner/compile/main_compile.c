@@ -38,7 +38,7 @@ static json_t *refuse_with_log(const char *log)
     const char *start = strstr(log, "error");
     while (start && start > log && start[-1] != '\n') start--;
     if (!start) start = log;
-    size_t length = strlen(start), shown = length;
+    size_t length = strlen(start), shown;
     if (length <= REASON_MAX) return refuse(status_name(STATUS_COMPILE_ERROR), start);
     for (shown = REASON_MAX; shown && start[shown] != '\n'; shown--) {
     }

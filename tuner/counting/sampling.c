@@ -4,6 +4,7 @@
 // so that samples are not counted twice.
 #include "tuner/counting/sass.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,7 +77,7 @@ static int find_reasons(void *context, struct sass_listing *out, struct error *e
             return error_set(err, "CUPTI's stall reason '%s' is one of more than %d, or longer than %d letters", name,
                              SASS_REASONS, SASS_REASON_LENGTH - 1);
         buffer.column[i] = (int)out->reason_count;
-        strcpy(out->reasons[out->reason_count++], name);
+        snprintf(out->reasons[out->reason_count++], SASS_REASON_LENGTH, "%s", name);
     }
     return 0;
 }

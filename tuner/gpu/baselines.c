@@ -1,6 +1,7 @@
 // See baselines.h.
 #include "tuner/gpu/baselines.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +63,7 @@ int baselines_open(struct baselines *all, struct workload *w, const json_t *name
         b->name = json_string_value(each);
         b->about = w->operation ? operation_baseline(w->operation, b->name) : NULL;
         int failed = prepare(b, w, &why);
-        if (failed) strcpy(b->reason, why.message);
+        if (failed) snprintf(b->reason, sizeof b->reason, "%s", why.message);
         if (failed == CUDA_CRASHED) {
             *err = why;
             return error_prefix(err, "baseline %s", b->name), failed;
@@ -131,7 +132,7 @@ json_t *baselines_measure(struct baselines *all, struct error *err)
             json_array_append_new(problems, times);
             struct error why = {""};
             int failed = measure(all, b, k, times, &why);
-            if (failed) strcpy(b->reason, why.message);
+            if (failed) snprintf(b->reason, sizeof b->reason, "%s", why.message);
             if (failed == CUDA_CRASHED) {
                 *err = why;
                 json_decref(problems);

@@ -180,6 +180,7 @@ int ceiling_kernels_tensor(struct ceiling_kernels *k, enum pipe_id which, int co
         *amount = each * 4 * loops * groups;
         return launch(k, which, groups, GROUP, args, err);
     }
-    *amount = each * 8 * 16 * loops * (BLOCK / 32) * k->wide;
+    const int warps = BLOCK / 32;
+    *amount = each * 8 * 16 * loops * warps * k->wide;
     return launch(k, which, k->wide, BLOCK, args, err);
 }

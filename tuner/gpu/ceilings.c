@@ -3,10 +3,10 @@
 #include "tuner/gpu/ceilings.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "tuner/base/pipe.h"
 #include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
 
 enum { LAUNCHES = 12, WARM_UP_LAUNCHES = 200 };
 enum { STEPS = 4096, LOOPS = 64, L2_LOOPS = 256, SHARED_LOOPS = 1024, WGMMA_LOOPS = 256 };
@@ -168,7 +168,7 @@ int ceilings_measure(struct workload *w, const json_t *request, json_t *answer, 
     struct ceiling_context g = {
         .w = w, .bytes = (size_t)2 << 30, .l2_bytes = info.l2_bytes > 0 ? (size_t)info.l2_bytes : (size_t)4 << 20};
     int failed;
-    sscanf(info.arch, "sm_%d", &g.compute);
+    g.compute = text_architecture(info.arch);
     if (read_pipes(request, g.compute, wanted, err)) return -1;
     if (!(failed = cuda_event_create(w->cuda, &g.from, err))) failed = cuda_event_create(w->cuda, &g.to, err);
     while (!failed && (failed = cuda_alloc(w->cuda, g.bytes, &g.memory, err)) == CUDA_MEMORY &&

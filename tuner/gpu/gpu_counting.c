@@ -208,7 +208,7 @@ static int load(struct count_batch *b, const json_t *trials, struct error *err)
         struct baseline *baseline = name ? baselines_find(b->baselines, name) : NULL;
         if (name && (!baseline || *baseline->reason))
             error_set(&b->reasons[i], "%s", baseline ? baseline->reason : "the job has no such baseline");
-        for (size_t k = 0; name && !*b->reasons[i].message && k < w->problem_count; k++)
+        for (size_t k = 0; baseline && !*b->reasons[i].message && k < w->problem_count; k++)
             if (w->problems[k].tune && baseline->parts[k].ready)
                 b->units[b->unit_count++] = (struct unit){i, k, NULL, baseline_work(baseline, k), NULL}, rows++;
         if (name) continue;

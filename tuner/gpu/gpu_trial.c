@@ -12,6 +12,7 @@
 #include "tuner/gpu/gpu_trial.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +62,7 @@ static void judge(struct gpu_trial *t)
         if (gravity[status] <= gravity[t->status]) continue;
         t->status = status;
         error_prefix(&reason, "problem %s", t->w->problems[k].name);
-        strcpy(t->reason, reason.message);
+        snprintf(t->reason, sizeof t->reason, "%s", reason.message);
     }
     t->judged = true;
 }
@@ -135,7 +136,7 @@ static bool is_lost(struct gpu_trial *t)
     error_set(&words, "takes at least %.3g times as long as the best so far; the limit is %.3g", ratio,
               w->measure_settings.race);
     t->status = STATUS_SLOW;
-    strcpy(t->reason, words.message);
+    snprintf(t->reason, sizeof t->reason, "%s", words.message);
     return true;
 }
 
@@ -175,7 +176,7 @@ static int measure(struct gpu_trial *t, struct error *err)
         if (status != STATUS_OK) {
             t->status = status;
             error_prefix(&reason, "problem %s", w->problems[k].name);
-            strcpy(t->reason, reason.message);
+            snprintf(t->reason, sizeof t->reason, "%s", reason.message);
             return 0;
         }
         t->timed[k] = true;
@@ -187,7 +188,7 @@ static int measure(struct gpu_trial *t, struct error *err)
         struct error words = {""};
         error_set(&words, "problem %s takes %.4g s; the limit is %.4g s", w->problems[k].name, t->times[k].time,
                   t->best[k] * w->measure_settings.slow_factor);
-        strcpy(t->reason, words.message);
+        snprintf(t->reason, sizeof t->reason, "%s", words.message);
     }
     return 0;
 }
@@ -205,7 +206,7 @@ static int run(struct gpu_trial *t, struct error *err)
             struct error words;
             error_set(&words, "in launch %d, because its variables keep their values between launches: %s", i + 2,
                       t->reason);
-            strcpy(t->reason, words.message);
+            snprintf(t->reason, sizeof t->reason, "%s", words.message);
         }
     }
     mark(t, "verify");
@@ -232,7 +233,7 @@ static int check_memory(struct gpu_trial *t, struct error *err)
     int failed = workload_mend(t->w, &status, &reason, err);
     if (failed || status == STATUS_OK || !t->verify) return failed;
     t->status = status;
-    strcpy(t->reason, reason.message);
+    snprintf(t->reason, sizeof t->reason, "%s", reason.message);
     return 0;
 }
 
@@ -246,7 +247,7 @@ static int check_times(struct gpu_trial *t, struct error *err)
         failed = plausibility_judge(t->w, k, t->times[k].time, &t->status, &reason, err);
         if (failed || t->status == STATUS_OK) continue;
         error_prefix(&reason, "problem %s", t->w->problems[k].name);
-        strcpy(t->reason, reason.message);
+        snprintf(t->reason, sizeof t->reason, "%s", reason.message);
     }
     return failed;
 }
@@ -348,7 +349,7 @@ static int attempt(struct gpu_trial *t, const json_t *request, json_t *answer, s
     }
     if (failed == CUDA_REFUSED || failed == CUDA_CRASHED || failed == CUDA_MEMORY) {
         t->status = failed == CUDA_CRASHED ? STATUS_CRASHED : STATUS_LAUNCH_ERROR;
-        strcpy(t->reason, why.message);
+        snprintf(t->reason, sizeof t->reason, "%s", why.message);
         if (failed != CUDA_CRASHED) failed = 0;
     } else if (failed) {
         *err = why;

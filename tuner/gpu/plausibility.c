@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "tuner/base/text.h"
 #include "tuner/gpu/ceilings.h"
 
 static void read_sheet(struct workload *w)
@@ -16,7 +17,7 @@ static void read_sheet(struct workload *w)
                                          .memory_clock_mhz = info.memory_clock_mhz,
                                          .memory_bus_bits = info.memory_bus_bits,
                                          .l2_bytes = info.l2_bytes > 0 ? info.l2_bytes : 0};
-    sscanf(info.arch, "sm_%d", &attributes.compute);
+    attributes.compute = text_architecture(info.arch);
     peaks_of_device(&w->peaks, &attributes);
     w->peaks_known = PEAKS_OF_SHEET;
 }

@@ -38,10 +38,10 @@ int device_limits_of(const char *arch, struct device_limits *limits, const char 
         {86, "A40", 84, 101376, 102400, 1536, 16, 6 << 20, 48ll << 30},
         {89, "L40S", 142, 101376, 102400, 1536, 24, 48 << 20, 48ll << 30},
     };
-    int compute = 0;
+    int compute = text_architecture(arch);
     *limits = device_limits_h200;
     *device = "H200";
-    if (sscanf(arch, "sm_%d", &compute) != 1) return -1;
+    if (!compute) return -1;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (known[i].compute != compute) continue;
         *device = known[i].device;

@@ -19,6 +19,7 @@
 
 #define LIBRARY_TEXT(x) #x
 // A member of the table: a pointer to the function that the header declares.
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
 #define LIBRARY_MEMBER(f) __typeof__(f) *f;
 // Its symbol.
 #define LIBRARY_SYMBOL(f) {LIBRARY_TEXT(f), NULL},

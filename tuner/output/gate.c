@@ -15,7 +15,7 @@ size_t gate_check(const struct gate *gate, const struct final *final, const stru
         if (figure >= gate->figure) continue;
         failures++;
         fprintf(file, "sweetspot: gate: %s: %s: ", where, problem);
-        if (!library)
+        if (!ratio)
             fprintf(file,
                     "no library has a time in the final: the job needs a reference operation whose baseline works\n");
         else if (isnan(figure))

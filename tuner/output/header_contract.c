@@ -11,8 +11,7 @@
 // The widest access of one thread, and so the strictest alignment: 32 bytes from sm_100 on, 16 before (PTX ISA, `ld`).
 static int alignment_of(const char *arch)
 {
-    int compute = 0;
-    return sscanf(arch, "sm_%d", &compute) == 1 && compute >= 100 ? 32 : 16;
+    return text_architecture(arch) >= 100 ? 32 : 16;
 }
 
 static int64_t common_divisor(int64_t a, int64_t b)

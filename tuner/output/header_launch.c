@@ -97,10 +97,10 @@ static void put_binaries(struct renderer *r)
     {
         char *device = header_literal(json_get_string(section, "device", "")),
              *name = header_binary_name(r->lower, section);
-        int toolkit = 0;
+        long toolkit = 0;
         const char *digits = strpbrk(json_get_string(section, "compiler", ""), "0123456789");
-        if (digits) toolkit = atoi(digits);
-        fprintf(f, "        {%s, %d, %" PRId64 ", %d, %" PRId64 ", %s},\n", device, header_compute(section),
+        if (digits) toolkit = strtol(digits, NULL, 10);
+        fprintf(f, "        {%s, %d, %" PRId64 ", %ld, %" PRId64 ", %s},\n", device, header_compute(section),
                 json_get_integer(section, "sm_count", 0), toolkit,
                 json_get_integer(section, "kernels", 1) - json_get_integer(section, "kernel", 0), name ? name : "0");
         free(device);

@@ -282,8 +282,7 @@ struct interval header_interval(const json_t *object, const char *key)
 
 int header_compute(const json_t *section)
 {
-    int compute = 0;
-    return sscanf(json_get_string(section, "arch", ""), "sm_%4d", &compute) == 1 && compute > 0 ? compute : 0;
+    return text_architecture(json_get_string(section, "arch", ""));
 }
 
 size_t header_stage_count(const json_t *section)

@@ -21,8 +21,7 @@ const char *header_hash_number(const char *source_hash, char out[32])
 {
     size_t digits = strspn(source_hash, "0123456789abcdef");
     if (digits > 16) digits = 16;
-    snprintf(out, 32, "0x%.*s", (int)digits, digits ? source_hash : "0");
-    if (!digits) strcpy(out, "0x0");
+    snprintf(out, 32, "0x%.*s", digits ? (int)digits : 1, digits ? source_hash : "0");
     return out;
 }
 

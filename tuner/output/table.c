@@ -1,6 +1,7 @@
 // See table.h.
 #include "tuner/output/table.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -168,6 +169,7 @@ void table_print_csv(const struct table *t, FILE *file)
     fputc('\n', file);
     for (size_t i = 0; i < t->cell_count; i++) {
         csv_print(t->cells[i], file);
+        assert(t->columns > 0);
         fputc((i + 1) % t->columns && i + 1 < t->cell_count ? ',' : '\n', file);
     }
 }

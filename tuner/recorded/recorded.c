@@ -146,9 +146,9 @@ int recorded_value_index(const struct recorded_parameter *p, const json_t *value
     char *text = value_text(value);
     int found = -1;
     for (size_t i = 0; text && i < p->count && found < 0; i++) {
-        if (strcmp(p->texts[i], text) == 0) found = (int)i;
         // 2.0 and 2 are the same real number.
-        else if (p->kind == PARAMETER_REAL && strtod(p->texts[i], NULL) == strtod(text, NULL))
+        if (strcmp(p->texts[i], text) == 0 ||
+            (p->kind == PARAMETER_REAL && strtod(p->texts[i], NULL) == strtod(text, NULL)))
             found = (int)i;
     }
     free(text);

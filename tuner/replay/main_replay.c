@@ -207,7 +207,7 @@ int main(int argc, char **argv)
     while (getline(&line, &room, stdin) > 0) {
         json_t *request = json_parse(line, &err), *answer;
         const char *op = json_get_string(request, "op", "");
-        if (delay && !strcmp(op, "trial")) usleep((useconds_t)(1e6 * atof(delay)));
+        if (delay && !strcmp(op, "trial")) usleep((useconds_t)(1e6 * strtod(delay, NULL)));
         if (log && !strcmp(op, "trial")) {
             fprintf(log, "%s\n", json_get_string(request, "config", ""));
             fflush(log);

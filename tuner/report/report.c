@@ -77,6 +77,7 @@ static char *shell_word(const char *text)
     quoted[used++] = '\'';
     for (const char *p = text; *p; p++) {
         if (*p == '\'') {
+            // NOLINTNEXTLINE(bugprone-not-null-terminated-result): the text goes on
             memcpy(quoted + used, "'\\''", 4);
             used += 4;
         } else {

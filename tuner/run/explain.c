@@ -37,7 +37,7 @@ json_t *explain_facts(const struct device_limits *d, const struct launch_shape *
                              (json_int_t)blocks_per_sm(&by_registers, threads, registers, 0), "limit_shared",
                              (json_int_t)blocks_per_sm(&by_shared, threads, 0, shared), "limit_warps",
                              (json_int_t)blocks_per_sm(&by_warps, threads, 0, 0), "limit_blocks",
-                             (json_int_t)d->blocks_per_sm, "schedulers", (json_int_t)(SCHEDULERS * d->sm_count),
+                             (json_int_t)d->blocks_per_sm, "schedulers", SCHEDULERS * (json_int_t)d->sm_count,
                              "scheduler_warps", (json_int_t)(d->threads_per_sm / d->warp_size / SCHEDULERS));
     if (more) json_object_update(facts, more);
     json_decref(more);

@@ -27,8 +27,8 @@ int64_t blocks_per_sm(const struct device_limits *d, int64_t threads, int64_t re
 
 double theoretical_occupancy(const struct device_limits *d, int64_t threads, int64_t registers, int64_t shared)
 {
-    int64_t warps = (threads + d->warp_size - 1) / d->warp_size;
-    return (double)(blocks_per_sm(d, threads, registers, shared) * warps) / (double)(d->threads_per_sm / d->warp_size);
+    int64_t warps = (threads + d->warp_size - 1) / d->warp_size, most = d->threads_per_sm / d->warp_size;
+    return (double)(blocks_per_sm(d, threads, registers, shared) * warps) / (double)most;
 }
 
 int launch_check(const struct device_limits *d, const struct launch_shape *l, int64_t registers, int64_t shared_static,

@@ -105,7 +105,8 @@ double look_ahead_throughput(const struct look_ahead *a, size_t n)
         if (ended == PATH / 3 && !compiled) full = now;
     }
     free(compile.until);
-    return (PATH - PATH / 3) / fmax(now - full, 1e-9);
+    const int counted = PATH - PATH / 3;
+    return counted / fmax(now - full, 1e-9);
 }
 
 static void renew(struct look_ahead *a)

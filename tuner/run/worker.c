@@ -69,9 +69,8 @@ int worker_start(struct worker *w, const char *name, char *const argv[], struct 
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != driver) _exit(127);
         setpgid(0, 0);
-        dup2(in[0], STDIN_FILENO);
-        dup2(out[1], STDOUT_FILENO);
-        dup2(errors[1], STDERR_FILENO);
+        if (dup2(in[0], STDIN_FILENO) < 0 || dup2(out[1], STDOUT_FILENO) < 0 || dup2(errors[1], STDERR_FILENO) < 0)
+            _exit(127);
         signal(SIGINT, SIG_DFL);
         signal(SIGPIPE, SIG_DFL);
         execv(argv[0], argv);

@@ -194,9 +194,9 @@ json_t *field_json(const struct trial_field *f, const void *record)
 
 static void take_samples(const struct trial_field *f, void *record, const json_t *value, struct arena *memory)
 {
-    size_t count = 0;
-    double *samples = json_array_size(value) ? arena_new(memory, json_array_size(value) * sizeof *samples) : NULL;
-    for (size_t i = 0; i < json_array_size(value); i++)
+    size_t count = 0, given = json_array_size(value);
+    double *samples = given ? arena_new(memory, given * sizeof *samples) : NULL;
+    for (size_t i = 0; i < given; i++)
         if (json_is_number(json_array_get(value, i))) samples[count++] = json_number_value(json_array_get(value, i));
     *(const double **)place_of(f, record) = samples;
     *sample_count(f, record) = count;

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# clang-tidy, file by file, and cppcheck over all C files: the checks of .clang-tidy and of tests/lint. Ends with
+# "N passed, N failed, N skipped": each file is one for clang-tidy, cppcheck is one in all. A tool that is missing is
+# skipped.
+#
+# Usage: COMMANDS=FILE tests/lint.sh [C-FILE...], or `make lint`. COMMANDS: lines of a C file, a tab, and the compiler's
+# options. DEEP=1 lets clang's analyzer follow every path (ten times as long). JOBS: files at once.
+# A clean file is not looked at again until it, a header that it includes, its options or the checks change: out/lint
+# keeps the hashes.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+commands=${COMMANDS:?} kept=out/lint/${DEEP:+deep-}tidy
+jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
+limits='-Xclang -analyzer-config -Xclang mode=shallow,max-nodes=4000'
+[ -z "${DEEP:-}" ] || limits=
+
+# options FILE: as make compiles it; what make does not compile by itself, like the driver.
+options() {
+    local found
+    found=$(awk -F '\t' -v file="$1" '$1 == file {print $2; exit}' "$commands")
+    [ -n "$found" ] || found=$(awk -F '\t' '$1 == "tuner/cli/main.c" {print $2}' "$commands")
+    case $1 in tests/test_*) found="$found -include tests/lint/asserts.h" ;; esac
+    echo "$found"
+}
+
+# tidy FILE: prints what is wrong. A hash in $kept means that the file was clean.
+tidy() {
+    local file=$1 mark log opts hash
+    mark=$kept/${file//\//_} log=$kept/${file//\//_}.log
+    opts=$(options "$file")
+    hash=$( (clang-tidy --version && echo "$opts $limits" && cat .clang-tidy tests/.clang-tidy tests/lint.sh &&
+        eval "clang $opts -MM '$file'" | tr -d '\\' | tr ' ' '\n' | grep -v ':$' | xargs cat) 2>&1 | sha256sum)
+    [ "$hash" != "$(cat "$mark" 2>/dev/null)" ] || return 0
+    if eval "clang-tidy --quiet '$file' -- $opts $limits" >"$log" 2>&1; then
+        echo "$hash" >"$mark"
+    else
+        rm -f "$mark"
+        grep -vE '^[0-9]+ warnings? (generated|treated)|^Suppressed ' "$log"
+        return 1
+    fi
+}
+
+if [ "${1:-}" = --one ]; then
+    tidy "$2" || echo "$2" >>"$kept/failed"
+    exit 0
+fi
+
+mkdir -p "$kept" out/lint/cppcheck
+: >"$kept/failed"
+# The programs of tests/launch include headers that tests write.
+files=$*
+[ -n "$files" ] || files=$(find tuner search kernels tests -name '*.c' -not -path 'tests/launch/*' | sort)
+count=$(echo "$files" | wc -w) passed=0 failed=0 skipped=0
+
+# Other versions find other things.
+if clang-tidy --version 2>/dev/null | grep -q 'version 14\.' && command -v clang >/dev/null; then
+    # shellcheck disable=SC2086
+    printf '%s\n' $files | DEEP=${DEEP:-} xargs -P "$jobs" -n 1 bash tests/lint.sh --one
+    failed=$(wc -l <"$kept/failed") passed=$((count - failed))
+    echo "clang-tidy: $passed files are clean, $failed are not"
+else
+    echo 'lint: clang-tidy 14 and clang are not installed (apt-get install clang-tidy clang): skipped' >&2
+    skipped=$count
+fi
+if cppcheck --version 2>/dev/null | grep -q ' 2\.10'; then
+    # shellcheck disable=SC2086
+    if cppcheck --quiet -j "$jobs" --std=c11 --enable=warning,performance,portability --inline-suppr \
+        --error-exitcode=1 --template='{file}:{line}: {severity}: {message} [{id}]' \
+        --cppcheck-build-dir=out/lint/cppcheck -I. \
+        --library=posix,gnu,sqlite3,zlib,tests/lint/cppcheck_library.xml \
+        --suppressions-list=tests/lint/cppcheck_suppressions.txt $files; then
+        passed=$((passed + 1))
+        echo 'cppcheck: clean'
+    else
+        failed=$((failed + 1))
+    fi
+else
+    echo 'lint: cppcheck 2.10 is not installed (apt-get install cppcheck): skipped' >&2
+    skipped=$((skipped + 1))
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
