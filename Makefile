@@ -300,6 +300,26 @@ test-sanitize:
 	@BIN=out/bin-sanitize DEADLINE=$(or $(DEADLINE),600) \
 	  bash tests/run.sh $(patsubst $(BIN)/%,out/bin-sanitize/%,$(filter-out $(NOT_SANITIZED),$(ALL_TESTS)))
 
+# Attacks on whole runs: kills, faults, power cuts (tests/torture/torture.c). TORTURE_SHARE: percent of them, TORTURE:
+# which, TORTURE_SEED: to repeat one.
+TORTURE_LAYERS := $(addprefix $(BIN)/,io_fault.so power_cut.so clock_jump.so)
+TORTURE_SOURCES := $(filter-out $(patsubst $(BIN)/%.so,tests/torture/%.c,$(TORTURE_LAYERS)),$(wildcard tests/torture/*.c))
+
+$(TORTURE_LAYERS): $(BIN)/%.so: tests/torture/%.c tests/torture/layer.h tests/torture/power_cut.h
+	@mkdir -p $(@D)
+	@echo "ld $@"
+	@$(CC) $(filter-out -MMD -MP,$(CFLAGS)) -fPIC -shared $< -o $@ -ldl
+
+$(BIN)/torture: $(call objects,$(TORTURE_SOURCES)) $(LIBRARY)
+	@mkdir -p $(@D)
+	@echo "ld $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+.PHONY: torture
+torture: setup
+	@$(MAKE) programs $(BIN)/fake_worker $(BIN)/torture $(TORTURE_LAYERS)
+	@$(BIN)/torture
+
 # Tests that need a GPU: hostile kernels, counters against ncu, a whole tuning run.
 .PHONY: test-gpu
 test-gpu: setup
@@ -371,6 +391,7 @@ help:
 	@echo 'make test-contributing  follow CONTRIBUTING.md in a copy of the tree'
 	@echo 'make test-mutants   does each mistake in tests/mutants make a test fail?'
 	@echo 'make test-mutants-gpu   is each check of the GPU worker needed?'
+	@echo 'make torture        kills, faults, power cuts on whole runs, for ten minutes (TORTURE_SHARE=5: percent)'
 	@echo 'make golden         rewrite tests/golden, which tests compare the output of commands with'
 	@echo 'make test-gpu       tests that need a GPU'
 	@echo 'make test-browser   the pages of reports in Chromium, which is installed where it may be'
