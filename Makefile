@@ -303,7 +303,7 @@ test-sanitize:
 # Attacks on whole runs: kills, faults, power cuts (tests/torture/torture.c). TORTURE_SHARE: percent of them, TORTURE:
 # which, TORTURE_SEED: to repeat one.
 TORTURE_LAYERS := $(addprefix $(BIN)/,io_fault.so power_cut.so clock_jump.so)
-TORTURE_SOURCES := $(filter-out $(patsubst $(BIN)/%.so,tests/torture/%.c,$(TORTURE_LAYERS)),$(wildcard tests/torture/*.c))
+TORTURE_SOURCES := $(filter-out $(TORTURE_LAYERS:$(BIN)/%.so=tests/torture/%.c),$(wildcard tests/torture/*.c))
 
 $(TORTURE_LAYERS): $(BIN)/%.so: tests/torture/%.c tests/torture/layer.h tests/torture/power_cut.h
 	@mkdir -p $(@D)

@@ -42,6 +42,22 @@ static bool check_end(struct scene *s, int status)
     return true;
 }
 
+// Whoever finished all the same begins anew, so that every fault meets a run that has something to do.
+static bool begin_anew(struct scene *s)
+{
+    char *path = text_format("%s/measured", s->folder);
+    scene_give(s, NULL);
+    bool fine = scene_complete(s);
+    unlink(path);
+    free(path);
+    file_remove_folder(s->run);
+    file_make_folder(s->run);
+    scene_write_job(s);
+    known_free(&s->known);
+    s->noted = 0;
+    return fine;
+}
+
 // One operation in two fails alone, the others with all that follow. Some faults do no harm, and some end the run.
 void attack_io(struct scene *s)
 {
@@ -51,7 +67,7 @@ void attack_io(struct scene *s)
         const char *kind = faults[op][random_below(&s->random, (uint64_t)kinds)];
         long most = expected_ends[s->job].operations[op];
         if (!most) continue;
-        uint64_t below = 1 + random_below(&s->random, (uint64_t)most);
+        uint64_t below = random_next(&s->random) & 1 ? (uint64_t)most : 1 + random_below(&s->random, (uint64_t)most);
         bool lasts = strcmp(kind, "EINTR") && random_next(&s->random) & 1;
         scene_layer(s, "io_fault.so");
         scene_give(s, text_format("IO_FAULT=%s:%s:%ld:%d", file_op_words[op], kind,
@@ -62,10 +78,12 @@ void attack_io(struct scene *s)
         free(told);
         if (!check_end(s, status)) return;
         s->passed += hit;
+        s->details[WEXITSTATUS(status) != 0] += hit;
         scene_give(s, NULL);
         char *path = text_format("%s/told", s->folder);
         unlink(path);
         free(path);
+        if (!WEXITSTATUS(status) && !begin_anew(s)) return;
     }
     scene_complete(s);
 }
@@ -95,6 +113,7 @@ void attack_disk(struct scene *s)
     bool fine = check_end(s, status) && scene_complete(s);
     if (mounted) umount2(s->run, MNT_DETACH);
     s->passed += fine;
+    s->details[!mounted] += fine;
 }
 
 // The wall clock jumps by up to two years in driver and workers; the first runs are also killed. A run has a time limit

@@ -67,7 +67,8 @@ static void compare(struct scene *s, size_t operations, enum loss loss, const st
                    loss_words[loss], left->count, synced->count);
     for (size_t i = 0; i < left->count; i++) {
         const struct known_trial *one = &left->all[i], *was = known_find(before, one->config);
-        if (!was || was->id != one->id || was->objective != one->objective || was->status != one->status)
+        if (!was || was->id != one->id || was->objective != one->objective || was->problems != one->problems ||
+            was->status != one->status)
             scene_fail(s, "after operation %zu, losing %s, trial %lld is not what was committed", operations,
                        loss_words[loss], (long long)one->id);
         if (one->id > (int64_t)left->count)
@@ -104,10 +105,15 @@ static void cut(struct scene *s, const struct power_disk *disk, bool on)
         (!synced || read_disk(s, disk, synced, LOSE_NOTHING, &after_sync)) &&
         read_disk(s, disk, operations, loss, &left))
         compare(s, operations, loss, &before, &after_sync, &left);
+    int lost = (int)before.count - (int)left.count;
+    s->details[0] += lost > 0;
+    if (lost > s->worst) s->worst = lost;
     known_free(&before);
     known_free(&after_sync);
     known_free(&left);
-    if (on && !*s->failure) go_on(s, disk, operations, loss);
+    if (!on || *s->failure) return;
+    go_on(s, disk, operations, loss);
+    s->details[1]++;
 }
 
 void attack_power(struct scene *s)

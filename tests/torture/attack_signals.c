@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/torture/files.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
@@ -28,9 +29,8 @@ static bool kill_worker(struct scene *s, pid_t driver)
     return worker && !kill(worker, SIGKILL);
 }
 
-static bool struck(const struct scene *s, int status)
+static bool struck(int status)
 {
-    (void)s;
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
@@ -49,17 +49,19 @@ void attack_kill(struct scene *s)
         }
         double worker_at = moment(s), driver_at = exact ? RUN_SECONDS : worker_at + moment(s);
         pid_t driver = scene_start(s, -1);
-        int blows = !scene_sleep(driver, worker_at) && kill_worker(s, driver);
+        int workers = !scene_sleep(driver, worker_at) && kill_worker(s, driver);
         if (!scene_sleep(driver, driver_at - worker_at)) kill(driver, SIGKILL);
         int status = scene_wait(s, driver);
-        blows += struck(s, status);
+        int blows = workers + struck(status);
         scene_give(s, NULL);
-        if (!struck(s, status) && (!WIFEXITED(status) || WEXITSTATUS(status)))
+        if (!struck(status) && (!WIFEXITED(status) || WEXITSTATUS(status)))
             scene_fail(s, "not killed, it ended with status %d", status);
         if (!scene_check(s)) return;
         s->passed += blows;
+        s->details[0] += struck(status);
+        s->details[1] += workers;
         kills += blows;
-        if (!struck(s, status)) break;
+        if (!struck(status)) break;
     }
     scene_complete(s);
 }
@@ -84,7 +86,9 @@ void attack_stop(struct scene *s)
     if (left) kill(left, SIGKILL);
     if (!WIFEXITED(status) || WEXITSTATUS(status))
         scene_fail(s, "it ended with status %d after a process was stopped", status);
-    if (scene_check(s) && scene_complete(s)) s->passed += blows;
+    if (!scene_check(s) || !scene_complete(s)) return;
+    s->passed += blows;
+    s->details[for_good] += blows;
 }
 
 // Reads what is drawn until the moment comes or the driver ends. Whether it still runs.
@@ -115,8 +119,10 @@ void attack_terminal(struct scene *s)
     close(terminal);
     int status = scene_wait(s, driver);
     bool ended = WIFEXITED(status) && (!WEXITSTATUS(status) || WEXITSTATUS(status) == EXIT_SIGNAL + SIGHUP);
+    char *events = file_read(s->folder, "events");
     // Before it watches for the signal, it has begun nothing.
-    ended |= WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP;
+    ended |= WIFSIGNALED(status) && WTERMSIG(status) == SIGHUP && (!events || !*events);
+    free(events);
     if (!ended) scene_fail(s, "its terminal closed, it ended with status %d", status);
     if (scene_check(s) && scene_complete(s)) s->passed += ran;
 }

@@ -14,8 +14,8 @@ static int keep(void *user, const struct trial *trial)
     struct known_trials *known = user;
     if (!(known->count & (known->count + 1)))
         known->all = memory_grow(known->all, 2 * known->count + 2, sizeof *known->all);
-    known->all[known->count++] =
-        (struct known_trial){trial->id, (int)trial->status, trial->objective, text_copy(trial->config)};
+    known->all[known->count++] = (struct known_trial){trial->id, (int)trial->status, trial->problem_count,
+                                                      trial->objective, text_copy(trial->config)};
     return 0;
 }
 
@@ -34,7 +34,7 @@ bool known_read(struct known_trials *known, const char *path, char *message, siz
     int status = store_open(&store, path, false, &err);
     if (!status) {
         status = store_last_environment(store, &environment, &err);
-        if (!status) status = store_scan(store, keep, known, &err);
+        if (!status) status = store_each(store, false, 0, keep, known, &err);
         store_close(store);
     }
     if (known->count) qsort(known->all, known->count, sizeof *known->all, by_config);

@@ -261,7 +261,7 @@ static bool check_log(struct scene *s)
 static bool same(const struct known_trial *a, const struct known_trial *b)
 {
     bool times = isnan(a->objective) ? isnan(b->objective) : a->objective == b->objective;
-    return a->status == b->status && times;
+    return a->status == b->status && a->problems == b->problems && times;
 }
 
 bool scene_check(struct scene *s)
@@ -283,9 +283,10 @@ bool scene_check(struct scene *s)
     for (size_t i = 0; fine && i < now.count && end->trials.count; i++) {
         const struct known_trial *found = known_find(&end->trials, now.all[i].config);
         if (!found || !same(found, &now.all[i]))
-            fine = scene_fail(s, "%s: %s, not %s, %g s", now.all[i].config,
-                              status_name((enum trial_status)now.all[i].status),
-                              found ? status_name((enum trial_status)found->status) : "?", now.all[i].objective);
+            fine = scene_fail(s, "%s: %s, %g s on %zu problems; undisturbed: %s, %g s on %zu", now.all[i].config,
+                              status_name((enum trial_status)now.all[i].status), now.all[i].objective,
+                              now.all[i].problems, found ? status_name((enum trial_status)found->status) : "?",
+                              found ? found->objective : NAN, found ? found->problems : 0);
     }
     fine = fine && check_events(s, &now) && check_log(s);
     known_free(&s->known);
@@ -345,7 +346,7 @@ bool scene_learn(char *message, size_t size)
     for (int job = 0; job < JOB_COUNT; job++) {
         struct scene s;
         struct expected_end *end = &expected_ends[job];
-        scene_begin(&s, "undisturbed", (uint64_t)job + 1, (enum scene_job)job);
+        scene_begin(&s, "undisturbed", (uint64_t)getpid() * JOB_COUNT + (uint64_t)job, (enum scene_job)job);
         scene_layer(&s, "io_fault.so");
         scene_give(&s, text_copy("IO_FAULT=any:none:1:1"));
         double began = clock_now();

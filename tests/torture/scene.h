@@ -15,7 +15,7 @@
 
 #include "search/random.h"
 
-enum { FAILURE_MAX = 2048, RUN_SECONDS = 60, ENVIRONMENT_MAX = 16 };
+enum { FAILURE_MAX = 2048, RUN_SECONDS = 60, ENVIRONMENT_MAX = 16, DETAIL_COUNT = 2 };
 
 // What is run: scripted workers (tests/fake_worker.c) on 34 configurations, each better than the one before, or on 400;
 // or a recorded space.
@@ -28,6 +28,7 @@ extern const char *const file_op_words[FILE_OP_COUNT];
 struct known_trial {
     int64_t id;
     int status;
+    size_t problems; // with figures
     double objective;
     char *config;
 };
@@ -58,6 +59,8 @@ struct scene {
     long noted;                // bytes of the workers' log at the last check
     int passed;                // blows that it stood
     int skipped;
+    int worst;                          // the most that a blow cost, by the word in the attack's row
+    int details[DETAIL_COUNT];          // what the attack counts besides, by the words in its row
     char failure[FAILURE_MAX];          // "" while every promise holds
     const char *given[ENVIRONMENT_MAX]; // more of the environment of runs to come: "NAME=value"
 };

@@ -18,24 +18,54 @@
 #include "tuner/base/clock.h"
 
 static const struct attack attacks[] = {
-    {"kill", 1000, attack_kill, false, true, "kill -9 of driver and workers, the same command again"},
-    {"io", 300, attack_io, false, true, "operations on files that fail"},
-    {"power", 1000, attack_power, true, false, "power cuts: what was not synced is lost, whole or in part"},
-    {"disk", 90, attack_disk, false, false, "a full disk, or a limit on the size of files"},
-    {"clock", 90, attack_clock, false, true, "runs in which the wall clock jumps"},
-    {"terminal", 90, attack_terminal, false, true, "terminals that close"},
-    {"stop", 300, attack_stop, false, true, "SIGSTOP of driver and workers"},
+    {"kill",
+     1000,
+     attack_kill,
+     false,
+     true,
+     "kill -9 of driver and workers, the same command again",
+     NULL,
+     {"drivers", "workers"}},
+    {"io",
+     300,
+     attack_io,
+     false,
+     true,
+     "operations on files that fail",
+     NULL,
+     {"runs that finished all the same", "runs that ended with a message"}},
+    {"power",
+     1000,
+     attack_power,
+     true,
+     false,
+     "power cuts: what was not synced is lost, whole or in part",
+     "trials lost at most",
+     {"cuts that cost trials", "gone on with"}},
+    {"disk",
+     90,
+     attack_disk,
+     false,
+     false,
+     "a full disk, or a limit on the size of files",
+     NULL,
+     {"full disks", "limits"}},
+    {"clock", 90, attack_clock, false, true, "runs in which the wall clock jumps", NULL, {NULL}},
+    {"terminal", 90, attack_terminal, false, true, "terminals that close", NULL, {NULL}},
+    {"stop", 300, attack_stop, false, true, "SIGSTOP of driver and workers", NULL, {"for a while", "for good"}},
 };
 enum { ATTACK_COUNT = sizeof attacks / sizeof *attacks, REPLAY_EVERY = 8, JOBS_MAX = 256, SCENES_MAX = 4096 };
 
 // What a scene's process leaves.
 struct outcome {
     pid_t process; // 0 before it begins and after it was counted
-    int passed, skipped, failed;
+    int passed, skipped, failed, worst;
+    int details[DETAIL_COUNT];
 };
 
 struct totals {
-    int passed, failed, skipped, scenes;
+    int passed, failed, skipped, scenes, worst;
+    int details[DETAIL_COUNT];
 };
 
 static void run_scene(const struct attack *attack, uint64_t seed, struct outcome *outcome)
@@ -48,6 +78,8 @@ static void run_scene(const struct attack *attack, uint64_t seed, struct outcome
     attack->run(&s);
     outcome->passed = s.passed;
     outcome->skipped = s.skipped;
+    outcome->worst = s.worst;
+    memcpy(outcome->details, s.details, sizeof s.details);
     outcome->failed = *s.failure != 0;
     if (*s.failure)
         printf("FAILED %s: %s\n  in %s; again: TORTURE_SEED=%llu TORTURE=%s make torture\n", attack->name, s.failure,
@@ -79,6 +111,8 @@ static bool count_scene(struct outcome *outcomes, int begun, struct totals *tota
             totals->passed += outcomes[i].passed;
             totals->failed += outcomes[i].failed;
             totals->skipped += outcomes[i].skipped;
+            for (int k = 0; k < DETAIL_COUNT; k++) totals->details[k] += outcomes[i].details[k];
+            if (outcomes[i].worst > totals->worst) totals->worst = outcomes[i].worst;
             totals->scenes++;
             outcomes[i].process = 0;
         }
@@ -99,8 +133,12 @@ static struct totals run_attack(const struct attack *attack, int blows, uint64_t
         if (!count_scene(outcomes, begun, &totals) || (blows == 1 && totals.scenes)) break;
     }
     while (totals.scenes < begun && count_scene(outcomes, begun, &totals)) continue;
-    printf("%-9s%5d passed, %d failed, %d skipped in %d runs' folders, %.0f s: %s\n", attack->name, totals.passed,
-           totals.failed, totals.skipped, totals.scenes, clock_now() - began, attack->what);
+    printf("%s: %d passed, %d failed, %d skipped", attack->name, totals.passed, totals.failed, totals.skipped);
+    for (int k = 0; k < DETAIL_COUNT && attack->details[k]; k++)
+        printf("%s %d %s", k ? "," : " (of these", totals.details[k], attack->details[k]);
+    if (attack->worst) printf(", %s %d", attack->worst, totals.worst);
+    printf("%s in %d folders, %.0f s: %s\n", attack->details[0] ? ")" : "", totals.scenes, clock_now() - began,
+           attack->what);
     fflush(stdout);
     return totals;
 }
@@ -125,6 +163,8 @@ int main(void)
     uint64_t seed = given && *given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
     long share = number_given("TORTURE_SHARE", 100), jobs = number_given("JOBS", sysconf(_SC_NPROCESSORS_ONLN));
     if (jobs < 1 || jobs > JOBS_MAX) jobs = 1;
+    setenv("SWEETSPOT_SANITIZER", "none", 1); // a real one would look at scripted workers
+    setenv("SWEETSPOT_NVCC", "none", 1);
     struct totals totals = {0};
     struct outcome *outcomes =
         mmap(NULL, SCENES_MAX * sizeof *outcomes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
