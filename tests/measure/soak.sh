@@ -52,6 +52,7 @@ python3 - "$folder" "$driver" "$seconds" <<'END' || status=1
 import os, sqlite3, statistics, subprocess, sys, time
 
 folder, driver, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+once = 512 << 10
 dry = bool(os.environ.get("SOAK_DRY"))
 kinds = ["fake_worker"] if dry else ["sweetspot-compile", "sweetspot-gpu"]
 store = f"{folder}/soak.db"
@@ -84,9 +85,11 @@ pause = max(0.25, seconds / 360)
 while True:
     try:
         with open(f"/proc/{driver}/stat") as file:
-            if file.read().rsplit(")", 1)[1].split()[0] == "Z":
-                break
-        now = (time.time(), trials(), resident(driver), len(os.listdir(f"/proc/{driver}/fd")), gpu_memory())
+            state, *numbers = file.read().rsplit(")", 1)[1].split()
+        if state == "Z":
+            break
+        used = (int(numbers[10]) + int(numbers[11])) / os.sysconf("SC_CLK_TCK")
+        now = (time.time(), trials(), resident(driver), len(os.listdir(f"/proc/{driver}/fd")), gpu_memory(), used)
         with open(f"/proc/{driver}/task/{driver}/children") as file:
             children = [int(pid) for pid in file.read().split()]
     except (OSError, IndexError):
@@ -120,9 +123,12 @@ print(f"{len(rows)} trials in {rows[-1][0] - samples[0][0]:.0f} s: "
       + ", ".join(f"{n} {word}" for word, n in sorted(counts.items(), key=lambda item: -item[1])))
 print("\n| | measured | limit | held |\n|---|---|---|---|")
 
-def growth(points):  # bytes a trial, from the end of the first quarter to the end
-    first, last = points[len(points) // 4], points[-1]
-    return (last[1] - first[1]) / max(1, last[0] - first[0])
+def slope(points):
+    return (points[-1][1] - points[0][1]) / max(1, points[-1][0] - points[0][0])
+
+def growth(points):  # bytes a trial, from the end of the first quarter to the end; half a MB besides may come once
+    (trials, first), (last_trials, last) = points[len(points) // 4][:2], points[-1][:2]
+    return max(0, last - first - once) / max(1, last_trials - trials)
 
 grown = growth([(s[1], s[2]) for s in samples])
 line("driver: resident memory", f"{samples[-1][2] / 1e6:.1f} MB, {grown:.0f} bytes a trial", "1024 bytes a trial",
@@ -144,6 +150,9 @@ def quarters(values):
     n = max(1, len(values) // 4)
     return statistics.median(values[n // 2:n + n // 2]), statistics.median(values[-n:])
 
+spent = [(s[1], 1e3 * s[5]) for s in samples]
+n = max(2, len(spent) // 4)
+print(f"| driver: processor time | {slope(spent[n // 4:n]):.2f} ms a trial, then {slope(spent[-n:]):.2f} | | not judged |")
 first, last = quarters([s[3] for s in samples])
 line("driver: descriptors", f"{first:.0f}, then {last:.0f}", "the same", last <= first)
 used = [s[4] for s in samples if s[4] is not None]
