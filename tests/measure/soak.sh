@@ -17,11 +17,7 @@ seconds=${1:-900}
 bin=$PWD/${BIN:-out/bin}
 folder=$(mktemp -d)
 driver=
-cleanup() {
-    [ -z "$driver" ] || kill "$driver" 2>/dev/null || true
-    rm -rf "$folder"
-}
-trap cleanup EXIT
+trap '[ -z "$driver" ] || kill "$driver" 2>/dev/null; rm -rf "$folder"' EXIT
 trap 'exit 130' INT TERM
 
 if [ -n "${SOAK_DRY:-}" ]; then
@@ -152,7 +148,8 @@ def quarters(values):
 
 spent = [(s[1], 1e3 * s[5]) for s in samples]
 n = max(2, len(spent) // 4)
-print(f"| driver: processor time | {slope(spent[n // 4:n]):.2f} ms a trial, then {slope(spent[-n:]):.2f} | | not judged |")
+each = f"{slope(spent[n // 4:n]):.2f} ms a trial, then {slope(spent[-n:]):.2f}"
+print(f"| driver: processor time | {each} | | not judged |")
 first, last = quarters([s[3] for s in samples])
 line("driver: descriptors", f"{first:.0f}, then {last:.0f}", "the same", last <= first)
 used = [s[4] for s in samples if s[4] is not None]
