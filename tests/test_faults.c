@@ -129,10 +129,13 @@ static void who_takes_two_workers_with_it_is_to_blame(void **state)
 {
     (void)state;
     char *folder = job_folder("twice");
-    struct outcome_of_command r = RUN(folder, "export FAKE_FAULT=trial:kill:2\n" TUNE);
-    assert_int_equal(r.status, EXIT_DONE);
+    struct outcome_of_command r =
+        RUN(folder, "sed -i 's/\"good\"/&, \"killed\"/; $a constraints = ( \"MODE == \\\\\"good\\\\\" || X == 3\" );' "
+                    "$at/job.cfg\n" TUNE "; status=$?; grep -c 'X=3,MODE=killed' $FAKE_LOG; exit $status");
+    if (r.status != EXIT_DONE) fail_msg("status %d: %s", r.status, r.err);
+    e2e_expect(r.out, "\n2\n");
     struct statuses s = statuses(folder, "job.db");
-    assert_int_equal(s.ok, 7);
+    assert_int_equal(s.ok, 8);
     assert_int_equal(s.others, 1);
     e2e_expect(s.reason, "killed by signal 9");
     free(s.reason);
