@@ -253,7 +253,7 @@ COMPILER_TESTS := $(addprefix $(BIN)/,test_emulation test_examples test_builds t
 # test-fast.
 SLOW_TESTS := \
   $(addprefix $(BIN)/,test_compile test_tune test_suite test_profile test_judge test_replay_run \
-    test_strategies test_final_statistics test_deb test_advice test_tutorial)
+    test_strategies test_final_statistics test_deb test_advice test_tutorial test_faults)
 # The longest of the others also start first, so that no core idles at the end.
 LONG_TESTS := $(addprefix $(BIN)/,test_each test_selector test_header test_job)
 # A GPU is not shared between test programs.
@@ -334,6 +334,25 @@ fuzz: setup
 	  SECONDS_EACH=$(FUZZ_SECONDS) UNTIL=$(FUZZ_UNTIL) bash tests/fuzz/run.sh $(HARNESSES:%=out/bin-fuzz/%); \
 	else echo "fuzz: no clang with libFuzzer (Debian: clang, libclang-rt-dev)"; \
 	  echo "0 passed, 0 failed, $(words $(HARNESSES)) skipped"; fi
+# Attacks on whole runs: kills, faults, power cuts (tests/torture/torture.c). TORTURE_SHARE: percent of them, TORTURE:
+# which, TORTURE_SEED: to repeat one.
+TORTURE_LAYERS := $(addprefix $(BIN)/,io_fault.so power_cut.so clock_jump.so)
+TORTURE_SOURCES := $(filter-out $(TORTURE_LAYERS:$(BIN)/%.so=tests/torture/%.c),$(wildcard tests/torture/*.c))
+
+$(TORTURE_LAYERS): $(BIN)/%.so: tests/torture/%.c tests/torture/layer.h tests/torture/power_cut.h
+	@mkdir -p $(@D)
+	@echo "ld $@"
+	@$(CC) $(filter-out -MMD -MP,$(CFLAGS)) -fPIC -shared $< -o $@ -ldl
+
+$(BIN)/torture: $(call objects,$(TORTURE_SOURCES)) $(LIBRARY)
+	@mkdir -p $(@D)
+	@echo "ld $@"
+	@$(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@ $(LIBS)
+
+.PHONY: torture
+torture: setup
+	@$(MAKE) programs $(BIN)/fake_worker $(BIN)/torture $(TORTURE_LAYERS)
+	@$(BIN)/torture
 
 # Tests that need a GPU: hostile kernels, counters against ncu, a whole tuning run.
 .PHONY: test-gpu
@@ -424,6 +443,7 @@ help:
 	@echo 'make fuzz           the harnesses of tests/fuzz, FUZZ_SECONDS (60) each; HARNESSES=fuzz_job for some of them'
 	@echo 'make test-mutants   does each mistake in tests/mutants make a test fail?'
 	@echo 'make test-mutants-gpu   is each check of the GPU worker needed?'
+	@echo 'make torture        kills, faults, power cuts on whole runs, for ten minutes (TORTURE_SHARE=5: percent)'
 	@echo 'make golden         rewrite tests/golden, which tests compare the output of commands with'
 	@echo 'make test-gpu       tests that need a GPU'
 	@echo 'make test-browser   the pages of reports in Chromium, which is installed where it may be'

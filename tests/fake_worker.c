@@ -258,6 +258,7 @@ static json_t *trial(const json_t *request)
         free(best);
     }
     if (mode_is(request, "abort")) abort();
+    if (mode_is(request, "killed")) raise(SIGKILL);
     if (mode_is(request, "exit")) exit(0);
     if (mode_is(request, "hang")) pause();
     if (mode_is(request, "late")) sleep(4);

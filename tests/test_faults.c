@@ -107,16 +107,36 @@ static void every_fault_from_outside_costs_no_candidate(void **state)
     }
 }
 
-// Each of the eight takes two with it.
+// While a run begins, before any candidate is measured. All at once, since each waits until the worker is given up.
+static void a_worker_that_stays_stopped_while_a_run_begins_is_replaced(void **state)
+{
+    (void)state;
+    char *folder = job_folder("beginning");
+    struct outcome_of_command r =
+        RUN(folder, "for fault in start hello job helper; do\n"
+                    "  FAKE_LOG=$at/$fault FAKE_FAULT=$fault:stop:1 " FAKE
+                    "timeout 50 $BIN/sweetspot tune $at/job.cfg --store $at/$fault.db -q >$at/$fault.out &\n"
+                    "done; wait\n"
+                    "for fault in start hello job helper; do\n"
+                    "  [ -s $at/$fault.faults ] && grep -q '^winner: trial' $at/$fault.out && echo \"$fault went on\"\n"
+                    "done");
+    e2e_expect(r.out, "start went on\nhello went on\njob went on\nhelper went on\n");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 static void who_takes_two_workers_with_it_is_to_blame(void **state)
 {
     (void)state;
     char *folder = job_folder("twice");
-    struct outcome_of_command r = RUN(folder, "export FAKE_FAULT=trial:kill:16\n" TUNE);
-    assert_int_equal(r.status, EXIT_NOTHING);
+    struct outcome_of_command r =
+        RUN(folder, "sed -i 's/\"good\"/&, \"killed\"/; $a constraints = ( \"MODE == \\\\\"good\\\\\" || X == 3\" );' "
+                    "$at/job.cfg\n" TUNE "; status=$?; grep -c 'X=3,MODE=killed' $FAKE_LOG; exit $status");
+    if (r.status != EXIT_DONE) fail_msg("status %d: %s", r.status, r.err);
+    e2e_expect(r.out, "\n2\n");
     struct statuses s = statuses(folder, "job.db");
-    assert_int_equal(s.ok, 0);
-    assert_int_equal(s.others, 8);
+    assert_int_equal(s.ok, 8);
+    assert_int_equal(s.others, 1);
     e2e_expect(s.reason, "killed by signal 9");
     free(s.reason);
     e2e_done(&r);
@@ -265,6 +285,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_fault_from_outside_costs_no_candidate),
+        cmocka_unit_test(a_worker_that_stays_stopped_while_a_run_begins_is_replaced),
         cmocka_unit_test(who_takes_two_workers_with_it_is_to_blame),
         cmocka_unit_test(a_worker_that_closes_a_pipe_is_replaced_and_takes_no_processor_time),
         cmocka_unit_test(time_in_which_everything_was_suspended_does_not_count),

@@ -487,10 +487,10 @@ static void a_file_whose_name_is_none_of_a_job_needs_a_name(void **state)
 static void a_group_of_many_settings_is_refused(void **state)
 {
     (void)state;
-    char *folder = e2e_folder("many"), *all = memory_new(1, 60001 * 16), *at = all;
+    char *folder = e2e_folder("many"), *all = memory_new(1, 60001 * 16);
     struct job *job;
     for (int deep = 0; deep < 2; deep++) {
-        at = all;
+        char *at = all;
         for (int i = 0; i < 60000; i++) at += sprintf(at, deep ? "a={" : "s%d = 1;\n", i);
         char *path = write_job(folder, 13, all);
         struct mistakes m = {0};

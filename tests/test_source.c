@@ -303,8 +303,7 @@ static void a_pipe_in_the_place_of_a_file_is_refused_at_once(void **state)
         "printf '@include \"pipe\"\\n' >$F/job.cfg; $BIN/sweetspot check $F/job.cfg",
         "$BIN/sweetspot status configs/sgemm.cfg --store $F/pipe",
         "$BIN/sweetspot tune configs/sgemm.cfg --store $F/new.db --device replay:$F/pipe",
-        "sed 's|template = \"[^\"]*\"|template = \"pipe\"|' configs/asum.cfg >$F/t.cfg; "
-        "$BIN/sweetspot check $F/t.cfg --compile 1 --cache $F/cache",
+        "sed 's|\"[^\"]*[.]cu\"|\"pipe\"|' configs/asum.cfg >$F/t.cfg; $BIN/sweetspot check $F/t.cfg -c 1",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char *script = text_format("export F='%s'; [ -p $F/pipe ] || mkfifo $F/pipe\n%s\n", folder, lines[i]);

@@ -35,15 +35,13 @@ static int pretend(const char *log, size_t count, const char *const *entries, co
     return 0;
 }
 
-int nvrtc_compile(const char *text, const char *name, size_t option_count, const char *const *options,
-                  size_t entry_count, const char *const *entries, double deadline, struct compilation *c,
-                  struct error *err)
+int nvrtc_compile(const struct nvrtc_program *p, struct compilation *c, struct error *err)
 {
-    size_t length = strlen(name);
-    for (size_t i = 0; i < option_count; i++) length += strlen(options[i]);
-    (void)deadline;
+    size_t length = strlen(p->name);
+    for (size_t i = 0; i < p->option_count; i++) length += strlen(p->option[i]);
+    for (size_t i = 0; i < p->header_count; i++) length += strlen(p->header_name[i]);
     if (length > 100000) return error_set(err, "too many options");
-    return pretend(text, entry_count, entries, entries, c, err);
+    return pretend(p->text, p->entry_count, p->entry, p->entry, c, err);
 }
 
 int nvcc_find(struct nvcc *n, const char *home, struct error *err)

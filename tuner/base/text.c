@@ -137,14 +137,12 @@ char *text_show_duration(double s, char *out, size_t size)
         snprintf(out, size, "%.4gus", s * 1e6);
     else if (s < 1)
         snprintf(out, size, "%.4gms", s * 1e3);
-    else if (s < 60)
+    else if (s < 60 || s >= 1e15)
         snprintf(out, size, "%.3gs", s);
     else if (s < 3600)
         snprintf(out, size, "%dm%02ds", (int)(s / 60), (int)s % 60);
-    else if (s < 1e15)
-        snprintf(out, size, "%ldh%02dm", (long)(s / 3600), (int)(fmod(s, 3600) / 60));
     else
-        snprintf(out, size, "%.3gs", s);
+        snprintf(out, size, "%ldh%02dm", (long)(s / 3600), (int)(fmod(s, 3600) / 60));
     return out;
 }
 

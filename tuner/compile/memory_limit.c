@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -12,10 +13,12 @@ static int64_t begun_with(void)
 {
     static int64_t bytes = -1;
     FILE *file = bytes < 0 ? fopen("/proc/self/statm", "re") : NULL;
-    long pages = 0; // of data and stack
-    if (file && fscanf(file, "%*d %*d %*d %*d %*d %ld", &pages) != 1) pages = 0;
+    char line[256] = "", *at = line;
+    if (file && !fgets(line, sizeof line, file)) *line = 0;
+    for (int i = 0; i < 5; i++) (void)strtoll(at, &at, 10);
+    int64_t pages = strtoll(at, NULL, 10); // the sixth number: data and stack
     if (file) fclose(file);
-    if (bytes < 0) bytes = (int64_t)pages * sysconf(_SC_PAGESIZE);
+    if (bytes < 0) bytes = pages * sysconf(_SC_PAGESIZE);
     return bytes;
 }
 

@@ -318,9 +318,18 @@ json_t *worker_ask(struct worker *w, json_t *request, double seconds, struct err
     return answer;
 }
 
+// Seconds by which a worker's time is longer, since it or the driver was stopped for some of those that passed.
+static double allowance(const struct worker *w, double passed, double *stopped)
+{
+    if (passed > WORKER_LOOK + WORKER_OVERSLEPT) return passed; // the driver was
+    if (!worker_stopped(w)) return 0;
+    *stopped += passed;
+    return passed;
+}
+
 json_t *worker_wait(struct worker *w, int64_t id, double seconds, struct error *err)
 {
-    double limit = clock_now() + seconds;
+    double looked = clock_now(), limit = looked + seconds, stopped = 0;
     bool dead = false;
     w->failure = WORKER_WORKS;
     for (;;) {
@@ -340,7 +349,17 @@ json_t *worker_wait(struct worker *w, int64_t id, double seconds, struct error *
             error_set(err, "interrupted");
             return give_up(w, WORKER_INTERRUPTED);
         }
-        double left = limit - clock_now();
+        double now = clock_now();
+        if (now - looked >= WORKER_LOOK) {
+            limit += allowance(w, now - looked, &stopped);
+            looked = now;
+        }
+        if (stopped >= WORKER_LONGEST_STOP) {
+            worker_kill(w);
+            error_set(err, "worker '%s' was stopped from outside, and killed after %d s", w->name, WORKER_LONGEST_STOP);
+            return give_up(w, WORKER_DIED);
+        }
+        double left = limit - now;
         if (left <= 0) {
             error_set(err, "worker '%s' did not answer within %.0f s", w->name, seconds);
             return give_up(w, WORKER_LATE);

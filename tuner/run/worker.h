@@ -15,6 +15,9 @@
 #include "tuner/base/json.h"
 
 enum { WORKER_LAST_WORDS = 512 };
+// s: a worker that stays stopped (SIGSTOP) for as long is replaced; how much too long the driver sleeps when it was
+// suspended, and its workers probably with it; how often stopped workers are looked for.
+enum { WORKER_LONGEST_STOP = 10, WORKER_OVERSLEPT = 2, WORKER_LOOK = 1 };
 
 // Why worker_wait came back without an answer.
 enum worker_failure { WORKER_WORKS, WORKER_DIED, WORKER_LATE, WORKER_INVALID, WORKER_INTERRUPTED };
@@ -72,7 +75,8 @@ void worker_release(struct worker *); // kills, frees
 // A blocking exchange for set-up time: sends (takes the reference) and waits for the answer with its id. NULL with a
 // message.
 json_t *worker_ask(struct worker *, json_t *request, double seconds, struct error *);
-// Likewise for a request that was sent already.
+// Likewise for a request that was sent already. Time in which worker or driver are stopped does not count; a worker
+// that stays stopped is killed, and has died.
 json_t *worker_wait(struct worker *, int64_t id, double seconds, struct error *);
 
 // The path of one of our programs: from the environment variable, or where it was built or installed. malloc'ed.

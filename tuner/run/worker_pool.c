@@ -17,9 +17,6 @@
 #include "tuner/run/interrupt.h"
 
 enum { HELLO_TIMEOUT = 120, MAX_FAILED_STARTS = 3 };
-// s: how much too long the driver sleeps when it was suspended, and its workers probably with it; how long a worker may
-// be stopped before it is replaced; how often stopped workers are looked for.
-static const double overslept = 2, longest_stop = 10, stop_looked_for = 1;
 
 static void on_chatter(void *user, const struct worker *w, const char *line)
 {
@@ -262,34 +259,36 @@ static int refusal(const json_t *answer, struct error *err)
     return strcmp(word, PROTOCOL_ENVIRONMENT) ? EXIT_USAGE : EXIT_ENVIRONMENT;
 }
 
-int pool_set_up(struct worker_pool *p, json_t *request, json_t **answer, struct error *err)
+// Hands the job to the first GPU worker. One that dies meanwhile is started again.
+static int set_up(struct worker_pool *p, json_t **answer, struct error *err)
 {
-    p->job_request = request;
-    *answer = pool_ask_gpu(p, json_deep_copy(request), POOL_SETUP_TIMEOUT, err);
-    for (int i = 1; i < MAX_FAILED_STARTS && !*answer && p->gpus[0].worker.failure == WORKER_DIED; i++) {
-        json_t *hello = greet_gpu(p, err);
-        if (!hello) return EXIT_ENVIRONMENT;
+    struct gpu_slot *slot = &p->gpus[0];
+    *answer = NULL;
+    for (int i = 0; i < MAX_FAILED_STARTS && !*answer; i++) {
+        json_t *hello = worker_running(&slot->worker) ? NULL : greet_gpu(p, err);
+        if (!hello && !worker_running(&slot->worker)) return EXIT_ENVIRONMENT;
         json_decref(hello);
-        *answer = pool_ask_gpu(p, json_deep_copy(request), POOL_SETUP_TIMEOUT, err);
+        *answer = pool_ask_gpu(p, json_deep_copy(p->job_request), POOL_SETUP_TIMEOUT, err);
+        if (!*answer && slot->worker.failure != WORKER_DIED) break;
     }
     if (!*answer) return EXIT_ENVIRONMENT;
     if (status_find(json_get_string(*answer, "status", "")) != STATUS_OK) return refusal(*answer, err);
-    p->gpus[0].state = GPU_READY;
+    slot->state = GPU_READY;
     return 0;
+}
+
+int pool_set_up(struct worker_pool *p, json_t *request, json_t **answer, struct error *err)
+{
+    p->job_request = request;
+    return set_up(p, answer, err);
 }
 
 int pool_set_up_again(struct worker_pool *p, struct error *err)
 {
-    struct gpu_slot *slot = &p->gpus[0];
-    worker_kill(&slot->worker);
-    json_t *hello = greet_gpu(p, err);
-    if (!hello) return EXIT_ENVIRONMENT;
-    json_decref(hello);
-    json_t *answer = pool_ask_gpu(p, json_deep_copy(p->job_request), POOL_SETUP_TIMEOUT, err);
-    if (!answer) return EXIT_ENVIRONMENT;
-    int status = status_find(json_get_string(answer, "status", "")) == STATUS_OK ? 0 : refusal(answer, err);
+    json_t *answer;
+    worker_kill(&p->gpus[0].worker);
+    int status = set_up(p, &answer, err);
     json_decref(answer);
-    if (!status) slot->state = GPU_READY;
     return status;
 }
 
@@ -352,9 +351,9 @@ void pool_stop_compiler(struct worker_pool *p, size_t compiler)
 // A worker that is stopped does not use up its time; one that stays stopped is given up.
 static void allow_for_stop(const struct worker *w, double seconds, double *stopped, double *deadline)
 {
-    if (*stopped >= longest_stop || !worker_stopped(w)) return;
+    if (*stopped >= WORKER_LONGEST_STOP || !worker_stopped(w)) return;
     *stopped += seconds;
-    if (*stopped < longest_stop)
+    if (*stopped < WORKER_LONGEST_STOP)
         *deadline += seconds;
     else
         *deadline = 0;
@@ -380,6 +379,13 @@ static void allow_for_pauses(struct worker_pool *p, double seconds, bool all)
     }
 }
 
+static void look_for_stops(struct worker_pool *p, double now)
+{
+    if (now - p->looked < WORKER_LOOK) return;
+    allow_for_pauses(p, fmin(now - p->looked, WORKER_OVERSLEPT), false);
+    p->looked = now;
+}
+
 // Events -------------------------------------------------------------------------------------------------------------
 
 static void read_compilers(struct worker_pool *p)
@@ -400,7 +406,7 @@ void pool_wait(struct worker_pool *p, int milliseconds)
     int events = poll(polled, (nfds_t)n, milliseconds);
     double slept = clock_now() - before;
     free(polled);
-    if (slept > 1e-3 * milliseconds + overslept) allow_for_pauses(p, slept, true);
+    if (slept > 1e-3 * milliseconds + WORKER_OVERSLEPT) allow_for_pauses(p, slept, true);
     if (events <= 0) return;
     for (size_t i = 0; i < p->gpu_count; i++) {
         struct gpu_slot *slot = &p->gpus[i];
@@ -508,10 +514,10 @@ static bool next_of_gpu(struct worker_pool *p, size_t i, double now, struct pool
         return lose_gpu(slot, event);
     }
     if (now < slot->deadline || (slot->state == GPU_READY && !slot->queued)) return false;
-    event->outside = slot->stopped >= longest_stop;
+    event->outside = slot->stopped >= WORKER_LONGEST_STOP;
     if (event->outside)
-        error_set(&event->why, "worker '%s' was stopped from outside, and replaced after %g s", slot->name,
-                  longest_stop);
+        error_set(&event->why, "worker '%s' was stopped from outside, and replaced after %d s", slot->name,
+                  WORKER_LONGEST_STOP);
     else if (slot->state == GPU_READY)
         error_set(&event->why, "no answer within %.3g s: the kernel hangs, or the job's measure.timeout is too short",
                   slot->queue[0].timeout);
@@ -560,10 +566,10 @@ static bool next_of_compiler(struct worker_pool *p, size_t i, double now, struct
         return lose_compiler(slot, event);
     }
     if (!slot->busy || now < slot->deadline) return false;
-    event->outside = slot->stopped >= longest_stop;
+    event->outside = slot->stopped >= WORKER_LONGEST_STOP;
     if (event->outside)
-        error_set(&event->why, "worker '%s' was stopped from outside, and replaced after %g s", slot->name,
-                  longest_stop);
+        error_set(&event->why, "worker '%s' was stopped from outside, and replaced after %d s", slot->name,
+                  WORKER_LONGEST_STOP);
     else
         error_set(
             &event->why,
@@ -575,10 +581,7 @@ static bool next_of_compiler(struct worker_pool *p, size_t i, double now, struct
 bool pool_next(struct worker_pool *p, double now, struct pool_event *event)
 {
     *event = (struct pool_event){.exit_status = EXIT_DONE};
-    if (now - p->looked >= stop_looked_for) {
-        allow_for_pauses(p, fmin(now - p->looked, overslept), false);
-        p->looked = now;
-    }
+    look_for_stops(p, now);
     for (event->worker = 0; event->worker < p->gpu_count; event->worker++)
         if (next_of_gpu(p, event->worker, now, event)) return true;
     for (event->worker = 0; event->worker < p->compiler_count; event->worker++)
@@ -603,6 +606,7 @@ static void wait_for_compilers(struct worker_pool *p, int milliseconds)
 static int take_answers(struct worker_pool *p, const size_t *given, json_t *const *requests, bool *again,
                         json_t **answers, size_t *left, size_t *which, double seconds, struct error *err)
 {
+    look_for_stops(p, clock_now());
     for (size_t i = 0; i < p->compiler_count; i++) {
         struct pool_event event = {0};
         if (!next_of_compiler(p, i, clock_now(), &event)) continue;

@@ -1,0 +1,165 @@
+// A layer under the driver that makes an operation on a file of the run fail, or kills the driver there.
+//
+// $IO_FAULT is "OP:KIND:N:COUNT". OP: write, sync, open, truncate, rename, unlink (link counts as rename), or any.
+// KIND: ENOSPC, EIO, EINTR, short (half is written), kill (the process, after half of it). From the N-th such operation
+// on (1: the first) COUNT of them are struck. What was struck is appended to the file $IO_TOLD, and at the end how many
+// operations of each kind there were.
+#include "tests/torture/layer.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+enum op { OP_WRITE, OP_SYNC, OP_OPEN, OP_TRUNCATE, OP_RENAME, OP_UNLINK, OP_COUNT };
+static const char *const op_words[OP_COUNT] = {"write", "sync", "open", "truncate", "rename", "unlink"};
+static const struct {
+    const char *word;
+    int number;
+} kinds[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EINTR", EINTR}, {"short", -1}, {"kill", -2}, {"none", 0}};
+
+static long done[OP_COUNT], all;
+
+static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void tell(const char *format, ...)
+{
+    char text[2 * PATH_MAX];
+    va_list args;
+    const char *path = getenv("IO_TOLD");
+    int fd = path ? BEHIND(open)(path, O_WRONLY | O_CREAT | O_APPEND, 0666) : -1;
+    if (fd < 0) return;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (n > 0 && BEHIND(write)(fd, text, (size_t)n) != n) abort();
+    close(fd);
+}
+
+__attribute__((destructor)) static void tell_counts(void)
+{
+    if (!layer_folder()) return;
+    for (int i = 0; i < OP_COUNT; i++) tell("count %s %ld\n", op_words[i], done[i]);
+}
+
+// What befalls this operation: a kind's number, 0 for nothing. errno is set for those that fail.
+static int suffer(enum op op, const char *file)
+{
+    static char wanted[16], kind[16];
+    static long from = -1, count;
+    if (from < 0) {
+        const char *given = getenv("IO_FAULT");
+        if (!given || sscanf(given, "%15[^:]:%15[^:]:%ld:%ld", wanted, kind, &from, &count) != 4) from = 0;
+    }
+    if (!file || !from) return 0;
+    done[op]++, all++;
+    long n = !strcmp(wanted, "any") ? all : !strcmp(wanted, op_words[op]) ? done[op] : 0;
+    if (n < from || n >= from + count) return 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(kinds[i].word, kind) && kinds[i].number) {
+            tell("struck %s %s %ld %s\n", op_words[op], kind, n, file);
+            if (kinds[i].number == -2 && op != OP_WRITE) raise(SIGKILL);
+            errno = kinds[i].number > 0 ? kinds[i].number : EIO;
+            return kinds[i].number;
+        }
+    return 0;
+}
+
+static ssize_t strike_write(int fd, const void *bytes, size_t size, off_t offset, int what)
+{
+    if (what > 0) return -1;
+    size_t half = size > 1 ? size / 2 : size;
+    ssize_t n = offset < 0 ? BEHIND(write)(fd, bytes, half) : BEHIND(pwrite)(fd, bytes, half, offset);
+    if (what == -2) raise(SIGKILL);
+    return n;
+}
+
+ssize_t write(int fd, const void *bytes, size_t size)
+{
+    char room[PATH_MAX];
+    int what = suffer(OP_WRITE, layer_file(fd, room));
+    return what ? strike_write(fd, bytes, size, -1, what) : BEHIND(write)(fd, bytes, size);
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
+{
+    char room[PATH_MAX];
+    int what = suffer(OP_WRITE, layer_file(fd, room));
+    return what ? strike_write(fd, bytes, size, offset, what) : BEHIND(pwrite)(fd, bytes, size, offset);
+}
+
+ssize_t pwrite64(int fd, const void *bytes, size_t size, off64_t offset)
+{
+    return pwrite(fd, bytes, size, offset);
+}
+
+int fsync(int fd)
+{
+    char room[PATH_MAX];
+    return suffer(OP_SYNC, layer_file(fd, room)) ? -1 : BEHIND(fsync)(fd);
+}
+
+int fdatasync(int fd)
+{
+    char room[PATH_MAX];
+    return suffer(OP_SYNC, layer_file(fd, room)) ? -1 : BEHIND(fdatasync)(fd);
+}
+
+int ftruncate(int fd, off_t size)
+{
+    char room[PATH_MAX];
+    return suffer(OP_TRUNCATE, layer_file(fd, room)) ? -1 : BEHIND(ftruncate)(fd, size);
+}
+
+int ftruncate64(int fd, off64_t size)
+{
+    return ftruncate(fd, size);
+}
+
+static int open_file(const char *path, int flags, mode_t mode)
+{
+    char room[PATH_MAX];
+    return suffer(OP_OPEN, layer_path(path, room)) ? -1 : BEHIND(open)(path, flags, mode);
+}
+
+int open(const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    return open_file(path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    mode_t mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    return open_file(path, flags, mode);
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+    char room[PATH_MAX];
+    return suffer(OP_OPEN, layer_path(path, room)) ? NULL : BEHIND(fopen)(path, mode);
+}
+
+int rename(const char *from, const char *to)
+{
+    char room[PATH_MAX];
+    return suffer(OP_RENAME, layer_path(from, room)) ? -1 : BEHIND(rename)(from, to);
+}
+
+int link(const char *from, const char *to)
+{
+    char room[PATH_MAX];
+    return suffer(OP_RENAME, layer_path(from, room)) ? -1 : BEHIND(link)(from, to);
+}
+
+int unlink(const char *path)
+{
+    char room[PATH_MAX];
+    return suffer(OP_UNLINK, layer_path(path, room)) ? -1 : BEHIND(unlink)(path);
+}
