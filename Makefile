@@ -42,7 +42,7 @@ MAIN_SOURCES := tuner/cli/main.c tuner/cli/version.c
 LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(METRIC_SOURCES) $(wildcard search/*.c) \
   tuner/compile/source.c tuner/compile/cache.c \
   $(wildcard tuner/job/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c \
-    tuner/report/*.c) \
+    tuner/report/*.c tuner/check/*.c) \
   $(filter-out $(MAIN_SOURCES),$(wildcard tuner/cli/*.c))
 REPLAY_SOURCES := $(wildcard tuner/replay/*.c)
 # GPU worker parts that can be tested without a GPU.

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +161,11 @@ void job_free(struct job *job)
     }
     free(job->defines);
     free(job->constraint_lines);
+    for (size_t i = 0; i < job->place_count; i++) {
+        free(job->places[i].path);
+        free(job->places[i].file);
+    }
+    free(job->places);
     free(job->fallback.file);
     for (size_t i = 0; job->constraint_files && i < space_constraint_count(job->space); i++)
         free(job->constraint_files[i]);
@@ -191,6 +197,33 @@ void job_free(struct job *job)
     space_free(job->space);
     symbols_free(job->symbols);
     free(job);
+}
+
+static int compare_path(const void *path, const void *place)
+{
+    return strcmp(path, ((const struct place *)place)->path);
+}
+
+struct place job_place(const struct job *job, const char *format, ...)
+{
+    struct place found = {0};
+    char *path = NULL;
+    va_list args;
+    va_start(args, format);
+    if (vasprintf(&path, format, args) < 0) abort();
+    va_end(args);
+    for (char *end = path + strlen(path); *path;) {
+        const struct place *at =
+            job->place_count ? bsearch(path, job->places, job->place_count, sizeof *at, compare_path) : NULL;
+        if (at) {
+            found = *at;
+            break;
+        }
+        while (end > path && *end != '.' && *end != '[') end--;
+        *end = 0;
+    }
+    free(path);
+    return found;
 }
 
 int job_add_derived(struct job *job, const char *name, const char *text, struct error *err)

@@ -60,6 +60,14 @@ void mistakes_add(struct mistakes *m, int line, const char *format, ...)
     va_end(args);
 }
 
+void mistakes_add_in(struct mistakes *m, const char *file, int line, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add(m, file ? text_copy(file) : NULL, line, format, args);
+    va_end(args);
+}
+
 void reader_mistake(struct reader *r, const struct node *n, const char *format, ...)
 {
     va_list args;
@@ -304,6 +312,33 @@ const struct node *reader_root(const struct reader *r)
 char *reader_file(const struct reader *r, const struct node *n)
 {
     return path_of(r, config_setting_source_file(setting(n)));
+}
+
+static void add_places(const struct reader *r, const config_setting_t *group, const char *path, struct job *job)
+{
+    bool named = config_setting_is_group(group);
+    for (int i = 0; i < config_setting_length(group); i++) {
+        const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
+        if (!named && config_setting_is_number(s)) continue;
+        char *own =
+            named ? text_format("%s%s%s", path, *path ? "." : "", node_name(node(s))) : text_format("%s[%d]", path, i);
+        job->places = memory_grow(job->places, job->place_count + 1, sizeof *job->places);
+        job->places[job->place_count++] =
+            (struct place){.path = own, .file = reader_file(r, node(s)), .line = node_line(node(s))};
+        if (config_setting_is_aggregate(s)) add_places(r, s, own, job);
+    }
+}
+
+static int by_path(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    return strcmp(x->path, y->path);
+}
+
+void reader_places(const struct reader *r, struct job *job)
+{
+    add_places(r, config_root_setting(&r->config), "", job);
+    if (job->place_count) qsort(job->places, job->place_count, sizeof *job->places, by_path);
 }
 
 int node_line(const struct node *n)
