@@ -39,8 +39,10 @@ bool check_launch_reads(const struct job *, int slot);
 void check_files(struct check *);
 // Launches against the device's limits. (check_launches.c)
 void check_launches(struct check *);
-// What the sources use that the architecture lacks. (check_architecture.c)
+// What the job uses that the architecture lacks; and, where it does not compile, what the sources use.
+// (check_architecture.c)
 void check_architecture(struct check *);
+void check_needs(struct check *);
 
 // Why a compiler that takes nvcc's sources may refuse this one, by its log. Static text; NULL: nothing is known of it.
 // (compile_hints.c)

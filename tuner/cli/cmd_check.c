@@ -179,6 +179,7 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
     if (!asked && !status) {
         failed = compile_samples(c->job, &samples, !given, arch, folder, &err);
         check_samples_compare(&samples, c);
+        if (failed > 0) check_needs(c);
         status = failed > 0 ? EXIT_NOTHING : 0;
         print_found(c);
     }
@@ -226,7 +227,7 @@ int cmd_check(int argc, char **argv)
     struct check check;
     const char *device;
     if (device_limits_of(arch, &limits, &device))
-        fprintf(stderr, "sweetspot check: the limits of '%s' are unknown; assuming those of an %s\n", arch, device);
+        fprintf(stderr, "sweetspot check: the limits of '%s' are unknown; assuming those of %s\n", arch, device);
     status = session_load_job(path, &job);
     if (status) return status;
     if (job_build_space(job, &limits, &err)) {
@@ -234,7 +235,7 @@ int cmd_check(int argc, char **argv)
         job_free(job);
         return EXIT_USAGE;
     }
-    printf("%s: job '%s', %zu parameters, %" PRIu64 " valid configurations of %.0f on an %s\n", path, job->name,
+    printf("%s: job '%s', %zu parameters, %" PRIu64 " valid configurations of %.0f on %s\n", path, job->name,
            space_parameter_count(job->space), space_size(job->space), space_raw_size(job->space), device);
     if (check_problems(job, &limits, &err)) {
         fprintf(stderr, "%s\n", err.message);
@@ -248,6 +249,9 @@ int cmd_check(int argc, char **argv)
     check_open(&check, job, &limits, arch);
     if (!status) {
         check_macros(&check);
+        check_files(&check);
+        check_launches(&check);
+        check_architecture(&check);
         status = compile ? check_by_compiling(&check, compile, arch, cache) : print_found(&check);
     }
     check_release(&check);

@@ -21,6 +21,8 @@ struct npy {
 
 // The caller releases, also after a failure.
 int npy_read(struct npy *, const char *path, struct error *err);
+// Kind, size and shape alone, without the elements, which must be there all the same.
+int npy_read_head(struct npy *, const char *path, struct error *err);
 void npy_release(struct npy *);
 // Element number i in C order as double, as integer, or stored as one of ours.
 double npy_number(const struct npy *, size_t i);

@@ -221,8 +221,8 @@ struct device_name {
     const char *meaning;
 };
 extern const struct device_name device_names[];
-// Limits of a device of an architecture ("sm_80": an A100, "sm_86": an A40, "sm_89": an L40S, "sm_90", "sm_90a": an
-// H200), and its name in *device. -1: unknown. (CUDA C++ Programming Guide 13.0, technical specifications by
+// Limits of a device of an architecture ("sm_80": an A100), and its name with an article in *device; those of an H200
+// and -1 for an architecture that is not in the table. (CUDA C++ Programming Guide 13.0, technical specifications by
 // compute capability; the devices' data sheets.)
 int device_limits_of(const char *arch, struct device_limits *limits, const char **device);
 

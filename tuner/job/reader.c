@@ -15,6 +15,7 @@
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
+#include "tuner/job/foreign_settings.h"
 
 struct reader {
     config_t config;
@@ -429,8 +430,10 @@ void reader_check_members(struct reader *r, const struct node *group, const char
         size_t k = 0;
         while (known[k] && strcmp(known[k], name)) k++;
         if (known[k]) continue;
-        const char *nearest = text_nearest(name, known);
-        if (nearest)
+        const char *nearest = text_nearest(name, known), *ours = foreign_setting(name);
+        if (ours)
+            reader_mistake(r, member, "unknown setting '%s' in %s: %s", name, what, ours);
+        else if (nearest)
             reader_mistake(r, member, "unknown setting '%s' in %s; did you mean '%s'?", name, what, nearest);
         else
             reader_mistake(r, member, "unknown setting '%s' in %s", name, what);
