@@ -11,10 +11,10 @@ static const struct {
     const char *words[2];
     const char *hint;
 } hints[] = {
-    {{"could not open source file \"cuda_runtime", NULL},
+    {{"cannot open source file \"cuda_runtime", NULL},
      "NVRTC defines what cuda_runtime.h declares for kernels: leave the line out, or put it in '#ifndef "
      "__CUDACC_RTC__'"},
-    {{"could not open source file", NULL},
+    {{"cannot open source file", NULL},
      "NVRTC has no headers of the host's compiler (stdio.h, iostream, cstdint, ...): put such lines in '#ifndef "
      "__CUDACC_RTC__', use <cuda/std/...> instead, or name the folder of your own header in kernel.include"},
     {{"\"main\"", NULL},
@@ -29,12 +29,12 @@ static const struct {
     {{"identifier \"int", "undefined"},
      "NVRTC has no <cstdint> of the host's: include <cuda/std/cstdint>, or write int, long long and so on"},
     {{"identifier \"INFINITY\"", NULL}, "NVRTC has no <cmath> of the host's: write __int_as_float(0x7f800000)"},
-    {{"execution space", "__host__"},
-     "NVRTC takes functions without __device__ as the host's: write __device__, or add "
-     "\"--device-as-default-execution-space\" to kernel.options"},
+    {{"considered a host function", NULL},
+     "NVRTC takes functions without __device__ as the host's: write __device__, or add \"-default-device\" to "
+     "kernel.options"},
     {{"calling a __host__ function", NULL},
-     "NVRTC takes functions without __device__ as the host's: write __device__, or add "
-     "\"--device-as-default-execution-space\" to kernel.options"},
+     "NVRTC takes functions without __device__ as the host's: write __device__, or add \"-default-device\" to "
+     "kernel.options"},
     {{"uses too much shared data", NULL},
      "static shared memory ends at 48 KiB: use dynamic shared memory (extern __shared__, launch.shared), or a "
      "constraint"},
@@ -75,7 +75,8 @@ char *compile_first_error(const char *log, const char *source)
         bool begins = begins_message(line, length), error = begins && memmem(line, length, "error", 5);
         bool total = begins && memmem(line, length, "detected in the", 15);
         if (begins) shown = error && !total && !errors++;
-        if (shown || (!errors && !begins)) {
+        bool blank = strspn(line, " ^~\t") == length && !memchr(line, '^', length);
+        if (!blank && (shown || (!errors && !begins))) {
             const char *rest = line;
             // "kernel.cu(12)" is said as an editor takes it: path:12.
             if (own && length > own && !strncmp(line, name, own) && line[own] == '(' &&
