@@ -74,7 +74,8 @@ static const char *foreign_at(const char *text, size_t where)
                at = length == 2 && ispunct((unsigned char)*theirs) && where ? where - 1 : where;
         bool word = isalpha((unsigned char)*theirs);
         if (strncmp(text + at, theirs, length) != 0) continue;
-        if (!word || !(isalnum((unsigned char)text[at + length]) || text[at + length] == '_')) return foreign[i].ours;
+        unsigned char next = (unsigned char)text[at + length];
+        if (word ? !isalnum(next) && next != '_' : next != '=') return foreign[i].ours;
     }
     return "";
 }

@@ -192,7 +192,7 @@ static void compile_errors_are_whole_and_explained(void **state)
          "$a __device__ void helper(const float *x, float *y, int n) { y[n] = BLOCK * UNROLL; }",
          "",
          1,
-         {"'helper' is not a kernel"}},
+         {"hint: an entry of the job names a function that is not a kernel"}},
     };
     RUN(cases);
 }

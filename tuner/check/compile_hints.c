@@ -29,6 +29,8 @@ static const struct {
     {{"identifier \"int", "undefined"},
      "NVRTC has no <cstdint> of the host's: include <cuda/std/cstdint>, or write int, long long and so on"},
     {{"identifier \"INFINITY\"", NULL}, "NVRTC has no <cmath> of the host's: write __int_as_float(0x7f800000)"},
+    {{"non-__global__ function", NULL},
+     "an entry of the job names a function that is not a kernel: only a __global__ function can be launched"},
     {{"considered a host function", NULL},
      "NVRTC takes functions without __device__ as the host's: write __device__, or add \"-default-device\" to "
      "kernel.options"},

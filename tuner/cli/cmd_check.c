@@ -43,14 +43,6 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
         free(text);
         return true;
     }
-    json_array_foreach(json_object_get(answer, "entries"), i, entry)
-    {
-        if (json_get_integer(entry, "code_bytes", -1) >= 0) continue;
-        printf("%s  %s\n    '%s' is not a kernel: it is not __global__, or not in the compiled code\n",
-               status_name(STATUS_COMPILE_ERROR), text, json_get_string(entry, "entry", "?"));
-        free(text);
-        return true;
-    }
     if (brief) {
         free(text);
         return false;
