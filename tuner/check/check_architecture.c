@@ -39,7 +39,7 @@ void check_architecture(struct check *c)
         char *list = check_stage_path(job, s, "arguments"), *launch = check_stage_path(job, s, "launch");
         for (size_t i = 0; i < stage->argument_count; i++)
             if (stage->arguments[i].map)
-                check_add(&c->mistakes, job_place(job, "%s[%zu]", list, i),
+                check_add(&c->doubts, job_place(job, "%s[%zu]", list, i),
                           "a tensor map needs compute capability 9.0 (sm_90); %s has none", c->arch);
         if (stage->overlap)
             check_add(&c->doubts, job_place(job, "%s.overlap", launch),
@@ -56,9 +56,31 @@ static int line_of(const char *text, const char *at)
     return line;
 }
 
+// Comments become blanks; lines stay.
+static void blank_comments(char *text)
+{
+    for (char *p = text; *p; p++) {
+        if (*p == '"') {
+            for (p++; *p && *p != '"' && *p != '\n'; p++) p += *p == '\\' && p[1];
+            if (!*p) return;
+        } else if (p[0] == '/' && p[1] == '/') {
+            while (*p && *p != '\n') *p++ = ' ';
+            if (!*p) return;
+        } else if (p[0] == '/' && p[1] == '*') {
+            while (*p && !(p[0] == '*' && p[1] == '/')) {
+                if (*p != '\n') *p = ' ';
+                p++;
+            }
+            if (!*p) return;
+            p[0] = p[1] = ' ';
+        }
+    }
+}
+
 static void look_into(struct check *c, const char *path)
 {
     char *text = text_read_file(path, NULL);
+    if (text) blank_comments(text);
     for (size_t i = 0; text && i < sizeof needs / sizeof *needs; i++) {
         const char *at = strstr(text, needs[i].text);
         bool family = needs[i].family && strcmp(needs[i].family, c->arch) != 0;
