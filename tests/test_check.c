@@ -411,6 +411,29 @@ static void samples_are_different_configurations(void **state)
     e2e_remove(folder);
 }
 
+static void without_a_compiler_the_rest_is_checked(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("none");
+    e2e_write(folder, "job.cfg", job);
+    e2e_write(folder, "k.cu", kernel);
+    struct outcome_of_command r = e2e_run(
+        folder, "cd '%s' && export SWEETSPOT_COMPILE_WORKER=/none/such; $BIN/sweetspot check job.cfg && ls", folder);
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.err, "sweetspot check: nothing was compiled: ");
+    e2e_expect(r.out, "no mistakes found\njob.cfg\nk.cu\nstderr\nstdout\n"); // and nothing was written
+    e2e_done(&r);
+    r = e2e_run(folder, "cd '%s' && export SWEETSPOT_COMPILE_WORKER=/none/such; $BIN/sweetspot check job.cfg -c 2",
+                folder);
+    assert_int_equal(r.status, 3);
+    e2e_done(&r);
+    r = e2e_run(folder, "cd '%s' && $BIN/sweetspot check job.cfg && ls", folder);
+    e2e_expect(r.out, "compiles for sm_90a: the first configuration and the reference\nno mistakes found\n"
+                      "job.cfg\nk.cu\nstderr\nstdout\n");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -420,6 +443,7 @@ int main(void)
         cmocka_unit_test(launches_that_do_not_fit_are_counted),
         cmocka_unit_test(files_of_values_and_libraries_are_read),
         cmocka_unit_test(words_of_other_tuners_are_translated),
+        cmocka_unit_test(without_a_compiler_the_rest_is_checked),
         cmocka_unit_test(samples_are_different_configurations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,8 +60,8 @@ static bool print_compiled(const struct job *job, const struct sample *s, const 
     return false;
 }
 
-// Compiles the reference kernel, if the job has one, and the samples, one worker per core. Returns how many fail, or
-// -1.
+// Compiles the reference kernel, if the job has one, and the samples, one worker per core. A NULL cache: none. Returns
+// how many fail, or -1.
 static int64_t compile_samples(const struct job *job, struct check_samples *chosen, bool brief, const char *arch,
                                const char *cache, struct error *err)
 {
@@ -89,8 +89,10 @@ static int64_t compile_samples(const struct job *job, struct check_samples *chos
                 current[i].reference = sent < reference;
                 current[i].number = sent - reference;
                 if (!current[i].reference) space_get(job->space, chosen->index[current[i].number], current[i].config);
-                worker_send(&pool[i],
-                            request_compile(job, current[i].reference ? NULL : current[i].config, arch, NULL, cache));
+                json_t *request = request_compile(job, current[i].reference ? NULL : current[i].config, arch, NULL,
+                                                  cache ? cache : "");
+                if (!cache) json_object_del(request, "cache");
+                worker_send(&pool[i], request);
                 busy[i] = true;
                 sent++;
             }
@@ -163,7 +165,7 @@ static int check_by_compiling(struct check *c, int64_t count, const char *arch, 
     struct error err = {""};
     bool given = count >= 0;
     char *program = worker_program("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"), *argv[] = {program, NULL};
-    char *folder = results_cache(c->job, cache);
+    char *folder = given || cache ? results_cache(c->job, cache) : NULL; // without options, nothing is written
     struct check_samples samples;
     int64_t failed = 0;
     check_samples_choose(&samples, c->job, given ? (uint64_t)count : 1);
