@@ -63,7 +63,7 @@ static bool pointee_fits(const struct kernel_type *type, enum element element)
     size_t bytes = element_size(element);
     if (!type || !type->kind || type->bytes == 1) return true;
     if (type->element && !strcmp(type->element, element_name(element))) return true;
-    if (type->kind != 'f') return type->bytes == bytes || (type->bytes > bytes && !element_is_float(element));
+    if (type->kind != 'f') return type->bytes >= bytes;
     return false;
 }
 
