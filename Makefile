@@ -52,8 +52,9 @@ MAIN_SOURCES := tuner/cli/main.c tuner/cli/version.c
 # The library of everything that needs no CUDA: the driver and the tests are made of it.
 LIBRARY_SOURCES := $(BASE_SOURCES) $(TRIAL_SOURCES) $(KERNEL_SOURCES) $(METRIC_SOURCES) $(wildcard search/*.c) \
   $(addprefix tuner/compile/,source.c source_options.c include_scan.c cache.c) \
+  tuner/gpu/npy.c \
   $(wildcard tuner/job/*.c tuner/run/*.c tuner/store/*.c tuner/recorded/*.c tuner/output/*.c \
-    tuner/report/*.c) \
+    tuner/report/*.c tuner/check/*.c) \
   $(filter-out $(MAIN_SOURCES),$(wildcard tuner/cli/*.c))
 ifdef FUZZ # what no harness reaches
 LIBRARY_SOURCES := $(filter-out tuner/cli/% tuner/report/%,$(LIBRARY_SOURCES))

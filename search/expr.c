@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,9 +41,50 @@ static enum expr_type type_of(const struct parser *p, int node)
     return EXPR_INT;
 }
 
+// What other languages and tuners write, and what it is here.
+static const struct {
+    const char *theirs, *ours;
+} foreign[] = {
+    {"and", "for 'and' write '&&'"},
+    {"or", "for 'or' write '||'"},
+    {"not", "for 'not' write '!'"},
+    {"True", "write 'true'"},
+    {"False", "write 'false'"},
+    {"in", "for 'x in [a, b]' write 'x == a || x == b'"},
+    {"if", "for 'a if c else b' write 'c ? a : b'"},
+    {"ceil", "for 'ceil(a / b)' write 'ceil_div(a, b)'"},
+    {"ceildiv", "write 'ceil_div(a, b)'"},
+    {"div_up", "write 'ceil_div(a, b)'"},
+    {"cdiv", "write 'ceil_div(a, b)'"},
+    {"floor", "division already rounds toward zero"},
+    {"int", "values are integers already"},
+    {"align", "write 'round_up(a, b)'"},
+    {"pow", "for 'pow(2, n)' write '1 << n'"},
+    {"math", "there are no modules: the functions are ceil_div, round_up, min, max, abs, is_pow2 and log2"},
+    {"**", "for '2 ** n' write '1 << n'"},
+    {"//", "for '//' write '/', which rounds toward zero"},
+    {"=", "for equality write '=='"},
+};
+
+// The row for the word or the sign at a place of a text; signs may have been read by half. "" where there is none.
+static const char *foreign_at(const char *text, size_t where)
+{
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        const char *theirs = foreign[i].theirs;
+        size_t length = strlen(theirs),
+               at = length == 2 && ispunct((unsigned char)*theirs) && where ? where - 1 : where;
+        bool word = isalpha((unsigned char)*theirs);
+        if (strncmp(text + at, theirs, length) != 0) continue;
+        unsigned char next = (unsigned char)text[at + length];
+        if (word ? !isalnum(next) && next != '_' : next != '=') return foreign[i].ours;
+    }
+    return "";
+}
+
 static int fail_at(struct parser *p, size_t where, const char *what)
 {
-    if (!p->failed) error_set(p->err, "%s at column %zu: '%s'", what, where + 1, p->text);
+    const char *ours = foreign_at(p->text, where);
+    if (!p->failed) error_set(p->err, "%s%s%s at column %zu: '%s'", what, *ours ? "; " : "", ours, where + 1, p->text);
     p->failed = true;
     return -1;
 }
@@ -174,6 +216,11 @@ static int parse_call(struct parser *p, const char *name, size_t length, size_t 
 static int unknown_name(struct parser *p, const char *name)
 {
     const char *nearest = symbols_nearest(p->expr->symbols, name);
+    if (*foreign_at(p->text, p->start)) {
+        char what[300];
+        snprintf(what, sizeof what, "unknown name '%s'", name);
+        return fail_at(p, p->start, what);
+    }
     if (nearest)
         error_set(p->err, "unknown name '%s'; did you mean '%s'? at column %zu: '%s'", name, nearest, p->start + 1,
                   p->text);

@@ -49,6 +49,10 @@ refuse tuner/store "search/|kernels/|$(above cli counting gpu job libraries outp
 refuse tuner/recorded "$(above cli counting gpu job libraries output replay run store)" 'recorded spaces know no store'
 refuse tuner/run "$(above cli counting gpu libraries output)" 'the run knows no commands and no CUDA'
 refuse tuner/report "$(above cli compile counting gpu libraries replay)" 'the report is made of stores alone'
+refuse tuner/check "$foreign|$(above cli compile counting libraries output recorded replay report store trial)" \
+    'checks know jobs, the compiler by its requests, and .npy files'
+found=$(grep -rlE '^#include "tuner/check/' search kernels tuner --include='*.[ch]' | grep -vE '^tuner/(cli|check)/')
+[ -z "$found" ] || complain "checks are for the commands alone: $found"
 found=$(grep -rlE '^#include "tuner/report/' search kernels tuner --include='*.[ch]' | grep -vE '^tuner/(cli|report)/')
 [ -z "$found" ] || complain "the report is above all but the commands: $found"
 # Of the GPU worker, the requests that count, and nothing that times or verifies.

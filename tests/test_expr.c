@@ -131,7 +131,7 @@ static void mistakes_are_reported_with_their_place(void **state)
         {"ceil_div(1)", "too few arguments at column 1: 'ceil_div(1)'"},
         {"abs(1, 2)", "too many arguments at column 1: 'abs(1, 2)'"},
         {"sin(1)", "unknown function at column 1: 'sin(1)'"},
-        {"A = 1", "unexpected character at column 3: 'A = 1'"},
+        {"A = 1", "unexpected character; for equality write '==' at column 3: 'A = 1'"},
         {"A @ 1", "unexpected character at column 3: 'A @ 1'"},
         {"12abc", "not an integer at column 1: '12abc'"},
         {"1.5", "not an integer at column 1: '1.5'"},

@@ -20,7 +20,7 @@ static char *write_job(const char *fallback, const char *more)
         "verification = { enabled = false; }; measure = { final = { candidates = 2; rounds = 20; }; };\n%s\n",
         fallback, more);
     e2e_write(folder, "job.cfg", job);
-    e2e_write(folder, "x.cu", "\n");
+    e2e_write(folder, "x.cu", "MODE U R\n");
     free(job);
     return folder;
 }
@@ -52,7 +52,7 @@ static void a_mistaken_fallback_is_refused_with_file_and_line(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *folder = write_job(cases[i].fallback, "");
-        struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg", folder);
+        struct outcome_of_command r = e2e_run(folder, "cd %s && $BIN/sweetspot check job.cfg --compile 0", folder);
         if (r.status != (cases[i].message ? 2 : 0)) fail_msg("%s: %s", cases[i].fallback, r.err);
         if (cases[i].message) e2e_expect(r.err, cases[i].message);
         e2e_done(&r);

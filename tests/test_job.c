@@ -220,7 +220,7 @@ static char *write_job(const char *folder, int line, const char *text)
         all = longer;
     }
     e2e_write(folder, "job.cfg", all);
-    e2e_write(folder, "x.cu", "\n");
+    e2e_write(folder, "x.cu", "BLOCK KIND U\n");
     free(all);
     return text_format("%s/job.cfg", folder);
 }
@@ -648,7 +648,7 @@ static void a_guide_that_the_program_chooses_is_smaller_in_what_the_grid_covers(
             e2e_expect(job->notes.list[0].text, "no size that a grid depends on is 1024 or more");
         }
         job_free(job);
-        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg", folder);
+        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0", folder);
         assert_int_equal(r.status, 0);
         assert_int_equal(strstr(r.out, " guide, ") != NULL, cases[i].guide != NULL);
         e2e_done(&r);
@@ -712,7 +712,7 @@ static void several_mistakes_are_all_reported_in_order_and_the_exit_status_is_2(
     e2e_write(folder, "job.cfg",
               "kernel = { template = \"no.cu\"; };\nparameters = ( { name = \"A\"; values = [1]; } );\nconstraints = ( "
               "\"B\" );\nproblems = ( { N = 1; } );\nlaunch = { };\n");
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg", folder);
+    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0", folder);
     assert_int_equal(r.status, 2);
     static const char *const expected[] = {"job.cfg:1: cannot read template", "job.cfg:1: 'entry'",
                                            "job.cfg:3: unknown name 'B'", "job.cfg:5: 'launch' lacks 'grid'"};
@@ -752,7 +752,7 @@ static void shapes_that_cannot_be_are_refused(void **state)
                         ");\nreference = { operation = \"gemm\"; };\n",
                         cases[i].problem, cases[i].ld);
         e2e_write(folder, "job.cfg", text);
-        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg", folder);
+        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0", folder);
         if (r.status != 2 || !strstr(r.err, cases[i].expected))
             fail_msg("%s, ld %s: status %d: %s%s", cases[i].problem, cases[i].ld, r.status, r.out, r.err);
         e2e_done(&r);
@@ -794,7 +794,7 @@ static void mistakes_in_an_included_file_are_shown_there(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = text_format("\n%s\n", cases[i].constraint);
         e2e_write(folder, "common.inc", text);
-        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg", folder);
+        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0", folder);
         assert_int_equal(r.status, 2);
         e2e_expect(r.err, cases[i].expected);
         e2e_done(&r);
@@ -807,7 +807,7 @@ static void check_holds_the_limits_of_the_architecture(void **state)
 {
     (void)state;
     char *folder = e2e_folder("limits");
-    e2e_write(folder, "x.cu", "\n");
+    e2e_write(folder, "x.cu", "KIB CLUSTER\n");
     e2e_write(folder, "job.cfg",
               "kernel = { template = \"x.cu\"; entry = \"x\"; };\nparameters = ( { name = \"KIB\"; values = [64, 128, "
               "192]; }, { name = \"CLUSTER\"; values = [1, 2]; } );\n"
@@ -823,13 +823,13 @@ static void check_holds_the_limits_of_the_architecture(void **state)
                  {"sm_86", "1 valid configurations of 6 on an A40"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct outcome_of_command r =
-            e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --arch %s", folder, cases[i].arch);
+            e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0 --arch %s", folder, cases[i].arch);
         assert_int_equal(r.status, 0);
         e2e_expect(r.out, cases[i].said);
         assert_string_equal(r.err, "");
         e2e_done(&r);
     }
-    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --arch sm_77", folder);
+    struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0 --arch sm_77", folder);
     assert_int_equal(r.status, 0);
     e2e_expect(r.err, "the limits of 'sm_77' are unknown");
     e2e_done(&r);
@@ -852,7 +852,7 @@ static void what_only_the_built_space_shows_is_reported_with_its_line(void **sta
     char *folder = e2e_folder("built");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         free(write_job(folder, cases[i].line, cases[i].text));
-        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg", folder);
+        struct outcome_of_command r = e2e_run(folder, "$BIN/sweetspot check %s/job.cfg --compile 0", folder);
         assert_int_equal(r.status, 2);
         e2e_expect(r.err, cases[i].expected);
         e2e_done(&r);
@@ -937,7 +937,7 @@ static void the_shipped_jobs_are_sound(void **state)
     char *folder = e2e_folder("shipped");
     struct outcome_of_command r =
         e2e_run(folder, "n=0; for job in configs/*.cfg configs/layers/*.cfg configs/suite/*.cfg; do $BIN/sweetspot "
-                        "check $job || exit 1; n=$((n+1)); done; echo jobs $n; test $n -ge 60");
+                        "check $job --compile 0 || exit 1; n=$((n+1)); done; echo jobs $n; test $n -ge 60");
     if (r.status) fail_msg("%s", r.err);
     e2e_done(&r);
     e2e_remove(folder);

@@ -58,6 +58,16 @@ static const struct mistake job_mistakes[] = {
     {"an old name of a setting", "s/; }, { N = 1000; }/; held = true; }, { N = 1000; }/; $ a objective = \"each\";"},
     {"a fallback that lacks a parameter", "$ a fallback = { X = 1; };"},
     {"a fallback with a value that does not exist", "$ a fallback = { X = 3; MODE = \"wide\"; };"},
+    {"a misspelt kernel", "s/\"scale\"/\"scael\"/"},
+    {"a scalar of another type", "s/type = \"i32\"/type = \"f64\"/"},
+    {"an argument too few", "/scalar = \"N\"/d; s/direction = \"out\"; },/direction = \"out\"; }/"},
+    {"a buffer of another type", "s/\"x\"; type = \"f32\"/\"x\"; type = \"f64\"/"},
+    {"a parameter that nothing uses", "s/^parameters = (/& { name = \"Y\"; values = [1, 2]; },/"},
+    {"a block that no device has", "s/block = . 128 ./block = [ 2048 ]/"},
+    {"shared memory that not every configuration can have", "s/64 . X/32768 * X/"},
+    {"another tuner's word", "s/^constraints/restrictions/"},
+    {"another language's operator", "s/X < 8 ||/X < 8 or/"},
+    {"another language's function", "s/ceil_div(N, 128)/ceil(N \\/ 128)/"},
     {"a guide that is not cheaper", "$ a guide = { N = 65536; };"},
 };
 

@@ -46,7 +46,7 @@ static void verdicts_and_errors_have_colours(void **state)
     static const struct {
         const char *command, *expected;
     } cases[] = {
-        {"$BIN/sweetspot check tests/golden/job.cfg", "\033[32mno mistakes found\033[0m"},
+        {"$BIN/sweetspot check tests/golden/job.cfg --compile 0", "\033[32mno mistakes found\033[0m"},
         {"$BIN/sweetspot check tests/golden/none.cfg", "\033[31mcannot read"},
         {"$BIN/sweetspot doctor", "\033[32mok"},
         {"$BIN/sweetspot tune tests/golden/job.cfg --device replay:none.json -s /tmp/none.db", "\033[31mcannot read"},
@@ -63,10 +63,10 @@ static void colours_are_for_terminals_that_want_them(void **state)
 {
     (void)state;
     static const char *const cases[] = {
-        "NO_COLOR=1 $BIN/sweetspot check tests/golden/job.cfg",
-        "TERM=dumb $BIN/sweetspot check tests/golden/job.cfg",
-        "env -u TERM $BIN/sweetspot check tests/golden/job.cfg",
-        "$BIN/sweetspot check tests/golden/job.cfg | cat",
+        "NO_COLOR=1 $BIN/sweetspot check tests/golden/job.cfg --compile 0",
+        "TERM=dumb $BIN/sweetspot check tests/golden/job.cfg --compile 0",
+        "env -u TERM $BIN/sweetspot check tests/golden/job.cfg --compile 0",
+        "$BIN/sweetspot check tests/golden/job.cfg --compile 0 | cat",
     };
     int status;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -75,7 +75,8 @@ static void colours_are_for_terminals_that_want_them(void **state)
         if (strchr(text, '\033')) fail_msg("%s: there are colours: %s", cases[i], text);
         free(text);
     }
-    char *text = on_terminal(100, &status, "NO_COLOR= $BIN/sweetspot check tests/golden/job.cfg"); // as if unset
+    char *text =
+        on_terminal(100, &status, "NO_COLOR= $BIN/sweetspot check tests/golden/job.cfg --compile 0"); // as if unset
     e2e_expect(text, "\033[32m");
     free(text);
     // Each stream by itself: what goes into a file has none.

@@ -1,5 +1,5 @@
-// sweetspot check: is this job file correct? Every mistake with file and line; the space; each problem's memory; and,
-// with --compile, whether candidates compile (for any architecture, without a GPU).
+// sweetspot check: is this job file correct? Every mistake with file and line; the space; each problem's memory; what
+// the kernels take, and whether candidates compile (for any architecture, without a GPU).
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +8,12 @@
 #include <unistd.h>
 
 #include "kernels/operation.h"
-#include "search/random.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/colour.h"
 #include "tuner/base/protocol.h"
 #include "tuner/base/text.h"
+#include "tuner/check/check.h"
+#include "tuner/cli/check_samples.h"
 #include "tuner/cli/commands.h"
 #include "tuner/cli/options.h"
 #include "tuner/cli/results.h"
@@ -25,20 +26,30 @@ enum { MAX_WORKERS = 64 };
 
 struct sample {
     bool reference; // the job's reference kernel, and no candidate
+    size_t number;  // among the samples
     uint16_t config[SPACE_MAX_PARAMETERS];
 };
 
-static void print_compiled(const struct job *job, const struct sample *s, const json_t *answer)
+// Whether it failed. `brief`: says nothing of what compiles.
+static bool print_compiled(const struct job *job, const struct sample *s, const json_t *answer, bool brief)
 {
     char *text = s->reference ? text_format("the reference") : space_text(job->space, s->config);
     const char *status = json_get_string(answer, "status", "?");
-    if (strcmp(status, "ok")) {
-        printf("%s  %s\n    %.400s\n", status, text, json_get_string(answer, "reason", ""));
-        free(text);
-        return;
-    }
     size_t i;
     json_t *entry;
+    if (strcmp(status, "ok")) {
+        const char *reason = json_get_string(answer, "reason", ""), *hint = compile_hint(reason);
+        char *first = compile_first_error(reason, s->reference ? job->reference.source : job->source);
+        printf("%s  %s\n%s", status, text, first);
+        if (hint) printf("    hint: %s\n", hint);
+        free(first);
+        free(text);
+        return true;
+    }
+    if (brief) {
+        free(text);
+        return false;
+    }
     json_array_foreach(json_object_get(answer, "entries"), i, entry)
     {
         printf("ok  %3" PRId64 " registers  %4" PRId64 " bytes spilled  %6" PRId64 " code bytes  %5.2f s  %s  %s\n",
@@ -49,6 +60,7 @@ static void print_compiled(const struct job *job, const struct sample *s, const 
     }
     json_array_foreach(json_object_get(answer, "warnings"), i, entry) printf("    %s\n", json_string_value(entry));
     free(text);
+    return false;
 }
 
 // What is said of a configuration whose compiler died or was late, as in a run.
@@ -63,24 +75,21 @@ static json_t *lost(const struct worker *w, bool late, const struct error *why)
                      "reason", text.message);
 }
 
-// Compiles the reference kernel, if the job has one, and `count` random configurations (all of a small space), one
-// worker per core. Returns how many fail, or -1.
-static int64_t compile_samples(const struct job *job, int64_t count, const char *arch, const char *cache,
-                               struct error *err)
+// Compiles the reference kernel, if the job has one, and the samples, one worker per core. A NULL cache: none. Returns
+// how many fail, or -1.
+static int64_t compile_samples(const struct job *job, struct check_samples *chosen, bool brief, const char *arch,
+                               const char *cache, struct error *err)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t workers = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (size_t)cores;
-    uint64_t total = space_size(job->space);
     uint64_t reference = job->reference.kind == REFERENCE_KERNEL, sent = 0, done = 0;
-    uint64_t samples = reference + ((uint64_t)count < total ? (uint64_t)count : total);
+    uint64_t samples = reference + chosen->count;
     struct worker pool[MAX_WORKERS];
     struct sample current[MAX_WORKERS];
     bool busy[MAX_WORKERS] = {false};
     double limit[MAX_WORKERS]; // when it is killed
-    struct random random;
     int64_t failed = 0;
     char *program = worker_program("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"), *argv[] = {program, NULL};
-    random_seed(&random, job->seed);
     for (size_t i = 0; i < workers; i++) pool[i] = (struct worker){.to = -1, .from = -1, .errors = -1};
     for (size_t i = 0; i < workers && i < samples; i++) {
         if (worker_start(&pool[i], "compiler", argv, err)) {
@@ -94,12 +103,12 @@ static int64_t compile_samples(const struct job *job, int64_t count, const char 
         for (size_t i = 0; i < workers && i < samples; i++) {
             if (!busy[i] && sent < samples) {
                 current[i].reference = sent < reference;
-                if (!current[i].reference)
-                    space_get(job->space,
-                              samples - reference == total ? sent - reference : random_below(&random, total),
-                              current[i].config);
-                worker_send(&pool[i],
-                            request_compile(job, current[i].reference ? NULL : current[i].config, arch, NULL, cache));
+                current[i].number = sent - reference;
+                if (!current[i].reference) space_get(job->space, chosen->index[current[i].number], current[i].config);
+                json_t *request = request_compile(job, current[i].reference ? NULL : current[i].config, arch, NULL,
+                                                  cache ? cache : "");
+                if (!cache) json_object_del(request, "cache");
+                worker_send(&pool[i], request);
                 limit[i] = clock_now() + job->compile_timeout + COMPILE_GRACE;
                 busy[i] = true;
                 sent++;
@@ -119,8 +128,9 @@ static int64_t compile_samples(const struct job *job, int64_t count, const char 
                 worker_kill(&pool[i]);
             }
             if (got > 0) {
-                print_compiled(job, &current[i], answer);
-                failed += strcmp(json_get_string(answer, "status", ""), "ok") != 0;
+                failed += print_compiled(job, &current[i], answer, brief);
+                if (!current[i].reference)
+                    check_samples_compiled(chosen, current[i].number, json_get_string(answer, "cubin", NULL));
                 json_decref(answer);
                 busy[i] = false;
                 done++;
@@ -165,17 +175,62 @@ static int check_problems(const struct job *job, const struct device_limits *lim
     return 0;
 }
 
+// Prints what was found. EXIT_USAGE where there are mistakes.
+static int print_found(struct check *c)
+{
+    mistakes_sort(&c->mistakes);
+    mistakes_sort(&c->doubts);
+    session_print_mistakes(c->job->path, &c->doubts, "warning: ");
+    session_print_mistakes(c->job->path, &c->mistakes, "");
+    int status = c->mistakes.count ? EXIT_USAGE : 0;
+    mistakes_release(&c->doubts);
+    mistakes_release(&c->mistakes);
+    return status;
+}
+
+// What needs a compiler. `count` -1: the option was not given, and it is no mistake if there is no compiler.
+static int check_by_compiling(struct check *c, int64_t count, const char *arch, const char *cache)
+{
+    struct error err = {""};
+    bool given = count >= 0;
+    char *program = worker_program("SWEETSPOT_COMPILE_WORKER", "sweetspot-compile"), *argv[] = {program, NULL};
+    char *folder = given || cache ? results_cache(c->job, cache) : NULL; // without options, nothing is written
+    struct check_samples samples;
+    int64_t failed = 0;
+    check_samples_choose(&samples, c->job, given ? (uint64_t)count : 1);
+    int asked = check_signatures(c, argv, &err), status = print_found(c);
+    if (!asked && !status) {
+        failed = compile_samples(c->job, &samples, !given, arch, folder, &err);
+        check_samples_compare(&samples, c);
+        if (failed > 0) check_needs(c);
+        status = failed > 0 ? EXIT_NOTHING : 0;
+        print_found(c);
+    }
+    if (asked || failed < 0) {
+        fprintf(stderr, "sweetspot%s: %s\n", given ? "" : " check: nothing was compiled", err.message);
+        if (given && !status) status = EXIT_ENVIRONMENT;
+    } else if (!status && !given) {
+        printf("compiles for %s: %s%s\n", arch, samples.count ? "the first configuration" : "",
+               c->job->reference.kind == REFERENCE_KERNEL ? " and the reference" : "");
+    }
+    check_samples_release(&samples);
+    free(folder);
+    free(program);
+    return status;
+}
+
 int cmd_check(int argc, char **argv)
 {
     const char *path = NULL, *arch = "sm_90a", *cache = NULL;
-    int64_t compile = 0;
+    int64_t compile = -1;
     const struct option_spec specs[] = {
         OPTION_JOB(&path),
         {.name = "compile",
          .letter = 'c',
          .integer = &compile,
          .shown = "N",
-         .help = "compile the reference kernel and N random configurations, all of a smaller space (none)"},
+         .help = "compile the reference kernel and N configurations, all of a smaller space; 0: nothing "
+                 "(the reference and the first)"},
         {.name = "arch",
          .string = &arch,
          .shown = "ARCH",
@@ -185,15 +240,17 @@ int cmd_check(int argc, char **argv)
     };
     int status = options_parse(
         specs,
-        "Checks a job file: every mistake with file and line, the space, the memory its problems need. Needs no GPU.",
+        "Checks a job file: every mistake with file and line, the space, the memory its problems need, what the "
+        "kernels take. Needs no GPU.",
         argc, argv);
     if (status >= 0) return status;
     struct job *job;
     struct error err;
     struct device_limits limits;
+    struct check check;
     const char *device;
     if (device_limits_of(arch, &limits, &device))
-        fprintf(stderr, "sweetspot check: the limits of '%s' are unknown; assuming those of an %s\n", arch, device);
+        fprintf(stderr, "sweetspot check: the limits of '%s' are unknown; assuming those of %s\n", arch, device);
     status = session_load_job(path, &job);
     if (status) return status;
     if (job_build_space(job, &limits, &err)) {
@@ -201,7 +258,7 @@ int cmd_check(int argc, char **argv)
         job_free(job);
         return EXIT_USAGE;
     }
-    printf("%s: job '%s', %zu parameters, %" PRIu64 " valid configurations of %.0f on an %s\n", path, job->name,
+    printf("%s: job '%s', %zu parameters, %" PRIu64 " valid configurations of %.0f on %s\n", path, job->name,
            space_parameter_count(job->space), space_size(job->space), space_raw_size(job->space), device);
     if (check_problems(job, &limits, &err)) {
         fprintf(stderr, "%s\n", err.message);
@@ -211,13 +268,16 @@ int cmd_check(int argc, char **argv)
         job->reference.kind == REFERENCE_OPERATION ? operation_find(job->reference.operation, NULL) : NULL;
     if (op) printf("verified against %s by %s; bound: %s\n", op->name, job->reference.by, op->bound);
     if (job_compute_class(job)) printf("compute class: %s\n", job_compute_class(job));
-    if (!status && compile > 0) {
-        char *folder = results_cache(job, cache);
-        int64_t failed = compile_samples(job, compile, arch, folder, &err);
-        free(folder);
-        if (failed < 0) fprintf(stderr, "sweetspot: %s\n", err.message);
-        status = failed < 0 ? EXIT_ENVIRONMENT : failed ? EXIT_NOTHING : 0;
+    fflush(stdout);
+    check_open(&check, job, &limits, arch);
+    if (!status) {
+        check_macros(&check);
+        check_files(&check);
+        check_launches(&check);
+        check_architecture(&check);
+        status = compile ? check_by_compiling(&check, compile, arch, cache) : print_found(&check);
     }
+    check_release(&check);
     if (!status) printf("%sno mistakes found%s\n", colour_begin(stdout, COLOUR_GOOD), colour_end(stdout));
     job_free(job);
     return status;

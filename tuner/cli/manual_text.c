@@ -198,7 +198,7 @@ const struct manual_example manual_examples[] = {
      "sweetspot judge configs/sgemm.cfg --template mine.cu --set BLOCK_M=128\n"},
     {"profile", "The winner beside cuBLAS:", "sweetspot profile configs/sgemm.cfg --trial best --against cublas\n"},
     {"status", "A line for each job of a folder:", "sweetspot status configs/suite\n"},
-    {"check", "Every mistake, and twenty candidates compiled for an A100:",
+    {"check", "Every mistake, and twenty configurations compiled for an A100:",
      "sweetspot check configs/sgemm.cfg --compile 20 --arch sm_80\n"},
     {"replay",
      "Compare two strategies on a recorded space:", "sweetspot replay --strategy default,random space.json.gz\n"},

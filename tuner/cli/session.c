@@ -15,7 +15,7 @@
 #include "tuner/cli/job_suggest.h"
 #include "tuner/cli/results.h"
 
-static void print_mistakes(const char *path, const struct mistakes *m, const char *kind)
+void session_print_mistakes(const char *path, const struct mistakes *m, const char *kind)
 {
     const char *begin = colour_begin(stderr, *kind ? COLOUR_DOUBT : COLOUR_BAD), *end = colour_end(stderr);
     for (size_t i = 0; i < m->count; i++) {
@@ -44,10 +44,10 @@ static int load_job(const char *path, struct job **out)
 {
     struct mistakes mistakes = {0};
     if (!job_load(path, out, &mistakes)) {
-        print_mistakes(path, &(*out)->notes, "note: ");
+        session_print_mistakes(path, &(*out)->notes, "note: ");
         return 0;
     }
-    print_mistakes(path, &mistakes, "");
+    session_print_mistakes(path, &mistakes, "");
     mistakes_release(&mistakes);
     if (access(path, F_OK)) job_suggest(path);
     *out = NULL;

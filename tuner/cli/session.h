@@ -36,6 +36,9 @@ int session_complain(int status, const struct error *);
 // one that came with the program. malloc'ed.
 char *session_job_path(const char *path);
 
+// Prints mistakes or, with `kind` before each ("warning: "), what is less than that. `path` is the job file's.
+void session_print_mistakes(const char *path, const struct mistakes *, const char *kind);
+
 // Reads a job file (session_job_path); prints every mistake as "file:line: text", EXIT_USAGE when there is one, else
 // every note as "file:line: note: text".
 int session_load_job(const char *path, struct job **out);

@@ -1,7 +1,9 @@
-// See nvrtc.h. A cubin comes straight from NVRTC when the architecture is a real one (sm_90a, not compute_90a).
+// See nvrtc.h. A cubin comes straight from NVRTC when the architecture is a real one (sm_90a); of a virtual one
+// (compute_90a) NVRTC makes PTX, which stands in the cubin's place.
 #include "tuner/compile/nvrtc.h"
 
 #include <nvrtc.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,12 +39,14 @@ static char *read_log(nvrtcProgram program, struct error *err)
 static int take_result(nvrtcProgram program, size_t entry_count, const char *const *entries, struct compilation *c,
                        struct error *err)
 {
-    if (nvrtcGetCUBINSize(program, &c->cubin_size) != NVRTC_SUCCESS || !c->cubin_size)
-        return error_set(err, "NVRTC made no cubin: the architecture must be a real one such as sm_90a");
+    bool ptx = nvrtcGetCUBINSize(program, &c->cubin_size) != NVRTC_SUCCESS || !c->cubin_size;
+    if (ptx && (nvrtcGetPTXSize(program, &c->cubin_size) != NVRTC_SUCCESS || !c->cubin_size))
+        return error_set(err, "NVRTC made neither a cubin nor PTX");
     c->cubin = memory_try(c->cubin_size, 1, err);
     c->entries = memory_try(entry_count, sizeof *c->entries, err);
     if (!c->cubin || !c->entries) return NVRTC_NO_MEMORY;
-    if (nvrtcGetCUBIN(program, c->cubin) != NVRTC_SUCCESS) return error_set(err, "cannot get the cubin from NVRTC");
+    if ((ptx ? nvrtcGetPTX : nvrtcGetCUBIN)(program, c->cubin) != NVRTC_SUCCESS)
+        return error_set(err, "cannot get the %s from NVRTC", ptx ? "PTX" : "cubin");
     for (size_t i = 0; i < entry_count; i++) {
         const char *symbol = NULL;
         if (nvrtcGetLoweredName(program, entries[i], &symbol) != NVRTC_SUCCESS)

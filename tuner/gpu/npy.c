@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tuner/base/input_file.h"
 #include "tuner/base/memory.h"
@@ -61,13 +62,12 @@ static int parse_shape(struct npy *npy, const char *text, const char *path, stru
     return 0;
 }
 
-int npy_read(struct npy *npy, const char *path, struct error *err)
+// `data` is how the file begins, with `known` of its `size` bytes.
+static int parse(struct npy *npy, const unsigned char *data, size_t known, size_t size, const char *path,
+                 struct error *err)
 {
-    memset(npy, 0, sizeof *npy);
-    size_t size = 0, begin, length, bytes;
-    const unsigned char *data = npy->memory = input_file_read(path, 0, &size, err);
-    if (!data) return -1;
-    if (size < 12 || memcmp(data, "\x93NUMPY", 6) || data[6] < 1 || data[6] > 3)
+    size_t begin, length, bytes;
+    if (known < 12 || memcmp(data, "\x93NUMPY", 6) || data[6] < 1 || data[6] > 3)
         return error_set(err, "'%s' is not a .npy file", path);
     length = (size_t)data[8] | (size_t)data[9] << 8;
     begin = 10;
@@ -75,7 +75,7 @@ int npy_read(struct npy *npy, const char *path, struct error *err)
         length |= (size_t)data[10] << 16 | (size_t)data[11] << 24;
         begin = 12;
     }
-    if (length > size - begin) return error_set(err, "'%s' is cut off", path);
+    if (length > known - begin) return error_set(err, "'%s' is cut off", path);
     char *header = memory_try(length + 1, 1, err);
     if (!header) return -1;
     memcpy(header, data + begin, length);
@@ -89,6 +89,32 @@ int npy_read(struct npy *npy, const char *path, struct error *err)
     if (__builtin_mul_overflow(npy->count, npy->size, &bytes) || bytes > size - begin - length)
         return error_set(err, "'%s' is cut off: %zu elements of %zu bytes do not fit", path, npy->count, npy->size);
     return 0;
+}
+
+int npy_read(struct npy *npy, const char *path, struct error *err)
+{
+    memset(npy, 0, sizeof *npy);
+    size_t size = 0;
+    npy->memory = input_file_read(path, 0, &size, err);
+    return !npy->memory ? -1 : parse(npy, npy->memory, size, size, path, err);
+}
+
+int npy_read_head(struct npy *npy, const char *path, struct error *err)
+{
+    enum { HEAD_BYTES = 1 << 16 }; // of numpy's files with plain elements: 128
+    memset(npy, 0, sizeof *npy);
+    unsigned char *head = memory_try(HEAD_BYTES, 1, err);
+    int fd = head ? input_file_open(path, err) : -1, result = -1;
+    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
+    struct stat st;
+    if (fd >= 0 && (!file || fstat(fd, &st)))
+        error_set(err, "cannot read '%s': %s", path, strerror(errno));
+    else if (fd >= 0)
+        result = parse(npy, head, fread(head, 1, HEAD_BYTES, file), (size_t)st.st_size, path, err);
+    if (file) fclose(file);
+    free(head);
+    npy->data = NULL;
+    return result;
 }
 
 void npy_release(struct npy *npy)

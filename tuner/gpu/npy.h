@@ -21,6 +21,8 @@ struct npy {
 
 // The caller releases, also after a failure.
 int npy_read(struct npy *, const char *path, struct error *err);
+// Kind, size and shape alone, without the elements, which must be there all the same.
+int npy_read_head(struct npy *, const char *path, struct error *err);
 void npy_release(struct npy *);
 // Whether elements of this type can hold all that is in the file: of integers, whole numbers in their range. -1 with
 // the first that is not.

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,32 +28,39 @@ const struct device_limits device_limits_h200 = {
     .compute = 90,
 };
 
+// The limits of a block and of a multiprocessor belong to the compute capability, what follows to the device.
 int device_limits_of(const char *arch, struct device_limits *limits, const char **device)
 {
     static const struct {
         int compute;
+        int64_t shared_per_sm, threads_per_sm, blocks_per_sm; // a block can have 1 KiB less, but all of 7.5's
         const char *device;
-        int64_t sm_count, max_shared, shared_per_sm, threads_per_sm, blocks_per_sm, l2_bytes, memory_bytes;
+        int64_t sm_count, l2_bytes, memory_bytes;
     } known[] = {
-        {80, "A100", 108, 166912, 167936, 2048, 32, 40 << 20, 80ll << 30},
-        {86, "A40", 84, 101376, 102400, 1536, 16, 6 << 20, 48ll << 30},
-        {89, "L40S", 142, 101376, 102400, 1536, 24, 48 << 20, 48ll << 30},
+        {75, 64 << 10, 1024, 16, "a T4", 40, 4 << 20, 16ll << 30},
+        {80, 164 << 10, 2048, 32, "an A100", 108, 40 << 20, 80ll << 30},
+        {86, 100 << 10, 1536, 16, "an A40", 84, 6 << 20, 48ll << 30},
+        {87, 164 << 10, 1536, 16, "a Jetson AGX Orin", 16, 4 << 20, 64ll << 30},
+        {89, 100 << 10, 1536, 24, "an L40S", 142, 48 << 20, 48ll << 30},
+        {100, 228 << 10, 2048, 32, "a B200", 148, 126 << 20, 180ll << 30},
+        {103, 228 << 10, 2048, 32, "a B300", 148, 126 << 20, 270ll << 30},
+        {120, 100 << 10, 1536, 24, "a GeForce RTX 5090", 170, 96 << 20, 32ll << 30},
     };
     int compute = text_architecture(arch);
     *limits = device_limits_h200;
-    *device = "H200";
+    *device = "an H200";
     if (!compute) return -1;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (known[i].compute != compute) continue;
         *device = known[i].device;
         limits->sm_count = known[i].sm_count;
-        limits->max_shared = known[i].max_shared;
         limits->shared_per_sm = known[i].shared_per_sm;
+        limits->max_shared = known[i].shared_per_sm - (compute >= 80 ? 1 << 10 : 0);
         limits->threads_per_sm = known[i].threads_per_sm;
         limits->blocks_per_sm = known[i].blocks_per_sm;
         limits->l2_bytes = known[i].l2_bytes;
         limits->memory_bytes = known[i].memory_bytes;
-        limits->max_cluster = 1;
+        if (compute < 90) limits->max_cluster = 1;
         limits->compute = compute;
     }
     return limits->compute == compute ? 0 : -1;
@@ -160,6 +168,11 @@ void job_free(struct job *job)
     }
     free(job->defines);
     free(job->constraint_lines);
+    for (size_t i = 0; i < job->place_count; i++) {
+        free(job->places[i].path);
+        free(job->places[i].file);
+    }
+    free(job->places);
     free(job->fallback.file);
     for (size_t i = 0; job->constraint_files && i < space_constraint_count(job->space); i++)
         free(job->constraint_files[i]);
@@ -191,6 +204,33 @@ void job_free(struct job *job)
     space_free(job->space);
     symbols_free(job->symbols);
     free(job);
+}
+
+static int compare_path(const void *path, const void *place)
+{
+    return strcmp(path, ((const struct place *)place)->path);
+}
+
+struct place job_place(const struct job *job, const char *format, ...)
+{
+    struct place found = {0};
+    char *path = NULL;
+    va_list args;
+    va_start(args, format);
+    if (vasprintf(&path, format, args) < 0) abort();
+    va_end(args);
+    for (char *end = path + strlen(path); *path;) {
+        const struct place *at =
+            job->place_count ? bsearch(path, job->places, job->place_count, sizeof *at, compare_path) : NULL;
+        if (at) {
+            found = *at;
+            break;
+        }
+        while (end > path && *end != '.' && *end != '[') end--;
+        *end = 0;
+    }
+    free(path);
+    return found;
 }
 
 int job_add_derived(struct job *job, const char *name, const char *text, struct error *err)

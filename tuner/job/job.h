@@ -133,11 +133,24 @@ struct mistakes {
     } * list; // file NULL: the job file itself, else one that it includes; line 0: the whole file; text without either
 };
 void mistakes_release(struct mistakes *);
+// Adds one in a file (NULL: the job file), at a line (0: the whole file).
+void mistakes_add_in(struct mistakes *, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void mistakes_sort(struct mistakes *); // by file and line
+
+// Where a setting stands: "stages[1].arguments[0].type".
+struct place {
+    char *path;
+    char *file; // that the job file includes; NULL: the job file
+    int line;
+};
 
 struct job {
     struct mistakes notes; // of a sound job: settings that have another name now
     char *path;            // the job file as given
     char *directory;       // of the job file; relative paths start there
+    size_t place_count;    // of every setting that is no number in a list, sorted by path
+    struct place *places;
     char *name, *description;
     char *source; // absolute path of the template
     size_t include_count, option_count, define_count;
@@ -209,8 +222,8 @@ struct device_name {
     const char *meaning;
 };
 extern const struct device_name device_names[];
-// Limits of a device of an architecture ("sm_80": an A100, "sm_86": an A40, "sm_89": an L40S, "sm_90", "sm_90a": an
-// H200), and its name in *device. -1: unknown. (CUDA C++ Programming Guide 13.0, technical specifications by
+// Limits of a device of an architecture ("sm_80": an A100), and its name with an article in *device; those of an H200
+// and -1 for an architecture that is not in the table. (CUDA C++ Programming Guide 13.0, technical specifications by
 // compute capability; the devices' data sheets.)
 int device_limits_of(const char *arch, struct device_limits *limits, const char **device);
 
@@ -218,6 +231,10 @@ int device_limits_of(const char *arch, struct device_limits *limits, const char 
 // device (constraints on its limits, memory) is checked by job_build_space.
 int job_load(const char *path, struct job **out, struct mistakes *);
 void job_free(struct job *);
+
+// Where the setting of a path stands, or the nearest one around it: "arguments[0].type", then "arguments[0]". Line 0:
+// the whole job file.
+struct place job_place(const struct job *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 // Sets the device's limits and builds the space. -1 with a message that names file and line.
 int job_build_space(struct job *, const struct device_limits *, struct error *);

@@ -16,6 +16,7 @@
 #include "tuner/base/json.h"
 #include "tuner/base/memory.h"
 #include "tuner/base/text.h"
+#include "tuner/job/foreign_settings.h"
 
 // libconfig compares each name with all others of its group. No job comes near these.
 enum { MOST_SETTINGS = 1000, MOST_GROUPS = 64 }; // of a group; one within the other
@@ -63,6 +64,14 @@ void mistakes_add(struct mistakes *m, int line, const char *format, ...)
     va_list args;
     va_start(args, format);
     add(m, NULL, line, format, args);
+    va_end(args);
+}
+
+void mistakes_add_in(struct mistakes *m, const char *file, int line, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add(m, file ? text_copy(file) : NULL, line, format, args);
     va_end(args);
 }
 
@@ -334,6 +343,33 @@ char *reader_file(const struct reader *r, const struct node *n)
     return path_of(r, config_setting_source_file(setting(n)));
 }
 
+static void add_places(const struct reader *r, const config_setting_t *group, const char *path, struct job *job)
+{
+    bool named = config_setting_is_group(group);
+    for (int i = 0; i < config_setting_length(group); i++) {
+        const config_setting_t *s = config_setting_get_elem(group, (unsigned)i);
+        if (!named && config_setting_is_number(s)) continue;
+        char *own =
+            named ? text_format("%s%s%s", path, *path ? "." : "", node_name(node(s))) : text_format("%s[%d]", path, i);
+        job->places = memory_grow(job->places, job->place_count + 1, sizeof *job->places);
+        job->places[job->place_count++] =
+            (struct place){.path = own, .file = reader_file(r, node(s)), .line = node_line(node(s))};
+        if (config_setting_is_aggregate(s)) add_places(r, s, own, job);
+    }
+}
+
+static int by_path(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    return strcmp(x->path, y->path);
+}
+
+void reader_places(const struct reader *r, struct job *job)
+{
+    add_places(r, config_root_setting(&r->config), "", job);
+    if (job->place_count) qsort(job->places, job->place_count, sizeof *job->places, by_path);
+}
+
 int node_line(const struct node *n)
 {
     return (int)config_setting_source_line(setting(n));
@@ -422,8 +458,10 @@ void reader_check_members(struct reader *r, const struct node *group, const char
         size_t k = 0;
         while (known[k] && strcmp(known[k], name)) k++;
         if (known[k]) continue;
-        const char *nearest = text_nearest(name, known);
-        if (nearest)
+        const char *nearest = text_nearest(name, known), *ours = foreign_setting(name);
+        if (ours)
+            reader_mistake(r, member, "unknown setting '%s' in %s: %s", name, what, ours);
+        else if (nearest)
             reader_mistake(r, member, "unknown setting '%s' in %s; did you mean '%s'?", name, what, nearest);
         else
             reader_mistake(r, member, "unknown setting '%s' in %s", name, what);

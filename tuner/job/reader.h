@@ -19,11 +19,13 @@ struct reader *reader_open(const char *path, struct mistakes *, struct mistakes 
 void reader_close(struct reader *);
 const struct node *reader_root(const struct reader *);
 
+// Where every setting of the file is, for job_place.
+void reader_places(const struct reader *, struct job *);
+
 // Adds a mistake at a node, in its file and at its line (NULL: the whole job file).
 void reader_mistake(struct reader *, const struct node *, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void mistakes_add(struct mistakes *, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void mistakes_sort(struct mistakes *);
 
 int node_line(const struct node *);
 // The path of the included file that the node is in, malloc'ed; NULL: the job file itself.

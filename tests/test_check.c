@@ -1,0 +1,450 @@
+// sweetspot check on jobs with one mistake each: the message, with the line of the job file, and the exit status. Those
+// that need the compiler (NVRTC, no GPU) are few, because each takes a third of a second.
+#include "tests/e2e.h"
+
+static const char job[] = "name = \"t\";\n"
+                          "kernel = {\n"
+                          "  template = \"k.cu\";\n"
+                          "  entry = \"scale\";\n"
+                          "  defines = { FACTOR = 2; };\n" // 5
+                          "};\n"
+                          "parameters = (\n"
+                          "  { name = \"BLOCK\"; values = [32, 64, 128]; },\n"
+                          "  { name = \"UNROLL\"; values = [1, 2]; }\n"
+                          ");\n" // 10
+                          "constraints = ( \"BLOCK * UNROLL <= 128\" );\n"
+                          "problems = ( { N = 1000; } );\n"
+                          "launch = { grid = [ \"ceil_div(N, BLOCK * UNROLL)\" ];\n"
+                          "  block = [ \"BLOCK\" ]; };\n"
+                          "arguments = (\n" // 15
+                          "  { buffer = \"x\"; type = \"f32\"; shape = [ \"N\" ]; },\n"
+                          "  { buffer = \"y\"; type = \"f32\"; shape = [ \"N\" ]; direction = \"out\"; },\n"
+                          "  { scalar = \"count\"; type = \"i32\"; value = \"N\"; }\n"
+                          ");\n"
+                          "reference = {\n" // 20
+                          "  kernel = \"plain\";\n"
+                          "  launch = { grid = [ \"ceil_div(N, 256)\" ]; block = [ 256 ]; };\n"
+                          "};\n";
+
+static const char kernel[] = "#ifndef BLOCK\n"
+                             "#define BLOCK 64\n"
+                             "#endif\n"
+                             "extern \"C\" __global__ void scale(const float *x, float *y, int n)\n"
+                             "{\n" // 5
+                             "    for (int k = 0; k < UNROLL; k++) {\n"
+                             "        int i = (blockIdx.x * UNROLL + k) * BLOCK + threadIdx.x;\n"
+                             "        if (i < n) y[i] = FACTOR * x[i];\n"
+                             "    }\n"
+                             "}\n" // 10
+                             "extern \"C\" __global__ void plain(const float *x, float *y, int n)\n"
+                             "{\n"
+                             "    int i = blockIdx.x * 256 + threadIdx.x;\n"
+                             "    if (i < n) y[i] = 2 * x[i];\n"
+                             "}\n" // 15
+                             "template <class T> __global__ void generic(const T *x, T *y, int n) { y[n] = x[n]; }\n"
+                             "namespace inner { __global__ void scale(const float *x, double *y) { y[0] = x[0]; } }\n";
+
+struct wrong {
+    const char *what, *job, *kernel; // sed scripts; NULL: as it is
+    const char *arguments;
+    int status;
+    const char *said[4]; // on either stream
+};
+
+#define LIBRARY_OF(function) "21,22d; 20s/$/ library = \"library.so\";\\n  function = \"" function "\";/"
+#define FILES_OF(file) "21,22d; 20s/$/ files = { y = \"" file "\"; };/"
+#define FILL_OF(file) "16s/; }/; fill = \"" file "\"; }/"
+
+static void write_npy(const char *folder, const char *name, const char *shape, size_t floats)
+{
+    char *path = text_format("%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fputs("\x93NUMPY\x01", file);
+    fputc(0, file);
+    fputc(118, file);
+    fputc(0, file);
+    assert_int_equal(fprintf(file, "{'descr': '<f4', 'fortran_order': False, 'shape': %-60s}", shape), 111);
+    for (int i = 0; i < 7; i++) fputc(i < 6 ? ' ' : '\n', file);
+    for (size_t i = 0; i < 4 * floats; i++) fputc(0, file);
+    fclose(file);
+    free(path);
+}
+
+static void run(const struct wrong *cases, size_t count)
+{
+    char *folder = e2e_folder("check");
+    write_npy(folder, "sound.npy", "(1000,)", 1000);
+    write_npy(folder, "half.npy", "(250, 2)", 500);
+    write_npy(folder, "cut.npy", "(1000,)", 999);
+    struct outcome_of_command copied = e2e_run(folder, "cp $BIN/reference_library.so '%s/library.so'", folder);
+    assert_int_equal(copied.status, 0);
+    e2e_done(&copied);
+    for (size_t i = 0; i < count; i++) {
+        const struct wrong *w = &cases[i];
+        e2e_write(folder, "sound.cfg", job);
+        e2e_write(folder, "sound.cu", kernel);
+        struct outcome_of_command r = e2e_run(
+            folder,
+            "cd '%s' && sed '%s' sound.cfg >job.cfg && sed '%s' sound.cu >k.cu && $BIN/sweetspot check job.cfg %s",
+            folder, w->job ? w->job : "", w->kernel ? w->kernel : "", w->arguments);
+        if (r.status != w->status) fail_msg("%s: status %d\n%s%s", w->what, r.status, r.out, r.err);
+        char *all = text_format("%s%s", r.out, r.err);
+        for (size_t k = 0; k < 4 && w->said[k]; k++)
+            if (!strstr(all, w->said[k])) fail_msg("%s: expected '%s' in:\n%s", w->what, w->said[k], all);
+        if (!w->said[0] && *r.err) fail_msg("%s: %s", w->what, r.err);
+        free(all);
+        e2e_done(&r);
+    }
+    e2e_remove(folder);
+}
+#define RUN(cases) run(cases, sizeof cases / sizeof *cases)
+
+static void what_kernels_take_is_compared_with_the_job(void **state)
+{
+    (void)state;
+    static const struct wrong cases[] = {
+        {"sound", NULL, NULL, "", 0, {NULL}},
+        {"a misspelt kernel and a misspelt reference",
+         "s/\"scale\"/\"scael\"/; s/\"plain\"/\"plian\"/",
+         NULL,
+         "",
+         2,
+         {"job.cfg:4: unknown kernel 'scael'; did you mean 'scale'?",
+          "job.cfg:21: unknown kernel 'plian'; did you mean 'plain'?"}},
+        {"a template without its arguments",
+         "s/\"scale\"/\"generic\"/",
+         NULL,
+         "",
+         2,
+         {"job.cfg:4: kernel 'generic' (",
+          "k.cu:16) is a template: name an instance, e.g. entry = \"generic<float>\""}},
+        {"a template's instance",
+         "s/\"scale\"/\"generic<float>\"/; /UNROLL\"; v/s/UNROLL/BLOCK2/;s/UNROLL/1/g; "
+         "s/BLOCK2/UNROLL/; /constraints/d",
+         NULL,
+         "",
+         0,
+         {"job.cfg: job 't'"}},
+        {"a kernel in a namespace with two arguments of the three, and one of another type",
+         "s/\"scale\"/\"inner::scale\"/; s/, value = \"N\"; }/&/",
+         NULL,
+         "",
+         2,
+         {"job.cfg:15: kernel 'inner::scale' takes 2 arguments, (const float *, double *), but the job gives 3"}},
+        {"wrong types everywhere",
+         "16s/f32/f64/; 18s/i32/f64/; 20i\\\n",
+         "4s/float \\*y/const float *y/; 8s/y.i. =/((float *)y)[i] =/",
+         "",
+         2,
+         {"job.cfg:16: warning: argument 1: kernel 'scale' takes 'const float *', but the elements of buffer 'x' are "
+          "f64",
+          "job.cfg:17: warning: argument 2: kernel 'scale' takes 'const float *', so it cannot write buffer 'y'",
+          "job.cfg:18: argument 3: kernel 'scale' takes int of 4 bytes, but scalar 'count' of type f64 has 8: write "
+          "type "
+          "= \"i32\""}},
+        {"a scalar for a pointer, and a float of the same size for an int",
+         "16,17s/.*/&/; 18s/i32/f32/; 18s/\"N\"/1.5/; 16s/.*/  { scalar = \"a\"; type = \"i64\"; value = 1; },/; "
+         "17s/.*/&"
+         "/; 20,22d; 23s/.*/verification = { enabled = false; };/",
+         NULL,
+         "",
+         2,
+         {"job.cfg:16: argument 1: kernel 'scale' takes a pointer, 'const float *', but the job gives the scalar 'a'",
+          "job.cfg:18: argument 3: kernel 'scale' takes int, but scalar 'count' is of type f32, whose bits mean "
+          "another "
+          "number: write type = \"i32\""}},
+        {"a buffer for an int",
+         "18s/.*/  { buffer = \"z\"; type = \"f32\"; shape = [ \"N\" ]; }/",
+         NULL,
+         "",
+         2,
+         {"job.cfg:18: argument 3: kernel 'scale' takes int, but the job gives the address of buffer 'z'"}},
+    };
+    RUN(cases);
+}
+
+static void compile_errors_are_whole_and_explained(void **state)
+{
+    (void)state;
+    static const struct wrong cases[] = {
+        {"a host header",
+         NULL,
+         "1i #include <stdio.h>",
+         "",
+         1,
+         {"compile_error  BLOCK=32,UNROLL=1", "k.cu:1: catastrophic error: cannot open source file \"stdio.h\"",
+          "hint: NVRTC has no headers of the host's compiler"}},
+        {"host code",
+         NULL,
+         "$a int main() { float *p; cudaMalloc(\\&p, 4); return 0; }",
+         "",
+         1,
+         {"k.cu:18: error: A function without execution space annotations", "hint: NVRTC compiles device code alone"}},
+        {"an error in the kernel, and another",
+         NULL,
+         "8s/y.i./undeclared/; 14s/y.i./another/",
+         "",
+         1,
+         {"k.cu:8: error: identifier \"undeclared\" is undefined", "(and 1 more error)"}},
+        {"a function that is not a kernel",
+         "s/\"scale\"/\"helper\"/",
+         "$a __device__ void helper(const float *x, float *y, int n) { y[n] = BLOCK * UNROLL; }",
+         "",
+         1,
+         {"hint: an entry of the job names a function that is not a kernel"}},
+    };
+    RUN(cases);
+}
+
+static void parameters_that_change_nothing_are_named(void **state)
+{
+    (void)state;
+    static const struct wrong cases[] = {
+        {"a parameter that is nowhere",
+         "9s/.*/  { name = \"UNROLL\"; values = [1, 2]; }, { name = \"TILE\"; values = [1, "
+         "2]; }/",
+         NULL,
+         "--compile 0",
+         2,
+         {"job.cfg:9: parameter 'TILE' changes nothing: neither the source nor a launch uses it"}},
+        {"a parameter in a comment, a string and a constraint",
+         "9s/.*/  { name = \"UNROLL\"; values = [1, 2]; }, { name = \"TILE\"; values = [1, 2]; }/; 11s/)/, \"TILE < "
+         "3\" )/",
+         "1i // TILE\\nstatic const char *const name = \"TILE\";",
+         "--compile 0",
+         0,
+         {"job.cfg:9: warning: parameter 'TILE' changes nothing but what is valid"}},
+        {"a parameter that only an include uses",
+         NULL,
+         "s/UNROLL/COUNT/; 1i #include \"other.h\"",
+         "--compile 0; rm -f other.h; echo \"#define COUNT UNROLL\" >other.h; $BIN/sweetspot check job.cfg --compile 0",
+         0,
+         {"no mistakes found"}},
+        {"a parameter that the source defines",
+         NULL,
+         "1d; 3d",
+         "--compile 0",
+         2,
+         {"job.cfg:8: ", "k.cu:1 defines 'BLOCK', so the job's values of this parameter have no effect there: put "
+                         "'#ifndef BLOCK' and '#endif' around that line"}},
+        {"a define that the source defines",
+         NULL,
+         "1i #define FACTOR 3",
+         "--compile 0",
+         2,
+         {"job.cfg:5: ", "k.cu:1 defines 'FACTOR', so the job's values of this macro"}},
+        {"a definition that the job's own macro leaves out", NULL, "2a #define UNROLL 8", "--compile 0", 0, {NULL}},
+        {"a macro that is also an argument",
+         "s/FACTOR = 2;/FACTOR = 2; n = 4;/",
+         NULL,
+         "--compile 0",
+         0,
+         {"job.cfg:5: warning: ", "k.cu:4 declares 'n', but the macro of this macro puts its value there"}},
+        {"a parameter whose values make the same code",
+         "9s/UNROLL/TWICE/; s/BLOCK . UNROLL/BLOCK/",
+         "s/UNROLL/(TWICE > 0)/",
+         "--compile 100",
+         0,
+         {"job.cfg:9: warning: parameter 'TWICE' seems to change nothing: the code is the same in all 3 pairs"}},
+    };
+    RUN(cases);
+}
+
+static void launches_that_do_not_fit_are_counted(void **state)
+{
+    (void)state;
+    static const struct wrong cases[] = {
+        {"no block fits",
+         "14s/\"BLOCK\"/\"BLOCK * 64\"/",
+         NULL,
+         "--compile 0",
+         2,
+         {"job.cfg:14: no configuration can be launched on sm_90, e.g. BLOCK=32,UNROLL=1: problem N=1000: block "
+          "dimension "
+          "0 is 2048"}},
+        {"some blocks do not fit",
+         "14s/\"BLOCK\"/\"BLOCK * 16\"/",
+         NULL,
+         "--compile 0",
+         0,
+         {"job.cfg:14: warning: 1 of 5 configurations cannot be launched on sm_90, e.g. BLOCK=128,UNROLL=1"}},
+        {"a cluster on an older device",
+         "14s/};/cluster = [ 2 ]; };/; 13s/ceil_div(N, BLOCK . UNROLL)/2/",
+         NULL,
+         "--compile 0 --arch sm_89",
+         2,
+         {"job.cfg:14: no configuration can be launched on sm_89", "cluster of 2 blocks; the device allows 1"}},
+        {"a tensor map on an older device",
+         "16s/buffer = \"x\"/tensor_map = \"x\"/; 16s/; }/; box = [ 64 ]; }/",
+         NULL,
+         "--compile 0 --arch sm_86",
+         0,
+         {"job.cfg:16: warning: a tensor map needs compute capability 9.0 (sm_90); sm_86 has none"}},
+        {"an instruction of a newer device",
+         NULL,
+         "8s/if/asm volatile(\"cp.async.wait_all;\"); if/",
+         "--arch sm_75",
+         1,
+         {"k.cu:8: warning: cp.async is used here, which needs sm_80 or later; this is sm_75", "on a T4"}},
+        {"shared memory for each architecture",
+         "14s/};/shared = 102400; };/",
+         NULL,
+         "--compile 0 --arch sm_120a; $BIN/sweetspot check job.cfg --compile 0 --arch sm_100a",
+         0,
+         {"102400 bytes of shared memory per block; the device allows 101376", "on a B200\n"}},
+    };
+    RUN(cases);
+}
+
+static void files_of_values_and_libraries_are_read(void **state)
+{
+    (void)state;
+    static const struct wrong cases[] = {
+        {"a function of the library", LIBRARY_OF("axpy_reference"), NULL, "--compile 0", 0, {NULL}},
+        {"a library that is a text",
+         "21,22d; 20s/$/ library = \"k.cu\"; function = \"f\";/",
+         NULL,
+         "--compile 0",
+         2,
+         {"job.cfg:20: '", "k.cu' is not a shared library"}},
+        {"a function that the library lacks",
+         LIBRARY_OF("axpy_referense"),
+         NULL,
+         "--compile 0",
+         2,
+         {"job.cfg:21: library '", "' has no function 'axpy_referense'; did you mean 'axpy_reference'?"}},
+        {"expected values", FILES_OF("sound.npy"), NULL, "--compile 0", 0, {NULL}},
+        {"expected values of another shape",
+         FILES_OF("half.npy"),
+         NULL,
+         "--compile 0",
+         2,
+         {"job.cfg:20: '", "half.npy' has 500 elements (250 x 2), but buffer 'y' of problem N=1000 has 1 x 1000"}},
+        {"no expected values for an output",
+         "21,22d; 20s/$/ files = { x = \"sound.npy\"; };/",
+         NULL,
+         "--compile 0",
+         2,
+         {"job.cfg:20: no file has the expected values of buffer 'y'"}},
+        {"inputs of another shape",
+         FILL_OF("half.npy"),
+         NULL,
+         "--compile 0",
+         2,
+         {"job.cfg:16: '", "half.npy' has 500 elements (250 x 2), but buffer 'x'"}},
+        {"inputs that are transposed",
+         "s/\"x\"; type = \"f32\"; shape = . \"N\" ./\"x\"; type = \"f32\"; shape = [ 2, 250 ]; fill = \"half.npy\"/",
+         NULL,
+         "--compile 0",
+         0,
+         {"job.cfg:16: warning: '", "half.npy' is 250 x 2, but buffer 'x' of problem N=1000 is 2 x 250"}},
+        {"fractions for integers",
+         "16s/f32/i32/; " FILL_OF("sound.npy"),
+         NULL,
+         "--compile 0",
+         0,
+         {"job.cfg:16: warning: '", "sound.npy' has floating-point numbers, which lose their fraction in buffer 'x'"}},
+        {"a file that is not one of numpy's",
+         FILL_OF("cut.npy"),
+         NULL,
+         "--compile 0",
+         2,
+         {"job.cfg:16: '", "cut.npy' is cut off"}},
+    };
+    RUN(cases);
+}
+
+static void words_of_other_tuners_are_translated(void **state)
+{
+    (void)state;
+    static const struct wrong cases[] = {
+        {"restrictions",
+         "s/^constraints/restrictions/",
+         NULL,
+         "",
+         2,
+         {"job.cfg:11: unknown setting 'restrictions' in the job file: it is 'constraints' here"}},
+        {"tune_params",
+         "s/^parameters/tune_params/",
+         NULL,
+         "",
+         2,
+         {"job.cfg:7: unknown setting 'tune_params' in the job file: it is 'parameters' here"}},
+        {"block_size_x",
+         "14s/block/block_size_x/",
+         NULL,
+         "",
+         2,
+         {"job.cfg:14: unknown setting 'block_size_x' in 'launch': a block's size is a parameter"}},
+        {"lang", "s/^name.*/& lang = \"cuda\";/", NULL, "", 2, {"kernels are CUDA C++ here; leave it out"}},
+        {"ceil",
+         "13s/ceil_div(N, BLOCK . UNROLL)/ceil(N \\/ BLOCK)/",
+         NULL,
+         "",
+         2,
+         {"job.cfg:13: unknown function; for 'ceil(a / b)' write 'ceil_div(a, b)' at column 1"}},
+        {"and",
+         "11s/<= 128/<= 128 and BLOCK > 1/",
+         NULL,
+         "",
+         2,
+         {"job.cfg:11: expected an operator; for 'and' write '&&' at column 23"}},
+        {"not", "11s/BLOCK . UNROLL/not BLOCK/", NULL, "", 2, {"unknown name 'not'; for 'not' write '!' at column 1"}},
+        {"power", "11s/BLOCK . UNROLL/BLOCK ** 2/", NULL, "", 2, {"for '2 ** n' write '1 << n' at column 8"}},
+        {"floor division", "11s/BLOCK . UNROLL/BLOCK \\/\\/ 2/", NULL, "", 2, {"for '//' write '/'"}},
+        {"an assignment", "11s/<=/=/", NULL, "", 2, {"for equality write '=='"}},
+    };
+    RUN(cases);
+}
+
+static void samples_are_different_configurations(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("samples");
+    e2e_write(folder, "job.cfg", job);
+    e2e_write(folder, "k.cu", kernel);
+    struct outcome_of_command r = e2e_run(
+        folder, "cd '%s' && $BIN/sweetspot check job.cfg --compile 4 | grep '^ok.*BLOCK=' | sort -u | wc -l", folder);
+    assert_string_equal(r.out, "4\n");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+static void without_a_compiler_the_rest_is_checked(void **state)
+{
+    (void)state;
+    char *folder = e2e_folder("none");
+    e2e_write(folder, "job.cfg", job);
+    e2e_write(folder, "k.cu", kernel);
+    struct outcome_of_command r = e2e_run(
+        folder, "cd '%s' && export SWEETSPOT_COMPILE_WORKER=/none/such; $BIN/sweetspot check job.cfg && ls", folder);
+    assert_int_equal(r.status, 0);
+    e2e_expect(r.err, "sweetspot check: nothing was compiled: ");
+    e2e_expect(r.out, "no mistakes found\njob.cfg\nk.cu\nstderr\nstdout\n"); // and nothing was written
+    e2e_done(&r);
+    r = e2e_run(folder, "cd '%s' && export SWEETSPOT_COMPILE_WORKER=/none/such; $BIN/sweetspot check job.cfg -c 2",
+                folder);
+    assert_int_equal(r.status, 3);
+    e2e_done(&r);
+    r = e2e_run(folder, "cd '%s' && $BIN/sweetspot check job.cfg && ls", folder);
+    e2e_expect(r.out, "compiles for sm_90a: the first configuration and the reference\nno mistakes found\n"
+                      "job.cfg\nk.cu\nstderr\nstdout\n");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_kernels_take_is_compared_with_the_job),
+        cmocka_unit_test(compile_errors_are_whole_and_explained),
+        cmocka_unit_test(parameters_that_change_nothing_are_named),
+        cmocka_unit_test(launches_that_do_not_fit_are_counted),
+        cmocka_unit_test(files_of_values_and_libraries_are_read),
+        cmocka_unit_test(words_of_other_tuners_are_translated),
+        cmocka_unit_test(without_a_compiler_the_rest_is_checked),
+        cmocka_unit_test(samples_are_different_configurations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

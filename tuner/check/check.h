@@ -1,0 +1,53 @@
+// What `sweetspot check` finds in a job that was read without mistakes: what would fail, or change nothing, in the
+// night to come. Mistakes make the job unsound; doubts are things that may be meant.
+#ifndef SWEETSPOT_CHECK_H
+#define SWEETSPOT_CHECK_H
+
+#include "tuner/check/signature.h"
+#include "tuner/check/source_scan.h"
+#include "tuner/job/job.h"
+
+struct check {
+    const struct job *job;
+    const struct device_limits *limits;
+    const char *arch;
+    struct source_scan template, reference; // of the reference kernel's own source; empty where it has none
+    struct mistakes mistakes, doubts;
+};
+
+// Scans the sources. Release it in any case.
+void check_open(struct check *, const struct job *, const struct device_limits *, const char *arch);
+void check_release(struct check *);
+
+// Adds a mistake or doubt at a place of the job file.
+void check_add(struct mistakes *, struct place, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+// The path of stage `s` among the settings, and of its arguments' list: "stages[1]", "arguments". The stage behind the
+// last is the reference's. malloc'ed.
+char *check_stage_path(const struct job *, size_t stage, const char *member);
+
+// The kernels and their arguments, for one configuration (NULL: the reference's kernel). (check_arguments.c)
+void check_arguments(struct check *, const uint16_t *config, const struct signatures *);
+// Asks a compile worker (its command line) about all kernels. -1 with a message where it cannot be asked.
+// (check_signatures.c)
+int check_signatures(struct check *, char *const *compiler, struct error *);
+// Parameters and macros against the tokens of the sources. (check_macros.c)
+void check_macros(struct check *);
+// Whether a launch of the job, its arguments included, depends on the name in this slot. (check_macros.c)
+bool check_launch_reads(const struct job *, int slot);
+// Files of values, and the reference's library. (check_files.c)
+void check_files(struct check *);
+// Launches against the device's limits. (check_launches.c)
+void check_launches(struct check *);
+// What the job uses that the architecture lacks; and, where it does not compile, what the sources use.
+// (check_architecture.c)
+void check_architecture(struct check *);
+void check_needs(struct check *);
+
+// Why a compiler that takes nvcc's sources may refuse this one, by its log. Static text; NULL: nothing is known of it.
+// (compile_hints.c)
+const char *compile_hint(const char *log);
+// All lines of a log's first error, indented, with the source's path and line, and how many more there are. malloc'ed.
+char *compile_first_error(const char *log, const char *source);
+
+#endif

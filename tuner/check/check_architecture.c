@@ -1,0 +1,103 @@
+// What a job or its sources use that an architecture lacks. See check.h.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/text.h"
+#include "tuner/check/check.h"
+
+// Instructions of PTX and names of CUDA C++, the most special one first (PTX ISA 9.0, target notes).
+static const struct {
+    const char *text, *needs;
+    int64_t compute;
+    const char *family; // "sm_90a": on this alone
+} needs[] = {
+    {"wgmma.", "wgmma", 90, "sm_90a"},
+    {"tcgen05.", "tcgen05", 100, "sm_100a"},
+    {"setmaxnreg", "setmaxnreg", 90, "sm_90a"},
+    {"cp.async.bulk", "TMA (cp.async.bulk)", 90, NULL},
+    {"CUtensorMap", "TMA (tensor maps)", 90, NULL},
+    {"griddepcontrol", "programmatic dependent launch", 90, NULL},
+    {"cudaGridDependencySynchronize", "programmatic dependent launch", 90, NULL},
+    {"barrier.cluster", "clusters", 90, NULL},
+    {"mapa.", "clusters", 90, NULL},
+    {"this_cluster", "clusters", 90, NULL},
+    {"__cluster_dims__", "clusters", 90, NULL},
+    {"mbarrier.", "mbarrier", 80, NULL},
+    {"cp.async", "cp.async", 80, NULL},
+    {"__pipeline_memcpy_async", "cp.async", 80, NULL},
+    {"mma.sync.aligned.m16n8k16", "mma m16n8k16", 80, NULL},
+    {"redux.sync", "redux.sync", 80, NULL},
+};
+
+void check_architecture(struct check *c)
+{
+    const struct job *job = c->job;
+    if (c->limits->compute >= 90) return;
+    for (size_t s = 0; s < job->stage_count; s++) {
+        const struct stage *stage = &job->stages[s];
+        char *list = check_stage_path(job, s, "arguments"), *launch = check_stage_path(job, s, "launch");
+        for (size_t i = 0; i < stage->argument_count; i++)
+            if (stage->arguments[i].map)
+                check_add(&c->doubts, job_place(job, "%s[%zu]", list, i),
+                          "a tensor map needs compute capability 9.0 (sm_90); %s has none", c->arch);
+        if (stage->overlap)
+            check_add(&c->doubts, job_place(job, "%s.overlap", launch),
+                      "'overlap' needs compute capability 9.0 (sm_90); launches on %s do not overlap", c->arch);
+        free(list);
+        free(launch);
+    }
+}
+
+static int line_of(const char *text, const char *at)
+{
+    int line = 1;
+    for (const char *p = text; p < at; p++) line += *p == '\n';
+    return line;
+}
+
+// Comments become blanks; lines stay.
+static void blank_comments(char *text)
+{
+    for (char *p = text; *p; p++) {
+        if (*p == '"') {
+            for (p++; *p && *p != '"' && *p != '\n'; p++) p += *p == '\\' && p[1];
+            if (!*p) return;
+        } else if (p[0] == '/' && p[1] == '/') {
+            while (*p && *p != '\n') *p++ = ' ';
+            if (!*p) return;
+        } else if (p[0] == '/' && p[1] == '*') {
+            while (*p && !(p[0] == '*' && p[1] == '/')) {
+                if (*p != '\n') *p = ' ';
+                p++;
+            }
+            if (!*p) return;
+            p[0] = p[1] = ' ';
+        }
+    }
+}
+
+static void look_into(struct check *c, const char *path)
+{
+    char *text = text_read_file(path, NULL);
+    if (text) blank_comments(text);
+    for (size_t i = 0; text && i < sizeof needs / sizeof *needs; i++) {
+        const char *at = strstr(text, needs[i].text);
+        bool family = needs[i].family && strcmp(needs[i].family, c->arch) != 0;
+        if (!at || (c->limits->compute >= needs[i].compute && !family)) continue;
+        mistakes_add_in(&c->doubts, path, line_of(text, at), "%s is used here, which needs %s%s; this is %s",
+                        needs[i].needs,
+                        needs[i].family          ? needs[i].family
+                        : needs[i].compute >= 90 ? "sm_90"
+                                                 : "sm_80",
+                        needs[i].family ? "" : " or later", c->arch);
+        break; // the compiler says the rest
+    }
+    free(text);
+}
+
+void check_needs(struct check *c)
+{
+    for (size_t i = 0; i < c->template.file_count; i++) look_into(c, c->template.files[i]);
+    for (size_t i = 0; i < c->reference.file_count; i++) look_into(c, c->reference.files[i]);
+}

@@ -1,0 +1,246 @@
+// Entries that the source lacks, and arguments that are not what the kernel takes. See check.h.
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/check/check.h"
+
+enum { TENSOR_MAP_BYTES = 128 };
+
+// A launch as the job file has it: the stage, and where its entry and its arguments are.
+struct launch {
+    const struct stage *stage;
+    const struct argument *arguments;
+    size_t argument_count;
+    struct place entry;
+    char *list; // the path of the arguments
+};
+
+// "const float *" and so on, as a word that the reader of a job file can write; NULL: there is none.
+static const char *element_for(const struct kernel_type *type)
+{
+    return type && type->element && element_find(type->element) >= 0 ? type->element : NULL;
+}
+
+static char *advice(const struct kernel_parameter *p)
+{
+    const char *word = element_for(p->type);
+    return word ? text_format(": write type = \"%s\"", word) : text_copy("");
+}
+
+static bool same_class(const struct kernel_type *type, enum element element)
+{
+    return (type->kind == 'f') == element_is_float(element);
+}
+
+static void check_scalar(struct check *c, struct place at, const char *what, const struct argument *a,
+                         const struct kernel_signature *s, const struct kernel_parameter *p)
+{
+    const char *word = element_name(a->type);
+    size_t bytes = element_size(a->type);
+    char *takes = kernel_parameter_text(p), *fix = advice(p);
+    if (p->pointer)
+        check_add(&c->mistakes, at, "%s: kernel '%s' takes a pointer, '%s', but the job gives the scalar '%s'", what,
+                  s->entry, takes, a->name);
+    else if (p->bytes != bytes)
+        check_add(&c->mistakes, at, "%s: kernel '%s' takes %s of %zu bytes, but scalar '%s' of type %s has %zu%s", what,
+                  s->entry, p->type ? takes : "a type", p->bytes, a->name, word, bytes, fix);
+    else if (p->type && (!same_class(p->type, a->type) ||
+                         (p->type->kind == 'f' && p->type->element && strcmp(p->type->element, word) != 0)))
+        check_add(&c->mistakes, at,
+                  "%s: kernel '%s' takes %s, but scalar '%s' is of type %s, whose bits mean another "
+                  "number%s",
+                  what, s->entry, takes, a->name, word, fix);
+    free(takes);
+    free(fix);
+}
+
+// Whether a kernel may well see elements of this type through such a pointer: as bytes, as bits, or several at once.
+static bool pointee_fits(const struct kernel_type *type, enum element element)
+{
+    size_t bytes = element_size(element);
+    if (!type || !type->kind || type->bytes == 1) return true;
+    if (type->element && !strcmp(type->element, element_name(element))) return true;
+    if (type->kind != 'f') return type->bytes >= bytes;
+    return false;
+}
+
+static void check_pointer(struct check *c, struct place at, const char *what, const struct argument *a,
+                          const struct kernel_signature *s, const struct kernel_parameter *p)
+{
+    const struct buffer *b = &c->job->buffers[a->buffer];
+    char *takes = kernel_parameter_text(p);
+    bool address = !p->pointer && p->bytes == sizeof(void *) && (!p->type || p->type->kind != 'f');
+    if (!p->pointer && !address)
+        check_add(&c->mistakes, at, "%s: kernel '%s' takes %s, but the job gives the address of buffer '%s'", what,
+                  s->entry, takes, b->name);
+    else if (p->pointer && !pointee_fits(p->type, b->type))
+        check_add(&c->doubts, at, "%s: kernel '%s' takes '%s', but the elements of buffer '%s' are %s", what, s->entry,
+                  takes, b->name, element_name(b->type));
+    else if (p->pointer && p->constant && b->direction == DIRECTION_OUT)
+        check_add(&c->doubts, at, "%s: kernel '%s' takes '%s', so it cannot write buffer '%s', which is an output",
+                  what, s->entry, takes, b->name);
+    free(takes);
+}
+
+static void check_map(struct check *c, struct place at, const char *what, const struct argument *a,
+                      const struct kernel_signature *s, const struct kernel_parameter *p)
+{
+    char *takes = kernel_parameter_text(p);
+    if (p->pointer || p->type || p->bytes != TENSOR_MAP_BYTES)
+        check_add(&c->mistakes, at,
+                  "%s: kernel '%s' takes %s, but the job gives the tensor map of '%s': write 'const __grid_constant__ "
+                  "CUtensorMap %s'",
+                  what, s->entry, takes, a->name, a->name);
+    free(takes);
+}
+
+static void check_launch_arguments(struct check *c, const struct launch *l, const struct kernel_signature *s)
+{
+    if (s->parameter_count != l->argument_count) {
+        char *takes = kernel_signature_text(s);
+        check_add(&c->mistakes, job_place(c->job, "%s", l->list),
+                  "kernel '%s' takes %zu argument%s, %s, but the job gives %zu", s->entry, s->parameter_count,
+                  s->parameter_count == 1 ? "" : "s", takes, l->argument_count);
+        free(takes);
+        return;
+    }
+    for (size_t i = 0; i < s->parameter_count; i++) {
+        const struct argument *a = &l->arguments[i];
+        struct place at = job_place(c->job, "%s[%zu]", l->list, i);
+        char *what = text_format("argument %zu", i + 1);
+        if (a->map)
+            check_map(c, at, what, a, s, &s->parameters[i]);
+        else if (a->buffer >= 0)
+            check_pointer(c, at, what, a, s, &s->parameters[i]);
+        else
+            check_scalar(c, at, what, a, s, &s->parameters[i]);
+        free(what);
+    }
+}
+
+static const struct source_kernel *find_kernel(const struct source_scan *scan, const char *name, size_t *count)
+{
+    const struct source_kernel *found = NULL;
+    *count = 0;
+    for (size_t i = 0; i < scan->kernel_count; i++) {
+        if (strcmp(scan->kernels[i].at.name, name) != 0) continue;
+        found = &scan->kernels[i];
+        ++*count;
+    }
+    return found;
+}
+
+// "_Z5scalePKfPfi" is `scale`: whether a mangled name holds this one, with its length before it.
+static bool is_mangled(const char *symbol, const char *name)
+{
+    char *part = text_format("%zu%s", strlen(name), name);
+    bool found = !strncmp(symbol, "_Z", 2) && strstr(symbol, part);
+    free(part);
+    return found;
+}
+
+// Why the compiler does not know an entry.
+static void explain_entry(struct check *c, const struct launch *l, const struct source_scan *scan,
+                          const struct signatures *all, const struct kernel_signature *s)
+{
+    struct mistakes *m = &c->mistakes;
+    const char *colon = strstr(s->entry, "::"), *name = s->entry;
+    for (; colon && colon < s->entry + strcspn(s->entry, "<("); colon = strstr(name, "::")) name = colon + 2;
+    char *base = text_format("%.*s", (int)strcspn(name, "<( "), name);
+    size_t count, listed = 0;
+    const struct source_kernel *kernel = find_kernel(scan, base, &count);
+    const char **names = memory_new(scan->kernel_count + 1, sizeof *names);
+    for (size_t i = 0; i < scan->kernel_count; i++) {
+        size_t k = 0;
+        while (k < listed && strcmp(names[k], scan->kernels[i].at.name) != 0) k++;
+        if (k == listed) names[listed++] = scan->kernels[i].at.name;
+    }
+    const char *unmangled = NULL;
+    for (size_t i = 0; i < listed && !unmangled; i++)
+        if (is_mangled(s->entry, names[i])) unmangled = names[i];
+    if (kernel && kernel->is_template && !strchr(s->entry, '<')) {
+        check_add(m, l->entry, "kernel '%s' (%s:%d) is a template: name an instance, e.g. entry = \"%s<float>\"", base,
+                  kernel->at.file, kernel->at.line, base);
+    } else if (kernel && count > 1 && !strchr(s->entry, '<')) {
+        check_add(m, l->entry,
+                  "there are %zu kernels '%s' (%s:%d is the last one), and 'entry' does not say which: "
+                  "give it a name of its own",
+                  count, base, kernel->at.file, kernel->at.line);
+    } else if (kernel) {
+        check_add(m, l->entry, "the compiler does not know '%s' (%s:%d): %s", s->entry, kernel->at.file,
+                  kernel->at.line, s->problem);
+    } else if (unmangled) {
+        check_add(m, l->entry, "'%s' is the name that kernel '%s' has in compiled code: write entry = \"%s\"", s->entry,
+                  unmangled, unmangled);
+    } else if (!listed) {
+        check_add(m, l->entry, "there is no kernel '%s': the source has no __global__ function%s%s", s->entry,
+                  all->kernel_count ? " under a name of its own, but compiled code has " : "",
+                  all->kernel_count ? all->kernels[0] : "");
+    } else {
+        char *text = text_unknown("kernel", base, names);
+        check_add(m, l->entry, "%s", text);
+        free(text);
+    }
+    free(names);
+    free(base);
+}
+
+static struct launch launch_of(const struct job *job, size_t stage)
+{
+    bool reference = stage >= job->stage_count;
+    struct launch l = {.stage = reference ? &job->reference.stage : &job->stages[stage]};
+    size_t from = stage; // whose arguments they are
+    if (reference && !l.stage->argument_count) from = 0;
+    const struct stage *owner = from >= job->stage_count ? l.stage : &job->stages[from];
+    l.arguments = owner->arguments;
+    l.argument_count = owner->argument_count;
+    l.list = check_stage_path(job, from, "arguments");
+    char *own = check_stage_path(job, stage, "entry");
+    l.entry = reference                       ? job_place(job, "reference.kernel")
+              : job_place(job, "stages").line ? job_place(job, "%s", own)
+                                              : job_place(job, "kernel.entry");
+    free(own);
+    return l;
+}
+
+// Whether a doubt or mistake with this text is there already: stages share kernels, configurations share stages.
+static void drop_repeated(struct mistakes *m, size_t from)
+{
+    for (size_t i = from; i < m->count;) {
+        size_t k = 0;
+        while (k < i && (m->list[k].line != m->list[i].line || strcmp(m->list[k].text, m->list[i].text) != 0)) k++;
+        if (k == i) {
+            i++;
+            continue;
+        }
+        free(m->list[i].file);
+        free(m->list[i].text);
+        memmove(&m->list[i], &m->list[i + 1], (m->count - i - 1) * sizeof *m->list);
+        m->count--;
+    }
+}
+
+void check_arguments(struct check *c, const uint16_t *config, const struct signatures *all)
+{
+    const struct job *job = c->job;
+    const struct source_scan *scan = !config && c->reference.file_count ? &c->reference : &c->template;
+    size_t first = config ? 0 : job->stage_count, end = config ? job->stage_count : job->stage_count + 1;
+    size_t mistakes = c->mistakes.count, doubts = c->doubts.count;
+    for (size_t k = 0; k < all->count; k++)
+        for (size_t s = first; s < end; s++) {
+            struct launch l = launch_of(job, s);
+            const struct kernel_signature *known = &all->list[k];
+            if (!l.stage->operation && !strcmp(l.stage->entry, known->entry)) {
+                if (known->problem)
+                    explain_entry(c, &l, scan, all, known);
+                else
+                    check_launch_arguments(c, &l, known);
+            }
+            free(l.list);
+        }
+    drop_repeated(&c->mistakes, mistakes);
+    drop_repeated(&c->doubts, doubts);
+}

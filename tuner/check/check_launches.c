@@ -1,0 +1,74 @@
+// Launches that no device of this kind could make. See check.h.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/check/check.h"
+#include "tuner/run/request.h"
+
+// So many configurations are looked at, evenly apart.
+enum { LAUNCHES_LOOKED_AT = 500 };
+
+// 0 where every launch of the configuration fits. *stage: of the one that does not, or the number of stages.
+static int fits(const struct check *c, const uint16_t *config, struct planned_launch *launches, size_t *stage,
+                struct error *reason)
+{
+    size_t count = 0;
+    json_t *problems = request_problems(c->job, config, NULL, false, launches, &count, reason);
+    *stage = c->job->stage_count;
+    if (!problems) return -1;
+    json_decref(problems);
+    for (size_t i = 0; i < count; i++) {
+        if (c->job->stages[launches[i].stage].operation) continue;
+        *stage = (size_t)launches[i].stage;
+        if (launch_check(c->limits, &launches[i].shape, -1, -1, reason))
+            return error_prefix(reason, "problem %s", c->job->problems[launches[i].problem].name);
+    }
+    return 0;
+}
+
+// Where a launch is, whose reason begins so or so.
+static struct place place_of(const struct check *c, size_t stage, const char *reason)
+{
+    const char *member = strstr(reason, "grid")      ? "launch.grid"
+                         : strstr(reason, "cluster") ? "launch.cluster"
+                         : strstr(reason, "shared")  ? "launch.shared"
+                                                     : "launch.block";
+    char *path = check_stage_path(c->job, stage < c->job->stage_count ? stage : 0, member);
+    struct place at = job_place(c->job, "%s", path);
+    free(path);
+    return at;
+}
+
+void check_launches(struct check *c)
+{
+    const struct job *job = c->job;
+    uint64_t size = space_size(job->space), step = size / LAUNCHES_LOOKED_AT + 1, looked = 0, failed = 0;
+    struct planned_launch *launches = memory_new(REQUEST_MAX_LAUNCHES, sizeof *launches);
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    struct error first = {""}, reason;
+    size_t stage, first_stage = 0;
+    char *example = NULL;
+    for (uint64_t i = 0; i < size && looked < LAUNCHES_LOOKED_AT; i += step, looked++) {
+        space_get(job->space, i, config);
+        if (!fits(c, config, launches, &stage, &reason)) continue;
+        if (!failed++) {
+            first = reason;
+            first_stage = stage;
+            example = space_text(job->space, config);
+        }
+    }
+    free(launches);
+    if (failed && failed == looked)
+        check_add(&c->mistakes, place_of(c, first_stage, first.message),
+                  "no configuration can be launched on sm_%" PRId64 "%s%s: %s", c->limits->compute,
+                  *example ? ", e.g. " : "", example, first.message);
+    else if (failed)
+        check_add(&c->doubts, place_of(c, first_stage, first.message),
+                  "%" PRIu64 " of %" PRIu64 " configurations%s cannot be launched on sm_%" PRId64
+                  ", e.g. %s: %s; a constraint would leave them out",
+                  failed, looked, looked < size ? " looked at" : "", c->limits->compute, example, first.message);
+    free(example);
+}

@@ -1,0 +1,148 @@
+// Parameters that change nothing, and macros that would break the source's own names. See check.h.
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/check/check.h"
+
+static bool reads(const struct expr *e, int slot)
+{
+    size_t count = 0;
+    const int *slots = e ? expr_slots(e, &count) : NULL;
+    for (size_t i = 0; i < count; i++)
+        if (slots[i] == slot) return true;
+    return false;
+}
+
+static bool map_reads(const struct tensor_map *m, int slot)
+{
+    bool found = reads(m->swizzle, slot) || reads(m->interleave, slot) || reads(m->promotion, slot);
+    for (size_t i = 0; i < m->rank; i++)
+        found |= reads(m->view[i], slot) || reads(m->stride[i], slot) || reads(m->box[i], slot);
+    return found;
+}
+
+static bool stage_reads(const struct stage *s, int slot)
+{
+    bool found = reads(s->when, slot) || reads(s->shared, slot) || reads(s->overlap, slot);
+    for (int i = 0; i < 3; i++)
+        found |= reads(s->grid[i], slot) || reads(s->block[i], slot) || reads(s->cluster[i], slot);
+    for (size_t i = 0; i < s->argument_count; i++)
+        found |= reads(s->arguments[i].value, slot) || (s->arguments[i].map && map_reads(s->arguments[i].map, slot));
+    for (size_t i = 0; i < s->role_count; i++) found |= reads(s->roles[i].value, slot);
+    return found;
+}
+
+bool check_launch_reads(const struct job *job, int slot)
+{
+    for (size_t s = 0; s < job->stage_count; s++)
+        if (stage_reads(&job->stages[s], slot)) return true;
+    for (size_t d = 0; d < job->derived_count; d++) // a derived name cannot read itself, nor a later one
+        if (reads(job->derived[d].value, slot) && check_launch_reads(job, job->derived[d].slot)) return true;
+    return false;
+}
+
+// Whether a derived name or a constraint has the parameter, by its text: constraints are the space's.
+static bool mentioned(const struct job *job, const char *name, int slot)
+{
+    struct source_scan words = {0};
+    bool found = false;
+    for (size_t d = 0; d < job->derived_count; d++) found |= reads(job->derived[d].value, slot);
+    for (size_t i = 0; i < space_constraint_count(job->space); i++)
+        source_scan_text(&words, space_constraint_text(job->space, i));
+    source_scan_finish(&words);
+    found |= source_scan_uses(&words, name) != NULL;
+    source_scan_release(&words);
+    return found;
+}
+
+static void check_use(struct check *c, size_t parameter, bool defined_again)
+{
+    const struct job *job = c->job;
+    const char *name = space_parameter(job->space, parameter)->name;
+    const struct source_scan *s = &c->template;
+    int slot = symbols_find(job->symbols, name);
+    struct place at = job_place(job, "parameters[%zu].name", parameter);
+    if (!s->file_count || source_scan_uses(s, name) || check_launch_reads(job, slot)) return;
+    if (defined_again) return; // said already
+    if (mentioned(job, name, slot))
+        check_add(&c->doubts, at,
+                  "parameter '%s' changes nothing but what is valid: neither the source nor a launch uses it", name);
+    else if (s->missing.line || s->pastes)
+        check_add(&c->doubts, at,
+                  "parameter '%s' seems to change nothing: no launch uses it, and the source has no "
+                  "such word%s%s",
+                  name, s->missing.line ? " (not read: " : " (but ##, which makes words)",
+                  s->missing.line ? s->missing.name : "");
+    else
+        check_add(&c->mistakes, at, "parameter '%s' changes nothing: neither the source nor a launch uses it", name);
+}
+
+// Whether the job defines the macro: a parameter or one of `defines`.
+static bool is_macro(const struct job *job, const char *name)
+{
+    for (size_t i = 0; i < space_parameter_count(job->space); i++)
+        if (!strcmp(space_parameter(job->space, i)->name, name)) return true;
+    for (size_t i = 0; i < job->define_count; i++)
+        if (!strcmp(job->defines[i].name, name)) return true;
+    return false;
+}
+
+// Whether the #define is in an #ifndef of one of the job's macros, and so never read.
+static bool is_left_out(const struct job *job, const struct source_macro *m)
+{
+    bool found = false;
+    for (const char *p = m->guards + 1; *p && !found; p += strcspn(p, " ") + 1) {
+        char *guard = text_format("%.*s", (int)strcspn(p, " "), p);
+        found = is_macro(job, guard);
+        free(guard);
+    }
+    return found;
+}
+
+// A #define of the macro in the source that takes the place of the job's. Whether there is one. One under a condition
+// is the source's own business.
+static bool check_defined_again(struct check *c, const char *what, const char *name, struct place at)
+{
+    for (size_t i = 0; i < c->template.macro_count; i++) {
+        const struct source_macro *m = &c->template.macros[i];
+        if (strcmp(m->at.name, name) != 0 || m->conditional || is_left_out(c->job, m)) continue;
+        check_add(&c->mistakes, at,
+                  "%s:%d defines '%s', so the job's values of this %s have no effect there: put '#ifndef %s' and "
+                  "'#endif' around that line",
+                  m->at.file, m->at.line, name, what, name);
+        return true;
+    }
+    return false;
+}
+
+static void check_names(struct check *c, const char *what, const char *name, struct place at)
+{
+    for (size_t i = 0; i < c->template.declaration_count; i++) {
+        const struct source_word *w = &c->template.declarations[i];
+        if (strcmp(w->name, name) != 0) continue;
+        check_add(&c->doubts, at,
+                  "%s:%d declares '%s', but the macro of this %s puts its value there: rename one of them", w->file,
+                  w->line, name, what);
+        return;
+    }
+}
+
+void check_macros(struct check *c)
+{
+    const struct job *job = c->job;
+    for (size_t i = 0; i < space_parameter_count(job->space); i++) {
+        const char *name = space_parameter(job->space, i)->name;
+        struct place at = job_place(job, "parameters[%zu].name", i);
+        bool again = check_defined_again(c, "parameter", name, at);
+        check_use(c, i, again);
+        check_names(c, "parameter", name, at);
+    }
+    for (size_t i = 0; i < job->define_count; i++) {
+        const char *name = job->defines[i].name;
+        struct place at = job_place(job, "kernel.defines.%s", name);
+        check_defined_again(c, "macro", name, at);
+        check_names(c, "macro", name, at);
+    }
+}

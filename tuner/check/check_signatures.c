@@ -1,0 +1,87 @@
+// Asks the compiler what the kernels take: of the first configuration, of one for each stage that it leaves out, and of
+// the reference. See check.h.
+#include <errno.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/text.h"
+#include "tuner/check/check.h"
+#include "tuner/run/job_setup.h"
+#include "tuner/run/request.h"
+
+// A stage that is in none of so many configurations, evenly apart, is not checked.
+enum { STAGE_TRIES = 1000 };
+
+static int ask(struct check *c, struct worker *w, const uint16_t *config, const char *folder, struct error *err)
+{
+    struct signatures all;
+    const struct job *job = c->job;
+    json_t *request = request_compile(job, config, c->arch, NULL, folder);
+    int failed = signatures_ask(&all, w, request, c->arch, folder, job->compile_timeout + COMPILE_GRACE, err);
+    if (!failed && !all.log) check_arguments(c, config, &all);
+    signatures_release(&all);
+    return failed;
+}
+
+static bool uses(const struct job *job, const uint16_t *config, size_t stage)
+{
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    bool used = false;
+    for (size_t p = 0; p < job->problem_count && !used; p++)
+        used = !job_problem_values(job, config, p, values, NULL) && request_stage_used(job, stage, values, NULL) > 0;
+    free(values);
+    return used;
+}
+
+static int ask_candidates(struct check *c, struct worker *w, const char *folder, struct error *err)
+{
+    const struct job *job = c->job;
+    uint64_t size = space_size(job->space), step = size / STAGE_TRIES + 1;
+    bool *seen = memory_new(job->stage_count, sizeof *seen);
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    int failed = 0;
+    for (size_t s = 0; s < job->stage_count && !failed; s++) {
+        bool found = false;
+        if (seen[s] || job->stages[s].operation) continue;
+        for (uint64_t i = 0; i < size && !found; i += step) {
+            space_get(job->space, i, config);
+            found = uses(job, config, s);
+        }
+        if (!found) continue;
+        failed = ask(c, w, config, folder, err);
+        for (size_t k = s; k < job->stage_count; k++) seen[k] |= uses(job, config, k);
+    }
+    free(seen);
+    return failed;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+    (void)st;
+    (void)type;
+    (void)at;
+    return remove(path);
+}
+
+int check_signatures(struct check *c, char *const *compiler, struct error *err)
+{
+    const char *temporary = getenv("TMPDIR");
+    char *folder = text_format("%s/sweetspot-check-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    struct worker w = {.to = -1, .from = -1, .errors = -1};
+    int failed = 0;
+    if (!mkdtemp(folder)) {
+        failed = error_set(err, "cannot make a folder '%s': %s", folder, strerror(errno));
+        free(folder);
+        return failed;
+    }
+    if (!(failed = worker_start(&w, "compiler", compiler, err)) && c->job->source)
+        failed = ask_candidates(c, &w, folder, err);
+    if (!failed && c->job->reference.kind == REFERENCE_KERNEL) failed = ask(c, &w, NULL, folder, err);
+    worker_release(&w);
+    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    free(folder);
+    return failed;
+}

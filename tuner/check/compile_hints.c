@@ -1,0 +1,104 @@
+// What a compiler's log says, for people. See check.h.
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/text.h"
+#include "tuner/check/check.h"
+
+// A line of a hint applies where the log has all its words.
+static const struct {
+    const char *words[2];
+    const char *hint;
+} hints[] = {
+    {{"cannot open source file \"cuda_runtime", NULL},
+     "NVRTC defines what cuda_runtime.h declares for kernels: leave the line out, or put it in '#ifndef "
+     "__CUDACC_RTC__'"},
+    {{"cannot open source file", NULL},
+     "NVRTC has no headers of the host's compiler (stdio.h, iostream, cstdint, ...): put such lines in '#ifndef "
+     "__CUDACC_RTC__', use <cuda/std/...> instead, or name the folder of your own header in kernel.include"},
+    {{"\"main\"", NULL},
+     "NVRTC compiles device code alone: put main and other host code in '#ifndef __CUDACC_RTC__', or in another file"},
+    {{"identifier \"cuda", "undefined"},
+     "NVRTC compiles device code alone: put calls of the CUDA runtime in '#ifndef __CUDACC_RTC__', or in another file"},
+    {{"identifier \"printf\"", "undefined"}, "printf needs no header in NVRTC, but must be called from device code"},
+    {{"namespace \"std\"", NULL},
+     "NVRTC has no standard library of the host's: include <cuda/std/...> and write cuda::std::"},
+    {{"identifier \"uint", "undefined"},
+     "NVRTC has no <cstdint> of the host's: include <cuda/std/cstdint>, or write unsigned int and so on"},
+    {{"identifier \"int", "undefined"},
+     "NVRTC has no <cstdint> of the host's: include <cuda/std/cstdint>, or write int, long long and so on"},
+    {{"identifier \"INFINITY\"", NULL}, "NVRTC has no <cmath> of the host's: write __int_as_float(0x7f800000)"},
+    {{"non-__global__ function", NULL},
+     "an entry of the job names a function that is not a kernel: only a __global__ function can be launched"},
+    {{"considered a host function", NULL},
+     "NVRTC takes functions without __device__ as the host's: write __device__, or add \"-default-device\" to "
+     "kernel.options"},
+    {{"calling a __host__ function", NULL},
+     "NVRTC takes functions without __device__ as the host's: write __device__, or add \"-default-device\" to "
+     "kernel.options"},
+    {{"uses too much shared data", NULL},
+     "static shared memory ends at 48 KiB: use dynamic shared memory (extern __shared__, launch.shared), or a "
+     "constraint"},
+    {{"has already been defined", NULL},
+     "a name is defined twice: an include guard (#pragma once) may be missing, or two kernels have one name"},
+    {{"expected an identifier", NULL},
+     "a macro of the job (a parameter, or one of kernel.defines) may have the name of something that the source "
+     "declares"},
+};
+
+const char *compile_hint(const char *log)
+{
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (strstr(log, hints[i].words[0]) && (!hints[i].words[1] || strstr(log, hints[i].words[1])))
+            return hints[i].hint;
+    return NULL;
+}
+
+// Whether a line begins a message: "file(12): error: ..." or "ptxas error   : ...".
+static bool begins_message(const char *line, size_t length)
+{
+    char *text = text_format("%.*s", (int)length, line);
+    bool found = strstr(text, "): error") || strstr(text, "): warning") || strstr(text, "): catastrophic error") ||
+                 !strncmp(text, "ptxas ", 6) || strstr(text, " errors detected in the") ||
+                 strstr(text, " error detected in the");
+    free(text);
+    return found;
+}
+
+char *compile_first_error(const char *log, const char *source)
+{
+    const char *slash = source ? strrchr(source, '/') : NULL, *name = slash ? slash + 1 : "";
+    size_t errors = 0;
+    char *text = text_copy(""), *longer;
+    bool shown = false;
+    for (const char *line = log; *line; line += *line == '\n') {
+        size_t length = strcspn(line, "\n"), own = strlen(name);
+        bool begins = begins_message(line, length), error = begins && memmem(line, length, "error", 5);
+        bool total = begins && memmem(line, length, "detected in the", 15);
+        if (begins) shown = error && !total && !errors++;
+        bool blank = strspn(line, " ^~\t") == length && !memchr(line, '^', length);
+        if (!blank && (shown || (!errors && !begins))) {
+            const char *rest = line;
+            // "kernel.cu(12)" is said as an editor takes it: path:12.
+            if (own && length > own && !strncmp(line, name, own) && line[own] == '(' &&
+                isdigit((unsigned char)line[own + 1])) {
+                size_t digits = strspn(line + own + 1, "0123456789");
+                rest = line + own + 1 + digits + (line[own + 1 + digits] == ')');
+                longer = text_format("%s    %s:%.*s%.*s\n", text, source, (int)digits, line + own + 1,
+                                     (int)(length - (size_t)(rest - line)), rest);
+            } else {
+                longer = text_format("%s    %.*s\n", text, (int)length, line);
+            }
+            free(text);
+            text = longer;
+        }
+        line += length;
+    }
+    if (errors > 1) {
+        longer = text_format("%s    (and %zu more error%s)\n", text, errors - 1, errors == 2 ? "" : "s");
+        free(text);
+        text = longer;
+    }
+    return text;
+}

@@ -1,0 +1,257 @@
+// See signature.h. The compiler is given a text that includes the source and has a constant for each entry, whose bytes
+// templates compute from decltype(&entry). It makes PTX of it, in which the constants are initialised arrays: neither
+// ptxas nor a name mangling is involved.
+#include "tuner/check/signature.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/memory.h"
+#include "tuner/base/protocol.h"
+#include "tuner/base/text.h"
+
+#define PROBE "sweetspot_probe"
+
+// The number of a row, plus one, stands for the type in the constants.
+static const struct kernel_type types[] = {
+    {"void", "void", 0, 0, NULL},
+    {"bool", "bool", 'u', 1, NULL},
+    {"char", "char", 's', 1, "i8"},
+    {"signed char", "signed char", 's', 1, "i8"},
+    {"unsigned char", "unsigned char", 'u', 1, "u8"},
+    {"short", "short", 's', 2, "i16"},
+    {"unsigned short", "unsigned short", 'u', 2, "u16"},
+    {"int", "int", 's', 4, "i32"},
+    {"unsigned int", "unsigned int", 'u', 4, "u32"},
+    {"long", "long", 's', 8, "i64"},
+    {"unsigned long", "unsigned long", 'u', 8, "u64"},
+    {"long long", "long long", 's', 8, "i64"},
+    {"unsigned long long", "unsigned long long", 'u', 8, "u64"},
+    {"float", "float", 'f', 4, "f32"},
+    {"double", "double", 'f', 8, "f64"},
+    {"::__half", "__half", 'f', 2, "f16"},
+    {"::__nv_bfloat16", "__nv_bfloat16", 'f', 2, "bf16"},
+};
+enum { TYPE_COUNT = sizeof types / sizeof *types };
+
+// The names begin with the program's own, so that no macro of a job can be one of them.
+static const char templates[] =
+    "struct __half;\n"
+    "struct __nv_bfloat16;\n"
+    "namespace " PROBE " {\n"
+    "template <class> struct sweetspot_code { static constexpr unsigned char sweetspot_v = 0; };\n"
+    "template <class sweetspot_t> struct sweetspot_at {\n"
+    "    static constexpr unsigned char sweetspot_k = 0, sweetspot_v = sweetspot_code<sweetspot_t>::sweetspot_v;\n"
+    "};\n"
+    "template <class sweetspot_t> struct sweetspot_at<sweetspot_t *> {\n"
+    "    static constexpr unsigned char sweetspot_k = 1, sweetspot_v = sweetspot_code<sweetspot_t>::sweetspot_v;\n"
+    "};\n"
+    "template <class sweetspot_t> struct sweetspot_at<const sweetspot_t *> {\n"
+    "    static constexpr unsigned char sweetspot_k = 2, sweetspot_v = sweetspot_code<sweetspot_t>::sweetspot_v;\n"
+    "};\n"
+    "template <class sweetspot_t> struct sweetspot_at<volatile sweetspot_t *> : sweetspot_at<sweetspot_t *> {};\n"
+    "template <class sweetspot_t> struct sweetspot_at<const volatile sweetspot_t *> : sweetspot_at<const sweetspot_t "
+    "*> {"
+    "};\n"
+    "template <unsigned long sweetspot_n> struct sweetspot_bytes { unsigned char sweetspot_v[sweetspot_n]; };\n"
+    "template <class> struct sweetspot_of;\n"
+    "template <class... sweetspot_t> struct sweetspot_of<void (*)(sweetspot_t...)> {\n"
+    "    static constexpr unsigned long sweetspot_n = sizeof...(sweetspot_t);\n"
+    "    static constexpr sweetspot_bytes<4 * sizeof...(sweetspot_t) + 2> sweetspot_v = {{sizeof...(sweetspot_t),\n"
+    "        sweetspot_at<sweetspot_t>::sweetspot_k..., sweetspot_at<sweetspot_t>::sweetspot_v...,\n"
+    "        (sizeof(sweetspot_t) & 255)..., (sizeof(sweetspot_t) >> 8)..., 255}};\n"
+    "};\n"
+    "}\n";
+
+static void append(char **text, char *more)
+{
+    char *longer = text_format("%s%s", *text, more);
+    free(*text);
+    free(more);
+    *text = longer;
+}
+
+// `only`: the entry that is asked for; SIZE_MAX: all; the number of entries: none.
+static char *write_text(const char *source, const json_t *entries, size_t only)
+{
+    const char *slash = strrchr(source, '/');
+    char *text = text_format("#include \"%s\"\n%s", slash ? slash + 1 : source, templates);
+    size_t i;
+    json_t *entry;
+    for (i = 0; i < TYPE_COUNT; i++)
+        append(&text, text_format("template <> struct " PROBE "::sweetspot_code<%s> { static constexpr unsigned char "
+                                  "sweetspot_v = %zu; };\n",
+                                  types[i].expression, i + 1));
+    json_array_foreach(entries, i, entry)
+    {
+        if (only != SIZE_MAX && only != i) continue;
+        append(&text, text_format("extern \"C\" __device__ const " PROBE "::sweetspot_bytes<4 * " PROBE
+                                  "::sweetspot_of<decltype(&%s)>::sweetspot_n + 2> " PROBE "_%zu = " PROBE
+                                  "::sweetspot_of<decltype(&%s)>::sweetspot_v;\n",
+                                  json_string_value(entry), i, json_string_value(entry)));
+    }
+    return text;
+}
+
+// The PTX of a text; NULL with *log set when it does not compile, or with a message.
+static char *compile(struct worker *w, const json_t *request, char *text, double seconds, char **log, struct error *err)
+{
+    json_t *mine = json_copy((json_t *)(uintptr_t)request);
+    json_object_set_new(mine, "text", json_string(text));
+    json_object_set_new(mine, "entries", json_array());
+    free(text);
+    json_t *answer = worker_ask(w, mine, seconds, err);
+    if (!answer) return NULL;
+    char *ptx = NULL;
+    const char *status = json_get_string(answer, "status", ""), *path = json_get_string(answer, "cubin", NULL);
+    if (!strcmp(status, status_name(STATUS_OK)) && path) {
+        ptx = text_read_file(path, NULL);
+        if (!ptx) error_set(err, "cannot read '%s'", path);
+    } else if (!strcmp(status, status_name(STATUS_COMPILE_ERROR))) {
+        *log = text_copy(json_get_string(answer, "reason", ""));
+    } else {
+        error_set(err, "%s", json_get_string(answer, "reason", "the compiler sent no reason"));
+    }
+    json_decref(answer);
+    return ptx;
+}
+
+// Reads "{4, 2, 1, ...}" behind the constant's name. -1: it is not there.
+static int read_constant(const char *ptx, size_t number, struct kernel_signature *s)
+{
+    char *name = text_format(" " PROBE "_%zu[", number);
+    const char *p = strstr(ptx, name);
+    free(name);
+    const char *end = p ? strchr(p, ';') : NULL;
+    p = end ? memchr(p, '{', (size_t)(end - p)) : NULL;
+    if (!p) return -1;
+    unsigned char bytes[4 * 256 + 2] = {0};
+    size_t count = 0;
+    for (char *next; count < sizeof bytes; p = next) {
+        long value = strtol(p + 1, &next, 10);
+        if (next == p + 1) return -1;
+        bytes[count++] = (unsigned char)value;
+        if (*next != ',') break;
+    }
+    size_t n = bytes[0];
+    if (count != 4 * n + 2 || bytes[count - 1] != 255) return -1;
+    s->parameter_count = n;
+    s->parameters = memory_new(n, sizeof *s->parameters);
+    for (size_t i = 0; i < n; i++) {
+        unsigned kind = bytes[1 + i], type = bytes[1 + n + i];
+        s->parameters[i] = (struct kernel_parameter){
+            .pointer = kind != 0,
+            .constant = kind == 2,
+            .type = type && type <= TYPE_COUNT ? &types[type - 1] : NULL,
+            .bytes = bytes[1 + 2 * n + i] + 256u * bytes[1 + 3 * n + i],
+        };
+    }
+    return 0;
+}
+
+static void read_kernels(const char *ptx, struct signatures *all)
+{
+    static const char mark[] = ".entry ";
+    for (const char *p = strstr(ptx, mark); p; p = strstr(p, mark)) {
+        p += sizeof mark - 1;
+        all->kernels = memory_grow(all->kernels, all->kernel_count + 1, sizeof *all->kernels);
+        all->kernels[all->kernel_count++] = text_format("%.*s", (int)strcspn(p, "(\n "), p);
+    }
+}
+
+static char *first_line_with(const char *log, const char *word)
+{
+    const char *at = strstr(log, word), *start = at ? at : log;
+    while (start > log && start[-1] != '\n') start--;
+    return text_format("%.*s", (int)strcspn(start, "\n"), start);
+}
+
+// All entries together do not compile: the source alone, then each entry.
+static int ask_each(struct signatures *all, struct worker *w, const json_t *request, const char *source,
+                    const json_t *entries, double seconds, struct error *err)
+{
+    size_t i;
+    json_t *entry;
+    char *ptx = compile(w, request, write_text(source, entries, json_array_size(entries)), seconds, &all->log, err);
+    if (!ptx) return all->log ? 0 : -1;
+    read_kernels(ptx, all);
+    free(ptx);
+    json_array_foreach(entries, i, entry)
+    {
+        struct kernel_signature *s = &all->list[i];
+        char *log = NULL;
+        ptx = compile(w, request, write_text(source, entries, i), seconds, &log, err);
+        if (!ptx && !log) return -1;
+        if (!ptx)
+            s->problem = first_line_with(log, "error");
+        else if (read_constant(ptx, i, s))
+            s->problem = text_copy("the compiler does not say what it takes");
+        free(log);
+        free(ptx);
+    }
+    return 0;
+}
+
+int signatures_ask(struct signatures *all, struct worker *w, json_t *request, const char *arch, const char *folder,
+                   double seconds, struct error *err)
+{
+    const char *digits = strchr(arch, '_');
+    json_t *entries = json_incref(json_object_get(request, "entries")), *entry;
+    char *source = text_copy(json_get_string(request, "source", "")), *log = NULL;
+    size_t i;
+    int result = 0;
+    *all = (struct signatures){.count = json_array_size(entries)};
+    all->list = memory_new(all->count, sizeof *all->list);
+    json_array_foreach(entries, i, entry) all->list[i].entry = text_copy(json_string_value(entry));
+    json_object_del(request, "source");
+    json_object_del(request, "source_hash");
+    json_object_set_new(request, "arch", json_sprintf("compute%s", digits ? digits : "_90a"));
+    json_object_set_new(request, "cache", json_string(folder));
+    char *ptx = compile(w, request, write_text(source, entries, SIZE_MAX), seconds, &log, err);
+    if (ptx) {
+        read_kernels(ptx, all);
+        for (i = 0; i < all->count; i++)
+            if (read_constant(ptx, i, &all->list[i]))
+                all->list[i].problem = text_copy("the compiler does not say what it takes");
+    } else {
+        result = log ? ask_each(all, w, request, source, entries, seconds, err) : -1;
+    }
+    free(ptx);
+    free(log);
+    free(source);
+    json_decref(entries);
+    json_decref(request);
+    return result;
+}
+
+void signatures_release(struct signatures *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        free(all->list[i].entry);
+        free(all->list[i].problem);
+        free(all->list[i].parameters);
+    }
+    for (size_t i = 0; i < all->kernel_count; i++) free(all->kernels[i]);
+    free(all->list);
+    free(all->kernels);
+    free(all->log);
+    *all = (struct signatures){0};
+}
+
+char *kernel_parameter_text(const struct kernel_parameter *p)
+{
+    if (p->pointer)
+        return text_format("%s%s *", p->constant ? "const " : "", p->type ? p->type->name : "(another type)");
+    return p->type ? text_copy(p->type->name) : text_format("a type of %zu bytes", p->bytes);
+}
+
+char *kernel_signature_text(const struct kernel_signature *s)
+{
+    char *text = text_copy("(");
+    for (size_t i = 0; i < s->parameter_count; i++) {
+        if (i) append(&text, text_copy(", "));
+        append(&text, kernel_parameter_text(&s->parameters[i]));
+    }
+    append(&text, text_copy(")"));
+    return text;
+}

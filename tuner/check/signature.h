@@ -1,0 +1,53 @@
+// What the kernels of a source take, as the compiler knows it: for `extern "C"` kernels, overloads and instances of
+// templates alike, and without a GPU.
+#ifndef SWEETSPOT_SIGNATURE_H
+#define SWEETSPOT_SIGNATURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tuner/base/error.h"
+#include "tuner/base/json.h"
+#include "tuner/job/job.h"
+#include "tuner/run/worker.h"
+
+// A builtin type of CUDA C++.
+struct kernel_type {
+    const char *expression, *name; // for the compiler, for people
+    char kind;                     // 'f' floating, 's' signed, 'u' unsigned integer; 0: void
+    size_t bytes;
+    const char *element; // the word of job files; NULL: none
+};
+
+struct kernel_parameter {
+    bool pointer, constant;         // constant: a pointer to const
+    const struct kernel_type *type; // of what it points to, if it is a pointer; NULL: a class, an enumeration, ...
+    size_t bytes;                   // of the parameter
+};
+
+struct kernel_signature {
+    char *entry;
+    char *problem; // NULL: known; else why not, the compiler's first error line
+    size_t parameter_count;
+    struct kernel_parameter *parameters;
+};
+
+struct signatures {
+    size_t count, kernel_count;
+    struct kernel_signature *list;
+    char **kernels; // names in the compiled code of all kernels that are not templates
+    char *log;      // NULL; else the source does not compile, and nothing else is known
+};
+
+// Asks a compile worker about all entries of a request of request_compile, which it takes, for architecture `arch`.
+// `folder` takes files that nobody needs afterwards. -1 with a message when the compiler cannot be asked.
+int signatures_ask(struct signatures *, struct worker *, json_t *request, const char *arch, const char *folder,
+                   double seconds, struct error *);
+void signatures_release(struct signatures *);
+
+// "const float *", "int", "a type of 16 bytes". malloc'ed.
+char *kernel_parameter_text(const struct kernel_parameter *);
+// All of them: "(const float *, int)". malloc'ed.
+char *kernel_signature_text(const struct kernel_signature *);
+
+#endif
