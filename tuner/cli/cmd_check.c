@@ -21,13 +21,15 @@
 enum { MAX_WORKERS = 64 };
 
 struct sample {
-    bool reference; // the job's reference kernel, and no candidate
+    bool reference, present; // the job's reference kernel, its present kernel: no candidate
     uint16_t config[SPACE_MAX_PARAMETERS];
 };
 
 static void print_compiled(const struct job *job, const struct sample *s, const json_t *answer)
 {
-    char *text = s->reference ? text_format("the reference") : space_text(job->space, s->config);
+    char *text = s->reference ? text_copy("the reference")
+                 : s->present ? text_copy("the present kernel")
+                              : space_text(job->space, s->config);
     const char *status = json_get_string(answer, "status", "?");
     if (strcmp(status, "ok")) {
         printf("%s  %s\n    %.400s\n", status, text, json_get_string(answer, "reason", ""));
@@ -48,16 +50,17 @@ static void print_compiled(const struct job *job, const struct sample *s, const 
     free(text);
 }
 
-// Compiles the reference kernel, if the job has one, and `count` random configurations (all of a small space), one
-// worker per core. Returns how many fail, or -1.
+// Compiles the reference and the present kernel, if the job has them, and `count` random configurations (all of a small
+// space), one worker per core. Returns how many fail, or -1.
 static int64_t compile_samples(const struct job *job, int64_t count, const char *arch, const char *cache,
                                struct error *err)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t workers = cores < 1 ? 1 : cores > MAX_WORKERS ? MAX_WORKERS : (size_t)cores;
     uint64_t total = space_size(job->space);
-    uint64_t reference = job->reference.kind == REFERENCE_KERNEL, sent = 0, done = 0;
-    uint64_t samples = reference + ((uint64_t)count < total ? (uint64_t)count : total);
+    uint64_t reference = job->reference.kind == REFERENCE_KERNEL, own = reference + job->current.own.given, sent = 0,
+             done = 0;
+    uint64_t samples = own + ((uint64_t)count < total ? (uint64_t)count : total);
     struct worker pool[MAX_WORKERS];
     struct sample current[MAX_WORKERS];
     bool busy[MAX_WORKERS] = {false};
@@ -78,12 +81,14 @@ static int64_t compile_samples(const struct job *job, int64_t count, const char 
         for (size_t i = 0; i < workers && i < samples; i++) {
             if (!busy[i] && sent < samples) {
                 current[i].reference = sent < reference;
-                if (!current[i].reference)
-                    space_get(job->space,
-                              samples - reference == total ? sent - reference : random_below(&random, total),
+                current[i].present = !current[i].reference && sent < own;
+                if (sent >= own)
+                    space_get(job->space, samples - own == total ? sent - own : random_below(&random, total),
                               current[i].config);
-                worker_send(&pool[i], request_compile(job, current[i].reference ? NULL : current[i].config, arch, NULL,
-                                                      cache));
+                worker_send(&pool[i], current[i].present
+                                          ? request_compile_current(job, arch, cache)
+                                          : request_compile(job, current[i].reference ? NULL : current[i].config, arch,
+                                                            NULL, cache));
                 busy[i] = true;
                 sent++;
             }
@@ -122,7 +127,7 @@ static int check_problems(const struct job *job, const struct device_limits *lim
                                         : "guide",
                (double)bytes / (1 << 20));
     }
-    json_t *request = request_job(job, limits->memory_bytes, NULL, 1, err);
+    json_t *request = request_job(job, limits->memory_bytes, NULL, NULL, 1, err);
     if (!request) return -1;
     json_decref(request);
     request = job->has_guide ? request_guide(job, limits->memory_bytes, 1, err) : json_null();
@@ -146,7 +151,8 @@ int cmd_check(int argc, char **argv)
          .letter = 'c',
          .integer = &compile,
          .shown = "N",
-         .help = "compile the reference kernel and N random configurations, all of a smaller space (none)"},
+         .help =
+             "compile the reference and present kernels and N random configurations, all of a smaller space (none)"},
         {.name = "arch",
          .string = &arch,
          .shown = "ARCH",

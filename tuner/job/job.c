@@ -141,6 +141,23 @@ static void free_strings(char **list, size_t count)
     free(list);
 }
 
+static void free_macros(struct macro *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(list[i].name);
+        free(list[i].value);
+    }
+    free(list);
+}
+
+static void free_current(struct current_kernel *c)
+{
+    free(c->own.file);
+    free(c->source);
+    free_macros(c->defines, c->define_count);
+    free_stage(&c->stage);
+}
+
 void job_free(struct job *job)
 {
     if (!job) return;
@@ -154,13 +171,10 @@ void job_free(struct job *job)
     free_strings(job->options, job->option_count);
     free_strings(job->metrics, job->metric_count);
     free_strings(job->size_names, job->size_count);
-    for (size_t i = 0; i < job->define_count; i++) {
-        free(job->defines[i].name);
-        free(job->defines[i].value);
-    }
-    free(job->defines);
+    free_macros(job->defines, job->define_count);
     free(job->constraint_lines);
     free(job->fallback.file);
+    free_current(&job->current);
     for (size_t i = 0; job->constraint_files && i < space_constraint_count(job->space); i++)
         free(job->constraint_files[i]);
     free(job->constraint_files);

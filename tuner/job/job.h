@@ -123,6 +123,28 @@ struct reference {
     } * files; // npy
 };
 
+struct macro {
+    char *name, *value;
+};
+
+// A configuration that the job file names (job_configuration.c).
+struct named_configuration {
+    bool given;
+    uint16_t config[SPACE_MAX_PARAMETERS];
+    int line;
+    char *file; // that the job file includes; NULL: the job file
+};
+
+// The kernel in use today: a configuration of the space, or where `source` is set another kernel (job_current.c).
+#define CURRENT_KERNEL "current"
+struct current_kernel {
+    struct named_configuration own; // of another kernel only its place in the job file
+    char *source;                   // absolute
+    size_t define_count;
+    struct macro *defines;
+    struct stage stage; // without arguments: those of the job's only stage
+};
+
 // Mistakes of a job file, or notes about it, in order of lines, then those in files that it includes.
 struct mistakes {
     size_t count;
@@ -141,11 +163,9 @@ struct job {
     char *name, *description;
     char *source; // absolute path of the template
     size_t include_count, option_count, define_count;
-    char **includes; // absolute folders
-    char **options;  // for NVRTC, as given
-    struct {
-        char *name, *value;
-    } * defines; // the same for all configurations
+    char **includes;       // absolute folders
+    char **options;        // for NVRTC, as given
+    struct macro *defines; // the same for all configurations
     struct symbols *symbols;
     struct space *space;     // parameters, derived names, constraints; built by job_build_space
     int *constraint_lines;   // line of each constraint
@@ -184,12 +204,8 @@ struct job {
     struct verify_settings verify;
     size_t metric_count; // counters besides the basic set
     char **metrics;
-    struct { // for devices without tuning results (job_fallback.c)
-        bool given;
-        uint16_t config[SPACE_MAX_PARAMETERS];
-        int line;
-        char *file; // that the job file includes; NULL: the job file
-    } fallback;
+    struct named_configuration fallback; // for devices without tuning results (job_fallback.c)
+    struct current_kernel current;
 };
 
 // Bytes of shared memory that a block has on every device without opting in to more, static ones included.
@@ -224,6 +240,9 @@ int job_build_space(struct job *, const struct device_limits *, struct error *);
 bool job_is_fallback(const struct job *, const uint16_t *config);
 // The most dynamic shared memory that a stage of the fallback needs, and on which problem. -1 with a message.
 int job_fallback_shared(const struct job *, size_t stage, int64_t *bytes, size_t *problem, struct error *);
+
+// The stage of a present kernel that is none of the job's, its arguments included, which are borrowed.
+struct stage job_current_stage(const struct job *);
 
 // Values of all names for a configuration and a problem. Needs a built space; a NULL configuration stands for the first
 // valid one (for expressions that read no parameter: shapes, work). `values` has symbols_count(job->symbols) entries.

@@ -172,7 +172,7 @@ static void load_scalar(struct reader *r, struct job *job, const struct node *n,
     }
 }
 
-static void load_arguments(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
+void load_arguments(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
 {
     const struct node *list = reader_sequence(r, owner, "arguments");
     if (!node_member(owner, "arguments"))
@@ -232,7 +232,7 @@ static void load_dimensions(struct reader *r, struct job *job, const struct node
         out[i] = reader_expression(r, node_at(list, i), job->symbols);
 }
 
-static void load_launch(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
+void load_launch(struct reader *r, struct job *job, const struct node *owner, struct stage *stage)
 {
     const struct node *launch = reader_group(r, owner, "launch");
     if (!launch) {

@@ -34,24 +34,11 @@ static void load_defines(struct reader *r, struct job *job, const struct node *k
     const struct node *defines = reader_group(r, kernel, "kernel.defines");
     for (size_t i = 0; defines && i < node_count(defines); i++) {
         const struct node *n = node_at(defines, i);
-        char *value = NULL;
-        if (node_is_string(n)) {
-            value = text_copy(node_string(n));
-        } else if (node_is_integer(n)) { // expressions can use it too
-            struct error err;
-            value = text_format("%" PRId64, node_integer(n));
-            if (space_set_constant(job->space, node_name(n), node_integer(n), &err))
-                reader_mistake(r, n, "%s", err.message);
-        } else if (node_is_number(n)) {
-            value = text_format("%.17g", node_real(n));
-        }
-        if (!value) {
-            reader_mistake(r, n, "the value of macro '%s' must be a string or a number", node_name(n));
-            continue;
-        }
-        job->defines = memory_grow(job->defines, job->define_count + 1, sizeof *job->defines);
-        job->defines[job->define_count].name = text_copy(node_name(n));
-        job->defines[job->define_count++].value = value;
+        struct error err;
+        if (node_is_integer(n) && // expressions can use it too
+            space_set_constant(job->space, node_name(n), node_integer(n), &err))
+            reader_mistake(r, n, "%s", err.message);
+        load_define(r, n, &job->defines, &job->define_count);
     }
 }
 
@@ -471,6 +458,7 @@ int job_load(const char *path, struct job **out, struct mistakes *mistakes)
     load_settings(r, job, root);
     load_guide(r, job, root);
     load_fallback(r, job, root);
+    load_current(r, job, root);
     check_header_names(r, job, root);
     reader_close(r);
     mistakes_sort(mistakes);

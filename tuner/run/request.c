@@ -97,10 +97,25 @@ static void define_for_reference(const struct job *job, json_t *defines)
     for (size_t i = 0; i < job->define_count; i++) define(defines, job->defines[i].name, job->defines[i].value);
 }
 
+// Takes defines and entries.
+static json_t *describe_compilation(const struct job *job, const char *source, json_t *defines, json_t *entries,
+                                    const char *arch, const char *cache)
+{
+    json_t *include = json_array(), *options = json_array();
+    char *folder = text_directory(source);
+    json_array_append_new(include, json_string(folder));
+    free(folder);
+    for (size_t i = 0; i < job->include_count; i++) json_array_append_new(include, json_string(job->includes[i]));
+    for (size_t i = 0; i < job->option_count; i++) json_array_append_new(options, json_string(job->options[i]));
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:f}", "op", "compile", "arch", arch, "source", source,
+                     "include", include, "options", options, "entries", entries, "defines", defines, "cache", cache,
+                     "deadline", job->compile_timeout);
+}
+
 json_t *request_compile(const struct job *job, const uint16_t *config, const char *arch, const char *source_hash,
                         const char *cache)
 {
-    json_t *defines = json_object(), *include = json_array(), *options = json_array(), *entries = json_array();
+    json_t *defines = json_object(), *entries = json_array();
     if (config) {
         job_defines(job, config, define, defines);
         add_entries(job, config, entries);
@@ -108,17 +123,19 @@ json_t *request_compile(const struct job *job, const uint16_t *config, const cha
         define_for_reference(job, defines);
         json_array_append_new(entries, json_string(job->reference.stage.entry));
     }
-    char *folder = text_directory(config ? job->source : job->reference.source);
-    json_array_append_new(include, json_string(folder));
-    free(folder);
-    for (size_t i = 0; i < job->include_count; i++) json_array_append_new(include, json_string(job->includes[i]));
-    for (size_t i = 0; i < job->option_count; i++) json_array_append_new(options, json_string(job->options[i]));
     json_t *request =
-        json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:f}", "op", "compile", "arch", arch, "source",
-                  config ? job->source : job->reference.source, "include", include, "options", options, "entries",
-                  entries, "defines", defines, "cache", cache, "deadline", job->compile_timeout);
+        describe_compilation(job, config ? job->source : job->reference.source, defines, entries, arch, cache);
     if (source_hash) json_object_set_new(request, "source_hash", json_string(source_hash));
     return request;
+}
+
+json_t *request_compile_current(const struct job *job, const char *arch, const char *cache)
+{
+    const struct current_kernel *c = &job->current;
+    if (!c->source) return request_compile(job, c->own.config, arch, NULL, cache);
+    json_t *defines = json_object();
+    for (size_t i = 0; i < c->define_count; i++) define(defines, c->defines[i].name, c->defines[i].value);
+    return describe_compilation(job, c->source, defines, json_pack("[s]", c->stage.entry), arch, cache);
 }
 
 static json_t *describe_fill(const struct fill *f)
@@ -388,6 +405,45 @@ json_t *request_guide_problems(const struct job *job, const uint16_t *config, co
     return one ? json_pack("[o]", one) : NULL;
 }
 
+// The "problems" of a kernel that is no candidate. NULL with a message.
+static json_t *describe_kernel(const struct job *job, const struct stage *stage, const struct compiled *compiled,
+                               struct error *err)
+{
+    int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
+    json_t *problems = json_array();
+    for (size_t p = 0; p < job->problem_count && problems; p++) {
+        struct launch_shape shape;
+        json_t *one = job_problem_values(job, NULL, p, values, err)
+                          ? NULL
+                          : describe_stage(job, stage, symbol_of(compiled, stage->entry), values, &shape, err);
+        if (one) {
+            json_array_append_new(problems, json_pack("{s:i, s:[o]}", "problem", (int)p, "stages", one));
+            continue;
+        }
+        json_decref(problems);
+        problems = NULL;
+    }
+    free(values);
+    return problems;
+}
+
+// The present kernel as an entry of "baselines".
+static json_t *describe_current(const struct job *job, const struct compiled *compiled, struct error *err)
+{
+    const struct current_kernel *c = &job->current;
+    struct stage stage = job_current_stage(job);
+    json_t *problems = c->source ? describe_kernel(job, &stage, compiled, err)
+                                 : request_problems(job, c->own.config, compiled, false, NULL, NULL, err);
+    if (!problems) return error_prefix(err, "%s: 'current'", job->path), NULL;
+    const char *slash = c->source ? strrchr(c->source, '/') : NULL;
+    char *detail = c->source ? text_format("%s of %s", c->stage.entry, slash ? slash + 1 : c->source)
+                             : space_text(job->space, c->own.config);
+    json_t *baseline = json_pack("{s:s, s:s, s:s, s:o}", "name", CURRENT_KERNEL, "detail", detail, "cubin",
+                                 compiled && compiled->cubin ? compiled->cubin : "", "problems", problems);
+    free(detail);
+    return baseline;
+}
+
 static json_t *describe_reference(const struct job *job, const struct compiled *reference, struct error *err)
 {
     const struct reference *r = &job->reference;
@@ -402,29 +458,14 @@ static json_t *describe_reference(const struct job *job, const struct compiled *
                          map);
     }
     case REFERENCE_KERNEL: {
-        int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
-        json_t *problems = json_array();
         struct stage stage = r->stage;
         if (!stage.argument_count) { // the job's own
             stage.arguments = job->stages[0].arguments;
             stage.argument_count = job->stages[0].argument_count;
         }
-        for (size_t p = 0; p < job->problem_count; p++) {
-            struct launch_shape shape;
-            json_t *one = job_problem_values(job, NULL, p, values, err)
-                              ? NULL
-                              : describe_stage(job, &stage, symbol_of(reference, stage.entry), values, &shape, err);
-            if (!one) {
-                error_prefix(err, "%s: reference kernel", job->path);
-                free(values);
-                json_decref(problems);
-                json_decref(map);
-                return NULL;
-            }
-            json_array_append_new(problems, json_pack("{s:i, s:[o]}", "problem", (int)p, "stages", one));
-        }
-        free(values);
+        json_t *problems = describe_kernel(job, &stage, reference, err);
         json_decref(map);
+        if (!problems) return error_prefix(err, "%s: reference kernel", job->path), NULL;
         return json_pack("{s:s, s:s, s:o}", "kind", "kernel", "cubin",
                          reference && reference->cubin ? reference->cubin : "", "problems", problems);
     }
@@ -473,11 +514,16 @@ static json_t *describe_problem(const struct job *job, size_t p, int64_t memory,
                      (json_int_t)flops, "bytes", (json_int_t)bytes, "buffers", buffers);
 }
 
-json_t *request_job(const struct job *job, int64_t memory, const struct compiled *reference, uint64_t seed,
-                    struct error *err)
+json_t *request_job(const struct job *job, int64_t memory, const struct compiled *reference,
+                    const struct compiled *current, uint64_t seed, struct error *err)
 {
     int64_t *values = memory_new(symbols_count(job->symbols), sizeof *values);
     json_t *problems = json_array(), *baselines = json_array(), *how = NULL;
+    if (job->current.own.given) { // first, as what progress is shown against
+        json_t *baseline = describe_current(job, current, err);
+        if (!baseline) goto fail;
+        json_array_append_new(baselines, baseline);
+    }
     for (size_t p = 0; p < job->problem_count; p++) {
         json_t *problem = describe_problem(job, p, memory, values, err);
         if (!problem) goto fail;
