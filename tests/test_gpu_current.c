@@ -86,12 +86,33 @@ static void one_that_is_wrong_or_writes_astray_is_left_out_and_named(void **stat
     }
 }
 
+// Half the registers: the same results, and another kernel, whose registers are in the store.
+static void an_option_is_tuned_like_any_parameter(void **state)
+{
+    NEEDS_GPU();
+    char *folder = write_job("current = { BLOCK = 128; LIMIT = 0; FAST = 0; };", "");
+    struct outcome_of_command r = e2e_run(
+        folder,
+        "cd %s && sed -i 's/parameters = (/parameters = ( { name = \"LIMIT\"; option = \"--maxrregcount=%%\"; values "
+        "= [0, 16]; }, { name = \"FAST\"; option = \"-use_fast_math\"; values = [0, 1]; },/' job.cfg && "
+        "$BIN/sweetspot tune job.cfg --store job.db --cache cache -q --no-counters 2>&1 && $BIN/sweetspot status "
+        "job.cfg "
+        "--store job.db && $BIN/sweetspot header job.cfg --store job.db -o x.h && grep OPTIONS_NV x.h",
+        folder);
+    if (r.status) fail_msg("%s%s", r.out, r.err);
+    e2e_expect(r.out, "12 in all");
+    e2e_expect(r.out, "TWICE_OPTIONS_NVRTC");
+    e2e_done(&r);
+    e2e_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_configuration_that_wins_is_in_the_final_as_both),
         cmocka_unit_test(a_slow_kernel_of_another_file_is_verified_and_many_times_slower),
         cmocka_unit_test(one_that_is_wrong_or_writes_astray_is_left_out_and_named),
+        cmocka_unit_test(an_option_is_tuned_like_any_parameter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

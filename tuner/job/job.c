@@ -172,6 +172,7 @@ void job_free(struct job *job)
     free_strings(job->metrics, job->metric_count);
     free_strings(job->size_names, job->size_count);
     free_macros(job->defines, job->define_count);
+    for (size_t i = 0; i < SPACE_MAX_PARAMETERS; i++) free(job->parameter_options[i]);
     free(job->constraint_lines);
     free(job->fallback.file);
     free_current(&job->current);
@@ -296,6 +297,7 @@ void job_defines(const struct job *job, const uint16_t *config,
         const struct parameter *p = space_parameter(job->space, i);
         int64_t value = p->values[config[i]];
         char text[JOB_UNROLL_PRAGMA_SIZE];
+        if (job->parameter_options[i]) continue;
         if (p->kind == PARAMETER_STRING || p->kind == PARAMETER_REAL) {
             define(user, p->name, symbols_text(job->symbols, value));
             continue;

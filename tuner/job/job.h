@@ -163,9 +163,10 @@ struct job {
     char *name, *description;
     char *source; // absolute path of the template
     size_t include_count, option_count, define_count;
-    char **includes;       // absolute folders
-    char **options;        // for NVRTC, as given
-    struct macro *defines; // the same for all configurations
+    char **includes;                               // absolute folders
+    char **options;                                // for NVRTC, as given
+    struct macro *defines;                         // the same for all configurations
+    char *parameter_options[SPACE_MAX_PARAMETERS]; // of one that is an option of the compiler: with a % for the value
     struct symbols *symbols;
     struct space *space;     // parameters, derived names, constraints; built by job_build_space
     int *constraint_lines;   // line of each constraint
@@ -286,12 +287,16 @@ const char *job_compute_class(const struct job *);
 // reference's operation can count on; NULL: unknown. *times: how often the pipe works for one of `flops`.
 const struct pipe *job_pipe(const struct job *, double *times);
 
+// The compiler's options of a configuration, in the spelling of the job file: the job's own, then those that are
+// parameters, but for values that leave them out. NULL: the job's own. (job_options.c)
+void job_options(const struct job *, const uint16_t *config, void (*add)(void *user, const char *option), void *user);
+
 // An unroll factor as C: "" for 0, `_Pragma("unroll")` for 1, `_Pragma("unroll n")`. Writes into `out`.
 enum { JOB_UNROLL_PRAGMA_SIZE = 48 };
 const char *job_unroll_pragma(int64_t factor, char out[JOB_UNROLL_PRAGMA_SIZE]);
 
 // The macro definitions of a configuration, "NAME" and "value" pairs by callback, in the order of the parameters and
-// then the job's own defines. An unroll factor's value is its pragma.
+// then the job's own defines. An unroll factor's value is its pragma. Parameters that are options have no macro.
 void job_defines(const struct job *, const uint16_t *config,
                  void (*define)(void *user, const char *name, const char *value), void *user);
 

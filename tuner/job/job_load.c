@@ -78,6 +78,9 @@ static void load_kernel(struct reader *r, struct job *job, const struct node *ro
     }
     load_strings(r, kernel, "kernel.include", job->directory, &job->includes, &job->include_count);
     load_strings(r, kernel, "kernel.options", NULL, &job->options, &job->option_count);
+    const struct node *options = node_member(kernel, "options");
+    for (size_t i = 0; options && node_is_sequence(options) && i < node_count(options); i++)
+        if (node_is_string(node_at(options, i))) check_option(r, node_at(options, i), node_string(node_at(options, i)));
     load_defines(r, job, kernel);
 }
 
@@ -143,7 +146,10 @@ static void load_values(struct reader *r, struct job *job, const struct node *n,
         }
     }
     struct error err;
-    if (space_add_parameter(job->space, name, kind, values, count, &err)) reader_mistake(r, n, "%s", err.message);
+    if (space_add_parameter(job->space, name, kind, values, count, &err))
+        reader_mistake(r, n, "%s", err.message);
+    else
+        load_parameter_option(r, job, n);
     free(values);
 }
 

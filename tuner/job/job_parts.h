@@ -29,6 +29,10 @@ char *problem_label(const struct job *, const int64_t *sizes);
 // guide -> the problem after the last one. Call it when everything else is loaded, because "auto" reads the grids.
 void load_guide(struct reader *, struct job *, const struct node *root);
 void load_reference(struct reader *, struct job *, const struct node *root);
+// Refuses an option that the program decides itself. Whether it is good.
+bool check_option(struct reader *, const struct node *, const char *option);
+// Reads the option of the parameter that was added last.
+void load_parameter_option(struct reader *, struct job *, const struct node *parameter);
 // Adds a macro with its value, a string or a number.
 void load_define(struct reader *, const struct node *, struct macro **list, size_t *count);
 // Reads a value for every parameter from a group that is called `what` in messages, and notes where the group stands.

@@ -97,16 +97,21 @@ static void define_for_reference(const struct job *job, json_t *defines)
     for (size_t i = 0; i < job->define_count; i++) define(defines, job->defines[i].name, job->defines[i].value);
 }
 
-// Takes defines and entries.
-static json_t *describe_compilation(const struct job *job, const char *source, json_t *defines, json_t *entries,
-                                    const char *arch, const char *cache)
+static void add_text(void *list, const char *text)
+{
+    json_array_append_new(list, json_string(text));
+}
+
+// Takes defines and entries. `config` is NULL for what is no candidate.
+static json_t *describe_compilation(const struct job *job, const char *source, const uint16_t *config, json_t *defines,
+                                    json_t *entries, const char *arch, const char *cache)
 {
     json_t *include = json_array(), *options = json_array();
     char *folder = text_directory(source);
     json_array_append_new(include, json_string(folder));
     free(folder);
     for (size_t i = 0; i < job->include_count; i++) json_array_append_new(include, json_string(job->includes[i]));
-    for (size_t i = 0; i < job->option_count; i++) json_array_append_new(options, json_string(job->options[i]));
+    job_options(job, config, add_text, options);
     return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:f}", "op", "compile", "arch", arch, "source", source,
                      "include", include, "options", options, "entries", entries, "defines", defines, "cache", cache,
                      "deadline", job->compile_timeout);
@@ -124,7 +129,7 @@ json_t *request_compile(const struct job *job, const uint16_t *config, const cha
         json_array_append_new(entries, json_string(job->reference.stage.entry));
     }
     json_t *request =
-        describe_compilation(job, config ? job->source : job->reference.source, defines, entries, arch, cache);
+        describe_compilation(job, config ? job->source : job->reference.source, config, defines, entries, arch, cache);
     if (source_hash) json_object_set_new(request, "source_hash", json_string(source_hash));
     return request;
 }
@@ -135,7 +140,7 @@ json_t *request_compile_current(const struct job *job, const char *arch, const c
     if (!c->source) return request_compile(job, c->own.config, arch, NULL, cache);
     json_t *defines = json_object();
     for (size_t i = 0; i < c->define_count; i++) define(defines, c->defines[i].name, c->defines[i].value);
-    return describe_compilation(job, c->source, defines, json_pack("[s]", c->stage.entry), arch, cache);
+    return describe_compilation(job, c->source, NULL, defines, json_pack("[s]", c->stage.entry), arch, cache);
 }
 
 static json_t *describe_fill(const struct fill *f)
