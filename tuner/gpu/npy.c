@@ -125,7 +125,7 @@ double npy_number(const struct npy *npy, size_t i)
 void npy_element(const struct npy *npy, size_t i, enum element type, void *to)
 {
     int64_t exact;
-    if (type == ELEMENT_I64 && npy->kind != 'f') {
+    if ((type == ELEMENT_I64 || type == ELEMENT_U64) && npy->kind != 'f') {
         exact = npy_integer(npy, i);
         memcpy(to, &exact, sizeof exact);
     } else {

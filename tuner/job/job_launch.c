@@ -66,6 +66,12 @@ static struct fill load_fill(struct reader *r, const struct job *job, const stru
     } else {
         reader_mistake(r, n, "'fill' must be a word, a number, the name of a .npy file, or a group");
     }
+    bool range = fill.kind == FILL_INTEGER || fill.kind == FILL_UNIFORM;
+    double greatest = range ? fill.high : fill.low, least = (double)element_least(type);
+    if (integers && (range || fill.kind == FILL_CONSTANT) &&
+        (fill.low < least || greatest > (double)element_greatest(type)))
+        reader_mistake(r, n, "the fill has values that the type %s does not hold: it holds %" PRId64 " to %" PRId64,
+                       element_name(type), element_least(type), element_greatest(type));
     if (fill.kind == FILL_NONFINITE && integers)
         reader_mistake(r, n, "fill \"nonfinite\" is for floating-point buffers");
     return fill;

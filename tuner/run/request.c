@@ -275,11 +275,7 @@ static json_t *describe_argument(const struct job *job, const struct argument *a
     int64_t value;
     if (!a->value) return json_pack("{s:s, s:f}", "scalar", element_name(a->type), "value", a->real);
     if (expr_eval(a->value, values, &value, err)) return NULL;
-    static const struct {
-        int64_t low, high;
-    } range[ELEMENT_COUNT] = {
-        [ELEMENT_I8] = {INT8_MIN, INT8_MAX}, [ELEMENT_I32] = {INT32_MIN, INT32_MAX}, [ELEMENT_U32] = {0, UINT32_MAX}};
-    if (range[a->type].high && (value < range[a->type].low || value > range[a->type].high)) {
+    if (!element_is_float(a->type) && (value < element_least(a->type) || value > element_greatest(a->type))) {
         error_set(err, "%" PRId64 " is more than an %s holds", value, element_name(a->type));
         return NULL;
     }
