@@ -39,6 +39,8 @@ struct buffer {
     struct expr *rows, *cols, *ld; // rows, ld may be NULL: 1, cols
     enum direction direction;
     struct fill fill;
+    bool bounded; // an output with a tolerance of its own, in place of the job's:
+    double absolute, relative;
 };
 
 // How a kernel that uses TMA sees a buffer: the arguments of cuTensorMapEncodeTiled, as expressions that may read

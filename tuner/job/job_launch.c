@@ -96,6 +96,18 @@ static void check_fixed(struct reader *r, const struct job *job, const struct no
     }
 }
 
+// An output's own tolerance.
+static void load_tolerance(struct reader *r, const struct node *n, struct buffer *b, const char *name)
+{
+    b->bounded = node_member(n, "absolute") || node_member(n, "relative");
+    b->absolute = reader_number(r, n, "arguments[].absolute");
+    b->relative = reader_number(r, n, "arguments[].relative");
+    if (b->bounded && b->direction != DIRECTION_OUT && b->direction != DIRECTION_INOUT)
+        reader_mistake(r, n, "buffer '%s' is not an output: 'absolute' and 'relative' have no meaning", name);
+    else if (b->bounded && !element_is_float(b->type))
+        reader_mistake(r, n, "buffer '%s' holds integers, which are compared exactly", name);
+}
+
 // Declares a buffer. Returns its number, or -1 after a mistake.
 static int load_buffer(struct reader *r, struct job *job, const struct node *n, const char *name)
 {
@@ -123,6 +135,7 @@ static int load_buffer(struct reader *r, struct job *job, const struct node *n, 
     if (!node_member(n, "type")) reader_mistake(r, n, "buffer '%s' lacks 'type'", name);
     b.direction = (enum direction)reader_word(r, n, "arguments[].direction");
     b.fill = load_fill(r, job, n, b.type);
+    load_tolerance(r, n, &b, name);
     const struct node *shape = reader_sequence(r, n, "arguments[].shape");
     size_t dimensions = shape ? node_count(shape) : 0;
     if (!dimensions) {

@@ -170,6 +170,10 @@ static json_t *describe_buffers(const struct job *job, const int64_t *values, st
             buffers, json_pack("{s:s, s:s, s:I, s:I, s:I, s:s, s:o*}", "name", b->name, "type", element_name(b->type),
                                "rows", (json_int_t)rows, "cols", (json_int_t)cols, "ld", (json_int_t)ld, "direction",
                                direction_words[b->direction], "fill", filled ? describe_fill(&b->fill) : NULL));
+        if (!b->bounded) continue;
+        json_t *added = json_array_get(buffers, i);
+        json_object_set_new(added, "absolute", json_real(b->absolute));
+        json_object_set_new(added, "relative", json_real(b->relative));
     }
     return buffers;
 fail:
